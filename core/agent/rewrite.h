@@ -1,0 +1,78 @@
+/*
+ * Rewriting class files: a probe at a method's entry, before every return, and on exceptional exit.
+ *
+ * The code that is added, with L a new local variable behind all others and G the method's gate:
+ *
+ *     getstatic G I; invokestatic PROBE.enter(I)I; istore L       at the entry
+ *     iload L; invokestatic PROBE.exit(I)V                        before each return
+ *     astore-free handler: iload L; invokestatic PROBE.unwind(I)V; athrow
+ *
+ * The gate holds the method's token, or 0 while it is disarmed; L keeps what the entry decided (the token, or 0).  No
+ * branch is added, so frames are only needed for the handlers; all other frames gain L.  The handlers come last in
+ * the exception table and cover everything behind the entry probe; a constructor has one for the code before and one
+ * for the code after its this(...) or super(...) call, since 'this' has another type there.
+ *
+ * Pure functions over bytes: no JVM, no globals; what they are given is untrusted.
+ */
+#ifndef CORE_AGENT_REWRITE_H
+#define CORE_AGENT_REWRITE_H
+
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A piece of the constant pool: modified UTF-8, not NUL-terminated, points into the class file. */
+struct rewrite_text {
+    const char *at;
+    size_t n;
+};
+
+struct rewrite_method {
+    struct rewrite_text class_name, name, descriptor, source; /* source may be empty */
+    uint16_t access_flags;
+    uint32_t code_bytes;
+    uint32_t first_line; /* the smallest of its line table, or 0 */
+    bool has_loop;       /* a backward branch */
+};
+
+#define REWRITE_NAME_BYTES 64
+
+/* Where a method's gate is: a static int field. */
+struct rewrite_gate {
+    char class_name[REWRITE_NAME_BYTES]; /* internal form */
+    char field_name[REWRITE_NAME_BYTES];
+};
+
+enum rewrite_skip {
+    REWRITE_SKIP_TOO_LARGE,      /* would pass 64 KB of code, or a branch its 16 bits */
+    REWRITE_SKIP_LIMITS,         /* no room for a local variable, stack, exception table or constant pool entry */
+    REWRITE_SKIP_UNUSUAL         /* code that this rewriter does not understand */
+};
+
+struct rewrite_policy {
+    const char *probe_class; /* internal form, e.g. java/lang/MmprofProbe */
+    /*
+     * Asked for each method with code.  Returns true and fills *gate to have it instrumented.
+     */
+    bool (*choose)(void *context, const struct rewrite_method *method, struct rewrite_gate *gate);
+    /* Told when a chosen method is left as it was after all. */
+    void (*skipped)(void *context, const struct rewrite_method *method, const struct rewrite_gate *gate,
+                    enum rewrite_skip why);
+    void *context;
+};
+
+/*
+ * Rewrite one class file.
+ *
+ * bytes     the class file, n_bytes long; borrowed.
+ * out       the new class file, *n_out long, from malloc, the caller frees it; NULL when no method was chosen.
+ *
+ * Returns the number of methods instrumented (0 or more), or -1 with *err set when this is no well-formed class file
+ * or there is no memory; the class is to be left as it is then.
+ */
+int rewrite_class(const uint8_t *bytes, size_t n_bytes, const struct rewrite_policy *policy, uint8_t **out,
+                  size_t *n_out, struct err *err);
+
+#endif

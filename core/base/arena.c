@@ -1,0 +1,67 @@
+#include "core/base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)64 * 1024)
+#define ALIGNMENT   ((size_t)16)
+
+struct arena_block {
+    struct arena_block *older;
+    size_t size_bytes;
+    _Alignas(16) unsigned char bytes[];
+};
+
+void *arena_alloc(struct arena *arena, size_t size_bytes)
+{
+    if (size_bytes > SIZE_MAX / 2)
+        return NULL;
+    size_t need = (size_bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+    if (arena->newest == NULL || arena->newest->size_bytes - arena->used_bytes < need) {
+        size_t room = need > BLOCK_BYTES ? need : BLOCK_BYTES;
+        struct arena_block *block = calloc(1, sizeof *block + room);
+        if (block == NULL)
+            return NULL;
+        block->older = arena->newest;
+        block->size_bytes = room;
+        arena->newest = block;
+        arena->used_bytes = 0;
+    }
+    void *start = arena->newest->bytes + arena->used_bytes;
+    arena->used_bytes += need;
+    return start;
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t n)
+{
+    char *copy = arena_alloc(arena, n + 1);
+    if (copy != NULL)
+        memcpy(copy, text, n);
+    return copy;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int n = vsnprintf(NULL, 0, format, arguments);
+    char *text = n < 0 ? NULL : arena_alloc(arena, (size_t)n + 1);
+    if (text != NULL)
+        vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    va_end(arguments);
+    return text;
+}
+
+void arena_free(struct arena *arena)
+{
+    while (arena->newest != NULL) {
+        struct arena_block *older = arena->newest->older;
+        free(arena->newest);
+        arena->newest = older;
+    }
+    arena->used_bytes = 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * A hash table from byte strings to 32-bit numbers; keys are copied into the caller's arena.
+ */
+#ifndef CORE_BASE_MAP_H
+#define CORE_BASE_MAP_H
+
+#include "core/base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct map_slot;
+
+struct map {
+    struct arena *arena;    /* keys; borrowed, must outlive the map */
+    struct map_slot *slots; /* owned */
+    size_t n_slots, n_used; /* a power of two, or 0 */
+};
+
+/* The value under a key, or NULL; valid until the next map_put. */
+uint32_t *map_get(const struct map *map, const void *key, size_t n);
+
+/* Set the value under a key.  Returns 0, or -1 when there is no memory. */
+int map_put(struct map *map, const void *key, size_t n, uint32_t value);
+
+/* Free the slots; the keys are the arena's. */
+void map_free(struct map *map);
+
+#endif

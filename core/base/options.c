@@ -1,0 +1,161 @@
+#include "core/base/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int options_fraction(const char *text, double *fraction)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || !isfinite(value))
+        return -1;
+    if (*end == '%') {
+        value /= 100;
+        end++;
+    }
+    if (*end != '\0' || value < 0 || value > 1)
+        return -1;
+    *fraction = value;
+    return 0;
+}
+
+static int parse_number(const char *text, bool with_unit, uint64_t *number)
+{
+    if (!isdigit((unsigned char)*text))
+        return -1;
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    unsigned shift = 0;
+    if (with_unit && *end != '\0') {
+        const char *unit = strchr("KMG", toupper((unsigned char)*end));
+        if (unit == NULL || *unit == '\0')
+            return -1;
+        shift = 10 * (unsigned)(unit - "KMG" + 1);
+        end++;
+    }
+    if (errno != 0 || *end != '\0' || value > UINT64_MAX >> shift)
+        return -1;
+    *number = (uint64_t)value << shift;
+    return 0;
+}
+
+static int parse_seconds(const char *text, double *seconds)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end != text && *end == 's')
+        end++;
+    if (end == text || *end != '\0' || !isfinite(value) || value <= 0)
+        return -1;
+    *seconds = value;
+    return 0;
+}
+
+static int add_to_list(struct options_list *list, const char *value)
+{
+    if (list->n == OPTIONS_LIST_MAX)
+        return -1;
+    list->items[list->n++] = value;
+    return 0;
+}
+
+static int assign(const struct options_row *row, const char *value)
+{
+    switch (row->type) {
+    case OPTION_FLAG:
+        *(bool *)row->target = true;
+        return 0;
+    case OPTION_TEXT:
+        *(const char **)row->target = value;
+        return 0;
+    case OPTION_NUMBER:
+        return parse_number(value, false, row->target);
+    case OPTION_SIZE:
+        return parse_number(value, true, row->target);
+    case OPTION_SECONDS:
+        return parse_seconds(value, row->target);
+    case OPTION_FRACTION:
+        return options_fraction(value, row->target);
+    case OPTION_LIST:
+        return add_to_list(row->target, value);
+    }
+    return -1;
+}
+
+static const struct options_row *find_long(const struct options_row *rows, const char *name, size_t n)
+{
+    for (; rows->name != NULL; rows++)
+        if (strlen(rows->name) == n && memcmp(rows->name, name, n) == 0)
+            return rows;
+    return NULL;
+}
+
+static const struct options_row *find_letter(const struct options_row *rows, char letter)
+{
+    for (; rows->name != NULL; rows++)
+        if (rows->letter == letter)
+            return rows;
+    return NULL;
+}
+
+/* The row of a word and the value glued to it, if any. */
+static const struct options_row *match(const struct options_row *rows, const char *word, const char **glued)
+{
+    *glued = NULL;
+    if (word[1] != '-') {
+        if (word[2] != '\0')
+            *glued = word + 2;
+        return find_letter(rows, word[1]);
+    }
+    const char *equals = strchr(word, '=');
+    if (equals != NULL)
+        *glued = equals + 1;
+    return find_long(rows, word + 2, equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2));
+}
+
+int options_parse(const struct options_row *rows, int argc, char **argv, int *n_parsed, struct err *err)
+{
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-' && argv[i][1] != '\0'; i++) {
+        const char *word = argv[i], *value;
+        if (strcmp(word, "--") == 0) {
+            i++;
+            break;
+        }
+        const struct options_row *row = match(rows, word, &value);
+        if (row == NULL) {
+            err_set(err, "unknown option '%s'", word);
+            return err_next(err, "run it with --help for the list of options");
+        }
+        if (row->type == OPTION_FLAG && value != NULL)
+            return err_set(err, "option --%s takes no value", row->name);
+        if (row->type != OPTION_FLAG && value == NULL && ++i < argc)
+            value = argv[i];
+        if (row->type != OPTION_FLAG && value == NULL)
+            return err_set(err, "option --%s needs a value: --%s %s", row->name, row->name, row->argument);
+        if (assign(row, value) < 0) {
+            err_set(err, "bad value '%s' of option --%s", value, row->name);
+            return err_next(err, "--%s %s: %s", row->name, row->argument, row->help);
+        }
+    }
+    *n_parsed = i;
+    return 0;
+}
+
+void options_help(FILE *out, const struct options_row *rows)
+{
+    for (; rows->name != NULL; rows++) {
+        char left[64], letter[8] = "    ";
+        if (rows->letter != 0)
+            snprintf(letter, sizeof letter, "-%c, ", rows->letter);
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, rows->name, rows->argument == NULL ? "" : " ",
+                 rows->argument == NULL ? "" : rows->argument);
+        fprintf(out, "  %-30s %s\n", left, rows->help);
+    }
+}

@@ -1,0 +1,59 @@
+/*
+ * Options are tables of locals: one row for parsing, help and completion.
+ *
+ *     struct options_row rows[] = {
+ *         { 'o', "output", "FILE", OPTION_TEXT, &output, "write the trace to FILE (default trace.dat)" },
+ *         { 0, "tree", NULL, OPTION_FLAG, &tree, "print the call tree" },
+ *         { 0 },
+ *     };
+ *
+ * --name VALUE, --name=VALUE, -x VALUE, -xVALUE; "--" ends the options; the first word that is no option ends them
+ * too, so that 'record java -d 1' leaves -d to java.
+ */
+#ifndef CORE_BASE_OPTIONS_H
+#define CORE_BASE_OPTIONS_H
+
+#include "core/base/err.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum option_type {
+    OPTION_FLAG,     /* bool *: set to true */
+    OPTION_TEXT,     /* const char **: borrowed from argv */
+    OPTION_NUMBER,   /* uint64_t *: decimal */
+    OPTION_SECONDS,  /* double *: a positive number, in seconds */
+    OPTION_FRACTION, /* double *: "5%" or "0.05" gives 0.05, 0..1 */
+    OPTION_SIZE,     /* uint64_t *: bytes, with K, M or G */
+    OPTION_LIST      /* struct options_list *: may be given several times */
+};
+
+#define OPTIONS_LIST_MAX 64
+
+struct options_list {
+    const char *items[OPTIONS_LIST_MAX]; /* borrowed from argv */
+    size_t n;
+};
+
+struct options_row {
+    char letter;          /* or 0 */
+    const char *name;     /* without "--"; NULL ends the table */
+    const char *argument; /* as in the help, or NULL for a flag */
+    enum option_type type;
+    void *target; /* borrowed */
+    const char *help;
+};
+
+/*
+ * Parse argv[1..argc), setting the rows' targets; *n_parsed is the index of the first word that is no option.
+ * Returns 0, or -1 with *err set (unknown option, missing or malformed value).
+ */
+int options_parse(const struct options_row *rows, int argc, char **argv, int *n_parsed, struct err *err);
+
+/* Print one line for each row. */
+void options_help(FILE *out, const struct options_row *rows);
+
+/* Parse "5%" or "0.05" into a fraction 0..1.  Returns 0, or -1. */
+int options_fraction(const char *text, double *fraction);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * The timestamp of a snapshot: the time stamp counter (x86-64) or the virtual counter (aarch64).
+ *
+ * Costs about 10 ns in a virtual machine, 3 to 7 on bare metal.  Not serialising on purpose: a probe orders itself by
+ * its call.  Ticks become ns through the CLOCK points of a trace.
+ */
+#ifndef CORE_BASE_TICKS_H
+#define CORE_BASE_TICKS_H
+
+#include <stdint.h>
+
+static inline uint64_t ticks_now(void)
+{
+#if defined(__x86_64__)
+    uint32_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t)high << 32 | low;
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+#error "mmprof runs on x86-64 and aarch64"
+#endif
+}
+
+#endif

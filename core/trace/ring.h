@@ -1,0 +1,106 @@
+/*
+ * The memory that the target's probes fill and the recorder drains: one segment per session, one ring per thread.
+ *
+ * A record is one 64-bit word, followed by n_counters words with the thread's counters (cumulative values):
+ *
+ *     bits 63..62  kind (enum ring_kind)
+ *     bits 61..42  method id (for RING_GAP: the number of calls lost, at most RING_METHOD_MAX)
+ *     bits 41..0   low bits of the timestamp in ticks; they wrap after 2^42 ticks (24 minutes at 3 GHz), and the
+ *                  recorder, which drains much more often, restores the rest
+ *
+ * Each ring has one writer (its thread) and one reader (the recorder).  head and tail count words since the ring was
+ * made and never wrap.  Nobody waits: an entry that finds no room, or would take the room reserved for the exits of
+ * the calls open at that moment, is dropped together with its exit, and counted (n_lost); the stream that remains is
+ * well nested.  Everything here comes from another process: the reader checks it.
+ */
+#ifndef CORE_TRACE_RING_H
+#define CORE_TRACE_RING_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RING_TICKS_BITS  42
+#define RING_METHOD_BITS 20
+#define RING_METHOD_MAX  ((1u << RING_METHOD_BITS) - 1)
+#define RING_COUNTERS_MAX 8
+
+enum ring_kind { RING_ENTER = 0, RING_EXIT = 1, RING_UNWIND = 2, RING_GAP = 3 };
+
+static inline uint64_t ring_word(enum ring_kind kind, uint32_t method, uint64_t ticks)
+{
+    return (uint64_t)kind << 62 | (uint64_t)(method & RING_METHOD_MAX) << RING_TICKS_BITS |
+           (ticks & ((UINT64_C(1) << RING_TICKS_BITS) - 1));
+}
+
+static inline enum ring_kind ring_word_kind(uint64_t word)
+{
+    return (enum ring_kind)(word >> 62);
+}
+
+static inline uint32_t ring_word_method(uint64_t word)
+{
+    return (uint32_t)(word >> RING_TICKS_BITS) & RING_METHOD_MAX;
+}
+
+/* The full timestamp of a word that was written at or shortly before now (in ticks). */
+static inline uint64_t ring_word_ticks(uint64_t word, uint64_t now)
+{
+    return now - ((now - word) & ((UINT64_C(1) << RING_TICKS_BITS) - 1));
+}
+
+enum ring_state {
+    RING_FREE = 0,  /* set by the recorder: may be taken */
+    RING_TAKEN = 1, /* set by a thread of the target */
+    RING_ENDED = 2  /* set by the thread at its end: no word comes after this */
+};
+
+#define RING_NAME_BYTES 104
+
+struct ring {
+    /* Written by the target's thread. */
+    _Alignas(64) _Atomic uint64_t head;
+    _Atomic uint64_t n_lost;    /* calls dropped since the ring was taken */
+    uint64_t limit;             /* head must stay below this: the tail last seen plus the ring's size */
+    uint32_t depth;             /* calls recorded and not left yet */
+    uint32_t n_lost_unrecorded; /* calls dropped since the last RING_GAP */
+    _Atomic uint32_t state;     /* enum ring_state */
+    int32_t tid;                /* in the target's own PID namespace */
+    /* Written by the recorder. */
+    _Alignas(64) _Atomic uint64_t tail;
+    /* Written once by the target's thread, before state becomes RING_TAKEN. */
+    _Alignas(64) uint64_t start_ticks;
+    uint64_t end_ticks; /* before state becomes RING_ENDED */
+    _Atomic uint32_t name_set;
+    char name[RING_NAME_BYTES]; /* the Java thread's name, modified UTF-8, ends with NUL; valid when name_set */
+};
+
+#define SEGMENT_MAGIC   UINT32_C(0x6d706673)
+#define SEGMENT_VERSION 1
+
+struct segment {
+    /* Written by the recorder before the target sees the segment. */
+    uint32_t magic, version;
+    uint32_t n_rings;    /* struct ring follow the header, then the rings' words */
+    uint32_t ring_words; /* a power of two */
+    uint32_t epoch;      /* of the session: tokens of an earlier one are ignored by the probes */
+    uint32_t n_counters;
+    uint64_t rings_offset, words_offset, size_bytes;
+    /* Written by the target. */
+    _Alignas(64) _Atomic uint32_t n_rings_seen; /* rings above this were never taken */
+    _Atomic uint64_t n_lost_no_ring;            /* calls dropped because all rings were taken */
+    _Atomic uint64_t inside_cost_ticks_x16;     /* calibrated: from an entry's timestamp to its exit's, times 16 */
+    _Atomic uint64_t outside_cost_ticks_x16;    /* the rest of a pair, times 16 */
+};
+
+static inline struct ring *segment_ring(struct segment *segment, uint32_t i)
+{
+    return (struct ring *)((char *)segment + segment->rings_offset) + i;
+}
+
+static inline uint64_t *segment_words(struct segment *segment, uint32_t i)
+{
+    return (uint64_t *)((char *)segment + segment->words_offset) + (size_t)i * segment->ring_words;
+}
+
+#endif

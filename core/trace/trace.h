@@ -1,0 +1,152 @@
+/*
+ * The trace file: what a session recorded, in chunks with checksums.  mmprof.trace(5) specifies it byte by byte.
+ *
+ * All times are in ticks of the target machine's timestamp counter; clock points convert them to ns.  A thread is
+ * named by its index (threads come and go and tids are used again), a method by its id.
+ *
+ * The writer keeps one order that readers rely on: in each round it writes what the kernel said (switches, faults)
+ * up to some moment before the threads' records up to that moment, and methods and threads before records that
+ * name them.  So a reader joins them in one pass.
+ */
+#ifndef CORE_TRACE_TRACE_H
+#define CORE_TRACE_TRACE_H
+
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_COUNTERS_MAX 8
+#define TRACE_UNKNOWN      UINT64_MAX
+
+enum trace_kind {
+    /* from the threads' rings; 'thread', 'ticks' and, if there are counters, 'counters' are set */
+    TRACE_ENTER,  /* 'method' was entered */
+    TRACE_EXIT,   /* and left normally */
+    TRACE_UNWIND, /* or left by an exception */
+    TRACE_GAP,    /* 'count' calls (entry, exit and all) could not be recorded since the record before */
+    /* from the kernel; 'thread' and 'ticks' are set */
+    TRACE_CPU_IN,        /* the thread got a CPU */
+    TRACE_CPU_OUT,       /* it left the CPU because it waits */
+    TRACE_CPU_PREEMPTED, /* it lost the CPU although it could run */
+    TRACE_PAGE_FAULT,
+    TRACE_THREAD_START,
+    TRACE_THREAD_END,
+    TRACE_KERNEL_LOST /* 'count' records of this list were lost before 'ticks'; thread is not set */
+};
+
+struct trace_event {
+    enum trace_kind kind;
+    uint32_t thread, method;
+    uint64_t ticks;
+    uint64_t count;
+    const uint64_t *counters; /* n_counters cumulative values; the reader's, until the next call */
+};
+
+struct trace_method {
+    uint32_t id;
+    const char *class_name; /* internal form, java/lang/String */
+    const char *name, *descriptor;
+    const char *source;  /* file name, or "" */
+    uint32_t first_line; /* or 0 */
+    uint32_t code_bytes; /* of bytecode, before rewriting */
+    bool has_loop;       /* a backward branch */
+};
+
+struct trace_thread {
+    uint32_t index;
+    int32_t tid;
+    bool has_ring;         /* ran probes */
+    const char *name;      /* the Java name where known, else the kernel's */
+    const char *comm;      /* the kernel's name (at most 15 bytes): tells the VM's own threads */
+    uint64_t start_ticks;  /* TRACE_UNKNOWN: before the recording */
+    uint64_t end_ticks;    /* TRACE_UNKNOWN: after the recording */
+    uint64_t n_lost;       /* calls not recorded */
+};
+
+struct trace_counter {
+    const char *name; /* as the user wrote it, libpfm4's syntax */
+    const char *why;  /* "" when it counts, else why it does not: the column is '-' */
+    bool in_records;  /* a value follows each record; else it is derived from kernel events or absent */
+};
+
+/* ---- writing (the recorder) ---- */
+
+struct trace_writer;
+
+/* Create or truncate a file.  Returns 0, or -1 with *err set. */
+int trace_writer_open(struct trace_writer **writer, const char *path, struct err *err);
+
+/*
+ * Facts about the session, UTF-8: see mmprof.trace(5) for the keys.  The last value of a key counts.
+ */
+int trace_write_info(struct trace_writer *writer, const char *key, const char *value, struct err *err);
+
+/* ticks and CLOCK_MONOTONIC_RAW and CLOCK_REALTIME in ns at one moment. */
+int trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns,
+                      struct err *err);
+
+/* The events that were asked for; before any record. */
+int trace_write_counters(struct trace_writer *writer, const struct trace_counter *counters, size_t n, struct err *err);
+
+int trace_write_method(struct trace_writer *writer, const struct trace_method *method, struct err *err);
+
+/* A thread, or what has become known of it since: the last entry of an index counts. */
+int trace_write_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err);
+
+/* Events of the kinds CPU_IN to KERNEL_LOST, sorted by ticks. */
+int trace_write_kernel(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err);
+
+/*
+ * Records of one thread as its ring holds them (core/trace/ring.h): n_words words, a whole number of records of
+ * 1 + n_counters words each; now (in ticks) is a moment after the last of them and less than 2^42 ticks after the
+ * first.  What was given before by the other functions is written out first.
+ */
+int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,
+                        uint64_t now, struct err *err);
+
+/* Write out all pending chunks, so that they survive a kill of the recorder. */
+int trace_writer_flush(struct trace_writer *writer, struct err *err);
+
+/* Bytes and records (not counters, not kernel events) written so far. */
+uint64_t trace_writer_bytes(const struct trace_writer *writer);
+uint64_t trace_writer_records(const struct trace_writer *writer);
+
+/* Write the END chunk (the recording's end in ticks), close, free.  Returns -1 with *err set if a write failed. */
+int trace_writer_close(struct trace_writer *writer, uint64_t end_ticks, struct err *err);
+
+/* ---- reading ---- */
+
+struct trace_reader;
+
+/*
+ * Open a trace and check its header.  With salvage, damaged chunks are skipped and counted instead of ending the
+ * reading with an error.  Returns 0, or -1 with *err set (missing, not a trace, another version, ...).
+ */
+int trace_open(struct trace_reader **reader, const char *path, bool salvage, struct err *err);
+void trace_close(struct trace_reader *reader);
+
+/* The next event.  Returns 1, 0 at the end (see trace_is_cut), or -1 with *err set: damaged at an offset. */
+int trace_next(struct trace_reader *reader, struct trace_event *event, struct err *err);
+
+/* After the end: no END chunk was there, the trace stops after the last whole chunk. */
+bool trace_is_cut(const struct trace_reader *reader);
+uint64_t trace_damaged_chunks(const struct trace_reader *reader);
+
+/* What is known so far; strings live until trace_close.  NULL when there is no such thing (yet). */
+const char *trace_info(const struct trace_reader *reader, const char *key);
+const struct trace_method *trace_method(const struct trace_reader *reader, uint32_t id);
+const struct trace_thread *trace_thread(const struct trace_reader *reader, uint32_t index);
+const struct trace_counter *trace_counter(const struct trace_reader *reader, size_t i);
+uint32_t trace_n_threads(const struct trace_reader *reader); /* indexes are below this */
+uint32_t trace_n_methods(const struct trace_reader *reader); /* ids are below this */
+size_t trace_n_counters(const struct trace_reader *reader);  /* all, in records or not */
+size_t trace_n_recorded_counters(const struct trace_reader *reader); /* those in records, in table order */
+uint64_t trace_start_ticks(const struct trace_reader *reader); /* the first clock point's */
+uint64_t trace_end_ticks(const struct trace_reader *reader);   /* END's, or the latest moment seen so far */
+
+/* ns per tick from the first and last clock points seen so far; 0 when there are fewer than two. */
+double trace_ns_per_tick(const struct trace_reader *reader);
+
+#endif
