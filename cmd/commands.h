@@ -1,0 +1,23 @@
+/*
+ * The subcommands: one file each; main.c holds the table, and nothing else knows the list.
+ */
+#ifndef CMD_COMMANDS_H
+#define CMD_COMMANDS_H
+
+#include "core/base/err.h"
+#include "core/base/options.h"
+
+struct command {
+    const char *name, *arguments, *summary;
+    /* argv[0] is the command's name.  Returns the exit status, or -1 with *err set. */
+    int (*run)(int argc, char **argv, struct err *err);
+};
+
+/*
+ * Parse a command's options; --help is handled here: *done is set when it was given and printed.  purpose is the
+ * paragraph under the usage line.  Returns 0, or -1 with *err set.
+ */
+int command_parse(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
+                  int *n_parsed, bool *done, struct err *err);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * mmprof: a profiler that finds the method-level phases of a running Java program and says why they are slow.
+ */
+#include "cmd/commands.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command commands[] = {
+    { NULL, NULL, NULL, NULL },
+};
+
+static int print_help(FILE *out)
+{
+    fprintf(out, "usage: mmprof COMMAND [OPTIONS]\n\n"
+                 "Finds the method-level phases of a running Java program, and says why they are slow.\n\n");
+    for (const struct command *c = commands; c->name != NULL; c++)
+        fprintf(out, "  %-10s %s\n", c->name, c->summary);
+    fprintf(out, "\n'mmprof COMMAND --help' lists a command's options; 'man mmprof-COMMAND' explains them.\n");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return 1;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return print_help(stdout);
+    if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
+        puts("mmprof " MMPROF_VERSION);
+        return 0;
+    }
+    struct err err = { "" };
+    for (const struct command *c = commands; c->name != NULL; c++) {
+        if (strcmp(argv[1], c->name) != 0)
+            continue;
+        int status = c->run(argc - 1, argv + 1, &err);
+        if (status >= 0 && fflush(stdout) == 0)
+            return status;
+        if (status >= 0)
+            err_set(&err, "cannot write to the standard output");
+        fprintf(stderr, "mmprof %s: %s\n", c->name, err.text);
+        return 1;
+    }
+    fprintf(stderr, "mmprof: unknown command '%s'\n  next: run 'mmprof help' for the list of commands\n", argv[1]);
+    return 1;
+}
