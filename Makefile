@@ -9,16 +9,17 @@ SANITIZE ?=
 CSTD     := -std=c11 -D_GNU_SOURCE -DMMPROF_VERSION='"$(VERSION)"'
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Werror
 CFLAGS   ?= -O2 -g
-ALL_CFLAGS := $(CSTD) $(WARN) $(CFLAGS) -I. -MMD -MP $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
-LDFLAGS_ALL := $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE))
+SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+ALL_CFLAGS := $(CSTD) $(WARN) $(CFLAGS) $(SANITIZE_FLAGS) -I. -MMD -MP
+LDFLAGS_ALL := $(LDFLAGS) $(SANITIZE_FLAGS)
 CLI_LIBS := -lpfm -lcjson -lelf -ldw -lz -lm -lpthread
 
 # The JVM's headers (jvmti.h) come from any JDK; nothing of it is linked.
 JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/java-17-openjdk-*/include/jvmti.h /usr/lib/jvm/*/include/jvmti.h)))
-JVMTI    := -isystem $(JDK)/include -isystem $(JDK)/include/linux
+JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/counters/read.c
+AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c $(wildcard core/counters/read.c)
 CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/%,$(wildcard core/*/*.c)) $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 UNIT_SRC  := $(wildcard test/unit/*.c)
@@ -46,6 +47,8 @@ $(BUILD)/pic/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(JVMTI) -fPIC -fvisibility=hidden -ftls-model=initial-exec -c -o $@ $<
 
+# ---- tests ----
+
 # A unit test is one file that is linked with all rooms, and with the agent's parts that need no JVM.
 AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite*.c core/agent/classfile*.c core/agent/bytecode*.c))
 
@@ -55,9 +58,121 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 .PHONY: unit
 unit: $(UNIT_BIN)
 
+# The Java programs that the tests, the demo and the benches run.
+JAVA_SRC = $(wildcard test/java/micro/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java
+
+.PHONY: java
+java: $(BUILD)/test/java/.made $(BUILD)/test/java/libmicronatives.so
+
+$(BUILD)/test/java/.made: $(JAVA_SRC)
+	@mkdir -p $(@D)
+	$(JDK)/bin/javac --release 17 -g -Xlint:all -Werror -d $(@D) $(JAVA_SRC)
+	@touch $@
+
+$(BUILD)/test/java-made/micro/BigCode.java: test/java/tools/GenBig.java
+	@mkdir -p $(@D)
+	$(JDK)/bin/java $< $@
+
+$(BUILD)/test/java/libmicronatives.so: test/java/micro/natives.c
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -Wall -shared -fPIC $(JVMTI) -o $@ $<
+
+E2E   := $(wildcard test/e2e/*.sh)
+STATIC := $(patsubst %,test/e2e/%.sh,rooms names manual lint runner)
+AGAIN := $(MAKE) --no-print-directory
+
+.PHONY: check check-here check-quick check-quick-here
+check: deps
+	@+$(AGAIN) check-here
+
+check-here: make unit java
+	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(E2E)
+
+# Without a JVM: the unit tests and what is said about the sources.
+check-quick: make unit
+	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(STATIC)
+
+.PHONY: check-asan check-tsan check-unit fuzz
+check-asan:
+	@+$(AGAIN) BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' check-unit
+
+# Those unit tests that start threads.
+check-tsan:
+	@+$(AGAIN) BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g' \
+	    UNIT_SRC='$(shell grep -lE 'pthread_create|thrd_create' test/unit/*.c)' check-unit
+
+check-unit: unit
+	@test/run $(UNIT_BIN)
+
+# Each test/fuzz/NAME_fuzz.c for FUZZ_SECONDS.
+FUZZ_SECONDS ?= 10
+fuzz:
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) BUILD='$(BUILD)' test/run test/fuzz/fuzz.sh
+
+.PHONY: bench
+bench: make java
+	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/bench.sh
+
+.PHONY: demo demo-here
+demo: deps
+	@+$(AGAIN) demo-here
+
+demo-here: make java
+	@BUILD='$(BUILD)' JDK='$(JDK)' test/java/demo/demo.sh
+
+# ---- taste ----
+
+.PHONY: format lint
+format:
+	clang-format -i $$(find . \( -path ./build -o -path ./.git \) -prune -o -name '*.[ch]' -print)
+
+lint:
+	@BUILD='$(BUILD)' test/run test/e2e/lint.sh test/e2e/names.sh
+
+# ---- the machine ----
+
+# Debian packages that are missing are installed, if need be with sudo.
+.PHONY: deps
+deps:
+	@.ci/deps.sh
+
+BIN_DIR   = $(DESTDIR)$(PREFIX)/bin
+AGENT_DIR = $(DESTDIR)$(PREFIX)/lib/mmprof
+MAN_DIR   = $(DESTDIR)$(PREFIX)/share/man
+DOC_DIR   = $(DESTDIR)$(PREFIX)/share/doc/mmprof
+
+.PHONY: install uninstall
+install: make
+	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(DOC_DIR)'
+	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
+	install -m 755 $(BUILD)/libmmprof-agent.so '$(AGENT_DIR)'
+	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
+	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')
+	install -m 644 README.md LICENSE '$(DOC_DIR)'
+
+uninstall:
+	rm -f '$(BIN_DIR)/mmprof' $(foreach page,$(notdir $(wildcard man/*.1)),'$(MAN_DIR)/man1/$(page)') \
+	    $(foreach page,$(notdir $(wildcard man/*.5)),'$(MAN_DIR)/man5/$(page)')
+	rm -rf '$(AGENT_DIR)' '$(DOC_DIR)'
+
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)
+
+.PHONY: help
+help:
+	@echo 'make              build $(BUILD)/mmprof and the agent'
+	@echo 'make check        install what is missing, build, run all tests'
+	@echo 'make check-quick  the tests that need no JVM'
+	@echo 'make check-asan   unit tests with AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make check-tsan   unit tests that start threads, with ThreadSanitizer'
+	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
+	@echo 'make bench        what a probe and a record cost, next to uftrace'
+	@echo 'make demo         profile javac on a few hundred source files'
+	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
+	@echo 'make deps         install the Debian packages that are missing'
+	@echo 'make lint         looks only; make format runs clang-format'
+	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere.'
 
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -7,6 +7,8 @@
 #include "core/base/err.h"
 #include "core/base/options.h"
 
+#include <stdbool.h>
+
 struct command {
     const char *name, *arguments, *summary;
     /* argv[0] is the command's name.  Returns the exit status, or -1 with *err set. */

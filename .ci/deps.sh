@@ -1,0 +1,40 @@
+#!/bin/bash
+# Installs the Debian packages that building, testing and the demo need and that are missing.
+# Does nothing when all is there.  Needs root, or sudo without a password.
+set -u
+
+build='gcc make libc6-dev libpfm4-dev libelf-dev libdw-dev libcjson-dev zlib1g-dev openjdk-17-jdk-headless'
+demo='openjdk-17-source'
+check='binutils clang clang-format libclang-rt-14-dev cppcheck shellcheck mandoc procps util-linux'
+bench='uftrace'
+
+if ! command -v dpkg-query > /dev/null; then
+    echo "deps: not a Debian system; mmprof needs what these Debian packages hold: $build $demo $check $bench"
+    exit 0
+fi
+
+missing=()
+for package in $build $demo $check $bench; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null)" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+    if ! sudo -n true 2> /dev/null; then
+        echo "deps: these packages are missing: ${missing[*]}" >&2
+        echo "  next: run 'sudo apt-get install ${missing[*]}', or 'sudo make deps'" >&2
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+
+echo "deps: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get -q update &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "${missing[@]}" ||
+    {
+        echo "deps: apt-get could not install ${missing[*]}" >&2
+        echo "  next: look at what it says above; the build needs: $build" >&2
+        exit 1
+    }

@@ -1,0 +1,49 @@
+#!/bin/bash
+# The sources' looks: clang-format, cppcheck, shellcheck, calls that nobody makes.
+# timeout: 600
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 1
+
+sources() {
+    find . \( -path ./build -o -path ./.git \) -prune -o -name '*.[ch]' -print | sort
+}
+
+scripts() {
+    grep -rlE --exclude-dir=build --exclude-dir=.git '^#!/bin/(ba)?sh|^# shellcheck shell=' . | sort
+}
+
+mapfile -t c_files < <(sources)
+mapfile -t sh_files < <(scripts)
+[ ${#c_files[@]} -gt 10 ] && [ ${#sh_files[@]} -gt 4 ] && ok "sources and scripts are found" ||
+    not_ok "sources and scripts are found" "${#c_files[@]} sources, ${#sh_files[@]} scripts"
+
+forbidden='(^|[^A-Za-z0-9_])(strcpy|strcat|stpcpy|strncpy|sprintf|vsprintf|gets|alloca|strtok|atoi)[[:space:]]*\('
+is "nobody calls strcpy, strcat, sprintf, gets, alloca or their like" \
+    "$(grep -nE "$forbidden" "${c_files[@]}")" ""
+is "such a call is found" "$(printf 'a = my_gets(b);\nstrcpy (a, b);\n' | grep -cE "$forbidden")" 1
+is "no line is longer than 120 columns, no line ends in a blank" \
+    "$(grep -nE '.{121}|[[:space:]]$' "${c_files[@]}" "${sh_files[@]}")" ""
+is "nothing is left to do" "$(grep -nE 'TODO|FIXME|XXX([^X]|$)' "${c_files[@]}")" ""
+
+if command -v clang-format > "$SCRATCH/which"; then
+    holds "clang-format would change nothing" clang-format --dry-run -Werror "${c_files[@]}"
+else
+    skip "clang-format would change nothing" "clang-format is not installed; 'make deps' installs it"
+fi
+
+if command -v cppcheck > "$SCRATCH/which"; then
+    mkdir "$SCRATCH/cppcheck"
+    holds "cppcheck finds nothing" cppcheck --quiet --error-exitcode=1 --std=c11 --library=posix -j 2 -I . \
+        --enable=warning,performance,portability --inline-suppr --suppressions-list=.ci/cppcheck-suppressions \
+        --cppcheck-build-dir="$SCRATCH/cppcheck" "${c_files[@]}"
+else
+    skip "cppcheck finds nothing" "cppcheck is not installed; 'make deps' installs it"
+fi
+
+if command -v shellcheck > "$SCRATCH/which"; then
+    holds "shellcheck finds nothing" shellcheck -x -P SCRIPTDIR -s bash -S warning "${sh_files[@]}"
+else
+    skip "shellcheck finds nothing" "shellcheck is not installed; 'make deps' installs it"
+fi
+
+done_testing

@@ -1,0 +1,60 @@
+#!/bin/bash
+# The manual: each command has a page and a row in mmprof.1; pages and --help name the same options.
+. "$(dirname "$0")/../lib.sh"
+
+commands() {
+    "$mmprof" help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
+}
+
+# The long options of a help text, and of a page's lists, one a line, sorted.
+options_of_help() {
+    sed -nE 's/^  (-., |    )--([a-z][a-z-]*).*/\2/p' "$1" | sort -u
+}
+
+options_of_page() {
+    grep '^\.It Fl' "$1" | grep -oE 'Fl -[a-z][a-z-]*' | sed 's/^Fl -//' | sort -u
+}
+
+page_has_row() {
+    grep -qE "^\.(It|Xr) .*mmprof-$2 1" "$1"
+}
+
+list=$(commands)
+[ -n "$list" ] && ok "the commands are listed" || not_ok "the commands are listed" "$("$mmprof" help 2>&1)"
+for command in $list; do
+    page=$root/man/mmprof-$command.1
+    if [ ! -f "$page" ]; then
+        not_ok "mmprof $command has a page" "no man/mmprof-$command.1"
+        continue
+    fi
+    "$mmprof" "$command" --help > "$SCRATCH/help" 2>&1
+    is "mmprof $command --help succeeds" $? 0
+    is "man/mmprof-$command.1 has the options of mmprof $command --help" "$(options_of_page "$page")" \
+        "$(options_of_help "$SCRATCH/help")"
+    page_has_row "$root/man/mmprof.1" "$command" && ok "mmprof.1 has a row for $command" ||
+        not_ok "mmprof.1 has a row for $command" "no line '.It Xr mmprof-$command 1'"
+done
+for page in "$root"/man/mmprof-*.1; do
+    command=${page##*/mmprof-}
+    command=${command%.1}
+    grep -qx "$command" <<< "$list" && ok "man/mmprof-$command.1 describes a command" ||
+        not_ok "man/mmprof-$command.1 describes a command" "'mmprof help' lists: $(tr '\n' ' ' <<< "$list")"
+done
+
+printf '  -o, --output FILE      write\n      --tree             print\nSee --weight.\n' > "$SCRATCH/help"
+printf '.It Fl o , Fl -output Ar FILE\n.It Fl -trees\nLike\n.Fl -grain .\n' > "$SCRATCH/page"
+is "options are read from a help text" "$(options_of_help "$SCRATCH/help" | xargs)" "output tree"
+is "options are read from a page" "$(options_of_page "$SCRATCH/page" | xargs)" "output trees"
+
+if ! command -v mandoc > "$SCRATCH/which"; then
+    skip "mandoc finds nothing to warn about" "mandoc is not installed"
+else
+    for page in "$root"/man/*.[1-8]; do
+        is "mandoc has no warning for man/${page##*/}" "$(mandoc -Tlint -Wwarning "$page" 2>&1)" ""
+    done
+    printf '.Dd $Mdocdate$\n.Dt X 1\n.Os\n.Sh NAME\n.Nm x\n.Nd y\n.Sh DESCRIPTION\n.Bl -tag\n.Pp\n' > "$SCRATCH/x.1"
+    [ -n "$(mandoc -Tlint -Wwarning "$SCRATCH/x.1" 2>&1)" ] && ok "mandoc warns about a bad page" ||
+        not_ok "mandoc warns about a bad page"
+fi
+
+done_testing

@@ -1,0 +1,74 @@
+#!/bin/bash
+# The rooms: who includes whom, and what the agent needs and shows.
+. "$(dirname "$0")/../lib.sh"
+
+# A room, and the rooms that it may include besides itself.  Data goes down the table.
+rooms() {
+    cat << 'END'
+core/base
+core/trace      core/base
+core/counters   core/base core/trace
+core/jvm        core/base core/trace core/counters
+core/agent      core/base core/trace core/counters
+core/recorder   core/base core/trace core/counters core/jvm core/agent
+symbolize       core/base core/trace core/counters core/jvm core/recorder
+phases          core/base core/trace core/counters core/jvm core/recorder symbolize
+report          core/base core/trace core/counters core/jvm core/recorder symbolize phases
+cmd             core/base core/trace core/counters core/jvm core/agent core/recorder symbolize phases report
+END
+}
+
+# All #include "..." of the rooms below a directory, as 'FILE INCLUDED'.
+includes() {
+    local dir
+    cd "$1" || return
+    for dir in core symbolize phases report cmd; do
+        [ ! -d $dir ] || grep -rHoE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^"]*"' $dir
+    done | sed -E 's/^([^:]*):[^"]*"([^"]*)"$/\1 \2/'
+}
+
+# Includes that break the table, one a line.
+breaches() {
+    includes "$1" | awk -v table="$(rooms)" '
+        function room(path) { sub(/\/[^\/]*$/, "", path); return path }
+        BEGIN {
+            n = split(table, rows, "\n")
+            for (i = 1; i <= n; i++) {
+                m = split(rows[i], words, " ")
+                known[words[1]] = 1
+                for (j = 1; j <= m; j++) may[words[1], words[j]] = 1
+            }
+        }
+        !(room($1) in known) { print $1 ": is in no room of the table"; next }
+        !(room($2) in known) { print $1 ": includes \"" $2 "\", which names no room"; next }
+        !((room($1), room($2)) in may) { print $1 ": " room($1) " must not include " $2 }'
+}
+
+is "a room includes itself and earlier ones only" "$(breaches "$root")" ""
+[ "$(includes "$root" | wc -l)" -gt 10 ] && ok "the includes are found" || not_ok "the includes are found"
+
+bad=$SCRATCH/bad
+mkdir -p "$bad/core/base" "$bad/core/agent" "$bad/phases" "$bad/core/attic"
+echo '#include "phases/phases.h"' > "$bad/core/base/early.c"
+echo '# include "core/jvm/attach.h"' > "$bad/core/agent/guest.c"
+printf '#include "core/trace/trace.h"\n#include "tree.h"\n#include <stdio.h>\n' > "$bad/phases/tree.c"
+echo '#include "core/base/err.h"' > "$bad/core/attic/old.c"
+is "bad includes are found" "$(breaches "$bad" | sort)" "\
+core/agent/guest.c: core/agent must not include core/jvm/attach.h
+core/attic/old.c: is in no room of the table
+core/base/early.c: core/base must not include phases/phases.h
+phases/tree.c: includes \"tree.h\", which names no room"
+
+if [ ! -f "$agent" ]; then
+    not_ok "the agent is built" "no $agent"
+else
+    needed=$(readelf -d "$agent" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p')
+    matches "the agent needs libc" "$needed" '^libc\.so\.6$'
+    is "and nothing else" \
+        "$(grep -vE '^(libc\.so\.6|libpthread\.so\.0|ld-linux-(x86-64|aarch64)\.so\.[12])$' <<< "$needed")" ""
+    shown=$(nm -D --defined-only "$agent" | awk '{ print $NF }')
+    is "the agent shows Agent_* and Java_* only" "$(grep -vE '^(Agent_|Java_)' <<< "$shown" | grep -v '^$')" ""
+    is "the agent's stack is not executable" "$(readelf -lW "$agent" | grep -c 'GNU_STACK.*RWE')" 0
+fi
+
+done_testing

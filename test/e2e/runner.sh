@@ -1,0 +1,47 @@
+#!/bin/bash
+# The test runner: what it counts as passed, failed and skipped.
+. "$(dirname "$0")/../lib.sh"
+
+# judged BODY: the last line and the status of test/run on a script with that body.
+judged() {
+    printf '#!/bin/bash\n%s\n' "$1" > "$SCRATCH/case.sh"
+    chmod +x "$SCRATCH/case.sh"
+    TEST_TIMEOUT=5 "$root/test/run" "$SCRATCH/case.sh" > "$SCRATCH/said" 2>&1
+    local status=$?
+    echo "$(tail -n 1 "$SCRATCH/said"), status $status"
+}
+
+is "claims that hold are passed" "$(judged 'echo "ok 1 - a"; echo "ok 2 - b"; echo 1..2')" \
+    "2 passed, 0 failed, 0 skipped, status 0"
+is "the plan may come first" "$(judged 'echo 1..1; echo "ok 1 - a"')" "1 passed, 0 failed, 0 skipped, status 0"
+is "a claim that does not hold is failed" "$(judged 'echo "not ok 1 - a"; echo "ok 2 - b"; echo 1..2; exit 1')" \
+    "1 passed, 1 failed, 0 skipped, status 1"
+is "SKIP is neither" "$(judged 'echo "ok 1 - a # SKIP no PMU"; echo 1..1')" "0 passed, 0 failed, 1 skipped, status 0"
+matches "SKIP is shown with its reason" "$(cat "$SCRATCH/said")" '^  ok 1 - a # SKIP no PMU$'
+is "a program may be skipped as a whole" "$(judged 'echo "1..0 # SKIP no JDK"')" \
+    "0 passed, 0 failed, 1 skipped, status 0"
+is "no output is a failure" "$(judged ':')" "0 passed, 1 failed, 0 skipped, status 1"
+is "no plan is a failure" "$(judged 'echo "ok 1 - a"')" "1 passed, 1 failed, 0 skipped, status 1"
+is "too few results are a failure" "$(judged 'echo "ok 1 - a"; echo 1..2')" "1 passed, 1 failed, 0 skipped, status 1"
+is "too many results are a failure" "$(judged 'echo 1..1; echo "ok 1 - a"; echo "ok 2 - b"')" \
+    "2 passed, 1 failed, 0 skipped, status 1"
+is "two plans are a failure" "$(judged 'echo 1..1; echo "ok 1 - a"; echo 1..1')" \
+    "1 passed, 1 failed, 0 skipped, status 1"
+is "wrong numbers are a failure" "$(judged 'echo "ok 1 - a"; echo "ok 3 - b"; echo 1..2')" \
+    "2 passed, 1 failed, 0 skipped, status 1"
+is "a bad status is a failure" "$(judged 'echo "ok 1 - a"; echo 1..1; exit 3')" \
+    "1 passed, 1 failed, 0 skipped, status 1"
+is "a crash is a failure" "$(judged 'echo "ok 1 - a"; echo 1..1; kill -SEGV $$')" \
+    "1 passed, 1 failed, 0 skipped, status 1"
+is "a hang is a failure, after the script's own timeout" \
+    "$(judged $'# timeout: 1\necho "ok 1 - a"; echo 1..1; exec sleep 60')" "1 passed, 1 failed, 0 skipped, status 1"
+is "a program that is not there is a failure" \
+    "$("$root/test/run" "$SCRATCH/missing.sh" 2>&1 | tail -n 1)" "0 passed, 1 failed, 0 skipped"
+judged 'echo "not ok 1 - a"; echo "# is 1, expected 2"; echo "it broke" >&2; echo 1..1; exit 1' > "$SCRATCH/line"
+matches "a failure's diagnostics are shown" "$(cat "$SCRATCH/said")" '^  # is 1, expected 2$'
+matches "and its standard error" "$(cat "$SCRATCH/said")" 'it broke'
+is "each program has an empty directory of its own and no input" \
+    "$(judged '[ -z "$(ls -A "$SCRATCH")" ] && ! read -r line && echo "ok 1 - a"; echo 1..1')" \
+    "1 passed, 0 failed, 0 skipped, status 0"
+
+done_testing

@@ -1,0 +1,153 @@
+# Helpers of the shell tests, to be sourced:  . "$(dirname "$0")/../lib.sh"
+#
+# A test prints TAP (test/run adds it up).  The file being tested is $build/mmprof; BUILD names another directory.
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # some are for the tests
+set -u
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${BUILD:-build}
+case $build in
+    /*) ;;
+    *) build=$root/$build ;;
+esac
+mmprof=$build/mmprof
+agent=$build/libmmprof-agent.so
+classes=$build/test/java
+if [ -z "${SCRATCH-}" ]; then
+    SCRATCH=$(mktemp -d)
+    scratch_is_own=1
+fi
+
+tap_n=0
+tap_failed=0
+test_pids=()
+
+ok() {
+    tap_n=$((tap_n + 1))
+    printf 'ok %d - %s\n' $tap_n "$1"
+}
+
+# not_ok CLAIM [DIAGNOSTIC...]: each diagnostic may have several lines.
+not_ok() {
+    tap_n=$((tap_n + 1))
+    tap_failed=$((tap_failed + 1))
+    printf 'not ok %d - %s\n' $tap_n "$1"
+    shift
+    [ $# = 0 ] || printf '%s\n' "$@" | head -n 40 | sed 's/^/# /'
+}
+
+skip() {
+    tap_n=$((tap_n + 1))
+    printf 'ok %d - %s # SKIP %s\n' $tap_n "$1" "$2"
+}
+
+# is CLAIM ACTUAL EXPECTED
+is() {
+    if [ "$2" = "$3" ]; then
+        ok "$1"
+    else
+        not_ok "$1" "is:       $2" "expected: $3"
+    fi
+}
+
+# holds CLAIM COMMAND...: ok if the command succeeds; else its output is the diagnostic.
+holds() {
+    local claim=$1 output
+    shift
+    if output=$("$@" 2>&1); then
+        ok "$claim"
+    else
+        not_ok "$claim" "$*" "$output"
+    fi
+}
+
+# matches CLAIM TEXT REGEX (extended, per line)
+matches() {
+    if grep -qE -- "$3" <<< "$2"; then
+        ok "$1"
+    else
+        not_ok "$1" "is:              $2" "does not match:  $3"
+    fi
+}
+
+done_testing() {
+    echo "1..$tap_n"
+    [ $tap_failed = 0 ]
+    exit
+}
+
+skip_all() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds; fails when the time is over.
+wait_for() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.05
+    done
+}
+
+# wait_gone SECONDS PID: until the process has ended, as a zombie or for good.
+wait_gone() {
+    wait_for "$1" is_gone "$2"
+}
+
+is_gone() {
+    ! grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2> /dev/null
+}
+
+# start FILE COMMAND...: in the background, all output to FILE; its PID is in $pid; killed when the test ends.
+start() {
+    local file=$1
+    shift
+    "$@" > "$file" 2>&1 < /dev/null &
+    pid=$!
+    test_pids+=("$pid")
+}
+
+stop() {
+    kill -KILL "$1" 2> /dev/null
+    wait "$1" 2> /dev/null
+}
+
+at_exit() {
+    local status=$?
+    for pid in ${test_pids[@]+"${test_pids[@]}"}; do
+        kill -KILL "$pid" 2> /dev/null
+    done
+    wait 2> /dev/null
+    [ -z "${scratch_is_own-}" ] || rm -rf "$SCRATCH"
+    exit $status
+}
+trap at_exit EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# The JDKs to test, one path a line: 17, and 25 where there is one.  MMPROF_JDKS (paths) replaces the list.
+jdks() {
+    local version home
+    if [ -n "${MMPROF_JDKS-}" ]; then
+        printf '%s\n' $MMPROF_JDKS
+        return
+    fi
+    for version in 17 25; do
+        for home in /usr/lib/jvm/*; do
+            [ ! -L "$home" ] && [ "$(jdk_version "$home")" = $version ] && echo "$home" && break
+        done
+    done
+}
+
+# The major version of a JDK, from its 'release' file.
+jdk_version() {
+    sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release" 2> /dev/null
+}
+
+# The first of them, for tests that need one.
+first_jdk() {
+    jdks | head -n 1
+}
