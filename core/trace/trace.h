@@ -57,12 +57,12 @@ struct trace_method {
 struct trace_thread {
     uint32_t index;
     int32_t tid;
-    bool has_ring;         /* ran probes */
-    const char *name;      /* the Java name where known, else the kernel's */
-    const char *comm;      /* the kernel's name (at most 15 bytes): tells the VM's own threads */
-    uint64_t start_ticks;  /* TRACE_UNKNOWN: before the recording */
-    uint64_t end_ticks;    /* TRACE_UNKNOWN: after the recording */
-    uint64_t n_lost;       /* calls not recorded */
+    bool has_ring;        /* ran probes */
+    const char *name;     /* the Java name where known, else the kernel's */
+    const char *comm;     /* the kernel's name (at most 15 bytes): tells the VM's own threads */
+    uint64_t start_ticks; /* TRACE_UNKNOWN: before the recording */
+    uint64_t end_ticks;   /* TRACE_UNKNOWN: after the recording */
+    uint64_t n_lost;      /* calls not recorded */
 };
 
 struct trace_counter {
@@ -134,17 +134,32 @@ int trace_next(struct trace_reader *reader, struct trace_event *event, struct er
 bool trace_is_cut(const struct trace_reader *reader);
 uint64_t trace_damaged_chunks(const struct trace_reader *reader);
 
+/*
+ * Told of each definition as it is read, before the events that follow it; any function may be NULL.  Everything is
+ * the reader's.
+ */
+struct trace_listener {
+    void *context; /* borrowed; the first argument of each */
+    void (*info)(void *context, const char *key, const char *value);
+    void (*clock)(void *context, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns);
+    void (*counter)(void *context, const struct trace_counter *counter);
+    void (*thread)(void *context, const struct trace_thread *thread);
+    void (*method)(void *context, const struct trace_method *method);
+};
+
+void trace_listen(struct trace_reader *reader, const struct trace_listener *listener);
+
 /* What is known so far; strings live until trace_close.  NULL when there is no such thing (yet). */
 const char *trace_info(const struct trace_reader *reader, const char *key);
 const struct trace_method *trace_method(const struct trace_reader *reader, uint32_t id);
 const struct trace_thread *trace_thread(const struct trace_reader *reader, uint32_t index);
 const struct trace_counter *trace_counter(const struct trace_reader *reader, size_t i);
-uint32_t trace_n_threads(const struct trace_reader *reader); /* indexes are below this */
-uint32_t trace_n_methods(const struct trace_reader *reader); /* ids are below this */
-size_t trace_n_counters(const struct trace_reader *reader);  /* all, in records or not */
+uint32_t trace_n_threads(const struct trace_reader *reader);         /* indexes are below this */
+uint32_t trace_n_methods(const struct trace_reader *reader);         /* ids are below this */
+size_t trace_n_counters(const struct trace_reader *reader);          /* all, in records or not */
 size_t trace_n_recorded_counters(const struct trace_reader *reader); /* those in records, in table order */
-uint64_t trace_start_ticks(const struct trace_reader *reader); /* the first clock point's */
-uint64_t trace_end_ticks(const struct trace_reader *reader);   /* END's, or the latest moment seen so far */
+uint64_t trace_start_ticks(const struct trace_reader *reader);       /* the first clock point's */
+uint64_t trace_end_ticks(const struct trace_reader *reader);         /* END's, or the latest moment seen so far */
 
 /* ns per tick from the first and last clock points seen so far; 0 when there are fewer than two. */
 double trace_ns_per_tick(const struct trace_reader *reader);

@@ -1,0 +1,59 @@
+#include "core/trace/encode.h"
+
+#define NO_METHOD UINT32_MAX
+
+static uint8_t *put_counters(struct encoder *encoder, uint8_t *at, const uint64_t *values)
+{
+    for (size_t i = 0; i < encoder->n_counters; i++) {
+        at = number_put(at, values[i] - encoder->counters[i]);
+        encoder->counters[i] = values[i];
+    }
+    return at;
+}
+
+/* A gap, or an exit whose entry is not the chunk's latest open one. */
+static uint8_t *put_other(uint8_t *at, uint64_t delta, uint32_t kind, uint32_t operand)
+{
+    at = number_put(at, delta << TAG_BITS | TAG_OTHER);
+    return number_put(at, (uint64_t)operand << TAG_BITS | (kind - RING_EXIT + OTHER_EXIT));
+}
+
+/*
+ * Entries and exits share one path without branches: which of them comes next cannot be predicted, and a
+ * misprediction costs more than the few stores that one of them does not need.
+ */
+size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now,
+                      uint64_t *last_ticks, uint8_t *payload)
+{
+    const size_t n_per_record = 1 + encoder->n_counters;
+    const uint64_t *word = words, *end = words + *n_words;
+    uint8_t *at = payload + 8, *limit = payload + RECORDS_PAYLOAD_BYTES - RECORD_MAX_BYTES - NUMBER_MAX_BYTES;
+    uint32_t *top = encoder->stack;
+    uint64_t first = ring_word_ticks(*word, now);
+    uint64_t before = first < *last_ticks ? *last_ticks : first;
+    *top = NO_METHOD;
+    memset(encoder->counters, 0, sizeof encoder->counters);
+    store_u64le(payload, before);
+    for (; word < end && at <= limit; word += n_per_record) {
+        uint64_t ticks = ring_word_ticks(*word, now);
+        ticks = ticks < before ? before : ticks;
+        uint64_t delta = ticks - before;
+        uint32_t kind = (uint32_t)ring_word_kind(*word), method = ring_word_method(*word);
+        bool enter = kind == RING_ENTER;
+        before = ticks;
+        if (UNLIKELY((kind != RING_ENTER) & ((kind == RING_GAP) | (*top != method)))) {
+            at = put_other(at, delta, kind, method);
+        } else {
+            at = number_put(at, delta << TAG_BITS | kind);
+            uint8_t *after = number_put(at, method);
+            at = enter ? after : at;
+            top[1] = method;
+            top += enter ? 1 : -1;
+        }
+        if (n_per_record > 1)
+            at = put_counters(encoder, at, word + 1);
+    }
+    *n_words = (size_t)(word - words);
+    *last_ticks = before;
+    return (size_t)(at - payload);
+}

@@ -1,0 +1,31 @@
+/*
+ * From a ring's words to the payload of a RECORDS chunk.
+ */
+#ifndef CORE_TRACE_ENCODE_H
+#define CORE_TRACE_ENCODE_H
+
+#include "core/trace/format.h"
+
+/* Large enough that a chunk's 32 bytes of frame cost nothing, small enough to stay in a core's cache. */
+#define RECORDS_PAYLOAD_BYTES ((size_t)64 * 1024)
+
+struct encoder {
+    size_t n_counters;
+    uint64_t counters[RING_COUNTERS_MAX];
+    /* The methods entered in this chunk and not left yet, above a sentinel; an entry takes two bytes at least. */
+    uint32_t stack[RECORDS_PAYLOAD_BYTES / 2 + 2];
+};
+
+/*
+ * Encode records from words[0..*n_words) until the words or the payload's RECORDS_PAYLOAD_BYTES end.
+ *
+ * n_words     in: at least one record, and whole ones; out: the words used.
+ * last_ticks  the thread's latest moment so far.  Time never goes back in a trace: where a word says so (two cores'
+ *             counters differ a little, or the word is garbage), the record gets this moment.
+ *
+ * Returns the payload's size in bytes.  Any word is harmless.
+ */
+size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now,
+                      uint64_t *last_ticks, uint8_t *payload);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * The trace file's bytes: what writer and reader share.  mmprof.trace(5) specifies them; change both together.
+ *
+ * Everything that is counted is a "number" of 1 to 9 bytes: the count n of one bits at the low end of the first byte
+ * says how many bytes follow; the bits above the lowest zero, little-endian, are the value (n = 8: the eight bytes
+ * that follow are).  As short as LEB128, but its length is known from its first byte: one load, no loop, no
+ * mispredicted branch, which is what decodes a record in a few ns.
+ */
+#ifndef CORE_TRACE_FORMAT_H
+#define CORE_TRACE_FORMAT_H
+
+#include "core/base/bytes.h"
+#include "core/trace/ring.h"
+
+#include <zlib.h>
+
+#define FILE_MAGIC        "\x89MMPROF\n"
+#define FILE_MAGIC_BYTES  8
+#define FILE_HEADER_BYTES 16
+#define FORMAT_MAJOR      1 /* a reader refuses another one */
+#define FORMAT_MINOR      0 /* additions that an older reader may ignore */
+
+#define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
+#define CHUNK_HEADER_BYTES 24
+#define CHUNK_SIGNED_BYTES 20 /* of the header: the last field is their CRC */
+#define CHUNK_PAYLOAD_MAX  (UINT32_C(1) << 20)
+
+/* A reader skips types that it does not know. */
+enum chunk_type {
+    CHUNK_INFO = 1,
+    CHUNK_CLOCK = 2,
+    CHUNK_COUNTERS = 3,
+    CHUNK_THREADS = 4,
+    CHUNK_METHODS = 5,
+    CHUNK_KERNEL = 6,
+    CHUNK_RECORDS = 7,
+    CHUNK_END = 8
+};
+
+#define CHUNK_FLAGS_N_COUNTERS 0x0f /* of RECORDS: values that follow each record */
+
+/* The low two bits of a record's first number; the rest of it is the ticks since the record before. */
+enum record_tag { TAG_ENTER = 0, TAG_EXIT = 1, TAG_UNWIND = 2, TAG_OTHER = 3 };
+
+/* The low two bits of the second number after TAG_OTHER; the rest of it is a method, or a gap's count. */
+enum record_other { OTHER_EXIT = 0, OTHER_UNWIND = 1, OTHER_GAP = 2 };
+
+#define TAG_BITS        2
+#define KERNEL_TAG_BITS 3 /* of a kernel event's first number: the kind, counted from TRACE_CPU_IN */
+
+#define METHOD_FLAG_LOOP        1
+#define THREAD_FLAG_RING        1
+#define COUNTER_FLAG_IN_RECORDS 1
+
+#define STRING_MAX_BYTES 65535
+#define THREAD_INDEX_MAX ((UINT32_C(1) << 20) - 1)
+#define NUMBER_MAX_BYTES 9
+
+/* Tag, method or count, counters. */
+#define RECORD_MAX_BYTES (NUMBER_MAX_BYTES * (2 + RING_COUNTERS_MAX))
+
+#define LIKELY(condition)   __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* Eight bytes, little-endian: compilers make one instruction of each. */
+static inline uint64_t load_u64le(const uint8_t *b)
+{
+    return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 | (uint64_t)b[4] << 32 |
+           (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
+}
+
+static inline void store_u64le(uint8_t *b, uint64_t value)
+{
+    b[0] = (uint8_t)value;
+    b[1] = (uint8_t)(value >> 8);
+    b[2] = (uint8_t)(value >> 16);
+    b[3] = (uint8_t)(value >> 24);
+    b[4] = (uint8_t)(value >> 32);
+    b[5] = (uint8_t)(value >> 40);
+    b[6] = (uint8_t)(value >> 48);
+    b[7] = (uint8_t)(value >> 56);
+}
+
+/* Write a number; NUMBER_MAX_BYTES must be writable whatever its length.  Returns where the next byte goes. */
+static inline uint8_t *number_put(uint8_t *at, uint64_t value)
+{
+    if (UNLIKELY(value >> 56 != 0)) {
+        at[0] = 0xff;
+        store_u64le(at + 1, value);
+        return at + NUMBER_MAX_BYTES;
+    }
+    unsigned n_more = (63u - (unsigned)__builtin_clzll(value | 1)) / 7;
+    store_u64le(at, ((value << 1 | 1) << n_more) - 1);
+    return at + n_more + 1;
+}
+
+/* Read a number; NUMBER_MAX_BYTES must be readable whatever its length.  Returns where the next byte stands. */
+static inline const uint8_t *number_get(const uint8_t *at, uint64_t *value)
+{
+    uint64_t bits = load_u64le(at);
+    if (UNLIKELY((bits & 0xff) == 0xff)) {
+        *value = load_u64le(at + 1);
+        return at + NUMBER_MAX_BYTES;
+    }
+    unsigned n_more = (unsigned)__builtin_ctzll(~bits);
+    *value = bits << (56 - 8 * n_more) >> (57 - 7 * n_more);
+    return at + n_more + 1;
+}
+
+static inline uint64_t cursor_number(struct cursor *c)
+{
+    uint8_t first = cursor_u8(c);
+    size_t n_more = (size_t)__builtin_ctz(~(unsigned)first);
+    uint64_t rest = cursor_little(c, n_more);
+    return n_more == 8 ? rest : rest << (7 - n_more) | (uint64_t)first >> (n_more + 1);
+}
+
+static inline void sink_number(struct sink *s, uint64_t value)
+{
+    uint8_t bytes[NUMBER_MAX_BYTES];
+    sink_bytes(s, bytes, (size_t)(number_put(bytes, value) - bytes));
+}
+
+static inline uint32_t checksum(const void *bytes, size_t n)
+{
+    return (uint32_t)crc32(0, bytes, (uInt)n);
+}
+
+#endif

@@ -1,0 +1,340 @@
+/*
+ * trace_next decodes one record at a time from a chunk that lies whole in memory.  The bytes after the chunk are
+ * readable too, so a record is decoded without looking where the chunk ends, and only then judged.
+ */
+#include "core/trace/reader.h"
+
+#include "core/trace/tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#define NO_METHOD UINT32_MAX
+/* A method entered takes two bytes at least; one more may be decoded past the payload's end before that is seen. */
+#define STACK_SIZE (CHUNK_PAYLOAD_MAX / 2 + 4)
+
+struct trace_reader {
+    /* Of the chunk of events that is being decoded; at == end: none. */
+    const uint8_t *at, *end;
+    uint64_t ticks;
+    uint32_t *top; /* into stack */
+    bool is_kernel;
+    size_t n_counters;
+    struct chunk chunk;
+    uint64_t counters[RING_COUNTERS_MAX + 1];
+    uint32_t *stack; /* owned; methods entered in this chunk and not left yet, above a sentinel */
+
+    struct tables tables;
+    struct chunk_source source;
+    bool ended, have_end, failed;
+    uint64_t end_ticks, latest_ticks;
+    struct err error; /* when failed */
+};
+
+static int open_source(struct trace_reader **result, int fd, const void *bytes, size_t n, const char *name,
+                       bool salvage, struct err *err)
+{
+    *result = NULL;
+    struct trace_reader *reader = calloc(1, sizeof *reader);
+    uint32_t *stack = calloc(STACK_SIZE, sizeof *stack);
+    if (reader == NULL || stack == NULL) {
+        free(reader);
+        free(stack);
+        if (fd >= 0)
+            close(fd);
+        return err_set(err, "no memory for reading '%s'", name);
+    }
+    reader->stack = stack;
+    reader->stack[0] = NO_METHOD;
+    int rc = chunks_open(&reader->source, fd, bytes, n, name, salvage, err);
+    if (tables_init(&reader->tables) < 0)
+        rc = err_set(err, "no memory for reading '%s'", name);
+    if (rc < 0)
+        trace_close(reader);
+    else
+        *result = reader;
+    return rc;
+}
+
+int trace_open(struct trace_reader **reader, const char *path, bool salvage, struct err *err)
+{
+    *reader = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        return open_source(reader, fd, NULL, 0, path, salvage, err);
+    err_set(err, "cannot open '%s': %s", path, strerror(errno));
+    if (errno == ENOENT)
+        err_next(err, "name the file that 'mmprof record' wrote (trace.dat unless -o said otherwise)");
+    return -1;
+}
+
+int trace_open_bytes(struct trace_reader **reader, const void *bytes, size_t n, const char *name, bool salvage,
+                     struct err *err)
+{
+    return open_source(reader, -1, bytes, n, name, salvage, err);
+}
+
+void trace_close(struct trace_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    tables_free(&reader->tables);
+    chunks_close(&reader->source);
+    free(reader->stack);
+    free(reader);
+}
+
+/* A gap, or an exit that names its method.  Returns where the next number stands; an impossible one has NO_METHOD. */
+static const uint8_t *get_other(const uint8_t *at, struct trace_event *event)
+{
+    static const enum trace_kind kinds[] = { TRACE_EXIT, TRACE_UNWIND, TRACE_GAP, TRACE_GAP };
+    uint64_t number;
+    at = number_get(at, &number);
+    unsigned other = number & ((1u << TAG_BITS) - 1);
+    number >>= TAG_BITS;
+    bool is_gap = other == OTHER_GAP;
+    event->kind = kinds[other];
+    event->count = is_gap ? number : 0;
+    event->method = is_gap ? 0 : number > RING_METHOD_MAX || other > OTHER_GAP ? NO_METHOD : (uint32_t)number;
+    return at;
+}
+
+/* The record at reader->at, without branches for what it is (see encode.c).  Returns whether it is possible. */
+static inline bool get_record(struct trace_reader *reader, struct trace_event *event)
+{
+    uint64_t tag, method;
+    const uint8_t *at = number_get(reader->at, &tag);
+    unsigned kind = tag & ((1u << TAG_BITS) - 1);
+    reader->ticks += tag >> TAG_BITS;
+    event->thread = reader->chunk.thread;
+    event->ticks = reader->ticks;
+    event->counters = NULL;
+    if (LIKELY(kind != TAG_OTHER)) {
+        const uint8_t *after = number_get(at, &method);
+        uint32_t *top = reader->top;
+        bool enter = kind == TAG_ENTER;
+        event->kind = (enum trace_kind)kind;
+        event->method = enter ? (method > RING_METHOD_MAX ? NO_METHOD : (uint32_t)method) : *top;
+        event->count = 0;
+        top[1] = event->method;
+        reader->top = enter ? top + 1 : top - (event->method != NO_METHOD);
+        at = enter ? after : at;
+    } else {
+        at = get_other(at, event);
+    }
+    if (reader->n_counters > 0) {
+        for (size_t i = 0; i < reader->n_counters; i++) {
+            uint64_t delta;
+            at = number_get(at, &delta);
+            reader->counters[i] += delta;
+        }
+        event->counters = reader->counters;
+    }
+    reader->at = at;
+    if (UNLIKELY(event->method == NO_METHOD || at > reader->end))
+        return false;
+    table_name(&reader->tables.methods, event->method);
+    return true;
+}
+
+static bool get_kernel(struct trace_reader *reader, struct trace_event *event)
+{
+    uint64_t tag, operand;
+    reader->at = number_get(number_get(reader->at, &tag), &operand);
+    unsigned kind = TRACE_CPU_IN + (unsigned)(tag & ((1u << KERNEL_TAG_BITS) - 1));
+    bool is_lost = kind == TRACE_KERNEL_LOST;
+    if (reader->at > reader->end || kind > TRACE_KERNEL_LOST || (!is_lost && operand > THREAD_INDEX_MAX))
+        return false;
+    reader->ticks += tag >> KERNEL_TAG_BITS;
+    *event = (struct trace_event){ .kind = (enum trace_kind)kind, .ticks = reader->ticks };
+    event->count = is_lost ? operand : 0;
+    event->thread = is_lost ? 0 : (uint32_t)operand;
+    if (!is_lost)
+        table_name(&reader->tables.threads, event->thread);
+    return true;
+}
+
+static uint64_t latest(const struct trace_reader *reader)
+{
+    return reader->ticks > reader->latest_ticks ? reader->ticks : reader->latest_ticks;
+}
+
+/* Go on with the events of a KERNEL or RECORDS chunk.  Returns whether they are possible so far. */
+static bool begin_events(struct trace_reader *reader)
+{
+    const struct chunk *chunk = &reader->chunk;
+    struct cursor c = cursor_over(chunk->payload, chunk->payload_bytes);
+    uint64_t ticks = cursor_u64le(&c);
+    size_t n_counters = chunk->flags & CHUNK_FLAGS_N_COUNTERS;
+    const struct tables *tables = &reader->tables;
+    bool without_table = reader->source.salvage && !tables->have_counters;
+    if (c.bad || chunk->thread > THREAD_INDEX_MAX || n_counters > RING_COUNTERS_MAX)
+        return false;
+    reader->is_kernel = chunk->type == CHUNK_KERNEL;
+    if (!reader->is_kernel && n_counters != tables->n_recorded && !without_table)
+        return false;
+    reader->n_counters = n_counters;
+    if (!reader->is_kernel)
+        table_name(&reader->tables.threads, chunk->thread);
+    memset(reader->counters, 0, sizeof reader->counters);
+    reader->top = reader->stack;
+    reader->latest_ticks = latest(reader);
+    reader->ticks = ticks;
+    reader->at = c.at;
+    reader->end = c.end;
+    return true;
+}
+
+static enum tables_result take_chunk(struct trace_reader *reader)
+{
+    struct cursor c = cursor_over(reader->chunk.payload, reader->chunk.payload_bytes);
+    switch (reader->chunk.type) {
+    case CHUNK_INFO:
+    case CHUNK_CLOCK:
+    case CHUNK_COUNTERS:
+    case CHUNK_THREADS:
+    case CHUNK_METHODS:
+        return tables_take(&reader->tables, &reader->chunk);
+    case CHUNK_KERNEL:
+    case CHUNK_RECORDS:
+        return begin_events(reader) ? TABLES_OK : TABLES_DAMAGED;
+    case CHUNK_END:
+        reader->end_ticks = cursor_u64le(&c);
+        reader->ended = reader->have_end = !c.bad;
+        return c.bad ? TABLES_DAMAGED : TABLES_OK;
+    }
+    return TABLES_OK;
+}
+
+static int damaged(struct trace_reader *reader, struct err *err)
+{
+    reader->at = reader->end = NULL;
+    return chunks_damaged(&reader->source, reader->chunk.offset, "the content of a chunk is impossible", err);
+}
+
+/* Read chunks until one has events.  Returns 1, 0 at the end, or -1 with *err set. */
+static int next_events(struct trace_reader *reader, struct err *err)
+{
+    while (reader->at == reader->end) {
+        if (reader->ended)
+            return 0;
+        int rc = chunks_next(&reader->source, &reader->chunk, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 0) {
+            reader->ended = true;
+            return 0;
+        }
+        enum tables_result result = take_chunk(reader);
+        if (result == TABLES_NO_MEMORY)
+            return err_set(err, "no memory for reading '%s'", reader->source.name);
+        if (result == TABLES_DAMAGED && damaged(reader, err) < 0)
+            return -1;
+    }
+    return 1;
+}
+
+int trace_next(struct trace_reader *reader, struct trace_event *event, struct err *err)
+{
+    for (;;) {
+        if (LIKELY(reader->at != reader->end)) {
+            if (LIKELY(reader->is_kernel ? get_kernel(reader, event) : get_record(reader, event)))
+                return 1;
+            if (damaged(reader, err) == 0)
+                continue;
+            reader->failed = true;
+            reader->error = *err;
+        }
+        if (reader->failed) {
+            *err = reader->error;
+            return -1;
+        }
+        int rc = next_events(reader, err);
+        if (rc == 0)
+            return 0;
+        if (rc < 0) {
+            reader->failed = true;
+            reader->error = *err;
+        }
+    }
+}
+
+bool trace_is_cut(const struct trace_reader *reader)
+{
+    return reader->ended && !reader->have_end;
+}
+
+uint64_t trace_damaged_chunks(const struct trace_reader *reader)
+{
+    return reader->source.n_damaged;
+}
+
+void trace_listen(struct trace_reader *reader, const struct trace_listener *listener)
+{
+    reader->tables.listener = *listener;
+}
+
+const char *trace_info(const struct trace_reader *reader, const char *key)
+{
+    const uint32_t *i = map_get(&reader->tables.info, key, strlen(key));
+    return i == NULL ? NULL : reader->tables.info_values[*i];
+}
+
+const struct trace_method *trace_method(const struct trace_reader *reader, uint32_t id)
+{
+    const struct trace_method *method = table_get(&reader->tables.methods, id);
+    return method != NULL && method->source != NULL ? method : NULL;
+}
+
+const struct trace_thread *trace_thread(const struct trace_reader *reader, uint32_t index)
+{
+    const struct trace_thread *thread = table_get(&reader->tables.threads, index);
+    return thread != NULL && thread->comm != NULL ? thread : NULL;
+}
+
+const struct trace_counter *trace_counter(const struct trace_reader *reader, size_t i)
+{
+    return i < reader->tables.n_counters ? &reader->tables.counters[i] : NULL;
+}
+
+uint32_t trace_n_threads(const struct trace_reader *reader)
+{
+    return reader->tables.threads.n;
+}
+
+uint32_t trace_n_methods(const struct trace_reader *reader)
+{
+    return reader->tables.methods.n;
+}
+
+size_t trace_n_counters(const struct trace_reader *reader)
+{
+    return reader->tables.n_counters;
+}
+
+size_t trace_n_recorded_counters(const struct trace_reader *reader)
+{
+    return reader->tables.n_recorded;
+}
+
+uint64_t trace_start_ticks(const struct trace_reader *reader)
+{
+    return reader->tables.first_clock[0];
+}
+
+uint64_t trace_end_ticks(const struct trace_reader *reader)
+{
+    uint64_t clock = reader->tables.last_clock[0], seen = latest(reader);
+    if (reader->have_end)
+        return reader->end_ticks;
+    return clock > seen ? clock : seen;
+}
+
+double trace_ns_per_tick(const struct trace_reader *reader)
+{
+    const uint64_t *first = reader->tables.first_clock, *last = reader->tables.last_clock;
+    if (reader->tables.n_clock_points < 2 || last[0] <= first[0] || last[1] <= first[1])
+        return 0;
+    return (double)(last[1] - first[1]) / (double)(last[0] - first[0]);
+}

@@ -1,0 +1,13 @@
+/*
+ * Other ways into a trace than by its path: for the tests and the fuzzer.
+ */
+#ifndef CORE_TRACE_READER_H
+#define CORE_TRACE_READER_H
+
+#include "core/trace/trace.h"
+
+/* As trace_open, from bytes in memory, borrowed until trace_close; name is for messages. */
+int trace_open_bytes(struct trace_reader **reader, const void *bytes, size_t n, const char *name, bool salvage,
+                     struct err *err);
+
+#endif

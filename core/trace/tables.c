@@ -1,0 +1,219 @@
+#include "core/trace/tables.h"
+
+#include <stdlib.h>
+
+#define PAGE_BITS 6
+#define PAGE_SIZE (1u << PAGE_BITS)
+#define N_PAGES   ((RING_METHOD_MAX + 1) >> PAGE_BITS) /* threads have as many numbers as methods */
+
+void *table_get(const struct table *table, uint32_t i)
+{
+    if (i >> PAGE_BITS >= N_PAGES || table->pages[i >> PAGE_BITS] == NULL)
+        return NULL;
+    return table->pages[i >> PAGE_BITS][i & (PAGE_SIZE - 1)];
+}
+
+/* The thing of size_bytes (zeroed when new) under a number; NULL when there is no memory. */
+static void *table_make(struct tables *tables, struct table *table, uint32_t i, size_t size_bytes)
+{
+    void ***page = &table->pages[i >> PAGE_BITS];
+    if (*page == NULL)
+        *page = arena_alloc(&tables->arena, PAGE_SIZE * sizeof **page);
+    if (*page == NULL)
+        return NULL;
+    void **slot = &(*page)[i & (PAGE_SIZE - 1)];
+    if (*slot == NULL)
+        *slot = arena_alloc(&tables->arena, size_bytes);
+    table_name(table, i);
+    return *slot;
+}
+
+int tables_init(struct tables *tables)
+{
+    memset(tables, 0, sizeof *tables);
+    tables->info.arena = &tables->arena;
+    tables->methods.pages = calloc(N_PAGES, sizeof *tables->methods.pages);
+    tables->threads.pages = calloc(N_PAGES, sizeof *tables->threads.pages);
+    return tables->methods.pages == NULL || tables->threads.pages == NULL ? -1 : 0;
+}
+
+void tables_free(struct tables *tables)
+{
+    map_free(&tables->info);
+    free(tables->info_keys);
+    free(tables->info_values);
+    free(tables->methods.pages);
+    free(tables->threads.pages);
+    arena_free(&tables->arena);
+}
+
+/* A text without NULs, or NULL and *result set.  One equal to the hint (or NULL) is not stored again. */
+static const char *take_text(struct tables *tables, struct cursor *c, const char *hint, enum tables_result *result)
+{
+    uint64_t n = cursor_number(c);
+    const uint8_t *bytes = n > STRING_MAX_BYTES ? NULL : cursor_bytes(c, (size_t)n);
+    if (c->bad || bytes == NULL || memchr(bytes, '\0', (size_t)n) != NULL) {
+        *result = TABLES_DAMAGED;
+        return NULL;
+    }
+    if (hint != NULL && strncmp(hint, (const char *)bytes, (size_t)n) == 0 && hint[n] == '\0')
+        return hint;
+    const char *text = arena_text(&tables->arena, (const char *)bytes, (size_t)n);
+    if (text == NULL)
+        *result = TABLES_NO_MEMORY;
+    return text;
+}
+
+static int grow_info(struct tables *tables)
+{
+    uint32_t room = tables->n_info_room == 0 ? 32 : tables->n_info_room * 2;
+    const char **keys = realloc(tables->info_keys, room * sizeof *keys);
+    if (keys != NULL)
+        tables->info_keys = keys;
+    const char **values = realloc(tables->info_values, room * sizeof *values);
+    if (values != NULL)
+        tables->info_values = values;
+    if (keys == NULL || values == NULL)
+        return -1;
+    tables->n_info_room = room;
+    return 0;
+}
+
+static enum tables_result take_info(struct tables *tables, struct cursor *c)
+{
+    enum tables_result result = TABLES_OK;
+    const char *key = take_text(tables, c, NULL, &result);
+    if (key == NULL)
+        return result;
+    const uint32_t *known = map_get(&tables->info, key, strlen(key));
+    uint32_t i = known != NULL ? *known : tables->n_info;
+    const char *value = take_text(tables, c, known != NULL ? tables->info_values[i] : NULL, &result);
+    if (value == NULL)
+        return result;
+    if (known == NULL) {
+        if (i == tables->n_info_room && grow_info(tables) < 0)
+            return TABLES_NO_MEMORY;
+        if (map_put(&tables->info, key, strlen(key), i) < 0)
+            return TABLES_NO_MEMORY;
+        tables->info_keys[tables->n_info++] = key;
+    }
+    tables->info_values[i] = value;
+    if (tables->listener.info != NULL)
+        tables->listener.info(tables->listener.context, key, value);
+    return TABLES_OK;
+}
+
+static enum tables_result take_clock(struct tables *tables, struct cursor *c)
+{
+    uint64_t *point = tables->last_clock;
+    for (size_t i = 0; i < 3; i++)
+        point[i] = cursor_u64le(c);
+    if (c->bad)
+        return TABLES_DAMAGED;
+    if (tables->n_clock_points++ == 0)
+        memcpy(tables->first_clock, point, sizeof tables->first_clock);
+    if (tables->listener.clock != NULL)
+        tables->listener.clock(tables->listener.context, point[0], point[1], point[2]);
+    return TABLES_OK;
+}
+
+static enum tables_result take_counter(struct tables *tables, struct cursor *c)
+{
+    enum tables_result result = TABLES_OK;
+    if (tables->n_counters == TRACE_COUNTERS_MAX)
+        return TABLES_DAMAGED;
+    struct trace_counter *counter = &tables->counters[tables->n_counters];
+    counter->in_records = cursor_number(c) & COUNTER_FLAG_IN_RECORDS;
+    counter->name = take_text(tables, c, NULL, &result);
+    counter->why = result == TABLES_OK ? take_text(tables, c, NULL, &result) : NULL;
+    if (result != TABLES_OK)
+        return result;
+    tables->n_counters++;
+    tables->n_recorded += counter->in_records;
+    if (tables->listener.counter != NULL)
+        tables->listener.counter(tables->listener.context, counter);
+    return TABLES_OK;
+}
+
+static enum tables_result take_thread(struct tables *tables, struct cursor *c)
+{
+    enum tables_result result = TABLES_OK;
+    uint64_t index = cursor_number(c);
+    if (c->bad || index > THREAD_INDEX_MAX)
+        return TABLES_DAMAGED;
+    struct trace_thread *slot = table_make(tables, &tables->threads, (uint32_t)index, sizeof *slot);
+    if (slot == NULL)
+        return TABLES_NO_MEMORY;
+    struct trace_thread thread = { .index = (uint32_t)index };
+    thread.has_ring = cursor_number(c) & THREAD_FLAG_RING;
+    thread.tid = (int32_t)cursor_u32le(c);
+    thread.start_ticks = cursor_u64le(c);
+    thread.end_ticks = cursor_u64le(c);
+    thread.n_lost = cursor_number(c);
+    thread.name = take_text(tables, c, slot->name, &result);
+    thread.comm = result == TABLES_OK ? take_text(tables, c, slot->comm, &result) : NULL;
+    if (result != TABLES_OK)
+        return result;
+    *slot = thread;
+    if (tables->listener.thread != NULL)
+        tables->listener.thread(tables->listener.context, slot);
+    return TABLES_OK;
+}
+
+/* Numbers first, then texts; what is not whole leaves the slot as it was, with no name when it is new. */
+static enum tables_result take_method(struct tables *tables, struct cursor *c, const struct trace_method **before)
+{
+    enum tables_result result = TABLES_OK;
+    uint64_t id = cursor_number(c), flags = cursor_number(c), line = cursor_number(c), n_bytes = cursor_number(c);
+    if (c->bad || id > RING_METHOD_MAX || line > UINT32_MAX || n_bytes > UINT32_MAX)
+        return TABLES_DAMAGED;
+    struct trace_method *slot = table_make(tables, &tables->methods, (uint32_t)id, sizeof *slot);
+    if (slot == NULL)
+        return TABLES_NO_MEMORY;
+    const struct trace_method *near = *before == NULL ? slot : *before;
+    struct trace_method method = { .id = (uint32_t)id, .first_line = (uint32_t)line, .code_bytes = (uint32_t)n_bytes };
+    method.has_loop = flags & METHOD_FLAG_LOOP;
+    method.class_name = take_text(tables, c, near->class_name, &result);
+    method.name = result == TABLES_OK ? take_text(tables, c, slot->name, &result) : NULL;
+    method.descriptor = result == TABLES_OK ? take_text(tables, c, slot->descriptor, &result) : NULL;
+    method.source = result == TABLES_OK ? take_text(tables, c, near->source, &result) : NULL;
+    if (result != TABLES_OK)
+        return result;
+    *slot = method;
+    *before = slot;
+    if (tables->listener.method != NULL)
+        tables->listener.method(tables->listener.context, slot);
+    return TABLES_OK;
+}
+
+static enum tables_result take_entry(struct tables *tables, enum chunk_type type, struct cursor *c,
+                                     const struct trace_method **before)
+{
+    switch (type) {
+    case CHUNK_INFO:
+        return take_info(tables, c);
+    case CHUNK_CLOCK:
+        return take_clock(tables, c);
+    case CHUNK_COUNTERS:
+        return take_counter(tables, c);
+    case CHUNK_THREADS:
+        return take_thread(tables, c);
+    case CHUNK_METHODS:
+        return take_method(tables, c, before);
+    default:
+        return TABLES_DAMAGED;
+    }
+}
+
+enum tables_result tables_take(struct tables *tables, const struct chunk *chunk)
+{
+    struct cursor c = cursor_over(chunk->payload, chunk->payload_bytes);
+    const struct trace_method *before = NULL;
+    enum tables_result result = TABLES_OK;
+    if (chunk->type == CHUNK_COUNTERS && tables->have_counters)
+        return TABLES_DAMAGED;
+    tables->have_counters = tables->have_counters || chunk->type == CHUNK_COUNTERS;
+    while (result == TABLES_OK && cursor_left(&c) > 0)
+        result = take_entry(tables, chunk->type, &c, &before);
+    return result;
+}

@@ -1,0 +1,52 @@
+/*
+ * What a trace defines: facts, clock points, counters, threads and methods.
+ *
+ * Memory grows with the bytes read, not with the numbers that stand in them.
+ */
+#ifndef CORE_TRACE_TABLES_H
+#define CORE_TRACE_TABLES_H
+
+#include "core/base/arena.h"
+#include "core/base/map.h"
+#include "core/trace/chunks.h"
+#include "core/trace/trace.h"
+
+/* Pointers by a number below 2^20, in pages. */
+struct table {
+    void ***pages; /* owned */
+    uint32_t n;    /* all numbers seen are below it, defined or only named */
+};
+
+struct tables {
+    struct arena arena;
+    struct map info;                       /* key -> index */
+    const char **info_keys, **info_values; /* owned; the texts are the arena's */
+    uint32_t n_info, n_info_room;
+    struct trace_counter counters[TRACE_COUNTERS_MAX];
+    size_t n_counters, n_recorded;
+    bool have_counters;
+    struct table methods, threads;
+    uint64_t n_clock_points, first_clock[3], last_clock[3]; /* ticks, monotonic_ns, realtime_ns */
+    struct trace_listener listener;
+};
+
+/* Returns 0, or -1 when there is no memory; tables_free is needed in both cases. */
+int tables_init(struct tables *tables);
+void tables_free(struct tables *tables);
+
+enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
+
+/* Take up an INFO, CLOCK, COUNTERS, THREADS or METHODS chunk. */
+enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
+
+/* The pointer under a number, or NULL. */
+void *table_get(const struct table *table, uint32_t i);
+
+/* A number is named by an event. */
+static inline void table_name(struct table *table, uint32_t i)
+{
+    if (UNLIKELY(i >= table->n))
+        table->n = i + 1;
+}
+
+#endif

@@ -1,0 +1,389 @@
+/*
+ * Everything goes into one buffer and from there to the file with write(2); nothing is sought or rewritten, so the
+ * file may be a pipe.  What defines things (threads, methods, ...) is collected and written as chunks before the next
+ * records.
+ */
+#include "core/trace/encode.h"
+#include "core/trace/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define OUT_BYTES        ((size_t)256 * 1024)
+#define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
+#define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
+#define PENDING_TARGET   ((size_t)64 * 1024)
+#define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
+
+struct trace_writer {
+    int fd;
+    char *path;
+    bool failed;
+    struct err error; /* the first one, when failed */
+    uint64_t n_bytes, n_records;
+    bool have_counters;
+    uint64_t kernel_ticks; /* of the latest pending kernel event */
+    uint64_t *last_ticks;  /* by thread index: of its latest record */
+    size_t n_last_ticks;
+    size_t out_used;
+    size_t pending_used[CHUNK_KERNEL + 1]; /* by chunk type: they are written in the order of the types */
+    struct encoder encoder;
+    uint8_t out[OUT_BYTES];
+    uint8_t pending[CHUNK_KERNEL + 1][PENDING_BYTES];
+};
+
+static int fail(struct trace_writer *writer, int error, struct err *err)
+{
+    err_set(err, "cannot write '%s': %s", writer->path, strerror(error));
+    if (error == ENOSPC || error == EDQUOT)
+        err_next(err, "free space, or write elsewhere with -o; what was written so far is readable");
+    else if (error == EPIPE)
+        err_next(err, "what read this pipe has gone: see why it ended, or write to a file with -o");
+    else if (error == EFBIG)
+        err_next(err, "raise the limit on the size of files (ulimit -f), or write elsewhere with -o");
+    else
+        err_next(err, "write elsewhere with -o; what was written so far is readable");
+    writer->failed = true;
+    writer->error = *err;
+    return -1;
+}
+
+static int check(const struct trace_writer *writer, struct err *err)
+{
+    if (!writer->failed)
+        return 0;
+    *err = writer->error;
+    return -1;
+}
+
+static int drain(struct trace_writer *writer, struct err *err)
+{
+    size_t done = 0;
+    while (done < writer->out_used) {
+        ssize_t n = write(writer->fd, writer->out + done, writer->out_used - done);
+        if (n < 0 && errno != EINTR)
+            return fail(writer, errno, err);
+        if (n > 0)
+            done += (size_t)n;
+    }
+    writer->out_used = 0;
+    return 0;
+}
+
+static void put_header(uint8_t *at, enum chunk_type type, unsigned flags, uint32_t thread, const uint8_t *payload,
+                       size_t n)
+{
+    struct sink s = sink_into(at, CHUNK_HEADER_BYTES);
+    sink_u32le(&s, CHUNK_MAGIC);
+    sink_u8(&s, (uint8_t)type);
+    sink_u8(&s, (uint8_t)flags);
+    sink_u16le(&s, 0);
+    sink_u32le(&s, thread);
+    sink_u32le(&s, (uint32_t)n);
+    sink_u32le(&s, checksum(payload, n));
+    sink_u32le(&s, checksum(at, CHUNK_SIGNED_BYTES));
+}
+
+/* Append bytes to the output, however many. */
+static int put_out(struct trace_writer *writer, const uint8_t *bytes, size_t n, struct err *err)
+{
+    writer->n_bytes += n;
+    while (n > 0) {
+        size_t room = OUT_BYTES - writer->out_used, part = n < room ? n : room;
+        memcpy(writer->out + writer->out_used, bytes, part);
+        writer->out_used += part;
+        bytes += part;
+        n -= part;
+        if (writer->out_used == OUT_BYTES && drain(writer, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int put_chunk(struct trace_writer *writer, enum chunk_type type, const uint8_t *payload, size_t n,
+                     struct err *err)
+{
+    uint8_t header[CHUNK_HEADER_BYTES];
+    put_header(header, type, 0, 0, payload, n);
+    if (put_out(writer, header, sizeof header, err) < 0)
+        return -1;
+    return put_out(writer, payload, n, err);
+}
+
+static int put_pending(struct trace_writer *writer, struct err *err)
+{
+    for (unsigned type = 0; type <= CHUNK_KERNEL; type++) {
+        size_t n = writer->pending_used[type];
+        if (n == 0)
+            continue;
+        writer->pending_used[type] = 0;
+        if (put_chunk(writer, (enum chunk_type)type, writer->pending[type], n, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* An entry is encoded between begin and finish; there is always room for the largest. */
+static struct sink begin(struct trace_writer *writer, enum chunk_type type)
+{
+    size_t used = writer->pending_used[type];
+    return sink_into(writer->pending[type] + used, PENDING_BYTES - used);
+}
+
+static int finish(struct trace_writer *writer, enum chunk_type type, const struct sink *s, struct err *err)
+{
+    writer->pending_used[type] = (size_t)(s->at - writer->pending[type]);
+    return writer->pending_used[type] < PENDING_TARGET ? 0 : put_pending(writer, err);
+}
+
+/* A longer text is cut, between two characters; none (NULL) is the empty one. */
+static void put_text(struct sink *s, const char *text)
+{
+    size_t n = text == NULL ? 0 : strlen(text);
+    if (n > STRING_MAX_BYTES)
+        for (n = STRING_MAX_BYTES; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;)
+            n--;
+    sink_number(s, n);
+    sink_bytes(s, text, n);
+}
+
+static int put_file_header(struct trace_writer *writer, struct err *err)
+{
+    struct sink s = sink_into(writer->out, FILE_HEADER_BYTES);
+    sink_bytes(&s, FILE_MAGIC, FILE_MAGIC_BYTES);
+    sink_u16le(&s, FORMAT_MAJOR);
+    sink_u16le(&s, FORMAT_MINOR);
+    sink_u32le(&s, 0);
+    writer->n_bytes = writer->out_used = FILE_HEADER_BYTES;
+    return drain(writer, err);
+}
+
+static void release(struct trace_writer *writer)
+{
+    if (writer->fd >= 0)
+        close(writer->fd);
+    free(writer->last_ticks);
+    free(writer->path);
+    free(writer);
+}
+
+int trace_writer_open(struct trace_writer **result, const char *path, struct err *err)
+{
+    *result = NULL;
+    struct trace_writer *writer = calloc(1, sizeof *writer);
+    char *copy = strdup(path);
+    if (writer == NULL || copy == NULL) {
+        free(copy);
+        free(writer);
+        return err_set(err, "no memory for writing '%s'", path);
+    }
+    writer->path = copy;
+    writer->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (writer->fd < 0) {
+        err_set(err, "cannot create '%s': %s", path, strerror(errno));
+        err_next(err, "write elsewhere with -o");
+    } else if (put_file_header(writer, err) == 0) {
+        *result = writer;
+        return 0;
+    }
+    release(writer);
+    return -1;
+}
+
+int trace_write_info(struct trace_writer *writer, const char *key, const char *value, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    struct sink s = begin(writer, CHUNK_INFO);
+    put_text(&s, key);
+    put_text(&s, value);
+    return finish(writer, CHUNK_INFO, &s, err);
+}
+
+int trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns,
+                      struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    struct sink s = begin(writer, CHUNK_CLOCK);
+    sink_u64le(&s, ticks);
+    sink_u64le(&s, monotonic_ns);
+    sink_u64le(&s, realtime_ns);
+    return finish(writer, CHUNK_CLOCK, &s, err);
+}
+
+int trace_write_counters(struct trace_writer *writer, const struct trace_counter *counters, size_t n, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    if (n > TRACE_COUNTERS_MAX || writer->have_counters || writer->n_records > 0)
+        return err_set(err, "a trace takes at most %d counters, once, and before its first record", TRACE_COUNTERS_MAX);
+    writer->have_counters = true;
+    struct sink s = begin(writer, CHUNK_COUNTERS);
+    for (size_t i = 0; i < n; i++) {
+        writer->encoder.n_counters += counters[i].in_records;
+        sink_number(&s, counters[i].in_records ? COUNTER_FLAG_IN_RECORDS : 0);
+        put_text(&s, counters[i].name);
+        put_text(&s, counters[i].why);
+    }
+    return finish(writer, CHUNK_COUNTERS, &s, err);
+}
+
+int trace_write_method(struct trace_writer *writer, const struct trace_method *method, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    if (method->id > RING_METHOD_MAX)
+        return err_set(err, "method id %u is above %u", method->id, RING_METHOD_MAX);
+    struct sink s = begin(writer, CHUNK_METHODS);
+    sink_number(&s, method->id);
+    sink_number(&s, method->has_loop ? METHOD_FLAG_LOOP : 0);
+    sink_number(&s, method->first_line);
+    sink_number(&s, method->code_bytes);
+    put_text(&s, method->class_name);
+    put_text(&s, method->name);
+    put_text(&s, method->descriptor);
+    put_text(&s, method->source);
+    return finish(writer, CHUNK_METHODS, &s, err);
+}
+
+int trace_write_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    if (thread->index > THREAD_INDEX_MAX)
+        return err_set(err, "thread index %u is above %u", thread->index, THREAD_INDEX_MAX);
+    struct sink s = begin(writer, CHUNK_THREADS);
+    sink_number(&s, thread->index);
+    sink_number(&s, thread->has_ring ? THREAD_FLAG_RING : 0);
+    sink_u32le(&s, (uint32_t)thread->tid);
+    sink_u64le(&s, thread->start_ticks);
+    sink_u64le(&s, thread->end_ticks);
+    sink_number(&s, thread->n_lost);
+    put_text(&s, thread->name);
+    put_text(&s, thread->comm);
+    return finish(writer, CHUNK_THREADS, &s, err);
+}
+
+/* The ticks since the pending event before, or a new chunk's first timestamp. */
+static int put_kernel(struct trace_writer *writer, const struct trace_event *event, struct err *err)
+{
+    uint64_t delta = event->ticks - writer->kernel_ticks;
+    bool fits = event->ticks >= writer->kernel_ticks && delta <= KERNEL_DELTA_MAX;
+    if (!fits && writer->pending_used[CHUNK_KERNEL] > 0 && put_pending(writer, err) < 0)
+        return -1;
+    struct sink s = begin(writer, CHUNK_KERNEL);
+    if (writer->pending_used[CHUNK_KERNEL] == 0) {
+        sink_u64le(&s, event->ticks);
+        delta = 0;
+    }
+    writer->kernel_ticks = event->ticks;
+    sink_number(&s, delta << KERNEL_TAG_BITS | (uint64_t)(event->kind - TRACE_CPU_IN));
+    sink_number(&s, event->kind == TRACE_KERNEL_LOST ? event->count : event->thread);
+    return finish(writer, CHUNK_KERNEL, &s, err);
+}
+
+int trace_write_kernel(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (events[i].kind < TRACE_CPU_IN || events[i].kind > TRACE_KERNEL_LOST)
+            return err_set(err, "event kind %d does not come from the kernel", (int)events[i].kind);
+        if (events[i].kind != TRACE_KERNEL_LOST && events[i].thread > THREAD_INDEX_MAX)
+            return err_set(err, "thread index %u is above %u", events[i].thread, THREAD_INDEX_MAX);
+        if (put_kernel(writer, &events[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int grow_last_ticks(struct trace_writer *writer, uint32_t thread, struct err *err)
+{
+    size_t n = 64;
+    while (n <= thread)
+        n *= 2;
+    uint64_t *grown = realloc(writer->last_ticks, n * sizeof *grown);
+    if (grown == NULL)
+        return err_set(err, "no memory for %zu threads", n);
+    memset(grown + writer->n_last_ticks, 0, (n - writer->n_last_ticks) * sizeof *grown);
+    writer->last_ticks = grown;
+    writer->n_last_ticks = n;
+    return 0;
+}
+
+/* One chunk, encoded in place.  Returns the words used, or 0 with *err set. */
+static size_t put_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,
+                          uint64_t now, struct err *err)
+{
+    if (OUT_BYTES - writer->out_used < OUT_ROOM && drain(writer, err) < 0)
+        return 0;
+    struct encoder *encoder = &writer->encoder;
+    uint8_t *header = writer->out + writer->out_used, *payload = header + CHUNK_HEADER_BYTES;
+    size_t n = encode_records(encoder, words, &n_words, now, &writer->last_ticks[thread], payload);
+    put_header(header, CHUNK_RECORDS, (unsigned)encoder->n_counters, thread, payload, n);
+    writer->out_used += CHUNK_HEADER_BYTES + n;
+    writer->n_bytes += CHUNK_HEADER_BYTES + n;
+    writer->n_records += n_words / (1 + encoder->n_counters);
+    return n_words;
+}
+
+int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,
+                        uint64_t now, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    if (thread > THREAD_INDEX_MAX || n_words % (1 + writer->encoder.n_counters) != 0)
+        return err_set(err, "thread index %u is above %u, or %zu words are no whole number of records", thread,
+                       THREAD_INDEX_MAX, n_words);
+    if (thread >= writer->n_last_ticks && grow_last_ticks(writer, thread, err) < 0)
+        return -1;
+    if (put_pending(writer, err) < 0)
+        return -1;
+    for (size_t used; n_words > 0; words += used, n_words -= used) {
+        used = put_records(writer, thread, words, n_words, now, err);
+        if (used == 0)
+            return -1;
+    }
+    return 0;
+}
+
+int trace_writer_flush(struct trace_writer *writer, struct err *err)
+{
+    if (check(writer, err) < 0 || put_pending(writer, err) < 0)
+        return -1;
+    return drain(writer, err);
+}
+
+uint64_t trace_writer_bytes(const struct trace_writer *writer)
+{
+    return writer->n_bytes;
+}
+
+uint64_t trace_writer_records(const struct trace_writer *writer)
+{
+    return writer->n_records;
+}
+
+int trace_writer_close(struct trace_writer *writer, uint64_t end_ticks, struct err *err)
+{
+    uint8_t payload[8];
+    store_u64le(payload, end_ticks);
+    int rc = -1;
+    if (check(writer, err) < 0 || put_pending(writer, err) < 0)
+        goto out;
+    if (put_chunk(writer, CHUNK_END, payload, sizeof payload, err) < 0 || drain(writer, err) < 0)
+        goto out;
+    int fd = writer->fd;
+    writer->fd = -1;
+    if (close(fd) < 0 && errno != EINTR) {
+        fail(writer, errno, err);
+        goto out;
+    }
+    rc = 0;
+out:
+    release(writer);
+    return rc;
+}
