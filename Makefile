@@ -19,7 +19,7 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c $(wildcard core/counters/read.c)
+AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/counters/read.c core/counters/perf_open.c
 CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/%,$(wildcard core/*/*.c)) $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 UNIT_SRC  := $(wildcard test/unit/*.c)
@@ -58,17 +58,8 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 .PHONY: unit
 unit: $(UNIT_BIN)
 
-# Programs of the tests that read traces.
-TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard test/tools/*.c))
-
-$(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB_OBJ)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
-
-.PHONY: tools
-tools: $(TOOL_BIN)
-
 # The Java programs that the tests, the demo and the benches run.
-JAVA_SRC = $(wildcard test/java/micro/*.java test/java/target/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java
+JAVA_SRC = $(wildcard test/java/micro/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java
 
 .PHONY: java
 java: $(BUILD)/test/java/.made $(BUILD)/test/java/libmicronatives.so
@@ -94,7 +85,7 @@ AGAIN := $(MAKE) --no-print-directory
 check: deps
 	@+$(AGAIN) check-here
 
-check-here: make unit tools java
+check-here: make unit java
 	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(E2E)
 
 # Without a JVM: the unit tests and what is said about the sources.
@@ -126,11 +117,8 @@ bench: make java
 demo: deps
 	@+$(AGAIN) demo-here
 
-# The profile stays in $(BUILD)/demo.
 demo-here: make java
-	@mkdir -p $(BUILD)/demo
-	$(BUILD)/mmprof profile -o $(BUILD)/demo -- \
-	    $(JDK)/bin/java -Xmx1g -cp $(BUILD)/test/java demo.JavacDemo $(JDK)/lib/src.zip 3
+	@BUILD='$(BUILD)' JDK='$(JDK)' test/java/demo/demo.sh
 
 # ---- taste ----
 
