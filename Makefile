@@ -58,8 +58,17 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 .PHONY: unit
 unit: $(UNIT_BIN)
 
+# Programs of the tests that read traces.
+TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard test/tools/*.c))
+
+$(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB_OBJ)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
+
+.PHONY: tools
+tools: $(TOOL_BIN)
+
 # The Java programs that the tests, the demo and the benches run.
-JAVA_SRC = $(wildcard test/java/micro/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java
+JAVA_SRC = $(wildcard test/java/micro/*.java test/java/target/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java
 
 .PHONY: java
 java: $(BUILD)/test/java/.made $(BUILD)/test/java/libmicronatives.so
@@ -85,7 +94,7 @@ AGAIN := $(MAKE) --no-print-directory
 check: deps
 	@+$(AGAIN) check-here
 
-check-here: make unit java
+check-here: make unit tools java
 	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(E2E)
 
 # Without a JVM: the unit tests and what is said about the sources.
@@ -97,12 +106,16 @@ check-asan:
 	@+$(AGAIN) BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' check-unit
 
 # Those unit tests that start threads.
+TSAN_SRC = $(shell grep -lE 'pthread_create|thrd_create' $(UNIT_SRC) /dev/null)
 check-tsan:
-	@+$(AGAIN) BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g' \
-	    UNIT_SRC='$(shell grep -lE 'pthread_create|thrd_create' test/unit/*.c)' check-unit
+	@+$(AGAIN) BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g' UNIT_SRC='$(TSAN_SRC)' check-unit
 
 check-unit: unit
-	@test/run $(UNIT_BIN)
+	@$(if $(UNIT_BIN),test/run $(UNIT_BIN),echo 'no unit test for it'; echo '0 passed, 0 failed, 1 skipped')
+
+# A fuzz target is linked like a unit test, by clang.
+$(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
+	$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(CLI_LIBS)
 
 # Each test/fuzz/NAME_fuzz.c for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 10
@@ -117,8 +130,11 @@ bench: make java
 demo: deps
 	@+$(AGAIN) demo-here
 
+# The profile stays in $(BUILD)/demo.
 demo-here: make java
-	@BUILD='$(BUILD)' JDK='$(JDK)' test/java/demo/demo.sh
+	@mkdir -p $(BUILD)/demo
+	$(BUILD)/mmprof profile -o $(BUILD)/demo -- \
+	    $(JDK)/bin/java -Xmx1g -cp $(BUILD)/test/java demo.JavacDemo $(JDK)/lib/src.zip 3
 
 # ---- taste ----
 
