@@ -123,7 +123,7 @@ fuzz:
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) BUILD='$(BUILD)' test/run test/fuzz/fuzz.sh
 
 .PHONY: bench
-bench: make java
+bench: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/bench.sh
 
 .PHONY: demo demo-here
