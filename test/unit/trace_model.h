@@ -138,28 +138,28 @@ static inline void see_bytes(const uint8_t *bytes, size_t n, bool salvage, struc
         see_all(reader, seen, err);
 }
 
-static inline bool same_event(const struct seen_event *a, const struct seen_event *b)
+static inline bool same_event(const struct seen_event *a, const struct seen_event *b, bool with_counters)
 {
     return a->event.kind == b->event.kind && a->event.thread == b->event.thread && a->event.method == b->event.method &&
            a->event.ticks == b->event.ticks && a->event.count == b->event.count &&
-           memcmp(a->counters, b->counters, sizeof a->counters) == 0;
+           (!with_counters || memcmp(a->counters, b->counters, sizeof a->counters) == 0);
 }
 
 /* Whether a's events are the first of b's. */
 static inline bool begins(const struct seen *a, const struct seen *b)
 {
     for (size_t i = 0; i < a->n; i++)
-        if (i >= b->n || !same_event(&a->events[i], &b->events[i]))
+        if (i >= b->n || !same_event(&a->events[i], &b->events[i], true))
             return false;
     return true;
 }
 
-/* Whether a's events are some of b's, in the same order. */
+/* Whether a's events are some of b's, in the same order; without counters if a has lost their definition. */
 static inline bool is_within(const struct seen *a, const struct seen *b)
 {
     size_t i = 0;
     for (size_t k = 0; i < a->n && k < b->n; k++)
-        i += same_event(&a->events[i], &b->events[k]);
+        i += same_event(&a->events[i], &b->events[k], a->n_recorded > 0);
     return i == a->n;
 }
 
