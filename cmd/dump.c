@@ -6,7 +6,7 @@
  *     thread  0 main: tid 4712, java, ring
  *     method  7 Main.work(I)V, Main.java:12, 60 bytes, loop
  *              0.250 us  main                 enter  Main.work(I)V
- *              1.500 us  main                 exit  Main.work(I)V
+ *              0.900 us  main                 exit  Main.work(I)V
  *     2 records, 0 kernel events, 1 threads, 1 methods
  */
 #include "cmd/dump.h"
@@ -185,6 +185,17 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
     fputc('\n', dump->out);
 }
 
+static void put_totals(const struct dump *dump)
+{
+    uint32_t n_threads = 0, n_methods = 0;
+    for (uint32_t i = 0; i < trace_n_threads(dump->reader); i++)
+        n_threads += trace_thread(dump->reader, i) != NULL;
+    for (uint32_t i = 0; i < trace_n_methods(dump->reader); i++)
+        n_methods += trace_method(dump->reader, i) != NULL;
+    fprintf(dump->out, "%" PRIu64 " records, %" PRIu64 " kernel events, %" PRIu32 " threads, %" PRIu32 " methods\n",
+            dump->n_records, dump->n_kernel, n_threads, n_methods);
+}
+
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { out, reader, with_events, ns_per_tick, 0, 0 };
@@ -200,8 +211,7 @@ int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double 
     trace_listen(reader, &nobody);
     if (rc < 0)
         return -1;
-    fprintf(out, "%" PRIu64 " records, %" PRIu64 " kernel events, %" PRIu32 " threads, %" PRIu32 " methods\n",
-            dump.n_records, dump.n_kernel, trace_n_threads(reader), trace_n_methods(reader));
+    put_totals(&dump);
     return 0;
 }
 

@@ -37,7 +37,7 @@ static int open_source(struct trace_reader **result, int fd, const void *bytes, 
 {
     *result = NULL;
     struct trace_reader *reader = calloc(1, sizeof *reader);
-    uint32_t *stack = calloc(STACK_SIZE, sizeof *stack);
+    uint32_t *stack = malloc(STACK_SIZE * sizeof *stack);
     if (reader == NULL || stack == NULL) {
         free(reader);
         free(stack);
