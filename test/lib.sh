@@ -36,6 +36,7 @@ not_ok() {
     printf 'not ok %d - %s\n' $tap_n "$1"
     shift
     [ $# = 0 ] || printf '%s\n' "$@" | head -n 40 | sed 's/^/# /'
+    return 1
 }
 
 skip() {

@@ -21,7 +21,7 @@ check_jdk() {
         "$jdk/bin/java" -cp "$classes" micro.Thesis 500 1 > "$SCRATCH/out" 2>&1
     is "JDK $version: the program's own check holds" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/out")" 1
     is "JDK $version: main, readData and sortData are its phases" "$(selected "$SCRATCH/whole.dat" 5%)" \
-        "main readData sortData" || cat "$SCRATCH/table"
+        "main readData sortData"
     is "JDK $version: with the rule for the first pass too" "$(
         "$mmprof" record -q -o "$SCRATCH/rule.dat" -- "$jdk/bin/java" -cp "$classes" micro.Thesis 500 1 \
             > "$SCRATCH/out" 2>&1
