@@ -138,12 +138,15 @@ demo-here: make java
 
 # ---- taste ----
 
-.PHONY: format lint
+.PHONY: format lint tidy
 format:
 	clang-format -i $$(find . \( -path ./build -o -path ./.git \) -prune -o -name '*.[ch]' -print)
 
 lint:
 	@BUILD='$(BUILD)' test/run test/e2e/lint.sh test/e2e/names.sh
+
+tidy:
+	clang-tidy --quiet $(CLI_SRC) $(AGENT_SRC) -- $(CSTD) -I. $(JVMTI)
 
 # ---- the machine ----
 
@@ -187,7 +190,7 @@ help:
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make deps         install the Debian packages that are missing'
-	@echo 'make lint         looks only; make format runs clang-format'
+	@echo 'make lint         looks only; make format runs clang-format, make tidy clang-tidy'
 	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere.'
 
 .SECONDARY:

@@ -8,7 +8,7 @@ needs_command record
 # selected TRACE GRAIN: the methods of its phases with a weight of 10 %, sorted.
 selected() {
     "$mmprof" phases --weight 10% --grain "$2" -o "$SCRATCH/phases.json" "$1" > "$SCRATCH/table" 2>&1
-    grep -oE '"name":[[:space:]]*"[^"]*"' "$SCRATCH/phases.json" 2> "$SCRATCH/ignored" |
+    grep -oE '"method":[[:space:]]*"[^"]*"' "$SCRATCH/phases.json" 2> "$SCRATCH/ignored" |
         sed 's/.*"\([^"]*\)"$/\1/' | sort | xargs
 }
 
