@@ -5,12 +5,16 @@
  *
  *     getstatic G I; invokestatic PROBE.enter(I)I; istore L       at the entry
  *     iload L; invokestatic PROBE.exit(I)V                        before each return
- *     astore-free handler: iload L; invokestatic PROBE.unwind(I)V; athrow
+ *     iload L; invokestatic PROBE.unwind(I)V; athrow     the handler, at the end
  *
  * The gate holds the method's token, or 0 while it is disarmed; L keeps what the entry decided (the token, or 0).  No
  * branch is added, so frames are only needed for the handlers; all other frames gain L.  The handlers come last in
  * the exception table and cover everything behind the entry probe; a constructor has one for the code before and one
  * for the code after its this(...) or super(...) call, since 'this' has another type there.
+ *
+ * The this(...) or super(...) call itself cannot be covered: the JVM's verifier passes no handler for it.  A
+ * constructor that is left by an exception out of that call has an 'enter' without 'exit' or 'unwind'; whoever pairs
+ * them takes such an entry to have ended when an outer method, by its token, exits or unwinds.
  *
  * Pure functions over bytes: no JVM, no globals; what they are given is untrusted.
  */
@@ -46,18 +50,20 @@ struct rewrite_gate {
 };
 
 enum rewrite_skip {
-    REWRITE_SKIP_TOO_LARGE,      /* would pass 64 KB of code, or a branch its 16 bits */
-    REWRITE_SKIP_LIMITS,         /* no room for a local variable, stack, exception table or constant pool entry */
-    REWRITE_SKIP_UNUSUAL         /* code that this rewriter does not understand */
+    REWRITE_SKIP_TOO_LARGE, /* would pass 64 KB of code, or a branch its 16 bits */
+    REWRITE_SKIP_LIMITS,    /* no room for a local variable, stack, exception table or constant pool entry */
+    REWRITE_SKIP_UNUSUAL    /* code that this rewriter does not understand */
 };
 
 struct rewrite_policy {
     const char *probe_class; /* internal form, e.g. java/lang/MmprofProbe */
     /*
-     * Asked for each method with code.  Returns true and fills *gate to have it instrumented.
+     * Asked for each method with code, in the order of the class file.  Returns true and fills *gate to have it
+     * instrumented.  Never asked for Object.<init> and for a finalize() that does nothing: HotSpot treats both
+     * specially.  The texts live as long as the class file's bytes.
      */
     bool (*choose)(void *context, const struct rewrite_method *method, struct rewrite_gate *gate);
-    /* Told when a chosen method is left as it was after all. */
+    /* May be NULL.  Told when a chosen method is left as it was after all, before choose() is asked again. */
     void (*skipped)(void *context, const struct rewrite_method *method, const struct rewrite_gate *gate,
                     enum rewrite_skip why);
     void *context;
