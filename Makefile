@@ -58,7 +58,7 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 .PHONY: unit
 unit: $(UNIT_BIN)
 
-# Tools of the tests, linked as the unit tests are.
+# Programs of the tests that read traces.
 TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard test/tools/*.c))
 
 $(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
@@ -68,7 +68,7 @@ $(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 tools: $(TOOL_BIN)
 
 # The Java programs that the tests, the demo and the benches run.
-JAVA_SRC = $(wildcard test/java/micro/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java
+JAVA_SRC = $(wildcard test/java/micro/*.java test/java/target/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java
 
 .PHONY: java
 java: $(BUILD)/test/java/.made $(BUILD)/test/java/libmicronatives.so
@@ -106,12 +106,16 @@ check-asan:
 	@+$(AGAIN) BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' check-unit
 
 # Those unit tests that start threads.
+TSAN_SRC = $(shell grep -lE 'pthread_create|thrd_create' $(UNIT_SRC) /dev/null)
 check-tsan:
-	@+$(AGAIN) BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g' \
-	    UNIT_SRC='$(shell grep -lE 'pthread_create|thrd_create' test/unit/*.c)' check-unit
+	@+$(AGAIN) BUILD=$(BUILD)/tsan SANITIZE=thread CFLAGS='-O1 -g' UNIT_SRC='$(TSAN_SRC)' check-unit
 
 check-unit: unit
-	@test/run $(UNIT_BIN)
+	@$(if $(UNIT_BIN),test/run $(UNIT_BIN),echo 'no unit test for it'; echo '0 passed, 0 failed, 1 skipped')
+
+# A fuzz target is linked like a unit test, by clang.
+$(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
+	$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(CLI_LIBS)
 
 # Each test/fuzz/NAME_fuzz.c for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 10
@@ -119,24 +123,30 @@ fuzz:
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) BUILD='$(BUILD)' test/run test/fuzz/fuzz.sh
 
 .PHONY: bench
-bench: make java
+bench: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/bench.sh
 
 .PHONY: demo demo-here
 demo: deps
 	@+$(AGAIN) demo-here
 
+# The profile stays in $(BUILD)/demo.
 demo-here: make java
-	@BUILD='$(BUILD)' JDK='$(JDK)' test/java/demo/demo.sh
+	@mkdir -p $(BUILD)/demo
+	$(BUILD)/mmprof profile -o $(BUILD)/demo -- \
+	    $(JDK)/bin/java -Xmx1g -cp $(BUILD)/test/java demo.JavacDemo $(JDK)/lib/src.zip 3
 
 # ---- taste ----
 
-.PHONY: format lint
+.PHONY: format lint tidy
 format:
 	clang-format -i $$(find . \( -path ./build -o -path ./.git \) -prune -o -name '*.[ch]' -print)
 
 lint:
 	@BUILD='$(BUILD)' test/run test/e2e/lint.sh test/e2e/names.sh
+
+tidy:
+	clang-tidy --quiet $(CLI_SRC) $(AGENT_SRC) -- $(CSTD) -I. $(JVMTI)
 
 # ---- the machine ----
 
@@ -180,7 +190,7 @@ help:
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make deps         install the Debian packages that are missing'
-	@echo 'make lint         looks only; make format runs clang-format'
+	@echo 'make lint         looks only; make format runs clang-format, make tidy clang-tidy'
 	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere.'
 
 .SECONDARY:

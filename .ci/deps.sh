@@ -7,6 +7,10 @@ build='gcc make libc6-dev libpfm4-dev libelf-dev libdw-dev libcjson-dev zlib1g-d
 demo='openjdk-17-source'
 check='binutils clang clang-format libclang-rt-14-dev cppcheck shellcheck mandoc procps util-linux'
 bench='uftrace'
+case $(uname -m) in
+    x86_64) check="$check gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;
+    aarch64) check="$check gcc-x86-64-linux-gnu libc6-dev-amd64-cross" ;;
+esac
 
 if ! command -v dpkg-query > /dev/null; then
     echo "deps: not a Debian system; mmprof needs what these Debian packages hold: $build $demo $check $bench"

@@ -15,6 +15,8 @@ struct command {
     int (*run)(int argc, char **argv, struct err *err);
 };
 
+int command_dump(int argc, char **argv, struct err *err);
+
 /*
  * Parse a command's options; --help is handled here: *done is set when it was given and printed.  purpose is the
  * paragraph under the usage line.  Returns 0, or -1 with *err set.

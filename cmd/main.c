@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const struct command commands[] = {
+    { "dump", "[TRACE]", "print a trace as text", command_dump },
     { NULL, NULL, NULL, NULL },
 };
 

@@ -4,6 +4,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # some are for the tests
 set -u
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make that a test runs is not part of the one that runs the test
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD:-build}
@@ -35,6 +36,7 @@ not_ok() {
     printf 'not ok %d - %s\n' $tap_n "$1"
     shift
     [ $# = 0 ] || printf '%s\n' "$@" | head -n 40 | sed 's/^/# /'
+    return 1
 }
 
 skip() {
@@ -127,6 +129,61 @@ at_exit() {
 trap at_exit EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+# needs_command NAME: skips the test as a whole when mmprof has no such command.
+needs_command() {
+    "$mmprof" help | grep -q "^  $1 " || skip_all "mmprof has no command '$1'"
+}
+
+# attachable PID: a JVM far enough in its start to be attached to (it handles SIGQUIT then).
+attachable() {
+    local caught
+    caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2> /dev/null)
+    [ -n "$caught" ] && [ $((0x${caught: -2} & 0x4)) != 0 ]
+}
+
+# start_busy JDK [OPTION...]: target.Busy, which says what it did in $busy_out; ends by stop_busy.  Its PID is in $pid.
+# JDK 21 and later warn about agents that are loaded late, unless told not to.
+start_busy() {
+    local jdk=$1
+    shift
+    n_busy=$((${n_busy-0} + 1))
+    busy_out=$SCRATCH/busy-$n_busy.out
+    busy_stop=$SCRATCH/busy-$n_busy.stop
+    start "$busy_out" "$jdk/bin/java" -Xmx256m -XX:+EnableDynamicAgentLoading "$@" \
+        -cp "$classes" target.Busy "$busy_stop"
+    wait_for 20 grep -q '^ROUND' "$busy_out"
+}
+
+# goes_on CLAIM: the busy JVM still does its rounds.
+goes_on() {
+    local n
+    n=$(grep -c '^ROUND' "$busy_out")
+    if wait_for 20 more_rounds_than "$n"; then
+        ok "$1"
+    else
+        not_ok "$1" "$(tail -n 5 "$busy_out")"
+    fi
+}
+
+more_rounds_than() {
+    [ "$(grep -c '^ROUND' "$busy_out")" -gt "$1" ]
+}
+
+# stop_busy CLAIM: it ends by itself with the right results, and has said nothing else.
+stop_busy() {
+    local busy_pid=$1 claim=$2 status
+    touch "$busy_stop"
+    wait_gone 30 "$busy_pid" || kill -KILL "$busy_pid"
+    wait "$busy_pid"
+    status=$?
+    if [ $status = 0 ] && grep -q '^END [0-9]* rounds ok$' "$busy_out" &&
+        ! grep -vqE '^(ROUND [0-9]+|END .*)$' "$busy_out"; then
+        ok "$claim"
+    else
+        not_ok "$claim" "status $status" "$(grep -vE '^ROUND [0-9]+$' "$busy_out")"
+    fi
+}
 
 # The JDKs to test, one path a line: 17, and 25 where there is one.  MMPROF_JDKS (paths) replaces the list.
 jdks() {

@@ -54,6 +54,7 @@ static int fill(struct chunk_source *source, size_t n, struct err *err)
     }
     source->at = source->buffer;
     source->end = source->buffer + have;
+    memset(source->buffer + have, 0, RECORD_MAX_BYTES); /* may be decoded before it is seen to be past the end */
     return 0;
 }
 
@@ -92,7 +93,7 @@ int chunks_open(struct chunk_source *source, int fd, const void *memory, size_t 
     source->n_memory = n_memory;
     source->salvage = salvage;
     source->name = strdup(name);
-    source->buffer = calloc(1, BUFFER_BYTES + RECORD_MAX_BYTES);
+    source->buffer = malloc(BUFFER_BYTES + RECORD_MAX_BYTES);
     source->at = source->end = source->buffer;
     if (source->name == NULL || source->buffer == NULL)
         return err_set(err, "no memory for reading '%s'", name);

@@ -39,16 +39,15 @@ size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_
         ticks = ticks < before ? before : ticks;
         uint64_t delta = ticks - before;
         uint32_t kind = (uint32_t)ring_word_kind(*word), method = ring_word_method(*word);
-        bool enter = kind == RING_ENTER;
+        uint32_t if_exit = 0 - (uint32_t)(kind != RING_ENTER); /* masks: gcc makes branches of conditions */
         before = ticks;
-        if (UNLIKELY((kind != RING_ENTER) & ((kind == RING_GAP) | (*top != method)))) {
+        if (UNLIKELY(((*top ^ method) & if_exit) != 0 || kind == RING_GAP)) {
             at = put_other(at, delta, kind, method);
         } else {
             at = number_put(at, delta << TAG_BITS | kind);
-            uint8_t *after = number_put(at, method);
-            at = enter ? after : at;
+            at += (size_t)(number_put(at, method) - at) & ~(size_t)(int32_t)if_exit;
             top[1] = method;
-            top += enter ? 1 : -1;
+            top += 1 - (2 & (int32_t)if_exit);
         }
         if (n_per_record > 1)
             at = put_counters(encoder, at, word + 1);

@@ -89,7 +89,7 @@ static inline uint8_t *number_put(uint8_t *at, uint64_t value)
         store_u64le(at + 1, value);
         return at + NUMBER_MAX_BYTES;
     }
-    unsigned n_more = (63u - (unsigned)__builtin_clzll(value | 1)) / 7;
+    unsigned n_more = (63u - (unsigned)__builtin_clzll(value | 1)) * 37 >> 8; /* a seventh, for 0..55 */
     store_u64le(at, ((value << 1 | 1) << n_more) - 1);
     return at + n_more + 1;
 }

@@ -37,7 +37,7 @@ static int open_source(struct trace_reader **result, int fd, const void *bytes, 
 {
     *result = NULL;
     struct trace_reader *reader = calloc(1, sizeof *reader);
-    uint32_t *stack = calloc(STACK_SIZE, sizeof *stack);
+    uint32_t *stack = malloc(STACK_SIZE * sizeof *stack);
     if (reader == NULL || stack == NULL) {
         free(reader);
         free(stack);
@@ -112,14 +112,14 @@ static inline bool get_record(struct trace_reader *reader, struct trace_event *e
     event->counters = NULL;
     if (LIKELY(kind != TAG_OTHER)) {
         const uint8_t *after = number_get(at, &method);
-        uint32_t *top = reader->top;
-        bool enter = kind == TAG_ENTER;
+        uint32_t *top = reader->top, if_exit = 0 - (uint32_t)(kind != TAG_ENTER);
+        uint32_t entered = method > RING_METHOD_MAX ? NO_METHOD : (uint32_t)method;
         event->kind = (enum trace_kind)kind;
-        event->method = enter ? (method > RING_METHOD_MAX ? NO_METHOD : (uint32_t)method) : *top;
+        event->method = entered ^ ((entered ^ *top) & if_exit);
         event->count = 0;
         top[1] = event->method;
-        reader->top = enter ? top + 1 : top - (event->method != NO_METHOD);
-        at = enter ? after : at;
+        reader->top = top + 1 - (2 & (int32_t)if_exit);
+        at += (size_t)(after - at) & ~(size_t)(int32_t)if_exit;
     } else {
         at = get_other(at, event);
     }

@@ -20,9 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RING_TICKS_BITS  42
-#define RING_METHOD_BITS 20
-#define RING_METHOD_MAX  ((1u << RING_METHOD_BITS) - 1)
+#define RING_TICKS_BITS   42
+#define RING_METHOD_BITS  20
+#define RING_METHOD_MAX   ((1u << RING_METHOD_BITS) - 1)
 #define RING_COUNTERS_MAX 8
 
 enum ring_kind { RING_ENTER = 0, RING_EXIT = 1, RING_UNWIND = 2, RING_GAP = 3 };

@@ -21,6 +21,7 @@ matches "SKIP is shown with its reason" "$(cat "$SCRATCH/said")" '^  ok 1 - a # 
 is "a program may be skipped as a whole" "$(judged 'echo "1..0 # SKIP no JDK"')" \
     "0 passed, 0 failed, 1 skipped, status 0"
 is "no output is a failure" "$(judged ':')" "0 passed, 1 failed, 0 skipped, status 1"
+is "a plan of nothing is a failure" "$(judged 'echo 1..0')" "0 passed, 1 failed, 0 skipped, status 1"
 is "no plan is a failure" "$(judged 'echo "ok 1 - a"')" "1 passed, 1 failed, 0 skipped, status 1"
 is "too few results are a failure" "$(judged 'echo "ok 1 - a"; echo 1..2')" "1 passed, 1 failed, 0 skipped, status 1"
 is "too many results are a failure" "$(judged 'echo 1..1; echo "ok 1 - a"; echo "ok 2 - b"')" \

@@ -33,18 +33,18 @@ static inline bool tap_check(bool ok, const char *claim, const char *file, int l
 
 #define CHECK(claim, condition) tap_check((condition), (claim), __FILE__, __LINE__)
 
-#define CHECK_NUMBER(claim, actual, expected)                                                                          \
-    do {                                                                                                               \
-        uint64_t tap_a = (uint64_t)(actual), tap_e = (uint64_t)(expected);                                             \
-        if (!CHECK(claim, tap_a == tap_e))                                                                             \
-            printf("# is %" PRIu64 ", expected %" PRIu64 "\n", tap_a, tap_e);                                          \
+#define CHECK_NUMBER(claim, actual, expected)                                 \
+    do {                                                                      \
+        uint64_t tap_a = (uint64_t)(actual), tap_e = (uint64_t)(expected);    \
+        if (!CHECK(claim, tap_a == tap_e))                                    \
+            printf("# is %" PRIu64 ", expected %" PRIu64 "\n", tap_a, tap_e); \
     } while (0)
 
-#define CHECK_TEXT(claim, actual, expected)                                                                            \
-    do {                                                                                                               \
-        const char *tap_a = (actual), *tap_e = (expected);                                                             \
-        if (!CHECK(claim, tap_a != NULL && strcmp(tap_a, tap_e) == 0))                                                 \
-            printf("# is '%s', expected '%s'\n", tap_a == NULL ? "(null)" : tap_a, tap_e);                             \
+#define CHECK_TEXT(claim, actual, expected)                                                \
+    do {                                                                                   \
+        const char *tap_a = (actual), *tap_e = (expected);                                 \
+        if (!CHECK(claim, tap_a != NULL && strcmp(tap_a, tap_e) == 0))                     \
+            printf("# is '%s', expected '%s'\n", tap_a == NULL ? "(null)" : tap_a, tap_e); \
     } while (0)
 
 #define SKIP(claim, why) printf("ok %d - %s # SKIP %s\n", ++tap_n, (claim), (why))

@@ -1,0 +1,276 @@
+/*
+ * mmprof dump: the trace as text.
+ *
+ *     info    jvm.pid = 4711
+ *     clock   1000 ticks, 5000 ns monotonic, 1700000000000000000 ns realtime
+ *     thread  0 main: tid 4712, java, ring
+ *     method  7 Main.work(I)V, Main.java:12, 60 bytes, loop
+ *              0.250 us  main                 enter  Main.work(I)V
+ *              0.900 us  main                 exit  Main.work(I)V
+ *     2 records, 0 kernel events, 1 threads, 1 methods
+ */
+#include "cmd/dump.h"
+
+#include "cmd/commands.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct dump {
+    FILE *out;
+    const struct trace_reader *reader;
+    bool with_events;
+    double ns_per_tick;
+    uint64_t n_records, n_kernel;
+};
+
+/* Names come from the target: nothing in them may steer the terminal. */
+static void put_text(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < ' ' || c == 0x7f)
+            fprintf(out, "\\x%02x", c);
+        else
+            fputc(c, out);
+    }
+}
+
+static void put_moment(FILE *out, const char *what, uint64_t ticks)
+{
+    if (ticks != TRACE_UNKNOWN)
+        fprintf(out, ", %s %" PRIu64, what, ticks);
+}
+
+static void dump_info(void *context, const char *key, const char *value)
+{
+    const struct dump *dump = context;
+    fputs("info    ", dump->out);
+    put_text(dump->out, key);
+    fputs(" = ", dump->out);
+    put_text(dump->out, value);
+    fputc('\n', dump->out);
+}
+
+static void dump_clock(void *context, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns)
+{
+    const struct dump *dump = context;
+    fprintf(dump->out, "clock   %" PRIu64 " ticks, %" PRIu64 " ns monotonic, %" PRIu64 " ns realtime\n", ticks,
+            monotonic_ns, realtime_ns);
+}
+
+static void dump_counter(void *context, const struct trace_counter *counter)
+{
+    const struct dump *dump = context;
+    fputs("counter ", dump->out);
+    put_text(dump->out, counter->name);
+    if (counter->in_records)
+        fputs(", in records", dump->out);
+    if (counter->why[0] != '\0') {
+        fputs(", not counted: ", dump->out);
+        put_text(dump->out, counter->why);
+    }
+    fputc('\n', dump->out);
+}
+
+static void dump_thread(void *context, const struct trace_thread *thread)
+{
+    const struct dump *dump = context;
+    fprintf(dump->out, "thread  %" PRIu32 " ", thread->index);
+    put_text(dump->out, thread->name);
+    fprintf(dump->out, ": tid %" PRId32 ", ", thread->tid);
+    put_text(dump->out, thread->comm);
+    if (thread->has_ring)
+        fputs(", ring", dump->out);
+    put_moment(dump->out, "start", thread->start_ticks);
+    put_moment(dump->out, "end", thread->end_ticks);
+    if (thread->n_lost > 0)
+        fprintf(dump->out, ", %" PRIu64 " calls lost", thread->n_lost);
+    fputc('\n', dump->out);
+}
+
+/* Main.work(I)V */
+static void put_method(FILE *out, const struct trace_method *method)
+{
+    put_text(out, method->class_name);
+    fputc('.', out);
+    put_text(out, method->name);
+    put_text(out, method->descriptor);
+}
+
+static void dump_method(void *context, const struct trace_method *method)
+{
+    const struct dump *dump = context;
+    fprintf(dump->out, "method  %" PRIu32 " ", method->id);
+    put_method(dump->out, method);
+    if (method->source[0] != '\0') {
+        fputs(", ", dump->out);
+        put_text(dump->out, method->source);
+        fprintf(dump->out, ":%" PRIu32, method->first_line);
+    }
+    fprintf(dump->out, ", %" PRIu32 " bytes%s\n", method->code_bytes, method->has_loop ? ", loop" : "");
+}
+
+static void put_time(const struct dump *dump, uint64_t ticks)
+{
+    uint64_t start = trace_start_ticks(dump->reader);
+    bool before = ticks < start;
+    uint64_t distance = before ? start - ticks : ticks - start;
+    if (dump->ns_per_tick > 0)
+        fprintf(dump->out, "%14.3f us  ", (before ? -1 : 1) * (double)distance * dump->ns_per_tick / 1000);
+    else
+        fprintf(dump->out, "%20" PRIu64 "  ", ticks);
+}
+
+static void put_thread(const struct dump *dump, uint32_t index)
+{
+    const struct trace_thread *thread = trace_thread(dump->reader, index);
+    char number[32];
+    snprintf(number, sizeof number, "thread %" PRIu32, index);
+    const char *name = thread == NULL || thread->name[0] == '\0' ? number : thread->name;
+    put_text(dump->out, name);
+    int n = (int)strnlen(name, 20);
+    fprintf(dump->out, "%*s ", 20 - n, "");
+}
+
+static void put_subject(const struct dump *dump, const struct trace_event *event)
+{
+    const struct trace_method *method = trace_method(dump->reader, event->method);
+    fputs("  ", dump->out);
+    if (method != NULL)
+        put_method(dump->out, method);
+    else
+        fprintf(dump->out, "method %" PRIu32, event->method);
+}
+
+static void put_counters(const struct dump *dump, const uint64_t *values)
+{
+    for (size_t i = 0, used = 0; i < trace_n_counters(dump->reader); i++) {
+        const struct trace_counter *counter = trace_counter(dump->reader, i);
+        if (!counter->in_records)
+            continue;
+        fputs("  ", dump->out);
+        put_text(dump->out, counter->name);
+        fprintf(dump->out, "=%" PRIu64, values[used++]);
+    }
+}
+
+static void dump_event(struct dump *dump, const struct trace_event *event)
+{
+    static const char *const kinds[] = {
+        [TRACE_ENTER] = "enter",       [TRACE_EXIT] = "exit",        [TRACE_UNWIND] = "unwind",
+        [TRACE_GAP] = "gap",           [TRACE_CPU_IN] = "runs",      [TRACE_CPU_OUT] = "waits",
+        [TRACE_CPU_PREEMPTED] = "out", [TRACE_PAGE_FAULT] = "fault", [TRACE_THREAD_START] = "starts",
+        [TRACE_THREAD_END] = "ends",   [TRACE_KERNEL_LOST] = "lost",
+    };
+    dump->n_records += event->kind <= TRACE_GAP;
+    dump->n_kernel += event->kind > TRACE_GAP;
+    if (!dump->with_events)
+        return;
+    put_time(dump, event->ticks);
+    if (event->kind == TRACE_KERNEL_LOST)
+        fprintf(dump->out, "%-20s ", "(kernel)");
+    else
+        put_thread(dump, event->thread);
+    fputs(kinds[event->kind], dump->out);
+    if (event->kind <= TRACE_UNWIND)
+        put_subject(dump, event);
+    if (event->kind == TRACE_GAP)
+        fprintf(dump->out, "  %" PRIu64 " calls not recorded", event->count);
+    if (event->kind == TRACE_KERNEL_LOST)
+        fprintf(dump->out, "  %" PRIu64 " events", event->count);
+    if (event->counters != NULL)
+        put_counters(dump, event->counters);
+    fputc('\n', dump->out);
+}
+
+static void put_totals(const struct dump *dump)
+{
+    uint32_t n_threads = 0, n_methods = 0;
+    for (uint32_t i = 0; i < trace_n_threads(dump->reader); i++)
+        n_threads += trace_thread(dump->reader, i) != NULL;
+    for (uint32_t i = 0; i < trace_n_methods(dump->reader); i++)
+        n_methods += trace_method(dump->reader, i) != NULL;
+    fprintf(dump->out, "%" PRIu64 " records, %" PRIu64 " kernel events, %" PRIu32 " threads, %" PRIu32 " methods\n",
+            dump->n_records, dump->n_kernel, n_threads, n_methods);
+}
+
+int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
+{
+    struct dump dump = { out, reader, with_events, ns_per_tick, 0, 0 };
+    struct trace_listener listener = {
+        &dump, dump_info, dump_clock, dump_counter, dump_thread, dump_method,
+    };
+    static const struct trace_listener nobody;
+    struct trace_event event;
+    int rc;
+    trace_listen(reader, &listener);
+    while ((rc = trace_next(reader, &event, err)) > 0)
+        dump_event(&dump, &event);
+    trace_listen(reader, &nobody);
+    if (rc < 0)
+        return -1;
+    put_totals(&dump);
+    return 0;
+}
+
+/*
+ * The clock points lie apart in the file, so the file is read once before: but not a pipe, nor what is damaged (the
+ * second reading says so); then times are in ticks.
+ */
+static double read_ns_per_tick(const char *path, bool salvage)
+{
+    struct stat status;
+    struct trace_reader *reader;
+    struct trace_event event;
+    struct err ignored;
+    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode) || trace_open(&reader, path, salvage, &ignored) < 0)
+        return 0;
+    while (trace_next(reader, &event, &ignored) > 0)
+        continue;
+    double ns_per_tick = trace_ns_per_tick(reader);
+    trace_close(reader);
+    return ns_per_tick;
+}
+
+static void warn(const struct trace_reader *reader, const char *path)
+{
+    uint64_t n_damaged = trace_damaged_chunks(reader);
+    fflush(stdout);
+    if (n_damaged > 0)
+        fprintf(stderr, "mmprof dump: '%s': damage was skipped in %" PRIu64 " places\n", path, n_damaged);
+    if (trace_is_cut(reader))
+        fprintf(stderr, "mmprof dump: '%s' has no end: the recorder did not finish, or the file is cut\n", path);
+}
+
+int command_dump(int argc, char **argv, struct err *err)
+{
+    bool salvage = false, tables = false, done;
+    const struct options_row rows[] = {
+        { 0, "salvage", NULL, OPTION_FLAG, &salvage, "skip what is damaged and print the rest" },
+        { 0, "tables", NULL, OPTION_FLAG, &tables, "print what the trace defines, not its events" },
+        { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
+    };
+    int i;
+    if (command_parse("dump [--salvage] [--tables] [TRACE]",
+                      "Print a trace (trace.dat) as text: what it defines and one line for each event.", rows, argc,
+                      argv, &i, &done, err) < 0)
+        return -1;
+    if (done)
+        return 0;
+    if (argc - i > 1) {
+        err_set(err, "one trace at a time, not '%s' and '%s'", argv[i], argv[i + 1]);
+        return err_next(err, "run 'mmprof dump TRACE'");
+    }
+    const char *path = i < argc ? argv[i] : "trace.dat";
+    struct trace_reader *reader;
+    double ns_per_tick = read_ns_per_tick(path, salvage);
+    if (trace_open(&reader, path, salvage, err) < 0)
+        return -1;
+    int rc = dump_trace(stdout, reader, !tables, ns_per_tick, err);
+    if (rc == 0)
+        warn(reader, path);
+    trace_close(reader);
+    return rc;
+}

@@ -1,0 +1,139 @@
+#!/bin/bash
+# What a probe and a record cost, next to uftrace on an equal C program:   make bench
+#
+# BENCH_RUNS (5) runs of each kind in alternating order; a figure is the median, with the smallest and the largest.
+# The pair programs call in bursts and pause, so that the recorders keep up and no call is lost.  The last table of
+# the output is the result; the commands are printed as they run.
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 1
+
+runs=${BENCH_RUNS:-5}
+jdk=${JDK:-$(first_jdk)}
+java=$jdk/bin/java
+cd "$SCRATCH" || exit 1
+
+fail() {
+    echo "bench: $1" >&2
+    exit 1
+}
+
+say() {
+    echo "\$ ${*//$SCRATCH\//}"
+}
+
+# spread FILE: 'median (smallest .. largest)' of the numbers in it, with 3 digits.
+spread() {
+    sort -g "$1" | awk '{ v[NR] = $1 } END {
+        m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
+        if (NR > 0) printf "%.3g (%.3g .. %.3g)", m, v[1], v[NR] }'
+}
+
+# ns FILE COMMAND...: the program's 'NS' line, appended to FILE.
+ns() {
+    local file=$1
+    shift
+    "$@" > out 2> errors < /dev/null || fail "'$*' failed: $(tail -n 3 out errors)"
+    sed -n 's/^NS //p' out | tail -n 1 > value
+    [ -s value ] || fail "'$*' printed no time: $(tail -n 3 out errors)"
+    cat value >> "$file"
+}
+
+# less A B FILE: line by line A - B.
+less() {
+    paste "$1" "$2" | awk '{ print $1 - $2 }' > "$3"
+}
+
+# rows NAME MMPROF UFTRACE AIM
+row() {
+    printf '%-42s %-24s %-24s %s\n' "$1" "$2" "$3" "$4" >> table
+}
+
+# ---- ns per pair ----
+
+pair=("$java" -Xmx256m -cp "$classes" bench.Pair)
+unarmed=("$java" -Xmx256m -Dbench.disarm=true -cp "$classes" bench.Pair)
+recorded=("$mmprof" record -q --min-bytecodes 0 --include 'bench/Pair.work' --buffer 16M -o pair.dat --)
+has_uftrace=0
+if command -v uftrace > which; then
+    has_uftrace=1
+    cc -O2 -o pair "$root/test/bench/pair.c" && cc -O2 -pg -o pair_pg "$root/test/bench/pair.c" || fail "no C compiler"
+fi
+uftraced=(uftrace record --no-libcall --no-event --no-sched -d pair.uftrace ./pair_pg)
+
+say "${pair[@]}"
+say "${recorded[@]}" "${pair[@]}"
+say "${recorded[@]}" "${unarmed[@]}"
+[ $has_uftrace = 0 ] || say "${uftraced[@]}"
+for ((i = 0; i < runs; i++)); do
+    ns plain "${pair[@]}"
+    ns armed "${recorded[@]}" "${pair[@]}"
+    "$build/test/tools/method_counts" pair.dat | tail -n 1 > counts
+    grep -q ' LOST 0 ' counts || echo "  calls were lost, their records are missing in the mean: $(cat counts)"
+    ns disarmed "${recorded[@]}" "${unarmed[@]}"
+    grep -q '^DISARMED [1-9]' out || fail "no gate was closed: $(cat out)"
+    if [ $has_uftrace = 1 ]; then
+        ns c_plain ./pair
+        rm -rf pair.uftrace
+        ns c_armed "${uftraced[@]}"
+    fi
+done
+less armed plain armed_pair
+less disarmed plain disarmed_pair
+row "ns per armed pair, C2-compiled caller" "$(spread armed_pair)" \
+    "$([ $has_uftrace = 0 ] || { less c_armed c_plain c_pair && spread c_pair; })" "25"
+row "ns per disarmed pair" "$(spread disarmed_pair)" "-" "1"
+
+# ---- javac: bytes per record, records per second, memory ----
+
+# javac NAME ITERATIONS: records the demo.
+javac() {
+    local command=("$mmprof" record -q --buffer 64M -o "$1" -- "$java" -Xmx1g -cp "$classes" demo.JavacDemo
+        "$jdk/lib/src.zip" "$2" java.net.http)
+    say "${command[@]}"
+    "${command[@]}" > out 2>&1 || fail "recording javac failed: $(tail -n 3 out)"
+}
+
+records_of() {
+    "$build/test/tools/method_counts" "$1" | sed -n 's/^RECORDS \([0-9]*\) .*/\1/p'
+}
+
+# speed FILE RECORDS COMMAND...: million records per second of CPU time, appended to FILE; peak memory to FILE.mb.
+speed() {
+    local file=$1 records=$2
+    shift 2
+    rm -f took
+    "$build/test/tools/timed" took "$@" > out 2> errors || fail "'$*' failed: $(tail -n 3 errors)"
+    awk -v n="$records" '{ print n / ($5 + $7) / 1e6 }' took >> "$file"
+    awk '{ print $9 / 1024 }' took >> "$file.mb"
+}
+
+javac javac1.dat 1
+javac javac3.dat 3
+n1=$(records_of javac1.dat) n3=$(records_of javac3.dat)
+lost=$("$build/test/tools/method_counts" javac3.dat | sed -n 's/.* LOST \([0-9]*\) .*/\1/p')
+say "$mmprof" phases javac3.dat
+for ((i = 0; i < runs; i++)); do
+    speed phases1 "$n1" "$mmprof" phases -o phases.json javac1.dat
+    speed phases3 "$n3" "$mmprof" phases -o phases.json javac3.dat
+done
+if [ $has_uftrace = 1 ]; then
+    n_c=$(($(stat -c %s pair.uftrace/[0-9]*.dat | awk '{ s += $1 } END { print s }') / 16))
+    c_calls=$(uftrace report -d pair.uftrace 2> errors | awk '$NF == "work" { print $(NF - 1) }')
+    for ((i = 0; i < runs; i++)); do
+        speed c_report $n_c uftrace report -d pair.uftrace
+    done
+fi
+row "bytes per record (javac; uftrace: C)" \
+    "$(awk -v b="$(stat -c %s javac3.dat)" -v n="$n3" 'BEGIN { printf "%.2f", b / n }')" \
+    "$([ $has_uftrace = 0 ] || awk -v b=$((n_c * 16)) -v n=$((2 * c_calls)) 'BEGIN { printf "%.2f", b / n }')" "8"
+row "million records/s of phases, report" "$(spread phases3)" "$([ $has_uftrace = 0 ] || spread c_report)" "20"
+row "peak MB, $n1 records" "$(spread phases1.mb)" "-" "-"
+row "peak MB, $n3 records" "$(spread phases3.mb)" "$([ $has_uftrace = 0 ] || spread c_report.mb)" "-"
+row "calls lost of javac's" "$lost" "-" "0"
+
+echo
+echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), JDK" \
+    "$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$jdk/release"), $runs runs: median (smallest .. largest)"
+echo
+printf '%-42s %-24s %-24s %s\n' "" mmprof "$(uftrace --version 2> errors | cut -d ' ' -f 1,2)" aim
+cat table

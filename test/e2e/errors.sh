@@ -1,0 +1,95 @@
+#!/bin/bash
+# What goes wrong gives one clear message with the next step, status 1, and leaves the JVM unharmed.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+needs_command record
+
+# refused CLAIM REGEX COMMAND...: status 1, one message that matches, one next step, not long.
+refused() {
+    local claim=$1 regex=$2 said status
+    shift 2
+    said=$(timeout 60 "$@" 2>&1 < /dev/null)
+    status=$?
+    if [ $status = 1 ] && grep -qE -- "$regex" <<< "$said" && [ "$(grep -c '^  next: ' <<< "$said")" = 1 ] &&
+        [ "$(wc -l <<< "$said")" -le 5 ]; then
+        ok "$claim"
+    else
+        not_ok "$claim" "${*/#$build/build}" "status $status, says:" "$said" "expected status 1, and: $regex"
+    fi
+}
+
+record() {
+    refused "$1" "$2" "$mmprof" record -o "$SCRATCH/t.dat" "${@:3}"
+}
+
+jdk=$(first_jdk)
+start_busy "$jdk"
+jvm=$pid
+
+"$mmprof" > "$SCRATCH/said" 2>&1
+is "no arguments: the help, status 1" "$?, $(grep -c '^usage: mmprof' "$SCRATCH/said")" "1, 1"
+refused "an unknown command" "unknown command 'recrod'" "$mmprof" recrod
+refused "record needs a PID or a command" "(PID|COMMAND|command)" "$mmprof" record
+refused "an unknown option" "unknown option '--pit'" "$mmprof" record --pit 1
+refused "profile needs a PID or a command" "(PID|COMMAND|command)" "$mmprof" profile
+
+record "no such PID" "[Nn]o (such )?process.*|does not exist" -p 4194200 -d 1
+record "a PID that is no number" "'java'" -p java -d 1
+start "$SCRATCH/sleep.out" sleep 300
+sleeper=$pid
+record "not a JVM" "(not|no) .*(JVM|Java)" -p "$sleeper" -d 1
+is_gone "$sleeper" && not_ok "that process is unharmed" || ok "that process is unharmed"
+stop "$sleeper"
+record "a command that is not there" "(No such file|not found)" -- /no/such/java -version
+record "a command that is no JVM" "(not|no) .*(JVM|Java|agent)|[Aa]gent" -- sleep 0.1
+
+if [ "$(id -u)" = 0 ] && command -v setpriv > "$SCRATCH/which"; then
+    mkdir -m 777 "$SCRATCH/open"
+    chmod 755 "$SCRATCH"
+    cp "$mmprof" "$agent" "$SCRATCH/open"
+    refused "another user's JVM" "([Uu]ser|uid|permi)" setpriv --reuid=65534 --regid=65534 --clear-groups \
+        "$SCRATCH/open/mmprof" record -o "$SCRATCH/open/t.dat" -p "$jvm" -d 1
+else
+    skip "another user's JVM" "it takes root and setpriv to be two users"
+fi
+
+record "an unknown event" "no-such-event" -e no-such-event -p "$jvm" -d 1
+refused "an unwritable output" "/no/such/directory/t.dat" "$mmprof" record -o /no/such/directory/t.dat -p "$jvm" -d 1
+record "a file of phases that is not there" "/no/such/phases.json" --phases /no/such/phases.json -p "$jvm" -d 1
+echo '{ "phases": [' > "$SCRATCH/cut.json"
+record "a file of phases that is cut off" "cut.json" --phases "$SCRATCH/cut.json" -p "$jvm" -d 1
+record "a pattern of another form" "'target..Busy.x.y'" --include 'target..Busy.x.y' -p "$jvm" -d 1
+goes_on "the JVM goes on after each of these"
+
+kill -STOP "$jvm"
+record "a JVM that does not answer" "(answer|respon|reply|stopped)" -p "$jvm" -d 1
+kill -CONT "$jvm"
+goes_on "and that JVM goes on when it is let"
+
+start "$SCRATCH/first" "$mmprof" record -q -o "$SCRATCH/first.dat" --include 'target/*' -p "$jvm" -d 8
+first=$pid
+wait_for 30 test -s "$SCRATCH/first.dat" # the header; the attaching itself is over when records are there
+wait_for 30 eval '[ "$(stat -c %s "$SCRATCH/first.dat")" -gt 10000 ]'
+record "a second mmprof on the same JVM" "(already|another|second)" -p "$jvm" -d 1
+wait "$first"
+is "the first one is not disturbed" "$?$(cat "$SCRATCH/first")" 0
+
+for command in phases report dump; do
+    refused "$command: no such trace" "/no/such.dat" "$mmprof" $command /no/such.dat
+    echo "This is no trace, however long it may be: $(seq 1000 | xargs)" > "$SCRATCH/text.dat"
+    refused "$command: not a trace" "text.dat" "$mmprof" $command "$SCRATCH/text.dat"
+    size=$(stat -c %s "$SCRATCH/first.dat" 2> "$SCRATCH/ignored" || echo 0)
+    cp "$SCRATCH/first.dat" "$SCRATCH/damaged.dat"
+    printf 'damaged!' | dd of="$SCRATCH/damaged.dat" bs=1 seek=$((size / 2)) conv=notrunc status=none
+    "$mmprof" $command "$SCRATCH/damaged.dat" > "$SCRATCH/said" 2> "$SCRATCH/errors"
+    status=$?
+    is "$command: a damaged trace" \
+        "$status, $(grep -c 'damaged.dat' "$SCRATCH/errors"), $(grep -c '^  next: ' "$SCRATCH/errors")" "1, 1, 1"
+done
+stop_busy "$jvm" "the program's results and output are those without mmprof"
+
+start_busy "$jdk" -XX:+DisableAttachMechanism
+record "attaching is disabled" "DisableAttachMechanism" -p "$pid" -d 1
+stop_busy "$pid" "-XX:+DisableAttachMechanism: the JVM is unharmed"
+
+done_testing

@@ -1,0 +1,45 @@
+#!/bin/bash
+# Thesis Figure 3.3 as a real program: with a weight of 10 % and a grain of 5 % its phases are exactly main, readData
+# and sortData; recorded from its start, and attached to while it repeats itself.
+# timeout: 600
+. "$(dirname "$0")/../lib.sh"
+needs_command record
+
+# selected TRACE GRAIN: the methods of its phases with a weight of 10 %, sorted.
+selected() {
+    "$mmprof" phases --weight 10% --grain "$2" -o "$SCRATCH/phases.json" "$1" > "$SCRATCH/table" 2>&1
+    grep -oE '"method":[[:space:]]*"[^"]*"' "$SCRATCH/phases.json" 2> "$SCRATCH/ignored" |
+        sed 's/.*"\([^"]*\)"$/\1/' | sort | xargs
+}
+
+# The attached program repeats itself for minutes: its main is never entered or left while it is recorded, and one call
+# is a small part of the whole, so the grain is finer.
+check_jdk() {
+    local jdk=$1 version n_out
+    version=$(jdk_version "$jdk")
+    "$mmprof" record -q --include 'micro/Thesis' --min-bytecodes 0 -o "$SCRATCH/whole.dat" -- \
+        "$jdk/bin/java" -cp "$classes" micro.Thesis 500 1 > "$SCRATCH/out" 2>&1
+    is "JDK $version: the program's own check holds" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/out")" 1
+    is "JDK $version: main, readData and sortData are its phases" "$(selected "$SCRATCH/whole.dat" 5%)" \
+        "main readData sortData"
+    is "JDK $version: with the rule for the first pass too" "$(
+        "$mmprof" record -q -o "$SCRATCH/rule.dat" -- "$jdk/bin/java" -cp "$classes" micro.Thesis 500 1 \
+            > "$SCRATCH/out" 2>&1
+        selected "$SCRATCH/rule.dat" 5%
+    )" "main readData sortData"
+
+    start "$SCRATCH/running" "$jdk/bin/java" -cp "$classes" micro.Thesis 100 10000
+    wait_for 10 attachable $pid
+    "$mmprof" record -q --include 'micro/Thesis' --min-bytecodes 0 -d 4 -o "$SCRATCH/late.dat" -p $pid \
+        > "$SCRATCH/out" 2>&1
+    is "JDK $version: attaching to the running program succeeds" "$?$(cat "$SCRATCH/out")" 0
+    n_out=$(selected "$SCRATCH/late.dat" 0.1%)
+    is "JDK $version: attached late, its phases are readData and sortData" "$n_out" "readData sortData"
+    stop $pid
+}
+
+while read -r jdk; do
+    check_jdk "$jdk"
+done < <(jdks)
+
+done_testing

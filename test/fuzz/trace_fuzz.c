@@ -1,0 +1,80 @@
+/*
+ * Any bytes as a trace: as they are, with --salvage, and with their checksums put right, which is what gets a fuzzer
+ * past them.
+ */
+#include "core/trace/format.h"
+#include "core/trace/reader.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void hold(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void read_all(const uint8_t *bytes, size_t n, bool salvage)
+{
+    struct trace_reader *reader;
+    struct trace_event event;
+    struct err err;
+    uint64_t sum = 0, n_events = 0;
+    int rc;
+    if (trace_open_bytes(&reader, bytes, n, "fuzz", salvage, &err) < 0)
+        return;
+    while ((rc = trace_next(reader, &event, &err)) > 0) {
+        n_events++;
+        hold(event.kind <= TRACE_KERNEL_LOST);
+        hold(event.kind == TRACE_KERNEL_LOST || event.thread < trace_n_threads(reader));
+        hold(event.kind > TRACE_UNWIND || event.method < trace_n_methods(reader));
+        hold(event.kind > TRACE_GAP || event.counters != NULL || trace_n_recorded_counters(reader) == 0);
+        for (size_t i = 0; event.counters != NULL && i < trace_n_recorded_counters(reader); i++)
+            sum += event.counters[i];
+    }
+    hold(rc == 0 || (!salvage && trace_next(reader, &event, &err) < 0));
+    hold(n_events <= n && trace_n_methods(reader) <= 1u << 20 && trace_n_threads(reader) <= 1u << 20);
+    for (uint32_t i = 0; i < trace_n_methods(reader); i += 97) {
+        const struct trace_method *method = trace_method(reader, i);
+        sum += method == NULL ? 0 : strlen(method->class_name) + strlen(method->source);
+    }
+    hold(sum != 0xfeedfeedfeedfeed); /* so that the sum is needed */
+    trace_close(reader);
+}
+
+/* Walk over the chunks and put their checksums right. */
+static void repair(uint8_t *bytes, size_t n)
+{
+    size_t at = FILE_HEADER_BYTES;
+    if (n >= FILE_HEADER_BYTES)
+        memcpy(bytes, FILE_MAGIC "\1\0\0\0\0\0\0", FILE_HEADER_BYTES);
+    while (at + CHUNK_HEADER_BYTES <= n) {
+        uint8_t *header = bytes + at;
+        struct cursor c = cursor_over(header + 12, 4);
+        size_t room = n - at - CHUNK_HEADER_BYTES, n_payload = cursor_u32le(&c);
+        n_payload = n_payload < room ? n_payload : room;
+        struct sink s = sink_into(header, CHUNK_HEADER_BYTES);
+        sink_u32le(&s, CHUNK_MAGIC);
+        s.at = header + 12;
+        sink_u32le(&s, (uint32_t)n_payload);
+        sink_u32le(&s, checksum(header + CHUNK_HEADER_BYTES, n_payload));
+        sink_u32le(&s, checksum(header, CHUNK_SIGNED_BYTES));
+        at += CHUNK_HEADER_BYTES + n_payload;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    uint8_t *copy = malloc(n + 1);
+    if (copy == NULL)
+        return 0;
+    read_all(bytes, n, false);
+    read_all(bytes, n, true);
+    memcpy(copy, bytes, n);
+    repair(copy, n);
+    read_all(copy, n, false);
+    read_all(copy, n, true);
+    free(copy);
+    return 0;
+}

@@ -1,0 +1,287 @@
+/*
+ * What is written is read again: definitions, records of all kinds, counters, gaps, and whatever a target may put
+ * into its ring.
+ */
+#include "test/unit/trace_model.h"
+
+#include "test/unit/tap.h"
+
+static struct err err;
+
+struct stream {
+    struct seen expected;
+    uint64_t *words;
+    size_t n_words, n_counters;
+    uint64_t ticks, random;
+    uint64_t counters[TRACE_COUNTERS_MAX];
+    uint32_t depth, stack[8192];
+};
+
+static void add_record(struct stream *s, enum ring_kind kind, uint32_t method, uint32_t thread)
+{
+    uint64_t *word = s->words + s->n_words;
+    bool is_gap = kind == RING_GAP;
+    s->n_words += 1 + s->n_counters;
+    word[0] = ring_word(kind, method, s->ticks);
+    for (size_t i = 0; i < s->n_counters; i++) {
+        s->counters[i] += random_next(&s->random) >> (random_next(&s->random) % 64);
+        word[1 + i] = s->counters[i];
+    }
+    struct trace_event event = { .kind = (enum trace_kind)kind, .thread = thread, .ticks = s->ticks };
+    event.method = is_gap ? 0 : method;
+    event.count = is_gap ? method : 0;
+    event.counters = s->counters;
+    see_event(&s->expected, &event, s->n_counters);
+}
+
+/* Calls, deep at times; a few exits without an entry, a few exits of the wrong method, a few gaps. */
+static void add_random(struct stream *s, uint32_t thread)
+{
+    uint64_t r = random_next(&s->random);
+    s->ticks += (r & 15) == 0 ? r >> 8 & 0xffffff : r >> 8 & 0x3ff;
+    bool rises = ((r >> 60) < 10) == (s->n_words / 40000 % 2 == 0);
+    if ((r >> 40 & 0xfff) == 0)
+        add_record(s, RING_GAP, (uint32_t)(r >> 20) & RING_METHOD_MAX, thread);
+    else if ((r >> 40 & 0xfff) < 8)
+        add_record(s, r >> 32 & 1 ? RING_EXIT : RING_UNWIND, (uint32_t)(r >> 20) & RING_METHOD_MAX, thread);
+    else if (s->depth == 0 || (rises && s->depth < 8192)) {
+        s->stack[s->depth] = r >> 34 & 1 ? (uint32_t)(r >> 20) & 0xff : (uint32_t)(r >> 20) & RING_METHOD_MAX;
+        add_record(s, RING_ENTER, s->stack[s->depth++], thread);
+    } else
+        add_record(s, r >> 32 & 31 ? RING_EXIT : RING_UNWIND, s->stack[--s->depth], thread);
+}
+
+static struct trace_writer *open_scratch(const char *name)
+{
+    struct trace_writer *writer = NULL;
+    if (trace_writer_open(&writer, scratch_path(name), &err) < 0)
+        printf("# %s\n", err.text);
+    return writer;
+}
+
+static int write_counters(struct trace_writer *writer, size_t n)
+{
+    struct trace_counter counters[TRACE_COUNTERS_MAX];
+    for (size_t i = 0; i < n; i++)
+        counters[i] = (struct trace_counter){ "instructions", "", true };
+    return trace_write_counters(writer, counters, n, &err);
+}
+
+static struct seen read_scratch(const char *name)
+{
+    struct seen seen = { .rc = -1 };
+    struct bytes bytes = slurp(scratch_path(name));
+    see_bytes(bytes.at, bytes.n, false, &seen, &err);
+    if (seen.rc < 0)
+        printf("# %s\n", err.text);
+    free(bytes.at);
+    unlink(scratch_path(name));
+    return seen;
+}
+
+static void test_random_streams(size_t n_counters)
+{
+    enum { N_RECORDS = 120000, N_ROUNDS = 7 };
+    char claim[80];
+    struct stream *s = calloc(1, sizeof *s);
+    s->words = calloc((size_t)N_RECORDS * (1 + n_counters), sizeof *s->words);
+    s->n_counters = n_counters;
+    s->random = 88172645463325252u + n_counters;
+    s->ticks = (UINT64_C(7) << RING_TICKS_BITS) - 1000000; /* the 42 bits wrap in the first round */
+    struct trace_writer *writer = open_scratch("random");
+    int rc = n_counters == 0 ? 0 : write_counters(writer, n_counters);
+    for (int round = 0; round < N_ROUNDS; round++) {
+        s->n_words = 0;
+        for (int i = 0; i < N_RECORDS / N_ROUNDS; i++)
+            add_random(s, (uint32_t)round % 3);
+        rc |= trace_write_records(writer, (uint32_t)round % 3, s->words, s->n_words, s->ticks + 5, &err);
+    }
+    snprintf(claim, sizeof claim, "the writer counts its records, with %zu counters", n_counters);
+    CHECK_NUMBER(claim, trace_writer_records(writer), s->expected.n);
+    uint64_t n_bytes = trace_writer_bytes(writer);
+    rc |= trace_writer_close(writer, s->ticks + 9, &err);
+    struct seen seen = read_scratch("random");
+    snprintf(claim, sizeof claim, "a random stream with %zu counters is read as it was written", n_counters);
+    CHECK(claim, rc == 0 && seen.rc == 0 && !seen.cut && seen.n == s->expected.n && begins(&seen, &s->expected));
+    printf("# %.2f bytes a record\n", (double)n_bytes / (double)seen.n);
+    CHECK("the end is END's", seen.end_ticks == s->ticks + 9 && seen.n_recorded == n_counters);
+    free(seen.events);
+    free(s->expected.events);
+    free(s->words);
+    free(s);
+}
+
+/* No word may harm; kinds and methods are kept, and time never goes back. */
+static void test_garbage(void)
+{
+    enum { N = 50000 };
+    uint64_t *words = calloc(N, sizeof *words), random = 4711, now = UINT64_C(3) << RING_TICKS_BITS;
+    for (size_t i = 0; i < N; i++)
+        words[i] = random_next(&random);
+    struct trace_writer *writer = open_scratch("garbage");
+    int rc = trace_write_records(writer, 5, words, N / 2, now, &err);
+    rc |= trace_write_records(writer, 5, words + N / 2, N / 2, now + 77, &err);
+    rc |= trace_writer_close(writer, now + 77, &err);
+    struct seen seen = read_scratch("garbage");
+    bool kept = rc == 0 && seen.n == N, in_order = true;
+    for (size_t i = 0; i < seen.n; i++) {
+        const struct trace_event *event = &seen.events[i].event;
+        uint64_t operand = event->kind == TRACE_GAP ? event->count : event->method;
+        kept = kept && event->kind == (enum trace_kind)ring_word_kind(words[i]);
+        kept = kept && operand == ring_word_method(words[i]);
+        in_order = in_order && event->ticks <= now + 77;
+        if (i > 0)
+            in_order = in_order && event->ticks >= seen.events[i - 1].event.ticks;
+    }
+    CHECK("random words are records too", kept);
+    CHECK("and their time does not go back", in_order);
+    free(seen.events);
+    free(words);
+}
+
+/* A word whose time is before the thread's latest one gets that; the words after it are right again. */
+static void test_time_going_back(void)
+{
+    const uint64_t base = UINT64_C(9) << RING_TICKS_BITS;
+    const uint64_t ticks[] = { 1000, 990, 1010, 1005, 1020 }, expected[] = { 1000, 1000, 1010, 1010, 1020 };
+    struct trace_writer *writer = open_scratch("back");
+    for (size_t i = 0; i < 5; i++) {
+        uint64_t word = ring_word(RING_ENTER, 1, base + ticks[i]);
+        trace_write_records(writer, 1, &word, 1, base + 2000, &err);
+    }
+    trace_writer_close(writer, base + 2000, &err);
+    struct seen seen = read_scratch("back");
+    bool right = seen.n == 5;
+    for (size_t i = 0; right && i < 5; i++)
+        right = seen.events[i].event.ticks == base + expected[i];
+    CHECK("within a thread time stands still rather than going back", right);
+    free(seen.events);
+}
+
+static void test_kernel(void)
+{
+    const struct trace_event events[] = {
+        { .kind = TRACE_THREAD_START, .thread = 3, .ticks = 10 },
+        { .kind = TRACE_CPU_IN, .thread = 3, .ticks = 11 },
+        { .kind = TRACE_PAGE_FAULT, .thread = 3, .ticks = 11 },
+        { .kind = TRACE_CPU_OUT, .thread = THREAD_INDEX_MAX, .ticks = 5000 },
+        { .kind = TRACE_KERNEL_LOST, .ticks = 6000, .count = UINT64_MAX },
+        { .kind = TRACE_CPU_PREEMPTED, .thread = 3, .ticks = UINT64_MAX - 1 },
+        { .kind = TRACE_THREAD_END, .thread = 3, .ticks = 7 }, /* not sorted: still itself */
+    };
+    const size_t n = sizeof events / sizeof events[0];
+    struct seen expected = { .n = 0 };
+    struct trace_writer *writer = open_scratch("kernel");
+    trace_write_kernel(writer, events, 2, &err);
+    trace_write_kernel(writer, events + 2, n - 2, &err);
+    trace_writer_close(writer, 7, &err);
+    for (size_t i = 0; i < n; i++)
+        see_event(&expected, &events[i], 0);
+    struct seen seen = read_scratch("kernel");
+    CHECK("kernel events are read as they were written", seen.n == n && begins(&seen, &expected));
+    free(seen.events);
+    free(expected.events);
+}
+
+static void test_order(void)
+{
+    const struct trace_event event = { .kind = TRACE_CPU_IN, .thread = 1, .ticks = 100 };
+    const struct trace_method method = { 4, "A", "b", "()V", "A.java", 3, 60, true };
+    const struct trace_thread thread = { 1, 99, true, "main", "java", 50, TRACE_UNKNOWN, 0 };
+    uint64_t word = ring_word(RING_ENTER, 4, 90);
+    struct trace_writer *writer = open_scratch("order");
+    trace_write_kernel(writer, &event, 1, &err);
+    trace_write_method(writer, &method, &err);
+    trace_write_thread(writer, &thread, &err);
+    trace_write_records(writer, 1, &word, 1, 100, &err);
+    trace_writer_close(writer, 100, &err);
+    struct trace_reader *reader;
+    struct trace_event got = { .kind = TRACE_GAP };
+    trace_open(&reader, scratch_path("order"), false, &err);
+    trace_next(reader, &got, &err);
+    CHECK("what the kernel said comes before the records", got.kind == TRACE_CPU_IN);
+    CHECK_TEXT("and threads before the kernel's events", trace_thread(reader, 1)->name, "main");
+    trace_next(reader, &got, &err);
+    CHECK("then the records", got.kind == TRACE_ENTER);
+    CHECK_TEXT("whose methods are known", trace_method(reader, 4)->class_name, "A");
+    CHECK("the end is 0 and stays 0", trace_next(reader, &got, &err) == 0 && trace_next(reader, &got, &err) == 0);
+    trace_close(reader);
+    unlink(scratch_path("order"));
+}
+
+static void test_definitions(void)
+{
+    static char longest[STRING_MAX_BYTES + 10];
+    memset(longest, 'x', sizeof longest - 1);
+    memcpy(longest + STRING_MAX_BYTES - 1, "\xc3\xa4", 2); /* a character of two bytes across the limit */
+    const struct trace_counter counters[] = { { "cycles", "not here", false }, { "instructions", "", true } };
+    const struct trace_method method = { RING_METHOD_MAX, longest, "<init>", "()V", "", 0, UINT32_MAX, false };
+    const struct trace_thread early = { 1, -1, false, "java", "java", TRACE_UNKNOWN, TRACE_UNKNOWN, 0 };
+    const struct trace_thread late = { 1, 4712, true, "worker", "java", 5, 6, UINT64_MAX };
+    struct trace_event event;
+    struct trace_reader *reader;
+    struct trace_writer *writer = open_scratch("definitions");
+    trace_write_info(writer, "host", "a", &err);
+    trace_write_info(writer, "host", "b", &err);
+    trace_write_clock(writer, 1000, 5000, 7000, &err);
+    trace_write_counters(writer, counters, 2, &err);
+    CHECK("counters are given once", trace_write_counters(writer, counters, 2, &err) < 0);
+    trace_write_method(writer, &method, &err);
+    trace_write_thread(writer, &early, &err);
+    trace_write_thread(writer, &late, &err);
+    trace_write_clock(writer, 3000, 6000, 8000, &err);
+    trace_writer_close(writer, 3000, &err);
+    trace_open(&reader, scratch_path("definitions"), false, &err);
+    CHECK("a trace may have no events", trace_next(reader, &event, &err) == 0 && !trace_is_cut(reader));
+    CHECK_TEXT("the last value of a key counts", trace_info(reader, "host"), "b");
+    CHECK("an unknown key has no value", trace_info(reader, "hos") == NULL);
+    CHECK("two clock points make a rate", trace_ns_per_tick(reader) > 0.4999 && trace_ns_per_tick(reader) < 0.5001);
+    CHECK_NUMBER("the start is the first clock point", trace_start_ticks(reader), 1000);
+    CHECK_NUMBER("counters are counted", trace_n_counters(reader), 2);
+    CHECK_NUMBER("those in records too", trace_n_recorded_counters(reader), 1);
+    CHECK_TEXT("a counter that does not count says why", trace_counter(reader, 0)->why, "not here");
+    CHECK("there is no third", trace_counter(reader, 2) == NULL);
+    const struct trace_method *m = trace_method(reader, RING_METHOD_MAX);
+    CHECK("a long name is cut between characters", m != NULL && strlen(m->class_name) == STRING_MAX_BYTES - 1);
+    CHECK("a method keeps its numbers", m != NULL && m->code_bytes == UINT32_MAX && m->id == RING_METHOD_MAX);
+    CHECK("other methods are unknown", trace_method(reader, 0) == NULL && trace_method(reader, UINT32_MAX) == NULL);
+    const struct trace_thread *t = trace_thread(reader, 1);
+    CHECK("the last entry of a thread counts",
+          t != NULL && strcmp(t->name, "worker") == 0 && t->has_ring && t->tid == 4712 && t->n_lost == UINT64_MAX);
+    CHECK("indexes and ids are below", trace_n_threads(reader) == 2 && trace_n_methods(reader) == 1u << 20);
+    trace_close(reader);
+    unlink(scratch_path("definitions"));
+}
+
+static void test_numbers(void)
+{
+    uint64_t random = 99, value;
+    bool same = true, as_cursor = true, short_enough = true;
+    for (int i = 0; i < 20000; i++) {
+        uint8_t bytes[2 * NUMBER_MAX_BYTES] = { 0 };
+        uint64_t number = i < 128 ? (UINT64_C(1) << (i / 2)) - (unsigned)(i % 2)
+                                  : random_next(&random) >> (random_next(&random) % 64);
+        size_t n = (size_t)(number_put(bytes, number) - bytes);
+        struct cursor c = cursor_over(bytes, n);
+        same = same && number_get(bytes, &value) == bytes + n && value == number;
+        as_cursor = as_cursor && cursor_number(&c) == number && !c.bad && cursor_left(&c) == 0;
+        for (size_t k = 1; k < n; k++)
+            short_enough = short_enough && (k == 8 ? number >> 56 : number >> (7 * k)) != 0;
+    }
+    CHECK("numbers are read as they were put", same);
+    CHECK("by a cursor too", as_cursor);
+    CHECK("and take no more bytes than they need", short_enough);
+}
+
+int main(void)
+{
+    test_numbers();
+    for (size_t n_counters = 0; n_counters <= TRACE_COUNTERS_MAX; n_counters++)
+        test_random_streams(n_counters);
+    test_garbage();
+    test_time_going_back();
+    test_kernel();
+    test_order();
+    test_definitions();
+    return tap_done();
+}
