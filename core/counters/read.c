@@ -16,10 +16,15 @@ static inline uint64_t hardware_register(uint32_t index, void *context)
 
 #elif defined(__aarch64__)
 
-#define EVENT_COUNTER(n)                                              \
-    case n:                                                           \
-        __asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(value)); \
+/* clang-format off */
+#define EVENT_COUNTERS(X)                                                                                              \
+    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19)      \
+    X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30)
+#define EVENT_COUNTER(n)                                                                                               \
+    case n:                                                                                                            \
+        __asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(value));                                                  \
         break;
+/* clang-format on */
 
 /*
  * Counter 31 is the cycle counter.  The registers are named one by one because selecting one through pmselr_el0 takes
@@ -30,14 +35,7 @@ static inline uint64_t hardware_register(uint32_t index, void *context)
     (void)context;
     uint64_t value = 0;
     switch (index) {
-    /* clang-format off */
-    EVENT_COUNTER(0) EVENT_COUNTER(1) EVENT_COUNTER(2) EVENT_COUNTER(3) EVENT_COUNTER(4) EVENT_COUNTER(5)
-    EVENT_COUNTER(6) EVENT_COUNTER(7) EVENT_COUNTER(8) EVENT_COUNTER(9) EVENT_COUNTER(10) EVENT_COUNTER(11)
-    EVENT_COUNTER(12) EVENT_COUNTER(13) EVENT_COUNTER(14) EVENT_COUNTER(15) EVENT_COUNTER(16) EVENT_COUNTER(17)
-    EVENT_COUNTER(18) EVENT_COUNTER(19) EVENT_COUNTER(20) EVENT_COUNTER(21) EVENT_COUNTER(22) EVENT_COUNTER(23)
-    EVENT_COUNTER(24) EVENT_COUNTER(25) EVENT_COUNTER(26) EVENT_COUNTER(27) EVENT_COUNTER(28) EVENT_COUNTER(29)
-    EVENT_COUNTER(30)
-    /* clang-format on */
+        EVENT_COUNTERS(EVENT_COUNTER)
     case 31:
         __asm__ volatile("mrs %0, pmccntr_el0" : "=r"(value));
         break;

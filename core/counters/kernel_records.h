@@ -1,0 +1,62 @@
+/*
+ * What the kernel writes into a perf ring, decoded: context switches, page faults, threads' starts, ends and names.
+ */
+#ifndef CORE_COUNTERS_KERNEL_RECORDS_H
+#define CORE_COUNTERS_KERNEL_RECORDS_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum kernel_event_kind {
+    KERNEL_THREAD_FOUND, /* the thread was there at the start; time_ns is when its records begin */
+    KERNEL_CPU_IN,
+    KERNEL_CPU_OUT,       /* it waits */
+    KERNEL_CPU_PREEMPTED, /* it could run but lost the CPU */
+    KERNEL_PAGE_FAULT,
+    KERNEL_THREAD_START, /* born; it is not on a CPU yet */
+    KERNEL_THREAD_END,   /* it is on a CPU and leaves it now for good: no CPU_OUT follows */
+    KERNEL_COMM,         /* it has a new name */
+    KERNEL_LOST          /* 'count' records of this CPU did not fit; tid is 0 */
+};
+
+#define KERNEL_NAME_BYTES 16
+#define KERNEL_UNKNOWN    UINT64_MAX
+
+struct kernel_event {
+    enum kernel_event_kind kind;
+    uint32_t cpu;
+    int32_t pid, tid;             /* in the caller's PID namespace */
+    int32_t by_tid;               /* the thread that ran when it was recorded: a START's is the parent's */
+    uint64_t time_ns;             /* CLOCK_MONOTONIC_RAW */
+    uint64_t count;               /* LOST: records; FOUND: ns on the CPU since its birth, or KERNEL_UNKNOWN */
+    uint64_t event_id;            /* of the perf event that recorded it */
+    uint64_t order;               /* of arrival */
+    char name[KERNEL_NAME_BYTES]; /* COMM, FOUND; ends with NUL */
+};
+
+/* The events' sample_type that the decoder knows. */
+#define KERNEL_SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU)
+
+/*
+ * Decode one record of n bytes, its header included.  Returns 1; 0 for a kind of record that is of no interest; -1 for
+ * one that is too short for what it says it is.
+ */
+int kernel_record_decode(const uint8_t *record, size_t n, struct kernel_event *event);
+
+/* Returns 0, or -1 to stop. */
+typedef int kernel_event_fn(const struct kernel_event *event, void *context);
+
+#define KERNEL_RECORD_MAX_BYTES 65535
+
+/*
+ * Decode all records of a ring between *tail and head, which count bytes since the beginning; size is a power of two.
+ * *tail is advanced past what was decoded.  A record that is damaged is counted in *n_bad; one whose length cannot be
+ * right ends the walk: what follows it up to head is dropped.  copy holds KERNEL_RECORD_MAX_BYTES, for records that
+ * wrap around the end.  Returns 0, or -1 when fn said stop.
+ */
+int kernel_records_walk(const uint8_t *data, size_t size, uint64_t *tail, uint64_t head, uint8_t *copy, uint64_t *n_bad,
+                        kernel_event_fn *fn, void *context);
+
+#endif

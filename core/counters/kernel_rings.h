@@ -1,0 +1,63 @@
+/*
+ * What the kernel says about the threads of another process: when each gets and loses a CPU, page faults, births,
+ * deaths and names; from perf rings that the CLI reads, without help from the target.
+ *
+ * One software event per thread and CPU records switches, threads and, if wanted, page faults; those of one CPU share
+ * one ring.  New threads inherit them.  They exclude the kernel, so perf_event_paranoid 2 allows them for the user's
+ * own processes; the page faults counted are those of instructions in user space.
+ */
+#ifndef CORE_COUNTERS_KERNEL_RINGS_H
+#define CORE_COUNTERS_KERNEL_RINGS_H
+
+#include "core/base/err.h"
+#include "core/counters/kernel_records.h"
+
+#include <sys/types.h>
+
+struct kernel_rings;
+
+/*
+ * Begin to record all threads of a running process, or of a child that waits before its exec.  Raises the soft limit
+ * of open files to the hard one: it takes threads times CPUs files.
+ *
+ * Returns 0, or -1 with *err set (reason and next step); the recording may go on without, on wall time.
+ */
+int kernel_rings_open(struct kernel_rings **rings, pid_t pid, bool page_faults, struct err *err);
+
+/*
+ * Hand out, in the order of time, the events up to until_ns (CLOCK_MONOTONIC_RAW), or all with KERNEL_UNKNOWN; first of
+ * all a FOUND for each thread that was there.  An event is on its way for some microseconds, longer where a hypervisor
+ * stops the CPU in between: let until_ns be at least 10 ms ago.  One that comes too late nevertheless is handed out
+ * with the time of the last drain, and counted in n_late.
+ *
+ * A thread's first switch tells what it did before: with CPU_OUT it was on a CPU since FOUND.  One without any switch
+ * was on or off all the time: kernel_thread_cpu_ns tells.
+ *
+ * Returns 0, or -1 with *err set: no memory, or fn returned -1 (*err is then as fn left it).
+ */
+int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context,
+                       struct err *err);
+
+struct kernel_rings_state {
+    uint64_t n_lost; /* records that did not fit into a ring */
+    uint64_t n_late; /* handed out with a later time than their own */
+    uint64_t n_bad;  /* damaged */
+    uint32_t n_threads_found, n_cpus, n_files;
+    size_t ring_bytes; /* of each CPU */
+};
+
+void kernel_rings_state(const struct kernel_rings *rings, struct kernel_rings_state *state);
+
+/* End the recording; does nothing with NULL. */
+void kernel_rings_close(struct kernel_rings *rings);
+
+/*
+ * A thread's time on CPUs since its birth in ns, from /proc; up to one timer tick (4 ms) late while it runs.  Returns
+ * 0, or -1 when there is no such thread or the kernel does not tell.
+ */
+int kernel_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ns);
+
+/* CLOCK_MONOTONIC_RAW. */
+uint64_t kernel_now_ns(void);
+
+#endif

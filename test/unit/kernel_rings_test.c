@@ -1,0 +1,485 @@
+/*
+ * The kernel's records: decoded from bytes made up here, refused with a reason, and held for real against what the
+ * threads of a child know about themselves.
+ */
+#include "core/counters/kernel_rings.h"
+
+#include "core/base/bytes.h"
+#include "core/counters/perf_open.h"
+#include "test/unit/tap.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- decoding ---- */
+
+static void put_id(struct sink *out, uint32_t tid, uint64_t time_ns)
+{
+    sink_u32le(out, 70);
+    sink_u32le(out, tid);
+    sink_u64le(out, time_ns);
+    sink_u64le(out, 0x1d);
+    sink_u32le(out, 3);
+    sink_u32le(out, 0);
+}
+
+/* A record with a body of n bytes. */
+static size_t make_record(uint8_t *out, uint32_t type, uint16_t misc, const void *body, size_t n, uint64_t time_ns)
+{
+    struct sink s = sink_into(out, 256);
+    sink_u32le(&s, type);
+    sink_u16le(&s, misc);
+    sink_u16le(&s, (uint16_t)(8 + n + 32));
+    sink_bytes(&s, body, n);
+    put_id(&s, 71, time_ns);
+    return (size_t)(s.at - out);
+}
+
+static size_t task_body(uint8_t *out)
+{
+    struct sink s = sink_into(out, 64);
+    sink_u32le(&s, 70);
+    sink_u32le(&s, 70);
+    sink_u32le(&s, 99);
+    sink_u32le(&s, 71);
+    sink_u64le(&s, 5000);
+    return (size_t)(s.at - out);
+}
+
+static void test_switches(void)
+{
+    static const struct {
+        const char *claim;
+        uint16_t misc;
+        enum kernel_event_kind kind;
+    } rows[] = {
+        { "a switch in", 0, KERNEL_CPU_IN },
+        { "a switch out to wait", PERF_RECORD_MISC_SWITCH_OUT, KERNEL_CPU_OUT },
+        { "a switch out by preemption", PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+          KERNEL_CPU_PREEMPTED },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t record[256];
+        struct kernel_event event;
+        size_t n = make_record(record, PERF_RECORD_SWITCH, rows[i].misc, NULL, 0, 5000);
+        CHECK(rows[i].claim, kernel_record_decode(record, n, &event) == 1 && event.kind == rows[i].kind &&
+                                 event.pid == 70 && event.tid == 71 && event.by_tid == 71 && event.time_ns == 5000 &&
+                                 event.event_id == 0x1d && event.cpu == 3);
+        CHECK("one byte less is refused", kernel_record_decode(record, n - 1, &event) == -1);
+    }
+}
+
+static void test_decoding(void)
+{
+    uint8_t record[256], body[64] = { 0 };
+    struct kernel_event event;
+    size_t n = make_record(record, PERF_RECORD_FORK, 0, body, task_body(body), 5000);
+    CHECK("a birth names the child, and the parent that ran",
+          kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_THREAD_START && event.tid == 99 &&
+              event.by_tid == 71 && event.pid == 70);
+    n = make_record(record, PERF_RECORD_EXIT, 0, body, task_body(body), 5000);
+    CHECK("a death", kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_THREAD_END);
+    n = make_record(record, PERF_RECORD_EXIT, 0, body, 16, 5000);
+    CHECK("a death without a time is refused", kernel_record_decode(record, n, &event) == -1);
+
+    memcpy(body, "\x46\0\0\0\x48\0\0\0GC Thread#0\0\0\0\0\0", 24);
+    n = make_record(record, PERF_RECORD_COMM, 0, body, 24, 5000);
+    CHECK("a name", kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_COMM && event.tid == 72 &&
+                        strcmp(event.name, "GC Thread#0") == 0);
+    memset(body + 8, 'x', 40);
+    n = make_record(record, PERF_RECORD_COMM, 0, body, 48, 5000);
+    CHECK("a name without an end is cut",
+          kernel_record_decode(record, n, &event) == 1 && strcmp(event.name, "xxxxxxxxxxxxxxx") == 0);
+
+    struct sink s = sink_into(body, 16);
+    sink_u64le(&s, 0x1d);
+    sink_u64le(&s, 12345);
+    n = make_record(record, PERF_RECORD_LOST, 0, body, 16, 5000);
+    CHECK("lost records are counted", kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_LOST &&
+                                          event.count == 12345 && event.tid == 0);
+    n = make_record(record, PERF_RECORD_LOST, 0, body, 8, 5000);
+    CHECK("a loss without a number is refused", kernel_record_decode(record, n, &event) == -1);
+    n = make_record(record, PERF_RECORD_SAMPLE, 0, NULL, 0, 5000);
+    CHECK("a page fault", kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_PAGE_FAULT);
+    n = make_record(record, PERF_RECORD_THROTTLE, 0, body, 24, 5000);
+    CHECK("other records are passed over", kernel_record_decode(record, n, &event) == 0);
+}
+
+struct times {
+    uint64_t ns[64];
+    size_t n, stop_at;
+};
+
+static int take_time(const struct kernel_event *event, void *context)
+{
+    struct times *times = context;
+    times->ns[times->n++] = event->time_ns;
+    return times->n == times->stop_at ? -1 : 0;
+}
+
+#define SIZE 256
+
+/* Put bytes into a ring of SIZE at a position that counts on. */
+static uint64_t put(uint8_t *ring, uint64_t at, const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ring[(at + i) % SIZE] = bytes[i];
+    return at + n;
+}
+
+static void test_ring(void)
+{
+    uint8_t ring[SIZE] = { 0 }, record[256], *copy = malloc(KERNEL_RECORD_MAX_BYTES);
+    bool right = copy != NULL;
+    uint64_t n_bad = 0;
+    for (uint64_t start = 1000; right && start < 1000 + SIZE; start++) {
+        uint64_t head = start, tail = start;
+        for (uint64_t i = 0; i < 6; i++)
+            head = put(ring, head, record, make_record(record, PERF_RECORD_SWITCH, 0, NULL, 0, start + i));
+        struct times times = { .n = 0 };
+        right = kernel_records_walk(ring, SIZE, &tail, head, copy, &n_bad, take_time, &times) == 0 && tail == head &&
+                times.n == 6 && times.ns[0] == start && times.ns[5] == start + 5 && n_bad == 0;
+    }
+    CHECK("records are whole wherever the ring wraps", right);
+
+    uint64_t head = put(ring, 0, record, make_record(record, PERF_RECORD_SWITCH, 0, NULL, 0, 7)), tail = 0;
+    head = put(ring, head, (const uint8_t *)"\x0e\0\0\0\0\0\x07\0........", 16);
+    struct times times = { .n = 0 };
+    kernel_records_walk(ring, SIZE, &tail, head, copy, &n_bad, take_time, &times);
+    CHECK("a length below the header's ends the walk", times.n == 1 && n_bad == 1 && tail == head);
+
+    head = put(ring, 0, (const uint8_t *)"\x0e\0\0\0\0\0\xff\xff........", 16);
+    tail = n_bad = times.n = 0;
+    kernel_records_walk(ring, SIZE, &tail, head, copy, &n_bad, take_time, &times);
+    CHECK("a length beyond the head ends the walk", times.n == 0 && n_bad == 1 && tail == head);
+
+    tail = n_bad = 0;
+    kernel_records_walk(ring, SIZE, &tail, SIZE + 1, copy, &n_bad, take_time, &times);
+    CHECK("a head that has lapped the reader is not followed", times.n == 0 && n_bad == 1 && tail == SIZE + 1);
+
+    head = put(ring, 0, record, make_record(record, PERF_RECORD_SWITCH, 0, NULL, 0, 7));
+    head = put(ring, head, record, make_record(record, PERF_RECORD_SWITCH, 0, NULL, 0, 8));
+    tail = 0;
+    times = (struct times){ .stop_at = 1 };
+    CHECK("the caller can stop", kernel_records_walk(ring, SIZE, &tail, head, copy, &n_bad, take_time, &times) == -1 &&
+                                     times.n == 1 && tail == 40);
+    free(copy);
+}
+
+/* ---- refusals ---- */
+
+static int refusal;
+static struct perf_event_attr last_attr;
+static pid_t last_pid;
+
+static int refuse_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+    (void)cpu, (void)group_fd, (void)flags;
+    last_attr = *attr;
+    last_pid = pid;
+    errno = refusal;
+    return -1;
+}
+
+static const struct {
+    const char *claim;
+    int error;
+    const char *text;
+} refusals[] = {
+    { "EACCES names perf_event_paranoid", EACCES, "Permission denied (perf_event_paranoid is " },
+    { "EPERM too", EPERM, "Operation not permitted (perf_event_paranoid is " },
+    { "EMFILE names the limit", EMFILE, "Too many open files (the limit is " },
+    { "ENOSYS names the kernel", ENOSYS, "this kernel has no perf events (CONFIG_PERF_EVENTS)" },
+    { "a thread that ends is passed over", ESRCH, "ended before its threads could be recorded" },
+};
+
+static void test_refusals(void)
+{
+    counters_perf_open_replace(refuse_open);
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        struct kernel_rings *rings;
+        struct err err = { "" };
+        refusal = refusals[i].error;
+        int rc = kernel_rings_open(&rings, getpid(), true, &err);
+        if (!CHECK(refusals[i].claim, rc == -1 && rings == NULL && strstr(err.text, refusals[i].text) != NULL &&
+                                          strstr(err.text, "\n  next: ") != NULL))
+            printf("# is '%s'\n", err.text);
+    }
+    CHECK("the event is what perf_event_paranoid 2 allows",
+          last_attr.exclude_kernel == 1 && last_attr.config == PERF_COUNT_SW_PAGE_FAULTS &&
+              last_attr.sample_period == 1 && last_attr.context_switch == 1 && last_attr.task == 1 &&
+              last_attr.comm == 1 && last_attr.sample_id_all == 1 && last_attr.inherit == 1 &&
+              last_attr.use_clockid == 1 && last_attr.clockid == CLOCK_MONOTONIC_RAW &&
+              last_attr.sample_type == KERNEL_SAMPLE_TYPE && last_pid == getpid());
+    struct kernel_rings *rings;
+    struct err err = { "" };
+    kernel_rings_open(&rings, getpid(), false, &err);
+    CHECK("without page faults it is the dummy event",
+          last_attr.config == PERF_COUNT_SW_DUMMY && last_attr.sample_period == 0 && last_attr.context_switch == 1);
+    counters_perf_open_replace(NULL);
+    CHECK("a process that is not there is named",
+          kernel_rings_open(&rings, 0x3ffffff, false, &err) == -1 &&
+              strstr(err.text, "no process has the number 67108863\n  next: ") == err.text);
+}
+
+/* ---- a child that knows what it does ---- */
+
+#define N_WORKERS 5 /* two are there when the recording begins, the others are born later */
+#define N_OLD     2
+#define N_PAGES   500
+
+struct worker {
+    int32_t tid;
+    uint64_t start_cpu_ns, end_cpu_ns;
+    uint64_t voluntary, involuntary, faults;
+};
+
+struct child {
+    struct worker workers[N_WORKERS];
+    _Atomic int n_ready, go, finished, stop;
+};
+
+static struct child *child;
+
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void nap_ms(long ms)
+{
+    struct timespec nap = { 0, ms * 1000000 };
+    nanosleep(&nap, NULL);
+}
+
+static void sleep_often(void)
+{
+    for (int i = 0; i < 200; i++)
+        nap_ms(1);
+}
+
+static void spin(void)
+{
+    uint64_t end_ns = thread_cpu_ns() + 200 * UINT64_C(1000000);
+    while (thread_cpu_ns() < end_ns)
+        continue;
+}
+
+static void fault(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    /* cppcheck-suppress invalidFunctionArg */
+    volatile char *pages = mmap(NULL, N_PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return;
+    madvise((void *)(uintptr_t)pages, N_PAGES * page, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < N_PAGES; i++)
+        pages[i * page] = 1;
+    munmap((void *)(uintptr_t)pages, N_PAGES * page);
+}
+
+static void (*const jobs[N_WORKERS])(void) = { sleep_often, spin, sleep_often, spin, fault };
+
+/* Between its two notes a worker's switches and time are its own business only. */
+static void *work(void *context)
+{
+    struct worker *me = context;
+    int index = (int)(me - child->workers);
+    me->tid = (int32_t)syscall(SYS_gettid);
+    pthread_setname_np(pthread_self(), "worker");
+    child->n_ready++;
+    while (index < N_OLD && !child->go)
+        nap_ms(1);
+    struct rusage before, after;
+    getrusage(RUSAGE_THREAD, &before);
+    me->start_cpu_ns = thread_cpu_ns();
+    jobs[index]();
+    getrusage(RUSAGE_THREAD, &after);
+    me->end_cpu_ns = thread_cpu_ns();
+    me->voluntary = (uint64_t)(after.ru_nvcsw - before.ru_nvcsw);
+    me->involuntary = (uint64_t)(after.ru_nivcsw - before.ru_nivcsw);
+    me->faults = (uint64_t)(after.ru_minflt - before.ru_minflt);
+    return NULL;
+}
+
+static void be_child(void)
+{
+    pthread_t threads[N_WORKERS];
+    for (int i = 0; i < N_WORKERS; i++) {
+        while (i == N_OLD && !child->go)
+            nap_ms(1);
+        if (pthread_create(&threads[i], NULL, work, &child->workers[i]) != 0)
+            _exit(1);
+    }
+    for (int i = 0; i < N_WORKERS; i++)
+        pthread_join(threads[i], NULL);
+    child->finished = 1;
+    while (!child->stop)
+        nap_ms(1);
+    _exit(0);
+}
+
+/* What the records say about one thread. */
+struct seen {
+    uint64_t in_ns, on_cpu_ns, out, preempted, in, faults, found, started, ended, named;
+    bool on_cpu, strange; /* in twice, out twice */
+};
+
+struct story {
+    struct seen workers[N_WORKERS];
+    uint64_t last_ns, lost, strangers, until_ns;
+    bool disordered, beyond;
+};
+
+static struct seen *seen_of(struct story *story, int32_t tid)
+{
+    for (int i = 0; i < N_WORKERS; i++)
+        if (child->workers[i].tid == tid)
+            return &story->workers[i];
+    return NULL;
+}
+
+static void leave_cpu(struct seen *seen, uint64_t time_ns)
+{
+    if (seen->on_cpu)
+        seen->on_cpu_ns += time_ns - seen->in_ns;
+    else if (seen->in > 0)
+        seen->strange = true;
+    seen->on_cpu = false;
+}
+
+static int take(const struct kernel_event *event, void *context)
+{
+    struct story *story = context;
+    story->disordered |= event->time_ns < story->last_ns;
+    story->beyond |= event->time_ns > story->until_ns;
+    story->last_ns = event->time_ns;
+    story->lost += event->kind == KERNEL_LOST ? event->count : 0;
+    struct seen *seen = seen_of(story, event->tid);
+    if (seen == NULL)
+        return 0;
+    seen->found += event->kind == KERNEL_THREAD_FOUND;
+    seen->started += event->kind == KERNEL_THREAD_START;
+    seen->faults += event->kind == KERNEL_PAGE_FAULT;
+    seen->out += event->kind == KERNEL_CPU_OUT;
+    seen->preempted += event->kind == KERNEL_CPU_PREEMPTED;
+    seen->named += event->kind == KERNEL_COMM && strcmp(event->name, "worker") == 0;
+    if (event->kind == KERNEL_CPU_IN) {
+        seen->strange |= seen->on_cpu;
+        seen->on_cpu = true;
+        seen->in_ns = event->time_ns;
+        seen->in++;
+    }
+    if (event->kind == KERNEL_CPU_OUT || event->kind == KERNEL_CPU_PREEMPTED)
+        leave_cpu(seen, event->time_ns);
+    if (event->kind == KERNEL_THREAD_END) {
+        leave_cpu(seen, event->time_ns);
+        seen->ended++;
+    }
+    return 0;
+}
+
+static void wait_until(_Atomic int *what, int value)
+{
+    for (int i = 0; i < 20000 && *what < value; i++)
+        nap_ms(1);
+}
+
+static const char *const job_names[N_WORKERS] = { "old sleeper", "old spinner", "sleeper", "spinner", "faulter" };
+
+static void check_worker(int i, const char *name, const struct seen *seen)
+{
+    const struct worker *worker = &child->workers[i];
+    char claim[128];
+    int64_t difference = (int64_t)(seen->on_cpu_ns - worker->end_cpu_ns);
+    printf("# %s: on CPU %.3f ms by switches, %.3f ms by its clock, difference %.3f ms; waits %" PRIu64 "/%" PRIu64
+           ", preempted %" PRIu64 "/%" PRIu64 ", faults %" PRIu64 "/%" PRIu64 "\n",
+           name, (double)seen->on_cpu_ns / 1e6, (double)worker->end_cpu_ns / 1e6, (double)difference / 1e6, seen->out,
+           worker->voluntary, seen->preempted, worker->involuntary, seen->faults, worker->faults);
+    snprintf(claim, sizeof claim, "%s: it is found or born, named and ended once", name);
+    CHECK(claim, seen->found == (i < N_OLD) && seen->started == (i >= N_OLD) && seen->ended == 1 &&
+                     (i < N_OLD || seen->named == 1));
+    snprintf(claim, sizeof claim, "%s: it gets a CPU and loses it by turns", name);
+    CHECK(claim, !seen->strange && seen->in > 0);
+    if (i < N_OLD)
+        return; /* it waited for the start before, which its notes leave out */
+    snprintf(claim, sizeof claim, "%s: it waits as often as it says itself", name);
+    CHECK(claim, seen->out >= worker->voluntary && seen->out <= worker->voluntary + 8);
+    /*
+     * The clock counts the switch itself, of which 5 us a time lie outside the records; it leaves out interrupts and
+     * time that a hypervisor stole.  The thread's end comes after its note.
+     */
+    int64_t less = 1000000 + (int64_t)seen->in * 50000, more = 10000000 + (int64_t)worker->end_cpu_ns / 4;
+    snprintf(claim, sizeof claim, "%s: its time on the CPU is what its clock says", name);
+    CHECK(claim, difference > -less && difference < more);
+}
+
+static void test_child(void)
+{
+    struct kernel_rings *rings;
+    struct err err = { "" };
+    /* cppcheck-suppress invalidFunctionArg */
+    child = mmap(NULL, sizeof *child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        be_child();
+    wait_until(&child->n_ready, N_OLD);
+    if (kernel_rings_open(&rings, pid, true, &err) < 0) {
+        err.text[strcspn(err.text, "\n")] = '\0';
+        SKIP("the records of a child's threads", err.text);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        return;
+    }
+    struct story story = { .until_ns = 0 };
+    bool drained = true;
+    child->go = 1;
+    while (!child->finished && drained && waitpid(pid, NULL, WNOHANG) == 0) {
+        nap_ms(5);
+        story.until_ns = kernel_now_ns() - 20000000;
+        drained = kernel_rings_drain(rings, story.until_ns, take, &story, &err) == 0;
+    }
+    CHECK("events are handed out while the child runs", drained && story.last_ns > 0);
+    CHECK("none that is later than asked for", !story.beyond);
+    story.until_ns = KERNEL_UNKNOWN;
+    CHECK("and the rest at the end", kernel_rings_drain(rings, KERNEL_UNKNOWN, take, &story, &err) == 0);
+    CHECK("in the order of time", !story.disordered);
+    for (int i = 0; i < N_WORKERS; i++)
+        check_worker(i, job_names[i], &story.workers[i]);
+    CHECK("page faults of user space are counted, each once",
+          story.workers[4].faults >= N_PAGES && story.workers[4].faults <= child->workers[4].faults + N_PAGES / 4);
+    uint64_t cpu_ns = 0;
+    CHECK("a thread's time on the CPU is read from /proc",
+          kernel_thread_cpu_ns(pid, pid, &cpu_ns) == 0 && cpu_ns > 0 && kernel_thread_cpu_ns(pid, 1, &cpu_ns) == -1);
+    struct kernel_rings_state state;
+    kernel_rings_state(rings, &state);
+    printf("# %u CPUs, %u threads found, %u files, %zu KB a ring, lost %" PRIu64 ", late %" PRIu64 "\n", state.n_cpus,
+           state.n_threads_found, state.n_files, state.ring_bytes / 1024, state.n_lost, state.n_late);
+    CHECK("nothing was lost or damaged", state.n_lost == 0 && state.n_bad == 0 && story.lost == 0);
+    CHECK_NUMBER("the threads that were there are found", state.n_threads_found, N_OLD + 1);
+    kernel_rings_close(rings);
+    child->stop = 1;
+    waitpid(pid, NULL, 0);
+}
+
+int main(void)
+{
+    test_switches();
+    test_decoding();
+    test_ring();
+    test_refusals();
+    test_child();
+    return tap_done();
+}
