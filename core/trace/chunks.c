@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define READ_BYTES   ((size_t)256 * 1024)
-#define BUFFER_BYTES (CHUNK_HEADER_BYTES + CHUNK_PAYLOAD_MAX + READ_BYTES)
+#define READ_BYTES         ((size_t)256 * 1024)
+#define BUFFER_FIRST_BYTES ((size_t)16 * 1024) /* enough for a small trace */
+#define BUFFER_BYTES       (CHUNK_HEADER_BYTES + CHUNK_PAYLOAD_MAX + READ_BYTES)
 
 static size_t buffered(const struct chunk_source *source)
 {
@@ -37,15 +38,33 @@ static ssize_t read_some(struct chunk_source *source, uint8_t *bytes, size_t n, 
     return got < 0 ? err_set(err, "cannot read '%s': %s", source->name, strerror(errno)) : got;
 }
 
+/* Take the full buffer once the first one has been full.  Returns 0, or -1 with *err set. */
+static int grow(struct chunk_source *source, size_t n, struct err *err)
+{
+    if (n <= source->buffer_bytes && source->end != source->buffer + source->buffer_bytes)
+        return 0;
+    size_t at = (size_t)(source->at - source->buffer), end = (size_t)(source->end - source->buffer);
+    uint8_t *grown = realloc(source->buffer, BUFFER_BYTES + RECORD_MAX_BYTES);
+    if (grown == NULL)
+        return err_set(err, "no memory for reading '%s'", source->name);
+    source->buffer = grown;
+    source->buffer_bytes = BUFFER_BYTES;
+    source->at = grown + at;
+    source->end = grown + end;
+    return 0;
+}
+
 /* Have n bytes at source->at, or as many as there are.  Returns 0, or -1 with *err set. */
 static int fill(struct chunk_source *source, size_t n, struct err *err)
 {
     size_t have = buffered(source);
     if (have >= n || source->at_eof)
         return 0;
+    if (source->buffer_bytes < BUFFER_BYTES && grow(source, n, err) < 0)
+        return -1;
     memmove(source->buffer, source->at, have);
     while (have < n && !source->at_eof) {
-        size_t room = BUFFER_BYTES - have;
+        size_t room = source->buffer_bytes - have;
         ssize_t got = read_some(source, source->buffer + have, room < READ_BYTES ? room : READ_BYTES, err);
         if (got < 0)
             return -1;
@@ -93,7 +112,8 @@ int chunks_open(struct chunk_source *source, int fd, const void *memory, size_t 
     source->n_memory = n_memory;
     source->salvage = salvage;
     source->name = strdup(name);
-    source->buffer = malloc(BUFFER_BYTES + RECORD_MAX_BYTES);
+    source->buffer = malloc(BUFFER_FIRST_BYTES + RECORD_MAX_BYTES);
+    source->buffer_bytes = BUFFER_FIRST_BYTES;
     source->at = source->end = source->buffer;
     if (source->name == NULL || source->buffer == NULL)
         return err_set(err, "no memory for reading '%s'", name);

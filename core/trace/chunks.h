@@ -27,6 +27,7 @@ struct chunk_source {
     bool salvage;
     bool at_eof;
     uint8_t *buffer;         /* owned */
+    size_t buffer_bytes;     /* and RECORD_MAX_BYTES more */
     const uint8_t *at, *end; /* what is buffered and not consumed yet */
     uint64_t offset;         /* of at */
     uint64_t n_damaged;

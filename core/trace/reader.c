@@ -9,10 +9,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define NO_METHOD UINT32_MAX
-/* A method entered takes two bytes at least; one more may be decoded past the payload's end before that is seen. */
-#define STACK_SIZE (CHUNK_PAYLOAD_MAX / 2 + 4)
 
 struct trace_reader {
     /* Of the chunk of events that is being decoded; at == end: none. */
@@ -22,8 +21,9 @@ struct trace_reader {
     bool is_kernel;
     size_t n_counters;
     struct chunk chunk;
-    uint64_t counters[RING_COUNTERS_MAX + 1];
+    uint64_t counters[RING_COUNTERS_MAX];
     uint32_t *stack; /* owned; methods entered in this chunk and not left yet, above a sentinel */
+    size_t stack_size;
 
     struct tables tables;
     struct chunk_source source;
@@ -37,16 +37,11 @@ static int open_source(struct trace_reader **result, int fd, const void *bytes, 
 {
     *result = NULL;
     struct trace_reader *reader = calloc(1, sizeof *reader);
-    uint32_t *stack = malloc(STACK_SIZE * sizeof *stack);
-    if (reader == NULL || stack == NULL) {
-        free(reader);
-        free(stack);
+    if (reader == NULL) {
         if (fd >= 0)
             close(fd);
         return err_set(err, "no memory for reading '%s'", name);
     }
-    reader->stack = stack;
-    reader->stack[0] = NO_METHOD;
     int rc = chunks_open(&reader->source, fd, bytes, n, name, salvage, err);
     if (tables_init(&reader->tables) < 0)
         rc = err_set(err, "no memory for reading '%s'", name);
@@ -160,30 +155,50 @@ static uint64_t latest(const struct trace_reader *reader)
     return reader->ticks > reader->latest_ticks ? reader->ticks : reader->latest_ticks;
 }
 
-/* Go on with the events of a KERNEL or RECORDS chunk.  Returns whether they are possible so far. */
-static bool begin_events(struct trace_reader *reader)
+/*
+ * A method entered takes two bytes at least; one more may be decoded past the payload's end before that is seen.
+ * Returns -1 when there is no memory.
+ */
+static int make_stack(struct trace_reader *reader)
+{
+    size_t need = reader->chunk.payload_bytes / 2 + 4;
+    if (need > reader->stack_size) {
+        uint32_t *stack = realloc(reader->stack, need * sizeof *stack);
+        if (stack == NULL)
+            return -1;
+        reader->stack = stack;
+        reader->stack_size = need;
+    }
+    reader->top = reader->stack;
+    *reader->top = NO_METHOD;
+    return 0;
+}
+
+/* Go on with the events of a KERNEL or RECORDS chunk. */
+static enum tables_result begin_events(struct trace_reader *reader)
 {
     const struct chunk *chunk = &reader->chunk;
     struct cursor c = cursor_over(chunk->payload, chunk->payload_bytes);
     uint64_t ticks = cursor_u64le(&c);
     size_t n_counters = chunk->flags & CHUNK_FLAGS_N_COUNTERS;
     const struct tables *tables = &reader->tables;
-    bool without_table = reader->source.salvage && !tables->have_counters;
+    bool is_kernel = chunk->type == CHUNK_KERNEL, without_table = reader->source.salvage && !tables->have_counters;
     if (c.bad || chunk->thread > THREAD_INDEX_MAX || n_counters > RING_COUNTERS_MAX)
-        return false;
-    reader->is_kernel = chunk->type == CHUNK_KERNEL;
-    if (!reader->is_kernel && n_counters != tables->n_recorded && !without_table)
-        return false;
-    reader->n_counters = n_counters;
-    if (!reader->is_kernel)
+        return TABLES_DAMAGED;
+    if (!is_kernel && n_counters != tables->n_recorded && !without_table)
+        return TABLES_DAMAGED;
+    if (make_stack(reader) < 0)
+        return TABLES_NO_MEMORY;
+    if (!is_kernel)
         table_name(&reader->tables.threads, chunk->thread);
     memset(reader->counters, 0, sizeof reader->counters);
-    reader->top = reader->stack;
+    reader->is_kernel = is_kernel;
+    reader->n_counters = n_counters;
     reader->latest_ticks = latest(reader);
     reader->ticks = ticks;
     reader->at = c.at;
     reader->end = c.end;
-    return true;
+    return TABLES_OK;
 }
 
 static enum tables_result take_chunk(struct trace_reader *reader)
@@ -198,7 +213,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:
-        return begin_events(reader) ? TABLES_OK : TABLES_DAMAGED;
+        return begin_events(reader);
     case CHUNK_END:
         reader->end_ticks = cursor_u64le(&c);
         reader->ended = reader->have_end = !c.bad;

@@ -296,6 +296,32 @@ static void test_memory(void)
     trace_close(reader);
 }
 
+/* The largest chunk, full of entries: the deepest that a reader has to follow. */
+static void test_largest(void)
+{
+    struct made *made = malloc(sizeof *made);
+    uint8_t *payload = calloc(1, CHUNK_PAYLOAD_MAX), *bytes = malloc(CHUNK_PAYLOAD_MAX + 256);
+    struct seen seen;
+    made_begin(made, FORMAT_MAJOR, 0);
+    made->sink = sink_into(bytes, CHUNK_PAYLOAD_MAX + 256);
+    sink_bytes(&made->sink, made->bytes, FILE_HEADER_BYTES);
+    made_chunk(made, CHUNK_RECORDS, 0, 1, payload, CHUNK_PAYLOAD_MAX, CHUNK_PAYLOAD_MAX);
+    made_chunk(made, CHUNK_RECORDS, 0, 1, BASE "\x06\x28", 10, 10);
+    made_end(made);
+    see_bytes(bytes, (size_t)(made->sink.at - bytes), false, &seen, &err);
+    CHECK("the largest chunk is read", seen.rc == 0 && !seen.cut && seen.n == (CHUNK_PAYLOAD_MAX - 8) / 2 + 1);
+    free(seen.events);
+    payload[CHUNK_PAYLOAD_MAX - 1] = 0x3; /* the last method goes on after the payload */
+    made->sink = sink_into(bytes + FILE_HEADER_BYTES, CHUNK_PAYLOAD_MAX + 256 - FILE_HEADER_BYTES);
+    made_chunk(made, CHUNK_RECORDS, 0, 1, payload, CHUNK_PAYLOAD_MAX, CHUNK_PAYLOAD_MAX);
+    see_bytes(bytes, (size_t)(made->sink.at - bytes), false, &seen, &err);
+    CHECK("to its last byte and no further", seen.rc < 0 && seen.n == (CHUNK_PAYLOAD_MAX - 8) / 2 - 1);
+    free(seen.events);
+    free(bytes);
+    free(payload);
+    free(made);
+}
+
 /* ---- writing where it does not work ---- */
 
 static void test_disk_full(void)
@@ -411,6 +437,7 @@ int main(void)
     test_lost_bytes(&trace, &all);
     test_made();
     test_headers();
+    test_largest();
     test_memory();
     test_disk_full();
     test_file_limit();
