@@ -1,6 +1,7 @@
 /*
  * The example in mmprof.trace(5): the bytes that it prints are those that the writer makes, and they read as it says.
- * MMPROF_TRACE_PAGE names another page than man/mmprof.trace.5.
+ * MMPROF_TRACE_PAGE names another page than man/mmprof.trace.5.  MMPROF_KEEP_EXAMPLE names a file that gets the written
+ * bytes, for a change of the page.
  */
 #include "cmd/dump.h"
 #include "core/trace/reader.h"
