@@ -1,0 +1,481 @@
+#include "phases/calltree_internal.h"
+
+#include "core/trace/ring.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kernel events that a thread may be ahead of its records; beyond it the oldest are applied early. */
+#define PENDING_MAX         (UINT32_C(1) << 20)
+#define PENDING_MAX_UNARMED (UINT32_C(1) << 12)
+
+#define NODES_MAX (UINT32_C(1) << 28)
+
+/* Probe costs are added up in 1/65536 ticks, so that fractions are not lost. */
+#define FRACTION_BITS 16
+
+/* What a thread's record before was, as far as the probe's cost goes. */
+enum step { STEP_NONE, STEP_ENTER, STEP_EXIT, STEP_GAP, STEPS };
+
+/* A call that has no node of its own: where its exit leads back to. */
+struct fold {
+    uint32_t depth, caller, method;
+};
+
+struct thread {
+    struct thread_clock clock;
+    uint32_t node, depth; /* the current call's */
+    uint32_t n_folds, folds_room;
+    enum step step;
+    uint32_t fraction;  /* of a tick of probe cost not subtracted yet */
+    struct fold *folds; /* owned */
+    bool has_counters;
+    struct calltree_thread known;
+    uint64_t counters[TRACE_COUNTERS_MAX]; /* at the record before */
+};
+
+struct builder {
+    struct trace_reader *reader; /* borrowed */
+    struct calltree *tree;
+    struct node_store store;
+    struct thread *threads; /* owned */
+    uint32_t n_threads, threads_room;
+    uint64_t costs[STEPS][STEPS]; /* in 2^-FRACTION_BITS ticks */
+    uint64_t round;               /* of kernel events and the records that follow them */
+    bool in_records, is_begun, per_thread, has_switches;
+    uint32_t shared_roots[VM_PARTS]; /* index into roots, or CALLTREE_NONE */
+    uint32_t roots_room;
+};
+
+static double cost_of(const struct trace_reader *reader, const char *key)
+{
+    const char *text = trace_info(reader, key);
+    double ticks = text == NULL ? 0 : strtod(text, NULL);
+    return isfinite(ticks) && ticks > 0 && ticks < 1e6 ? ticks : 0;
+}
+
+/* What the trace says before its first event. */
+static void begin(struct builder *b)
+{
+    b->is_begun = true;
+    double inside = cost_of(b->reader, "probe.inside_ticks"), outside = cost_of(b->reader, "probe.outside_ticks");
+    double half = (inside + outside) / 2, unit = 1 << FRACTION_BITS;
+    b->tree->inside_ticks = inside;
+    b->tree->outside_ticks = outside;
+    uint64_t half_cost = (uint64_t)(half * unit);
+    b->costs[STEP_ENTER][STEP_ENTER] = half_cost;
+    b->costs[STEP_EXIT][STEP_EXIT] = half_cost;
+    b->costs[STEP_ENTER][STEP_EXIT] = (uint64_t)(inside * unit);
+    b->costs[STEP_EXIT][STEP_ENTER] = (uint64_t)(outside * unit);
+    /* A gap is written right before the entry that found room again. */
+    b->costs[STEP_ENTER][STEP_GAP] = b->costs[STEP_ENTER][STEP_ENTER];
+    b->costs[STEP_EXIT][STEP_GAP] = b->costs[STEP_EXIT][STEP_ENTER];
+    const char *how = trace_info(b->reader, "offcpu");
+    b->tree->cpu_is_wall = how != NULL && strncmp(how, "none", 4) == 0;
+    b->tree->why_wall = b->tree->cpu_is_wall ? how : NULL;
+}
+
+static int add_root(struct builder *b, enum vm_part part, uint32_t thread, uint32_t *root, struct err *err)
+{
+    struct calltree *tree = b->tree;
+    if (tree->n_roots == b->roots_room) {
+        uint32_t room = b->roots_room == 0 ? 16 : b->roots_room * 2;
+        struct calltree_root *roots = realloc(tree->roots, room * sizeof *roots);
+        if (roots == NULL)
+            return err_set(err, "out of memory for %u call trees", room);
+        tree->roots = roots;
+        b->roots_room = room;
+    }
+    uint32_t node = node_store_root(&b->store, err);
+    if (node == CALLTREE_NONE)
+        return -1;
+    tree->roots[tree->n_roots] = (struct calltree_root){ node, part, thread };
+    *root = tree->n_roots++;
+    return 0;
+}
+
+static int thread_root(struct builder *b, struct thread *t, uint32_t index, struct err *err)
+{
+    if (b->per_thread)
+        return add_root(b, t->known.part, index, &t->known.root, err);
+    uint32_t *shared = &b->shared_roots[t->known.part];
+    if (*shared == CALLTREE_NONE && add_root(b, t->known.part, CALLTREE_NONE, shared, err) < 0)
+        return -1;
+    t->known.root = *shared;
+    return 0;
+}
+
+static int meet_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err)
+{
+    const struct trace_thread *about = trace_thread(b->reader, index);
+    uint64_t start = trace_start_ticks(b->reader);
+    if (about != NULL && about->start_ticks != TRACE_UNKNOWN && about->start_ticks > start)
+        start = about->start_ticks;
+    t->clock.now = start;
+    t->known.is_known = true;
+    t->known.part = vm_part_of(about == NULL || about->comm == NULL ? "" : about->comm);
+    if (thread_root(b, t, index, err) < 0)
+        return -1;
+    t->node = b->tree->roots[t->known.root].node;
+    return 0;
+}
+
+/* Returns 1 and the thread, 0 when the trace does not describe it, -1 with *err set. */
+static int find_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
+{
+    if (index >= b->n_threads) {
+        uint32_t n = trace_n_threads(b->reader);
+        if (index >= n)
+            return 0;
+        if (n > b->threads_room) {
+            uint32_t room = n > b->threads_room * 2 ? n : b->threads_room * 2;
+            struct thread *threads = realloc(b->threads, room * sizeof *threads);
+            if (threads == NULL)
+                return err_set(err, "out of memory for %u threads", n);
+            memset(threads + b->threads_room, 0, (room - b->threads_room) * sizeof *threads);
+            b->threads = threads;
+            b->threads_room = room;
+        }
+        b->n_threads = n;
+    }
+    *thread = &b->threads[index];
+    if (!(*thread)->known.is_known && meet_thread(b, *thread, index, err) < 0)
+        return -1;
+    return 1;
+}
+
+static int need_metrics(struct builder *b, struct err *err)
+{
+    if (b->store.n_metrics > 0)
+        return 0;
+    return node_store_metrics(&b->store, CALLTREE_COUNTERS + trace_n_recorded_counters(b->reader), err);
+}
+
+static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err)
+{
+    struct clock_event event;
+    for (; n_max > 0 && clock_apply(&t->clock, ticks, &event); n_max--) {
+        bool is_fault = event.kind == TRACE_PAGE_FAULT;
+        if (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED)
+            continue;
+        if (need_metrics(b, err) < 0)
+            return -1;
+        b->store.metrics[t->node * b->store.n_metrics + (is_fault ? CALLTREE_FAULTS : CALLTREE_SWITCHES)]++;
+    }
+    return 0;
+}
+
+/*
+ * The kernel's events of a round stand before the threads' records of that round: they wait in the thread's queue
+ * until a record that is not earlier, or until the next round.
+ */
+static int on_kernel(struct builder *b, const struct trace_event *event, struct err *err)
+{
+    if (b->in_records)
+        b->round++;
+    b->in_records = false;
+    if (event->kind == TRACE_KERNEL_LOST) {
+        b->tree->n_kernel_lost += event->count;
+        return 0;
+    }
+    struct thread *t;
+    int found = find_thread(b, event->thread, &t, err);
+    if (found <= 0) {
+        b->tree->n_stray++;
+        return found;
+    }
+    if (event->kind == TRACE_CPU_IN || event->kind == TRACE_CPU_OUT || event->kind == TRACE_CPU_PREEMPTED)
+        b->has_switches = true;
+    uint32_t n_max = t->known.has_records ? PENDING_MAX : PENDING_MAX_UNARMED;
+    if (t->clock.n_pending > 0 && (t->clock.round != b->round || t->clock.n_pending >= n_max)) {
+        uint32_t n_due = t->clock.round != b->round ? UINT32_MAX : 1;
+        if (apply_kernel(b, t, TRACE_UNKNOWN, n_due, err) < 0)
+            return -1;
+    }
+    t->clock.round = b->round;
+    return clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err);
+}
+
+/* Give the time since the record before to the current node, less the probe's cost. */
+static inline void settle(struct builder *b, struct thread *t, uint64_t cost)
+{
+    struct calltree_node *node = &b->store.nodes[t->node];
+    uint64_t wall = t->clock.wall, cpu = b->tree->cpu_is_wall ? wall : t->clock.cpu;
+    uint64_t exact = t->fraction + cost, probe = exact >> FRACTION_BITS;
+    t->fraction = (uint32_t)(exact & ((1u << FRACTION_BITS) - 1));
+    if (probe > cpu)
+        probe = cpu;
+    node->cpu_ticks += cpu - probe;
+    node->wall_ticks += wall - probe;
+    t->known.cpu_ticks += cpu;
+    t->known.wall_ticks += wall;
+    t->known.probe_ticks += probe;
+    t->clock.cpu = t->clock.wall = 0;
+}
+
+static int count(struct builder *b, struct thread *t, const uint64_t *counters, struct err *err)
+{
+    if (need_metrics(b, err) < 0)
+        return -1;
+    size_t n = b->store.n_metrics - CALLTREE_COUNTERS;
+    uint64_t *own = &b->store.metrics[t->node * b->store.n_metrics + CALLTREE_COUNTERS];
+    for (size_t i = 0; i < n; i++) {
+        uint64_t passed = t->has_counters ? counters[i] - t->counters[i] : 0;
+        if (passed >> 63 != 0) /* it ran backwards: opened anew */
+            b->tree->n_stray++;
+        else
+            own[i] += passed;
+        t->counters[i] = counters[i];
+    }
+    t->has_counters = true;
+    return 0;
+}
+
+/* A call that finds no room: its nearest caller of the same method takes it, or the root's folded node. */
+static int fold(struct builder *b, struct thread *t, uint32_t method, struct err *err)
+{
+    const struct calltree_node *nodes = b->store.nodes;
+    uint32_t target = t->node, root = b->tree->roots[t->known.root].node;
+    while (target != root && nodes[target].method != method)
+        target = nodes[target].parent;
+    if (target == root && node_store_folded_child(&b->store, root, &target, err) < 0)
+        return -1;
+    if (t->n_folds == t->folds_room) {
+        uint32_t room = t->folds_room == 0 ? 64 : t->folds_room * 2;
+        struct fold *folds = realloc(t->folds, room * sizeof *folds);
+        if (folds == NULL)
+            return err_set(err, "out of memory for a stack of %u calls", room);
+        t->folds = folds;
+        t->folds_room = room;
+    }
+    t->folds[t->n_folds++] = (struct fold){ t->depth + 1, t->node, method };
+    t->node = target;
+    b->tree->n_folded++;
+    return 0;
+}
+
+static inline int enter(struct builder *b, struct thread *t, uint32_t method, struct err *err)
+{
+    uint32_t child = b->store.nodes[t->node].last_child;
+    if (b->store.nodes[child].method != method && node_store_child(&b->store, t->node, method, &child, err) < 0)
+        return -1;
+    if (child == CALLTREE_NONE && fold(b, t, method, err) < 0)
+        return -1;
+    if (child != CALLTREE_NONE)
+        t->node = child;
+    t->depth++;
+    b->tree->n_calls++;
+    b->store.nodes[t->node].calls++;
+    return 0;
+}
+
+/* A call on a thread's stack. */
+struct frame {
+    uint32_t node, depth, n_folds;
+};
+
+static bool frame_is_folded(const struct thread *t, const struct frame *f)
+{
+    return f->n_folds > 0 && t->folds[f->n_folds - 1].depth == f->depth;
+}
+
+static uint32_t frame_method(const struct builder *b, const struct thread *t, const struct frame *f)
+{
+    return frame_is_folded(t, f) ? t->folds[f->n_folds - 1].method : b->store.nodes[f->node].method;
+}
+
+static void frame_up(const struct builder *b, const struct thread *t, struct frame *f)
+{
+    f->node = frame_is_folded(t, f) ? t->folds[--f->n_folds].caller : b->store.nodes[f->node].parent;
+    f->depth--;
+}
+
+/* An exit that may be another call's than the current one's, or of a folded call. */
+static void leave_slowly(struct builder *b, struct thread *t, uint32_t method, bool is_unwind)
+{
+    struct frame f = { t->node, t->depth, t->n_folds };
+    uint64_t n_missing = 0;
+    for (; f.depth > 0 && frame_method(b, t, &f) != method; n_missing++)
+        frame_up(b, t, &f);
+    if (f.depth == 0) {
+        b->tree->n_unmatched_exits++;
+        return;
+    }
+    b->tree->n_missing_exits += n_missing;
+    if (is_unwind)
+        b->store.nodes[f.node].unwinds++;
+    frame_up(b, t, &f);
+    t->node = f.node;
+    t->depth = f.depth;
+    t->n_folds = f.n_folds;
+}
+
+static inline void leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind)
+{
+    struct calltree_node *node = &b->store.nodes[t->node];
+    if (node->method != method || t->n_folds > 0 || t->depth == 0) {
+        leave_slowly(b, t, method, is_unwind);
+        return;
+    }
+    node->unwinds += is_unwind;
+    t->node = node->parent;
+    t->depth--;
+}
+
+static inline int on_record(struct builder *b, const struct trace_event *event, struct err *err)
+{
+    static const enum step steps[] = {
+        [TRACE_ENTER] = STEP_ENTER, [TRACE_EXIT] = STEP_EXIT, [TRACE_UNWIND] = STEP_EXIT, [TRACE_GAP] = STEP_GAP
+    };
+    struct thread *t;
+    b->in_records = true;
+    int found = find_thread(b, event->thread, &t, err);
+    if (found <= 0 || event->method > RING_METHOD_MAX) {
+        b->tree->n_stray++;
+        return found < 0 ? -1 : 0;
+    }
+    t->known.has_records = true;
+    if (t->clock.n_pending > 0 && apply_kernel(b, t, event->ticks, UINT32_MAX, err) < 0)
+        return -1;
+    if (t->clock.state == CLOCK_ON)
+        clock_advance(&t->clock, event->ticks);
+    else
+        clock_record(&t->clock, event->ticks);
+    settle(b, t, b->costs[t->step][steps[event->kind]]);
+    t->step = steps[event->kind];
+    if (event->counters != NULL && count(b, t, event->counters, err) < 0)
+        return -1;
+    if (event->kind == TRACE_GAP) {
+        b->store.nodes[t->node].n_lost += event->count;
+        t->known.n_lost += event->count;
+        return 0;
+    }
+    b->tree->n_records++;
+    if (event->kind == TRACE_ENTER)
+        return enter(b, t, event->method, err);
+    leave(b, t, event->method, event->kind == TRACE_UNWIND);
+    return 0;
+}
+
+/* Close what never returned. */
+static void close_calls(struct builder *b, struct thread *t)
+{
+    struct frame f = { t->node, t->depth, t->n_folds };
+    b->tree->n_open += f.depth;
+    for (; f.depth > 0; frame_up(b, t, &f))
+        b->store.nodes[f.node].n_open++;
+}
+
+static int finish_thread(struct builder *b, uint32_t index, struct err *err)
+{
+    struct thread *t;
+    const struct trace_thread *about = trace_thread(b->reader, index);
+    if (about == NULL && (index >= b->n_threads || !b->threads[index].known.is_known))
+        return 0;
+    if (find_thread(b, index, &t, err) < 0 || apply_kernel(b, t, TRACE_UNKNOWN, UINT32_MAX, err) < 0)
+        return -1;
+    if (t->clock.state == CLOCK_UNSEEN) /* it slept all the time */
+        t->clock.state = CLOCK_OFF;
+    uint64_t end = trace_end_ticks(b->reader);
+    clock_advance(&t->clock, about != NULL && about->end_ticks < end ? about->end_ticks : end);
+    if (b->tree->cpu_is_wall && !t->known.has_records)
+        t->clock.wall = 0;
+    settle(b, t, 0);
+    close_calls(b, t);
+    if (about != NULL && about->n_lost > t->known.n_lost)
+        t->known.n_lost = about->n_lost;
+    b->tree->n_lost += t->known.n_lost;
+    b->tree->cpu_ticks += t->known.cpu_ticks;
+    b->tree->probe_ticks += t->known.probe_ticks;
+    return 0;
+}
+
+static int finish(struct builder *b, struct err *err)
+{
+    struct calltree *tree = b->tree;
+    if (!b->is_begun)
+        begin(b);
+    if (!tree->cpu_is_wall && !b->has_switches) {
+        tree->cpu_is_wall = true;
+        tree->why_wall = "the trace has no context switches";
+    }
+    uint32_t n = trace_n_threads(b->reader);
+    for (uint32_t i = 0; i < n; i++)
+        if (finish_thread(b, i, err) < 0)
+            return -1;
+    tree->threads = calloc((size_t)b->n_threads + 1, sizeof *tree->threads);
+    if (tree->threads == NULL)
+        return err_set(err, "out of memory for %u threads", n);
+    for (uint32_t i = 0; i < b->n_threads; i++)
+        tree->threads[i] = b->threads[i].known;
+    tree->n_threads = b->n_threads;
+    tree->start_ticks = trace_start_ticks(b->reader);
+    tree->end_ticks = trace_end_ticks(b->reader);
+    tree->ns_per_tick = trace_ns_per_tick(b->reader);
+    tree->is_cut = trace_is_cut(b->reader);
+    tree->n_damaged_chunks = trace_damaged_chunks(b->reader);
+    return 0;
+}
+
+static int build(struct builder *b, struct err *err)
+{
+    struct trace_event event;
+    int rc;
+    while ((rc = trace_next(b->reader, &event, err)) > 0) {
+        if (!b->is_begun)
+            begin(b);
+        rc = event.kind <= TRACE_GAP ? on_record(b, &event, err) : on_kernel(b, &event, err);
+        if (rc < 0)
+            return -1;
+    }
+    return rc < 0 ? -1 : finish(b, err);
+}
+
+/* The tree takes the nodes, the rest of the builder goes. */
+static void hand_over(struct builder *b)
+{
+    for (uint32_t i = 0; i < b->n_threads; i++) {
+        free(b->threads[i].clock.pending);
+        free(b->threads[i].folds);
+    }
+    free(b->threads);
+    free(b->store.slots);
+    b->tree->nodes = b->store.nodes;
+    b->tree->n_nodes = b->store.n_nodes;
+    b->tree->n_mapped = b->store.n_mapped;
+    b->tree->metrics = b->store.metrics;
+    b->tree->n_metrics = b->store.n_metrics;
+    b->tree->n_methods = b->store.n_methods;
+}
+
+int calltree_build(struct trace_reader *reader, const struct calltree_options *options, struct calltree *tree,
+                   struct err *err)
+{
+    struct builder b = { .reader = reader, .tree = tree, .per_thread = options->per_thread };
+    memset(tree, 0, sizeof *tree);
+    for (size_t i = 0; i < VM_PARTS; i++)
+        b.shared_roots[i] = CALLTREE_NONE;
+    uint32_t max_nodes = options->max_nodes == 0 ? CALLTREE_MAX_NODES : options->max_nodes;
+    if (node_store_open(&b.store, max_nodes < NODES_MAX ? max_nodes : NODES_MAX, err) < 0)
+        return -1;
+    int rc = build(&b, err);
+    hand_over(&b);
+    if (rc < 0 || calltree_sum_up(tree, err) < 0) {
+        calltree_free(tree);
+        return -1;
+    }
+    return 0;
+}
+
+void calltree_free(struct calltree *tree)
+{
+    struct node_store store = { .nodes = tree->nodes, .n_mapped = tree->n_mapped, .metrics = tree->metrics };
+    node_store_close(&store);
+    free(tree->roots);
+    free(tree->threads);
+    free(tree->total_cpu_ticks);
+    free(tree->total_wall_ticks);
+    free(tree->total_metrics);
+    memset(tree, 0, sizeof *tree);
+}

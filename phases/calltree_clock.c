@@ -1,0 +1,70 @@
+#include "phases/calltree_internal.h"
+
+#include <stdlib.h>
+
+int clock_push(struct thread_clock *clock, const struct clock_event *event, struct err *err)
+{
+    if (clock->n_pending == clock->n_room) {
+        uint32_t n_room = clock->n_room == 0 ? 16 : clock->n_room * 2;
+        struct clock_event *pending = malloc(n_room * sizeof *pending);
+        if (pending == NULL)
+            return err_set(err, "out of memory for %u kernel events of one thread", n_room);
+        for (uint32_t i = 0; i < clock->n_pending; i++)
+            pending[i] = clock->pending[(clock->first + i) & (clock->n_room - 1)];
+        free(clock->pending);
+        clock->pending = pending;
+        clock->first = 0;
+        clock->n_room = n_room;
+    }
+    clock->pending[(clock->first + clock->n_pending++) & (clock->n_room - 1)] = *event;
+    return 0;
+}
+
+/* What the state must have been until a thread's first event. */
+static enum clock_state state_before(enum trace_kind first)
+{
+    return first == TRACE_CPU_IN || first == TRACE_THREAD_START ? CLOCK_OFF : CLOCK_ON;
+}
+
+static enum clock_state state_after(enum trace_kind kind, enum clock_state state)
+{
+    switch (kind) {
+    case TRACE_CPU_IN:
+        return CLOCK_ON;
+    case TRACE_CPU_OUT:
+    case TRACE_CPU_PREEMPTED:
+        return CLOCK_OFF;
+    case TRACE_THREAD_END:
+        return CLOCK_ENDED;
+    default:
+        return state;
+    }
+}
+
+bool clock_apply(struct thread_clock *clock, uint64_t ticks, struct clock_event *event)
+{
+    if (clock->n_pending == 0)
+        return false;
+    *event = clock->pending[clock->first];
+    if (event->ticks > ticks)
+        return false;
+    clock->first = (clock->first + 1) & (clock->n_room - 1);
+    clock->n_pending--;
+    if (clock->state == CLOCK_UNSEEN && event->kind == TRACE_THREAD_START && event->ticks > clock->now)
+        clock->now = event->ticks; /* there was no thread before */
+    if (clock->state == CLOCK_UNSEEN)
+        clock->state = state_before(event->kind);
+    clock_advance(clock, event->ticks);
+    if (clock->state != CLOCK_ENDED)
+        clock->state = state_after(event->kind, clock->state);
+    return true;
+}
+
+void clock_record(struct thread_clock *clock, uint64_t ticks)
+{
+    if (clock->state == CLOCK_UNSEEN)
+        clock->state = CLOCK_ON;
+    clock_advance(clock, ticks);
+    if (clock->state == CLOCK_OFF) /* its CPU_IN was lost, or bears a later time by a hair */
+        clock->state = CLOCK_ON;
+}

@@ -1,0 +1,193 @@
+#include "symbolize/java_names.h"
+
+#include "core/base/map.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How much a label must say to be the only one of its table. */
+struct detail {
+    bool package, parameters, returned, all;
+};
+
+/* The name without a hidden class' address: "/0x..." (17), ".0x..." (signatures) or "+0x..." at its end. */
+static size_t visible_length(const char *class_name)
+{
+    size_t n = strlen(class_name);
+    for (size_t i = 0; i + 3 < n; i++)
+        if (strchr("/.+", class_name[i]) != NULL && class_name[i + 1] == '0' && class_name[i + 2] == 'x')
+            return i;
+    return n;
+}
+
+static size_t package_length(const char *class_name, size_t n)
+{
+    while (n > 0 && class_name[n - 1] != '/')
+        n--;
+    return n;
+}
+
+static char *dotted(struct arena *arena, const char *text, size_t n)
+{
+    char *copy = arena_text(arena, text, n);
+    for (char *c = copy; c != NULL && *c != '\0'; c++)
+        if (*c == '/')
+            *c = '.';
+    return copy;
+}
+
+static const char *primitive(char letter)
+{
+    switch (letter) {
+    case 'B':
+        return "byte";
+    case 'C':
+        return "char";
+    case 'D':
+        return "double";
+    case 'F':
+        return "float";
+    case 'I':
+        return "int";
+    case 'J':
+        return "long";
+    case 'S':
+        return "short";
+    case 'V':
+        return "void";
+    case 'Z':
+        return "boolean";
+    default:
+        return NULL;
+    }
+}
+
+/* One type of a descriptor as in the source, "String[]"; *at moves behind it.  "" when malformed, NULL: no memory. */
+static const char *type_name(struct arena *arena, const char **at)
+{
+    size_t n_dimensions = strspn(*at, "[");
+    const char *start = *at + n_dimensions;
+    const char *base = primitive(*start);
+    *at = start + 1;
+    if (*start == 'L') {
+        const char *end = strchr(start, ';');
+        if (end == NULL)
+            return "";
+        size_t n = (size_t)(end - start - 1), skip = package_length(start + 1, n);
+        base = arena_text(arena, start + 1 + skip, n - skip);
+        *at = end + 1;
+    } else if (base == NULL) {
+        return "";
+    }
+    size_t n_base = base == NULL ? 0 : strlen(base);
+    char *name = base == NULL ? NULL : arena_alloc(arena, n_base + 2 * n_dimensions + 1);
+    if (name == NULL)
+        return NULL;
+    memcpy(name, base, n_base);
+    for (size_t i = 0; i < n_dimensions; i++)
+        memcpy(name + n_base + 2 * i, "[]", 2);
+    return name;
+}
+
+const char *java_names_parameters(struct arena *arena, const char *descriptor)
+{
+    if (descriptor[0] != '(')
+        return "(?)";
+    const char *at = descriptor + 1, *text = "(";
+    for (const char *comma = ""; *at != ')'; comma = ", ") {
+        const char *type = *at == '\0' ? "" : type_name(arena, &at);
+        if (type == NULL)
+            return NULL;
+        if (*type == '\0')
+            return "(?)";
+        text = arena_printf(arena, "%s%s%s", text, comma, type);
+        if (text == NULL)
+            return NULL;
+    }
+    return arena_printf(arena, "%s)", text);
+}
+
+static const char *returned_type(struct arena *arena, const char *descriptor)
+{
+    const char *close = strchr(descriptor, ')');
+    if (close == NULL || close[1] == '\0')
+        return "?";
+    close++;
+    return type_name(arena, &close);
+}
+
+const char *java_names_display(struct arena *arena, const struct java_name *name, enum java_names_style style)
+{
+    size_t n = visible_length(name->class_name);
+    size_t skip = style == JAVA_NAMES_FULL ? 0 : package_length(name->class_name, n);
+    const char *class_name = dotted(arena, name->class_name + skip, n - skip);
+    if (class_name == NULL)
+        return NULL;
+    return *class_name == '\0' ? name->method : arena_printf(arena, "%s.%s", class_name, name->method);
+}
+
+static const char *label_of(struct arena *arena, const struct java_name *name, struct detail detail, size_t number)
+{
+    if (detail.all)
+        return arena_printf(arena, "%s.%s%s #%zu", name->class_name, name->method, name->descriptor, number + 1);
+    const char *text = java_names_display(arena, name, detail.package ? JAVA_NAMES_FULL : JAVA_NAMES_SHORT);
+    const char *parameters = detail.parameters ? java_names_parameters(arena, name->descriptor) : "";
+    const char *type = detail.returned ? returned_type(arena, name->descriptor) : "";
+    if (text == NULL || parameters == NULL || type == NULL)
+        return NULL;
+    return arena_printf(arena, "%s%s%s%s", text, parameters, detail.returned ? " " : "", type);
+}
+
+/* Two rows print alike: let both say one thing more. */
+static void raise_detail(const struct java_name *a, const struct java_name *b, struct detail *one, struct detail *other)
+{
+    if (strcmp(a->class_name, b->class_name) != 0 && !one->package)
+        one->package = other->package = true;
+    else if (!one->parameters)
+        one->parameters = other->parameters = true;
+    else if (!one->returned)
+        one->returned = other->returned = true;
+    else
+        one->all = other->all = true;
+}
+
+/* One round: make the labels, raise the detail of those that are alike.  Returns how many were raised, or -1. */
+static long label_round(struct arena *arena, const struct java_name *names, size_t n, struct detail *details,
+                        const char **labels)
+{
+    struct map seen = { arena, NULL, 0, 0 };
+    long n_raised = -1;
+    for (size_t i = 0; i < n; i++) {
+        labels[i] = label_of(arena, &names[i], details[i], i);
+        if (labels[i] == NULL)
+            goto out;
+    }
+    n_raised = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *first = map_get(&seen, labels[i], strlen(labels[i]));
+        if (first != NULL) {
+            raise_detail(&names[i], &names[*first], &details[i], &details[*first]);
+            n_raised++;
+        } else if (map_put(&seen, labels[i], strlen(labels[i]), (uint32_t)i) < 0) {
+            n_raised = -1;
+            goto out;
+        }
+    }
+out:
+    map_free(&seen);
+    return n_raised;
+}
+
+int java_names_labels(struct arena *arena, const struct java_name *names, size_t n, const char **labels)
+{
+    struct detail *details = calloc(n + 1, sizeof *details);
+    if (details == NULL)
+        return -1;
+    long n_raised = 1;
+    /* Each round raises at least one detail of each row that is not alone; there are four. */
+    for (int round = 0; round < 5 && n_raised > 0; round++)
+        n_raised = label_round(arena, names, n, details, labels);
+    free(details);
+    return n_raised < 0 ? -1 : 0;
+}

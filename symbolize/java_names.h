@@ -1,0 +1,37 @@
+/*
+ * Names of Java methods as people read them.
+ */
+#ifndef SYMBOLIZE_JAVA_NAMES_H
+#define SYMBOLIZE_JAVA_NAMES_H
+
+#include "core/base/arena.h"
+
+#include <stddef.h>
+
+/* As the class file has them: com/sun/tools/javac/parser/JavacParser, classDeclaration, (I)V.  Borrowed. */
+struct java_name {
+    const char *class_name, *method, *descriptor;
+};
+
+enum java_names_style {
+    JAVA_NAMES_SHORT, /* JavacParser.classDeclaration */
+    JAVA_NAMES_FULL   /* com.sun.tools.javac.parser.JavacParser.classDeclaration */
+};
+
+/*
+ * One name.  The address that the JVM appends to the names of hidden classes (Shell$$Lambda$14/0x0000000800c03000) is
+ * left out.  Lives in the arena; NULL when there is no memory.
+ */
+const char *java_names_display(struct arena *arena, const struct java_name *name, enum java_names_style style);
+
+/* The parameter types of a descriptor, "(int, String[])"; "(?)" when it is malformed.  NULL: no memory. */
+const char *java_names_parameters(struct arena *arena, const char *descriptor);
+
+/*
+ * Labels for the n rows of one table: short names, and only where two rows would print alike the package, then the
+ * parameter types, then the return type, then all of the class name and a number.  labels receives n
+ * pointers into the arena.  Returns 0, or -1 when there is no memory.
+ */
+int java_names_labels(struct arena *arena, const struct java_name *names, size_t n, const char **labels);
+
+#endif

@@ -1,0 +1,96 @@
+#include "symbolize/vm_parts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * Read off /proc/PID/task/.../comm of OpenJDK 17.0.15 and Temurin 25 under Serial, Parallel, G1, ZGC and Shenandoah,
+ * and HotSpot's sources for those that only run at times.  A pattern's star stands for any rest; the kernel cuts
+ * names after 15 bytes, and so are the patterns.
+ */
+static const struct {
+    const char *pattern;
+    enum vm_part part;
+} names[] = {
+    { "GC Thread#*", VM_PART_GC },
+    { "ParGC Thread#*", VM_PART_GC },
+    { "G1 *", VM_PART_GC }, /* Main Marker, Conc#, Refine#, Service */
+    { "ZDirector", VM_PART_GC },
+    { "ZDriver*", VM_PART_GC },
+    { "ZStat", VM_PART_GC },
+    { "ZUncommitter*", VM_PART_GC },
+    { "ZUnmapper*", VM_PART_GC }, /* 17 */
+    { "ZWorker*", VM_PART_GC },   /* 25: ZWorkerOld#, ZWorkerYoung# */
+    { "RuntimeWorker#*", VM_PART_GC },
+    { "Shenandoah *", VM_PART_GC },
+    { "ShenControl*", VM_PART_GC },
+    { "ShenWorker*", VM_PART_GC },
+    { "ShenUncommit*", VM_PART_GC },
+    { "StringDedup*", VM_PART_GC },
+    { "Concurrent Mark", VM_PART_GC },
+    { "C1 CompilerThre", VM_PART_C1 },
+    { "C2 CompilerThre", VM_PART_C2 },
+    { "JVMCI Compiler*", VM_PART_C2 }, /* Graal, or another compiler in C2's place */
+    { "JVMCI-native*", VM_PART_C2 },
+    { "VM Thread", VM_PART_THREAD },
+    { "VM Periodic Tas", VM_PART_OTHER },
+    { "Signal Dispatch", VM_PART_OTHER },
+    { "Service Thread", VM_PART_OTHER },
+    { "Monitor Deflati", VM_PART_OTHER },
+    { "Sweeper thread", VM_PART_OTHER }, /* up to 19 */
+    { "Notification Th", VM_PART_OTHER },
+    { "Common-Cleaner", VM_PART_OTHER },
+    { "Cleaner-*", VM_PART_OTHER },
+    { "Finalizer", VM_PART_OTHER },
+    { "Reference Handl", VM_PART_OTHER },
+    { "Attach Listener", VM_PART_OTHER },
+    { "JFR *", VM_PART_OTHER },
+    { "JVMCI*", VM_PART_OTHER },
+    { "JDWP *", VM_PART_OTHER },
+    { "VM JFR Buffer T", VM_PART_OTHER },
+    { "LogAsyncWriter", VM_PART_OTHER },
+    { "AsyncLog Thread", VM_PART_OTHER },
+    { "NMT Periodic*", VM_PART_OTHER },
+    { "Watcher Thread", VM_PART_OTHER },
+    { "DestroyJavaVM", VM_PART_OTHER },
+    { "mmprof*", VM_PART_MMPROF },
+};
+
+static const struct {
+    const char *name, *key;
+} parts[VM_PARTS] = {
+    [VM_PART_APPLICATION] = { "application", "application" },
+    [VM_PART_GC] = { "garbage collector", "gc" },
+    [VM_PART_C1] = { "C1 compiler", "c1" },
+    [VM_PART_C2] = { "C2 compiler", "c2" },
+    [VM_PART_THREAD] = { "VM thread", "vm_thread" },
+    [VM_PART_OTHER] = { "other VM threads", "other_vm" },
+    [VM_PART_MMPROF] = { "mmprof itself", "mmprof" },
+};
+
+static bool matches(const char *pattern, const char *name)
+{
+    size_t n = strlen(pattern);
+    if (pattern[n - 1] != '*')
+        return strcmp(pattern, name) == 0;
+    return strncmp(pattern, name, n - 1) == 0;
+}
+
+enum vm_part vm_part_of(const char *comm)
+{
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (matches(names[i].pattern, comm))
+            return names[i].part;
+    return VM_PART_APPLICATION;
+}
+
+const char *vm_part_name(enum vm_part part)
+{
+    return parts[part].name;
+}
+
+const char *vm_part_key(enum vm_part part)
+{
+    return parts[part].key;
+}
