@@ -55,6 +55,10 @@ AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite*.c c
 $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
+# A bench in C is one file too.
+$(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB_OBJ)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
+
 .PHONY: unit
 unit: $(UNIT_BIN)
 
