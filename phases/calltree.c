@@ -121,8 +121,7 @@ static int meet_thread(struct builder *b, struct thread *t, uint32_t index, stru
     return 0;
 }
 
-/* Returns 1 and the thread, 0 when the trace does not describe it, -1 with *err set. */
-static int find_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
+static int find_new_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
 {
     if (index >= b->n_threads) {
         uint32_t n = trace_n_threads(b->reader);
@@ -143,6 +142,16 @@ static int find_thread(struct builder *b, uint32_t index, struct thread **thread
     if (!(*thread)->known.is_known && meet_thread(b, *thread, index, err) < 0)
         return -1;
     return 1;
+}
+
+/* Returns 1 and the thread, 0 when the trace does not describe it, -1 with *err set. */
+static inline int find_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
+{
+    if (index < b->n_threads && b->threads[index].known.is_known) {
+        *thread = &b->threads[index];
+        return 1;
+    }
+    return find_new_thread(b, index, thread, err);
 }
 
 static int need_metrics(struct builder *b, struct err *err)
@@ -257,9 +266,15 @@ static int fold(struct builder *b, struct thread *t, uint32_t method, struct err
 
 static inline int enter(struct builder *b, struct thread *t, uint32_t method, struct err *err)
 {
-    uint32_t child = b->store.nodes[t->node].last_child;
-    if (b->store.nodes[child].method != method && node_store_child(&b->store, t->node, method, &child, err) < 0)
-        return -1;
+    struct calltree_node *nodes = b->store.nodes, *caller = &nodes[t->node];
+    uint32_t before = caller->last_child, child = before;
+    if (nodes[child].method != method) {
+        child = nodes[before].follower;
+        if (child != 0 && nodes[child].method == method)
+            caller->last_child = child;
+        else if (node_store_child(&b->store, t->node, method, &child, err) < 0)
+            return -1;
+    }
     if (child == CALLTREE_NONE && fold(b, t, method, err) < 0)
         return -1;
     if (child != CALLTREE_NONE)
@@ -347,7 +362,8 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
     if (event->counters != NULL && count(b, t, event->counters, err) < 0)
         return -1;
     if (event->kind == TRACE_GAP) {
-        b->store.nodes[t->node].n_lost += event->count;
+        uint32_t *n_lost = &b->store.nodes[t->node].n_lost;
+        *n_lost = event->count > UINT32_MAX - *n_lost ? UINT32_MAX : *n_lost + (uint32_t)event->count;
         t->known.n_lost += event->count;
         return 0;
     }

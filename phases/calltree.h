@@ -52,7 +52,8 @@ struct calltree_node {
     uint64_t calls;                     /* entries, those that never returned included */
     uint64_t unwinds;                   /* calls left by an exception */
     uint64_t cpu_ticks, wall_ticks;     /* exclusive: less probe time */
-    uint64_t n_lost;                    /* calls made here that were not recorded */
+    uint32_t n_lost;                    /* calls made here that were not recorded; sticks at its highest value */
+    uint32_t follower;                  /* the sibling entered after this one the last time; 0: none */
 };
 
 struct calltree_root {

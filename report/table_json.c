@@ -1,0 +1,56 @@
+#include "report/table.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+
+static bool add_cell(cJSON *to, const char *key, const struct table_cell *cell)
+{
+    if (cell->value == TABLE_WORDS)
+        return cJSON_AddStringToObject(to, key, cell->words) != NULL;
+    if (cell->value == TABLE_NUMBER)
+        return cJSON_AddNumberToObject(to, key, cell->number) != NULL;
+    return cJSON_AddNullToObject(to, key) != NULL;
+}
+
+static bool add_row(cJSON *rows, const struct table *table, const struct table_row *row)
+{
+    cJSON *json = cJSON_CreateObject();
+    bool ok =
+        json != NULL && cJSON_AddItemToArray(rows, json) && cJSON_AddStringToObject(json, "kind", row->kind) != NULL;
+    for (size_t c = 0; ok && c < table->n_columns; c++)
+        ok = add_cell(json, table->columns[c].key, &row->cells[c]);
+    return ok;
+}
+
+static bool fill(cJSON *json, const struct table *table)
+{
+    cJSON *about = cJSON_AddObjectToObject(json, "about");
+    cJSON *rows = cJSON_AddArrayToObject(json, "rows");
+    cJSON *notes = cJSON_AddArrayToObject(json, "notes");
+    bool ok = about != NULL && rows != NULL && notes != NULL;
+    for (size_t i = 0; ok && i < table->n_facts; i++)
+        ok = table->facts[i].key == NULL || add_cell(about, table->facts[i].key, &table->facts[i].cell);
+    for (size_t i = 0; ok && i < table->n_rows; i++)
+        ok = add_row(rows, table, &table->rows[i]);
+    for (size_t i = 0; ok && i < table->n_notes; i++)
+        ok = cJSON_AddItemToArray(notes, cJSON_CreateString(table->notes[i]));
+    return ok;
+}
+
+int table_print_json(const struct table *table, FILE *out, struct err *err)
+{
+    int rc = -1;
+    char *text = NULL;
+    cJSON *json = cJSON_CreateObject();
+    if (!table->is_broken && json != NULL && fill(json, table))
+        text = cJSON_Print(json);
+    if (text == NULL)
+        err_set(err, "out of memory for a table of %zu rows", table->n_rows);
+    else if (fputs(text, out) < 0 || fputc('\n', out) < 0)
+        err_set(err, "cannot write the table");
+    else
+        rc = 0;
+    free(text);
+    cJSON_Delete(json);
+    return rc;
+}
