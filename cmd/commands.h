@@ -24,4 +24,6 @@ int command_dump(int argc, char **argv, struct err *err);
 int command_parse(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
                   int *n_parsed, bool *done, struct err *err);
 
+int command_phases(int argc, char **argv, struct err *err);
+
 #endif

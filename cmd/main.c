@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const struct command commands[] = {
+    { "phases", "[TRACE]", "the call tree of a trace, and the phases worth a second look", command_phases },
     { "dump", "[TRACE]", "print a trace as text", command_dump },
     { NULL, NULL, NULL, NULL },
 };

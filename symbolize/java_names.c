@@ -174,6 +174,10 @@ static long label_round(struct arena *arena, const struct java_name *names, size
             goto out;
         }
     }
+    /* Where one of a group needs its package, the others would be read as that one's without theirs. */
+    for (size_t i = 0; i < n; i++)
+        if (details[*map_get(&seen, labels[i], strlen(labels[i]))].package)
+            details[i].package = true;
 out:
     map_free(&seen);
     return n_raised;

@@ -1,0 +1,128 @@
+#include "report/source.h"
+
+#include <string.h>
+
+enum phases_clock report_clock(const struct calltree *tree, enum phases_clock asked)
+{
+    return tree->cpu_is_wall ? PHASES_WALL : asked;
+}
+
+const char *report_clock_key(enum phases_clock clock)
+{
+    return clock == PHASES_CPU ? "cpu" : "wall";
+}
+
+int report_clock_parse(const char *text, enum phases_clock *clock, struct err *err)
+{
+    if (strcmp(text, "cpu") == 0 || strcmp(text, "wall") == 0) {
+        *clock = text[0] == 'c' ? PHASES_CPU : PHASES_WALL;
+        return 0;
+    }
+    err_set(err, "unknown clock '%s'", text);
+    return err_next(err, "choose --clock cpu (time on a CPU) or --clock wall (waiting too)");
+}
+
+double report_ns(const struct report_source *source, uint64_t ticks)
+{
+    return (double)ticks * source->tree->ns_per_tick;
+}
+
+struct java_name report_name(const struct report_source *source, uint32_t method)
+{
+    const struct trace_method *known = trace_method(source->reader, method);
+    if (known != NULL)
+        return (struct java_name){ known->class_name, known->name, known->descriptor };
+    return (struct java_name){ "", arena_printf(source->arena, "(method %u)", method), "" };
+}
+
+const char **report_labels(const struct report_source *source, const uint32_t *methods, size_t n)
+{
+    struct java_name *names = arena_alloc(source->arena, (n + 1) * sizeof *names);
+    const char **labels = arena_alloc(source->arena, (n + 1) * sizeof *labels);
+    if (names == NULL || labels == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        names[i] = report_name(source, methods[i]);
+        if (names[i].method == NULL)
+            return NULL;
+    }
+    return java_names_labels(source->arena, names, n, labels) < 0 ? NULL : labels;
+}
+
+const char *report_percent(struct arena *arena, double share)
+{
+    return arena_printf(arena, "%.3g %%", share * 100);
+}
+
+static void add_info(const struct report_source *source, struct table *table, const char *info, const char *key,
+                     const char *words)
+{
+    const char *value = trace_info(source->reader, info);
+    const char *line = value == NULL ? NULL : arena_printf(source->arena, "%s %s", words, value);
+    table_fact_words(table, key, value, line);
+}
+
+void report_facts(const struct report_source *source, struct table *table)
+{
+    const struct calltree *tree = source->tree;
+    char time[32], cpu[32];
+    double wall_ns = report_ns(source, tree->end_ticks - tree->start_ticks),
+           cpu_ns = report_ns(source, tree->cpu_ticks);
+    table_format_ns(wall_ns, time, sizeof time);
+    table_format_ns(cpu_ns, cpu, sizeof cpu);
+    table_fact_words(table, "trace", source->path, NULL);
+    add_info(source, table, "jvm.command", "program", "program ");
+    add_info(source, table, "jvm.version", "jvm", "JVM     ");
+    table_fact_number(table, "duration_ns", wall_ns, NULL);
+    table_fact_number(table, "cpu_ns", cpu_ns, NULL);
+    table_fact_number(table, "records", (double)tree->n_records, NULL);
+    table_fact_number(table, "calls", (double)tree->n_calls, NULL);
+    table_fact_number(table, "calls_lost", (double)tree->n_lost, NULL);
+    table_fact_number(table, "calls_open", (double)tree->n_open, NULL);
+    table_fact_words(table, "clock", report_clock_key(source->clock), NULL);
+    table_fact_words(table, NULL, NULL,
+                     arena_printf(source->arena, "trace    %s: %s, %s %s, %.0f records of %.0f calls", source->path,
+                                  time, cpu, tree->cpu_is_wall ? "of the threads that ran probes" : "of CPU time",
+                                  (double)tree->n_records, (double)tree->n_calls));
+}
+
+static void lost_calls(const struct report_source *source, struct table *table)
+{
+    const struct calltree *tree = source->tree;
+    double all = (double)tree->n_calls + (double)tree->n_lost;
+    const char *no_ring = trace_info(source->reader, "lost.no_ring");
+    if (tree->n_lost > 0)
+        table_note(table, arena_printf(source->arena,
+                                       "%.0f calls (%.2g %%) were not recorded: their time is their callers'; "
+                                       "a larger 'mmprof record --buffer' loses fewer",
+                                       (double)tree->n_lost, 100 * (double)tree->n_lost / all));
+    if (no_ring != NULL && strcmp(no_ring, "0") != 0)
+        table_note(table,
+                   arena_printf(source->arena, "%s calls were not recorded: more threads than buffers", no_ring));
+}
+
+void report_losses(const struct report_source *source, struct table *table)
+{
+    const struct calltree *tree = source->tree;
+    struct arena *arena = source->arena;
+    lost_calls(source, table);
+    if (tree->cpu_is_wall)
+        table_note(table, arena_printf(arena, "CPU time is not known (%s): wall time stands in, waiting included",
+                                       tree->why_wall));
+    if (tree->n_kernel_lost > 0)
+        table_note(table, arena_printf(arena, "the kernel dropped %.0f of its records: CPU times are estimates",
+                                       (double)tree->n_kernel_lost));
+    if (tree->is_cut)
+        table_note(table, "the trace is cut off: the recording did not end properly");
+    if (tree->n_damaged_chunks > 0)
+        table_note(table, arena_printf(arena, "%.0f damaged chunks of the trace were skipped",
+                                       (double)tree->n_damaged_chunks));
+    if (tree->n_folded > 0)
+        table_note(table, arena_printf(arena, "%.0f calls found no room in the call tree and were folded into others",
+                                       (double)tree->n_folded));
+    if (tree->n_unmatched_exits + tree->n_missing_exits > 0)
+        table_note(table, arena_printf(arena, "%.0f exits without an entry were ignored, %.0f exits were missing",
+                                       (double)tree->n_unmatched_exits, (double)tree->n_missing_exits));
+    if (tree->ns_per_tick == 0)
+        table_note(table, "the trace has fewer than two clock points: times in ns are not known");
+}

@@ -1,0 +1,43 @@
+/*
+ * What all tables are made from, and what they all say: names, losses, warnings.
+ */
+#ifndef REPORT_SOURCE_H
+#define REPORT_SOURCE_H
+
+#include "phases/select.h"
+#include "report/table.h"
+#include "symbolize/java_names.h"
+
+struct report_source {
+    const char *path;                  /* of the trace; borrowed */
+    const struct trace_reader *reader; /* read to its end; borrowed */
+    const struct calltree *tree;       /* borrowed */
+    enum phases_clock clock;           /* wall where CPU time is not known: see report_clock */
+    struct arena *arena;               /* borrowed */
+};
+
+/* The clock to use: wall time where the trace has no other. */
+enum phases_clock report_clock(const struct calltree *tree, enum phases_clock asked);
+
+/* "cpu" or "wall". */
+const char *report_clock_key(enum phases_clock clock);
+
+/* Parse it.  Returns 0, or -1 with *err set. */
+int report_clock_parse(const char *text, enum phases_clock *clock, struct err *err);
+
+double report_ns(const struct report_source *source, uint64_t ticks);
+
+/* The method's names; "(method 17)" where the trace does not describe it.  Never NULL texts but without memory. */
+struct java_name report_name(const struct report_source *source, uint32_t method);
+
+/* Labels of n methods, each the only one of its kind.  Returns n texts in the arena, or NULL: no memory. */
+const char **report_labels(const struct report_source *source, const uint32_t *methods, size_t n);
+
+/* printf of a share as per cent: "0.25 %". */
+const char *report_percent(struct arena *arena, double share);
+
+/* The facts that all tables begin with: where from, how long, how many records; and a note for each loss. */
+void report_facts(const struct report_source *source, struct table *table);
+void report_losses(const struct report_source *source, struct table *table);
+
+#endif
