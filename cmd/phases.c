@@ -90,10 +90,11 @@ static int select_phases(struct phases_run *run, struct err *err)
 static int print(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
-    struct table table;
+    struct table table = { .n_columns = 0 };
     if (o->tree)
         return phases_tree(&run->report, stdout, err);
-    if ((o->per_thread ? phases_threads : phases_table)(&run->report, &table, err) < 0)
+    int rc = o->per_thread ? phases_threads(&run->report, &table, err) : phases_table(&run->report, &table, err);
+    if (rc < 0)
         return -1;
     if (command_print_table(&table, o->csv, o->json, err) < 0)
         return -1;

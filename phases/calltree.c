@@ -228,7 +228,7 @@ static int count(struct builder *b, struct thread *t, const uint64_t *counters, 
     if (need_metrics(b, err) < 0)
         return -1;
     size_t n = b->store.n_metrics - CALLTREE_COUNTERS;
-    uint64_t *own = &b->store.metrics[t->node * b->store.n_metrics + CALLTREE_COUNTERS];
+    uint64_t *own = b->store.metrics + t->node * b->store.n_metrics + CALLTREE_COUNTERS;
     for (size_t i = 0; i < n; i++) {
         uint64_t passed = t->has_counters ? counters[i] - t->counters[i] : 0;
         if (passed >> 63 != 0) /* it ran backwards: opened anew */

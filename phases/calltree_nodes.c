@@ -89,8 +89,10 @@ int node_store_open(struct node_store *store, uint32_t max_nodes, struct err *er
     store->n_slots = 2 * FIRST_NODES;
     store->n_nodes = 1; /* 0 is no node */
     store->slots = calloc(store->n_slots, sizeof *store->slots);
-    void *nodes =
-        mmap(NULL, FIRST_NODES * sizeof *store->nodes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t n_bytes = FIRST_NODES * sizeof *store->nodes;
+    /* -1 is what MAP_ANONYMOUS wants. */
+    // cppcheck-suppress invalidFunctionArg
+    void *nodes = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (nodes != MAP_FAILED)
         store->nodes = nodes;
     if (store->slots == NULL || nodes == MAP_FAILED) {

@@ -56,7 +56,7 @@ void table_fact_number(struct table *table, const char *key, double number, cons
 
 void table_fact_words(struct table *table, const char *key, const char *value, const char *words)
 {
-    add_fact(table, key, value == NULL ? (struct table_cell){ .value = TABLE_UNMEASURED } : table_words(value), words);
+    add_fact(table, key, value == NULL ? table_unmeasured() : table_words(value), words);
 }
 
 void table_note(struct table *table, const char *note)
@@ -71,6 +71,11 @@ void table_note(struct table *table, const char *note)
     table->notes[table->n_notes++] = note;
 }
 
+struct table_cell table_unmeasured(void)
+{
+    return (struct table_cell){ .value = TABLE_UNMEASURED };
+}
+
 struct table_cell table_number(double number)
 {
     return (struct table_cell){ .value = isfinite(number) ? TABLE_NUMBER : TABLE_UNMEASURED, .number = number };
@@ -78,7 +83,7 @@ struct table_cell table_number(double number)
 
 struct table_cell table_quotient(double numerator, double denominator)
 {
-    return denominator == 0 ? (struct table_cell){ .value = TABLE_UNMEASURED } : table_number(numerator / denominator);
+    return denominator == 0 ? table_unmeasured() : table_number(numerator / denominator);
 }
 
 struct table_cell table_words(const char *words)

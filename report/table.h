@@ -90,6 +90,7 @@ void table_fact_words(struct table *table, const char *key, const char *value, c
 /* A note below the table; each text stands there once. */
 void table_note(struct table *table, const char *note);
 
+struct table_cell table_unmeasured(void);
 struct table_cell table_number(double number);
 
 /* numerator / denominator; unmeasured for 0/0 and anything over 0. */

@@ -148,7 +148,7 @@ static int by_size(const void *a, const void *b)
 
 static int measure(const char *path, int n_runs, uint64_t n_bytes, struct err *err)
 {
-    double reads[RUNS_MAX], trees[RUNS_MAX];
+    double reads[RUNS_MAX] = { 0 }, trees[RUNS_MAX] = { 0 };
     uint64_t n_records = 0, n_nodes = 0;
     for (int i = 0; i < n_runs; i++) {
         struct calltree tree;
