@@ -25,6 +25,19 @@ is "no line is longer than 120 columns, no line ends in a blank" \
     "$(grep -nE '.{121}|[[:space:]]$' "${c_files[@]}" "${sh_files[@]}")" ""
 is "nothing is left to do" "$(grep -nE '(^|[^A-Za-z])(TODO|FIXME|XXX)([^A-Za-z]|$)' "${c_files[@]}")" ""
 
+jdk=$(first_jdk)
+alone() {
+    local header
+    for header; do
+        "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -I. -I"$SCRATCH" \
+            -isystem "$jdk/include" -isystem "$jdk/include/linux" -include "$header" -x c /dev/null > "$SCRATCH/said" 2>&1 || echo "$header"
+    done
+}
+mapfile -t headers < <(find core symbolize phases report cmd -name '*.h' 2> "$SCRATCH/ignored" | sort)
+is "each header includes what it needs" "$(alone "${headers[@]}")" ""
+echo 'bool lonely(void);' > "$SCRATCH/lonely.h"
+is "a header that does not is found" "$(alone lonely.h)" "lonely.h"
+
 if command -v clang-format > "$SCRATCH/which"; then
     holds "clang-format would change nothing" clang-format --dry-run -Werror "${c_files[@]}"
 else
