@@ -39,14 +39,14 @@ check_one() {
         "0, $(wc -w <<< "$programs") ok, 0 wrong"
     "$build/test/tools/method_counts" "$trace" > "$seen" 2>> "$SCRATCH/errors"
     matches "$name: the trace is whole and well nested, nothing is lost" \
-        "$(tail -n 1 "$seen")$(cat "$SCRATCH/errors")" '^RECORDS [1-9][0-9]* LOST 0 CUT 0 UNNESTED 0$'
+        "$(tail -n 1 "$seen"; cat "$SCRATCH/errors")" '^RECORDS [1-9][0-9]* LOST 0 CUT 0 UNNESTED 0$'
     for program in $programs; do
         of_program "$said" "$program" > "$SCRATCH/expected"
         of_program "$seen" "$program" > "$SCRATCH/actual"
         if [ -s "$SCRATCH/expected" ] && difference=$(diff "$SCRATCH/expected" "$SCRATCH/actual"); then
             ok "$name: $program: $(wc -l < "$SCRATCH/actual") methods are counted exactly"
         else
-            not_ok "$name: $program's methods are counted exactly" "(<: said by the program, >: in the trace)" \
+            not_ok "$name: $program: its methods are counted exactly" "(<: said by the program, >: in the trace)" \
                 "${difference-}"
         fi
     done
