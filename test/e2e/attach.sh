@@ -10,9 +10,11 @@ record() {
 
 # How many calls of the probe the JVM's own copy of target.Busy has; -1 if that cannot be seen.
 probes() {
-    local jdk=$1 jvm=$2 dump=$SCRATCH/dump
+    local jdk=$1 jvm=$2 dump=$SCRATCH/dump jcore=sun.jvm.hotspot.tools.jcore
     rm -rf "$dump"
-    printf 'dumpclass target.Busy %s\nquit\n' "$dump" | "$jdk/bin/jhsdb" clhsdb --pid "$jvm" > "$SCRATCH/jhsdb" 2>&1
+    # clhsdb's dumpclass does not find a class by its name once it was retransformed; this does.
+    "$jdk/bin/java" -D$jcore.filter=$jcore.PackageNameFilter -D$jcore.PackageNameFilter.pkgList=target \
+        -D$jcore.outputDir="$dump" -m jdk.hotspot.agent/$jcore.ClassDump "$jvm" > "$SCRATCH/sa" 2>&1
     if [ -f "$dump/target/Busy.class" ]; then
         "$jdk/bin/javap" -c -p "$dump/target/Busy.class" | grep -c 'MmprofProbe'
     else
@@ -25,7 +27,7 @@ no_probe() {
     local n
     n=$(probes "$1" "$2")
     if [ "$n" = -1 ]; then
-        skip "$3" "jhsdb cannot look into the JVM here: $(tail -n 1 "$SCRATCH/jhsdb")"
+        skip "$3" "the serviceability agent cannot look into the JVM here: $(tail -n 1 "$SCRATCH/sa")"
     else
         is "$3" "$n" 0
     fi
@@ -46,6 +48,7 @@ has_records() {
 in_background() {
     local trace=$1 jvm=$pid
     shift
+    rm -f "$trace"
     start "$SCRATCH/recorder" "$mmprof" record -q --include 'target/*' --min-bytecodes 0 -o "$trace" "$@"
     recorder=$pid pid=$jvm
     wait_for 30 larger_than "$trace" 20000
@@ -63,10 +66,11 @@ ends() {
 }
 
 check_jdk() {
-    local jdk=$1 v jvm
+    local jdk=$1 v jvm n
     v="JDK $(jdk_version "$jdk")"
     start_busy "$jdk"
     jvm=$pid
+    rm -f "$SCRATCH"/*.dat
     record -d 1 -o "$SCRATCH/a.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
     is "$v: -d 1 ends by itself" "$?$(cat "$SCRATCH/said")" 0
     has_records "$v: the trace has records" "$SCRATCH/a.dat"
@@ -74,12 +78,12 @@ check_jdk() {
     no_probe "$jdk" "$jvm" "$v: no probe is left"
 
     in_background "$SCRATCH/b.dat" -p "$jvm"
-    ok_probes=$(probes "$jdk" "$jvm")
-    if [ "$ok_probes" = -1 ]; then
-        skip "$v: while recording there are probes" "jhsdb cannot look into the JVM here"
+    n=$(probes "$jdk" "$jvm")
+    if [ "$n" = -1 ]; then
+        skip "$v: while recording there are probes" "the serviceability agent cannot look into the JVM here"
     else
-        [ "$ok_probes" -gt 5 ] && ok "$v: while recording there are probes" ||
-            not_ok "$v: while recording there are probes" "$ok_probes"
+        [ "$n" -gt 5 ] && ok "$v: while recording there are probes" ||
+            not_ok "$v: while recording there are probes" "$n"
     fi
     kill -INT "$recorder"
     ends "$v: a second recording ends with Ctrl-C"

@@ -58,7 +58,6 @@ refused "an unwritable output" "/no/such/directory/t.dat" "$mmprof" record -o /n
 record "a file of phases that is not there" "/no/such/phases.json" --phases /no/such/phases.json -p "$jvm" -d 1
 echo '{ "phases": [' > "$SCRATCH/cut.json"
 record "a file of phases that is cut off" "cut.json" --phases "$SCRATCH/cut.json" -p "$jvm" -d 1
-record "a pattern of another form" "'target..Busy.x.y'" --include 'target..Busy.x.y' -p "$jvm" -d 1
 goes_on "the JVM goes on after each of these"
 
 kill -STOP "$jvm"
