@@ -47,8 +47,8 @@ static int index_constants(struct classfile *file, struct cursor *c, struct err 
         uint8_t tag = *c->at;
         file->constants[i] = (uint32_t)(c->at - file->bytes.at);
         cursor_bytes(c, n);
-        if (tag == CONSTANT_LONG || tag == CONSTANT_DOUBLE)
-            i++;
+        if ((tag == CONSTANT_LONG || tag == CONSTANT_DOUBLE) && ++i == file->n_constants)
+            return malformed(err, "its last constant needs one index more than there are");
     }
     file->pool_end = (size_t)(c->at - file->bytes.at);
     return 0;

@@ -51,7 +51,8 @@ struct recipe {
     uint32_t n_code;
     const char *code_hex, *handlers_hex, *attributes_hex; /* without their counts; attributes: name and body */
     unsigned n_attributes, n_handlers, n_methods;
-    unsigned n_filler; /* more constants */
+    unsigned n_filler;  /* more constants */
+    unsigned last_long; /* and a long that has so many indices: 2, or 1, which is one too few */
 };
 
 static const struct recipe plain = { .major = 61,
@@ -84,7 +85,7 @@ static inline void to_hex(struct span span, char *out, size_t n_out)
 
 static inline void put_pool(struct sink *s, const struct recipe *r)
 {
-    sink_u16be(s, (uint16_t)(UTF8_COUNT + r->n_filler));
+    sink_u16be(s, (uint16_t)(UTF8_COUNT + r->n_filler + r->last_long));
     for (unsigned i = 1; i < UTF8_COUNT; i++) {
         if (utf8[i] != NULL) {
             sink_u8(s, CONSTANT_UTF8);
@@ -101,6 +102,8 @@ static inline void put_pool(struct sink *s, const struct recipe *r)
     }
     for (unsigned i = 0; i < r->n_filler; i++)
         sink_bytes(s, "\3\0\0\0\0", 5);
+    if (r->last_long > 0)
+        sink_bytes(s, "\5\0\0\0\0\0\0\0", 9);
 }
 
 static inline void put_method(struct sink *s, const struct recipe *r)

@@ -170,6 +170,13 @@ static void test_malformed(void)
                "malformed class file: something follows its last attribute\n"
                "  next: the class is left as it is; 'javap -v' shows where it breaks");
     struct recipe r = plain;
+    r.last_long = 2;
+    rewrite_recipe(r);
+    CHECK("a long as the last constant has two indices", result.rc == 1);
+    r.last_long = 1;
+    rewrite_recipe(r);
+    CHECK("a long as the last constant with one index is refused", result.rc == -1);
+    r = plain;
     r.code_hex = "";
     rewrite_recipe(r);
     CHECK("empty code is refused", result.rc == -1);

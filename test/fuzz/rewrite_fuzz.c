@@ -1,0 +1,36 @@
+/*
+ * Any bytes: a class file that is rewritten, or an error.  What was rewritten is rewritten once more, since it must
+ * be well-formed.
+ */
+#include "core/agent/rewrite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool choose_all(void *context, const struct rewrite_method *method, struct rewrite_gate *gate)
+{
+    (void)context;
+    (void)method;
+    snprintf(gate->class_name, sizeof gate->class_name, "G0");
+    snprintf(gate->field_name, sizeof gate->field_name, "g0");
+    return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
+{
+    static const struct rewrite_policy policy = { .probe_class = "P", .choose = choose_all };
+    uint8_t *once, *twice;
+    size_t n_once, n_twice;
+    struct err err;
+    int rc = rewrite_class(bytes, n_bytes, &policy, &once, &n_once, &err);
+    if ((rc > 0) != (once != NULL))
+        abort();
+    if (rc > 0 && rewrite_class(once, n_once, &policy, &twice, &n_twice, &err) < 0)
+        abort();
+    if (rc > 0)
+        free(twice);
+    free(once);
+    return 0;
+}

@@ -1,0 +1,19 @@
+/** Counts per token. */
+public final class Probe {
+    static final int[] enters = new int[1000], exits = new int[1000], unwinds = new int[1000];
+
+    private Probe() {}
+
+    public static int enter(int token) {
+        enters[token]++;
+        return token;
+    }
+
+    public static void exit(int token) {
+        exits[token]++;
+    }
+
+    public static void unwind(int token) {
+        unwinds[token]++;
+    }
+}
