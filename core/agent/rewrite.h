@@ -50,7 +50,8 @@ struct rewrite_gate {
 };
 
 enum rewrite_skip {
-    REWRITE_SKIP_TOO_LARGE, /* would pass 64 KB of code, or a branch its 16 bits */
+    REWRITE_SKIP_TOO_LARGE, /* would pass 64 KB of code, or the 8000 bytes that HotSpot compiles, or a branch its 16
+                               bits */
     REWRITE_SKIP_LIMITS,    /* no room for a local variable, stack, exception table or constant pool entry */
     REWRITE_SKIP_UNUSUAL    /* code that this rewriter does not understand */
 };

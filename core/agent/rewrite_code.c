@@ -5,6 +5,9 @@
 
 #define MAX_CODE_BYTES 65535
 
+/* HotSpot compiles no method with more (HugeMethodLimit): one that passes it would be slower by an order. */
+#define MAX_COMPILED_BYTES 8000
+
 struct references {
     uint16_t code, gate, enter, exit, unwind;
 };
@@ -156,7 +159,7 @@ enum rewrite_outcome code_write(struct rewrite_job *job)
 {
     const struct classfile_code *old = job->old;
     uint32_t n_code = job->n_body + (job->has_after + job->has_before) * job->sizes.handler;
-    if (n_code > MAX_CODE_BYTES)
+    if (n_code > MAX_CODE_BYTES || (n_code > MAX_COMPILED_BYTES && old->bytes.n <= MAX_COMPILED_BYTES))
         return REWRITE_TOO_LARGE;
     if (old->n_handlers + job->n_runs > UINT16_MAX)
         return REWRITE_LIMITS;

@@ -56,15 +56,15 @@ Subject.wide(JDLjava/lang/String;)D 1 1 0
 END
 }
 
-expected_lambdas() {
+expected_modern() {
     cat << 'END'
-Lambdas$Point.<init>(II)V 1 1 0
-Lambdas$Point.hashCode()I 1 1 0
-Lambdas.all()I 1 1 0
-Lambdas.apply(Ljava/util/function/IntUnaryOperator;I)I 3 2 1
-Lambdas.kind(Ljava/lang/Object;)I 1 1 0
-Lambdas.lambda$all$0(II)I 2 2 0
-Lambdas.lambda$all$1(I)I 1 0 1
+Modern$Point.<init>(II)V 1 1 0
+Modern$Point.hashCode()I 1 1 0
+Modern.all()I 1 1 0
+Modern.apply(Ljava/util/function/IntUnaryOperator;I)I 3 2 1
+Modern.kind(Ljava/lang/Object;)I 1 1 0
+Modern.lambda$all$0(II)I 2 2 0
+Modern.lambda$all$1(I)I 1 0 1
 END
 }
 
@@ -77,20 +77,20 @@ armed within a failing one: unwinds 0
 END
 }
 
-# behave NAME DIR LAMBDAS: runs what is in DIR, and compares it with what DIR/in does.
+# behave NAME DIR MODERN: runs what is in DIR, and compares it with what DIR/in does.
 behave() {
-    local name=$1 dir=$2 lambdas=$3 home
+    local name=$1 dir=$2 modern=$3 home
     : > "$dir/empty"
-    "$jdk/bin/java" -Xverify:all -cp "$SCRATCH/main:$dir/in" Behave "$dir/empty" "$lambdas" > "$dir/before" 2>&1
+    "$jdk/bin/java" -Xverify:all -cp "$SCRATCH/main:$dir/in" Behave "$dir/empty" "$modern" > "$dir/before" 2>&1
     matches "$name: the program runs" "$(cat "$dir/before")" '^returned '
     while read -r home; do
-        "$home/bin/java" -Xverify:all -cp "$SCRATCH/main:$dir/out" Behave "$dir/list" "$lambdas" > "$dir/after" 2>&1
+        "$home/bin/java" -Xverify:all -cp "$SCRATCH/main:$dir/out" Behave "$dir/list" "$modern" > "$dir/after" 2>&1
         home="JDK $(jdk_version "$home")"
         is "$name, $home: results and the lines of exceptions stay" \
             "$(head -n 1 "$dir/after")" "$(cat "$dir/before")"
         is "$name, $home: each entry, return and unwinding is counted" \
             "$(sed 1d "$dir/after" | grep -v 'armed' | sort)" \
-            "$({ expected; [ "$lambdas" = false ] || expected_lambdas; } | sort)"
+            "$({ expected; [ "$modern" = false ] || expected_modern; } | sort)"
         is "$name, $home: a call does at its end what its entry decided" \
             "$(grep armed "$dir/after")" "$(expected_gates)"
     done < <(jdks)
@@ -98,7 +98,7 @@ behave() {
 
 mkdir -p "$SCRATCH"/{main,new/in,old/in}
 export LC_ALL=C
-"$jdk/bin/javac" -g --release 17 -d "$SCRATCH/new/in" "$source"/{Subject,Lambdas}.java || exit 1
+"$jdk/bin/javac" -g --release 17 -d "$SCRATCH/new/in" "$source"/{Subject,Modern}.java || exit 1
 "$jdk/bin/javac" --release 17 -cp "$SCRATCH/new/in" -d "$SCRATCH/main" "$source"/{Behave,Probe}.java || exit 1
 "$jdk/bin/javac" -nowarn -Xlint:-options -g --release 8 -d "$SCRATCH/old/in" "$source/Subject.java" || exit 1
 old_class "$SCRATCH"/old/in/*.class

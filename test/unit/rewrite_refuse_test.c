@@ -10,9 +10,10 @@ static const struct {
     struct recipe r;
     enum rewrite_skip why;
 } skip_rows[] = {
-#define METHOD  .major = 61, .this_class = CLASS_T, .access = 8, .name = NAME_M, .descriptor = NOTHING, .n_methods = 1
+#define COMMON  .this_class = CLASS_T, .descriptor = NOTHING, .n_methods = 1
+#define METHOD  COMMON, .major = 61, .access = 8, .name = NAME_M
+#define INIT    COMMON, .major = 49, .access = 1, .name = NAME_INIT
 #define NO_MORE .handlers_hex = "", .attributes_hex = ""
-#define INIT    .major = 49, .this_class = CLASS_T, .access = 1, .name = NAME_INIT, .descriptor = NOTHING, .n_methods = 1
     { "65535 locals", { METHOD, .code_hex = "b1", NO_MORE, .max_locals = 65535 }, REWRITE_SKIP_LIMITS },
     { "65535 stack slots", { METHOD, .code_hex = "b1", NO_MORE, .max_stack = 65535 }, REWRITE_SKIP_LIMITS },
     { "65535 handlers", { METHOD, .code_hex = "b1", NO_MORE, .n_handlers = 65535 }, REWRITE_SKIP_LIMITS },
@@ -103,6 +104,16 @@ static void test_large(void)
     code[r.n_code++] = 0xb1;
     rewrite_recipe(r);
     CHECK("but not to 65536", result.rc == 0 && seen.n_skipped == 1 && seen.why == REWRITE_SKIP_TOO_LARGE);
+
+    code[r.n_code - 1] = 0;
+    r.n_code = 8000 - 16;
+    code[r.n_code - 1] = 0xb1;
+    rewrite_recipe(r);
+    CHECK_NUMBER("code may grow to 8000 bytes", result.rc == 1 ? result.code.bytes.n : 0, 8000);
+    code[r.n_code - 1] = 0;
+    code[r.n_code++] = 0xb1;
+    rewrite_recipe(r);
+    CHECK("but not pass them: HotSpot would not compile it", result.rc == 0 && seen.why == REWRITE_SKIP_TOO_LARGE);
 
     memset(code, 0, sizeof code);
     memcpy(code, "\xa7\x7f\xff", 3);

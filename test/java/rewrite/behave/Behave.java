@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Runs Subject and Lambdas, rewritten or not, and prints what they return and what the probe counted.
- * Arguments: the list of the rewritten methods (empty when nothing is), and whether to run Lambdas.
+ * Runs Subject and Modern, rewritten or not, and prints what they return and what the probe counted.
+ * Arguments: the list of the rewritten methods (empty when nothing is), and whether to run Modern.
  */
 public final class Behave {
     private static List<String> list;
 
     public static void main(String[] args) throws Exception {
         list = Files.readAllLines(Path.of(args[0]));
-        boolean lambdas = Boolean.parseBoolean(args[1]);
-        System.out.println("returned " + Subject.all() + " " + (lambdas ? Lambdas.all() : 0));
+        boolean modern = Boolean.parseBoolean(args[1]);
+        System.out.println("returned " + Subject.all() + " " + (modern ? Modern.all() : 0));
         print();
         if (list.isEmpty())
             return;

@@ -1,7 +1,7 @@
 import java.util.function.IntUnaryOperator;
 
 /** What is rewritten, for the Java of today. */
-class Lambdas {
+class Modern {
     static int all() {
         int base = 3;
         IntUnaryOperator add = i -> i + base;
