@@ -28,11 +28,14 @@ const struct events_generic events_generic[] = {
     { "stalled-cycles-frontend", "cycles in which no instruction came from the front end" },
     { "stalled-cycles-backend", "cycles in which the back end could not take instructions" },
     { "bus-cycles", "cycles of the bus" },
+    /* the last N_DERIVED */
     { "task-clock", "time on the CPU in ns, from context-switch records" },
     { "page-faults", "page faults of user-space instructions, from the kernel's records" },
     { "context-switches", "times the thread left a CPU, from context-switch records" },
     { NULL, NULL },
 };
+
+#define N_DERIVED 3
 
 typedef void visit_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event, void *context);
 
@@ -121,15 +124,19 @@ static void count_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event
 int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, struct err *err)
 {
     struct known known = { .arena = arena };
-    for (const struct events_generic *g = events_generic; g->name != NULL; g++)
-        known.capacity++;
+    size_t n_generic = 0;
+    while (events_generic[n_generic].name != NULL)
+        n_generic++;
+    known.capacity = n_generic;
     each_core_event(count_event, &known.capacity);
     known.specs = arena_alloc(arena, known.capacity * sizeof *known.specs);
     if (known.specs == NULL)
         return err_set(err, "no memory for the list of events");
-    for (const struct events_generic *g = events_generic; g->name != NULL; g++)
-        add_known(&known, g->name, NULL);
+    for (size_t i = 0; i < n_generic - N_DERIVED; i++)
+        add_known(&known, events_generic[i].name, NULL);
     each_core_event(add_event, &known);
+    for (size_t i = n_generic - N_DERIVED; i < n_generic; i++)
+        add_known(&known, events_generic[i].name, NULL);
     *specs = known.specs;
     *n = known.n;
     return 0;
