@@ -10,6 +10,7 @@
 static const struct command commands[] = {
     { "phases", "[TRACE]", "the call tree of a trace, and the phases worth a second look", command_phases },
     { "dump", "[TRACE]", "print a trace as text", command_dump },
+    { "list", "[PATTERN]", "list the events that can be counted here", command_list },
     { NULL, NULL, NULL, NULL },
 };
 

@@ -1,0 +1,174 @@
+/*
+ * mmprof list: the events that open and count on this machine, by trying each.
+ *
+ *     PMU: AMD64 Fam19h Zen4; 6 events fit into one group
+ *
+ *     generic events
+ *       cycles                        CPU cycles while not halted
+ *       ...
+ */
+#include "cmd/commands.h"
+
+#include "core/counters/selftest.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_COLUMNS 28
+
+/* A pattern with *, ? or [ matches the whole name, another one any part of it; case makes no difference. */
+static bool matches(const char *name, const char *pattern)
+{
+    if (pattern == NULL)
+        return true;
+    if (strpbrk(pattern, "*?[") != NULL)
+        return fnmatch(pattern, name, FNM_CASEFOLD) == 0;
+    return strcasestr(name, pattern) != NULL;
+}
+
+/* How many equal events the kernel takes into one group: the number of counters that this session can get. */
+static size_t group_size(const struct counter_spec *instructions)
+{
+    struct counter_code codes[COUNTERS_MAX];
+    bool fits[COUNTERS_MAX];
+    for (size_t i = 0; i < COUNTERS_MAX; i++)
+        codes[i] = instructions->code;
+    return selftest_group(codes, COUNTERS_MAX, fits);
+}
+
+static void print_pmu(struct arena *arena)
+{
+    static const char *const names[] = { "cycles", "instructions" };
+    struct counter_spec spec;
+    struct err reason = { "" }, ignored = { "" };
+    enum selftest_result result = SELFTEST_REFUSED;
+    for (size_t i = 0; i < 2 && result == SELFTEST_REFUSED; i++)
+        if (events_encode(names[i], arena, &spec, &reason) == 0)
+            result = selftest_event(&spec, 0, i == 0 ? &reason : &ignored);
+    const char *pmu = events_pmu_description();
+    if (result == SELFTEST_REFUSED) {
+        const char *why = strstr(reason.text, "': ");
+        printf("no hardware events: %s\n", why == NULL ? reason.text : why + 3);
+        return;
+    }
+    size_t n = group_size(&spec);
+    printf("PMU: %s; %zu%s events fit into one group\n", pmu[0] != '\0' ? pmu : "unknown to libpfm4", n,
+           n == COUNTERS_MAX ? " or more" : "");
+    if (result == SELFTEST_NO_READS)
+        printf("  %s\n", reason.text);
+}
+
+/* Test the events that match; the others' why becomes NULL.  Returns 0, or -1. */
+static int test_events(struct counter_spec *specs, size_t n, const char *pattern, struct arena *arena, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct err reason = { "" };
+        if (!matches(specs[i].name, pattern)) {
+            specs[i].why = NULL;
+            continue;
+        }
+        if (selftest_event(&specs[i], 0, &reason) == SELFTEST_USABLE)
+            continue;
+        /* Without the event's name and the next step: many events share a reason. */
+        const char *why = strstr(reason.text, "': ");
+        why = why == NULL ? reason.text : why + 3;
+        specs[i].why = arena_text(arena, why, strcspn(why, "\n"));
+        if (specs[i].why == NULL)
+            return err_set(err, "no memory for the list of events");
+    }
+    return 0;
+}
+
+static const char *heading_of(const struct counter_spec *spec)
+{
+    if (spec->kind != COUNTER_HARDWARE)
+        return "software events, from the kernel's records";
+    return strcmp(spec->pmu, "perf") == 0 ? "generic hardware events" : spec->pmu;
+}
+
+static void print_event(const struct counter_spec *spec)
+{
+    int n_line = (int)strcspn(spec->description, "\n");
+    printf("  %-*s  %.*s\n", NAME_COLUMNS, spec->name, n_line, spec->description);
+}
+
+/* The events of one heading that are usable, or those that are not. */
+static size_t print_section(const struct counter_spec *specs, size_t n, const char *heading, bool usable)
+{
+    size_t n_printed = 0;
+    const char *reason = "";
+    for (size_t i = 0; i < n; i++) {
+        const struct counter_spec *spec = &specs[i];
+        if (spec->why == NULL || (spec->why[0] == '\0') != usable || strcmp(heading_of(spec), heading) != 0)
+            continue;
+        if (n_printed++ == 0 && usable)
+            printf("\n%s\n", heading);
+        if (strcmp(reason, spec->why) != 0)
+            printf("\n%s, not usable: %s\n", heading, spec->why);
+        reason = spec->why;
+        print_event(spec);
+    }
+    return n_printed;
+}
+
+static bool is_first_of_heading(const struct counter_spec *specs, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (strcmp(heading_of(&specs[j]), heading_of(&specs[i])) == 0)
+            return false;
+    return true;
+}
+
+static size_t print_all(const struct counter_spec *specs, size_t n, bool all)
+{
+    size_t n_printed = 0;
+    for (size_t i = 0; i < n; i++)
+        if (is_first_of_heading(specs, i))
+            n_printed += print_section(specs, n, heading_of(&specs[i]), true);
+    for (size_t i = 0; all && i < n; i++)
+        if (is_first_of_heading(specs, i))
+            n_printed += print_section(specs, n, heading_of(&specs[i]), false);
+    return n_printed;
+}
+
+static int list(const char *pattern, bool all, struct arena *arena, struct err *err)
+{
+    struct counter_spec *specs;
+    size_t n;
+    if (events_known(arena, &specs, &n, err) < 0)
+        return -1;
+    print_pmu(arena);
+    fflush(stdout);
+    if (test_events(specs, n, pattern, arena, err) < 0)
+        return -1;
+    if (print_all(specs, n, all) == 0 && pattern != NULL)
+        printf("\nno event matches '%s'%s\n", pattern,
+               all ? "" : " and counts here; 'mmprof list --all' also shows those that do not");
+    return 0;
+}
+
+int command_list(int argc, char **argv, struct err *err)
+{
+    bool all = false, done;
+    const struct options_row rows[] = {
+        { 'a', "all", NULL, OPTION_FLAG, &all, "also show the events that do not work here, and why" },
+        { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
+    };
+    int i;
+    if (command_parse("list [--all] [PATTERN]",
+                      "List the events that open and count on this machine; each is tried.\n"
+                      "PATTERN is a part of the name, or a pattern with * and ? for the whole name.",
+                      rows, argc, argv, &i, &done, err) < 0)
+        return -1;
+    if (done)
+        return 0;
+    if (argc - i > 1) {
+        err_set(err, "one pattern at a time, not '%s' and '%s'", argv[i], argv[i + 1]);
+        return err_next(err, "run 'mmprof list PATTERN'");
+    }
+    struct arena arena = { 0 };
+    int rc = list(i < argc ? argv[i] : NULL, all, &arena, err);
+    arena_free(&arena);
+    return rc;
+}
