@@ -49,10 +49,14 @@ static inline uint64_t ring_word_ticks(uint64_t word, uint64_t now)
     return now - ((now - word) & ((UINT64_C(1) << RING_TICKS_BITS) - 1));
 }
 
+/* In place of a counter's value that could not be read. */
+#define RING_NOT_COUNTED UINT64_MAX
+
 enum ring_state {
-    RING_FREE = 0,  /* set by the recorder: may be taken */
-    RING_TAKEN = 1, /* set by a thread of the target */
-    RING_ENDED = 2  /* set by the thread at its end: no word comes after this */
+    RING_FREE = 0,    /* set by the recorder: may be taken */
+    RING_CLAIMED = 1, /* set by a thread of the target that is about to fill in tid, start and name */
+    RING_TAKEN = 2,   /* filled in: words may come */
+    RING_ENDED = 3    /* set by the thread at its end: no word comes after this */
 };
 
 #define RING_NAME_BYTES 104
@@ -68,7 +72,7 @@ struct ring {
     int32_t tid;                /* in the target's own PID namespace */
     /* Written by the recorder. */
     _Alignas(64) _Atomic uint64_t tail;
-    /* Written once by the target's thread, before state becomes RING_TAKEN. */
+    /* Written once by the target's thread, before state becomes RING_TAKEN (the name: before name_set). */
     _Alignas(64) uint64_t start_ticks;
     uint64_t end_ticks; /* before state becomes RING_ENDED */
     _Atomic uint32_t name_set;

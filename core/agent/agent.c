@@ -1,0 +1,256 @@
+/*
+ * The library's entry points, and the thread that runs a session in the target.
+ *
+ * Attached late: Agent_OnAttach connects and starts the thread, which does all the rest.  Started with the JVM:
+ * Agent_OnLoad connects, the VMInit event instruments before main is called, then the thread waits for the end.
+ */
+#include "core/agent/agent.h"
+#include "core/agent/protocol.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum phase { IDLE, STARTING, RUNNING, STOPPING };
+
+static struct {
+    _Atomic int phase;
+    jvmtiEnv *jvmti; /* kept for ever: probes may use it at any time */
+    struct control control;
+    struct agent_config config;
+    struct segment *segment;
+    void *mapped; /* the address range of all sessions' segments */
+    size_t mapped_bytes;
+    uint32_t epoch; /* of the latest session */
+} agent;
+
+/* ---- the segment ---- */
+
+static bool is_whole(const struct segment *segment, size_t n)
+{
+    return segment->magic == SEGMENT_MAGIC && segment->version == SEGMENT_VERSION && segment->size_bytes == n &&
+           segment->ring_words >= 64 && (segment->ring_words & (segment->ring_words - 1)) == 0 &&
+           segment->rings_offset >= sizeof *segment && segment->rings_offset <= n && segment->words_offset <= n &&
+           segment->n_rings <= (segment->words_offset - segment->rings_offset) / sizeof(struct ring) &&
+           segment->n_rings <= (n - segment->words_offset) / 8 / segment->ring_words;
+}
+
+/*
+ * Map the segment.  The range of the session before is used again where it is large enough; it is never unmapped,
+ * since a thread may be in the middle of a probe.
+ */
+static int map_segment(int fd, struct err *err)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof(struct segment))
+        return err_set(err, "the recorder's memory cannot be used");
+    size_t n = (size_t)status.st_size;
+    bool again = agent.mapped != NULL && n <= agent.mapped_bytes;
+    void *at = mmap(again ? agent.mapped : NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | (again ? MAP_FIXED : 0), fd, 0);
+    if (at == MAP_FAILED)
+        return err_set(err, "the recorder's memory (%zu MB) cannot be mapped in the target", n >> 20);
+    if (!again) {
+        agent.mapped = at;
+        agent.mapped_bytes = n;
+    }
+    agent.segment = at;
+    return is_whole(agent.segment, n) ? 0 : err_set(err, "the recorder's memory has another layout");
+}
+
+/* Replace the segment by private memory: late writers hit nothing, the recorder's memory is freed. */
+static void unmap_segment(void)
+{
+    if (agent.mapped != NULL)
+        mmap(agent.mapped, agent.mapped_bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    agent.segment = NULL;
+}
+
+/* ---- a session ---- */
+
+static int begin_session(JNIEnv *jni, struct err *err)
+{
+    double inside = 0, outside = 0;
+    if (config_read(&agent.config, agent.control.config_fd, err) < 0 ||
+        map_segment(agent.control.segment_fd, err) < 0 || classes_define_probe(jni, err) < 0 ||
+        calibrate(jni, &inside, &outside, err) < 0)
+        return -1;
+    atomic_store(&agent.segment->inside_cost_ticks_x16, (uint64_t)(inside * 16));
+    atomic_store(&agent.segment->outside_cost_ticks_x16, (uint64_t)(outside * 16));
+    agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
+    agent.segment->epoch = agent.epoch;
+    probe_start(agent.segment, &agent.config, agent.jvmti);
+    classes_arm_all(jni, agent.epoch);
+    return instrument_start(agent.jvmti, jni, &agent.config, agent.control.methods_fd, err);
+}
+
+static void end_session(JNIEnv *jni)
+{
+    probe_stop();
+    classes_arm_all(jni, 0);
+    instrument_stop(agent.jvmti, jni);
+    unmap_segment();
+    config_free(&agent.config);
+}
+
+static void tell(const char *what)
+{
+    struct instrument_counts counts;
+    instrument_counts(&counts);
+    control_send(&agent.control,
+                 "%s classes=%u methods=%u too_large=%u limits=%u unusual=%u failed=%u batches=%u longest_ms=%.1f "
+                 "total_ms=%.1f",
+                 what, counts.n_classes, counts.n_methods, counts.n_skipped_too_large, counts.n_skipped_limits,
+                 counts.n_skipped_unusual, counts.n_failed_classes, counts.n_batches, counts.longest_batch_ms,
+                 counts.total_ms);
+}
+
+static int start(JNIEnv *jni)
+{
+    struct err err = { "" };
+    int rc = begin_session(jni, &err);
+    if (rc == 0)
+        tell("ready");
+    else
+        control_send(&agent.control, "failed %s", err.text);
+    return rc;
+}
+
+static void stop(JNIEnv *jni)
+{
+    end_session(jni);
+    tell("stopped");
+    control_close(&agent.control);
+    atomic_store(&agent.phase, IDLE);
+}
+
+/* ---- the thread ---- */
+
+static void JNICALL run_attached(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
+{
+    (void)jvmti;
+    (void)argument;
+    if (start(jni) == 0)
+        control_wait_for_stop(&agent.control);
+    stop(jni);
+}
+
+static void JNICALL run_started(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
+{
+    (void)jvmti;
+    (void)argument;
+    control_wait_for_stop(&agent.control);
+    stop(jni);
+}
+
+static jthread make_thread(JNIEnv *jni)
+{
+    jclass class_ref = (*jni)->FindClass(jni, "java/lang/Thread");
+    jmethodID init = class_ref == NULL ? NULL : (*jni)->GetMethodID(jni, class_ref, "<init>", "(Ljava/lang/String;)V");
+    jstring name = init == NULL ? NULL : (*jni)->NewStringUTF(jni, "mmprof agent");
+    jthread thread = name == NULL ? NULL : (*jni)->NewObject(jni, class_ref, init, name);
+    (*jni)->ExceptionClear(jni);
+    return thread;
+}
+
+static int run_thread(JNIEnv *jni, jvmtiStartFunction function)
+{
+    jthread thread = make_thread(jni);
+    if (thread == NULL || (*agent.jvmti)->RunAgentThread(agent.jvmti, thread, function, NULL,
+                                                         JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
+        return -1;
+    (*jni)->DeleteLocalRef(jni, thread);
+    return 0;
+}
+
+/* ---- events ---- */
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jvmti;
+    (void)thread;
+    if (atomic_load(&agent.phase) != STARTING)
+        return;
+    atomic_store(&agent.phase, RUNNING);
+    if (start(jni) < 0 || run_thread(jni, run_started) < 0)
+        stop(jni);
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jvmti;
+    (void)jni;
+    (void)thread;
+    probe_thread_ended();
+}
+
+/* ---- entry points ---- */
+
+static int make_env(JavaVM *vm)
+{
+    jvmtiCapabilities capabilities;
+    jvmtiEventCallbacks callbacks;
+    if (agent.jvmti != NULL)
+        return 0;
+    if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK)
+        return -1;
+    memset(&capabilities, 0, sizeof capabilities);
+    capabilities.can_retransform_classes = 1;
+    capabilities.can_retransform_any_class = 1;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.VMInit = on_vm_init;
+    callbacks.ThreadEnd = on_thread_end;
+    callbacks.ClassFileLoadHook = instrument_class_file;
+    if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
+        (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
+        (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_THREAD_END, NULL) ==
+            JVMTI_ERROR_NONE)
+        return 0;
+    (*agent.jvmti)->DisposeEnvironment(agent.jvmti);
+    agent.jvmti = NULL;
+    return -1;
+}
+
+/* Returns 0 with the session's connection made and the phase STARTING, or what the entry point returns. */
+static jint open_session(JavaVM *vm, const char *path)
+{
+    struct err err = { "" };
+    int idle = IDLE;
+    if (!atomic_compare_exchange_strong(&agent.phase, &idle, STARTING))
+        return PROTOCOL_BUSY;
+    jint rc = PROTOCOL_NO_JVMTI;
+    if (make_env(vm) == 0)
+        rc = control_connect(&agent.control, path, &err) < 0 ? PROTOCOL_NO_PEER : 0;
+    if (rc != 0)
+        atomic_store(&agent.phase, IDLE);
+    return rc;
+}
+
+__attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+    (void)reserved;
+    JNIEnv *jni;
+    jint rc = open_session(vm, options == NULL ? "" : options);
+    if (rc != 0)
+        return rc;
+    atomic_store(&agent.phase, RUNNING);
+    if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK && run_thread(jni, run_attached) == 0)
+        return 0;
+    control_close(&agent.control);
+    atomic_store(&agent.phase, IDLE);
+    return PROTOCOL_NO_JVMTI;
+}
+
+/*
+ * A recorder that cannot be reached is no reason to keep a program from starting: JAVA_TOOL_OPTIONS reaches all
+ * children of a launched command, and only the first JVM is recorded.
+ */
+__attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+    (void)reserved;
+    if (open_session(vm, options == NULL ? "" : options) == 0)
+        (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
+    return 0;
+}

@@ -1,0 +1,134 @@
+/*
+ * The agent: what runs inside the target.  It is a guest: it never exits, aborts or prints; a probe takes no lock,
+ * allocates nothing and makes no system call; on trouble it stops and says why over the control connection.
+ *
+ * Files: agent.c the library's entry points and the session's thread; control.c the connection; probe.c the native
+ * side of the probes; classes.c the classes that rewritten code refers to; instrument.c which methods get probes;
+ * calibrate.c what a probe costs; rewrite*.c the class files.
+ */
+#ifndef CORE_AGENT_AGENT_H
+#define CORE_AGENT_AGENT_H
+
+#include "core/agent/rewrite.h"
+#include "core/base/err.h"
+#include "core/base/pattern.h"
+#include "core/counters/read.h"
+#include "core/trace/ring.h"
+
+#include <jvmti.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define AGENT_PROBE_CLASS "java/lang/MmprofProbe"
+#define AGENT_GATE_CLASS  "java/lang/MmprofGate" /* and a number */
+#define AGENT_CLASS_START "java/lang/Mmprof"     /* what all of them begin with */
+
+/*
+ * A token tells a method and a session: id in the low bits, epoch above; 0 is 'disarmed'.  Sessions take the epochs
+ * 1..AGENT_EPOCH_MAX - 1 in turn, calibration the last one.
+ */
+#define AGENT_EPOCH_MAX 2047u
+
+static inline uint32_t agent_token(uint32_t epoch, uint32_t method)
+{
+    return epoch << RING_METHOD_BITS | method;
+}
+
+/* ---- config.c ---- */
+
+struct agent_phase {
+    char *class_name, *name, *descriptor; /* owned by the configuration */
+};
+
+struct agent_config {
+    char *text; /* owned */
+    uint32_t min_bytecodes;
+    struct pattern *includes, *excludes; /* owned */
+    size_t n_includes, n_excludes;
+    struct agent_phase *phases; /* owned, sorted by class name */
+    size_t n_phases;
+    struct counters_attr counters[RING_COUNTERS_MAX];
+    size_t n_counters;
+};
+
+/* Read the configuration from a descriptor.  Returns 0, or -1 with *err set. */
+int config_read(struct agent_config *config, int fd, struct err *err);
+void config_free(struct agent_config *config);
+
+/* May a class have methods to instrument (name in internal form)? */
+bool config_wants_class(const struct agent_config *config, const char *name, size_t n);
+bool config_wants_method(const struct agent_config *config, const struct rewrite_method *method);
+
+/* ---- control.c ---- */
+
+struct control {
+    int socket; /* -1 when not connected */
+    int segment_fd, methods_fd, config_fd;
+};
+
+/* Connect to the recorder, exchange hello and session.  Returns 0, or -1 with *err set and nothing left open. */
+int control_connect(struct control *control, const char *path, struct err *err);
+int control_send(struct control *control, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Wait for "stop" or the end of the connection. */
+void control_wait_for_stop(struct control *control);
+void control_close(struct control *control);
+
+/* ---- probe.c ---- */
+
+/* Let probes with this epoch's tokens record into the segment (borrowed, stays mapped for ever). */
+void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti);
+
+/* From now on entries record nothing, and exits of earlier entries neither. */
+void probe_stop(void);
+
+/* The current thread ends: give its ring back. */
+void probe_thread_ended(void);
+
+/*
+ * For calibration: let the current thread's probes write into n_words (a power of two) at words, over and over, until
+ * probe_leave_private; tokens must have the given epoch.
+ */
+void probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch);
+void probe_leave_private(void);
+
+/* ---- classes.c ---- */
+
+#define CLASSES_GATES_PER_CLASS 256u
+
+/* Define the probe class (once in the life of a JVM).  Returns 0, or -1 with *err set. */
+int classes_define_probe(JNIEnv *jni, struct err *err);
+jclass classes_probe(void);
+
+/* The gate of a method id, made when it is not there yet.  Returns 0, or -1.  Any thread. */
+int classes_gate(JNIEnv *jni, uint32_t id, struct rewrite_gate *gate);
+
+/* Arm all gates with tokens of an epoch, now and as more are made; epoch 0 disarms all. */
+void classes_arm_all(JNIEnv *jni, uint32_t epoch);
+
+/* ---- calibrate.c ---- */
+
+/* Measure what a pair of probes costs between its timestamps and outside of them, in ticks. */
+int calibrate(JNIEnv *jni, double *inside_ticks, double *outside_ticks, struct err *err);
+
+/* ---- instrument.c ---- */
+
+struct instrument_counts {
+    uint32_t n_classes, n_methods, n_skipped_too_large, n_skipped_limits, n_skipped_unusual, n_failed_classes;
+    uint32_t n_batches;
+    double longest_batch_ms, total_ms;
+};
+
+/* Rewrite the loaded classes, and from now on those being loaded.  Returns 0, or -1 with *err set. */
+int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, int methods_fd, struct err *err);
+
+/* Give all classes their own code back.  The gates are closed already. */
+void instrument_stop(jvmtiEnv *jvmti, JNIEnv *jni);
+void instrument_counts(struct instrument_counts *counts);
+
+void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
+                                   jobject domain, jint n_bytes, const unsigned char *bytes, jint *n_out,
+                                   unsigned char **out);
+
+#endif

@@ -1,0 +1,214 @@
+#include "core/agent/agent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONFIG_MAX_BYTES ((off_t)16 << 20)
+
+static int load(struct agent_config *config, int fd, struct err *err)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || status.st_size > CONFIG_MAX_BYTES)
+        return err_set(err, "the configuration cannot be read");
+    size_t n = (size_t)status.st_size, done = 0;
+    config->text = malloc(n + 1);
+    if (config->text == NULL)
+        return err_set(err, "out of memory in the target");
+    while (done < n) {
+        ssize_t got = pread(fd, config->text + done, n - done, (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return err_set(err, "the configuration cannot be read");
+        done += (size_t)got;
+    }
+    config->text[n] = '\0';
+    return 0;
+}
+
+/* Room for one more element: arrays grow by doubling at powers of two. */
+static void *grown(void *array, size_t n, size_t element_bytes)
+{
+    if ((n & (n - 1)) != 0)
+        return array;
+    return realloc(array, (n == 0 ? 1 : n * 2) * element_bytes);
+}
+
+static int add_pattern(struct pattern **patterns, size_t *n, const char *text, struct err *err)
+{
+    struct pattern *more = grown(*patterns, *n, sizeof **patterns);
+    if (more == NULL)
+        return err_set(err, "out of memory in the target");
+    *patterns = more;
+    if (pattern_parse(&more[*n], text) < 0)
+        return err_set(err, "bad pattern '%s'", text);
+    ++*n;
+    return 0;
+}
+
+static int add_phase(struct agent_config *config, char *text, struct err *err)
+{
+    struct agent_phase *more = grown(config->phases, config->n_phases, sizeof *more), phase;
+    if (more == NULL)
+        return err_set(err, "out of memory in the target");
+    config->phases = more;
+    char *rest;
+    phase.class_name = strtok_r(text, " ", &rest);
+    phase.name = strtok_r(NULL, " ", &rest);
+    phase.descriptor = strtok_r(NULL, " ", &rest);
+    if (phase.descriptor == NULL)
+        return err_set(err, "bad phase in the configuration");
+    more[config->n_phases++] = phase;
+    return 0;
+}
+
+static int add_event(struct agent_config *config, const char *text, struct err *err)
+{
+    uint64_t fields[5];
+    for (size_t i = 0; i < 5; i++) {
+        char *end;
+        fields[i] = strtoull(text, &end, 16);
+        if (end == text || config->n_counters == RING_COUNTERS_MAX)
+            return err_set(err, "bad event in the configuration");
+        text = end;
+    }
+    struct counters_attr *attr = &config->counters[config->n_counters++];
+    attr->type = (uint32_t)fields[0];
+    attr->config = fields[1];
+    attr->config1 = fields[2];
+    attr->config2 = fields[3];
+    attr->exclude = (uint32_t)fields[4];
+    return 0;
+}
+
+static int set(struct agent_config *config, const char *key, char *value, struct err *err)
+{
+    if (strcmp(key, "min_bytecodes") == 0) {
+        config->min_bytecodes = (uint32_t)strtoul(value, NULL, 10);
+        return 0;
+    }
+    if (strcmp(key, "include") == 0)
+        return add_pattern(&config->includes, &config->n_includes, value, err);
+    if (strcmp(key, "exclude") == 0)
+        return add_pattern(&config->excludes, &config->n_excludes, value, err);
+    if (strcmp(key, "phase") == 0)
+        return add_phase(config, value, err);
+    if (strcmp(key, "event") == 0)
+        return add_event(config, value, err);
+    return err_set(err, "unknown setting '%s' in the configuration", key);
+}
+
+static int by_class(const void *a, const void *b)
+{
+    return strcmp(((const struct agent_phase *)a)->class_name, ((const struct agent_phase *)b)->class_name);
+}
+
+int config_read(struct agent_config *config, int fd, struct err *err)
+{
+    memset(config, 0, sizeof *config);
+    if (load(config, fd, err) < 0)
+        return -1;
+    char *rest, *line = strtok_r(config->text, "\n", &rest);
+    for (; line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        char *space = strchr(line, ' ');
+        if (space == NULL)
+            return err_set(err, "bad line '%s' in the configuration", line);
+        *space = '\0';
+        if (set(config, line, space + 1, err) < 0)
+            return -1;
+    }
+    if (config->n_phases > 0)
+        qsort(config->phases, config->n_phases, sizeof *config->phases, by_class);
+    return 0;
+}
+
+void config_free(struct agent_config *config)
+{
+    free(config->text);
+    free(config->includes);
+    free(config->excludes);
+    free(config->phases);
+    memset(config, 0, sizeof *config);
+}
+
+static int compare(const char *text, const char *name, size_t n)
+{
+    int order = strncmp(text, name, n);
+    return order != 0 ? order : text[n] != '\0';
+}
+
+/* The first phase of a class, or NULL. */
+static const struct agent_phase *phases_of(const struct agent_config *config, const char *name, size_t n)
+{
+    size_t low = 0, high = config->n_phases;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(config->phases[middle].class_name, name, n) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == config->n_phases || compare(config->phases[low].class_name, name, n) != 0)
+        return NULL;
+    return &config->phases[low];
+}
+
+/*
+ * Never instrumented: mmprof's own classes, and where HotSpot switches between virtual threads and reads frames by
+ * their layout.
+ */
+static const char *const untouchable[] = {
+    AGENT_CLASS_START,
+    "jdk/internal/vm/Continuation",
+    "java/lang/VirtualThread",
+    "java/lang/ThreadBuilders$BoundVirtualThread",
+};
+
+bool config_wants_class(const struct agent_config *config, const char *name, size_t n)
+{
+    for (size_t i = 0; i < sizeof untouchable / sizeof *untouchable; i++)
+        if (n >= strlen(untouchable[i]) && memcmp(name, untouchable[i], strlen(untouchable[i])) == 0)
+            return false;
+    if (config->n_phases > 0)
+        return phases_of(config, name, n) != NULL;
+    if (config->n_includes == 0)
+        return true;
+    for (size_t i = 0; i < config->n_includes; i++)
+        if (pattern_matches_class(&config->includes[i], name, n))
+            return true;
+    return false;
+}
+
+static bool any_matches(const struct pattern *patterns, size_t n, const struct rewrite_method *method)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pattern_matches_class(&patterns[i], method->class_name.at, method->class_name.n) &&
+            pattern_matches_method(&patterns[i], method->name.at, method->name.n))
+            return true;
+    return false;
+}
+
+/* Thesis §3.2.1: a body of more than 50 bytes, or a backward branch. */
+bool config_wants_method(const struct agent_config *config, const struct rewrite_method *method)
+{
+    if (config->n_phases > 0) {
+        const struct agent_phase *end = config->phases + config->n_phases;
+        const struct agent_phase *phase = phases_of(config, method->class_name.at, method->class_name.n);
+        for (; phase != NULL && phase < end; phase++) {
+            if (compare(phase->class_name, method->class_name.at, method->class_name.n) != 0)
+                return false;
+            if (compare(phase->name, method->name.at, method->name.n) == 0 &&
+                compare(phase->descriptor, method->descriptor.at, method->descriptor.n) == 0)
+                return true;
+        }
+        return false;
+    }
+    if (method->code_bytes <= config->min_bytecodes && !method->has_loop)
+        return false;
+    if (config->n_includes > 0 && !any_matches(config->includes, config->n_includes, method))
+        return false;
+    return !any_matches(config->excludes, config->n_excludes, method);
+}

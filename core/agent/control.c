@@ -1,0 +1,111 @@
+#include "core/agent/agent.h"
+#include "core/agent/protocol.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define HANDSHAKE_TIMEOUT_MS 10000
+
+void control_close(struct control *control)
+{
+    int *fds[] = { &control->socket, &control->segment_fd, &control->methods_fd, &control->config_fd };
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
+}
+
+int control_send(struct control *control, const char *format, ...)
+{
+    char packet[PROTOCOL_PACKET_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(packet, sizeof packet, format, arguments);
+    va_end(arguments);
+    if (n < 0 || control->socket < 0)
+        return -1;
+    size_t length = (size_t)n < sizeof packet ? (size_t)n : sizeof packet - 1;
+    /* Never blocks: a recorder that is stopped must not stop the target. */
+    return send(control->socket, packet, length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
+/* Receive one packet and its descriptors.  Returns its length, 0 at the end of the connection or when time is up. */
+static size_t receive(int socket, char packet[PROTOCOL_PACKET_BYTES], int fds[PROTOCOL_N_FDS], int timeout_ms)
+{
+    struct pollfd wait = { .fd = socket, .events = POLLIN };
+    int ready;
+    do {
+        ready = poll(&wait, 1, timeout_ms);
+    } while (ready < 0 && errno == EINTR);
+    if (ready <= 0)
+        return 0;
+    struct iovec part = { packet, PROTOCOL_PACKET_BYTES - 1 };
+    union {
+        char bytes[CMSG_SPACE(sizeof(int) * PROTOCOL_N_FDS)];
+        struct cmsghdr align;
+    } control;
+    struct msghdr message = { .msg_iov = &part,
+                              .msg_iovlen = 1,
+                              .msg_control = control.bytes,
+                              .msg_controllen = sizeof control.bytes };
+    ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (n <= 0)
+        return 0;
+    packet[n] = '\0';
+    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+    if (first != NULL && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS &&
+        first->cmsg_len == CMSG_LEN(sizeof(int) * PROTOCOL_N_FDS))
+        memcpy(fds, CMSG_DATA(first), sizeof(int) * PROTOCOL_N_FDS);
+    return (size_t)n;
+}
+
+static int handshake(struct control *control, struct err *err)
+{
+    char packet[PROTOCOL_PACKET_BYTES];
+    int fds[PROTOCOL_N_FDS] = { -1, -1, -1 };
+    if (control_send(control, "hello %d %d", PROTOCOL_VERSION, (int)getpid()) < 0)
+        return err_set(err, "cannot greet the recorder: %s", strerror(errno));
+    size_t n = receive(control->socket, packet, fds, HANDSHAKE_TIMEOUT_MS);
+    control->segment_fd = fds[0];
+    control->methods_fd = fds[1];
+    control->config_fd = fds[2];
+    if (n == 0 || strcmp(packet, "session") != 0 || fds[2] < 0)
+        return err_set(err, "the recorder does not answer");
+    return 0;
+}
+
+int control_connect(struct control *control, const char *path, struct err *err)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    control->segment_fd = control->methods_fd = control->config_fd = -1;
+    control->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (control->socket < 0 || strlen(path) >= sizeof address.sun_path) {
+        control_close(control);
+        return err_set(err, "cannot make a socket");
+    }
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    if (connect(control->socket, (const struct sockaddr *)&address, sizeof address) < 0)
+        err_set(err, "cannot connect to the recorder: %s", strerror(errno));
+    else if (handshake(control, err) == 0)
+        return 0;
+    control_close(control);
+    return -1;
+}
+
+void control_wait_for_stop(struct control *control)
+{
+    char packet[PROTOCOL_PACKET_BYTES];
+    int fds[PROTOCOL_N_FDS];
+    for (;;) {
+        size_t n = receive(control->socket, packet, fds, -1);
+        if (n == 0 || strcmp(packet, "stop") == 0)
+            return;
+    }
+}

@@ -1,0 +1,277 @@
+/*
+ * The native side of the probes.
+ *
+ * An armed pair costs two calls through JNI (5 to 6 ns together), two timestamps (10 ns each in a virtual machine)
+ * and two 8-byte stores into a buffer that is in the cache: the timestamps are the floor.
+ *
+ * Everything that a probe needs is in the thread's own 'self', found in one instruction (initial-exec TLS).  What is
+ * shared with the recorder is one ring per thread; the only shared writes are its head and tail.
+ */
+#include "core/agent/agent.h"
+#include "core/base/ticks.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct probe_thread {
+    uint32_t epoch; /* of the session whose ring this is; 0: no ring */
+    uint32_t mask;  /* words in the ring minus one */
+    uint64_t *words;
+    struct ring *ring;
+    uint32_t n_counters;
+    uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
+    struct counters_thread counters;
+};
+
+static _Thread_local struct probe_thread self;
+
+/* The session; the epoch is published last. */
+static struct {
+    _Atomic uint32_t epoch; /* 0: nothing is recorded */
+    struct segment *segment;
+    jvmtiEnv *jvmti;
+    struct counters_attr counters[RING_COUNTERS_MAX];
+    uint32_t n_counters;
+} session;
+
+static uint32_t token_epoch(jint token)
+{
+    return (uint32_t)token >> RING_METHOD_BITS;
+}
+
+/* ---- taking and giving back a ring: once in a thread's life ---- */
+
+static void set_name(struct ring *ring)
+{
+    jvmtiThreadInfo info;
+    memset(&info, 0, sizeof info);
+    if ((*session.jvmti)->GetThreadInfo(session.jvmti, NULL, &info) != JVMTI_ERROR_NONE || info.name == NULL)
+        return;
+    size_t n = strnlen(info.name, RING_NAME_BYTES - 1);
+    memcpy(ring->name, info.name, n);
+    ring->name[n] = '\0';
+    (*session.jvmti)->Deallocate(session.jvmti, (unsigned char *)info.name);
+    atomic_store_explicit(&ring->name_set, 1, memory_order_release);
+}
+
+/* A free ring of the segment, or NULL when all are taken. */
+static struct ring *claim(struct segment *segment, uint32_t *index)
+{
+    for (uint32_t i = 0; i < segment->n_rings; i++) {
+        struct ring *ring = segment_ring(segment, i);
+        uint32_t state = RING_FREE;
+        if (atomic_load_explicit(&ring->state, memory_order_relaxed) != RING_FREE)
+            continue;
+        if (!atomic_compare_exchange_strong(&ring->state, &state, RING_CLAIMED))
+            continue;
+        uint32_t seen = atomic_load(&segment->n_rings_seen);
+        while (seen < i + 1 && !atomic_compare_exchange_weak(&segment->n_rings_seen, &seen, i + 1))
+            continue;
+        *index = i;
+        return ring;
+    }
+    return NULL;
+}
+
+static bool take_ring(uint32_t epoch)
+{
+    struct segment *segment = session.segment;
+    uint32_t index;
+    if (self.refused_epoch == epoch)
+        return false;
+    counters_thread_close(&self.counters);
+    struct ring *ring = claim(segment, &index);
+    if (ring == NULL) {
+        self.refused_epoch = epoch;
+        return false;
+    }
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+    ring->limit = tail + segment->ring_words;
+    ring->depth = ring->n_lost_unrecorded = 0;
+    atomic_store_explicit(&ring->n_lost, 0, memory_order_relaxed);
+    atomic_store_explicit(&ring->name_set, 0, memory_order_relaxed);
+    ring->tid = (int32_t)syscall(SYS_gettid);
+    ring->start_ticks = ticks_now();
+    set_name(ring);
+    self.n_counters = session.n_counters;
+    if (self.n_counters > 0)
+        counters_thread_open(&self.counters, session.counters, self.n_counters);
+    self.ring = ring;
+    self.words = segment_words(segment, index);
+    self.mask = segment->ring_words - 1;
+    self.epoch = epoch;
+    atomic_store_explicit(&ring->state, RING_TAKEN, memory_order_release);
+    return true;
+}
+
+void probe_thread_ended(void)
+{
+    uint32_t epoch = self.epoch;
+    self.epoch = 0;
+    counters_thread_close(&self.counters);
+    if (epoch == 0 || epoch != atomic_load(&session.epoch))
+        return;
+    self.ring->end_ticks = ticks_now();
+    atomic_store_explicit(&self.ring->state, RING_ENDED, memory_order_release);
+}
+
+/* ---- recording ---- */
+
+/* There is one word for the record itself and one for each exit that is still to come; with counters, more. */
+static inline bool has_room(const struct ring *ring, uint64_t head, uint64_t record_words)
+{
+    return head + (ring->depth + UINT64_C(3)) * record_words <= ring->limit;
+}
+
+static bool find_room(struct ring *ring, uint64_t head, uint64_t record_words)
+{
+    ring->limit = atomic_load_explicit(&ring->tail, memory_order_acquire) + self.mask + 1;
+    return has_room(ring, head, record_words);
+}
+
+static inline void put(uint64_t head, uint64_t word)
+{
+    self.words[head & self.mask] = word;
+}
+
+/* One record: the timestamp is taken as late as possible at an entry, as early as possible at an exit. */
+static uint64_t put_with_counters(uint64_t head, enum ring_kind kind, uint32_t method, uint64_t ticks)
+{
+    uint64_t values[RING_COUNTERS_MAX];
+    if (!counters_thread_read(&self.counters, values))
+        for (uint32_t i = 0; i < self.n_counters; i++)
+            values[i] = RING_NOT_COUNTED;
+    put(head++, ring_word(kind, method, ticks));
+    for (uint32_t i = 0; i < self.n_counters; i++)
+        put(head++, values[i]);
+    return head;
+}
+
+static uint64_t put_record(uint64_t head, enum ring_kind kind, uint32_t method)
+{
+    uint64_t ticks = ticks_now();
+    if (self.n_counters > 0)
+        return put_with_counters(head, kind, method, ticks);
+    put(head, ring_word(kind, method, ticks));
+    return head + 1;
+}
+
+static uint64_t put_gap(struct ring *ring, uint64_t head)
+{
+    uint32_t n = ring->n_lost_unrecorded < RING_METHOD_MAX ? ring->n_lost_unrecorded : RING_METHOD_MAX;
+    ring->n_lost_unrecorded -= n;
+    return put_record(head, RING_GAP, n);
+}
+
+/* The rare parts of an entry: no ring yet, a full ring, a gap to tell of.  Returns whether to record the entry. */
+static __attribute__((noinline)) bool prepare(jint token)
+{
+    uint32_t epoch = token_epoch(token);
+    if (epoch != atomic_load_explicit(&session.epoch, memory_order_acquire))
+        return false;
+    if (self.epoch != epoch && !take_ring(epoch)) {
+        atomic_fetch_add_explicit(&session.segment->n_lost_no_ring, 1, memory_order_relaxed);
+        return false;
+    }
+    struct ring *ring = self.ring;
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint64_t record_words = 1 + self.n_counters;
+    if (!has_room(ring, head, record_words) && !find_room(ring, head, record_words)) {
+        atomic_fetch_add_explicit(&ring->n_lost, 1, memory_order_relaxed);
+        ring->n_lost_unrecorded += ring->n_lost_unrecorded < UINT32_MAX;
+        return false;
+    }
+    if (ring->n_lost_unrecorded > 0)
+        atomic_store_explicit(&ring->head, put_gap(ring, head), memory_order_release);
+    return true;
+}
+
+/*
+ * Entry.  Returns the token that the method keeps for its exits: 0 when nothing was recorded, so that the exit
+ * records nothing either and the stream stays well nested.
+ */
+__attribute__((visibility("default"))) JNIEXPORT jint JNICALL
+Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint token)
+{
+    (void)jni;
+    (void)probe;
+    struct ring *ring = self.ring;
+    if (token_epoch(token) != self.epoch || ring->n_lost_unrecorded > 0 ||
+        !has_room(ring, atomic_load_explicit(&ring->head, memory_order_relaxed), 1 + self.n_counters)) {
+        if (!prepare(token))
+            return 0;
+        ring = self.ring;
+    }
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    ring->depth++;
+    head = put_record(head, RING_ENTER, (uint32_t)token & RING_METHOD_MAX);
+    atomic_store_explicit(&ring->head, head, memory_order_release);
+    return token;
+}
+
+/* An exit always has room: its entry reserved it. */
+static inline void leave(jint token, enum ring_kind kind)
+{
+    if (token_epoch(token) != self.epoch)
+        return;
+    struct ring *ring = self.ring;
+    if (ring->depth == 0)
+        return;
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    if (ring->n_lost_unrecorded > 0 && find_room(ring, head, 1 + self.n_counters))
+        head = put_gap(ring, head);
+    ring->depth--;
+    head = put_record(head, kind, (uint32_t)token & RING_METHOD_MAX);
+    atomic_store_explicit(&ring->head, head, memory_order_release);
+}
+
+__attribute__((visibility("default"))) JNIEXPORT void JNICALL
+Java_java_lang_MmprofProbe_exit0(JNIEnv *jni, jclass probe, jint token)
+{
+    (void)jni;
+    (void)probe;
+    leave(token, RING_EXIT);
+}
+
+__attribute__((visibility("default"))) JNIEXPORT void JNICALL
+Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint token)
+{
+    (void)jni;
+    (void)probe;
+    leave(token, RING_UNWIND);
+}
+
+/* ---- the session ---- */
+
+void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti)
+{
+    session.segment = segment;
+    session.jvmti = jvmti;
+    memcpy(session.counters, config->counters, sizeof session.counters);
+    session.n_counters = (uint32_t)config->n_counters;
+    atomic_store_explicit(&session.epoch, segment->epoch, memory_order_release);
+}
+
+void probe_stop(void)
+{
+    atomic_store_explicit(&session.epoch, 0, memory_order_release);
+}
+
+void probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch)
+{
+    memset(ring, 0, sizeof *ring);
+    ring->limit = UINT64_MAX;
+    self.ring = ring;
+    self.words = words;
+    self.mask = n_words - 1;
+    self.n_counters = 0;
+    self.epoch = epoch;
+}
+
+void probe_leave_private(void)
+{
+    self.epoch = 0;
+    self.ring = NULL;
+}

@@ -1,0 +1,61 @@
+/*
+ * How the recorder and the agent inside the target talk.
+ *
+ * The recorder listens on a socket in a private directory (mode 0700, random name) and gives its path to the agent
+ * as the only option.  The agent connects and both exchange packets of text (SOCK_SEQPACKET, at most
+ * PROTOCOL_PACKET_BYTES):
+ *
+ *     agent:     hello VERSION PID
+ *     recorder:  session                    with three descriptors: segment, method log, configuration
+ *     agent:     ready key=value ...        everything is instrumented, or
+ *                failed TEXT                nothing is
+ *     recorder:  stop
+ *     agent:     stopped key=value ...      nothing is instrumented any more
+ *
+ * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
+ *
+ * The segment is core/trace/ring.h's.  The method log is a memory file to which the agent appends a method before its
+ * first probe can run; entries are a u32 (little-endian) with the length of what follows, then as protocol_put_method
+ * writes it.  The configuration is text, one setting a line:
+ *
+ *     min_bytecodes N
+ *     include PATTERN                       core/base/pattern.h
+ *     exclude PATTERN
+ *     phase CLASS NAME DESCRIPTOR           then only these methods
+ *     event TYPE CONFIG CONFIG1 CONFIG2 EXCLUDE    hexadecimal; counters to be read in records
+ */
+#ifndef CORE_AGENT_PROTOCOL_H
+#define CORE_AGENT_PROTOCOL_H
+
+#include "core/base/bytes.h"
+#include "core/trace/trace.h"
+
+#define PROTOCOL_VERSION      1
+#define PROTOCOL_PACKET_BYTES 4096
+#define PROTOCOL_N_FDS        3
+#define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */
+
+/* What Agent_OnAttach returns, for the attach response. */
+#define PROTOCOL_BUSY     101 /* another recorder is attached */
+#define PROTOCOL_NO_JVMTI 102 /* the JVM denies a capability that is needed */
+#define PROTOCOL_NO_PEER  103 /* the recorder's socket cannot be reached */
+
+/* Strings are a varint length and the bytes. */
+struct protocol_text {
+    const char *at;
+    size_t n;
+};
+
+struct protocol_method {
+    uint32_t id, first_line, code_bytes;
+    bool has_loop;
+    struct protocol_text class_name, name, descriptor, source; /* borrowed */
+};
+
+/* Append an entry with its length in front.  s->full when it does not fit. */
+void protocol_put_method(struct sink *s, const struct protocol_method *method);
+
+/* Decode an entry without its length.  Returns 0, or -1 when it is malformed. */
+int protocol_get_method(struct cursor *c, struct protocol_method *method);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * Patterns for methods: CLASS, CLASS#METHOD or, if the class is written with slashes, CLASS.METHOD; '*' stands for any
+ * characters.  Without slashes, dots separate the parts of the class's name.
+ *
+ *     java/util/HashMap.get*    java.util.HashMap#get*    com.example.*
+ */
+#ifndef CORE_BASE_PATTERN_H
+#define CORE_BASE_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PATTERN_BYTES 512
+
+struct pattern {
+    char text[PATTERN_BYTES]; /* class pattern, NUL, method pattern ("*" when none was given), NUL */
+    size_t method_at;
+};
+
+/* Returns 0, or -1 when the text is empty or too long. */
+int pattern_parse(struct pattern *pattern, const char *text);
+
+/* class_name in internal form. */
+bool pattern_matches_class(const struct pattern *pattern, const char *class_name, size_t n);
+bool pattern_matches_method(const struct pattern *pattern, const char *name, size_t n);
+
+#endif
