@@ -1,0 +1,150 @@
+#include "core/jvm/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define START_TIMEOUT_MS  10000 /* for the JVM's attach thread to come up: 4 to 39 ms, longer under load */
+#define ANSWER_TIMEOUT_MS 30000 /* for the agent's entry point */
+#define ANSWER_BYTES      4096
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int not_answering(const struct jvm_process *process, struct err *err)
+{
+    err_set(err, "JVM %d does not answer", (int)process->pid);
+    return err_next(err, "see whether it is stopped or hangs ('ps -o stat,cmd %d'), then try again",
+                    (int)process->pid);
+}
+
+/* Create the file that tells the JVM that its SIGQUIT means an attach.  Returns 0, or -1 with *err set. */
+static int create_trigger(const struct jvm_process *process, const char *path, struct err *err)
+{
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660);
+    if (fd < 0 && errno != EEXIST) {
+        err_set(err, "cannot create '%s': %s", path, strerror(errno));
+        return err_next(err, "make /tmp of the JVM writable for its user");
+    }
+    if (fd < 0)
+        return 0;
+    /* HotSpot accepts a file of its own user or of root: a failure here changes nothing. */
+    if (fchown(fd, process->uid, process->gid) < 0)
+        errno = 0;
+    close(fd);
+    return 0;
+}
+
+/* Wake the attach thread up and wait for its socket. */
+static int wake_up(const struct jvm_process *process, const char *socket_at, struct err *err)
+{
+    char trigger[96];
+    const struct timespec pause = { 0, 5000000 };
+    struct stat status;
+    bool there = false;
+    if (!process->catches_quit) {
+        err_set(err, "JVM %d does not handle SIGQUIT", (int)process->pid);
+        return err_next(err, "if it is just starting, try again; if it was started with -Xrs, start it under mmprof "
+                             "instead: mmprof record -- java ...");
+    }
+    snprintf(trigger, sizeof trigger, "/proc/%d/root/tmp/.attach_pid%d", (int)process->pid, (int)process->inner_pid);
+    if (create_trigger(process, trigger, err) < 0)
+        return -1;
+    if (kill(process->pid, SIGQUIT) == 0)
+        for (int waited = 0; waited < START_TIMEOUT_MS && !there; waited += 5) {
+            nanosleep(&pause, NULL);
+            there = stat(socket_at, &status) == 0;
+        }
+    unlink(trigger);
+    return there ? 0 : not_answering(process, err);
+}
+
+static int send_words(int fd, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *at = words[i];
+        for (size_t left = strlen(at) + 1; left > 0;) {
+            ssize_t sent = send(fd, at, left, MSG_NOSIGNAL);
+            if (sent <= 0)
+                return -1;
+            at += sent;
+            left -= (size_t)sent;
+        }
+    }
+    return 0;
+}
+
+/* The whole answer, with a closing NUL.  Returns 0, or -1 when time is up or it is empty. */
+static int read_answer(int fd, char answer[ANSWER_BYTES])
+{
+    size_t n = 0;
+    while (n < ANSWER_BYTES - 1) {
+        struct pollfd wait = { .fd = fd, .events = POLLIN };
+        if (poll(&wait, 1, ANSWER_TIMEOUT_MS) <= 0)
+            return -1;
+        ssize_t got = recv(fd, answer + n, ANSWER_BYTES - 1 - n, 0);
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    answer[n] = '\0';
+    return n == 0 ? -1 : 0;
+}
+
+/* "0\nreturn code: 0\n" when the library was called; else a text that says why it was not. */
+static int parse_answer(const char *answer, const char *path, int *result, struct err *err)
+{
+    const char *text = strchr(answer, '\n'), *code = strstr(answer, "return code: ");
+    text = text == NULL ? answer : text + 1;
+    if (code != NULL) {
+        *result = atoi(code + strlen("return code: "));
+        return 0;
+    }
+    err_set(err, "the JVM cannot load '%s': %.*s", path, (int)strcspn(text, "\n"), text);
+    if (strstr(text, "Dynamic agent loading") != NULL)
+        return err_next(err, "start the JVM without -XX:-EnableDynamicAgentLoading, or under mmprof: "
+                             "mmprof record -- java ...");
+    return err_next(err, "see that the JVM's user may read that file, and that its libc is not older than mmprof's");
+}
+
+int jvm_attach_load(const struct jvm_process *process, const char *path, const char *options, int *result,
+                    struct err *err)
+{
+    const char *const words[] = { "1", "load", path, "true", options };
+    char at[96], answer[ANSWER_BYTES];
+    snprintf(at, sizeof at, "/proc/%d/root/tmp/.java_pid%d", (int)process->pid, (int)process->inner_pid);
+    int fd = connect_to(at);
+    if (fd < 0) {
+        if (wake_up(process, at, err) < 0)
+            return -1;
+        fd = connect_to(at);
+    }
+    if (fd < 0)
+        return not_answering(process, err);
+    int rc = -1;
+    if (send_words(fd, words, sizeof words / sizeof *words) < 0 || read_answer(fd, answer) < 0)
+        not_answering(process, err);
+    else
+        rc = parse_answer(answer, path, result, err);
+    close(fd);
+    return rc;
+}

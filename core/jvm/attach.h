@@ -1,0 +1,26 @@
+/*
+ * The HotSpot attach protocol: load an agent library into a running JVM.
+ *
+ * In order: create /tmp/.attach_pidN, send SIGQUIT, wait for the socket /tmp/.java_pidN, connect, send the words
+ * "1" "load" PATH "true" OPTIONS, each with a closing NUL, read the answer (a status line, then text).  The first
+ * steps are left out when the socket is there already.
+ */
+#ifndef CORE_JVM_ATTACH_H
+#define CORE_JVM_ATTACH_H
+
+#include "core/jvm/process.h"
+
+/*
+ * Load a library.
+ *
+ * path     of the library, as the target sees it (absolute).
+ * options  given to its Agent_OnAttach.
+ * *result  what Agent_OnAttach returned.
+ *
+ * Returns 0 when the library was called, or -1 with *err set: the JVM does not answer (stopped, hanging, started with
+ * -Xrs), it refuses dynamic agents, or it cannot load the library.
+ */
+int jvm_attach_load(const struct jvm_process *process, const char *path, const char *options, int *result,
+                    struct err *err);
+
+#endif

@@ -1,0 +1,164 @@
+#include "core/jvm/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Read a small file of /proc; the text ends with NUL.  Returns its length, or -1 with errno set. */
+static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t n)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    size_t done = 0;
+    ssize_t got;
+    while (done < n - 1 && (got = read(fd, text + done, n - 1 - done)) > 0)
+        done += (size_t)got;
+    close(fd);
+    text[done] = '\0';
+    return (ssize_t)done;
+}
+
+/* The text behind "KEY:" in /proc/PID/status, or "". */
+static const char *field(const char *status, const char *key)
+{
+    const char *line = strstr(status, key);
+    return line == NULL ? "" : line + strlen(key);
+}
+
+static int read_status(struct jvm_process *process, struct err *err)
+{
+    char status[8192];
+    if (read_proc(process->pid, "status", status, sizeof status) <= 0) {
+        err_set(err, "there is no process %d", (int)process->pid);
+        return err_next(err, "list the JVMs with 'pgrep -a java' and give one's number to -p");
+    }
+    long leader = strtol(field(status, "\nTgid:"), NULL, 10);
+    if (leader != process->pid) {
+        err_set(err, "%d is a thread of process %ld", (int)process->pid, leader);
+        return err_next(err, "use -p %ld", leader);
+    }
+    char *rest;
+    strtoul(field(status, "\nUid:"), &rest, 10);
+    process->uid = (uid_t)strtoul(rest, NULL, 10);
+    strtoul(field(status, "\nGid:"), &rest, 10);
+    process->gid = (gid_t)strtoul(rest, NULL, 10);
+    unsigned long long caught = strtoull(field(status, "\nSigCgt:"), NULL, 16);
+    process->catches_quit = (caught >> (SIGQUIT - 1) & 1) != 0;
+    process->inner_pid = process->pid;
+    for (const char *at = field(status, "\nNSpid:"); *at == '\t' || *at == ' '; at = rest)
+        process->inner_pid = (pid_t)strtol(at, &rest, 10);
+    return 0;
+}
+
+static void read_command(struct jvm_process *process)
+{
+    ssize_t n = read_proc(process->pid, "cmdline", process->command, sizeof process->command);
+    for (ssize_t i = 0; i + 1 < n; i++)
+        if (process->command[i] == '\0')
+            process->command[i] = ' ';
+    process->attach_disabled = strstr(process->command, "-XX:+DisableAttachMechanism") != NULL;
+}
+
+/* Does it have libjvm.so mapped?  Returns 1, 0, or -1 with errno set when that may not be seen. */
+static int maps_libjvm(pid_t pid)
+{
+    char path[64], *line = NULL;
+    size_t size = 0;
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    if (maps == NULL)
+        return -1;
+    while (found == 0 && getline(&line, &size, maps) > 0)
+        found = strstr(line, "/libjvm.so") != NULL;
+    free(line);
+    fclose(maps);
+    return found;
+}
+
+static bool shares_mounts(pid_t pid)
+{
+    char theirs[64];
+    struct stat a, b;
+    snprintf(theirs, sizeof theirs, "/proc/%d/root/", (int)pid);
+    return stat("/", &a) == 0 && stat(theirs, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
+{
+    memset(process, 0, sizeof *process);
+    process->pid = pid;
+    if (read_status(process, err) < 0)
+        return -1;
+    if (process->uid != geteuid() && geteuid() != 0) {
+        const struct passwd *owner = getpwuid(process->uid);
+        err_set(err, "process %d belongs to user '%s'", (int)pid, owner == NULL ? "?" : owner->pw_name);
+        return err_next(err, "run mmprof as that user or as root");
+    }
+    read_command(process);
+    int is_jvm = maps_libjvm(pid);
+    if (is_jvm < 0) {
+        err_set(err, "cannot look into process %d: %s", (int)pid, strerror(errno));
+        return err_next(err, "run mmprof as the JVM's user or as root");
+    }
+    if (is_jvm == 0) {
+        err_set(err, "process %d ('%.60s') is not a HotSpot JVM", (int)pid, process->command);
+        return err_next(err, "list the JVMs with 'pgrep -a java'; a JVM that just started may need another second");
+    }
+    if (process->attach_disabled) {
+        err_set(err, "JVM %d does not let anybody attach (-XX:+DisableAttachMechanism)", (int)pid);
+        return err_next(err, "start it without that option, or under mmprof: mmprof record -- java ...");
+    }
+    process->same_mounts = shares_mounts(pid);
+    return 0;
+}
+
+int jvm_process_threads(pid_t pid, pid_t *tids, int n)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    if (tasks == NULL)
+        return -1;
+    int count = 0;
+    for (const struct dirent *entry = readdir(tasks); entry != NULL; entry = readdir(tasks)) {
+        int tid = atoi(entry->d_name);
+        if (tid > 0 && count < n)
+            tids[count] = tid;
+        count += tid > 0;
+    }
+    closedir(tasks);
+    return count;
+}
+
+int jvm_thread_comm(pid_t pid, pid_t tid, char comm[16])
+{
+    char name[48], text[64];
+    snprintf(name, sizeof name, "task/%d/comm", (int)tid);
+    if (read_proc(pid, name, text, sizeof text) <= 0)
+        return -1;
+    text[strcspn(text, "\n")] = '\0';
+    snprintf(comm, 16, "%.15s", text);
+    return 0;
+}
+
+int jvm_process_cpu_ns(pid_t pid, uint64_t *cpu_ns)
+{
+    clockid_t clock;
+    struct timespec time;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) < 0)
+        return -1;
+    *cpu_ns = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    return 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * What /proc tells about a process that may be a HotSpot JVM.
+ */
+#ifndef CORE_JVM_PROCESS_H
+#define CORE_JVM_PROCESS_H
+
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define JVM_COMMAND_BYTES 4096
+
+struct jvm_process {
+    pid_t pid;
+    pid_t inner_pid; /* in its own PID namespace */
+    uid_t uid;       /* effective */
+    gid_t gid;
+    bool catches_quit;               /* a handler for SIGQUIT is installed: the signal is safe to send */
+    bool attach_disabled;            /* -XX:+DisableAttachMechanism */
+    bool same_mounts;                /* it sees the files that we see */
+    char command[JVM_COMMAND_BYTES]; /* words separated by spaces; cut if long */
+};
+
+/*
+ * Look at a process and see whether it is a JVM of ours to attach to.
+ *
+ * Returns 0, or -1 with *err set: no such process, a thread's id, not a JVM, another user's, attaching disabled.
+ */
+int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err);
+
+/* The thread ids of a process, at most n; the total count, or -1 when the process is gone. */
+int jvm_process_threads(pid_t pid, pid_t *tids, int n);
+
+/* A thread's name as the kernel has it (at most 15 bytes and NUL).  Returns 0, or -1 when it is gone. */
+int jvm_thread_comm(pid_t pid, pid_t tid, char comm[16]);
+
+/* CPU time of all threads of a process so far, ended ones included, in ns.  Returns 0, or -1 when it is gone. */
+int jvm_process_cpu_ns(pid_t pid, uint64_t *cpu_ns);
+
+#endif
