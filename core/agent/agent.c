@@ -73,7 +73,8 @@ static void unmap_segment(void)
 static int begin_session(JNIEnv *jni, struct err *err)
 {
     double inside = 0, outside = 0;
-    if (config_read(&agent.config, agent.control.config_fd, err) < 0 ||
+    if (control_handshake(&agent.control, err) < 0 ||
+        config_read(&agent.config, agent.control.config_fd, err) < 0 ||
         map_segment(agent.control.segment_fd, err) < 0 || classes_define_probe(jni, err) < 0 ||
         calibrate(jni, &inside, &outside, err) < 0)
         return -1;
@@ -83,6 +84,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
     agent.segment->epoch = agent.epoch;
     probe_start(agent.segment, &agent.config, agent.jvmti);
     classes_arm_all(jni, agent.epoch);
+    instrument_publish(agent.segment);
     return instrument_start(agent.jvmti, jni, &agent.config, agent.control.methods_fd, err);
 }
 
@@ -91,6 +93,7 @@ static void end_session(JNIEnv *jni)
     probe_stop();
     classes_arm_all(jni, 0);
     instrument_stop(agent.jvmti, jni);
+    instrument_publish(NULL);
     unmap_segment();
     config_free(&agent.config);
 }

@@ -48,7 +48,7 @@ struct agent_config {
     size_t n_includes, n_excludes;
     struct agent_phase *phases; /* owned, sorted by class name */
     size_t n_phases;
-    struct counters_attr counters[RING_COUNTERS_MAX];
+    struct counter_code counters[RING_COUNTERS_MAX];
     size_t n_counters;
 };
 
@@ -67,8 +67,11 @@ struct control {
     int segment_fd, methods_fd, config_fd;
 };
 
-/* Connect to the recorder, exchange hello and session.  Returns 0, or -1 with *err set and nothing left open. */
+/* Connect to the recorder and say hello; does not wait.  Returns 0, or -1 with *err set and nothing left open. */
 int control_connect(struct control *control, const char *path, struct err *err);
+
+/* Wait for the session's descriptors.  Returns 0, or -1 with *err set. */
+int control_handshake(struct control *control, struct err *err);
 int control_send(struct control *control, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Wait for "stop" or the end of the connection. */
@@ -126,6 +129,9 @@ int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *co
 /* Give all classes their own code back.  The gates are closed already. */
 void instrument_stop(jvmtiEnv *jvmti, JNIEnv *jni);
 void instrument_counts(struct instrument_counts *counts);
+
+/* Keep the recorder informed, from now on, by these counts in the segment; NULL: no more. */
+void instrument_publish(struct segment *segment);
 
 void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
                                    jobject domain, jint n_bytes, const unsigned char *bytes, jint *n_out,

@@ -75,12 +75,12 @@ static int add_event(struct agent_config *config, const char *text, struct err *
             return err_set(err, "bad event in the configuration");
         text = end;
     }
-    struct counters_attr *attr = &config->counters[config->n_counters++];
-    attr->type = (uint32_t)fields[0];
-    attr->config = fields[1];
-    attr->config1 = fields[2];
-    attr->config2 = fields[3];
-    attr->exclude = (uint32_t)fields[4];
+    struct counter_code *code = &config->counters[config->n_counters++];
+    code->type = (uint32_t)fields[0];
+    code->config = fields[1];
+    code->config1 = fields[2];
+    code->config2 = fields[3];
+    code->exclude = (uint32_t)fields[4];
     return 0;
 }
 

@@ -66,12 +66,10 @@ static size_t receive(int socket, char packet[PROTOCOL_PACKET_BYTES], int fds[PR
     return (size_t)n;
 }
 
-static int handshake(struct control *control, struct err *err)
+int control_handshake(struct control *control, struct err *err)
 {
     char packet[PROTOCOL_PACKET_BYTES];
     int fds[PROTOCOL_N_FDS] = { -1, -1, -1 };
-    if (control_send(control, "hello %d %d", PROTOCOL_VERSION, (int)getpid()) < 0)
-        return err_set(err, "cannot greet the recorder: %s", strerror(errno));
     size_t n = receive(control->socket, packet, fds, HANDSHAKE_TIMEOUT_MS);
     control->segment_fd = fds[0];
     control->methods_fd = fds[1];
@@ -93,7 +91,9 @@ int control_connect(struct control *control, const char *path, struct err *err)
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (connect(control->socket, (const struct sockaddr *)&address, sizeof address) < 0)
         err_set(err, "cannot connect to the recorder: %s", strerror(errno));
-    else if (handshake(control, err) == 0)
+    else if (control_send(control, "hello %d %d", PROTOCOL_VERSION, (int)getpid()) < 0)
+        err_set(err, "cannot greet the recorder: %s", strerror(errno));
+    else
         return 0;
     control_close(control);
     return -1;

@@ -93,7 +93,29 @@ static struct {
     struct hash_set ids, classes;
     uint32_t next_id;
     struct instrument_counts counts;
+    struct segment *segment; /* where counts are published; borrowed, or NULL */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .next_id = 1 };
+
+/* The counts go to the recorder at once: the target may end at any time.  Called with the lock. */
+static void publish(void)
+{
+    struct segment *segment = state.segment;
+    if (segment == NULL)
+        return;
+    atomic_store_explicit(&segment->n_classes, state.counts.n_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_methods, state.counts.n_methods, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_skipped_too_large, state.counts.n_skipped_too_large, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_skipped_limits, state.counts.n_skipped_limits, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_skipped_unusual, state.counts.n_skipped_unusual, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_failed_classes, state.counts.n_failed_classes, memory_order_relaxed);
+}
+
+void instrument_publish(struct segment *segment)
+{
+    pthread_mutex_lock(&state.lock);
+    state.segment = segment;
+    pthread_mutex_unlock(&state.lock);
+}
 
 static struct protocol_text log_text(struct rewrite_text text)
 {
@@ -193,6 +215,7 @@ static bool remember(const char *name, int n_methods)
         state.counts.n_methods += slot->value == 0 ? (uint32_t)n_methods : 0;
         slot->value = 1;
     }
+    publish();
     pthread_mutex_unlock(&state.lock);
     return slot != NULL;
 }
@@ -244,7 +267,10 @@ static void retransform(jvmtiEnv *jvmti, JNIEnv *jni, const jclass *classes, jin
     if (error == JVMTI_ERROR_NONE || error == JVMTI_ERROR_WRONG_PHASE)
         return;
     if (n == 1) {
+        pthread_mutex_lock(&state.lock);
         state.counts.n_failed_classes++;
+        publish();
+        pthread_mutex_unlock(&state.lock);
         return;
     }
     retransform(jvmti, jni, classes, n / 2);
@@ -298,7 +324,9 @@ int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *co
     double start = now_ms();
     state.config = config;
     state.methods_fd = methods_fd;
+    pthread_mutex_lock(&state.lock);
     memset(&state.counts, 0, sizeof state.counts);
+    pthread_mutex_unlock(&state.lock);
     atomic_store(&state.active, true);
     if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) !=
             JVMTI_ERROR_NONE ||

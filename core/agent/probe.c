@@ -32,7 +32,7 @@ static struct {
     _Atomic uint32_t epoch; /* 0: nothing is recorded */
     struct segment *segment;
     jvmtiEnv *jvmti;
-    struct counters_attr counters[RING_COUNTERS_MAX];
+    struct counter_code counters[RING_COUNTERS_MAX];
     uint32_t n_counters;
 } session;
 

@@ -1,0 +1,54 @@
+/*
+ * From the target's rings into the trace.
+ *
+ * A round keeps the order that readers rely on: drain_snapshot notes how far each ring is filled; then the kernel's
+ * events up to that moment are written; drain_threads finds out whose rings these are (a thread's start is known by
+ * now), drain_methods writes the methods; drain_records writes the records up to the snapshot.
+ */
+#ifndef CORE_RECORDER_DRAIN_H
+#define CORE_RECORDER_DRAIN_H
+
+#include "core/recorder/session.h"
+#include "core/recorder/threads.h"
+
+struct drain_ring {
+    uint64_t head;                  /* at the snapshot */
+    struct recorder_thread *thread; /* whose ring it is; NULL: nobody's */
+    bool taken;                     /* at the snapshot */
+    bool ended;                     /* the thread was gone at the snapshot: head is final */
+};
+
+struct drain {
+    struct session *session;   /* borrowed */
+    struct threads *threads;   /* borrowed */
+    struct drain_ring *rings;  /* owned, n_rings */
+    uint64_t *words;           /* owned: a copy of one ring's words, in one piece */
+    uint8_t *methods;          /* owned: a piece of the method log */
+    uint64_t methods_at;       /* bytes of the method log that were read */
+    uint32_t n_seen;           /* rings looked at in this round */
+    uint64_t n_damaged;        /* rings whose head made no sense: the target was overwritten there */
+    uint64_t n_lost;           /* calls lost by threads that have ended */
+    pid_t pid, inner_pid;      /* of the target: to translate thread ids */
+    bool kernel_tells_ends;    /* so the rings need not */
+};
+
+/* Returns 0, or -1 with *err set. */
+int drain_init(struct drain *drain, struct session *session, struct threads *threads, struct err *err);
+void drain_free(struct drain *drain);
+
+/* Note how far the rings are filled.  Returns the words that wait. */
+uint64_t drain_snapshot(struct drain *drain);
+
+/* Find out whose rings they are.  Returns 0, or -1 with *err set. */
+int drain_threads(struct drain *drain, struct err *err);
+
+/* Write the methods that the agent has told of so far.  Returns 0, or -1 with *err set. */
+int drain_methods(struct drain *drain, struct trace_writer *writer, struct err *err);
+
+/* Write the records up to the snapshot; now is a moment after it, in ticks.  Returns 0, or -1 with *err set. */
+int drain_records(struct drain *drain, struct trace_writer *writer, uint64_t now, struct err *err);
+
+/* Calls that could not be recorded so far. */
+uint64_t drain_n_lost(const struct drain *drain);
+
+#endif

@@ -1,0 +1,107 @@
+#include "core/recorder/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int is_java(const char *command)
+{
+    const char *slash = strrchr(command, '/');
+    return strcmp(slash == NULL ? command : slash + 1, "java") == 0;
+}
+
+/* argv with -agentpath behind the program's name, or the same argv with the option in the environment. */
+static char **command_words(char *const *argv, const char *agent, const char *options)
+{
+    size_t n = 0, at = 0;
+    char *option = NULL;
+    while (argv[n] != NULL)
+        n++;
+    char **words = calloc(n + 2, sizeof *words);
+    const char *before = getenv("JAVA_TOOL_OPTIONS");
+    if (words == NULL || asprintf(&option, "-agentpath:%s=%s", agent, options) < 0)
+        return NULL;
+    words[at++] = argv[0];
+    if (is_java(argv[0])) {
+        words[at++] = option;
+    } else {
+        char *all = NULL;
+        if (asprintf(&all, "%s%s%s", before == NULL ? "" : before, before == NULL ? "" : " ", option) < 0 ||
+            setenv("JAVA_TOOL_OPTIONS", all, 1) < 0)
+            return NULL;
+    }
+    for (size_t i = 1; i < n; i++)
+        words[at++] = argv[i];
+    return words;
+}
+
+/* In the child: wait, then become the command.  Tells errno through the pipe when that fails. */
+static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, const char *agent, const char *options)
+{
+    char go = 0;
+    int why = ENOMEM;
+    sigset_t none;
+    sigemptyset(&none);
+    if (read(wait_fd, &go, 1) != 1)
+        _exit(127);
+    char **words = command_words(argv, agent, options);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (words != NULL) {
+        execvp(words[0], words);
+        why = errno;
+    }
+    ssize_t ignored = write(failed_fd, &why, sizeof why);
+    (void)ignored;
+    _exit(127);
+}
+
+int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options, struct err *err)
+{
+    int go[2], failed[2];
+    if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
+        return err_set(err, "cannot make a pipe: %s", strerror(errno));
+    launch->pid = fork();
+    if (launch->pid < 0)
+        return err_set(err, "cannot start a process: %s", strerror(errno));
+    if (launch->pid == 0) {
+        close(go[1]);
+        become(go[0], failed[1], argv, agent, options);
+    }
+    close(go[0]);
+    close(failed[1]);
+    launch->go = go[1];
+    launch->failed = failed[0];
+    return 0;
+}
+
+int launch_go(struct launch *launch, const char *command, struct err *err)
+{
+    int why = 0;
+    ssize_t n = write(launch->go, "g", 1);
+    close(launch->go);
+    launch->go = -1;
+    if (n == 1)
+        n = read(launch->failed, &why, sizeof why);
+    close(launch->failed);
+    launch->failed = -1;
+    if (n == 0)
+        return 0;
+    waitpid(launch->pid, NULL, 0);
+    err_set(err, "cannot run '%s': %s", command, strerror(why));
+    return err_next(err, "give the command as you would type it, behind '--'");
+}
+
+void launch_cancel(struct launch *launch)
+{
+    if (launch->go < 0)
+        return;
+    close(launch->go);
+    close(launch->failed);
+    launch->go = launch->failed = -1;
+    waitpid(launch->pid, NULL, 0);
+}

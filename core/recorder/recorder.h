@@ -1,0 +1,65 @@
+/*
+ * One recording: from attaching to (or starting) a JVM to a closed trace file.
+ *
+ * In order: look at the target, open the trace, open the kernel's rings, open the session, load the agent, drain in
+ * rounds until the time is up, a signal comes or the target ends, write the last round, tell the agent to stop and
+ * wait until the target is as it was.
+ */
+#ifndef CORE_RECORDER_RECORDER_H
+#define CORE_RECORDER_RECORDER_H
+
+#include "core/base/err.h"
+#include "core/counters/events.h"
+#include "core/trace/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct recorder_phase {
+    const char *class_name, *name, *descriptor;
+};
+
+struct recorder_plan {
+    pid_t pid;           /* attach to this one, or 0 */
+    char *const *argv;   /* or start this command (NULL-terminated) */
+    double duration_s;   /* from the moment that all is instrumented; 0: until the end */
+    const char *output;  /* path of the trace */
+    const char *agent;   /* path of the agent's library */
+    const char *phases_file; /* for the trace's facts; NULL: the first pass */
+    const struct recorder_phase *phases;
+    size_t n_phases;
+    const struct counter_set *events; /* NULL: none */
+    uint32_t min_bytecodes;
+    const char *const *includes, *const *excludes;
+    size_t n_includes, n_excludes;
+    uint64_t ring_bytes;
+    FILE *progress; /* where to report, or NULL */
+};
+
+enum recorder_end { RECORDER_ENDED_BY_TIME, RECORDER_ENDED_BY_SIGNAL, RECORDER_ENDED_WITH_TARGET };
+
+struct recorder_summary {
+    enum recorder_end end;
+    pid_t pid;          /* of the JVM */
+    int command_status; /* exit status of a started command (128 + signal when killed), or 0 */
+    double seconds;
+    uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
+    uint32_t n_classes, n_methods, n_skipped, n_failed_classes;
+    char offcpu[512]; /* "perf", or "none: reason" */
+    char warning[512]; /* what went wrong after the recording itself, or "" */
+};
+
+/*
+ * Record.  Returns 0 with *summary filled, or -1 with *err set; what was recorded up to then is in the trace, and the
+ * target goes on.
+ */
+int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summary, struct err *err);
+
+/*
+ * The agent's library beside this program or below its prefix (PREFIX/lib/mmprof).  Returns 0, or -1 with *err set.
+ */
+int recorder_find_agent(char *path, size_t n, struct err *err);
+
+#endif

@@ -1,0 +1,231 @@
+#include "core/recorder/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/*
+ * Rings, that is threads that run probes at the same time.  The memory is sparse: a ring costs what was written into
+ * it.
+ */
+#define N_RINGS 1024
+
+static int make_memory(int *fd, const char *name, size_t n, struct err *err)
+{
+    *fd = memfd_create(name, MFD_CLOEXEC);
+    if (*fd < 0 || ftruncate(*fd, (off_t)n) < 0) {
+        err_set(err, "cannot make %zu MB of shared memory: %s", n >> 20, strerror(errno));
+        return err_next(err, "give a smaller --buffer");
+    }
+    return 0;
+}
+
+static size_t pages(size_t n)
+{
+    return (n + 4095) & ~(size_t)4095;
+}
+
+static int make_segment(struct session *session, const struct session_plan *plan, struct err *err)
+{
+    uint32_t words = 1024;
+    while ((uint64_t)words * 2 * sizeof(uint64_t) <= plan->ring_bytes && words < 1u << 30)
+        words *= 2;
+    session->n_rings = N_RINGS;
+    session->ring_words = words;
+    session->n_counters = plan->n_counters;
+    session->rings_offset = pages(sizeof(struct segment));
+    session->words_offset = session->rings_offset + pages(N_RINGS * sizeof(struct ring));
+    session->segment_bytes = session->words_offset + (size_t)N_RINGS * words * sizeof(uint64_t);
+    if (make_memory(&session->segment_fd, "mmprof-records", session->segment_bytes, err) < 0)
+        return -1;
+    void *at = mmap(NULL, session->segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                    session->segment_fd, 0);
+    if (at == MAP_FAILED) {
+        err_set(err, "cannot map %zu MB of shared memory: %s", session->segment_bytes >> 20, strerror(errno));
+        return err_next(err, "give a smaller --buffer, or raise the limit on address space (ulimit -v)");
+    }
+    session->segment = at;
+    session->segment->magic = SEGMENT_MAGIC;
+    session->segment->version = SEGMENT_VERSION;
+    session->segment->n_rings = session->n_rings;
+    session->segment->ring_words = session->ring_words;
+    session->segment->n_counters = session->n_counters;
+    session->segment->rings_offset = session->rings_offset;
+    session->segment->words_offset = session->words_offset;
+    session->segment->size_bytes = session->segment_bytes;
+    return 0;
+}
+
+static int make_config(struct session *session, const char *config, struct err *err)
+{
+    size_t n = strlen(config);
+    if (make_memory(&session->config_fd, "mmprof-config", 0, err) < 0)
+        return -1;
+    if (write(session->config_fd, config, n) != (ssize_t)n)
+        return err_set(err, "cannot write the configuration: %s", strerror(errno));
+    return 0;
+}
+
+/* The method log is appended to by the agent. */
+static int make_method_log(struct session *session, struct err *err)
+{
+    if (make_memory(&session->methods_fd, "mmprof-methods", 0, err) < 0)
+        return -1;
+    if (fcntl(session->methods_fd, F_SETFL, O_APPEND) < 0)
+        return err_set(err, "cannot make the method log: %s", strerror(errno));
+    return 0;
+}
+
+/* A directory of random name in the target's /tmp that only its user may enter. */
+static int make_directory(struct session *session, const struct jvm_process *process, struct err *err)
+{
+    char root[32] = "";
+    if (process != NULL && !process->same_mounts)
+        snprintf(root, sizeof root, "/proc/%d/root", (int)process->pid);
+    snprintf(session->directory, sizeof session->directory, "%s/tmp/.mmprof-XXXXXX", root);
+    if (mkdtemp(session->directory) == NULL) {
+        err_set(err, "cannot make a directory in '%s/tmp': %s", root, strerror(errno));
+        session->directory[0] = '\0';
+        return err_next(err, "make it writable for the JVM's user");
+    }
+    if (process != NULL && geteuid() == 0 && process->uid != 0 &&
+        chown(session->directory, process->uid, process->gid) < 0)
+        return err_set(err, "cannot give '%s' to the JVM's user: %s", session->directory, strerror(errno));
+    snprintf(session->socket_path, sizeof session->socket_path, "%.100s/agent", session->directory + strlen(root));
+    return 0;
+}
+
+static int make_listener(struct session *session, const struct jvm_process *process, struct err *err)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    snprintf(address.sun_path, sizeof address.sun_path, "%.90s/agent", session->directory);
+    session->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (session->listener < 0 || bind(session->listener, (struct sockaddr *)&address, sizeof address) < 0 ||
+        listen(session->listener, 4) < 0)
+        return err_set(err, "cannot listen on '%s': %s", address.sun_path, strerror(errno));
+    if (process != NULL && geteuid() == 0 && process->uid != 0 &&
+        chown(address.sun_path, process->uid, process->gid) < 0)
+        return err_set(err, "cannot give '%s' to the JVM's user: %s", address.sun_path, strerror(errno));
+    return 0;
+}
+
+int session_open(struct session *session, const struct session_plan *plan, struct err *err)
+{
+    memset(session, 0, sizeof *session);
+    session->listener = session->peer = session->segment_fd = session->methods_fd = session->config_fd = -1;
+    if (make_segment(session, plan, err) < 0 || make_method_log(session, err) < 0 ||
+        make_config(session, plan->config, err) < 0 || make_directory(session, plan->process, err) < 0)
+        return -1;
+    return make_listener(session, plan->process, err);
+}
+
+static int send_descriptors(struct session *session, struct err *err)
+{
+    const int fds[PROTOCOL_N_FDS] = { session->segment_fd, session->methods_fd, session->config_fd };
+    char text[] = "session";
+    union {
+        char bytes[CMSG_SPACE(sizeof fds)];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = { text, sizeof text - 1 };
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
+    };
+    memset(&control, 0, sizeof control);
+    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+    first->cmsg_level = SOL_SOCKET;
+    first->cmsg_type = SCM_RIGHTS;
+    first->cmsg_len = CMSG_LEN(sizeof fds);
+    memcpy(CMSG_DATA(first), fds, sizeof fds);
+    if (sendmsg(session->peer, &message, MSG_NOSIGNAL) < 0)
+        return err_set(err, "cannot talk to the agent: %s", strerror(errno));
+    return 0;
+}
+
+/* The version must agree: the library may be another build's. */
+static int check_hello(struct session *session, struct err *err)
+{
+    char packet[PROTOCOL_PACKET_BYTES];
+    struct pollfd wait = { .fd = session->peer, .events = POLLIN };
+    int version = 0;
+    if (poll(&wait, 1, 5000) <= 0 || session_receive(session, packet) <= 0 ||
+        sscanf(packet, "hello %d", &version) != 1)
+        return err_set(err, "the agent does not say hello");
+    if (version != PROTOCOL_VERSION) {
+        err_set(err, "the agent library is of another version of mmprof");
+        return err_next(err, "restart the JVM, or use the mmprof that attached to it first");
+    }
+    return 0;
+}
+
+static void remove_directory(struct session *session)
+{
+    char path[SESSION_PATH_BYTES + 8];
+    if (session->directory[0] == '\0')
+        return;
+    snprintf(path, sizeof path, "%s/agent", session->directory);
+    unlink(path);
+    rmdir(session->directory);
+    session->directory[0] = '\0';
+}
+
+int session_accept(struct session *session, struct err *err)
+{
+    struct ucred who;
+    socklen_t n = sizeof who;
+    session->peer = accept4(session->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (session->peer < 0)
+        return 0;
+    if (getsockopt(session->peer, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0)
+        return err_set(err, "cannot see who connected: %s", strerror(errno));
+    session->peer_pid = who.pid;
+    remove_directory(session);
+    close(session->listener);
+    session->listener = -1;
+    return check_hello(session, err) < 0 || send_descriptors(session, err) < 0 ? -1 : 1;
+}
+
+int session_receive(struct session *session, char packet[PROTOCOL_PACKET_BYTES])
+{
+    ssize_t n = session->peer < 0 ? 0 : recv(session->peer, packet, PROTOCOL_PACKET_BYTES - 1, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (n <= 0)
+        return -1;
+    packet[n] = '\0';
+    return 1;
+}
+
+int session_send(struct session *session, const char *text)
+{
+    if (session->peer < 0)
+        return -1;
+    return send(session->peer, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
+int session_fd(const struct session *session)
+{
+    return session->peer >= 0 ? session->peer : session->listener;
+}
+
+void session_close(struct session *session)
+{
+    const int fds[] = { session->listener, session->peer, session->segment_fd, session->methods_fd,
+                        session->config_fd };
+    remove_directory(session);
+    if (session->segment != NULL)
+        munmap(session->segment, session->segment_bytes);
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    memset(session, 0, sizeof *session);
+    session->listener = session->peer = session->segment_fd = session->methods_fd = session->config_fd = -1;
+}

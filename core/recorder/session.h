@@ -1,0 +1,68 @@
+/*
+ * One conversation with an agent: the shared memory, the method log, the configuration, the socket.
+ * core/agent/protocol.h describes it.
+ */
+#ifndef CORE_RECORDER_SESSION_H
+#define CORE_RECORDER_SESSION_H
+
+#include "core/agent/protocol.h"
+#include "core/jvm/process.h"
+#include "core/trace/ring.h"
+
+#include <stdbool.h>
+
+#define SESSION_PATH_BYTES 128
+
+struct session {
+    int listener, peer; /* sockets, or -1 */
+    int segment_fd, methods_fd, config_fd;
+    struct segment *segment; /* owned mapping */
+    size_t segment_bytes;
+    /* The geometry as we made it: the target may write into the segment's header. */
+    uint32_t n_rings, ring_words, n_counters;
+    uint64_t rings_offset, words_offset;
+    pid_t peer_pid; /* who connected; 0 before */
+    char directory[SESSION_PATH_BYTES];   /* as we see it; "" when removed */
+    char socket_path[SESSION_PATH_BYTES]; /* as the target sees it */
+};
+
+struct session_plan {
+    const struct jvm_process *process; /* NULL when the target is not there yet */
+    uint64_t ring_bytes;
+    uint32_t n_counters;
+    const char *config; /* text for the agent; borrowed */
+};
+
+/* Make everything.  Returns 0, or -1 with *err set; session_close is to be called in both cases. */
+int session_open(struct session *session, const struct session_plan *plan, struct err *err);
+
+/*
+ * Accept the agent's connection if there is one, and give it the session.  Returns 1 when there was one, 0 when not,
+ * or -1 with *err set.
+ */
+int session_accept(struct session *session, struct err *err);
+
+/*
+ * Receive a packet if there is one.  Returns 1 with the text, 0 when there is none, -1 at the end of the connection.
+ */
+int session_receive(struct session *session, char packet[PROTOCOL_PACKET_BYTES]);
+
+int session_send(struct session *session, const char *text);
+
+/* The descriptors to poll for reading: the listener before, the peer after the connection. */
+int session_fd(const struct session *session);
+
+/* Remove the socket's directory, close, unmap. */
+void session_close(struct session *session);
+
+static inline struct ring *session_ring(const struct session *session, uint32_t i)
+{
+    return (struct ring *)((char *)session->segment + session->rings_offset) + i;
+}
+
+static inline const uint64_t *session_words(const struct session *session, uint32_t i)
+{
+    return (const uint64_t *)((char *)session->segment + session->words_offset) + (size_t)i * session->ring_words;
+}
+
+#endif

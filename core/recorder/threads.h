@@ -1,0 +1,43 @@
+/*
+ * The threads of the target, numbered in the order of their appearance.  Thread ids are used again by the kernel;
+ * numbers are not.
+ */
+#ifndef CORE_RECORDER_THREADS_H
+#define CORE_RECORDER_THREADS_H
+
+#include "core/base/map.h"
+#include "core/trace/ring.h"
+#include "core/trace/trace.h"
+
+struct recorder_thread {
+    struct trace_thread info; /* name and comm point into this struct */
+    char name[RING_NAME_BYTES], comm[16];
+    bool changed; /* since it was written to the trace */
+};
+
+struct threads {
+    struct arena arena;
+    struct map by_tid;            /* the index of a tid's latest thread */
+    struct recorder_thread **all; /* owned array, elements in the arena */
+    uint32_t n;
+};
+
+void threads_init(struct threads *threads);
+void threads_free(struct threads *threads);
+
+/* The thread that has this tid now, or NULL. */
+struct recorder_thread *threads_find(const struct threads *threads, int32_t tid);
+
+/* A new thread; NULL when there is no memory.  start_ticks may be TRACE_UNKNOWN. */
+struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64_t start_ticks);
+
+/* Both: the one that has this tid and has not ended, or a new one. */
+struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64_t start_ticks);
+
+void threads_set_comm(struct recorder_thread *thread, const char *comm);
+void threads_set_name(struct recorder_thread *thread, const char *name);
+
+/* Write what is new to the trace.  Returns 0, or -1 with *err set. */
+int threads_write(struct threads *threads, struct trace_writer *writer, struct err *err);
+
+#endif
