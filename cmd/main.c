@@ -11,6 +11,7 @@ static const struct command commands[] = {
     { "phases", "[TRACE]", "the call tree of a trace, and the phases worth a second look", command_phases },
     { "dump", "[TRACE]", "print a trace as text", command_dump },
     { "list", "[PATTERN]", "list the events that can be counted here", command_list },
+    { "record", "-p PID | -- COMMAND", "record a JVM's method entries and exits into a trace", command_record },
     { NULL, NULL, NULL, NULL },
 };
 

@@ -78,6 +78,7 @@ static struct ring *claim(struct segment *segment, uint32_t *index)
 static bool take_ring(uint32_t epoch)
 {
     struct segment *segment = session.segment;
+    struct counters_failure failure;
     uint32_t index;
     if (self.refused_epoch == epoch)
         return false;
@@ -96,8 +97,9 @@ static bool take_ring(uint32_t epoch)
     ring->start_ticks = ticks_now();
     set_name(ring);
     self.n_counters = session.n_counters;
+    /* A group that does not open reads as not counted. */
     if (self.n_counters > 0)
-        counters_thread_open(&self.counters, session.counters, self.n_counters);
+        counters_thread_open(&self.counters, session.counters, self.n_counters, &failure);
     self.ring = ring;
     self.words = segment_words(segment, index);
     self.mask = segment->ring_words - 1;

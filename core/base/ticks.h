@@ -9,6 +9,12 @@
 
 #include <stdint.h>
 
+#if defined(__x86_64__)
+#define TICKS_CLOCK "tsc"
+#else
+#define TICKS_CLOCK "cntvct"
+#endif
+
 static inline uint64_t ticks_now(void)
 {
 #if defined(__x86_64__)

@@ -51,6 +51,7 @@ static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, cons
         _exit(127);
     char **words = command_words(argv, agent, options);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
     if (words != NULL) {
         execvp(words[0], words);
         why = errno;

@@ -1,0 +1,134 @@
+#include "core/recorder/facts.h"
+
+#include "core/jvm/process.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the agent's configuration ---- */
+
+static void put_patterns(FILE *out, const char *key, const char *const *patterns, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%s %s\n", key, patterns[i]);
+}
+
+static void put_events(FILE *out, const struct counter_set *events)
+{
+    for (size_t i = 0; events != NULL && i < events->n; i++) {
+        const struct counter_spec *spec = &events->specs[i];
+        if (spec->kind == COUNTER_HARDWARE && spec->why[0] == '\0')
+            fprintf(out, "event %" PRIx32 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx32 "\n", spec->code.type,
+                    spec->code.config, spec->code.config1, spec->code.config2, spec->code.exclude);
+    }
+}
+
+char *facts_config(const struct recorder_plan *plan, struct arena *arena)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (out == NULL)
+        return NULL;
+    fprintf(out, "min_bytecodes %" PRIu32 "\n", plan->min_bytecodes);
+    put_patterns(out, "include", plan->includes, plan->n_includes);
+    put_patterns(out, "exclude", plan->excludes, plan->n_excludes);
+    for (size_t i = 0; i < plan->n_phases; i++)
+        fprintf(out, "phase %s %s %s\n", plan->phases[i].class_name, plan->phases[i].name, plan->phases[i].descriptor);
+    put_events(out, plan->events);
+    char *copy = fclose(out) == 0 ? arena_text(arena, text, n) : NULL;
+    free(text);
+    return copy;
+}
+
+/* ---- facts ---- */
+
+static __attribute__((format(printf, 4, 5))) int put(struct trace_writer *writer, struct err *err, const char *key,
+                                                     const char *format, ...)
+{
+    char value[JVM_COMMAND_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    return trace_write_info(writer, key, value, err);
+}
+
+static void cpu_model(char *model, size_t n)
+{
+    char line[256];
+    FILE *info = fopen("/proc/cpuinfo", "re");
+    snprintf(model, n, "unknown");
+    while (info != NULL && fgets(line, sizeof line, info) != NULL) {
+        const char *colon = strstr(line, ": ");
+        if (strncmp(line, "model name", 10) != 0 || colon == NULL)
+            continue;
+        snprintf(model, n, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+        break;
+    }
+    if (info != NULL)
+        fclose(info);
+}
+
+int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
+                      struct err *err)
+{
+    struct utsname host;
+    char cpu[128], started[64];
+    time_t now = time(NULL);
+    struct tm local;
+    uname(&host);
+    cpu_model(cpu, sizeof cpu);
+    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%S%z", localtime_r(&now, &local));
+    if (put(writer, err, "mmprof.version", "%s", MMPROF_VERSION) < 0 ||
+        put(writer, err, "host", "%s", host.nodename) < 0 ||
+        put(writer, err, "os", "%s %s %s", host.sysname, host.release, host.machine) < 0 ||
+        put(writer, err, "cpu", "%s, %ld CPUs", cpu, sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
+        put(writer, err, "started", "%s", started) < 0 || put(writer, err, "clock", "%s", TICKS_CLOCK) < 0 ||
+        put(writer, err, "recording.mode", "%s", plan->n_phases > 0 ? "phases" : "all") < 0 ||
+        put(writer, err, "offcpu", "%s", offcpu) < 0)
+        return -1;
+    return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);
+}
+
+int facts_write_target(struct trace_writer *writer, pid_t pid, struct err *err)
+{
+    struct jvm_process process;
+    struct err ignored;
+    if (put(writer, err, "jvm.pid", "%d", (int)pid) < 0)
+        return -1;
+    if (jvm_process_inspect(pid, &process, &ignored) < 0 && process.command[0] == '\0')
+        return 0;
+    return put(writer, err, "jvm.command", "%s", process.command);
+}
+
+int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,
+                    struct err *err)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {
+        { "instrumented.classes", atomic_load(&segment->n_classes) },
+        { "instrumented.methods", atomic_load(&segment->n_methods) },
+        { "skipped.too_large", atomic_load(&segment->n_skipped_too_large) },
+        { "skipped.limits", atomic_load(&segment->n_skipped_limits) },
+        { "skipped.unusual", atomic_load(&segment->n_skipped_unusual) },
+        { "failed.classes", atomic_load(&segment->n_failed_classes) },
+        { "lost.no_ring", atomic_load(&segment->n_lost_no_ring) },
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (put(writer, err, numbers[i].key, "%" PRIu64, numbers[i].value) < 0)
+            return -1;
+    if (process_cpu_ns != TRACE_UNKNOWN && put(writer, err, "process.cpu_ns", "%" PRIu64, process_cpu_ns) < 0)
+        return -1;
+    if (put(writer, err, "probe.inside_ticks", "%.4f", (double)atomic_load(&segment->inside_cost_ticks_x16) / 16) < 0)
+        return -1;
+    return put(writer, err, "probe.outside_ticks", "%.4f",
+               (double)atomic_load(&segment->outside_cost_ticks_x16) / 16);
+}

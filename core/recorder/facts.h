@@ -1,0 +1,25 @@
+/*
+ * The facts about a recording that its trace tells (INFO), and the configuration that the agent is told.
+ */
+#ifndef CORE_RECORDER_FACTS_H
+#define CORE_RECORDER_FACTS_H
+
+#include "core/base/arena.h"
+#include "core/recorder/recorder.h"
+#include "core/trace/ring.h"
+
+/* The configuration's text, in the arena; NULL when there is no memory. */
+char *facts_config(const struct recorder_plan *plan, struct arena *arena);
+
+/* What is known before the first record.  Returns 0, or -1 with *err set. */
+int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
+                      struct err *err);
+
+/* Which JVM it is: known when the agent has connected. */
+int facts_write_target(struct trace_writer *writer, pid_t pid, struct err *err);
+
+/* What the target has published in the segment by now. */
+int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,
+                    struct err *err);
+
+#endif
