@@ -1,5 +1,6 @@
 #include "core/recorder/facts.h"
 
+#include "core/base/ticks.h"
 #include "core/jvm/process.h"
 
 #include <inttypes.h>
