@@ -190,12 +190,17 @@ static __attribute__((noinline)) bool prepare(jint token)
     return true;
 }
 
+/* The JVM finds these by name (classes.c). */
+#define NATIVE __attribute__((visibility("default"))) JNIEXPORT
+NATIVE jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint token);
+NATIVE void JNICALL Java_java_lang_MmprofProbe_exit0(JNIEnv *jni, jclass probe, jint token);
+NATIVE void JNICALL Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint token);
+
 /*
  * Entry.  Returns the token that the method keeps for its exits: 0 when nothing was recorded, so that the exit
  * records nothing either and the stream stays well nested.
  */
-__attribute__((visibility("default"))) JNIEXPORT jint JNICALL
-Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint token)
+jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint token)
 {
     (void)jni;
     (void)probe;
@@ -229,16 +234,14 @@ static inline void leave(jint token, enum ring_kind kind)
     atomic_store_explicit(&ring->head, head, memory_order_release);
 }
 
-__attribute__((visibility("default"))) JNIEXPORT void JNICALL
-Java_java_lang_MmprofProbe_exit0(JNIEnv *jni, jclass probe, jint token)
+void JNICALL Java_java_lang_MmprofProbe_exit0(JNIEnv *jni, jclass probe, jint token)
 {
     (void)jni;
     (void)probe;
     leave(token, RING_EXIT);
 }
 
-__attribute__((visibility("default"))) JNIEXPORT void JNICALL
-Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint token)
+void JNICALL Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint token)
 {
     (void)jni;
     (void)probe;
