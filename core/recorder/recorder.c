@@ -120,11 +120,40 @@ static int open_session(struct recorder *r, struct err *err)
     return drain_init(&r->drain, &r->session, &r->threads, err);
 }
 
-static int start_clock(struct recorder *r, struct err *err)
+/* From here on time counts. */
+static void start_clock(struct recorder *r)
 {
     r->first = r->latest = clock_point_now();
     r->clock_written_ns = r->flushed_ns = r->reported_ns = r->first.monotonic_ns;
-    return trace_write_clock(r->writer, r->first.ticks, r->first.monotonic_ns, r->first.realtime_ns, err);
+    if (r->plan->pid != 0)
+        jvm_process_cpu_ns(r->plan->pid, &r->cpu_start_ns);
+}
+
+/*
+ * Can the trace be written there?  It is opened only when the JVM has accepted the agent: a recording that cannot
+ * start must not cost an older trace.
+ */
+static int check_output(const char *path, struct err *err)
+{
+    char directory[4096];
+    snprintf(directory, sizeof directory, "%s", path);
+    char *slash = strrchr(directory, '/');
+    if (slash != NULL)
+        slash[slash == directory] = '\0';
+    if (access(path, W_OK) == 0 ||
+        (errno == ENOENT && access(slash == NULL ? "." : directory, W_OK | X_OK) == 0))
+        return 0;
+    err_set(err, "cannot write '%s': %s", path, strerror(errno));
+    return err_next(err, "choose another place with -o");
+}
+
+static int open_trace(struct recorder *r, struct err *err)
+{
+    if (trace_writer_open(&r->writer, r->plan->output, err) < 0 ||
+        trace_write_clock(r->writer, r->first.ticks, r->first.monotonic_ns, r->first.realtime_ns, err) < 0 ||
+        facts_write_start(r->writer, r->plan, r->offcpu, err) < 0)
+        return -1;
+    return write_counters(r, err);
 }
 
 static int agent_refused(struct recorder *r, int result, struct err *err)
@@ -158,23 +187,18 @@ static int prepare(struct recorder *r, struct err *err)
     threads_init(&r->threads);
     if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)
         return -1;
-    if (trace_writer_open(&r->writer, plan->output, err) < 0 || open_signals(r, err) < 0 ||
-        open_session(r, err) < 0)
+    if (check_output(plan->output, err) < 0 || open_signals(r, err) < 0 || open_session(r, err) < 0)
         return -1;
-    r->drain.pid = plan->pid;
+    r->drain.pid = r->kernel.pid = plan->pid;
     r->drain.inner_pid = plan->pid != 0 ? r->process.inner_pid : 0;
     if (plan->pid == 0 && launch_fork(&r->child, plan->argv, plan->agent, r->session.socket_path, err) < 0)
         return -1;
     r->pidfd = (int)syscall(SYS_pidfd_open, plan->pid != 0 ? plan->pid : r->child.pid, 0);
     open_kernel(r);
-    if (start_clock(r, err) < 0 || facts_write_start(r->writer, plan, r->offcpu, err) < 0 ||
-        write_counters(r, err) < 0)
-        return -1;
-    if (plan->pid == 0)
-        return launch_go(&r->child, plan->argv[0], err);
-    jvm_process_cpu_ns(plan->pid, &r->cpu_start_ns);
-    r->kernel.pid = plan->pid;
-    return attach(r, err);
+    start_clock(r);
+    if (plan->pid != 0)
+        return attach(r, err) < 0 ? -1 : open_trace(r, err);
+    return open_trace(r, err) < 0 ? -1 : launch_go(&r->child, plan->argv[0], err);
 }
 
 /* ---- rounds ---- */
