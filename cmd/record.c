@@ -14,10 +14,11 @@ int command_record(int argc, char **argv, struct err *err)
     struct recorder_summary summary;
     int n_parsed;
     bool done;
-    if (command_parse("record [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
-                      "Records entries and exits of a JVM's methods into a trace: of a running one until Ctrl-C, or of\n"
-                      "one that COMMAND starts until it ends.",
-                      rows, argc, argv, &n_parsed, &done, err) < 0)
+    if (command_parse(
+            "record [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
+            "Records entries and exits of a JVM's methods into a trace: of a running one until Ctrl-C, or of\n"
+            "one that COMMAND starts until it ends.",
+            rows, argc, argv, &n_parsed, &done, err) < 0)
         return -1;
     if (done)
         return 0;

@@ -93,7 +93,8 @@ static void tell_summary(const struct recorder_summary *s, const char *output, F
     static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended" };
     if (isatty(fileno(out)))
         fputs("\r\033[K", out); /* over the progress line */
-    fprintf(out, "mmprof: recorded %.1f s of JVM %d (%s): %" PRIu64 " records of %" PRIu32 " methods, %.1f MB in '%s'\n",
+    fprintf(out,
+            "mmprof: recorded %.1f s of JVM %d (%s): %" PRIu64 " records of %" PRIu32 " methods, %.1f MB in '%s'\n",
             s->seconds, (int)s->pid, ends[s->end], s->n_records, s->n_methods, (double)s->n_bytes / 1e6, output);
     if (s->n_lost > 0)
         fprintf(out,
@@ -132,8 +133,8 @@ int recording_run(const struct recording *recording, struct recorder_summary *su
                                   .ring_bytes = recording->ring_bytes,
                                   .progress = recording->quiet ? NULL : stderr };
     if (check_patterns(&recording->includes, "include", err) < 0 ||
-        check_patterns(&recording->excludes, "exclude", err) < 0 ||
-        recorder_find_agent(agent, sizeof agent, err) < 0 || choose_events(recording, &arena, &events, err) < 0)
+        check_patterns(&recording->excludes, "exclude", err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||
+        choose_events(recording, &arena, &events, err) < 0)
         goto out;
     if (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0)
         goto out;

@@ -16,9 +16,9 @@ struct recording {
     char *const *command; /* NULL when attaching */
 };
 
-#define RECORDING_DEFAULTS                                                                                             \
-    {                                                                                                                  \
-        .min_bytecodes = 50, .ring_bytes = UINT64_C(4) << 20, .output = "trace.dat"                                    \
+#define RECORDING_DEFAULTS                                                          \
+    {                                                                               \
+        .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat" \
     }
 
 /* Rows of the options that both commands have; the caller adds its own and the closing row. */
@@ -26,12 +26,18 @@ struct recording {
     { 'p', "pid", "PID", OPTION_NUMBER, &(r).pid, "attach to this running JVM" },                                      \
         { 'd', "duration", "SECONDS", OPTION_SECONDS, &(r).duration_s, "stop after this time (default: at the end)" }, \
         { 'e', "events", "LIST", OPTION_TEXT, &(r).events, "count these events, as 'mmprof list' names them" },        \
-        { 0, "min-bytecodes", "N", OPTION_NUMBER, &(r).min_bytecodes,                                                  \
+        { 0,                                                                                                           \
+          "min-bytecodes",                                                                                             \
+          "N",                                                                                                         \
+          OPTION_NUMBER,                                                                                               \
+          &(r).min_bytecodes,                                                                                          \
           "instrument methods with more than N bytes of bytecode, or a loop (50)" },                                   \
         { 0, "include", "PATTERN", OPTION_LIST, &(r).includes, "only methods that match, e.g. 'com/example/*'" },      \
         { 0, "exclude", "PATTERN", OPTION_LIST, &(r).excludes, "no methods that match, e.g. 'java/util/*.get*'" },     \
-        { 0, "buffer", "SIZE", OPTION_SIZE, &(r).ring_bytes, "memory per thread for records on their way (4M)" },      \
-        { 'q', "quiet", NULL, OPTION_FLAG, &(r).quiet, "no progress, no summary" }
+        { 0, "buffer", "SIZE", OPTION_SIZE, &(r).ring_bytes, "memory per thread for records on their way (8M)" },      \
+    {                                                                                                                  \
+        'q', "quiet", NULL, OPTION_FLAG, &(r).quiet, "no progress, no summary"                                         \
+    }
 
 /* Set command to what is behind the options; check that there is one target.  Returns 0, or -1 with *err set. */
 int recording_target(struct recording *recording, int argc, char **argv, int n_parsed, const char *name,

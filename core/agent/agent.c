@@ -48,7 +48,8 @@ static int map_segment(int fd, struct err *err)
         return err_set(err, "the recorder's memory cannot be used");
     size_t n = (size_t)status.st_size;
     bool again = agent.mapped != NULL && n <= agent.mapped_bytes;
-    void *at = mmap(again ? agent.mapped : NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | (again ? MAP_FIXED : 0), fd, 0);
+    void *at =
+        mmap(again ? agent.mapped : NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | (again ? MAP_FIXED : 0), fd, 0);
     if (at == MAP_FAILED)
         return err_set(err, "the recorder's memory (%zu MB) cannot be mapped in the target", n >> 20);
     if (!again) {
@@ -73,8 +74,7 @@ static void unmap_segment(void)
 static int begin_session(JNIEnv *jni, struct err *err)
 {
     double inside = 0, outside = 0;
-    if (control_handshake(&agent.control, err) < 0 ||
-        config_read(&agent.config, agent.control.config_fd, err) < 0 ||
+    if (control_handshake(&agent.control, err) < 0 || config_read(&agent.config, agent.control.config_fd, err) < 0 ||
         map_segment(agent.control.segment_fd, err) < 0 || classes_define_probe(jni, err) < 0 ||
         calibrate(jni, &inside, &outside, err) < 0)
         return -1;
@@ -161,8 +161,9 @@ static jthread make_thread(JNIEnv *jni)
 static int run_thread(JNIEnv *jni, jvmtiStartFunction function)
 {
     jthread thread = make_thread(jni);
-    if (thread == NULL || (*agent.jvmti)->RunAgentThread(agent.jvmti, thread, function, NULL,
-                                                         JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
+    if (thread == NULL ||
+        (*agent.jvmti)->RunAgentThread(agent.jvmti, thread, function, NULL, JVMTI_THREAD_NORM_PRIORITY) !=
+            JVMTI_ERROR_NONE)
         return -1;
     (*jni)->DeleteLocalRef(jni, thread);
     return 0;

@@ -51,10 +51,9 @@ static size_t receive(int socket, char packet[PROTOCOL_PACKET_BYTES], int fds[PR
         char bytes[CMSG_SPACE(sizeof(int) * PROTOCOL_N_FDS)];
         struct cmsghdr align;
     } control;
-    struct msghdr message = { .msg_iov = &part,
-                              .msg_iovlen = 1,
-                              .msg_control = control.bytes,
-                              .msg_controllen = sizeof control.bytes };
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
+    };
     ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (n <= 0)
         return 0;

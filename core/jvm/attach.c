@@ -33,8 +33,7 @@ static int connect_to(const char *path)
 static int not_answering(const struct jvm_process *process, struct err *err)
 {
     err_set(err, "JVM %d does not answer", (int)process->pid);
-    return err_next(err, "see whether it is stopped or hangs ('ps -o stat,cmd %d'), then try again",
-                    (int)process->pid);
+    return err_next(err, "see whether it is stopped or hangs ('ps -o stat,cmd %d'), then try again", (int)process->pid);
 }
 
 /* Create the file that tells the JVM that its SIGQUIT means an attach.  Returns 0, or -1 with *err set. */

@@ -130,6 +130,5 @@ int facts_write_end(struct trace_writer *writer, const struct segment *segment, 
         return -1;
     if (put(writer, err, "probe.inside_ticks", "%.4f", (double)atomic_load(&segment->inside_cost_ticks_x16) / 16) < 0)
         return -1;
-    return put(writer, err, "probe.outside_ticks", "%.4f",
-               (double)atomic_load(&segment->outside_cost_ticks_x16) / 16);
+    return put(writer, err, "probe.outside_ticks", "%.4f", (double)atomic_load(&segment->outside_cost_ticks_x16) / 16);
 }

@@ -15,25 +15,34 @@ struct kernel {
     struct threads *threads;    /* borrowed */
     struct trace_event *events; /* owned: of this round */
     size_t n_events, room;
-    uint64_t n_lost;
-    pid_t pid;                                     /* events of other processes are left out; 0: not known yet */
-    const struct clock_point *first, *last, *near; /* during a round */
-    bool out_of_memory;
+    uint64_t latest_ticks;
+    pid_t pid;                              /* events of other processes are left out; 0: not known yet */
+    const struct clock_point *first, *last; /* during a round */
 };
 
 /*
  * Watch all threads of a process, or a child that has not run its command yet.  Returns 0; or -1 with *err set, and
  * then the recording has to do without.
  */
-int kernel_open(struct kernel *kernel, struct threads *threads, pid_t pid, bool is_child, bool page_faults,
-                struct err *err);
+int kernel_open(struct kernel *kernel, struct threads *threads, pid_t pid, bool page_faults, struct err *err);
 void kernel_close(struct kernel *kernel);
 
 /*
- * Write what happened up to a moment (ns, CLOCK_MONOTONIC_RAW) that has passed.  first and last are far apart, last is
- * near.  Returns 0, or -1 with *err set.
+ * Write what happened up to a moment (ns, CLOCK_MONOTONIC_RAW), and the threads that it tells of.  All that a thread's
+ * records could have seen is there: the kernel tells of a switch before the thread can run again.  first and last are
+ * far apart, last is near.  Returns 0, or -1 with *err set.
  */
-int kernel_write(struct kernel *kernel, struct trace_writer *writer, uint64_t until_ns,
-                 const struct clock_point *first, const struct clock_point *last, struct err *err);
+int kernel_write(struct kernel *kernel, struct trace_writer *writer, uint64_t until_ns, const struct clock_point *first,
+                 const struct clock_point *last, struct err *err);
+
+/*
+ * At the end: a thread that had the CPU all the time was never switched; say that it has it until now (a first event
+ * that takes a CPU away means that the thread had it before).
+ */
+int kernel_write_last(struct kernel *kernel, struct trace_writer *writer, const struct clock_point *first,
+                      const struct clock_point *last, struct err *err);
+
+/* Records that the kernel could not write, or that made no sense. */
+uint64_t kernel_n_lost(const struct kernel *kernel);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct launch {
     pid_t pid;
-    int go; /* write end of the pipe that the child waits on; -1 afterwards */
+    int go;     /* write end of the pipe that the child waits on; -1 afterwards */
     int failed; /* read end of the pipe that tells why the command could not be run */
 };
 

@@ -22,11 +22,11 @@ struct recorder_phase {
 };
 
 struct recorder_plan {
-    pid_t pid;           /* attach to this one, or 0 */
-    char *const *argv;   /* or start this command (NULL-terminated) */
-    double duration_s;   /* from the moment that all is instrumented; 0: until the end */
-    const char *output;  /* path of the trace */
-    const char *agent;   /* path of the agent's library */
+    pid_t pid;               /* attach to this one, or 0 */
+    char *const *argv;       /* or start this command (NULL-terminated) */
+    double duration_s;       /* from the moment that all is instrumented; 0: until the end */
+    const char *output;      /* path of the trace */
+    const char *agent;       /* path of the agent's library */
     const char *phases_file; /* for the trace's facts; NULL: the first pass */
     const struct recorder_phase *phases;
     size_t n_phases;
@@ -47,7 +47,7 @@ struct recorder_summary {
     double seconds;
     uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
     uint32_t n_classes, n_methods, n_skipped, n_failed_classes;
-    char offcpu[512]; /* "perf", or "none: reason" */
+    char offcpu[512];  /* "perf", or "none: reason" */
     char warning[512]; /* what went wrong after the recording itself, or "" */
 };
 

@@ -46,8 +46,8 @@ static int make_segment(struct session *session, const struct session_plan *plan
     session->segment_bytes = session->words_offset + (size_t)N_RINGS * words * sizeof(uint64_t);
     if (make_memory(&session->segment_fd, "mmprof-records", session->segment_bytes, err) < 0)
         return -1;
-    void *at = mmap(NULL, session->segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                    session->segment_fd, 0);
+    void *at =
+        mmap(NULL, session->segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, session->segment_fd, 0);
     if (at == MAP_FAILED) {
         err_set(err, "cannot map %zu MB of shared memory: %s", session->segment_bytes >> 20, strerror(errno));
         return err_next(err, "give a smaller --buffer, or raise the limit on address space (ulimit -v)");
@@ -156,8 +156,7 @@ static int check_hello(struct session *session, struct err *err)
     char packet[PROTOCOL_PACKET_BYTES];
     struct pollfd wait = { .fd = session->peer, .events = POLLIN };
     int version = 0;
-    if (poll(&wait, 1, 5000) <= 0 || session_receive(session, packet) <= 0 ||
-        sscanf(packet, "hello %d", &version) != 1)
+    if (poll(&wait, 1, 5000) <= 0 || session_receive(session, packet) <= 0 || sscanf(packet, "hello %d", &version) != 1)
         return err_set(err, "the agent does not say hello");
     if (version != PROTOCOL_VERSION) {
         err_set(err, "the agent library is of another version of mmprof");

@@ -21,7 +21,7 @@ struct session {
     /* The geometry as we made it: the target may write into the segment's header. */
     uint32_t n_rings, ring_words, n_counters;
     uint64_t rings_offset, words_offset;
-    pid_t peer_pid; /* who connected; 0 before */
+    pid_t peer_pid;                       /* who connected; 0 before */
     char directory[SESSION_PATH_BYTES];   /* as we see it; "" when removed */
     char socket_path[SESSION_PATH_BYTES]; /* as the target sees it */
 };

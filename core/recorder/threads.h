@@ -12,7 +12,9 @@
 struct recorder_thread {
     struct trace_thread info; /* name and comm point into this struct */
     char name[RING_NAME_BYTES], comm[16];
-    bool changed; /* since it was written to the trace */
+    bool changed;          /* since it was written to the trace */
+    bool switched;         /* the kernel told of it getting or losing a CPU */
+    uint64_t found_cpu_ns; /* CPU time before the recording; TRACE_UNKNOWN for those that came later */
 };
 
 struct threads {
