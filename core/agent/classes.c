@@ -9,6 +9,7 @@
  *         public static int enter(int token) { return token != 0 ? enter0(token) : 0; }
  *         public static void exit(int token) { if (token != 0) exit0(token); }
  *         public static void unwind(int token) { if (token != 0) unwind0(token); }
+ *         public static void caught(int token) { if (token != 0) caught0(token); }
  *         public static void calibrate(int token, int n) { for (; n > 0; n--) exit(enter(token)); }
  *         private static native int enter0(int token); ...
  *     }
@@ -110,18 +111,21 @@ struct method_text {
 #define M_ENTER0  0
 #define M_EXIT0   1
 #define M_UNWIND0 2
-#define M_ENTER   3
-#define M_EXIT    4
+#define M_CAUGHT0 3
+#define M_ENTER   4
+#define M_EXIT    5
 
 static const struct method_text probe_methods[] = {
     { ACC_NATIVE, "enter0", "(I)I", { 0 }, 0, { { 0, 0 } }, 0 },
     { ACC_NATIVE, "exit0", "(I)V", { 0 }, 0, { { 0, 0 } }, 0 },
     { ACC_NATIVE, "unwind0", "(I)V", { 0 }, 0, { { 0, 0 } }, 0 },
+    { ACC_NATIVE, "caught0", "(I)V", { 0 }, 0, { { 0, 0 } }, 0 },
     /* iload_0; ifeq 9; iload_0; invokestatic enter0; ireturn; 9: iconst_0; ireturn */
     { 0, "enter", "(I)I", { 0x1a, 0x99, 0, 8, 0x1a, 0xb8, 0, 0, 0xac, 0x03, 0xac }, 11, { { 6, M_ENTER0 } }, 1 },
     /* iload_0; ifeq 8; iload_0; invokestatic exit0; 8: return */
     { 0, "exit", "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, { { 6, M_EXIT0 } }, 1 },
     { 0, "unwind", "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, { { 6, M_UNWIND0 } }, 1 },
+    { 0, "caught", "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, { { 6, M_CAUGHT0 } }, 1 },
     /* 0: iload_1; ifle 17; iload_0; invokestatic enter; invokestatic exit; iinc 1 -1; goto 0; 17: return */
     { 0,
       "calibrate",
@@ -233,7 +237,9 @@ static jclass define(JNIEnv *jni, const char *name, const uint8_t *bytes, size_t
  */
 static bool link_natives(JNIEnv *jni)
 {
-    static const char *const names[][2] = { { "enter0", "(I)I" }, { "exit0", "(I)V" }, { "unwind0", "(I)V" } };
+    static const char *const names[][2] = {
+        { "enter0", "(I)I" }, { "exit0", "(I)V" }, { "unwind0", "(I)V" }, { "caught0", "(I)V" }
+    };
     const jint token = (jint)agent_token(AGENT_EPOCH_MAX, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         jmethodID method = (*jni)->GetStaticMethodID(jni, probe_class, names[i][0], names[i][1]);

@@ -19,6 +19,7 @@ struct probe_thread {
     uint32_t epoch; /* of the session whose ring this is; 0: no ring */
     uint32_t mask;  /* words in the ring minus one */
     uint64_t *words;
+    uint32_t *stack; /* the methods that are open, as many as ring->depth */
     struct ring *ring;
     uint32_t n_counters;
     uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
@@ -102,6 +103,7 @@ static bool take_ring(uint32_t epoch)
         counters_thread_open(&self.counters, session.counters, self.n_counters, &failure);
     self.ring = ring;
     self.words = segment_words(segment, index);
+    self.stack = segment_stack(segment, index);
     self.mask = segment->ring_words - 1;
     self.epoch = epoch;
     atomic_store_explicit(&ring->state, RING_TAKEN, memory_order_release);
@@ -195,6 +197,7 @@ static __attribute__((noinline)) bool prepare(jint token)
 NATIVE jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint token);
 NATIVE void JNICALL Java_java_lang_MmprofProbe_exit0(JNIEnv *jni, jclass probe, jint token);
 NATIVE void JNICALL Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint token);
+NATIVE void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint token);
 
 /*
  * Entry.  Returns the token that the method keeps for its exits: 0 when nothing was recorded, so that the exit
@@ -212,26 +215,52 @@ jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint t
         ring = self.ring;
     }
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    ring->depth++;
-    head = put_record(head, RING_ENTER, (uint32_t)token & RING_METHOD_MAX);
+    uint32_t method = (uint32_t)token & RING_METHOD_MAX;
+    self.stack[ring->depth++] = method;
+    head = put_record(head, RING_ENTER, method);
     atomic_store_explicit(&ring->head, head, memory_order_release);
     return token;
 }
 
 /* An exit always has room: its entry reserved it. */
-static inline void leave(jint token, enum ring_kind kind)
+static inline void record_exit(struct ring *ring, enum ring_kind kind, uint32_t method)
 {
-    if (token_epoch(token) != self.epoch)
-        return;
-    struct ring *ring = self.ring;
-    if (ring->depth == 0)
-        return;
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     if (ring->n_lost_unrecorded > 0 && find_room(ring, head, 1 + self.n_counters))
         head = put_gap(ring, head);
     ring->depth--;
-    head = put_record(head, kind, (uint32_t)token & RING_METHOD_MAX);
+    head = put_record(head, kind, method);
     atomic_store_explicit(&ring->head, head, memory_order_release);
+}
+
+/*
+ * Control is in the method with this token: what was entered since and is still open was left in a way that no probe
+ * saw (a constructor by an exception out of super(...); a method whose probe had no stack left).  It ends here.
+ * Returns false when the method is not open in this thread: its entry was not recorded here.
+ */
+static __attribute__((noinline)) bool unwind_to(struct ring *ring, uint32_t method)
+{
+    uint32_t at = ring->depth;
+    while (at > 0 && self.stack[at - 1] != method)
+        at--;
+    if (at == 0)
+        return false;
+    while (ring->depth > at)
+        record_exit(ring, RING_UNWIND, self.stack[ring->depth - 1]);
+    return true;
+}
+
+static inline bool is_innermost(const struct ring *ring, uint32_t method)
+{
+    return ring->depth > 0 && self.stack[ring->depth - 1] == method;
+}
+
+static inline void leave(jint token, enum ring_kind kind)
+{
+    struct ring *ring = self.ring;
+    uint32_t method = (uint32_t)token & RING_METHOD_MAX;
+    if (token_epoch(token) == self.epoch && (is_innermost(ring, method) || unwind_to(ring, method)))
+        record_exit(ring, kind, method);
 }
 
 void JNICALL Java_java_lang_MmprofProbe_exit0(JNIEnv *jni, jclass probe, jint token)
@@ -246,6 +275,15 @@ void JNICALL Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint 
     (void)jni;
     (void)probe;
     leave(token, RING_UNWIND);
+}
+
+void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint token)
+{
+    (void)jni;
+    (void)probe;
+    uint32_t method = (uint32_t)token & RING_METHOD_MAX;
+    if (token_epoch(token) == self.epoch && !is_innermost(self.ring, method))
+        unwind_to(self.ring, method);
 }
 
 /* ---- the session ---- */
@@ -266,7 +304,9 @@ void probe_stop(void)
 
 void probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch)
 {
+    static uint32_t stack[4]; /* one thread calibrates at a time, one call deep */
     memset(ring, 0, sizeof *ring);
+    self.stack = stack;
     ring->limit = UINT64_MAX;
     self.ring = ring;
     self.words = words;

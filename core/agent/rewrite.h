@@ -1,11 +1,13 @@
 /*
- * Rewriting class files: a probe at a method's entry, before every return, and on exceptional exit.
+ * Rewriting class files: a probe at a method's entry, before every return, on exceptional exit, and
+ * where it catches.
  *
  * The code that is added, with L a new local variable behind all others and G the method's gate:
  *
  *     getstatic G I; invokestatic PROBE.enter(I)I; istore L       at the entry
  *     iload L; invokestatic PROBE.exit(I)V                        before each return
- *     iload L; invokestatic PROBE.unwind(I)V; athrow     the handler, at the end
+ *     iload L; invokestatic PROBE.unwind(I)V; athrow              the handler, at the end
+ *     iload L; invokestatic PROBE.caught(I)V                      at the start of each 'catch'
  *
  * The gate holds the method's token, or 0 while it is disarmed; L keeps what the entry decided (the token, or 0).  No
  * branch is added, so frames are only needed for the handlers; all other frames gain L.  The handlers come last in
@@ -13,8 +15,10 @@
  * for the code after its this(...) or super(...) call, since 'this' has another type there.
  *
  * The this(...) or super(...) call itself cannot be covered: the JVM's verifier passes no handler for it.  A
- * constructor that is left by an exception out of that call has an 'enter' without 'exit' or 'unwind'; whoever pairs
- * them takes such an entry to have ended when an outer method, by its token, exits or unwinds.
+ * constructor that is left by an exception out of that call has an 'enter' without 'exit' or 'unwind': such an entry
+ * has ended when an outer method, by its token, catches, exits or unwinds.
+ *
+ * Handlers of 'finally' and 'synchronized' get no probe: if it had no stack left, a monitor would stay locked.
  *
  * Pure functions over bytes: no JVM, no globals; what they are given is untrusted.
  */

@@ -9,7 +9,7 @@
 #define MAX_COMPILED_BYTES 8000
 
 struct references {
-    uint16_t code, gate, enter, exit, unwind;
+    uint16_t code, gate, enter, exit, unwind, caught;
 };
 
 static struct references add_references(struct rewrite_job *job)
@@ -21,6 +21,7 @@ static struct references add_references(struct rewrite_job *job)
     r.enter = pool_member(pool, CONSTANT_METHOD, job->probe_class, "enter", "(I)I");
     r.exit = pool_member(pool, CONSTANT_METHOD, job->probe_class, "exit", "(I)V");
     r.unwind = pool_member(pool, CONSTANT_METHOD, job->probe_class, "unwind", "(I)V");
+    r.caught = pool_member(pool, CONSTANT_METHOD, job->probe_class, "caught", "(I)V");
     return r;
 }
 
@@ -46,13 +47,19 @@ static void put_reference(struct rewrite_job *job, uint8_t opcode, uint16_t refe
     buffer_big(job->out, reference, 2);
 }
 
+static void put_probe(struct rewrite_job *job, uint16_t probe)
+{
+    put_variable(job, OP_ILOAD);
+    put_reference(job, OP_INVOKESTATIC, probe);
+}
+
 /* Overwrite the branch offsets of the instruction that was copied to 'copy'; its operands moved by 'shift'. */
 static enum rewrite_outcome put_targets(struct rewrite_job *job, uint32_t at, size_t copy, size_t shift)
 {
     struct span code = job->old->bytes;
     struct bytecode_targets t = bytecode_targets(code, at);
     for (uint32_t i = 0; i < t.n; i++) {
-        int64_t delta = (int64_t)job->to[bytecode_target(code, at, &t, i)] - job->to[at];
+        int64_t delta = (int64_t)job->to[bytecode_target(code, at, &t, i)] - job_place(job, at);
         if (t.n_bytes == 2 && (delta < INT16_MIN || delta > INT16_MAX))
             return REWRITE_TOO_LARGE;
         buffer_set(job->out, copy + bytecode_target_at(&t, i) + shift, (uint64_t)delta, t.n_bytes);
@@ -64,7 +71,7 @@ static enum rewrite_outcome put_targets(struct rewrite_job *job, uint32_t at, si
 static enum rewrite_outcome put_switch(struct rewrite_job *job, uint32_t at, size_t n)
 {
     const uint8_t *old = job->old->bytes.at + at;
-    size_t old_padding = 3 - at % 4, new_padding = 3 - job->to[at] % 4, copy = job->out->n;
+    size_t old_padding = 3 - at % 4, new_padding = 3 - job_place(job, at) % 4, copy = job->out->n;
     buffer_bytes(job->out, old, 1);
     buffer_fill(job->out, 0, new_padding);
     buffer_bytes(job->out, old + 1 + old_padding, n - 1 - old_padding);
@@ -75,21 +82,20 @@ static enum rewrite_outcome put_instruction(struct rewrite_job *job, uint32_t at
 {
     const uint8_t *old = job->old->bytes.at + at;
     uint8_t kind = bytecodes[*old].kind;
+    if ((job->starts[at] & STARTS_CATCH) != 0)
+        put_probe(job, r->caught);
     size_t copy = job->out->n;
     if (kind == BYTECODE_TABLE || kind == BYTECODE_LOOKUP)
         return put_switch(job, at, n);
-    if (kind == BYTECODE_RETURN) {
-        put_variable(job, OP_ILOAD);
-        put_reference(job, OP_INVOKESTATIC, r->exit);
-    }
+    if (kind == BYTECODE_RETURN)
+        put_probe(job, r->exit);
     buffer_bytes(job->out, old, n);
     return kind == BYTECODE_BRANCH || kind == BYTECODE_BRANCH_WIDE ? put_targets(job, at, copy, 0) : REWRITE_DONE;
 }
 
 static void put_handler(struct rewrite_job *job, const struct references *r)
 {
-    put_variable(job, OP_ILOAD);
-    put_reference(job, OP_INVOKESTATIC, r->unwind);
+    put_probe(job, r->unwind);
     buffer_big(job->out, OP_ATHROW, 1);
 }
 
@@ -126,7 +132,8 @@ static enum rewrite_outcome put_handlers(struct rewrite_job *job)
         uint16_t start = cursor_u16be(&c), end = cursor_u16be(&c), handler = cursor_u16be(&c);
         if (start >= end || end > job->old->bytes.n || !job_is_start(job, handler))
             return REWRITE_UNUSUAL;
-        buffer_big(job->out, job->to[start], 2);
+        /* A handler's own probe is not among what it handles. */
+        buffer_big(job->out, start == handler ? job_place(job, start) : job->to[start], 2);
         buffer_big(job->out, job->to[end], 2);
         buffer_big(job->out, job->to[handler], 2);
         buffer_big(job->out, cursor_u16be(&c), 2);

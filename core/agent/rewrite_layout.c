@@ -26,7 +26,7 @@ enum rewrite_outcome layout_scan(struct span code, uint8_t *starts, bool *has_lo
         n = bytecode_length(code, at);
         if (n == 0)
             return REWRITE_UNUSUAL;
-        starts[at] = 1;
+        starts[at] = STARTS_INSTRUCTION;
     }
     for (size_t at = 0; at < code.n; at += bytecode_length(code, at))
         if (!targets_fit(code, starts, at, has_loop))
@@ -50,9 +50,31 @@ static uint32_t padding(uint32_t at)
     return 3 - at % 4;
 }
 
+/*
+ * Catches are the handlers of typed entries; not those that handle anything, and not one that lies in the middle of
+ * what it handles: a probe that has no stack left there would come back to itself for ever.
+ */
+static void find_catches(struct rewrite_job *job)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        struct cursor c = span_cursor(job->old->handlers);
+        while (cursor_left(&c) > 0) {
+            uint16_t start = cursor_u16be(&c), end = cursor_u16be(&c), handler = cursor_u16be(&c);
+            bool typed = cursor_u16be(&c) != 0;
+            if (!job_is_start(job, handler))
+                continue;
+            if (pass == 0 && typed)
+                job->starts[handler] |= STARTS_CATCH;
+            if (pass == 1 && (!typed || (start < handler && handler < end)))
+                job->starts[handler] = STARTS_INSTRUCTION;
+        }
+    }
+}
+
 void layout_place(struct rewrite_job *job)
 {
     struct span code = job->old->bytes;
+    find_catches(job);
     job->sizes = sizes_for(job->local);
     uint32_t now = job->sizes.entry;
     for (uint32_t at = 0, n; at < code.n; at += n) {
@@ -60,11 +82,12 @@ void layout_place(struct rewrite_job *job)
         n = (uint32_t)bytecode_length(code, at);
         for (uint32_t i = 0; i < n; i++)
             job->to[at + i] = now;
+        now += (job->starts[at] & STARTS_CATCH) != 0 ? job->sizes.exit : 0;
         now += n;
         if (kind == BYTECODE_RETURN)
             now += job->sizes.exit;
         else if (kind == BYTECODE_TABLE || kind == BYTECODE_LOOKUP)
-            now += padding(job->to[at]) - padding(at);
+            now += padding(job_place(job, at)) - padding(at);
     }
     job->to[code.n] = job->n_body = now;
 }

@@ -98,7 +98,7 @@ struct rewrite_job {
     uint16_t local;   /* the new local variable */
     struct rewrite_sizes sizes;
 
-    uint8_t *starts;          /* owned; per old offset: an instruction begins here */
+    uint8_t *starts;          /* owned; per old offset: INSTRUCTION when one begins here, and CATCH */
     uint32_t *to;             /* owned; per old offset and one more: the new offset, of the probe before it if any */
     uint32_t n_body;          /* to[end]: new code without the handlers */
     struct rewrite_run *runs; /* owned */
@@ -106,6 +106,14 @@ struct rewrite_job {
     bool has_after, has_before;             /* which handlers the runs need */
     uint32_t handler_after, handler_before; /* new offsets */
 };
+
+enum { STARTS_INSTRUCTION = 1, STARTS_CATCH = 2 };
+
+/* The new offset of an instruction itself, behind the probe of the catch that it begins. */
+static inline uint32_t job_place(const struct rewrite_job *job, uint32_t offset)
+{
+    return job->to[offset] + ((job->starts[offset] & STARTS_CATCH) != 0 ? job->sizes.exit : 0);
+}
 
 /* Whether an instruction begins at an old offset. */
 static inline bool job_is_start(const struct rewrite_job *job, uint64_t offset)
@@ -122,7 +130,7 @@ static inline bool job_is_start(const struct rewrite_job *job, uint64_t offset)
  */
 enum rewrite_outcome layout_scan(struct span code, uint8_t *starts, bool *has_loop);
 
-/* Fill sizes, to, n_body. */
+/* Find the catches, fill sizes, to, n_body. */
 void layout_place(struct rewrite_job *job);
 
 /* Fill runs, and which handlers there are. */

@@ -56,9 +56,14 @@ static int32_t outer_tid(const struct drain *drain, int32_t tid)
 
 static int meet(struct drain *drain, struct ring *ring, struct drain_ring *mine, struct err *err)
 {
-    mine->thread = threads_get(drain->threads, outer_tid(drain, ring->tid), ring->start_ticks);
-    if (mine->thread == NULL)
+    int32_t tid = outer_tid(drain, ring->tid);
+    struct recorder_thread *thread = threads_find(drain->threads, tid);
+    /* A short-lived thread may have ended since; an earlier one of the same id ended before the ring was taken. */
+    if (thread == NULL || (thread->info.end_ticks != TRACE_UNKNOWN && thread->info.end_ticks < ring->start_ticks))
+        thread = threads_add(drain->threads, tid, ring->start_ticks);
+    if (thread == NULL)
         return err_set(err, "out of memory");
+    mine->thread = thread;
     mine->thread->info.has_ring = true;
     mine->thread->changed = true;
     return 0;

@@ -54,10 +54,20 @@ static uint64_t ticks_of(struct kernel *kernel, const struct kernel_event *event
     return ticks;
 }
 
+/* A new thread has its parent's name until it gets its own. */
+static struct recorder_thread *start_thread(struct kernel *kernel, const struct kernel_event *event, uint64_t ticks)
+{
+    const struct recorder_thread *parent = threads_find(kernel->threads, event->by_tid);
+    struct recorder_thread *thread = threads_add(kernel->threads, event->tid, ticks);
+    if (thread != NULL && parent != NULL)
+        threads_set_comm(thread, parent->comm);
+    return thread;
+}
+
 static struct recorder_thread *thread_of(struct kernel *kernel, const struct kernel_event *event, uint64_t ticks)
 {
     if (event->kind == KERNEL_THREAD_START)
-        return threads_add(kernel->threads, event->tid, ticks);
+        return start_thread(kernel, event, ticks);
     struct recorder_thread *thread = threads_find(kernel->threads, event->tid);
     return thread != NULL ? thread : threads_add(kernel->threads, event->tid, TRACE_UNKNOWN);
 }

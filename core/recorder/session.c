@@ -43,7 +43,8 @@ static int make_segment(struct session *session, const struct session_plan *plan
     session->n_counters = plan->n_counters;
     session->rings_offset = pages(sizeof(struct segment));
     session->words_offset = session->rings_offset + pages(N_RINGS * sizeof(struct ring));
-    session->segment_bytes = session->words_offset + (size_t)N_RINGS * words * sizeof(uint64_t);
+    uint64_t stacks_offset = session->words_offset + (size_t)N_RINGS * words * sizeof(uint64_t);
+    session->segment_bytes = stacks_offset + (size_t)N_RINGS * words * sizeof(uint32_t);
     if (make_memory(&session->segment_fd, "mmprof-records", session->segment_bytes, err) < 0)
         return -1;
     void *at =
@@ -60,6 +61,7 @@ static int make_segment(struct session *session, const struct session_plan *plan
     session->segment->n_counters = session->n_counters;
     session->segment->rings_offset = session->rings_offset;
     session->segment->words_offset = session->words_offset;
+    session->segment->stacks_offset = stacks_offset;
     session->segment->size_bytes = session->segment_bytes;
     return 0;
 }

@@ -80,16 +80,16 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 1
+#define SEGMENT_VERSION 2
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */
     uint32_t magic, version;
-    uint32_t n_rings;    /* struct ring follow the header, then the rings' words */
+    uint32_t n_rings;    /* struct ring follow the header, then the rings' words, then the stacks */
     uint32_t ring_words; /* a power of two */
     uint32_t epoch;      /* of the session: tokens of an earlier one are ignored by the probes */
     uint32_t n_counters;
-    uint64_t rings_offset, words_offset, size_bytes;
+    uint64_t rings_offset, words_offset, stacks_offset, size_bytes;
     /* Written by the target. */
     _Alignas(64) _Atomic uint32_t n_rings_seen; /* rings above this were never taken */
     _Atomic uint64_t n_lost_no_ring;            /* calls dropped because all rings were taken */
@@ -103,6 +103,12 @@ struct segment {
 static inline struct ring *segment_ring(struct segment *segment, uint32_t i)
 {
     return (struct ring *)((char *)segment + segment->rings_offset) + i;
+}
+
+/* The methods that are open in a ring's thread, outermost first: the target's own, ring_words of them. */
+static inline uint32_t *segment_stack(struct segment *segment, uint32_t i)
+{
+    return (uint32_t *)((char *)segment + segment->stacks_offset) + (size_t)i * segment->ring_words;
 }
 
 static inline uint64_t *segment_words(struct segment *segment, uint32_t i)

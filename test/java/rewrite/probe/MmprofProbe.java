@@ -2,7 +2,7 @@ package java.lang;
 
 /** Stands for the probe class where the JDK itself is rewritten: it counts, and needs no other class. */
 public final class MmprofProbe {
-    public static long enters, exits, unwinds;
+    public static long enters, exits, unwinds, catches;
 
     private MmprofProbe() {}
 
@@ -17,5 +17,9 @@ public final class MmprofProbe {
 
     public static void unwind(int token) {
         unwinds++;
+    }
+
+    public static void caught(int token) {
+        catches++;
     }
 }
