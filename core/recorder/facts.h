@@ -18,6 +18,9 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
 /* Which JVM it is: known when the agent has connected. */
 int facts_write_target(struct trace_writer *writer, pid_t pid, struct err *err);
 
+/* What a probe costs: readers need it before the first record. */
+int facts_write_costs(struct trace_writer *writer, const struct segment *segment, struct err *err);
+
 /* What the target has published in the segment by now. */
 int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,
                     struct err *err);
