@@ -76,7 +76,9 @@ static void update_thread(struct ring *ring, struct recorder_thread *thread)
         char name[RING_NAME_BYTES];
         memcpy(name, ring->name, sizeof name);
         name[sizeof name - 1] = '\0';
-        threads_set_name(thread, name);
+        /* The first one: the main thread is called DestroyJavaVM in the end. */
+        if (thread->name[0] == '\0')
+            threads_set_name(thread, name);
     }
     if (n_lost != thread->info.n_lost) {
         thread->info.n_lost = n_lost;

@@ -108,6 +108,13 @@ int facts_write_target(struct trace_writer *writer, pid_t pid, struct err *err)
     return put(writer, err, "jvm.command", "%s", process.command);
 }
 
+int facts_write_costs(struct trace_writer *writer, const struct segment *segment, struct err *err)
+{
+    if (put(writer, err, "probe.inside_ticks", "%.4f", (double)atomic_load(&segment->inside_cost_ticks_x16) / 16) < 0)
+        return -1;
+    return put(writer, err, "probe.outside_ticks", "%.4f", (double)atomic_load(&segment->outside_cost_ticks_x16) / 16);
+}
+
 int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,
                     struct err *err)
 {
@@ -128,7 +135,5 @@ int facts_write_end(struct trace_writer *writer, const struct segment *segment, 
             return -1;
     if (process_cpu_ns != TRACE_UNKNOWN && put(writer, err, "process.cpu_ns", "%" PRIu64, process_cpu_ns) < 0)
         return -1;
-    if (put(writer, err, "probe.inside_ticks", "%.4f", (double)atomic_load(&segment->inside_cost_ticks_x16) / 16) < 0)
-        return -1;
-    return put(writer, err, "probe.outside_ticks", "%.4f", (double)atomic_load(&segment->outside_cost_ticks_x16) / 16);
+    return 0;
 }

@@ -45,7 +45,7 @@ struct recorder {
     int signals, pidfd;
     sigset_t old_mask;
     void (*old_pipe)(int);
-    bool connected, ready, gone, child_reaped, interrupted;
+    bool connected, costs_written, ready, gone, child_reaped, interrupted;
     int child_status;
     struct rusage child_usage;
     uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns;
@@ -256,6 +256,15 @@ static int flush(struct recorder *r, struct err *err)
     return trace_writer_flush(r->writer, err);
 }
 
+/* Calibrated before anything is instrumented. */
+static int write_costs(struct recorder *r, struct err *err)
+{
+    if (r->costs_written || atomic_load(&r->session.segment->inside_cost_ticks_x16) == 0)
+        return 0;
+    r->costs_written = true;
+    return facts_write_costs(r->writer, r->session.segment, err);
+}
+
 /* One round, in the order that the trace promises.  *n_words: how much there was. */
 static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
@@ -263,7 +272,7 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     r->latest = clock_point_now();
     if (r->target != 0)
         jvm_process_cpu_ns(r->target, &r->cpu_ns);
-    if (write_clock(r, err) < 0 ||
+    if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
         kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
         drain_threads(&r->drain, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
         drain_methods(&r->drain, r->writer, err) < 0 || drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
