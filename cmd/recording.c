@@ -2,6 +2,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/pattern.h"
+#include "core/counters/selftest.h"
 #include "phases/phases_file.h"
 
 #include <inttypes.h>
@@ -62,25 +63,30 @@ static int read_phases(const char *path, struct arena *arena, struct recorder_pl
     return 0;
 }
 
-/* Which events to count.  The first pass counts none unless told to: time selects the phases. */
+/*
+ * Which events to count.  The first pass counts none unless told to: time selects the phases.  What the user asked for
+ * and does not get is said once, with the reason.
+ */
 static int choose_events(const struct recording *recording, struct arena *arena, struct counter_set *set,
                          struct err *err)
 {
+    struct err note = { "" };
     set->n = 0;
     if (recording->events == NULL && recording->phases == NULL)
         return 0;
-    return recording->events == NULL ? 0 : events_parse(recording->events, arena, set, err);
-}
-
-/* What the user asked for and does not get is said once, with the reason. */
-static void tell_unusable(const struct counter_set *set, FILE *out)
-{
+    if (selftest_choose(recording->events, (pid_t)recording->pid, arena, set, &note, err) < 0)
+        return -1;
+    if (recording->quiet)
+        return 0;
+    if (note.text[0] != '\0')
+        fprintf(stderr, "mmprof: %s\n", note.text);
     for (size_t i = 0; i < set->n; i++) {
         if (set->specs[i].why[0] == '\0')
             continue;
-        fprintf(out, "mmprof: '%s' is not counted: %s\n", set->specs[i].name, set->specs[i].why);
-        return;
+        fprintf(stderr, "mmprof: '%s' is not counted: %s\n", set->specs[i].name, set->specs[i].why);
+        break;
     }
+    return 0;
 }
 
 static void tell_summary(const struct recorder_summary *s, const char *output, FILE *out)
@@ -133,8 +139,6 @@ int recording_run(const struct recording *recording, struct recorder_summary *su
         goto out;
     if (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0)
         goto out;
-    if (!recording->quiet)
-        tell_unusable(&events, stderr);
     if (recorder_run(&plan, summary, err) < 0)
         goto out;
     if (!recording->quiet)
