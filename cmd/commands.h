@@ -27,5 +27,6 @@ int command_parse(const char *usage, const char *purpose, const struct options_r
                   int *n_parsed, bool *done, struct err *err);
 
 int command_phases(int argc, char **argv, struct err *err);
+int command_report(int argc, char **argv, struct err *err);
 
 #endif

@@ -9,6 +9,7 @@
 
 static const struct command commands[] = {
     { "phases", "[TRACE]", "the call tree of a trace, and the phases worth a second look", command_phases },
+    { "report", "[TRACE]", "the phases' time, CPI and misses, next to the JVM's own threads", command_report },
     { "dump", "[TRACE]", "print a trace as text", command_dump },
     { "list", "[PATTERN]", "list the events that can be counted here", command_list },
     { "record", "-p PID | -- COMMAND", "record a JVM's method entries and exits into a trace", command_record },

@@ -1,0 +1,134 @@
+#include "report/event_columns.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define NAME_BYTES 128
+
+/* Names as libpfm4, perf and the vendors' manuals have them, in lower case with '-' for '_'.  A star ends a prefix. */
+static const struct {
+    const char *name;
+    enum event_role role;
+    const char *heading;
+} aliases[] = {
+    { "cycles", EVENT_CYCLES, "cycles" },
+    { "cpu-cycles", EVENT_CYCLES, "cycles" },
+    { "unhalted-core-cycles", EVENT_CYCLES, "cycles" },
+    { "cpu-clk-unhalted*", EVENT_CYCLES, "cycles" },
+    { "cycles-not-in-halt", EVENT_CYCLES, "cycles" },
+    { "instructions", EVENT_INSTRUCTIONS, "instructions" },
+    { "instruction-retired", EVENT_INSTRUCTIONS, "instructions" },
+    { "instructions-retired", EVENT_INSTRUCTIONS, "instructions" },
+    { "retired-instructions", EVENT_INSTRUCTIONS, "instructions" },
+    { "inst-retired*", EVENT_INSTRUCTIONS, "instructions" },
+    { "page-faults", EVENT_FAULTS, "page faults" },
+    { "faults", EVENT_FAULTS, "page faults" },
+    { "context-switches", EVENT_SWITCHES, "switches" },
+    { "cs", EVENT_SWITCHES, "switches" },
+    { "task-clock", EVENT_CPU_TIME, "CPU time" },
+    { "cpu-clock", EVENT_CPU_TIME, "CPU time" },
+    { "l1-dcache-load-misses", EVENT_MISSES, "L1-D" },
+    { "l1-dcache-misses", EVENT_MISSES, "L1-D" },
+    { "cache-l1d:read:miss", EVENT_MISSES, "L1-D" },
+    { "cache-l1d:miss:read", EVENT_MISSES, "L1-D" },
+    { "l1d-cache-refill", EVENT_MISSES, "L1-D" },
+    { "l1-icache-load-misses", EVENT_MISSES, "L1-I" },
+    { "l1-icache-misses", EVENT_MISSES, "L1-I" },
+    { "cache-l1i:read:miss", EVENT_MISSES, "L1-I" },
+    { "cache-l1i:miss:read", EVENT_MISSES, "L1-I" },
+    { "l1i-cache-refill", EVENT_MISSES, "L1-I" },
+    { "l2-rqsts:demand-data-rd-miss", EVENT_MISSES, "L2-D" },
+    { "core-to-l2-cacheable-request-access-status:ls-rd-blk-c", EVENT_MISSES, "L2-D" },
+    { "l2d-cache-refill", EVENT_MISSES, "L2-D" },
+    { "l2-rqsts:code-rd-miss", EVENT_MISSES, "L2-I" },
+    { "core-to-l2-cacheable-request-access-status:ic-fill-miss", EVENT_MISSES, "L2-I" },
+    { "llc-load-misses", EVENT_MISSES, "LLC" },
+    { "cache-ll:read:miss", EVENT_MISSES, "LLC" },
+    { "cache-misses", EVENT_MISSES, "LLC" },
+    { "dtlb-load-misses", EVENT_MISSES, "D-TLB" },
+    { "dtlb-misses", EVENT_MISSES, "D-TLB" },
+    { "cache-dtlb:read:miss", EVENT_MISSES, "D-TLB" },
+    { "itlb-load-misses", EVENT_MISSES, "I-TLB" },
+    { "itlb-misses", EVENT_MISSES, "I-TLB" },
+    { "cache-itlb:read:miss", EVENT_MISSES, "I-TLB" },
+    { "branch-misses", EVENT_MISSES, "Branches mispredicted" },
+    { "branch-mispredicts", EVENT_MISSES, "Branches mispredicted" },
+    { "br-misp-retired:all-branches", EVENT_MISSES, "Branches mispredicted" },
+    { "br-mis-pred-retired", EVENT_MISSES, "Branches mispredicted" },
+    { "mispredicted-branch-retired", EVENT_MISSES, "Branches mispredicted" },
+    { "retired-branch-instructions-mispredicted", EVENT_MISSES, "Branches mispredicted" },
+};
+
+/* Cut ":u", ":u:k", ":p" and the like off the end; unit masks are longer words. */
+static void cut_modifiers(char *name)
+{
+    char *colon;
+    while ((colon = strrchr(name, ':')) != NULL && colon > name && strspn(colon + 1, "ukhp") == strlen(colon + 1))
+        *colon = '\0';
+}
+
+static void normalize(const char *name, char *plain)
+{
+    const char *prefix = strstr(name, "::");
+    size_t n = 0;
+    if (prefix != NULL)
+        name = prefix + 2;
+    for (; *name != '\0' && n + 1 < NAME_BYTES; name++)
+        plain[n++] = *name == '_' || *name == '.' ? '-' : (char)tolower((unsigned char)*name);
+    plain[n] = '\0';
+    static const char generic[] = "perf-count-hw-";
+    if (strncmp(plain, generic, sizeof generic - 1) == 0)
+        memmove(plain, plain + sizeof generic - 1, n - (sizeof generic - 1) + 1);
+    cut_modifiers(plain);
+}
+
+static bool matches(const char *pattern, const char *name)
+{
+    size_t n = strlen(pattern);
+    return pattern[n - 1] == '*' ? strncmp(pattern, name, n - 1) == 0 : strcmp(pattern, name) == 0;
+}
+
+enum event_role event_role_of(const char *name, const char **heading)
+{
+    char plain[NAME_BYTES];
+    normalize(name, plain);
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
+        if (!matches(aliases[i].name, plain))
+            continue;
+        *heading = aliases[i].heading;
+        return aliases[i].role;
+    }
+    *heading = name;
+    return EVENT_MISSES;
+}
+
+size_t event_columns(const struct trace_reader *reader, struct event_column *columns)
+{
+    size_t n = trace_n_counters(reader);
+    int n_recorded = 0;
+    if (n > TRACE_COUNTERS_MAX)
+        n = TRACE_COUNTERS_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const struct trace_counter *counter = trace_counter(reader, i);
+        struct event_column *column = &columns[i];
+        column->name = counter->name;
+        column->why = counter->why;
+        column->role = event_role_of(counter->name, &column->heading);
+        column->recorded = counter->in_records ? n_recorded++ : -1;
+        for (size_t j = 0; j < i; j++) /* two events under one heading: both say who they are */
+            if (column->role == EVENT_MISSES && strcmp(columns[j].heading, column->heading) == 0) {
+                columns[j].heading = columns[j].name;
+                column->heading = column->name;
+            }
+    }
+    return n;
+}
+
+const struct event_column *event_column_measured(const struct event_column *columns, size_t n, enum event_role role)
+{
+    for (size_t i = 0; i < n; i++)
+        if (columns[i].role == role && columns[i].why[0] == '\0' && columns[i].recorded >= 0)
+            return &columns[i];
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/*
+ * What the events of a trace become in a report: CPI, misses per 1,000 instructions under the thesis' headings.
+ */
+#ifndef REPORT_EVENT_COLUMNS_H
+#define REPORT_EVENT_COLUMNS_H
+
+#include "core/base/arena.h"
+#include "core/trace/trace.h"
+
+enum event_role {
+    EVENT_CYCLES,
+    EVENT_INSTRUCTIONS,
+    EVENT_MISSES, /* any other hardware event: a rate per 1,000 instructions */
+    EVENT_FAULTS, /* derived from the kernel's events; so are the next two */
+    EVENT_SWITCHES,
+    EVENT_CPU_TIME
+};
+
+struct event_column {
+    const char *name;    /* as the user wrote it; the reader's */
+    const char *heading; /* "L1-D", or the name itself */
+    const char *why;     /* "" when it was measured; the reader's */
+    enum event_role role;
+    int recorded; /* index among the recorded counters, or -1 */
+};
+
+/* Role and heading of an event: aliases, upper and lower case, PMU prefixes and privilege modifiers aside. */
+enum event_role event_role_of(const char *name, const char **heading);
+
+/* The trace's events; columns has room for TRACE_COUNTERS_MAX.  Returns how many. */
+size_t event_columns(const struct trace_reader *reader, struct event_column *columns);
+
+/* The measured event of a role, or NULL. */
+const struct event_column *event_column_measured(const struct event_column *columns, size_t n, enum event_role role);
+
+#endif

@@ -1,0 +1,138 @@
+#include "report/report_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- facts and notes ---- */
+
+/* Events that were not measured for the same reason share a note. */
+static void note_missing(struct making *making)
+{
+    struct arena *arena = making->source->arena;
+    for (size_t i = 0; i < making->n_events; i++) {
+        const char *why = making->events[i].why, *names = making->events[i].name;
+        bool is_first = why[0] != '\0';
+        for (size_t j = 0; j < i; j++)
+            is_first = is_first && strcmp(making->events[j].why, why) != 0;
+        if (!is_first)
+            continue;
+        for (size_t j = i + 1; j < making->n_events && names != NULL; j++)
+            if (strcmp(making->events[j].why, why) == 0)
+                names = arena_printf(arena, "%s, %s", names, making->events[j].name);
+        table_note(making->table, names == NULL ? NULL : arena_printf(arena, "not measured: %s: %s", names, why));
+    }
+}
+
+static void note_rest(struct making *making)
+{
+    const struct calltree *tree = making->source->tree;
+    if (making->has_hardware && making->instructions == NULL)
+        table_note(making->table, "misses per 1,000 instructions and CPI need the event 'instructions', too");
+    else if (making->has_hardware)
+        table_note(making->table,
+                   "the VM's own threads run no probes: hardware events are counted in the application only");
+    if (making->source->clock == PHASES_WALL)
+        table_note(making->table, "on the wall clock only threads that ran probes are counted");
+    else if (!making->shares.part_is_known[VM_PART_GC] && making->shares.part_is_known[VM_PART_THREAD])
+        table_note(making->table,
+                   "there are no threads of the garbage collector: the serial one runs in the VM thread");
+    if (tree->inside_ticks + tree->outside_ticks == 0)
+        table_note(making->table, "the trace has no calibrated cost of a probe: it is part of the phases' times");
+}
+
+static void add_accounted(struct making *making)
+{
+    const struct report_source *source = making->source;
+    const char *text = trace_info(source->reader, "process.cpu_ns");
+    double process_ns = text == NULL ? 0 : strtod(text, NULL), cpu_ns = report_ns(source, source->tree->cpu_ticks);
+    if (source->tree->cpu_is_wall || !(process_ns > 0))
+        return;
+    char process[32], accounted[32];
+    table_format_ns(process_ns, process, sizeof process);
+    table_format_ns(cpu_ns, accounted, sizeof accounted);
+    table_fact_number(making->table, "process_cpu_ns", process_ns, NULL);
+    table_fact_number(making->table, "accounted_share", cpu_ns / process_ns,
+                      arena_printf(source->arena, "check    %s of the process' CPU time is accounted for: %s of %s",
+                                   report_percent(source->arena, cpu_ns / process_ns), accounted, process));
+}
+
+/* ---- the whole ---- */
+
+static bool is_phase_recording(const struct report_source *source)
+{
+    const char *mode = trace_info(source->reader, "recording.mode");
+    return mode != NULL && strcmp(mode, "phases") == 0;
+}
+
+/* Which methods are rows, before their share is looked at. */
+static int choose(struct making *making, const struct calltree_total *totals, size_t n, const bool **is_chosen,
+                  struct err *err)
+{
+    const struct report_source *source = making->source;
+    uint64_t all_ticks = phases_all_ticks(source->tree, source->clock);
+    *is_chosen = NULL;
+    if (making->wish->all || is_phase_recording(source) || n == 0 || all_ticks == 0)
+        return 0;
+    struct phases_wish wish = { source->clock, -1, -1, 0.01 };
+    struct budget_base base = phases_budget_base(source->tree, all_ticks, true);
+    struct phases_choice choice;
+    if (phases_select(totals, n, all_ticks, &base, &wish, source->arena, &choice, err) < 0)
+        return -1;
+    *is_chosen = choice.is_chosen;
+    return 0;
+}
+
+static int choose_rows(struct making *making, const struct calltree_total *totals, size_t n, struct err *err)
+{
+    const struct report_source *source = making->source;
+    const bool *is_chosen;
+    uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
+    making->rows = arena_alloc(source->arena, (n + 1) * sizeof *making->rows);
+    if (row_of == NULL || making->rows == NULL)
+        return err_set(err, "out of memory for a table of %zu methods", n);
+    if (choose(making, totals, n, &is_chosen, err) < 0)
+        return -1;
+    /* The shares' denominator does not depend on the rows. */
+    if (shares_compute(source, row_of, 0, &making->shares, err) < 0)
+        return -1;
+    double least = making->wish->all ? 0 : making->wish->min_share * (double)making->shares.all_ticks;
+    for (uint32_t i = 0; i < source->tree->n_methods; i++)
+        row_of[i] = CALLTREE_NONE;
+    for (size_t i = 0; i < n; i++) {
+        double ticks = (double)phases_total_ticks(&totals[i], source->clock);
+        if ((is_chosen != NULL && !is_chosen[i]) || ticks < least)
+            continue;
+        row_of[totals[i].method] = (uint32_t)making->n_rows;
+        making->rows[making->n_rows++] = &totals[i];
+    }
+    return shares_compute(source, row_of, making->n_rows, &making->shares, err);
+}
+
+static void find_events(struct making *making)
+{
+    making->n_events = event_columns(making->source->reader, making->events);
+    making->cycles = event_column_measured(making->events, making->n_events, EVENT_CYCLES);
+    making->instructions = event_column_measured(making->events, making->n_events, EVENT_INSTRUCTIONS);
+    making->has_hardware = making->cycles != NULL || making->instructions != NULL ||
+                           event_column_measured(making->events, making->n_events, EVENT_MISSES) != NULL;
+}
+
+int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                const struct report_wish *wish, struct table *table, struct err *err)
+{
+    struct making making = { .source = source, .wish = wish, .table = table };
+    table_begin(table, source->arena);
+    find_events(&making);
+    if (choose_rows(&making, totals, n_totals, err) < 0)
+        return -1;
+    report_facts(source, table);
+    add_accounted(&making);
+    report_columns(&making);
+    if (report_phase_rows(&making, err) < 0)
+        return -1;
+    report_other_rows(&making);
+    note_missing(&making);
+    note_rest(&making);
+    report_losses(source, table);
+    return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", table->n_rows) : 0;
+}

@@ -1,0 +1,28 @@
+/*
+ * The report: per phase the share of the process' time, calls, CPI and misses per 1,000 instructions, and the VM's
+ * parts (thesis Tables 3.5 to 3.8).
+ */
+#ifndef REPORT_PHASE_REPORT_H
+#define REPORT_PHASE_REPORT_H
+
+#include "report/source.h"
+
+struct report_wish {
+    const char *sort; /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
+    double min_share; /* of the process' time that a method needs for a row */
+    bool all;         /* rows for methods that are no phases, too */
+};
+
+/*
+ * Make the report's table.  Rows are the phases: all methods of a recording of phases, else those that
+ * phases_select() chooses within a budget of 1 %; then the application's other code, the VM's parts, mmprof itself
+ * and the total.  Shares are of the time of all threads, so that the column "Self" adds up to 100 %.
+ *
+ * totals  of the application's methods (calltree_totals).
+ *
+ * Returns 0, or -1 with *err set: an unknown key to sort by, no memory.
+ */
+int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                const struct report_wish *wish, struct table *table, struct err *err);
+
+#endif

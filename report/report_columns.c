@@ -1,0 +1,153 @@
+/*
+ * The report's columns, and what stands in them: the only place that divides.
+ */
+#include "report/report_internal.h"
+
+bool report_is_hardware(const struct event_column *event)
+{
+    return event->role == EVENT_CYCLES || event->role == EVENT_INSTRUCTIONS || event->role == EVENT_MISSES;
+}
+
+static bool was_asked(const struct making *making, enum event_role role)
+{
+    for (size_t i = 0; i < making->n_events; i++)
+        if (making->events[i].role == role)
+            return true;
+    return false;
+}
+
+static size_t hidden(struct table *table, bool is_hidden, size_t column)
+{
+    table->columns[column].not_in_text = is_hidden;
+    return column;
+}
+
+static void add_event_columns(struct making *making)
+{
+    struct table *t = making->table;
+    struct arena *arena = making->source->arena;
+    for (size_t i = 0; i < making->n_events; i++) {
+        const struct event_column *event = &making->events[i];
+        if (event->role != EVENT_MISSES)
+            continue;
+        const char *key = arena_printf(arena, "%s_per_1000_instructions", event->name);
+        /* Without any hardware event, empty columns would only push the rest off the screen: a note names them. */
+        making->at.rates[i] = hidden(t, !making->has_hardware, table_column(t, event->heading, key, TABLE_RATE));
+    }
+}
+
+static void add_raw_columns(struct making *making)
+{
+    struct table *t = making->table;
+    for (size_t i = 0; i < making->n_events; i++)
+        if (report_is_hardware(&making->events[i]))
+            making->at.raw[i] =
+                hidden(t, true, table_column(t, making->events[i].name, making->events[i].name, TABLE_COUNT));
+    making->at.time_ns = hidden(t, true, table_column(t, "Total", "total_ns", TABLE_NS));
+    making->at.self_ns = hidden(t, true, table_column(t, "Self", "self_ns", TABLE_NS));
+    making->at.unwinds = hidden(t, true, table_column(t, "Thrown", "unwinds", TABLE_COUNT));
+    making->at.open_calls = hidden(t, true, table_column(t, "Open", "open_calls", TABLE_COUNT));
+    making->at.class_name = hidden(t, true, table_column(t, "Class", "class", TABLE_TEXT));
+    making->at.method = hidden(t, true, table_column(t, "Name", "method", TABLE_TEXT));
+    making->at.descriptor = hidden(t, true, table_column(t, "Descriptor", "descriptor", TABLE_TEXT));
+}
+
+void report_columns(struct making *making)
+{
+    struct table *t = making->table;
+    struct layout *at = &making->at;
+    bool no_cpi = !was_asked(making, EVENT_CYCLES) && !was_asked(making, EVENT_INSTRUCTIONS);
+    at->label = table_column(t, "Phase", "label", TABLE_TEXT);
+    at->time = table_column(t, "Time (%)", "time_share", TABLE_SHARE);
+    at->self = table_column(t, "Self (%)", "self_share", TABLE_SHARE);
+    at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
+    at->per_call = table_column(t, "Time/call", "ns_per_call", TABLE_NS);
+    at->cpi = hidden(t, no_cpi, table_column(t, "CPI", "cpi", TABLE_RATIO));
+    add_event_columns(making);
+    bool no_off = making->source->tree->cpu_is_wall;
+    at->off_cpu = hidden(t, no_off, table_column(t, "Off-CPU/call", "off_cpu_ns_per_call", TABLE_NS));
+    bool no_faults = no_off || (making->has_hardware && !was_asked(making, EVENT_FAULTS));
+    bool no_switches = no_off || (making->has_hardware && !was_asked(making, EVENT_SWITCHES));
+    at->faults = hidden(t, no_faults, table_column(t, "Faults/s", "page_faults_per_cpu_s", TABLE_RATE));
+    at->switches = hidden(t, no_switches, table_column(t, "Switches/s", "switches_per_cpu_s", TABLE_RATE));
+    add_raw_columns(making);
+}
+
+/* ---- cells ---- */
+
+static double event_count(const struct values *v, const struct event_column *event)
+{
+    if (event == NULL || event->recorded < 0 || event->why[0] != '\0' || v->metrics == NULL)
+        return -1;
+    size_t i = CALLTREE_COUNTERS + (size_t)event->recorded;
+    return i < v->n_metrics ? (double)v->metrics[i] : -1;
+}
+
+static struct table_cell not_applicable(void)
+{
+    return (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
+}
+
+/* Negative numerators are not known. */
+static struct table_cell ratio(double numerator, double denominator)
+{
+    return numerator < 0 || denominator <= 0 ? table_unmeasured() : table_number(numerator / denominator);
+}
+
+static struct table_cell share(const struct making *making, double ticks)
+{
+    return ticks < 0 ? not_applicable() : table_quotient(ticks, (double)making->shares.all_ticks);
+}
+
+static void fill_events(const struct making *making, const struct values *v, struct table_cell *cells)
+{
+    double n_instructions = event_count(v, making->instructions);
+    cells[making->at.cpi] = ratio(event_count(v, making->cycles), n_instructions);
+    for (size_t i = 0; i < making->n_events; i++) {
+        double n = event_count(v, &making->events[i]);
+        if (report_is_hardware(&making->events[i]))
+            cells[making->at.raw[i]] = n < 0 ? table_unmeasured() : table_number(n);
+        if (making->events[i].role == EVENT_MISSES)
+            cells[making->at.rates[i]] = ratio(n * 1000, n_instructions);
+    }
+}
+
+static void fill_kernel(const struct making *making, const struct values *v, struct table_cell *cells)
+{
+    double cpu_s = v->cpu_ticks * making->source->tree->ns_per_tick / 1e9;
+    bool is_known = v->metrics != NULL && v->n_metrics >= CALLTREE_COUNTERS;
+    cells[making->at.faults] = ratio(is_known ? (double)v->metrics[CALLTREE_FAULTS] : -1, cpu_s);
+    cells[making->at.switches] = ratio(is_known ? (double)v->metrics[CALLTREE_SWITCHES] : -1, cpu_s);
+}
+
+static void fill_row(const struct making *making, const struct values *v, struct table_cell *cells)
+{
+    const struct layout *at = &making->at;
+    double ns = making->source->tree->ns_per_tick;
+    cells[at->label] = table_words(v->label);
+    cells[at->time] = share(making, v->time_ticks);
+    cells[at->self] = share(making, v->self_ticks);
+    cells[at->calls] = v->calls < 0 ? not_applicable() : table_number(v->calls);
+    cells[at->per_call] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->time_ticks * ns, v->calls);
+    cells[at->off_cpu] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->off_cpu_ticks * ns, v->calls);
+    fill_events(making, v, cells);
+    fill_kernel(making, v, cells);
+    cells[at->time_ns] = v->time_ticks < 0 ? not_applicable() : table_number(v->time_ticks * ns);
+    cells[at->self_ns] = v->self_ticks < 0 ? not_applicable() : table_number(v->self_ticks * ns);
+    if (v->name.method == NULL)
+        return;
+    cells[at->unwinds] = table_number(v->unwinds);
+    cells[at->open_calls] = table_number(v->n_open);
+    cells[at->class_name] = table_words(v->name.class_name);
+    cells[at->method] = table_words(v->name.method);
+    cells[at->descriptor] = table_words(v->name.descriptor);
+}
+
+void report_row(struct making *making, const struct values *v, bool after_rule)
+{
+    struct table_cell *cells = table_row(making->table, v->kind);
+    if (cells == NULL)
+        return;
+    fill_row(making, v, cells);
+    making->table->rows[making->table->n_rows - 1].after_rule = after_rule;
+}

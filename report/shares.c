@@ -1,0 +1,84 @@
+#include "report/shares.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOT_OURS   (CALLTREE_NONE - 1) /* a context in a thread of the VM */
+#define NOT_IN_ROW CALLTREE_NONE
+
+static void add_threads(const struct report_source *source, struct shares *shares)
+{
+    const struct calltree *tree = source->tree;
+    for (uint32_t i = 0; i < tree->n_threads; i++) {
+        const struct calltree_thread *thread = &tree->threads[i];
+        bool is_measured = thread->has_records || (source->clock == PHASES_CPU && !tree->cpu_is_wall);
+        if (!thread->is_known || !is_measured)
+            continue;
+        uint64_t ticks = source->clock == PHASES_CPU ? thread->cpu_ticks : thread->wall_ticks;
+        shares->part_is_known[thread->part] = true;
+        shares->part_ticks[thread->part] += ticks - thread->probe_ticks;
+        shares->probe_ticks += thread->probe_ticks;
+        shares->all_ticks += ticks;
+    }
+}
+
+static void add_part_metrics(const struct calltree *tree, struct shares *shares)
+{
+    for (uint32_t i = 0; tree->n_metrics > 0 && i < tree->n_roots; i++) {
+        const uint64_t *metrics = tree->total_metrics + tree->roots[i].node * tree->n_metrics;
+        shares->part_metrics[tree->roots[i].part][0] += metrics[CALLTREE_FAULTS];
+        shares->part_metrics[tree->roots[i].part][1] += metrics[CALLTREE_SWITCHES];
+    }
+}
+
+/* The row of each context: its method's, or else its caller's. */
+static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of)
+{
+    uint32_t *owner = malloc(((size_t)tree->n_nodes + 1) * sizeof *owner);
+    if (owner == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < tree->n_nodes; i++)
+        owner[i] = NOT_OURS;
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        if (tree->roots[i].part == VM_PART_APPLICATION)
+            owner[tree->roots[i].node] = NOT_IN_ROW;
+    /* Callers come before callees in the array. */
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        const struct calltree_node *node = &tree->nodes[i];
+        if (node->parent == i)
+            continue;
+        uint32_t row = node->method < tree->n_methods ? row_of[node->method] : CALLTREE_NONE;
+        bool is_ours = owner[node->parent] != NOT_OURS;
+        owner[i] = is_ours && row != CALLTREE_NONE ? row : owner[node->parent];
+    }
+    return owner;
+}
+
+int shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares,
+                   struct err *err)
+{
+    const struct calltree *tree = source->tree;
+    memset(shares, 0, sizeof *shares);
+    uint32_t *owner = find_owners(tree, row_of);
+    shares->self_ticks = arena_alloc(source->arena, (n_rows + 1) * sizeof *shares->self_ticks);
+    shares->outside_metrics = arena_alloc(source->arena, (tree->n_metrics + 1) * sizeof *shares->outside_metrics);
+    if (owner == NULL || shares->self_ticks == NULL || shares->outside_metrics == NULL) {
+        free(owner);
+        return err_set(err, "out of memory for the shares of %u calling contexts", tree->n_nodes);
+    }
+    add_threads(source, shares);
+    add_part_metrics(tree, shares);
+    shares->outside_ticks = shares->part_ticks[VM_PART_APPLICATION];
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        const struct calltree_node *node = &tree->nodes[i];
+        uint64_t ticks = source->clock == PHASES_CPU ? node->cpu_ticks : node->wall_ticks;
+        for (size_t m = 0; owner[i] == NOT_IN_ROW && m < tree->n_metrics; m++)
+            shares->outside_metrics[m] += tree->metrics[i * tree->n_metrics + m];
+        if (owner[i] < n_rows) {
+            shares->self_ticks[owner[i]] += ticks;
+            shares->outside_ticks -= ticks;
+        }
+    }
+    free(owner);
+    return 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * Who has the process' time: each tick of every thread belongs to exactly one row.
+ */
+#ifndef REPORT_SHARES_H
+#define REPORT_SHARES_H
+
+#include "report/source.h"
+
+struct shares {
+    uint64_t *self_ticks;               /* by row: the phase's own, and what it calls that is no row; the arena's */
+    uint64_t outside_ticks;             /* the application's, in none of the rows */
+    uint64_t *outside_metrics;          /* the same, of the tree's metrics; the arena's, or NULL */
+    uint64_t part_ticks[VM_PARTS];      /* all of a part's threads, less probe time */
+    uint64_t part_metrics[VM_PARTS][2]; /* page faults and switches */
+    bool part_is_known[VM_PARTS];       /* it has threads that were measured on this clock */
+    uint64_t probe_ticks;
+    uint64_t all_ticks; /* 100 % */
+};
+
+/*
+ * rows    the application's methods that are rows, by id: row_of[method] is the row's index or CALLTREE_NONE;
+ *         tree->n_methods entries, borrowed.
+ *
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,446 @@
+#include "report/phase_report.h"
+
+#include "report/event_columns.h"
+#include "report/phases_table.h"
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+static struct arena arena;
+static struct err err;
+
+/* What a test looks at. */
+struct made {
+    struct trace_reader *reader;
+    struct calltree tree;
+    struct report_source source;
+    struct calltree_total *totals;
+    size_t n_totals;
+    struct table table;
+};
+
+static void read_back(struct maker *m, struct made *made, uint64_t end_ticks, enum phases_clock clock)
+{
+    maker_close(m, end_ticks);
+    made->reader = maker_read(m);
+    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
+    clock = report_clock(&made->tree, clock);
+    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, clock, &arena };
+    maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &made->totals, &made->n_totals, &m->err));
+}
+
+static void done(struct made *made)
+{
+    calltree_free(&made->tree);
+    trace_close(made->reader);
+    arena_free(&arena);
+}
+
+/* As they look on the screen. */
+/* clang-format off */
+static const char with_pmu[] =
+    "program  java -jar sort.jar\n"
+    "trace    t.dat: 1.00 ms, 1.66 ms of CPU time, 8 records of 4 calls\n"
+    "check    97.6 % of the process' CPU time is accounted for: 1.66 ms of 1.70 ms\n"
+    "\n"
+    "Phase                    Time (%)  Self (%)  Calls  Time/call    CPI   L1-D  Branches mispredicted  Off-CPU/call\n"
+    "----------------------------------------------------------------------------------------------------------------\n"
+    "Sort.run                    14.46      5.66      1     240 us  1.357   3.64                      -       50.0 us\n"
+    "Sort.sort                    8.80      8.80      2    73.0 us  4.400  16.00                      -       25.0 us\n"
+    "----------------------------------------------------------------------------------------------------------------\n"
+    "application, other code     35.96     35.96    n/a        n/a  2.000   9.80                      -           n/a\n"
+    "garbage collector           42.17     42.17    n/a        n/a      -      -                      -           n/a\n"
+    "C2 compiler                  6.02      6.02    n/a        n/a      -      -                      -           n/a\n"
+    "mmprof itself                1.39      1.39    n/a        n/a      -      -                      -           n/a\n"
+    "----------------------------------------------------------------------------------------------------------------\n"
+    "Benchmark average             n/a    100.00      4        n/a  1.526   5.26                      -           n/a\n"
+    "\n"
+    "note: not measured: branch-misses: the PMU has no more counters\n"
+    "note: the VM's own threads run no probes: hardware events are counted in the application only\n";
+
+static const char without_pmu[] =
+    "program  java -jar sort.jar\n"
+    "trace    t.dat: 1.00 ms, 1.66 ms of CPU time, 8 records of 4 calls\n"
+    "check    97.6 % of the process' CPU time is accounted for: 1.66 ms of 1.70 ms\n"
+    "\n"
+    "Phase                    Time (%)  Self (%)  Calls  Time/call  CPI  Off-CPU/call  Faults/s  Switches/s\n"
+    "------------------------------------------------------------------------------------------------------\n"
+    "Sort.run                    14.46      5.66      1     240 us    -       50.0 us   4166.67     4166.67\n"
+    "Sort.sort                    8.80      8.80      2    73.0 us    -       25.0 us      0.00     6849.32\n"
+    "------------------------------------------------------------------------------------------------------\n"
+    "application, other code     35.96     35.96    n/a        n/a    -           n/a      0.00        0.00\n"
+    "garbage collector           42.17     42.17    n/a        n/a    -           n/a      0.00     1428.57\n"
+    "C2 compiler                  6.02      6.02    n/a        n/a    -           n/a      0.00    10000.00\n"
+    "mmprof itself                1.39      1.39    n/a        n/a    -           n/a         -           -\n"
+    "------------------------------------------------------------------------------------------------------\n"
+    "Benchmark average             n/a    100.00      4        n/a    -           n/a    602.41     2409.64\n"
+    "\n"
+    "note: not measured: cycles, instructions: this machine has no PMU\n";
+
+static const char figure[] =
+    "trace    t.dat: 1.83 us, 1.83 us of CPU time, 1312 records of 656 calls\n"
+    "phases   3 of 10 methods: weight 10 %, grain 5 % (as given, budget 1 %)\n"
+    "overhead 0.457 % of all calls (the thesis' estimate), unknown of the time (at 0 ns a call)\n"
+    "\n"
+    "Phase            Total  Per call  Calls  Share (%)    Self\n"
+    "----------------------------------------------------------\n"
+    "Sort.main      1.83 us   1.83 us      1     100.00    0 ns\n"
+    "Sort.sortData  1.30 us   1.30 us      1      71.04  200 ns\n"
+    "Sort.readData   300 ns    300 ns      1      16.39  100 ns\n"
+    "\n"
+    "note: the trace has no calibrated cost of a probe: the overhead in time is not known\n";
+
+static const char figure_tree[] =
+    "Share (%)     Total      Self          Calls  Method\n"
+    "\n"
+    "application: 1.83 us\n"
+    "   100.00   1.83 us      0 ns              1  Sort.main\n"
+    "    71.04   1.30 us    200 ns              1    Sort.sortData\n"
+    "    32.79    600 ns    600 ns            300      Sort.compare\n"
+    "    27.32    500 ns    500 ns            250      Sort.swap\n"
+    "    16.39    300 ns    100 ns              1    Sort.readData\n"
+    "    10.93    200 ns    200 ns             50      Sort.readElement\n"
+    "     9.29    170 ns   20.0 ns              1    Sort.printData\n";
+/* clang-format on */
+
+enum table_format { TEXT, CSV, JSON };
+
+/* The printed table; the arena's. */
+static const char *printed(const struct table *table, enum table_format format)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    int rc = format == CSV    ? table_print_csv(table, out, &err)
+             : format == JSON ? table_print_json(table, out, &err)
+                              : table_print_text(table, out, &err);
+    fclose(out);
+    const char *copy = arena_text(&arena, text, n);
+    free(text);
+    return rc < 0 ? err.text : copy;
+}
+
+/* A process with counters: two phases, a collector, a compiler, mmprof's agent; 1 tick is 1 us. */
+static void make_program(struct maker *m, bool has_pmu)
+{
+    static const struct trace_counter measured[] = { { "cycles", "", true },
+                                                     { "instructions:u", "", true },
+                                                     { "L1-dcache-load-misses", "", true },
+                                                     { "branch-misses", "the PMU has no more counters", false } };
+    static const struct trace_counter missing[] = { { "cycles", "this machine has no PMU", false },
+                                                    { "instructions", "this machine has no PMU", false },
+                                                    { "page-faults", "", false } };
+    maker_open_scaled(m, "report.dat", 1000);
+    maker_info(m, "recording.mode", "phases");
+    maker_info(m, "offcpu", "perf");
+    maker_info(m, "jvm.command", "java -jar sort.jar");
+    maker_info(m, "probe.inside_ticks", "2");
+    maker_info(m, "probe.outside_ticks", "2");
+    maker_info(m, "process.cpu_ns", "1700000");
+    maker_must(m, trace_write_counters(m->writer, has_pmu ? measured : missing, has_pmu ? 4 : 3, &m->err));
+    m->n_counters = has_pmu ? 3 : 0;
+    maker_thread(m, 0, "main", true);
+    maker_thread(m, 1, "GC Thread#0", false);
+    maker_thread(m, 2, "C2 CompilerThre", false);
+    maker_thread(m, 3, "mmprof agent", false);
+    maker_method(m, 0, "a/Sort", "run", "()V");
+    maker_method(m, 1, "a/Sort", "sort", "([I)V");
+    maker_method(m, 2, "a/Sort", "idle", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 100), AT(TRACE_CPU_IN, 1, 200), AT(TRACE_PAGE_FAULT, 0, 210),
+           AT(TRACE_CPU_OUT, 0, 250), AT(TRACE_CPU_IN, 0, 300), AT(TRACE_CPU_IN, 2, 600), AT(TRACE_CPU_OUT, 2, 700),
+           AT(TRACE_CPU_OUT, 1, 900), AT(TRACE_CPU_IN, 3, 960), AT(TRACE_CPU_OUT, 3, 970));
+    STEPS(m, 0, ENTER(0, 200, 1000, 1000, 0), ENTER(1, 220, 3000, 2000, 10), EXIT(1, 320, 13000, 4000, 50),
+          ENTER(1, 370, 13500, 4500, 50), UNWIND(1, 470, 14500, 5000, 50), EXIT(0, 500, 20000, 15000, 51),
+          ENTER(2, 600, 30000, 20000, 100), EXIT(2, 601, 30001, 20000, 100));
+}
+
+static void make_report(struct made *made, const char *sort, double min_share)
+{
+    struct report_wish wish = { .sort = sort, .min_share = min_share };
+    if (report_make(&made->source, made->totals, made->n_totals, &wish, &made->table, &err) < 0)
+        printf("# %s\n", err.text);
+}
+
+static void test_with_pmu(void)
+{
+    struct maker m;
+    struct made made;
+    make_program(&m, true);
+    read_back(&m, &made, 1000, PHASES_CPU);
+    make_report(&made, "time", 0.01);
+    CHECK_TEXT("the report: time, CPI and misses per 1,000 instructions (thesis Tables 3.5 to 3.8)",
+               printed(&made.table, TEXT), with_pmu);
+    CHECK_TEXT(
+        "as CSV, with what was not measured left empty", printed(&made.table, CSV),
+        "kind,label,time_share,self_share,calls,ns_per_call,cpi,L1-dcache-load-misses_per_1000_instructions,branch-"
+        "misses_per_1000_instructions,off_cpu_ns_per_call,page_faults_per_cpu_s,switches_per_cpu_s,cycles,instructions:"
+        "u,L1-dcache-load-misses,branch-misses,total_ns,self_ns,unwinds,open_calls,class,method,descriptor\r\n"
+        "phase,Sort.run,0.14457831325301204,0.056626506024096385,1,240000,1.3571428571428572,3.6428571428571428,,50000,"
+        "4166.666666666667,4166.666666666667,19000,14000,51,,240000,94000,0,0,a/Sort,run,()V\r\n"
+        "phase,Sort.sort,0.087951807228915657,0.087951807228915657,2,73000,4.4000000000000004,16,,25000,0,6849."
+        "3150684931506,11000,2500,40,,146000,146000,1,0,a/Sort,sort,([I)V\r\n"
+        "application,\"application, other "
+        "code\",0.35963855421686747,0.35963855421686747,,,2.0002,9.8000000000000007,,,0,0,10001,5000,49,,597000,597000,"
+        ",,,,\r\n"
+        "gc,garbage "
+        "collector,0.42168674698795183,0.42168674698795183,,,,,,,0,1428.5714285714287,,,,,700000,700000,,,,,\r\n"
+        "c2,C2 compiler,0.060240963855421686,0.060240963855421686,,,,,,,0,10000,,,,,100000,100000,,,,,\r\n"
+        "mmprof,mmprof itself,0.013855421686746987,0.013855421686746987,,,,,,,,,,,,,23000,23000,,,,,\r\n"
+        "total,Benchmark "
+        "average,,1,4,,1.5263684210526316,5.2631578947368425,,,602.40963855421683,2409.6385542168673,29001,19000,100,,,"
+        "1660000,,,,,\r\n");
+    done(&made);
+}
+
+static void test_without_pmu(void)
+{
+    struct maker m;
+    struct made made;
+    make_program(&m, false);
+    read_back(&m, &made, 1000, PHASES_CPU);
+    make_report(&made, "time", 0.01);
+    CHECK_TEXT("without a PMU: waiting, faults and switches, and a note why there is no CPI",
+               printed(&made.table, TEXT), without_pmu);
+    done(&made);
+}
+
+static double sum_of_self(const struct table *table)
+{
+    double sum = 0;
+    for (size_t i = 0; i + 1 < table->n_rows; i++)
+        sum += table->rows[i].cells[2].number;
+    return sum;
+}
+
+static void test_shares(void)
+{
+    struct maker m;
+    struct made made;
+    make_program(&m, true);
+    read_back(&m, &made, 1000, PHASES_CPU);
+    make_report(&made, "time", 0);
+    double sum = sum_of_self(&made.table);
+    CHECK("the column Self adds up to 100 %", sum > 1 - 1e-12 && sum < 1 + 1e-12);
+    size_t n_rows = made.table.n_rows;
+    make_report(&made, "time", 0.1);
+    sum = sum_of_self(&made.table);
+    CHECK("phases that are left out are part of their callers, or of the application's other code",
+          made.table.n_rows == n_rows - 2 && sum > 1 - 1e-12 && sum < 1 + 1e-12);
+    done(&made);
+}
+
+static void test_sorting(void)
+{
+    static const struct {
+        const char *claim, *key, *first, *last;
+    } rows[] = {
+        { "by time, the default", "time", "Sort.run", "Sort.idle" },
+        { "by time of one's own", "self", "Sort.sort", "Sort.idle" },
+        { "by calls", "calls", "Sort.sort", "Sort.idle" },
+        { "by time per call", "percall", "Sort.run", "Sort.idle" },
+        { "by CPI; what has none comes last", "cpi", "Sort.sort", "Sort.idle" },
+        { "by an event's name", "L1-dcache-load-misses", "Sort.sort", "Sort.idle" },
+        { "by its heading", "l1-d", "Sort.sort", "Sort.idle" },
+    };
+    struct maker m;
+    struct made made;
+    make_program(&m, true);
+    read_back(&m, &made, 1000, PHASES_CPU);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        make_report(&made, rows[i].key, 0);
+        CHECK(rows[i].claim, strcmp(made.table.rows[0].cells[0].words, rows[i].first) == 0 &&
+                                 strcmp(made.table.rows[2].cells[0].words, rows[i].last) == 0);
+    }
+    struct report_wish wish = { .sort = "colour" };
+    CHECK("an unknown key is refused",
+          report_make(&made.source, made.totals, made.n_totals, &wish, &made.table, &err) < 0 &&
+              strncmp(err.text, "unknown key 'colour' to sort by\n  next: sort by time,", 52) == 0);
+    done(&made);
+}
+
+static void test_wall_clock(void)
+{
+    struct maker m;
+    struct made made;
+    make_program(&m, true);
+    read_back(&m, &made, 1000, PHASES_WALL);
+    make_report(&made, "time", 0);
+    double sum = sum_of_self(&made.table);
+    CHECK("on the wall clock shares add up too", sum > 1 - 1e-12 && sum < 1 + 1e-12);
+    CHECK("over threads that ran probes, only", made.table.n_rows == 3 + 3);
+    done(&made);
+}
+
+static void test_empty(void)
+{
+    struct maker m;
+    struct made made;
+    maker_open(&m, "report.dat");
+    read_back(&m, &made, 0, PHASES_CPU);
+    make_report(&made, "time", 0.01);
+    CHECK("an empty trace has a report: 0/0 is '-'",
+          strstr(printed(&made.table, TEXT), "\nBenchmark average             n/a         -") != NULL);
+    done(&made);
+}
+
+static void test_phases_table(void)
+{
+    struct maker m;
+    struct made made;
+    struct phases_choice choice;
+    maker_open(&m, "figure.dat");
+    maker_info(&m, "offcpu", "perf");
+    maker_figure_3_3(&m);
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1830));
+    read_back(&m, &made, 1830, PHASES_CPU);
+    struct phases_wish wish = { PHASES_CPU, 0.10, 0.05, 0.01 };
+    struct budget_base base = phases_budget_base(&made.tree, 1830, true);
+    maker_must(&m, phases_select(made.totals, made.n_totals, 1830, &base, &wish, &arena, &choice, &err));
+    struct phases_report report = { &made.source, made.totals, made.n_totals, 1830, &wish, &choice, 0, false, 0 };
+    maker_must(&m, phases_table(&report, &made.table, &err));
+    CHECK_TEXT("the phases of thesis Figure 3.3", printed(&made.table, TEXT), figure);
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    report.min_share = 0.09;
+    maker_must(&m, phases_tree(&report, out, &err));
+    fclose(out);
+    CHECK_TEXT("its call tree, largest first, without what is small", text, figure_tree);
+    free(text);
+    done(&made);
+}
+
+static void test_losses(void)
+{
+    struct maker m;
+    struct made made;
+    maker_open(&m, "losses.dat");
+    maker_thread(&m, 0, "main", true);
+    maker_info(&m, "offcpu", "none: perf_event_paranoid is 3");
+    STEPS(&m, 0, ENTER(0, 10), GAP(3, 20), EXIT(1, 20), ENTER(0, 30));
+    read_back(&m, &made, 40, PHASES_CPU);
+    table_begin(&made.table, &arena);
+    table_column(&made.table, "x", "x", TABLE_TEXT);
+    report_losses(&made.source, &made.table);
+    CHECK_TEXT(
+        "everything lost is said", printed(&made.table, TEXT),
+        "x\n-\n\n"
+        "note: 3 calls (60 %) were not recorded: their time is their callers'; a larger 'mmprof record --buffer' "
+        "loses fewer\n"
+        "note: CPU time is not known (none: perf_event_paranoid is 3): wall time stands in, waiting included\n"
+        "note: 1 exits without an entry were ignored, 0 exits were missing\n");
+    done(&made);
+}
+
+static void test_format(void)
+{
+    static const struct {
+        enum table_unit unit;
+        double number;
+        const char *text;
+    } rows[] = {
+        { TABLE_COUNT, 0, "0" },
+        { TABLE_COUNT, 999, "999" },
+        { TABLE_COUNT, 1234567, "1,234,567" },
+        { TABLE_SHARE, 0.12345, "12.35" },
+        { TABLE_SHARE, 0.00001, "< 0.01" },
+        { TABLE_SHARE, 0, "0.00" },
+        { TABLE_RATE, 0.004, "< 0.01" },
+        { TABLE_RATE, 56.74, "56.74" },
+        { TABLE_RATIO, 5.1134, "5.113" },
+        { TABLE_NS, 0, "0 ns" },
+        { TABLE_NS, 1.5, "1.50 ns" },
+        { TABLE_NS, 12.34, "12.3 ns" },
+        { TABLE_NS, 999.4, "999 ns" },
+        { TABLE_NS, 999.9, "1.00 us" },
+        { TABLE_NS, 1.5e9, "1.50 s" },
+        { TABLE_NS, 123456e9, "123456 s" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[64];
+        struct table_cell cell = table_number(rows[i].number);
+        table_format(&cell, rows[i].unit, text, sizeof text);
+        CHECK_TEXT(rows[i].text, text, rows[i].text);
+    }
+}
+
+static void test_formats(void)
+{
+    struct table table;
+    table_begin(&table, &arena);
+    table_column(&table, "Name", "name", TABLE_TEXT);
+    table_column(&table, "Share (%)", "share", TABLE_SHARE);
+    table_column(&table, "Zeit", "time_ns", TABLE_NS);
+    table_fact_number(&table, "n", 7, NULL);
+    table_fact_words(&table, "program", "a \"b\"", "program a \"b\"");
+    struct table_cell *cells = table_row(&table, "k");
+    cells[0] = table_words("caf\xc3\xa9, \"x\"\n");
+    cells[1] = table_number(0.25);
+    cells = table_row(&table, "k");
+    cells[0] = table_words("y");
+    cells[1] = table_quotient(0, 0);
+    cells[2] = (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
+    table_note(&table, "once");
+    table_note(&table, "once");
+    CHECK_TEXT("text: aligned by characters, control characters not let through, notes once", printed(&table, TEXT),
+               "program a \"b\"\n\n"
+               "Name        Share (%)  Zeit\n"
+               "---------------------------\n"
+               "caf\xc3\xa9, \"x\"?      25.00     -\n"
+               "y                   -   n/a\n\n"
+               "note: once\n");
+    CHECK_TEXT("CSV: RFC 4180 quoting, CRLF, full precision", printed(&table, CSV),
+               "kind,name,share,time_ns\r\n"
+               "k,\"caf\xc3\xa9, \"\"x\"\"\n\",0.25,\r\n"
+               "k,y,,\r\n");
+    CHECK_TEXT("JSON: facts, rows, notes", printed(&table, JSON),
+               "{\n\t\"about\":\t{\n\t\t\"n\":\t7,\n\t\t\"program\":\t\"a \\\"b\\\"\"\n\t},\n\t\"rows\":\t[{\n"
+               "\t\t\t\"kind\":\t\"k\",\n\t\t\t\"name\":\t\"caf\xc3\xa9, \\\"x\\\"\\n\",\n\t\t\t\"share\":\t0.25,\n"
+               "\t\t\t\"time_ns\":\tnull\n\t\t}, {\n\t\t\t\"kind\":\t\"k\",\n\t\t\t\"name\":\t\"y\",\n"
+               "\t\t\t\"share\":\tnull,\n\t\t\t\"time_ns\":\tnull\n\t\t}],\n\t\"notes\":\t[\"once\"]\n}\n");
+    arena_free(&arena);
+}
+
+static void test_event_roles(void)
+{
+    static const struct {
+        const char *name, *heading;
+        enum event_role role;
+    } rows[] = {
+        { "cycles", "cycles", EVENT_CYCLES },
+        { "CPU-CYCLES:u", "cycles", EVENT_CYCLES },
+        { "perf::PERF_COUNT_HW_CPU_CYCLES:u:k", "cycles", EVENT_CYCLES },
+        { "amd64_fam19h_zen4::CYCLES_NOT_IN_HALT", "cycles", EVENT_CYCLES },
+        { "INST_RETIRED:ANY_P:u", "instructions", EVENT_INSTRUCTIONS },
+        { "RETIRED_INSTRUCTIONS", "instructions", EVENT_INSTRUCTIONS },
+        { "L1-dcache-load-misses", "L1-D", EVENT_MISSES },
+        { "perf::PERF_COUNT_HW_CACHE_L1I:READ:MISS", "L1-I", EVENT_MISSES },
+        { "L2_RQSTS:CODE_RD_MISS", "L2-I", EVENT_MISSES },
+        { "dTLB-load-misses", "D-TLB", EVENT_MISSES },
+        { "branch-misses:u", "Branches mispredicted", EVENT_MISSES },
+        { "page-faults", "page faults", EVENT_FAULTS },
+        { "context-switches", "switches", EVENT_SWITCHES },
+        { "task-clock", "CPU time", EVENT_CPU_TIME },
+        { "r01c2", "r01c2", EVENT_MISSES },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *heading;
+        enum event_role role = event_role_of(rows[i].name, &heading);
+        CHECK(rows[i].name, role == rows[i].role && strcmp(heading, rows[i].heading) == 0);
+    }
+}
+
+int main(void)
+{
+    test_with_pmu();
+    test_without_pmu();
+    test_shares();
+    test_sorting();
+    test_wall_clock();
+    test_empty();
+    test_phases_table();
+    test_losses();
+    test_format();
+    test_formats();
+    test_event_roles();
+    return tap_done();
+}
