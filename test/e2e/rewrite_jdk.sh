@@ -75,14 +75,13 @@ test_jdk() {
     echo "# $(number REWRITTEN "$all/counts") of $(number CLASSES "$all/counts") classes changed," \
         "$(($(number REWRITE_NS "$all/counts") / $(number CLASSES "$all/counts") / 1000)) us per class"
 
-    # The same with frames that are wrong, in classes that the JVM does not need to start.
+    # The same with a frame that is wrong, in a class that the JVM does not need to start.
     mkdir -p "$here/few/java.base/java/text"
-    cp "$here"/jdk/java.base/java/text/Choice*.class "$here/few/java.base/java/text"
+    cp "$here"/jdk/java.base/java/text/ChoiceFormat.class "$here/few/java.base/java/text"
     class_names "$here/few" > "$here/few_names"
-    holds "JDK $version: some classes are rewritten with a wrong frame" prepare "$jdk" broken "$here/few" "$broken"
+    holds "JDK $version: a class is rewritten with a wrong frame" prepare "$jdk" broken "$here/few" "$broken"
     link_all "$jdk" "$broken" "$here/few_names" > "$here/said_broken" 2>&1
-    is "JDK $version: the verifier objects to each of them" \
-        "$(number VERIFY_ERRORS "$here/said_broken")" "$(wc -l < "$here/few_names")"
+    is "JDK $version: the verifier objects to it" "$(number VERIFY_ERRORS "$here/said_broken")" 1
     rm -rf "$here"
 }
 
