@@ -135,9 +135,8 @@ int recording_run(const struct recording *recording, struct recorder_summary *su
                                   .progress = recording->quiet ? NULL : stderr };
     if (check_patterns(&recording->includes, "include", err) < 0 ||
         check_patterns(&recording->excludes, "exclude", err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||
+        (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
         choose_events(recording, &arena, &events, err) < 0)
-        goto out;
-    if (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0)
         goto out;
     if (recorder_run(&plan, summary, err) < 0)
         goto out;

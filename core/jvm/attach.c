@@ -73,8 +73,11 @@ static int wake_up(const struct jvm_process *process, const char *socket_at, str
             nanosleep(&pause, NULL);
             there = stat(socket_at, &status) == 0;
         }
+    /* A JVM that is late would take its SIGQUIT for a wish to see a thread dump if it did not find the file. */
+    if (!there)
+        return not_answering(process, err);
     unlink(trigger);
-    return there ? 0 : not_answering(process, err);
+    return 0;
 }
 
 static int send_words(int fd, const char *const *words, size_t n)
@@ -125,11 +128,11 @@ static int parse_answer(const char *answer, const char *path, int *result, struc
     return err_next(err, "see that the JVM's user may read that file, and that its libc is not older than mmprof's");
 }
 
-int jvm_attach_load(const struct jvm_process *process, const char *path, const char *options, int *result,
-                    struct err *err)
+/* Send one request and get its answer.  Returns 0, or -1 with *err set. */
+static int ask(const struct jvm_process *process, const char *const *words, size_t n, char answer[ANSWER_BYTES],
+               struct err *err)
 {
-    const char *const words[] = { "1", "load", path, "true", options };
-    char at[96], answer[ANSWER_BYTES];
+    char at[96];
     snprintf(at, sizeof at, "/proc/%d/root/tmp/.java_pid%d", (int)process->pid, (int)process->inner_pid);
     int fd = connect_to(at);
     if (fd < 0) {
@@ -139,11 +142,23 @@ int jvm_attach_load(const struct jvm_process *process, const char *path, const c
     }
     if (fd < 0)
         return not_answering(process, err);
-    int rc = -1;
-    if (send_words(fd, words, sizeof words / sizeof *words) < 0 || read_answer(fd, answer) < 0)
-        not_answering(process, err);
-    else
-        rc = parse_answer(answer, path, result, err);
+    int rc = send_words(fd, words, n) < 0 || read_answer(fd, answer) < 0 ? not_answering(process, err) : 0;
     close(fd);
     return rc;
+}
+
+int jvm_attach_load(const struct jvm_process *process, const char *path, const char *options, int *result,
+                    struct err *err)
+{
+    const char *const words[] = { "1", "load", path, "true", options };
+    const struct timespec pause = { 0, 50000000 };
+    char answer[ANSWER_BYTES];
+    for (int waited = 0;; waited += 50) {
+        if (ask(process, words, sizeof words / sizeof *words, answer, err) < 0)
+            return -1;
+        /* It listens before it has started up (seen with JDK 25). */
+        if (strstr(answer, "only permitted in the live phase") == NULL || waited >= START_TIMEOUT_MS)
+            return parse_answer(answer, path, result, err);
+        nanosleep(&pause, NULL);
+    }
 }

@@ -48,6 +48,9 @@ static int read_status(struct jvm_process *process, struct err *err)
         err_set(err, "%d is a thread of process %ld", (int)process->pid, leader);
         return err_next(err, "use -p %ld", leader);
     }
+    const char *state = field(status, "\nState:");
+    state += strspn(state, " \t");
+    process->is_stopped = *state == 'T' || *state == 't';
     char *rest;
     strtoul(field(status, "\nUid:"), &rest, 10);
     process->uid = (uid_t)strtoul(rest, NULL, 10);
@@ -119,6 +122,10 @@ int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
     if (process->attach_disabled) {
         err_set(err, "JVM %d does not let anybody attach (-XX:+DisableAttachMechanism)", (int)pid);
         return err_next(err, "start it without that option, or under mmprof: mmprof record -- java ...");
+    }
+    if (process->is_stopped) {
+        err_set(err, "JVM %d is stopped and would not answer", (int)pid);
+        return err_next(err, "let it go on ('kill -CONT %d', or detach the debugger), then try again", (int)pid);
     }
     process->same_mounts = shares_mounts(pid);
     return 0;

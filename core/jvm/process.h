@@ -18,6 +18,7 @@ struct jvm_process {
     pid_t inner_pid; /* in its own PID namespace */
     uid_t uid;       /* effective */
     gid_t gid;
+    bool is_stopped;                 /* by a signal or a debugger: it would not answer */
     bool catches_quit;               /* a handler for SIGQUIT is installed: the signal is safe to send */
     bool attach_disabled;            /* -XX:+DisableAttachMechanism */
     bool same_mounts;                /* it sees the files that we see */
@@ -27,7 +28,8 @@ struct jvm_process {
 /*
  * Look at a process and see whether it is a JVM of ours to attach to.
  *
- * Returns 0, or -1 with *err set: no such process, a thread's id, not a JVM, another user's, attaching disabled.
+ * Returns 0, or -1 with *err set: no such process, a thread's id, not a JVM, another user's, attaching disabled,
+ * stopped.
  */
 int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err);
 

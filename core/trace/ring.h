@@ -97,7 +97,7 @@ struct segment {
     _Atomic uint64_t outside_cost_ticks_x16;    /* the rest of a pair, times 16 */
     _Atomic uint32_t n_classes, n_methods;      /* instrumented so far */
     _Atomic uint32_t n_skipped_too_large, n_skipped_limits, n_skipped_unusual; /* methods left as they were */
-    _Atomic uint32_t n_failed_classes;          /* classes that could not be rewritten */
+    _Atomic uint32_t n_failed_classes;                                         /* classes that could not be rewritten */
 };
 
 static inline struct ring *segment_ring(struct segment *segment, uint32_t i)

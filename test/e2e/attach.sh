@@ -2,7 +2,6 @@
 # Attaching to a running JVM and leaving it as it was, whichever way the recording ends.
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
-needs_command record
 
 record() {
     "$mmprof" record -q --include 'target/*' --min-bytecodes 0 "$@"

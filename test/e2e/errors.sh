@@ -2,7 +2,6 @@
 # What goes wrong gives one clear message with the next step, status 1, and leaves the JVM unharmed.
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
-needs_command record
 
 # refused CLAIM REGEX COMMAND...: status 1, one message that matches, one next step, not long.
 refused() {

@@ -3,7 +3,6 @@
 # and sortData; recorded from its start, and attached to while it repeats itself.
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
-needs_command record
 
 # selected TRACE GRAIN: the methods of its phases with a weight of 10 %, sorted.
 selected() {
