@@ -18,6 +18,7 @@ struct command {
 int command_dump(int argc, char **argv, struct err *err);
 int command_list(int argc, char **argv, struct err *err);
 int command_record(int argc, char **argv, struct err *err);
+int command_profile(int argc, char **argv, struct err *err);
 
 /*
  * Parse a command's options; --help is handled here: *done is set when it was given and printed.  purpose is the

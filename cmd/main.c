@@ -12,6 +12,8 @@ static const struct command commands[] = {
     { "report", "[TRACE]", "the phases' time, CPI and misses, next to the JVM's own threads", command_report },
     { "dump", "[TRACE]", "print a trace as text", command_dump },
     { "list", "[PATTERN]", "list the events that can be counted here", command_list },
+    { "profile", "-p PID | -- COMMAND", "record, select the phases, record these, and report, in one go",
+      command_profile },
     { "record", "-p PID | -- COMMAND", "record a JVM's method entries and exits into a trace", command_record },
     { NULL, NULL, NULL, NULL },
 };

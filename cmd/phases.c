@@ -21,7 +21,7 @@
 struct phases_options {
     const char *path, *output, *clock;
     double weight, grain, budget, min_share;
-    bool tree, per_thread, all, csv, json, salvage;
+    bool tree, per_thread, all, csv, json, salvage, quiet;
 };
 
 /* Everything that one run holds. */
@@ -50,6 +50,7 @@ static int parse(int argc, char **argv, struct phases_options *o, bool *done, st
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "where the phases go (phases.json); - prints them" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
+        { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "print nothing" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the trace" },
         { 0 },
     };
@@ -134,7 +135,7 @@ static int run_phases(struct phases_run *run, struct err *err)
     run->wish = (struct phases_wish){ clock, o->weight, o->grain, o->budget };
     if (select_phases(run, err) < 0 || write_phases(run, err) < 0)
         return -1;
-    return strcmp(o->output, "-") == 0 ? 0 : print(run, err);
+    return o->quiet || strcmp(o->output, "-") == 0 ? 0 : print(run, err);
 }
 
 int command_phases(int argc, char **argv, struct err *err)

@@ -16,7 +16,7 @@ jdk=$(first_jdk)
 is "a program is profiled from its start" "$?" 0
 is "it ran twice, with the same results" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/table")" 2
 for method in main readData sortData; do
-    matches "the table on the screen has $method" "$(grep -v '^METHOD\|^UNITS' "$SCRATCH/table")" "micro.Thesis.$method"
+    matches "the table on the screen has $method" "$(grep -v '^METHOD\|^UNITS' "$SCRATCH/table")" "Thesis.$method"
 done
 for file in trace.dat phases.json phases.dat; do
     holds "$file is kept" test -s "$SCRATCH/profile/$file"
@@ -31,7 +31,7 @@ start_busy "$jdk"
 jvm=$pid
 "$mmprof" profile -q --include 'target/*' -d 2 -o "$SCRATCH/late" -p "$jvm" > "$SCRATCH/table" 2> "$SCRATCH/errors"
 is "a running program is profiled" "$?" 0
-matches "the table has its phases" "$(cat "$SCRATCH/table")" 'target.Busy.'
+matches "the table has its phases" "$(cat "$SCRATCH/table")" 'Busy\.'
 goes_on "it goes on"
 stop_busy "$jvm" "its results and output are those without mmprof"
 

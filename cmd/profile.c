@@ -1,0 +1,134 @@
+/*
+ * mmprof profile: record, select the phases, record these again, report.
+ */
+#include "cmd/recording.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEFAULT_DIRECTORY  "mmprof-profile"
+#define DEFAULT_DURATION_S 10.0 /* of a running JVM */
+
+struct profile {
+    struct recording recording;
+    const char *directory, *weight, *grain, *budget; /* thresholds as the user wrote them, or NULL */
+    char trace[PATH_MAX], phases[PATH_MAX], phases_trace[PATH_MAX];
+};
+
+static int parse(int argc, char **argv, struct profile *p, bool *done, struct err *err)
+{
+    const struct options_row rows[] = {
+        RECORDING_ROWS(p->recording),
+        { 'o', "output", "DIR", OPTION_TEXT, &p->directory, "keep the traces and the phases here (mmprof-profile)" },
+        { 0, "weight", "SHARE", OPTION_TEXT, &p->weight, "least share of the time in all calls of a phase" },
+        { 0, "grain", "SHARE", OPTION_TEXT, &p->grain, "least share of the time in one call of a phase" },
+        { 0, "budget", "SHARE", OPTION_TEXT, &p->budget, "overhead to keep within, where these are searched (1%)" },
+        { 0 },
+    };
+    int n_parsed;
+    if (command_parse("profile [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
+                      "Records a JVM, selects its phases, records these with events, and prints the report. COMMAND\n"
+                      "is run twice; of a running JVM, two intervals are recorded (10 seconds each without -d).",
+                      rows, argc, argv, &n_parsed, done, err) < 0)
+        return -1;
+    return *done ? 0 : recording_target(&p->recording, argc, argv, n_parsed, "profile", err);
+}
+
+static int make_directory(struct profile *p, struct err *err)
+{
+    const struct {
+        char *path;
+        const char *name;
+    } files[] = { { p->trace, "trace.dat" }, { p->phases, "phases.json" }, { p->phases_trace, "phases.dat" } };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        int n = snprintf(files[i].path, PATH_MAX, "%s/%s", p->directory, files[i].name);
+        if (n < 0 || n >= PATH_MAX)
+            return err_set(err, "the name of the directory is too long");
+    }
+    if (mkdir(p->directory, 0777) == 0 || errno == EEXIST)
+        return 0;
+    err_set(err, "cannot make the directory '%s': %s", p->directory, strerror(errno));
+    return err_next(err, "choose another place with -o");
+}
+
+static void step(const struct profile *p, int number, const char *what)
+{
+    if (!p->recording.quiet)
+        fprintf(stderr, "mmprof: step %d of 3: %s\n", number, what);
+}
+
+/* The first pass.  Returns 0, or -1 with *err set. */
+static int record_all(struct profile *p, struct recorder_summary *summary, struct err *err)
+{
+    struct recording first = p->recording;
+    first.output = p->trace;
+    first.events = NULL;
+    step(p, 1, "recording all methods that are large or have a loop");
+    return recording_run(&first, summary, err);
+}
+
+static int select_phases(struct profile *p, struct err *err)
+{
+    char *words[16] = { (char[]){ "phases" }, (char[]){ "--quiet" }, (char[]){ "-o" }, p->phases };
+    const struct {
+        const char *option, *value;
+    } thresholds[] = { { "--weight", p->weight }, { "--grain", p->grain }, { "--budget", p->budget } };
+    char texts[3][64];
+    int n = 4;
+    for (size_t i = 0; i < 3; i++) {
+        if (thresholds[i].value == NULL)
+            continue;
+        snprintf(texts[i], sizeof texts[i], "%s=%s", thresholds[i].option, thresholds[i].value);
+        words[n++] = texts[i];
+    }
+    words[n++] = p->trace;
+    step(p, 2, "selecting the phases");
+    return command_phases(n, words, err);
+}
+
+static int record_phases(struct profile *p, struct recorder_summary *summary, struct err *err)
+{
+    struct recording second = p->recording;
+    second.output = p->phases_trace;
+    second.phases = p->phases;
+    step(p, 3, "recording the phases");
+    return recording_run(&second, summary, err);
+}
+
+static int report(const char *trace, struct err *err)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", trace);
+    char *words[] = { (char[]){ "report" }, path, NULL };
+    return command_report(2, words, err);
+}
+
+static int run(struct profile *p, struct err *err)
+{
+    struct recorder_summary first, second;
+    if (make_directory(p, err) < 0 || record_all(p, &first, err) < 0 || select_phases(p, err) < 0)
+        return -1;
+    if (p->recording.command == NULL && first.end == RECORDER_ENDED_WITH_TARGET) {
+        fprintf(stderr, "mmprof: the JVM has ended: this is what the first recording says\n");
+        return report(p->trace, err);
+    }
+    if (record_phases(p, &second, err) < 0 || report(p->phases_trace, err) < 0)
+        return -1;
+    return second.command_status != 0 ? second.command_status : first.command_status;
+}
+
+int command_profile(int argc, char **argv, struct err *err)
+{
+    struct profile *p = &(struct profile){ .recording = RECORDING_DEFAULTS, .directory = DEFAULT_DIRECTORY };
+    bool done;
+    if (parse(argc, argv, p, &done, err) < 0)
+        return -1;
+    if (done)
+        return 0;
+    if (p->recording.command == NULL && p->recording.duration_s == 0)
+        p->recording.duration_s = DEFAULT_DURATION_S;
+    return run(p, err);
+}
