@@ -78,14 +78,11 @@ static int choose_events(const struct recording *recording, struct arena *arena,
         return -1;
     if (recording->quiet)
         return 0;
+    for (size_t i = 0; i < set->n && note.text[0] == '\0'; i++)
+        if (set->specs[i].why[0] != '\0')
+            err_set(&note, "'%s' is not counted: %s", set->specs[i].name, set->specs[i].why);
     if (note.text[0] != '\0')
         fprintf(stderr, "mmprof: %s\n", note.text);
-    for (size_t i = 0; i < set->n; i++) {
-        if (set->specs[i].why[0] == '\0')
-            continue;
-        fprintf(stderr, "mmprof: '%s' is not counted: %s\n", set->specs[i].name, set->specs[i].why);
-        break;
-    }
     return 0;
 }
 

@@ -97,12 +97,28 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
     return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);
 }
 
-int facts_write_target(struct trace_writer *writer, pid_t pid, struct err *err)
+/* The words as they were typed, without the option that loads the agent. */
+static void join(char *const *argv, char *text, size_t n)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; argv[i] != NULL && used < n; i++) {
+        int wrote = snprintf(text + used, n - used, "%s%s", i == 0 ? "" : " ", argv[i]);
+        used += wrote < 0 ? 0 : (size_t)wrote;
+    }
+}
+
+int facts_write_target(struct trace_writer *writer, pid_t pid, char *const *argv, struct err *err)
 {
     struct jvm_process process;
     struct err ignored;
+    char command[JVM_COMMAND_BYTES];
     if (put(writer, err, "jvm.pid", "%d", (int)pid) < 0)
         return -1;
+    if (argv != NULL) {
+        join(argv, command, sizeof command);
+        return put(writer, err, "jvm.command", "%s", command);
+    }
     if (jvm_process_inspect(pid, &process, &ignored) < 0 && process.command[0] == '\0')
         return 0;
     return put(writer, err, "jvm.command", "%s", process.command);

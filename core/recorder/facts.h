@@ -15,8 +15,8 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena);
 int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
                       struct err *err);
 
-/* Which JVM it is: known when the agent has connected. */
-int facts_write_target(struct trace_writer *writer, pid_t pid, struct err *err);
+/* Which JVM it is: known when the agent has connected.  argv: the command that was started, or NULL. */
+int facts_write_target(struct trace_writer *writer, pid_t pid, char *const *argv, struct err *err);
 
 /* What a probe costs: readers need it before the first record. */
 int facts_write_costs(struct trace_writer *writer, const struct segment *segment, struct err *err);

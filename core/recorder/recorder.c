@@ -102,6 +102,16 @@ static void open_kernel(struct recorder *r)
     r->kernel.pid = r->plan->pid;
 }
 
+/* A footnote: the reason alone, without the event's name in front and the next step behind. */
+static const char *short_reason(struct recorder *r, const char *why)
+{
+    const char *colon = strncmp(why, "event '", 7) == 0 ? strstr(why, "': ") : NULL;
+    if (colon != NULL)
+        why = colon + 3;
+    const char *text = arena_text(&r->arena, why, strcspn(why, "\n"));
+    return text == NULL ? "" : text;
+}
+
 static int write_counters(struct recorder *r, struct err *err)
 {
     struct trace_counter counters[COUNTERS_MAX];
@@ -110,10 +120,10 @@ static int write_counters(struct recorder *r, struct err *err)
     for (size_t i = 0; i < n; i++) {
         const struct counter_spec *spec = &events->specs[i];
         counters[i].name = spec->name;
-        counters[i].why = spec->why;
+        counters[i].why = short_reason(r, spec->why);
         counters[i].in_records = spec->kind == COUNTER_HARDWARE && spec->why[0] == '\0';
         if (spec->kind != COUNTER_HARDWARE && r->kernel.rings == NULL)
-            counters[i].why = r->offcpu;
+            counters[i].why = short_reason(r, r->offcpu + strlen("none: "));
     }
     return n == 0 ? 0 : trace_write_counters(r->writer, counters, n, err);
 }
@@ -305,7 +315,7 @@ static int meet_agent(struct recorder *r, struct err *err)
         r->target = r->kernel.pid = r->session.peer_pid;
         r->drain.pid = r->drain.inner_pid = r->target;
     }
-    return name_threads(r, err) < 0 ? -1 : facts_write_target(r->writer, r->target, err);
+    return name_threads(r, err) < 0 ? -1 : facts_write_target(r->writer, r->target, r->plan->argv, err);
 }
 
 /* Packets from the agent.  The end of the connection means that the target is ending. */

@@ -165,8 +165,11 @@ static void test_choice(struct arena *arena)
     machine.error = ENOENT;
     int rc = selftest_choose(NULL, 0, arena, &set, &note, &err);
     CHECK("without a PMU: time, page faults and switches",
-          rc == 0 && set.n == 3 && strcmp(set.specs[0].name, "task-clock") == 0 && set.specs[0].why[0] == '\0' &&
-              strcmp(set.specs[1].name, "page-faults") == 0 && strcmp(set.specs[2].name, "context-switches") == 0);
+          rc == 0 && set.n == 5 && strcmp(set.specs[2].name, "task-clock") == 0 && set.specs[2].why[0] == '\0' &&
+              strcmp(set.specs[3].name, "page-faults") == 0 && strcmp(set.specs[4].name, "context-switches") == 0);
+    CHECK("cycles and instructions say why they are not counted",
+          rc == 0 && strcmp(set.specs[0].name, "cycles") == 0 && set.specs[0].why[0] != '\0' &&
+              strcmp(set.specs[1].name, "instructions") == 0 && set.specs[1].why[0] != '\0');
     CHECK("and the reason", strstr(note.text, "no hardware counters") != NULL && strstr(note.text, "next:") != NULL);
     CHECK_NUMBER("so nothing for a probe to read", selftest_codes(&set, (struct counter_code[COUNTERS_MAX]){ 0 }), 0);
 
