@@ -29,23 +29,26 @@ LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o)
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
 
+# 'make V=1' shows the commands.
+Q = $(if $(V),,@$(if $(1),echo '  $(1) $@';))
+
 .PHONY: make
 make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so
 
 $(BUILD)/mmprof: $(CLI_OBJ)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 # initial-exec TLS: a probe finds its buffer in one instruction.
 $(BUILD)/libmmprof-agent.so: $(AGENT_OBJ)
-	$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lpthread
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lpthread
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(BUILD)/pic/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(JVMTI) -fPIC -fvisibility=hidden -ftls-model=initial-exec -c -o $@ $<
+	$(call Q,CC)$(CC) $(ALL_CFLAGS) $(JVMTI) -fPIC -fvisibility=hidden -ftls-model=initial-exec -c -o $@ $<
 
 # ---- tests ----
 
@@ -53,11 +56,11 @@ $(BUILD)/pic/%.o: %.c
 AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite*.c core/agent/classfile*.c core/agent/bytecode*.c))
 
 $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 # A bench in C is one file too.
 $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB_OBJ)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 .PHONY: unit
 unit: $(UNIT_BIN)
@@ -66,7 +69,7 @@ unit: $(UNIT_BIN)
 TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard test/tools/*.c))
 
 $(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 .PHONY: tools
 tools: $(TOOL_BIN)
@@ -79,16 +82,16 @@ java: $(BUILD)/test/java/.made $(BUILD)/test/java/libmicronatives.so
 
 $(BUILD)/test/java/.made: $(JAVA_SRC)
 	@mkdir -p $(@D)
-	$(JDK)/bin/javac --release 17 -g -Xlint:all -Werror -d $(@D) $(JAVA_SRC)
+	$(call Q,JAVAC)$(JDK)/bin/javac --release 17 -g -Xlint:all -Werror -d $(@D) $(JAVA_SRC)
 	@touch $@
 
 $(BUILD)/test/java-made/micro/BigCode.java: test/java/tools/GenBig.java
 	@mkdir -p $(@D)
-	$(JDK)/bin/java $< $@
+	$(call Q,JAVA)$(JDK)/bin/java $< $@
 
 $(BUILD)/test/java/libmicronatives.so: test/java/micro/natives.c
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -Wall -shared -fPIC $(JVMTI) -o $@ $<
+	$(call Q,LINK)$(CC) -O2 -g -Wall -shared -fPIC $(JVMTI) -o $@ $<
 
 E2E   := $(wildcard test/e2e/*.sh)
 STATIC := $(patsubst %,test/e2e/%.sh,rooms names manual lint runner)
@@ -119,7 +122,7 @@ check-unit: unit
 
 # A fuzz target is linked like a unit test, by clang.
 $(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
-	$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(CLI_LIBS)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(CLI_LIBS)
 
 # Each test/fuzz/NAME_fuzz.c for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 10
@@ -195,7 +198,7 @@ help:
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make deps         install the Debian packages that are missing'
 	@echo 'make lint         looks only; make format runs clang-format, make tidy clang-tidy'
-	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere.'
+	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere; V=1 shows the commands.'
 
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
