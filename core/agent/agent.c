@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum phase { IDLE, STARTING, RUNNING, STOPPING };
 
@@ -193,13 +194,29 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 
 /* ---- entry points ---- */
 
+/*
+ * JDK 17 loads agents before it has started up (the live phase), and gives them no environment then: wait for it.  The
+ * thread is the attach listener's, nobody waits for it.
+ */
+static int get_env(JavaVM *vm)
+{
+    const struct timespec pause = { 0, 10000000 };
+    for (int waited_ms = 0; waited_ms < 5000; waited_ms += 10) {
+        jint rc = (*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2);
+        if (rc != JNI_EDETACHED)
+            return rc == JNI_OK ? 0 : -1;
+        nanosleep(&pause, NULL);
+    }
+    return -1;
+}
+
 static int make_env(JavaVM *vm)
 {
     jvmtiCapabilities capabilities;
     jvmtiEventCallbacks callbacks;
     if (agent.jvmti != NULL)
         return 0;
-    if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_1_2) != JNI_OK)
+    if (get_env(vm) < 0)
         return -1;
     memset(&capabilities, 0, sizeof capabilities);
     capabilities.can_retransform_classes = 1;
