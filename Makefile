@@ -141,7 +141,7 @@ demo: deps
 demo-here: make java
 	@mkdir -p $(BUILD)/demo
 	$(BUILD)/mmprof profile -o $(BUILD)/demo -- \
-	    $(JDK)/bin/java -Xmx1g -cp $(BUILD)/test/java demo.JavacDemo $(JDK)/lib/src.zip 3
+	    $(JDK)/bin/java -Xmx1g -cp $(BUILD)/test/java demo.JavacDemo $(JDK)/lib/src.zip 2
 
 # ---- taste ----
 
