@@ -86,7 +86,7 @@ static int choose_events(const struct recording *recording, struct arena *arena,
     return 0;
 }
 
-static void tell_summary(const struct recorder_summary *s, const char *output, FILE *out)
+static void tell_summary(const struct recorder_summary *s, const char *output, bool attached, FILE *out)
 {
     static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended" };
     if (isatty(fileno(out)))
@@ -94,6 +94,9 @@ static void tell_summary(const struct recorder_summary *s, const char *output, F
     fprintf(out,
             "mmprof: recorded %.1f s of JVM %d (%s): %" PRIu64 " records of %" PRIu32 " methods, %.1f MB in '%s'\n",
             s->seconds, (int)s->pid, ends[s->end], s->n_records, s->n_methods, (double)s->n_bytes / 1e6, output);
+    if (s->instrument_ms > 0)
+        fprintf(out, "mmprof: instrumenting the %s took %.2f s, in steps of %.0f ms at most\n",
+                attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3, s->longest_pause_ms);
     if (s->n_lost > 0)
         fprintf(out,
                 "mmprof: %" PRIu64 " calls found no room and are not in the trace\n"
@@ -138,7 +141,7 @@ int recording_run(const struct recording *recording, struct recorder_summary *su
     if (recorder_run(&plan, summary, err) < 0)
         goto out;
     if (!recording->quiet)
-        tell_summary(summary, recording->output, stderr);
+        tell_summary(summary, recording->output, recording->pid != 0, stderr);
     rc = 0;
 out:
     arena_free(&arena);

@@ -124,6 +124,13 @@ int facts_write_target(struct trace_writer *writer, pid_t pid, char *const *argv
     return put(writer, err, "jvm.command", "%s", process.command);
 }
 
+int facts_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err)
+{
+    if (put(writer, err, "instrument.ms", "%.1f", total_ms) < 0)
+        return -1;
+    return put(writer, err, "instrument.longest_ms", "%.1f", longest_ms);
+}
+
 int facts_write_costs(struct trace_writer *writer, const struct segment *segment, struct err *err)
 {
     if (put(writer, err, "probe.inside_ticks", "%.4f", (double)atomic_load(&segment->inside_cost_ticks_x16) / 16) < 0)

@@ -18,6 +18,9 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
 /* Which JVM it is: known when the agent has connected.  argv: the command that was started, or NULL. */
 int facts_write_target(struct trace_writer *writer, pid_t pid, char *const *argv, struct err *err);
 
+/* How long the loaded classes took, and the longest call that changed some of them. */
+int facts_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err);
+
 /* What a probe costs: readers need it before the first record. */
 int facts_write_costs(struct trace_writer *writer, const struct segment *segment, struct err *err);
 

@@ -51,6 +51,7 @@ struct recorder {
     struct rusage child_usage;
     uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns;
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
+    double instrument_ms, longest_pause_ms;
     char offcpu[512];
 };
 
@@ -331,6 +332,21 @@ static int meet_agent(struct recorder *r, struct err *err)
     return name_threads(r, err) < 0 ? -1 : facts_write_target(r->writer, r->target, r->plan->argv, err);
 }
 
+/* "ready key=value ..." */
+static int become_ready(struct recorder *r, const char *packet, struct err *err)
+{
+    const char *total = strstr(packet, " total_ms="), *longest = strstr(packet, " longest_ms=");
+    if (r->ready)
+        return 0;
+    r->ready = true;
+    r->ready_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+    r->instrument_ms = total == NULL ? 0 : strtod(total + strlen(" total_ms="), NULL);
+    r->longest_pause_ms = longest == NULL ? 0 : strtod(longest + strlen(" longest_ms="), NULL);
+    if (r->writer == NULL) /* it comes when the recording is over */
+        return 0;
+    return facts_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err);
+}
+
 /* Packets from the agent.  The end of the connection means that the target is ending. */
 static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
 {
@@ -343,10 +359,8 @@ static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
             err_set(err, "the agent cannot work in JVM %d: %s", (int)r->target, packet + 7);
             return err_next(err, "see 'mmprof record --help' for options that change what it does");
         }
-        if (strncmp(packet, "ready", 5) == 0 && !r->ready) {
-            r->ready = true;
-            r->ready_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-        }
+        if (strncmp(packet, "ready", 5) == 0 && become_ready(r, packet, err) < 0)
+            return -1;
         *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
     }
     if (rc < 0)
@@ -469,6 +483,8 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_skipped = atomic_load(&segment->n_skipped_too_large) + atomic_load(&segment->n_skipped_limits) +
                          atomic_load(&segment->n_skipped_unusual);
     summary->n_failed_classes = atomic_load(&segment->n_failed_classes);
+    summary->instrument_ms = r->instrument_ms;
+    summary->longest_pause_ms = r->longest_pause_ms;
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
 }
 
@@ -509,6 +525,7 @@ out:
         struct err ignored;
         if (trace_writer_close(r->writer, r->latest.ticks, rc == 0 ? err : &ignored) < 0)
             rc = -1;
+        r->writer = NULL;
     }
     if (r->connected)
         stop_agent(r, summary);
