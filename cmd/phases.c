@@ -46,7 +46,7 @@ static int parse(int argc, char **argv, struct phases_options *o, bool *done, st
         { 0, "tree", NULL, OPTION_FLAG, &o->tree, "print the call tree instead of the table" },
         { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread, "print the threads; with --tree, a tree for each" },
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods, not only the phases" },
-        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out what has less (tree: 1%)" },
+        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "do not print what has less (1%; CSV, JSON: 0)" },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "where the phases go (phases.json); - prints them" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
@@ -82,9 +82,9 @@ static int select_phases(struct phases_run *run, struct err *err)
                                           .choice = &run->choice,
                                           .pair_ns = base.pair_ns,
                                           .all = o->all,
-                                          .min_share = o->min_share >= 0 ? o->min_share
-                                                       : o->tree         ? 0.01
-                                                                         : 0 };
+                                          .min_share = o->min_share >= 0   ? o->min_share
+                                                       : o->csv || o->json ? 0
+                                                                           : 0.01 };
     return 0;
 }
 

@@ -15,39 +15,6 @@
 /* Probe costs are added up in 1/65536 ticks, so that fractions are not lost. */
 #define FRACTION_BITS 16
 
-/* What a thread's record before was, as far as the probe's cost goes. */
-enum step { STEP_NONE, STEP_ENTER, STEP_EXIT, STEP_GAP, STEPS };
-
-/* A call that has no node of its own: where its exit leads back to. */
-struct fold {
-    uint32_t depth, caller, method;
-};
-
-struct thread {
-    struct thread_clock clock;
-    uint32_t node, depth; /* the current call's */
-    uint32_t n_folds, folds_room;
-    enum step step;
-    uint32_t fraction;  /* of a tick of probe cost not subtracted yet */
-    struct fold *folds; /* owned */
-    bool has_counters;
-    struct calltree_thread known;
-    uint64_t counters[TRACE_COUNTERS_MAX]; /* at the record before */
-};
-
-struct builder {
-    struct trace_reader *reader; /* borrowed */
-    struct calltree *tree;
-    struct node_store store;
-    struct thread *threads; /* owned */
-    uint32_t n_threads, threads_room;
-    uint64_t costs[STEPS][STEPS]; /* in 2^-FRACTION_BITS ticks */
-    uint64_t round;               /* of kernel events and the records that follow them */
-    bool in_records, is_begun, per_thread, has_switches;
-    uint32_t shared_roots[VM_PARTS]; /* index into roots, or CALLTREE_NONE */
-    uint32_t roots_room;
-};
-
 static double cost_of(const struct trace_reader *reader, const char *key)
 {
     const char *text = trace_info(reader, key);
@@ -76,91 +43,6 @@ static void begin(struct builder *b)
     b->tree->why_wall = b->tree->cpu_is_wall ? how : NULL;
 }
 
-static int add_root(struct builder *b, enum vm_part part, uint32_t thread, uint32_t *root, struct err *err)
-{
-    struct calltree *tree = b->tree;
-    if (tree->n_roots == b->roots_room) {
-        uint32_t room = b->roots_room == 0 ? 16 : b->roots_room * 2;
-        struct calltree_root *roots = realloc(tree->roots, room * sizeof *roots);
-        if (roots == NULL)
-            return err_set(err, "out of memory for %u call trees", room);
-        tree->roots = roots;
-        b->roots_room = room;
-    }
-    uint32_t node = node_store_root(&b->store, err);
-    if (node == CALLTREE_NONE)
-        return -1;
-    tree->roots[tree->n_roots] = (struct calltree_root){ node, part, thread };
-    *root = tree->n_roots++;
-    return 0;
-}
-
-static int thread_root(struct builder *b, struct thread *t, uint32_t index, struct err *err)
-{
-    if (b->per_thread)
-        return add_root(b, t->known.part, index, &t->known.root, err);
-    uint32_t *shared = &b->shared_roots[t->known.part];
-    if (*shared == CALLTREE_NONE && add_root(b, t->known.part, CALLTREE_NONE, shared, err) < 0)
-        return -1;
-    t->known.root = *shared;
-    return 0;
-}
-
-static int meet_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err)
-{
-    const struct trace_thread *about = trace_thread(b->reader, index);
-    uint64_t start = trace_start_ticks(b->reader);
-    if (about != NULL && about->start_ticks != TRACE_UNKNOWN && about->start_ticks > start)
-        start = about->start_ticks;
-    t->clock.now = start;
-    t->known.is_known = true;
-    t->known.part = vm_part_of(about == NULL || about->comm == NULL ? "" : about->comm);
-    if (thread_root(b, t, index, err) < 0)
-        return -1;
-    t->node = b->tree->roots[t->known.root].node;
-    return 0;
-}
-
-static int find_new_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
-{
-    if (index >= b->n_threads) {
-        uint32_t n = trace_n_threads(b->reader);
-        if (index >= n)
-            return 0;
-        if (n > b->threads_room) {
-            uint32_t room = n > b->threads_room * 2 ? n : b->threads_room * 2;
-            struct thread *threads = realloc(b->threads, room * sizeof *threads);
-            if (threads == NULL)
-                return err_set(err, "out of memory for %u threads", n);
-            memset(threads + b->threads_room, 0, (room - b->threads_room) * sizeof *threads);
-            b->threads = threads;
-            b->threads_room = room;
-        }
-        b->n_threads = n;
-    }
-    *thread = &b->threads[index];
-    if (!(*thread)->known.is_known && meet_thread(b, *thread, index, err) < 0)
-        return -1;
-    return 1;
-}
-
-/* Returns 1 and the thread, 0 when the trace does not describe it, -1 with *err set. */
-static inline int find_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
-{
-    if (index < b->n_threads && b->threads[index].known.is_known) {
-        *thread = &b->threads[index];
-        return 1;
-    }
-    return find_new_thread(b, index, thread, err);
-}
-
-static int need_metrics(struct builder *b, struct err *err)
-{
-    if (b->store.n_metrics > 0)
-        return 0;
-    return node_store_metrics(&b->store, CALLTREE_COUNTERS + trace_n_recorded_counters(b->reader), err);
-}
-
 static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err)
 {
     struct clock_event event;
@@ -168,6 +50,10 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
         bool is_fault = event.kind == TRACE_PAGE_FAULT;
         if (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED)
             continue;
+        if (!t->is_placed) {
+            *(is_fault ? &t->n_faults : &t->n_switches) += 1;
+            continue;
+        }
         if (need_metrics(b, err) < 0)
             return -1;
         b->store.metrics[t->node * b->store.n_metrics + (is_fault ? CALLTREE_FAULTS : CALLTREE_SWITCHES)]++;
@@ -177,7 +63,8 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
 
 /*
  * The kernel's events of a round stand before the threads' records of that round: they wait in the thread's queue
- * until a record that is not earlier, or until the next round.
+ * until a record that is not earlier.  Records may stop a little short of the kernel's events and go on in the next
+ * round, so what a thread without records has waiting is applied one round later still.
  */
 static int on_kernel(struct builder *b, const struct trace_event *event, struct err *err)
 {
@@ -197,12 +84,14 @@ static int on_kernel(struct builder *b, const struct trace_event *event, struct 
     if (event->kind == TRACE_CPU_IN || event->kind == TRACE_CPU_OUT || event->kind == TRACE_CPU_PREEMPTED)
         b->has_switches = true;
     uint32_t n_max = t->known.has_records ? PENDING_MAX : PENDING_MAX_UNARMED;
-    if (t->clock.n_pending > 0 && (t->clock.round != b->round || t->clock.n_pending >= n_max)) {
-        uint32_t n_due = t->clock.round != b->round ? UINT32_MAX : 1;
-        if (apply_kernel(b, t, TRACE_UNKNOWN, n_due, err) < 0)
+    if (t->clock.round != b->round) {
+        if (apply_kernel(b, t, TRACE_UNKNOWN, t->clock.n_older, err) < 0)
             return -1;
+        t->clock.n_older = t->clock.n_pending;
+        t->clock.round = b->round;
     }
-    t->clock.round = b->round;
+    if (t->clock.n_pending >= n_max && apply_kernel(b, t, TRACE_UNKNOWN, 1, err) < 0)
+        return -1;
     return clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err);
 }
 
@@ -350,6 +239,8 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
         b->tree->n_stray++;
         return found < 0 ? -1 : 0;
     }
+    if (!t->is_placed && place_thread(b, t, event->thread, err) < 0)
+        return -1;
     t->known.has_records = true;
     if (t->clock.n_pending > 0 && apply_kernel(b, t, event->ticks, UINT32_MAX, err) < 0)
         return -1;
@@ -389,7 +280,8 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
     const struct trace_thread *about = trace_thread(b->reader, index);
     if (about == NULL && (index >= b->n_threads || !b->threads[index].known.is_known))
         return 0;
-    if (find_thread(b, index, &t, err) < 0 || apply_kernel(b, t, TRACE_UNKNOWN, UINT32_MAX, err) < 0)
+    if (find_thread(b, index, &t, err) < 0 || (!t->is_placed && place_thread(b, t, index, err) < 0) ||
+        apply_kernel(b, t, TRACE_UNKNOWN, UINT32_MAX, err) < 0)
         return -1;
     if (t->clock.state == CLOCK_UNSEEN) /* it slept all the time */
         t->clock.state = CLOCK_OFF;

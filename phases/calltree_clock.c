@@ -50,13 +50,18 @@ bool clock_apply(struct thread_clock *clock, uint64_t ticks, struct clock_event 
         return false;
     clock->first = (clock->first + 1) & (clock->n_room - 1);
     clock->n_pending--;
+    clock->n_older -= clock->n_older > 0;
     if (clock->state == CLOCK_UNSEEN && event->kind == TRACE_THREAD_START && event->ticks > clock->now)
         clock->now = event->ticks; /* there was no thread before */
-    if (clock->state == CLOCK_UNSEEN)
+    if (clock->state == CLOCK_UNSEEN) {
         clock->state = state_before(event->kind);
+        clock->off_since = clock->now;
+    }
     clock_advance(clock, event->ticks);
     if (clock->state != CLOCK_ENDED)
         clock->state = state_after(event->kind, clock->state);
+    if (event->kind == TRACE_CPU_OUT || event->kind == TRACE_CPU_PREEMPTED)
+        clock->off_since = clock->now;
     return true;
 }
 
@@ -64,7 +69,23 @@ void clock_record(struct thread_clock *clock, uint64_t ticks)
 {
     if (clock->state == CLOCK_UNSEEN)
         clock->state = CLOCK_ON;
-    clock_advance(clock, ticks);
-    if (clock->state == CLOCK_OFF) /* its CPU_IN was lost, or bears a later time by a hair */
+    if (clock->state != CLOCK_OFF) {
+        clock_advance(clock, ticks);
+        return;
+    }
+    if (ticks <= clock->off_since) /* it comes late: its event was applied already */
+        return;
+    const struct clock_event *next = clock->n_pending == 0 ? NULL : &clock->pending[clock->first];
+    bool is_back_later = next != NULL && next->kind == TRACE_CPU_IN && next->ticks > ticks;
+    if (is_back_later && ticks - clock->off_since <= next->ticks - ticks) {
+        /* It has not left yet. */
         clock->state = CLOCK_ON;
+        clock_advance(clock, ticks);
+        clock->state = CLOCK_OFF;
+        clock->off_since = ticks;
+        return;
+    }
+    /* It is back already, or its coming back was lost. */
+    clock_advance(clock, ticks);
+    clock->state = CLOCK_ON;
 }

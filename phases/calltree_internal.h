@@ -50,10 +50,12 @@ struct clock_event {
 struct thread_clock {
     uint64_t now;       /* accounted up to here */
     uint64_t cpu, wall; /* since the record before: not a node's yet */
+    uint64_t off_since; /* while CLOCK_OFF */
     enum clock_state state;
     struct clock_event *pending; /* kernel events ahead of the records: a ring of n_room; owned */
     uint32_t first, n_pending, n_room;
-    uint64_t round; /* of the pending events */
+    uint64_t round;   /* of the last pending event */
+    uint32_t n_older; /* pending events of earlier rounds */
 };
 
 static inline void clock_advance(struct thread_clock *clock, uint64_t ticks)
@@ -75,10 +77,72 @@ int clock_push(struct thread_clock *clock, const struct clock_event *event, stru
 /* Take the first pending event if it is not later than ticks, and account the time up to it. */
 bool clock_apply(struct thread_clock *clock, uint64_t ticks, struct clock_event *event);
 
-/* The thread writes a record at ticks: it is on the CPU, whatever was said before. */
+/*
+ * The thread writes a record at ticks: it is on the CPU then, whatever was said before.  The kernel's times are
+ * converted from another clock and may be wrong by a microsecond, in which a thread writes ten records.  So a record of
+ * a thread that is off the CPU was written either before it left, or after it came back, whichever is nearer.
+ */
 void clock_record(struct thread_clock *clock, uint64_t ticks);
 
 /* Fill in the inclusive values.  Returns 0, or -1 with *err set. */
 int calltree_sum_up(struct calltree *tree, struct err *err);
+
+/* ---- the builder ---- */
+
+/* What a thread's record before was, as far as the probe's cost goes. */
+enum step { STEP_NONE, STEP_ENTER, STEP_EXIT, STEP_GAP, STEPS };
+
+/* A call that has no node of its own: where its exit leads back to. */
+struct fold {
+    uint32_t depth, caller, method;
+};
+
+struct thread {
+    struct thread_clock clock;
+    uint32_t node, depth; /* the current call's */
+    uint32_t n_folds, folds_room;
+    enum step step;
+    uint32_t fraction;  /* of a tick of probe cost not subtracted yet */
+    struct fold *folds; /* owned */
+    bool has_counters, is_placed;
+    uint64_t n_faults, n_switches; /* before it was placed */
+    struct calltree_thread known;
+    uint64_t counters[TRACE_COUNTERS_MAX]; /* at the record before */
+};
+
+struct builder {
+    struct trace_reader *reader; /* borrowed */
+    struct calltree *tree;
+    struct node_store store;
+    struct thread *threads; /* owned */
+    uint32_t n_threads, threads_room;
+    uint64_t costs[STEPS][STEPS]; /* in 2^-FRACTION_BITS ticks */
+    uint64_t round;               /* of kernel events and the records that follow them */
+    bool in_records, is_begun, per_thread, has_switches;
+    uint32_t shared_roots[VM_PARTS]; /* index into roots, or CALLTREE_NONE */
+    uint32_t roots_room;
+};
+
+/* A thread that find_thread() does not know yet. */
+int find_new_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err);
+
+/* Returns 1 and the thread, 0 when the trace does not describe it, -1 with *err set. */
+static inline int find_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
+{
+    if (index < b->n_threads && b->threads[index].known.is_known) {
+        *thread = &b->threads[index];
+        return 1;
+    }
+    return find_new_thread(b, index, thread, err);
+}
+
+/* From the first metric on, all nodes have them.  Returns 0, or -1 with *err set. */
+int need_metrics(struct builder *b, struct err *err);
+
+/*
+ * Find a thread's root.  A thread has its parent's name at first, so its part of the VM is looked at as late as
+ * possible: at its first record, or at the end.  Returns 0, or -1 with *err set.
+ */
+int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err);
 
 #endif

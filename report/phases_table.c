@@ -154,6 +154,11 @@ int phases_table(const struct phases_report *report, struct table *table, struct
         fill_row(report, &order[i], label, cells);
         n_open += total->n_open;
     }
+    size_t n_smaller = (report->all ? report->n_totals : report->choice->n_chosen) - n;
+    if (n_smaller > 0)
+        table_note(table,
+                   arena_printf(source->arena, "%zu more have less than %s of the time each: --min-share 0 prints them",
+                                n_smaller, report_percent(source->arena, report->min_share)));
     if (n_open > 0)
         table_note(table, "+ calls of it had not returned at the end: they count up to there");
     return 0;

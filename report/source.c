@@ -54,11 +54,16 @@ const char *report_percent(struct arena *arena, double share)
     return arena_printf(arena, "%.3g %%", share * 100);
 }
 
+/* A long command line is cut in text. */
+#define VALUE_COLUMNS 100
+
 static void add_info(const struct report_source *source, struct table *table, const char *info, const char *key,
                      const char *words)
 {
     const char *value = trace_info(source->reader, info);
-    const char *line = value == NULL ? NULL : arena_printf(source->arena, "%s %s", words, value);
+    const char *line = value == NULL ? NULL
+                                     : arena_printf(source->arena, "%s %.*s%s", words, VALUE_COLUMNS, value,
+                                                    strlen(value) > VALUE_COLUMNS ? "..." : "");
     table_fact_words(table, key, value, line);
 }
 

@@ -247,6 +247,44 @@ static void test_rounds(void)
     done(&tree);
 }
 
+static void test_clocks_apart(void)
+{
+    struct maker m;
+    begin(&m);
+    maker_thread(&m, 1, "other", true);
+    /* Records may stop short of the kernel's events and go on in the next round. */
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_OUT, 0, 100), AT(TRACE_CPU_IN, 0, 200), AT(TRACE_CPU_OUT, 0, 300));
+    STEPS(&m, 0, ENTER(A, 50));
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 900));
+    STEPS(&m, 0, ENTER(B, 250), EXIT(B, 290));
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 2000), AT(TRACE_CPU_IN, 0, 3000), AT(TRACE_CPU_OUT, 0, 4000));
+    /* The kernel's times are off by a few ticks: it left after 2005 and was back before 2990. */
+    STEPS(&m, 0, ENTER(C, 1990), EXIT(C, 2005), ENTER(D, 2990), EXIT(D, 3010), EXIT(A, 3100));
+    struct calltree tree = end(&m, 4000);
+    CHECK_NUMBER("records that come a round late find their switches", NODE(&tree, A, B)->cpu_ticks, 40);
+    CHECK_NUMBER("a record right after a switch was written before it", NODE(&tree, A, C)->cpu_ticks, 15);
+    CHECK_NUMBER("one right before a return was written after it", NODE(&tree, A, D)->cpu_ticks, 20);
+    CHECK_NUMBER("the time away is nobody's CPU time", tree.threads[0].cpu_ticks, 100 + 100 + 1105 + 1010);
+    done(&tree);
+}
+
+static void test_names_come_late(void)
+{
+    struct maker m;
+    begin(&m);
+    maker_thread(&m, 1, "java", false);
+    KERNEL(&m, AT(TRACE_CPU_IN, 1, 10), AT(TRACE_CPU_OUT, 1, 30));
+    STEPS(&m, 0, ENTER(A, 10), EXIT(A, 20));
+    maker_thread(&m, 1, "GC Thread#0", false);
+    KERNEL(&m, AT(TRACE_CPU_IN, 1, 50), AT(TRACE_CPU_OUT, 1, 60));
+    struct calltree tree = end(&m, 100);
+    const struct calltree_node *gc = ROOT(&tree, VM_PART_GC);
+    CHECK_NUMBER("a thread's part is that of its last name", tree.threads[1].part, VM_PART_GC);
+    CHECK_NUMBER("with all its time", gc->cpu_ticks, 30);
+    CHECK_NUMBER("and its switches", tree.metrics[(size_t)(gc - tree.nodes) * tree.n_metrics + CALLTREE_SWITCHES], 2);
+    done(&tree);
+}
+
 static void test_probe_cost(void)
 {
     struct maker m;
@@ -392,6 +430,8 @@ int main(void)
     test_switches();
     test_thread_lives();
     test_rounds();
+    test_clocks_apart();
+    test_names_come_late();
     test_probe_cost();
     test_wall_clock();
     test_counters();
