@@ -16,4 +16,10 @@ public final class Probe {
     public static void unwind(int token) {
         unwinds[token]++;
     }
+
+    /** A method caught an exception and goes on. */
+    public static void caught(int token) {
+        if (enters[token] <= exits[token] + unwinds[token] && token != 0)
+            throw new IllegalStateException("caught outside of a call of " + token);
+    }
 }
