@@ -48,8 +48,8 @@ struct recorder_summary {
     uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
     uint32_t n_classes, n_methods, n_skipped, n_failed_classes;
     double instrument_ms, longest_pause_ms; /* of the classes that were loaded already */
-    char offcpu[512];  /* "perf", or "none: reason" */
-    char warning[512]; /* what went wrong after the recording itself, or "" */
+    char offcpu[512];                       /* "perf", or "none: reason" */
+    char warning[512];                      /* what went wrong after the recording itself, or "" */
 };
 
 /*
