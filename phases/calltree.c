@@ -22,7 +22,7 @@ static double cost_of(const struct trace_reader *reader, const char *key)
     return isfinite(ticks) && ticks > 0 && ticks < 1e6 ? ticks : 0;
 }
 
-/* What the trace says before its first event. */
+/* What the trace says before its first record; the kernel may have told of the JVM's start long before that. */
 static void begin(struct builder *b)
 {
     b->is_begun = true;
@@ -331,7 +331,7 @@ static int build(struct builder *b, struct err *err)
     struct trace_event event;
     int rc;
     while ((rc = trace_next(b->reader, &event, err)) > 0) {
-        if (!b->is_begun)
+        if (!b->is_begun && event.kind <= TRACE_GAP)
             begin(b);
         rc = event.kind <= TRACE_GAP ? on_record(b, &event, err) : on_kernel(b, &event, err);
         if (rc < 0)
