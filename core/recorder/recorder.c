@@ -52,6 +52,8 @@ struct recorder {
     uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns;
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
     double instrument_ms, longest_pause_ms;
+    int niceness; /* before it hurried */
+    bool hurries;
     char offcpu[512];
 };
 
@@ -61,12 +63,12 @@ struct recorder {
  * The recorder works in short bursts, and what it comes too late for is lost: where it may (as root), it goes before
  * the target's threads.
  */
-static void hurry(void)
+static void hurry(struct recorder *r)
 {
     errno = 0;
-    int niceness = getpriority(PRIO_PROCESS, 0);
-    if (errno == 0 && niceness > RECORDER_NICENESS)
-        setpriority(PRIO_PROCESS, 0, RECORDER_NICENESS);
+    r->niceness = getpriority(PRIO_PROCESS, 0);
+    if (errno == 0 && r->niceness > RECORDER_NICENESS)
+        r->hurries = setpriority(PRIO_PROCESS, 0, RECORDER_NICENESS) == 0;
 }
 
 static int open_signals(struct recorder *r, struct err *err)
@@ -239,7 +241,7 @@ static int prepare(struct recorder *r, struct err *err)
         return -1;
     r->pidfd = (int)syscall(SYS_pidfd_open, plan->pid != 0 ? plan->pid : r->child.pid, 0);
     open_kernel(r);
-    hurry();
+    hurry(r);
     start_clock(r);
     if (plan->pid != 0)
         return attach(r, err) < 0 ? -1 : open_trace(r, err);
@@ -491,6 +493,8 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
 static void close_all(struct recorder *r)
 {
     launch_cancel(&r->child);
+    if (r->hurries) /* the next recording's program would inherit it */
+        setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
     drain_free(&r->drain);
     session_close(&r->session);

@@ -27,6 +27,10 @@ is "report --csv of the second trace succeeds" "$?$(cat "$SCRATCH/errors")" 0
 "$mmprof" report --json "$SCRATCH/profile/phases.dat" > "$SCRATCH/report.json" 2> "$SCRATCH/errors"
 is "report --json too" "$?$(cat "$SCRATCH/errors")" 0
 
+"$mmprof" profile -q --include 'micro/*' --weight 10% --grain 5% -o "$SCRATCH/profile" -- \
+    sh -c 'nice; exec "$0" "$@"' "$jdk/bin/java" -cp "$classes" micro.Thesis 50 1 > "$SCRATCH/table" 2>&1
+is "both runs have the priority that the program would have" "$(grep -cx -- "$(nice)" "$SCRATCH/table")" 2
+
 start_busy "$jdk"
 jvm=$pid
 "$mmprof" profile -q --include 'target/*' -d 2 -o "$SCRATCH/late" -p "$jvm" > "$SCRATCH/table" 2> "$SCRATCH/errors"
