@@ -8,15 +8,18 @@
  *
  *     Phase                    Time (%)  Self (%)  Calls  Time/call    CPI   L1-D  Off-CPU/call
  *     -----------------------------------------------------------------------------------------
- *     Sort.run                    14.46      5.66      1     240 us  1.357   3.64       50.0 us
- *     Sort.sort                    8.80      8.80      2    73.0 us  4.400  16.00       25.0 us
+ *     Sort.run                    14.12      5.53      1     240 us  1.357   3.64       50.0 us
+ *     Sort.sort                    8.59      8.59      2    73.0 us  4.400  16.00       25.0 us
  *     -----------------------------------------------------------------------------------------
- *     application, other code     35.96     35.96    n/a        n/a  2.000   9.80           n/a
- *     garbage collector           42.17     42.17    n/a        n/a      -      -           n/a
+ *     application, other code     35.12     35.12    n/a        n/a  2.000   9.80           n/a
+ *     garbage collector           41.18     41.18    n/a        n/a      -      -           n/a
  *     ...
  */
 #include "cmd/trace_argument.h"
 #include "report/phase_report.h"
+
+#define TOP_UNSET     UINT64_MAX
+#define TOP_ON_SCREEN 30
 
 struct report_options {
     const char *path, *clock;
@@ -30,6 +33,8 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "sort", "KEY", OPTION_TEXT, &o->wish.sort,
           "time, self, calls, percall, cpi, off-cpu, or an event (time)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->wish.min_share, "leave out phases with less of the time (1%)" },
+        { 0, "top", "N", OPTION_NUMBER, &o->wish.top,
+          "print the N methods with most time (30; 0: all; CSV, JSON: all)" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 0, "all", NULL, OPTION_FLAG, &o->wish.all, "print all methods, however small" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
@@ -78,9 +83,11 @@ out:
 
 int command_report(int argc, char **argv, struct err *err)
 {
-    struct report_options options = { .clock = "cpu", .wish = { .sort = "time", .min_share = 0.01 } };
+    struct report_options options = { .clock = "cpu", .wish = { .sort = "time", .min_share = 0.01, .top = TOP_UNSET } };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
+    if (options.wish.top == TOP_UNSET)
+        options.wish.top = options.csv || options.json || options.wish.all ? 0 : TOP_ON_SCREEN;
     return done ? 0 : run_report(&options, err);
 }

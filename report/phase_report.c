@@ -43,8 +43,7 @@ static void note_rest(struct making *making)
 static void add_accounted(struct making *making)
 {
     const struct report_source *source = making->source;
-    const char *text = trace_info(source->reader, "process.cpu_ns");
-    double process_ns = text == NULL ? 0 : strtod(text, NULL), cpu_ns = report_ns(source, source->tree->cpu_ticks);
+    double process_ns = report_process_cpu_ns(source), cpu_ns = report_ns(source, source->tree->cpu_ticks);
     if (source->tree->cpu_is_wall || !(process_ns > 0))
         return;
     char process[32], accounted[32];
@@ -82,6 +81,34 @@ static int choose(struct making *making, const struct calltree_total *totals, si
     return 0;
 }
 
+static int by_cpu_time(const void *a, const void *b)
+{
+    const struct calltree_total *x = *(const struct calltree_total *const *)a,
+                                *y = *(const struct calltree_total *const *)b;
+    return (x->total_cpu_ticks < y->total_cpu_ticks) - (x->total_cpu_ticks > y->total_cpu_ticks);
+}
+
+static int by_wall_time(const void *a, const void *b)
+{
+    const struct calltree_total *x = *(const struct calltree_total *const *)a,
+                                *y = *(const struct calltree_total *const *)b;
+    return (x->total_wall_ticks < y->total_wall_ticks) - (x->total_wall_ticks > y->total_wall_ticks);
+}
+
+/* Leave those with most time. */
+static void cut_rows(struct making *making)
+{
+    size_t top = making->wish->top;
+    if (top == 0 || making->n_rows <= top)
+        return;
+    qsort(making->rows, making->n_rows, sizeof *making->rows,
+          making->source->clock == PHASES_CPU ? by_cpu_time : by_wall_time);
+    table_note(making->table,
+               arena_printf(making->source->arena, "%zu methods more have at least %s of the time: --top 0 prints them",
+                            making->n_rows - top, report_percent(making->source->arena, making->wish->min_share)));
+    making->n_rows = top;
+}
+
 static int choose_rows(struct making *making, const struct calltree_total *totals, size_t n, struct err *err)
 {
     const struct report_source *source = making->source;
@@ -102,9 +129,11 @@ static int choose_rows(struct making *making, const struct calltree_total *total
         double ticks = (double)phases_total_ticks(&totals[i], source->clock);
         if ((is_chosen != NULL && !is_chosen[i]) || ticks < least)
             continue;
-        row_of[totals[i].method] = (uint32_t)making->n_rows;
         making->rows[making->n_rows++] = &totals[i];
     }
+    cut_rows(making);
+    for (size_t i = 0; i < making->n_rows; i++)
+        row_of[making->rows[i]->method] = (uint32_t)i;
     return shares_compute(source, row_of, making->n_rows, &making->shares, err);
 }
 

@@ -10,6 +10,7 @@
 struct report_wish {
     const char *sort; /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
     double min_share; /* of the process' time that a method needs for a row */
+    uint64_t top;     /* not more rows of methods than this, those with most time; 0: no limit */
     bool all;         /* rows for methods that are no phases, too */
 };
 

@@ -162,6 +162,18 @@ static void add_mmprof(struct making *making)
     report_row(making, &v, false);
 }
 
+static void add_kernel(struct making *making)
+{
+    double ticks = (double)making->shares.kernel_ticks;
+    struct values v = { .label = "kernel: thread switches, exit",
+                        .kind = "kernel",
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    if (making->shares.kernel_ticks > 0)
+        report_row(making, &v, false);
+}
+
 static void add_total(struct making *making)
 {
     const struct calltree *tree = making->source->tree;
@@ -190,5 +202,6 @@ void report_other_rows(struct making *making)
     for (enum vm_part part = VM_PART_GC; part < VM_PART_MMPROF; part++)
         add_part(making, part);
     add_mmprof(making);
+    add_kernel(making);
     add_total(making);
 }

@@ -22,6 +22,20 @@ static void add_threads(const struct report_source *source, struct shares *share
     }
 }
 
+/*
+ * What the kernel charges to the process besides its threads' stays on the CPUs: the switches themselves (2 to 20 us
+ * each, longer while they are recorded), and taking the process down.
+ */
+static void add_kernel(const struct report_source *source, struct shares *shares)
+{
+    double process_ns = report_process_cpu_ns(source), ns_per_tick = report_ns(source, 1);
+    double ticks = ns_per_tick > 0 ? process_ns / ns_per_tick : 0;
+    if (source->clock != PHASES_CPU || source->tree->cpu_is_wall || ticks <= (double)shares->all_ticks)
+        return;
+    shares->kernel_ticks = (uint64_t)ticks - shares->all_ticks;
+    shares->all_ticks += shares->kernel_ticks;
+}
+
 static void add_part_metrics(const struct calltree *tree, struct shares *shares)
 {
     for (uint32_t i = 0; tree->n_metrics > 0 && i < tree->n_roots; i++) {
@@ -67,6 +81,7 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
         return err_set(err, "out of memory for the shares of %u calling contexts", tree->n_nodes);
     }
     add_threads(source, shares);
+    add_kernel(source, shares);
     add_part_metrics(tree, shares);
     shares->outside_ticks = shares->part_ticks[VM_PART_APPLICATION];
     for (uint32_t i = 1; i < tree->n_nodes; i++) {

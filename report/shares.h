@@ -14,7 +14,8 @@ struct shares {
     uint64_t part_metrics[VM_PARTS][2]; /* page faults and switches */
     bool part_is_known[VM_PARTS];       /* it has threads that were measured on this clock */
     uint64_t probe_ticks;
-    uint64_t all_ticks; /* 100 % */
+    uint64_t kernel_ticks; /* the process is charged for them, but no thread had the CPU: switches, the process' end */
+    uint64_t all_ticks;    /* 100 % */
 };
 
 /*

@@ -1,5 +1,7 @@
 #include "report/source.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum phases_clock report_clock(const struct calltree *tree, enum phases_clock asked)
@@ -47,6 +49,13 @@ const char **report_labels(const struct report_source *source, const uint32_t *m
             return NULL;
     }
     return java_names_labels(source->arena, names, n, labels) < 0 ? NULL : labels;
+}
+
+double report_process_cpu_ns(const struct report_source *source)
+{
+    const char *text = trace_info(source->reader, "process.cpu_ns");
+    double ns = text == NULL ? 0 : strtod(text, NULL);
+    return isfinite(ns) && ns > 0 ? ns : 0;
 }
 
 const char *report_percent(struct arena *arena, double share)

@@ -33,6 +33,9 @@ struct java_name report_name(const struct report_source *source, uint32_t method
 /* Labels of n methods, each the only one of its kind.  Returns n texts in the arena, or NULL: no memory. */
 const char **report_labels(const struct report_source *source, const uint32_t *methods, size_t n);
 
+/* The process' CPU time within the recording, as the kernel accounts it; 0 when the trace does not say. */
+double report_process_cpu_ns(const struct report_source *source);
+
 /* printf of a share as per cent: "0.25 %". */
 const char *report_percent(struct arena *arena, double share);
 
