@@ -21,7 +21,7 @@ static struct references add_references(struct rewrite_job *job)
     r.enter = pool_member(pool, CONSTANT_METHOD, job->probe_class, "enter", "(I)I");
     r.exit = pool_member(pool, CONSTANT_METHOD, job->probe_class, "exit", "(I)V");
     r.unwind = pool_member(pool, CONSTANT_METHOD, job->probe_class, "unwind", "(I)V");
-    r.caught = pool_member(pool, CONSTANT_METHOD, job->probe_class, "caught", "(I)V");
+    r.caught = job->has_catches ? pool_member(pool, CONSTANT_METHOD, job->probe_class, "caught", "(I)V") : 0;
     return r;
 }
 

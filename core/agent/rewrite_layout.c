@@ -67,6 +67,7 @@ static void find_catches(struct rewrite_job *job)
                 job->starts[handler] |= STARTS_CATCH;
             if (pass == 1 && (!typed || (start < handler && handler < end)))
                 job->starts[handler] = STARTS_INSTRUCTION;
+            job->has_catches |= pass == 1 && (job->starts[handler] & STARTS_CATCH) != 0;
         }
     }
 }

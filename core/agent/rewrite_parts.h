@@ -103,6 +103,7 @@ struct rewrite_job {
     uint32_t n_body;          /* to[end]: new code without the handlers */
     struct rewrite_run *runs; /* owned */
     uint32_t n_runs;
+    bool has_catches;
     bool has_after, has_before;             /* which handlers the runs need */
     uint32_t handler_after, handler_before; /* new offsets */
 };

@@ -41,6 +41,7 @@ enum { LONG_STRING = 7, NOTHING = 13 }; /* descriptors */
 #define ENTER_0  ENTER "3b"
 #define EXIT_0   "1a" EXIT
 #define UNWIND_0 "1a" UNWIND "bf"
+#define CAUGHT_0 "1a b80029" /* the constant is made only for a method that catches */
 #define ENTER_1  ENTER "3c"
 #define EXIT_1   "1b" EXIT
 #define UNWIND_1 "1b" UNWIND "bf"
