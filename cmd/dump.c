@@ -152,7 +152,11 @@ static void put_counters(const struct dump *dump, const uint64_t *values)
             continue;
         fputs("  ", dump->out);
         put_text(dump->out, counter->name);
-        fprintf(dump->out, "=%" PRIu64, values[used++]);
+        if (values[used] == TRACE_NOT_COUNTED)
+            fputs("=-", dump->out);
+        else
+            fprintf(dump->out, "=%" PRIu64, values[used]);
+        used++;
     }
 }
 

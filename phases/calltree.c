@@ -2,7 +2,6 @@
 
 #include "core/trace/ring.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,32 +11,13 @@
 
 #define NODES_MAX (UINT32_C(1) << 28)
 
-/* Probe costs are added up in 1/65536 ticks, so that fractions are not lost. */
-#define FRACTION_BITS 16
-
-static double cost_of(const struct trace_reader *reader, const char *key)
-{
-    const char *text = trace_info(reader, key);
-    double ticks = text == NULL ? 0 : strtod(text, NULL);
-    return isfinite(ticks) && ticks > 0 && ticks < 1e6 ? ticks : 0;
-}
-
 /* What the trace says before its first record; the kernel may have told of the JVM's start long before that. */
 static void begin(struct builder *b)
 {
     b->is_begun = true;
-    double inside = cost_of(b->reader, "probe.inside_ticks"), outside = cost_of(b->reader, "probe.outside_ticks");
-    double half = (inside + outside) / 2, unit = 1 << FRACTION_BITS;
-    b->tree->inside_ticks = inside;
-    b->tree->outside_ticks = outside;
-    uint64_t half_cost = (uint64_t)(half * unit);
-    b->costs[STEP_ENTER][STEP_ENTER] = half_cost;
-    b->costs[STEP_EXIT][STEP_EXIT] = half_cost;
-    b->costs[STEP_ENTER][STEP_EXIT] = (uint64_t)(inside * unit);
-    b->costs[STEP_EXIT][STEP_ENTER] = (uint64_t)(outside * unit);
-    /* A gap is written right before the entry that found room again. */
-    b->costs[STEP_ENTER][STEP_GAP] = b->costs[STEP_ENTER][STEP_ENTER];
-    b->costs[STEP_EXIT][STEP_GAP] = b->costs[STEP_EXIT][STEP_ENTER];
+    costs_read(b->reader, &b->costs);
+    b->tree->inside_ticks = b->costs.inside_ticks;
+    b->tree->outside_ticks = b->costs.outside_ticks;
     const char *how = trace_info(b->reader, "offcpu");
     b->tree->cpu_is_wall = how != NULL && strncmp(how, "none", 4) == 0;
     b->tree->why_wall = b->tree->cpu_is_wall ? how : NULL;
@@ -95,38 +75,34 @@ static int on_kernel(struct builder *b, const struct trace_event *event, struct 
     return clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err);
 }
 
-/* Give the time since the record before to the current node, less the probe's cost. */
-static inline void settle(struct builder *b, struct thread *t, uint64_t cost)
+/* Give the time since the record before to the current node, less the probe's cost.  Returns it, in ticks on the CPU.
+ */
+static inline uint64_t settle(struct builder *b, struct thread *t, uint64_t cost)
 {
     struct calltree_node *node = &b->store.nodes[t->node];
     uint64_t wall = t->clock.wall, cpu = b->tree->cpu_is_wall ? wall : t->clock.cpu;
-    uint64_t exact = t->fraction + cost, probe = exact >> FRACTION_BITS;
-    t->fraction = (uint32_t)(exact & ((1u << FRACTION_BITS) - 1));
-    if (probe > cpu)
-        probe = cpu;
+    uint64_t probe = cost_take(cost, &t->fraction, cpu);
     node->cpu_ticks += cpu - probe;
     node->wall_ticks += wall - probe;
     t->known.cpu_ticks += cpu;
     t->known.wall_ticks += wall;
     t->known.probe_ticks += probe;
     t->clock.cpu = t->clock.wall = 0;
+    return cpu - probe;
 }
 
-static int count(struct builder *b, struct thread *t, const uint64_t *counters, struct err *err)
+/* Give the current node what its thread's counters say; where they do not, its ticks on the CPU were not counted. */
+static int count(struct builder *b, struct thread *t, const uint64_t *values, enum step now, uint64_t ticks,
+                 struct err *err)
 {
     if (need_metrics(b, err) < 0)
         return -1;
-    size_t n = b->store.n_metrics - CALLTREE_COUNTERS;
-    uint64_t *own = b->store.metrics + t->node * b->store.n_metrics + CALLTREE_COUNTERS;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t passed = t->has_counters ? counters[i] - t->counters[i] : 0;
-        if (passed >> 63 != 0) /* it ran backwards: opened anew */
-            b->tree->n_stray++;
-        else
-            own[i] += passed;
-        t->counters[i] = counters[i];
-    }
-    t->has_counters = true;
+    uint64_t *metrics = b->store.metrics + t->node * b->store.n_metrics;
+    int rc = counters_take(&t->counters, values, b->store.n_metrics - CALLTREE_COUNTERS, &b->costs, t->step, now,
+                           metrics + CALLTREE_COUNTERS);
+    if (rc <= 0)
+        metrics[CALLTREE_UNCOUNTED] += ticks;
+    b->tree->n_stray += rc < 0;
     return 0;
 }
 
@@ -248,10 +224,11 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
         clock_advance(&t->clock, event->ticks);
     else
         clock_record(&t->clock, event->ticks);
-    settle(b, t, b->costs[t->step][steps[event->kind]]);
-    t->step = steps[event->kind];
-    if (event->counters != NULL && count(b, t, event->counters, err) < 0)
+    enum step step = steps[event->kind];
+    uint64_t ticks = settle(b, t, b->costs.ticks.of[t->step][step]);
+    if (event->counters != NULL && count(b, t, event->counters, step, ticks, err) < 0)
         return -1;
+    t->step = step;
     if (event->kind == TRACE_GAP) {
         uint32_t *n_lost = &b->store.nodes[t->node].n_lost;
         *n_lost = event->count > UINT32_MAX - *n_lost ? UINT32_MAX : *n_lost + (uint32_t)event->count;
@@ -289,7 +266,12 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
     clock_advance(&t->clock, about != NULL && about->end_ticks < end ? about->end_ticks : end);
     if (b->tree->cpu_is_wall && !t->known.has_records)
         t->clock.wall = 0;
-    settle(b, t, 0);
+    uint64_t ticks = settle(b, t, 0);
+    if (trace_n_recorded_counters(b->reader) > 0) {
+        if (need_metrics(b, err) < 0)
+            return -1;
+        b->store.metrics[t->node * b->store.n_metrics + CALLTREE_UNCOUNTED] += ticks;
+    }
     close_calls(b, t);
     if (about != NULL && about->n_lost > t->known.n_lost)
         t->known.n_lost = about->n_lost;

@@ -14,6 +14,9 @@
  * - Counting pauses while a probe logs (thesis §3.2.1): from each interval between two records of a thread the
  *   calibrated cost of the probe is taken away, at most the interval's CPU time, and kept as the thread's probe time.
  *   From an entry to an exit that is the inside cost, from an exit to an entry the outside cost, else half of both.
+ * - Counters are treated like time: what passed on them between two records of a thread is the current node's, less the
+ *   probe's calibrated cost.  Where one of the two was not read (before a thread's first record, after its last, or
+ *   because others used the CPU's counters), nothing is known: the time of such intervals is CALLTREE_UNCOUNTED.
  * - Each thread has a root, whether it ran probes or not: the root's own time is what was spent outside recorded
  * methods. So all exclusive CPU time plus all probe time is the CPU time of all threads.
  * - Without switches (cpu_is_wall) the CPU time of threads that ran probes is their wall time, and that of the others
@@ -73,7 +76,12 @@ struct calltree_thread {
 };
 
 /* Further metrics of a node: metrics[node * n_metrics + i]. */
-enum calltree_metric { CALLTREE_FAULTS, CALLTREE_SWITCHES, CALLTREE_COUNTERS /* and up: the recorded counters */ };
+enum calltree_metric {
+    CALLTREE_FAULTS,
+    CALLTREE_SWITCHES,
+    CALLTREE_UNCOUNTED, /* ticks on the CPU in which the counters are not known; only where there are any */
+    CALLTREE_COUNTERS   /* and up: the recorded counters */
+};
 
 struct calltree {
     struct calltree_node *nodes; /* owned */
@@ -82,7 +90,7 @@ struct calltree {
     uint32_t n_roots;
     struct calltree_thread *threads; /* by the trace's index; owned */
     uint32_t n_threads;
-    size_t n_metrics;   /* 2 + recorded counters, or 0 when nothing but time and calls was seen */
+    size_t n_metrics;   /* CALLTREE_COUNTERS + recorded counters, or 0 when nothing but time and calls was seen */
     uint64_t *metrics;  /* exclusive; owned */
     uint32_t n_methods; /* methods seen have ids below this */
 

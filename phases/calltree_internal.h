@@ -84,13 +84,53 @@ bool clock_apply(struct thread_clock *clock, uint64_t ticks, struct clock_event 
  */
 void clock_record(struct thread_clock *clock, uint64_t ticks);
 
+/* ---- what the probes cost, and the counters ---- */
+
+/* What a thread's record before was, as far as the probe's cost goes. */
+enum step { STEP_NONE, STEP_ENTER, STEP_EXIT, STEP_GAP, STEPS };
+
+/* Costs are added up in 1/65536, so that fractions are not lost. */
+#define COST_FRACTION_BITS 16
+
+struct step_costs {
+    uint64_t of[STEPS][STEPS]; /* between two records, by what they are */
+};
+
+struct probe_costs {
+    double inside_ticks, outside_ticks; /* 0: the trace has none */
+    struct step_costs ticks, counters[TRACE_COUNTERS_MAX];
+};
+
+/* What the trace said of them up to now. */
+void costs_read(const struct trace_reader *reader, struct probe_costs *costs);
+
+/* The whole ticks or events of a cost, at most those that passed; *fraction keeps the rest for the next time. */
+static inline uint64_t cost_take(uint64_t cost, uint32_t *fraction, uint64_t passed)
+{
+    uint64_t exact = *fraction + cost, probe = exact >> COST_FRACTION_BITS;
+    *fraction = (uint32_t)(exact & ((1u << COST_FRACTION_BITS) - 1));
+    return probe < passed ? probe : passed;
+}
+
+struct thread_counters {
+    bool are_known; /* they were read at the record before */
+    uint64_t values[TRACE_COUNTERS_MAX];
+    uint32_t fractions[TRACE_COUNTERS_MAX];
+};
+
+/*
+ * Take the n values of a record: add to own[] what passed since the record before, less the probe's cost.  A value that
+ * could not be read makes this interval and the next one unknown, for all counters.
+ *
+ * Returns 1 when it was counted, 0 when it is unknown, -1 when a counter ran backwards (unknown, too).
+ */
+int counters_take(struct thread_counters *counters, const uint64_t *values, size_t n, const struct probe_costs *costs,
+                  enum step before, enum step now, uint64_t *own);
+
 /* Fill in the inclusive values.  Returns 0, or -1 with *err set. */
 int calltree_sum_up(struct calltree *tree, struct err *err);
 
 /* ---- the builder ---- */
-
-/* What a thread's record before was, as far as the probe's cost goes. */
-enum step { STEP_NONE, STEP_ENTER, STEP_EXIT, STEP_GAP, STEPS };
 
 /* A call that has no node of its own: where its exit leads back to. */
 struct fold {
@@ -104,10 +144,10 @@ struct thread {
     enum step step;
     uint32_t fraction;  /* of a tick of probe cost not subtracted yet */
     struct fold *folds; /* owned */
-    bool has_counters, is_placed;
+    bool is_placed;
     uint64_t n_faults, n_switches; /* before it was placed */
     struct calltree_thread known;
-    uint64_t counters[TRACE_COUNTERS_MAX]; /* at the record before */
+    struct thread_counters counters;
 };
 
 struct builder {
@@ -116,8 +156,8 @@ struct builder {
     struct node_store store;
     struct thread *threads; /* owned */
     uint32_t n_threads, threads_room;
-    uint64_t costs[STEPS][STEPS]; /* in 2^-FRACTION_BITS ticks */
-    uint64_t round;               /* of kernel events and the records that follow them */
+    struct probe_costs costs;
+    uint64_t round; /* of kernel events and the records that follow them */
     bool in_records, is_begun, per_thread, has_switches;
     uint32_t shared_roots[VM_PARTS]; /* index into roots, or CALLTREE_NONE */
     uint32_t roots_room;

@@ -23,14 +23,38 @@ static void note_missing(struct making *making)
     }
 }
 
+/* What is not '-' but stands for a part of the time only. */
+static void note_counted(struct making *making)
+{
+    struct arena *arena = making->source->arena;
+    const struct shares *shares = &making->shares;
+    const char *refused = trace_info(making->source->reader, "counters.refused");
+    if (making->has_hardware && refused != NULL)
+        table_note(making->table, arena_printf(arena, "hardware events: %s", refused));
+    else if (making->partly != NULL)
+        table_note(making->table, arena_printf(arena,
+                                               "the counters could not be read all the time; CPI and misses stand for "
+                                               "a share of the row's time: %s",
+                                               making->partly));
+    if (!making->has_hardware || refused != NULL)
+        return;
+    double counted = report_counted(making, shares->outside_metrics, shares->outside_cpu_ticks);
+    if (counted > 0 && counted < 1 - REPORT_UNCOUNTED_MAX)
+        table_note(making->table, arena_printf(arena,
+                                               "a thread's hardware events are counted from its first record to its "
+                                               "last: %s of the application's other code",
+                                               report_percent(arena, counted)));
+}
+
 static void note_rest(struct making *making)
 {
     const struct calltree *tree = making->source->tree;
     if (making->has_hardware && making->instructions == NULL)
         table_note(making->table, "misses per 1,000 instructions and CPI need the event 'instructions', too");
-    else if (making->has_hardware)
+    else if (making->has_hardware && trace_info(making->source->reader, "counters.refused") == NULL)
         table_note(making->table,
                    "the VM's own threads run no probes: hardware events are counted in the application only");
+    note_counted(making);
     if (making->source->clock == PHASES_WALL)
         table_note(making->table, "on the wall clock only threads that ran probes are counted");
     else if (!making->shares.part_is_known[VM_PART_GC] && making->shares.part_is_known[VM_PART_THREAD])

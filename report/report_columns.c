@@ -43,6 +43,8 @@ static void add_raw_columns(struct making *making)
         if (report_is_hardware(&making->events[i]))
             making->at.raw[i] =
                 hidden(t, true, table_column(t, making->events[i].name, making->events[i].name, TABLE_COUNT));
+    if (making->has_hardware)
+        making->at.counted = hidden(t, true, table_column(t, "Counted", "counted_share", TABLE_SHARE));
     making->at.time_ns = hidden(t, true, table_column(t, "Total", "total_ns", TABLE_NS));
     making->at.self_ns = hidden(t, true, table_column(t, "Self", "self_ns", TABLE_NS));
     making->at.unwinds = hidden(t, true, table_column(t, "Thrown", "unwinds", TABLE_COUNT));
@@ -83,6 +85,14 @@ static double event_count(const struct values *v, const struct event_column *eve
     return i < v->n_metrics ? (double)v->metrics[i] : -1;
 }
 
+double report_counted(const struct making *making, const uint64_t *metrics, uint64_t cpu_ticks)
+{
+    if (!making->has_hardware || making->source->tree->n_metrics == 0)
+        return 0;
+    uint64_t uncounted = metrics[CALLTREE_UNCOUNTED];
+    return cpu_ticks <= uncounted ? uncounted == 0 : 1 - (double)uncounted / (double)cpu_ticks;
+}
+
 static struct table_cell not_applicable(void)
 {
     return (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
@@ -102,11 +112,12 @@ static struct table_cell share(const struct making *making, double ticks)
 static void fill_events(const struct making *making, const struct values *v, struct table_cell *cells)
 {
     double n_instructions = event_count(v, making->instructions);
+    bool is_whole = v->counted >= 1 - REPORT_UNCOUNTED_MAX;
     cells[making->at.cpi] = ratio(event_count(v, making->cycles), n_instructions);
     for (size_t i = 0; i < making->n_events; i++) {
         double n = event_count(v, &making->events[i]);
         if (report_is_hardware(&making->events[i]))
-            cells[making->at.raw[i]] = n < 0 ? table_unmeasured() : table_number(n);
+            cells[making->at.raw[i]] = n < 0 || !is_whole ? table_unmeasured() : table_number(n);
         if (making->events[i].role == EVENT_MISSES)
             cells[making->at.rates[i]] = ratio(n * 1000, n_instructions);
     }
@@ -131,6 +142,8 @@ static void fill_row(const struct making *making, const struct values *v, struct
     cells[at->per_call] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->time_ticks * ns, v->calls);
     cells[at->off_cpu] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->off_cpu_ticks * ns, v->calls);
     fill_events(making, v, cells);
+    if (making->has_hardware)
+        cells[at->counted] = v->n_metrics > CALLTREE_COUNTERS ? table_number(v->counted) : table_unmeasured();
     fill_kernel(making, v, cells);
     cells[at->time_ns] = v->time_ticks < 0 ? not_applicable() : table_number(v->time_ticks * ns);
     cells[at->self_ns] = v->self_ticks < 0 ? not_applicable() : table_number(v->self_ticks * ns);

@@ -19,12 +19,13 @@ struct values {
     double unwinds, n_open;
     const uint64_t *metrics; /* the tree's n_metrics; NULL: not known */
     size_t n_metrics;        /* how many of them are: CALLTREE_COUNTERS where no probes ran */
+    double counted;          /* the share of its time on the CPU in which the counters are known */
 };
 
 /* The columns' indexes. */
 struct layout {
     size_t label, time, self, calls, per_call, cpi, rates[TRACE_COUNTERS_MAX], off_cpu, faults, switches;
-    size_t raw[TRACE_COUNTERS_MAX], time_ns, self_ns, unwinds, open_calls, class_name, method, descriptor;
+    size_t raw[TRACE_COUNTERS_MAX], counted, time_ns, self_ns, unwinds, open_calls, class_name, method, descriptor;
 };
 
 struct making {
@@ -38,10 +39,17 @@ struct making {
     struct layout at;
     const struct calltree_total **rows; /* the arena's */
     size_t n_rows;
-    bool has_hardware; /* some hardware event was measured */
+    bool has_hardware;  /* some hardware event was measured */
+    const char *partly; /* the phases that were counted in part of their time: the arena's, or NULL */
 };
 
 bool report_is_hardware(const struct event_column *event);
+
+/* Of the time of a row: more than this share without counters makes its counts unknown, its rates an estimate. */
+#define REPORT_UNCOUNTED_MAX 0.001
+
+/* The share of cpu_ticks in which the counters are known, by the metrics of that time. */
+double report_counted(const struct making *making, const uint64_t *metrics, uint64_t cpu_ticks);
 
 /* Add the columns, and note where they are. */
 void report_columns(struct making *making);

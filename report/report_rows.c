@@ -26,7 +26,8 @@ static struct values phase_values(const struct making *making, size_t row, const
                             .unwinds = (double)total->unwinds,
                             .n_open = (double)total->n_open,
                             .metrics = total->total_metrics,
-                            .n_metrics = tree->n_metrics };
+                            .n_metrics = tree->n_metrics,
+                            .counted = report_counted(making, total->total_metrics, total->total_cpu_ticks) };
 }
 
 /* What the rows are sorted by: the column, and whether small comes first for none. */
@@ -96,6 +97,16 @@ static int sort_rows(struct making *making, struct err *err)
     return 0;
 }
 
+static void add_partly(struct making *making, const struct values *v)
+{
+    struct arena *arena = making->source->arena;
+    if (!making->has_hardware || v->counted >= 1 - REPORT_UNCOUNTED_MAX)
+        return;
+    const char *item = arena_printf(arena, "%s in %s", v->label, report_percent(arena, v->counted));
+    if (item != NULL)
+        making->partly = making->partly == NULL ? item : arena_printf(arena, "%s, %s", making->partly, item);
+}
+
 int report_phase_rows(struct making *making, struct err *err)
 {
     uint32_t *methods = arena_alloc(making->source->arena, (making->n_rows + 1) * sizeof *methods);
@@ -112,6 +123,7 @@ int report_phase_rows(struct making *making, struct err *err)
         }
         struct values v = phase_values(making, i, label);
         report_row(making, &v, false);
+        add_partly(making, &v);
     }
     return sort_rows(making, err);
 }
@@ -130,7 +142,9 @@ static void add_outside(struct making *making)
                         .cpu_ticks = is_cpu ? ticks : 0,
                         .calls = -1,
                         .metrics = tree->n_metrics == 0 ? NULL : making->shares.outside_metrics,
-                        .n_metrics = tree->n_metrics };
+                        .n_metrics = tree->n_metrics,
+                        .counted =
+                            report_counted(making, making->shares.outside_metrics, making->shares.outside_cpu_ticks) };
     report_row(making, &v, making->table->n_rows > 0);
 }
 
@@ -192,7 +206,8 @@ static void add_total(struct making *making)
                         .cpu_ticks = (double)tree->cpu_ticks,
                         .calls = (double)tree->n_calls,
                         .metrics = tree->n_metrics == 0 ? NULL : metrics,
-                        .n_metrics = tree->n_metrics };
+                        .n_metrics = tree->n_metrics,
+                        .counted = report_counted(making, metrics, tree->cpu_ticks - tree->probe_ticks) };
     report_row(making, &v, true);
 }
 

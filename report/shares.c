@@ -87,6 +87,7 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         const struct calltree_node *node = &tree->nodes[i];
         uint64_t ticks = source->clock == PHASES_CPU ? node->cpu_ticks : node->wall_ticks;
+        shares->outside_cpu_ticks += owner[i] == NOT_IN_ROW ? node->cpu_ticks : 0;
         for (size_t m = 0; owner[i] == NOT_IN_ROW && m < tree->n_metrics; m++)
             shares->outside_metrics[m] += tree->metrics[i * tree->n_metrics + m];
         if (owner[i] < n_rows) {

@@ -9,6 +9,7 @@
 struct shares {
     uint64_t *self_ticks;               /* by row: the phase's own, and what it calls that is no row; the arena's */
     uint64_t outside_ticks;             /* the application's, in none of the rows */
+    uint64_t outside_cpu_ticks;         /* the same on the CPU, less probe time, whatever the clock */
     uint64_t *outside_metrics;          /* the same, of the tree's metrics; the arena's, or NULL */
     uint64_t part_ticks[VM_PARTS];      /* all of a part's threads, less probe time */
     uint64_t part_metrics[VM_PARTS][2]; /* page faults and switches */

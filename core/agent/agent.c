@@ -75,13 +75,10 @@ static void unmap_segment(void)
 
 static int begin_session(JNIEnv *jni, struct err *err)
 {
-    double inside = 0, outside = 0;
     if (control_handshake(&agent.control, err) < 0 || config_read(&agent.config, agent.control.config_fd, err) < 0 ||
         map_segment(agent.control.segment_fd, err) < 0 || classes_define_probe(jni, err) < 0 ||
-        calibrate(jni, &inside, &outside, err) < 0)
+        calibrate(jni, &agent.config, agent.segment, err) < 0)
         return -1;
-    atomic_store(&agent.segment->inside_cost_ticks_x16, (uint64_t)(inside * 16));
-    atomic_store(&agent.segment->outside_cost_ticks_x16, (uint64_t)(outside * 16));
     agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
     agent.segment->epoch = agent.epoch;
     probe_start(agent.segment, &agent.config, agent.jvmti);

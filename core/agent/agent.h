@@ -91,9 +91,13 @@ void probe_thread_ended(void);
 
 /*
  * For calibration: let the current thread's probes write into n_words (a power of two) at words, over and over, until
- * probe_leave_private; tokens must have the given epoch.
+ * probe_leave_private; tokens must have the given epoch.  They read the configuration's counters, as they will in the
+ * session.
+ *
+ * Returns 0, or -1 with *failure set: the counters do not open, and records hold RING_NOT_COUNTED.
  */
-void probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch);
+int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch,
+                        const struct agent_config *config, struct counters_failure *failure);
 void probe_leave_private(void);
 
 /* ---- classes.c ---- */
@@ -112,8 +116,11 @@ void classes_arm_all(JNIEnv *jni, uint32_t epoch);
 
 /* ---- calibrate.c ---- */
 
-/* Measure what a pair of probes costs between its timestamps and outside of them, in ticks. */
-int calibrate(JNIEnv *jni, double *inside_ticks, double *outside_ticks, struct err *err);
+/*
+ * Measure what a pair of probes costs between its timestamps and outside of them, in ticks and in each counter's
+ * events, and publish it in the segment.  Returns 0, or -1 with *err set.
+ */
+int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *segment, struct err *err);
 
 /* ---- instrument.c ---- */
 

@@ -20,6 +20,9 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Where a tick is as long as a probe, its values are 0 and 1, and only the mean of nearly all says how often. */
+#define COARSE 16
+
 /*
  * The middle half's mean: a median of whole ticks would be too coarse, an outlier (an interrupt) does not count.
  */
@@ -27,59 +30,124 @@ static double middle(uint64_t *values, size_t n)
 {
     double sum = 0;
     qsort(values, n, sizeof *values, by_value);
-    for (size_t i = n / 4; i < n - n / 4; i++)
+    size_t first = n / 4, end = n - n / 4;
+    if (values[end] < COARSE)
+        for (first = 0; end < n && values[end] < COARSE; end++)
+            continue;
+    for (size_t i = first; i < end; i++)
         sum += (double)values[i];
-    return sum / (double)(n - n / 4 - n / 4);
+    return sum / (double)(end - first);
 }
 
-struct round {
-    double inside, outside;
+/* What a pair costs, times 16. */
+struct costs {
+    uint64_t inside, outside;
 };
 
-static struct round evaluate(const uint64_t *words, uint64_t *scratch)
+/*
+ * The costs in what the values at words[offset] of each record count, below the bits of mask.
+ *
+ * words  PAIRS_PER_ROUND pairs of records of n_per_record words.
+ */
+static struct costs evaluate(const uint64_t *words, size_t n_per_record, size_t offset, uint64_t mask,
+                             uint64_t *scratch)
 {
-    const uint64_t mask = (UINT64_C(1) << RING_TICKS_BITS) - 1;
-    struct round round;
+    const uint64_t *entry = words + offset, *exit = entry + n_per_record;
+    const size_t pair = 2 * n_per_record;
+    struct costs costs;
     for (size_t i = 0; i < PAIRS_PER_ROUND; i++)
-        scratch[i] = (words[2 * i + 1] - words[2 * i]) & mask;
-    round.inside = middle(scratch, PAIRS_PER_ROUND);
+        scratch[i] = (exit[i * pair] - entry[i * pair]) & mask;
+    costs.inside = (uint64_t)(16 * middle(scratch, PAIRS_PER_ROUND));
     for (size_t i = 0; i + 1 < PAIRS_PER_ROUND; i++)
-        scratch[i] = (words[2 * i + 2] - words[2 * i + 1]) & mask;
-    round.outside = middle(scratch, PAIRS_PER_ROUND - 1);
-    return round;
+        scratch[i] = (entry[(i + 1) * pair] - exit[i * pair]) & mask;
+    costs.outside = (uint64_t)(16 * middle(scratch, PAIRS_PER_ROUND - 1));
+    return costs;
 }
 
-int calibrate(JNIEnv *jni, double *inside_ticks, double *outside_ticks, struct err *err)
+struct calibration {
+    struct ring *ring;
+    uint64_t *words, *scratch; /* owned; scratch is part of words */
+    size_t n_per_record;
+    uint32_t n_words;
+    struct costs ticks, counters[RING_COUNTERS_MAX]; /* of the cheapest round */
+};
+
+static int prepare(struct calibration *c, size_t n_counters, struct err *err)
 {
-    jmethodID loop = (*jni)->GetStaticMethodID(jni, classes_probe(), "calibrate", "(II)V");
-    uint64_t *words = calloc((size_t)PAIRS_PER_ROUND * 3, sizeof *words);
-    struct ring *ring = aligned_alloc(_Alignof(struct ring), sizeof *ring);
-    if (loop == NULL || words == NULL || ring == NULL) {
-        (*jni)->ExceptionClear(jni);
-        free(words);
-        free(ring);
+    c->n_per_record = 1 + n_counters;
+    c->n_words = 2 * PAIRS_PER_ROUND;
+    while (c->n_words < 2 * PAIRS_PER_ROUND * c->n_per_record)
+        c->n_words *= 2;
+    c->words = calloc((size_t)c->n_words + PAIRS_PER_ROUND, sizeof *c->words);
+    c->ring = aligned_alloc(_Alignof(struct ring), sizeof *c->ring);
+    if (c->words == NULL || c->ring == NULL)
         return err_set(err, "the probes cannot be calibrated: out of memory in the target");
+    c->scratch = c->words + c->n_words;
+    return 0;
+}
+
+/* Run the loop once.  Counters that do not open cost nothing, and *refused says so. */
+static void run(struct calibration *c, JNIEnv *jni, jmethodID loop, const struct agent_config *config,
+                struct counters_failure *failure, bool *refused)
+{
+    if (probe_enter_private(c->ring, c->words, c->n_words, AGENT_EPOCH_MAX, config, failure) < 0)
+        *refused = true;
+    (*jni)->CallStaticVoidMethod(jni, classes_probe(), loop, (jint)agent_token(AGENT_EPOCH_MAX, 1), PAIRS_PER_ROUND);
+    probe_leave_private();
+}
+
+/* Returns whether this round was much cheaper than all before. */
+static bool take_round(struct calibration *c)
+{
+    const uint64_t mask = (UINT64_C(1) << RING_TICKS_BITS) - 1;
+    struct costs ticks = evaluate(c->words, c->n_per_record, 0, mask, c->scratch);
+    uint64_t best = c->ticks.inside + c->ticks.outside, now = ticks.inside + ticks.outside;
+    if (best > 0 && now >= best)
+        return false;
+    c->ticks = ticks;
+    for (size_t i = 0; i + 1 < c->n_per_record; i++)
+        c->counters[i] = evaluate(c->words, c->n_per_record, 1 + i, UINT64_MAX, c->scratch);
+    return best == 0 || now < best - best / 50;
+}
+
+static void publish(const struct calibration *c, struct segment *segment)
+{
+    atomic_store(&segment->inside_cost_ticks_x16, c->ticks.inside);
+    atomic_store(&segment->outside_cost_ticks_x16, c->ticks.outside);
+    for (size_t i = 0; i + 1 < c->n_per_record; i++) {
+        atomic_store(&segment->inside_cost_counters_x16[i], c->counters[i].inside);
+        atomic_store(&segment->outside_cost_counters_x16[i], c->counters[i].outside);
     }
-    double best = 0;
-    int n_since_best = 0;
-    for (int i = 0; i < MAX_ROUNDS && n_since_best < SETTLED_ROUNDS; i++) {
-        probe_enter_private(ring, words, 2 * PAIRS_PER_ROUND, AGENT_EPOCH_MAX);
-        (*jni)->CallStaticVoidMethod(jni, classes_probe(), loop, (jint)agent_token(AGENT_EPOCH_MAX, 1),
-                                     PAIRS_PER_ROUND);
-        probe_leave_private();
-        struct round round = evaluate(words, words + 2 * PAIRS_PER_ROUND);
-        n_since_best++;
-        if (best == 0 || round.inside + round.outside < best * 0.98)
-            n_since_best = 0;
-        if (best == 0 || round.inside + round.outside < best) {
-            best = round.inside + round.outside;
-            *inside_ticks = round.inside;
-            *outside_ticks = round.outside;
-        }
+    atomic_store(&segment->is_calibrated, 1);
+}
+
+static void publish_refusal(const struct counters_failure *failure, struct segment *segment)
+{
+    atomic_store(&segment->counters_errno, (uint32_t)failure->error);
+    atomic_store(&segment->counters_index, failure->i);
+    atomic_store(&segment->counters_refused, (uint32_t)failure->step + 1);
+}
+
+int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *segment, struct err *err)
+{
+    struct calibration c = { .ring = NULL };
+    struct counters_failure failure;
+    bool refused = false, threw = false;
+    int rc = prepare(&c, config->n_counters, err);
+    jmethodID loop = (*jni)->GetStaticMethodID(jni, classes_probe(), "calibrate", "(II)V");
+    for (int i = 0, n_since_best = 0; rc == 0 && loop != NULL && i < MAX_ROUNDS && n_since_best < SETTLED_ROUNDS; i++) {
+        run(&c, jni, loop, config, &failure, &refused);
+        n_since_best = take_round(&c) ? 0 : n_since_best + 1;
     }
-    free(words);
-    free(ring);
-    bool threw = (*jni)->ExceptionCheck(jni);
+    threw = (*jni)->ExceptionCheck(jni);
     (*jni)->ExceptionClear(jni);
-    return threw ? err_set(err, "the probes cannot be calibrated: the loop threw an exception") : 0;
+    if (rc == 0 && (loop == NULL || threw))
+        rc = err_set(err, "the probes cannot be calibrated: the loop threw an exception");
+    if (rc == 0 && refused)
+        publish_refusal(&failure, segment);
+    if (rc == 0)
+        publish(&c, segment);
+    free(c.words);
+    free(c.ring);
+    return rc;
 }

@@ -302,7 +302,8 @@ void probe_stop(void)
     atomic_store_explicit(&session.epoch, 0, memory_order_release);
 }
 
-void probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch)
+int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch,
+                        const struct agent_config *config, struct counters_failure *failure)
 {
     static uint32_t stack[4]; /* one thread calibrates at a time, one call deep */
     memset(ring, 0, sizeof *ring);
@@ -311,12 +312,15 @@ void probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, u
     self.ring = ring;
     self.words = words;
     self.mask = n_words - 1;
-    self.n_counters = 0;
+    self.n_counters = (uint32_t)config->n_counters;
     self.epoch = epoch;
+    counters_thread_close(&self.counters);
+    return self.n_counters == 0 ? 0 : counters_thread_open(&self.counters, config->counters, self.n_counters, failure);
 }
 
 void probe_leave_private(void)
 {
     self.epoch = 0;
     self.ring = NULL;
+    counters_thread_close(&self.counters);
 }

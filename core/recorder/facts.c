@@ -1,8 +1,11 @@
 #include "core/recorder/facts.h"
 
 #include "core/base/ticks.h"
+#include "core/counters/perf_why.h"
+#include "core/counters/read.h"
 #include "core/jvm/process.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -60,17 +63,31 @@ static __attribute__((format(printf, 4, 5))) int put(struct trace_writer *writer
     return trace_write_info(writer, key, value, err);
 }
 
+/* The value of a line of /proc/cpuinfo; returns whether it is of that name. */
+static bool cpuinfo_value(const char *line, const char *name, char *value, size_t n)
+{
+    const char *colon = strstr(line, ": ");
+    if (strncmp(line, name, strlen(name)) != 0 || colon == NULL)
+        return false;
+    snprintf(value, n, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+    return true;
+}
+
+/* x86-64 has names; aarch64 has numbers. */
 static void cpu_model(char *model, size_t n)
 {
+    char implementer[16] = "?", part[16];
     char line[256];
     FILE *info = fopen("/proc/cpuinfo", "re");
     snprintf(model, n, "unknown");
     while (info != NULL && fgets(line, sizeof line, info) != NULL) {
-        const char *colon = strstr(line, ": ");
-        if (strncmp(line, "model name", 10) != 0 || colon == NULL)
-            continue;
-        snprintf(model, n, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-        break;
+        if (cpuinfo_value(line, "model name", model, n))
+            break;
+        cpuinfo_value(line, "CPU implementer", implementer, sizeof implementer);
+        if (cpuinfo_value(line, "CPU part", part, sizeof part)) {
+            snprintf(model, n, "part %s of implementer %s", part, implementer);
+            break;
+        }
     }
     if (info != NULL)
         fclose(info);
@@ -131,11 +148,69 @@ int facts_write_ready(struct trace_writer *writer, double total_ms, double longe
     return put(writer, err, "instrument.longest_ms", "%.1f", longest_ms);
 }
 
-int facts_write_costs(struct trace_writer *writer, const struct segment *segment, struct err *err)
+/* The costs of each counter, in their order. */
+static int put_each(struct trace_writer *writer, const char *key, const _Atomic uint64_t *costs_x16, uint32_t n,
+                    struct err *err)
 {
-    if (put(writer, err, "probe.inside_ticks", "%.4f", (double)atomic_load(&segment->inside_cost_ticks_x16) / 16) < 0)
+    char text[RING_COUNTERS_MAX * 24] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < n && i < RING_COUNTERS_MAX; i++) {
+        int wrote = snprintf(text + used, sizeof text - used, "%s%.4f", i == 0 ? "" : " ",
+                             (double)atomic_load(&costs_x16[i]) / 16);
+        used += wrote < 0 ? 0 : (size_t)wrote;
+        if (used >= sizeof text)
+            break;
+    }
+    return put(writer, err, key, "%s", text);
+}
+
+/* The name of the n-th counter in records. */
+static const char *counter_name(const struct counter_set *events, uint32_t n)
+{
+    for (size_t i = 0; events != NULL && i < events->n; i++)
+        if (events->specs[i].kind == COUNTER_HARDWARE && events->specs[i].why[0] == '\0' && n-- == 0)
+            return events->specs[i].name;
+    return "?";
+}
+
+bool facts_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why)
+{
+    uint32_t refused = atomic_load(&segment->counters_refused);
+    int error = (int)atomic_load(&segment->counters_errno);
+    bool is_forbidden = error == EACCES || error == EPERM;
+    const char *name = counter_name(plan->events, atomic_load(&segment->counters_index));
+    if (refused == 0)
+        return false;
+    if (refused == COUNTERS_FIRST_READ + 1)
+        err_set(why, "the JVM may not read '%s' in user space", name);
+    else if (is_forbidden)
+        err_set(why, "the JVM may not open '%s': %s (perf_event_paranoid is %d)", name, strerror(error),
+                perf_paranoid());
+    else
+        err_set(why, "the JVM cannot open '%s': %s", name, strerror(error));
+    if (is_fact)
+        return true;
+    if (is_forbidden)
+        err_next(why, "run 'sysctl kernel.perf_event_paranoid=2', or give the JVM CAP_PERFMON");
+    else
+        err_next(why, "see with 'mmprof list' what counts for the JVM's user");
+    return true;
+}
+
+int facts_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct segment *segment,
+                      struct err *err)
+{
+    struct err why;
+    if (facts_refusal(plan, segment, true, &why) && put(writer, err, "counters.refused", "%s", why.text) < 0)
         return -1;
-    return put(writer, err, "probe.outside_ticks", "%.4f", (double)atomic_load(&segment->outside_cost_ticks_x16) / 16);
+    if (put(writer, err, "probe.inside_ticks", "%.4f", (double)atomic_load(&segment->inside_cost_ticks_x16) / 16) < 0 ||
+        put(writer, err, "probe.outside_ticks", "%.4f", (double)atomic_load(&segment->outside_cost_ticks_x16) / 16) < 0)
+        return -1;
+    if (segment->n_counters == 0)
+        return 0;
+    if (put_each(writer, "probe.inside_counters", segment->inside_cost_counters_x16, segment->n_counters, err) < 0)
+        return -1;
+    return put_each(writer, "probe.outside_counters", segment->outside_cost_counters_x16, segment->n_counters, err);
 }
 
 int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,

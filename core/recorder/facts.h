@@ -21,8 +21,15 @@ int facts_write_target(struct trace_writer *writer, pid_t pid, char *const *argv
 /* How long the loaded classes took, and the longest call that changed some of them. */
 int facts_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err);
 
-/* What a probe costs: readers need it before the first record. */
-int facts_write_costs(struct trace_writer *writer, const struct segment *segment, struct err *err);
+/* What a probe costs, and whether its counters open: readers need it before the first record. */
+int facts_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct segment *segment,
+                      struct err *err);
+
+/*
+ * Why the target could not open its counters, though the recorder could open them for itself.  Returns whether that is
+ * so; *why has no next step in a trace's words (is_fact), else it has one.
+ */
+bool facts_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why);
 
 /* What the target has published in the segment by now. */
 int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,

@@ -287,10 +287,10 @@ static int flush(struct recorder *r, struct err *err)
 /* Calibrated before anything is instrumented. */
 static int write_costs(struct recorder *r, struct err *err)
 {
-    if (r->costs_written || atomic_load(&r->session.segment->inside_cost_ticks_x16) == 0)
+    if (r->costs_written || !atomic_load(&r->session.segment->is_calibrated))
         return 0;
     r->costs_written = true;
-    return facts_write_costs(r->writer, r->session.segment, err);
+    return facts_write_costs(r->writer, r->plan, r->session.segment, err);
 }
 
 /* One round, in the order that the trace promises.  *n_words: how much there was. */
@@ -488,6 +488,9 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->instrument_ms = r->instrument_ms;
     summary->longest_pause_ms = r->longest_pause_ms;
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
+    struct err why;
+    if (facts_refusal(r->plan, segment, false, &why))
+        snprintf(summary->warning, sizeof summary->warning, "hardware events were not counted: %.400s", why.text);
 }
 
 static void close_all(struct recorder *r)

@@ -49,7 +49,7 @@ static inline uint64_t ring_word_ticks(uint64_t word, uint64_t now)
     return now - ((now - word) & ((UINT64_C(1) << RING_TICKS_BITS) - 1));
 }
 
-/* In place of a counter's value that could not be read. */
+/* In place of a counter's value that could not be read; a counter does not get there in a century. */
 #define RING_NOT_COUNTED UINT64_MAX
 
 enum ring_state {
@@ -80,7 +80,7 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 2
+#define SEGMENT_VERSION 3
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */
@@ -93,9 +93,15 @@ struct segment {
     /* Written by the target. */
     _Alignas(64) _Atomic uint32_t n_rings_seen; /* rings above this were never taken */
     _Atomic uint64_t n_lost_no_ring;            /* calls dropped because all rings were taken */
-    _Atomic uint64_t inside_cost_ticks_x16;     /* calibrated: from an entry's timestamp to its exit's, times 16 */
+    _Atomic uint32_t is_calibrated;             /* the next four are set */
+    _Atomic uint64_t inside_cost_ticks_x16;     /* from an entry's timestamp to its exit's, times 16 */
     _Atomic uint64_t outside_cost_ticks_x16;    /* the rest of a pair, times 16 */
-    _Atomic uint32_t n_classes, n_methods;      /* instrumented so far */
+    _Atomic uint64_t inside_cost_counters_x16[RING_COUNTERS_MAX]; /* the same of each counter */
+    _Atomic uint64_t outside_cost_counters_x16[RING_COUNTERS_MAX];
+    _Atomic uint32_t counters_refused;     /* the target could not open its counters: a step of read.h plus 1; else 0 */
+    _Atomic uint32_t counters_errno;       /* why: before counters_refused */
+    _Atomic uint32_t counters_index;       /* which one */
+    _Atomic uint32_t n_classes, n_methods; /* instrumented so far */
     _Atomic uint32_t n_skipped_too_large, n_skipped_limits, n_skipped_unusual; /* methods left as they were */
     _Atomic uint32_t n_failed_classes;                                         /* classes that could not be rewritten */
 };

@@ -19,6 +19,7 @@
 
 #define TRACE_COUNTERS_MAX 8
 #define TRACE_UNKNOWN      UINT64_MAX
+#define TRACE_NOT_COUNTED  UINT64_MAX /* a counter's value that could not be read */
 
 enum trace_kind {
     /* from the threads' rings; 'thread', 'ticks' and, if there are counters, 'counters' are set */
@@ -41,7 +42,7 @@ struct trace_event {
     uint32_t thread, method;
     uint64_t ticks;
     uint64_t count;
-    const uint64_t *counters; /* n_counters cumulative values; the reader's, until the next call */
+    const uint64_t *counters; /* cumulative values or TRACE_NOT_COUNTED; the reader's, until the next call */
 };
 
 struct trace_method {

@@ -341,15 +341,72 @@ static void test_counters(void)
                                         { "instructions", "", true } };
     maker_must(&m, trace_write_counters(m.writer, counters, 3, &m.err));
     m.n_counters = 2;
-    STEPS(&m, 0, ENTER(A, 0, UINT64_MAX - 99, 1000), ENTER(B, 10, UINT64_MAX, 1050), EXIT(B, 20, 199, 1090),
+    STEPS(&m, 0, ENTER(A, 0, UINT64_MAX - 99, 1000), ENTER(B, 10, UINT64_MAX - 1, 1050), EXIT(B, 20, 199, 1090),
           EXIT(A, 30, 299, 1190), ENTER(A, 40, 5, 1200), EXIT(A, 50, 15, 1205));
     struct calltree tree = end(&m, 60);
     struct calltree_total a = total_of(&tree, A), b = total_of(&tree, B);
-    CHECK_NUMBER("two counters besides faults and switches", tree.n_metrics, CALLTREE_COUNTERS + 2);
-    CHECK_NUMBER("a counter's difference is the current call's, modulo 2^64", b.total_metrics[CALLTREE_COUNTERS], 200);
-    CHECK_NUMBER("callers include it", a.total_metrics[CALLTREE_COUNTERS], 99 + 200 + 100 + 10);
+    CHECK_NUMBER("two counters besides what every tree has", tree.n_metrics, CALLTREE_COUNTERS + 2);
+    CHECK_NUMBER("a counter's difference is the current call's, modulo 2^64", b.total_metrics[CALLTREE_COUNTERS], 201);
+    CHECK_NUMBER("callers include it", a.total_metrics[CALLTREE_COUNTERS], 98 + 201 + 100 + 10);
     CHECK_NUMBER("every counter is its own", a.total_metrics[CALLTREE_COUNTERS + 1], 190 + 5);
     CHECK_NUMBER("a counter that runs backwards counts nothing for once", tree.n_stray, 1);
+    done(&tree);
+}
+
+static void count_two(struct maker *m)
+{
+    static const struct trace_counter counters[] = { { "cycles", "", true }, { "instructions", "", true } };
+    maker_must(m, trace_write_counters(m->writer, counters, 2, &m->err));
+    m->n_counters = 2;
+}
+
+static void test_not_counted(void)
+{
+    const uint64_t none = RING_NOT_COUNTED;
+    struct maker m;
+    begin(&m);
+    maker_thread(&m, 1, "no probes", false);
+    count_two(&m);
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_OUT, 0, 90), AT(TRACE_CPU_IN, 1, 0), AT(TRACE_CPU_OUT, 1, 7));
+    STEPS(&m, 0, ENTER(A, 10, 1000, 100), ENTER(B, 20, none, none), EXIT(B, 30, 5000, 500), ENTER(C, 50, 7000, none),
+          EXIT(C, 51, none, 800), ENTER(B, 53, 9000, 900), EXIT(B, 60, 9500, 940), EXIT(A, 70, 9600, 950));
+    struct calltree tree = end(&m, 100);
+    struct calltree_total a = total_of(&tree, A), b = total_of(&tree, B), c = total_of(&tree, C);
+    CHECK_NUMBER("an interval that begins or ends without counters adds nothing", a.total_metrics[CALLTREE_COUNTERS],
+                 600);
+    CHECK_NUMBER("the next whole one counts again", b.total_metrics[CALLTREE_COUNTERS], 500);
+    CHECK_NUMBER("one counter that is not read makes all unknown", c.total_metrics[CALLTREE_COUNTERS + 1], 0);
+    CHECK_NUMBER("the time without counters is known", b.total_metrics[CALLTREE_UNCOUNTED], 10);
+    CHECK_NUMBER("callers include it", a.total_metrics[CALLTREE_UNCOUNTED], 10 + 10 + 20 + 1 + 2);
+    uint64_t uncounted = tree.total_metrics[tree.roots[0].node * tree.n_metrics + CALLTREE_UNCOUNTED];
+    CHECK_NUMBER("nothing is counted before a thread's first record, after its last, and without records", uncounted,
+                 10 + 43 + 20 + 7);
+    CHECK_NUMBER("none of this is damage", tree.n_stray, 0);
+    done(&tree);
+}
+
+static void test_probe_counts(void)
+{
+    struct maker m;
+    begin(&m);
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    maker_info(&m, "probe.inside_counters", "100.5 30");
+    maker_info(&m, "probe.outside_counters", "20 1e99");
+    count_two(&m);
+    STEPS(&m, 0, ENTER(A, 10, 0, 0));
+    uint64_t cycles = 0, instructions = 0;
+    for (uint64_t i = 0; i < 10; i++) {
+        STEPS(&m, 0, ENTER(B, 20 + 10 * i, cycles + 520, instructions + 50),
+              EXIT(B, 25 + 10 * i, cycles + 1220, instructions + 60));
+        cycles += 1220;
+        instructions += 60;
+    }
+    struct calltree tree = end(&m, 200);
+    const uint64_t *b = total_of(&tree, B).total_metrics;
+    CHECK_NUMBER("the probe's own events are taken off a call, fractions kept", b[CALLTREE_COUNTERS], 7000 - 1005);
+    CHECK_NUMBER("never more than there are", b[CALLTREE_COUNTERS + 1], 0);
+    CHECK_NUMBER("off the time between calls, too; an absurd cost is none",
+                 total_of(&tree, A).total_metrics[CALLTREE_COUNTERS] - b[CALLTREE_COUNTERS], 520 - 60 + 9 * (520 - 20));
     done(&tree);
 }
 
@@ -438,6 +495,8 @@ int main(void)
     test_probe_cost();
     test_wall_clock();
     test_counters();
+    test_not_counted();
+    test_probe_counts();
     test_threads_apart();
     test_folding();
     test_strangers();

@@ -56,7 +56,9 @@ static const char with_pmu[] =
     "Benchmark average                   n/a    100.00      4        n/a  1.526   5.26                      -           n/a\n"
     "\n"
     "note: not measured: branch-misses: the PMU has no more counters\n"
-    "note: the VM's own threads run no probes: hardware events are counted in the application only\n";
+    "note: the VM's own threads run no probes: hardware events are counted in the application only\n"
+    "note: a thread's hardware events are counted from its first record to its last: 16.4 % of the application's "
+    "other code\n";
 
 static const char without_pmu[] =
     "program  java -jar sort.jar\n"
@@ -175,23 +177,60 @@ static void test_with_pmu(void)
         "as CSV, with what was not measured left empty", printed(&made.table, CSV),
         "kind,label,time_share,self_share,calls,ns_per_call,cpi,L1-dcache-load-misses_per_1000_instructions,branch-"
         "misses_per_1000_instructions,off_cpu_ns_per_call,page_faults_per_cpu_s,switches_per_cpu_s,cycles,instructions:"
-        "u,L1-dcache-load-misses,branch-misses,total_ns,self_ns,unwinds,open_calls,class,method,descriptor\r\n"
+        "u,L1-dcache-load-misses,branch-misses,counted_share,total_ns,self_ns,unwinds,open_calls,class,method,"
+        "descriptor\r\n"
         "phase,Sort.run,0.14117647058823529,0.055294117647058827,1,240000,1.3571428571428572,3.6428571428571428,,50000,"
-        "4166.666666666667,4166.666666666667,19000,14000,51,,240000,94000,0,0,a/Sort,run,()V\r\n"
+        "4166.666666666667,4166.666666666667,19000,14000,51,,1,240000,94000,0,0,a/Sort,run,()V\r\n"
         "phase,Sort.sort,0.085882352941176465,0.085882352941176465,2,73000,4.4000000000000004,16,,25000,0,6849."
-        "3150684931506,11000,2500,40,,146000,146000,1,0,a/Sort,sort,([I)V\r\n"
+        "3150684931506,11000,2500,40,,1,146000,146000,1,0,a/Sort,sort,([I)V\r\n"
         "application,\"application, other "
-        "code\",0.35117647058823531,0.35117647058823531,,,2.0002,9.8000000000000007,,,0,0,10001,5000,49,,597000,597000,"
-        ",,,,\r\n"
+        "code\",0.35117647058823531,0.35117647058823531,,,2.0002,9.8000000000000007,,,0,0,,,,,0.16415410385259632,"
+        "597000,597000,,,,,\r\n"
         "gc,garbage "
-        "collector,0.41176470588235292,0.41176470588235292,,,,,,,0,1428.5714285714287,,,,,700000,700000,,,,,\r\n"
-        "c2,C2 compiler,0.058823529411764705,0.058823529411764705,,,,,,,0,10000,,,,,100000,100000,,,,,\r\n"
-        "mmprof,mmprof itself,0.013529411764705882,0.013529411764705882,,,,,,,,,,,,,23000,23000,,,,,\r\n"
+        "collector,0.41176470588235292,0.41176470588235292,,,,,,,0,1428.5714285714287,,,,,,700000,700000,,,,,\r\n"
+        "c2,C2 compiler,0.058823529411764705,0.058823529411764705,,,,,,,0,10000,,,,,,100000,100000,,,,,\r\n"
+        "mmprof,mmprof itself,0.013529411764705882,0.013529411764705882,,,,,,,,,,,,,,23000,23000,,,,,\r\n"
         "kernel,\"kernel: thread switches, "
-        "exit\",0.023529411764705882,0.023529411764705882,,,,,,,,,,,,,40000,40000,,,,,\r\n"
+        "exit\",0.023529411764705882,0.023529411764705882,,,,,,,,,,,,,,40000,40000,,,,,\r\n"
         "total,Benchmark "
-        "average,,1,4,,1.5263684210526316,5.2631578947368425,,,602.40963855421683,2409.6385542168673,29001,19000,100,,,"
-        "1700000,,,,,\r\n");
+        "average,,1,4,,1.5263684210526316,5.2631578947368425,,,602.40963855421683,2409.6385542168673,,,,,0."
+        "20522161505768066,,1700000,,,,,\r\n");
+    done(&made);
+}
+
+/* Another user of the counters took them away for a while. */
+static void test_partly_counted(bool is_refused)
+{
+    const uint64_t none = RING_NOT_COUNTED;
+    struct maker m;
+    struct made made;
+    maker_open_scaled(&m, "partly.dat", 1000);
+    maker_info(&m, "recording.mode", "phases");
+    if (is_refused)
+        maker_info(&m, "counters.refused", "the JVM may not open 'cycles'");
+    const struct trace_counter counters[] = { { "cycles", "", true }, { "instructions", "", true } };
+    maker_must(&m, trace_write_counters(m.writer, counters, 2, &m.err));
+    m.n_counters = 2;
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, 0, "a/Sort", "run", "()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    if (is_refused)
+        STEPS(&m, 0, ENTER(0, 100, none, none), EXIT(0, 200, none, none));
+    else
+        STEPS(&m, 0, ENTER(0, 100, 10, 10), EXIT(0, 200, none, none), ENTER(0, 300, 1000, 1000),
+              EXIT(0, 700, 5000, 3000));
+    read_back(&m, &made, 1000, PHASES_CPU);
+    make_report(&made, "time", 0.01);
+    const char *text = printed(&made.table, TEXT), *csv = printed(&made.table, CSV);
+    if (is_refused) {
+        CHECK("counters that the JVM may not open leave no CPI",
+              strstr(csv, "phase,Sort.run,0.10000000000000001,0.10000000000000001,1,100000,,") != NULL);
+        CHECK("and a note says why", strstr(text, "note: hardware events: the JVM may not open 'cycles'\n") != NULL);
+    } else {
+        CHECK("a CPI of a part of the time is that part's", strstr(text, "  2.000  ") != NULL);
+        CHECK("a note says how large that part is", strstr(text, ": Sort.run in 80 %\n") != NULL);
+        CHECK("there is no count of the whole", strstr(csv, ",,,0.80000000000000004,500000,500000,") != NULL);
+    }
     done(&made);
 }
 
@@ -436,6 +475,8 @@ static void test_event_roles(void)
 int main(void)
 {
     test_with_pmu();
+    test_partly_counted(false);
+    test_partly_counted(true);
     test_without_pmu();
     test_shares();
     test_sorting();
