@@ -179,7 +179,7 @@ static void add_mmprof(struct making *making)
 static void add_kernel(struct making *making)
 {
     double ticks = (double)making->shares.kernel_ticks;
-    struct values v = { .label = "kernel: thread switches, exit",
+    struct values v = { .label = "kernel: switches, exit",
                         .kind = "kernel",
                         .time_ticks = ticks,
                         .self_ticks = ticks,

@@ -1,0 +1,199 @@
+#include "core/recorder/recorder_state.h"
+
+#include "core/jvm/attach.h"
+#include "core/recorder/facts.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CLOCK_AND_CPU_NS  50000
+#define RECORDER_NICENESS (-10)
+
+/*
+ * The recorder works in short bursts, and what it comes too late for is lost: where it may (as root), it goes before
+ * the target's threads.
+ */
+static void hurry(struct recorder *r)
+{
+    errno = 0;
+    r->niceness = getpriority(PRIO_PROCESS, 0);
+    if (errno == 0 && r->niceness > RECORDER_NICENESS)
+        r->hurries = setpriority(PRIO_PROCESS, 0, RECORDER_NICENESS) == 0;
+}
+
+static int open_signals(struct recorder *r, struct err *err)
+{
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGINT);
+    sigaddset(&wanted, SIGTERM);
+    sigaddset(&wanted, SIGHUP);
+    sigaddset(&wanted, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &wanted, &r->old_mask);
+    r->old_pipe = signal(SIGPIPE, SIG_IGN); /* a dead pipe is a write error with a message */
+    r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    return r->signals < 0 ? err_set(err, "cannot watch signals: %s", strerror(errno)) : 0;
+}
+
+static bool wants_page_faults(const struct recorder_plan *plan)
+{
+    for (size_t i = 0; plan->events != NULL && i < plan->events->n; i++)
+        if (plan->events->specs[i].kind == COUNTER_PAGE_FAULTS)
+            return true;
+    return false;
+}
+
+/* Without the kernel's rings the recording goes on: it tells wall-clock time then, and says so. */
+static void open_kernel(struct recorder *r)
+{
+    struct err why = { "" };
+    pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
+    if (kernel_open(&r->kernel, &r->threads, pid, wants_page_faults(r->plan), &why) == 0)
+        snprintf(r->offcpu, sizeof r->offcpu, "perf");
+    else
+        snprintf(r->offcpu, sizeof r->offcpu, "none: %.480s", why.text);
+    r->drain.kernel_tells_ends = r->kernel.rings != NULL;
+    r->kernel.pid = r->plan->pid;
+}
+
+/* A footnote: the reason alone, without the event's name in front and the next step behind. */
+static const char *short_reason(struct recorder *r, const char *why)
+{
+    const char *colon = strncmp(why, "event '", 7) == 0 ? strstr(why, "': ") : NULL;
+    if (colon != NULL)
+        why = colon + 3;
+    const char *text = arena_text(&r->arena, why, strcspn(why, "\n"));
+    return text == NULL ? "" : text;
+}
+
+static int write_counters(struct recorder *r, struct err *err)
+{
+    struct trace_counter counters[COUNTERS_MAX];
+    const struct counter_set *events = r->plan->events;
+    size_t n = events == NULL ? 0 : events->n;
+    for (size_t i = 0; i < n; i++) {
+        const struct counter_spec *spec = &events->specs[i];
+        counters[i].name = spec->name;
+        counters[i].why = short_reason(r, spec->why);
+        counters[i].in_records = spec->kind == COUNTER_HARDWARE && spec->why[0] == '\0';
+        if (spec->kind != COUNTER_HARDWARE && r->kernel.rings == NULL)
+            counters[i].why = short_reason(r, r->offcpu + strlen("none: "));
+    }
+    return n == 0 ? 0 : trace_write_counters(r->writer, counters, n, err);
+}
+
+static uint32_t n_recorded_counters(const struct recorder_plan *plan)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; plan->events != NULL && i < plan->events->n; i++)
+        n += plan->events->specs[i].kind == COUNTER_HARDWARE && plan->events->specs[i].why[0] == '\0';
+    return n;
+}
+
+static int open_session(struct recorder *r, struct err *err)
+{
+    struct session_plan plan = { .process = r->plan->pid != 0 ? &r->process : NULL,
+                                 .ring_bytes = r->plan->ring_bytes,
+                                 .n_counters = n_recorded_counters(r->plan),
+                                 .config = facts_config(r->plan, &r->arena) };
+    if (plan.config == NULL)
+        return err_set(err, "out of memory");
+    if (session_open(&r->session, &plan, err) < 0)
+        return -1;
+    return drain_init(&r->drain, &r->session, &r->threads, err);
+}
+
+struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns)
+{
+    struct clock_point point = clock_point_now();
+    for (int tries = 0; pid != 0 && tries < 8; tries++) {
+        jvm_process_cpu_ns(pid, cpu_ns);
+        if (clock_ns(CLOCK_MONOTONIC_RAW) - point.monotonic_ns < CLOCK_AND_CPU_NS)
+            break;
+        point = clock_point_now();
+    }
+    return point;
+}
+
+/* From here on time counts. */
+static void start_clock(struct recorder *r)
+{
+    r->first = r->latest = recorder_clock_and_cpu(r->plan->pid, &r->cpu_start_ns);
+    r->clock_written_ns = r->flushed_ns = r->reported_ns = r->first.monotonic_ns;
+}
+
+/*
+ * Can the trace be written there?  It is opened only when the JVM has accepted the agent: a recording that cannot
+ * start must not cost an older trace.
+ */
+static int check_output(const char *path, struct err *err)
+{
+    char directory[4096];
+    snprintf(directory, sizeof directory, "%s", path);
+    char *slash = strrchr(directory, '/');
+    if (slash != NULL)
+        slash[slash == directory] = '\0';
+    if (access(path, W_OK) == 0 || (errno == ENOENT && access(slash == NULL ? "." : directory, W_OK | X_OK) == 0))
+        return 0;
+    err_set(err, "cannot write '%s': %s", path, strerror(errno));
+    return err_next(err, "choose another place with -o");
+}
+
+static int open_trace(struct recorder *r, struct err *err)
+{
+    if (trace_writer_open(&r->writer, r->plan->output, err) < 0 ||
+        trace_write_clock(r->writer, r->first.ticks, r->first.monotonic_ns, r->first.realtime_ns, err) < 0 ||
+        facts_write_start(r->writer, r->plan, r->offcpu, err) < 0)
+        return -1;
+    return write_counters(r, err);
+}
+
+static int agent_refused(struct recorder *r, int result, struct err *err)
+{
+    if (result == PROTOCOL_BUSY) {
+        err_set(err, "another mmprof is recording JVM %d", (int)r->plan->pid);
+        return err_next(err, "wait until it has ended ('pgrep -a mmprof'), then try again");
+    }
+    if (result == PROTOCOL_NO_JVMTI) {
+        err_set(err, "JVM %d does not allow classes to be instrumented", (int)r->plan->pid);
+        return err_next(err, "see whether another agent holds the capability; mmprof needs HotSpot 11 or later");
+    }
+    err_set(err, "the agent in JVM %d cannot reach mmprof (code %d)", (int)r->plan->pid, result);
+    return err_next(err, "see that the JVM's user may use its /tmp");
+}
+
+static int attach(struct recorder *r, struct err *err)
+{
+    int result = 0;
+    if (jvm_attach_load(&r->process, r->plan->agent, r->session.socket_path, &result, err) < 0)
+        return -1;
+    if (result != 0)
+        return agent_refused(r, result, err);
+    r->target = r->plan->pid;
+    return 0;
+}
+
+int recorder_prepare(struct recorder *r, struct err *err)
+{
+    const struct recorder_plan *plan = r->plan;
+    threads_init(&r->threads);
+    if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)
+        return -1;
+    if (check_output(plan->output, err) < 0 || open_signals(r, err) < 0 || open_session(r, err) < 0)
+        return -1;
+    r->drain.pid = plan->pid;
+    r->drain.inner_pid = plan->pid != 0 ? r->process.inner_pid : 0;
+    if (plan->pid == 0 && launch_fork(&r->child, plan->argv, plan->agent, r->session.socket_path, err) < 0)
+        return -1;
+    r->pidfd = (int)syscall(SYS_pidfd_open, plan->pid != 0 ? plan->pid : r->child.pid, 0);
+    open_kernel(r);
+    hurry(r);
+    start_clock(r);
+    if (plan->pid != 0)
+        return attach(r, err) < 0 ? -1 : open_trace(r, err);
+    return open_trace(r, err) < 0 ? -1 : launch_go(&r->child, plan->argv[0], err);
+}

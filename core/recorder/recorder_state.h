@@ -1,0 +1,53 @@
+/*
+ * One recording's state, shared by recorder.c and recorder_prepare.c; nobody else includes it.
+ */
+#ifndef CORE_RECORDER_RECORDER_STATE_H
+#define CORE_RECORDER_RECORDER_STATE_H
+
+#include "core/recorder/drain.h"
+#include "core/recorder/kernel.h"
+#include "core/recorder/launch.h"
+#include "core/recorder/recorder.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+struct recorder {
+    const struct recorder_plan *plan; /* borrowed */
+    struct arena arena;
+    struct jvm_process process; /* the target, when attaching */
+    struct launch child;        /* when starting a command */
+    struct session session;
+    struct threads threads;
+    struct drain drain;
+    struct kernel kernel;
+    struct trace_writer *writer;
+    struct clock_point first, latest;
+    pid_t target; /* the JVM; 0 until it is known */
+    int signals, pidfd;
+    sigset_t old_mask;
+    void (*old_pipe)(int);
+    bool connected, costs_written, ready, gone, child_reaped, interrupted;
+    int child_status;
+    struct rusage child_usage;
+    uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns;
+    uint64_t cpu_start_ns, cpu_ns; /* of the process */
+    double instrument_ms, longest_pause_ms;
+    int niceness; /* before it hurried */
+    bool hurries;
+    char offcpu[512];
+};
+
+/*
+ * The clock and a process' CPU time (of pid 0: none) at one moment: again when we lost the CPU in between, which cost
+ * 1 % of a recording of 4 s on a busy machine.
+ */
+struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns);
+
+/*
+ * From a plan to a JVM with the agent in it (or a command on its way to one), an open trace with its first facts, and
+ * a running clock.  Returns 0, or -1 with *err set; what was opened is in *r in both cases.
+ */
+int recorder_prepare(struct recorder *r, struct err *err);
+
+#endif
