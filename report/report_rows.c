@@ -179,11 +179,9 @@ static void add_mmprof(struct making *making)
 static void add_kernel(struct making *making)
 {
     double ticks = (double)making->shares.kernel_ticks;
-    struct values v = { .label = "kernel: switches, exit",
-                        .kind = "kernel",
-                        .time_ticks = ticks,
-                        .self_ticks = ticks,
-                        .calls = -1 };
+    struct values v = {
+        .label = "kernel: switches, exit", .kind = "kernel", .time_ticks = ticks, .self_ticks = ticks, .calls = -1
+    };
     if (making->shares.kernel_ticks > 0)
         report_row(making, &v, false);
 }
