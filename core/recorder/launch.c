@@ -52,6 +52,7 @@ static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, cons
     char **words = command_words(argv, agent, options);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     if (words != NULL) {
         execvp(words[0], words);
         why = errno;

@@ -280,6 +280,7 @@ static void close_all(struct recorder *r)
         close(r->signals);
         sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
         signal(SIGPIPE, r->old_pipe);
+        signal(SIGXFSZ, r->old_size);
     }
     arena_free(&r->arena);
 }

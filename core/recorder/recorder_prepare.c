@@ -34,7 +34,9 @@ static int open_signals(struct recorder *r, struct err *err)
     sigaddset(&wanted, SIGHUP);
     sigaddset(&wanted, SIGCHLD);
     sigprocmask(SIG_BLOCK, &wanted, &r->old_mask);
-    r->old_pipe = signal(SIGPIPE, SIG_IGN); /* a dead pipe is a write error with a message */
+    /* A dead pipe and a file that may not grow are write errors with a message. */
+    r->old_pipe = signal(SIGPIPE, SIG_IGN);
+    r->old_size = signal(SIGXFSZ, SIG_IGN);
     r->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     return r->signals < 0 ? err_set(err, "cannot watch signals: %s", strerror(errno)) : 0;
 }
@@ -166,9 +168,22 @@ static int agent_refused(struct recorder *r, int result, struct err *err)
     return err_next(err, "see that the JVM's user may use its /tmp");
 }
 
+/* The target loads the library by its path. */
+static int check_agent_is_seen(const struct recorder *r, struct err *err)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "/proc/%d/root%s", (int)r->plan->pid, r->plan->agent);
+    if (r->process.same_mounts || access(path, R_OK) == 0)
+        return 0;
+    err_set(err, "JVM %d runs in a container that has no '%s'", (int)r->plan->pid, r->plan->agent);
+    return err_next(err, "install mmprof at the same place in the container, or run it there");
+}
+
 static int attach(struct recorder *r, struct err *err)
 {
     int result = 0;
+    if (check_agent_is_seen(r, err) < 0)
+        return -1;
     if (jvm_attach_load(&r->process, r->plan->agent, r->session.socket_path, &result, err) < 0)
         return -1;
     if (result != 0)

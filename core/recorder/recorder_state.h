@@ -26,7 +26,7 @@ struct recorder {
     pid_t target; /* the JVM; 0 until it is known */
     int signals, pidfd;
     sigset_t old_mask;
-    void (*old_pipe)(int);
+    void (*old_pipe)(int), (*old_size)(int);
     bool connected, costs_written, ready, gone, child_reaped, interrupted;
     int child_status;
     struct rusage child_usage;
