@@ -232,6 +232,17 @@ static int make_env(JavaVM *vm)
     return -1;
 }
 
+/* "OpenJDK 64-Bit Server VM 17.0.15+6" */
+static void name_jvm(char *text, size_t n)
+{
+    char *name = NULL, *version = NULL;
+    (*agent.jvmti)->GetSystemProperty(agent.jvmti, "java.vm.name", &name);
+    (*agent.jvmti)->GetSystemProperty(agent.jvmti, "java.vm.version", &version);
+    snprintf(text, n, "%s %s", name == NULL ? "unknown JVM" : name, version == NULL ? "" : version);
+    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)name);
+    (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)version);
+}
+
 /* Returns 0 with the session's connection made and the phase STARTING, or what the entry point returns. */
 static jint open_session(JavaVM *vm, const char *path)
 {
@@ -240,8 +251,11 @@ static jint open_session(JavaVM *vm, const char *path)
     if (!atomic_compare_exchange_strong(&agent.phase, &idle, STARTING))
         return PROTOCOL_BUSY;
     jint rc = PROTOCOL_NO_JVMTI;
-    if (make_env(vm) == 0)
-        rc = control_connect(&agent.control, path, &err) < 0 ? PROTOCOL_NO_PEER : 0;
+    char jvm[160];
+    if (make_env(vm) == 0) {
+        name_jvm(jvm, sizeof jvm);
+        rc = control_connect(&agent.control, path, jvm, &err) < 0 ? PROTOCOL_NO_PEER : 0;
+    }
     if (rc != 0)
         atomic_store(&agent.phase, IDLE);
     return rc;

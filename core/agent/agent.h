@@ -67,8 +67,11 @@ struct control {
     int segment_fd, methods_fd, config_fd;
 };
 
-/* Connect to the recorder and say hello; does not wait.  Returns 0, or -1 with *err set and nothing left open. */
-int control_connect(struct control *control, const char *path, struct err *err);
+/*
+ * Connect to the recorder and say hello, in the name of a JVM; does not wait.  Returns 0, or -1 with *err set and
+ * nothing left open.
+ */
+int control_connect(struct control *control, const char *path, const char *jvm, struct err *err);
 
 /* Wait for the session's descriptors.  Returns 0, or -1 with *err set. */
 int control_handshake(struct control *control, struct err *err);

@@ -78,7 +78,7 @@ int control_handshake(struct control *control, struct err *err)
     return 0;
 }
 
-int control_connect(struct control *control, const char *path, struct err *err)
+int control_connect(struct control *control, const char *path, const char *jvm, struct err *err)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     control->segment_fd = control->methods_fd = control->config_fd = -1;
@@ -90,7 +90,7 @@ int control_connect(struct control *control, const char *path, struct err *err)
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (connect(control->socket, (const struct sockaddr *)&address, sizeof address) < 0)
         err_set(err, "cannot connect to the recorder: %s", strerror(errno));
-    else if (control_send(control, "hello %d %d", PROTOCOL_VERSION, (int)getpid()) < 0)
+    else if (control_send(control, "hello %d %d %s", PROTOCOL_VERSION, (int)getpid(), jvm) < 0)
         err_set(err, "cannot greet the recorder: %s", strerror(errno));
     else
         return 0;

@@ -5,7 +5,7 @@
  * as the only option.  The agent connects and both exchange packets of text (SOCK_SEQPACKET, at most
  * PROTOCOL_PACKET_BYTES):
  *
- *     agent:     hello VERSION PID
+ *     agent:     hello VERSION PID JVM       JVM: its name and version, up to the end
  *     recorder:  session                    with three descriptors: segment, method log, configuration
  *     agent:     ready key=value ...        everything is instrumented, or
  *                failed TEXT                nothing is
@@ -30,7 +30,7 @@
 #include "core/base/bytes.h"
 #include "core/trace/trace.h"
 
-#define PROTOCOL_VERSION      1
+#define PROTOCOL_VERSION      2
 #define PROTOCOL_PACKET_BYTES 4096
 #define PROTOCOL_N_FDS        3
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */

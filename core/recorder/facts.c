@@ -125,12 +125,12 @@ static void join(char *const *argv, char *text, size_t n)
     }
 }
 
-int facts_write_target(struct trace_writer *writer, pid_t pid, char *const *argv, struct err *err)
+int facts_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, char *const *argv, struct err *err)
 {
     struct jvm_process process;
     struct err ignored;
     char command[JVM_COMMAND_BYTES];
-    if (put(writer, err, "jvm.pid", "%d", (int)pid) < 0)
+    if (put(writer, err, "jvm.pid", "%d", (int)pid) < 0 || put(writer, err, "jvm.version", "%s", jvm) < 0)
         return -1;
     if (argv != NULL) {
         join(argv, command, sizeof command);

@@ -16,7 +16,7 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
                       struct err *err);
 
 /* Which JVM it is: known when the agent has connected.  argv: the command that was started, or NULL. */
-int facts_write_target(struct trace_writer *writer, pid_t pid, char *const *argv, struct err *err);
+int facts_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, char *const *argv, struct err *err);
 
 /* How long the loaded classes took, and the longest call that changed some of them. */
 int facts_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err);

@@ -103,7 +103,7 @@ static int meet_agent(struct recorder *r, struct err *err)
         r->target = r->kernel.pid = r->session.peer_pid;
         r->drain.pid = r->drain.inner_pid = r->target;
     }
-    return name_threads(r, err) < 0 ? -1 : facts_write_target(r->writer, r->target, r->plan->argv, err);
+    return name_threads(r, err) < 0 ? -1 : facts_write_target(r->writer, r->target, r->session.jvm, r->plan->argv, err);
 }
 
 /* "ready key=value ..." */

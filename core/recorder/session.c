@@ -157,9 +157,11 @@ static int check_hello(struct session *session, struct err *err)
 {
     char packet[PROTOCOL_PACKET_BYTES];
     struct pollfd wait = { .fd = session->peer, .events = POLLIN };
-    int version = 0;
-    if (poll(&wait, 1, 5000) <= 0 || session_receive(session, packet) <= 0 || sscanf(packet, "hello %d", &version) != 1)
+    int version = 0, rest = 0;
+    if (poll(&wait, 1, 5000) <= 0 || session_receive(session, packet) <= 0 ||
+        sscanf(packet, "hello %d %*d %n", &version, &rest) != 1)
         return err_set(err, "the agent does not say hello");
+    snprintf(session->jvm, sizeof session->jvm, "%.150s", packet + rest);
     if (version != PROTOCOL_VERSION) {
         err_set(err, "the agent library is of another version of mmprof");
         return err_next(err, "restart the JVM, or use the mmprof that attached to it first");

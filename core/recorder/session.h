@@ -22,6 +22,7 @@ struct session {
     uint32_t n_rings, ring_words, n_counters;
     uint64_t rings_offset, words_offset;
     pid_t peer_pid;                       /* who connected; 0 before */
+    char jvm[160];                        /* its name and version; "" before */
     char directory[SESSION_PATH_BYTES];   /* as we see it; "" when removed */
     char socket_path[SESSION_PATH_BYTES]; /* as the target sees it */
 };
