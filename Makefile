@@ -76,7 +76,7 @@ $(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 tools: $(TOOL_BIN)
 
 # The Java programs that the tests, the demo and the benches run.
-JAVA_SRC = $(wildcard test/java/micro/*.java test/java/target/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java
+JAVA_SRC = $(wildcard test/java/micro/*.java test/java/target/*.java test/java/pmu/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java
 
 .PHONY: java
 java: $(BUILD)/test/java/.made $(BUILD)/test/java/libmicronatives.so
@@ -108,6 +108,11 @@ check-here: make unit tools java
 # Without a JVM: the unit tests and what is said about the sources.
 check-quick: make unit
 	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(STATIC)
+
+# In an emulated machine that has a PMU: test/pmu/machine.bash.  Not part of 'check': it takes minutes and a download.
+.PHONY: check-pmu
+check-pmu:
+	@BUILD='$(BUILD)' test/run $(wildcard test/pmu/*.sh)
 
 .PHONY: check-asan check-tsan check-unit fuzz
 check-asan:
@@ -193,6 +198,7 @@ help:
 	@echo 'make check-quick  the tests that need no JVM'
 	@echo 'make check-asan   unit tests with AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make check-tsan   unit tests that start threads, with ThreadSanitizer'
+	@echo 'make check-pmu    what needs hardware counters, in an emulated machine (190 MB to download, once)'
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
 	@echo 'make demo         profile javac on a few hundred source files'
@@ -202,4 +208,4 @@ help:
 	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere; V=1 shows the commands.'
 
 .SECONDARY:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name 'pmu-machine*' -prune -o -name '*.d' -print 2>/dev/null)

@@ -1,0 +1,112 @@
+#!/bin/bash
+# timeout: 900
+# With counters: records carry them, one instruction takes one cycle, and equal calls take equally many instructions.
+. "$(dirname "$0")/machine.bash"
+in_machine -icount shift=0
+
+known=(java -Xmx256m -cp "$classes" pmu.KnownWork)
+
+# column TRACE PHASE NAME: a value of the report.
+column() {
+    "$mmprof" report --csv --all "$1" | tr -d '\r' | awk -F, -v phase="$2" -v name="$3" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $1 == "phase" && $2 == phase { print $at[name] }'
+}
+
+# per_call TRACE METHOD: the instructions of each of its last 100 calls that call nothing that is recorded.
+per_call() {
+    "$mmprof" dump "$1" | awk -v method="$2(" '
+        !/instructions=/ { next }
+        { split($0, part, "instructions="); now = part[2] + 0 }
+        $4 == "enter" && index($5, method) { start = now; inside = 1; next }
+        $4 == "exit" && inside { print now - start }
+        { inside = 0 }' | tail -n 100
+}
+
+# calculate EXPRESSION of awk, for its truth
+calculate() {
+    awk "BEGIN { exit !($1) }"
+}
+
+# ---- a program from its start ----
+
+trace=$SCRATCH/all.dat
+"$mmprof" record -q -e cycles,instructions --include 'pmu/*' --min-bytecodes 0 -o "$trace" -- "${known[@]}" 300 \
+    > "$SCRATCH/out" 2> "$SCRATCH/err"
+is "a program is recorded with counters" "$(tail -n 1 "$SCRATCH/out" | cut -d' ' -f1-4)" "ROUNDS 300 steps1 375"
+"$mmprof" dump "$trace" > "$SCRATCH/dump"
+is "every record has values" "$(grep -cE '  (enter|exit)  .*cycles=[0-9]+  instructions=[0-9]+$' "$SCRATCH/dump")" \
+    "$(grep -cE ' (enter|exit)  ' "$SCRATCH/dump")"
+
+methods="steps1 steps3 fill round main"
+is "calls are right" "$(for m in $methods; do column "$trace" KnownWork.$m calls; done | paste -sd " ")" \
+    "375 300 600 300 1"
+for m in $methods; do
+    holds "$m takes a cycle per instruction" calculate "$(column "$trace" KnownWork.$m cpi) == 1"
+    holds "all its time was counted" calculate "$(column "$trace" KnownWork.$m counted_share) >= 0.999"
+done
+# The machine runs an instruction per ns; the rest is the kernel's.
+instructions=$(column "$trace" KnownWork.main instructions) ns=$(column "$trace" KnownWork.main total_ns)
+holds "its instructions are its time: $instructions in $ns ns" \
+    calculate "$instructions <= $ns && $instructions > 0.98 * $ns"
+
+per_call "$trace" pmu/KnownWork.fill > "$SCRATCH/fill"
+spread=$(awk '{ n++; sum += $1; squares += $1 * $1 }
+    END { mean = sum / n; v = squares / n - mean * mean; printf "%.7f", sqrt(v > 0 ? v : 0) / mean }' "$SCRATCH/fill")
+is "there are enough calls to compare" "$(wc -l < "$SCRATCH/fill")" 100
+holds "equal calls take equally many instructions: coefficient of variation $spread" calculate "$spread < 0.001"
+
+# Of loop(n) = fixed + n * step, the fixed part is what the program itself does: the probes are not in it.
+per_call "$trace" pmu/KnownWork.loop | sort -n > "$SCRATCH/loop"
+short=$(sed -n 25p "$SCRATCH/loop") long=$(sed -n 75p "$SCRATCH/loop")
+inside=$(sed -n 's/^info    probe.inside_counters = .* //p' "$SCRATCH/dump")
+fixed=$(awk "BEGIN { print $short - ($long - $short) / 2 - $inside }")
+holds "the probes' own instructions are calibrated: of $short and $long in loop, $fixed are left besides the loop" \
+    calculate "$inside > 100 && $fixed >= 0 && $fixed < 60"
+
+# ---- three steps, and a program that runs already ----
+
+"$mmprof" profile -e cycles,instructions -o "$SCRATCH/profile" -- "${known[@]}" 300 > "$SCRATCH/out" 2>&1
+matches "a profile prints CPI" "$(cat "$SCRATCH/out")" '^KnownWork\.main .* 1\.000 '
+matches "a note says why the VM's threads have none" "$(cat "$SCRATCH/out")" '^note: the VM.s own threads run no probes'
+
+: > "$SCRATCH/java.out"
+start "$SCRATCH/java.out" "${known[@]}" 0 "$SCRATCH/stop"
+wait_for 60 grep -q READY "$SCRATCH/java.out"
+holds "a running program is profiled" "$mmprof" profile -q -p "$pid" -d 2 -e cycles,instructions -o "$SCRATCH/late"
+is "it takes a cycle per instruction" "$(column "$SCRATCH/late/phases.dat" "KnownWork.loop +" cpi)$(
+    column "$SCRATCH/late/phases.dat" KnownWork.loop cpi)" 1
+touch "$SCRATCH/stop"
+wait_gone 60 "$pid"
+matches "and ends well" "$(cat "$SCRATCH/java.out")" '^ROUNDS '
+
+# ---- what cannot be counted ----
+
+sysctl -q -w kernel.perf_event_paranoid=3
+: > "$SCRATCH/java2.out"
+setpriv --reuid=65534 --regid=65534 --clear-groups "${known[@]}" 0 "$SCRATCH/stop2" > "$SCRATCH/java2.out" 2>&1 &
+pid=$!
+test_pids+=("$pid")
+wait_for 60 grep -q READY "$SCRATCH/java2.out"
+"$mmprof" record -p "$pid" -d 2 -e cycles,instructions --include 'pmu/*' -o "$SCRATCH/refused.dat" > "$SCRATCH/out" 2>&1
+touch "$SCRATCH/stop2"
+matches "a JVM that may not open its counters is told of" "$(cat "$SCRATCH/out")" \
+    "not counted: the JVM may not open 'cycles': .*perf_event_paranoid is 3"
+matches "with the next step" "$(cat "$SCRATCH/out")" "^  next: run 'sysctl kernel.perf_event_paranoid=2'"
+is "its records have no values" "$("$mmprof" dump "$SCRATCH/refused.dat" | grep -c 'instructions=[0-9]')" 0
+report=$("$mmprof" report "$SCRATCH/refused.dat")
+matches "its report has no CPI" "$report" '^KnownWork.* us +- '
+matches "and says why" "$report" "^note: hardware events: the JVM may not open 'cycles'"
+sysctl -q -w kernel.perf_event_paranoid=-1
+
+sysctl -q -w kernel.perf_user_access=0
+"$mmprof" record -e cycles,instructions --include 'pmu/*' -o "$SCRATCH/closed.dat" -- "${known[@]}" 30 \
+    > "$SCRATCH/out" 2>&1
+is "counters that user space may not read are told of once" \
+    "$(grep -c 'user space may not read the counters' "$SCRATCH/out")" 1
+matches "with the next step, too" "$(cat "$SCRATCH/out")" "^  next: run 'sysctl kernel.perf_user_access=1'"
+report=$("$mmprof" report "$SCRATCH/closed.dat")
+matches "their column is '-'" "$report" '^KnownWork.* [mu]s +- '
+matches "with a note" "$report" '^note: not measured: cycles, instructions: .*perf_user_access'
+
+done_testing
