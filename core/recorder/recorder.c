@@ -78,10 +78,11 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     return flush(r, err);
 }
 
+/* One line that is written over and over: not where a started command writes its own lines. */
 static void report_progress(struct recorder *r)
 {
     if (r->plan->progress == NULL || r->latest.monotonic_ns - r->reported_ns < FLUSH_PERIOD_NS ||
-        !isatty(fileno(r->plan->progress)))
+        !isatty(fileno(r->plan->progress)) || (r->plan->pid == 0 && isatty(STDOUT_FILENO)))
         return;
     r->reported_ns = r->latest.monotonic_ns;
     fprintf(r->plan->progress, "\r%.1f s, %.1f M records, %.1f MB, %" PRIu64 " calls lost ",
