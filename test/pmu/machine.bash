@@ -6,7 +6,8 @@
 #
 # The machine (kernel, root file system, sysroot to compile with) is made once and kept in $XDG_CACHE_HOME/mmprof, or
 # in the build directory: 190 MB to download, 1.5 GB on the disk.  Packages are only unpacked: nothing of them runs on
-# this machine.  MMPROF_APT_SOURCES may name a mirror of Debian, or a file of apt sources.
+# this machine.  MMPROF_APT_SOURCES may name a mirror of Debian, or a file of apt sources; where this machine runs the
+# same Debian, its own sources are taken.
 #
 # shellcheck shell=bash
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -99,14 +100,24 @@ machine_disk() {
         mke2fs -q -t ext4 -O ^has_journal,^metadata_csum -d "$at" "$machine/disk" && rm -rf "$at"
 }
 
+machine_sources() {
+    local own=/etc/apt/sources.list.d/debian.sources
+    if [ -n "${MMPROF_APT_SOURCES-}" ]; then
+        echo "$MMPROF_APT_SOURCES"
+    elif [ -r $own ] && grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; then
+        echo $own
+    fi
+}
+
 machine_make() {
-    local kernel
+    local kernel sources
+    sources=$(machine_sources)
     [ -e "$machine/made" ] && return
     rm -rf "$machine"
     mkdir -p "$machine"
     mmdebstrap --variant=extract --architectures=arm64 --aptopt='APT::Install-Recommends "false"' \
         --aptopt='Acquire::Languages "none"' --include="$machine_runtime,$machine_devel" bookworm "$machine/root" \
-        ${MMPROF_APT_SOURCES:+"$MMPROF_APT_SOURCES"} || return 1
+        ${sources:+"$sources"} || return 1
     kernel=$(ls "$machine/root/lib/modules") || return 1
     cp "$machine/root/boot/vmlinuz-$kernel" "$machine/vmlinuz" && machine_initrd "$kernel" && machine_disk || return 1
     touch "$machine/made"
