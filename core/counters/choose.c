@@ -1,13 +1,12 @@
 /*
  * Which events a session measures: those asked for or a default set, as far as they work here.
  */
+#include "core/counters/default_sets.h"
 #include "core/counters/selftest.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char default_hardware[] = "cycles,instructions,L1-dcache-load-misses,L1-icache-load-misses,"
-                                       "LLC-load-misses,dTLB-load-misses,iTLB-load-misses,branch-misses";
 /* Without any hardware event: the first two stay as columns of '-' that say why. */
 static const char default_derived[] = "cycles,instructions,task-clock,page-faults,context-switches";
 
@@ -85,14 +84,11 @@ static void drop(struct counter_set *set, size_t i)
     set->n--;
 }
 
-/* Of the default set only what is usable and fits stays. */
+/* Of the default set only what fits stays. */
 static void reduce(struct counter_set *set)
 {
     struct counter_code codes[COUNTERS_MAX];
     bool fits[COUNTERS_MAX];
-    for (size_t i = set->n; i > 0; i--)
-        if (set->specs[i - 1].why[0] != '\0')
-            drop(set, i - 1);
     size_t n = selftest_codes(set, codes);
     selftest_group(codes, n, fits);
     for (size_t i = n; i > 0; i--)
@@ -100,11 +96,33 @@ static void reduce(struct counter_set *set)
             drop(set, i - 1);
 }
 
+/*
+ * Add the first of an event's alternatives that is usable, if one is.  *why is then "", else the first one's reason.
+ */
+static void add_usable(const char *alternatives, pid_t pid, struct arena *arena, struct counter_set *set,
+                       struct err *why)
+{
+    char name[128];
+    why->text[0] = '\0';
+    for (struct err reason = { "" }; default_set_alternative(&alternatives, name, sizeof name) > 0;) {
+        struct counter_spec *spec = &set->specs[set->n];
+        if (events_encode(name, arena, spec, &reason) == 0 && selftest_event(spec, pid, &reason) == SELFTEST_USABLE) {
+            why->text[0] = '\0';
+            set->n++;
+            return;
+        }
+        if (why->text[0] == '\0')
+            *why = reason;
+    }
+}
+
 static int choose_default(pid_t pid, struct arena *arena, struct counter_set *set, struct err *note, struct err *err)
 {
-    if (events_parse(default_hardware, arena, set, err) < 0 || test_all(set, pid, false, arena, err) < 0)
-        return -1;
-    memcpy(note->text, set->specs[0].why, strlen(set->specs[0].why) + 1);
+    const struct default_set *defaults = default_set_for(events_pmu_name());
+    struct err ignored;
+    set->n = 0;
+    for (size_t i = 0; defaults->events[i] != NULL && set->n < COUNTERS_MAX; i++)
+        add_usable(defaults->events[i], pid, arena, set, i == 0 ? note : &ignored);
     reduce(set);
     if (set->n > 0) {
         note->text[0] = '\0';

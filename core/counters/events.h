@@ -57,6 +57,9 @@ int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, st
 /* The CPU's PMU as libpfm4 detects it, "AMD64 Fam19h Zen4", or "" when it knows none.  A constant. */
 const char *events_pmu_description(void);
 
+/* The same PMU's name in front of its events, "amd64_fam19h_zen4", or "".  A constant. */
+const char *events_pmu_name(void);
+
 /* Append up to three known names that look like the one given, as the error's next step.  Returns -1. */
 int events_suggest(const char *name, struct err *err);
 

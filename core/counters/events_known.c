@@ -62,18 +62,30 @@ static void each_core_event(visit_event *visit, void *context)
     }
 }
 
-const char *events_pmu_description(void)
+static bool find_core_pmu(pfm_pmu_info_t *pmu)
 {
     pfm_pmu_t id;
     if (pfm_initialize() != PFM_SUCCESS)
-        return "";
+        return false;
     pfm_for_all_pmus(id)
     {
-        pfm_pmu_info_t pmu = { .size = sizeof pmu };
-        if (pfm_get_pmu_info(id, &pmu) == PFM_SUCCESS && is_core_pmu(&pmu))
-            return pmu.desc;
+        *pmu = (pfm_pmu_info_t){ .size = sizeof *pmu };
+        if (pfm_get_pmu_info(id, pmu) == PFM_SUCCESS && is_core_pmu(pmu))
+            return true;
     }
-    return "";
+    return false;
+}
+
+const char *events_pmu_description(void)
+{
+    pfm_pmu_info_t pmu;
+    return find_core_pmu(&pmu) ? pmu.desc : "";
+}
+
+const char *events_pmu_name(void)
+{
+    pfm_pmu_info_t pmu;
+    return find_core_pmu(&pmu) ? pmu.name : "";
 }
 
 /* ---- all events ---- */

@@ -35,9 +35,9 @@ uint64_t selftest_exercise(void);
  * The events of a session on process pid (0: oneself).  Each spec's 'why' is "" if it will be measured, else the
  * reason, complete with the next step, for a column that shows '-'.
  *
- * list NULL: cycles, instructions and the misses of L1-D, L1-I, LLC, dTLB, iTLB and branches as far as they are usable
- * and fit; without any hardware event task-clock, page-faults and context-switches, next to cycles and instructions
- * with the reason why they are not counted, which *note says, too (else "").
+ * list NULL: the default set for this PMU (default_sets.h) as far as its events are usable and fit; without any
+ * hardware event task-clock, page-faults and context-switches, next to cycles and instructions with the reason why they
+ * are not counted, which *note says, too (else "").
  *
  * Returns 0, or -1 with *err set: the list is wrong, or its hardware events do not fit into one group (which do, is in
  * the text).

@@ -1,6 +1,7 @@
 /*
  * Which events are usable and fit together; the kernel is played by a function with so many counters.
  */
+#include "core/counters/default_sets.h"
 #include "core/counters/selftest.h"
 
 #include "core/counters/perf_why.h"
@@ -181,34 +182,27 @@ static void test_choice(struct arena *arena)
                                               strstr(err.text, "unknown event 'cycels'") == err.text);
 }
 
-/* The attributes that the default set opens, row by row. */
+/* The attributes that the default set opens, alternative by alternative. */
 static void test_default_attributes(struct arena *arena)
 {
-    static const struct {
-        const char *name;
-        uint32_t type;
-        uint64_t config;
-    } rows[] = {
-        { "cycles", PERF_TYPE_HARDWARE, 0 },
-        { "instructions", PERF_TYPE_HARDWARE, 1 },
-        { "L1-dcache-load-misses", PERF_TYPE_HW_CACHE, 0x10000 },
-        { "L1-icache-load-misses", PERF_TYPE_HW_CACHE, 0x10001 },
-        { "LLC-load-misses", PERF_TYPE_HW_CACHE, 0x10002 },
-        { "dTLB-load-misses", PERF_TYPE_HW_CACHE, 0x10003 },
-        { "iTLB-load-misses", PERF_TYPE_HW_CACHE, 0x10004 },
-        { "branch-misses", PERF_TYPE_HARDWARE, 5 },
-    };
+    const struct default_set *defaults = default_set_for(events_pmu_name());
     struct counter_set set;
     struct err err = { "" }, note = { "" };
+    char name[128];
+    int n = 0;
     reset(8);
     machine.error = EINVAL;
     selftest_choose(NULL, 0, arena, &set, &note, &err);
-    for (int i = 0; i < 8; i++) {
-        const struct perf_event_attr *attr = &machine.attrs[i];
-        CHECK(rows[i].name, attr->type == rows[i].type && attr->config == rows[i].config && attr->exclude_kernel == 1 &&
-                                attr->exclude_user == 0 && attr->exclude_hv == 1 && attr->disabled == 0 &&
-                                attr->inherit == 0 && attr->sample_period == 0 && attr->read_format == 3);
-    }
+    CHECK_TEXT("the default set begins with cycles", defaults->events[0], "cycles");
+    for (size_t i = 0; defaults->events[i] != NULL; i++)
+        for (const char *at = defaults->events[i]; default_set_alternative(&at, name, sizeof name) > 0; n++) {
+            const struct perf_event_attr *attr = &machine.attrs[n];
+            struct counter_spec spec;
+            CHECK(name, events_encode(name, arena, &spec, &err) == 0 && attr->type == spec.code.type &&
+                            attr->config == spec.code.config && attr->exclude_kernel == 1 && attr->exclude_user == 0 &&
+                            attr->exclude_hv == 1 && attr->disabled == 0 && attr->inherit == 0 &&
+                            attr->sample_period == 0 && attr->read_format == 3);
+        }
 }
 
 static void test_here(struct arena *arena)
