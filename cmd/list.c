@@ -27,16 +27,6 @@ static bool matches(const char *name, const char *pattern)
     return strcasestr(name, pattern) != NULL;
 }
 
-/* How many equal events the kernel takes into one group: the number of counters that this session can get. */
-static size_t group_size(const struct counter_spec *instructions)
-{
-    struct counter_code codes[COUNTERS_MAX];
-    bool fits[COUNTERS_MAX];
-    for (size_t i = 0; i < COUNTERS_MAX; i++)
-        codes[i] = instructions->code;
-    return selftest_group(codes, COUNTERS_MAX, fits);
-}
-
 static void print_pmu(struct arena *arena)
 {
     static const char *const names[] = { "cycles", "instructions" };
@@ -52,7 +42,7 @@ static void print_pmu(struct arena *arena)
         printf("no hardware events: %s\n", why == NULL ? reason.text : why + 3);
         return;
     }
-    size_t n = group_size(&spec);
+    size_t n = selftest_group_size(&spec.code);
     printf("PMU: %s; %zu%s events fit into one group\n", pmu[0] != '\0' ? pmu : "unknown to libpfm4", n,
            n == COUNTERS_MAX ? " or more" : "");
     if (result == SELFTEST_NO_READS)

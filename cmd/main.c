@@ -11,6 +11,7 @@ static const struct command commands[] = {
     { "phases", "[TRACE]", "the call tree of a trace, and the phases worth a second look", command_phases },
     { "report", "[TRACE]", "the phases' time, CPI and misses, next to the JVM's own threads", command_report },
     { "dump", "[TRACE]", "print a trace as text", command_dump },
+    { "doctor", "[-p PID]", "what works here, and what to do about what does not", command_doctor },
     { "list", "[PATTERN]", "list the events that can be counted here", command_list },
     { "profile", "-p PID | -- COMMAND", "record, select the phases, record these, and report, in one go",
       command_profile },

@@ -213,3 +213,12 @@ size_t selftest_group(const struct counter_code *codes, size_t n, bool *fits)
         fits[last] = false;
     }
 }
+
+size_t selftest_group_size(const struct counter_code *code)
+{
+    struct counter_code codes[COUNTERS_MAX];
+    bool fits[COUNTERS_MAX];
+    for (size_t i = 0; i < COUNTERS_MAX; i++)
+        codes[i] = *code;
+    return selftest_group(codes, COUNTERS_MAX, fits);
+}

@@ -28,6 +28,9 @@ enum selftest_result selftest_event(const struct counter_spec *spec, pid_t pid, 
  */
 size_t selftest_group(const struct counter_code *codes, size_t n, bool *fits);
 
+/* How many such events the kernel takes into one group, at most COUNTERS_MAX: the counters that one thread can get. */
+size_t selftest_group_size(const struct counter_code *code);
+
 /* The loop: some milliseconds of arithmetic, cache, TLB and branch misses, in data and code.  Returns a sum. */
 uint64_t selftest_exercise(void);
 

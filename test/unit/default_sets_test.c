@@ -79,7 +79,7 @@ static void test_headings(const struct default_set *set)
     const char *seen[16];
     size_t n = 0;
     bool agree = true, unique = true;
-    for (; set->events[n] != NULL && n < 16; n++) {
+    for (; n < 16 && set->events[n] != NULL; n++) {
         seen[n] = heading_of(set->events[n], &agree);
         for (size_t i = 0; i < n; i++)
             unique &= strcmp(seen[i], seen[n]) != 0;

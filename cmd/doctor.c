@@ -1,0 +1,159 @@
+/*
+ * mmprof doctor: what works here, and what to do about what does not.
+ *
+ *     ok    agent      /usr/local/lib/mmprof/libmmprof-agent.so
+ *     limit counters   no hardware counters: this machine has no hardware counters (virtual machine without a PMU)
+ *       next: use bare metal, or let the hypervisor pass the PMU on (KVM: -cpu host,pmu=on); ...
+ *     ...
+ *     mmprof can record here; times are CPU times; no hardware counters
+ */
+#include "cmd/doctor.h"
+
+#include "cmd/commands.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Later ones use what earlier ones found: the process's threads, whether there are counters. */
+static const struct {
+    const char *name;
+    doctor_check *check;
+} checks[] = {
+    { "agent", doctor_agent },         { "jvm", doctor_jvm },           { "java", doctor_java },
+    { "attach", doctor_attach },       { "library", doctor_library },   { "flags", doctor_flags },
+    { "perf", doctor_paranoid },       { "counters", doctor_counters }, { "reads", doctor_reads },
+    { "watchdog", doctor_watchdog },   { "switches", doctor_switches }, { "pinned", doctor_pinned },
+    { "files", doctor_files },         { "clock", doctor_clock },       { "memory", doctor_memory },
+    { "container", doctor_container },
+};
+
+/* ---- the machine ---- */
+
+bool doctor_read(const struct doctor *doctor, const char *path, char *text, size_t n)
+{
+    char full[2048];
+    text[0] = '\0';
+    if ((size_t)snprintf(full, sizeof full, "%s%s", doctor->root, path) >= sizeof full)
+        return false;
+    int fd = open(full, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t done = 0;
+    ssize_t got;
+    while (done < n - 1 && (got = read(fd, text + done, n - 1 - done)) > 0)
+        done += (size_t)got;
+    close(fd);
+    text[done] = '\0';
+    return true;
+}
+
+bool doctor_read_number(const struct doctor *doctor, const char *path, int64_t *value)
+{
+    char text[64], *end;
+    if (!doctor_read(doctor, path, text, sizeof text))
+        return false;
+    *value = strtoll(text, &end, 10);
+    return end != text;
+}
+
+/* CAP_PERFMON is number 38, CAP_SYS_ADMIN 21. */
+static bool has_capabilities(const struct doctor *doctor)
+{
+    char status[8192];
+    doctor_read(doctor, "/proc/self/status", status, sizeof status);
+    const char *line = strstr(status, "\nCapEff:");
+    unsigned long long effective = line == NULL ? 0 : strtoull(line + strlen("\nCapEff:"), NULL, 16);
+    return (effective >> 38 & 1) != 0 || (effective >> 21 & 1) != 0;
+}
+
+void doctor_init(struct doctor *doctor, struct arena *arena, pid_t pid)
+{
+    struct rlimit files = { 0, 0 }, pinned = { 0, 0 };
+    long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    memset(doctor, 0, sizeof *doctor);
+    doctor->root = "";
+#if defined(__x86_64__)
+    doctor->is_x86 = true;
+#endif
+    getrlimit(RLIMIT_NOFILE, &files);
+    getrlimit(RLIMIT_MEMLOCK, &pinned);
+    doctor->is_privileged = has_capabilities(doctor);
+    doctor->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
+    doctor->n_files = files.rlim_max;
+    doctor->pinned_limit_kb = pinned.rlim_cur == RLIM_INFINITY ? UINT64_MAX : pinned.rlim_cur / 1024;
+    doctor->arena = arena;
+    doctor->pid = pid;
+}
+
+/* ---- the command ---- */
+
+static void summarize(const struct doctor *doctor, const char *failed)
+{
+    char subject[32] = "here";
+    if (doctor->pid != 0)
+        snprintf(subject, sizeof subject, "process %d", (int)doctor->pid);
+    if (failed[0] != '\0') {
+        printf("mmprof cannot record %s: see %s\n", subject, failed);
+        return;
+    }
+    printf("mmprof can record %s; times are %s times; ", subject, doctor->has_switches ? "CPU" : "wall-clock");
+    if (doctor->n_counters == 0)
+        printf("no hardware counters\n");
+    else
+        printf("%zu hardware counters\n", doctor->n_counters);
+}
+
+static int examine(struct doctor *doctor)
+{
+    static const char *const words[] = { [DOCTOR_OK] = "ok", [DOCTOR_LIMIT] = "limit", [DOCTOR_FAIL] = "FAIL" };
+    char failed[256] = "";
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        struct err said = { "" };
+        enum doctor_level level = checks[i].check(doctor, &said);
+        if (level == DOCTOR_SILENT)
+            continue;
+        printf("%-5s %-10s %s\n", words[level], checks[i].name, said.text);
+        fflush(stdout);
+        size_t used = strlen(failed);
+        if (level == DOCTOR_FAIL)
+            snprintf(failed + used, sizeof failed - used, "%s'%s'", used == 0 ? "" : ", ", checks[i].name);
+    }
+    summarize(doctor, failed);
+    return failed[0] == '\0' ? 0 : 1;
+}
+
+int command_doctor(int argc, char **argv, struct err *err)
+{
+    uint64_t pid = 0;
+    bool done;
+    const struct options_row rows[] = {
+        { 'p', "pid", "PID", OPTION_NUMBER, &pid, "also look at this JVM" },
+        { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
+    };
+    int i;
+    if (command_parse("doctor [-p PID]",
+                      "Say what works on this machine and what does not, and what to do about it.\n"
+                      "Nothing is changed, and nothing is sent to the JVM.",
+                      rows, argc, argv, &i, &done, err) < 0)
+        return -1;
+    if (done)
+        return 0;
+    if (i < argc) {
+        err_set(err, "unexpected argument '%s'", argv[i]);
+        return err_next(err, "name a process with -p: mmprof doctor -p PID");
+    }
+    if (pid > INT32_MAX) {
+        err_set(err, "there is no process %" PRIu64, pid);
+        return err_next(err, "list the JVMs with 'pgrep -a java' and give one's number to -p");
+    }
+    struct arena arena = { 0 };
+    struct doctor doctor;
+    doctor_init(&doctor, &arena, (pid_t)pid);
+    int status = examine(&doctor);
+    arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,131 @@
+#include "cmd/doctor.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAJOR_MIN 11
+
+enum doctor_level doctor_jvm(struct doctor *doctor, struct err *said)
+{
+    if (doctor->pid == 0)
+        return DOCTOR_SILENT;
+    if (jvm_process_inspect(doctor->pid, &doctor->process, said) < 0)
+        return DOCTOR_FAIL;
+    doctor->is_jvm = true;
+    int n = jvm_process_threads(doctor->pid, NULL, 0);
+    doctor->n_threads = n > 0 ? (uint32_t)n : 0;
+    jvm_flags_read(doctor->pid, &doctor->flags);
+    const struct passwd *owner = getpwuid(doctor->process.uid);
+    err_set(said, "process %d of user '%s', %u threads: %.60s", (int)doctor->pid, owner == NULL ? "?" : owner->pw_name,
+            doctor->n_threads, doctor->process.command);
+    return DOCTOR_OK;
+}
+
+enum doctor_level doctor_java(struct doctor *doctor, struct err *said)
+{
+    struct jvm_release release;
+    if (!doctor->is_jvm)
+        return DOCTOR_SILENT;
+    if (jvm_release_read(doctor->pid, &release) < 0) {
+        err_set(said, "the version is unknown: there is no file 'release' beside its libjvm.so");
+        err_next(said, "see with 'jcmd %d VM.version' that it is HotSpot %d or later", (int)doctor->pid, MAJOR_MIN);
+        return DOCTOR_LIMIT;
+    }
+    err_set(said, "%s %s%s%s", release.is_openj9 ? "OpenJ9" : "HotSpot", release.version,
+            release.implementor[0] == '\0' ? "" : ", ", release.implementor);
+    if (!release.is_openj9 && release.major >= MAJOR_MIN)
+        return DOCTOR_OK;
+    err_next(said, "run the program on HotSpot %d or later", MAJOR_MIN);
+    return DOCTOR_FAIL;
+}
+
+/*
+ * Nothing is sent: the first attach makes the socket, and a signal to a JVM without a handler would end it.  With -Xrs
+ * there is no handler, but the socket is there from the start (JDK 17 and 25).
+ */
+enum doctor_level doctor_attach(struct doctor *doctor, struct err *said)
+{
+    char path[96];
+    struct stat status;
+    const struct jvm_process *process = &doctor->process;
+    if (!doctor->is_jvm)
+        return DOCTOR_SILENT;
+    snprintf(path, sizeof path, "/proc/%d/root/tmp/.java_pid%d", (int)doctor->pid, (int)process->inner_pid);
+    bool has_socket = stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+    if (doctor->flags.attach_disabled || doctor->flags.late_agents_disabled) {
+        err_set(said, "the JVM was started with %s",
+                doctor->flags.attach_disabled ? "-XX:+DisableAttachMechanism" : "-XX:-EnableDynamicAgentLoading");
+        err_next(said, "start it without that option, or under mmprof: mmprof record -- java ...");
+        return DOCTOR_FAIL;
+    }
+    if (!has_socket && !process->catches_quit) {
+        err_set(said, "the JVM does not handle SIGQUIT%s",
+                doctor->flags.no_signals ? " (-Xrs), and its socket was removed from /tmp" : "");
+        err_next(said, doctor->flags.no_signals ? "start it again, or under mmprof: mmprof record -- java ..."
+                                                : "if it is just starting, try again in a second");
+        return DOCTOR_FAIL;
+    }
+    err_set(said, has_socket ? "the JVM listens at its attach socket" : "the JVM handles SIGQUIT, and will listen");
+    return DOCTOR_OK;
+}
+
+enum doctor_level doctor_flags(struct doctor *doctor, struct err *said)
+{
+    const struct jvm_flags *flags = &doctor->flags;
+    if (!doctor->is_jvm)
+        return DOCTOR_SILENT;
+    if (flags->interprets) {
+        err_set(said, "-Xint: nothing is compiled, so phases are not those of production");
+        err_next(said, "start the JVM without -Xint");
+    } else if (flags->tiered_stop < 4) {
+        err_set(said, "-XX:TieredStopAtLevel=%d: nothing is compiled with full optimisation", flags->tiered_stop);
+        err_next(said, "start the JVM without that option");
+    } else if (flags->debugger) {
+        err_set(said, "a debugger's agent (jdwp) is loaded: breakpoints and suspended threads change times");
+        err_next(said, "measure without a debugger attached");
+    } else if (flags->agent[0] != '\0') {
+        err_set(said, "another agent is loaded (%s): its code is measured, too", flags->agent);
+        err_next(said, "measure without it if you can");
+    } else {
+        err_set(said, "none that would change what is measured");
+        return DOCTOR_OK;
+    }
+    return DOCTOR_LIMIT;
+}
+
+/* May any user read this file?  A folder must let others pass. */
+static bool open_to_all(const char *path)
+{
+    char part[4096];
+    struct stat status;
+    for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        if (stat(part, &status) != 0 || (status.st_mode & S_IXOTH) == 0)
+            return false;
+    }
+    return stat(path, &status) == 0 && (status.st_mode & S_IROTH) != 0;
+}
+
+/* The JVM loads the library by its path: it has to see it and to be allowed to read it. */
+enum doctor_level doctor_library(struct doctor *doctor, struct err *said)
+{
+    char path[4200];
+    if (!doctor->is_jvm || doctor->agent[0] == '\0')
+        return DOCTOR_SILENT;
+    snprintf(path, sizeof path, "/proc/%d/root%s", (int)doctor->pid, doctor->agent);
+    if (!doctor->process.same_mounts && access(path, R_OK) != 0) {
+        err_set(said, "the JVM runs in a container that has no '%s'", doctor->agent);
+        err_next(said, "install mmprof at the same place in the container, or run it there");
+        return DOCTOR_FAIL;
+    }
+    if (doctor->process.uid != 0 && doctor->process.uid != getuid() && !open_to_all(doctor->agent)) {
+        err_set(said, "the JVM's user may not read '%s'", doctor->agent);
+        err_next(said, "install mmprof where all users may read it: make install");
+        return DOCTOR_FAIL;
+    }
+    err_set(said, "the JVM sees the agent's library%s", doctor->process.same_mounts ? "" : ", in its container");
+    return DOCTOR_OK;
+}

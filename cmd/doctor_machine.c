@@ -1,0 +1,184 @@
+#include "cmd/doctor.h"
+
+#include "core/recorder/recorder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KB_PER_THREAD   (12 * 1024) /* a ring of 8 MB and its stack, when it was full once */
+#define THREADS_GUESSED 32
+
+enum doctor_level doctor_agent(struct doctor *doctor, struct err *said)
+{
+    doctor->agent[0] = '\0';
+    if (recorder_find_agent(doctor->agent, sizeof doctor->agent, said) < 0) {
+        doctor->agent[0] = '\0';
+        return DOCTOR_FAIL;
+    }
+    err_set(said, "%s", doctor->agent);
+    return DOCTOR_OK;
+}
+
+/* ---- clock ---- */
+
+/* Is a word in a text of words separated by blanks? */
+static bool has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == text || strchr(" \t\n:", at[-1]) != NULL) && strchr(" \t\n", at[n]) != NULL)
+            return true;
+    return false;
+}
+
+static enum doctor_level unsteady(struct err *said, const char *what)
+{
+    err_set(said, "%s", what);
+    err_next(said, "run the JVM on one CPU's cores ('taskset'), and compare with other clocks before you trust times");
+    return DOCTOR_LIMIT;
+}
+
+/* Clocks that the kernel derives from the TSC, which it does only with a TSC that it trusts. */
+static bool is_tsc_clock(const char *name)
+{
+    return strcmp(name, "tsc") == 0 || strcmp(name, "kvm-clock") == 0 ||
+           strcmp(name, "hyperv_clocksource_tsc_page") == 0 || strcmp(name, "xen") == 0;
+}
+
+enum doctor_level doctor_clock(struct doctor *doctor, struct err *said)
+{
+    static char info[16384];
+    char source[64];
+    if (!doctor->is_x86) {
+        err_set(said, "the virtual counter (cntvct), the same on all CPUs");
+        return DOCTOR_OK;
+    }
+    doctor_read(doctor, "/proc/cpuinfo", info, sizeof info);
+    if (!has_word(info, "constant_tsc") || !has_word(info, "nonstop_tsc"))
+        return unsteady(said, "the CPU's time stamp counter changes its rate or stops (no constant_tsc, nonstop_tsc)");
+    if (!doctor_read(doctor, "/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
+                     sizeof source)) {
+        err_set(said, "the time stamp counter is constant; the kernel does not tell its clock source");
+        return DOCTOR_OK;
+    }
+    source[strcspn(source, "\n")] = '\0';
+    if (!is_tsc_clock(source)) {
+        char what[256];
+        snprintf(what, sizeof what, "the kernel's clock is '%s': it does not trust the time stamp counter", source);
+        return unsteady(said, what);
+    }
+    err_set(said, "the time stamp counter is constant, and the kernel trusts it (clock source '%s')", source);
+    return DOCTOR_OK;
+}
+
+/* ---- memory ---- */
+
+static bool available_kb(const struct doctor *doctor, uint64_t *kb)
+{
+    char info[4096];
+    doctor_read(doctor, "/proc/meminfo", info, sizeof info);
+    const char *line = strstr(info, "MemAvailable:");
+    if (line == NULL)
+        return false;
+    *kb = strtoull(line + strlen("MemAvailable:"), NULL, 10);
+    return true;
+}
+
+/* The path behind "0::" (version 2), or behind the list of controllers that has 'memory'. */
+static bool find_group(const char *cgroups, bool is_v2, char *path, size_t n)
+{
+    for (const char *line = cgroups; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+        const char *list = strchr(line, ':'), *at = list == NULL ? NULL : strchr(list + 1, ':');
+        if (at == NULL)
+            return false;
+        bool is_it = is_v2 ? strncmp(line, "0::", 3) == 0
+                           : strncmp(list, ":memory:", 8) == 0 || strncmp(list, ":memory,", 8) == 0;
+        if (!is_it)
+            continue;
+        snprintf(path, n, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+        return true;
+    }
+    return false;
+}
+
+static void lower_to_group(const struct doctor *doctor, const char *base, const char *group, const char *const names[2],
+                           uint64_t *room_kb)
+{
+    char path[1200];
+    int64_t limit, used = 0;
+    snprintf(path, sizeof path, "%s%s/%s", base, group, names[0]);
+    if (!doctor_read_number(doctor, path, &limit) || limit < 0)
+        return; /* "max" */
+    snprintf(path, sizeof path, "%s%s/%s", base, group, names[1]);
+    doctor_read_number(doctor, path, &used);
+    uint64_t room = limit > used ? (uint64_t)(limit - used) / 1024 : 0;
+    if (room < *room_kb)
+        *room_kb = room;
+}
+
+/* The least room that the memory groups of a process leave, from its own up to the root; UINT64_MAX: no limit. */
+static uint64_t group_room_kb(const struct doctor *doctor)
+{
+    static const char *const v2[2] = { "memory.max", "memory.current" };
+    static const char *const v1[2] = { "memory.limit_in_bytes", "memory.usage_in_bytes" };
+    char path[64] = "/proc/self/cgroup", cgroups[4096], group[1024];
+    uint64_t room_kb = UINT64_MAX;
+    if (doctor->is_jvm)
+        snprintf(path, sizeof path, "/proc/%d/cgroup", (int)doctor->pid);
+    doctor_read(doctor, path, cgroups, sizeof cgroups);
+    for (int is_v2 = 0; is_v2 < 2; is_v2++) {
+        const char *base = is_v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+        if (!find_group(cgroups, is_v2, group, sizeof group))
+            continue;
+        for (char *slash = group + strlen(group); slash != NULL; slash = strrchr(group, '/')) {
+            *slash = '\0';
+            lower_to_group(doctor, base, group, is_v2 ? v2 : v1, &room_kb);
+        }
+    }
+    return room_kb;
+}
+
+/* What the probes write first is charged to the JVM. */
+enum doctor_level doctor_memory(struct doctor *doctor, struct err *said)
+{
+    uint64_t threads = doctor->is_jvm ? doctor->n_threads : THREADS_GUESSED;
+    uint64_t wanted_kb = threads * KB_PER_THREAD, there_kb, group_kb = group_room_kb(doctor);
+    if (!available_kb(doctor, &there_kb))
+        return DOCTOR_SILENT;
+    bool is_group = group_kb < there_kb;
+    if (is_group)
+        there_kb = group_kb;
+    err_set(said, "%" PRIu64 " MB are free%s; buffers of %" PRIu64 " threads take up to %" PRIu64 " MB",
+            there_kb / 1024, is_group ? " below the memory limit of the control group" : "", threads, wanted_kb / 1024);
+    if (there_kb >= wanted_kb)
+        return DOCTOR_OK;
+    err_next(said, "record with smaller buffers: --buffer 1M");
+    return DOCTOR_LIMIT;
+}
+
+/* ---- container ---- */
+
+#define FIRST_PID_NAMESPACE "pid:[4026531836]" /* PROC_PID_INIT_INO: the same number on every kernel */
+
+enum doctor_level doctor_container(struct doctor *doctor, struct err *said)
+{
+    char path[1024], name[64], status[8192];
+    snprintf(path, sizeof path, "%s/proc/self/ns/pid", doctor->root);
+    ssize_t n = readlink(path, name, sizeof name - 1);
+    if (n <= 0)
+        return DOCTOR_SILENT;
+    name[n] = '\0';
+    doctor_read(doctor, "/proc/self/status", status, sizeof status);
+    const char *seccomp = strstr(status, "\nSeccomp:");
+    bool filters = seccomp != NULL && strtol(seccomp + strlen("\nSeccomp:"), NULL, 10) == 2;
+    const char *filter = filters ? "; a seccomp filter may refuse perf_event_open" : "";
+    if (strcmp(name, FIRST_PID_NAMESPACE) == 0) {
+        err_set(said, "none: the processes of the whole machine can be seen%s", filter);
+        return DOCTOR_OK;
+    }
+    err_set(said, "mmprof runs in a container: JVMs outside of it cannot be seen%s", filter);
+    err_next(said, "to record those, run mmprof on the host, or in their container");
+    return DOCTOR_LIMIT;
+}

@@ -1,0 +1,222 @@
+#include "cmd/doctor.h"
+
+#include "core/counters/default_sets.h"
+#include "core/counters/kernel_rings.h"
+#include "core/counters/selftest.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RING_KB      260 /* of each CPU's context switches, with its first page */
+#define THREADS_MANY 100 /* a large program; asked for when there is no process to look at */
+#define FILES_OWN    64
+#define NAMES_BYTES  512
+
+/* ---- who may ---- */
+
+enum doctor_level doctor_paranoid(struct doctor *doctor, struct err *said)
+{
+    int64_t paranoid;
+    if (!doctor_read_number(doctor, "/proc/sys/kernel/perf_event_paranoid", &paranoid)) {
+        err_set(said, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
+        err_next(said, "use a kernel that has them; without, times are wall-clock times");
+        return DOCTOR_LIMIT;
+    }
+    int value = (int)paranoid;
+    if (doctor->is_privileged) {
+        err_set(said, "perf_event_paranoid is %d; this user may count all the same", value);
+        return DOCTOR_OK;
+    }
+    if (value <= 1) {
+        err_set(said, "perf_event_paranoid is %d: user space and kernel may be counted", value);
+        return DOCTOR_OK;
+    }
+    if (value == 2) {
+        err_set(said, "perf_event_paranoid is 2: user space may be counted, as mmprof does, the kernel not");
+        return DOCTOR_OK;
+    }
+    err_set(said, "perf_event_paranoid is %d: this user may not open any event", value);
+    err_next(said, "run 'sysctl kernel.perf_event_paranoid=2', or give mmprof CAP_PERFMON");
+    return DOCTOR_LIMIT;
+}
+
+/* ---- hardware counters ---- */
+
+/* Is one of an event's alternatives usable?  *name is then that one, else the first. */
+static bool event_works(struct doctor *doctor, const char *alternatives, char *name, size_t n)
+{
+    char alternative[128];
+    struct counter_spec spec;
+    struct err ignored;
+    snprintf(name, n, "%.*s", (int)strcspn(alternatives, "|"), alternatives);
+    while (default_set_alternative(&alternatives, alternative, sizeof alternative) > 0)
+        if (events_encode(alternative, doctor->arena, &spec, &ignored) == 0 &&
+            selftest_event(&spec, 0, &ignored) == SELFTEST_USABLE) {
+            snprintf(name, n, "%s", alternative);
+            return true;
+        }
+    return false;
+}
+
+static void add_name(char list[NAMES_BYTES], const char *name)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, NAMES_BYTES - used, "%s%s", used == 0 ? "" : ", ", name);
+}
+
+static void sort_defaults(struct doctor *doctor, char counting[NAMES_BYTES], char others[NAMES_BYTES])
+{
+    const struct default_set *defaults = default_set_for(events_pmu_name());
+    char name[128];
+    counting[0] = others[0] = '\0';
+    for (size_t i = 0; defaults->events[i] != NULL; i++)
+        add_name(event_works(doctor, defaults->events[i], name, sizeof name) ? counting : others, name);
+}
+
+/* The reason without the event's name in front. */
+static enum doctor_level no_counters(struct err *said, const struct err *reason)
+{
+    const char *why = strstr(reason->text, "': ");
+    err_set(said, "no hardware counters: %s", why == NULL ? reason->text : why + 3);
+    return DOCTOR_LIMIT;
+}
+
+enum doctor_level doctor_counters(struct doctor *doctor, struct err *said)
+{
+    struct counter_spec cycles, instructions;
+    struct err reason = { "" }, ignored;
+    char counting[NAMES_BYTES], others[NAMES_BYTES];
+    const char *pmu = events_pmu_description();
+    doctor->n_counters = 0;
+    if (events_encode("cycles", doctor->arena, &cycles, &reason) < 0 ||
+        events_encode("instructions", doctor->arena, &instructions, &reason) < 0)
+        return no_counters(said, &reason);
+    enum selftest_result result = selftest_event(&cycles, 0, &reason);
+    if (result != SELFTEST_USABLE && result != SELFTEST_NO_READS &&
+        selftest_event(&instructions, 0, &ignored) != SELFTEST_USABLE)
+        return no_counters(said, &reason);
+    doctor->n_counters = selftest_group_size(&instructions.code);
+    if (result == SELFTEST_NO_READS)
+        return no_counters(said, &reason);
+    sort_defaults(doctor, counting, others);
+    err_set(said, "%s; %zu%s events fit at once; of the default ones %s count%s%s",
+            pmu[0] == '\0' ? "a PMU unknown to libpfm4" : pmu, doctor->n_counters,
+            doctor->n_counters == COUNTERS_MAX ? " or more" : "", counting[0] == '\0' ? "none" : counting,
+            others[0] == '\0' ? "" : "; not ", others);
+    if (others[0] == '\0')
+        return DOCTOR_OK;
+    err_next(said, "'mmprof list' shows the events that count here; name some of them with -e");
+    return DOCTOR_LIMIT;
+}
+
+static enum doctor_level reads_x86(struct doctor *doctor, struct err *said)
+{
+    int64_t value;
+    if (!doctor_read_number(doctor, "/sys/bus/event_source/devices/cpu/rdpmc", &value)) {
+        err_set(said, "this kernel does not tell whether user space may read the counters");
+        err_next(said, "see with 'mmprof list' whether it may");
+        return DOCTOR_LIMIT;
+    }
+    if (value != 0) {
+        err_set(said, "user space may read its counters (rdpmc is %d)", (int)value);
+        return DOCTOR_OK;
+    }
+    err_set(said, "user space may not read the counters (rdpmc is 0), so probes cannot");
+    err_next(said, "run 'echo 1 > /sys/bus/event_source/devices/cpu/rdpmc'");
+    return DOCTOR_LIMIT;
+}
+
+static enum doctor_level reads_aarch64(struct doctor *doctor, struct err *said)
+{
+    int64_t value;
+    if (!doctor_read_number(doctor, "/proc/sys/kernel/perf_user_access", &value)) {
+        err_set(said, "this kernel does not let user space read the counters: Linux can since 5.17");
+        err_next(said, "use a later kernel");
+        return DOCTOR_LIMIT;
+    }
+    if (value != 0) {
+        err_set(said, "user space may read its counters (perf_user_access is %d)", (int)value);
+        return DOCTOR_OK;
+    }
+    err_set(said, "user space may not read the counters (perf_user_access is 0), so probes cannot");
+    err_next(said, "run 'sysctl kernel.perf_user_access=1'");
+    return DOCTOR_LIMIT;
+}
+
+enum doctor_level doctor_reads(struct doctor *doctor, struct err *said)
+{
+    if (doctor->n_counters == 0)
+        return DOCTOR_SILENT;
+    return doctor->is_x86 ? reads_x86(doctor, said) : reads_aarch64(doctor, said);
+}
+
+enum doctor_level doctor_watchdog(struct doctor *doctor, struct err *said)
+{
+    int64_t value;
+    if (doctor->n_counters == 0 || !doctor_read_number(doctor, "/proc/sys/kernel/nmi_watchdog", &value))
+        return DOCTOR_SILENT;
+    if (value == 0) {
+        err_set(said, "the kernel's NMI watchdog holds no counter");
+        return DOCTOR_OK;
+    }
+    err_set(said, "the kernel's NMI watchdog holds one counter of each CPU");
+    err_next(said, "run 'sysctl kernel.nmi_watchdog=0' while you measure");
+    return DOCTOR_LIMIT;
+}
+
+/* ---- context switches ---- */
+
+enum doctor_level doctor_switches(struct doctor *doctor, struct err *said)
+{
+    struct kernel_rings *rings = NULL;
+    struct kernel_rings_state state;
+    struct err why = { "" };
+    doctor->has_switches = kernel_rings_open(&rings, getpid(), true, &why) == 0;
+    if (!doctor->has_switches) {
+        err_set(said, "times are wall-clock times: %s", why.text);
+        return DOCTOR_LIMIT;
+    }
+    kernel_rings_state(rings, &state);
+    kernel_rings_close(rings);
+    err_set(said, "context switches and page faults are recorded, in a ring of %zu KB for each of %u CPUs",
+            state.ring_bytes / 1024, state.n_cpus);
+    return DOCTOR_OK;
+}
+
+/* The rings, and a page for each counter of each thread, are pinned: perf_event_mlock_kb for each CPU, and the limit.
+ */
+enum doctor_level doctor_pinned(struct doctor *doctor, struct err *said)
+{
+    int64_t each_kb;
+    if (!doctor_read_number(doctor, "/proc/sys/kernel/perf_event_mlock_kb", &each_kb) || each_kb < 0)
+        return DOCTOR_SILENT;
+    uint64_t cpus = doctor->n_cpus, free_kb = (uint64_t)each_kb * cpus;
+    if (doctor->pinned_limit_kb == UINT64_MAX || doctor->pinned_limit_kb > (UINT64_C(1) << 40)) {
+        err_set(said, "perf may pin any amount of memory ('ulimit -l' is unlimited)");
+        return DOCTOR_OK;
+    }
+    uint64_t all_kb = free_kb + doctor->pinned_limit_kb, threads = doctor->is_jvm ? doctor->n_threads : THREADS_MANY;
+    uint64_t wanted_kb = RING_KB * cpus + threads * 4 * doctor->n_counters;
+    err_set(said,
+            "perf may pin %" PRIu64 " KB (perf_event_mlock_kb is %" PRId64 " for each CPU, 'ulimit -l' %" PRIu64
+            "); rings and counters of %" PRIu64 " threads take %" PRIu64,
+            all_kb, each_kb, doctor->pinned_limit_kb, threads, wanted_kb);
+    if (all_kb >= wanted_kb)
+        return DOCTOR_OK;
+    err_next(said, "run 'sysctl kernel.perf_event_mlock_kb=%" PRIu64 "', or raise 'ulimit -l'",
+             wanted_kb / (cpus == 0 ? 1 : cpus) + 1);
+    return DOCTOR_LIMIT;
+}
+
+enum doctor_level doctor_files(struct doctor *doctor, struct err *said)
+{
+    uint64_t threads = doctor->is_jvm ? doctor->n_threads : THREADS_MANY;
+    uint64_t wanted = threads * doctor->n_cpus + FILES_OWN;
+    err_set(said, "%" PRIu64 " files may be open; %s%" PRIu64 " threads on %" PRIu32 " CPUs take %" PRIu64,
+            doctor->n_files, doctor->is_jvm ? "this JVM's " : "", threads, doctor->n_cpus, wanted);
+    if (doctor->n_files >= wanted)
+        return DOCTOR_OK;
+    err_next(said, "raise the hard limit ('ulimit -Hn', as root), or times are wall-clock times");
+    return DOCTOR_LIMIT;
+}

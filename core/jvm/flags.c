@@ -1,0 +1,215 @@
+#include "core/jvm/flags.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_BYTES (256 * 1024)
+
+static bool begins(const char *word, const char *start)
+{
+    return strncmp(word, start, strlen(start)) == 0;
+}
+
+/* ---- options ---- */
+
+static void take_agent(struct jvm_flags *flags, const char *word)
+{
+    bool is_jdwp = begins(word, "-agentlib:jdwp") || begins(word, "-Xrunjdwp");
+    flags->debugger |= is_jdwp;
+    if (!is_jdwp && flags->agent[0] == '\0')
+        snprintf(flags->agent, sizeof flags->agent, "%s", word);
+}
+
+/* "-XX:+NAME" and "-XX:-NAME". */
+static bool take_switch(const char *word, const char *name, bool *value)
+{
+    if (!begins(word, "-XX:") || (word[4] != '+' && word[4] != '-') || strcmp(word + 5, name) != 0)
+        return false;
+    *value = word[4] == '+';
+    return true;
+}
+
+static void take_option(struct jvm_flags *flags, const char *word)
+{
+    static const char tiered[] = "-XX:TieredStopAtLevel=";
+    bool late_agents;
+    if (strcmp(word, "-Xint") == 0 || strcmp(word, "-Xmixed") == 0 || strcmp(word, "-Xcomp") == 0)
+        flags->interprets = strcmp(word, "-Xint") == 0;
+    else if (strcmp(word, "-Xrs") == 0)
+        flags->no_signals = true;
+    else if (begins(word, tiered))
+        flags->tiered_stop = atoi(word + sizeof tiered - 1);
+    else if (begins(word, "-agentlib:") || begins(word, "-agentpath:") || begins(word, "-javaagent:") ||
+             begins(word, "-Xrunjdwp"))
+        take_agent(flags, word);
+    else if (take_switch(word, "EnableDynamicAgentLoading", &late_agents))
+        flags->late_agents_disabled = !late_agents;
+    else
+        take_switch(word, "DisableAttachMechanism", &flags->attach_disabled);
+}
+
+/* Options of the launcher whose value is the next word. */
+static bool has_value(const char *word)
+{
+    static const char *const names[] = {
+        "-cp",           "-classpath",  "--class-path", "-p", "--module-path", "--add-modules", "--add-opens",
+        "--add-exports", "--add-reads", "-splash",      NULL
+    };
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcmp(word, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool ends_options(const char *word)
+{
+    return (word[0] != '-' && word[0] != '@') || strcmp(word, "-jar") == 0 || strcmp(word, "-m") == 0 ||
+           strcmp(word, "--module") == 0;
+}
+
+void jvm_flags_command(struct jvm_flags *flags, const char *words, size_t n)
+{
+    const char *end = words + n, *word = words;
+    bool skip = true; /* the program itself */
+    for (; word < end; word += strnlen(word, (size_t)(end - word)) + 1) {
+        if (memchr(word, '\0', (size_t)(end - word)) == NULL)
+            return;
+        if (!skip && ends_options(word))
+            return;
+        if (!skip)
+            take_option(flags, word);
+        skip = !skip && has_value(word);
+    }
+}
+
+/* Words between blanks. */
+static void take_text(struct jvm_flags *flags, const char *text)
+{
+    char word[1024];
+    while (*text != '\0') {
+        size_t n = strcspn(text, " \t\n");
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), text);
+        take_option(flags, word);
+        text += n;
+        text += strspn(text, " \t\n");
+    }
+}
+
+void jvm_flags_environment(struct jvm_flags *flags, const char *variables, size_t n)
+{
+    static const char *const names[] = { "JAVA_TOOL_OPTIONS=", "JDK_JAVA_OPTIONS=", "_JAVA_OPTIONS=" };
+    const char *end = variables + n;
+    for (const char *at = variables; at < end; at += strlen(at) + 1) {
+        if (memchr(at, '\0', (size_t)(end - at)) == NULL)
+            return;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (begins(at, names[i]))
+                take_text(flags, at + strlen(names[i]));
+    }
+}
+
+/* ---- files ---- */
+
+/* Returns how many bytes were read, with a NUL behind them, or -1. */
+static ssize_t read_all(const char *path, char *text, size_t n)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    size_t done = 0;
+    ssize_t got;
+    while (done < n - 1 && (got = read(fd, text + done, n - 1 - done)) > 0)
+        done += (size_t)got;
+    close(fd);
+    text[done] = '\0';
+    return (ssize_t)done;
+}
+
+int jvm_flags_read(pid_t pid, struct jvm_flags *flags)
+{
+    char path[64], *text = malloc(FILE_BYTES);
+    *flags = (struct jvm_flags){ .tiered_stop = 4 };
+    if (text == NULL)
+        return -1;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    ssize_t n = read_all(path, text, FILE_BYTES);
+    if (n > 0)
+        jvm_flags_environment(flags, text, (size_t)n);
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    n = read_all(path, text, FILE_BYTES);
+    if (n > 0)
+        jvm_flags_command(flags, text, (size_t)n);
+    free(text);
+    return n > 0 ? 0 : -1;
+}
+
+/* ---- release ---- */
+
+/* The text between the quotes of KEY="text" at the beginning of a line, or "". */
+static void value_of(const char *text, const char *key, char *value, size_t n)
+{
+    value[0] = '\0';
+    size_t n_key = strlen(key);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, n_key) != 0 || strncmp(line + n_key, "=\"", 2) != 0)
+            continue;
+        const char *start = line + n_key + 2;
+        size_t length = strcspn(start, "\"\n");
+        snprintf(value, n, "%.*s", (int)(length < n ? length : n - 1), start);
+        return;
+    }
+}
+
+int jvm_release_parse(const char *text, struct jvm_release *release)
+{
+    char variant[32];
+    value_of(text, "JAVA_VERSION", release->version, sizeof release->version);
+    value_of(text, "IMPLEMENTOR", release->implementor, sizeof release->implementor);
+    value_of(text, "JVM_VARIANT", variant, sizeof variant);
+    release->is_openj9 = strcasecmp(variant, "openj9") == 0;
+    release->major = atoi(begins(release->version, "1.") ? release->version + 2 : release->version);
+    return release->major > 0 ? 0 : -1;
+}
+
+/* The path of libjvm.so in the process' own view.  Returns 0, or -1. */
+static int find_libjvm(pid_t pid, char *path, size_t n)
+{
+    char maps_path[64], *line = NULL;
+    size_t size = 0;
+    int rc = -1;
+    snprintf(maps_path, sizeof maps_path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(maps_path, "re");
+    while (maps != NULL && rc < 0 && getline(&line, &size, maps) > 0) {
+        const char *start = strchr(line, '/');
+        if (start == NULL || strstr(start, "/libjvm.so") == NULL)
+            continue;
+        snprintf(path, n, "%.*s", (int)strcspn(start, "\n"), start);
+        rc = 0;
+    }
+    if (maps != NULL)
+        fclose(maps);
+    free(line);
+    return rc;
+}
+
+int jvm_release_read(pid_t pid, struct jvm_release *release)
+{
+    char libjvm[2048], path[4096], text[8192];
+    if (find_libjvm(pid, libjvm, sizeof libjvm) < 0)
+        return -1;
+    /* JDK/lib/server/libjvm.so; a folder more in JDK 8. */
+    for (int up = 0; up < 5; up++) {
+        char *slash = strrchr(libjvm, '/');
+        if (slash == NULL)
+            return -1;
+        *slash = '\0';
+        snprintf(path, sizeof path, "/proc/%d/root%s/release", (int)pid, libjvm);
+        if (up >= 2 && read_all(path, text, sizeof text) > 0)
+            return jvm_release_parse(text, release);
+    }
+    return -1;
+}

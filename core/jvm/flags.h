@@ -1,0 +1,48 @@
+/*
+ * Which JVM it is and how it was started, as far as files tell: its command line, its environment and the file
+ * 'release' of its JDK.  The JVM itself is not asked.
+ */
+#ifndef CORE_JVM_FLAGS_H
+#define CORE_JVM_FLAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct jvm_flags {
+    bool interprets;           /* -Xint */
+    bool no_signals;           /* -Xrs */
+    bool attach_disabled;      /* -XX:+DisableAttachMechanism */
+    bool late_agents_disabled; /* -XX:-EnableDynamicAgentLoading */
+    bool debugger;             /* -agentlib:jdwp and the like */
+    int tiered_stop;           /* -XX:TieredStopAtLevel, or 4 */
+    char agent[128];           /* the first other agent that is loaded at the start, as it was written; or "" */
+};
+
+/*
+ * Read options from words that end with NUL each, n bytes in all.  The first word is the program; words behind the
+ * main class, -jar or -m are the Java program's own.  Later options win over earlier ones, and over those that are in
+ * *flags already.
+ */
+void jvm_flags_command(struct jvm_flags *flags, const char *words, size_t n);
+
+/* The same for the variables JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS and _JAVA_OPTIONS of an environment. */
+void jvm_flags_environment(struct jvm_flags *flags, const char *variables, size_t n);
+
+/* Those of a process.  Returns 0, or -1 when its command line cannot be read. */
+int jvm_flags_read(pid_t pid, struct jvm_flags *flags);
+
+struct jvm_release {
+    char version[64];     /* "17.0.11" */
+    char implementor[64]; /* "Debian", or "" */
+    bool is_openj9;
+    int major; /* 8 for "1.8.0_392" */
+};
+
+/* Read the text of a 'release' file.  Returns 0, or -1 when it names no version. */
+int jvm_release_parse(const char *text, struct jvm_release *release);
+
+/* That of a process, found beside its libjvm.so.  Returns 0, or -1. */
+int jvm_release_read(pid_t pid, struct jvm_release *release);
+
+#endif
