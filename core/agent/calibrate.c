@@ -86,14 +86,15 @@ static int prepare(struct calibration *c, size_t n_counters, struct err *err)
     return 0;
 }
 
-/* Run the loop once.  Counters that do not open cost nothing, and *refused says so. */
-static void run(struct calibration *c, JNIEnv *jni, jmethodID loop, const struct agent_config *config,
+/* Run the loop once; false when it threw.  Counters that do not open cost nothing, and *refused says so. */
+static bool run(struct calibration *c, JNIEnv *jni, jmethodID loop, const struct agent_config *config,
                 struct counters_failure *failure, bool *refused)
 {
     if (probe_enter_private(c->ring, c->words, c->n_words, AGENT_EPOCH_MAX, config, failure) < 0)
         *refused = true;
     (*jni)->CallStaticVoidMethod(jni, classes_probe(), loop, (jint)agent_token(AGENT_EPOCH_MAX, 1), PAIRS_PER_ROUND);
     probe_leave_private();
+    return !(*jni)->ExceptionCheck(jni);
 }
 
 /* Returns whether this round was much cheaper than all before. */
@@ -132,16 +133,16 @@ int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *se
 {
     struct calibration c = { .ring = NULL };
     struct counters_failure failure;
-    bool refused = false, threw = false;
+    bool refused = false;
     int rc = prepare(&c, config->n_counters, err);
     jmethodID loop = (*jni)->GetStaticMethodID(jni, classes_probe(), "calibrate", "(II)V");
-    for (int i = 0, n_since_best = 0; rc == 0 && loop != NULL && i < MAX_ROUNDS && n_since_best < SETTLED_ROUNDS; i++) {
-        run(&c, jni, loop, config, &failure, &refused);
+    bool runs = rc == 0 && loop != NULL;
+    for (int i = 0, n_since_best = 0; runs && i < MAX_ROUNDS && n_since_best < SETTLED_ROUNDS; i++) {
+        runs = run(&c, jni, loop, config, &failure, &refused);
         n_since_best = take_round(&c) ? 0 : n_since_best + 1;
     }
-    threw = (*jni)->ExceptionCheck(jni);
     (*jni)->ExceptionClear(jni);
-    if (rc == 0 && (loop == NULL || threw))
+    if (rc == 0 && !runs)
         rc = err_set(err, "the probes cannot be calibrated: the loop threw an exception");
     if (rc == 0 && refused)
         publish_refusal(&failure, segment);
