@@ -84,7 +84,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
     probe_start(agent.segment, &agent.config, agent.jvmti);
     classes_arm_all(jni, agent.epoch);
     instrument_publish(agent.segment);
-    return instrument_start(agent.jvmti, jni, &agent.config, agent.control.methods_fd, err);
+    return instrument_start(agent.jvmti, jni, &agent.config, &agent.control, err);
 }
 
 static void end_session(JNIEnv *jni)

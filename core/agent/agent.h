@@ -79,6 +79,9 @@ int control_send(struct control *control, const char *format, ...) __attribute__
 
 /* Wait for "stop" or the end of the connection. */
 void control_wait_for_stop(struct control *control);
+
+/* Would control_wait_for_stop return at once? */
+bool control_has_stop(const struct control *control);
 void control_close(struct control *control);
 
 /* ---- probe.c ---- */
@@ -133,8 +136,12 @@ struct instrument_counts {
     double longest_batch_ms, total_ms;
 };
 
-/* Rewrite the loaded classes, and from now on those being loaded.  Returns 0, or -1 with *err set. */
-int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, int methods_fd, struct err *err);
+/*
+ * Rewrite the loaded classes, and from now on those being loaded.  Methods go to the control's method log; a stop that
+ * it brings meanwhile leaves the rest of the classes alone.  Returns 0, or -1 with *err set.
+ */
+int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, const struct control *control,
+                     struct err *err);
 
 /* Give all classes their own code back.  The gates are closed already. */
 void instrument_stop(jvmtiEnv *jvmti, JNIEnv *jni);

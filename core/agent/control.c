@@ -98,6 +98,13 @@ int control_connect(struct control *control, const char *path, const char *jvm, 
     return -1;
 }
 
+/* Between its "session" and its "stop" the recorder sends nothing. */
+bool control_has_stop(const struct control *control)
+{
+    struct pollfd now = { .fd = control->socket, .events = POLLIN };
+    return poll(&now, 1, 0) > 0;
+}
+
 void control_wait_for_stop(struct control *control)
 {
     char packet[PROTOCOL_PACKET_BYTES];

@@ -87,7 +87,7 @@ static void hash_free(struct hash_set *set)
 static struct {
     pthread_mutex_t lock;
     const struct agent_config *config; /* borrowed */
-    int methods_fd;                    /* borrowed */
+    const struct control *control;     /* borrowed */
     _Atomic bool active;
     _Atomic int n_hooks; /* threads in the hook */
     struct hash_set ids, classes;
@@ -141,7 +141,7 @@ static int log_method(uint32_t id, const struct rewrite_method *method)
     struct sink s = sink_into(bytes, n);
     protocol_put_method(&s, &entry);
     size_t length = (size_t)(s.at - bytes);
-    bool whole = !s.full && write(state.methods_fd, bytes, length) == (ssize_t)length;
+    bool whole = !s.full && write(state.control->methods_fd, bytes, length) == (ssize_t)length;
     free(bytes);
     return whole ? 0 : -1;
 }
@@ -311,6 +311,8 @@ static int retransform_loaded(jvmtiEnv *jvmti, JNIEnv *jni, bool stopping)
         if (n_batch == BATCH_CLASSES || i + 1 == n) {
             retransform(jvmti, jni, batch, n_batch);
             n_batch = 0;
+            if (!stopping && control_has_stop(state.control))
+                break;
         }
     }
     for (jint i = 0; i < n; i++)
@@ -319,11 +321,12 @@ static int retransform_loaded(jvmtiEnv *jvmti, JNIEnv *jni, bool stopping)
     return 0;
 }
 
-int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, int methods_fd, struct err *err)
+int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, const struct control *control,
+                     struct err *err)
 {
     double start = now_ms();
     state.config = config;
-    state.methods_fd = methods_fd;
+    state.control = control;
     pthread_mutex_lock(&state.lock);
     memset(&state.counts, 0, sizeof state.counts);
     pthread_mutex_unlock(&state.lock);
