@@ -97,11 +97,11 @@ static void end_session(JNIEnv *jni)
     config_free(&agent.config);
 }
 
-static void tell(const char *what)
+static void tell(struct control *control, const char *what)
 {
     struct instrument_counts counts;
     instrument_counts(&counts);
-    control_send(&agent.control,
+    control_send(control,
                  "%s classes=%u methods=%u too_large=%u limits=%u unusual=%u failed=%u batches=%u longest_ms=%.1f "
                  "total_ms=%.1f",
                  what, counts.n_classes, counts.n_methods, counts.n_skipped_too_large, counts.n_skipped_limits,
@@ -114,7 +114,7 @@ static int start(JNIEnv *jni)
     struct err err = { "" };
     int rc = begin_session(jni, &err);
     if (rc == 0)
-        tell("ready");
+        tell(&agent.control, "ready");
     else
         control_send(&agent.control, "failed %s", err.text);
     return rc;
@@ -123,9 +123,11 @@ static int start(JNIEnv *jni)
 static void stop(JNIEnv *jni)
 {
     end_session(jni);
-    tell("stopped");
-    control_close(&agent.control);
+    /* Whoever hears "stopped" may attach again at once. */
+    struct control last = agent.control;
     atomic_store(&agent.phase, IDLE);
+    tell(&last, "stopped");
+    control_close(&last);
 }
 
 /* ---- the thread ---- */
