@@ -54,6 +54,36 @@ static int index_constants(struct classfile *file, struct cursor *c, struct err 
     return 0;
 }
 
+/* Is the constant at the cursor a float or a double whose exponent is all ones and whose fraction is not zero? */
+static bool is_nan(struct cursor at)
+{
+    uint8_t tag = cursor_u8(&at);
+    if (tag == CONSTANT_FLOAT)
+        return (cursor_u32be(&at) & 0x7fffffffu) > 0x7f800000u;
+    if (tag != CONSTANT_DOUBLE)
+        return false;
+    uint32_t high = cursor_u32be(&at) & 0x7fffffffu, low = cursor_u32be(&at);
+    return high > 0x7ff00000u || (high == 0x7ff00000u && low != 0);
+}
+
+bool classfile_has_nan(const uint8_t *bytes, size_t n_bytes)
+{
+    struct cursor c = cursor_over(bytes, n_bytes);
+    cursor_bytes(&c, 8); /* magic and version */
+    unsigned n = cursor_u16be(&c);
+    for (unsigned i = 1; i < n && !c.bad; i++) {
+        size_t length = classfile_constant_bytes(c);
+        if (length == 0)
+            return false;
+        if (is_nan(c))
+            return true;
+        uint8_t tag = *c.at;
+        cursor_bytes(&c, length);
+        i += tag == CONSTANT_LONG || tag == CONSTANT_DOUBLE;
+    }
+    return false;
+}
+
 static void skip_attributes(struct cursor *c)
 {
     uint16_t n = cursor_u16be(c);

@@ -23,6 +23,7 @@ enum { ACC_STATIC = 0x0008, ACC_NATIVE = 0x0100, ACC_ABSTRACT = 0x0400 };
 
 enum {
     CONSTANT_UTF8 = 1,
+    CONSTANT_FLOAT = 4,
     CONSTANT_LONG = 5,
     CONSTANT_DOUBLE = 6,
     CONSTANT_CLASS = 7,
@@ -94,6 +95,9 @@ bool span_is(struct span span, const char *text);
 
 /* The length of the constant that begins at the cursor, tag included; 0 when its tag is unknown or it is cut off. */
 size_t classfile_constant_bytes(struct cursor at);
+
+/* Is there a NaN among the constants of a class file?  One that is damaged has none behind the damage. */
+bool classfile_has_nan(const uint8_t *bytes, size_t n_bytes);
 
 /* The text of a Utf8 constant, or an empty span with at == NULL. */
 struct span classfile_utf8(const struct classfile *file, uint16_t index);

@@ -6,6 +6,7 @@
  * or retransformed again by somebody else, keeps its ids.
  */
 #include "core/agent/agent.h"
+#include "core/agent/classfile.h"
 #include "core/agent/protocol.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 struct hash_slot {
     uint64_t key; /* 0: free */
     uint32_t value;
+    uint32_t session; /* of a method: in which the recorder was told of it */
 };
 
 struct hash_set {
@@ -91,7 +93,7 @@ static struct {
     _Atomic bool active;
     _Atomic int n_hooks; /* threads in the hook */
     struct hash_set ids, classes;
-    uint32_t next_id;
+    uint32_t next_id, session;
     struct instrument_counts counts;
     struct segment *segment; /* where counts are published; borrowed, or NULL */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .next_id = 1 };
@@ -146,6 +148,10 @@ static int log_method(uint32_t id, const struct rewrite_method *method)
     return whole ? 0 : -1;
 }
 
+/*
+ * A method keeps its id in later sessions: HotSpot's constant pools only grow, and with other gates each session would
+ * leave new constants in each class.
+ */
 static uint32_t id_of(const struct rewrite_method *method)
 {
     uint64_t key = hash_text(HASH_START, method->class_name.at, method->class_name.n);
@@ -154,9 +160,15 @@ static uint32_t id_of(const struct rewrite_method *method)
     struct hash_slot *slot = hash_put(&state.ids, key);
     if (slot == NULL)
         return 0;
-    if (slot->value == 0 && state.next_id <= RING_METHOD_MAX && log_method(state.next_id, method) == 0)
-        slot->value = state.next_id++;
-    return slot->value;
+    uint32_t id = slot->value != 0 ? slot->value : state.next_id;
+    if (slot->session == state.session)
+        return id;
+    if (id > RING_METHOD_MAX || log_method(id, method) < 0)
+        return 0;
+    state.next_id += slot->value == 0;
+    slot->value = id;
+    slot->session = state.session;
+    return id;
 }
 
 static bool choose(void *context, const struct rewrite_method *method, struct rewrite_gate *gate)
@@ -220,27 +232,52 @@ static bool remember(const char *name, int n_methods)
     return slot != NULL;
 }
 
+/* Returns whether *out is a class with probes. */
+static bool instrument(jvmtiEnv *jvmti, JNIEnv *jni, const char *name, const unsigned char *bytes, jint n_bytes,
+                       jint *n_out, unsigned char **out)
+{
+    unsigned char *made = NULL;
+    jint n_made = 0;
+    if (!remember(name, rewrite(jvmti, jni, bytes, n_bytes, &made, &n_made))) {
+        if (made != NULL)
+            (*jvmti)->Deallocate(jvmti, made);
+        return false;
+    }
+    *out = made;
+    *n_out = n_made;
+    return true;
+}
+
+/*
+ * HotSpot merges the constants of a class' old and new version, and finds no NaN equal to another: each
+ * retransformation doubles them (java.lang.Math passed 65535 in the 11th session, and took a minute).  For a class that
+ * an agent changed it keeps the bytes from before, and merges those again: then there are a few more each time.  So
+ * such a class is changed, into itself.
+ */
+static void keep_small(jvmtiEnv *jvmti, const unsigned char *bytes, jint n_bytes, jint *n_out, unsigned char **out)
+{
+    unsigned char *copy = NULL;
+    if (!classfile_has_nan(bytes, (size_t)n_bytes) || (*jvmti)->Allocate(jvmti, n_bytes, &copy) != JVMTI_ERROR_NONE)
+        return;
+    memcpy(copy, bytes, (size_t)n_bytes);
+    *out = copy;
+    *n_out = n_bytes;
+}
+
 void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
                                    jobject domain, jint n_bytes, const unsigned char *bytes, jint *n_out,
                                    unsigned char **out)
 {
-    (void)redefined;
     (void)loader;
     (void)domain;
     if (name == NULL || jni == NULL || strncmp(name, AGENT_CLASS_START, strlen(AGENT_CLASS_START)) == 0)
         return;
     atomic_fetch_add(&state.n_hooks, 1);
-    if (atomic_load(&state.active) && config_wants_class(state.config, name, strlen(name))) {
-        unsigned char *made = NULL;
-        jint n_made = 0;
-        if (remember(name, rewrite(jvmti, jni, bytes, n_bytes, &made, &n_made))) {
-            *out = made;
-            *n_out = n_made;
-        } else if (made != NULL) {
-            (*jvmti)->Deallocate(jvmti, made);
-        }
-    }
+    bool done = atomic_load(&state.active) && config_wants_class(state.config, name, strlen(name)) &&
+                instrument(jvmti, jni, name, bytes, n_bytes, n_out, out);
     atomic_fetch_sub(&state.n_hooks, 1);
+    if (!done && redefined != NULL)
+        keep_small(jvmti, bytes, n_bytes, n_out, out);
 }
 
 /* ---- retransformation in batches ---- */
@@ -326,6 +363,7 @@ int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *co
 {
     double start = now_ms();
     state.config = config;
+    state.session++;
     state.control = control;
     pthread_mutex_lock(&state.lock);
     memset(&state.counts, 0, sizeof state.counts);
@@ -342,7 +380,6 @@ int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *co
 void instrument_stop(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     struct timespec pause = { 0, 1000000 };
-    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     pthread_mutex_lock(&state.lock);
     atomic_store(&state.active, false);
     pthread_mutex_unlock(&state.lock);
@@ -350,11 +387,13 @@ void instrument_stop(jvmtiEnv *jvmti, JNIEnv *jni)
         nanosleep(&pause, NULL);
     uint32_t n_failed = state.counts.n_failed_classes;
     retransform_loaded(jvmti, jni, true);
-    /* Ids, and with them gates, may be used again if no code is left that reads them. */
-    if (state.counts.n_failed_classes == n_failed)
-        state.next_id = 1;
-    hash_free(&state.ids);
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     hash_free(&state.classes);
+    /* When ids run short they are given again, if no code is left that reads their gates. */
+    if (state.next_id > RING_METHOD_MAX / 2 && state.counts.n_failed_classes == n_failed) {
+        hash_free(&state.ids);
+        state.next_id = 1;
+    }
 }
 
 void instrument_counts(struct instrument_counts *counts)

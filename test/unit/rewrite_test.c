@@ -236,6 +236,33 @@ static void test_pool(void)
     CHECK("but not further", result.rc == 0 && seen.n_skipped == 3 && seen.why == REWRITE_SKIP_LIMITS);
 }
 
+/* --- NaN constants, which HotSpot takes for different ones. --- */
+
+static const struct {
+    const char *claim, *constants; /* their number and they themselves */
+    bool has_nan;
+} nan_rows[] = {
+    { "no constants", "0001", false },
+    { "a float NaN", "0002 04 7fc00000", true },
+    { "a negative one with another fraction", "0002 04 ff800001", true },
+    { "infinity is none", "0003 04 7f800000 04 ff800000", false },
+    { "a double NaN behind a long", "0005 05 7ff8000000000000 06 7ff8000000000000", true },
+    { "its fraction may be in the low half only", "0003 06 fff0000000000001", true },
+    { "a double infinity is none", "0003 06 7ff0000000000000", false },
+    { "an int and a string with a NaN's bits are none", "0003 03 7fc00000 01 0005 047fc00000", false },
+    { "one that is cut off is none", "0002 04 7fc000", false },
+    { "one behind an unknown tag is not found", "0003 02 04 7fc00000", false },
+};
+
+static void test_nan(void)
+{
+    for (size_t i = 0; i < sizeof nan_rows / sizeof *nan_rows; i++) {
+        uint8_t bytes[64] = { 0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49 };
+        size_t n = 8 + from_hex(nan_rows[i].constants, bytes + 8);
+        CHECK(nan_rows[i].claim, classfile_has_nan(bytes, n) == nan_rows[i].has_nan);
+    }
+}
+
 int main(void)
 {
     seen.take = true;
@@ -244,6 +271,7 @@ int main(void)
     test_constructors();
     test_policy();
     test_pool();
+    test_nan();
     classfile_free(&result.file);
     free(result.bytes);
     return tap_done();
