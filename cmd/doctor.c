@@ -101,8 +101,8 @@ static void summarize(const struct doctor *doctor, const char *failed)
         return;
     }
     printf("mmprof can record %s; times are %s times; ", subject, doctor->has_switches ? "CPU" : "wall-clock");
-    if (doctor->n_counters == 0)
-        printf("no hardware counters\n");
+    if (!doctor->probes_count)
+        printf("%s\n", doctor->n_counters == 0 ? "no hardware counters" : "probes cannot read the hardware counters");
     else
         printf("%zu hardware counters\n", doctor->n_counters);
 }

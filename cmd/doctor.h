@@ -40,6 +40,7 @@ struct doctor {
     struct jvm_flags flags;
     /* What earlier checks found, for later ones and the last line. */
     size_t n_counters; /* events that fit into one group; 0: no hardware counters */
+    bool probes_count; /* and probes can read them */
     bool has_switches;
 };
 

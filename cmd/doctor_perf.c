@@ -75,35 +75,49 @@ static void sort_defaults(struct doctor *doctor, char counting[NAMES_BYTES], cha
 }
 
 /* The reason without the event's name in front. */
-static enum doctor_level no_counters(struct err *said, const struct err *reason)
+static const char *short_reason(const struct err *reason)
 {
     const char *why = strstr(reason->text, "': ");
-    err_set(said, "no hardware counters: %s", why == NULL ? reason->text : why + 3);
-    return DOCTOR_LIMIT;
+    return why == NULL ? reason->text : why + 3;
+}
+
+/* The first of cycles and instructions that opens: emulated and virtual PMUs may have one of them only. */
+static enum selftest_result find_event(struct doctor *doctor, struct counter_spec *spec, struct err *reason)
+{
+    static const char *const names[] = { "cycles", "instructions" };
+    enum selftest_result result = SELFTEST_REFUSED;
+    struct err ignored = { "" };
+    for (size_t i = 0; i < 2 && (result == SELFTEST_REFUSED || result == SELFTEST_SILENT); i++)
+        if (events_encode(names[i], doctor->arena, spec, i == 0 ? reason : &ignored) == 0)
+            result = selftest_event(spec, 0, i == 0 ? reason : &ignored);
+    if (result == SELFTEST_NO_READS && ignored.text[0] != '\0')
+        *reason = ignored;
+    return result;
 }
 
 enum doctor_level doctor_counters(struct doctor *doctor, struct err *said)
 {
-    struct counter_spec cycles, instructions;
-    struct err reason = { "" }, ignored;
+    struct counter_spec spec;
+    struct err reason = { "" };
     char counting[NAMES_BYTES], others[NAMES_BYTES];
     const char *pmu = events_pmu_description();
+    enum selftest_result result = find_event(doctor, &spec, &reason);
+    pmu = pmu[0] == '\0' ? "a PMU unknown to libpfm4" : pmu;
     doctor->n_counters = 0;
-    if (events_encode("cycles", doctor->arena, &cycles, &reason) < 0 ||
-        events_encode("instructions", doctor->arena, &instructions, &reason) < 0)
-        return no_counters(said, &reason);
-    enum selftest_result result = selftest_event(&cycles, 0, &reason);
-    if (result != SELFTEST_USABLE && result != SELFTEST_NO_READS &&
-        selftest_event(&instructions, 0, &ignored) != SELFTEST_USABLE)
-        return no_counters(said, &reason);
-    doctor->n_counters = selftest_group_size(&instructions.code);
-    if (result == SELFTEST_NO_READS)
-        return no_counters(said, &reason);
+    doctor->probes_count = result == SELFTEST_USABLE;
+    if (result == SELFTEST_REFUSED || result == SELFTEST_SILENT) {
+        err_set(said, "no hardware counters: %s", short_reason(&reason));
+        return DOCTOR_LIMIT;
+    }
+    doctor->n_counters = selftest_group_size(&spec.code);
+    const char *more = doctor->n_counters == COUNTERS_MAX ? " or more" : "";
+    if (result == SELFTEST_NO_READS) {
+        err_set(said, "%s; %zu%s events fit at once, but: %s", pmu, doctor->n_counters, more, short_reason(&reason));
+        return DOCTOR_LIMIT;
+    }
     sort_defaults(doctor, counting, others);
-    err_set(said, "%s; %zu%s events fit at once; of the default ones %s count%s%s",
-            pmu[0] == '\0' ? "a PMU unknown to libpfm4" : pmu, doctor->n_counters,
-            doctor->n_counters == COUNTERS_MAX ? " or more" : "", counting[0] == '\0' ? "none" : counting,
-            others[0] == '\0' ? "" : "; not ", others);
+    err_set(said, "%s; %zu%s events fit at once; of the default ones %s count%s%s", pmu, doctor->n_counters, more,
+            counting[0] == '\0' ? "none" : counting, others[0] == '\0' ? "" : "; not ", others);
     if (others[0] == '\0')
         return DOCTOR_OK;
     err_next(said, "'mmprof list' shows the events that count here; name some of them with -e");
@@ -179,7 +193,7 @@ enum doctor_level doctor_switches(struct doctor *doctor, struct err *said)
     }
     kernel_rings_state(rings, &state);
     kernel_rings_close(rings);
-    err_set(said, "context switches and page faults are recorded, in a ring of %zu KB for each of %u CPUs",
+    err_set(said, "context switches and page faults are recorded, in a ring of %zu KB for each CPU (%u)",
             state.ring_bytes / 1024, state.n_cpus);
     return DOCTOR_OK;
 }
@@ -213,8 +227,8 @@ enum doctor_level doctor_files(struct doctor *doctor, struct err *said)
 {
     uint64_t threads = doctor->is_jvm ? doctor->n_threads : THREADS_MANY;
     uint64_t wanted = threads * doctor->n_cpus + FILES_OWN;
-    err_set(said, "%" PRIu64 " files may be open; %s%" PRIu64 " threads on %" PRIu32 " CPUs take %" PRIu64,
-            doctor->n_files, doctor->is_jvm ? "this JVM's " : "", threads, doctor->n_cpus, wanted);
+    err_set(said, "%" PRIu64 " files may be open; %s%" PRIu64 " threads take %" PRIu64 " (CPUs: %" PRIu32 ")",
+            doctor->n_files, doctor->is_jvm ? "this JVM's " : "", threads, wanted, doctor->n_cpus);
     if (doctor->n_files >= wanted)
         return DOCTOR_OK;
     err_next(said, "raise the hard limit ('ulimit -Hn', as root), or times are wall-clock times");

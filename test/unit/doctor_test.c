@@ -173,14 +173,14 @@ static const struct machine_case {
       { { NULL, NULL } },
       { .n_cpus = 4, .n_files = 1024, .is_jvm = true, .n_threads = 40 },
       DOCTOR_OK,
-      "1024 files may be open; this JVM's 40 threads on 4 CPUs take 224",
+      "1024 files may be open; this JVM's 40 threads take 224 (CPUs: 4)",
       NULL },
     { "128 CPUs take many files",
       doctor_files,
       { { NULL, NULL } },
       { .n_cpus = 128, .n_files = 4096 },
       DOCTOR_LIMIT,
-      "100 threads on 128 CPUs take 12864",
+      "100 threads take 12864 (CPUs: 128)",
       "ulimit -Hn" },
 
     { "a good time stamp counter",
@@ -399,6 +399,35 @@ static int refuse(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd
     return -1;
 }
 
+/* A kernel with one counter that counts, but has no page to read it from. */
+static int count_only(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+    static const uint64_t reading[3] = { 123, 1000, 1000 };
+    int fds[2] = { -1, -1 };
+    (void)pid, (void)cpu, (void)flags;
+    errno = group_fd >= 0 || attr->config == PERF_COUNT_HW_CPU_CYCLES ? refusal : 0;
+    if (errno != 0 || pipe(fds) < 0)
+        return -1;
+    bool written = write(fds[1], reading, sizeof reading) == (ssize_t)sizeof reading;
+    close(fds[1]);
+    return written ? fds[0] : -1;
+}
+
+static void test_counters(struct arena *arena)
+{
+    struct doctor doctor;
+    struct err said = { "" };
+    doctor_init(&doctor, arena, 0);
+    counters_perf_open_replace(count_only);
+    refusal = EINVAL;
+    CHECK("a PMU with instructions only, whose counter cannot be read",
+          doctor_counters(&doctor, &said) == DOCTOR_LIMIT && doctor.n_counters == 1 && !doctor.probes_count &&
+              strstr(said.text, "; 1 events fit at once, but: it counts, but user space may not") != NULL &&
+              strstr(said.text, "\n  next: run '") != NULL);
+    printf("# %s\n", said.text);
+    counters_perf_open_replace(NULL);
+}
+
 static void test_refusals(struct arena *arena)
 {
     struct doctor doctor;
@@ -463,6 +492,7 @@ int main(void)
     struct arena arena = { 0 };
     test_machines();
     test_refusals(&arena);
+    test_counters(&arena);
     test_flags();
     test_release();
     arena_free(&arena);
