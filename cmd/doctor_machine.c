@@ -49,7 +49,7 @@ static bool is_tsc_clock(const char *name)
 
 enum doctor_level doctor_clock(struct doctor *doctor, struct err *said)
 {
-    static char info[16384];
+    char info[16384];
     char source[64];
     if (!doctor->is_x86) {
         err_set(said, "the virtual counter (cntvct), the same on all CPUs");
