@@ -124,7 +124,7 @@ machine_make() {
 }
 
 # The unit tests that look at the counters.
-machine_unit=(counters_test counters_read_test selftest_test kernel_rings_test)
+machine_unit=(counters_test counters_read_test selftest_test kernel_rings_test default_sets_test doctor_test)
 
 # mmprof and its agent for the machine, and the classes, which are any machine's.
 machine_build() {
