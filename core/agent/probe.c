@@ -19,7 +19,12 @@ struct probe_thread {
     uint32_t epoch; /* of the session whose ring this is; 0: no ring */
     uint32_t mask;  /* words in the ring minus one */
     uint64_t *words;
-    uint32_t *stack; /* the methods that are open, as many as ring->depth */
+    /*
+     * The calls recorded and not left yet, and their methods.  The count is not in the ring: when a session's memory is
+     * replaced by zeros under a thread in the middle of a probe, it must stay right.
+     */
+    uint32_t depth;
+    uint32_t *stack;
     struct ring *ring;
     uint32_t n_counters;
     uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
@@ -91,7 +96,7 @@ static bool take_ring(uint32_t epoch)
     }
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
     ring->limit = tail + segment->ring_words;
-    ring->depth = ring->n_lost_unrecorded = 0;
+    self.depth = ring->n_lost_unrecorded = 0;
     atomic_store_explicit(&ring->n_lost, 0, memory_order_relaxed);
     atomic_store_explicit(&ring->name_set, 0, memory_order_relaxed);
     ring->tid = (int32_t)syscall(SYS_gettid);
@@ -126,7 +131,7 @@ void probe_thread_ended(void)
 /* There is one word for the record itself and one for each exit that is still to come; with counters, more. */
 static inline bool has_room(const struct ring *ring, uint64_t head, uint64_t record_words)
 {
-    return head + (ring->depth + UINT64_C(3)) * record_words <= ring->limit;
+    return head + (self.depth + UINT64_C(3)) * record_words <= ring->limit;
 }
 
 static bool find_room(struct ring *ring, uint64_t head, uint64_t record_words)
@@ -216,7 +221,7 @@ jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint t
     }
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     uint32_t method = (uint32_t)token & RING_METHOD_MAX;
-    self.stack[ring->depth++] = method;
+    self.stack[self.depth++] = method;
     head = put_record(head, RING_ENTER, method);
     atomic_store_explicit(&ring->head, head, memory_order_release);
     return token;
@@ -228,7 +233,7 @@ static inline void record_exit(struct ring *ring, enum ring_kind kind, uint32_t 
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     if (ring->n_lost_unrecorded > 0 && find_room(ring, head, 1 + self.n_counters))
         head = put_gap(ring, head);
-    ring->depth--;
+    self.depth--;
     head = put_record(head, kind, method);
     atomic_store_explicit(&ring->head, head, memory_order_release);
 }
@@ -240,26 +245,26 @@ static inline void record_exit(struct ring *ring, enum ring_kind kind, uint32_t 
  */
 static __attribute__((noinline)) bool unwind_to(struct ring *ring, uint32_t method)
 {
-    uint32_t at = ring->depth;
+    uint32_t at = self.depth;
     while (at > 0 && self.stack[at - 1] != method)
         at--;
     if (at == 0)
         return false;
-    while (ring->depth > at)
-        record_exit(ring, RING_UNWIND, self.stack[ring->depth - 1]);
+    while (self.depth > at)
+        record_exit(ring, RING_UNWIND, self.stack[self.depth - 1]);
     return true;
 }
 
-static inline bool is_innermost(const struct ring *ring, uint32_t method)
+static inline bool is_innermost(uint32_t method)
 {
-    return ring->depth > 0 && self.stack[ring->depth - 1] == method;
+    return self.depth > 0 && self.stack[self.depth - 1] == method;
 }
 
 static inline void leave(jint token, enum ring_kind kind)
 {
     struct ring *ring = self.ring;
     uint32_t method = (uint32_t)token & RING_METHOD_MAX;
-    if (token_epoch(token) == self.epoch && (is_innermost(ring, method) || unwind_to(ring, method)))
+    if (token_epoch(token) == self.epoch && (is_innermost(method) || unwind_to(ring, method)))
         record_exit(ring, kind, method);
 }
 
@@ -282,7 +287,7 @@ void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint 
     (void)jni;
     (void)probe;
     uint32_t method = (uint32_t)token & RING_METHOD_MAX;
-    if (token_epoch(token) == self.epoch && !is_innermost(self.ring, method))
+    if (token_epoch(token) == self.epoch && !is_innermost(method))
         unwind_to(self.ring, method);
 }
 
@@ -307,6 +312,7 @@ int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, ui
 {
     static uint32_t stack[4]; /* one thread calibrates at a time, one call deep */
     memset(ring, 0, sizeof *ring);
+    self.depth = 0;
     self.stack = stack;
     ring->limit = UINT64_MAX;
     self.ring = ring;

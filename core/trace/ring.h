@@ -66,7 +66,6 @@ struct ring {
     _Alignas(64) _Atomic uint64_t head;
     _Atomic uint64_t n_lost;    /* calls dropped since the ring was taken */
     uint64_t limit;             /* head must stay below this: the tail last seen plus the ring's size */
-    uint32_t depth;             /* calls recorded and not left yet */
     uint32_t n_lost_unrecorded; /* calls dropped since the last RING_GAP */
     _Atomic uint32_t state;     /* enum ring_state */
     int32_t tid;                /* in the target's own PID namespace */
@@ -80,7 +79,7 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 3
+#define SEGMENT_VERSION 4
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */

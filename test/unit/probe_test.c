@@ -276,6 +276,25 @@ static void test_stale_calls(void)
     close_world(&w);
 }
 
+/* The agent replaces a session's memory by zeros, whatever threads are doing. */
+static void test_lost_memory(void)
+{
+    struct world w;
+    CHECK("a session opens to lose its memory", open_world(&w, 8192));
+    jint outer = enter(1), inner = enter(2);
+    probe_stop();
+    memset(w.session.segment, 0, w.session.segment_bytes);
+    leave(inner);
+    leave(outer);
+    leave(inner);
+    CHECK_NUMBER("afterwards nothing is recorded", enter(3), 0);
+    leave(outer);
+    CHECK_NUMBER("and nothing is written", atomic_load(&session_ring(&w.session, 0)->head), 0);
+    struct err err = { "" };
+    CHECK("the trace closes all the same", trace_writer_close(w.writer, ticks_now(), &err) == 0);
+    close_world(&w);
+}
+
 static void test_epochs(void)
 {
     struct world w;
@@ -296,6 +315,7 @@ int main(void)
 {
     test_loss();
     test_stale_calls();
+    test_lost_memory();
     test_epochs();
     test_threads();
     return tap_done();
