@@ -16,6 +16,15 @@ static bool was_asked(const struct making *making, enum event_role role)
     return false;
 }
 
+/* Unlike switches, faults are only recorded when they are asked for. */
+static bool faults_are_measured(const struct making *making)
+{
+    for (size_t i = 0; i < making->n_events; i++)
+        if (making->events[i].role == EVENT_FAULTS && making->events[i].why[0] == '\0')
+            return true;
+    return false;
+}
+
 static size_t hidden(struct table *table, bool is_hidden, size_t column)
 {
     table->columns[column].not_in_text = is_hidden;
@@ -68,7 +77,7 @@ void report_columns(struct making *making)
     add_event_columns(making);
     bool no_off = making->source->tree->cpu_is_wall;
     at->off_cpu = hidden(t, no_off, table_column(t, "Off-CPU/call", "off_cpu_ns_per_call", TABLE_NS));
-    bool no_faults = no_off || (making->has_hardware && !was_asked(making, EVENT_FAULTS));
+    bool no_faults = no_off || !faults_are_measured(making);
     bool no_switches = no_off || (making->has_hardware && !was_asked(making, EVENT_SWITCHES));
     at->faults = hidden(t, no_faults, table_column(t, "Faults/s", "page_faults_per_cpu_s", TABLE_RATE));
     at->switches = hidden(t, no_switches, table_column(t, "Switches/s", "switches_per_cpu_s", TABLE_RATE));
@@ -127,7 +136,8 @@ static void fill_kernel(const struct making *making, const struct values *v, str
 {
     double cpu_s = v->cpu_ticks * making->source->tree->ns_per_tick / 1e9;
     bool is_known = v->metrics != NULL && v->n_metrics >= CALLTREE_COUNTERS;
-    cells[making->at.faults] = ratio(is_known ? (double)v->metrics[CALLTREE_FAULTS] : -1, cpu_s);
+    bool has_faults = is_known && faults_are_measured(making);
+    cells[making->at.faults] = ratio(has_faults ? (double)v->metrics[CALLTREE_FAULTS] : -1, cpu_s);
     cells[making->at.switches] = ratio(is_known ? (double)v->metrics[CALLTREE_SWITCHES] : -1, cpu_s);
 }
 
