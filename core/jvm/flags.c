@@ -1,5 +1,7 @@
 #include "core/jvm/flags.h"
 
+#include "core/jvm/process.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,21 +115,6 @@ void jvm_flags_environment(struct jvm_flags *flags, const char *variables, size_
 
 /* ---- files ---- */
 
-/* Returns how many bytes were read, with a NUL behind them, or -1. */
-static ssize_t read_all(const char *path, char *text, size_t n)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    size_t done = 0;
-    ssize_t got;
-    while (done < n - 1 && (got = read(fd, text + done, n - 1 - done)) > 0)
-        done += (size_t)got;
-    close(fd);
-    text[done] = '\0';
-    return (ssize_t)done;
-}
-
 int jvm_flags_read(pid_t pid, struct jvm_flags *flags)
 {
     char path[64], *text = malloc(FILE_BYTES);
@@ -135,11 +122,11 @@ int jvm_flags_read(pid_t pid, struct jvm_flags *flags)
     if (text == NULL)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    ssize_t n = read_all(path, text, FILE_BYTES);
+    ssize_t n = jvm_read_file(path, text, FILE_BYTES);
     if (n > 0)
         jvm_flags_environment(flags, text, (size_t)n);
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    n = read_all(path, text, FILE_BYTES);
+    n = jvm_read_file(path, text, FILE_BYTES);
     if (n > 0)
         jvm_flags_command(flags, text, (size_t)n);
     free(text);
@@ -208,7 +195,7 @@ int jvm_release_read(pid_t pid, struct jvm_release *release)
             return -1;
         *slash = '\0';
         snprintf(path, sizeof path, "/proc/%d/root%s/release", (int)pid, libjvm);
-        if (up >= 2 && read_all(path, text, sizeof text) > 0)
+        if (up >= 2 && jvm_read_file(path, text, sizeof text) > 0)
             return jvm_release_parse(text, release);
     }
     return -1;

@@ -12,11 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Read a small file of /proc; the text ends with NUL.  Returns its length, or -1 with errno set. */
-static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t n)
+ssize_t jvm_read_file(const char *path, char *text, size_t n)
 {
-    char path[96];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
@@ -27,6 +24,13 @@ static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t n)
     close(fd);
     text[done] = '\0';
     return (ssize_t)done;
+}
+
+static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t n)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    return jvm_read_file(path, text, n);
 }
 
 /* The text behind "KEY:" in /proc/PID/status, or "". */

@@ -33,6 +33,9 @@ struct jvm_process {
  */
 int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err);
 
+/* Read a small file into n bytes, with a NUL behind what was read.  Returns its length, or -1 with errno set. */
+ssize_t jvm_read_file(const char *path, char *text, size_t n);
+
 /* The thread ids of a process, at most n; the total count, or -1 when the process is gone. */
 int jvm_process_threads(pid_t pid, pid_t *tids, int n);
 
