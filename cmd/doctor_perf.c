@@ -110,7 +110,7 @@ enum doctor_level doctor_counters(struct doctor *doctor, struct err *said)
         return DOCTOR_LIMIT;
     }
     doctor->n_counters = selftest_group_size(&spec.code);
-    const char *more = doctor->n_counters == COUNTERS_MAX ? " or more" : "";
+    const char *more = doctor->n_counters == COUNTERS_GROUP_MAX ? " or more" : "";
     if (result == SELFTEST_NO_READS) {
         err_set(said, "%s; %zu%s events fit at once, but: %s", pmu, doctor->n_counters, more, short_reason(&reason));
         return DOCTOR_LIMIT;

@@ -44,7 +44,7 @@ static void print_pmu(struct arena *arena)
     }
     size_t n = selftest_group_size(&spec.code);
     printf("PMU: %s; %zu%s events fit into one group\n", pmu[0] != '\0' ? pmu : "unknown to libpfm4", n,
-           n == COUNTERS_MAX ? " or more" : "");
+           n == COUNTERS_GROUP_MAX ? " or more" : "");
     if (result == SELFTEST_NO_READS)
         printf("  %s\n", reason.text);
 }

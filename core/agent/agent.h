@@ -48,8 +48,7 @@ struct agent_config {
     size_t n_includes, n_excludes;
     struct agent_phase *phases; /* owned, sorted by class name */
     size_t n_phases;
-    struct counter_code counters[RING_COUNTERS_MAX];
-    size_t n_counters;
+    struct counter_layout layout;
 };
 
 /* Read the configuration from a descriptor.  Returns 0, or -1 with *err set. */

@@ -134,7 +134,7 @@ int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *se
     struct calibration c = { .ring = NULL };
     struct counters_failure failure;
     bool refused = false;
-    int rc = prepare(&c, config->n_counters, err);
+    int rc = prepare(&c, counter_layout_columns(&config->layout), err);
     jmethodID loop = (*jni)->GetStaticMethodID(jni, classes_probe(), "calibrate", "(II)V");
     bool runs = rc == 0 && loop != NULL;
     for (int i = 0, n_since_best = 0; runs && i < MAX_ROUNDS && n_since_best < SETTLED_ROUNDS; i++) {

@@ -68,14 +68,19 @@ static int add_phase(struct agent_config *config, char *text, struct err *err)
 static int add_event(struct agent_config *config, const char *text, struct err *err)
 {
     uint64_t fields[5];
+    struct counter_layout *layout = &config->layout;
+    uint32_t n = layout->n_slots;
     for (size_t i = 0; i < 5; i++) {
         char *end;
         fields[i] = strtoull(text, &end, 16);
-        if (end == text || config->n_counters == RING_COUNTERS_MAX)
+        if (end == text || n == COUNTERS_GROUP_MAX)
             return err_set(err, "bad event in the configuration");
         text = end;
     }
-    struct counter_code *code = &config->counters[config->n_counters++];
+    struct counter_code *code = &layout->codes[n];
+    layout->event[n] = (uint8_t)n;
+    layout->n_groups = 1;
+    layout->first[1] = layout->n_slots = n + 1;
     code->type = (uint32_t)fields[0];
     code->config = fields[1];
     code->config1 = fields[2];

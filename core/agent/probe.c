@@ -38,8 +38,8 @@ static struct {
     _Atomic uint32_t epoch; /* 0: nothing is recorded */
     struct segment *segment;
     jvmtiEnv *jvmti;
-    struct counter_code counters[RING_COUNTERS_MAX];
-    uint32_t n_counters;
+    struct counter_layout layout;
+    uint32_t n_counters; /* values that follow each record */
 } session;
 
 static uint32_t token_epoch(jint token)
@@ -105,7 +105,7 @@ static bool take_ring(uint32_t epoch)
     self.n_counters = session.n_counters;
     /* A group that does not open reads as not counted. */
     if (self.n_counters > 0)
-        counters_thread_open(&self.counters, session.counters, self.n_counters, &failure);
+        counters_thread_open(&self.counters, &session.layout, NULL, &failure);
     self.ring = ring;
     self.words = segment_words(segment, index);
     self.stack = segment_stack(segment, index);
@@ -149,7 +149,7 @@ static inline void put(uint64_t head, uint64_t word)
 static uint64_t put_with_counters(uint64_t head, enum ring_kind kind, uint32_t method, uint64_t ticks)
 {
     uint64_t values[RING_COUNTERS_MAX];
-    if (!counters_thread_read(&self.counters, values))
+    if (!counters_thread_read(&self.counters, ticks, values))
         for (uint32_t i = 0; i < self.n_counters; i++)
             values[i] = RING_NOT_COUNTED;
     put(head++, ring_word(kind, method, ticks));
@@ -297,8 +297,8 @@ void probe_start(struct segment *segment, const struct agent_config *config, jvm
 {
     session.segment = segment;
     session.jvmti = jvmti;
-    memcpy(session.counters, config->counters, sizeof session.counters);
-    session.n_counters = (uint32_t)config->n_counters;
+    session.layout = config->layout;
+    session.n_counters = counter_layout_columns(&config->layout);
     atomic_store_explicit(&session.epoch, segment->epoch, memory_order_release);
 }
 
@@ -318,10 +318,10 @@ int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, ui
     self.ring = ring;
     self.words = words;
     self.mask = n_words - 1;
-    self.n_counters = (uint32_t)config->n_counters;
+    self.n_counters = counter_layout_columns(&config->layout);
     self.epoch = epoch;
     counters_thread_close(&self.counters);
-    return self.n_counters == 0 ? 0 : counters_thread_open(&self.counters, config->counters, self.n_counters, failure);
+    return self.n_counters == 0 ? 0 : counters_thread_open(&self.counters, &config->layout, NULL, failure);
 }
 
 void probe_leave_private(void)

@@ -66,8 +66,8 @@ static void join_names(const struct counter_set *set, const bool *fits, bool fit
 
 int selftest_fit(const struct counter_set *set, struct err *err)
 {
-    struct counter_code codes[COUNTERS_MAX];
-    bool fits[COUNTERS_MAX];
+    struct counter_code codes[COUNTERS_GROUP_MAX];
+    bool fits[COUNTERS_GROUP_MAX];
     char fitting[512], others[512];
     size_t n = selftest_codes(set, codes);
     if (n == 0 || selftest_group(codes, n, fits) == n)
@@ -87,8 +87,8 @@ static void drop(struct counter_set *set, size_t i)
 /* Of the default set only what fits stays. */
 static void reduce(struct counter_set *set)
 {
-    struct counter_code codes[COUNTERS_MAX];
-    bool fits[COUNTERS_MAX];
+    struct counter_code codes[COUNTERS_GROUP_MAX];
+    bool fits[COUNTERS_GROUP_MAX];
     size_t n = selftest_codes(set, codes);
     selftest_group(codes, n, fits);
     for (size_t i = n; i > 0; i--)
@@ -121,7 +121,7 @@ static int choose_default(pid_t pid, struct arena *arena, struct counter_set *se
     const struct default_set *defaults = default_set_for(events_pmu_name());
     struct err ignored;
     set->n = 0;
-    for (size_t i = 0; defaults->events[i] != NULL && set->n < COUNTERS_MAX; i++)
+    for (size_t i = 0; defaults->events[i] != NULL && set->n < COUNTERS_GROUP_MAX; i++)
         add_usable(defaults->events[i], pid, arena, set, i == 0 ? note : &ignored);
     reduce(set);
     if (set->n > 0) {

@@ -49,65 +49,148 @@ static inline uint64_t hardware_register(uint32_t index, void *context)
 #error "mmprof runs on x86-64 and aarch64"
 #endif
 
-static size_t page_bytes(void)
+static const struct perf_event_mmap_page *page_of(const struct counters_thread *thread, uint32_t slot)
 {
-    return (size_t)sysconf(_SC_PAGESIZE);
+    return (const struct perf_event_mmap_page *)(const void *)(thread->pages + (size_t)slot * thread->page_bytes);
 }
 
-static int open_and_map(const struct counter_code *code, int leader, int *fd, const struct perf_event_mmap_page **page,
-                        struct counters_failure *failure)
+static uint32_t n_slots(const struct counters_thread *thread)
+{
+    return thread->first[thread->n_groups];
+}
+
+/* ---- opening ---- */
+
+static int fail(struct counters_failure *failure, enum counters_step step, uint32_t slot, int error)
+{
+    *failure = (struct counters_failure){ .error = error, .step = step, .i = slot };
+    return -1;
+}
+
+/* The pages' place: side by side, so that one address finds them all. */
+static int reserve(struct counters_thread *thread, const struct counter_layout *layout,
+                   struct counters_failure *failure)
+{
+    if (layout->n_groups == 0 || !counter_layout_valid(layout))
+        return fail(failure, COUNTERS_OPEN, 0, EINVAL);
+    thread->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+    thread->n_groups = (uint8_t)layout->n_groups;
+    for (uint32_t g = 0; g <= layout->n_groups; g++)
+        thread->first[g] = (uint8_t)layout->first[g];
+    void *at = mmap(NULL, (size_t)layout->n_slots * thread->page_bytes, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return fail(failure, COUNTERS_MAP, 0, errno);
+    thread->pages = at;
+    return 0;
+}
+
+/* Returns the descriptor, or -1. */
+static int open_slot(const struct counters_thread *thread, const struct counter_layout *layout, uint32_t slot,
+                     int leader, struct counters_failure *failure)
 {
     struct perf_event_attr attr;
-    counters_attr(code, &attr);
-    failure->step = COUNTERS_OPEN;
-    *fd = counters_perf_open(&attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
-    if (*fd < 0) {
-        failure->error = errno;
-        return -1;
-    }
-    failure->step = COUNTERS_MAP;
-    void *mapped = mmap(NULL, page_bytes(), PROT_READ, MAP_SHARED, *fd, 0);
+    counters_attr(&layout->codes[slot], &attr);
+    int fd = counters_perf_open(&attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return fail(failure, COUNTERS_OPEN, slot, errno);
+    char *at = thread->pages + (size_t)slot * thread->page_bytes;
+    const void *mapped = mmap(at, thread->page_bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
     if (mapped == MAP_FAILED) {
-        failure->error = errno;
+        fail(failure, COUNTERS_MAP, slot, errno);
+        close(fd);
         return -1;
     }
-    *page = mapped;
-    return 0;
+    return fd;
 }
 
-static int first_read(struct counters_thread *thread, struct counters_failure *failure)
+static int open_group(const struct counters_thread *thread, const struct counter_layout *layout, uint32_t g,
+                      int *leader, struct counters_failure *failure)
 {
-    failure->step = COUNTERS_FIRST_READ;
-    failure->error = 0;
-    for (failure->i = 0; failure->i < thread->n; failure->i++) {
-        struct counter_value first;
-        if (!counters_page_read(thread->pages[failure->i], hardware_register, NULL, &first))
+    uint32_t slot = layout->first[g];
+    *leader = open_slot(thread, layout, slot, -1, failure);
+    if (*leader < 0)
+        return -1;
+    while (++slot < layout->first[g + 1]) {
+        int fd = open_slot(thread, layout, slot, *leader, failure);
+        if (fd < 0)
             return -1;
-        if (failure->i == 0)
-            thread->missed_ns = first.missed_ns;
+        close(fd);
     }
     return 0;
 }
 
-int counters_thread_open(struct counters_thread *thread, const struct counter_code *codes, uint32_t n,
+/* One group: it must count now, and all of the time. */
+static int check_one(struct counters_thread *thread, struct counters_failure *failure)
+{
+    struct counter_value value = { .counts = false };
+    for (uint32_t i = 0; i < n_slots(thread); i++) {
+        if (!counters_page_read(page_of(thread, i), false, 0, hardware_register, NULL, &value) || !value.counts)
+            return fail(failure, COUNTERS_FIRST_READ, i, 0);
+        if (i == 0)
+            thread->missed_ns = value.enabled_ns - value.running_ns;
+    }
+    return 0;
+}
+
+#define BEGUN_TRIES 3
+
+/*
+ * How long after the first group was another one opened?  Both say how long they were enabled, but not at one moment:
+ * the first one is read before and after.
+ */
+static int32_t measure_begun(const int *leaders, uint32_t g, const struct counters_thread *thread)
+{
+    const uint8_t *first = thread->first;
+    struct counters_reading before, between, after;
+    uint64_t best = UINT64_MAX, begun = 0;
+    for (int i = 0; i < BEGUN_TRIES; i++) {
+        if (!counters_read_group(leaders[0], first[1], &before) ||
+            !counters_read_group(leaders[g], (uint32_t)(first[g + 1] - first[g]), &between) ||
+            !counters_read_group(leaders[0], first[1], &after))
+            return 0;
+        uint64_t width = after.enabled_ns - before.enabled_ns;
+        if (width >= best)
+            continue;
+        best = width;
+        begun = before.enabled_ns + width / 2 - between.enabled_ns;
+    }
+    return (int64_t)begun > INT32_MAX || (int64_t)begun < 0 ? 0 : (int32_t)begun;
+}
+
+/* Several groups: they must be readable, and tell the time, whenever they will count. */
+static int check_several(struct counters_thread *thread, const int *leaders, struct counters_failure *failure)
+{
+    for (uint32_t i = 0; i < n_slots(thread); i++) {
+        uint64_t capabilities = ((const volatile struct perf_event_mmap_page *)page_of(thread, i))->capabilities;
+        if ((capabilities & COUNTERS_MAY_READ) == 0)
+            return fail(failure, COUNTERS_FIRST_READ, i, 0);
+        if ((capabilities & COUNTERS_HAS_TIME) == 0)
+            return fail(failure, COUNTERS_TIME, i, 0);
+    }
+    for (uint32_t g = 1; g < thread->n_groups; g++)
+        thread->begun_ns[g] = measure_begun(leaders, g, thread);
+    return 0;
+}
+
+int counters_thread_open(struct counters_thread *thread, const struct counter_layout *layout, int *leader_fds,
                          struct counters_failure *failure)
 {
-    struct counters_thread opening = { .n = 0 };
-    int fds[COUNTERS_MAX];
-    int rc = n >= 1 && n <= COUNTERS_MAX ? 0 : -1;
-    thread->n = 0;
-    *failure = (struct counters_failure){ .error = EINVAL, .step = COUNTERS_OPEN };
-    uint32_t n_fds = 0;
-    for (uint32_t i = 0; rc == 0 && i < n; i++) {
-        failure->i = i;
-        rc = open_and_map(&codes[i], i == 0 ? -1 : fds[0], &fds[i], &opening.pages[i], failure);
-        n_fds += fds[i] >= 0;
-        opening.n += rc == 0;
+    struct counters_thread opening = { .pages = NULL };
+    int leaders[COUNTERS_GROUPS_MAX], rc = reserve(&opening, layout, failure);
+    uint32_t n_leaders = 0;
+    thread->pages = NULL;
+    for (uint32_t g = 0; rc == 0 && g < layout->n_groups; g++) {
+        rc = open_group(&opening, layout, g, &leaders[g], failure);
+        n_leaders += leaders[g] >= 0;
     }
     if (rc == 0)
-        rc = first_read(&opening, failure);
-    for (uint32_t i = 0; i < n_fds; i++)
-        close(fds[i]);
+        rc = layout->n_groups == 1 ? check_one(&opening, failure) : check_several(&opening, leaders, failure);
+    for (uint32_t g = 0; g < n_leaders; g++)
+        if (rc == 0 && leader_fds != NULL)
+            leader_fds[g] = leaders[g];
+        else
+            close(leaders[g]);
     if (rc < 0)
         counters_thread_close(&opening);
     else
@@ -115,22 +198,67 @@ int counters_thread_open(struct counters_thread *thread, const struct counter_co
     return rc;
 }
 
-bool counters_thread_read(const struct counters_thread *thread, uint64_t *values)
+/* ---- reading ---- */
+
+static bool read_one(const struct counters_thread *thread, uint64_t *columns)
 {
-    bool valid = thread->n > 0;
-    for (uint32_t i = 0; i < thread->n; i++) {
-        struct counter_value read = { 0, 0 };
-        valid &= counters_page_read(thread->pages[i], hardware_register, NULL, &read);
-        valid &= i > 0 || read.missed_ns == thread->missed_ns;
-        values[i] = read.value;
+    bool valid = true;
+    for (uint32_t i = 0; i < n_slots(thread); i++) {
+        struct counter_value value = { .counts = false };
+        valid &= counters_page_read(page_of(thread, i), false, 0, hardware_register, NULL, &value) && value.counts;
+        valid &= i > 0 || value.enabled_ns - value.running_ns == thread->missed_ns;
+        columns[i] = value.value;
     }
     return valid;
 }
 
+/* A group's values and running time; its leader's page goes to *leader.  Returns whether they could be read. */
+static bool read_group(const struct counters_thread *thread, uint32_t g, uint64_t ticks, uint64_t *columns,
+                       struct counter_value *leader)
+{
+    uint32_t slot = thread->first[g];
+    bool valid = counters_page_read(page_of(thread, slot), true, ticks, hardware_register, NULL, leader);
+    columns[slot] = leader->value;
+    while (++slot < thread->first[g + 1]) {
+        struct counter_value value = { .counts = false };
+        valid &= counters_page_read(page_of(thread, slot), false, 0, hardware_register, NULL, &value);
+        columns[slot] = value.value;
+    }
+    return valid;
+}
+
+static bool read_several(struct counters_thread *thread, uint64_t ticks, uint64_t *columns)
+{
+    uint64_t *running_ns = columns + n_slots(thread), *enabled_ns = running_ns + thread->n_groups;
+    bool valid = true, timed = false;
+    for (uint32_t g = 0; g < thread->n_groups; g++) {
+        struct counter_value leader = { .counts = false };
+        valid &= read_group(thread, g, ticks, columns, &leader);
+        running_ns[g] = leader.running_ns;
+        valid &= !leader.counts || leader.tells_time;
+        if (leader.tells_time)
+            *enabled_ns = leader.enabled_ns + (uint64_t)(int64_t)thread->begun_ns[g];
+        timed |= leader.tells_time;
+    }
+    if (!timed || !valid)
+        return false;
+    /* When another group tells the time, it may be some 100 ns behind. */
+    if (*enabled_ns < thread->last_enabled_ns)
+        *enabled_ns = thread->last_enabled_ns;
+    thread->last_enabled_ns = *enabled_ns;
+    return true;
+}
+
+bool counters_thread_read(struct counters_thread *thread, uint64_t ticks, uint64_t *columns)
+{
+    if (thread->pages == NULL)
+        return false;
+    return thread->n_groups == 1 ? read_one(thread, columns) : read_several(thread, ticks, columns);
+}
+
 void counters_thread_close(struct counters_thread *thread)
 {
-    /* The leader last: without it the others would become groups of their own. */
-    for (uint32_t i = thread->n; i > 0; i--)
-        munmap((void *)(uintptr_t)thread->pages[i - 1], page_bytes());
-    thread->n = 0;
+    if (thread->pages != NULL)
+        munmap(thread->pages, (size_t)n_slots(thread) * thread->page_bytes);
+    thread->pages = NULL;
 }

@@ -70,11 +70,6 @@ uint64_t selftest_exercise(void)
 
 /* ---- one event ---- */
 
-/* What read(2) gives with the read_format of counters_attr. */
-struct reading {
-    uint64_t value, enabled_ns, running_ns;
-};
-
 static int open_code(const struct counter_code *code, pid_t pid, int group_fd)
 {
     struct perf_event_attr attr;
@@ -110,20 +105,23 @@ static enum selftest_result explain_no_reads(struct err *err)
     return SELFTEST_NO_READS;
 }
 
-static enum selftest_result judge(const struct counter_code *code, const struct reading *reading, struct err *err)
+static enum selftest_result judge(const struct counter_code *code, const struct counters_reading *reading,
+                                  struct err *err)
 {
     if (reading->running_ns == 0) {
         perf_why(EBUSY, code, 0, err);
         return SELFTEST_REFUSED;
     }
-    if (reading->value == 0) {
+    if (reading->values[0] == 0) {
         append(err, "it opens, but stays 0 while mmprof's test loop runs");
         err_next(err, "name another event: 'mmprof list' shows those that count here");
         return SELFTEST_SILENT;
     }
     struct counters_thread thread;
     struct counters_failure failure;
-    if (counters_thread_open(&thread, code, 1, &failure) < 0)
+    struct counter_layout layout = { .n_groups = 0 };
+    counter_layout_add(&layout, code, &(uint8_t){ 0 }, 1);
+    if (counters_thread_open(&thread, &layout, NULL, &failure) < 0)
         return explain_no_reads(err);
     counters_thread_close(&thread);
     err->text[0] = '\0';
@@ -132,17 +130,16 @@ static enum selftest_result judge(const struct counter_code *code, const struct 
 
 static enum selftest_result test_hardware(const struct counter_code *code, struct err *err)
 {
-    struct reading reading = { 0, 0, 0 };
+    struct counters_reading reading;
     int fd = open_code(code, 0, -1);
     if (fd < 0) {
         perf_why(errno, code, 0, err);
         return SELFTEST_REFUSED;
     }
     selftest_exercise();
-    ssize_t n = read(fd, &reading, sizeof reading);
-    close(fd);
-    if (n != (ssize_t)sizeof reading)
+    if (!counters_read_group(fd, 1, &reading))
         reading.running_ns = 0;
+    close(fd);
     return judge(code, &reading, err);
 }
 
@@ -184,12 +181,12 @@ static size_t open_group(const struct counter_code *codes, size_t n, bool *fits,
     return n_files;
 }
 
-static bool group_runs(int leader)
+static bool group_runs(int leader, size_t n)
 {
-    struct reading reading = { 0, 0, 0 };
+    struct counters_reading reading;
     for (volatile uint32_t i = 0; i < 100000; i++)
         continue;
-    return read(leader, &reading, sizeof reading) == (ssize_t)sizeof reading && reading.running_ns > 0;
+    return counters_read_group(leader, (uint32_t)n, &reading) && reading.running_ns > 0;
 }
 
 size_t selftest_group(const struct counter_code *codes, size_t n, bool *fits)
@@ -197,9 +194,9 @@ size_t selftest_group(const struct counter_code *codes, size_t n, bool *fits)
     for (size_t i = 0; i < n; i++)
         fits[i] = true;
     for (;;) {
-        int files[COUNTERS_MAX];
+        int files[COUNTERS_GROUP_MAX];
         size_t n_files = open_group(codes, n, fits, files);
-        bool runs = n_files == 0 || group_runs(files[0]);
+        bool runs = n_files == 0 || group_runs(files[0], n_files);
         while (n_files > 0)
             close(files[--n_files]);
         size_t n_fit = 0, last = 0;
@@ -216,9 +213,9 @@ size_t selftest_group(const struct counter_code *codes, size_t n, bool *fits)
 
 size_t selftest_group_size(const struct counter_code *code)
 {
-    struct counter_code codes[COUNTERS_MAX];
-    bool fits[COUNTERS_MAX];
-    for (size_t i = 0; i < COUNTERS_MAX; i++)
+    struct counter_code codes[COUNTERS_GROUP_MAX];
+    bool fits[COUNTERS_GROUP_MAX];
+    for (size_t i = 0; i < COUNTERS_GROUP_MAX; i++)
         codes[i] = *code;
-    return selftest_group(codes, COUNTERS_MAX, fits);
+    return selftest_group(codes, COUNTERS_GROUP_MAX, fits);
 }

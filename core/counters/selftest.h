@@ -23,12 +23,13 @@ enum selftest_result {
 enum selftest_result selftest_event(const struct counter_spec *spec, pid_t pid, struct err *err);
 
 /*
- * Which of n events (at most COUNTERS_MAX) count together in one group: each is added if the kernel takes it and the
- * group still gets on the PMU.  Returns how many fit; fits[i] says which.
+ * Which of n events (at most COUNTERS_GROUP_MAX) count together in one group: each is added if the kernel takes it and
+ * the group still gets on the PMU.  Returns how many fit; fits[i] says which.
  */
 size_t selftest_group(const struct counter_code *codes, size_t n, bool *fits);
 
-/* How many such events the kernel takes into one group, at most COUNTERS_MAX: the counters that one thread can get. */
+/* How many such events the kernel takes into one group, at most COUNTERS_GROUP_MAX: the counters that one thread can
+ * get. */
 size_t selftest_group_size(const struct counter_code *code);
 
 /* The loop: some milliseconds of arithmetic, cache, TLB and branch misses, in data and code.  Returns a sum. */
@@ -54,7 +55,7 @@ int selftest_choose(const char *list, pid_t pid, struct arena *arena, struct cou
  */
 int selftest_fit(const struct counter_set *set, struct err *err);
 
-/* The codes of the set's usable hardware events, in order; codes holds COUNTERS_MAX.  Returns how many. */
+/* The codes of the set's usable hardware events, in order; codes holds COUNTERS_GROUP_MAX.  Returns how many. */
 size_t selftest_codes(const struct counter_set *set, struct counter_code *codes);
 
 #endif

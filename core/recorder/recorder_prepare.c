@@ -74,7 +74,7 @@ static const char *short_reason(struct recorder *r, const char *why)
 
 static int write_counters(struct recorder *r, struct err *err)
 {
-    struct trace_counter counters[COUNTERS_MAX];
+    struct trace_counter counters[COUNTERS_EVENTS_MAX];
     const struct counter_set *events = r->plan->events;
     size_t n = events == NULL ? 0 : events->n;
     for (size_t i = 0; i < n; i++) {

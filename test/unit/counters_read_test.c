@@ -57,7 +57,8 @@ static const struct page_case page_cases[] = {
     { "a 40-bit counter's sign is bit 39", 2, 40, 0, UINT64_C(0x8000000000), MAY_READ, true,
       (uint64_t)INT64_C(-0x8000000000) },
     { "a negative offset and a large counter meet above zero", 2, 48, -1000, 1001, MAY_READ, true, 1 },
-    { "an event that does not count now is not read", 0, 48, 100, 23, MAY_READ, false, 0 },
+    { "an event that waits for its turn has its value in the offset", 0, 48, 100, 23, MAY_READ, true, 100 },
+    { "its width does not matter", 0, 0, 100, 23, MAY_READ, true, 100 },
     { "a page that forbids reads is not read", 2, 48, 100, 23, 0, false, 0 },
     { "a page without a width is not read", 2, 0, 100, 23, MAY_READ, false, 0 },
     { "a width above 64 is not believed", 2, 65, 100, 23, MAY_READ, false, 0 },
@@ -73,10 +74,11 @@ static void test_pages(void)
         page.time_enabled = 50;
         page.time_running = 50;
         struct machine machine = { .page = &page, .registers = { 0, c->counter } };
-        struct counter_value out = { 0, 0 };
-        bool valid = counters_page_read(&page, read_register, &machine, &out);
-        CHECK(c->claim, valid == c->valid && out.value == c->value && machine.n_reads == (c->valid ? 1 : 0) &&
-                            (!c->valid || machine.last_index == 1));
+        struct counter_value out = { .counts = false };
+        bool valid = counters_page_read(&page, false, 0, read_register, &machine, &out);
+        CHECK(c->claim, valid == c->valid && (!valid || out.value == c->value) && out.counts == (c->index != 0) &&
+                            machine.n_reads == (c->valid && c->index != 0 ? 1 : 0) &&
+                            (machine.n_reads == 0 || machine.last_index == 1));
     }
 }
 
@@ -86,26 +88,28 @@ static void test_sequence_lock(void)
     page.capabilities = MAY_READ;
     page.pmc_width = 48;
     struct machine machine = { .page = &page, .registers = { 0, 10, 20 }, .n_moves = 1 };
-    struct counter_value out = { 0, 0 };
+    struct counter_value out = { .counts = false };
     CHECK("a counter that moved while it was read is read again",
-          counters_page_read(&page, read_register, &machine, &out));
+          counters_page_read(&page, false, 0, read_register, &machine, &out));
     CHECK_NUMBER("and the value is the moved counter's", out.value, 1005 + 20);
     CHECK_NUMBER("in two reads", machine.n_reads, 2);
 
     machine.n_moves = UINT32_MAX;
     machine.n_reads = 0;
-    CHECK("a page that changes in every try is given up", !counters_page_read(&page, read_register, &machine, &out));
+    CHECK("a page that changes in every try is given up",
+          !counters_page_read(&page, false, 0, read_register, &machine, &out));
     CHECK_NUMBER("after a bounded number of tries", machine.n_reads, COUNTERS_RETRIES);
 
     machine.n_moves = 0;
     page.lock = 9;
-    CHECK("a page that is being written is not believed", !counters_page_read(&page, read_register, &machine, &out));
+    CHECK("a page that is being written is not believed",
+          !counters_page_read(&page, false, 0, read_register, &machine, &out));
 
     page.lock = 10;
     page.time_enabled = 700;
     page.time_running = 300;
-    CHECK("an event that rotates is read", counters_page_read(&page, read_register, &machine, &out));
-    CHECK_NUMBER("and says how long it did not count", out.missed_ns, 400);
+    CHECK("an event that rotates is read", counters_page_read(&page, false, 0, read_register, &machine, &out));
+    CHECK_NUMBER("and says how long it did not count", out.enabled_ns - out.running_ns, 400);
 }
 
 /* ---- a group ---- */
@@ -175,15 +179,24 @@ static const struct counter_code codes[4] = {
     { .type = PERF_TYPE_HW_CACHE, .config = 0x10000 },
 };
 
+/* The first n of them, as one group. */
+static int open_codes(struct counters_thread *thread, uint32_t n, struct counters_failure *failure)
+{
+    static const uint8_t events[4] = { 0, 1, 2, 3 };
+    struct counter_layout layout = { .n_groups = 0 };
+    counter_layout_add(&layout, codes, events, n);
+    return counters_thread_open(thread, &layout, NULL, failure);
+}
+
 static void test_opening(void)
 {
     struct counters_thread thread;
     struct counters_failure failure;
     int before = n_open_files();
     kernel_reset(8, 0, true);
-    int rc = counters_thread_open(&thread, codes, 3, &failure);
-    CHECK("a group without reads in user space is refused",
-          rc == -1 && thread.n == 0 && failure.error == 0 && failure.step == COUNTERS_FIRST_READ && failure.i == 0);
+    int rc = open_codes(&thread, 3, &failure);
+    CHECK("a group without reads in user space is refused", rc == -1 && thread.pages == NULL && failure.error == 0 &&
+                                                                failure.step == COUNTERS_FIRST_READ && failure.i == 0);
     CHECK_NUMBER("all three events were opened", kernel.n, 3);
     CHECK("the first leads, the others follow it",
           kernel.leaders[0] == -1 && kernel.leaders[1] == kernel.fds[0] && kernel.leaders[2] == kernel.fds[0]);
@@ -210,19 +223,18 @@ static void test_opening_fails(void)
     int before = n_open_files();
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         kernel_reset(2, errors[i], true);
-        int rc = counters_thread_open(&thread, codes, 4, &failure);
-        CHECK("a refused event is named with its error", rc == -1 && thread.n == 0 && failure.i == 2 &&
+        int rc = open_codes(&thread, 4, &failure);
+        CHECK("a refused event is named with its error", rc == -1 && thread.pages == NULL && failure.i == 2 &&
                                                              failure.error == errors[i] &&
                                                              failure.step == COUNTERS_OPEN);
     }
     kernel_reset(8, 0, false);
-    int rc = counters_thread_open(&thread, codes, 2, &failure);
+    int rc = open_codes(&thread, 2, &failure);
     CHECK("a page that cannot be mapped is an error",
-          rc == -1 && thread.n == 0 && failure.step == COUNTERS_MAP && failure.error != 0 && failure.i == 0);
-    CHECK("no event at all is refused", counters_thread_open(&thread, codes, 0, &failure) == -1);
-    CHECK("more than the most is refused", counters_thread_open(&thread, codes, COUNTERS_MAX + 1, &failure) == -1);
-    uint64_t values[COUNTERS_MAX];
-    CHECK("a thread that is not open has no values", !counters_thread_read(&thread, values));
+          rc == -1 && thread.pages == NULL && failure.step == COUNTERS_MAP && failure.error != 0 && failure.i == 0);
+    CHECK("no event at all is refused", open_codes(&thread, 0, &failure) == -1);
+    uint64_t values[COUNTERS_GROUP_MAX];
+    CHECK("a thread that is not open has no values", !counters_thread_read(&thread, 0, values));
     counters_thread_close(&thread);
     CHECK_NUMBER("no file stays open after failures", n_open_files(), before);
     counters_perf_open_replace(NULL);
@@ -244,18 +256,18 @@ static void test_hardware(void)
     struct counters_thread thread;
     struct counters_failure failure;
     int before = n_open_files();
-    if (counters_thread_open(&thread, codes, 2, &failure) < 0) {
+    if (open_codes(&thread, 2, &failure) < 0) {
         SKIP(claim,
              failure.step == COUNTERS_FIRST_READ ? "no reads of counters in user space here" : strerror(failure.error));
         return;
     }
     CHECK_NUMBER("an open group holds no file", n_open_files(), before);
-    uint64_t a[COUNTERS_MAX], b[COUNTERS_MAX], c[COUNTERS_MAX];
-    bool valid = counters_thread_read(&thread, a);
+    uint64_t a[COUNTERS_GROUP_MAX], b[COUNTERS_GROUP_MAX], c[COUNTERS_GROUP_MAX];
+    bool valid = counters_thread_read(&thread, 0, a);
     spin(1000000);
-    valid &= counters_thread_read(&thread, b);
+    valid &= counters_thread_read(&thread, 0, b);
     spin(2000000);
-    valid &= counters_thread_read(&thread, c);
+    valid &= counters_thread_read(&thread, 0, c);
     CHECK("reads are valid", valid);
     uint64_t first = b[1] - a[1], second = c[1] - b[1];
     printf("# instructions: %" PRIu64 " for 1M rounds, %" PRIu64 " for 2M; cycles: %" PRIu64 ", %" PRIu64 "\n", first,
@@ -264,7 +276,7 @@ static void test_hardware(void)
           first >= 3000000 && first < 100000000 && second > first + first * 9 / 10 && second < first * 2 + first / 10);
     CHECK("cycles move", b[0] > a[0] && c[0] > b[0]);
     counters_thread_close(&thread);
-    CHECK("a closed group has no values", !counters_thread_read(&thread, a));
+    CHECK("a closed group has no values", !counters_thread_read(&thread, 0, a));
 }
 
 int main(void)

@@ -402,7 +402,7 @@ static int refuse(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd
 /* A kernel with one counter that counts, but has no page to read it from. */
 static int count_only(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
-    static const uint64_t reading[3] = { 123, 1000, 1000 };
+    static const uint64_t reading[4] = { 1, 1000, 1000, 123 };
     int fds[2] = { -1, -1 };
     (void)pid, (void)cpu, (void)flags;
     errno = group_fd >= 0 || attr->config == PERF_COUNT_HW_CPU_CYCLES ? refusal : 0;
