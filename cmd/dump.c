@@ -22,7 +22,7 @@ struct dump {
     const struct trace_reader *reader;
     bool with_events;
     double ns_per_tick;
-    uint64_t n_records, n_kernel;
+    uint64_t n_records, n_kernel, n_readings;
 };
 
 /* Names come from the target: nothing in them may steer the terminal. */
@@ -67,6 +67,8 @@ static void dump_counter(void *context, const struct trace_counter *counter)
     put_text(dump->out, counter->name);
     if (counter->in_records)
         fputs(", in records", dump->out);
+    if (counter->kind != TRACE_COUNTER_EVENT || counter->group > 0)
+        fprintf(dump->out, ", group %" PRIu32, counter->group);
     if (counter->why[0] != '\0') {
         fputs(", not counted: ", dump->out);
         put_text(dump->out, counter->why);
@@ -166,10 +168,11 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
         [TRACE_ENTER] = "enter",       [TRACE_EXIT] = "exit",        [TRACE_UNWIND] = "unwind",
         [TRACE_GAP] = "gap",           [TRACE_CPU_IN] = "runs",      [TRACE_CPU_OUT] = "waits",
         [TRACE_CPU_PREEMPTED] = "out", [TRACE_PAGE_FAULT] = "fault", [TRACE_THREAD_START] = "starts",
-        [TRACE_THREAD_END] = "ends",   [TRACE_KERNEL_LOST] = "lost",
+        [TRACE_THREAD_END] = "ends",   [TRACE_KERNEL_LOST] = "lost", [TRACE_COUNTS] = "counts",
     };
     dump->n_records += event->kind <= TRACE_GAP;
-    dump->n_kernel += event->kind > TRACE_GAP;
+    dump->n_kernel += event->kind > TRACE_GAP && event->kind <= TRACE_KERNEL_LOST;
+    dump->n_readings += event->kind == TRACE_COUNTS;
     if (!dump->with_events)
         return;
     put_time(dump, event->ticks);
@@ -184,6 +187,8 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
         fprintf(dump->out, "  %" PRIu64 " calls not recorded", event->count);
     if (event->kind == TRACE_KERNEL_LOST)
         fprintf(dump->out, "  %" PRIu64 " events", event->count);
+    if (event->kind == TRACE_COUNTS)
+        fprintf(dump->out, "  series %" PRIu64, event->count);
     if (event->counters != NULL)
         put_counters(dump, event->counters);
     fputc('\n', dump->out);
@@ -196,13 +201,15 @@ static void put_totals(const struct dump *dump)
         n_threads += trace_thread(dump->reader, i) != NULL;
     for (uint32_t i = 0; i < trace_n_methods(dump->reader); i++)
         n_methods += trace_method(dump->reader, i) != NULL;
-    fprintf(dump->out, "%" PRIu64 " records, %" PRIu64 " kernel events, %" PRIu32 " threads, %" PRIu32 " methods\n",
-            dump->n_records, dump->n_kernel, n_threads, n_methods);
+    fprintf(dump->out, "%" PRIu64 " records, %" PRIu64 " kernel events, ", dump->n_records, dump->n_kernel);
+    if (dump->n_readings > 0)
+        fprintf(dump->out, "%" PRIu64 " readings, ", dump->n_readings);
+    fprintf(dump->out, "%" PRIu32 " threads, %" PRIu32 " methods\n", n_threads, n_methods);
 }
 
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
-    struct dump dump = { out, reader, with_events, ns_per_tick, 0, 0 };
+    struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
     struct trace_listener listener = {
         &dump, dump_info, dump_clock, dump_counter, dump_thread, dump_method,
     };

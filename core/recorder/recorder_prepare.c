@@ -79,7 +79,7 @@ static int write_counters(struct recorder *r, struct err *err)
     size_t n = events == NULL ? 0 : events->n;
     for (size_t i = 0; i < n; i++) {
         const struct counter_spec *spec = &events->specs[i];
-        counters[i].name = spec->name;
+        counters[i] = (struct trace_counter){ .name = spec->name };
         counters[i].why = short_reason(r, spec->why);
         counters[i].in_records = spec->kind == COUNTER_HARDWARE && spec->why[0] == '\0';
         if (spec->kind != COUNTER_HARDWARE && r->kernel.rings == NULL)

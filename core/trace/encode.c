@@ -2,11 +2,29 @@
 
 #define NO_METHOD UINT32_MAX
 
-static uint8_t *put_counters(struct encoder *encoder, uint8_t *at, const uint64_t *values)
+static uint8_t *put_changed(uint8_t *at, uint64_t *before, const uint64_t *values, size_t n)
 {
-    for (size_t i = 0; i < encoder->n_counters; i++) {
-        at = number_put(at, values[i] - encoder->counters[i]);
-        encoder->counters[i] = values[i];
+    uint8_t *changed = at;
+    memset(changed, 0, COUNTERS_BITMAP_BYTES(n));
+    at += COUNTERS_BITMAP_BYTES(n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t delta = values[i] - before[i];
+        if (delta == 0)
+            continue;
+        changed[i / 8] |= (uint8_t)(1u << i % 8);
+        at = number_put(at, delta);
+        before[i] = values[i];
+    }
+    return at;
+}
+
+uint8_t *encode_counters(uint8_t *at, uint64_t *before, const uint64_t *values, size_t n)
+{
+    if (n > COUNTERS_PLAIN_MAX)
+        return put_changed(at, before, values, n);
+    for (size_t i = 0; i < n; i++) {
+        at = number_put(at, values[i] - before[i]);
+        before[i] = values[i];
     }
     return at;
 }
@@ -50,7 +68,7 @@ size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_
             top += 1 - (2 & (int32_t)if_exit);
         }
         if (n_per_record > 1)
-            at = put_counters(encoder, at, word + 1);
+            at = encode_counters(at, encoder->counters, word + 1, encoder->n_counters);
     }
     *n_words = (size_t)(word - words);
     *last_ticks = before;

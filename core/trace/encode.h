@@ -28,4 +28,10 @@ struct encoder {
 size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now,
                       uint64_t *last_ticks, uint8_t *payload);
 
+/*
+ * Encode n values as differences to before[], which become the values.  Returns where the next byte goes; with tag and
+ * operand it is at most RECORD_MAX_BYTES away.
+ */
+uint8_t *encode_counters(uint8_t *at, uint64_t *before, const uint64_t *values, size_t n);
+
 #endif

@@ -17,7 +17,7 @@
 #define FILE_MAGIC        "\x89MMPROF\n"
 #define FILE_MAGIC_BYTES  8
 #define FILE_HEADER_BYTES 16
-#define FORMAT_MAJOR      1 /* a reader refuses another one */
+#define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
 #define FORMAT_MINOR      0 /* additions that an older reader may ignore */
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
@@ -34,10 +34,11 @@ enum chunk_type {
     CHUNK_METHODS = 5,
     CHUNK_KERNEL = 6,
     CHUNK_RECORDS = 7,
-    CHUNK_END = 8
+    CHUNK_END = 8,
+    CHUNK_READINGS = 9
 };
 
-#define CHUNK_FLAGS_N_COUNTERS 0x0f /* of RECORDS: values that follow each record */
+#define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */
 
 /* The low two bits of a record's first number; the rest of it is the ticks since the record before. */
 enum record_tag { TAG_ENTER = 0, TAG_EXIT = 1, TAG_UNWIND = 2, TAG_OTHER = 3 };
@@ -51,13 +52,22 @@ enum record_other { OTHER_EXIT = 0, OTHER_UNWIND = 1, OTHER_GAP = 2 };
 #define METHOD_FLAG_LOOP        1
 #define THREAD_FLAG_RING        1
 #define COUNTER_FLAG_IN_RECORDS 1
+#define COUNTER_KIND_SHIFT      1 /* two bits of a counter's flags; above them its group */
+#define COUNTER_GROUP_SHIFT     3
 
 #define STRING_MAX_BYTES 65535
 #define THREAD_INDEX_MAX ((UINT32_C(1) << 20) - 1)
 #define NUMBER_MAX_BYTES 9
 
-/* Tag, method or count, counters. */
-#define RECORD_MAX_BYTES (NUMBER_MAX_BYTES * (2 + RING_COUNTERS_MAX))
+/*
+ * So many values follow each other as they are, each the difference to the one before: an unchanged one takes a byte.
+ * Of more, most are a group's whose turn it is not, so the changed ones come after a bitmap that names them.
+ */
+#define COUNTERS_PLAIN_MAX       8
+#define COUNTERS_BITMAP_BYTES(n) (((n) + 7) / 8)
+
+/* Tag, method or count (or thread and series), counters. */
+#define RECORD_MAX_BYTES (NUMBER_MAX_BYTES * (3 + RING_COUNTERS_MAX) + COUNTERS_BITMAP_BYTES(RING_COUNTERS_MAX))
 
 #define LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)

@@ -18,7 +18,7 @@ struct trace_reader {
     const uint8_t *at, *end;
     uint64_t ticks;
     uint32_t *top; /* into stack */
-    bool is_kernel;
+    enum chunk_type type;
     size_t n_counters;
     struct chunk chunk;
     uint64_t counters[RING_COUNTERS_MAX];
@@ -95,6 +95,36 @@ static const uint8_t *get_other(const uint8_t *at, struct trace_event *event)
     return at;
 }
 
+/* After a bitmap of those that changed.  Returns where the next number stands, or NULL: a bit is of no counter. */
+static const uint8_t *get_changed(const uint8_t *at, uint64_t *counters, size_t n)
+{
+    const uint8_t *changed = at;
+    at += COUNTERS_BITMAP_BYTES(n);
+    for (size_t first = 0; first < n; first += 8) {
+        for (unsigned bits = changed[first / 8]; bits != 0; bits &= bits - 1) {
+            size_t i = first + (unsigned)__builtin_ctz(bits);
+            uint64_t delta;
+            if (i >= n)
+                return NULL;
+            at = number_get(at, &delta);
+            counters[i] += delta;
+        }
+    }
+    return at;
+}
+
+static inline const uint8_t *get_counters(const uint8_t *at, uint64_t *counters, size_t n)
+{
+    if (n > COUNTERS_PLAIN_MAX)
+        return get_changed(at, counters, n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t delta;
+        at = number_get(at, &delta);
+        counters[i] += delta;
+    }
+    return at;
+}
+
 /* The record at reader->at, without branches for what it is (see encode.c).  Returns whether it is possible. */
 static inline bool get_record(struct trace_reader *reader, struct trace_event *event)
 {
@@ -119,15 +149,11 @@ static inline bool get_record(struct trace_reader *reader, struct trace_event *e
         at = get_other(at, event);
     }
     if (reader->n_counters > 0) {
-        for (size_t i = 0; i < reader->n_counters; i++) {
-            uint64_t delta;
-            at = number_get(at, &delta);
-            reader->counters[i] += delta;
-        }
+        at = get_counters(at, reader->counters, reader->n_counters);
         event->counters = reader->counters;
     }
     reader->at = at;
-    if (UNLIKELY(event->method == NO_METHOD || at > reader->end))
+    if (UNLIKELY(event->method == NO_METHOD || at == NULL || at > reader->end))
         return false;
     table_name(&reader->tables.methods, event->method);
     return true;
@@ -148,6 +174,30 @@ static bool get_kernel(struct trace_reader *reader, struct trace_event *event)
     if (!is_lost)
         table_name(&reader->tables.threads, event->thread);
     return true;
+}
+
+static bool get_reading(struct trace_reader *reader, struct trace_event *event)
+{
+    uint64_t delta, thread, series;
+    const uint8_t *at = number_get(number_get(number_get(reader->at, &delta), &thread), &series);
+    memset(reader->counters, 0, sizeof reader->counters);
+    at = get_counters(at, reader->counters, reader->n_counters);
+    if (at == NULL || at > reader->end || thread > THREAD_INDEX_MAX || series > UINT32_MAX)
+        return false;
+    reader->at = at;
+    reader->ticks += delta;
+    *event = (struct trace_event){ .kind = TRACE_COUNTS, .thread = (uint32_t)thread, .ticks = reader->ticks };
+    event->count = series;
+    event->counters = reader->counters;
+    table_name(&reader->tables.threads, event->thread);
+    return true;
+}
+
+static bool get_event(struct trace_reader *reader, struct trace_event *event)
+{
+    if (LIKELY(reader->type == CHUNK_RECORDS))
+        return get_record(reader, event);
+    return reader->type == CHUNK_KERNEL ? get_kernel(reader, event) : get_reading(reader, event);
 }
 
 static uint64_t latest(const struct trace_reader *reader)
@@ -174,7 +224,7 @@ static int make_stack(struct trace_reader *reader)
     return 0;
 }
 
-/* Go on with the events of a KERNEL or RECORDS chunk. */
+/* Go on with the events of a KERNEL, RECORDS or READINGS chunk. */
 static enum tables_result begin_events(struct trace_reader *reader)
 {
     const struct chunk *chunk = &reader->chunk;
@@ -182,17 +232,18 @@ static enum tables_result begin_events(struct trace_reader *reader)
     uint64_t ticks = cursor_u64le(&c);
     size_t n_counters = chunk->flags & CHUNK_FLAGS_N_COUNTERS;
     const struct tables *tables = &reader->tables;
-    bool is_kernel = chunk->type == CHUNK_KERNEL, without_table = reader->source.salvage && !tables->have_counters;
+    bool with_counters = chunk->type != CHUNK_KERNEL;
+    bool without_table = reader->source.salvage && !tables->have_counters;
     if (c.bad || chunk->thread > THREAD_INDEX_MAX || n_counters > RING_COUNTERS_MAX)
         return TABLES_DAMAGED;
-    if (!is_kernel && n_counters != tables->n_recorded && !without_table)
+    if (with_counters && n_counters != tables->n_recorded && !without_table)
         return TABLES_DAMAGED;
     if (make_stack(reader) < 0)
         return TABLES_NO_MEMORY;
-    if (!is_kernel)
+    if (chunk->type == CHUNK_RECORDS)
         table_name(&reader->tables.threads, chunk->thread);
     memset(reader->counters, 0, sizeof reader->counters);
-    reader->is_kernel = is_kernel;
+    reader->type = chunk->type;
     reader->n_counters = n_counters;
     reader->latest_ticks = latest(reader);
     reader->ticks = ticks;
@@ -213,6 +264,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:
+    case CHUNK_READINGS:
         return begin_events(reader);
     case CHUNK_END:
         reader->end_ticks = cursor_u64le(&c);
@@ -254,7 +306,7 @@ int trace_next(struct trace_reader *reader, struct trace_event *event, struct er
 {
     for (;;) {
         if (LIKELY(reader->at != reader->end)) {
-            if (LIKELY(reader->is_kernel ? get_kernel(reader, event) : get_record(reader, event)))
+            if (LIKELY(get_event(reader, event)))
                 return 1;
             if (damaged(reader, err) == 0)
                 continue;

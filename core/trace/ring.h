@@ -23,7 +23,7 @@
 #define RING_TICKS_BITS   42
 #define RING_METHOD_BITS  20
 #define RING_METHOD_MAX   ((1u << RING_METHOD_BITS) - 1)
-#define RING_COUNTERS_MAX 8
+#define RING_COUNTERS_MAX 81
 
 enum ring_kind { RING_ENTER = 0, RING_EXIT = 1, RING_UNWIND = 2, RING_GAP = 3 };
 
@@ -79,7 +79,7 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 4
+#define SEGMENT_VERSION 5
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */

@@ -123,7 +123,13 @@ static enum tables_result take_counter(struct tables *tables, struct cursor *c)
     if (tables->n_counters == TRACE_COUNTERS_MAX)
         return TABLES_DAMAGED;
     struct trace_counter *counter = &tables->counters[tables->n_counters];
-    counter->in_records = cursor_number(c) & COUNTER_FLAG_IN_RECORDS;
+    uint64_t flags = cursor_number(c), kind = flags >> COUNTER_KIND_SHIFT & 3, group = flags >> COUNTER_GROUP_SHIFT;
+    counter->in_records = flags & COUNTER_FLAG_IN_RECORDS;
+    if (c->bad || kind > TRACE_COUNTER_ENABLED_NS || group >= TRACE_COUNTERS_MAX ||
+        tables->n_recorded + counter->in_records > TRACE_COLUMNS_MAX)
+        return TABLES_DAMAGED;
+    counter->kind = (enum trace_counter_kind)kind;
+    counter->group = (uint32_t)group;
     counter->name = take_text(tables, c, NULL, &result);
     counter->why = result == TABLES_OK ? take_text(tables, c, NULL, &result) : NULL;
     if (result != TABLES_OK)

@@ -17,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_COUNTERS_MAX 8
+#define TRACE_COUNTERS_MAX 128 /* in the table of counters */
+#define TRACE_COLUMNS_MAX  81  /* of them in records: 64 events, the times of 16 groups, and of the thread */
 #define TRACE_UNKNOWN      UINT64_MAX
 #define TRACE_NOT_COUNTED  UINT64_MAX /* a counter's value that could not be read */
 
@@ -34,7 +35,9 @@ enum trace_kind {
     TRACE_PAGE_FAULT,
     TRACE_THREAD_START,
     TRACE_THREAD_END,
-    TRACE_KERNEL_LOST /* 'count' records of this list were lost before 'ticks'; thread is not set */
+    TRACE_KERNEL_LOST, /* 'count' records of this list were lost before 'ticks'; thread is not set */
+    /* from the recorder; 'thread', 'ticks', 'counters' and 'count' are set */
+    TRACE_COUNTS /* it read the thread's counters from outside; 'count' is the series, see trace_write_counts */
 };
 
 struct trace_event {
@@ -66,10 +69,22 @@ struct trace_thread {
     uint64_t n_lost;      /* calls not recorded */
 };
 
+enum trace_counter_kind {
+    TRACE_COUNTER_EVENT,
+    TRACE_COUNTER_RUNNING_NS, /* how long a group has counted: its events' values are of that time */
+    TRACE_COUNTER_ENABLED_NS  /* how long the thread has run, since its counters were opened */
+};
+
+/*
+ * With one group of counters, a column for each event.  Groups that take turns: the events of each group, some in
+ * several, then each group's RUNNING_NS, then ENABLED_NS.
+ */
 struct trace_counter {
-    const char *name; /* as the user wrote it, libpfm4's syntax */
+    const char *name; /* as the user wrote it, libpfm4's syntax; of a time: "running_ns" or "enabled_ns" */
     const char *why;  /* "" when it counts, else why it does not: the column is '-' */
     bool in_records;  /* a value follows each record; else it is derived from kernel events or absent */
+    enum trace_counter_kind kind;
+    uint32_t group; /* whose; 0 with one group */
 };
 
 /* ---- writing (the recorder) ---- */
@@ -98,6 +113,14 @@ int trace_write_thread(struct trace_writer *writer, const struct trace_thread *t
 
 /* Events of the kinds CPU_IN to KERNEL_LOST, sorted by ticks. */
 int trace_write_kernel(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err);
+
+/*
+ * Counters that the recorder read from outside: the columns of records, values or TRACE_NOT_COUNTED.  Values of one
+ * series continue each other and tell nothing of another's: series 0 are the recorder's own counters of a thread,
+ * series 1 those that the thread's probes read, too.  Each thread's in the order of ticks.
+ */
+int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t series, uint64_t ticks,
+                       const uint64_t *values, struct err *err);
 
 /*
  * Records of one thread as its ring holds them (core/trace/ring.h): n_words words, a whole number of records of

@@ -15,6 +15,7 @@
 #define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
 #define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
 #define PENDING_TARGET   ((size_t)64 * 1024)
+#define N_PENDING        (CHUNK_READINGS + 1)
 #define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
 
 struct trace_writer {
@@ -24,14 +25,14 @@ struct trace_writer {
     struct err error; /* the first one, when failed */
     uint64_t n_bytes, n_records;
     bool have_counters;
-    uint64_t kernel_ticks; /* of the latest pending kernel event */
-    uint64_t *last_ticks;  /* by thread index: of its latest record */
+    uint64_t kernel_ticks, reading_ticks; /* of the latest pending one */
+    uint64_t *last_ticks;                 /* by thread index: of its latest record */
     size_t n_last_ticks;
     size_t out_used;
-    size_t pending_used[CHUNK_KERNEL + 1]; /* by chunk type: they are written in the order of the types */
+    size_t pending_used[N_PENDING]; /* by chunk type: they are written in the order of the types */
     struct encoder encoder;
     uint8_t out[OUT_BYTES];
-    uint8_t pending[CHUNK_KERNEL + 1][PENDING_BYTES];
+    uint8_t pending[N_PENDING][PENDING_BYTES];
 };
 
 static int fail(struct trace_writer *writer, int error, struct err *err)
@@ -106,7 +107,7 @@ static int put_chunk(struct trace_writer *writer, enum chunk_type type, const ui
                      struct err *err)
 {
     uint8_t header[CHUNK_HEADER_BYTES];
-    put_header(header, type, 0, 0, payload, n);
+    put_header(header, type, type == CHUNK_READINGS ? (unsigned)writer->encoder.n_counters : 0, 0, payload, n);
     if (put_out(writer, header, sizeof header, err) < 0)
         return -1;
     return put_out(writer, payload, n, err);
@@ -114,7 +115,7 @@ static int put_chunk(struct trace_writer *writer, enum chunk_type type, const ui
 
 static int put_pending(struct trace_writer *writer, struct err *err)
 {
-    for (unsigned type = 0; type <= CHUNK_KERNEL; type++) {
+    for (unsigned type = 0; type < N_PENDING; type++) {
         size_t n = writer->pending_used[type];
         if (n == 0)
             continue;
@@ -218,13 +219,20 @@ int trace_write_counters(struct trace_writer *writer, const struct trace_counter
 {
     if (check(writer, err) < 0)
         return -1;
-    if (n > TRACE_COUNTERS_MAX || writer->have_counters || writer->n_records > 0)
-        return err_set(err, "a trace takes at most %d counters, once, and before its first record", TRACE_COUNTERS_MAX);
+    size_t n_columns = 0;
+    for (size_t i = 0; i < n; i++)
+        n_columns += counters[i].in_records;
+    if (n > TRACE_COUNTERS_MAX || n_columns > TRACE_COLUMNS_MAX || writer->have_counters || writer->n_records > 0)
+        return err_set(err,
+                       "a trace takes at most %d counters, %d of them in records, once, and before its first record",
+                       TRACE_COUNTERS_MAX, TRACE_COLUMNS_MAX);
     writer->have_counters = true;
+    writer->encoder.n_counters = n_columns;
     struct sink s = begin(writer, CHUNK_COUNTERS);
     for (size_t i = 0; i < n; i++) {
-        writer->encoder.n_counters += counters[i].in_records;
-        sink_number(&s, counters[i].in_records ? COUNTER_FLAG_IN_RECORDS : 0);
+        sink_number(&s, (counters[i].in_records ? COUNTER_FLAG_IN_RECORDS : 0) |
+                            (uint64_t)counters[i].kind << COUNTER_KIND_SHIFT |
+                            (uint64_t)counters[i].group << COUNTER_GROUP_SHIFT);
         put_text(&s, counters[i].name);
         put_text(&s, counters[i].why);
     }
@@ -298,6 +306,30 @@ int trace_write_kernel(struct trace_writer *writer, const struct trace_event *ev
             return -1;
     }
     return 0;
+}
+
+int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t series, uint64_t ticks,
+                       const uint64_t *values, struct err *err)
+{
+    uint64_t before[RING_COUNTERS_MAX] = { 0 };
+    uint8_t bytes[RECORD_MAX_BYTES];
+    if (check(writer, err) < 0)
+        return -1;
+    if (thread > THREAD_INDEX_MAX)
+        return err_set(err, "thread index %u is above %u", thread, THREAD_INDEX_MAX);
+    if (ticks < writer->reading_ticks && writer->pending_used[CHUNK_READINGS] > 0 && put_pending(writer, err) < 0)
+        return -1;
+    struct sink s = begin(writer, CHUNK_READINGS);
+    if (writer->pending_used[CHUNK_READINGS] == 0) {
+        sink_u64le(&s, ticks);
+        writer->reading_ticks = ticks;
+    }
+    sink_number(&s, ticks - writer->reading_ticks);
+    sink_number(&s, thread);
+    sink_number(&s, series);
+    sink_bytes(&s, bytes, (size_t)(encode_counters(bytes, before, values, writer->encoder.n_counters) - bytes));
+    writer->reading_ticks = ticks;
+    return finish(writer, CHUNK_READINGS, &s, err);
 }
 
 static int grow_last_ticks(struct trace_writer *writer, uint32_t thread, struct err *err)

@@ -17,7 +17,7 @@ is "a whole trace: exit status" $status 0
 is "nothing on the standard error" "$errors" ""
 matches "facts are printed" "$said" '^info    host = here$'
 matches "events are printed, in microseconds" "$said" '^ +0\.453 us  main +unwind  Main\.sort\(\)V  instructions=1150$'
-is "the totals are the last line" "$(tail -n 1 <<< "$said")" "6 records, 1 kernel events, 1 threads, 2 methods"
+is "the totals are the last line" "$(tail -n 1 <<< "$said")" "6 records, 1 kernel events, 1 readings, 1 threads, 2 methods"
 whole=$said
 
 dump --tables "$trace"
@@ -35,15 +35,15 @@ matches "a line says that it has no end" "$errors" 'has no end'
 
 # A flipped bit in the RECORDS payload.
 cp "$trace" "$SCRATCH/damaged"
-printf '\x03' | dd of="$SCRATCH/damaged" bs=1 seek=$((0x169)) conv=notrunc 2> "$SCRATCH/errors"
+printf '\x03' | dd of="$SCRATCH/damaged" bs=1 seek=$((0x18e)) conv=notrunc 2> "$SCRATCH/errors"
 dump "$SCRATCH/damaged"
 is "a damaged trace: exit status" $status 1
 matches "what stands before the damage is printed" "$said" '  main +runs$'
-matches "the message names the byte" "$errors" "is damaged at byte 328: the checksum of a chunk is wrong$"
+matches "the message names the byte" "$errors" "is damaged at byte 365: the checksum of a chunk is wrong$"
 matches "and the next step" "$errors" '^  next: .*--salvage'
 dump --salvage "$SCRATCH/damaged"
 is "--salvage: exit status" $status 0
-is "the rest is printed" "$(tail -n 1 <<< "$said")" "0 records, 1 kernel events, 1 threads, 2 methods"
+is "the rest is printed" "$(tail -n 1 <<< "$said")" "0 records, 1 kernel events, 1 readings, 1 threads, 2 methods"
 matches "and the damage counted" "$errors" 'damage was skipped in 1 places'
 
 dump "$SCRATCH/none"

@@ -26,10 +26,11 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
         return;
     while ((rc = trace_next(reader, &event, &err)) > 0) {
         n_events++;
-        hold(event.kind <= TRACE_KERNEL_LOST);
+        hold(event.kind <= TRACE_COUNTS);
         hold(event.kind == TRACE_KERNEL_LOST || event.thread < trace_n_threads(reader));
         hold(event.kind > TRACE_UNWIND || event.method < trace_n_methods(reader));
-        hold(event.kind > TRACE_GAP || event.counters != NULL || trace_n_recorded_counters(reader) == 0);
+        hold((event.kind > TRACE_GAP && event.kind != TRACE_COUNTS) || event.counters != NULL ||
+             trace_n_recorded_counters(reader) == 0);
         for (size_t i = 0; event.counters != NULL && i < trace_n_recorded_counters(reader); i++)
             sum += event.counters[i];
     }
@@ -48,7 +49,7 @@ static void repair(uint8_t *bytes, size_t n)
 {
     size_t at = FILE_HEADER_BYTES;
     if (n >= FILE_HEADER_BYTES)
-        memcpy(bytes, FILE_MAGIC "\1\0\0\0\0\0\0", FILE_HEADER_BYTES);
+        memcpy(bytes, FILE_MAGIC "\2\0\0\0\0\0\0", FILE_HEADER_BYTES);
     while (at + CHUNK_HEADER_BYTES <= n) {
         uint8_t *header = bytes + at;
         struct cursor c = cursor_over(header + 12, 4);

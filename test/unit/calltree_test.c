@@ -336,9 +336,9 @@ static void test_counters(void)
 {
     struct maker m;
     begin(&m);
-    struct trace_counter counters[] = { { "cycles", "", true },
-                                        { "L1-dcache-load-misses", "no such event", false },
-                                        { "instructions", "", true } };
+    struct trace_counter counters[] = { { "cycles", "", true, TRACE_COUNTER_EVENT, 0 },
+                                        { "L1-dcache-load-misses", "no such event", false, TRACE_COUNTER_EVENT, 0 },
+                                        { "instructions", "", true, TRACE_COUNTER_EVENT, 0 } };
     maker_must(&m, trace_write_counters(m.writer, counters, 3, &m.err));
     m.n_counters = 2;
     STEPS(&m, 0, ENTER(A, 0, UINT64_MAX - 99, 1000), ENTER(B, 10, UINT64_MAX - 1, 1050), EXIT(B, 20, 199, 1090),
@@ -355,7 +355,8 @@ static void test_counters(void)
 
 static void count_two(struct maker *m)
 {
-    static const struct trace_counter counters[] = { { "cycles", "", true }, { "instructions", "", true } };
+    static const struct trace_counter counters[] = { { "cycles", "", true, TRACE_COUNTER_EVENT, 0 },
+                                                     { "instructions", "", true, TRACE_COUNTER_EVENT, 0 } };
     maker_must(m, trace_write_counters(m->writer, counters, 2, &m->err));
     m->n_counters = 2;
 }

@@ -126,13 +126,16 @@ static const char *printed(const struct table *table, enum table_format format)
 /* A process with counters: two phases, a collector, a compiler, mmprof's agent; 1 tick is 1 us. */
 static void make_program(struct maker *m, bool has_pmu)
 {
-    static const struct trace_counter measured[] = { { "cycles", "", true },
-                                                     { "instructions:u", "", true },
-                                                     { "L1-dcache-load-misses", "", true },
-                                                     { "branch-misses", "the PMU has no more counters", false } };
-    static const struct trace_counter missing[] = { { "cycles", "this machine has no PMU", false },
-                                                    { "instructions", "this machine has no PMU", false },
-                                                    { "page-faults", "", false } };
+    static const struct trace_counter measured[] = { { "cycles", "", true, TRACE_COUNTER_EVENT, 0 },
+                                                     { "instructions:u", "", true, TRACE_COUNTER_EVENT, 0 },
+                                                     { "L1-dcache-load-misses", "", true, TRACE_COUNTER_EVENT, 0 },
+                                                     { "branch-misses", "the PMU has no more counters", false,
+                                                       TRACE_COUNTER_EVENT, 0 } };
+    static const struct trace_counter missing[] = {
+        { "cycles", "this machine has no PMU", false, TRACE_COUNTER_EVENT, 0 },
+        { "instructions", "this machine has no PMU", false, TRACE_COUNTER_EVENT, 0 },
+        { "page-faults", "", false, TRACE_COUNTER_EVENT, 0 }
+    };
     maker_open_scaled(m, "report.dat", 1000);
     maker_info(m, "recording.mode", "phases");
     maker_info(m, "offcpu", "perf");
@@ -208,7 +211,8 @@ static void test_partly_counted(bool is_refused)
     maker_info(&m, "recording.mode", "phases");
     if (is_refused)
         maker_info(&m, "counters.refused", "the JVM may not open 'cycles'");
-    const struct trace_counter counters[] = { { "cycles", "", true }, { "instructions", "", true } };
+    const struct trace_counter counters[] = { { "cycles", "", true, TRACE_COUNTER_EVENT, 0 },
+                                              { "instructions", "", true, TRACE_COUNTER_EVENT, 0 } };
     maker_must(&m, trace_write_counters(m.writer, counters, 2, &m.err));
     m.n_counters = 2;
     maker_thread(&m, 0, "main", true);

@@ -15,7 +15,8 @@ static struct err err;
 /* A small trace with every kind of chunk, and two rounds. */
 static int write_small(const char *path)
 {
-    const struct trace_counter counters[] = { { "instructions", "", true }, { "cycles", "no PMU", false } };
+    const struct trace_counter counters[] = { { "instructions", "", true, TRACE_COUNTER_EVENT, 0 },
+                                              { "cycles", "no PMU", false, TRACE_COUNTER_EVENT, 0 } };
     const struct trace_method methods[] = { { 1, "A", "<init>", "()V", "A.java", 3, 60, false },
                                             { 300, "A", "work", "(I)V", "A.java", 9, 90, true } };
     const struct trace_thread thread = { 1, 4712, true, "main", "java", TRACE_UNKNOWN, TRACE_UNKNOWN, 0 };
@@ -37,6 +38,8 @@ static int write_small(const char *path)
         rc |= trace_write_method(writer, &methods[round], &err);
         rc |= trace_write_thread(writer, &thread, &err);
         rc |= trace_write_kernel(writer, kernel, 2, &err);
+        rc |= trace_write_counts(writer, 1, 1, t + 350, &(const uint64_t){ 240 }, &err);
+        rc |= trace_write_counts(writer, 2, 0, t + 360, &(const uint64_t){ TRACE_NOT_COUNTED }, &err);
         rc |= trace_write_records(writer, 1, words, 12, t + 4500, &err);
     }
     rc |= trace_write_clock(writer, 20000, 9001, 9002, &err);
@@ -204,7 +207,7 @@ static const struct {
     ROW("a method above it at an exit", CHUNK_RECORDS, 0, 1, BASE "\x06\xff\0\0\0\0\0\0\0\x80", 0, false),
     ROW("a thread above 2^20", CHUNK_RECORDS, 0, 1u << 20, BASE "\x00\x0a", 0, false),
     ROW("counters that nobody defined", CHUNK_RECORDS, 1, 1, BASE "\x00\x0a\x02", 0, false),
-    ROW("more counters than there can be", CHUNK_RECORDS, 15, 1, BASE "\x00\x0a\x02", 0, false),
+    ROW("more counters than there can be", CHUNK_RECORDS, 127, 1, BASE "\x00\x0a\x02", 0, false),
     ROW("kernel events", CHUNK_KERNEL, 0, 0, BASE "\x00\x02\x0c\x20", 2, true),
     ROW("a kernel event of no kind", CHUNK_KERNEL, 0, 0, BASE "\x00\x02\x0e\x20", 1, false),
     ROW("a kernel event that is not whole", CHUNK_KERNEL, 0, 0, BASE "\x00", 0, false),
@@ -217,7 +220,14 @@ static const struct {
     ROW("a method that is not whole", CHUNK_METHODS, 0, 0, "\2\2\2\2\2A\2b", 0, false),
     ROW("a method above 2^20 defined", CHUNK_METHODS, 0, 0, "\x07\0\0\x01\0\0\0\0\0\0\0", 0, false),
     ROW("a thread above 2^20 defined", CHUNK_THREADS, 0, 0, "\x07\0\0\x01", 0, false),
-    ROW("nine counters", CHUNK_COUNTERS, 0, 0, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 0, false),
+    ROW("readings without counters", CHUNK_READINGS, 0, 0, BASE "\x02\x06\x00\x02\x06\x02", 2, true),
+    ROW("a reading that is not whole", CHUNK_READINGS, 0, 0, BASE "\x02\x06", 0, false),
+    ROW("a reading of a thread above 2^20", CHUNK_READINGS, 0, 0, BASE "\x02\x07\0\0\x01\x00", 0, false),
+    ROW("a reading of a series above 2^32", CHUNK_READINGS, 0, 0, BASE "\x02\x02\x1f\0\0\0\x20", 0, false),
+    ROW("readings with counters that nobody defined", CHUNK_READINGS, 1, 0, BASE "\x02\x06\x00\x02", 0, false),
+    ROW("a counter of no kind", CHUNK_COUNTERS, 0, 0, "\x0c\x02k\0", 0, false),
+    ROW("a counter of group 128", CHUNK_COUNTERS, 0, 0, "\x01\x10\x02k\0", 0, false),
+    ROW("a counter that is not whole", CHUNK_COUNTERS, 0, 0, "\x02\x02k", 0, false),
     ROW("an end without a time", CHUNK_END, 0, 0, "\1\2\3", 0, false),
     ROW("a chunk of a type to come", 99, 0, 0, "whatever", 0, true),
 };
@@ -247,6 +257,59 @@ static void test_made(void)
     }
 }
 
+/* n counters without a text; the first n_columns of them in records. */
+static size_t made_counters(struct made *made, size_t n, size_t n_columns)
+{
+    uint8_t payload[3 * 256];
+    for (size_t i = 0; i < n; i++)
+        memcpy(payload + 3 * i, i < n_columns ? "\2\0\0" : "\0\0\0", 3);
+    made_begin(made, FORMAT_MAJOR, 0);
+    made_chunk(made, CHUNK_COUNTERS, 0, 0, payload, 3 * n, 3 * n);
+    return (size_t)(made->sink.at - made->bytes);
+}
+
+static void test_many_counters(void)
+{
+    static const struct {
+        const char *claim;
+        size_t n, n_columns;
+        int rc;
+    } tables[] = {
+        { "81 columns are read", 81, 81, 0 },
+        { "82 are damage", 82, 82, -1 },
+        { "128 counters are read", 128, 81, 0 },
+        { "129 are damage", 129, 0, -1 },
+    };
+    static const struct {
+        const char *claim, *payload;
+        size_t n;
+        int rc;
+    } records[] = {
+        { "a bitmap of nine columns and three values", BASE "\x00\x02\x81\x01\x02\x04\x06", 8 + 7, 0 },
+        { "a bit of a tenth column", BASE "\x00\x02\x01\x02\x02\x04", 8 + 6, -1 },
+        { "a bitmap that is not whole", BASE "\x00\x02\x00", 8 + 3, -1 },
+        { "a bitmap whose values are missing", BASE "\x00\x02\x03\x00\x02", 8 + 5, -1 },
+    };
+    struct made made;
+    struct seen seen;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        made_counters(&made, tables[i].n, tables[i].n_columns);
+        see_bytes(made.bytes, made_end(&made), false, &seen, &err);
+        CHECK(tables[i].claim, seen.rc == tables[i].rc);
+        free(seen.events);
+    }
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
+        made_counters(&made, 9, 9);
+        made_chunk(&made, CHUNK_RECORDS, 9, 1, records[i].payload, records[i].n, records[i].n);
+        see_bytes(made.bytes, made_end(&made), false, &seen, &err);
+        CHECK(records[i].claim, seen.rc == records[i].rc && seen.n == (records[i].rc == 0));
+        if (seen.n == 1)
+            CHECK("are these values", seen.events[0].counters[0] == 1 && seen.events[0].counters[7] == 2 &&
+                                          seen.events[0].counters[8] == 3 && seen.events[0].counters[1] == 0);
+        free(seen.events);
+    }
+}
+
 static void test_headers(void)
 {
     struct made made;
@@ -254,7 +317,15 @@ static void test_headers(void)
     made_begin(&made, FORMAT_MAJOR + 1, 3);
     see_bytes(made.bytes, made_end(&made), false, &seen, &err);
     CHECK_TEXT("another major version is refused", err.text,
-               "'t' has format 2.3; this mmprof reads 1.x\n  next: read it with the mmprof that wrote it");
+               "'t' has format 3.3; this mmprof reads 1.x to 2.x\n  next: read it with the mmprof that wrote it");
+    made_begin(&made, 1, 0);
+    made_chunk(&made, CHUNK_RECORDS, 0, 1, BASE "\x00\x0a\x02", 11, 11);
+    see_bytes(made.bytes, made_end(&made), false, &seen, &err);
+    CHECK("version 1 is read", seen.rc == 0 && seen.n == 2);
+    free(seen.events);
+    made_begin(&made, 0, 9);
+    see_bytes(made.bytes, made_end(&made), false, &seen, &err);
+    CHECK("but not 0", seen.rc < 0 && strstr(err.text, "has format 0.9") != NULL);
     made_begin(&made, FORMAT_MAJOR, 0);
     made_chunk(&made, CHUNK_INFO, 0, 0, "", 0, CHUNK_PAYLOAD_MAX + 1);
     see_bytes(made.bytes, made_end(&made), false, &seen, &err);
@@ -431,11 +502,12 @@ int main(void)
     struct bytes trace = slurp(scratch_path("small"));
     unlink(scratch_path("small"));
     see_bytes(trace.at, trace.n, false, &all, &err);
-    CHECK("the small trace is whole", rc == 0 && all.rc == 0 && !all.cut && all.n == 16);
+    CHECK("the small trace is whole", rc == 0 && all.rc == 0 && !all.cut && all.n == 20);
     test_cut(&trace, &all);
     test_flips(&trace, &all);
     test_lost_bytes(&trace, &all);
     test_made();
+    test_many_counters();
     test_headers();
     test_largest();
     test_memory();

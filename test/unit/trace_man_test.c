@@ -17,7 +17,7 @@ static struct err err;
 
 static int write_example(const char *path)
 {
-    const struct trace_counter counter = { "instructions", "", true };
+    const struct trace_counter counter = { "instructions", "", true, TRACE_COUNTER_EVENT, 0 };
     const struct trace_thread thread = { 0, 4712, true, "main", "java", TRACE_UNKNOWN, TRACE_UNKNOWN, 0 };
     const struct trace_method methods[] = { { 1, "Main", "main", "([Ljava/lang/String;)V", "Main.java", 3, 60, false },
                                             { 200, "Main", "sort", "()V", "Main.java", 9, 81, true } };
@@ -37,6 +37,7 @@ static int write_example(const char *path)
     rc |= trace_write_method(writer, &methods[0], &err);
     rc |= trace_write_method(writer, &methods[1], &err);
     rc |= trace_write_kernel(writer, &event, 1, &err);
+    rc |= trace_write_counts(writer, 0, 1, 2000, &(const uint64_t){ 7000 }, &err);
     rc |= trace_write_records(writer, 0, words, sizeof words / sizeof words[0], 2300, &err);
     rc |= trace_write_clock(writer, 4000, 6500, UINT64_C(1700000000000001500), &err);
     return trace_writer_close(writer, 4000, &err) | rc;

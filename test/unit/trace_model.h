@@ -16,7 +16,7 @@
 
 struct seen_event {
     struct trace_event event;
-    uint64_t counters[TRACE_COUNTERS_MAX];
+    uint64_t counters[TRACE_COLUMNS_MAX];
 };
 
 struct seen {
@@ -73,6 +73,8 @@ static inline void seen_counter(void *context, const struct trace_counter *count
     hash_text(context, counter->name);
     hash_text(context, counter->why);
     hash_number(context, counter->in_records);
+    hash_number(context, counter->kind);
+    hash_number(context, counter->group);
 }
 
 static inline void seen_thread(void *context, const struct trace_thread *thread)

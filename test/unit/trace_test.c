@@ -13,7 +13,7 @@ struct stream {
     uint64_t *words;
     size_t n_words, n_counters;
     uint64_t ticks, random;
-    uint64_t counters[TRACE_COUNTERS_MAX];
+    uint64_t counters[TRACE_COLUMNS_MAX];
     uint32_t depth, stack[8192];
 };
 
@@ -23,7 +23,11 @@ static void add_record(struct stream *s, enum ring_kind kind, uint32_t method, u
     bool is_gap = kind == RING_GAP;
     s->n_words += 1 + s->n_counters;
     word[0] = ring_word(kind, method, s->ticks);
-    for (size_t i = 0; i < s->n_counters; i++) {
+    /* Of many, a part changes, as with groups that take turns. */
+    size_t first = s->n_counters <= 8 ? 0 : random_next(&s->random) % s->n_counters;
+    size_t last = s->n_counters <= 8 ? s->n_counters : first + 1 + random_next(&s->random) % (s->n_counters - first);
+    memcpy(word + 1, s->counters, s->n_counters * sizeof *word);
+    for (size_t i = first; i < last; i++) {
         s->counters[i] += random_next(&s->random) >> (random_next(&s->random) % 64);
         word[1 + i] = s->counters[i];
     }
@@ -61,9 +65,9 @@ static struct trace_writer *open_scratch(const char *name)
 
 static int write_counters(struct trace_writer *writer, size_t n)
 {
-    struct trace_counter counters[TRACE_COUNTERS_MAX];
+    struct trace_counter counters[TRACE_COLUMNS_MAX];
     for (size_t i = 0; i < n; i++)
-        counters[i] = (struct trace_counter){ "instructions", "", true };
+        counters[i] = (struct trace_counter){ "instructions", "", true, TRACE_COUNTER_EVENT, 0 };
     return trace_write_counters(writer, counters, n, &err);
 }
 
@@ -81,7 +85,8 @@ static struct seen read_scratch(const char *name)
 
 static void test_random_streams(size_t n_counters)
 {
-    enum { N_RECORDS = 120000, N_ROUNDS = 7 };
+    enum { N_ROUNDS = 7 };
+    const int N_RECORDS = n_counters <= 8 ? 120000 : 20000;
     char claim[80];
     struct stream *s = calloc(1, sizeof *s);
     s->words = calloc((size_t)N_RECORDS * (1 + n_counters), sizeof *s->words);
@@ -183,6 +188,57 @@ static void test_kernel(void)
     free(expected.events);
 }
 
+/* A round's readings stand before its records. */
+static void test_readings(size_t n_counters)
+{
+    uint64_t values[TRACE_COLUMNS_MAX] = { 0 }, word[1 + TRACE_COLUMNS_MAX] = { ring_word(RING_ENTER, 4, 90) };
+    static const struct {
+        uint32_t thread, series;
+        uint64_t ticks;
+    } rows[] = { { 3, 0, 1000 }, { THREAD_INDEX_MAX, 1, 1000 }, { 3, UINT32_MAX, UINT64_MAX }, { 0, 1, 7 } };
+    struct seen expected = { .n = 0 };
+    char claim[80];
+    struct trace_writer *writer = open_scratch("readings");
+    int rc = write_counters(writer, n_counters);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t k = 0; k < n_counters; k++)
+            values[k] = k % 5 == i ? TRACE_NOT_COUNTED : i * k * UINT64_C(0x123456789);
+        rc |= trace_write_counts(writer, rows[i].thread, rows[i].series, rows[i].ticks, values, &err);
+        struct trace_event event = { TRACE_COUNTS, rows[i].thread, 0, rows[i].ticks, rows[i].series, values };
+        see_event(&expected, &event, n_counters);
+    }
+    rc |= trace_write_records(writer, 1, word, 1 + n_counters, 100, &err);
+    rc |= trace_writer_close(writer, 100, &err);
+    struct trace_event event = { TRACE_ENTER, 1, 4, 90, 0, word + 1 };
+    see_event(&expected, &event, n_counters);
+    struct seen seen = read_scratch("readings");
+    snprintf(claim, sizeof claim, "readings of %zu counters are read as they were written", n_counters);
+    CHECK(claim, rc == 0 && seen.rc == 0 && seen.n == expected.n && begins(&seen, &expected));
+    free(seen.events);
+    free(expected.events);
+}
+
+/* 36 columns of 5 groups, of which one counts: what the others' columns cost. */
+static void test_unchanged_columns(void)
+{
+    enum { N = 1000, N_COLUMNS = 36, N_CHANGED = 7 };
+    static uint64_t words[N][1 + N_COLUMNS];
+    for (size_t i = 0; i < N; i++) {
+        words[i][0] = ring_word(i % 2 == 0 ? RING_ENTER : RING_EXIT, 4, 100 * i);
+        for (size_t k = 0; k < N_COLUMNS; k++)
+            words[i][1 + k] = k < N_CHANGED ? 50 * i : 100000;
+    }
+    struct trace_writer *writer = open_scratch("unchanged");
+    write_counters(writer, N_COLUMNS);
+    trace_writer_flush(writer, &err);
+    uint64_t before = trace_writer_bytes(writer);
+    trace_write_records(writer, 1, &words[0][0], sizeof words / sizeof words[0][0], 100 * N, &err);
+    uint64_t n_bytes = trace_writer_bytes(writer) - before - 32;
+    trace_writer_close(writer, 100 * N, &err);
+    unlink(scratch_path("unchanged"));
+    CHECK("29 columns that do not change cost 5 bytes a record", n_bytes < N * (3 + 5 + N_CHANGED) + 200);
+}
+
 static void test_order(void)
 {
     const struct trace_event event = { .kind = TRACE_CPU_IN, .thread = 1, .ticks = 100 };
@@ -209,12 +265,28 @@ static void test_order(void)
     unlink(scratch_path("order"));
 }
 
+static void test_too_many_counters(void)
+{
+    struct trace_counter counters[TRACE_COUNTERS_MAX + 1];
+    struct trace_writer *writer = open_scratch("many");
+    for (size_t i = 0; i <= TRACE_COUNTERS_MAX; i++)
+        counters[i] = (struct trace_counter){ "c", "", i <= TRACE_COLUMNS_MAX, TRACE_COUNTER_EVENT, 0 };
+    CHECK("82 columns are refused", trace_write_counters(writer, counters, TRACE_COLUMNS_MAX + 1, &err) < 0);
+    CHECK("and said", strstr(err.text, "at most 128 counters, 81 of them in records") != NULL);
+    counters[0].in_records = false;
+    CHECK("129 counters, too", trace_write_counters(writer, counters, TRACE_COUNTERS_MAX + 1, &err) < 0);
+    CHECK("81 columns are taken", trace_write_counters(writer, counters, TRACE_COUNTERS_MAX, &err) == 0);
+    trace_writer_close(writer, 5, &err);
+    unlink(scratch_path("many"));
+}
+
 static void test_definitions(void)
 {
     static char longest[STRING_MAX_BYTES + 10];
     memset(longest, 'x', sizeof longest - 1);
     memcpy(longest + STRING_MAX_BYTES - 1, "\xc3\xa4", 2); /* a character of two bytes across the limit */
-    const struct trace_counter counters[] = { { "cycles", "not here", false }, { "instructions", "", true } };
+    const struct trace_counter counters[] = { { "cycles", "not here", false, TRACE_COUNTER_EVENT, 0 },
+                                              { "running_ns", "", true, TRACE_COUNTER_RUNNING_NS, 15 } };
     const struct trace_method method = { RING_METHOD_MAX, longest, "<init>", "()V", "", 0, UINT32_MAX, false };
     const struct trace_thread early = { 1, -1, false, "java", "java", TRACE_UNKNOWN, TRACE_UNKNOWN, 0 };
     const struct trace_thread late = { 1, 4712, true, "worker", "java", 5, 6, UINT64_MAX };
@@ -240,6 +312,9 @@ static void test_definitions(void)
     CHECK_NUMBER("counters are counted", trace_n_counters(reader), 2);
     CHECK_NUMBER("those in records too", trace_n_recorded_counters(reader), 1);
     CHECK_TEXT("a counter that does not count says why", trace_counter(reader, 0)->why, "not here");
+    CHECK("an event is one", trace_counter(reader, 0)->kind == TRACE_COUNTER_EVENT);
+    const struct trace_counter *running = trace_counter(reader, 1);
+    CHECK("a group's time is one", running->kind == TRACE_COUNTER_RUNNING_NS && running->group == 15);
     CHECK("there is no third", trace_counter(reader, 2) == NULL);
     const struct trace_method *m = trace_method(reader, RING_METHOD_MAX);
     CHECK("a long name is cut between characters", m != NULL && strlen(m->class_name) == STRING_MAX_BYTES - 1);
@@ -276,8 +351,13 @@ static void test_numbers(void)
 int main(void)
 {
     test_numbers();
-    for (size_t n_counters = 0; n_counters <= TRACE_COUNTERS_MAX; n_counters++)
-        test_random_streams(n_counters);
+    static const size_t counts[] = { 0, 1, 2, 3, 7, 8, 9, 16, 17, 40, TRACE_COLUMNS_MAX };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        test_random_streams(counts[i]);
+    for (size_t i = 1; i < sizeof counts / sizeof counts[0]; i++)
+        test_readings(counts[i]);
+    test_unchanged_columns();
+    test_too_many_counters();
     test_garbage();
     test_time_going_back();
     test_kernel();
