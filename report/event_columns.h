@@ -5,16 +5,8 @@
 #define REPORT_EVENT_COLUMNS_H
 
 #include "core/base/arena.h"
+#include "core/counters/event_roles.h"
 #include "core/trace/trace.h"
-
-enum event_role {
-    EVENT_CYCLES,
-    EVENT_INSTRUCTIONS,
-    EVENT_MISSES, /* any other hardware event: a rate per 1,000 instructions */
-    EVENT_FAULTS, /* derived from the kernel's events; so are the next two */
-    EVENT_SWITCHES,
-    EVENT_CPU_TIME
-};
 
 struct event_column {
     const char *name;    /* as the user wrote it; the reader's */
@@ -23,9 +15,6 @@ struct event_column {
     enum event_role role;
     int recorded; /* index among the recorded counters, or -1 */
 };
-
-/* Role and heading of an event: aliases, upper and lower case, PMU prefixes and privilege modifiers aside. */
-enum event_role event_role_of(const char *name, const char **heading);
 
 /* The trace's events; columns has room for TRACE_COUNTERS_MAX.  Returns how many. */
 size_t event_columns(const struct trace_reader *reader, struct event_column *columns);

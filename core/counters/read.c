@@ -77,9 +77,9 @@ static int reserve(struct counters_thread *thread, const struct counter_layout *
     thread->n_groups = (uint8_t)layout->n_groups;
     for (uint32_t g = 0; g <= layout->n_groups; g++)
         thread->first[g] = (uint8_t)layout->first[g];
+    size_t n_bytes = (size_t)layout->n_slots * thread->page_bytes;
     /* cppcheck-suppress invalidFunctionArg */
-    void *at = mmap(NULL, (size_t)layout->n_slots * thread->page_bytes, PROT_NONE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(NULL, n_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return fail(failure, COUNTERS_MAP, 0, errno);
     thread->pages = at;

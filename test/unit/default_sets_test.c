@@ -4,7 +4,7 @@
 #include "core/counters/default_sets.h"
 
 #include "core/counters/selftest.h"
-#include "report/event_columns.h"
+#include "core/counters/event_roles.h"
 #include "test/unit/tap.h"
 
 #include <perfmon/pfmlib_perf_event.h>
