@@ -24,7 +24,8 @@ static struct {
     struct segment *segment;
     void *mapped; /* the address range of all sessions' segments */
     size_t mapped_bytes;
-    uint32_t epoch; /* of the latest session */
+    uint32_t epoch;               /* of the latest session */
+    struct retransform_pass pass; /* the first or the last one */
 } agent;
 
 /* ---- the segment ---- */
@@ -84,14 +85,17 @@ static int begin_session(JNIEnv *jni, struct err *err)
     probe_start(agent.segment, &agent.config, agent.jvmti);
     classes_arm_all(jni, agent.epoch);
     instrument_publish(agent.segment);
-    return instrument_start(agent.jvmti, jni, &agent.config, &agent.control, err);
+    instrument_begin();
+    methods_begin(&agent.config, &agent.control);
+    return retransform_first(agent.jvmti, jni, &agent.control, &agent.pass, err);
 }
 
 static void end_session(JNIEnv *jni)
 {
     probe_stop();
     classes_arm_all(jni, 0);
-    instrument_stop(agent.jvmti, jni);
+    methods_end();
+    retransform_last(agent.jvmti, jni, &agent.control, &agent.pass);
     instrument_publish(NULL);
     unmap_segment();
     config_free(&agent.config);
@@ -103,10 +107,10 @@ static void tell(struct control *control, const char *what)
     instrument_counts(&counts);
     control_send(control,
                  "%s classes=%u methods=%u too_large=%u limits=%u unusual=%u failed=%u batches=%u longest_ms=%.1f "
-                 "total_ms=%.1f",
+                 "pause_ms=%.1f total_ms=%.1f",
                  what, counts.n_classes, counts.n_methods, counts.n_skipped_too_large, counts.n_skipped_limits,
-                 counts.n_skipped_unusual, counts.n_failed_classes, counts.n_batches, counts.longest_batch_ms,
-                 counts.total_ms);
+                 counts.n_skipped_unusual, counts.n_failed_classes, agent.pass.n_batches, agent.pass.longest_batch_ms,
+                 agent.pass.longest_pause_ms, agent.pass.total_ms);
 }
 
 static int start(JNIEnv *jni)
@@ -137,7 +141,7 @@ static void JNICALL run_attached(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
     (void)jvmti;
     (void)argument;
     if (start(jni) == 0)
-        control_wait_for_stop(&agent.control);
+        commands_run(agent.jvmti, jni, &agent.control);
     stop(jni);
 }
 
@@ -145,7 +149,7 @@ static void JNICALL run_started(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 {
     (void)jvmti;
     (void)argument;
-    control_wait_for_stop(&agent.control);
+    commands_run(agent.jvmti, jni, &agent.control);
     stop(jni);
 }
 
@@ -159,7 +163,7 @@ static jthread make_thread(JNIEnv *jni)
     return thread;
 }
 
-static int run_thread(JNIEnv *jni, jvmtiStartFunction function)
+int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function)
 {
     jthread thread = make_thread(jni);
     if (thread == NULL ||
@@ -179,7 +183,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     if (atomic_load(&agent.phase) != STARTING)
         return;
     atomic_store(&agent.phase, RUNNING);
-    if (start(jni) < 0 || run_thread(jni, run_started) < 0)
+    if (start(jni) < 0 || agent_run_thread(jni, run_started) < 0)
         stop(jni);
 }
 
@@ -220,6 +224,7 @@ static int make_env(JavaVM *vm)
     memset(&capabilities, 0, sizeof capabilities);
     capabilities.can_retransform_classes = 1;
     capabilities.can_retransform_any_class = 1;
+    capabilities.can_get_bytecodes = 1;
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.VMInit = on_vm_init;
     callbacks.ThreadEnd = on_thread_end;
@@ -271,7 +276,7 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(Jav
     if (rc != 0)
         return rc;
     atomic_store(&agent.phase, RUNNING);
-    if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK && run_thread(jni, run_attached) == 0)
+    if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK && agent_run_thread(jni, run_attached) == 0)
         return 0;
     control_close(&agent.control);
     atomic_store(&agent.phase, IDLE);

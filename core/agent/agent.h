@@ -2,8 +2,9 @@
  * The agent: what runs inside the target.  It is a guest: it never exits, aborts or prints; a probe takes no lock,
  * allocates nothing and makes no system call; on trouble it stops and says why over the control connection.
  *
- * Files: agent.c the library's entry points and the session's thread; control.c the connection; probe.c the native
- * side of the probes; classes.c the classes that rewritten code refers to; instrument.c which methods get probes;
+ * Files: agent.c the library's entry points and the session's thread; control.c the connection; commands.c what the
+ * recorder asks for; probe.c the native side of the probes; classes.c the classes that rewritten code refers to;
+ * methods.c which methods get probes; instrument.c and retransform.c the way they get them; sample.c stacks;
  * calibrate.c what a probe costs; rewrite*.c the class files.
  */
 #ifndef CORE_AGENT_AGENT_H
@@ -46,6 +47,7 @@ struct agent_config {
     uint32_t min_bytecodes;
     struct pattern *includes, *excludes; /* owned */
     size_t n_includes, n_excludes;
+    bool is_live;               /* nothing is instrumented at the start */
     struct agent_phase *phases; /* owned, sorted by class name */
     size_t n_phases;
     struct counter_layout layout;
@@ -55,7 +57,8 @@ struct agent_config {
 int config_read(struct agent_config *config, int fd, struct err *err);
 void config_free(struct agent_config *config);
 
-/* May a class have methods to instrument (name in internal form)? */
+/* May a class be changed at all (name in internal form)?  May it have methods to instrument? */
+bool config_may_change_class(const char *name, size_t n);
 bool config_wants_class(const struct agent_config *config, const char *name, size_t n);
 bool config_wants_method(const struct agent_config *config, const struct rewrite_method *method);
 
@@ -66,6 +69,8 @@ struct control {
     int segment_fd, methods_fd, config_fd;
 };
 
+#define CONTROL_PACKET_BYTES 4096
+
 /*
  * Connect to the recorder and say hello, in the name of a JVM; does not wait.  Returns 0, or -1 with *err set and
  * nothing left open.
@@ -74,12 +79,15 @@ int control_connect(struct control *control, const char *path, const char *jvm, 
 
 /* Wait for the session's descriptors.  Returns 0, or -1 with *err set. */
 int control_handshake(struct control *control, struct err *err);
-int control_send(struct control *control, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int control_send(const struct control *control, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Wait for "stop" or the end of the connection. */
-void control_wait_for_stop(struct control *control);
+/*
+ * Wait for a packet.  *fd is the descriptor that came with it, the caller's to close, or -1.  Returns false at the end
+ * of the connection.
+ */
+bool control_receive(const struct control *control, char packet[CONTROL_PACKET_BYTES], int *fd);
 
-/* Would control_wait_for_stop return at once? */
+/* Is "stop" or the end of the connection what comes next? */
 bool control_has_stop(const struct control *control);
 void control_close(struct control *control);
 
@@ -119,6 +127,9 @@ int classes_gate(JNIEnv *jni, uint32_t id, struct rewrite_gate *gate);
 /* Arm all gates with tokens of an epoch, now and as more are made; epoch 0 disarms all. */
 void classes_arm_all(JNIEnv *jni, uint32_t epoch);
 
+/* Arm or disarm one gate, if it is there. */
+void classes_arm(JNIEnv *jni, uint32_t id, bool armed);
+
 /* ---- calibrate.c ---- */
 
 /*
@@ -127,30 +138,115 @@ void classes_arm_all(JNIEnv *jni, uint32_t epoch);
  */
 int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *segment, struct err *err);
 
-/* ---- instrument.c ---- */
-
-struct instrument_counts {
-    uint32_t n_classes, n_methods, n_skipped_too_large, n_skipped_limits, n_skipped_unusual, n_failed_classes;
-    uint32_t n_batches;
-    double longest_batch_ms, total_ms;
-};
+/* ---- methods.c ---- */
 
 /*
- * Rewrite the loaded classes, and from now on those being loaded.  Methods go to the control's method log; a stop that
- * it brings meanwhile leaves the rest of the classes alone.  Returns 0, or -1 with *err set.
+ * Begin a session: its methods are those that the configuration wants (in live mode: none), those added, and not those
+ * removed.  Both are borrowed.
  */
-int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, const struct control *control,
-                     struct err *err);
+void methods_begin(const struct agent_config *config, const struct control *control);
 
-/* Give all classes their own code back.  The gates are closed already. */
-void instrument_stop(jvmtiEnv *jvmti, JNIEnv *jni);
+/* From now on no method is chosen.  No code is left that reads a gate: ids may be given again when they run short. */
+void methods_end(void);
+void methods_forget_ids(void);
+
+/* May a class have methods of the session (name in internal form)?  Does it have one of those added or removed last? */
+bool methods_want_class(const char *name, size_t n);
+bool methods_changed_class(const char *name, size_t n);
+
+/* Is it one of the session's? */
+bool methods_want(const struct rewrite_method *method);
+
+/* The id of a method of the session, which the recorder knows then; 0: it is none, or there is no room. */
+uint32_t methods_choose(const struct rewrite_method *method);
+
+/*
+ * Add the phases of a configuration; their gates are armed.  Remove methods by their ids; those that no method has are
+ * counted.  Both return 0, or -1 with *err set.
+ */
+int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err);
+uint32_t methods_count(const struct agent_config *phases); /* of them that have probes */
+int methods_remove(const uint32_t *ids, size_t n, uint32_t *n_unknown, struct err *err);
+
+/* Does the recorder know this id? */
+bool methods_has_id(uint32_t id);
+
+/* ---- instrument.c ---- */
+
+/* Of the session so far. */
+struct instrument_counts {
+    uint32_t n_classes, n_methods, n_skipped_too_large, n_skipped_limits, n_skipped_unusual, n_failed_classes;
+};
+
+void instrument_begin(void);
+void instrument_end(void);
+void instrument_failed(uint32_t n_classes);
 void instrument_counts(struct instrument_counts *counts);
 
 /* Keep the recorder informed, from now on, by these counts in the segment; NULL: no more. */
 void instrument_publish(struct segment *segment);
 
+/* Is no thread in the hook? */
+bool instrument_is_idle(void);
+
+/* When the hook was last shown a class that was loaded already, in ticks. */
+uint64_t instrument_latest_ticks(void);
+
+/* Does a class have probes (name in internal form)?  It is about to lose them; the hook will see those that it keeps.
+ */
+bool instrument_has_probes(const char *name, size_t n);
+void instrument_loses_probes(const char *name, size_t n);
+
 void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
                                    jobject domain, jint n_bytes, const unsigned char *bytes, jint *n_out,
                                    unsigned char **out);
+
+/* ---- retransform.c ---- */
+
+/* One pass over the loaded classes. */
+struct retransform_pass {
+    uint32_t n_classes, n_batches;
+    double longest_batch_ms; /* RetransformClasses; the application runs most of the time */
+    double longest_pause_ms; /* its stop, at most */
+    double total_ms;
+};
+
+/*
+ * Rewrite the loaded classes that the session wants, and from now on those being loaded.  A stop that the control
+ * brings meanwhile leaves the rest of the classes alone.  Returns 0, or -1 with *err set.
+ */
+int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass,
+                      struct err *err);
+
+/*
+ * Rewrite the loaded classes in which methods were added (or removed) last.  Ends early when *stopping.  Returns 0, or
+ * -1 with *err set.
+ */
+int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,
+                        struct retransform_pass *pass, struct err *err);
+
+/* Give all classes their own code back.  The gates are closed already. */
+void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass);
+
+/* ---- sample.c ---- */
+
+/*
+ * Append n samples of all Java threads' stacks, one every period_ms, to a memory file (borrowed).  Ends early when
+ * *stopping.  Returns the number of samples, or -1 with *err set.
+ */
+int sample_run(jvmtiEnv *jvmti, JNIEnv *jni, int log_fd, uint32_t period_ms, uint32_t n, const _Atomic bool *stopping,
+               struct err *err);
+
+/* ---- commands.c ---- */
+
+/*
+ * Do what the recorder asks for, until it says stop or the connection ends; whatever was under way has ended then.
+ */
+void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control);
+
+/* ---- agent.c ---- */
+
+/* Run a function in a new thread that no program sees as its own.  Returns 0, or -1. */
+int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function);
 
 #endif

@@ -333,3 +333,13 @@ void classes_arm_all(JNIEnv *jni, uint32_t epoch)
             arm(jni, gates.classes[i], i, epoch);
     pthread_mutex_unlock(&gates.lock);
 }
+
+void classes_arm(JNIEnv *jni, uint32_t id, bool armed)
+{
+    uint32_t i = id / CLASSES_GATES_PER_CLASS, k = id % CLASSES_GATES_PER_CLASS;
+    pthread_mutex_lock(&gates.lock);
+    if (i < MAX_GATE_CLASSES && gates.classes[i] != NULL && gates.epoch != 0)
+        (*jni)->SetStaticIntField(jni, gates.classes[i]->class_ref, gates.classes[i]->fields[k],
+                                  armed ? (jint)agent_token(gates.epoch, id) : 0);
+    pthread_mutex_unlock(&gates.lock);
+}

@@ -95,6 +95,10 @@ static int set(struct agent_config *config, const char *key, char *value, struct
         config->min_bytecodes = (uint32_t)strtoul(value, NULL, 10);
         return 0;
     }
+    if (strcmp(key, "mode") == 0) {
+        config->is_live = strcmp(value, "live") == 0;
+        return config->is_live ? 0 : err_set(err, "unknown mode '%s' in the configuration", value);
+    }
     if (strcmp(key, "include") == 0)
         return add_pattern(&config->includes, &config->n_includes, value, err);
     if (strcmp(key, "exclude") == 0)
@@ -172,11 +176,18 @@ static const char *const untouchable[] = {
     "java/lang/ThreadBuilders$BoundVirtualThread",
 };
 
-bool config_wants_class(const struct agent_config *config, const char *name, size_t n)
+bool config_may_change_class(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof untouchable / sizeof *untouchable; i++)
         if (n >= strlen(untouchable[i]) && memcmp(name, untouchable[i], strlen(untouchable[i])) == 0)
             return false;
+    return true;
+}
+
+bool config_wants_class(const struct agent_config *config, const char *name, size_t n)
+{
+    if (!config_may_change_class(name, n))
+        return false;
     if (config->n_phases > 0)
         return phases_of(config, name, n) != NULL;
     if (config->n_includes == 0)

@@ -12,6 +12,8 @@
 
 #define HANDSHAKE_TIMEOUT_MS 10000
 
+_Static_assert(CONTROL_PACKET_BYTES == PROTOCOL_PACKET_BYTES, "one size of packets");
+
 void control_close(struct control *control)
 {
     int *fds[] = { &control->socket, &control->segment_fd, &control->methods_fd, &control->config_fd };
@@ -22,7 +24,7 @@ void control_close(struct control *control)
     }
 }
 
-int control_send(struct control *control, const char *format, ...)
+int control_send(const struct control *control, const char *format, ...)
 {
     char packet[PROTOCOL_PACKET_BYTES];
     va_list arguments;
@@ -36,11 +38,34 @@ int control_send(struct control *control, const char *format, ...)
     return send(control->socket, packet, length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-/* Receive one packet and its descriptors.  Returns its length, 0 at the end of the connection or when time is up. */
-static size_t receive(int socket, char packet[PROTOCOL_PACKET_BYTES], int fds[PROTOCOL_N_FDS], int timeout_ms)
+/* The descriptors of a message; those for which there is no room are closed. */
+static void take_descriptors(struct msghdr *message, int *fds, size_t n_fds)
+{
+    size_t n = 0;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL; part = CMSG_NXTHDR(message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; CMSG_LEN(sizeof(int) * (i + 1)) <= part->cmsg_len; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(part) + sizeof fd * i, sizeof fd);
+            if (n < n_fds)
+                fds[n++] = fd;
+            else
+                close(fd);
+        }
+    }
+}
+
+/*
+ * Receive one packet and its descriptors (those that it lacks are -1).  Returns its length, 0 at the end of the
+ * connection or when time is up.
+ */
+static size_t receive(int socket, char packet[PROTOCOL_PACKET_BYTES], int *fds, size_t n_fds, int timeout_ms)
 {
     struct pollfd wait = { .fd = socket, .events = POLLIN };
     int ready;
+    for (size_t i = 0; i < n_fds; i++)
+        fds[i] = -1;
     do {
         ready = poll(&wait, 1, timeout_ms);
     } while (ready < 0 && errno == EINTR);
@@ -58,18 +83,15 @@ static size_t receive(int socket, char packet[PROTOCOL_PACKET_BYTES], int fds[PR
     if (n <= 0)
         return 0;
     packet[n] = '\0';
-    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
-    if (first != NULL && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS &&
-        first->cmsg_len == CMSG_LEN(sizeof(int) * PROTOCOL_N_FDS))
-        memcpy(fds, CMSG_DATA(first), sizeof(int) * PROTOCOL_N_FDS);
+    take_descriptors(&message, fds, n_fds);
     return (size_t)n;
 }
 
 int control_handshake(struct control *control, struct err *err)
 {
     char packet[PROTOCOL_PACKET_BYTES];
-    int fds[PROTOCOL_N_FDS] = { -1, -1, -1 };
-    size_t n = receive(control->socket, packet, fds, HANDSHAKE_TIMEOUT_MS);
+    int fds[PROTOCOL_N_FDS];
+    size_t n = receive(control->socket, packet, fds, PROTOCOL_N_FDS, HANDSHAKE_TIMEOUT_MS);
     control->segment_fd = fds[0];
     control->methods_fd = fds[1];
     control->config_fd = fds[2];
@@ -98,20 +120,16 @@ int control_connect(struct control *control, const char *path, const char *jvm, 
     return -1;
 }
 
-/* Between its "session" and its "stop" the recorder sends nothing. */
 bool control_has_stop(const struct control *control)
 {
-    struct pollfd now = { .fd = control->socket, .events = POLLIN };
-    return poll(&now, 1, 0) > 0;
+    char packet[8];
+    ssize_t n = recv(control->socket, packet, sizeof packet, MSG_PEEK | MSG_DONTWAIT);
+    if (n < 0)
+        return errno != EAGAIN && errno != EINTR;
+    return n == 0 || (n == 4 && memcmp(packet, "stop", 4) == 0);
 }
 
-void control_wait_for_stop(struct control *control)
+bool control_receive(const struct control *control, char packet[CONTROL_PACKET_BYTES], int *fd)
 {
-    char packet[PROTOCOL_PACKET_BYTES];
-    int fds[PROTOCOL_N_FDS];
-    for (;;) {
-        size_t n = receive(control->socket, packet, fds, -1);
-        if (n == 0 || strcmp(packet, "stop") == 0)
-            return;
-    }
+    return receive(control->socket, packet, fd, 1, -1) > 0;
 }

@@ -1,102 +1,23 @@
 /*
- * Which methods get probes, and the way they get them: RetransformClasses for what is loaded, the class file hook for
- * what comes later.
- *
- * A method's id depends on its class's name, its own name and descriptor only: the same class in a thousand loaders,
- * or retransformed again by somebody else, keeps its ids.
+ * The class file hook: what it is shown gets probes, whether it is being loaded or retransform.c shows it again.
  */
 #include "core/agent/agent.h"
 #include "core/agent/classfile.h"
-#include "core/agent/protocol.h"
+#include "core/agent/hash.h"
+#include "core/base/ticks.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-/*
- * Classes per RetransformClasses: each call stops the application once, and costs about 40 ms whatever it does; one
- * call for everything stops it for 300 ms.
- */
-#define BATCH_CLASSES 500
-
-/* ---- a set of 64-bit hashes with a number each ---- */
-
-struct hash_slot {
-    uint64_t key; /* 0: free */
-    uint32_t value;
-    uint32_t session; /* of a method: in which the recorder was told of it */
-};
-
-struct hash_set {
-    struct hash_slot *slots; /* owned */
-    size_t n_slots, n_used;
-};
-
-static uint64_t hash_text(uint64_t hash, const char *at, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ (uint8_t)at[i]) * UINT64_C(0x100000001b3);
-    hash = (hash ^ 0xff) * UINT64_C(0x100000001b3); /* the end: "ab" "c" is not "a" "bc" */
-    return hash ^ hash >> 29;
-}
-
-#define HASH_START UINT64_C(0xcbf29ce484222325)
-
-static struct hash_slot *hash_find(struct hash_slot *slots, size_t n_slots, uint64_t key)
-{
-    size_t i = key & (n_slots - 1);
-    while (slots[i].key != 0 && slots[i].key != key)
-        i = (i + 1) & (n_slots - 1);
-    return &slots[i];
-}
-
-static bool hash_has(const struct hash_set *set, uint64_t key)
-{
-    return set->n_slots > 0 && hash_find(set->slots, set->n_slots, key | 1)->key != 0;
-}
-
-/* The slot of a key; a new one has the value 0.  NULL when there is no memory. */
-static struct hash_slot *hash_put(struct hash_set *set, uint64_t key)
-{
-    key |= 1;
-    if (set->n_used * 2 >= set->n_slots) {
-        size_t n_slots = set->n_slots == 0 ? 1024 : set->n_slots * 2;
-        struct hash_slot *slots = calloc(n_slots, sizeof *slots);
-        if (slots == NULL)
-            return NULL;
-        for (size_t i = 0; i < set->n_slots; i++)
-            if (set->slots[i].key != 0)
-                *hash_find(slots, n_slots, set->slots[i].key) = set->slots[i];
-        free(set->slots);
-        set->slots = slots;
-        set->n_slots = n_slots;
-    }
-    struct hash_slot *slot = hash_find(set->slots, set->n_slots, key);
-    set->n_used += slot->key == 0;
-    slot->key = key;
-    return slot;
-}
-
-static void hash_free(struct hash_set *set)
-{
-    free(set->slots);
-    memset(set, 0, sizeof *set);
-}
-
-/* ---- the session's state; 'lock' guards all but the atomics ---- */
-
+/* 'lock' guards all but the atomics. */
 static struct {
     pthread_mutex_t lock;
-    const struct agent_config *config; /* borrowed */
-    const struct control *control;     /* borrowed */
-    _Atomic bool active;
-    _Atomic int n_hooks; /* threads in the hook */
-    struct hash_set ids, classes;
-    uint32_t next_id, session;
+    _Atomic int n_hooks;           /* threads in the hook */
+    _Atomic uint64_t latest_ticks; /* when a loaded class was last shown: not the application's time yet */
+    struct hash_set classes;       /* value: methods that have probes; second: most of them so far */
     struct instrument_counts counts;
     struct segment *segment; /* where counts are published; borrowed, or NULL */
-} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .next_id = 1 };
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* The counts go to the recorder at once: the target may end at any time.  Called with the lock. */
 static void publish(void)
@@ -119,66 +40,10 @@ void instrument_publish(struct segment *segment)
     pthread_mutex_unlock(&state.lock);
 }
 
-static struct protocol_text log_text(struct rewrite_text text)
-{
-    struct protocol_text out = { text.at, text.n };
-    return out;
-}
-
-/* Tell the recorder of a method, before any record can name it. */
-static int log_method(uint32_t id, const struct rewrite_method *method)
-{
-    size_t n = 64 + method->class_name.n + method->name.n + method->descriptor.n + method->source.n;
-    uint8_t *bytes = malloc(n);
-    if (bytes == NULL)
-        return -1;
-    struct protocol_method entry = { id,
-                                     method->first_line,
-                                     method->code_bytes,
-                                     method->has_loop,
-                                     log_text(method->class_name),
-                                     log_text(method->name),
-                                     log_text(method->descriptor),
-                                     log_text(method->source) };
-    struct sink s = sink_into(bytes, n);
-    protocol_put_method(&s, &entry);
-    size_t length = (size_t)(s.at - bytes);
-    bool whole = !s.full && write(state.control->methods_fd, bytes, length) == (ssize_t)length;
-    free(bytes);
-    return whole ? 0 : -1;
-}
-
-/*
- * A method keeps its id in later sessions: HotSpot's constant pools only grow, and with other gates each session would
- * leave new constants in each class.
- */
-static uint32_t id_of(const struct rewrite_method *method)
-{
-    uint64_t key = hash_text(HASH_START, method->class_name.at, method->class_name.n);
-    key = hash_text(key, method->name.at, method->name.n);
-    key = hash_text(key, method->descriptor.at, method->descriptor.n);
-    struct hash_slot *slot = hash_put(&state.ids, key);
-    if (slot == NULL)
-        return 0;
-    uint32_t id = slot->value != 0 ? slot->value : state.next_id;
-    if (slot->session == state.session)
-        return id;
-    if (id > RING_METHOD_MAX || log_method(id, method) < 0)
-        return 0;
-    state.next_id += slot->value == 0;
-    slot->value = id;
-    slot->session = state.session;
-    return id;
-}
-
 static bool choose(void *context, const struct rewrite_method *method, struct rewrite_gate *gate)
 {
     JNIEnv *jni = context;
-    if (!config_wants_method(state.config, method))
-        return false;
-    pthread_mutex_lock(&state.lock);
-    uint32_t id = atomic_load(&state.active) ? id_of(method) : 0;
-    pthread_mutex_unlock(&state.lock);
+    uint32_t id = methods_choose(method);
     return id != 0 && classes_gate(jni, id, gate) == 0;
 }
 
@@ -223,9 +88,11 @@ static bool remember(const char *name, int n_methods)
     struct hash_slot *slot = n_methods > 0 ? hash_put(&state.classes, hash_text(HASH_START, name, strlen(name))) : NULL;
     state.counts.n_failed_classes += n_methods < 0;
     if (slot != NULL) {
-        state.counts.n_classes += slot->value == 0;
-        state.counts.n_methods += slot->value == 0 ? (uint32_t)n_methods : 0;
-        slot->value = 1;
+        uint32_t n = (uint32_t)n_methods;
+        state.counts.n_classes += slot->second == 0;
+        state.counts.n_methods += n > slot->second ? n - slot->second : 0;
+        slot->value = n > slot->value ? n : slot->value;
+        slot->second = n > slot->second ? n : slot->second;
     }
     publish();
     pthread_mutex_unlock(&state.lock);
@@ -273,127 +140,64 @@ void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     if (name == NULL || jni == NULL || strncmp(name, AGENT_CLASS_START, strlen(AGENT_CLASS_START)) == 0)
         return;
     atomic_fetch_add(&state.n_hooks, 1);
-    bool done = atomic_load(&state.active) && config_wants_class(state.config, name, strlen(name)) &&
-                instrument(jvmti, jni, name, bytes, n_bytes, n_out, out);
+    bool done = methods_want_class(name, strlen(name)) && instrument(jvmti, jni, name, bytes, n_bytes, n_out, out);
     atomic_fetch_sub(&state.n_hooks, 1);
     if (!done && redefined != NULL)
         keep_small(jvmti, bytes, n_bytes, n_out, out);
+    if (redefined != NULL)
+        atomic_store(&state.latest_ticks, ticks_now());
 }
 
-/* ---- retransformation in batches ---- */
-
-static double now_ms(void)
+uint64_t instrument_latest_ticks(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+    return atomic_load(&state.latest_ticks);
 }
 
-/* A class that the JVM refuses (its message names none) is found by halving; it stays as it is. */
-static void retransform(jvmtiEnv *jvmti, JNIEnv *jni, const jclass *classes, jint n)
+/* ---- what has probes ---- */
+
+bool instrument_has_probes(const char *name, size_t n)
 {
-    if (n == 0)
-        return;
-    double start = now_ms();
-    jvmtiError error = (*jvmti)->RetransformClasses(jvmti, n, classes);
-    double took = now_ms() - start;
-    (*jni)->ExceptionClear(jni);
-    state.counts.n_batches++;
-    if (took > state.counts.longest_batch_ms)
-        state.counts.longest_batch_ms = took;
-    if (error == JVMTI_ERROR_NONE || error == JVMTI_ERROR_WRONG_PHASE)
-        return;
-    if (n == 1) {
-        pthread_mutex_lock(&state.lock);
-        state.counts.n_failed_classes++;
-        publish();
-        pthread_mutex_unlock(&state.lock);
-        return;
-    }
-    retransform(jvmti, jni, classes, n / 2);
-    retransform(jvmti, jni, classes + n / 2, n - n / 2);
+    pthread_mutex_lock(&state.lock);
+    const struct hash_slot *slot = hash_get(&state.classes, hash_text(HASH_START, name, n));
+    bool has = slot != NULL && slot->value > 0;
+    pthread_mutex_unlock(&state.lock);
+    return has;
 }
 
-/* Is it a class with this purpose: to get probes, or (when stopping) to lose them? */
-static bool is_candidate(jvmtiEnv *jvmti, jclass class_ref, bool stopping)
+void instrument_loses_probes(const char *name, size_t n)
 {
-    char *signature = NULL;
-    jboolean modifiable = JNI_FALSE;
-    jint status = 0;
-    bool wanted = false;
-    if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) != JVMTI_ERROR_NONE || signature == NULL)
-        return false;
-    size_t n = strlen(signature);
-    if (signature[0] == 'L' && n > 2 && stopping)
-        wanted = hash_has(&state.classes, hash_text(HASH_START, signature + 1, n - 2));
-    else if (signature[0] == 'L' && n > 2)
-        wanted = config_wants_class(state.config, signature + 1, n - 2);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    if (!wanted || (*jvmti)->IsModifiableClass(jvmti, class_ref, &modifiable) != JVMTI_ERROR_NONE || !modifiable ||
-        (*jvmti)->GetClassStatus(jvmti, class_ref, &status) != JVMTI_ERROR_NONE)
-        return false;
-    /* A class that is not linked yet would be linked now: earlier than the program asks for. */
-    return (status & JVMTI_CLASS_STATUS_ERROR) == 0 && (stopping || (status & JVMTI_CLASS_STATUS_PREPARED) != 0);
+    pthread_mutex_lock(&state.lock);
+    struct hash_slot *slot = hash_get(&state.classes, hash_text(HASH_START, name, n));
+    if (slot != NULL)
+        slot->value = 0;
+    pthread_mutex_unlock(&state.lock);
 }
 
-static int retransform_loaded(jvmtiEnv *jvmti, JNIEnv *jni, bool stopping)
+void instrument_begin(void)
 {
-    jint n = 0, n_batch = 0;
-    jclass *classes = NULL, batch[BATCH_CLASSES];
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
-        return -1;
-    for (jint i = 0; i < n; i++) {
-        if (is_candidate(jvmti, classes[i], stopping))
-            batch[n_batch++] = classes[i];
-        if (n_batch == BATCH_CLASSES || i + 1 == n) {
-            retransform(jvmti, jni, batch, n_batch);
-            n_batch = 0;
-            if (!stopping && control_has_stop(state.control))
-                break;
-        }
-    }
-    for (jint i = 0; i < n; i++)
-        (*jni)->DeleteLocalRef(jni, classes[i]);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
-    return 0;
-}
-
-int instrument_start(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, const struct control *control,
-                     struct err *err)
-{
-    double start = now_ms();
-    state.config = config;
-    state.session++;
-    state.control = control;
     pthread_mutex_lock(&state.lock);
     memset(&state.counts, 0, sizeof state.counts);
     pthread_mutex_unlock(&state.lock);
-    atomic_store(&state.active, true);
-    if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) !=
-            JVMTI_ERROR_NONE ||
-        retransform_loaded(jvmti, jni, false) < 0)
-        return err_set(err, "the JVM does not let its classes be instrumented");
-    state.counts.total_ms = now_ms() - start;
-    return 0;
 }
 
-void instrument_stop(jvmtiEnv *jvmti, JNIEnv *jni)
+bool instrument_is_idle(void)
 {
-    struct timespec pause = { 0, 1000000 };
+    return atomic_load(&state.n_hooks) == 0;
+}
+
+void instrument_end(void)
+{
     pthread_mutex_lock(&state.lock);
-    atomic_store(&state.active, false);
-    pthread_mutex_unlock(&state.lock);
-    while (atomic_load(&state.n_hooks) > 0)
-        nanosleep(&pause, NULL);
-    uint32_t n_failed = state.counts.n_failed_classes;
-    retransform_loaded(jvmti, jni, true);
-    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     hash_free(&state.classes);
-    /* When ids run short they are given again, if no code is left that reads their gates. */
-    if (state.next_id > RING_METHOD_MAX / 2 && state.counts.n_failed_classes == n_failed) {
-        hash_free(&state.ids);
-        state.next_id = 1;
-    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+void instrument_failed(uint32_t n_classes)
+{
+    pthread_mutex_lock(&state.lock);
+    state.counts.n_failed_classes += n_classes;
+    publish();
+    pthread_mutex_unlock(&state.lock);
 }
 
 void instrument_counts(struct instrument_counts *counts)

@@ -12,6 +12,25 @@
  *     recorder:  stop
  *     agent:     stopped key=value ...      nothing is instrumented any more
  *
+ * Between "ready" and "stop" the recorder may give commands; each has one answer:
+ *
+ *     arm ID ...                            armed ticks=T n=N unknown=N
+ *     disarm ID ...                         disarmed ticks=T n=N unknown=N
+ *     instrument   (with a descriptor)      instrumented classes=N methods=N ... pause_ms=X total_ms=X
+ *     remove ID ...                         removed (the same)
+ *     sample PERIOD_MS N   (the same)       sampled n=N
+ *                                           or, to any of them:  refused COMMAND TEXT
+ *
+ * arm and disarm switch methods' gates, at once, also while another command is under way.  T is a moment at which the
+ * gates were armed already, or were armed still.  The other three take their time and are done one by one: a second
+ * one is refused.  'instrument' has a configuration whose 'phase' lines name methods that get (armed) probes too;
+ * 'remove' takes the probes of methods out again; both change only classes in which such methods are.  'sample' takes
+ * N samples of all Java threads' stacks, one every PERIOD_MS, and appends them to the memory file of its descriptor.
+ *
+ * By itself the agent says, after each RetransformClasses that stopped the application:
+ *
+ *     pause ticks=T ns=N classes=N          N: from T on, at most
+ *
  * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
  *
  * The segment is core/trace/ring.h's.  The method log is a memory file to which the agent appends a method before its
@@ -22,6 +41,7 @@
  *     include PATTERN                       core/base/pattern.h
  *     exclude PATTERN
  *     phase CLASS NAME DESCRIPTOR           then only these methods
+ *     mode live                             nothing at the start, only what 'instrument' names
  *     event TYPE CONFIG CONFIG1 CONFIG2 EXCLUDE    hexadecimal; counters to be read in records
  */
 #ifndef CORE_AGENT_PROTOCOL_H
@@ -30,7 +50,7 @@
 #include "core/base/bytes.h"
 #include "core/trace/trace.h"
 
-#define PROTOCOL_VERSION      2
+#define PROTOCOL_VERSION      3
 #define PROTOCOL_PACKET_BYTES 4096
 #define PROTOCOL_N_FDS        3
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */

@@ -125,7 +125,14 @@ static char *copy(struct arena *arena, struct protocol_text text)
     return arena_text(arena, text.at, text.n);
 }
 
-static int write_method(struct trace_writer *writer, const struct protocol_method *method, struct err *err)
+static int tell_method(const struct drain *drain, const struct trace_method *method, struct err *err)
+{
+    const struct recorder_observer *observer = drain->observer;
+    return observer == NULL || observer->method == NULL ? 0 : observer->method(observer->context, method, err);
+}
+
+static int write_method(const struct drain *drain, struct trace_writer *writer, const struct protocol_method *method,
+                        struct err *err)
 {
     struct arena arena = { NULL, 0 };
     struct trace_method out = { .id = method->id,
@@ -138,13 +145,14 @@ static int write_method(struct trace_writer *writer, const struct protocol_metho
                                 .has_loop = method->has_loop };
     int rc = err_set(err, "out of memory");
     if (out.class_name != NULL && out.name != NULL && out.descriptor != NULL && out.source != NULL)
-        rc = trace_write_method(writer, &out, err);
+        rc = trace_write_method(writer, &out, err) < 0 || tell_method(drain, &out, err) < 0 ? -1 : 0;
     arena_free(&arena);
     return rc;
 }
 
 /* Write the whole entries of a piece.  Returns the bytes used, or -1 with *err set. */
-static int64_t write_methods(const uint8_t *piece, size_t n, struct trace_writer *writer, struct err *err)
+static int64_t write_methods(const struct drain *drain, const uint8_t *piece, size_t n, struct trace_writer *writer,
+                             struct err *err)
 {
     struct cursor c = cursor_over(piece, n);
     for (;;) {
@@ -159,7 +167,7 @@ static int64_t write_methods(const uint8_t *piece, size_t n, struct trace_writer
         struct protocol_method method;
         if (protocol_get_method(&inner, &method) < 0)
             return err_set(err, "the agent's method log is damaged");
-        if (write_method(writer, &method, err) < 0)
+        if (write_method(drain, writer, &method, err) < 0)
             return -1;
     }
 }
@@ -170,7 +178,7 @@ int drain_methods(struct drain *drain, struct trace_writer *writer, struct err *
         ssize_t n = pread(drain->session->methods_fd, drain->methods, METHODS_PIECE_BYTES, (off_t)drain->methods_at);
         if (n <= 0)
             return 0;
-        int64_t used = write_methods(drain->methods, (size_t)n, writer, err);
+        int64_t used = write_methods(drain, drain->methods, (size_t)n, writer, err);
         if (used < 0)
             return -1;
         drain->methods_at += (uint64_t)used;
@@ -212,6 +220,14 @@ static void release(struct drain *drain, struct ring *ring, struct drain_ring *m
     atomic_store_explicit(&ring->state, RING_FREE, memory_order_release);
 }
 
+static int tell_records(const struct drain *drain, uint32_t thread, size_t n_words, uint64_t now, struct err *err)
+{
+    const struct recorder_observer *observer = drain->observer;
+    return observer == NULL || observer->records == NULL
+               ? 0
+               : observer->records(observer->context, thread, drain->words, n_words, now, err);
+}
+
 int drain_records(struct drain *drain, struct trace_writer *writer, uint64_t now, struct err *err)
 {
     for (uint32_t i = 0; i < drain->n_seen; i++) {
@@ -220,7 +236,8 @@ int drain_records(struct drain *drain, struct trace_writer *writer, uint64_t now
         if (!mine->taken)
             continue;
         size_t n = take_words(drain, i, ring);
-        if (n > 0 && trace_write_records(writer, mine->thread->info.index, drain->words, n, now, err) < 0)
+        if (n > 0 && (trace_write_records(writer, mine->thread->info.index, drain->words, n, now, err) < 0 ||
+                      tell_records(drain, mine->thread->info.index, n, now, err) < 0))
             return -1;
         if (mine->ended)
             release(drain, ring, mine);

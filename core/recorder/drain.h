@@ -8,6 +8,7 @@
 #ifndef CORE_RECORDER_DRAIN_H
 #define CORE_RECORDER_DRAIN_H
 
+#include "core/recorder/link.h"
 #include "core/recorder/session.h"
 #include "core/recorder/threads.h"
 
@@ -19,17 +20,18 @@ struct drain_ring {
 };
 
 struct drain {
-    struct session *session;  /* borrowed */
-    struct threads *threads;  /* borrowed */
-    struct drain_ring *rings; /* owned, n_rings */
-    uint64_t *words;          /* owned: a copy of one ring's words, in one piece */
-    uint8_t *methods;         /* owned: a piece of the method log */
-    uint64_t methods_at;      /* bytes of the method log that were read */
-    uint32_t n_seen;          /* rings looked at in this round */
-    uint64_t n_damaged;       /* rings whose head made no sense: the target was overwritten there */
-    uint64_t n_lost;          /* calls lost by threads that have ended */
-    pid_t pid, inner_pid;     /* of the target: to translate thread ids */
-    bool kernel_tells_ends;   /* so the rings need not */
+    struct session *session;                  /* borrowed */
+    struct threads *threads;                  /* borrowed */
+    struct drain_ring *rings;                 /* owned, n_rings */
+    uint64_t *words;                          /* owned: a copy of one ring's words, in one piece */
+    uint8_t *methods;                         /* owned: a piece of the method log */
+    uint64_t methods_at;                      /* bytes of the method log that were read */
+    uint32_t n_seen;                          /* rings looked at in this round */
+    uint64_t n_damaged;                       /* rings whose head made no sense: the target was overwritten there */
+    uint64_t n_lost;                          /* calls lost by threads that have ended */
+    pid_t pid, inner_pid;                     /* of the target: to translate thread ids */
+    bool kernel_tells_ends;                   /* so the rings need not */
+    const struct recorder_observer *observer; /* is told of methods and records; borrowed, or NULL */
 };
 
 /* Returns 0, or -1 with *err set. */

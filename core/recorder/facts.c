@@ -39,6 +39,8 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
     FILE *out = open_memstream(&text, &n);
     if (out == NULL)
         return NULL;
+    if (plan->is_live)
+        fputs("mode live\n", out);
     fprintf(out, "min_bytecodes %" PRIu32 "\n", plan->min_bytecodes);
     put_patterns(out, "include", plan->includes, plan->n_includes);
     put_patterns(out, "exclude", plan->excludes, plan->n_excludes);
@@ -108,7 +110,10 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
         put(writer, err, "os", "%s %s %s", host.sysname, host.release, host.machine) < 0 ||
         put(writer, err, "cpu", "%s, %ld CPUs", cpu, sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
         put(writer, err, "started", "%s", started) < 0 || put(writer, err, "clock", "%s", TICKS_CLOCK) < 0 ||
-        put(writer, err, "recording.mode", "%s", plan->n_phases > 0 ? "phases" : "all") < 0 ||
+        put(writer, err, "recording.mode", "%s",
+            plan->is_live        ? "live"
+            : plan->n_phases > 0 ? "phases"
+                                 : "all") < 0 ||
         put(writer, err, "offcpu", "%s", offcpu) < 0)
         return -1;
     return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);

@@ -134,6 +134,8 @@ static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
             err_set(err, "the agent cannot work in JVM %d: %s", (int)r->target, packet + 7);
             return err_next(err, "see 'mmprof record --help' for options that change what it does");
         }
+        if (link_hear(&r->link, packet, err) < 0)
+            return -1;
         if (strncmp(packet, "ready", 5) == 0 && become_ready(r, packet, err) < 0)
             return -1;
         *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
@@ -174,13 +176,32 @@ static bool time_is_up(const struct recorder *r)
            r->latest.monotonic_ns > r->ready_ns;
 }
 
+/* The observer's turn. */
+static int observe(struct recorder *r, struct err *err)
+{
+    const struct segment *segment = r->session.segment;
+    struct recorder_status status = { .ticks = r->latest.ticks,
+                                      .monotonic_ns = r->latest.monotonic_ns,
+                                      .start_ticks = r->first.ticks,
+                                      .start_ns = r->first.monotonic_ns,
+                                      .process_cpu_ns = r->cpu_ns - r->cpu_start_ns,
+                                      .own_cpu_ns = recorder_own_cpu_ns() - r->own_cpu_start_ns,
+                                      .n_records = trace_writer_records(r->writer),
+                                      .n_lost = drain_n_lost(&r->drain) };
+    if (atomic_load(&segment->is_calibrated)) {
+        status.inside_ticks = (double)atomic_load(&segment->inside_cost_ticks_x16) / 16;
+        status.outside_ticks = (double)atomic_load(&segment->outside_cost_ticks_x16) / 16;
+    }
+    return link_round(&r->link, &status, err);
+}
+
 static int record(struct recorder *r, struct err *err)
 {
     bool stopped = false;
     uint64_t n_words = 0;
     while (!r->gone && !r->interrupted && !time_is_up(r)) {
         wait_for_something(r, n_words > r->session.ring_words / 16 ? ROUND_BUSY_MS : ROUND_IDLE_MS);
-        if (hear_agent(r, &stopped, err) < 0 || write_round(r, &n_words, err) < 0)
+        if (hear_agent(r, &stopped, err) < 0 || write_round(r, &n_words, err) < 0 || observe(r, err) < 0)
             return -1;
         if (stopped && !r->gone)
             poll(NULL, 0, ROUND_IDLE_MS); /* its socket is readable for good now */
@@ -273,6 +294,7 @@ static void close_all(struct recorder *r)
         setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
     drain_free(&r->drain);
+    link_free(&r->link);
     session_close(&r->session);
     threads_free(&r->threads);
     if (r->pidfd >= 0)
@@ -308,6 +330,7 @@ out:
             rc = -1;
         r->writer = NULL;
     }
+    r->link.observer = NULL;
     if (r->connected)
         stop_agent(r, summary);
     wait_for_child(r);

@@ -10,16 +10,13 @@
 
 #include "core/base/err.h"
 #include "core/counters/events.h"
+#include "core/recorder/link.h"
 #include "core/trace/trace.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
-
-struct recorder_phase {
-    const char *class_name, *name, *descriptor;
-};
 
 struct recorder_plan {
     pid_t pid;               /* attach to this one, or 0 */
@@ -35,7 +32,9 @@ struct recorder_plan {
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;
     uint64_t ring_bytes;
-    FILE *progress; /* where to report, or NULL */
+    FILE *progress;                           /* where to report, or NULL */
+    bool is_live;                             /* nothing gets probes before the observer asks for it */
+    const struct recorder_observer *observer; /* borrowed, or NULL */
 };
 
 enum recorder_end { RECORDER_ENDED_BY_TIME, RECORDER_ENDED_BY_SIGNAL, RECORDER_ENDED_WITH_TARGET };

@@ -104,9 +104,11 @@ static int open_session(struct recorder *r, struct err *err)
                                  .config = facts_config(r->plan, &r->arena) };
     if (plan.config == NULL)
         return err_set(err, "out of memory");
-    if (session_open(&r->session, &plan, err) < 0)
+    if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
-    return drain_init(&r->drain, &r->session, &r->threads, err);
+    link_init(&r->link, &r->session, r->plan->observer);
+    r->drain.observer = r->plan->observer;
+    return 0;
 }
 
 struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns)
@@ -121,10 +123,16 @@ struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns)
     return point;
 }
 
+uint64_t recorder_own_cpu_ns(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 /* From here on time counts. */
 static void start_clock(struct recorder *r)
 {
     r->first = r->latest = recorder_clock_and_cpu(r->plan->pid, &r->cpu_start_ns);
+    r->own_cpu_start_ns = recorder_own_cpu_ns();
     r->clock_written_ns = r->flushed_ns = r->reported_ns = r->first.monotonic_ns;
 }
 

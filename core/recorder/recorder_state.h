@@ -7,6 +7,7 @@
 #include "core/recorder/drain.h"
 #include "core/recorder/kernel.h"
 #include "core/recorder/launch.h"
+#include "core/recorder/link_state.h"
 #include "core/recorder/recorder.h"
 
 #include <signal.h>
@@ -20,6 +21,7 @@ struct recorder {
     struct session session;
     struct threads threads;
     struct drain drain;
+    struct recorder_link link;
     struct kernel kernel;
     struct trace_writer *writer;
     struct clock_point first, latest;
@@ -32,6 +34,7 @@ struct recorder {
     struct rusage child_usage;
     uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns;
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
+    uint64_t own_cpu_start_ns;
     double instrument_ms, longest_pause_ms;
     int niceness; /* before it hurried */
     bool hurries;
@@ -42,6 +45,7 @@ struct recorder {
  * The clock and a process' CPU time (of pid 0: none) at one moment: again when we lost the CPU in between, which cost
  * 1 % of a recording of 4 s on a busy machine.
  */
+uint64_t recorder_own_cpu_ns(void); /* of this process */
 struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns);
 
 /*

@@ -129,25 +129,35 @@ int session_open(struct session *session, const struct session_plan *plan, struc
     return make_listener(session, plan->process, err);
 }
 
+/* Returns what sendmsg does. */
+static ssize_t send_with(int socket, const char *text, const int *fds, size_t n_fds)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int) * PROTOCOL_N_FDS)];
+        struct cmsghdr align;
+    } control;
+    char packet[PROTOCOL_PACKET_BYTES];
+    size_t length = strnlen(text, sizeof packet);
+    memcpy(packet, text, length);
+    struct iovec part = { packet, length };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+    memset(&control, 0, sizeof control);
+    if (n_fds > 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = CMSG_SPACE(sizeof *fds * n_fds);
+        struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+        first->cmsg_level = SOL_SOCKET;
+        first->cmsg_type = SCM_RIGHTS;
+        first->cmsg_len = CMSG_LEN(sizeof *fds * n_fds);
+        memcpy(CMSG_DATA(first), fds, sizeof *fds * n_fds);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static int send_descriptors(struct session *session, struct err *err)
 {
     const int fds[PROTOCOL_N_FDS] = { session->segment_fd, session->methods_fd, session->config_fd };
-    char text[] = "session";
-    union {
-        char bytes[CMSG_SPACE(sizeof fds)];
-        struct cmsghdr align;
-    } control;
-    struct iovec part = { text, sizeof text - 1 };
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
-    };
-    memset(&control, 0, sizeof control);
-    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
-    first->cmsg_level = SOL_SOCKET;
-    first->cmsg_type = SCM_RIGHTS;
-    first->cmsg_len = CMSG_LEN(sizeof fds);
-    memcpy(CMSG_DATA(first), fds, sizeof fds);
-    if (sendmsg(session->peer, &message, MSG_NOSIGNAL) < 0)
+    if (send_with(session->peer, "session", fds, PROTOCOL_N_FDS) < 0)
         return err_set(err, "cannot talk to the agent: %s", strerror(errno));
     return 0;
 }
@@ -209,9 +219,14 @@ int session_receive(struct session *session, char packet[PROTOCOL_PACKET_BYTES])
 
 int session_send(struct session *session, const char *text)
 {
+    return session_send_with(session, text, -1);
+}
+
+int session_send_with(struct session *session, const char *text, int fd)
+{
     if (session->peer < 0)
         return -1;
-    return send(session->peer, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+    return send_with(session->peer, text, &fd, fd >= 0) < 0 ? -1 : 0;
 }
 
 int session_fd(const struct session *session)

@@ -48,7 +48,9 @@ int session_accept(struct session *session, struct err *err);
  */
 int session_receive(struct session *session, char packet[PROTOCOL_PACKET_BYTES]);
 
+/* Send a packet, with a descriptor unless that is -1.  Returns 0, or -1 when there is no room or no peer. */
 int session_send(struct session *session, const char *text);
+int session_send_with(struct session *session, const char *text, int fd);
 
 /* The descriptors to poll for reading: the listener before, the peer after the connection. */
 int session_fd(const struct session *session);

@@ -1,0 +1,220 @@
+/*
+ * The recorder's commands.  Gates are switched by the thread that hears of it, at once.  What takes its time (rewriting
+ * classes, sampling) gets a thread of its own, one at a time: a method that turns out to be called too often can be
+ * switched off while classes are still being rewritten.
+ */
+#include "core/agent/agent.h"
+#include "core/base/ticks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_IDS (CONTROL_PACKET_BYTES / 2)
+
+/* Whoever hears the answer may give the next command at once. */
+enum work_state { WORK_NONE, WORK_UNDER_WAY, WORK_ANSWERED };
+
+/* The slow command; unless there is none, the other fields are its thread's. */
+static struct {
+    _Atomic int state;
+    _Atomic bool stopping;
+    jvmtiEnv *jvmti;
+    const struct control *control;
+    char packet[CONTROL_PACKET_BYTES];
+    int fd; /* that came with it; owned, or -1 */
+    char answer[256];
+} work = { .fd = -1 };
+
+/* The numbers behind a command's first word.  Returns how many there are. */
+static size_t parse_ids(const char *text, uint32_t ids[MAX_IDS])
+{
+    size_t n = 0;
+    text += strcspn(text, " ");
+    while (n < MAX_IDS) {
+        char *end;
+        unsigned long long id = strtoull(text, &end, 10);
+        if (end == text)
+            break;
+        ids[n++] = id > UINT32_MAX ? UINT32_MAX : (uint32_t)id;
+        text = end;
+    }
+    return n;
+}
+
+static bool is_command(const char *packet, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(packet, name, n) == 0 && (packet[n] == ' ' || packet[n] == '\0');
+}
+
+static void refuse(const struct control *control, const char *packet, const char *why)
+{
+    control_send(control, "refused %.*s %s", (int)strcspn(packet, " "), packet, why);
+}
+
+/* ---- gates ---- */
+
+/* The moment in the answer is one at which the gates are armed for sure: after they were, before they are no more. */
+static void switch_gates(JNIEnv *jni, const struct control *control, const char *packet, bool arm)
+{
+    uint32_t ids[MAX_IDS];
+    size_t n = parse_ids(packet, ids), n_unknown = 0;
+    uint64_t before = ticks_now();
+    for (size_t i = 0; i < n; i++)
+        if (methods_has_id(ids[i]))
+            classes_arm(jni, ids[i], arm);
+        else
+            n_unknown++;
+    control_send(control, "%s ticks=%" PRIu64 " n=%zu unknown=%zu", arm ? "armed" : "disarmed",
+                 arm ? ticks_now() : before, n - n_unknown, n_unknown);
+}
+
+/* ---- what takes its time: each fills work.answer, or returns -1 with *err set ---- */
+
+static void answer_change(const char *what, const struct retransform_pass *pass, uint32_t n_methods, uint32_t n_unknown,
+                          uint32_t n_failed)
+{
+    snprintf(work.answer, sizeof work.answer,
+             "%s classes=%u methods=%u unknown=%u failed=%u batches=%u longest_ms=%.3f pause_ms=%.3f total_ms=%.3f",
+             what, pass->n_classes, n_methods, n_unknown, n_failed, pass->n_batches, pass->longest_batch_ms,
+             pass->longest_pause_ms, pass->total_ms);
+}
+
+static int do_instrument(JNIEnv *jni, struct err *err)
+{
+    struct agent_config config;
+    struct instrument_counts before, after;
+    struct retransform_pass pass;
+    int rc = -1;
+    uint32_t n_methods;
+    instrument_counts(&before);
+    if (config_read(&config, work.fd, err) < 0)
+        goto out;
+    n_methods = methods_count(&config);
+    if (methods_add(jni, &config, err) < 0 ||
+        retransform_changed(work.jvmti, jni, work.control, &work.stopping, &pass, err) < 0)
+        goto out;
+    instrument_counts(&after);
+    answer_change("instrumented", &pass, methods_count(&config) - n_methods, 0,
+                  after.n_failed_classes - before.n_failed_classes);
+    rc = 0;
+out:
+    config_free(&config);
+    return rc;
+}
+
+static int do_remove(JNIEnv *jni, struct err *err)
+{
+    uint32_t ids[MAX_IDS], n_unknown;
+    size_t n = parse_ids(work.packet, ids);
+    struct retransform_pass pass;
+    for (size_t i = 0; i < n; i++)
+        if (methods_has_id(ids[i]))
+            classes_arm(jni, ids[i], false);
+    if (methods_remove(ids, n, &n_unknown, err) < 0 ||
+        retransform_changed(work.jvmti, jni, work.control, &work.stopping, &pass, err) < 0)
+        return -1;
+    answer_change("removed", &pass, (uint32_t)n - n_unknown, n_unknown, 0);
+    return 0;
+}
+
+static int do_sample(JNIEnv *jni, struct err *err)
+{
+    uint32_t numbers[MAX_IDS];
+    if (parse_ids(work.packet, numbers) < 2 || numbers[0] == 0 || work.fd < 0)
+        return err_set(err, "it needs a period, a number and a descriptor");
+    int n = sample_run(work.jvmti, jni, work.fd, numbers[0], numbers[1], &work.stopping, err);
+    snprintf(work.answer, sizeof work.answer, "sampled n=%d", n);
+    return n < 0 ? -1 : 0;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(JNIEnv *jni, struct err *err);
+} slow_commands[] = { { "instrument", do_instrument }, { "remove", do_remove }, { "sample", do_sample } };
+
+#define N_SLOW_COMMANDS (sizeof slow_commands / sizeof *slow_commands)
+
+static void JNICALL do_work(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
+{
+    (void)jvmti;
+    (void)argument;
+    struct err err = { "" };
+    int rc = -1;
+    for (size_t i = 0; i < N_SLOW_COMMANDS; i++)
+        if (is_command(work.packet, slow_commands[i].name))
+            rc = slow_commands[i].run(jni, &err);
+    if (work.fd >= 0)
+        close(work.fd);
+    work.fd = -1;
+    atomic_store(&work.state, WORK_ANSWERED);
+    if (rc == 0)
+        control_send(work.control, "%s", work.answer);
+    else
+        refuse(work.control, work.packet, err.text);
+    atomic_store(&work.state, WORK_NONE);
+}
+
+static void wait_while(enum work_state state)
+{
+    const struct timespec pause = { 0, 200000 };
+    while (atomic_load(&work.state) == (int)state)
+        nanosleep(&pause, NULL);
+}
+
+static bool is_slow(const char *packet)
+{
+    for (size_t i = 0; i < N_SLOW_COMMANDS; i++)
+        if (is_command(packet, slow_commands[i].name))
+            return true;
+    return false;
+}
+
+/* Takes over the descriptor. */
+static void begin_work(JNIEnv *jni, const char *packet, int fd)
+{
+    memcpy(work.packet, packet, strlen(packet) + 1);
+    work.fd = fd;
+    atomic_store(&work.state, WORK_UNDER_WAY);
+    if (agent_run_thread(jni, do_work) < 0)
+        do_work(work.jvmti, jni, NULL); /* no thread to be had: gates wait */
+}
+
+/* ---- the loop ---- */
+
+/* Returns whether it was "stop"; takes over the descriptor. */
+static bool execute(JNIEnv *jni, const struct control *control, const char *packet, int fd)
+{
+    wait_while(WORK_ANSWERED);
+    if (is_slow(packet) && atomic_load(&work.state) == WORK_NONE) {
+        begin_work(jni, packet, fd);
+        return false;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (is_command(packet, "stop"))
+        return true;
+    if (is_command(packet, "arm") || is_command(packet, "disarm"))
+        switch_gates(jni, control, packet, packet[0] == 'a');
+    else
+        refuse(control, packet, is_slow(packet) ? "another command is under way" : "it is not known");
+    return false;
+}
+
+void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control)
+{
+    char packet[CONTROL_PACKET_BYTES];
+    int fd;
+    work.jvmti = jvmti;
+    work.control = control;
+    atomic_store(&work.stopping, false);
+    while (control_receive(control, packet, &fd) && !execute(jni, control, packet, fd))
+        continue;
+    atomic_store(&work.stopping, true);
+    wait_while(WORK_UNDER_WAY);
+    wait_while(WORK_ANSWERED);
+}

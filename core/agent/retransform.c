@@ -1,0 +1,241 @@
+/*
+ * Passes over the loaded classes: those in which something is to change are shown to the hook again, in batches.
+ *
+ * RetransformClasses does most of its work while the application runs; then it stops the application, changes all
+ * classes of the batch and throws away the compiled code that depends on them.  A class in which nothing changes would
+ * cost as much as one in which something does, and leave memory behind: it is never named.
+ */
+#include "core/agent/agent.h"
+#include "core/agent/bytecode.h"
+#include "core/base/ticks.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * Classes per RetransformClasses: each call stops the application once, and costs about 40 ms whatever it does; one
+ * call for everything stops it for 300 ms.
+ */
+#define BATCH_CLASSES 500
+
+enum purpose { FIRST, CHANGED, LAST };
+
+struct work {
+    jvmtiEnv *jvmti;
+    JNIEnv *jni;
+    const struct control *control;
+    const _Atomic bool *stopping; /* or NULL: the control says so */
+    enum purpose purpose;
+    struct retransform_pass *pass;
+};
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* ---- which classes ---- */
+
+static bool has_loop(const uint8_t *code, size_t n)
+{
+    struct span span = { code, n };
+    for (size_t at = 0, length; at < n && (length = bytecode_length(span, at)) > 0; at += length) {
+        struct bytecode_targets targets = bytecode_targets(span, at);
+        for (uint32_t i = 0; i < targets.n; i++)
+            if (bytecode_target(span, at, &targets, i) <= (int64_t)at)
+                return true;
+    }
+    return false;
+}
+
+static struct rewrite_text text_of(const char *text)
+{
+    struct rewrite_text out = { text, strlen(text) };
+    return out;
+}
+
+static bool wants_method(jvmtiEnv *jvmti, struct rewrite_text class_name, jmethodID id)
+{
+    char *name = NULL, *descriptor = NULL;
+    unsigned char *code = NULL;
+    jint n_code = 0;
+    bool wanted = false;
+    if ((*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetBytecodes(jvmti, id, &n_code, &code) == JVMTI_ERROR_NONE && n_code > 0) {
+        struct rewrite_method method = { .class_name = class_name,
+                                         .name = text_of(name),
+                                         .descriptor = text_of(descriptor),
+                                         .code_bytes = (uint32_t)n_code,
+                                         .has_loop = has_loop(code, (size_t)n_code) };
+        wanted = methods_want(&method);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    (*jvmti)->Deallocate(jvmti, code);
+    return wanted;
+}
+
+static bool wants_a_method(jvmtiEnv *jvmti, jclass class_ref, struct rewrite_text class_name)
+{
+    jmethodID *methods = NULL;
+    jint n = 0;
+    bool wanted = false;
+    if ((*jvmti)->GetClassMethods(jvmti, class_ref, &n, &methods) != JVMTI_ERROR_NONE)
+        return false;
+    for (jint i = 0; i < n && !wanted; i++)
+        wanted = wants_method(jvmti, class_name, methods[i]);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+    return wanted;
+}
+
+/* A class that is not linked yet would be linked now: earlier than the program asks for. */
+static bool may_change(jvmtiEnv *jvmti, jclass class_ref, bool linked_only)
+{
+    jboolean modifiable = JNI_FALSE;
+    jint status = 0;
+    return (*jvmti)->IsModifiableClass(jvmti, class_ref, &modifiable) == JVMTI_ERROR_NONE && modifiable &&
+           (*jvmti)->GetClassStatus(jvmti, class_ref, &status) == JVMTI_ERROR_NONE &&
+           (status & JVMTI_CLASS_STATUS_ERROR) == 0 && (!linked_only || (status & JVMTI_CLASS_STATUS_PREPARED) != 0);
+}
+
+static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_text name)
+{
+    bool has_probes = instrument_has_probes(name.at, name.n);
+    if (work->purpose == LAST)
+        return has_probes && may_change(work->jvmti, class_ref, false);
+    bool named = work->purpose == FIRST ? methods_want_class(name.at, name.n) : methods_changed_class(name.at, name.n);
+    if (!named || !may_change(work->jvmti, class_ref, true) ||
+        (!has_probes && !wants_a_method(work->jvmti, class_ref, name)))
+        return false;
+    if (work->purpose == CHANGED)
+        instrument_loses_probes(name.at, name.n);
+    return true;
+}
+
+static bool is_candidate(const struct work *work, jclass class_ref)
+{
+    char *signature = NULL;
+    bool wanted = false;
+    if ((*work->jvmti)->GetClassSignature(work->jvmti, class_ref, &signature, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    size_t n = signature == NULL ? 0 : strlen(signature);
+    if (n > 2 && signature[0] == 'L') {
+        struct rewrite_text name = { signature + 1, n - 2 };
+        wanted = is_wanted(work, class_ref, name);
+    }
+    (*work->jvmti)->Deallocate(work->jvmti, (unsigned char *)signature);
+    return wanted;
+}
+
+/* ---- batches ---- */
+
+static void tell_pause(const struct work *work, uint64_t start, double ms, jint n_classes)
+{
+    control_send(work->control, "pause ticks=%" PRIu64 " ns=%.0f classes=%d", start, ms * 1e6, (int)n_classes);
+}
+
+/* A class that the JVM refuses (its message names none) is found by halving; it stays as it is. */
+static void retransform(const struct work *work, const jclass *classes, jint n)
+{
+    struct retransform_pass *pass = work->pass;
+    if (n == 0)
+        return;
+    double start = now_ms();
+    uint64_t start_ticks = ticks_now();
+    jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
+    double took = now_ms() - start;
+    (*work->jni)->ExceptionClear(work->jni);
+    pass->n_batches++;
+    if (took > pass->longest_batch_ms)
+        pass->longest_batch_ms = took;
+    tell_pause(work, start_ticks, took, n);
+    if (error == JVMTI_ERROR_NONE)
+        pass->n_classes += (uint32_t)n;
+    if (error == JVMTI_ERROR_NONE || error == JVMTI_ERROR_WRONG_PHASE)
+        return;
+    if (n == 1) {
+        instrument_failed(1);
+        return;
+    }
+    retransform(work, classes, n / 2);
+    retransform(work, classes + n / 2, n - n / 2);
+}
+
+static bool is_to_stop(const struct work *work)
+{
+    if (work->purpose == LAST)
+        return false;
+    return work->stopping != NULL ? atomic_load(work->stopping) : control_has_stop(work->control);
+}
+
+static int run(const struct work *work)
+{
+    jvmtiEnv *jvmti = work->jvmti;
+    jint n = 0, n_batch = 0;
+    jclass *classes = NULL, batch[BATCH_CLASSES];
+    double start = now_ms();
+    memset(work->pass, 0, sizeof *work->pass);
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
+        return -1;
+    for (jint i = 0; i < n; i++) {
+        if (is_candidate(work, classes[i]))
+            batch[n_batch++] = classes[i];
+        if (n_batch == BATCH_CLASSES || i + 1 == n) {
+            retransform(work, batch, n_batch);
+            n_batch = 0;
+            if (is_to_stop(work))
+                break;
+        }
+    }
+    for (jint i = 0; i < n; i++)
+        (*work->jni)->DeleteLocalRef(work->jni, classes[i]);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+    work->pass->total_ms = now_ms() - start;
+    return 0;
+}
+
+/* ---- passes ---- */
+
+int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass,
+                      struct err *err)
+{
+    const struct work work = { jvmti, jni, control, NULL, FIRST, pass };
+    if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) !=
+            JVMTI_ERROR_NONE ||
+        run(&work) < 0)
+        return err_set(err, "the JVM does not let its classes be instrumented");
+    return 0;
+}
+
+/* A hook that asked before may choose methods as they were before. */
+static void wait_for_hooks(void)
+{
+    const struct timespec pause = { 0, 1000000 };
+    while (!instrument_is_idle())
+        nanosleep(&pause, NULL);
+}
+
+int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,
+                        struct retransform_pass *pass, struct err *err)
+{
+    const struct work work = { jvmti, jni, control, stopping, CHANGED, pass };
+    wait_for_hooks();
+    return run(&work) < 0 ? err_set(err, "the JVM does not let its classes be instrumented") : 0;
+}
+
+void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass)
+{
+    const struct work work = { jvmti, jni, control, NULL, LAST, pass };
+    struct instrument_counts before, after;
+    wait_for_hooks();
+    instrument_counts(&before);
+    run(&work);
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
+    instrument_end();
+    instrument_counts(&after);
+    if (after.n_failed_classes == before.n_failed_classes)
+        methods_forget_ids();
+}

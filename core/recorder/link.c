@@ -1,0 +1,307 @@
+#include "core/recorder/link_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* In one packet: ids have 7 digits at most. */
+#define IDS_PER_PACKET 400
+#define PIECE_BYTES    65536
+
+static const struct {
+    const char *name, *answer;
+    bool is_slow; /* one at a time */
+} commands[RECORDER_N_COMMANDS] = {
+    [RECORDER_ARM] = { "arm", "armed", false },
+    [RECORDER_DISARM] = { "disarm", "disarmed", false },
+    [RECORDER_INSTRUMENT] = { "instrument", "instrumented", true },
+    [RECORDER_REMOVE] = { "remove", "removed", true },
+    [RECORDER_SAMPLE] = { "sample", "sampled", true },
+};
+
+void link_init(struct recorder_link *link, struct session *session, const struct recorder_observer *observer)
+{
+    memset(link, 0, sizeof *link);
+    link->session = session;
+    link->observer = observer;
+}
+
+static void free_command(struct link_command *command)
+{
+    if (command->fd >= 0)
+        close(command->fd);
+    free(command->ids);
+    free(command->packet);
+    free(command);
+}
+
+void link_free(struct recorder_link *link)
+{
+    for (struct link_command *command = link->commands, *next; command != NULL; command = next) {
+        next = command->next;
+        free_command(command);
+    }
+    link->commands = NULL;
+}
+
+/* ---- giving commands ---- */
+
+/* Another slow command is under way. */
+static bool must_wait(const struct recorder_link *link, enum recorder_command which)
+{
+    const struct link_command *command = link->commands;
+    while (command != NULL && !(command->sent && commands[command->command].is_slow))
+        command = command->next;
+    return commands[which].is_slow && command != NULL;
+}
+
+void link_send(struct recorder_link *link)
+{
+    for (struct link_command *command = link->commands; link->ready && command != NULL; command = command->next) {
+        if (command->sent || must_wait(link, command->command))
+            continue;
+        if (session_send_with(link->session, command->packet, command->fd) < 0)
+            return; /* no room now, or the target has ended */
+        command->sent = true;
+    }
+}
+
+/* A command at the end of the list, still without text; NULL when there is no memory. */
+static struct link_command *add(struct recorder_link *link, enum recorder_command which)
+{
+    struct link_command *command = calloc(1, sizeof *command), **end = &link->commands;
+    if (command == NULL)
+        return NULL;
+    command->command = which;
+    command->fd = -1;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = command;
+    return command;
+}
+
+static void drop(struct recorder_link *link, struct link_command *command)
+{
+    struct link_command **at = &link->commands;
+    while (*at != command)
+        at = &(*at)->next;
+    *at = command->next;
+    free_command(command);
+}
+
+static int drop_failed(struct recorder_link *link, struct link_command *command, struct err *err)
+{
+    if (command != NULL)
+        drop(link, command);
+    return err_set(err, "out of memory");
+}
+
+static int give_ids(struct recorder_link *link, enum recorder_command which, const uint32_t *ids, size_t n,
+                    struct err *err)
+{
+    char text[PROTOCOL_PACKET_BYTES];
+    struct link_command *command = add(link, which);
+    if (command == NULL || (command->ids = malloc(n * sizeof *ids)) == NULL)
+        return drop_failed(link, command, err);
+    memcpy(command->ids, ids, n * sizeof *ids);
+    command->n_ids = n;
+    int used = snprintf(text, sizeof text, "%s", commands[which].name);
+    for (size_t i = 0; i < n; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, " %" PRIu32, ids[i] & RING_METHOD_MAX);
+    command->packet = strdup(text);
+    if (command->packet == NULL)
+        return drop_failed(link, command, err);
+    link_send(link);
+    return 0;
+}
+
+static int give_all_ids(struct recorder_link *link, enum recorder_command which, const uint32_t *ids, size_t n,
+                        struct err *err)
+{
+    for (size_t i = 0; i < n; i += IDS_PER_PACKET)
+        if (give_ids(link, which, ids + i, n - i < IDS_PER_PACKET ? n - i : IDS_PER_PACKET, err) < 0)
+            return -1;
+    return 0;
+}
+
+int recorder_arm(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
+{
+    return give_all_ids(link, RECORDER_ARM, ids, n, err);
+}
+
+int recorder_disarm(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
+{
+    return give_all_ids(link, RECORDER_DISARM, ids, n, err);
+}
+
+int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
+{
+    return give_all_ids(link, RECORDER_REMOVE, ids, n, err);
+}
+
+/* A command with a memory file: takes over the descriptor. */
+static int give_file(struct recorder_link *link, enum recorder_command which, const char *text, int fd, struct err *err)
+{
+    struct link_command *command = fd < 0 ? NULL : add(link, which);
+    if (command == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return err_set(err, "cannot make a memory file: %s", strerror(errno));
+    }
+    command->fd = fd;
+    command->packet = strdup(text);
+    if (command->packet == NULL)
+        return drop_failed(link, command, err);
+    link_send(link);
+    return 0;
+}
+
+int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n, struct err *err)
+{
+    int fd = memfd_create("mmprof-methods-wanted", MFD_CLOEXEC), copy = fd < 0 ? -1 : dup(fd);
+    FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+    for (size_t i = 0; out != NULL && i < n; i++)
+        fprintf(out, "phase %s %s %s\n", methods[i].class_name, methods[i].name, methods[i].descriptor);
+    if (out == NULL || fclose(out) != 0) {
+        err_set(err, "cannot write a memory file: %s", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return give_file(link, RECORDER_INSTRUMENT, "instrument", fd, err);
+}
+
+int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err)
+{
+    char text[64];
+    snprintf(text, sizeof text, "sample %" PRIu32 " %" PRIu32, period_ms, n);
+    return give_file(link, RECORDER_SAMPLE, text, memfd_create("mmprof-samples", MFD_CLOEXEC), err);
+}
+
+/* ---- what the agent says ---- */
+
+/* The number of " KEY=" in a packet, or 0. */
+static double number_of(const char *packet, const char *key)
+{
+    for (const char *at = strchr(packet, ' '); at != NULL; at = strchr(at + 1, ' '))
+        if (strncmp(at + 1, key, strlen(key)) == 0 && at[1 + strlen(key)] == '=')
+            return strtod(at + 2 + strlen(key), NULL);
+    return 0;
+}
+
+static uint32_t count_of(const char *packet, const char *key)
+{
+    double number = number_of(packet, key);
+    return number < 0 || number > UINT32_MAX ? 0 : (uint32_t)number;
+}
+
+static uint64_t ticks_of(const char *packet)
+{
+    const char *at = strstr(packet, " ticks=");
+    return at == NULL ? 0 : strtoull(at + strlen(" ticks="), NULL, 10);
+}
+
+/* What was appended to a sample's log since.  Returns 0, or -1 with *err set. */
+static int read_samples(struct recorder_link *link, struct link_command *command, struct err *err)
+{
+    uint8_t piece[PIECE_BYTES];
+    ssize_t n;
+    while ((n = pread(command->fd, piece, sizeof piece, (off_t)command->read_bytes)) > 0) {
+        command->read_bytes += (uint64_t)n;
+        if (link->observer != NULL && link->observer->samples != NULL &&
+            link->observer->samples(link->observer->context, piece, (size_t)n, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int answer(struct recorder_link *link, struct link_command *command, const char *packet, const char *refused,
+                  struct err *err)
+{
+    const struct recorder_answer told = { .command = command->command,
+                                          .refused = refused,
+                                          .ids = command->ids,
+                                          .n_ids = command->n_ids,
+                                          .ticks = ticks_of(packet),
+                                          .n_unknown = count_of(packet, "unknown"),
+                                          .n_classes = count_of(packet, "classes"),
+                                          .n_methods = count_of(packet, "methods"),
+                                          .n_batches = count_of(packet, "batches"),
+                                          .longest_pause_ms = number_of(packet, "pause_ms"),
+                                          .total_ms = number_of(packet, "total_ms"),
+                                          .n_samples =
+                                              command->command == RECORDER_SAMPLE ? count_of(packet, "n") : 0 };
+    int rc = command->command == RECORDER_SAMPLE ? read_samples(link, command, err) : 0;
+    if (rc == 0 && link->observer != NULL && link->observer->answer != NULL)
+        rc = link->observer->answer(link->observer->context, &told, err);
+    drop(link, command);
+    return rc;
+}
+
+static bool is_word(const char *packet, const char *word)
+{
+    size_t n = strlen(word);
+    return strncmp(packet, word, n) == 0 && (packet[n] == ' ' || packet[n] == '\0');
+}
+
+static void hear_pause(struct recorder_link *link, const char *packet)
+{
+    double ms = number_of(packet, "ns") / 1e6;
+    link->n_pauses++;
+    link->pauses_ms += ms;
+    if (ms > link->longest_pause_ms)
+        link->longest_pause_ms = ms;
+}
+
+int link_hear(struct recorder_link *link, const char *packet, struct err *err)
+{
+    const char *refused = is_word(packet, "refused") ? packet + strlen("refused ") : NULL;
+    if (is_word(packet, "pause"))
+        hear_pause(link, packet);
+    if (is_word(packet, "ready"))
+        link->ready = true;
+    /* Commands of a kind are answered in their order. */
+    for (struct link_command *command = link->commands; command != NULL; command = command->next) {
+        const char *name = commands[command->command].name;
+        if (!command->sent)
+            continue;
+        if (refused != NULL && is_word(refused, name))
+            return answer(link, command, "", refused + strlen(name) + (refused[strlen(name)] != '\0'), err);
+        if (is_word(packet, commands[command->command].answer))
+            return answer(link, command, packet, NULL, err);
+    }
+    return 0;
+}
+
+/* ---- rounds ---- */
+
+static void fill_status(const struct recorder_link *link, struct recorder_status *status)
+{
+    status->ready = link->ready;
+    status->busy = false;
+    status->n_gates = 0;
+    for (const struct link_command *command = link->commands; command != NULL; command = command->next) {
+        status->busy = status->busy || commands[command->command].is_slow;
+        status->n_gates += !commands[command->command].is_slow;
+    }
+    status->n_pauses = link->n_pauses;
+    status->longest_pause_ms = link->longest_pause_ms;
+    status->pauses_ms = link->pauses_ms;
+}
+
+int link_round(struct recorder_link *link, struct recorder_status *status, struct err *err)
+{
+    for (struct link_command *command = link->commands; command != NULL; command = command->next)
+        if (command->command == RECORDER_SAMPLE && command->sent && read_samples(link, command, err) < 0)
+            return -1;
+    fill_status(link, status);
+    if (link->observer != NULL && link->observer->round != NULL &&
+        link->observer->round(link->observer->context, link, status, err) < 0)
+        return -1;
+    link_send(link);
+    return 0;
+}

@@ -1,0 +1,97 @@
+/*
+ * What the recorder's observer may ask of the agent while a recording runs, and what it is told.
+ *
+ * Nothing here waits: a command goes to the agent at once, or as soon as there is room or the one before it has ended,
+ * and its answer comes to the observer in a later round.  core/agent/protocol.h says what the agent does.
+ */
+#ifndef CORE_RECORDER_LINK_H
+#define CORE_RECORDER_LINK_H
+
+#include "core/base/err.h"
+#include "core/trace/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recorder_link;
+
+/* A method by name: class in internal form. */
+struct recorder_phase {
+    const char *class_name, *name, *descriptor;
+};
+
+/*
+ * Switch methods' probes on or off: within a millisecond.  A loop that was compiled while a method in it was off may
+ * see it on only when it ends.  Returns 0, or -1 with *err set (no memory).
+ */
+int recorder_arm(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
+int recorder_disarm(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
+
+/*
+ * Give methods probes, armed ones; their ids come by the observer's 'method', those that have them already are armed.
+ * Or take the probes of (disarmed) methods out again.  Each stops the application for some tens of ms, once or a few
+ * times.  Returns 0, or -1 with *err set.
+ */
+int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n, struct err *err);
+int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
+
+/* Take n samples of all Java threads' stacks, one every period_ms.  Returns 0, or -1 with *err set. */
+int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err);
+
+enum recorder_command {
+    RECORDER_ARM,
+    RECORDER_DISARM,
+    RECORDER_INSTRUMENT,
+    RECORDER_REMOVE,
+    RECORDER_SAMPLE,
+    RECORDER_N_COMMANDS
+};
+
+/* The agent's answer to a command. */
+struct recorder_answer {
+    enum recorder_command command;
+    const char *refused; /* why it was not done, or NULL; borrowed */
+    const uint32_t *ids; /* arm, disarm, remove: as they were given (a long list is given and answered in parts) */
+    size_t n_ids;
+    uint64_t ticks;                    /* arm, disarm: since when (until when) they are armed for sure */
+    uint32_t n_unknown;                /* ids that no method has */
+    uint32_t n_classes, n_methods;     /* instrument, remove: that were changed */
+    uint32_t n_batches;                /* times that the application was stopped */
+    double longest_pause_ms, total_ms; /* of which one, at most; from the command to its end */
+    uint32_t n_samples;
+};
+
+/* The state of the recording at the end of a round. */
+struct recorder_status {
+    uint64_t ticks, monotonic_ns;   /* now */
+    uint64_t start_ticks, start_ns; /* of the recording */
+    uint64_t process_cpu_ns;        /* CPU time of the JVM since the start */
+    uint64_t own_cpu_ns;            /* CPU time of this process since the start */
+    double inside_ticks,
+        outside_ticks;          /* what a pair of probes costs between its timestamps, and outside; 0: not yet */
+    uint64_t n_records, n_lost; /* so far */
+    bool ready;                 /* the agent takes commands */
+    bool busy;                  /* an instrument, remove or sample is under way or waits */
+    uint32_t n_gates;           /* arm and disarm that are not answered yet */
+    uint32_t n_pauses;          /* RetransformClasses so far */
+    double longest_pause_ms, pauses_ms; /* their sum */
+};
+
+/* All are optional; a function that fails ends the recording with its error.  Called in this order in each round. */
+struct recorder_observer {
+    void *context; /* borrowed; the first argument of each */
+    /* A method that has probes, before its first record. */
+    int (*method)(void *context, const struct trace_method *method, struct err *err);
+    /* Records of a thread as trace_write_records takes them: ring words, now in ticks. */
+    int (*records)(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
+                   struct err *err);
+    /* What the agent has appended to the sample's log since: each sample has its own; entries need not be whole. */
+    int (*samples)(void *context, const uint8_t *bytes, size_t n_bytes, struct err *err);
+    /* To a command; all of a sample's log has come before. */
+    int (*answer)(void *context, const struct recorder_answer *answer, struct err *err);
+    /* May give commands. */
+    int (*round)(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err);
+};
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * The recorder's side of a link: recorder.c and link.c; nobody else includes it.
+ */
+#ifndef CORE_RECORDER_LINK_STATE_H
+#define CORE_RECORDER_LINK_STATE_H
+
+#include "core/recorder/link.h"
+#include "core/recorder/session.h"
+
+/* A command that has no answer yet. */
+struct link_command {
+    struct link_command *next; /* owned */
+    enum recorder_command command;
+    uint32_t *ids; /* owned, or NULL */
+    size_t n_ids;
+    char *packet; /* owned */
+    int fd;       /* that goes with it; owned, or -1 */
+    bool sent;
+    uint64_t read_bytes; /* of its descriptor: a sample's log */
+};
+
+struct recorder_link {
+    struct session *session;                  /* borrowed */
+    const struct recorder_observer *observer; /* borrowed; NULL: none */
+    struct link_command *commands;            /* owned, oldest first */
+    bool ready;                               /* the agent takes commands */
+    uint32_t n_pauses;
+    double longest_pause_ms, pauses_ms;
+};
+
+void link_init(struct recorder_link *link, struct session *session, const struct recorder_observer *observer);
+void link_free(struct recorder_link *link);
+
+/* Give the agent what it can take now. */
+void link_send(struct recorder_link *link);
+
+/* A packet from the agent; those that are not the link's are passed over.  Returns 0, or -1 with *err set. */
+int link_hear(struct recorder_link *link, const char *packet, struct err *err);
+
+/*
+ * The end of a round: what was sampled, then the observer's round, then what it asked for.  status: the link's own
+ * part of it is filled in here.  Returns 0, or -1 with *err set.
+ */
+int link_round(struct recorder_link *link, struct recorder_status *status, struct err *err);
+
+#endif
