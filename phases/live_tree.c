@@ -1,0 +1,333 @@
+#include "phases/live_tree.h"
+
+#include "core/trace/ring.h"
+#include "phases/calltree_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_INDEX     UINT32_MAX
+#define PENDING_MAX  (UINT32_C(1) << 16)
+#define THREADS_MAX  (UINT32_C(1) << 20)
+#define SETTLE_TICKS 3000000u /* about 1 ms: a round's records may stop a little before its moment */
+
+/* An open call. */
+struct live_frame {
+    uint32_t method; /* index */
+    uint32_t outer;  /* the next call of the same method further out: its place in the stack plus 1; 0: none */
+    uint64_t cpu, wall;
+};
+
+struct live_thread {
+    struct thread_clock clock; /* clock.cpu and clock.wall go on: nothing is taken out of them */
+    struct live_frame *frames; /* owned */
+    uint64_t *counters;        /* owned: n_followed per frame */
+    uint32_t depth, room;
+    uint32_t n_deep;      /* calls open beyond LIVE_DEPTH_MAX */
+    uint32_t *innermost;  /* owned: by method index, the place of its innermost open call plus 1; 0: none */
+    uint32_t n_innermost; /* its room */
+    bool has_records;
+};
+
+struct live_tree {
+    struct live_tree_options options;
+    struct live_thread *threads; /* owned, by the trace's index */
+    uint32_t n_threads;
+    uint32_t *index_of; /* owned, by method id */
+    uint32_t n_ids;
+    struct live_account *accounts; /* owned, by index */
+    uint32_t *ids;                 /* owned, by index */
+    uint32_t n_methods, methods_room;
+    uint64_t n_records, n_lost, n_stray;
+    bool has_switches;
+};
+
+int live_tree_open(struct live_tree **tree, const struct live_tree_options *options, struct err *err)
+{
+    *tree = calloc(1, sizeof **tree);
+    if (*tree == NULL)
+        return err_set(err, "out of memory");
+    (*tree)->options = *options;
+    return 0;
+}
+
+void live_tree_close(struct live_tree *tree)
+{
+    if (tree == NULL)
+        return;
+    for (uint32_t i = 0; i < tree->n_threads; i++) {
+        free(tree->threads[i].clock.pending);
+        free(tree->threads[i].frames);
+        free(tree->threads[i].counters);
+        free(tree->threads[i].innermost);
+    }
+    free(tree->threads);
+    free(tree->index_of);
+    free(tree->accounts);
+    free(tree->ids);
+    free(tree);
+}
+
+/* ---- room ---- */
+
+/* Make room for more than n items; the new ones are zeros.  *room is what there is. */
+static int grow(void *array, size_t item_bytes, uint32_t n, uint32_t *room, struct err *err)
+{
+    if (n < *room)
+        return 0;
+    uint32_t wanted = n < 32 ? 64 : n * 2;
+    void *old;
+    memcpy(&old, array, sizeof old);
+    char *items = realloc(old, wanted * item_bytes);
+    if (items == NULL)
+        return err_set(err, "out of memory for %u entries of the live call tree", wanted);
+    memset(items + *room * item_bytes, 0, (wanted - *room) * item_bytes);
+    memcpy(array, &items, sizeof items);
+    *room = wanted;
+    return 0;
+}
+
+static int thread_at(struct live_tree *tree, uint32_t index, struct live_thread **thread, struct err *err)
+{
+    if (index >= THREADS_MAX)
+        return err_set(err, "thread number %u is too high", index);
+    if (grow(&tree->threads, sizeof *tree->threads, index, &tree->n_threads, err) < 0)
+        return -1;
+    *thread = &tree->threads[index];
+    return 0;
+}
+
+static int meet_method(struct live_tree *tree, uint32_t id, uint32_t *index, struct err *err)
+{
+    uint32_t accounts_room = tree->methods_room;
+    if (grow(&tree->index_of, sizeof *tree->index_of, id, &tree->n_ids, err) < 0 ||
+        grow(&tree->accounts, sizeof *tree->accounts, tree->n_methods, &accounts_room, err) < 0 ||
+        grow(&tree->ids, sizeof *tree->ids, tree->n_methods, &tree->methods_room, err) < 0)
+        return -1;
+    *index = tree->n_methods++;
+    tree->ids[*index] = id;
+    tree->index_of[id] = *index + 1;
+    return 0;
+}
+
+static int frame_room(const struct live_tree *tree, struct live_thread *t, struct err *err)
+{
+    if (t->depth < t->room)
+        return 0;
+    uint32_t counters_room = t->room * tree->options.n_followed, room = t->room;
+    if (grow(&t->frames, sizeof *t->frames, t->depth, &room, err) < 0)
+        return -1;
+    if (tree->options.n_followed > 0 &&
+        grow(&t->counters, sizeof *t->counters, room * tree->options.n_followed - 1, &counters_room, err) < 0)
+        return -1;
+    t->room = room;
+    return 0;
+}
+
+/* ---- the kernel's events ---- */
+
+static void apply_kernel(struct live_thread *t, uint64_t ticks)
+{
+    struct clock_event event;
+    while (clock_apply(&t->clock, ticks, &event))
+        continue;
+}
+
+int live_tree_kernel(struct live_tree *tree, const struct trace_event *events, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct trace_event *event = &events[i];
+        struct live_thread *t = NULL;
+        if (event->kind < TRACE_CPU_IN || event->kind > TRACE_THREAD_END || event->kind == TRACE_PAGE_FAULT)
+            continue;
+        if (thread_at(tree, event->thread, &t, err) < 0)
+            return -1;
+        tree->has_switches = true;
+        if (clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err) < 0)
+            return -1;
+        if (!t->has_records || t->clock.n_pending >= PENDING_MAX)
+            apply_kernel(t, event->ticks);
+    }
+    return 0;
+}
+
+/* ---- records ---- */
+
+/* Remember the followed counters of an entry. */
+static void keep_counters(const struct live_tree *tree, struct live_thread *t, const uint64_t *values)
+{
+    uint64_t *kept = t->counters + (size_t)t->depth * tree->options.n_followed;
+    for (uint32_t i = 0; i < tree->options.n_followed; i++)
+        kept[i] = values[tree->options.followed[i]];
+}
+
+static void add_counters(const struct live_tree *tree, const struct live_thread *t, const uint64_t *values,
+                         struct live_account *account)
+{
+    const uint64_t *kept = t->counters + (size_t)t->depth * tree->options.n_followed;
+    for (uint32_t i = 0; i < tree->options.n_followed; i++) {
+        uint64_t value = values[tree->options.followed[i]];
+        if (kept[i] == RING_NOT_COUNTED || value == RING_NOT_COUNTED || value < kept[i])
+            return;
+    }
+    for (uint32_t i = 0; i < tree->options.n_followed; i++)
+        account->counters[i] += values[tree->options.followed[i]] - kept[i];
+    account->n_counted++;
+}
+
+static inline int enter(struct live_tree *tree, struct live_thread *t, uint32_t id, const uint64_t *values,
+                        struct err *err)
+{
+    uint32_t method = id < tree->n_ids ? tree->index_of[id] - 1 : NO_INDEX;
+    if (method == NO_INDEX && meet_method(tree, id, &method, err) < 0)
+        return -1;
+    tree->accounts[method].calls++;
+    if (t->depth >= LIVE_DEPTH_MAX) {
+        t->n_deep++;
+        return 0;
+    }
+    if ((t->depth >= t->room && frame_room(tree, t, err) < 0) ||
+        (method >= t->n_innermost && grow(&t->innermost, sizeof *t->innermost, method, &t->n_innermost, err) < 0))
+        return -1;
+    t->frames[t->depth] = (struct live_frame){ method, t->innermost[method], t->clock.cpu, t->clock.wall };
+    if (tree->options.n_followed > 0)
+        keep_counters(tree, t, values);
+    t->innermost[method] = ++t->depth;
+    return 0;
+}
+
+static inline void close_frame(struct live_tree *tree, struct live_thread *t, const uint64_t *values)
+{
+    const struct live_frame *frame = &t->frames[--t->depth];
+    t->innermost[frame->method] = frame->outer;
+    if (frame->outer != 0)
+        return;
+    struct live_account *account = &tree->accounts[frame->method];
+    uint64_t wall = t->clock.wall - frame->wall;
+    account->wall_ticks += wall;
+    account->cpu_ticks += tree->has_switches ? t->clock.cpu - frame->cpu : wall;
+    if (tree->options.n_followed > 0)
+        add_counters(tree, t, values, account);
+}
+
+/* The exit of a call further out closes those within. */
+static inline void leave(struct live_tree *tree, struct live_thread *t, uint32_t id, const uint64_t *values)
+{
+    if (t->n_deep > 0) {
+        t->n_deep--;
+        return;
+    }
+    uint32_t method = id < tree->n_ids ? tree->index_of[id] - 1 : NO_INDEX;
+    if (method == NO_INDEX || method >= t->n_innermost || t->innermost[method] == 0) {
+        tree->n_stray++;
+        return;
+    }
+    for (uint32_t depth = t->innermost[method]; t->depth >= depth;)
+        close_frame(tree, t, values);
+}
+
+static inline int take(struct live_tree *tree, struct live_thread *t, const uint64_t *record, uint64_t now,
+                       struct err *err)
+{
+    uint64_t ticks = ring_word_ticks(record[0], now);
+    uint32_t method = ring_word_method(record[0]);
+    if (t->clock.n_pending > 0)
+        apply_kernel(t, ticks);
+    if (t->clock.state == CLOCK_ON)
+        clock_advance(&t->clock, ticks);
+    else
+        clock_record(&t->clock, ticks);
+    switch (ring_word_kind(record[0])) {
+    case RING_ENTER:
+        return enter(tree, t, method, record + 1, err);
+    case RING_GAP:
+        tree->n_lost += method;
+        return 0;
+    default:
+        leave(tree, t, method, record + 1);
+        return 0;
+    }
+}
+
+int live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
+                      struct err *err)
+{
+    struct live_thread *t = NULL;
+    size_t record_words = 1 + (size_t)tree->options.n_columns;
+    if (thread_at(tree, thread, &t, err) < 0)
+        return -1;
+    if (n_words % record_words != 0) {
+        tree->n_stray++;
+        return 0;
+    }
+    if (!t->has_records && n_words > 0) {
+        t->has_records = true;
+        if (t->clock.now == 0)
+            t->clock.now = ring_word_ticks(words[0], now);
+    }
+    for (size_t i = 0; i < n_words; i += record_words)
+        if (take(tree, t, words + i, now, err) < 0)
+            return -1;
+    tree->n_records += n_words / record_words;
+    return 0;
+}
+
+/* ---- what is known ---- */
+
+uint32_t live_tree_n_methods(const struct live_tree *tree)
+{
+    return tree->n_methods;
+}
+
+uint32_t live_tree_method_id(const struct live_tree *tree, uint32_t index)
+{
+    return tree->ids[index];
+}
+
+const struct live_account *live_tree_account(const struct live_tree *tree, uint32_t index)
+{
+    return &tree->accounts[index];
+}
+
+static void add_open(const struct live_tree *tree, const struct live_thread *t, uint64_t now,
+                     struct live_account *accounts)
+{
+    uint64_t rest = now > t->clock.now && t->clock.state != CLOCK_ENDED ? now - t->clock.now : 0;
+    uint64_t wall = t->clock.wall + rest;
+    uint64_t cpu = t->clock.cpu + (t->clock.state == CLOCK_ON ? rest : 0);
+    for (uint32_t i = 0; i < t->depth; i++) {
+        const struct live_frame *frame = &t->frames[i];
+        if (frame->outer != 0)
+            continue;
+        accounts[frame->method].wall_ticks += wall - frame->wall;
+        accounts[frame->method].cpu_ticks += tree->has_switches ? cpu - frame->cpu : wall - frame->wall;
+    }
+}
+
+void live_tree_accounts(struct live_tree *tree, uint64_t now, struct live_account *accounts)
+{
+    uint64_t settled = now > SETTLE_TICKS ? now - SETTLE_TICKS : 0;
+    if (tree->n_methods > 0)
+        memcpy(accounts, tree->accounts, tree->n_methods * sizeof *accounts);
+    for (uint32_t i = 0; i < tree->n_threads; i++) {
+        struct live_thread *t = &tree->threads[i];
+        apply_kernel(t, settled);
+        if (t->depth > 0)
+            add_open(tree, t, now, accounts);
+    }
+}
+
+uint64_t live_tree_n_records(const struct live_tree *tree)
+{
+    return tree->n_records;
+}
+
+uint64_t live_tree_n_lost(const struct live_tree *tree)
+{
+    return tree->n_lost;
+}
+
+uint64_t live_tree_n_stray(const struct live_tree *tree)
+{
+    return tree->n_stray;
+}

@@ -1,0 +1,169 @@
+/* The live account of methods, on ring words made by hand. */
+#include "core/trace/ring.h"
+#include "phases/live_tree.h"
+#include "test/unit/tap.h"
+
+#include <stdlib.h>
+
+#define NOW 1000000u
+
+/* Records of one thread: "+7@100" enters method 7 at tick 100, "-7@150" leaves it, "!7@150" by an exception. */
+static size_t words_of(const char *text, uint64_t *words, size_t n_values)
+{
+    size_t n = 0;
+    for (const char *at = text; *at != '\0'; at += strcspn(at, " "), at += *at == ' ') {
+        char *end;
+        uint32_t method = (uint32_t)strtoul(at + 1, &end, 10);
+        enum ring_kind kind = *at == '+' ? RING_ENTER : *at == '-' ? RING_EXIT : *at == '!' ? RING_UNWIND : RING_GAP;
+        words[n++] = ring_word(kind, method, strtoull(end + 1, &end, 10));
+        for (size_t i = 0; i < n_values; i++)
+            words[n++] = *end == '/' ? strtoull(end + 1, &end, 10) : RING_NOT_COUNTED;
+    }
+    return n;
+}
+
+static void feed(struct live_tree *tree, uint32_t thread, const char *text, size_t n_values)
+{
+    uint64_t words[4096];
+    struct err err = { "" };
+    if (live_tree_records(tree, thread, words, words_of(text, words, n_values), NOW, &err) < 0)
+        CHECK_TEXT("the words are taken", err.text, "");
+}
+
+static struct live_tree *new_tree(const struct live_tree_options *options)
+{
+    struct live_tree *tree = NULL;
+    struct err err = { "" };
+    CHECK("a tree is opened", live_tree_open(&tree, options, &err) == 0);
+    return tree;
+}
+
+static const struct live_account *account_of(const struct live_tree *tree, uint32_t id)
+{
+    static const struct live_account none;
+    for (uint32_t i = 0; i < live_tree_n_methods(tree); i++)
+        if (live_tree_method_id(tree, i) == id)
+            return live_tree_account(tree, i);
+    return &none;
+}
+
+static void test_times(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
+    feed(tree, 0, "+1@100 +2@110 -2@130 +2@140 !2@145 -1@200", 0);
+    CHECK_NUMBER("a method's time is from its entry to its exit", account_of(tree, 1)->wall_ticks, 100);
+    CHECK_NUMBER("calls add up", account_of(tree, 2)->wall_ticks, 25);
+    CHECK_NUMBER("an exception ends a call", account_of(tree, 2)->calls, 2);
+    CHECK_NUMBER("without switches CPU time is wall time", account_of(tree, 1)->cpu_ticks, 100);
+    CHECK_NUMBER("records are counted", live_tree_n_records(tree), 6);
+    feed(tree, 0, "+3@300 +3@310 +4@315 +3@320 -3@330 -4@335 -3@340 -3@350", 0);
+    CHECK_NUMBER("recursion counts once", account_of(tree, 3)->wall_ticks, 50);
+    CHECK_NUMBER("but each call is counted", account_of(tree, 3)->calls, 3);
+    feed(tree, 1, "+1@100 +3@120 -3@130 -1@140", 0);
+    CHECK_NUMBER("threads have stacks of their own", account_of(tree, 1)->wall_ticks, 140);
+    CHECK_NUMBER("nothing was strange", live_tree_n_stray(tree), 0);
+    live_tree_close(tree);
+}
+
+static void test_damage(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
+    feed(tree, 0, "-9@50 +1@100 +2@110 +2@115 -1@200 +2@210 -2@220 g5@230", 0);
+    CHECK_NUMBER("an exit without an entry is ignored", account_of(tree, 9)->calls, 0);
+    CHECK_NUMBER("and counted", live_tree_n_stray(tree), 1);
+    CHECK_NUMBER("a caller's exit ends what is open within", account_of(tree, 2)->wall_ticks, 90 + 10);
+    CHECK_NUMBER("lost calls are counted", live_tree_n_lost(tree), 5);
+    live_tree_close(tree);
+
+    tree = new_tree(&(struct live_tree_options){ .n_columns = 2 });
+    uint64_t words[2] = { ring_word(RING_ENTER, 1, 100), 7 };
+    struct err err = { "" };
+    CHECK("a piece of a record is no record", live_tree_records(tree, 0, words, 2, NOW, &err) == 0);
+    CHECK_NUMBER("it changes nothing", live_tree_n_records(tree), 0);
+    live_tree_close(tree);
+}
+
+static void test_deep(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
+    uint64_t word, ticks = 100, n = 3 * LIVE_DEPTH_MAX;
+    struct err err = { "" };
+    int rc = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        word = ring_word(RING_ENTER, 1 + i % 2, ticks++);
+        rc |= live_tree_records(tree, 0, &word, 1, NOW, &err);
+    }
+    for (uint64_t i = n; i-- > 0;) {
+        word = ring_word(RING_EXIT, 1 + i % 2, ticks++);
+        rc |= live_tree_records(tree, 0, &word, 1, NOW, &err);
+    }
+    CHECK("deep recursion is taken", rc == 0);
+    CHECK_NUMBER("all calls are counted", account_of(tree, 1)->calls + account_of(tree, 2)->calls, n);
+    CHECK_NUMBER("and their time", account_of(tree, 1)->wall_ticks, 2 * n - 1);
+    CHECK_NUMBER("nothing is open or strange", live_tree_n_stray(tree), 0);
+    live_tree_close(tree);
+}
+
+static void test_open(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
+    struct live_account accounts[8];
+    feed(tree, 0, "+1@1000 +2@2000 +1@3000 -1@4000", 0);
+    live_tree_accounts(tree, 11000, accounts);
+    CHECK_NUMBER("an open call has taken time already", accounts[0].wall_ticks, 10000);
+    CHECK_NUMBER("so has its open callee", accounts[1].wall_ticks, 9000);
+    CHECK_NUMBER("the account itself waits for the exit", account_of(tree, 1)->wall_ticks, 0);
+    feed(tree, 0, "-2@12000 -1@13000", 0);
+    live_tree_accounts(tree, 20000, accounts);
+    CHECK_NUMBER("after it both agree", accounts[0].wall_ticks, account_of(tree, 1)->wall_ticks);
+    live_tree_close(tree);
+}
+
+static void test_cpu(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
+    struct err err = { "" };
+    struct trace_event events[] = { { .kind = TRACE_CPU_OUT, .thread = 0, .ticks = 2000 },
+                                    { .kind = TRACE_PAGE_FAULT, .thread = 0, .ticks = 2500 },
+                                    { .kind = TRACE_CPU_IN, .thread = 0, .ticks = 5000 },
+                                    { .kind = TRACE_CPU_OUT, .thread = 0, .ticks = 8000 } };
+    feed(tree, 0, "+1@1000", 0);
+    CHECK("switches are taken", live_tree_kernel(tree, events, 4, &err) == 0);
+    feed(tree, 0, "+2@6000 -2@6500 -1@7000", 0);
+    CHECK_NUMBER("time off the CPU is wall time", account_of(tree, 1)->wall_ticks, 6000);
+    CHECK_NUMBER("but no CPU time", account_of(tree, 1)->cpu_ticks, 3000);
+    CHECK_NUMBER("a callee that did not wait has both", account_of(tree, 2)->cpu_ticks, 500);
+
+    struct trace_event back[] = { { .kind = TRACE_CPU_IN, .thread = 0, .ticks = 20000 } };
+    struct live_account accounts[8];
+    CHECK("and the return to the CPU", live_tree_kernel(tree, back, 1, &err) == 0);
+    feed(tree, 0, "+1@21000", 0);
+    live_tree_accounts(tree, 21400, accounts);
+    CHECK_NUMBER("an open call's CPU time goes on", accounts[0].cpu_ticks, 3400);
+    live_tree_close(tree);
+}
+
+static void test_counters(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 3, 2, { 0, 2 } });
+    feed(tree, 0, "+1@100/10/1/1000 +2@110/20/2/2000 -2@120/50/3/2100 -1@200/90/4/3000", 3);
+    CHECK_NUMBER("the first followed counter", account_of(tree, 1)->counters[0], 80);
+    CHECK_NUMBER("and the second", account_of(tree, 1)->counters[1], 2000);
+    CHECK_NUMBER("a callee's", account_of(tree, 2)->counters[1], 100);
+    feed(tree, 0, "+1@300 +2@310/100/5/4000 -2@320/110/6/4010 -1@400/120/7/5000", 3);
+    CHECK_NUMBER("a call without a reading adds no counts", account_of(tree, 1)->counters[0], 80);
+    CHECK_NUMBER("and is not among the counted", account_of(tree, 1)->n_counted, 1);
+    CHECK_NUMBER("one with both does", account_of(tree, 2)->n_counted, 2);
+    live_tree_close(tree);
+}
+
+int main(void)
+{
+    test_times();
+    test_damage();
+    test_deep();
+    test_open();
+    test_cpu();
+    test_counters();
+    return tap_done();
+}
