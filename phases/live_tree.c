@@ -70,57 +70,82 @@ void live_tree_close(struct live_tree *tree)
 
 /* ---- room ---- */
 
-/* Make room for more than n items; the new ones are zeros.  *room is what there is. */
-static int grow(void *array, size_t item_bytes, uint32_t n, uint32_t *room, struct err *err)
+/*
+ * Room for more than n items, the new ones zeros; *room is what there is.  Returns the array, or NULL with *err set:
+ * the old one stays.
+ */
+static void *grow(void *old, size_t item_bytes, uint32_t n, uint32_t *room, struct err *err)
 {
     if (n < *room)
-        return 0;
+        return old;
     uint32_t wanted = n < 32 ? 64 : n * 2;
-    void *old;
-    memcpy(&old, array, sizeof old);
     char *items = realloc(old, wanted * item_bytes);
-    if (items == NULL)
-        return err_set(err, "out of memory for %u entries of the live call tree", wanted);
+    if (items == NULL) {
+        err_set(err, "out of memory for %u entries of the live account", wanted);
+        return NULL;
+    }
     memset(items + *room * item_bytes, 0, (wanted - *room) * item_bytes);
-    memcpy(array, &items, sizeof items);
     *room = wanted;
-    return 0;
+    return items;
 }
 
 static int thread_at(struct live_tree *tree, uint32_t index, struct live_thread **thread, struct err *err)
 {
     if (index >= THREADS_MAX)
         return err_set(err, "thread number %u is too high", index);
-    if (grow(&tree->threads, sizeof *tree->threads, index, &tree->n_threads, err) < 0)
+    struct live_thread *threads = grow(tree->threads, sizeof *threads, index, &tree->n_threads, err);
+    if (threads == NULL)
         return -1;
-    *thread = &tree->threads[index];
+    tree->threads = threads;
+    *thread = &threads[index];
     return 0;
 }
 
 static int meet_method(struct live_tree *tree, uint32_t id, uint32_t *index, struct err *err)
 {
     uint32_t accounts_room = tree->methods_room;
-    if (grow(&tree->index_of, sizeof *tree->index_of, id, &tree->n_ids, err) < 0 ||
-        grow(&tree->accounts, sizeof *tree->accounts, tree->n_methods, &accounts_room, err) < 0 ||
-        grow(&tree->ids, sizeof *tree->ids, tree->n_methods, &tree->methods_room, err) < 0)
+    uint32_t *index_of = grow(tree->index_of, sizeof *index_of, id, &tree->n_ids, err);
+    if (index_of == NULL)
         return -1;
+    tree->index_of = index_of;
+    struct live_account *accounts = grow(tree->accounts, sizeof *accounts, tree->n_methods, &accounts_room, err);
+    if (accounts == NULL)
+        return -1;
+    tree->accounts = accounts;
+    uint32_t *ids = grow(tree->ids, sizeof *ids, tree->n_methods, &tree->methods_room, err);
+    if (ids == NULL)
+        return -1;
+    tree->ids = ids;
     *index = tree->n_methods++;
-    tree->ids[*index] = id;
-    tree->index_of[id] = *index + 1;
+    ids[*index] = id;
+    index_of[id] = *index + 1;
     return 0;
 }
 
+/* Room for one more frame, and for its counters. */
 static int frame_room(const struct live_tree *tree, struct live_thread *t, struct err *err)
 {
-    if (t->depth < t->room)
-        return 0;
-    uint32_t counters_room = t->room * tree->options.n_followed, room = t->room;
-    if (grow(&t->frames, sizeof *t->frames, t->depth, &room, err) < 0)
+    uint32_t room = t->room, n_followed = tree->options.n_followed, counters_room = t->room * n_followed;
+    struct live_frame *frames = grow(t->frames, sizeof *frames, t->depth, &room, err);
+    if (frames == NULL)
         return -1;
-    if (tree->options.n_followed > 0 &&
-        grow(&t->counters, sizeof *t->counters, room * tree->options.n_followed - 1, &counters_room, err) < 0)
-        return -1;
+    t->frames = frames;
+    if (n_followed > 0) {
+        uint64_t *counters = grow(t->counters, sizeof *counters, room * n_followed - 1, &counters_room, err);
+        if (counters == NULL)
+            return -1;
+        t->counters = counters;
+    }
     t->room = room;
+    return 0;
+}
+
+static int innermost_room(struct live_thread *t, uint32_t method, struct err *err)
+{
+    uint32_t *innermost = grow(t->innermost, sizeof *innermost, method, &t->n_innermost, err);
+    if (innermost == NULL)
+        return -1;
+    t->innermost = innermost;
     return 0;
 }
 
@@ -187,7 +212,7 @@ static inline int enter(struct live_tree *tree, struct live_thread *t, uint32_t 
         return 0;
     }
     if ((t->depth >= t->room && frame_room(tree, t, err) < 0) ||
-        (method >= t->n_innermost && grow(&t->innermost, sizeof *t->innermost, method, &t->n_innermost, err) < 0))
+        (method >= t->n_innermost && innermost_room(t, method, err) < 0))
         return -1;
     t->frames[t->depth] = (struct live_frame){ method, t->innermost[method], t->clock.cpu, t->clock.wall };
     if (tree->options.n_followed > 0)

@@ -1,0 +1,493 @@
+#include "phases/live_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_MS          10
+#define LOOK_SAMPLES     100
+#define LOOK_AGAIN       20 /* samples of a later look */
+#define AGAIN_FIRST_NS   UINT64_C(4000000000)
+#define AGAIN_LAST_NS    UINT64_C(30000000000)
+#define RECOVERY_STEP_NS UINT64_C(100000000)
+#define RECOVERY_QUIET   3   /* windows in a row */
+#define RECOVERY_EXTRA   0.1 /* CPUs of the compiler's that are not worth waiting for */
+#define RECOVERY_MAX_NS  UINT64_C(10000000000)
+#define RECOVERY_BLIND   UINT64_C(1500000000) /* where the compiler's threads are not known */
+#define ROUND_SHORT_MS   5
+#define ROUND_LONG_MS    10
+#define ROUND_LEAN_MS    40 /* where the program does so little that rounds cost too much */
+#define SETTLED_NS       UINT64_C(3000000000)
+
+int live_open(struct live **live, const struct live_options *options, struct err *err)
+{
+    struct live *l = *live = calloc(1, sizeof *l);
+    if (l == NULL)
+        return err_set(err, "out of memory");
+    l->options = *options;
+    return live_tree_open(&l->tree, &options->tree, err);
+}
+
+void live_close(struct live *live)
+{
+    if (live == NULL)
+        return;
+    live_tree_close(live->tree);
+    free(live->methods);
+    free(live->by_id);
+    free(live->accounts);
+    free(live->scratch);
+    free(live->arm.ids);
+    free(live->disarm.ids);
+    free(live->remove.ids);
+    free(live->wanted);
+    free(live->recoveries);
+    arena_free(&live->arena);
+    free(live);
+}
+
+struct live_tree *live_tree(struct live *live)
+{
+    return live->tree;
+}
+
+/* ---- methods ---- */
+
+static int grow_methods(struct live *live, struct err *err)
+{
+    if (live->n_methods < live->methods_room)
+        return 0;
+    size_t room = live->methods_room == 0 ? 64 : live->methods_room * 2;
+    void *methods = realloc(live->methods, room * sizeof *live->methods);
+    live->methods = methods == NULL ? live->methods : methods;
+    void *accounts = realloc(live->accounts, room * sizeof *live->accounts);
+    live->accounts = accounts == NULL ? live->accounts : accounts;
+    bool whole = methods != NULL && accounts != NULL;
+    struct live_ids *lists[] = { &live->arm, &live->disarm, &live->remove };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        uint32_t *ids = realloc(lists[i]->ids, room * sizeof *ids);
+        whole = whole && ids != NULL;
+        lists[i]->ids = ids == NULL ? lists[i]->ids : ids;
+    }
+    if (!whole)
+        return err_set(err, "out of memory for %zu methods", room);
+    live->methods_room = room;
+    return 0;
+}
+
+static struct live_method *by_id(const struct live *live, uint32_t id)
+{
+    return id < live->n_ids && live->by_id[id] != 0 ? &live->methods[live->by_id[id] - 1] : NULL;
+}
+
+static int grow_ids(struct live *live, uint32_t id, struct err *err)
+{
+    if (id < live->n_ids)
+        return 0;
+    uint32_t n = id < 512 ? 1024 : id * 2;
+    uint32_t *ids = realloc(live->by_id, n * sizeof *ids);
+    if (ids == NULL)
+        return err_set(err, "out of memory for %u method ids", n);
+    memset(ids + live->n_ids, 0, (n - live->n_ids) * sizeof *ids);
+    live->by_id = ids;
+    live->n_ids = n;
+    return 0;
+}
+
+static const char *keep(struct live *live, const char *text)
+{
+    return arena_text(&live->arena, text, strlen(text));
+}
+
+int live_met(struct live *live, const struct trace_method *method, struct err *err)
+{
+    struct live_method *known = by_id(live, method->id);
+    if (known != NULL) { /* it had lost its probes */
+        known->state = LIVE_ARMED;
+        known->why = LIVE_KEPT;
+        known->armed_since_ns = live->now.now_ns;
+        return 0;
+    }
+    struct live_method new = { .id = method->id,
+                               .class_name = keep(live, method->class_name),
+                               .name = keep(live, method->name),
+                               .descriptor = keep(live, method->descriptor),
+                               .armed_since_ns = live->now.now_ns };
+    if (new.class_name == NULL || new.name == NULL || new.descriptor == NULL)
+        return err_set(err, "out of memory");
+    if (grow_methods(live, err) < 0 || grow_ids(live, method->id, err) < 0)
+        return -1;
+    live->accounts[live->n_methods] = (struct live_account){ 0 };
+    live->methods[live->n_methods++] = new;
+    live->by_id[method->id] = (uint32_t)live->n_methods;
+    return 0;
+}
+
+int live_refresh(struct live *live, struct err *err)
+{
+    uint32_t n = live_tree_n_methods(live->tree);
+    if (n > live->scratch_room) {
+        struct live_account *scratch = realloc(live->scratch, 2 * n * sizeof *scratch);
+        if (scratch == NULL)
+            return err_set(err, "out of memory for %u methods", n);
+        live->scratch = scratch;
+        live->scratch_room = 2 * n;
+    }
+    live_tree_accounts(live->tree, live->now.ticks, live->scratch);
+    for (uint32_t i = 0; i < n; i++) {
+        struct live_method *method = by_id(live, live_tree_method_id(live->tree, i));
+        if (method != NULL)
+            live->accounts[method - live->methods] = live->scratch[i];
+    }
+    return 0;
+}
+
+static void subtract(struct live_account *from, const struct live_account *what)
+{
+    from->calls -= what->calls;
+    from->cpu_ticks -= what->cpu_ticks < from->cpu_ticks ? what->cpu_ticks : from->cpu_ticks;
+    from->wall_ticks -= what->wall_ticks < from->wall_ticks ? what->wall_ticks : from->wall_ticks;
+    from->n_counted -= what->n_counted;
+    for (size_t i = 0; i < LIVE_COUNTERS_MAX; i++)
+        from->counters[i] -= what->counters[i];
+}
+
+/* While the compiler recovers, a method keeps the figures that it had before, if it had any. */
+void live_net(const struct live *live, size_t index, struct live_account *figures)
+{
+    const struct live_method *method = &live->methods[index];
+    bool is_frozen = live->stage == LIVE_INSTRUMENTING || live->stage == LIVE_RECOVERING;
+    if (is_frozen && method->frozen.calls > 0) {
+        *figures = method->frozen;
+        return;
+    }
+    *figures = live->accounts[index];
+    subtract(figures, &method->base);
+}
+
+double live_call_ns(const struct live *live, const struct live_account *figures)
+{
+    return figures->calls == 0 ? 0 : (double)figures->cpu_ticks * live->now.ns_per_tick / (double)figures->calls;
+}
+
+void live_figures(struct live *live, const struct live_method *method, struct live_account *figures)
+{
+    live_net(live, (size_t)(method - live->methods), figures);
+}
+
+/* ---- on and off ---- */
+
+static void cancel(struct live_ids *list, uint32_t id)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->ids[i] != id)
+            list->ids[n++] = list->ids[i];
+    list->n = n;
+}
+
+void live_switch_off(struct live *live, struct live_method *method, enum live_why why)
+{
+    struct live_account figures;
+    uint64_t on_ns = live->now.now_ns - method->armed_since_ns;
+    live_net(live, (size_t)(method - live->methods), &figures);
+    bool was_tried = method->state == LIVE_TRIED;
+    /* The rate of late, or that of the moment. */
+    uint64_t since_ns =
+        was_tried || method->armed_since_ns > live->mark_ns[0] ? method->armed_since_ns : live->mark_ns[0];
+    uint64_t calls =
+        live->accounts[method - live->methods].calls - (was_tried ? method->base.calls : method->marks[0].calls);
+    if (live->now.now_ns > since_ns)
+        method->calls_per_s = (double)calls * 1e9 / (double)(live->now.now_ns - since_ns);
+    method->call_ns = live_call_ns(live, &figures);
+    method->armed_ns += on_ns;
+    method->state = LIVE_DISARMED;
+    method->why = why;
+    method->disarmed_ns = live->now.now_ns;
+    method->n_disarmed += !was_tried;
+    if (!was_tried)
+        method->n_looks = 0;
+    uint64_t delay_ns = method->n_looks < 16 ? LIVE_FIRST_LOOK_NS << method->n_looks : LIVE_LAST_LOOK_NS;
+    method->next_look_ns = live->now.now_ns + (delay_ns < LIVE_LAST_LOOK_NS ? delay_ns : LIVE_LAST_LOOK_NS);
+    cancel(&live->arm, method->id);
+    live->disarm.ids[live->disarm.n++] = method->id;
+}
+
+void live_try(struct live *live, struct live_method *method)
+{
+    method->state = LIVE_TRIED;
+    method->armed_since_ns = live->now.now_ns;
+    method->base = live->accounts[method - live->methods];
+    method->n_looks++;
+    live->arm.ids[live->arm.n++] = method->id;
+}
+
+/* ---- looking for candidates ---- */
+
+static bool is_known(const struct live *live, const struct live_candidate *candidate)
+{
+    for (size_t i = 0; i < live->n_methods; i++)
+        if (strcmp(live->methods[i].name, candidate->name) == 0 &&
+            strcmp(live->methods[i].class_name, candidate->class_name) == 0 &&
+            strcmp(live->methods[i].descriptor, candidate->descriptor) == 0)
+            return true;
+    return false;
+}
+
+static size_t n_armed(const struct live *live)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < live->n_methods; i++)
+        n += live_is_on(&live->methods[i]);
+    return n;
+}
+
+int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n, struct err *err)
+{
+    size_t n_on = n_armed(live);
+    live->has_candidates = true;
+    live->n_wanted = 0;
+    free(live->wanted);
+    live->wanted = calloc(n + 1, sizeof *live->wanted);
+    if (live->wanted == NULL)
+        return err_set(err, "out of memory");
+    for (size_t i = 0; i < n && n_on + live->n_wanted < live->options.max_methods; i++) {
+        struct live_candidate copy = { keep(live, candidates[i].class_name), keep(live, candidates[i].name),
+                                       keep(live, candidates[i].descriptor), candidates[i].share };
+        if (candidates[i].share < live->options.weight / 2 || is_known(live, &candidates[i]))
+            continue;
+        if (copy.class_name == NULL || copy.name == NULL || copy.descriptor == NULL)
+            return err_set(err, "out of memory");
+        live->wanted[live->n_wanted++] = copy;
+    }
+    return 0;
+}
+
+static void go(struct live *live, enum live_stage stage)
+{
+    live->stage = stage;
+    live->stage_since_ns = live->now.now_ns;
+}
+
+static void look(struct live *live, struct live_orders *orders)
+{
+    orders->sample_ms = LOOK_MS;
+    orders->n_samples = live->n_batches == 0 ? LOOK_SAMPLES : LOOK_AGAIN;
+    live->has_candidates = false;
+    if (live->n_batches == 0) {
+        live->usual_since_ns = live->now.now_ns;
+        live->usual_jit_ns = live->now.jit_cpu_ns;
+    }
+    live->look_delay_ns = live->look_delay_ns == 0 ? AGAIN_FIRST_NS : live->look_delay_ns * 2;
+    if (live->look_delay_ns > AGAIN_LAST_NS)
+        live->look_delay_ns = AGAIN_LAST_NS;
+    live->next_look_ns = live->now.now_ns + live->look_delay_ns;
+    go(live, LIVE_LOOKING);
+}
+
+/* ---- batches and the recovery after them ---- */
+
+static double cpus(uint64_t cpu_ns, uint64_t ns)
+{
+    return ns == 0 ? 0 : (double)cpu_ns / (double)ns;
+}
+
+static void begin_batch(struct live *live)
+{
+    const struct live_status *now = &live->now;
+    uint64_t watched_ns = now->now_ns - live->usual_since_ns;
+    bool knows_jit = now->jit_cpu_ns != LIVE_UNKNOWN && live->usual_jit_ns != LIVE_UNKNOWN;
+    live->recovering = (struct live_recovering){ .start_ns = now->now_ns, .start_ticks = now->ticks };
+    if (knows_jit)
+        live->recovering.usual_jit = cpus(now->jit_cpu_ns - live->usual_jit_ns, watched_ns);
+    for (size_t i = 0; i < live->n_methods; i++)
+        live_net(live, i, &live->methods[i].frozen);
+    live->n_batches++;
+    go(live, LIVE_INSTRUMENTING);
+}
+
+void live_batch_done(struct live *live)
+{
+    if (live->stage != LIVE_INSTRUMENTING)
+        return;
+    live->recovering.window_ns = live->now.now_ns;
+    live->recovering.window_jit_ns = live->now.jit_cpu_ns;
+    go(live, LIVE_RECOVERING);
+}
+
+void live_removed(struct live *live, const uint32_t *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct live_method *method = by_id(live, ids[i]);
+        if (method != NULL && method->state == LIVE_DISARMED)
+            method->state = LIVE_REMOVED;
+    }
+}
+
+static bool has_recovered(struct live *live)
+{
+    struct live_recovering *r = &live->recovering;
+    uint64_t now_ns = live->now.now_ns;
+    if (live->now.jit_cpu_ns == LIVE_UNKNOWN || r->window_jit_ns == LIVE_UNKNOWN)
+        return now_ns - live->stage_since_ns >= RECOVERY_BLIND;
+    if (now_ns - r->window_ns < RECOVERY_STEP_NS)
+        return false;
+    double jit = cpus(live->now.jit_cpu_ns - r->window_jit_ns, now_ns - r->window_ns);
+    r->n_quiet = jit <= r->usual_jit + RECOVERY_EXTRA ? r->n_quiet + 1 : 0;
+    r->window_ns = now_ns;
+    r->window_jit_ns = live->now.jit_cpu_ns;
+    return r->n_quiet >= RECOVERY_QUIET || now_ns - r->start_ns >= RECOVERY_MAX_NS;
+}
+
+/* From here on the figures count again. */
+static int end_recovery(struct live *live, struct err *err)
+{
+    struct live_recovery *all = realloc(live->recoveries, (live->n_recoveries + 1) * sizeof *all);
+    if (all == NULL)
+        return err_set(err, "out of memory");
+    live->recoveries = all;
+    all[live->n_recoveries++] = (struct live_recovery){ live->recovering.start_ticks, live->now.ticks };
+    live->recovery_ms += (double)(live->now.now_ns - live->recovering.start_ns) / 1e6;
+    if (live_refresh(live, err) < 0)
+        return -1;
+    for (size_t i = 0; i < live->n_methods; i++) {
+        struct live_method *method = &live->methods[i];
+        method->base = live->accounts[i];
+        subtract(&method->base, &method->frozen);
+    }
+    live->usual_since_ns = live->now.now_ns;
+    live->usual_jit_ns = live->now.jit_cpu_ns;
+    go(live, LIVE_WATCHING);
+    return 0;
+}
+
+/* ---- rounds ---- */
+
+static void begin(struct live *live)
+{
+    live->is_begun = true;
+    live->first = live->now;
+    live->charged_cpu_ns = live->now.cpu_ns;
+    live->charged_own_ns = live->now.own_cpu_ns;
+    for (size_t i = 0; i < 2; i++) {
+        live->mark_ns[i] = live->now.now_ns;
+        live->mark_cpu_ns[i] = live->now.cpu_ns;
+        live->mark_own_ns[i] = live->now.own_cpu_ns;
+    }
+    live->credit_ns = live->options.budget * (double)LIVE_CREDIT_NS;
+}
+
+static int watch(struct live *live, struct live_orders *orders, struct err *err)
+{
+    if (live_prune(live, err) < 0)
+        return -1;
+    if (live->now.busy)
+        return 0;
+    bool may_pause = live_may_pause(live);
+    live_choose_removals(live, may_pause);
+    if (live->remove.n > 0) {
+        if (live_refresh(live, err) < 0)
+            return -1;
+        begin_batch(live);
+        orders->remove = live->remove.ids;
+        orders->n_remove = live->remove.n;
+        live->n_removals++;
+    } else if (may_pause && live->now.now_ns >= live->next_look_ns) {
+        look(live, orders);
+    }
+    return 0;
+}
+
+static int looked(struct live *live, struct live_orders *orders, struct err *err)
+{
+    if (live->n_batches > 0 && live_prune(live, err) < 0)
+        return -1;
+    if (!live->has_candidates || live->now.busy)
+        return 0;
+    if (live->n_wanted == 0) {
+        go(live, LIVE_WATCHING);
+        return 0;
+    }
+    if (live_refresh(live, err) < 0)
+        return -1;
+    begin_batch(live);
+    orders->instrument = live->wanted;
+    orders->n_instrument = live->n_wanted;
+    return 0;
+}
+
+static int step(struct live *live, struct live_orders *orders, struct err *err)
+{
+    switch (live->stage) {
+    case LIVE_WAITING:
+        look(live, orders);
+        return 0;
+    case LIVE_LOOKING:
+        return looked(live, orders, err);
+    case LIVE_INSTRUMENTING: /* until live_batch_done */
+        return 0;
+    case LIVE_RECOVERING:
+        return has_recovered(live) ? end_recovery(live, err) : 0;
+    default:
+        return watch(live, orders, err);
+    }
+}
+
+int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err)
+{
+    memset(orders, 0, sizeof *orders);
+    orders->round_ms = ROUND_SHORT_MS;
+    live->now = *status;
+    if (!status->ready)
+        return 0;
+    if (!live->is_begun)
+        begin(live);
+    live->arm.n = live->disarm.n = 0;
+    if (live_charge(live, err) < 0 || step(live, orders, err) < 0)
+        return -1;
+    orders->arm = live->arm.ids;
+    orders->n_arm = live->arm.n;
+    orders->disarm = live->disarm.ids;
+    orders->n_disarm = live->disarm.n;
+    if (live->stage == LIVE_WATCHING && status->now_ns - live->stage_since_ns > SETTLED_NS)
+        orders->round_ms = live_is_lean(live) ? ROUND_LONG_MS : ROUND_LEAN_MS;
+    return 0;
+}
+
+/* ---- what is known ---- */
+
+enum live_stage live_stage(const struct live *live)
+{
+    return live->stage;
+}
+
+const struct live_method *live_methods(const struct live *live, size_t *n)
+{
+    *n = live->n_methods;
+    return live->methods;
+}
+
+const struct live_recovery *live_recoveries(const struct live *live, size_t *n)
+{
+    *n = live->n_recoveries;
+    return live->recoveries;
+}
+
+void live_cost(const struct live *live, struct live_cost *cost)
+{
+    *cost = (struct live_cost){ .probes_ns = live->probes_ns,
+                                .own_cpu_ns = live->now.own_cpu_ns - live->first.own_cpu_ns,
+                                .cpu_ns = live->now.cpu_ns - live->first.cpu_ns,
+                                .pauses_ms = live->now.pauses_ms,
+                                .recovery_ms = live->recovery_ms,
+                                .n_batches = live->n_batches };
+    double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
+    double records = (double)(live->records_seen - live->mark_records[0]);
+    cost->probes_now = cpu_ns <= 0 ? 0 : records * live->now.pair_ns / 2 / cpu_ns;
+}
+
+const char *live_why_text(enum live_why why)
+{
+    static const char *const texts[] = { "", "its calls are too short", "it is called too often",
+                                         "it does not fit into the budget" };
+    return texts[why];
+}

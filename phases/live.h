@@ -1,0 +1,177 @@
+/*
+ * Which probes stay while a program runs: one recording that needs no preparatory run and keeps a budget.
+ *
+ * It decides and does nothing else: it is told of samples, methods, records and clocks, and answers with orders.
+ * Whoever carries them out (cmd/live.c, a test) calls, in each round: live_met, live_tree_records and live_tree_kernel
+ * for what came, then live_round.
+ *
+ * A session's life: look (stack samples, which cost the JIT compiler nothing) -> candidates -> instrument them in one
+ * batch -> wait until the compiler has recovered -> watch and prune -> look again, ever more rarely, and so on.
+ *
+ * When a method's probes are switched off
+ *
+ * - LIVE_TOO_SHORT: its calls took less than 1/LIVE_MARGIN of theta_grain of the time elapsed, on the average.  This is
+ *   sound because the total only grows.  Let A be the application's CPU time so far, and let a method have k calls of
+ *   the mean m < grain * A / M.  At the end, with A' >= A, it is a phase only if the mean of all its calls is at least
+ *   grain * A', so the calls still to come must have a mean of at least grain * A' >= grain * A > M * m: a method that
+ *   becomes a phase after all is one whose later calls are more than M times longer than those so far.  That is a
+ * change of behaviour, and it is looked for: see below.  A is not known while the program runs, the CPU time of the
+ * whole process is, JIT compiler and garbage collector included: with it M shrinks by A's share of it, so that
+ * LIVE_MARGIN 8 leaves M >= 2 as long as the application has a quarter of the CPU time. Also: its calls are so short
+ * that its probes cost more than the budget of its own time, so that its figures would be the probes'.
+ * - LIVE_TOO_FREQUENT, LIVE_OVER_BUDGET: what its calls cost does not fit into the budget; for the first alone, for the
+ *   second together with the methods whose calls take longer.  So the budget raises the grain, as the search for
+ *   thresholds does (phases/select.h).
+ *
+ * Switching off makes the call tree coarser, not wrong: from then on its time is its caller's.
+ *
+ * The budget: cost, i.e. records times half the calibrated pair, plus this program's own CPU time, against the target's
+ * CPU time.  A credit grows with the target's CPU time (at most to what LIVE_CREDIT_NS earn) and shrinks with the cost.
+ * When it is used up, methods are switched off, those with the shortest calls first, until the rest costs less than
+ * LIVE_AIM of the budget.  A method called 20 million times a second uses the credit up in 3 ms: it is off in the round
+ * after it appeared.  Looks and batches stop the application: after the first, they wait until the time that they
+ * stopped it is at most the budget of the time elapsed.
+ *
+ * A method that was switched off is armed again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
+ * first) after LIVE_FIRST_LOOK_NS, then after twice this time and so on up to LIVE_LAST_LOOK_NS; it stays armed when
+ * its calls have become long enough, or when it is hardly called any more.
+ */
+#ifndef PHASES_LIVE_H
+#define PHASES_LIVE_H
+
+#include "core/base/arena.h"
+#include "phases/live_tree.h"
+
+#include <stdbool.h>
+
+#define LIVE_MARGIN        8.0
+#define LIVE_AIM           0.7
+#define LIVE_CREDIT_NS     UINT64_C(100000000)
+#define LIVE_MIN_CALLS     20u /* no mean of fewer calls is judged */
+#define LIVE_LOOK_CALLS    50u
+#define LIVE_LOOK_NS       UINT64_C(20000000)
+#define LIVE_FIRST_LOOK_NS UINT64_C(2000000000)
+#define LIVE_LAST_LOOK_NS  UINT64_C(300000000000)
+#define LIVE_UNKNOWN       UINT64_MAX
+
+struct live_options {
+    double budget;        /* fraction of the target's CPU time */
+    double weight, grain; /* thresholds of a phase, fractions: a lower bound of what will be chosen at the end */
+    uint32_t max_methods; /* instrumented at any time */
+    struct live_tree_options tree;
+};
+
+#define LIVE_BUDGET      0.01
+#define LIVE_WEIGHT      0.01
+#define LIVE_GRAIN       1e-6 /* the lowest that the search for thresholds tries */
+#define LIVE_MAX_METHODS 96u
+
+/* A method that samples found on the stack: internal form. */
+struct live_candidate {
+    const char *class_name, *name, *descriptor;
+    double share; /* of the samples' CPU time, callees included */
+};
+
+enum live_stage {
+    LIVE_WAITING,       /* for the agent */
+    LIVE_LOOKING,       /* samples are taken */
+    LIVE_INSTRUMENTING, /* or removing probes */
+    LIVE_RECOVERING,    /* the JIT compiler compiles again what the batch threw away */
+    LIVE_WATCHING
+};
+
+enum live_state { LIVE_ARMED, LIVE_DISARMED, LIVE_TRIED, LIVE_REMOVED }; /* tried: armed for a moment, to look */
+
+enum live_why { LIVE_KEPT, LIVE_TOO_SHORT, LIVE_TOO_FREQUENT, LIVE_OVER_BUDGET };
+
+/* One instrumented method. */
+struct live_method {
+    uint32_t id;
+    const char *class_name, *name, *descriptor; /* the session's */
+    enum live_state state;
+    enum live_why why;
+    uint64_t armed_since_ns;      /* while armed or tried */
+    uint64_t armed_ns;            /* before that */
+    uint64_t disarmed_ns;         /* when it was switched off last */
+    uint64_t next_look_ns;        /* while disarmed */
+    uint32_t n_looks;             /* since it was switched off */
+    uint64_t n_disarmed;          /* times */
+    struct live_account base;     /* what is left out of its figures: calls in recovery, and before it was tried */
+    struct live_account frozen;   /* its figures when the latest batch began */
+    struct live_account marks[2]; /* at the two latest marks */
+    double calls_per_s, call_ns;  /* as of when it was switched off */
+};
+
+/* What is measured, once per round. */
+struct live_status {
+    uint64_t now_ns; /* monotonic */
+    uint64_t ticks;  /* the same moment */
+    double ns_per_tick;
+    uint64_t cpu_ns;     /* of the target, since the start */
+    uint64_t own_cpu_ns; /* of this program, since the start */
+    uint64_t jit_cpu_ns; /* of the target's compiler threads; LIVE_UNKNOWN */
+    double pair_ns;      /* calibrated cost of an entry and exit */
+    double pauses_ms;    /* for which batches and samples have stopped the application so far */
+    bool ready;          /* the agent takes orders */
+    bool busy;           /* samples or a batch are under way */
+};
+
+/* What is to be done; all of it is the session's and lives until the next round. */
+struct live_orders {
+    const uint32_t *arm, *disarm, *remove; /* ids */
+    size_t n_arm, n_disarm, n_remove;
+    const struct live_candidate *instrument;
+    size_t n_instrument;
+    uint32_t sample_ms, n_samples; /* n_samples 0: none */
+    uint32_t round_ms;             /* the longest that the next round should wait: less while much may happen */
+};
+
+/* What the session has cost so far. */
+struct live_cost {
+    double probes_ns; /* records times half a pair */
+    uint64_t own_cpu_ns, cpu_ns;
+    double pauses_ms;
+    double recovery_ms; /* the compiler's recoveries */
+    uint32_t n_batches; /* of instrumentation and removal */
+    double probes_now;  /* of late: the probes' cost as a share of the target's CPU time */
+};
+
+/* A recovery, excluded from the figures. */
+struct live_recovery {
+    uint64_t start_ticks, end_ticks;
+};
+
+struct live;
+
+/* Returns 0 and *live for live_close, or -1 with *err set. */
+int live_open(struct live **live, const struct live_options *options, struct err *err);
+void live_close(struct live *live);
+
+/* Feed it with records and kernel events. */
+struct live_tree *live_tree(struct live *live);
+
+/* A method has probes now, armed ones.  Returns 0, or -1 with *err set. */
+int live_met(struct live *live, const struct trace_method *method, struct err *err);
+
+/* The samples have come to this; sorted by share, largest first; copied.  Returns 0, or -1 with *err set. */
+int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n, struct err *err);
+
+/* A batch has ended.  The methods that were removed are known by their ids. */
+void live_batch_done(struct live *live);
+void live_removed(struct live *live, const uint32_t *ids, size_t n);
+
+/* Once per round, after what came in it.  Returns 0 with *orders set, or -1 with *err set. */
+int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err);
+
+enum live_stage live_stage(const struct live *live);
+const struct live_method *live_methods(const struct live *live, size_t *n);
+const struct live_recovery *live_recoveries(const struct live *live, size_t *n);
+void live_cost(const struct live *live, struct live_cost *cost);
+
+/* A method's figures up to the last round: calls in recovery and those of the compiler's warming up left out. */
+void live_figures(struct live *live, const struct live_method *method, struct live_account *figures);
+
+/* "its calls are too short", and so on; "" for those that are armed. */
+const char *live_why_text(enum live_why why);
+
+#endif

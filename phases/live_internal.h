@@ -1,0 +1,94 @@
+/*
+ * Shared by live.c (the session's life) and live_prune.c (which probes stay).
+ */
+#ifndef PHASES_LIVE_INTERNAL_H
+#define PHASES_LIVE_INTERNAL_H
+
+#include "phases/live.h"
+
+/* A growing list of method ids. */
+struct live_ids {
+    uint32_t *ids; /* owned; as much room as there are methods */
+    size_t n;
+};
+
+/* The compiler's recovery after a batch. */
+struct live_recovering {
+    uint64_t start_ns, start_ticks;
+    uint64_t window_ns, window_jit_ns; /* where the present window began */
+    double usual_jit;                  /* CPUs that the compiler took before the batch */
+    uint32_t n_quiet;                  /* windows in a row */
+};
+
+struct live {
+    struct live_options options;
+    struct arena arena;
+    struct live_tree *tree;
+    struct live_method *methods; /* owned */
+    size_t n_methods, methods_room;
+    uint32_t *by_id; /* owned: index plus 1 */
+    uint32_t n_ids;
+    struct live_account *accounts; /* owned: by index of methods, as of the latest call of live_refresh */
+    struct live_account *scratch;  /* owned: by index of the tree */
+    uint32_t scratch_room;
+    struct live_ids arm, disarm, remove;
+    struct live_candidate *wanted; /* owned: to be instrumented */
+    size_t n_wanted;
+    bool has_candidates; /* the look has ended */
+
+    enum live_stage stage;
+    uint64_t stage_since_ns, next_look_ns, look_delay_ns;
+    struct live_status first, now; /* the first one with the agent ready */
+    bool is_begun;
+    uint64_t usual_since_ns, usual_jit_ns; /* where watching the compiler before a batch began */
+    struct live_recovering recovering;
+    struct live_recovery *recoveries; /* owned */
+    size_t n_recoveries;
+    double recovery_ms;
+    uint32_t n_batches, n_removals;
+
+    /* The budget. */
+    double credit_ns, probes_ns;
+    uint64_t records_seen;
+    uint64_t mark_ns[2], mark_cpu_ns[2], mark_own_ns[2], mark_records[2]; /* [0] is the older one */
+    uint64_t charged_cpu_ns, charged_own_ns;
+    uint64_t pruned_ns;
+};
+
+/* Bring live->accounts up to the present round. */
+int live_refresh(struct live *live, struct err *err);
+
+/* Switch a method off, with the reason; on again; on for a moment. */
+void live_switch_off(struct live *live, struct live_method *method, enum live_why why);
+void live_try(struct live *live, struct live_method *method);
+
+static inline bool live_is_on(const struct live_method *method)
+{
+    return method->state == LIVE_ARMED || method->state == LIVE_TRIED;
+}
+
+/* The index'th method's figures without what is left out. */
+void live_net(const struct live *live, size_t index, struct live_account *figures);
+
+/* Mean CPU time of a call in ns; 0 when there was none. */
+double live_call_ns(const struct live *live, const struct live_account *figures);
+
+/* Charge what this round cost, and switch methods off when the credit is used up.  Returns 0, or -1 with *err set. */
+int live_charge(struct live *live, struct err *err);
+
+/* Judge the methods by their calls, and try those that were switched off.  Returns 0, or -1 with *err set. */
+int live_prune(struct live *live, struct err *err);
+
+/*
+ * Which disarmed probes are worth a batch that removes them: into live->remove.  Where the budget allows no pause yet,
+ * it has to pay for itself within 10 s.
+ */
+void live_choose_removals(struct live *live, bool may_pause);
+
+/* Does this program take little of the budget for itself? */
+bool live_is_lean(const struct live *live);
+
+/* Have batches and looks stopped the application for less than the budget allows by now? */
+bool live_may_pause(const struct live *live);
+
+#endif
