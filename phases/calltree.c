@@ -218,6 +218,8 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
     if (!t->is_placed && place_thread(b, t, event->thread, err) < 0)
         return -1;
     t->known.has_records = true;
+    if (b->observer != NULL)
+        observe_before(b, t);
     if (t->clock.n_pending > 0 && apply_kernel(b, t, event->ticks, UINT32_MAX, err) < 0)
         return -1;
     if (t->clock.state == CLOCK_ON)
@@ -227,6 +229,8 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
     enum step step = steps[event->kind];
     uint64_t ticks = settle(b, t, b->costs.ticks.of[t->step][step]);
     if (event->counters != NULL && count(b, t, event->counters, step, ticks, err) < 0)
+        return -1;
+    if (b->observer != NULL && observe_after(b, t, event, err) < 0)
         return -1;
     t->step = step;
     if (event->kind == TRACE_GAP) {
@@ -332,6 +336,7 @@ static void hand_over(struct builder *b)
         free(b->threads[i].folds);
     }
     free(b->threads);
+    free(b->before);
     free(b->store.slots);
     b->tree->nodes = b->store.nodes;
     b->tree->n_nodes = b->store.n_nodes;
@@ -344,7 +349,9 @@ static void hand_over(struct builder *b)
 int calltree_build(struct trace_reader *reader, const struct calltree_options *options, struct calltree *tree,
                    struct err *err)
 {
-    struct builder b = { .reader = reader, .tree = tree, .per_thread = options->per_thread };
+    struct builder b = {
+        .reader = reader, .tree = tree, .per_thread = options->per_thread, .observer = options->observer
+    };
     memset(tree, 0, sizeof *tree);
     for (size_t i = 0; i < VM_PARTS; i++)
         b.shared_roots[i] = CALLTREE_NONE;

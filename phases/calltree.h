@@ -39,9 +39,27 @@
 #define CALLTREE_FOLDED    (UINT32_MAX - 1) /* the method of the node that takes what found no room */
 #define CALLTREE_MAX_NODES (UINT32_C(16) << 20)
 
+/* A record of a thread, as the tree takes it: what those hear who look at single calls. */
+struct calltree_step {
+    enum trace_kind kind; /* TRACE_ENTER to TRACE_GAP */
+    uint32_t thread, method;
+    enum vm_part part;
+    uint64_t cpu_ticks, wall_ticks; /* of the thread up to this record, less probe time */
+    const uint64_t *passed;         /* what the metrics rose by since the thread's record before; faults and switches
+                                       that the kernel told of early are not in it */
+    size_t n_metrics;               /* 0: there are none yet */
+};
+
+struct calltree_observer {
+    void *context; /* borrowed; the first argument */
+    /* Returns 0, or -1 with *err set, which ends the building. */
+    int (*step)(void *context, const struct calltree_step *step, struct err *err);
+};
+
 struct calltree_options {
-    uint32_t max_nodes; /* 0: CALLTREE_MAX_NODES, which take 1 GiB */
-    bool per_thread;    /* a tree per thread; else the threads of each part of the VM share one */
+    uint32_t max_nodes;                       /* 0: CALLTREE_MAX_NODES, which take 1 GiB */
+    bool per_thread;                          /* a tree per thread; else the threads of each part of the VM share one */
+    const struct calltree_observer *observer; /* or NULL; borrowed */
 };
 
 /* One context: a method, called along one path.  64 bytes: a record touches one cache line.  A parent comes before its

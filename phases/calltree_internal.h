@@ -159,7 +159,9 @@ struct builder {
     struct probe_costs costs;
     uint64_t round; /* of kernel events and the records that follow them */
     bool in_records, is_begun, per_thread, has_switches;
-    uint32_t shared_roots[VM_PARTS]; /* index into roots, or CALLTREE_NONE */
+    const struct calltree_observer *observer; /* or NULL */
+    uint64_t *before, *passed;                /* its: metrics of the current node, and what they rose by; owned */
+    uint32_t shared_roots[VM_PARTS];          /* index into roots, or CALLTREE_NONE */
     uint32_t roots_room;
 };
 
@@ -184,5 +186,13 @@ int need_metrics(struct builder *b, struct err *err);
  * possible: at its first record, or at the end.  Returns 0, or -1 with *err set.
  */
 int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err);
+
+/* ---- who looks at single calls ---- */
+
+/* Before a record is taken: note the metrics of the thread's current node. */
+void observe_before(struct builder *b, const struct thread *t);
+
+/* After its time and counters were given to that node: tell the observer.  Returns 0, or -1 with *err set. */
+int observe_after(struct builder *b, const struct thread *t, const struct trace_event *event, struct err *err);
 
 #endif
