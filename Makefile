@@ -139,6 +139,12 @@ fuzz:
 bench: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/bench.sh
 
+# What recording costs programs: those that WORKLOADS/commands names, or those of the tests.
+WORKLOADS ?=
+.PHONY: bench-overhead
+bench-overhead: make tools java
+	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/overhead.sh
+
 .PHONY: demo demo-here
 demo: deps
 	@+$(AGAIN) demo-here
@@ -201,6 +207,7 @@ help:
 	@echo 'make check-pmu    what needs hardware counters, in an emulated machine (190 MB to download, once)'
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
+	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make deps         install the Debian packages that are missing'

@@ -1,0 +1,27 @@
+/*
+ * How busy a JVM's JIT compilers are: the CPU time of their threads, from /proc.
+ */
+#ifndef CORE_JVM_COMPILERS_H
+#define CORE_JVM_COMPILERS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define JVM_COMPILERS_MAX 64
+#define JVM_CPU_UNKNOWN   UINT64_MAX
+
+struct jvm_compilers {
+    pid_t pid;
+    pid_t tids[JVM_COMPILERS_MAX];
+    uint64_t cpu_ns[JVM_COMPILERS_MAX]; /* as read last: HotSpot ends compiler threads that have nothing to do */
+    int n;
+    uint64_t looked_ns; /* when the threads were looked for last */
+};
+
+/*
+ * CPU time of all compiler threads seen so far, in ns; JVM_CPU_UNKNOWN where the kernel does not tell, or there is none.
+ * Begin with zeros and pid.  Threads are looked for twice a second, now_ns tells the time.
+ */
+uint64_t jvm_compilers_cpu_ns(struct jvm_compilers *compilers, uint64_t now_ns);
+
+#endif

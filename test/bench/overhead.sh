@@ -1,0 +1,198 @@
+#!/bin/bash
+# What recording costs a program:   make bench-overhead [WORKLOADS=DIR]
+#
+# Each workload runs without mmprof, with its selected phases only, with --live --budget 1%, and with all methods that
+# are large or have a loop: BENCH_PAIRS (6) rounds, every other one in reverse order.  A slowdown is the median over the
+# rounds of a run with mmprof against the one without; the interval beside it is the 95 % one of the median (sign test; it needs 6 pairs).
+#
+# DIR/commands names the workloads, one a line: a name, blanks, and a command for 'sh -c' that starts one JVM by exec,
+# in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones
+# that began after its first two seconds are compared, too.  Without WORKLOADS the programs of test/java are taken.
+# BENCH_ONLY="NAME ..." takes only these.
+#
+# The tables go to standard output, what is run to standard error.
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 1
+
+pairs=${BENCH_PAIRS:-6}
+jdk=${JDK:-$(first_jdk)}
+directory=${WORKLOADS:-$SCRATCH}
+timed=$build/test/tools/timed
+counts=$build/test/tools/method_counts
+
+fail() {
+    echo "bench-overhead: $1" >&2
+    exit 1
+}
+
+# Without WORKLOADS.
+own_commands() {
+    local java="exec $jdk/bin/java -Xmx512m -cp $classes"
+    cat << END
+sort        $java micro.Locality
+thesis      $java micro.Thesis 4000 1
+osr         $java micro.Osr
+exceptions  $java micro.Exceptions
+recursion   $java micro.Recursion
+virtual     $java micro.Virtual
+threads     $java micro.Threads
+lambdas     $java micro.Lambdas
+javac       $java -Xmx1g demo.JavacDemo $jdk/lib/src.zip 4 java.net.http
+accessors   $java bench.Accessors 8 1
+END
+}
+
+if [ -z "${WORKLOADS-}" ]; then
+    own_commands > "$SCRATCH/commands"
+fi
+[ -r "$directory/commands" ] || fail "there is no '$directory/commands'"
+
+# ---- one run ----
+
+# once NAME MODE COMMAND...: runs it in DIR; appends 'wall cpu late' to NAME.MODE; late: seconds of later iterations.
+once() {
+    local name=$1 mode=$2 status=0
+    shift 2
+    rm -f "$SCRATCH/took"
+    (cd "$directory" && exec "$timed" "$SCRATCH/took" "$@") > "$SCRATCH/out" 2> "$SCRATCH/errors" < /dev/null ||
+        status=$?
+    if [ $status != 0 ]; then
+        echo "  $name, $mode: status $status: $(tail -n 2 "$SCRATCH/errors")" >&2
+        return 1
+    fi
+    local late
+    late=$(late_seconds < "$SCRATCH/out")
+    awk -v late="$late" '{ print $3, $5 + $7, late }' "$SCRATCH/took" >> "$SCRATCH/$name.$mode"
+    echo "  $name, $mode: $(tail -n 1 "$SCRATCH/$name.$mode")" >&2
+}
+
+# The mean time of the iterations that began two seconds after the first one, or '-'.
+late_seconds() {
+    sed -n 's/^.*iteration [0-9]* of [0-9]*: \([0-9.]*\) s.*/\1/p' | awk '
+        { if (passed >= 2) { sum += $1; n++ }; passed += $1 }
+        END { if (n > 0) printf "%.4f", sum / n; else print "-" }'
+}
+
+# ---- statistics ----
+
+# slowdown NAME MODE COLUMN: 'median % [low .. high]' of (with - without) / without over the pairs.
+slowdown() {
+    paste "$SCRATCH/$1.plain" "$SCRATCH/$1.$2" 2> /dev/null | awk -v c="$3" '
+        $c != "-" && $(c + 3) != "-" && $c > 0 && NF == 6 { print ($(c + 3) / $c - 1) * 100 }' | sort -g | awk '
+        { v[NR] = $1 }
+        # The k-th smallest and largest enclose the median with 1 - 2 P(X < k), X binomial (n, 1/2).
+        function reach(n,   k, p, sum) {
+            p = 0.5 ^ n; sum = p; k = 0
+            while (sum <= 0.025) { k++; p = p * (n - k + 1) / k; sum += p }
+            return k
+        }
+        END {
+            if (NR == 0) { printf "-"; exit }
+            m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
+            k = reach(NR)
+            if (k > 0) printf "%+.1f [%+.1f .. %+.1f]", m, v[k], v[NR + 1 - k]
+            else printf "%+.1f", m
+        }'
+}
+
+# ---- a workload ----
+
+# first_pass NAME COMMAND: all methods once, and what is selected from it.
+first_pass() {
+    local name=$1 trace=$SCRATCH/$1.all.dat
+    (cd "$directory" && "$mmprof" record -q -o "$trace" -- sh -c "$2") > "$SCRATCH/out" 2>&1 < /dev/null ||
+        fail "the first pass of $name failed: $(tail -n 2 "$SCRATCH/out")"
+    "$mmprof" phases -o "$SCRATCH/$name.json" "$trace" > "$SCRATCH/$name.phases" || fail "no phases of $name"
+    "$counts" "$trace" | awk '$1 == "METHOD" { m++; n += $3 } END { print "METHODS", m; print "CALLS", n }' \
+        > "$SCRATCH/$name.all"
+    stat -c %s "$trace" > "$SCRATCH/$name.all.bytes"
+    rm -f "$trace"
+}
+
+# run_mode NAME MODE COMMAND
+run_mode() {
+    local name=$1 mode=$2 command=$3
+    case $mode in
+        plain) once "$name" plain sh -c "$command" ;;
+        phases) once "$name" phases "$mmprof" record -q --phases "$SCRATCH/$name.json" -o "$SCRATCH/$name.phases.dat" \
+            -- sh -c "$command" ;;
+        live) once "$name" live "$mmprof" record --live --budget 1% -o "$SCRATCH/$name.live.dat" -- sh -c "$command" &&
+            grep '^mmprof: ' "$SCRATCH/errors" > "$SCRATCH/$name.live.said" ;;
+        full) once "$name" full "$mmprof" record -q -o "$SCRATCH/$name.full.dat" -- sh -c "$command" &&
+            rm -f "$SCRATCH/$name.full.dat" ;;
+    esac
+}
+
+# measure NAME COMMAND
+measure() {
+    local name=$1 command=$2 i mode order
+    first_pass "$name" "$command"
+    for ((i = 0; i < pairs; i++)); do
+        order='plain phases live full'
+        [ $((i % 2)) = 0 ] || order='full live phases plain'
+        for mode in $order; do
+            run_mode "$name" "$mode" "$command" || return
+        done
+    done
+}
+
+# number NAME FIELD: of its phases.json.
+number() {
+    sed -n "s/^.*\"$2\":[[:space:]]*\([-0-9.e]*\).*/\1/p" "$SCRATCH/$1.json" | head -n 1
+}
+
+percent() {
+    awk -v x="$1" 'BEGIN { if (x == "" || x < 0) print "-"; else printf "%.3g", x * 100 }'
+}
+
+megabytes() {
+    awk -v b="$1" 'BEGIN { printf "%.1f", b / 1e6 }'
+}
+
+# calls FILE: the calls in a trace, from method_counts' lines.
+calls_of() {
+    "$counts" "$1" | awk '$1 == "METHOD" { n += $3 } END { print n + 0 }'
+}
+
+tables() {
+    local name=$1
+    printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %s\n' "$name" \
+        "$(percent "$(number "$name" weight)")" "$(percent "$(number "$name" grain)")" \
+        "$(percent "$(number "$name" invocations)")" "$(percent "$(number "$name" time)")" \
+        "$(slowdown "$name" phases 1)" "$(slowdown "$name" phases 2)" "$(slowdown "$name" live 1)" \
+        "$(slowdown "$name" live 2)" "$(slowdown "$name" live 3)" "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
+    printf '%-12s %16s %26s %9s %9s %9s\n' "$name" \
+        "$(grep -c '"descriptor"' "$SCRATCH/$name.json") ($(sed -n 's/^METHODS //p' "$SCRATCH/$name.all"))" \
+        "$(calls_of "$SCRATCH/$name.phases.dat") ($(sed -n 's/^CALLS //p' "$SCRATCH/$name.all"))" \
+        "$(megabytes "$(stat -c %s "$SCRATCH/$name.phases.dat")")" \
+        "$(megabytes "$(stat -c %s "$SCRATCH/$name.live.dat")")" \
+        "$(megabytes "$(cat "$SCRATCH/$name.all.bytes")")" >> "$SCRATCH/table3"
+    { echo "$name:" && sed 's/^mmprof: /    /' "$SCRATCH/$name.live.said"; } >> "$SCRATCH/said"
+}
+
+: > "$SCRATCH/table2"
+: > "$SCRATCH/table3"
+while read -r name command <&3; do
+    case $name in
+        '' | '#'*) continue ;;
+    esac
+    [ -z "${BENCH_ONLY-}" ] || [[ " $BENCH_ONLY " = *" $name "* ]] || continue
+    echo "$name: $command" >&2
+    measure "$name" "$command"
+    tables "$name"
+done 3< "$directory/commands"
+[ -s "$SCRATCH/table2" ] || fail "nothing was run"
+
+echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r)," \
+    "$pairs rounds; slowdowns in %: median [95 % interval]"
+echo
+printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate predict \
+    "phases: wall" "phases: CPU" "live: wall" "live: CPU" "live: after 2 s" "all: wall"
+cat "$SCRATCH/table2"
+echo
+echo "Phases selected (methods called), their calls (all recorded calls), MB of trace:"
+printf '%-12s %16s %26s %9s %9s %9s\n' "" static dynamic phases live all
+cat "$SCRATCH/table3"
+echo
+echo "What --live said of its last run:"
+cat "$SCRATCH/said"
