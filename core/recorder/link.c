@@ -305,3 +305,28 @@ int link_round(struct recorder_link *link, struct recorder_status *status, struc
     link_send(link);
     return 0;
 }
+
+int link_finish(struct recorder_link *link, struct recorder_status *status, struct err *err)
+{
+    fill_status(link, status);
+    return link->observer == NULL || link->observer->finish == NULL
+               ? 0
+               : link->observer->finish(link->observer->context, link, status, err);
+}
+
+/* ---- other wishes ---- */
+
+int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err)
+{
+    return link->writer == NULL ? 0 : trace_write_info(link->writer, key, value, err);
+}
+
+void recorder_pace(struct recorder_link *link, uint32_t round_ms)
+{
+    link->round_ms = round_ms;
+}
+
+void recorder_end(struct recorder_link *link)
+{
+    link->is_over = true;
+}

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct recorder_link;
 
@@ -38,6 +39,15 @@ int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, s
 
 /* Take n samples of all Java threads' stacks, one every period_ms.  Returns 0, or -1 with *err set. */
 int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err);
+
+/* A fact for the trace; the last value of a key counts.  Returns 0, or -1 with *err set. */
+int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err);
+
+/* How long a round may wait when there is little to do, from now on; 0: as long as it does without an observer. */
+void recorder_pace(struct recorder_link *link, uint32_t round_ms);
+
+/* End the recording after this round, as a signal would. */
+void recorder_end(struct recorder_link *link);
 
 enum recorder_command {
     RECORDER_ARM,
@@ -69,12 +79,15 @@ struct recorder_status {
     uint64_t process_cpu_ns;        /* CPU time of the JVM since the start */
     uint64_t own_cpu_ns;            /* CPU time of this process since the start */
     double inside_ticks,
-        outside_ticks;          /* what a pair of probes costs between its timestamps, and outside; 0: not yet */
-    uint64_t n_records, n_lost; /* so far */
-    bool ready;                 /* the agent takes commands */
-    bool busy;                  /* an instrument, remove or sample is under way or waits */
-    uint32_t n_gates;           /* arm and disarm that are not answered yet */
-    uint32_t n_pauses;          /* RetransformClasses so far */
+        outside_ticks; /* what a pair of probes costs between its timestamps, and outside; 0: not yet */
+    double ns_per_tick;
+    uint64_t n_records, n_lost;         /* so far */
+    uint32_t n_columns;                 /* words that follow each record */
+    pid_t pid;                          /* of the JVM; 0: not known yet */
+    bool ready;                         /* the agent takes commands */
+    bool busy;                          /* an instrument, remove or sample is under way or waits */
+    uint32_t n_gates;                   /* arm and disarm that are not answered yet */
+    uint32_t n_pauses;                  /* RetransformClasses so far */
     double longest_pause_ms, pauses_ms; /* their sum */
 };
 
@@ -86,12 +99,16 @@ struct recorder_observer {
     /* Records of a thread as trace_write_records takes them: ring words, now in ticks. */
     int (*records)(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
                    struct err *err);
+    /* What the kernel's rings said, before the records that came meanwhile. */
+    int (*kernel)(void *context, const struct trace_event *events, size_t n, struct err *err);
     /* What the agent has appended to the sample's log since: each sample has its own; entries need not be whole. */
     int (*samples)(void *context, const uint8_t *bytes, size_t n_bytes, struct err *err);
     /* To a command; all of a sample's log has come before. */
     int (*answer)(void *context, const struct recorder_answer *answer, struct err *err);
     /* May give commands. */
     int (*round)(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err);
+    /* The recording is over; the last facts may be given. */
+    int (*finish)(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err);
 };
 
 #endif

@@ -26,6 +26,9 @@ struct recorder_link {
     bool ready;                               /* the agent takes commands */
     uint32_t n_pauses;
     double longest_pause_ms, pauses_ms;
+    struct trace_writer *writer; /* borrowed: for facts; NULL: it is closed */
+    uint32_t round_ms;           /* 0: as usual */
+    bool is_over;
 };
 
 void link_init(struct recorder_link *link, struct session *session, const struct recorder_observer *observer);
@@ -42,5 +45,8 @@ int link_hear(struct recorder_link *link, const char *packet, struct err *err);
  * part of it is filled in here.  Returns 0, or -1 with *err set.
  */
 int link_round(struct recorder_link *link, struct recorder_status *status, struct err *err);
+
+/* The end of the recording: the observer's finish.  Returns 0, or -1 with *err set. */
+int link_finish(struct recorder_link *link, struct recorder_status *status, struct err *err);
 
 #endif

@@ -65,6 +65,15 @@ static int write_costs(struct recorder *r, struct err *err)
     return facts_write_costs(r->writer, r->plan, r->session.segment, err);
 }
 
+/* The observer hears what the trace got. */
+static int tell_kernel(const struct recorder *r, struct err *err)
+{
+    const struct recorder_observer *observer = r->plan->observer;
+    if (observer == NULL || observer->kernel == NULL || r->kernel.n_events == 0)
+        return 0;
+    return observer->kernel(observer->context, r->kernel.events, r->kernel.n_events, err);
+}
+
 /* One round, in the order that the trace promises.  *n_words: how much there was. */
 static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
@@ -72,8 +81,9 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
         kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
-        drain_threads(&r->drain, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
-        drain_methods(&r->drain, r->writer, err) < 0 || drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
+        tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 ||
+        threads_write(&r->threads, r->writer, err) < 0 || drain_methods(&r->drain, r->writer, err) < 0 ||
+        drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
         return -1;
     return flush(r, err);
 }
@@ -176,8 +186,7 @@ static bool time_is_up(const struct recorder *r)
            r->latest.monotonic_ns > r->ready_ns;
 }
 
-/* The observer's turn. */
-static int observe(struct recorder *r, struct err *err)
+static struct recorder_status status_of(const struct recorder *r)
 {
     const struct segment *segment = r->session.segment;
     struct recorder_status status = { .ticks = r->latest.ticks,
@@ -187,20 +196,40 @@ static int observe(struct recorder *r, struct err *err)
                                       .process_cpu_ns = r->cpu_ns - r->cpu_start_ns,
                                       .own_cpu_ns = recorder_own_cpu_ns() - r->own_cpu_start_ns,
                                       .n_records = trace_writer_records(r->writer),
-                                      .n_lost = drain_n_lost(&r->drain) };
+                                      .n_lost = drain_n_lost(&r->drain),
+                                      .n_columns = r->session.n_counters,
+                                      .pid = r->target };
+    if (r->latest.monotonic_ns > r->first.monotonic_ns)
+        status.ns_per_tick =
+            (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / (double)(r->latest.ticks - r->first.ticks);
     if (atomic_load(&segment->is_calibrated)) {
         status.inside_ticks = (double)atomic_load(&segment->inside_cost_ticks_x16) / 16;
         status.outside_ticks = (double)atomic_load(&segment->outside_cost_ticks_x16) / 16;
     }
+    return status;
+}
+
+/* The observer's turn. */
+static int observe(struct recorder *r, struct err *err)
+{
+    struct recorder_status status = status_of(r);
     return link_round(&r->link, &status, err);
+}
+
+/* How long to wait: with records on their way, not long. */
+static int round_ms(const struct recorder *r, uint64_t n_words)
+{
+    if (n_words > r->session.ring_words / 16)
+        return ROUND_BUSY_MS;
+    return r->link.round_ms == 0 ? ROUND_IDLE_MS : (int)r->link.round_ms;
 }
 
 static int record(struct recorder *r, struct err *err)
 {
     bool stopped = false;
     uint64_t n_words = 0;
-    while (!r->gone && !r->interrupted && !time_is_up(r)) {
-        wait_for_something(r, n_words > r->session.ring_words / 16 ? ROUND_BUSY_MS : ROUND_IDLE_MS);
+    while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r)) {
+        wait_for_something(r, round_ms(r, n_words));
         if (hear_agent(r, &stopped, err) < 0 || write_round(r, &n_words, err) < 0 || observe(r, err) < 0)
             return -1;
         if (stopped && !r->gone)
@@ -229,7 +258,11 @@ static uint64_t process_cpu_ns(const struct recorder *r)
 static int finish_trace(struct recorder *r, struct err *err)
 {
     uint64_t n_words;
-    if (write_round(r, &n_words, err) < 0 || kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
+    if (write_round(r, &n_words, err) < 0)
+        return -1;
+    struct recorder_status status = status_of(r);
+    if (link_finish(&r->link, &status, err) < 0 ||
+        kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
         facts_write_end(r->writer, r->session.segment, process_cpu_ns(r), err) < 0)
         return -1;
     return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
@@ -331,6 +364,7 @@ out:
         r->writer = NULL;
     }
     r->link.observer = NULL;
+    r->link.writer = NULL;
     if (r->connected)
         stop_agent(r, summary);
     wait_for_child(r);
