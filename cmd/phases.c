@@ -14,6 +14,7 @@
  */
 #include "cmd/trace_argument.h"
 #include "report/phases_table.h"
+#include "report/sweep_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 struct phases_options {
     const char *path, *output, *clock;
     double weight, grain, budget, min_share;
-    bool tree, per_thread, all, csv, json, salvage, quiet;
+    bool tree, per_thread, all, sweep, csv, json, salvage, quiet;
 };
 
 /* Everything that one run holds. */
@@ -47,6 +48,7 @@ static int parse(int argc, char **argv, struct phases_options *o, bool *done, st
         { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread, "print the threads; with --tree, a tree for each" },
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods, not only the phases" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "do not print what has less (1%; CSV, JSON: 0)" },
+        { 0, "sweep", NULL, OPTION_FLAG, &o->sweep, "print what each pair of thresholds selects, as CSV (or --json)" },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "where the phases go (phases.json); - prints them" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
@@ -61,6 +63,28 @@ static int parse(int argc, char **argv, struct phases_options *o, bool *done, st
         rows, argc, argv, &o->path, done, err);
 }
 
+/* 1e-8 is what the thesis chose for short methods in long runs (its Table 3.2). */
+#define SWEEP_LOWEST  1e-8
+#define SWEEP_HIGHEST 1.0
+#define SWEEP_STRIDE  2
+
+static int print_sweep(struct phases_run *run, const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
+                       const struct budget_base *base, struct err *err)
+{
+    struct sweep sweep = { .n_weights = 0 };
+    struct table table;
+    if (all_ticks == 0) {
+        err_set(err, "the application's threads spent no time on this clock");
+        return err_next(err, "choose the other one with --clock cpu or --clock wall");
+    }
+    sweep.n_weights = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.weights);
+    sweep.n_grains = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.grains);
+    if (sweep_compute(&sweep, totals, n_totals, all_ticks, run->wish.clock, &run->arena, err) < 0 ||
+        sweep_table(&run->source, &sweep, base, &table, err) < 0)
+        return -1;
+    return command_print_table(&table, !run->options->json, run->options->json, err);
+}
+
 static int select_phases(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
@@ -72,6 +96,8 @@ static int select_phases(struct phases_run *run, struct err *err)
         return -1;
     uint64_t all_ticks = phases_all_ticks(&run->tree, run->wish.clock);
     struct budget_base base = phases_budget_base(&run->tree, all_ticks, knows_invocations);
+    if (o->sweep)
+        return print_sweep(run, totals, n_totals, all_ticks, &base, err);
     if (phases_select(totals, n_totals, all_ticks, &base, &run->wish, &run->arena, &run->choice, err) < 0)
         return err_prefix(err, o->path);
     run->report = (struct phases_report){ .source = &run->source,
@@ -133,7 +159,11 @@ static int run_phases(struct phases_run *run, struct err *err)
     clock = report_clock(&run->tree, clock);
     run->source = (struct report_source){ o->path, run->reader, &run->tree, clock, &run->arena };
     run->wish = (struct phases_wish){ clock, o->weight, o->grain, o->budget };
-    if (select_phases(run, err) < 0 || write_phases(run, err) < 0)
+    if (select_phases(run, err) < 0)
+        return -1;
+    if (o->sweep)
+        return 0;
+    if (write_phases(run, err) < 0)
         return -1;
     return o->quiet || strcmp(o->output, "-") == 0 ? 0 : print(run, err);
 }

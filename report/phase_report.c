@@ -189,3 +189,17 @@ int report_make(const struct report_source *source, const struct calltree_total 
     report_losses(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", table->n_rows) : 0;
 }
+
+int report_rows_of(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                   const struct report_wish *wish, const struct calltree_total *const **rows, size_t *n_rows,
+                   struct err *err)
+{
+    struct table notes; /* of rows that were cut; not printed */
+    struct making making = { .source = source, .wish = wish, .table = &notes };
+    table_begin(&notes, source->arena);
+    if (choose_rows(&making, totals, n_totals, err) < 0)
+        return -1;
+    *rows = making.rows;
+    *n_rows = making.n_rows;
+    return 0;
+}

@@ -26,4 +26,13 @@ struct report_wish {
 int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 const struct report_wish *wish, struct table *table, struct err *err);
 
+/*
+ * Which methods report_make() makes rows of, in no order: pointers into totals, in the arena.
+ *
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int report_rows_of(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                   const struct report_wish *wish, const struct calltree_total *const **rows, size_t *n_rows,
+                   struct err *err);
+
 #endif

@@ -90,3 +90,13 @@ struct table_cell table_words(const char *words)
 {
     return (struct table_cell){ .value = TABLE_WORDS, .words = words == NULL ? "" : words };
 }
+
+struct table_cell table_number_in(struct table *table, double number, enum table_unit unit)
+{
+    struct table_cell cell = table_number(number);
+    char text[64];
+    table_format(&cell, unit, text, sizeof text);
+    cell.words = cell.value == TABLE_NUMBER ? arena_text(table->arena, text, strlen(text)) : NULL;
+    table->is_broken = table->is_broken || (cell.value == TABLE_NUMBER && cell.words == NULL);
+    return cell;
+}

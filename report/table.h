@@ -41,7 +41,7 @@ enum table_value {
 struct table_cell {
     enum table_value value;
     double number;
-    const char *words;
+    const char *words; /* of a number: what text prints instead, or NULL */
 };
 
 struct table_row {
@@ -96,6 +96,9 @@ struct table_cell table_number(double number);
 /* numerator / denominator; unmeasured for 0/0 and anything over 0. */
 struct table_cell table_quotient(double numerator, double denominator);
 struct table_cell table_words(const char *words);
+
+/* A number whose unit is not its column's, but the row's: text prints it with that. */
+struct table_cell table_number_in(struct table *table, double number, enum table_unit unit);
 
 /* ---- printing: 0, or -1 with *err set ---- */
 

@@ -151,7 +151,8 @@ enum { RUN, SORT, WALK };
 /* Counters: cycles, instructions. */
 static void make_calls(struct maker *m)
 {
-    static const struct trace_counter counters[] = { { "cycles", "", true }, { "instructions", "", true } };
+    static const struct trace_counter counters[] = { { .name = "cycles", .why = "", .in_records = true },
+                                                     { .name = "instructions", .why = "", .in_records = true } };
     maker_open(m, "statistics.dat");
     maker_info(m, "offcpu", "perf");
     maker_must(m, trace_write_counters(m->writer, counters, 2, &m->err));

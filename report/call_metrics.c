@@ -1,0 +1,80 @@
+#include "report/call_metrics.h"
+
+#include "report/event_columns.h"
+
+#include <string.h>
+
+static struct statistics_metric *add(struct call_metrics *metrics, struct call_metric about)
+{
+    metrics->of[metrics->wish.n_metrics] = about;
+    return &metrics->wish.metrics[metrics->wish.n_metrics++];
+}
+
+static bool add_sum(const struct event_column *event, uint8_t *indexes, size_t *n)
+{
+    if (event == NULL || *n == STATISTICS_SUM_MAX)
+        return false;
+    indexes[(*n)++] = (uint8_t)(CALLTREE_COUNTERS + event->recorded);
+    return true;
+}
+
+static void add_quotient(struct call_metrics *metrics, const struct event_column *top,
+                         const struct event_column *bottom, double factor, struct call_metric about)
+{
+    if (top == NULL || bottom == NULL || metrics->wish.n_metrics == STATISTICS_METRICS_MAX)
+        return;
+    struct statistics_metric *metric = add(metrics, about);
+    add_sum(top, metric->tops, &metric->n_tops);
+    add_sum(bottom, metric->bottoms, &metric->n_bottoms);
+    metric->factor = factor;
+}
+
+static const char *copy(struct arena *arena, const char *text)
+{
+    return arena_text(arena, text, strlen(text));
+}
+
+static bool has_texts(const struct call_metrics *metrics)
+{
+    for (size_t i = 0; i < metrics->wish.n_metrics; i++)
+        if (metrics->of[i].name == NULL || metrics->of[i].key == NULL)
+            return false;
+    return true;
+}
+
+static int find_metrics(const struct trace_reader *reader, struct arena *arena, struct call_metrics *metrics,
+                        struct err *err)
+{
+    struct event_column events[TRACE_COUNTERS_MAX];
+    size_t n = event_columns(reader, events);
+    const struct event_column *cycles = event_column_measured(events, n, EVENT_CYCLES),
+                              *instructions = event_column_measured(events, n, EVENT_INSTRUCTIONS);
+    add(metrics, (struct call_metric){ "time/call", "ns_per_call", "ns", TABLE_NS })->is_time = true;
+    add_quotient(metrics, cycles, instructions, 1, (struct call_metric){ "CPI", "cpi", "ratio", TABLE_RATIO });
+    for (size_t i = 0; i < n; i++)
+        if (events[i].role == EVENT_MISSES && events[i].why[0] == '\0' && events[i].recorded >= 0)
+            add_quotient(metrics, &events[i], instructions, 1000,
+                         (struct call_metric){ copy(arena, events[i].heading),
+                                               arena_printf(arena, "%s_per_1000_instructions", events[i].name),
+                                               "per_1000_instructions", TABLE_RATE });
+    return has_texts(metrics) ? 0 : err_set(err, "out of memory for the names of %zu events", n);
+}
+
+int call_metrics_read(const char *path, bool salvage, enum phases_clock clock, struct arena *arena,
+                      struct call_metrics *metrics, struct err *err)
+{
+    struct trace_reader *reader;
+    struct trace_event event;
+    int rc;
+    memset(metrics, 0, sizeof *metrics);
+    metrics->wish.clock = clock;
+    if (trace_open(&reader, path, salvage, err) < 0)
+        return -1;
+    /* The events are told before the first record, but the kernel's events may come earlier. */
+    do
+        rc = trace_next(reader, &event, err);
+    while (rc > 0 && event.kind > TRACE_GAP);
+    rc = rc < 0 ? -1 : find_metrics(reader, arena, metrics, err);
+    trace_close(reader);
+    return rc;
+}

@@ -1,0 +1,30 @@
+/*
+ * What is measured of single calls: time, CPI and misses per 1,000 instructions.
+ */
+#ifndef REPORT_CALL_METRICS_H
+#define REPORT_CALL_METRICS_H
+
+#include "phases/statistics.h"
+#include "report/table.h"
+
+struct call_metric {
+    const char *name; /* "time/call", "CPI", or the event's heading */
+    const char *key;  /* the column of the report's CSV and JSON that has it: "ns_per_call", "cpi", ... */
+    const char *unit; /* "ns", "ratio", "per_1000_instructions" */
+    enum table_unit format;
+};
+
+struct call_metrics {
+    struct statistics_wish wish;
+    struct call_metric of[STATISTICS_METRICS_MAX]; /* wish.n_metrics of them; texts are the arena's */
+};
+
+/*
+ * Look at the beginning of a trace for the events that its records have.
+ *
+ * Returns 0, or -1 with *err set: it cannot be read, no memory.
+ */
+int call_metrics_read(const char *path, bool salvage, enum phases_clock clock, struct arena *arena,
+                      struct call_metrics *metrics, struct err *err);
+
+#endif

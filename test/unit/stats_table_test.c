@@ -1,0 +1,156 @@
+#include "report/stats_table.h"
+
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+static struct arena arena;
+static struct err err;
+
+enum { RUN, SORT, READ };
+
+/* Two phases whose calls are alike within and differ between; 1 tick is 1 us. */
+static void make_program(struct maker *m, bool has_counters, uint64_t jitter)
+{
+    static const struct trace_counter counters[] = { { .name = "cycles", .why = "", .in_records = true },
+                                                     { .name = "instructions", .why = "", .in_records = true },
+                                                     { .name = "L1-dcache-load-misses", .why = "", .in_records = true },
+                                                     { .name = "branch-misses", .why = "no counter is left" } };
+    uint64_t now = 0, cycles = 0, instructions = 0, misses = 0;
+    maker_open_scaled(m, "stats.dat", 1000);
+    maker_info(m, "recording.mode", "phases");
+    maker_info(m, "offcpu", "perf");
+    maker_must(m, trace_write_counters(m->writer, counters, has_counters ? 4 : 0, &m->err));
+    m->n_counters = has_counters ? 3 : 0;
+    maker_thread(m, 0, "main", true);
+    maker_method(m, RUN, "a/Sort", "run", "()V");
+    maker_method(m, SORT, "a/Sort", "sort", "([I)V");
+    maker_method(m, READ, "a/Sort", "read", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(m, 0, ENTER(RUN, 0, 0, 0, 0));
+    for (uint64_t i = 0; i < 20; i++) {
+        uint32_t method = i % 2 == 0 ? SORT : READ;
+        STEPS(m, 0, ENTER(method, now, cycles, instructions, misses));
+        now += (method == SORT ? 100 : 20) + i % 5 * jitter;
+        cycles += method == SORT ? 4000 + i * 20 : 1000 + i * 10;
+        instructions += 1000;
+        misses += method == SORT ? 20 + i % 3 : 1;
+        STEPS(m, 0, EXIT(method, now, cycles, instructions, misses));
+    }
+    maker_close(m, now);
+}
+
+/* The table's text, or its CSV; the arena's. */
+static const char *printed(struct maker *m, bool as_csv)
+{
+    struct call_metrics metrics;
+    maker_must(m, call_metrics_read(m->path, false, PHASES_CPU, &arena, &metrics, &m->err));
+    struct statistics *statistics = statistics_open(&metrics.wish);
+    struct calltree_observer observer = statistics_observer(statistics);
+    struct trace_reader *reader = maker_read(m);
+    struct calltree tree;
+    struct calltree_total *totals;
+    size_t n_totals, n = 0;
+    struct table table;
+    maker_must(m, calltree_build(reader, &(struct calltree_options){ .observer = &observer }, &tree, &m->err));
+    maker_must(m, calltree_totals(&tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m->err));
+    struct report_source source = { "t.dat", reader, &tree, report_clock(&tree, PHASES_CPU), &arena };
+    struct report_wish wish = { .sort = "time" };
+    char *text = NULL;
+    maker_must(m, stats_table(&source, totals, n_totals, &wish, &metrics, statistics, &table, &m->err));
+    FILE *out = open_memstream(&text, &n);
+    if ((as_csv ? table_print_csv(&table, out, &err) : table_print_text(&table, out, &err)) < 0)
+        printf("Bail out! %s\n", err.text);
+    fclose(out);
+    const char *copy = arena_text(&arena, text, n);
+    free(text);
+    statistics_close(statistics);
+    calltree_free(&tree);
+    trace_close(reader);
+    return copy;
+}
+
+/* clang-format off */
+static const char whole[] =
+    "trace    t.dat: 1.24 ms, 1.24 ms of CPU time, 41 records of 21 calls\n"
+    "time/call 2 phases differ more from each other than within: Welch's F(1, 18.0) = 1.44e+04, p < 0.0001, "
+    "99.9 % of the variance\n"
+    "CPI       2 phases differ more from each other than within: Welch's F(1, 13.2) = 5174, p < 0.0001, 99.7 "
+    "% of the variance\n"
+    "L1-D      2 phases differ more from each other than within: F(1, 18) = 5165, p < 0.0001, 99.7 % of the "
+    "variance\n"
+    "\n"
+    "Phase           Metric     Calls     Mean  CoV (%)\n"
+    "--------------------------------------------------\n"
+    "Sort.run        time/call      0        -        -\n"
+    "Sort.run        CPI            0        -        -\n"
+    "Sort.run        L1-D           0        -        -\n"
+    "Sort.sort       time/call     10   102 us     1.46\n"
+    "Sort.sort       CPI           10    4.180     2.90\n"
+    "Sort.sort       L1-D          10    20.90     4.19\n"
+    "Sort.read       time/call     10  22.0 us     6.78\n"
+    "Sort.read       CPI           10    1.100     5.50\n"
+    "Sort.read       L1-D          10     1.00     0.00\n"
+    "--------------------------------------------------\n"
+    "within phases   time/call     20        -     4.12\n"
+    "between phases  time/call     20        -    91.24\n"
+    "within phases   CPI           20        -     4.20\n"
+    "between phases  CPI           20        -    82.50\n"
+    "within phases   L1-D          20        -     2.09\n"
+    "between phases  L1-D          20        -   128.51\n"
+    "\n"
+    "note: one observation is one call, of a recursive method the outermost one; calls that had not returned "
+    "at the end are none\n"
+    "note: the calls of a phase are in those of its callers too, and follow each other: the p are smaller "
+    "than of independent observations\n";
+/* clang-format on */
+
+static void test_text(void)
+{
+    struct maker m;
+    make_program(&m, true, 1);
+    CHECK_TEXT("phases, then the analysis of each metric", printed(&m, false), whole);
+    arena_free(&arena);
+}
+
+static void test_csv(void)
+{
+    struct maker m;
+    make_program(&m, true, 1);
+    const char *csv = printed(&m, true);
+    CHECK("CSV has the means in their units",
+          strstr(csv, "phase,Sort.sort,time/call,10,102000,") != NULL && strstr(csv, ",ns,") != NULL);
+    CHECK("and the analysis' numbers", strstr(csv, "between,between phases,CPI,20,,") != NULL);
+    CHECK("and its verdict", strstr(csv, ",differ,") != NULL);
+    arena_free(&arena);
+}
+
+static void test_alike(void)
+{
+    struct maker m;
+    make_program(&m, false, 100);
+    const char *text = printed(&m, false);
+    CHECK("phases whose calls vary as much as they do are not told apart",
+          strstr(text, "2 phases do not differ more from each other than within") != NULL);
+    CHECK("without counters a note says what CPI needs", strstr(text, "CPI and misses of calls need") != NULL);
+    make_program(&m, false, 0);
+    CHECK("phases that do not vary differ for sure",
+          strstr(printed(&m, false), "within: F(1, 18) = inf, p < 0.0001") != NULL);
+    arena_free(&arena);
+}
+
+static void test_no_trace(void)
+{
+    struct call_metrics metrics;
+    CHECK("a trace that is not there is an error",
+          call_metrics_read("/nonexistent/t.dat", false, PHASES_CPU, &arena, &metrics, &err) < 0);
+    CHECK("that names it", strstr(err.text, "/nonexistent/t.dat") != NULL);
+}
+
+int main(void)
+{
+    test_text();
+    test_csv();
+    test_alike();
+    test_no_trace();
+    return tap_done();
+}
