@@ -58,4 +58,14 @@ int selftest_fit(const struct counter_set *set, struct err *err);
 /* The codes of the set's usable hardware events, in order; codes holds COUNTERS_GROUP_MAX.  Returns how many. */
 size_t selftest_codes(const struct counter_set *set, struct counter_code *codes);
 
+/*
+ * What one reading of the layout's groups costs in this process: in user space, and by system call (a read(2) for each
+ * group).  SELFTEST_NO_COST stands for one that is not possible.  Takes some milliseconds.
+ *
+ * Returns 0, or -1 when the groups cannot be opened.
+ */
+int selftest_read_ns(const struct counter_layout *layout, double *user_ns, double *syscall_ns);
+
+#define SELFTEST_NO_COST (-1.0)
+
 #endif
