@@ -104,7 +104,7 @@ static void summarize(const struct doctor *doctor, const char *failed)
     if (!doctor->probes_count)
         printf("%s\n", doctor->n_counters == 0 ? "no hardware counters" : "probes cannot read the hardware counters");
     else
-        printf("%zu hardware counters\n", doctor->n_counters);
+        printf("%" PRIu32 " hardware counters\n", doctor->n_counters);
 }
 
 static int examine(struct doctor *doctor)

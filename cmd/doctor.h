@@ -39,8 +39,10 @@ struct doctor {
     struct jvm_process process;
     struct jvm_flags flags;
     /* What earlier checks found, for later ones and the last line. */
-    size_t n_counters; /* events that fit into one group; 0: no hardware counters */
-    bool probes_count; /* and probes can read them */
+    uint32_t n_counters;        /* events that fit into one group; 0: no hardware counters */
+    uint32_t n_slots;           /* events of all groups of the default set: each thread has them */
+    double user_ns, syscall_ns; /* what reading them costs, as selftest_read_ns says */
+    bool probes_count;          /* and probes can read them */
     bool has_switches;
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/counters/default_sets.h"
 #include "core/counters/kernel_rings.h"
+#include "core/counters/layout.h"
 #include "core/counters/selftest.h"
 
 #include <stdio.h>
@@ -11,7 +12,8 @@
 #define RING_KB      260 /* of each CPU's context switches, with its first page */
 #define THREADS_MANY 100 /* a large program; asked for when there is no process to look at */
 #define FILES_OWN    64
-#define NAMES_BYTES  512
+#define NAMES_BYTES  768
+#define COST_BYTES   96
 
 /* ---- who may ---- */
 
@@ -43,35 +45,36 @@ enum doctor_level doctor_paranoid(struct doctor *doctor, struct err *said)
 
 /* ---- hardware counters ---- */
 
-/* Is one of an event's alternatives usable?  *name is then that one, else the first. */
-static bool event_works(struct doctor *doctor, const char *alternatives, char *name, size_t n)
-{
-    char alternative[128];
-    struct counter_spec spec;
-    struct err ignored;
-    snprintf(name, n, "%.*s", (int)strcspn(alternatives, "|"), alternatives);
-    while (default_set_alternative(&alternatives, alternative, sizeof alternative) > 0)
-        if (events_encode(alternative, doctor->arena, &spec, &ignored) == 0 &&
-            selftest_event(&spec, 0, &ignored) == SELFTEST_USABLE) {
-            snprintf(name, n, "%s", alternative);
-            return true;
-        }
-    return false;
-}
-
 static void add_name(char list[NAMES_BYTES], const char *name)
 {
     size_t used = strlen(list);
     snprintf(list + used, NAMES_BYTES - used, "%s%s", used == 0 ? "" : ", ", name);
 }
 
-static void sort_defaults(struct doctor *doctor, char counting[NAMES_BYTES], char others[NAMES_BYTES])
+/* Which of an event's alternatives is in the set?  NULL: none. */
+static const char *chosen_of(const struct counter_set *set, const char *alternatives)
+{
+    char alternative[128];
+    while (default_set_alternative(&alternatives, alternative, sizeof alternative) > 0)
+        for (size_t i = 0; i < set->n; i++)
+            if (set->specs[i].why[0] == '\0' && strcmp(set->specs[i].name, alternative) == 0)
+                return set->specs[i].name;
+    return NULL;
+}
+
+static void sort_defaults(const struct counter_set *set, char counting[NAMES_BYTES], char others[NAMES_BYTES])
 {
     const struct default_set *defaults = default_set_for(events_pmu_name());
-    char name[128];
     counting[0] = others[0] = '\0';
-    for (size_t i = 0; defaults->events[i] != NULL; i++)
-        add_name(event_works(doctor, defaults->events[i], name, sizeof name) ? counting : others, name);
+    for (size_t i = 0; defaults->events[i] != NULL; i++) {
+        const char *chosen = chosen_of(set, defaults->events[i]);
+        char first[128];
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(defaults->events[i], "|"), defaults->events[i]);
+        if (chosen != NULL)
+            add_name(counting, chosen);
+        else
+            add_name(others, first);
+    }
 }
 
 /* The reason without the event's name in front. */
@@ -87,56 +90,92 @@ static enum selftest_result find_event(struct doctor *doctor, struct counter_spe
     static const char *const names[] = { "cycles", "instructions" };
     enum selftest_result result = SELFTEST_REFUSED;
     struct err ignored = { "" };
-    for (size_t i = 0; i < 2 && (result == SELFTEST_REFUSED || result == SELFTEST_SILENT); i++)
+    for (size_t i = 0; i < 2 && !selftest_counts(result); i++)
         if (events_encode(names[i], doctor->arena, spec, i == 0 ? reason : &ignored) == 0)
             result = selftest_event(spec, 0, i == 0 ? reason : &ignored);
-    if (result == SELFTEST_NO_READS && ignored.text[0] != '\0')
-        *reason = ignored;
     return result;
 }
 
-enum doctor_level doctor_counters(struct doctor *doctor, struct err *said)
+/* The first words of the finding: the PMU and its size. */
+static void say_pmu(const struct doctor *doctor, char *text, size_t n)
 {
-    struct counter_spec spec;
-    struct err reason = { "" };
-    char counting[NAMES_BYTES], others[NAMES_BYTES];
     const char *pmu = events_pmu_description();
-    enum selftest_result result = find_event(doctor, &spec, &reason);
-    pmu = pmu[0] == '\0' ? "a PMU unknown to libpfm4" : pmu;
-    doctor->n_counters = 0;
-    doctor->probes_count = result == SELFTEST_USABLE;
-    if (result == SELFTEST_REFUSED || result == SELFTEST_SILENT) {
-        err_set(said, "no hardware counters: %s", short_reason(&reason));
+    snprintf(text, n, "%s; %" PRIu32 "%s events fit at once", pmu[0] == '\0' ? "a PMU unknown to libpfm4" : pmu,
+             doctor->n_counters, doctor->n_counters == COUNTERS_GROUP_MAX ? " or more" : "");
+}
+
+/* The default events, and how they share the counters. */
+static enum doctor_level say_defaults(struct doctor *doctor, const struct counter_set *set,
+                                      const struct counter_layout *layout, struct err *said)
+{
+    char pmu[256], counting[NAMES_BYTES], others[NAMES_BYTES], groups[64] = "are one group";
+    struct err reason = { "" };
+    say_pmu(doctor, pmu, sizeof pmu);
+    sort_defaults(set, counting, others);
+    if (layout->n_groups > 1)
+        snprintf(groups, sizeof groups, "take turns in %" PRIu32 " groups", layout->n_groups);
+    doctor->probes_count = selftest_user_reads(layout, &reason);
+    err_set(said, "%s; the default ones that count (%s) %s%s%s%s%s", pmu, counting, groups,
+            others[0] == '\0' ? "" : "; not ", others,
+            doctor->probes_count ? "" : "; probes cannot read them: ", reason.text);
+    if (!doctor->probes_count)
         return DOCTOR_LIMIT;
-    }
-    doctor->n_counters = selftest_group_size(&spec.code);
-    const char *more = doctor->n_counters == COUNTERS_GROUP_MAX ? " or more" : "";
-    if (result == SELFTEST_NO_READS) {
-        err_set(said, "%s; %zu%s events fit at once, but: %s", pmu, doctor->n_counters, more, short_reason(&reason));
-        return DOCTOR_LIMIT;
-    }
-    sort_defaults(doctor, counting, others);
-    err_set(said, "%s; %zu%s events fit at once; of the default ones %s count%s%s", pmu, doctor->n_counters, more,
-            counting[0] == '\0' ? "none" : counting, others[0] == '\0' ? "" : "; not ", others);
     if (others[0] == '\0')
         return DOCTOR_OK;
     err_next(said, "'mmprof list' shows the events that count here; name some of them with -e");
     return DOCTOR_LIMIT;
 }
 
+enum doctor_level doctor_counters(struct doctor *doctor, struct err *said)
+{
+    struct counter_spec spec;
+    struct counter_set set;
+    struct counter_layout layout;
+    struct err reason = { "" }, note;
+    enum selftest_result result = find_event(doctor, &spec, &reason);
+    doctor->n_counters = doctor->n_slots = 0;
+    doctor->probes_count = false;
+    if (!selftest_counts(result)) {
+        err_set(said, "no hardware counters: %s", short_reason(&reason));
+        return DOCTOR_LIMIT;
+    }
+    doctor->n_counters = layout_group_size(&spec.code);
+    if (selftest_choose(NULL, 0, doctor->arena, &set, &note, said) < 0 || layout_arrange(&set, &layout, said) < 0)
+        return DOCTOR_LIMIT;
+    doctor->n_slots = layout.n_slots;
+    selftest_read_ns(&layout, &doctor->user_ns, &doctor->syscall_ns);
+    return say_defaults(doctor, &set, &layout, said);
+}
+
+/* "; a reading takes ..." where that was measured. */
+static const char *say_cost(const struct doctor *doctor, char *text, size_t n)
+{
+    text[0] = '\0';
+    if (doctor->n_slots == 0 || doctor->syscall_ns <= 0)
+        return text;
+    if (doctor->user_ns > 0)
+        snprintf(text, n, "; a reading takes %.0f ns, by system call %.0f", doctor->user_ns, doctor->syscall_ns);
+    else
+        snprintf(text, n, "; a reading by system call takes %.0f ns", doctor->syscall_ns);
+    return text;
+}
+
 static enum doctor_level reads_x86(struct doctor *doctor, struct err *said)
 {
     int64_t value;
+    char cost[COST_BYTES];
     if (!doctor_read_number(doctor, "/sys/bus/event_source/devices/cpu/rdpmc", &value)) {
         err_set(said, "this kernel does not tell whether user space may read the counters");
         err_next(said, "see with 'mmprof list' whether it may");
         return DOCTOR_LIMIT;
     }
     if (value != 0) {
-        err_set(said, "user space may read its counters (rdpmc is %d)", (int)value);
+        err_set(said, "user space may read its counters (rdpmc is %d)%s", (int)value,
+                say_cost(doctor, cost, sizeof cost));
         return DOCTOR_OK;
     }
-    err_set(said, "user space may not read the counters (rdpmc is 0), so probes cannot");
+    err_set(said, "user space may not read the counters (rdpmc is 0), so probes cannot%s",
+            say_cost(doctor, cost, sizeof cost));
     err_next(said, "run 'echo 1 > /sys/bus/event_source/devices/cpu/rdpmc'");
     return DOCTOR_LIMIT;
 }
@@ -144,16 +183,19 @@ static enum doctor_level reads_x86(struct doctor *doctor, struct err *said)
 static enum doctor_level reads_aarch64(struct doctor *doctor, struct err *said)
 {
     int64_t value;
+    char cost[COST_BYTES];
     if (!doctor_read_number(doctor, "/proc/sys/kernel/perf_user_access", &value)) {
         err_set(said, "this kernel does not let user space read the counters: Linux can since 5.17");
         err_next(said, "use a later kernel");
         return DOCTOR_LIMIT;
     }
     if (value != 0) {
-        err_set(said, "user space may read its counters (perf_user_access is %d)", (int)value);
+        err_set(said, "user space may read its counters (perf_user_access is %d)%s", (int)value,
+                say_cost(doctor, cost, sizeof cost));
         return DOCTOR_OK;
     }
-    err_set(said, "user space may not read the counters (perf_user_access is 0), so probes cannot");
+    err_set(said, "user space may not read the counters (perf_user_access is 0), so probes cannot%s",
+            say_cost(doctor, cost, sizeof cost));
     err_next(said, "run 'sysctl kernel.perf_user_access=1'");
     return DOCTOR_LIMIT;
 }
@@ -211,7 +253,7 @@ enum doctor_level doctor_pinned(struct doctor *doctor, struct err *said)
         return DOCTOR_OK;
     }
     uint64_t all_kb = free_kb + doctor->pinned_limit_kb, threads = doctor->is_jvm ? doctor->n_threads : THREADS_MANY;
-    uint64_t wanted_kb = RING_KB * cpus + threads * 4 * doctor->n_counters;
+    uint64_t wanted_kb = RING_KB * cpus + threads * 4 * doctor->n_slots;
     err_set(said,
             "perf may pin %" PRIu64 " KB (perf_event_mlock_kb is %" PRId64 " for each CPU, 'ulimit -l' %" PRIu64
             "); rings and counters of %" PRIu64 " threads take %" PRIu64,
@@ -226,7 +268,7 @@ enum doctor_level doctor_pinned(struct doctor *doctor, struct err *said)
 enum doctor_level doctor_files(struct doctor *doctor, struct err *said)
 {
     uint64_t threads = doctor->is_jvm ? doctor->n_threads : THREADS_MANY;
-    uint64_t wanted = threads * doctor->n_cpus + FILES_OWN;
+    uint64_t wanted = threads * (doctor->n_cpus + doctor->n_slots) + FILES_OWN;
     err_set(said, "%" PRIu64 " files may be open; %s%" PRIu64 " threads take %" PRIu64 " (CPUs: %" PRIu32 ")",
             doctor->n_files, doctor->is_jvm ? "this JVM's " : "", threads, wanted, doctor->n_cpus);
     if (doctor->n_files >= wanted)

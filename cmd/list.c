@@ -2,6 +2,7 @@
  * mmprof list: the events that open and count on this machine, by trying each.
  *
  *     PMU: AMD64 Fam19h Zen4; 6 events fit into one group
+ *       the default events (12) take turns in 3 groups
  *
  *     generic events
  *       cycles                        CPU cycles while not halted
@@ -9,9 +10,11 @@
  */
 #include "cmd/commands.h"
 
+#include "core/counters/layout.h"
 #include "core/counters/selftest.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,26 +30,46 @@ static bool matches(const char *name, const char *pattern)
     return strcasestr(name, pattern) != NULL;
 }
 
+/* How the events of a session without -e share the counters. */
+static void print_default(struct arena *arena)
+{
+    struct counter_set set;
+    struct counter_layout layout;
+    struct err err = { "" }, note;
+    if (selftest_choose(NULL, 0, arena, &set, &note, &err) < 0 || layout_arrange(&set, &layout, &err) < 0) {
+        printf("  the default events cannot be counted: %s\n", err.text);
+        return;
+    }
+    if (layout.n_groups == 0)
+        return;
+    if (layout.n_groups == 1)
+        printf("  the default events (%zu) are one group\n", set.n);
+    else
+        printf("  the default events (%zu) take turns in %" PRIu32 " groups\n", set.n, layout.n_groups);
+    err.text[0] = '\0';
+    if (!selftest_user_reads(&layout, &err))
+        printf("  probes cannot read them: %s\n", err.text);
+}
+
 static void print_pmu(struct arena *arena)
 {
     static const char *const names[] = { "cycles", "instructions" };
     struct counter_spec spec;
     struct err reason = { "" }, ignored = { "" };
     enum selftest_result result = SELFTEST_REFUSED;
-    for (size_t i = 0; i < 2 && result == SELFTEST_REFUSED; i++)
+    for (size_t i = 0; i < 2 && !selftest_counts(result); i++)
         if (events_encode(names[i], arena, &spec, &reason) == 0)
             result = selftest_event(&spec, 0, i == 0 ? &reason : &ignored);
     const char *pmu = events_pmu_description();
-    if (result == SELFTEST_REFUSED) {
+    if (!selftest_counts(result)) {
         const char *why = strstr(reason.text, "': ");
         printf("no hardware events: %s\n", why == NULL ? reason.text : why + 3);
         return;
     }
-    size_t n = selftest_group_size(&spec.code);
-    printf("PMU: %s; %zu%s events fit into one group\n", pmu[0] != '\0' ? pmu : "unknown to libpfm4", n,
+    uint32_t n = layout_group_size(&spec.code);
+    printf("PMU: %s; %" PRIu32 "%s events fit into one group\n", pmu[0] != '\0' ? pmu : "unknown to libpfm4", n,
            n == COUNTERS_GROUP_MAX ? " or more" : "");
-    if (result == SELFTEST_NO_READS)
-        printf("  %s\n", reason.text);
+    print_default(arena);
 }
 
 /* Test the events that match; the others' why becomes NULL.  Returns 0, or -1. */
@@ -58,7 +81,7 @@ static int test_events(struct counter_spec *specs, size_t n, const char *pattern
             specs[i].why = NULL;
             continue;
         }
-        if (selftest_event(&specs[i], 0, &reason) == SELFTEST_USABLE)
+        if (selftest_counts(selftest_event(&specs[i], 0, &reason)))
             continue;
         /* Without the event's name and the next step: many events share a reason. */
         const char *why = strstr(reason.text, "': ");

@@ -3,8 +3,9 @@
 #include <string.h>
 
 /*
- * The order is that of what a miss costs and how often it happens: with four counters it is CPI, L1-D and branches.
- * TLB misses are those of all levels, as the thesis counts them: page walks.
+ * The thesis' thirteen events, and the last level cache.  The order is that of what a miss costs and how often it
+ * happens: the first group of four counters is CPI, L1-D and branches.  TLB misses are those of all levels, as the
+ * thesis counts them: page walks.
  */
 #define CORE_EVENTS "cycles", "instructions"
 
@@ -12,10 +13,13 @@
 
 /*
  * Zen has no generic event for the last level cache: the data that came from memory is counted in its place.  The
- * events of the caches' way to L2 leave the L2 prefetcher out.
+ * events of the caches' way to L2 leave the L2 prefetcher out.  What a load or a store asks of L2 missed L1; loads
+ * include L1's prefetches.  Of L2's misses it does not tell which were loads and which stores.
  */
-#define ZEN_L2_D "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:LS_RD_BLK_C"
-#define ZEN_L2_I "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:IC_FILL_MISS"
+#define ZEN_L1_LOAD  "REQUESTS_TO_L2_GROUP1:RD_BLK_L:LS_RD_BLK_C_S"
+#define ZEN_L1_STORE "REQUESTS_TO_L2_GROUP1:RD_BLK_X"
+#define ZEN_L2_D     "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:LS_RD_BLK_C"
+#define ZEN_L2_I     "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:IC_FILL_MISS"
 
 static const char *const zen1_pmus[] = { "amd64_fam17h_zen1", "amd64_fam17h", NULL };
 static const char *const zen1_events[] = {
@@ -27,6 +31,8 @@ static const char *const zen1_events[] = {
     "dTLB-load-misses",
     "iTLB-load-misses",
     ZEN_L2_I,
+    ZEN_L1_LOAD,
+    ZEN_L1_STORE,
     NULL,
 };
 
@@ -41,6 +47,8 @@ static const char *const zen2_events[] = {
     "iTLB-load-misses",
     ZEN_L2_I,
     "DATA_CACHE_REFILLS_FROM_SYSTEM:LS_MABRESP_LCL_DRAM:LS_MABRESP_RMT_DRAM",
+    ZEN_L1_LOAD,
+    ZEN_L1_STORE,
     NULL,
 };
 
@@ -56,6 +64,8 @@ static const char *const zen3_events[] = {
     "iTLB-load-misses",
     ZEN_L2_I,
     "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:MEM_IO_LCL:MEM_IO_RMT",
+    ZEN_L1_LOAD,
+    ZEN_L1_STORE,
     NULL,
 };
 
@@ -70,23 +80,36 @@ static const char *const zen4_events[] = {
     "iTLB-load-misses",
     ZEN_L2_I,
     "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR",
+    ZEN_L1_LOAD,
+    ZEN_L1_STORE,
     NULL,
 };
 
 /* ---- Intel ---- */
 
-/* The generic events are L1D.REPLACEMENT and completed page walks; for the level 2 cache there is none. */
+/*
+ * The generic events are L1D.REPLACEMENT and completed page walks; for the level 2 cache there is none.  Its data
+ * misses are told apart, and cannot be counted as one: loads and requests for ownership, which are stores.  Those that
+ * reach it at all missed L1.
+ */
+#define INTEL_L2_LOAD  "L2_RQSTS:DEMAND_DATA_RD_MISS"
+#define INTEL_L2_STORE "L2_RQSTS:RFO_MISS"
+#define INTEL_L1_STORE "L2_RQSTS:ALL_RFO"
+
 static const char *const haswell_pmus[] = { "hsw", "hsw_ep", "bdw", "bdw_ep", NULL };
 static const char *const haswell_events[] = {
     CORE_EVENTS,
     "L1-dcache-load-misses",
     "branch-misses",
-    "L2_RQSTS:DEMAND_DATA_RD_MISS",
+    INTEL_L2_LOAD,
     "L1-icache-load-misses",
     "dTLB-load-misses",
     "LLC-load-misses|MEM_LOAD_UOPS_RETIRED:L3_MISS",
     "iTLB-load-misses",
     "L2_RQSTS:CODE_RD_MISS",
+    INTEL_L2_STORE,
+    "MEM_LOAD_UOPS_RETIRED:L1_MISS",
+    INTEL_L1_STORE,
     NULL,
 };
 
@@ -96,20 +119,23 @@ static const char *const skylake_events[] = {
     CORE_EVENTS,
     "L1-dcache-load-misses",
     "branch-misses",
-    "L2_RQSTS:DEMAND_DATA_RD_MISS",
+    INTEL_L2_LOAD,
     "L1-icache-load-misses",
     "dTLB-load-misses",
     "LLC-load-misses|MEM_LOAD_RETIRED:L3_MISS",
     "iTLB-load-misses",
     "L2_RQSTS:CODE_RD_MISS",
+    INTEL_L2_STORE,
+    "MEM_LOAD_RETIRED:L1_MISS",
+    INTEL_L1_STORE,
     NULL,
 };
 
 /* ---- Arm ---- */
 
 /*
- * The level 2 cache is unified, and its refills are not told apart.  The generic TLB events are those of the first
- * level only, the generic branch-misses counts speculative branches, too.
+ * The level 2 cache is unified, and its refills are not told apart by data and instructions.  The generic TLB events
+ * are those of the first level only, the generic branch-misses counts speculative branches, too.
  */
 static const char *const neoverse_pmus[] = { "arm_n1", "arm_n2", "arm_v1", "arm_v2", NULL };
 static const char *const neoverse_events[] = {
@@ -121,6 +147,10 @@ static const char *const neoverse_events[] = {
     "DTLB_WALK|dTLB-load-misses",
     "LL_CACHE_MISS_RD|LLC-load-misses",
     "ITLB_WALK|iTLB-load-misses",
+    "L1D_CACHE_REFILL_RD",
+    "L1D_CACHE_REFILL_WR",
+    "L2D_CACHE_REFILL_RD",
+    "L2D_CACHE_REFILL_WR",
     NULL,
 };
 

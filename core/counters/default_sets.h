@@ -2,7 +2,7 @@
  * What is measured when nobody says what: the events of thesis Table 3.1, as each kind of PMU can count them.
  *
  * The kernel's generic names are used where they count the right thing; where they are missing or wrong, the PMU's own
- * event comes first.  Loads and stores are not told apart.
+ * event comes first.
  */
 #ifndef CORE_COUNTERS_DEFAULT_SETS_H
 #define CORE_COUNTERS_DEFAULT_SETS_H

@@ -152,8 +152,8 @@ static int check_new(const struct counter_set *set, const char *name, struct err
     for (size_t i = 0; i < set->n; i++)
         if (strcasecmp(set->specs[i].name, name) == 0)
             return err_set(err, "event '%s' is named twice", name), err_next(err, "name it once");
-    if (set->n == COUNTERS_GROUP_MAX)
-        return err_set(err, "more than %d events, the first too many is '%s'", COUNTERS_GROUP_MAX, name),
+    if (set->n == COUNTERS_EVENTS_MAX)
+        return err_set(err, "more than %d events, the first too many is '%s'", COUNTERS_EVENTS_MAX, name),
                err_next(err, "name fewer, and record again for the others");
     return 0;
 }

@@ -44,7 +44,7 @@ int events_encode(const char *name, struct arena *arena, struct counter_spec *sp
 
 /*
  * Parse a list separated by commas (those between slashes belong to the event).  Whether the events open here is not
- * looked at.  Returns 0, or -1 with *err set: an unknown event, one named twice, none, more than COUNTERS_GROUP_MAX.
+ * looked at.  Returns 0, or -1 with *err set: an unknown event, one named twice, none, more than COUNTERS_EVENTS_MAX.
  */
 int events_parse(const char *list, struct arena *arena, struct counter_set *set, struct err *err);
 

@@ -90,19 +90,48 @@ static int try_open(const struct counter_code *code, pid_t pid)
 static void append(struct err *err, const char *text)
 {
     size_t used = strlen(err->text);
-    snprintf(err->text + used, sizeof err->text - used, ": %s", text);
+    snprintf(err->text + used, sizeof err->text - used, "%s%s", used > 0 ? ": " : "", text);
 }
 
-static enum selftest_result explain_no_reads(struct err *err)
+/* As perf_why: the reason behind what the text says. */
+static void explain_no_reads(const struct counters_failure *failure, struct err *err)
 {
+    if (failure->step == COUNTERS_TIME) {
+        append(err,
+               "events that take turns need the kernel's clock, which user space may not read here (the page has no "
+               "cap_user_time)");
+        err_next(err,
+                 "boot with the TSC as the clock ('clocksource=tsc', in a KVM guest 'no-kvmclock'), or name no more "
+                 "events with -e than count at once");
+        return;
+    }
+    if (failure->step == COUNTERS_MAP && failure->error != 0) {
+        append(err, "the counters' pages cannot be mapped (kernel.perf_event_mlock_kb)");
+        err_next(err, "run 'sysctl kernel.perf_event_mlock_kb=2048', or raise 'ulimit -l'");
+        return;
+    }
 #if defined(__aarch64__)
-    append(err, "it counts, but user space may not read the counters (kernel.perf_user_access)");
+    append(err, "user space may not read the counters (kernel.perf_user_access)");
     err_next(err, "run 'sysctl kernel.perf_user_access=1'");
 #else
-    append(err, "it counts, but user space may not read it (the rdpmc instruction)");
-    err_next(err, "run 'echo 1 > /sys/bus/event_source/devices/cpu/rdpmc', or name an event of the CPU's own PMU");
+    append(err, "user space may not read them (the rdpmc instruction)");
+    err_next(err, "run 'echo 1 > /sys/bus/event_source/devices/cpu/rdpmc', or name events of the CPU's own PMU");
 #endif
-    return SELFTEST_NO_READS;
+}
+
+bool selftest_user_reads(const struct counter_layout *layout, struct err *err)
+{
+    struct counters_thread thread;
+    struct counters_failure failure;
+    if (counters_thread_open(&thread, layout, NULL, &failure) == 0) {
+        counters_thread_close(&thread);
+        return true;
+    }
+    if (failure.step == COUNTERS_OPEN)
+        perf_why(failure.error, &layout->codes[failure.i], 0, err);
+    else
+        explain_no_reads(&failure, err);
+    return false;
 }
 
 static enum selftest_result judge(const struct counter_code *code, const struct counters_reading *reading,
@@ -117,13 +146,11 @@ static enum selftest_result judge(const struct counter_code *code, const struct 
         err_next(err, "name another event: 'mmprof list' shows those that count here");
         return SELFTEST_SILENT;
     }
-    struct counters_thread thread;
-    struct counters_failure failure;
     struct counter_layout layout = { .n_groups = 0 };
     counter_layout_add(&layout, code, &(uint8_t){ 0 }, 1);
-    if (counters_thread_open(&thread, &layout, NULL, &failure) < 0)
-        return explain_no_reads(err);
-    counters_thread_close(&thread);
+    append(err, "it counts, but probes cannot read it");
+    if (!selftest_user_reads(&layout, err))
+        return SELFTEST_NO_READS;
     err->text[0] = '\0';
     return SELFTEST_USABLE;
 }
@@ -151,7 +178,7 @@ enum selftest_result selftest_event(const struct counter_spec *spec, pid_t pid, 
     err_set(err, "event '%s'", spec->name);
     if (spec->kind == COUNTER_HARDWARE) {
         enum selftest_result result = test_hardware(&code, err);
-        if (result != SELFTEST_USABLE || pid == 0)
+        if (!selftest_counts(result) || pid == 0)
             return result;
         err_set(err, "event '%s' for process %d", spec->name, (int)pid);
     }
@@ -162,60 +189,4 @@ enum selftest_result selftest_event(const struct counter_spec *spec, pid_t pid, 
     }
     err->text[0] = '\0';
     return SELFTEST_USABLE;
-}
-
-/* ---- a group ---- */
-
-/* Open those that fit, in order.  Returns how many; files holds their descriptors, the leader's first. */
-static size_t open_group(const struct counter_code *codes, size_t n, bool *fits, int *files)
-{
-    size_t n_files = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!fits[i])
-            continue;
-        int fd = open_code(&codes[i], 0, n_files == 0 ? -1 : files[0]);
-        fits[i] = fd >= 0;
-        if (fd >= 0)
-            files[n_files++] = fd;
-    }
-    return n_files;
-}
-
-static bool group_runs(int leader, size_t n)
-{
-    struct counters_reading reading;
-    for (volatile uint32_t i = 0; i < 100000; i++)
-        continue;
-    return counters_read_group(leader, (uint32_t)n, &reading) && reading.running_ns > 0;
-}
-
-size_t selftest_group(const struct counter_code *codes, size_t n, bool *fits)
-{
-    for (size_t i = 0; i < n; i++)
-        fits[i] = true;
-    for (;;) {
-        int files[COUNTERS_GROUP_MAX];
-        size_t n_files = open_group(codes, n, fits, files);
-        bool runs = n_files == 0 || group_runs(files[0], n_files);
-        while (n_files > 0)
-            close(files[--n_files]);
-        size_t n_fit = 0, last = 0;
-        for (size_t i = 0; i < n; i++) {
-            n_fit += fits[i];
-            last = fits[i] ? i : last;
-        }
-        if (runs || n_fit <= 1)
-            return n_fit;
-        /* The kernel took the group but gives it no counters: somebody else (the NMI watchdog) holds one. */
-        fits[last] = false;
-    }
-}
-
-size_t selftest_group_size(const struct counter_code *code)
-{
-    struct counter_code codes[COUNTERS_GROUP_MAX];
-    bool fits[COUNTERS_GROUP_MAX];
-    for (size_t i = 0; i < COUNTERS_GROUP_MAX; i++)
-        codes[i] = *code;
-    return selftest_group(codes, COUNTERS_GROUP_MAX, fits);
 }

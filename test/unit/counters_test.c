@@ -77,7 +77,10 @@ static const struct {
     { "cycles:q", "event 'cycles:q' has an unknown modifier or unit mask\n  next: " },
     { "cycles:precise=2", "event 'cycles:precise=2' has a modifier for sampling; mmprof counts\n  next: " },
     { "cpu-migrations", "software event 'cpu-migrations' cannot be read in user space\n  next: of the kernel's" },
-    { "r1,r2,r3,r4,r5,r6,r7,r8,r9", "more than 8 events, the first too many is 'r9'\n  next: " },
+    { "r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb,rc,rd,re,rf,r10,r11,r12,r13,r14,r15,r16,r17,r18,r19,r1a,r1b,r1c,r1d,r1e,r1f,"
+      "r20,"
+      "r21",
+      "more than 32 events, the first too many is 'r21'\n  next: " },
     { "nosuchpmu/event=1/", "event 'nosuchpmu/event=1/' cannot be encoded: this machine has no PMU 'nosuchpmu'\n" },
     { "cpu/event=1", "event 'cpu/event=1' cannot be encoded: it is not of the form PMU/term=value,.../modifiers\n" },
 };

@@ -13,7 +13,8 @@
 #define OTHER_MACHINE "this libpfm4 has only the PMUs of the other architecture"
 
 static const char *const headings[] = {
-    "L1-D", "L1-I", "L2-D", "L2-I", "LLC", "D-TLB", "I-TLB", "Branches mispredicted", NULL,
+    "L1-D",     "L1-I",      "L2-D",     "L2-I",      "LLC", "D-TLB", "I-TLB", "Branches mispredicted",
+    "L1 loads", "L1 stores", "L2 loads", "L2 stores", NULL,
 };
 
 static bool is_heading(const char *heading)
@@ -73,13 +74,67 @@ static const char *heading_of(const char *event, bool *agree)
     return first == NULL ? "" : first;
 }
 
+/* The thesis' kinds of events (Table 3.1) and the last level cache, less what a set's PMUs cannot count. */
+static const char *const kinds[] = {
+    "cycles",
+    "instructions",
+    "L1-D",
+    "L1-I",
+    "L2-D",
+    "L2-I",
+    "L1 loads",
+    "L1 stores",
+    "L2 loads",
+    "L2 stores",
+    "D-TLB",
+    "I-TLB",
+    "Branches mispredicted",
+    "LLC",
+};
+static const struct {
+    const char *pmu, *missing; /* a set's first PMU */
+} missing[] = {
+    { "amd64_fam17h_zen1", "L2 loads,L2 stores,LLC" },
+    { "amd64_fam17h_zen2", "L2 loads,L2 stores" },
+    { "amd64_fam19h_zen3", "L2 loads,L2 stores" },
+    { "amd64_fam19h_zen4", "L2 loads,L2 stores" },
+    { "hsw", "L2-D" },
+    { "skl", "L2-D" },
+    { "arm_n1", "L2-I" },
+    { "arm_ac57", "L2-I,L1 loads,L1 stores,L2 loads,L2 stores,LLC" },
+};
+
+static bool has_kind(const struct default_set *set, const char *kind)
+{
+    bool agree = true;
+    for (size_t i = 0; set->events[i] != NULL; i++)
+        if (strcmp(heading_of(set->events[i], &agree), kind) == 0)
+            return true;
+    return false;
+}
+
+static void test_kinds(void)
+{
+    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+        char claim[160], found[256] = "";
+        const struct default_set *set = default_set_for(missing[i].pmu);
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+            if (!has_kind(set, kinds[k]))
+                snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s", found[0] == '\0' ? "" : ",",
+                         kinds[k]);
+        snprintf(claim, sizeof claim, "%s: of the thesis' events all are there but %s", missing[i].pmu,
+                 missing[i].missing);
+        CHECK_TEXT(claim, found, missing[i].missing);
+    }
+}
+
 static void test_headings(const struct default_set *set)
 {
     char claim[160];
-    const char *seen[16];
+    const char *seen[COUNTERS_EVENTS_MAX];
     size_t n = 0;
     bool agree = true, unique = true;
-    for (; n < 16 && set->events[n] != NULL; n++) {
+    for (; n < COUNTERS_EVENTS_MAX && set->events[n] != NULL; n++) {
         seen[n] = heading_of(set->events[n], &agree);
         for (size_t i = 0; i < n; i++)
             unique &= strcmp(seen[i], seen[n]) != 0;
@@ -145,6 +200,7 @@ int main(void)
     struct arena generic = { 0 };
     for (size_t i = 0; default_set_for("")->events[i] != NULL; i++)
         CHECK(default_set_for("")->events[i], encodes("", default_set_for("")->events[i], &generic));
+    test_kinds();
     test_lookup();
     arena_free(&generic);
     arena_free(&arena);

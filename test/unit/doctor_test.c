@@ -88,6 +88,20 @@ static const struct machine_case {
       DOCTOR_OK,
       "rdpmc is 1",
       NULL },
+    { "x86: what a reading costs",
+      doctor_reads,
+      { { RDPMC, "1\n" } },
+      { .is_x86 = true, .n_counters = 6, .n_slots = 9, .user_ns = 81.4, .syscall_ns = 5400 },
+      DOCTOR_OK,
+      "; a reading takes 81 ns, by system call 5400",
+      NULL },
+    { "x86: what one by system call costs, where there is no other",
+      doctor_reads,
+      { { RDPMC, "0\n" } },
+      { .is_x86 = true, .n_counters = 6, .n_slots = 9, .user_ns = -1, .syscall_ns = 5400 },
+      DOCTOR_LIMIT,
+      "so probes cannot; a reading by system call takes 5400 ns",
+      "devices/cpu/rdpmc" },
     { "x86: rdpmc 0",
       doctor_reads,
       { { RDPMC, "0\n" } },
@@ -142,21 +156,21 @@ static const struct machine_case {
     { "perf's default suffices",
       doctor_pinned,
       { { MLOCK, "516\n" } },
-      { .n_cpus = 4, .n_counters = 6, .is_jvm = true, .n_threads = 40 },
+      { .n_cpus = 4, .n_slots = 6, .is_jvm = true, .n_threads = 40 },
       DOCTOR_OK,
       "2064 KB (perf_event_mlock_kb is 516 for each CPU, 'ulimit -l' 0); rings and counters of 40 threads take 2000",
       NULL },
     { "one CPU and many threads need more",
       doctor_pinned,
       { { MLOCK, "516\n" } },
-      { .n_cpus = 1, .n_counters = 6, .is_jvm = true, .n_threads = 100 },
+      { .n_cpus = 1, .n_slots = 6, .is_jvm = true, .n_threads = 100 },
       DOCTOR_LIMIT,
       "take 2660",
       "sysctl kernel.perf_event_mlock_kb=2661" },
     { "'ulimit -l' counts, too",
       doctor_pinned,
       { { MLOCK, "516\n" } },
-      { .n_cpus = 1, .n_counters = 6, .is_jvm = true, .n_threads = 100, .pinned_limit_kb = 8192 * KB },
+      { .n_cpus = 1, .n_slots = 6, .is_jvm = true, .n_threads = 100, .pinned_limit_kb = 8192 * KB },
       DOCTOR_OK,
       "8708 KB",
       NULL },
@@ -175,6 +189,13 @@ static const struct machine_case {
       DOCTOR_OK,
       "1024 files may be open; this JVM's 40 threads take 224 (CPUs: 4)",
       NULL },
+    { "groups that take turns, opened for each thread",
+      doctor_files,
+      { { NULL, NULL } },
+      { .n_cpus = 4, .n_files = 1023, .is_jvm = true, .n_threads = 40, .n_slots = 20 },
+      DOCTOR_LIMIT,
+      "40 threads take 1024 (CPUs: 4)",
+      "ulimit -Hn" },
     { "128 CPUs take many files",
       doctor_files,
       { { NULL, NULL } },
@@ -405,7 +426,7 @@ static int count_only(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
     static const uint64_t reading[4] = { 1, 1000, 1000, 123 };
     int fds[2] = { -1, -1 };
     (void)pid, (void)cpu, (void)flags;
-    errno = group_fd >= 0 || attr->config == PERF_COUNT_HW_CPU_CYCLES ? refusal : 0;
+    errno = group_fd >= 0 || attr->config != PERF_COUNT_HW_INSTRUCTIONS ? refusal : 0;
     if (errno != 0 || pipe(fds) < 0)
         return -1;
     bool written = write(fds[1], reading, sizeof reading) == (ssize_t)sizeof reading;
@@ -422,8 +443,9 @@ static void test_counters(struct arena *arena)
     refusal = EINVAL;
     CHECK("a PMU with instructions only, whose counter cannot be read",
           doctor_counters(&doctor, &said) == DOCTOR_LIMIT && doctor.n_counters == 1 && !doctor.probes_count &&
-              strstr(said.text, "; 1 events fit at once, but: it counts, but user space may not") != NULL &&
-              strstr(said.text, "\n  next: run '") != NULL);
+              strstr(said.text, "; 1 events fit at once; the default ones that count (instructions) are one group; "
+                                "not cycles, ") != NULL &&
+              strstr(said.text, "; probes cannot read them: ") != NULL && strstr(said.text, "\n  next: run '") != NULL);
     printf("# %s\n", said.text);
     counters_perf_open_replace(NULL);
 }

@@ -462,6 +462,8 @@ static void test_event_roles(void)
         { "L1-dcache-load-misses", "L1-D", EVENT_MISSES },
         { "perf::PERF_COUNT_HW_CACHE_L1I:READ:MISS", "L1-I", EVENT_MISSES },
         { "L2_RQSTS:CODE_RD_MISS", "L2-I", EVENT_MISSES },
+        { "skl::L2_RQSTS:RFO_MISS:u", "L2 stores", EVENT_MISSES },
+        { "L1D_CACHE_REFILL_RD", "L1 loads", EVENT_MISSES },
         { "dTLB-load-misses", "D-TLB", EVENT_MISSES },
         { "branch-misses:u", "Branches mispredicted", EVENT_MISSES },
         { "page-faults", "page faults", EVENT_FAULTS },

@@ -1,5 +1,5 @@
 /*
- * Which events are usable and fit together; the kernel is played by a function with so many counters.
+ * Which events are usable; the kernel is played by a function with so many counters.
  */
 #include "core/counters/default_sets.h"
 #include "core/counters/selftest.h"
@@ -129,36 +129,6 @@ static void test_refusals(struct arena *arena)
               test_named("page-faults", 0, arena, &err) == SELFTEST_USABLE && err.text[0] == '\0');
 }
 
-static void test_groups(struct arena *arena)
-{
-    static const int n_counters[] = { 2, 4, 6 };
-    struct counter_set set;
-    struct err err = { "" };
-    struct counter_code codes[COUNTERS_GROUP_MAX];
-    bool fits[COUNTERS_GROUP_MAX];
-    events_parse("r1,r2,r3,r4,r5,r6,r7,r8", arena, &set, &err);
-    CHECK_NUMBER("eight events make eight codes", selftest_codes(&set, codes), 8);
-    for (size_t i = 0; i < 3; i++) {
-        reset(n_counters[i]);
-        size_t n = selftest_group(codes, 8, fits), last = (size_t)n_counters[i] - 1;
-        CHECK("as many events fit as there are counters", n == last + 1 && fits[last] && !fits[last + 1]);
-    }
-    reset(2);
-    events_parse("cycles,task-clock,r3,instructions", arena, &set, &err);
-    CHECK("what does not fit is named, and what does",
-          selftest_fit(&set, &err) == -1 &&
-              strncmp(err.text, "the CPU's counters hold 'cycles', 'r3' at once; 'instructions' did not fit\n", 75) ==
-                  0);
-    set.specs[2].why = "not here";
-    CHECK("what is not usable takes no counter", selftest_fit(&set, &err) == 0);
-    reset(4);
-    machine.running_ns = 0;
-    CHECK_NUMBER("a group that never runs is cut down to one", selftest_group(codes, 8, fits), 1);
-    reset(4);
-    machine.error = ENOENT;
-    CHECK_NUMBER("without a PMU none fits", selftest_group(codes, 8, fits), 0);
-}
-
 static void test_choice(struct arena *arena)
 {
     struct counter_set set;
@@ -173,8 +143,6 @@ static void test_choice(struct arena *arena)
           rc == 0 && strcmp(set.specs[0].name, "cycles") == 0 && set.specs[0].why[0] != '\0' &&
               strcmp(set.specs[1].name, "instructions") == 0 && set.specs[1].why[0] != '\0');
     CHECK("and the reason", strstr(note.text, "no hardware counters") != NULL && strstr(note.text, "next:") != NULL);
-    CHECK_NUMBER("so nothing for a probe to read", selftest_codes(&set, (struct counter_code[COUNTERS_GROUP_MAX]){ 0 }),
-                 0);
 
     rc = selftest_choose("cycles,task-clock", 0, arena, &set, &note, &err);
     CHECK("an event asked for stays, with the reason why it is not measured",
@@ -229,7 +197,6 @@ int main(void)
 {
     struct arena arena = { 0 };
     test_refusals(&arena);
-    test_groups(&arena);
     test_choice(&arena);
     test_default_attributes(&arena);
     test_here(&arena);
