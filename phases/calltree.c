@@ -11,16 +11,109 @@
 
 #define NODES_MAX (UINT32_C(1) << 28)
 
+/* The counters stand before the first record and the first reading. */
+static int learn_groups(struct builder *b, struct err *err)
+{
+    struct calltree_groups *groups = &b->tree->groups;
+    if (b->knows_groups)
+        return 0;
+    if (groups_read(b->reader, groups, err) < 0)
+        return -1;
+    b->knows_groups = true;
+    b->n_columns = trace_n_recorded_counters(b->reader);
+    b->take_turns = groups->n > 1;
+    return 0;
+}
+
 /* What the trace says before its first record; the kernel may have told of the JVM's start long before that. */
-static void begin(struct builder *b)
+static int begin(struct builder *b, struct err *err)
 {
     b->is_begun = true;
-    costs_read(b->reader, &b->costs);
+    if (learn_groups(b, err) < 0)
+        return -1;
+    costs_read(b->reader, &b->tree->groups, &b->costs);
     b->tree->inside_ticks = b->costs.inside_ticks;
     b->tree->outside_ticks = b->costs.outside_ticks;
     const char *how = trace_info(b->reader, "offcpu");
     b->tree->cpu_is_wall = how != NULL && strncmp(how, "none", 4) == 0;
     b->tree->why_wall = b->tree->cpu_is_wall ? how : NULL;
+    return 0;
+}
+
+/* Give the time since the record before to the current node, less the probe's cost.  Returns it, in ticks on the CPU.
+ */
+static inline uint64_t settle(struct builder *b, struct thread *t, uint64_t cost)
+{
+    struct calltree_node *node = &b->store.nodes[t->node];
+    uint64_t wall = t->clock.wall, cpu = b->tree->cpu_is_wall ? wall : t->clock.cpu;
+    uint64_t probe = cost_take(cost, &t->fraction, cpu);
+    node->cpu_ticks += cpu - probe;
+    node->wall_ticks += wall - probe;
+    t->known.cpu_ticks += cpu;
+    t->known.wall_ticks += wall;
+    t->known.probe_ticks += probe;
+    t->clock.cpu = t->clock.wall = 0;
+    return cpu - probe;
+}
+
+/* The same of a thread that has no node yet. */
+static uint64_t settle_early(struct thread *t)
+{
+    uint64_t cpu = t->clock.cpu;
+    t->counters->early_cpu += cpu;
+    t->counters->early_wall += t->clock.wall;
+    t->clock.cpu = t->clock.wall = 0;
+    return cpu;
+}
+
+/*
+ * Give the current node what its thread's counters say; where they do not, its ticks on the CPU were not counted.
+ * costs: of the probe that read them; NULL: nobody's.
+ */
+static int count(struct builder *b, struct thread *t, const struct counts *counts, const struct probe_costs *costs,
+                 enum step now, uint64_t ticks, struct err *err)
+{
+    if (need_metrics(b, err) < 0)
+        return -1;
+    if (t->counters == NULL && (t->counters = thread_counters_new(b->n_columns)) == NULL)
+        return err_set(err, "out of memory for the counters of a thread");
+    uint64_t *metrics = b->store.metrics + t->node * b->store.n_metrics;
+    uint64_t *own = t->is_placed ? metrics + CALLTREE_COUNTERS : t->counters->early,
+             *uncounted = t->is_placed ? metrics + CALLTREE_UNCOUNTED : &t->counters->early_uncounted;
+    int rc = counters_take(t->counters, counts, costs, t->step, now, own, b->tree->probe_counts);
+    if (rc <= 0) {
+        *uncounted += ticks;
+        t->counters->uncounted += ticks;
+    }
+    b->tree->n_stray += rc < 0;
+    return b->take_turns && rc > 0 ? spans_count(b, t, err) : 0;
+}
+
+/*
+ * The recorder's clock and the probe's may be apart by a microsecond or two: a reading that was made before the record
+ * that stands before it, or after the one that stands behind, says nothing that the records do not.
+ */
+static bool is_out_of_order(const struct builder *b, const struct thread_counters *before, const struct counts *counts)
+{
+    const uint64_t *next = counts->series == SERIES_OF_RECORDS ? b->next_values : NULL;
+    bool continues = before->are_known && before->series == counts->series;
+    return (continues && counts_run_backwards(counts->values, before->values, b->n_columns)) ||
+           (next != NULL && counts_are_read(next, b->n_columns) &&
+            counts_run_backwards(next, counts->values, b->n_columns));
+}
+
+static int apply_reading(struct builder *b, struct thread *t, struct err *err)
+{
+    struct counts counts = counts_pop(t->counters);
+    if (is_out_of_order(b, t->counters, &counts))
+        return 0;
+    const struct trace_thread *about = trace_thread(b->reader, (uint32_t)(t - b->threads));
+    if (!t->is_placed && about != NULL)
+        t->known.part = vm_part_of(about->comm); /* for its batches; its last name counts for all else */
+    if (b->take_turns && t->spans.n == 0 && spans_follow(b, t, CALLTREE_NONE, err) < 0)
+        return -1;
+    uint64_t ticks = t->is_placed ? settle(b, t, 0) : settle_early(t);
+    return count(b, t, &counts, NULL, STEP_NONE, ticks, err);
 }
 
 static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err)
@@ -28,6 +121,8 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
     struct clock_event event;
     for (; n_max > 0 && clock_apply(&t->clock, ticks, &event); n_max--) {
         bool is_fault = event.kind == TRACE_PAGE_FAULT;
+        if (event.kind == TRACE_COUNTS && apply_reading(b, t, err) < 0)
+            return -1;
         if (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED)
             continue;
         if (!t->is_placed) {
@@ -41,10 +136,22 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
     return 0;
 }
 
+static int push_reading(struct builder *b, struct thread *t, const struct trace_event *event, struct err *err)
+{
+    struct counts counts = { event->count, event->counters };
+    if (learn_groups(b, err) < 0)
+        return -1;
+    if (t->counters == NULL)
+        t->counters = thread_counters_new(b->n_columns);
+    if (t->counters == NULL || !counts_push(t->counters, &counts))
+        return err_set(err, "out of memory for the counters of a thread");
+    return 0;
+}
+
 /*
  * The kernel's events of a round stand before the threads' records of that round: they wait in the thread's queue
  * until a record that is not earlier.  Records may stop a little short of the kernel's events and go on in the next
- * round, so what a thread without records has waiting is applied one round later still.
+ * round, so what a thread without records has waiting is applied one round later still.  So it is with readings.
  */
 static int on_kernel(struct builder *b, const struct trace_event *event, struct err *err)
 {
@@ -72,38 +179,9 @@ static int on_kernel(struct builder *b, const struct trace_event *event, struct 
     }
     if (t->clock.n_pending >= n_max && apply_kernel(b, t, TRACE_UNKNOWN, 1, err) < 0)
         return -1;
-    return clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err);
-}
-
-/* Give the time since the record before to the current node, less the probe's cost.  Returns it, in ticks on the CPU.
- */
-static inline uint64_t settle(struct builder *b, struct thread *t, uint64_t cost)
-{
-    struct calltree_node *node = &b->store.nodes[t->node];
-    uint64_t wall = t->clock.wall, cpu = b->tree->cpu_is_wall ? wall : t->clock.cpu;
-    uint64_t probe = cost_take(cost, &t->fraction, cpu);
-    node->cpu_ticks += cpu - probe;
-    node->wall_ticks += wall - probe;
-    t->known.cpu_ticks += cpu;
-    t->known.wall_ticks += wall;
-    t->known.probe_ticks += probe;
-    t->clock.cpu = t->clock.wall = 0;
-    return cpu - probe;
-}
-
-/* Give the current node what its thread's counters say; where they do not, its ticks on the CPU were not counted. */
-static int count(struct builder *b, struct thread *t, const uint64_t *values, enum step now, uint64_t ticks,
-                 struct err *err)
-{
-    if (need_metrics(b, err) < 0)
+    if (event->kind == TRACE_COUNTS && push_reading(b, t, event, err) < 0)
         return -1;
-    uint64_t *metrics = b->store.metrics + t->node * b->store.n_metrics;
-    int rc = counters_take(&t->counters, values, b->store.n_metrics - CALLTREE_COUNTERS, &b->costs, t->step, now,
-                           metrics + CALLTREE_COUNTERS);
-    if (rc <= 0)
-        metrics[CALLTREE_UNCOUNTED] += ticks;
-    b->tree->n_stray += rc < 0;
-    return 0;
+    return clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err);
 }
 
 /* A call that finds no room: its nearest caller of the same method takes it, or the root's folded node. */
@@ -215,20 +293,23 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
         b->tree->n_stray++;
         return found < 0 ? -1 : 0;
     }
+    t->known.has_records = true;
     if (!t->is_placed && place_thread(b, t, event->thread, err) < 0)
         return -1;
-    t->known.has_records = true;
     if (b->observer != NULL)
         observe_before(b, t);
+    b->next_values = event->counters;
     if (t->clock.n_pending > 0 && apply_kernel(b, t, event->ticks, UINT32_MAX, err) < 0)
         return -1;
+    b->next_values = NULL;
     if (t->clock.state == CLOCK_ON)
         clock_advance(&t->clock, event->ticks);
     else
         clock_record(&t->clock, event->ticks);
     enum step step = steps[event->kind];
     uint64_t ticks = settle(b, t, b->costs.ticks.of[t->step][step]);
-    if (event->counters != NULL && count(b, t, event->counters, step, ticks, err) < 0)
+    struct counts counts = { SERIES_OF_RECORDS, event->counters };
+    if (event->counters != NULL && count(b, t, &counts, &b->costs, step, ticks, err) < 0)
         return -1;
     if (b->observer != NULL && observe_after(b, t, event, err) < 0)
         return -1;
@@ -240,10 +321,12 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
         return 0;
     }
     b->tree->n_records++;
-    if (event->kind == TRACE_ENTER)
-        return enter(b, t, event->method, err);
-    leave(b, t, event->method, event->kind == TRACE_UNWIND);
-    return 0;
+    bool is_entry = event->kind == TRACE_ENTER;
+    if (!is_entry)
+        leave(b, t, event->method, event->kind == TRACE_UNWIND);
+    else if (enter(b, t, event->method, err) < 0)
+        return -1;
+    return b->take_turns ? spans_follow(b, t, is_entry ? event->method : CALLTREE_NONE, err) : 0;
 }
 
 /* Close what never returned. */
@@ -271,12 +354,14 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
     if (b->tree->cpu_is_wall && !t->known.has_records)
         t->clock.wall = 0;
     uint64_t ticks = settle(b, t, 0);
-    if (trace_n_recorded_counters(b->reader) > 0) {
+    if (b->n_columns > 0) {
         if (need_metrics(b, err) < 0)
             return -1;
         b->store.metrics[t->node * b->store.n_metrics + CALLTREE_UNCOUNTED] += ticks;
     }
     close_calls(b, t);
+    if (spans_end(b, t, err) < 0)
+        return -1;
     if (about != NULL && about->n_lost > t->known.n_lost)
         t->known.n_lost = about->n_lost;
     b->tree->n_lost += t->known.n_lost;
@@ -288,8 +373,8 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
 static int finish(struct builder *b, struct err *err)
 {
     struct calltree *tree = b->tree;
-    if (!b->is_begun)
-        begin(b);
+    if (!b->is_begun && begin(b, err) < 0)
+        return -1;
     if (!tree->cpu_is_wall && !b->has_switches) {
         tree->cpu_is_wall = true;
         tree->why_wall = "the trace has no context switches";
@@ -317,10 +402,8 @@ static int build(struct builder *b, struct err *err)
     struct trace_event event;
     int rc;
     while ((rc = trace_next(b->reader, &event, err)) > 0) {
-        if (!b->is_begun && event.kind <= TRACE_GAP)
-            begin(b);
-        if (event.kind == TRACE_COUNTS)
-            continue;
+        if (!b->is_begun && event.kind <= TRACE_GAP && begin(b, err) < 0)
+            return -1;
         rc = event.kind <= TRACE_GAP ? on_record(b, &event, err) : on_kernel(b, &event, err);
         if (rc < 0)
             return -1;
@@ -334,6 +417,8 @@ static void hand_over(struct builder *b)
     for (uint32_t i = 0; i < b->n_threads; i++) {
         free(b->threads[i].clock.pending);
         free(b->threads[i].folds);
+        thread_counters_free(b->threads[i].counters);
+        spans_free(&b->threads[i].spans);
     }
     free(b->threads);
     free(b->before);
@@ -376,5 +461,11 @@ void calltree_free(struct calltree *tree)
     free(tree->total_cpu_ticks);
     free(tree->total_wall_ticks);
     free(tree->total_metrics);
+    for (uint32_t i = 0; i < tree->n_batches; i++)
+        calltree_batches_free(tree->batches[i], tree->groups.n);
+    free(tree->batches);
+    for (size_t i = 0; i < VM_PARTS; i++)
+        calltree_batches_free(tree->part_batches[i], tree->groups.n);
+    calltree_batches_free(tree->outside_batches, tree->groups.n);
     memset(tree, 0, sizeof *tree);
 }

@@ -15,8 +15,12 @@
  *   calibrated cost of the probe is taken away, at most the interval's CPU time, and kept as the thread's probe time.
  *   From an entry to an exit that is the inside cost, from an exit to an entry the outside cost, else half of both.
  * - Counters are treated like time: what passed on them between two records of a thread is the current node's, less the
- *   probe's calibrated cost.  Where one of the two was not read (before a thread's first record, after its last, or
- *   because others used the CPU's counters), nothing is known: the time of such intervals is CALLTREE_UNCOUNTED.
+ *   probe's calibrated cost.  A reading from outside splits an interval of the current node; no probe has a cost there.
+ *   Where one end of an interval was not read (the probes do not read, others used the CPU's counters), or they were
+ *   opened anew, nothing is known: the time of such intervals is CALLTREE_UNCOUNTED.
+ * - Groups of counters that take turns count the events of a part of the time.  All columns are kept as they are, the
+ *   times of the groups too; who divides them knows what they stand for.  How far estimates from them are off is told
+ *   by batches (phases/estimate.h), of each method of the application with all that it calls.
  * - Each thread has a root, whether it ran probes or not: the root's own time is what was spent outside recorded
  * methods. So all exclusive CPU time plus all probe time is the CPU time of all threads.
  * - Without switches (cpu_is_wall) the CPU time of threads that ran probes is their wall time, and that of the others
@@ -28,6 +32,7 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/trace/trace.h"
+#include "phases/estimate.h"
 #include "symbolize/vm_parts.h"
 
 #include <stdbool.h>
@@ -101,6 +106,13 @@ enum calltree_metric {
     CALLTREE_COUNTERS   /* and up: the recorded counters */
 };
 
+/* How the recorded counters are arranged.  Indexes are those of the recorded counters. */
+struct calltree_groups {
+    uint32_t n;                              /* 0: no counters; 1: one group, no times; else they take turns */
+    uint32_t first[ESTIMATE_GROUPS_MAX + 1]; /* group g's events are first[g] .. first[g + 1] - 1 */
+    uint32_t running, enabled;               /* the first group's time, the others' follow; the thread's.  n > 1 only */
+};
+
 struct calltree {
     struct calltree_node *nodes; /* owned */
     uint32_t n_nodes, n_mapped;  /* 0 is no node; mapped: room for */
@@ -111,6 +123,14 @@ struct calltree {
     size_t n_metrics;   /* CALLTREE_COUNTERS + recorded counters, or 0 when nothing but time and calls was seen */
     uint64_t *metrics;  /* exclusive; owned */
     uint32_t n_methods; /* methods seen have ids below this */
+
+    /* Batches are arrays by group; NULL: there are none.  Of groups that take turns only.  Owned. */
+    struct calltree_groups groups;
+    struct estimate_batches **batches;               /* by method: of the application's, with all that they call */
+    uint32_t n_batches;                              /* methods below this have one, or NULL */
+    struct estimate_batches *part_batches[VM_PARTS]; /* all of a part's threads */
+    struct estimate_batches *outside_batches;        /* the application's threads outside methods */
+    uint64_t probe_counts[TRACE_COLUMNS_MAX];        /* by column: the probes' own, in none of the metrics */
 
     /* Inclusive, by node. */
     uint64_t *total_cpu_ticks, *total_wall_ticks, *total_metrics; /* owned */

@@ -16,7 +16,15 @@ int clock_push(struct thread_clock *clock, const struct clock_event *event, stru
         clock->first = 0;
         clock->n_room = n_room;
     }
-    clock->pending[(clock->first + clock->n_pending++) & (clock->n_room - 1)] = *event;
+    uint32_t mask = clock->n_room - 1, at = clock->n_pending++;
+    /* A round's readings come after its switches. */
+    for (; event->kind == TRACE_COUNTS && at > clock->n_older; at--) {
+        const struct clock_event *before = &clock->pending[(clock->first + at - 1) & mask];
+        if (before->kind == TRACE_COUNTS || before->ticks <= event->ticks)
+            break;
+        clock->pending[(clock->first + at) & mask] = *before;
+    }
+    clock->pending[(clock->first + at) & mask] = *event;
     return 0;
 }
 
@@ -51,6 +59,8 @@ bool clock_apply(struct thread_clock *clock, uint64_t ticks, struct clock_event 
     clock->first = (clock->first + 1) & (clock->n_room - 1);
     clock->n_pending--;
     clock->n_older -= clock->n_older > 0;
+    if (clock->state == CLOCK_UNSEEN && event->kind == TRACE_COUNTS) /* it does not tell where the thread was */
+        return true;
     if (clock->state == CLOCK_UNSEEN && event->kind == TRACE_THREAD_START && event->ticks > clock->now)
         clock->now = event->ticks; /* there was no thread before */
     if (clock->state == CLOCK_UNSEEN) {

@@ -71,7 +71,8 @@ static inline void clock_advance(struct thread_clock *clock, uint64_t ticks)
         clock->cpu += passed;
 }
 
-/* Queue a kernel event; they come sorted.  Returns 0, or -1 with *err set: no memory. */
+/* Queue a kernel event, or a reading; each of the two come sorted, round by round.  Returns 0, or -1 with *err set: no
+ * memory. */
 int clock_push(struct thread_clock *clock, const struct clock_event *event, struct err *err);
 
 /* Take the first pending event if it is not later than ticks, and account the time up to it. */
@@ -98,11 +99,14 @@ struct step_costs {
 
 struct probe_costs {
     double inside_ticks, outside_ticks; /* 0: the trace has none */
-    struct step_costs ticks, counters[TRACE_COUNTERS_MAX];
+    struct step_costs ticks, counters[TRACE_COLUMNS_MAX];
 };
 
-/* What the trace said of them up to now. */
-void costs_read(const struct trace_reader *reader, struct probe_costs *costs);
+/* What the trace said of them up to now; the times of groups have no costs. */
+void costs_read(const struct trace_reader *reader, const struct calltree_groups *groups, struct probe_costs *costs);
+
+/* The arrangement of a trace's recorded counters.  Returns 0, or -1 with *err set: an impossible one. */
+int groups_read(const struct trace_reader *reader, struct calltree_groups *groups, struct err *err);
 
 /* The whole ticks or events of a cost, at most those that passed; *fraction keeps the rest for the next time. */
 static inline uint64_t cost_take(uint64_t cost, uint32_t *fraction, uint64_t passed)
@@ -112,20 +116,53 @@ static inline uint64_t cost_take(uint64_t cost, uint32_t *fraction, uint64_t pas
     return probe < passed ? probe : passed;
 }
 
-struct thread_counters {
-    bool are_known; /* they were read at the record before */
-    uint64_t values[TRACE_COUNTERS_MAX];
-    uint32_t fractions[TRACE_COUNTERS_MAX];
+/* Counters of a thread were read: by its probe, or from outside. */
+struct counts {
+    uint64_t series; /* values of different series tell nothing of each other */
+    const uint64_t *values;
 };
 
+#define SERIES_OF_RECORDS 1
+
+/* Of a thread that has any.  The arrays have n elements. */
+struct thread_counters {
+    size_t n;
+    bool are_known; /* they were read at the record before */
+    uint64_t series;
+    uint64_t *values; /* then; owned, with the arrays below */
+    uint64_t *passed; /* since the record before: 0 where that is not known */
+    uint64_t *sums;   /* of passed */
+    uint64_t *told;   /* sums at the last record that an observer heard of */
+    uint64_t *early;  /* sums before the thread was placed: not a node's yet; so are the next three */
+    uint64_t early_cpu, early_wall, early_uncounted;
+    uint64_t uncounted, told_uncounted; /* ticks, since the thread's first, and then */
+    uint32_t *fractions;                /* of an event of probe cost */
+    uint64_t *waiting;                  /* readings ahead of the records: series, values; owned */
+    size_t first_waiting, n_waiting, waiting_room;
+};
+
+struct thread_counters *thread_counters_new(size_t n);
+void thread_counters_free(struct thread_counters *counters);
+
 /*
- * Take the n values of a record: add to own[] what passed since the record before, less the probe's cost.  A value that
- * could not be read makes this interval and the next one unknown, for all counters.
+ * Take what was read: passed[] and own[] get what passed since the record before, less the probe's cost for that (NULL:
+ * none), which is added to probe[].  A value that could not be read makes this interval and the next one unknown, for
+ * all counters.
  *
  * Returns 1 when it was counted, 0 when it is unknown, -1 when a counter ran backwards (unknown, too).
  */
-int counters_take(struct thread_counters *counters, const uint64_t *values, size_t n, const struct probe_costs *costs,
-                  enum step before, enum step now, uint64_t *own);
+int counters_take(struct thread_counters *counters, const struct counts *counts, const struct probe_costs *costs,
+                  enum step before, enum step now, uint64_t *own, uint64_t *probe);
+
+/* Whether all of them could be read. */
+bool counts_are_read(const uint64_t *values, size_t n);
+
+/* Whether some value of a is below that of b: they were not read in this order, or opened anew in between. */
+bool counts_run_backwards(const uint64_t *a, const uint64_t *b, size_t n);
+
+/* Queue a reading, take the first one, whose values are the queue's.  counts_push returns false: no memory. */
+bool counts_push(struct thread_counters *counters, const struct counts *counts);
+struct counts counts_pop(struct thread_counters *counters);
 
 /* Fill in the inclusive values.  Returns 0, or -1 with *err set. */
 int calltree_sum_up(struct calltree *tree, struct err *err);
@@ -135,6 +172,23 @@ int calltree_sum_up(struct calltree *tree, struct err *err);
 /* A call that has no node of its own: where its exit leads back to. */
 struct fold {
     uint32_t depth, caller, method;
+};
+
+/* A phase that a thread is in now: SPAN_PART, SPAN_OUTSIDE, or a method by its outermost call. */
+struct span {
+    uint32_t method, depth;
+};
+
+#define SPAN_PART    UINT32_MAX       /* all of the thread */
+#define SPAN_OUTSIDE (UINT32_MAX - 1) /* outside recorded methods */
+
+/* Of groups that take turns: where each span's counts stood when they were last put into its batches. */
+struct thread_spans {
+    struct span *spans;
+    uint64_t *since; /* n_columns for each span; owned */
+    uint32_t n, room;
+    struct estimate_turns turns;
+    uint64_t turn[ESTIMATE_GROUPS_MAX]; /* unique over all threads */
 };
 
 struct thread {
@@ -147,7 +201,8 @@ struct thread {
     bool is_placed;
     uint64_t n_faults, n_switches; /* before it was placed */
     struct calltree_thread known;
-    struct thread_counters counters;
+    struct thread_counters *counters; /* owned, or NULL */
+    struct thread_spans spans;
 };
 
 struct builder {
@@ -157,7 +212,12 @@ struct builder {
     struct thread *threads; /* owned */
     uint32_t n_threads, threads_room;
     struct probe_costs costs;
-    uint64_t round; /* of kernel events and the records that follow them */
+    size_t n_columns; /* recorded counters */
+    bool take_turns;  /* their groups do */
+    bool knows_groups;
+    uint64_t n_turns;
+    const uint64_t *next_values; /* of the record that comes after the kernel's events being applied, or NULL */
+    uint64_t round;              /* of kernel events and the records that follow them */
     bool in_records, is_begun, per_thread, has_switches;
     const struct calltree_observer *observer; /* or NULL */
     uint64_t *before, *passed;                /* its: metrics of the current node, and what they rose by; owned */
@@ -177,6 +237,21 @@ static inline int find_thread(struct builder *b, uint32_t index, struct thread *
     }
     return find_new_thread(b, index, thread, err);
 }
+
+/* ---- batches of groups that take turns ---- */
+
+/* The thread's counters have passed on: a turn may have ended.  Returns 0, or -1 with *err set. */
+int spans_count(struct builder *b, struct thread *t, struct err *err);
+
+/* The thread has entered a method (else CALLTREE_NONE: left some), and stands at its new depth.  0, or -1 with *err. */
+int spans_follow(struct builder *b, struct thread *t, uint32_t entered, struct err *err);
+
+/* The thread's part is over.  Returns 0, or -1 with *err set. */
+int spans_end(struct builder *b, struct thread *t, struct err *err);
+void spans_free(struct thread_spans *spans);
+void calltree_batches_free(struct estimate_batches *batches, uint32_t n_groups);
+
+/* ---- threads ---- */
 
 /* From the first metric on, all nodes have them.  Returns 0, or -1 with *err set. */
 int need_metrics(struct builder *b, struct err *err);

@@ -22,6 +22,17 @@ static int make_room(struct builder *b, struct err *err)
     return 0;
 }
 
+/* Readings from outside have come since the record before, not just with this one. */
+static void take_counters(struct thread_counters *counters, uint64_t *passed)
+{
+    passed[CALLTREE_UNCOUNTED] = counters->uncounted - counters->told_uncounted;
+    counters->told_uncounted = counters->uncounted;
+    for (size_t i = 0; i < counters->n; i++) {
+        passed[CALLTREE_COUNTERS + i] = counters->sums[i] - counters->told[i];
+        counters->told[i] = counters->sums[i];
+    }
+}
+
 int observe_after(struct builder *b, const struct thread *t, const struct trace_event *event, struct err *err)
 {
     size_t n = b->store.n_metrics;
@@ -30,6 +41,8 @@ int observe_after(struct builder *b, const struct thread *t, const struct trace_
     const uint64_t *now = b->store.metrics + t->node * n;
     for (size_t i = 0; i < n; i++)
         b->passed[i] = now[i] - b->before[i];
+    if (t->counters != NULL && n > 0)
+        take_counters(t->counters, b->passed);
     struct calltree_step step = { .kind = event->kind,
                                   .thread = event->thread,
                                   .method = event->method,

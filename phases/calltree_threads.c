@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Inclusive and exclusive metrics take no more each; beyond it, calls are folded. */
+#define METRICS_MAX_BYTES ((size_t)1 << 30)
+
 static int add_root(struct builder *b, enum vm_part part, uint32_t thread, uint32_t *root, struct err *err)
 {
     struct calltree *tree = b->tree;
@@ -73,7 +76,27 @@ int need_metrics(struct builder *b, struct err *err)
 {
     if (b->store.n_metrics > 0)
         return 0;
-    return node_store_metrics(&b->store, CALLTREE_COUNTERS + trace_n_recorded_counters(b->reader), err);
+    size_t n_metrics = CALLTREE_COUNTERS + b->n_columns, n_nodes = METRICS_MAX_BYTES / (n_metrics * sizeof(uint64_t));
+    if (b->store.max_nodes > n_nodes)
+        b->store.max_nodes = (uint32_t)n_nodes;
+    return node_store_metrics(&b->store, n_metrics, err);
+}
+
+/* What was counted before the thread had a node. */
+static void place_counts(struct builder *b, struct thread *t)
+{
+    struct thread_counters *counters = t->counters;
+    struct calltree_node *node = &b->store.nodes[t->node];
+    uint64_t *own = b->store.metrics + t->node * b->store.n_metrics;
+    if (b->tree->cpu_is_wall && !t->known.has_records)
+        return;
+    node->cpu_ticks += counters->early_cpu;
+    node->wall_ticks += counters->early_wall;
+    t->known.cpu_ticks += counters->early_cpu;
+    t->known.wall_ticks += counters->early_wall;
+    own[CALLTREE_UNCOUNTED] += counters->early_uncounted;
+    for (size_t i = 0; i < b->n_columns; i++)
+        own[CALLTREE_COUNTERS + i] += counters->early[i];
 }
 
 int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err)
@@ -84,10 +107,12 @@ int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err
         return -1;
     t->is_placed = true;
     t->node = b->tree->roots[t->known.root].node;
-    if (t->n_faults + t->n_switches == 0)
+    if (t->n_faults + t->n_switches == 0 && t->counters == NULL)
         return 0;
     if (need_metrics(b, err) < 0)
         return -1;
+    if (t->counters != NULL)
+        place_counts(b, t);
     uint64_t *own = b->store.metrics + t->node * b->store.n_metrics;
     own[CALLTREE_FAULTS] += t->n_faults;
     own[CALLTREE_SWITCHES] += t->n_switches;

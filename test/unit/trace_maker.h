@@ -25,7 +25,7 @@ struct step {
     enum ring_kind kind;
     uint32_t method; /* RING_GAP: calls lost */
     uint64_t ticks;
-    uint64_t counters[TRACE_COUNTERS_MAX];
+    uint64_t counters[TRACE_COLUMNS_MAX];
 };
 
 static inline void maker_must(struct maker *m, int rc)
@@ -79,11 +79,41 @@ static inline void maker_method(struct maker *m, uint32_t id, const char *class_
 static inline void maker_steps(struct maker *m, uint32_t thread, const struct step *steps, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        uint64_t words[1 + TRACE_COUNTERS_MAX] = { ring_word(steps[i].kind, steps[i].method, steps[i].ticks) };
+        uint64_t words[1 + TRACE_COLUMNS_MAX] = { ring_word(steps[i].kind, steps[i].method, steps[i].ticks) };
         memcpy(words + 1, steps[i].counters, sizeof steps[i].counters);
         maker_must(m, trace_write_records(m->writer, thread, words, 1 + m->n_counters, steps[i].ticks, &m->err));
     }
 }
+
+/*
+ * The trace's counters: groups of events, each as "cycles instructions L1-dcache-load-misses", up to NULL; with their
+ * times if there are several.
+ */
+static inline void maker_groups(struct maker *m, const char *const *groups)
+{
+    static char texts[16][256];
+    struct trace_counter counters[TRACE_COLUMNS_MAX];
+    uint32_t n = 0, n_groups = 0;
+    for (; groups[n_groups] != NULL; n_groups++) {
+        snprintf(texts[n_groups], sizeof texts[n_groups], "%s", groups[n_groups]);
+        char *rest = NULL;
+        for (char *name = strtok_r(texts[n_groups], " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest))
+            counters[n++] = (struct trace_counter){ name, "", true, TRACE_COUNTER_EVENT, n_groups };
+    }
+    for (uint32_t g = 0; n_groups > 1 && g < n_groups; g++)
+        counters[n++] = (struct trace_counter){ "running_ns", "", true, TRACE_COUNTER_RUNNING_NS, g };
+    if (n_groups > 1)
+        counters[n++] = (struct trace_counter){ "enabled_ns", "", true, TRACE_COUNTER_ENABLED_NS, 0 };
+    maker_must(m, trace_write_counters(m->writer, counters, n, &m->err));
+    m->n_counters = n;
+}
+
+#define GROUPS(m, ...) maker_groups(m, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* The recorder reads a thread's counters. */
+#define READING(m, thread, series, ticks, ...)                           \
+    maker_must(m, trace_write_counts((m)->writer, thread, series, ticks, \
+                                     (const uint64_t[TRACE_COLUMNS_MAX]){ __VA_ARGS__ }, &(m)->err))
 
 #define STEPS(m, thread, ...)                                    \
     maker_steps(m, thread, (const struct step[]){ __VA_ARGS__ }, \
