@@ -154,8 +154,9 @@ void methods_forget_ids(void);
 bool methods_want_class(const char *name, size_t n);
 bool methods_changed_class(const char *name, size_t n);
 
-/* Is it one of the session's? */
+/* Is it one of the session's?  Would it be one if the session were not live: do the configuration's rules let it? */
 bool methods_want(const struct rewrite_method *method);
+bool methods_may_want(const struct rewrite_method *method);
 
 /* The id of a method of the session, which the recorder knows then; 0: it is none, or there is no room. */
 uint32_t methods_choose(const struct rewrite_method *method);
@@ -228,11 +229,16 @@ int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *cont
 /* Give all classes their own code back.  The gates are closed already. */
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass);
 
-/* ---- sample.c ---- */
+/* ---- sample.c: a first look that leaves the program's code alone ---- */
 
 /*
- * Append n samples of all Java threads' stacks, one every period_ms, to a memory file (borrowed).  Ends early when
- * *stopping.  Returns the number of samples, or -1 with *err set.
+ * Take stack samples: up to n rounds, about one every period_ms, in the calling thread, until the rounds are over or
+ * their time (period times rounds) is, or *stopping; they are appended to a file (borrowed) as core/trace/samples.h
+ * says.  What a round costs is measured: the next one is put off when that is over a twentieth of the time.
+ *
+ * A thread is held only while its own stack is walked (JDK 11: all are), and only if it uses a CPU.
+ *
+ * Returns the number of samples, or -1 with *err set: the JVM tells no CPU times, or there is no memory.
  */
 int sample_run(jvmtiEnv *jvmti, JNIEnv *jni, int log_fd, uint32_t period_ms, uint32_t n, const _Atomic bool *stopping,
                struct err *err);

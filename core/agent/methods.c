@@ -116,6 +116,13 @@ bool methods_want(const struct rewrite_method *method)
     return wanted;
 }
 
+bool methods_may_want(const struct rewrite_method *method)
+{
+    return atomic_load(&state.active) &&
+           config_wants_class(state.config, method->class_name.at, method->class_name.n) &&
+           config_wants_method(state.config, method);
+}
+
 /* ---- ids ---- */
 
 static struct protocol_text log_text(struct rewrite_text text)

@@ -1,0 +1,63 @@
+/*
+ * The parts of sample_run (agent.h), for its own files: sample.c the rounds; sample_threads.c which threads use how
+ * much CPU; sample_methods.c what their methods are.
+ */
+#ifndef CORE_AGENT_SAMPLE_H
+#define CORE_AGENT_SAMPLE_H
+
+#include "core/agent/agent.h"
+#include "core/trace/samples.h"
+
+/* ---- sample_methods.c ---- */
+
+struct sample_methods {
+    struct sample_method_slot *slots; /* owned; by jmethodID */
+    uint32_t n_slots, n_used;
+};
+
+/*
+ * The number of a method in the log; a new one is described in *out first.  *is_straight: its code has no loop. Returns
+ * -1 when there is no memory or no number left.
+ */
+int sample_methods_number(struct sample_methods *methods, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method,
+                          struct sink *out, bool *is_straight);
+void sample_methods_free(struct sample_methods *methods);
+
+/* ---- sample_threads.c ---- */
+
+struct sample_frame {
+    uint32_t method;
+    bool is_straight;
+    jlocation location;
+};
+
+struct sample_thread {
+    jthread ref; /* a global reference, owned */
+    uint32_t number;
+    bool is_seen;        /* in the JVM's latest list */
+    uint64_t base_ns;    /* CPU time when the sampling began */
+    uint64_t counted_ns; /* CPU time up to the latest sample */
+    uint64_t now_ns;     /* CPU time in this round */
+    bool has_run;        /* since the round before */
+    uint32_t n_frames;
+    struct sample_frame *frames; /* of the latest sample, outermost first; owned, SAMPLES_MAX_FRAMES */
+};
+
+struct sample_threads {
+    struct sample_thread *all; /* owned */
+    uint32_t n, n_room;
+    uint32_t n_numbers;
+    uint64_t ended_cpu_ns, ended_unseen_ns; /* of threads that are not in the list any more */
+};
+
+/* Bring the list up to date; new threads count from 'since the sampling began'.  Returns 0, or -1: no memory. */
+int sample_threads_refresh(struct sample_threads *threads, jvmtiEnv *jvmti, JNIEnv *jni);
+
+/* Read the CPU times of all threads. */
+void sample_threads_read(struct sample_threads *threads, jvmtiEnv *jvmti);
+
+/* Is it time for its sample: has it a CPU now, or would have one if this thread had not? */
+bool sample_thread_runs(const struct sample_thread *thread, jvmtiEnv *jvmti, bool is_single_cpu);
+void sample_threads_free(struct sample_threads *threads, JNIEnv *jni);
+
+#endif

@@ -1,0 +1,135 @@
+#include "core/agent/rewrite_parts.h"
+#include "core/agent/sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sample_method_slot {
+    jmethodID method; /* NULL: free */
+    uint32_t number;
+    bool is_straight;
+};
+
+/* ---- what a method is ---- */
+
+/* Loops and calls, from the bytecode; both when it cannot be had. */
+static uint32_t code_flags(jvmtiEnv *jvmti, jmethodID method, uint32_t *code_bytes)
+{
+    jint n = 0;
+    unsigned char *code = NULL;
+    uint32_t flags = SAMPLE_HAS_LOOP | SAMPLE_HAS_CALLS;
+    if ((*jvmti)->GetBytecodes(jvmti, method, &n, &code) != JVMTI_ERROR_NONE || code == NULL)
+        return flags;
+    struct span span = { code, n > 0 ? (size_t)n : 0 };
+    uint8_t *starts = calloc(span.n + 1, 1);
+    bool has_loop = false, has_calls = false;
+    if (starts != NULL && layout_scan(span, starts, &has_loop) == REWRITE_DONE) {
+        for (size_t at = 0; at < span.n && !has_calls; at++)
+            has_calls = starts[at] != 0 && code[at] >= OP_INVOKEVIRTUAL && code[at] <= OP_INVOKEDYNAMIC;
+        flags = (has_loop ? SAMPLE_HAS_LOOP : 0u) | (has_calls ? SAMPLE_HAS_CALLS : 0u);
+    }
+    *code_bytes = (uint32_t)span.n;
+    free(starts);
+    (*jvmti)->Deallocate(jvmti, code);
+    return flags;
+}
+
+static bool is_wanted(jvmtiEnv *jvmti, jclass class_ref, const struct sample_method *method)
+{
+    const struct rewrite_method about = { .class_name = { method->class_name.at, method->class_name.n },
+                                          .name = { method->name.at, method->name.n },
+                                          .descriptor = { method->descriptor.at, method->descriptor.n },
+                                          .code_bytes = method->code_bytes,
+                                          .has_loop = (method->flags & SAMPLE_HAS_LOOP) != 0 };
+    jboolean modifiable = JNI_FALSE;
+    return (*jvmti)->IsModifiableClass(jvmti, class_ref, &modifiable) == JVMTI_ERROR_NONE && modifiable &&
+           methods_may_want(&about);
+}
+
+/* "Ljava/lang/String;" without its frame. */
+static struct sample_text class_text(const char *signature)
+{
+    size_t n = strlen(signature);
+    struct sample_text text = { signature, n };
+    if (n > 2 && signature[0] == 'L')
+        text = (struct sample_text){ signature + 1, n - 2 };
+    return text;
+}
+
+/*
+ * A method whose class was unloaded meanwhile has no name any more.  Returns whether control only goes forwards in it.
+ */
+static bool describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t number, struct sink *out)
+{
+    char *name = NULL, *descriptor = NULL, *signature = NULL;
+    jclass class_ref = NULL;
+    jboolean native = JNI_FALSE;
+    struct sample_method method = { .number = number, .class_name = { "?", 1 }, .name = { "?", 1 } };
+    if ((*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetMethodDeclaringClass(jvmti, id, &class_ref) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE) {
+        method.class_name = class_text(signature);
+        method.name = (struct sample_text){ name, strlen(name) };
+        method.descriptor = (struct sample_text){ descriptor, strlen(descriptor) };
+        (*jvmti)->IsMethodNative(jvmti, id, &native);
+        method.flags = native ? SAMPLE_IS_NATIVE : code_flags(jvmti, id, &method.code_bytes);
+        if (!native && is_wanted(jvmti, class_ref, &method))
+            method.flags |= SAMPLE_IS_WANTED;
+    }
+    bool is_straight = method.code_bytes > 0 && (method.flags & SAMPLE_HAS_LOOP) == 0;
+    samples_put_method(out, &method);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    (*jni)->DeleteLocalRef(jni, class_ref);
+    return is_straight;
+}
+
+/* ---- the table ---- */
+
+static struct sample_method_slot *find(const struct sample_methods *methods, jmethodID method)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t i = (uint32_t)(hash >> 32) & (methods->n_slots - 1);
+    while (methods->slots[i].method != NULL && methods->slots[i].method != method)
+        i = (i + 1) & (methods->n_slots - 1);
+    return &methods->slots[i];
+}
+
+static bool grow(struct sample_methods *methods)
+{
+    struct sample_methods more = { NULL, methods->n_slots == 0 ? 1024 : methods->n_slots * 2, methods->n_used };
+    more.slots = calloc(more.n_slots, sizeof *more.slots);
+    if (more.slots == NULL)
+        return false;
+    for (uint32_t i = 0; i < methods->n_slots; i++)
+        if (methods->slots[i].method != NULL)
+            *find(&more, methods->slots[i].method) = methods->slots[i];
+    free(methods->slots);
+    *methods = more;
+    return true;
+}
+
+int sample_methods_number(struct sample_methods *methods, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method,
+                          struct sink *out, bool *is_straight)
+{
+    if (methods->n_used * 2 >= methods->n_slots && !grow(methods))
+        return -1;
+    struct sample_method_slot *slot = find(methods, method);
+    if (slot->method != NULL) {
+        *is_straight = slot->is_straight;
+        return (int)slot->number;
+    }
+    if (methods->n_used == SAMPLES_MAX_METHODS)
+        return -1;
+    slot->method = method;
+    slot->number = methods->n_used++;
+    *is_straight = slot->is_straight = describe(jvmti, jni, method, slot->number, out);
+    return (int)slot->number;
+}
+
+void sample_methods_free(struct sample_methods *methods)
+{
+    free(methods->slots);
+    memset(methods, 0, sizeof *methods);
+}
