@@ -111,9 +111,16 @@ check-quick: make unit
 	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(STATIC)
 
 # In an emulated machine that has a PMU: test/pmu/machine.bash.  Not part of 'check': it takes minutes and a download.
+# What cannot be installed or downloaded here is skipped; after PMU_SECONDS no further test is begun.
+PMU_ALL     ?=
+PMU_SECONDS ?= $(if $(PMU_ALL),7200,720)
+PMU := test/pmu/setup.sh $(filter-out %/setup.sh %/aarch64.sh %/aarch64_all.sh,$(wildcard test/pmu/*.sh)) \
+    test/pmu/aarch64.sh test/pmu/aarch64_all.sh
+
 .PHONY: check-pmu
 check-pmu:
-	@BUILD='$(BUILD)' test/run $(wildcard test/pmu/*.sh)
+	-@.ci/deps.sh pmu
+	@BUILD='$(BUILD)' PMU_ALL='$(PMU_ALL)' MACHINE_TRIED=1 RUN_SECONDS=$(PMU_SECONDS) test/run $(PMU)
 
 .PHONY: check-asan check-tsan check-unit fuzz
 check-asan:
@@ -205,7 +212,8 @@ help:
 	@echo 'make check-quick  the tests that need no JVM'
 	@echo 'make check-asan   unit tests with AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make check-tsan   unit tests that start threads, with ThreadSanitizer'
-	@echo 'make check-pmu    what needs hardware counters, in an emulated machine (190 MB to download, once)'
+	@echo 'make check-pmu    what needs hardware counters, in an emulated machine (200 MB to download, once)'
+	@echo '                  with PMU_ALL=1 also all other tests, on aarch64 (half an hour)'
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'

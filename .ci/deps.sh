@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that building, testing and the demo need and that are missing.
-# Does nothing when all is there.  Needs root, or sudo without a password.
+# Does nothing when all is there.  Needs root, or sudo without a password.  'deps.sh pmu' installs what 'make
+# check-pmu' needs besides: an emulator, and what makes a machine for it.
 set -u
 
 build='gcc make libc6-dev libpfm4-dev libelf-dev libdw-dev libcjson-dev zlib1g-dev openjdk-17-jdk-headless'
@@ -11,14 +12,18 @@ case $(uname -m) in
     x86_64) check="$check gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;
     aarch64) check="$check gcc-x86-64-linux-gnu libc6-dev-amd64-cross" ;;
 esac
+pmu='qemu-system-arm mmdebstrap cpio e2fsprogs gcc-aarch64-linux-gnu libc6-dev-arm64-cross'
+[ "$(uname -m)" != aarch64 ] || pmu='qemu-system-arm mmdebstrap cpio e2fsprogs'
+wanted="$build $demo $check $bench"
+[ "${1-}" != pmu ] || wanted="$wanted $pmu"
 
 if ! command -v dpkg-query > /dev/null; then
-    echo "deps: not a Debian system; mmprof needs what these Debian packages hold: $build $demo $check $bench"
+    echo "deps: not a Debian system; mmprof needs what these Debian packages hold: $wanted"
     exit 0
 fi
 
 missing=()
-for package in $build $demo $check $bench; do
+for package in $wanted; do
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null)" = installed ] || missing+=("$package")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0

@@ -15,6 +15,7 @@ esac
 mmprof=$build/mmprof
 agent=$build/libmmprof-agent.so
 classes=$build/test/java
+slow=${MMPROF_SLOW:-1} # how many times slower than usual this machine is: time limits are that much longer
 if [ -z "${SCRATCH-}" ]; then
     SCRATCH=$(mktemp -d)
     scratch_is_own=1
@@ -86,7 +87,7 @@ skip_all() {
 
 # wait_for SECONDS COMMAND...: until the command succeeds; fails when the time is over.
 wait_for() {
-    local end=$((SECONDS + $1))
+    local end=$((SECONDS + $1 * slow))
     shift
     until "$@"; do
         [ $SECONDS -lt $end ] || return 1
@@ -197,6 +198,11 @@ jdks() {
             [ ! -L "$home" ] && [ "$(jdk_version "$home")" = $version ] && echo "$home" && break
         done
     done
+}
+
+# The garbage collectors to test, one a line.  MMPROF_GCS replaces the list.
+collectors() {
+    printf '%s\n' ${MMPROF_GCS-SerialGC ParallelGC G1GC ZGC}
 }
 
 # The major version of a JDK, from its 'release' file.

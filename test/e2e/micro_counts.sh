@@ -53,7 +53,7 @@ check_one() {
 
 echo "# left out: native methods, code of 65535 bytes, code that would pass HotSpot's 8000 bytes, hidden classes"
 while read -r jdk; do
-    for gc in SerialGC ParallelGC G1GC ZGC; do
+    for gc in $(collectors); do
         check_one "$jdk" $gc
     done
 done < <(jdks)

@@ -12,7 +12,7 @@ column() {
 
 jdk=$(first_jdk)
 "$mmprof" profile -q --include 'micro/*' --weight 10% --grain 5% -o "$SCRATCH/profile" -- \
-    "$jdk/bin/java" -cp "$classes" micro.Thesis 500 1 > "$SCRATCH/table" 2> "$SCRATCH/errors"
+    "$jdk/bin/java" -cp "$classes" micro.Thesis $((500 * slow)) 1 > "$SCRATCH/table" 2> "$SCRATCH/errors"
 is "a program is profiled from its start" "$?" 0
 is "it ran twice, with the same results" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/table")" 2
 for method in main readData sortData; do

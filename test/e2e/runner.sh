@@ -36,6 +36,11 @@ is "a crash is a failure" "$(judged 'echo "ok 1 - a"; echo 1..1; kill -SEGV $$')
     "1 passed, 1 failed, 0 skipped, status 1"
 is "a hang is a failure, after the script's own timeout" \
     "$(judged $'# timeout: 1\necho "ok 1 - a"; echo 1..1; exec sleep 60')" "1 passed, 1 failed, 0 skipped, status 1"
+printf '#!/bin/sh\nsleep 1\necho "ok 1 - a"\necho 1..1\n' > "$SCRATCH/slow.sh"
+chmod +x "$SCRATCH/slow.sh"
+is "after RUN_SECONDS no program is begun any more" \
+    "$(RUN_SECONDS=1 "$root/test/run" "$SCRATCH/slow.sh" "$SCRATCH/slow.sh" 2>&1 | tail -n 1)" \
+    "1 passed, 0 failed, 1 skipped"
 is "a program that is not there is a failure" \
     "$("$root/test/run" "$SCRATCH/missing.sh" 2>&1 | tail -n 1)" "0 passed, 1 failed, 0 skipped"
 judged 'echo "not ok 1 - a"; echo "# is 1, expected 2"; echo "it broke" >&2; echo 1..1; exit 1' > "$SCRATCH/line"

@@ -17,19 +17,19 @@ check_jdk() {
     local jdk=$1 version n_out
     version=$(jdk_version "$jdk")
     "$mmprof" record -q --include 'micro/Thesis' --min-bytecodes 0 -o "$SCRATCH/whole.dat" -- \
-        "$jdk/bin/java" -cp "$classes" micro.Thesis 500 1 > "$SCRATCH/out" 2>&1
+        "$jdk/bin/java" -cp "$classes" micro.Thesis $((500 * slow)) 1 > "$SCRATCH/out" 2>&1
     is "JDK $version: the program's own check holds" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/out")" 1
     is "JDK $version: main, readData and sortData are its phases" "$(selected "$SCRATCH/whole.dat" 5%)" \
         "main readData sortData"
     is "JDK $version: with the rule for the first pass too" "$(
-        "$mmprof" record -q -o "$SCRATCH/rule.dat" -- "$jdk/bin/java" -cp "$classes" micro.Thesis 500 1 \
+        "$mmprof" record -q -o "$SCRATCH/rule.dat" -- "$jdk/bin/java" -cp "$classes" micro.Thesis $((500 * slow)) 1 \
             > "$SCRATCH/out" 2>&1
         selected "$SCRATCH/rule.dat" 5%
     )" "main readData sortData"
 
     start "$SCRATCH/running" "$jdk/bin/java" -cp "$classes" micro.Thesis 100 10000
     wait_for 10 attachable $pid
-    "$mmprof" record -q --include 'micro/Thesis' --min-bytecodes 0 -d 4 -o "$SCRATCH/late.dat" -p $pid \
+    "$mmprof" record -q --include 'micro/Thesis' --min-bytecodes 0 -d $((4 * slow)) -o "$SCRATCH/late.dat" -p $pid \
         > "$SCRATCH/out" 2>&1
     is "JDK $version: attaching to the running program succeeds" "$?$(cat "$SCRATCH/out")" 0
     n_out=$(selected "$SCRATCH/late.dat" 0.1%)

@@ -2,7 +2,7 @@
 # timeout: 900
 # With counters: records carry them, one instruction takes one cycle, and equal calls take equally many instructions.
 . "$(dirname "$0")/machine.bash"
-in_machine -icount shift=0
+in_machine -smp 1 -icount shift=0
 
 known=(java -Xmx256m -cp "$classes" pmu.KnownWork)
 

@@ -2,7 +2,7 @@
 # timeout: 900
 # On a machine that takes two cycles for each instruction, CPI is 2.
 . "$(dirname "$0")/machine.bash"
-in_machine -icount shift=1
+in_machine -smp 1 -icount shift=1
 
 "$mmprof" profile -e cycles,instructions -o "$SCRATCH/profile" -- \
     java -Xmx256m -cp "$classes" pmu.KnownWork 200 > "$SCRATCH/out" 2>&1
