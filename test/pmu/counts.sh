@@ -28,6 +28,12 @@ calculate() {
     awk "BEGIN { exit !($1) }"
 }
 
+# is_one CLAIM CPI: but for the moment between the readings of the two counters.  Where the kernel moves an event in
+# that moment, it is read again, and tens of instructions of one call are on one side only.
+is_one() {
+    holds "$1: $2" calculate "$2 > 0.99999 && $2 < 1.00001"
+}
+
 # ---- a program from its start ----
 
 trace=$SCRATCH/all.dat
@@ -42,7 +48,7 @@ methods="steps1 steps3 fill round main"
 is "calls are right" "$(for m in $methods; do column "$trace" KnownWork.$m calls; done | paste -sd " ")" \
     "375 300 600 300 1"
 for m in $methods; do
-    holds "$m takes a cycle per instruction" calculate "$(column "$trace" KnownWork.$m cpi) == 1"
+    is_one "$m takes a cycle per instruction" "$(column "$trace" KnownWork.$m cpi)"
     holds "all its time was counted" calculate "$(column "$trace" KnownWork.$m counted_share) >= 0.999"
 done
 # The machine runs an instruction per ns; the rest is the kernel's.
@@ -74,8 +80,8 @@ matches "a note says why the VM's threads have none" "$(cat "$SCRATCH/out")" '^n
 start "$SCRATCH/java.out" "${known[@]}" 0 "$SCRATCH/stop"
 wait_for 60 grep -q READY "$SCRATCH/java.out"
 holds "a running program is profiled" "$mmprof" profile -q -p "$pid" -d 2 -e cycles,instructions -o "$SCRATCH/late"
-is "it takes a cycle per instruction" "$(column "$SCRATCH/late/phases.dat" "KnownWork.loop +" cpi)$(
-    column "$SCRATCH/late/phases.dat" KnownWork.loop cpi)" 1
+is_one "it takes a cycle per instruction" "$(column "$SCRATCH/late/phases.dat" "KnownWork.loop +" cpi)$(
+    column "$SCRATCH/late/phases.dat" KnownWork.loop cpi)"
 touch "$SCRATCH/stop"
 wait_gone 60 "$pid"
 matches "and ends well" "$(cat "$SCRATCH/java.out")" '^ROUNDS '

@@ -217,7 +217,13 @@ static int hear_round(void *context, struct recorder_link *link, const struct re
 
 int main(int argc, char **argv)
 {
-    struct recorder_observer observer = { NULL, hear_method, hear_records, hear_samples, hear_answer, hear_round };
+    struct recorder_observer observer = {
+        .method = hear_method,
+        .records = hear_records,
+        .samples = hear_samples,
+        .answer = hear_answer,
+        .round = hear_round,
+    };
     struct recorder_plan plan = { .ring_bytes = UINT64_C(16) << 20, .observer = &observer };
     struct recorder_summary summary;
     const char *include = NULL;
