@@ -127,7 +127,7 @@ static int read_log(const char *path, struct err *err)
 
 static int sample(char **argv, struct err *err)
 {
-    struct recorder_observer observer = { NULL, NULL, NULL, hear_samples, hear_answer, hear_round };
+    struct recorder_observer observer = { .samples = hear_samples, .answer = hear_answer, .round = hear_round };
     struct recorder_plan plan = { .ring_bytes = UINT64_C(1) << 20, .observer = &observer, .is_live = true };
     struct recorder_summary summary;
     char path[4096];
