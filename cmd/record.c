@@ -2,16 +2,43 @@
 
 #include <stdbool.h>
 
+/* What belongs to --live, and what does not go with it. */
+static int check_live(const struct recording *recording, bool is_live, const struct live_options *options,
+                      struct err *err)
+{
+    bool is_changed = options->budget != LIVE_BUDGET || options->weight != LIVE_WEIGHT || options->grain != LIVE_GRAIN;
+    if (!is_live && is_changed) {
+        err_set(err, "--budget, --weight and --grain belong to --live");
+        return err_next(err, "add --live, or select phases of a recording with 'mmprof phases'");
+    }
+    if (is_live && recording->phases != NULL) {
+        err_set(err, "--live finds the methods itself, --phases names them");
+        return err_next(err, "give one of them");
+    }
+    if (is_live && options->budget <= 0) {
+        err_set(err, "a budget of 0 allows no probes");
+        return err_next(err, "give a share of the program's CPU time, such as --budget 1%%");
+    }
+    return 0;
+}
+
 int command_record(int argc, char **argv, struct err *err)
 {
     struct recording recording = RECORDING_DEFAULTS;
+    struct live_options live = LIVE_OPTIONS;
+    bool is_live = false;
     const struct options_row rows[] = {
         RECORDING_ROWS(recording),
         { 'o', "output", "FILE", OPTION_TEXT, &recording.output, "write the trace to FILE (trace.dat)" },
         { 0, "phases", "FILE", OPTION_TEXT, &recording.phases, "instrument only the methods that FILE selects" },
+        { 0, "live", NULL, OPTION_FLAG, &is_live, "find the phases while recording: one run, bounded overhead" },
+        { 0, "budget", "SHARE", OPTION_FRACTION, &live.budget, "with --live: of the CPU time, for mmprof (1%)" },
+        { 0, "weight", "SHARE", OPTION_FRACTION, &live.weight, "with --live: least share of a phase's time (1%)" },
+        { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain, "with --live: least share of one call's time (0.0001%)" },
         { 0 },
     };
     struct recorder_summary summary;
+    struct live_session session;
     int n_parsed;
     bool done;
     if (command_parse(
@@ -23,7 +50,11 @@ int command_record(int argc, char **argv, struct err *err)
     if (done)
         return 0;
     if (recording_target(&recording, argc, argv, n_parsed, "record", err) < 0 ||
-        recording_run(&recording, &summary, err) < 0)
+        check_live(&recording, is_live, &live, err) < 0)
         return -1;
-    return summary.command_status;
+    live_session_init(&session, &live);
+    recording.live = is_live ? &session : NULL;
+    int rc = recording_run(&recording, &summary, err);
+    live_session_free(&session);
+    return rc < 0 ? -1 : summary.command_status;
 }

@@ -64,15 +64,15 @@ static int read_phases(const char *path, struct arena *arena, struct recorder_pl
 }
 
 /*
- * Which events to count.  The first pass counts none unless told to: time selects the phases.  What the user asked for
- * and does not get is said once, with the reason.
+ * Which events to count.  The first pass counts none unless told to: time selects the phases.  A live one counts from
+ * the start: few methods are armed.  What the user asked for and does not get is said once, with the reason.
  */
 static int choose_events(const struct recording *recording, struct arena *arena, struct counter_set *set,
                          struct err *err)
 {
     struct err note = { "" };
     set->n = 0;
-    if (recording->events == NULL && recording->phases == NULL)
+    if (recording->events == NULL && recording->phases == NULL && recording->live == NULL)
         return 0;
     if (selftest_choose(recording->events, (pid_t)recording->pid, arena, set, &note, err) < 0)
         return -1;
@@ -132,6 +132,8 @@ int recording_run(const struct recording *recording, struct recorder_summary *su
                                   .excludes = recording->excludes.items,
                                   .n_excludes = recording->excludes.n,
                                   .ring_bytes = recording->ring_bytes,
+                                  .is_live = recording->live != NULL,
+                                  .observer = recording->live == NULL ? NULL : &recording->live->observer,
                                   .progress = recording->quiet ? NULL : stderr };
     if (check_patterns(&recording->includes, "include", err) < 0 ||
         check_patterns(&recording->excludes, "exclude", err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||
@@ -142,6 +144,8 @@ int recording_run(const struct recording *recording, struct recorder_summary *su
         goto out;
     if (!recording->quiet)
         tell_summary(summary, recording->output, recording->pid != 0, stderr);
+    if (!recording->quiet && recording->live != NULL)
+        live_session_tell(recording->live, "mmprof: ", stderr);
     rc = 0;
 out:
     arena_free(&arena);

@@ -5,6 +5,7 @@
 #define CMD_RECORDING_H
 
 #include "cmd/commands.h"
+#include "cmd/live.h"
 #include "core/recorder/recorder.h"
 
 struct recording {
@@ -13,7 +14,8 @@ struct recording {
     const char *output, *phases, *events; /* phases, events: NULL when not given */
     struct options_list includes, excludes;
     bool quiet;
-    char *const *command; /* NULL when attaching */
+    struct live_session *live; /* NULL: not live; borrowed */
+    char *const *command;      /* NULL when attaching */
 };
 
 #define RECORDING_DEFAULTS                                                          \

@@ -5,7 +5,8 @@
 
 #define LOOK_MS          10
 #define LOOK_SAMPLES     100
-#define LOOK_AGAIN       20 /* samples of a later look */
+#define LOOK_AGAIN       20 /* samples of a later look: after the first two */
+#define FREE_BATCHES     2  /* a program that has just started shows in the second look what it does */
 #define AGAIN_FIRST_NS   UINT64_C(4000000000)
 #define AGAIN_LAST_NS    UINT64_C(30000000000)
 #define RECOVERY_STEP_NS UINT64_C(100000000)
@@ -14,9 +15,9 @@
 #define RECOVERY_MAX_NS  UINT64_C(10000000000)
 #define RECOVERY_BLIND   UINT64_C(1500000000) /* where the compiler's threads are not known */
 #define ROUND_SHORT_MS   5
-#define ROUND_LONG_MS    10
+#define ROUND_LONG_MS    20
 #define ROUND_LEAN_MS    40 /* where the program does so little that rounds cost too much */
-#define SETTLED_NS       UINT64_C(3000000000)
+#define SETTLED_NS       UINT64_C(1000000000)
 
 int live_open(struct live **live, const struct live_options *options, struct err *err)
 {
@@ -271,7 +272,7 @@ static void go(struct live *live, enum live_stage stage)
 static void look(struct live *live, struct live_orders *orders)
 {
     orders->sample_ms = LOOK_MS;
-    orders->n_samples = live->n_batches == 0 ? LOOK_SAMPLES : LOOK_AGAIN;
+    orders->n_samples = live->n_looks++ < 2 ? LOOK_SAMPLES : LOOK_AGAIN;
     live->has_candidates = false;
     if (live->n_batches == 0) {
         live->usual_since_ns = live->now.now_ns;
@@ -391,7 +392,7 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
         orders->remove = live->remove.ids;
         orders->n_remove = live->remove.n;
         live->n_removals++;
-    } else if (may_pause && live->now.now_ns >= live->next_look_ns) {
+    } else if (live->now.now_ns >= live->next_look_ns) {
         look(live, orders);
     }
     return 0;
@@ -403,7 +404,7 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
         return -1;
     if (!live->has_candidates || live->now.busy)
         return 0;
-    if (live->n_wanted == 0) {
+    if (live->n_wanted == 0 || (live->n_batches >= FREE_BATCHES && !live_may_pause(live))) {
         go(live, LIVE_WATCHING);
         return 0;
     }
@@ -432,6 +433,17 @@ static int step(struct live *live, struct live_orders *orders, struct err *err)
     }
 }
 
+/* Soon where a probe may just have begun to be called without end, else seldom: each round costs some 40 us. */
+static uint32_t pace(const struct live *live)
+{
+    uint64_t stage_ns = live->now.now_ns - live->stage_since_ns;
+    if (live->n_batches == 0)
+        return ROUND_LONG_MS;
+    if (live->stage != LIVE_WATCHING || stage_ns < SETTLED_NS)
+        return ROUND_SHORT_MS;
+    return live_is_lean(live) ? ROUND_LONG_MS : ROUND_LEAN_MS;
+}
+
 int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err)
 {
     memset(orders, 0, sizeof *orders);
@@ -448,8 +460,7 @@ int live_round(struct live *live, const struct live_status *status, struct live_
     orders->n_arm = live->arm.n;
     orders->disarm = live->disarm.ids;
     orders->n_disarm = live->disarm.n;
-    if (live->stage == LIVE_WATCHING && status->now_ns - live->stage_since_ns > SETTLED_NS)
-        orders->round_ms = live_is_lean(live) ? ROUND_LONG_MS : ROUND_LEAN_MS;
+    orders->round_ms = pace(live);
     return 0;
 }
 
@@ -483,6 +494,12 @@ void live_cost(const struct live *live, struct live_cost *cost)
     double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
     double records = (double)(live->records_seen - live->mark_records[0]);
     cost->probes_now = cpu_ns <= 0 ? 0 : records * live->now.pair_ns / 2 / cpu_ns;
+}
+
+const char *live_state_name(enum live_state state)
+{
+    static const char *const names[] = { "armed", "disarmed", "tried", "removed" };
+    return names[state];
 }
 
 const char *live_why_text(enum live_why why)

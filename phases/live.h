@@ -29,7 +29,7 @@
  * CPU time.  A credit grows with the target's CPU time (at most to what LIVE_CREDIT_NS earn) and shrinks with the cost.
  * When it is used up, methods are switched off, those with the shortest calls first, until the rest costs less than
  * LIVE_AIM of the budget.  A method called 20 million times a second uses the credit up in 3 ms: it is off in the round
- * after it appeared.  Looks and batches stop the application: after the first, they wait until the time that they
+ * after it appeared.  Batches stop the application: after the first two they wait until the time that all of them
  * stopped it is at most the budget of the time elapsed.
  *
  * A method that was switched off is armed again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
@@ -65,6 +65,11 @@ struct live_options {
 #define LIVE_WEIGHT      0.01
 #define LIVE_GRAIN       1e-6 /* the lowest that the search for thresholds tries */
 #define LIVE_MAX_METHODS 96u
+
+#define LIVE_OPTIONS                                                                                       \
+    {                                                                                                      \
+        .budget = LIVE_BUDGET, .weight = LIVE_WEIGHT, .grain = LIVE_GRAIN, .max_methods = LIVE_MAX_METHODS \
+    }
 
 /* A method that samples found on the stack: internal form. */
 struct live_candidate {
@@ -170,6 +175,9 @@ void live_cost(const struct live *live, struct live_cost *cost);
 
 /* A method's figures up to the last round: calls in recovery and those of the compiler's warming up left out. */
 void live_figures(struct live *live, const struct live_method *method, struct live_account *figures);
+
+/* "armed", "disarmed", "tried", "removed" */
+const char *live_state_name(enum live_state state);
 
 /* "its calls are too short", and so on; "" for those that are armed. */
 const char *live_why_text(enum live_why why);

@@ -45,7 +45,7 @@ struct live {
     struct live_recovery *recoveries; /* owned */
     size_t n_recoveries;
     double recovery_ms;
-    uint32_t n_batches, n_removals;
+    uint32_t n_batches, n_removals, n_looks;
 
     /* The budget. */
     double credit_ns, probes_ns;

@@ -19,8 +19,8 @@ struct jvm_compilers {
 };
 
 /*
- * CPU time of all compiler threads seen so far, in ns; JVM_CPU_UNKNOWN where the kernel does not tell, or there is none.
- * Begin with zeros and pid.  Threads are looked for twice a second, now_ns tells the time.
+ * CPU time of all compiler threads seen so far, in ns; JVM_CPU_UNKNOWN where the kernel does not tell, or there is
+ * none. Begin with zeros and pid.  Threads are looked for twice a second, now_ns tells the time.
  */
 uint64_t jvm_compilers_cpu_ns(struct jvm_compilers *compilers, uint64_t now_ns);
 

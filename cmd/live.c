@@ -1,0 +1,260 @@
+#include "cmd/live.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void live_session_free(struct live_session *session)
+{
+    live_close(session->live);
+    candidates_close(session->candidates);
+    arena_free(&session->arena);
+    session->live = NULL;
+    session->candidates = NULL;
+}
+
+/* ---- what the recorder tells ---- */
+
+static int hear_method(void *context, const struct trace_method *method, struct err *err)
+{
+    struct live_session *session = context;
+    session->n_methods++;
+    return session->live == NULL ? 0 : live_met(session->live, method, err);
+}
+
+static int hear_records(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
+                        struct err *err)
+{
+    struct live_session *session = context;
+    return session->live == NULL ? 0 : live_tree_records(live_tree(session->live), thread, words, n_words, now, err);
+}
+
+static int hear_kernel(void *context, const struct trace_event *events, size_t n, struct err *err)
+{
+    struct live_session *session = context;
+    return session->live == NULL ? 0 : live_tree_kernel(live_tree(session->live), events, n, err);
+}
+
+static int hear_samples(void *context, const uint8_t *bytes, size_t n_bytes, struct err *err)
+{
+    struct live_session *session = context;
+    if (session->candidates == NULL && candidates_open(&session->candidates, err) < 0)
+        return -1;
+    return candidates_feed(session->candidates, bytes, n_bytes, err);
+}
+
+/* The look is over: what is worth probes?  No sample at all is no error: the program may be idle. */
+static int end_look(struct live_session *session, struct err *err)
+{
+    struct candidates_wish wish = CANDIDATES_WISH;
+    struct candidate_list list = { 0 };
+    struct live_candidate *found = NULL;
+    size_t n = 0;
+    wish.weight = session->options.weight;
+    session->n_looks++;
+    if (session->candidates != NULL) {
+        const struct sample_totals *totals = candidates_totals(session->candidates);
+        session->n_samples += (uint32_t)totals->n_samples;
+        session->sampling_ms += (double)totals->cost_ns / 1e6;
+        struct err ignored;
+        if (totals->n_samples > 0 &&
+            candidates_choose(session->candidates, &wish, &session->arena, &list, &ignored) == 0)
+            found = arena_alloc(&session->arena, (list.n + 1) * sizeof *found);
+    }
+    for (; found != NULL && n < list.n; n++)
+        found[n] = (struct live_candidate){ list.all[n].class_name, list.all[n].name, list.all[n].descriptor,
+                                            list.all[n].share };
+    int rc = live_candidates(session->live, found, n, err);
+    candidates_close(session->candidates);
+    session->candidates = NULL;
+    arena_free(&session->arena);
+    return rc;
+}
+
+static int hear_answer(void *context, const struct recorder_answer *answer, struct err *err)
+{
+    struct live_session *session = context;
+    if (answer->refused != NULL)
+        snprintf(session->refused, sizeof session->refused, "%s", answer->refused);
+    if (session->live == NULL)
+        return 0;
+    switch (answer->command) {
+    case RECORDER_SAMPLE:
+        return end_look(session, err);
+    case RECORDER_REMOVE:
+        if (answer->refused == NULL)
+            live_removed(session->live, answer->ids, answer->n_ids);
+        live_batch_done(session->live);
+        return 0;
+    case RECORDER_INSTRUMENT:
+        live_batch_done(session->live);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* ---- what is decided ---- */
+
+static int give(struct recorder_link *link, const struct live_orders *orders, struct arena *arena, struct err *err)
+{
+    recorder_pace(link, orders->round_ms);
+    if ((orders->n_disarm > 0 && recorder_disarm(link, orders->disarm, orders->n_disarm, err) < 0) ||
+        (orders->n_arm > 0 && recorder_arm(link, orders->arm, orders->n_arm, err) < 0) ||
+        (orders->n_remove > 0 && recorder_remove(link, orders->remove, orders->n_remove, err) < 0) ||
+        (orders->n_samples > 0 && recorder_sample(link, orders->sample_ms, orders->n_samples, err) < 0))
+        return -1;
+    if (orders->n_instrument == 0)
+        return 0;
+    struct recorder_phase *methods = arena_alloc(arena, orders->n_instrument * sizeof *methods);
+    if (methods == NULL)
+        return err_set(err, "out of memory");
+    for (size_t i = 0; i < orders->n_instrument; i++)
+        methods[i] = (struct recorder_phase){ orders->instrument[i].class_name, orders->instrument[i].name,
+                                              orders->instrument[i].descriptor };
+    return recorder_instrument(link, methods, orders->n_instrument, err);
+}
+
+/* The columns are known only now, and no record has come yet: nothing has probes. */
+static int begin(struct live_session *session, const struct recorder_status *status, struct err *err)
+{
+    session->options.tree.n_columns = status->n_columns;
+    session->compilers.pid = status->pid;
+    return live_open(&session->live, &session->options, err);
+}
+
+/* The compilers' time is read only while it matters: each reading is a file per thread. */
+static uint64_t compilers_ns(struct live_session *session, uint64_t now_ns)
+{
+    enum live_stage stage = live_stage(session->live);
+    if (stage == LIVE_WATCHING && now_ns - session->compilers.looked_ns < UINT64_C(500000000))
+        return session->compilers_ns;
+    return session->compilers_ns = jvm_compilers_cpu_ns(&session->compilers, now_ns);
+}
+
+static int on_round(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
+{
+    struct live_session *session = context;
+    struct live_orders orders;
+    session->status = *status;
+    if (!status->ready)
+        return 0;
+    if (session->live == NULL && begin(session, status, err) < 0)
+        return -1;
+    struct live_status now = { .now_ns = status->monotonic_ns,
+                               .ticks = status->ticks,
+                               .ns_per_tick = status->ns_per_tick,
+                               .cpu_ns = status->process_cpu_ns,
+                               .own_cpu_ns = status->own_cpu_ns,
+                               .jit_cpu_ns = compilers_ns(session, status->monotonic_ns),
+                               .pair_ns = (status->inside_ticks + status->outside_ticks) * status->ns_per_tick,
+                               .pauses_ms = status->pauses_ms,
+                               .ready = true,
+                               .busy = status->busy };
+    if (live_round(session->live, &now, &orders, err) < 0 || give(link, &orders, &session->arena, err) < 0)
+        return -1;
+    return session->view == NULL ? 0 : session->view(session->view_context, session, link, err);
+}
+
+/* ---- the end ---- */
+
+static __attribute__((format(printf, 4, 5))) int fact(struct recorder_link *link, struct err *err, const char *key,
+                                                      const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return recorder_fact(link, key, text, err);
+}
+
+/* mmprof.trace(5) describes these. */
+static int write_method(struct live_session *session, struct recorder_link *link, const struct live_method *method,
+                        struct err *err)
+{
+    char key[48];
+    uint64_t armed_ns = method->armed_ns;
+    if (method->state == LIVE_ARMED || method->state == LIVE_TRIED)
+        armed_ns += session->status.monotonic_ns - method->armed_since_ns;
+    snprintf(key, sizeof key, "live.method.%" PRIu32, method->id);
+    return fact(link, err, key, "%s %.3f %.0f %.0f %s", live_state_name(method->state), (double)armed_ns / 1e9,
+                method->calls_per_s, method->call_ns, live_why_text(method->why));
+}
+
+static int on_finish(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
+{
+    struct live_session *session = context;
+    struct live_cost cost;
+    size_t n;
+    session->status = *status;
+    if (session->live == NULL)
+        return 0;
+    live_cost(session->live, &cost);
+    const struct live_recovery *recoveries = live_recoveries(session->live, &n);
+    for (size_t i = 0; i < n; i++) {
+        char key[48];
+        snprintf(key, sizeof key, "live.recovery.%zu", i);
+        if (fact(link, err, key, "%" PRIu64 " %" PRIu64, recoveries[i].start_ticks, recoveries[i].end_ticks) < 0)
+            return -1;
+    }
+    const struct live_method *methods = live_methods(session->live, &n);
+    for (size_t i = 0; i < n; i++)
+        if (write_method(session, link, &methods[i], err) < 0)
+            return -1;
+    if (fact(link, err, "live.budget", "%g", session->options.budget) < 0 ||
+        fact(link, err, "live.batches", "%" PRIu32, status->n_pauses) < 0 ||
+        fact(link, err, "live.pauses_ms", "%.1f", status->pauses_ms) < 0 ||
+        fact(link, err, "live.longest_pause_ms", "%.1f", status->longest_pause_ms) < 0 ||
+        fact(link, err, "live.recovery_ms", "%.0f", cost.recovery_ms) < 0 ||
+        fact(link, err, "live.samples", "%" PRIu32 " %.1f", session->n_samples, session->sampling_ms) < 0 ||
+        fact(link, err, "live.probes_ms", "%.1f", cost.probes_ns / 1e6) < 0)
+        return -1;
+    return fact(link, err, "live.own_cpu_ms", "%.1f", (double)cost.own_cpu_ns / 1e6);
+}
+
+void live_session_init(struct live_session *session, const struct live_options *options)
+{
+    memset(session, 0, sizeof *session);
+    session->options = *options;
+    session->observer = (struct recorder_observer){ .context = session,
+                                                    .method = hear_method,
+                                                    .records = hear_records,
+                                                    .kernel = hear_kernel,
+                                                    .samples = hear_samples,
+                                                    .answer = hear_answer,
+                                                    .round = on_round,
+                                                    .finish = on_finish };
+}
+
+void live_session_tell(const struct live_session *session, const char *prefix, FILE *out)
+{
+    struct live_cost cost;
+    size_t n, n_armed = 0, n_off[4] = { 0 };
+    if (session->live == NULL)
+        return;
+    live_cost(session->live, &cost);
+    const struct live_method *methods = live_methods(session->live, &n);
+    for (size_t i = 0; i < n; i++) {
+        n_armed += methods[i].state == LIVE_ARMED;
+        n_off[methods[i].why] += methods[i].state != LIVE_ARMED;
+    }
+    double cpu_ns = (double)cost.cpu_ns, seconds = cpu_ns <= 0 ? 1 : cpu_ns;
+    fprintf(out,
+            "%s%" PRIu32 " samples in %" PRIu32 " looks; %zu methods instrumented in %" PRIu32
+            " batches, that stopped the program for %.0f ms at most (%.0f ms in all)\n",
+            prefix, session->n_samples, session->n_looks, n, session->status.n_pauses, session->status.longest_pause_ms,
+            session->status.pauses_ms);
+    fprintf(out,
+            "%s%zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
+            "budget\n",
+            prefix, n_armed, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
+    fprintf(out,
+            "%scost, of the program's CPU time: probes %.2f %%, mmprof itself %.2f %%, samples %.2f %%; the JIT "
+            "compiler recovered for %.1f s\n",
+            prefix, cost.probes_ns / seconds * 100, (double)cost.own_cpu_ns / seconds * 100,
+            session->sampling_ms * 1e6 / seconds * 100, cost.recovery_ms / 1e3);
+    if (session->refused[0] != '\0')
+        fprintf(out, "%sthe agent refused: %s\n", prefix, session->refused);
+}

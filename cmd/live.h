@@ -1,0 +1,46 @@
+/*
+ * A live recording: connects the recorder (core/recorder/link.h) with what decides (phases/live.h).  'record --live',
+ * 'profile' and 'top' use it.
+ */
+#ifndef CMD_LIVE_H
+#define CMD_LIVE_H
+
+#include "core/jvm/compilers.h"
+#include "core/recorder/link.h"
+#include "phases/candidates.h"
+#include "phases/live.h"
+
+#include <stdio.h>
+
+struct live_session;
+
+/* Told of each round after the decisions; may end the recording by recorder_end.  Returns 0, or -1 with *err set. */
+typedef int live_view_fn(void *context, struct live_session *session, struct recorder_link *link, struct err *err);
+
+struct live_session {
+    struct live_options options;
+    struct live *live;             /* owned; NULL until the agent is ready */
+    struct candidates *candidates; /* owned: of the present look, or NULL */
+    struct arena arena;            /* of the present look */
+    struct jvm_compilers compilers;
+    uint64_t compilers_ns; /* as read last */
+    struct recorder_observer observer;
+    struct recorder_status status; /* of the latest round */
+    size_t n_methods;              /* instrumented */
+    uint32_t n_looks, n_samples;
+    double sampling_ms; /* CPU time that the looks took in the JVM */
+    char refused[256];  /* what the agent would not do, or "" */
+    live_view_fn *view; /* or NULL */
+    void *view_context;
+};
+
+/*
+ * Prepare; plan->observer is to be &session->observer, and plan->is_live set.  options->tree is filled in later.
+ */
+void live_session_init(struct live_session *session, const struct live_options *options);
+void live_session_free(struct live_session *session);
+
+/* What it did and what it cost, for people: after recorder_run. */
+void live_session_tell(const struct live_session *session, const char *prefix, FILE *out);
+
+#endif
