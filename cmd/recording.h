@@ -5,7 +5,7 @@
 #define CMD_RECORDING_H
 
 #include "cmd/commands.h"
-#include "cmd/live.h"
+#include "cmd/live_session.h"
 #include "core/recorder/recorder.h"
 
 struct recording {

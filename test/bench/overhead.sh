@@ -3,7 +3,8 @@
 #
 # Each workload runs without mmprof, with its selected phases only, with --live --budget 1%, and with all methods that
 # are large or have a loop: BENCH_PAIRS (6) rounds, every other one in reverse order.  A slowdown is the median over the
-# rounds of a run with mmprof against the one without; the interval beside it is the 95 % one of the median (sign test; it needs 6 pairs).
+# rounds of a run with mmprof against the one without; the interval beside it is the 95 % one of
+# the median (sign test; it needs 6 pairs).
 #
 # DIR/commands names the workloads, one a line: a name, blanks, and a command for 'sh -c' that starts one JVM by exec,
 # in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones

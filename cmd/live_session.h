@@ -2,8 +2,8 @@
  * A live recording: connects the recorder (core/recorder/link.h) with what decides (phases/live.h).  'record --live',
  * 'profile' and 'top' use it.
  */
-#ifndef CMD_LIVE_H
-#define CMD_LIVE_H
+#ifndef CMD_LIVE_SESSION_H
+#define CMD_LIVE_SESSION_H
 
 #include "core/jvm/compilers.h"
 #include "core/recorder/link.h"

@@ -1,4 +1,4 @@
-#include "cmd/live.h"
+#include "cmd/live_session.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

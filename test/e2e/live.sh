@@ -1,0 +1,53 @@
+#!/bin/bash
+# mmprof record --live: one run, the phases are found meanwhile, and what is called too often is switched off.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+
+# facts FILE: the trace's facts about the live recording, 'key value'.
+facts() {
+    "$mmprof" dump "$1" | sed -n 's/^info *\(live\.[a-z_.0-9]*\) = \(.*\)/\1 \2/p'
+}
+
+# fact FILE KEY
+fact() {
+    facts "$1" | awk -v key="$2" '$1 == key { $1 = ""; sub(/^ /, ""); print }' | tail -n 1
+}
+
+# below VALUE LIMIT
+below() {
+    awk -v v="$1" -v limit="$2" 'BEGIN { exit !(v != "" && v < limit) }'
+}
+
+for jdk in $(jdks); do
+    version=$(jdk_version "$jdk")
+    start_busy "$jdk"
+    jvm=$pid
+    trace=$SCRATCH/live-$version.dat
+    "$mmprof" record --live -p "$jvm" -d 8 -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+    is "JDK $version: a running program is recorded live" "$?$(cat "$SCRATCH/out")" 0
+    matches "JDK $version: it says what it did" "$(cat "$SCRATCH/errors")" '[1-9][0-9]* samples in [1-9]'
+    matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" "cost, of the program's CPU time: probes"
+    "$mmprof" phases --csv -q -o "$SCRATCH/phases.json" "$trace" > "$SCRATCH/phases" 2> "$SCRATCH/errors"
+    is "JDK $version: the trace is one for 'mmprof phases'" "$?$(cat "$SCRATCH/errors")" 0
+    matches "JDK $version: the method that does all the work is there" "$(cat "$SCRATCH/phases.json")" \
+        '"method":[[:space:]]*"round"'
+    goes_on "JDK $version: the program goes on"
+    stop_busy "$jvm" "JDK $version: its results and output are those without mmprof"
+done
+
+jdk=$(first_jdk)
+"$mmprof" record --live -q -o "$SCRATCH/cost.dat" -- "$jdk/bin/java" -cp "$classes" bench.Accessors 8 1 \
+    > "$SCRATCH/out" 2> "$SCRATCH/errors"
+is "a program is recorded live from its start" "$?" 0
+probes=$(fact "$SCRATCH/cost.dat" live.probes_ms)
+holds "small methods that are called all the time cost next to nothing: $probes ms" below "$probes" 200
+
+"$mmprof" record --budget 2% -p 1 > "$SCRATCH/out" 2>&1
+is "a budget without --live is refused" "$?" 1
+matches "with the reason" "$(cat "$SCRATCH/out")" '^mmprof record: --budget, --weight and --grain belong to --live$'
+"$mmprof" record --live --phases x.json -p 1 > "$SCRATCH/out" 2>&1
+is "so are --live and --phases together" "$?" 1
+"$mmprof" record --live --budget 0 -p 1 > "$SCRATCH/out" 2>&1
+is "and a budget of nothing" "$?" 1
+
+done_testing
