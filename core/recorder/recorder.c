@@ -228,6 +228,7 @@ static int record(struct recorder *r, struct err *err)
 {
     bool stopped = false;
     uint64_t n_words = 0;
+    r->link.writer = r->writer;
     while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r)) {
         wait_for_something(r, round_ms(r, n_words));
         if (hear_agent(r, &stopped, err) < 0 || write_round(r, &n_words, err) < 0 || observe(r, err) < 0)

@@ -107,7 +107,6 @@ static int open_session(struct recorder *r, struct err *err)
     if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
     link_init(&r->link, &r->session, r->plan->observer);
-    r->link.writer = r->writer;
     r->drain.observer = r->plan->observer;
     return 0;
 }
