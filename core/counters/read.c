@@ -201,60 +201,78 @@ int counters_thread_open(struct counters_thread *thread, const struct counter_la
 
 /* ---- reading ---- */
 
-static bool read_one(const struct counters_thread *thread, uint64_t *columns)
+/* Where registers are read: inlined into the one function that a probe calls. */
+struct source {
+    counter_register_fn *read_register;
+    void *context;
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE bool read_one(const struct counters_thread *thread, struct source from, uint64_t *columns)
 {
     bool valid = true;
     for (uint32_t i = 0; i < n_slots(thread); i++) {
         struct counter_value value = { .counts = false };
-        valid &= counters_page_read(page_of(thread, i), false, 0, hardware_register, NULL, &value) && value.counts;
-        valid &= i > 0 || value.enabled_ns - value.running_ns == thread->missed_ns;
+        valid &= counters_page_read(page_of(thread, i), false, 0, from.read_register, from.context, &value);
+        valid &= value.counts && (i > 0 || value.enabled_ns - value.running_ns == thread->missed_ns);
         columns[i] = value.value;
     }
     return valid;
 }
 
-/* A group's values and running time; its leader's page goes to *leader.  Returns whether they could be read. */
-static bool read_group(const struct counters_thread *thread, uint32_t g, uint64_t ticks, uint64_t *columns,
-                       struct counter_value *leader)
+/* A group's values; what its leader's page says goes to *leader, too.  Returns whether they could be read. */
+INLINE bool read_group(const struct counters_thread *thread, uint32_t g, struct source from, uint64_t ticks,
+                       uint64_t *columns, struct counter_value *leader)
 {
     uint32_t slot = thread->first[g];
-    bool valid = counters_page_read(page_of(thread, slot), true, ticks, hardware_register, NULL, leader);
+    bool valid = counters_page_read(page_of(thread, slot), true, ticks, from.read_register, from.context, leader);
     columns[slot] = leader->value;
     while (++slot < thread->first[g + 1]) {
         struct counter_value value = { .counts = false };
-        valid &= counters_page_read(page_of(thread, slot), false, 0, hardware_register, NULL, &value);
+        valid &= counters_page_read(page_of(thread, slot), false, 0, from.read_register, from.context, &value);
         columns[slot] = value.value;
     }
     return valid;
 }
 
-static bool read_several(struct counters_thread *thread, uint64_t ticks, uint64_t *columns)
+INLINE bool read_several(struct counters_thread *thread, struct source from, uint64_t ticks, uint64_t *columns)
 {
-    uint64_t *running_ns = columns + n_slots(thread), *enabled_ns = running_ns + thread->n_groups;
+    uint64_t *running_ns = columns + n_slots(thread), enabled_ns = 0;
     bool valid = true, timed = false;
     for (uint32_t g = 0; g < thread->n_groups; g++) {
         struct counter_value leader = { .counts = false };
-        valid &= read_group(thread, g, ticks, columns, &leader);
+        valid &= read_group(thread, g, from, ticks, columns, &leader) && leader.counts == leader.tells_time;
         running_ns[g] = leader.running_ns;
-        valid &= !leader.counts || leader.tells_time;
         if (leader.tells_time)
-            *enabled_ns = leader.enabled_ns + (uint64_t)(int64_t)thread->begun_ns[g];
+            enabled_ns = leader.enabled_ns + (uint64_t)(int64_t)thread->begun_ns[g];
         timed |= leader.tells_time;
     }
     if (!timed || !valid)
         return false;
     /* When another group tells the time, it may be some 100 ns behind. */
-    if (*enabled_ns < thread->last_enabled_ns)
-        *enabled_ns = thread->last_enabled_ns;
-    thread->last_enabled_ns = *enabled_ns;
+    if (enabled_ns > thread->last_enabled_ns)
+        thread->last_enabled_ns = enabled_ns;
+    running_ns[thread->n_groups] = thread->last_enabled_ns;
     return true;
+}
+
+INLINE bool read_from(struct counters_thread *thread, struct source from, uint64_t ticks, uint64_t *columns)
+{
+    if (thread->pages == NULL)
+        return false;
+    return thread->n_groups == 1 ? read_one(thread, from, columns) : read_several(thread, from, ticks, columns);
 }
 
 bool counters_thread_read(struct counters_thread *thread, uint64_t ticks, uint64_t *columns)
 {
-    if (thread->pages == NULL)
-        return false;
-    return thread->n_groups == 1 ? read_one(thread, columns) : read_several(thread, ticks, columns);
+    return read_from(thread, (struct source){ hardware_register, NULL }, ticks, columns);
+}
+
+bool counters_thread_read_from(struct counters_thread *thread, uint64_t ticks, uint64_t *columns,
+                               counter_register_fn *read_register, void *context)
+{
+    return read_from(thread, (struct source){ read_register, context }, ticks, columns);
 }
 
 void counters_thread_close(struct counters_thread *thread)

@@ -141,6 +141,10 @@ int counters_thread_open(struct counters_thread *thread, const struct counter_la
  */
 bool counters_thread_read(struct counters_thread *thread, uint64_t ticks, uint64_t *columns);
 
+/* The same, with the registers read by a function: for tests with made-up pages. */
+bool counters_thread_read_from(struct counters_thread *thread, uint64_t ticks, uint64_t *columns,
+                               counter_register_fn *read_register, void *context);
+
 /* Unmap, which ends the events.  Any thread may do it when the owner reads no more; does nothing when not open. */
 void counters_thread_close(struct counters_thread *thread);
 

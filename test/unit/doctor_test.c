@@ -426,7 +426,8 @@ static int count_only(struct perf_event_attr *attr, pid_t pid, int cpu, int grou
     static const uint64_t reading[4] = { 1, 1000, 1000, 123 };
     int fds[2] = { -1, -1 };
     (void)pid, (void)cpu, (void)flags;
-    errno = group_fd >= 0 || attr->config != PERF_COUNT_HW_INSTRUCTIONS ? refusal : 0;
+    errno =
+        group_fd >= 0 || attr->type != PERF_TYPE_HARDWARE || attr->config != PERF_COUNT_HW_INSTRUCTIONS ? refusal : 0;
     if (errno != 0 || pipe(fds) < 0)
         return -1;
     bool written = write(fds[1], reading, sizeof reading) == (ssize_t)sizeof reading;
