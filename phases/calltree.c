@@ -309,7 +309,7 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
     enum step step = steps[event->kind];
     uint64_t ticks = settle(b, t, b->costs.ticks.of[t->step][step]);
     struct counts counts = { SERIES_OF_RECORDS, event->counters };
-    if (event->counters != NULL && count(b, t, &counts, &b->costs, step, ticks, err) < 0)
+    if ((event->counters != NULL || b->n_columns > 0) && count(b, t, &counts, &b->costs, step, ticks, err) < 0)
         return -1;
     if (b->observer != NULL && observe_after(b, t, event, err) < 0)
         return -1;

@@ -129,6 +129,8 @@ void thread_counters_free(struct thread_counters *counters)
 
 bool counts_are_read(const uint64_t *values, size_t n)
 {
+    if (values == NULL)
+        return false;
     for (size_t i = 0; i < n; i++)
         if (values[i] == TRACE_NOT_COUNTED)
             return false;

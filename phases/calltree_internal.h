@@ -119,7 +119,7 @@ static inline uint64_t cost_take(uint64_t cost, uint32_t *fraction, uint64_t pas
 /* Counters of a thread were read: by its probe, or from outside. */
 struct counts {
     uint64_t series; /* values of different series tell nothing of each other */
-    const uint64_t *values;
+    const uint64_t *values; /* NULL: none of them could be read */
 };
 
 #define SERIES_OF_RECORDS 1
@@ -154,7 +154,7 @@ void thread_counters_free(struct thread_counters *counters);
 int counters_take(struct thread_counters *counters, const struct counts *counts, const struct probe_costs *costs,
                   enum step before, enum step now, uint64_t *own, uint64_t *probe);
 
-/* Whether all of them could be read. */
+/* Whether all of them could be read; NULL: no. */
 bool counts_are_read(const uint64_t *values, size_t n);
 
 /* Whether some value of a is below that of b: they were not read in this order, or opened anew in between. */

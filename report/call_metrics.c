@@ -10,22 +10,20 @@ static struct statistics_metric *add(struct call_metrics *metrics, struct call_m
     return &metrics->wish.metrics[metrics->wish.n_metrics++];
 }
 
-static bool add_sum(const struct event_column *event, uint8_t *indexes, size_t *n)
-{
-    if (event == NULL || *n == STATISTICS_SUM_MAX)
-        return false;
-    indexes[(*n)++] = (uint8_t)(CALLTREE_COUNTERS + event->recorded);
-    return true;
-}
-
 static void add_quotient(struct call_metrics *metrics, const struct event_column *top,
                          const struct event_column *bottom, double factor, struct call_metric about)
 {
     if (top == NULL || bottom == NULL || metrics->wish.n_metrics == STATISTICS_METRICS_MAX)
         return;
     struct statistics_metric *metric = add(metrics, about);
-    add_sum(top, metric->tops, &metric->n_tops);
-    add_sum(bottom, metric->bottoms, &metric->n_bottoms);
+    /* Groups that take turns: both of the same time. */
+    for (uint32_t i = 0; i < top->n_recorded; i++) {
+        int of_bottom = event_column_in(bottom, top->recorded[i].group);
+        if (of_bottom < 0 || metric->n_tops == STATISTICS_SUM_MAX)
+            continue;
+        metric->tops[metric->n_tops++] = (uint8_t)(CALLTREE_COUNTERS + top->recorded[i].column);
+        metric->bottoms[metric->n_bottoms++] = (uint8_t)(CALLTREE_COUNTERS + of_bottom);
+    }
     metric->factor = factor;
 }
 
@@ -45,14 +43,14 @@ static bool has_texts(const struct call_metrics *metrics)
 static int find_metrics(const struct trace_reader *reader, struct arena *arena, struct call_metrics *metrics,
                         struct err *err)
 {
-    struct event_column events[TRACE_COUNTERS_MAX];
+    struct event_column events[EVENT_COLUMNS_MAX];
     size_t n = event_columns(reader, events);
     const struct event_column *cycles = event_column_measured(events, n, EVENT_CYCLES),
                               *instructions = event_column_measured(events, n, EVENT_INSTRUCTIONS);
     add(metrics, (struct call_metric){ "time/call", "ns_per_call", "ns", TABLE_NS })->is_time = true;
     add_quotient(metrics, cycles, instructions, 1, (struct call_metric){ "CPI", "cpi", "ratio", TABLE_RATIO });
     for (size_t i = 0; i < n; i++)
-        if (events[i].role == EVENT_MISSES && events[i].why[0] == '\0' && events[i].recorded >= 0)
+        if (events[i].role == EVENT_MISSES && events[i].why[0] == '\0' && events[i].n_recorded > 0)
             add_quotient(metrics, &events[i], instructions, 1000,
                          (struct call_metric){ copy(arena, events[i].heading),
                                                arena_printf(arena, "%s_per_1000_instructions", events[i].name),

@@ -2,24 +2,52 @@
 
 #include <string.h>
 
+static struct event_column *find(struct event_column *columns, size_t n, const struct trace_counter *counter)
+{
+    for (size_t i = 0; counter->in_records && i < n; i++)
+        if (columns[i].n_recorded > 0 && strcmp(columns[i].name, counter->name) == 0)
+            return &columns[i];
+    return NULL;
+}
+
+/* Two events under one heading: both say who they are. */
+static void tell_apart(struct event_column *columns, size_t n, struct event_column *column)
+{
+    for (size_t i = 0; i < n; i++)
+        if (column->role == EVENT_MISSES && strcmp(columns[i].heading, column->heading) == 0) {
+            columns[i].heading = columns[i].name;
+            column->heading = column->name;
+        }
+}
+
+static void add_group(struct event_column *column, int recorded, uint32_t group)
+{
+    if (column->n_recorded == ESTIMATE_GROUPS_MAX || event_column_in(column, group) >= 0)
+        return;
+    column->recorded[column->n_recorded].column = (uint8_t)recorded;
+    column->recorded[column->n_recorded++].group = (uint8_t)group;
+}
+
 size_t event_columns(const struct trace_reader *reader, struct event_column *columns)
 {
-    size_t n = trace_n_counters(reader);
+    size_t n = 0;
     int n_recorded = 0;
-    if (n > TRACE_COUNTERS_MAX)
-        n = TRACE_COUNTERS_MAX;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < trace_n_counters(reader); i++) {
         const struct trace_counter *counter = trace_counter(reader, i);
-        struct event_column *column = &columns[i];
-        column->name = counter->name;
-        column->why = counter->why;
-        column->role = event_role_of(counter->name, &column->heading);
-        column->recorded = counter->in_records ? n_recorded++ : -1;
-        for (size_t j = 0; j < i; j++) /* two events under one heading: both say who they are */
-            if (column->role == EVENT_MISSES && strcmp(columns[j].heading, column->heading) == 0) {
-                columns[j].heading = columns[j].name;
-                column->heading = column->name;
-            }
+        int recorded = counter->in_records ? n_recorded++ : -1;
+        if (counter->kind != TRACE_COUNTER_EVENT || counter->group >= ESTIMATE_GROUPS_MAX)
+            continue;
+        struct event_column *column = find(columns, n, counter);
+        if (column == NULL && n == EVENT_COLUMNS_MAX)
+            continue;
+        if (column == NULL) {
+            column = &columns[n];
+            *column = (struct event_column){ .name = counter->name, .why = counter->why };
+            column->role = event_role_of(counter->name, &column->heading);
+            tell_apart(columns, n++, column);
+        }
+        if (recorded >= 0)
+            add_group(column, recorded, counter->group);
     }
     return n;
 }
@@ -27,7 +55,15 @@ size_t event_columns(const struct trace_reader *reader, struct event_column *col
 const struct event_column *event_column_measured(const struct event_column *columns, size_t n, enum event_role role)
 {
     for (size_t i = 0; i < n; i++)
-        if (columns[i].role == role && columns[i].why[0] == '\0' && columns[i].recorded >= 0)
+        if (columns[i].role == role && columns[i].why[0] == '\0' && columns[i].n_recorded > 0)
             return &columns[i];
     return NULL;
+}
+
+int event_column_in(const struct event_column *event, uint32_t group)
+{
+    for (uint32_t i = 0; i < event->n_recorded; i++)
+        if (event->recorded[i].group == group)
+            return event->recorded[i].column;
+    return -1;
 }

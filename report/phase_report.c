@@ -36,7 +36,7 @@ static void note_counted(struct making *making)
                                                "the counters could not be read all the time; CPI and misses stand for "
                                                "a share of the row's time: %s",
                                                making->partly));
-    if (!making->has_hardware || refused != NULL)
+    if (!making->has_hardware || refused != NULL || making->has_readings)
         return;
     double counted = report_counted(making, shares->outside_metrics, shares->outside_cpu_ticks);
     if (counted > 0 && counted < 1 - REPORT_UNCOUNTED_MAX)
@@ -46,12 +46,76 @@ static void note_counted(struct making *making)
                                                report_percent(arena, counted)));
 }
 
+/* "L1-D, L1-I in 24.9 %" of the whole process' time, for each group. */
+static const char *turns_of(struct making *making, uint32_t group)
+{
+    struct arena *arena = making->source->arena;
+    const struct calltree_groups *groups = &making->source->tree->groups;
+    const char *names = NULL;
+    double running = 0, enabled = 0;
+    for (size_t i = 0; i < making->n_events; i++)
+        if (making->events[i].role == EVENT_MISSES && event_column_in(&making->events[i], group) >= 0)
+            names = names == NULL ? making->events[i].heading
+                                  : arena_printf(arena, "%s, %s", names, making->events[i].heading);
+    for (size_t p = 0; p < VM_PARTS; p++) {
+        running += (double)making->shares.part_metrics[p][CALLTREE_COUNTERS + groups->running + group];
+        enabled += (double)making->shares.part_metrics[p][CALLTREE_COUNTERS + groups->enabled];
+    }
+    return names == NULL || enabled <= 0
+               ? NULL
+               : arena_printf(arena, "%s in %s", names, report_percent(arena, running / enabled));
+}
+
+/* Where the groups of counters take turns. */
+static void note_turns(struct making *making)
+{
+    struct arena *arena = making->source->arena;
+    const char *all = "";
+    if (!making->take_turns || making->source->tree->n_metrics == 0)
+        return;
+    for (uint32_t g = 0; g < making->source->tree->groups.n && all != NULL; g++) {
+        const char *turns = turns_of(making, g);
+        if (turns != NULL)
+            all = arena_printf(arena, "%s%s%s", all, all[0] == '\0' ? "" : "; ", turns);
+    }
+    table_note(making->table,
+               all == NULL
+                   ? NULL
+                   : arena_printf(arena,
+                                  "the events take turns on the counters, and are estimates from their share of "
+                                  "the time: %s",
+                                  all));
+    table_note(making->table, "\xc2\xb1 is half of the interval that has the true value in 95 of 100 cases");
+    if (making->too_few != NULL)
+        table_note(making->table, arena_printf(arena, "too little was counted for some rates of: %s", making->too_few));
+}
+
+/* Whether none of the events has what the kernel does. */
+static bool is_user_only(const struct making *making)
+{
+    const char *kernel = trace_info(making->source->reader, "counters.kernel");
+    bool all = making->has_hardware;
+    if (kernel != NULL)
+        return making->has_hardware && strcmp(kernel, "excluded") == 0;
+    for (size_t i = 0; i < making->n_events; i++) {
+        const char *colon = strrchr(making->events[i].name, ':');
+        if (report_is_hardware(&making->events[i]) && making->events[i].why[0] == '\0')
+            all = all && colon != NULL && strcmp(colon, ":u") == 0;
+    }
+    return all;
+}
+
 static void note_rest(struct making *making)
 {
+    note_turns(making);
+    if (is_user_only(making))
+        table_note(making->table, "user space only: what the kernel did for the methods is in their time, but not in "
+                                  "cycles, instructions and misses");
     const struct calltree *tree = making->source->tree;
     if (making->has_hardware && making->instructions == NULL)
         table_note(making->table, "misses per 1,000 instructions and CPI need the event 'instructions', too");
-    else if (making->has_hardware && trace_info(making->source->reader, "counters.refused") == NULL)
+    else if (making->has_hardware && !making->has_readings &&
+             trace_info(making->source->reader, "counters.refused") == NULL)
         table_note(making->table,
                    "the VM's own threads run no probes: hardware events are counted in the application only");
     note_counted(making);
@@ -168,6 +232,20 @@ static void find_events(struct making *making)
     making->instructions = event_column_measured(making->events, making->n_events, EVENT_INSTRUCTIONS);
     making->has_hardware = making->cycles != NULL || making->instructions != NULL ||
                            event_column_measured(making->events, making->n_events, EVENT_MISSES) != NULL;
+    making->basis = (struct estimates_basis){ making->events, making->n_events, making->instructions,
+                                              &making->source->tree->groups };
+    making->take_turns = making->has_hardware && making->source->tree->groups.n > 1;
+}
+
+/* Some of the VM's threads has counts; what is in the application only is from probes. */
+static bool has_readings(const struct making *making)
+{
+    const struct calltree *tree = making->source->tree;
+    bool has = trace_info(making->source->reader, "readings") != NULL;
+    for (size_t p = VM_PART_GC; making->has_hardware && !has && tree->n_metrics > 0 && p < VM_PARTS; p++)
+        for (size_t c = CALLTREE_COUNTERS; c < tree->n_metrics; c++)
+            has = has || making->shares.part_metrics[p][c] > 0;
+    return has && making->has_hardware;
 }
 
 int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
@@ -178,6 +256,7 @@ int report_make(const struct report_source *source, const struct calltree_total 
     find_events(&making);
     if (choose_rows(&making, totals, n_totals, err) < 0)
         return -1;
+    making.has_readings = has_readings(&making);
     report_facts(source, table);
     add_accounted(&making);
     report_columns(&making);

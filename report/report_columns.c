@@ -42,6 +42,37 @@ static void add_event_columns(struct making *making)
         const char *key = arena_printf(arena, "%s_per_1000_instructions", event->name);
         /* Without any hardware event, empty columns would only push the rest off the screen: a note names them. */
         making->at.rates[i] = hidden(t, !making->has_hardware, table_column(t, event->heading, key, TABLE_RATE));
+        t->columns[making->at.rates[i]].is_detail = true;
+    }
+    t->details = "Per 1,000 instructions";
+}
+
+/* Two columns: the ends of an interval.  Returns the first one. */
+static size_t add_interval(struct making *making, const char *key, enum table_unit unit)
+{
+    struct table *t = making->table;
+    struct arena *arena = making->source->arena;
+    size_t low = hidden(t, true, table_column(t, "low", arena_printf(arena, "%s_low", key), unit));
+    hidden(t, true, table_column(t, "high", arena_printf(arena, "%s_high", key), unit));
+    return low;
+}
+
+/* Groups that take turns: the intervals of what else are numbers. */
+static void add_interval_columns(struct making *making)
+{
+    struct table *t = making->table;
+    struct arena *arena = making->source->arena;
+    making->at.cpi_low = add_interval(making, "cpi", TABLE_RATIO);
+    for (size_t i = 0; i < making->n_events; i++) {
+        const struct event_column *event = &making->events[i];
+        if (!report_is_hardware(event) || event->n_recorded == 0)
+            continue;
+        if (event->role == EVENT_MISSES)
+            making->at.rates_low[i] =
+                add_interval(making, arena_printf(arena, "%s_per_1000_instructions", event->name), TABLE_RATE);
+        making->at.raw_low[i] = add_interval(making, event->name, TABLE_COUNT);
+        making->at.scaling[i] =
+            hidden(t, true, table_column(t, "scaling", arena_printf(arena, "%s_scaling", event->name), TABLE_SHARE));
     }
 }
 
@@ -52,6 +83,8 @@ static void add_raw_columns(struct making *making)
         if (report_is_hardware(&making->events[i]))
             making->at.raw[i] =
                 hidden(t, true, table_column(t, making->events[i].name, making->events[i].name, TABLE_COUNT));
+    if (making->take_turns)
+        add_interval_columns(making);
     if (making->has_hardware)
         making->at.counted = hidden(t, true, table_column(t, "Counted", "counted_share", TABLE_SHARE));
     making->at.time_ns = hidden(t, true, table_column(t, "Total", "total_ns", TABLE_NS));
@@ -86,14 +119,6 @@ void report_columns(struct making *making)
 
 /* ---- cells ---- */
 
-static double event_count(const struct values *v, const struct event_column *event)
-{
-    if (event == NULL || event->recorded < 0 || event->why[0] != '\0' || v->metrics == NULL)
-        return -1;
-    size_t i = CALLTREE_COUNTERS + (size_t)event->recorded;
-    return i < v->n_metrics ? (double)v->metrics[i] : -1;
-}
-
 double report_counted(const struct making *making, const uint64_t *metrics, uint64_t cpu_ticks)
 {
     if (!making->has_hardware || making->source->tree->n_metrics == 0)
@@ -118,30 +143,84 @@ static struct table_cell share(const struct making *making, double ticks)
     return ticks < 0 ? not_applicable() : table_quotient(ticks, (double)making->shares.all_ticks);
 }
 
-static void fill_events(const struct making *making, const struct values *v, struct table_cell *cells)
+/* A rate, and in text how far it may be off. */
+static struct table_cell rate_cell(const struct making *making, double rate, double half, enum table_unit unit)
 {
-    double n_instructions = event_count(v, making->instructions);
-    bool is_whole = v->counted >= 1 - REPORT_UNCOUNTED_MAX;
-    cells[making->at.cpi] = ratio(event_count(v, making->cycles), n_instructions);
-    for (size_t i = 0; i < making->n_events; i++) {
-        double n = event_count(v, &making->events[i]);
-        if (report_is_hardware(&making->events[i]))
-            cells[making->at.raw[i]] = n < 0 || !is_whole ? table_unmeasured() : table_number(n);
-        if (making->events[i].role == EVENT_MISSES)
-            cells[making->at.rates[i]] = ratio(n * 1000, n_instructions);
+    struct table_cell cell = rate < 0 || half < 0 ? table_unmeasured() : table_number(rate);
+    char text[64];
+    if (!making->take_turns || cell.value != TABLE_NUMBER || (half == 0 && unit == TABLE_RATIO))
+        return cell;
+    table_format(&cell, unit, text, sizeof text);
+    int n_decimals = unit == TABLE_RATIO ? 3 : half < 9.995 ? 2 : half < 99.95 ? 1 : 0;
+    cell.words = arena_printf(making->source->arena, "%s \xc2\xb1%.*f", text, n_decimals, half);
+    return cell;
+}
+
+static void interval_cells(double middle, double half, struct table_cell *cells)
+{
+    if (middle < 0 || half < 0)
+        return;
+    cells[0] = table_number(middle > half ? middle - half : 0);
+    cells[1] = table_number(middle + half);
+}
+
+static void fill_event(const struct making *making, const struct values *v, size_t i, const struct event_estimate *e,
+                       struct table_cell *cells)
+{
+    const struct layout *at = &making->at;
+    const struct event_column *event = &making->events[i];
+    bool is_known = v->counted >= 1 - REPORT_SCALED_MAX, is_whole = v->counted >= 1 - REPORT_UNCOUNTED_MAX;
+    double count = e->count < 0 || !is_known ? -1 : is_whole ? e->count : e->count / v->counted;
+    double per_1000 = e->rate < 0 ? -1 : e->count * 1000 / e->instructions;
+    cells[at->raw[i]] = count < 0 ? table_unmeasured() : table_number(count);
+    if (event->role == EVENT_MISSES)
+        cells[at->rates[i]] = rate_cell(making, per_1000, e->half * 1000, TABLE_RATE);
+    if (event == making->cycles)
+        cells[at->cpi] = rate_cell(making, e->rate, e->half, TABLE_RATIO);
+    if (!making->take_turns || event->n_recorded == 0)
+        return;
+    if (e->share > 0)
+        cells[at->scaling[i]] = table_number(e->share);
+    if (event == making->cycles)
+        interval_cells(e->rate, e->half, &cells[at->cpi_low]);
+    if (event->role == EVENT_MISSES)
+        interval_cells(per_1000, e->half * 1000, &cells[at->rates_low[i]]);
+    interval_cells(count, e->rate > 0 ? e->half / e->rate * count : e->half, &cells[at->raw_low[i]]);
+}
+
+static void fill_events(struct making *making, const struct values *v, struct table_cell *cells)
+{
+    struct event_estimate own[EVENT_COLUMNS_MAX];
+    const struct event_estimate *estimates = v->estimates;
+    bool are_too_few = false;
+    if (!making->has_hardware || v->counted < 0 || v->metrics == NULL)
+        return;
+    if (estimates == NULL) {
+        struct estimates_part part = { v->metrics, v->metrics, v->batches };
+        estimates_make(&making->basis, &part, 1, own);
+        estimates = own;
     }
+    for (size_t i = 0; i < making->n_events; i++)
+        if (report_is_hardware(&making->events[i])) {
+            fill_event(making, v, i, &estimates[i], cells);
+            are_too_few = are_too_few || (estimates[i].rate >= 0 && estimates[i].half < 0) ||
+                          (making->take_turns && making->events[i].n_recorded > 0 && estimates[i].share == 0);
+        }
+    struct arena *arena = making->source->arena;
+    if (are_too_few)
+        making->too_few = making->too_few == NULL ? v->label : arena_printf(arena, "%s, %s", making->too_few, v->label);
 }
 
 static void fill_kernel(const struct making *making, const struct values *v, struct table_cell *cells)
 {
     double cpu_s = v->cpu_ticks * making->source->tree->ns_per_tick / 1e9;
-    bool is_known = v->metrics != NULL && v->n_metrics >= CALLTREE_COUNTERS;
+    bool is_known = v->metrics != NULL;
     bool has_faults = is_known && faults_are_measured(making);
     cells[making->at.faults] = ratio(has_faults ? (double)v->metrics[CALLTREE_FAULTS] : -1, cpu_s);
     cells[making->at.switches] = ratio(is_known ? (double)v->metrics[CALLTREE_SWITCHES] : -1, cpu_s);
 }
 
-static void fill_row(const struct making *making, const struct values *v, struct table_cell *cells)
+static void fill_row(struct making *making, const struct values *v, struct table_cell *cells)
 {
     const struct layout *at = &making->at;
     double ns = making->source->tree->ns_per_tick;
@@ -153,7 +232,7 @@ static void fill_row(const struct making *making, const struct values *v, struct
     cells[at->off_cpu] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->off_cpu_ticks * ns, v->calls);
     fill_events(making, v, cells);
     if (making->has_hardware)
-        cells[at->counted] = v->n_metrics > CALLTREE_COUNTERS ? table_number(v->counted) : table_unmeasured();
+        cells[at->counted] = v->counted >= 0 && v->metrics != NULL ? table_number(v->counted) : table_unmeasured();
     fill_kernel(making, v, cells);
     cells[at->time_ns] = v->time_ticks < 0 ? not_applicable() : table_number(v->time_ticks * ns);
     cells[at->self_ns] = v->self_ticks < 0 ? not_applicable() : table_number(v->self_ticks * ns);

@@ -26,7 +26,7 @@ static struct values phase_values(const struct making *making, size_t row, const
                             .unwinds = (double)total->unwinds,
                             .n_open = (double)total->n_open,
                             .metrics = total->total_metrics,
-                            .n_metrics = tree->n_metrics,
+                            .batches = total->method < tree->n_batches ? tree->batches[total->method] : NULL,
                             .counted = report_counted(making, total->total_metrics, total->total_cpu_ticks) };
 }
 
@@ -100,7 +100,7 @@ static int sort_rows(struct making *making, struct err *err)
 static void add_partly(struct making *making, const struct values *v)
 {
     struct arena *arena = making->source->arena;
-    if (!making->has_hardware || v->counted >= 1 - REPORT_UNCOUNTED_MAX)
+    if (!making->has_hardware || v->counted < 0 || v->counted >= 1 - REPORT_UNCOUNTED_MAX || v->metrics == NULL)
         return;
     const char *item = arena_printf(arena, "%s in %s", v->label, report_percent(arena, v->counted));
     if (item != NULL)
@@ -142,10 +142,12 @@ static void add_outside(struct making *making)
                         .cpu_ticks = is_cpu ? ticks : 0,
                         .calls = -1,
                         .metrics = tree->n_metrics == 0 ? NULL : making->shares.outside_metrics,
-                        .n_metrics = tree->n_metrics,
+                        .batches = tree->outside_batches,
                         .counted =
                             report_counted(making, making->shares.outside_metrics, making->shares.outside_cpu_ticks) };
     report_row(making, &v, making->table->n_rows > 0);
+    if (making->has_readings)
+        add_partly(making, &v);
 }
 
 static void add_part(struct making *making, enum vm_part part)
@@ -154,15 +156,18 @@ static void add_part(struct making *making, enum vm_part part)
     if (!shares->part_is_known[part])
         return;
     double ticks = (double)shares->part_ticks[part];
+    double counted = report_counted(making, shares->part_metrics[part], shares->part_cpu_ticks[part]);
     struct values v = { .label = vm_part_name(part),
                         .kind = vm_part_key(part),
                         .time_ticks = ticks,
                         .self_ticks = ticks,
                         .cpu_ticks = making->source->clock == PHASES_CPU ? ticks : 0,
                         .calls = -1,
-                        .metrics = making->source->tree->n_metrics == 0 ? NULL : shares->part_metrics[part],
-                        .n_metrics = CALLTREE_COUNTERS };
+                        .metrics = shares->part_metrics[part],
+                        .batches = making->source->tree->part_batches[part],
+                        .counted = making->has_readings ? counted : -1 };
     report_row(making, &v, false);
+    add_partly(making, &v);
 }
 
 static void add_mmprof(struct making *making)
@@ -172,23 +177,44 @@ static void add_mmprof(struct making *making)
                         .kind = vm_part_key(VM_PART_MMPROF),
                         .time_ticks = ticks,
                         .self_ticks = ticks,
-                        .calls = -1 };
+                        .calls = -1,
+                        .counted = -1 };
     report_row(making, &v, false);
 }
 
 static void add_kernel(struct making *making)
 {
     double ticks = (double)making->shares.kernel_ticks;
-    struct values v = {
-        .label = "kernel: switches, exit", .kind = "kernel", .time_ticks = ticks, .self_ticks = ticks, .calls = -1
-    };
+    struct values v = { .label = "kernel: switches, exit",
+                        .kind = "kernel",
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1,
+                        .counted = -1 };
     if (making->shares.kernel_ticks > 0)
         report_row(making, &v, false);
+}
+
+/* All parts' events, each estimated by itself so that they add up, and the probes' own. */
+static void estimate_total(const struct making *making, struct event_estimate *estimates)
+{
+    const struct calltree *tree = making->source->tree;
+    struct estimates_part parts[VM_PARTS + 1];
+    uint64_t probes[CALLTREE_COUNTERS + TRACE_COLUMNS_MAX] = { 0 };
+    memcpy(probes + CALLTREE_COUNTERS, tree->probe_counts, sizeof tree->probe_counts);
+    for (size_t p = 0; p < VM_PARTS; p++)
+        parts[p] = (struct estimates_part){ making->shares.part_metrics[p], making->shares.part_metrics[p],
+                                            tree->part_batches[p] };
+    parts[VM_PARTS] = (struct estimates_part){ probes, making->shares.part_metrics[VM_PART_APPLICATION], NULL };
+    estimates_make(&making->basis, parts, VM_PARTS + 1, estimates);
 }
 
 static void add_total(struct making *making)
 {
     const struct calltree *tree = making->source->tree;
+    struct event_estimate estimates[EVENT_COLUMNS_MAX];
+    if (tree->n_metrics > 0)
+        estimate_total(making, estimates);
     uint64_t *metrics = arena_alloc(making->source->arena, (tree->n_metrics + 1) * sizeof *metrics);
     if (metrics == NULL) {
         making->table->is_broken = true;
@@ -204,7 +230,7 @@ static void add_total(struct making *making)
                         .cpu_ticks = (double)tree->cpu_ticks,
                         .calls = (double)tree->n_calls,
                         .metrics = tree->n_metrics == 0 ? NULL : metrics,
-                        .n_metrics = tree->n_metrics,
+                        .estimates = tree->n_metrics == 0 ? NULL : estimates,
                         .counted = report_counted(making, metrics, tree->cpu_ticks - tree->probe_ticks) };
     report_row(making, &v, true);
 }

@@ -17,6 +17,7 @@ static void add_threads(const struct report_source *source, struct shares *share
         uint64_t ticks = source->clock == PHASES_CPU ? thread->cpu_ticks : thread->wall_ticks;
         shares->part_is_known[thread->part] = true;
         shares->part_ticks[thread->part] += ticks - thread->probe_ticks;
+        shares->part_cpu_ticks[thread->part] += thread->cpu_ticks - thread->probe_ticks;
         shares->probe_ticks += thread->probe_ticks;
         shares->all_ticks += ticks;
     }
@@ -36,13 +37,19 @@ static void add_kernel(const struct report_source *source, struct shares *shares
     shares->all_ticks += shares->kernel_ticks;
 }
 
-static void add_part_metrics(const struct calltree *tree, struct shares *shares)
+static int add_part_metrics(const struct report_source *source, struct shares *shares)
 {
-    for (uint32_t i = 0; tree->n_metrics > 0 && i < tree->n_roots; i++) {
-        const uint64_t *metrics = tree->total_metrics + tree->roots[i].node * tree->n_metrics;
-        shares->part_metrics[tree->roots[i].part][0] += metrics[CALLTREE_FAULTS];
-        shares->part_metrics[tree->roots[i].part][1] += metrics[CALLTREE_SWITCHES];
+    const struct calltree *tree = source->tree;
+    for (size_t p = 0; tree->n_metrics > 0 && p < VM_PARTS; p++) {
+        shares->part_metrics[p] = arena_alloc(source->arena, tree->n_metrics * sizeof **shares->part_metrics);
+        if (shares->part_metrics[p] == NULL)
+            return -1;
     }
+    for (uint32_t i = 0; tree->n_metrics > 0 && i < tree->n_roots; i++)
+        for (size_t m = 0; m < tree->n_metrics; m++)
+            shares->part_metrics[tree->roots[i].part][m] +=
+                tree->total_metrics[tree->roots[i].node * tree->n_metrics + m];
+    return 0;
 }
 
 /* The row of each context: its method's, or else its caller's. */
@@ -76,13 +83,13 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
     uint32_t *owner = find_owners(tree, row_of);
     shares->self_ticks = arena_alloc(source->arena, (n_rows + 1) * sizeof *shares->self_ticks);
     shares->outside_metrics = arena_alloc(source->arena, (tree->n_metrics + 1) * sizeof *shares->outside_metrics);
-    if (owner == NULL || shares->self_ticks == NULL || shares->outside_metrics == NULL) {
+    if (owner == NULL || shares->self_ticks == NULL || shares->outside_metrics == NULL ||
+        add_part_metrics(source, shares) < 0) {
         free(owner);
         return err_set(err, "out of memory for the shares of %u calling contexts", tree->n_nodes);
     }
     add_threads(source, shares);
     add_kernel(source, shares);
-    add_part_metrics(tree, shares);
     shares->outside_ticks = shares->part_ticks[VM_PART_APPLICATION];
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         const struct calltree_node *node = &tree->nodes[i];

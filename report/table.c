@@ -34,7 +34,7 @@ struct table_cell *table_row(struct table *table, const char *kind)
         table->rows = rows;
         table->rows_room = room;
     }
-    struct table_cell *cells = arena_alloc(table->arena, TABLE_COLUMNS_MAX * sizeof *cells);
+    struct table_cell *cells = arena_alloc(table->arena, (table->n_columns + 1) * sizeof *cells);
     table->is_broken = table->is_broken || cells == NULL;
     if (cells != NULL)
         table->rows[table->n_rows++] = (struct table_row){ .kind = kind, .cells = cells };

@@ -29,6 +29,7 @@ struct table_column {
     const char *key;     /* in CSV and JSON, with its unit: cpu_share, ns_per_call */
     enum table_unit unit;
     bool not_in_text;
+    bool is_detail; /* in text that gets too wide, it goes to further tables, as many as they need */
 };
 
 enum table_value {
@@ -56,7 +57,7 @@ struct table_fact {
     struct table_cell cell;
 };
 
-#define TABLE_COLUMNS_MAX 48
+#define TABLE_COLUMNS_MAX 480
 #define TABLE_FACTS_MAX   48
 #define TABLE_NOTES_MAX   64
 
@@ -64,6 +65,7 @@ struct table {
     struct arena *arena; /* borrowed */
     struct table_column columns[TABLE_COLUMNS_MAX];
     size_t n_columns;
+    const char *details; /* the heading of tables with details; borrowed */
     struct table_row *rows;
     size_t n_rows, rows_room;
     struct table_fact facts[TABLE_FACTS_MAX];
@@ -99,6 +101,8 @@ struct table_cell table_words(const char *words);
 
 /* A number whose unit is not its column's, but the row's: text prints it with that. */
 struct table_cell table_number_in(struct table *table, double number, enum table_unit unit);
+
+#define TABLE_TEXT_COLUMNS 120 /* what is wider goes into several tables, if it has details */
 
 /* ---- printing: 0, or -1 with *err set ---- */
 

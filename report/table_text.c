@@ -1,5 +1,6 @@
 /*
- * Text: the first column to the left, numbers to the right, a rule under the headings and before the last rows.
+ * Text: the first column to the left, numbers to the right, a rule under the headings and before the last rows.  A
+ * table that is too wide for a screen leaves its details to further tables.
  */
 #include "report/table.h"
 
@@ -117,36 +118,119 @@ static void print_cell(FILE *out, const char *text, size_t width, bool to_the_le
         print_padding(out, ' ', padding);
 }
 
-/* One line; row is NULL for the headings. */
-static void print_line(const struct table *table, const size_t *widths, const struct table_row *row, FILE *out)
+/* Which columns one table on the screen has. */
+struct view {
+    const struct table *table;
+    size_t widths[TABLE_COLUMNS_MAX];
+    bool shown[TABLE_COLUMNS_MAX];
+};
+
+static size_t view_width(const struct view *view)
 {
+    size_t n = 0;
+    for (size_t c = 0; c < view->table->n_columns; c++)
+        if (view->shown[c])
+            n += view->widths[c] + 2;
+    return n < 2 ? 0 : n - 2;
+}
+
+/* One line; row is NULL for the headings. */
+static void print_line(const struct view *view, const struct table_row *row, FILE *out)
+{
+    const struct table *table = view->table;
     size_t last = 0;
     for (size_t c = 0; c < table->n_columns; c++)
-        if (!table->columns[c].not_in_text)
+        if (view->shown[c])
             last = c;
     for (size_t c = 0; c <= last && c < table->n_columns; c++) {
         char scratch[CELL_BYTES];
-        if (table->columns[c].not_in_text)
+        if (!view->shown[c])
             continue;
         const char *text = row == NULL ? table->columns[c].heading : cell_text(table, &row->cells[c], c, scratch);
-        print_cell(out, text, widths[c], table->columns[c].unit == TABLE_TEXT, c == last);
+        print_cell(out, text, view->widths[c], table->columns[c].unit == TABLE_TEXT, c == last);
         fputs(c == last ? "\n" : "  ", out);
     }
 }
 
-static void print_rule(const struct table *table, const size_t *widths, FILE *out)
+static void print_rule(const struct view *view, FILE *out)
 {
-    size_t n = 0;
-    for (size_t c = 0; c < table->n_columns; c++)
-        if (!table->columns[c].not_in_text)
-            n += widths[c] + 2;
-    print_padding(out, '-', n < 2 ? 0 : n - 2);
+    print_padding(out, '-', view_width(view));
     fputc('\n', out);
+}
+
+/* A row that has no number in the columns of details is left out there. */
+static bool has_details(const struct view *view, const struct table_row *row)
+{
+    bool has = false;
+    for (size_t c = 0; c < view->table->n_columns; c++)
+        has = has || (view->shown[c] && view->table->columns[c].is_detail && row->cells[c].value == TABLE_NUMBER);
+    return has;
+}
+
+static void print_view(const struct view *view, bool is_details, FILE *out)
+{
+    const struct table *table = view->table;
+    bool has_rule = false;
+    print_line(view, NULL, out);
+    print_rule(view, out);
+    for (size_t r = 0; r < table->n_rows; r++) {
+        has_rule = has_rule || table->rows[r].after_rule;
+        if (is_details && !has_details(view, &table->rows[r]))
+            continue;
+        if (has_rule)
+            print_rule(view, out);
+        has_rule = false;
+        print_line(view, &table->rows[r], out);
+    }
+}
+
+/* As many columns of details at a time as fit beside the first column. */
+static void print_details(struct view *view, FILE *out)
+{
+    const struct table *table = view->table;
+    fprintf(out, "\n%s\n", table->details == NULL ? "" : table->details);
+    for (size_t c = 0; c < table->n_columns;) {
+        size_t n_shown = 0;
+        memset(view->shown, 0, sizeof view->shown);
+        view->shown[0] = true;
+        for (; c < table->n_columns; c++) {
+            if (!table->columns[c].is_detail || table->columns[c].not_in_text)
+                continue;
+            view->shown[c] = true;
+            if (n_shown++ > 0 && view_width(view) > TABLE_TEXT_COLUMNS) {
+                view->shown[c] = false;
+                break;
+            }
+        }
+        if (n_shown == 0)
+            break;
+        fputc('\n', out);
+        print_view(view, true, out);
+    }
+}
+
+static void print_tables(const struct table *table, FILE *out)
+{
+    struct view view = { .table = table };
+    bool has_any = false;
+    measure(table, view.widths);
+    for (size_t c = 0; c < table->n_columns; c++) {
+        view.shown[c] = !table->columns[c].not_in_text;
+        has_any = has_any || (view.shown[c] && table->columns[c].is_detail);
+    }
+    if (!has_any || view_width(&view) <= TABLE_TEXT_COLUMNS) {
+        print_view(&view, false, out);
+        return;
+    }
+    for (size_t c = 0; c < table->n_columns; c++)
+        view.shown[c] = view.shown[c] && !table->columns[c].is_detail;
+    print_view(&view, false, out);
+    print_details(&view, out);
 }
 
 int table_print_text(const struct table *table, FILE *out, struct err *err)
 {
-    size_t widths[TABLE_COLUMNS_MAX], n_lines = 0;
+    size_t n_lines = 0;
     if (table->is_broken)
         return err_set(err, "out of memory for a table of %zu rows", table->n_rows);
     for (size_t i = 0; i < table->n_facts; i++) {
@@ -158,14 +242,7 @@ int table_print_text(const struct table *table, FILE *out, struct err *err)
     }
     if (n_lines > 0)
         fputc('\n', out);
-    measure(table, widths);
-    print_line(table, widths, NULL, out);
-    print_rule(table, widths, out);
-    for (size_t r = 0; r < table->n_rows; r++) {
-        if (table->rows[r].after_rule)
-            print_rule(table, widths, out);
-        print_line(table, widths, &table->rows[r], out);
-    }
+    print_tables(table, out);
     for (size_t i = 0; i < table->n_notes; i++) {
         fputs(i == 0 ? "\nnote: " : "note: ", out);
         print_clean(out, table->notes[i]);

@@ -1,0 +1,302 @@
+/*
+ * The report of a session whose groups of counters took turns, and of threads that were read from outside.
+ */
+#include "report/phase_report.h"
+
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+#include <math.h>
+
+enum { RUN, SORT, RARE };
+
+#define N_TURNS 400
+#define TURN_NS 1000000
+
+static struct arena arena;
+static struct err err;
+
+struct made {
+    struct trace_reader *reader;
+    struct calltree tree;
+    struct report_source source;
+    struct table table;
+};
+
+static void make_table(struct maker *m, struct made *made, uint64_t end_ticks)
+{
+    struct calltree_total *totals;
+    size_t n_totals;
+    struct report_wish wish = { .sort = "time", .min_share = 0, .all = true };
+    maker_close(m, end_ticks);
+    made->reader = maker_read(m);
+    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
+    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, PHASES_CPU, &arena };
+    maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m->err));
+    maker_must(m, report_make(&made->source, totals, n_totals, &wish, &made->table, &m->err));
+}
+
+static void done(struct made *made)
+{
+    calltree_free(&made->tree);
+    trace_close(made->reader);
+    arena_free(&arena);
+}
+
+static size_t column(const struct table *table, const char *key)
+{
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (strcmp(table->columns[c].key, key) == 0)
+            return c;
+    printf("# no column '%s'\n", key);
+    return 0;
+}
+
+static const struct table_cell *cell(const struct made *made, const char *label, const char *key)
+{
+    size_t c = column(&made->table, key);
+    for (size_t r = 0; r < made->table.n_rows; r++)
+        if (strcmp(made->table.rows[r].cells[0].words, label) == 0)
+            return &made->table.rows[r].cells[c];
+    static const struct table_cell missing;
+    printf("# no row '%s'\n", label);
+    return &missing;
+}
+
+static double number(const struct made *made, const char *label, const char *key)
+{
+    const struct table_cell *found = cell(made, label, key);
+    return found->value == TABLE_NUMBER ? found->number : NAN;
+}
+
+static bool has_note(const struct made *made, const char *text)
+{
+    for (size_t i = 0; i < made->table.n_notes; i++)
+        if (strstr(made->table.notes[i], text) != NULL)
+            return true;
+    return false;
+}
+
+static const char *printed(const struct table *table)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    int rc = table_print_text(table, out, &err);
+    fclose(out);
+    const char *copy = arena_text(&arena, text, n);
+    free(text);
+    return rc < 0 ? err.text : copy;
+}
+
+/* ---- a program whose counters take turns ---- */
+
+/* Columns: cycles, instructions and a miss of each of two groups, two times, the thread's. */
+struct counted {
+    uint64_t columns[9], truth[4]; /* truth: cycles, instructions, both misses, whoever counts */
+};
+
+/* A turn of group g: 1 ms with so many misses of the first and the second kind. */
+static void turn(struct counted *counted, uint32_t g, uint64_t cycles, const uint64_t *misses)
+{
+    counted->columns[3 * g] += cycles;
+    counted->columns[3 * g + 1] += 1000000;
+    counted->columns[3 * g + 2] += misses[g];
+    counted->columns[6 + g] += TURN_NS;
+    counted->columns[8] += TURN_NS;
+    counted->truth[0] += cycles;
+    counted->truth[1] += 1000000;
+    counted->truth[2] += misses[0];
+    counted->truth[3] += misses[1];
+}
+
+static void put(struct maker *m, enum ring_kind kind, uint32_t method, uint64_t ticks, const struct counted *counted)
+{
+    struct step step = { .kind = kind, .method = method, .ticks = ticks };
+    memcpy(step.counters, counted->columns, sizeof counted->columns);
+    maker_steps(m, 0, &step, 1);
+}
+
+static uint64_t random_below(uint64_t n)
+{
+    static uint64_t state = UINT64_C(88172645463325252);
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % n;
+}
+
+/* main: run calls sort in every other pair of turns, and rare four times; a collector is read from outside. */
+static void make_program(struct maker *m, struct counted *main_thread, struct counted *gc)
+{
+    maker_open(m, "groups.dat");
+    maker_info(m, "recording.mode", "phases");
+    maker_info(m, "offcpu", "perf");
+    maker_info(m, "counters.kernel", "excluded");
+    GROUPS(m, "cycles:u instructions:u L1-dcache-load-misses:u", "cycles:u instructions:u LLC-load-misses:u");
+    maker_thread(m, 0, "main", true);
+    maker_thread(m, 1, "GC Thread#0", false);
+    maker_method(m, RUN, "a/Sort", "run", "()V");
+    maker_method(m, SORT, "a/Sort", "sort", "()V");
+    maker_method(m, RARE, "a/Sort", "rare", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0));
+    maker_must(m, trace_write_counts(m->writer, 1, 0, 0, gc->columns, &m->err));
+    put(m, RING_ENTER, RUN, 0, main_thread);
+    for (uint32_t i = 0; i < N_TURNS; i++) {
+        bool sorts = i % 4 < 2;
+        uint32_t method = !sorts ? RUN : i == 1 || i == 64 || i == 161 || i == 224 ? RARE : SORT;
+        uint64_t misses[2] = { 5000 + random_below(10000), 400 + random_below(200) };
+        if (method != RUN)
+            put(m, RING_ENTER, method, i * UINT64_C(1000), main_thread);
+        turn(main_thread, i % 2, method == RUN ? 1500000 : 2500000, misses);
+        turn(gc, i % 2, 3000000, (const uint64_t[]){ 2000, 1000 });
+        if (method != RUN)
+            put(m, RING_EXIT, method, (i + 1) * UINT64_C(1000), main_thread);
+        maker_must(m, trace_write_counts(m->writer, 1, 0, (i + 1) * UINT64_C(1000), gc->columns, &m->err));
+    }
+    put(m, RING_EXIT, RUN, N_TURNS * 1000, main_thread);
+}
+
+static void test_turns(void)
+{
+    struct maker m;
+    struct made made;
+    struct counted main_thread = { { 0 }, { 0 } }, gc = { { 0 }, { 0 } };
+    make_program(&m, &main_thread, &gc);
+    make_table(&m, &made, N_TURNS * 1000);
+    double low = number(&made, "Sort.run", "L1-dcache-load-misses:u_low"),
+           high = number(&made, "Sort.run", "L1-dcache-load-misses:u_high"),
+           count = number(&made, "Sort.run", "L1-dcache-load-misses:u"), truth = (double)main_thread.truth[2];
+    CHECK("an event that was counted half the time is estimated for all of it", fabs(count / truth - 1) < 0.1);
+    CHECK("within an interval that has the truth", low < count && count < high && low < truth && truth < high);
+    CHECK("and is narrow", high - low < 0.2 * truth);
+    CHECK("the rate has one, too",
+          number(&made, "Sort.run", "L1-dcache-load-misses:u_per_1000_instructions_low") < truth / 400e3 &&
+              number(&made, "Sort.run", "L1-dcache-load-misses:u_per_1000_instructions_high") > truth / 400e3);
+    CHECK("the share of the time is told", number(&made, "Sort.run", "L1-dcache-load-misses:u_scaling") == 0.5 &&
+                                               number(&made, "Sort.run", "cycles:u_scaling") == 1);
+    CHECK("all groups count cycles and instructions: CPI is no estimate",
+          fabs(number(&made, "Sort.sort", "cpi") - 2.5) < 1e-9 &&
+              number(&made, "Sort.sort", "cpi_low") == number(&made, "Sort.sort", "cpi_high"));
+    CHECK("their counts are exact", number(&made, "Sort.run", "cycles:u") == (double)main_thread.truth[0] &&
+                                        number(&made, "Sort.run", "instructions:u") == (double)main_thread.truth[1]);
+    CHECK("threads without probes have their own",
+          number(&made, "garbage collector", "cpi") == 3 &&
+              number(&made, "garbage collector", "LLC-load-misses:u") == 400e3);
+    CHECK("the total is that of all threads",
+          number(&made, "Benchmark average", "cycles:u") == (double)(main_thread.truth[0] + gc.truth[0]) &&
+              fabs(number(&made, "Benchmark average", "L1-dcache-load-misses:u") / (count + 800e3) - 1) < 1e-12);
+    CHECK("with an interval", number(&made, "Benchmark average", "L1-dcache-load-misses:u_high") >
+                                  number(&made, "Benchmark average", "L1-dcache-load-misses:u"));
+    CHECK("of less than five turns there is no rate",
+          cell(&made, "Sort.rare", "LLC-load-misses:u_per_1000_instructions")->value == TABLE_UNMEASURED);
+    CHECK("but CPI", number(&made, "Sort.rare", "cpi") == 2.5);
+    CHECK("and a note", has_note(&made, "too little was counted for some rates of: Sort.rare"));
+    CHECK("a note tells who was counted when", has_note(&made, "share of the time: L1-D in 50 %; LLC in 50 %"));
+    CHECK("and that the kernel's part is missing", has_note(&made, "user space only: "));
+    CHECK("nothing says that the VM's threads were not counted", !has_note(&made, "run no probes"));
+    CHECK("text has half the interval beside the rate", strstr(printed(&made.table), " \xc2\xb1") != NULL);
+    done(&made);
+}
+
+/* ---- other notes, and the layout ---- */
+
+static void test_exact(void)
+{
+    struct maker m;
+    struct made made;
+    maker_open(&m, "exact.dat");
+    maker_info(&m, "offcpu", "perf");
+    GROUPS(&m, "cycles:u instructions:u");
+    maker_info(&m, "probe.inside_counters", "100 50");
+    maker_thread(&m, 0, "main", true);
+    maker_thread(&m, 1, "C2 CompilerThre", false);
+    maker_method(&m, RUN, "a/Sort", "run", "()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0));
+    READING(&m, 0, 1, 1, 0, 0);
+    READING(&m, 1, 0, 1, 0, 0);
+    READING(&m, 0, 1, 100000, 1000000, 500000);
+    READING(&m, 1, 0, 100000, 3000000, 1000000);
+    STEPS(&m, 0, ENTER(RUN, 50, 1000, 500), EXIT(RUN, 90000, 900000, 450000));
+    make_table(&m, &made, 100000);
+    CHECK("one group has no intervals", cell(&made, "Sort.run", "cpi")->words == NULL);
+    CHECK("the total has all that was counted, the probes' own too",
+          number(&made, "Benchmark average", "cycles:u") == 4000000 &&
+              number(&made, "Benchmark average", "instructions:u") == 1500000);
+    CHECK("a phase has not", number(&made, "Sort.run", "cycles:u") == 899000 - 100);
+    CHECK("events with ':u' leave out the kernel, and the report says so", has_note(&made, "user space only: "));
+    done(&made);
+}
+
+static void test_partly(void)
+{
+    struct maker m;
+    struct made made;
+    maker_open(&m, "partly.dat");
+    maker_info(&m, "offcpu", "perf");
+    maker_info(&m, "readings", "3");
+    GROUPS(&m, "cycles instructions");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, RUN, "a/Sort", "run", "()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    const uint64_t none = RING_NOT_COUNTED;
+    READING(&m, 0, 1, 50, 0, 0);
+    READING(&m, 0, 1, 500, 900, 450);
+    READING(&m, 0, 1, 950, 1800, 900);
+    STEPS(&m, 0, ENTER(RUN, 0, none, none), EXIT(RUN, 1000, none, none));
+    make_table(&m, &made, 1000);
+    CHECK("what was counted most of the time is scaled up",
+          number(&made, "Sort.run", "cycles") == 1800 / 0.9 && number(&made, "Sort.run", "counted_share") == 0.9);
+    CHECK("a note says of how much", has_note(&made, "share of the row's time: Sort.run in 90 %"));
+    CHECK("the kernel's share is in these", !has_note(&made, "user space only: "));
+    done(&made);
+}
+
+static size_t longest_line(const char *text)
+{
+    size_t longest = 0, n = 0;
+    for (; *text != '\0'; text++) {
+        n = *text == '\n' ? 0 : n + (((unsigned char)*text & 0xc0) != 0x80);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+static void test_wide(void)
+{
+    struct table table;
+    table_begin(&table, &arena);
+    table_column(&table, "Phase", "label", TABLE_TEXT);
+    table_column(&table, "Time", "time", TABLE_RATE);
+    for (int i = 0; i < 30; i++)
+        table.columns[table_column(&table, "L1-dcache", "rate", TABLE_RATE)].is_detail = true;
+    table.details = "Per 1,000 instructions";
+    for (int r = 0; r < 2; r++) {
+        struct table_cell *cells = table_row(&table, "phase");
+        cells[0] = table_words(r == 0 ? "Sort.run" : "mmprof itself");
+        cells[1] = table_number(1);
+        for (size_t c = 2; r == 0 && c < 32; c++)
+            cells[c] = table_number(12.5);
+    }
+    const char *text = printed(&table);
+    CHECK("a table too wide for a screen is several", longest_line(text) <= TABLE_TEXT_COLUMNS);
+    size_t n_rates = 0, n_rows = 0;
+    for (const char *at = text; (at = strstr(at, "12.50")) != NULL; at++)
+        n_rates++;
+    for (const char *at = text; (at = strstr(at, "mmprof itself")) != NULL; at++)
+        n_rows++;
+    CHECK_NUMBER("that have everything", n_rates, 30);
+    CHECK_NUMBER("but rows without details once", n_rows, 1);
+    table.n_columns = 6;
+    CHECK("one that fits stays one", strstr(printed(&table), "Per 1,000") == NULL);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    test_turns();
+    test_exact();
+    test_partly();
+    test_wide();
+    return tap_done();
+}
