@@ -22,12 +22,14 @@ struct trace_reader {
     size_t n_counters;
     struct chunk chunk;
     uint64_t counters[RING_COUNTERS_MAX];
-    uint32_t *stack; /* owned; methods entered in this chunk and not left yet, above a sentinel */
+    const uint64_t *values; /* of a record: counters, or not_counted, or NULL when the trace has none */
+    uint32_t *stack;        /* owned; methods entered in this chunk and not left yet, above a sentinel */
     size_t stack_size;
 
     struct tables tables;
     struct chunk_source source;
     bool ended, have_end, failed;
+    uint64_t not_counted[RING_COUNTERS_MAX];
     uint64_t end_ticks, latest_ticks;
     struct err error; /* when failed */
 };
@@ -42,6 +44,7 @@ static int open_source(struct trace_reader **result, int fd, const void *bytes, 
             close(fd);
         return err_set(err, "no memory for reading '%s'", name);
     }
+    memset(reader->not_counted, 0xff, sizeof reader->not_counted);
     int rc = chunks_open(&reader->source, fd, bytes, n, name, salvage, err);
     if (tables_init(&reader->tables) < 0)
         rc = err_set(err, "no memory for reading '%s'", name);
@@ -134,7 +137,6 @@ static inline bool get_record(struct trace_reader *reader, struct trace_event *e
     reader->ticks += tag >> TAG_BITS;
     event->thread = reader->chunk.thread;
     event->ticks = reader->ticks;
-    event->counters = NULL;
     if (LIKELY(kind != TAG_OTHER)) {
         const uint8_t *after = number_get(at, &method);
         uint32_t *top = reader->top, if_exit = 0 - (uint32_t)(kind != TAG_ENTER);
@@ -148,10 +150,9 @@ static inline bool get_record(struct trace_reader *reader, struct trace_event *e
     } else {
         at = get_other(at, event);
     }
-    if (reader->n_counters > 0) {
+    if (reader->n_counters > 0)
         at = get_counters(at, reader->counters, reader->n_counters);
-        event->counters = reader->counters;
-    }
+    event->counters = reader->values;
     reader->at = at;
     if (UNLIKELY(event->method == NO_METHOD || at == NULL || at > reader->end))
         return false;
@@ -236,13 +237,15 @@ static enum tables_result begin_events(struct trace_reader *reader)
     bool without_table = reader->source.salvage && !tables->have_counters;
     if (c.bad || chunk->thread > THREAD_INDEX_MAX || n_counters > RING_COUNTERS_MAX)
         return TABLES_DAMAGED;
-    if (with_counters && n_counters != tables->n_recorded && !without_table)
+    bool is_plain = chunk->type == CHUNK_RECORDS && n_counters == 0;
+    if (with_counters && n_counters != tables->n_recorded && !is_plain && !without_table)
         return TABLES_DAMAGED;
     if (make_stack(reader) < 0)
         return TABLES_NO_MEMORY;
     if (chunk->type == CHUNK_RECORDS)
         table_name(&reader->tables.threads, chunk->thread);
     memset(reader->counters, 0, sizeof reader->counters);
+    reader->values = n_counters > 0 ? reader->counters : tables->n_recorded > 0 ? reader->not_counted : NULL;
     reader->type = chunk->type;
     reader->n_counters = n_counters;
     reader->latest_ticks = latest(reader);

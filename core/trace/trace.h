@@ -106,6 +106,9 @@ int trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t mono
 /* The events that were asked for; before any record. */
 int trace_write_counters(struct trace_writer *writer, const struct trace_counter *counters, size_t n, struct err *err);
 
+/* Records to come have no values (the ring's records have one word then), only readings do; before any record. */
+void trace_write_plain_records(struct trace_writer *writer);
+
 int trace_write_method(struct trace_writer *writer, const struct trace_method *method, struct err *err);
 
 /* A thread, or what has become known of it since: the last entry of an index counts. */

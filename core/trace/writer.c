@@ -25,6 +25,7 @@ struct trace_writer {
     struct err error; /* the first one, when failed */
     uint64_t n_bytes, n_records;
     bool have_counters;
+    size_t n_columns;                     /* values of a reading; the encoder knows those of a record */
     uint64_t kernel_ticks, reading_ticks; /* of the latest pending one */
     uint64_t *last_ticks;                 /* by thread index: of its latest record */
     size_t n_last_ticks;
@@ -107,7 +108,7 @@ static int put_chunk(struct trace_writer *writer, enum chunk_type type, const ui
                      struct err *err)
 {
     uint8_t header[CHUNK_HEADER_BYTES];
-    put_header(header, type, type == CHUNK_READINGS ? (unsigned)writer->encoder.n_counters : 0, 0, payload, n);
+    put_header(header, type, type == CHUNK_READINGS ? (unsigned)writer->n_columns : 0, 0, payload, n);
     if (put_out(writer, header, sizeof header, err) < 0)
         return -1;
     return put_out(writer, payload, n, err);
@@ -227,7 +228,7 @@ int trace_write_counters(struct trace_writer *writer, const struct trace_counter
                        "a trace takes at most %d counters, %d of them in records, once, and before its first record",
                        TRACE_COUNTERS_MAX, TRACE_COLUMNS_MAX);
     writer->have_counters = true;
-    writer->encoder.n_counters = n_columns;
+    writer->encoder.n_counters = writer->n_columns = n_columns;
     struct sink s = begin(writer, CHUNK_COUNTERS);
     for (size_t i = 0; i < n; i++) {
         sink_number(&s, (counters[i].in_records ? COUNTER_FLAG_IN_RECORDS : 0) |
@@ -237,6 +238,11 @@ int trace_write_counters(struct trace_writer *writer, const struct trace_counter
         put_text(&s, counters[i].why);
     }
     return finish(writer, CHUNK_COUNTERS, &s, err);
+}
+
+void trace_write_plain_records(struct trace_writer *writer)
+{
+    writer->encoder.n_counters = 0;
 }
 
 int trace_write_method(struct trace_writer *writer, const struct trace_method *method, struct err *err)
@@ -327,7 +333,7 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
     sink_number(&s, ticks - writer->reading_ticks);
     sink_number(&s, thread);
     sink_number(&s, series);
-    sink_bytes(&s, bytes, (size_t)(encode_counters(bytes, before, values, writer->encoder.n_counters) - bytes));
+    sink_bytes(&s, bytes, (size_t)(encode_counters(bytes, before, values, writer->n_columns) - bytes));
     writer->reading_ticks = ticks;
     return finish(writer, CHUNK_READINGS, &s, err);
 }
