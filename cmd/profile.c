@@ -16,6 +16,7 @@ struct profile {
     struct recording recording;
     const char *directory, *weight, *grain, *budget; /* thresholds as the user wrote them, or NULL */
     char trace[PATH_MAX], phases[PATH_MAX], phases_trace[PATH_MAX];
+    uint32_t n_separate; /* traces of the phases, one for each group of events; 0: one of all */
 };
 
 static int parse(int argc, char **argv, struct profile *p, bool *done, struct err *err)
@@ -95,15 +96,22 @@ static int record_phases(struct profile *p, struct recorder_summary *summary, st
     second.output = p->phases_trace;
     second.phases = p->phases;
     step(p, 3, "recording the phases");
-    return recording_run(&second, summary, err);
+    int rc = recording_run(&second, summary, err);
+    p->n_separate = second.n_separate;
+    return rc;
 }
 
-static int report(const char *trace, struct err *err)
+/* A trace, or those of its groups. */
+static int report(const char *trace, uint32_t n_separate, struct err *err)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s", trace);
-    char *words[] = { (char[]){ "report" }, path, NULL };
-    return command_report(2, words, err);
+    char paths[COUNTERS_GROUPS_MAX][PATH_MAX];
+    char *words[2 + COUNTERS_GROUPS_MAX] = { (char[]){ "report" } };
+    int n = 1;
+    for (uint32_t i = 0; i < n_separate || i == 0; i++) {
+        recording_trace_name(trace, n_separate == 0 ? 0 : i + 1, paths[i], sizeof paths[i]);
+        words[n++] = paths[i];
+    }
+    return command_report(n, words, err);
 }
 
 static int run(struct profile *p, struct err *err)
@@ -113,9 +121,9 @@ static int run(struct profile *p, struct err *err)
         return -1;
     if (p->recording.command == NULL && first.end == RECORDER_ENDED_WITH_TARGET) {
         fprintf(stderr, "mmprof: the JVM has ended: this is what the first recording says\n");
-        return report(p->trace, err);
+        return report(p->trace, 0, err);
     }
-    if (record_phases(p, &second, err) < 0 || report(p->phases_trace, err) < 0)
+    if (record_phases(p, &second, err) < 0 || report(p->phases_trace, p->n_separate, err) < 0)
         return -1;
     return second.command_status != 0 ? second.command_status : first.command_status;
 }

@@ -1,8 +1,8 @@
 #include "cmd/recording.h"
 
+#include "cmd/recording_counters.h"
 #include "core/base/arena.h"
 #include "core/base/pattern.h"
-#include "core/counters/selftest.h"
 #include "phases/phases_file.h"
 
 #include <inttypes.h>
@@ -63,40 +63,33 @@ static int read_phases(const char *path, struct arena *arena, struct recorder_pl
     return 0;
 }
 
-/*
- * Which events to count.  The first pass counts none unless told to: time selects the phases.  A live one counts from
- * the start: few methods are armed.  What the user asked for and does not get is said once, with the reason.
- */
-static int choose_events(const struct recording *recording, struct arena *arena, struct counter_set *set,
-                         struct err *err)
+static void tell_counters(const struct recorder_summary *s, const struct recorder_plan *plan, FILE *out)
 {
-    struct err note = { "" };
-    set->n = 0;
-    if (recording->events == NULL && recording->phases == NULL && recording->live == NULL)
-        return 0;
-    if (selftest_choose(recording->events, (pid_t)recording->pid, arena, set, &note, err) < 0)
-        return -1;
-    if (recording->quiet)
-        return 0;
-    for (size_t i = 0; i < set->n && note.text[0] == '\0'; i++)
-        if (set->specs[i].why[0] != '\0')
-            err_set(&note, "'%s' is not counted: %s", set->specs[i].name, set->specs[i].why);
-    if (note.text[0] != '\0')
-        fprintf(stderr, "mmprof: %s\n", note.text);
-    return 0;
+    static const char *const reads[] = { "by the probes, in user space", "by the probes, by system call",
+                                         "by no probe" };
+    if (plan->layout->n_groups == 0)
+        return;
+    fprintf(out,
+            "mmprof: %" PRIu32 " group%s of counters, read %s; and %" PRIu64 " times from outside (%.1f ms of CPU)\n",
+            plan->layout->n_groups, plan->layout->n_groups == 1 ? "" : "s in turn", reads[plan->read], s->n_readings,
+            (double)s->readings_ns / 1e6);
+    if (s->n_without_readings > 0)
+        fprintf(out, "mmprof: %" PRIu32 " threads could not be read from outside: %s\n", s->n_without_readings,
+                s->readings_why);
 }
 
-static void tell_summary(const struct recorder_summary *s, const char *output, bool attached, FILE *out)
+static void tell_summary(const struct recorder_summary *s, const struct recorder_plan *plan, bool attached, FILE *out)
 {
     static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended" };
     if (isatty(fileno(out)))
         fputs("\r\033[K", out); /* over the progress line */
     fprintf(out,
             "mmprof: recorded %.1f s of JVM %d (%s): %" PRIu64 " records of %" PRIu32 " methods, %.1f MB in '%s'\n",
-            s->seconds, (int)s->pid, ends[s->end], s->n_records, s->n_methods, (double)s->n_bytes / 1e6, output);
+            s->seconds, (int)s->pid, ends[s->end], s->n_records, s->n_methods, (double)s->n_bytes / 1e6, plan->output);
     if (s->instrument_ms > 0)
         fprintf(out, "mmprof: instrumenting the %s took %.2f s, in steps of %.0f ms at most\n",
                 attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3, s->longest_pause_ms);
+    tell_counters(s, plan, out);
     if (s->n_lost > 0)
         fprintf(out,
                 "mmprof: %" PRIu64 " calls found no room and are not in the trace\n"
@@ -114,18 +107,91 @@ static void tell_summary(const struct recorder_summary *s, const char *output, b
         fprintf(out, "mmprof: %s\n", s->warning);
 }
 
-int recording_run(const struct recording *recording, struct recorder_summary *summary, struct err *err)
+/* "DIR/trace.dat" becomes "DIR/trace.2.dat". */
+void recording_trace_name(const char *output, uint32_t number, char *name, size_t n)
+{
+    size_t stem = strlen(output);
+    if (number == 0) {
+        snprintf(name, n, "%s", output);
+        return;
+    }
+    if (stem > 4 && strcmp(output + stem - 4, ".dat") == 0)
+        stem -= 4;
+    snprintf(name, n, "%.*s.%" PRIu32 ".dat", (int)stem, output, number);
+}
+
+/* One session: all groups, or the one with this number (from 1). */
+static int run_session(const struct recording *recording, struct recorder_plan *plan,
+                       const struct recording_counters *counters, uint32_t number, struct recorder_summary *summary,
+                       struct err *err)
+{
+    char output[PATH_MAX];
+    recording_trace_name(recording->output, number, output, sizeof output);
+    plan->output = output;
+    plan->events = &counters->events;
+    plan->layout = &counters->layout;
+    plan->read = counters->read;
+    plan->read_reason = counters->read_reason[0] == '\0' ? NULL : counters->read_reason;
+    if (recorder_run(plan, summary, err) < 0)
+        return -1;
+    if (!recording->quiet)
+        tell_summary(summary, plan, recording->pid != 0, stderr);
+    return 0;
+}
+
+/* Each group has all counters to itself, in a session of its own.  A command's status is the first that is not 0. */
+static int run_groups(struct recording *recording, struct recorder_plan *plan,
+                      const struct recording_counters *counters, struct recorder_summary *summary, struct err *err)
+{
+    struct recording_counters one;
+    int status = 0;
+    for (uint32_t g = 0; g < counters->layout.n_groups; g++) {
+        recording_one_group(counters, g, &one);
+        if (!recording->quiet)
+            fprintf(stderr, "mmprof: group %" PRIu32 " of %" PRIu32 "\n", g + 1, counters->layout.n_groups);
+        if (run_session(recording, plan, &one, g + 1, summary, err) < 0)
+            return -1;
+        recording->n_separate = g + 1;
+        status = status != 0 ? status : summary->command_status;
+        if (recording->pid != 0 && summary->end != RECORDER_ENDED_BY_TIME && g + 1 < counters->layout.n_groups) {
+            if (!recording->quiet)
+                fprintf(stderr, "mmprof: the other groups were not recorded\n");
+            break;
+        }
+    }
+    summary->command_status = status;
+    return 0;
+}
+
+static int is_separate(const struct recording *recording, bool *separate, struct err *err)
+{
+    *separate = strcmp(recording->groups, "separate") == 0;
+    if (!*separate && strcmp(recording->groups, "rotate") != 0) {
+        err_set(err, "bad value '%s' of option --groups", recording->groups);
+        return err_next(err, "give rotate or separate");
+    }
+    if (*separate && recording->live != NULL) {
+        err_set(err, "--live is one recording, and --groups separate is several");
+        return err_next(err, "leave one of them out");
+    }
+    if (*separate && recording->pid != 0 && recording->duration_s <= 0) {
+        err_set(err, "separate groups are recorded one after the other");
+        return err_next(err, "say with -d how many seconds each of them takes");
+    }
+    return 0;
+}
+
+int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
 {
     struct arena arena = { NULL, 0 };
-    struct counter_set events;
+    struct recording_counters counters;
     char agent[PATH_MAX];
+    bool separate;
     int rc = -1;
     struct recorder_plan plan = { .pid = (pid_t)recording->pid,
                                   .argv = recording->command,
                                   .duration_s = recording->duration_s,
-                                  .output = recording->output,
                                   .agent = agent,
-                                  .events = &events,
                                   .min_bytecodes = (uint32_t)recording->min_bytecodes,
                                   .includes = recording->includes.items,
                                   .n_includes = recording->includes.n,
@@ -135,18 +201,18 @@ int recording_run(const struct recording *recording, struct recorder_summary *su
                                   .is_live = recording->live != NULL,
                                   .observer = recording->live == NULL ? NULL : &recording->live->observer,
                                   .progress = recording->quiet ? NULL : stderr };
+    recording->n_separate = 0;
     if (check_patterns(&recording->includes, "include", err) < 0 ||
-        check_patterns(&recording->excludes, "exclude", err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||
+        check_patterns(&recording->excludes, "exclude", err) < 0 || is_separate(recording, &separate, err) < 0 ||
+        recorder_find_agent(agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
-        choose_events(recording, &arena, &events, err) < 0)
+        recording_choose(recording->events, recording->phases != NULL || recording->live != NULL, recording->read,
+                         (pid_t)recording->pid, !recording->quiet, &arena, &counters, err) < 0)
         goto out;
-    if (recorder_run(&plan, summary, err) < 0)
-        goto out;
-    if (!recording->quiet)
-        tell_summary(summary, recording->output, recording->pid != 0, stderr);
-    if (!recording->quiet && recording->live != NULL)
+    rc = separate && counters.layout.n_groups > 1 ? run_groups(recording, &plan, &counters, summary, err)
+                                                  : run_session(recording, &plan, &counters, 0, summary, err);
+    if (rc == 0 && !recording->quiet && recording->live != NULL)
         live_session_tell(recording->live, "mmprof: ", stderr);
-    rc = 0;
 out:
     arena_free(&arena);
     return rc;

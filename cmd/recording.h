@@ -12,15 +12,18 @@ struct recording {
     uint64_t pid, min_bytecodes, ring_bytes;
     double duration_s;
     const char *output, *phases, *events; /* phases, events: NULL when not given */
+    const char *read, *groups;
     struct options_list includes, excludes;
     bool quiet;
     struct live_session *live; /* NULL: not live; borrowed */
     char *const *command;      /* NULL when attaching */
+    uint32_t n_separate;       /* set by recording_run: the traces that it wrote, one for each group; 0: one for all */
 };
 
-#define RECORDING_DEFAULTS                                                          \
-    {                                                                               \
-        .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat" \
+#define RECORDING_DEFAULTS                                                                           \
+    {                                                                                                \
+        .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat", .read = "auto", \
+        .groups = "rotate"                                                                           \
     }
 
 /* Rows of the options that both commands have; the caller adds its own and the closing row. */
@@ -28,6 +31,8 @@ struct recording {
     { 'p', "pid", "PID", OPTION_NUMBER, &(r).pid, "attach to this running JVM" },                                      \
         { 'd', "duration", "SECONDS", OPTION_SECONDS, &(r).duration_s, "stop after this time (default: at the end)" }, \
         { 'e', "events", "LIST", OPTION_TEXT, &(r).events, "count these events, as 'mmprof list' names them" },        \
+        { 0, "read", "HOW", OPTION_TEXT, &(r).read, "read counters: auto, user, syscall, none" },                      \
+        { 0, "groups", "HOW", OPTION_TEXT, &(r).groups, "events that do not fit at once: rotate, or separate runs" },  \
         { 0,                                                                                                           \
           "min-bytecodes",                                                                                             \
           "N",                                                                                                         \
@@ -45,7 +50,13 @@ struct recording {
 int recording_target(struct recording *recording, int argc, char **argv, int n_parsed, const char *name,
                      struct err *err);
 
-/* Record, with progress and a summary on stderr.  Returns 0, or -1 with *err set. */
-int recording_run(const struct recording *recording, struct recorder_summary *summary, struct err *err);
+/*
+ * Record, with progress and a summary on stderr; with --groups separate, one group of events after the other.  Returns
+ * 0, or -1 with *err set.
+ */
+int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err);
+
+/* The trace of a group by its number (from 1), or with 0 the one of all. */
+void recording_trace_name(const char *output, uint32_t number, char *name, size_t n);
 
 #endif

@@ -82,7 +82,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
         return -1;
     agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
     agent.segment->epoch = agent.epoch;
-    probe_start(agent.segment, &agent.config, agent.jvmti);
+    probe_start(agent.segment, &agent.config, agent.jvmti, agent.control.socket);
     classes_arm_all(jni, agent.epoch);
     instrument_publish(agent.segment);
     instrument_begin();

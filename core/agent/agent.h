@@ -3,17 +3,17 @@
  * allocates nothing and makes no system call; on trouble it stops and says why over the control connection.
  *
  * Files: agent.c the library's entry points and the session's thread; control.c the connection; commands.c what the
- * recorder asks for; probe.c the native side of the probes; classes.c the classes that rewritten code refers to;
- * methods.c which methods get probes; instrument.c and retransform.c the way they get them; sample.c stacks;
- * calibrate.c what a probe costs; rewrite*.c the class files.
+ * recorder asks for; probe.c the native side of the probes; counting.c their counters; classes.c the classes that
+ * rewritten code refers to; methods.c which methods get probes; instrument.c and retransform.c the way they get them;
+ * sample.c stacks; calibrate.c what a probe costs; rewrite*.c the class files.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
 
+#include "core/agent/counting.h"
 #include "core/agent/rewrite.h"
 #include "core/base/err.h"
 #include "core/base/pattern.h"
-#include "core/counters/read.h"
 #include "core/trace/ring.h"
 
 #include <jvmti.h>
@@ -50,7 +50,7 @@ struct agent_config {
     bool is_live;               /* nothing is instrumented at the start */
     struct agent_phase *phases; /* owned, sorted by class name */
     size_t n_phases;
-    struct counter_layout layout;
+    struct counting_plan counting;
 };
 
 /* Read the configuration from a descriptor.  Returns 0, or -1 with *err set. */
@@ -93,10 +93,13 @@ void control_close(struct control *control);
 
 /* ---- probe.c ---- */
 
-/* Let probes with this epoch's tokens record into the segment (borrowed, stays mapped for ever). */
-void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti);
+/*
+ * Let probes with this epoch's tokens record into the segment (borrowed, stays mapped for ever), and hand their
+ * counters over to the socket (borrowed until probe_stop; -1: to nobody).
+ */
+void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti, int socket);
 
-/* From now on entries record nothing, and exits of earlier entries neither. */
+/* From now on entries record nothing, and exits of earlier entries neither, and no probe uses the socket. */
 void probe_stop(void);
 
 /* The current thread ends: give its ring back. */

@@ -44,37 +44,54 @@ struct costs {
     uint64_t inside, outside;
 };
 
-/*
- * The costs in what the values at words[offset] of each record count, below the bits of mask.
- *
- * words  PAIRS_PER_ROUND pairs of records of n_per_record words.
- */
-static struct costs evaluate(const uint64_t *words, size_t n_per_record, size_t offset, uint64_t mask,
-                             uint64_t *scratch)
-{
-    const uint64_t *entry = words + offset, *exit = entry + n_per_record;
-    const size_t pair = 2 * n_per_record;
-    struct costs costs;
-    for (size_t i = 0; i < PAIRS_PER_ROUND; i++)
-        scratch[i] = (exit[i * pair] - entry[i * pair]) & mask;
-    costs.inside = (uint64_t)(16 * middle(scratch, PAIRS_PER_ROUND));
-    for (size_t i = 0; i + 1 < PAIRS_PER_ROUND; i++)
-        scratch[i] = (entry[(i + 1) * pair] - exit[i * pair]) & mask;
-    costs.outside = (uint64_t)(16 * middle(scratch, PAIRS_PER_ROUND - 1));
-    return costs;
-}
-
 struct calibration {
+    const struct counter_layout *layout;
     struct ring *ring;
     uint64_t *words, *scratch; /* owned; scratch is part of words */
     size_t n_per_record;
     uint32_t n_words;
     struct costs ticks, counters[RING_COUNTERS_MAX]; /* of the cheapest round */
+    uint64_t group_ticks[COUNTERS_GROUPS_MAX];       /* of the round that a group's costs are from; 0: none yet */
 };
 
-static int prepare(struct calibration *c, size_t n_counters, struct err *err)
+/* Which of two words of the records, and the bits that count. */
+struct column {
+    size_t value;
+    size_t running; /* how long its group has counted; 0: it always does */
+    uint64_t mask;
+};
+
+/* Put what passed between each n-th record and the next one into scratch.  Returns how many of them were counted. */
+static size_t collect(const struct calibration *c, const struct column *column, size_t first, size_t n)
 {
-    c->n_per_record = 1 + n_counters;
+    size_t n_counted = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *a = c->words + (2 * i + first) * c->n_per_record, *b = a + c->n_per_record;
+        if (column->running > 0 && (a[column->running] >= b[column->running] || b[column->running] == RING_NOT_COUNTED))
+            continue;
+        c->scratch[n_counted++] = (b[column->value] - a[column->value]) & column->mask;
+    }
+    return n_counted;
+}
+
+/* The cost in a column, of a round in which it counted in a good part of the pairs.  Returns whether it did. */
+static bool evaluate(const struct calibration *c, const struct column *column, struct costs *costs)
+{
+    size_t n = collect(c, column, 0, PAIRS_PER_ROUND);
+    if (n < PAIRS_PER_ROUND / 8)
+        return false;
+    costs->inside = (uint64_t)(16 * middle(c->scratch, n));
+    n = collect(c, column, 1, PAIRS_PER_ROUND - 1);
+    if (n < PAIRS_PER_ROUND / 8)
+        return false;
+    costs->outside = (uint64_t)(16 * middle(c->scratch, n));
+    return true;
+}
+
+static int prepare(struct calibration *c, const struct counter_layout *layout, struct err *err)
+{
+    c->layout = layout;
+    c->n_per_record = 1 + counter_layout_columns(layout);
     c->n_words = 2 * PAIRS_PER_ROUND;
     while (c->n_words < 2 * PAIRS_PER_ROUND * c->n_per_record)
         c->n_words *= 2;
@@ -86,29 +103,50 @@ static int prepare(struct calibration *c, size_t n_counters, struct err *err)
     return 0;
 }
 
-/* Run the loop once; false when it threw.  Counters that do not open cost nothing, and *refused says so. */
-static bool run(struct calibration *c, JNIEnv *jni, jmethodID loop, const struct agent_config *config,
-                struct counters_failure *failure, bool *refused)
+/* Run the loop once, from the start of the ring; false when it threw. */
+static bool run(struct calibration *c, JNIEnv *jni, jmethodID loop)
 {
-    if (probe_enter_private(c->ring, c->words, c->n_words, AGENT_EPOCH_MAX, config, failure) < 0)
-        *refused = true;
+    atomic_store(&c->ring->head, 0);
     (*jni)->CallStaticVoidMethod(jni, classes_probe(), loop, (jint)agent_token(AGENT_EPOCH_MAX, 1), PAIRS_PER_ROUND);
-    probe_leave_private();
     return !(*jni)->ExceptionCheck(jni);
+}
+
+/* The costs in a group's events, if it counted; with several groups each has its own cheapest round. */
+static void take_group(struct calibration *c, uint32_t g, uint64_t round_ticks)
+{
+    const struct counter_layout *layout = c->layout;
+    struct column column = { .mask = UINT64_MAX, .running = layout->n_groups == 1 ? 0 : 1 + layout->n_slots + g };
+    if (c->group_ticks[g] > 0 && round_ticks >= c->group_ticks[g])
+        return;
+    for (uint32_t i = layout->first[g]; i < layout->first[g + 1]; i++) {
+        column.value = 1 + i;
+        if (!evaluate(c, &column, &c->counters[i]))
+            return;
+    }
+    c->group_ticks[g] = round_ticks;
 }
 
 /* Returns whether this round was much cheaper than all before. */
 static bool take_round(struct calibration *c)
 {
-    const uint64_t mask = (UINT64_C(1) << RING_TICKS_BITS) - 1;
-    struct costs ticks = evaluate(c->words, c->n_per_record, 0, mask, c->scratch);
+    const struct column column = { .mask = (UINT64_C(1) << RING_TICKS_BITS) - 1 };
+    struct costs ticks = { 0, 0 };
+    evaluate(c, &column, &ticks);
     uint64_t best = c->ticks.inside + c->ticks.outside, now = ticks.inside + ticks.outside;
+    for (uint32_t g = 0; g < c->layout->n_groups; g++)
+        take_group(c, g, now);
     if (best > 0 && now >= best)
         return false;
     c->ticks = ticks;
-    for (size_t i = 0; i + 1 < c->n_per_record; i++)
-        c->counters[i] = evaluate(c->words, c->n_per_record, 1 + i, UINT64_MAX, c->scratch);
     return best == 0 || now < best - best / 50;
+}
+
+static bool has_all_groups(const struct calibration *c)
+{
+    for (uint32_t g = 0; g < c->layout->n_groups; g++)
+        if (c->group_ticks[g] == 0)
+            return false;
+    return true;
 }
 
 static void publish(const struct calibration *c, struct segment *segment)
@@ -134,13 +172,19 @@ int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *se
     struct calibration c = { .ring = NULL };
     struct counters_failure failure;
     bool refused = false;
-    int rc = prepare(&c, counter_layout_columns(&config->layout), err);
+    int rc = prepare(&c, &config->counting.layout, err);
     jmethodID loop = (*jni)->GetStaticMethodID(jni, classes_probe(), "calibrate", "(II)V");
     bool runs = rc == 0 && loop != NULL;
-    for (int i = 0, n_since_best = 0; runs && i < MAX_ROUNDS && n_since_best < SETTLED_ROUNDS; i++) {
-        runs = run(&c, jni, loop, config, &failure, &refused);
+    /* Counters that do not open cost nothing. */
+    if (rc == 0)
+        refused = probe_enter_private(c.ring, c.words, c.n_words, AGENT_EPOCH_MAX, config, &failure) < 0;
+    for (int i = 0, n_since_best = 0;
+         runs && i < MAX_ROUNDS && (n_since_best < SETTLED_ROUNDS || (!refused && !has_all_groups(&c))); i++) {
+        runs = run(&c, jni, loop);
         n_since_best = take_round(&c) ? 0 : n_since_best + 1;
     }
+    if (rc == 0)
+        probe_leave_private();
     (*jni)->ExceptionClear(jni);
     if (rc == 0 && !runs)
         rc = err_set(err, "the probes cannot be calibrated: the loop threw an exception");

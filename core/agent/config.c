@@ -65,28 +65,29 @@ static int add_phase(struct agent_config *config, char *text, struct err *err)
     return 0;
 }
 
+/* An event of the latest group, or the first one of the next. */
 static int add_event(struct agent_config *config, const char *text, struct err *err)
 {
-    uint64_t fields[5];
-    struct counter_layout *layout = &config->layout;
-    uint32_t n = layout->n_slots;
-    for (size_t i = 0; i < 5; i++) {
+    uint64_t fields[6];
+    struct counter_layout *layout = &config->counting.layout;
+    for (size_t i = 0; i < 6; i++) {
         char *end;
         fields[i] = strtoull(text, &end, 16);
-        if (end == text || n == COUNTERS_GROUP_MAX)
+        if (end == text)
             return err_set(err, "bad event in the configuration");
         text = end;
     }
-    struct counter_code *code = &layout->codes[n];
-    layout->event[n] = (uint8_t)n;
-    layout->n_groups = 1;
-    layout->first[1] = layout->n_slots = n + 1;
-    code->type = (uint32_t)fields[0];
-    code->config = fields[1];
-    code->config1 = fields[2];
-    code->config2 = fields[3];
-    code->exclude = (uint32_t)fields[4];
-    return 0;
+    uint32_t n = layout->n_slots;
+    layout->n_groups += fields[0] == layout->n_groups;
+    if (n == COUNTERS_SLOTS_MAX || layout->n_groups > COUNTERS_GROUPS_MAX || fields[0] + 1 != layout->n_groups)
+        return err_set(err, "bad groups of events in the configuration");
+    layout->first[layout->n_groups] = layout->n_slots = n + 1;
+    layout->codes[n] = (struct counter_code){ .type = (uint32_t)fields[1],
+                                              .config = fields[2],
+                                              .config1 = fields[3],
+                                              .config2 = fields[4],
+                                              .exclude = (uint32_t)fields[5] };
+    return counter_layout_valid(layout) ? 0 : err_set(err, "too large a group of events in the configuration");
 }
 
 static int set(struct agent_config *config, const char *key, char *value, struct err *err)
@@ -107,6 +108,10 @@ static int set(struct agent_config *config, const char *key, char *value, struct
         return add_phase(config, value, err);
     if (strcmp(key, "event") == 0)
         return add_event(config, value, err);
+    if (strcmp(key, "read") == 0) {
+        config->counting.by_call = strcmp(value, "syscall") == 0;
+        return 0;
+    }
     return err_set(err, "unknown setting '%s' in the configuration", key);
 }
 

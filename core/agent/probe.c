@@ -28,7 +28,8 @@ struct probe_thread {
     struct ring *ring;
     uint32_t n_counters;
     uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
-    struct counters_thread counters;
+    uint32_t ring_number;
+    struct counting counting;
 };
 
 static _Thread_local struct probe_thread self;
@@ -38,7 +39,6 @@ static struct {
     _Atomic uint32_t epoch; /* 0: nothing is recorded */
     struct segment *segment;
     jvmtiEnv *jvmti;
-    struct counter_layout layout;
     uint32_t n_counters; /* values that follow each record */
 } session;
 
@@ -84,11 +84,10 @@ static struct ring *claim(struct segment *segment, uint32_t *index)
 static bool take_ring(uint32_t epoch)
 {
     struct segment *segment = session.segment;
-    struct counters_failure failure;
     uint32_t index;
     if (self.refused_epoch == epoch)
         return false;
-    counters_thread_close(&self.counters);
+    counting_close(&self.counting);
     struct ring *ring = claim(segment, &index);
     if (ring == NULL) {
         self.refused_epoch = epoch;
@@ -103,10 +102,10 @@ static bool take_ring(uint32_t epoch)
     ring->start_ticks = ticks_now();
     set_name(ring);
     self.n_counters = session.n_counters;
-    /* A group that does not open reads as not counted. */
-    if (self.n_counters > 0)
-        counters_thread_open(&self.counters, &session.layout, NULL, &failure);
+    /* Counters that do not open read as not counted. */
+    counting_open(&self.counting, ring, index);
     self.ring = ring;
+    self.ring_number = index;
     self.words = segment_words(segment, index);
     self.stack = segment_stack(segment, index);
     self.mask = segment->ring_words - 1;
@@ -119,7 +118,7 @@ void probe_thread_ended(void)
 {
     uint32_t epoch = self.epoch;
     self.epoch = 0;
-    counters_thread_close(&self.counters);
+    counting_close(&self.counting);
     if (epoch == 0 || epoch != atomic_load(&session.epoch))
         return;
     self.ring->end_ticks = ticks_now();
@@ -149,7 +148,7 @@ static inline void put(uint64_t head, uint64_t word)
 static uint64_t put_with_counters(uint64_t head, enum ring_kind kind, uint32_t method, uint64_t ticks)
 {
     uint64_t values[RING_COUNTERS_MAX];
-    if (!counters_thread_read(&self.counters, ticks, values))
+    if (!counting_read(&self.counting, self.ring, self.ring_number, ticks, values))
         for (uint32_t i = 0; i < self.n_counters; i++)
             values[i] = RING_NOT_COUNTED;
     put(head++, ring_word(kind, method, ticks));
@@ -293,18 +292,19 @@ void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint 
 
 /* ---- the session ---- */
 
-void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti)
+void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti, int socket)
 {
     session.segment = segment;
     session.jvmti = jvmti;
-    session.layout = config->layout;
-    session.n_counters = counter_layout_columns(&config->layout);
+    session.n_counters = counter_layout_columns(&config->counting.layout);
+    counting_begin(&config->counting, socket);
     atomic_store_explicit(&session.epoch, segment->epoch, memory_order_release);
 }
 
 void probe_stop(void)
 {
     atomic_store_explicit(&session.epoch, 0, memory_order_release);
+    counting_end();
 }
 
 int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch,
@@ -318,15 +318,14 @@ int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, ui
     self.ring = ring;
     self.words = words;
     self.mask = n_words - 1;
-    self.n_counters = counter_layout_columns(&config->layout);
+    self.n_counters = counter_layout_columns(&config->counting.layout);
     self.epoch = epoch;
-    counters_thread_close(&self.counters);
-    return self.n_counters == 0 ? 0 : counters_thread_open(&self.counters, &config->layout, NULL, failure);
+    return self.n_counters == 0 ? 0 : counting_open_private(&self.counting, &config->counting, failure);
 }
 
 void probe_leave_private(void)
 {
     self.epoch = 0;
     self.ring = NULL;
-    counters_thread_close(&self.counters);
+    counting_close(&self.counting);
 }

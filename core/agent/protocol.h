@@ -9,6 +9,8 @@
  *     recorder:  session                    with three descriptors: segment, method log, configuration
  *     agent:     ready key=value ...        everything is instrumented, or
  *                failed TEXT                nothing is
+ *     agent:     counters TID RING          at any time between 'session' and 'stopped', with descriptors: a thread
+ *                                           opened its counters, these are its groups' leaders
  *     recorder:  stop
  *     agent:     stopped key=value ...      nothing is instrumented any more
  *
@@ -42,7 +44,8 @@
  *     exclude PATTERN
  *     phase CLASS NAME DESCRIPTOR           then only these methods
  *     mode live                             nothing at the start, only what 'instrument' names
- *     event TYPE CONFIG CONFIG1 CONFIG2 EXCLUDE    hexadecimal; counters to be read in records
+ *     event GROUP TYPE CONFIG CONFIG1 CONFIG2 EXCLUDE    hexadecimal; counters to be read in records, group by group
+ *     read user | syscall                   how
  */
 #ifndef CORE_AGENT_PROTOCOL_H
 #define CORE_AGENT_PROTOCOL_H

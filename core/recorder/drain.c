@@ -65,6 +65,7 @@ static int meet(struct drain *drain, struct ring *ring, struct drain_ring *mine,
         return err_set(err, "out of memory");
     mine->thread = thread;
     mine->thread->info.has_ring = true;
+    mine->thread->ring = (int32_t)(mine - drain->rings);
     mine->thread->changed = true;
     return 0;
 }
@@ -215,6 +216,7 @@ static void release(struct drain *drain, struct ring *ring, struct drain_ring *m
         thread->changed = true;
     }
     drain->n_lost += thread->info.n_lost;
+    thread->ring = -1;
     mine->thread = NULL;
     mine->ended = false;
     atomic_store_explicit(&ring->state, RING_FREE, memory_order_release);

@@ -22,14 +22,14 @@ static void put_patterns(FILE *out, const char *key, const char *const *patterns
         fprintf(out, "%s %s\n", key, patterns[i]);
 }
 
-static void put_events(FILE *out, const struct counter_set *events)
+static void put_events(FILE *out, const struct counter_layout *layout)
 {
-    for (size_t i = 0; events != NULL && i < events->n; i++) {
-        const struct counter_spec *spec = &events->specs[i];
-        if (spec->kind == COUNTER_HARDWARE && spec->why[0] == '\0')
-            fprintf(out, "event %" PRIx32 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx32 "\n", spec->code.type,
-                    spec->code.config, spec->code.config1, spec->code.config2, spec->code.exclude);
-    }
+    for (uint32_t g = 0; g < layout->n_groups; g++)
+        for (uint32_t slot = layout->first[g]; slot < layout->first[g + 1]; slot++) {
+            const struct counter_code *code = &layout->codes[slot];
+            fprintf(out, "event %" PRIx32 " %" PRIx32 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx32 "\n", g,
+                    code->type, code->config, code->config1, code->config2, code->exclude);
+        }
 }
 
 char *facts_config(const struct recorder_plan *plan, struct arena *arena)
@@ -46,7 +46,10 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
     put_patterns(out, "exclude", plan->excludes, plan->n_excludes);
     for (size_t i = 0; i < plan->n_phases; i++)
         fprintf(out, "phase %s %s %s\n", plan->phases[i].class_name, plan->phases[i].name, plan->phases[i].descriptor);
-    put_events(out, plan->events);
+    if (plan->layout != NULL && plan->read != RECORDER_READ_NONE)
+        put_events(out, plan->layout);
+    if (plan->read == RECORDER_READ_SYSCALL)
+        fputs("read syscall\n", out);
     char *copy = fclose(out) == 0 ? arena_text(arena, text, n) : NULL;
     free(text);
     return copy;
@@ -95,6 +98,27 @@ static void cpu_model(char *model, size_t n)
         fclose(info);
 }
 
+/* What is counted besides the user's own instructions. */
+static const char *kernel_share(const struct counter_layout *layout)
+{
+    uint32_t n_excluded = 0;
+    for (uint32_t slot = 0; slot < layout->n_slots; slot++)
+        n_excluded += (layout->codes[slot].exclude & COUNTER_NO_KERNEL) != 0;
+    return n_excluded == layout->n_slots ? "excluded" : n_excluded == 0 ? "included" : "in some events";
+}
+
+static int write_counting(struct trace_writer *writer, const struct recorder_plan *plan, struct err *err)
+{
+    static const char *const reads[] = { "user", "syscall", "none" };
+    if (plan->layout == NULL || plan->layout->n_groups == 0)
+        return 0;
+    if (put(writer, err, "counters.groups", "%" PRIu32, plan->layout->n_groups) < 0 ||
+        put(writer, err, "counters.kernel", "%s", kernel_share(plan->layout)) < 0)
+        return -1;
+    return put(writer, err, "probe.read", "%s%s%s", reads[plan->read], plan->read_reason == NULL ? "" : ": ",
+               plan->read_reason == NULL ? "" : plan->read_reason);
+}
+
 int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
                       struct err *err)
 {
@@ -114,7 +138,7 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
             plan->is_live        ? "live"
             : plan->n_phases > 0 ? "phases"
                                  : "all") < 0 ||
-        put(writer, err, "offcpu", "%s", offcpu) < 0)
+        put(writer, err, "offcpu", "%s", offcpu) < 0 || write_counting(writer, plan, err) < 0)
         return -1;
     return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);
 }
@@ -169,13 +193,12 @@ static int put_each(struct trace_writer *writer, const char *key, const _Atomic 
     return put(writer, err, key, "%s", text);
 }
 
-/* The name of the n-th counter in records. */
-static const char *counter_name(const struct counter_set *events, uint32_t n)
+/* The name of a slot's event. */
+static const char *slot_name(const struct recorder_plan *plan, uint32_t slot)
 {
-    for (size_t i = 0; events != NULL && i < events->n; i++)
-        if (events->specs[i].kind == COUNTER_HARDWARE && events->specs[i].why[0] == '\0' && n-- == 0)
-            return events->specs[i].name;
-    return "?";
+    if (plan->layout == NULL || slot >= plan->layout->n_slots || plan->layout->event[slot] >= plan->events->n)
+        return "?";
+    return plan->events->specs[plan->layout->event[slot]].name;
 }
 
 bool facts_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why)
@@ -183,11 +206,13 @@ bool facts_refusal(const struct recorder_plan *plan, const struct segment *segme
     uint32_t refused = atomic_load(&segment->counters_refused);
     int error = (int)atomic_load(&segment->counters_errno);
     bool is_forbidden = error == EACCES || error == EPERM;
-    const char *name = counter_name(plan->events, atomic_load(&segment->counters_index));
+    const char *name = slot_name(plan, atomic_load(&segment->counters_index));
     if (refused == 0)
         return false;
     if (refused == COUNTERS_FIRST_READ + 1)
         err_set(why, "the JVM may not read '%s' in user space", name);
+    else if (refused == COUNTERS_TIME + 1)
+        err_set(why, "groups take turns, and the JVM cannot read the kernel's clock in user space");
     else if (is_forbidden)
         err_set(why, "the JVM may not open '%s': %s (perf_event_paranoid is %d)", name, strerror(error),
                 perf_paranoid());
@@ -239,4 +264,16 @@ int facts_write_end(struct trace_writer *writer, const struct segment *segment, 
     if (process_cpu_ns != TRACE_UNKNOWN && put(writer, err, "process.cpu_ns", "%" PRIu64, process_cpu_ns) < 0)
         return -1;
     return 0;
+}
+
+int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err)
+{
+    if (readings->n_columns == 0)
+        return 0;
+    if (put(writer, err, "readings", "%" PRIu64, readings->n_read) < 0 ||
+        put(writer, err, "readings.cpu_ms", "%.1f", (double)readings->spent_ns / 1e6) < 0)
+        return -1;
+    if (readings->n_without == 0)
+        return 0;
+    return put(writer, err, "readings.threads_without", "%" PRIu32 ": %s", readings->n_without, readings->why);
 }

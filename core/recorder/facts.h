@@ -5,6 +5,7 @@
 #define CORE_RECORDER_FACTS_H
 
 #include "core/base/arena.h"
+#include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
 #include "core/trace/ring.h"
 
@@ -34,5 +35,8 @@ bool facts_refusal(const struct recorder_plan *plan, const struct segment *segme
 /* What the target has published in the segment by now. */
 int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,
                     struct err *err);
+
+/* How often the recorder read counters itself, and which threads it could not read. */
+int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);
 
 #endif

@@ -89,7 +89,8 @@ static void note(struct recorder_thread *thread, const struct kernel_event *even
     case KERNEL_CPU_IN:
     case KERNEL_CPU_OUT:
     case KERNEL_CPU_PREEMPTED:
-        thread->switched = true;
+        thread->switched = thread->has_run = true;
+        thread->is_off = event->kind != KERNEL_CPU_IN;
         break;
     case KERNEL_THREAD_START:
     case KERNEL_PAGE_FAULT:

@@ -77,13 +77,14 @@ static int tell_kernel(const struct recorder *r, struct err *err)
 /* One round, in the order that the trace promises.  *n_words: how much there was. */
 static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
+    readings_take(&r->readings, clock_ns(CLOCK_MONOTONIC_RAW));
     *n_words = drain_snapshot(&r->drain);
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
         kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
-        tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 ||
-        threads_write(&r->threads, r->writer, err) < 0 || drain_methods(&r->drain, r->writer, err) < 0 ||
-        drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
+        tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
+        threads_write(&r->threads, r->writer, err) < 0 || readings_write(&r->readings, r->writer, err) < 0 ||
+        drain_methods(&r->drain, r->writer, err) < 0 || drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
         return -1;
     return flush(r, err);
 }
@@ -132,6 +133,12 @@ static int become_ready(struct recorder *r, const char *packet, struct err *err)
     return facts_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err);
 }
 
+static void hand_over(struct recorder *r, const char *packet)
+{
+    readings_hand_over(&r->readings, packet, r->session.fds, r->session.n_fds);
+    r->session.n_fds = 0;
+}
+
 /* Packets from the agent.  The end of the connection means that the target is ending. */
 static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
 {
@@ -148,6 +155,8 @@ static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
             return -1;
         if (strncmp(packet, "ready", 5) == 0 && become_ready(r, packet, err) < 0)
             return -1;
+        if (strncmp(packet, "counters ", 9) == 0)
+            hand_over(r, packet);
         *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
     }
     if (rc < 0)
@@ -259,12 +268,14 @@ static uint64_t process_cpu_ns(const struct recorder *r)
 static int finish_trace(struct recorder *r, struct err *err)
 {
     uint64_t n_words;
+    r->readings.is_last = true;
     if (write_round(r, &n_words, err) < 0)
         return -1;
     struct recorder_status status = status_of(r);
     if (link_finish(&r->link, &status, err) < 0 ||
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
-        facts_write_end(r->writer, r->session.segment, process_cpu_ns(r), err) < 0)
+        facts_write_end(r->writer, r->session.segment, process_cpu_ns(r), err) < 0 ||
+        facts_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
     return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
 }
@@ -315,6 +326,10 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_failed_classes = atomic_load(&segment->n_failed_classes);
     summary->instrument_ms = r->instrument_ms;
     summary->longest_pause_ms = r->longest_pause_ms;
+    summary->n_readings = r->readings.n_read;
+    summary->readings_ns = r->readings.spent_ns;
+    summary->n_without_readings = r->readings.n_without;
+    snprintf(summary->readings_why, sizeof summary->readings_why, "%s", r->readings.why);
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
     struct err why;
     if (facts_refusal(r->plan, segment, false, &why))
@@ -327,6 +342,7 @@ static void close_all(struct recorder *r)
     if (r->hurries) /* the next recording's program would inherit it */
         setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
+    readings_close(&r->readings);
     drain_free(&r->drain);
     link_free(&r->link);
     session_close(&r->session);

@@ -18,6 +18,13 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+/* How a thread's probes read its counters. */
+enum recorder_read {
+    RECORDER_READ_USER,    /* in user space */
+    RECORDER_READ_SYSCALL, /* by system call */
+    RECORDER_READ_NONE     /* not at all: only the recorder reads, from outside */
+};
+
 struct recorder_plan {
     pid_t pid;               /* attach to this one, or 0 */
     char *const *argv;       /* or start this command (NULL-terminated) */
@@ -27,7 +34,10 @@ struct recorder_plan {
     const char *phases_file; /* for the trace's facts; NULL: the first pass */
     const struct recorder_phase *phases;
     size_t n_phases;
-    const struct counter_set *events; /* NULL: none */
+    const struct counter_set *events;    /* NULL: none */
+    const struct counter_layout *layout; /* how those share the counters that are counted by hardware; NULL: none is */
+    enum recorder_read read;
+    const char *read_reason; /* why, if the user did not say so himself; or NULL */
     uint32_t min_bytecodes;
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;
@@ -47,8 +57,11 @@ struct recorder_summary {
     uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
     uint32_t n_classes, n_methods, n_skipped, n_failed_classes;
     double instrument_ms, longest_pause_ms; /* of the classes that were loaded already */
-    char offcpu[512];                       /* "perf", or "none: reason" */
-    char warning[512];                      /* what went wrong after the recording itself, or "" */
+    uint64_t n_readings, readings_ns;       /* of counters from outside, and the CPU time that they took */
+    uint32_t n_without_readings;            /* threads; readings_why says why the first of them */
+    char readings_why[256];
+    char offcpu[512];  /* "perf", or "none: reason" */
+    char warning[512]; /* what went wrong after the recording itself, or "" */
 };
 
 /*

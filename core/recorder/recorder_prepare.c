@@ -72,43 +72,78 @@ static const char *short_reason(struct recorder *r, const char *why)
     return text == NULL ? "" : text;
 }
 
-static int write_counters(struct recorder *r, struct err *err)
+/* An event that no group counts: derived, or not usable. */
+static struct trace_counter uncounted(struct recorder *r, const struct counter_spec *spec)
 {
-    struct trace_counter counters[COUNTERS_EVENTS_MAX];
-    const struct counter_set *events = r->plan->events;
-    size_t n = events == NULL ? 0 : events->n;
-    for (size_t i = 0; i < n; i++) {
-        const struct counter_spec *spec = &events->specs[i];
-        counters[i] = (struct trace_counter){ .name = spec->name };
-        counters[i].why = short_reason(r, spec->why);
-        counters[i].in_records = spec->kind == COUNTER_HARDWARE && spec->why[0] == '\0';
-        if (spec->kind != COUNTER_HARDWARE && r->kernel.rings == NULL)
-            counters[i].why = short_reason(r, r->offcpu + strlen("none: "));
-    }
-    return n == 0 ? 0 : trace_write_counters(r->writer, counters, n, err);
+    struct trace_counter counter = { .name = spec->name, .why = short_reason(r, spec->why) };
+    if (spec->kind != COUNTER_HARDWARE && r->kernel.rings == NULL)
+        counter.why = short_reason(r, r->offcpu + strlen("none: "));
+    return counter;
 }
 
-static uint32_t n_recorded_counters(const struct recorder_plan *plan)
+static bool is_counted(const struct counter_layout *layout, size_t event)
 {
-    uint32_t n = 0;
-    for (size_t i = 0; plan->events != NULL && i < plan->events->n; i++)
-        n += plan->events->specs[i].kind == COUNTER_HARDWARE && plan->events->specs[i].why[0] == '\0';
+    for (uint32_t slot = 0; slot < layout->n_slots; slot++)
+        if (layout->event[slot] == event)
+            return true;
+    return false;
+}
+
+/* The columns in the order of the groups' slots, and in between the other events where the user named them. */
+static size_t fill_counters(struct recorder *r, struct trace_counter *counters)
+{
+    const struct counter_layout *layout = r->layout;
+    const struct counter_set *events = r->plan->events;
+    size_t n = 0, next = 0;
+    for (uint32_t g = 0; g < layout->n_groups; g++)
+        for (uint32_t slot = layout->first[g]; slot < layout->first[g + 1]; slot++) {
+            for (; next < layout->event[slot]; next++)
+                if (!is_counted(layout, next))
+                    counters[n++] = uncounted(r, &events->specs[next]);
+            counters[n++] = (struct trace_counter){
+                .name = events->specs[layout->event[slot]].name, .why = "", .in_records = true, .group = g
+            };
+        }
+    for (; events != NULL && next < events->n; next++)
+        if (!is_counted(layout, next))
+            counters[n++] = uncounted(r, &events->specs[next]);
+    for (uint32_t g = 0; g < layout->n_groups && layout->n_groups > 1; g++)
+        counters[n++] = (struct trace_counter){ "running_ns", "", true, TRACE_COUNTER_RUNNING_NS, g };
+    if (layout->n_groups > 1)
+        counters[n++] = (struct trace_counter){ "enabled_ns", "", true, TRACE_COUNTER_ENABLED_NS, 0 };
     return n;
 }
+
+static int write_counters(struct recorder *r, struct err *err)
+{
+    struct trace_counter counters[COUNTERS_COLUMNS_MAX + COUNTERS_EVENTS_MAX];
+    size_t n = fill_counters(r, counters);
+    if (n > 0 && trace_write_counters(r->writer, counters, n, err) < 0)
+        return -1;
+    if (r->plan->read == RECORDER_READ_NONE)
+        trace_write_plain_records(r->writer);
+    return 0;
+}
+
+_Static_assert(COUNTERS_COLUMNS_MAX == RING_COUNTERS_MAX && COUNTERS_COLUMNS_MAX == TRACE_COLUMNS_MAX &&
+                   COUNTERS_COLUMNS_MAX + COUNTERS_EVENTS_MAX <= TRACE_COUNTERS_MAX,
+               "all columns have room everywhere");
 
 static int open_session(struct recorder *r, struct err *err)
 {
     struct session_plan plan = { .process = r->plan->pid != 0 ? &r->process : NULL,
                                  .ring_bytes = r->plan->ring_bytes,
-                                 .n_counters = n_recorded_counters(r->plan),
+                                 .n_counters =
+                                     r->plan->read == RECORDER_READ_NONE ? 0 : counter_layout_columns(r->layout),
                                  .config = facts_config(r->plan, &r->arena) };
+    struct readings_plan readings = { r->layout, r->plan->read == RECORDER_READ_NONE };
     if (plan.config == NULL)
         return err_set(err, "out of memory");
     if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
     link_init(&r->link, &r->session, r->plan->observer);
     r->drain.observer = r->plan->observer;
-    return 0;
+    return readings_init(&r->readings, &readings, &r->session, &r->threads, err);
 }
 
 struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns)
@@ -200,10 +235,13 @@ static int attach(struct recorder *r, struct err *err)
     return 0;
 }
 
+static const struct counter_layout no_events;
+
 int recorder_prepare(struct recorder *r, struct err *err)
 {
     const struct recorder_plan *plan = r->plan;
     threads_init(&r->threads);
+    r->layout = plan->layout != NULL ? plan->layout : &no_events;
     if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)
         return -1;
     if (check_output(plan->output, err) < 0 || open_signals(r, err) < 0 || open_session(r, err) < 0)

@@ -8,13 +8,15 @@
 #include "core/recorder/kernel.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/link_state.h"
+#include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 
 struct recorder {
-    const struct recorder_plan *plan; /* borrowed */
+    const struct recorder_plan *plan;    /* borrowed */
+    const struct counter_layout *layout; /* the plan's, or an empty one */
     struct arena arena;
     struct jvm_process process; /* the target, when attaching */
     struct launch child;        /* when starting a command */
@@ -23,6 +25,7 @@ struct recorder {
     struct drain drain;
     struct recorder_link link;
     struct kernel kernel;
+    struct readings readings;
     struct trace_writer *writer;
     struct clock_point first, latest;
     pid_t target; /* the JVM; 0 until it is known */

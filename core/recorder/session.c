@@ -206,14 +206,41 @@ int session_accept(struct session *session, struct err *err)
     return check_hello(session, err) < 0 || send_descriptors(session, err) < 0 ? -1 : 1;
 }
 
+static void drop_descriptors(struct session *session)
+{
+    while (session->n_fds > 0)
+        close(session->fds[--session->n_fds]);
+}
+
+static void take_descriptors(struct session *session, struct msghdr *message)
+{
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL; part = CMSG_NXTHDR(message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t n = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        memcpy(session->fds, CMSG_DATA(part), n * sizeof(int)); /* there was room for so many */
+        session->n_fds = n;
+    }
+}
+
 int session_receive(struct session *session, char packet[PROTOCOL_PACKET_BYTES])
 {
-    ssize_t n = session->peer < 0 ? 0 : recv(session->peer, packet, PROTOCOL_PACKET_BYTES - 1, MSG_DONTWAIT);
+    union {
+        char bytes[CMSG_SPACE(sizeof session->fds)];
+        struct cmsghdr align;
+    } control;
+    struct iovec part = { packet, PROTOCOL_PACKET_BYTES - 1 };
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
+    };
+    drop_descriptors(session);
+    ssize_t n = session->peer < 0 ? 0 : recvmsg(session->peer, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (n <= 0)
         return -1;
     packet[n] = '\0';
+    take_descriptors(session, &message);
     return 1;
 }
 
@@ -239,6 +266,7 @@ void session_close(struct session *session)
     const int fds[] = { session->listener, session->peer, session->segment_fd, session->methods_fd,
                         session->config_fd };
     remove_directory(session);
+    drop_descriptors(session);
     if (session->segment != NULL)
         munmap(session->segment, session->segment_bytes);
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)

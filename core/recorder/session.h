@@ -6,6 +6,7 @@
 #define CORE_RECORDER_SESSION_H
 
 #include "core/agent/protocol.h"
+#include "core/counters/perf_open.h"
 #include "core/jvm/process.h"
 #include "core/trace/ring.h"
 
@@ -21,6 +22,8 @@ struct session {
     /* The geometry as we made it: the target may write into the segment's header. */
     uint32_t n_rings, ring_words, n_counters;
     uint64_t rings_offset, words_offset;
+    int fds[COUNTERS_GROUPS_MAX]; /* came with the latest packet: whose they are is for the receiver to say */
+    size_t n_fds;
     pid_t peer_pid;                       /* who connected; 0 before */
     char jvm[160];                        /* its name and version; "" before */
     char directory[SESSION_PATH_BYTES];   /* as we see it; "" when removed */
@@ -45,6 +48,7 @@ int session_accept(struct session *session, struct err *err);
 
 /*
  * Receive a packet if there is one.  Returns 1 with the text, 0 when there is none, -1 at the end of the connection.
+ * Descriptors that come with it are in fds[0..n_fds); those still there at the next call are closed.
  */
 int session_receive(struct session *session, char packet[PROTOCOL_PACKET_BYTES]);
 

@@ -42,6 +42,7 @@ struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64
     thread->info.start_ticks = start_ticks;
     thread->info.end_ticks = TRACE_UNKNOWN;
     thread->found_cpu_ns = TRACE_UNKNOWN;
+    thread->ring = -1;
     thread->changed = true;
     threads->all[threads->n++] = thread;
     return thread;

@@ -14,6 +14,9 @@ struct recorder_thread {
     char name[RING_NAME_BYTES], comm[16];
     bool changed;          /* since it was written to the trace */
     bool switched;         /* the kernel told of it getting or losing a CPU */
+    bool is_off;           /* the latest that it told was that it lost one */
+    bool has_run;          /* and of either since its counters were read */
+    int32_t ring;          /* number of its ring, or -1 */
     uint64_t found_cpu_ns; /* CPU time before the recording; TRACE_UNKNOWN for those that came later */
 };
 

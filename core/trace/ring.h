@@ -59,6 +59,12 @@ enum ring_state {
     RING_ENDED = 3    /* set by the thread at its end: no word comes after this */
 };
 
+enum ring_counters {
+    RING_COUNTERS_NONE = 0,  /* none are wanted, or they are not open yet */
+    RING_COUNTERS_OPEN = 1,  /* the thread's records have values */
+    RING_COUNTERS_FAILED = 2 /* they will not open */
+};
+
 #define RING_NAME_BYTES 104
 
 struct ring {
@@ -69,6 +75,7 @@ struct ring {
     uint32_t n_lost_unrecorded; /* calls dropped since the last RING_GAP */
     _Atomic uint32_t state;     /* enum ring_state */
     int32_t tid;                /* in the target's own PID namespace */
+    _Atomic uint32_t counters;  /* enum ring_counters */
     /* Written by the recorder. */
     _Alignas(64) _Atomic uint64_t tail;
     /* Written once by the target's thread, before state becomes RING_TAKEN (the name: before name_set). */
@@ -79,7 +86,7 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 5
+#define SEGMENT_VERSION 6
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */

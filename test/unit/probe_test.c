@@ -70,7 +70,7 @@ static bool open_world(struct world *w, uint64_t ring_bytes)
         return false;
     }
     w->session.segment->epoch = EPOCH;
-    probe_start(w->session.segment, &w->config, &jvmti);
+    probe_start(w->session.segment, &w->config, &jvmti, -1);
     return true;
 }
 

@@ -1,0 +1,427 @@
+#include "core/recorder/readings.h"
+
+#include "core/base/ticks.h"
+#include "core/counters/kernel_rings.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STEP_NS          10000000u
+#define IDLE_MAX         7   /* an idle thread is read after 1, 2, 4, ... 128 steps, if nobody tells that it has run */
+#define CPU_SHARE        200 /* one part of so many of a CPU's time */
+#define READINGS_PER_S   2000
+#define CREDIT_MAX_NS    2000000
+#define CREDIT_MAX_X1000 100000
+#define OPENING_NS       5000000u /* in one round: records wait meanwhile */
+#define RESERVED_FDS     64
+
+enum reading_state {
+    READING_NEW,
+    READING_OWN,  /* through events of ours */
+    READING_RING, /* through those that the probes read, if they were handed over */
+    READING_DONE  /* no more */
+};
+
+struct reading_thread {
+    enum reading_state state;
+    enum readings_series series;
+    uint64_t read_ns, read_ticks; /* the latest reading's */
+    bool has_last;
+    uint32_t n_idle; /* readings that said nothing new */
+    struct counters_outside own;
+    uint64_t last[]; /* n_columns: the values of the latest reading of the series */
+};
+
+struct reading {
+    uint32_t thread, series;
+    uint64_t ticks;
+    size_t values; /* index of the first one */
+};
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Own events leave some descriptors for all else that the recorder opens. */
+static int highest_fd(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > INT_MAX)
+        return INT_MAX;
+    return (int)limit.rlim_cur - RESERVED_FDS;
+}
+
+int readings_init(struct readings *readings, const struct readings_plan *plan, struct session *session,
+                  struct threads *threads, struct err *err)
+{
+    memset(readings, 0, sizeof *readings);
+    readings->plan = *plan;
+    readings->session = session;
+    readings->threads = threads;
+    readings->n_columns = counter_layout_columns(plan->layout);
+    readings->highest_fd = highest_fd();
+    readings->handed = calloc(session->n_rings, sizeof *readings->handed);
+    return readings->handed == NULL ? err_set(err, "out of memory") : 0;
+}
+
+static bool is_active(const struct readings *readings)
+{
+    return readings->handed != NULL && readings->n_columns > 0;
+}
+
+static void release(struct readings_handed *handed, const struct counter_layout *layout)
+{
+    for (uint32_t g = 0; handed->outside.n_slots > 0 && g < layout->n_groups; g++)
+        ioctl(handed->outside.fds[layout->first[g]], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+    counters_outside_close(&handed->outside);
+}
+
+void readings_close(struct readings *readings)
+{
+    for (uint32_t i = 0; readings->handed != NULL && i < readings->session->n_rings; i++)
+        release(&readings->handed[i], readings->plan.layout);
+    for (uint32_t i = 0; i < readings->n_all; i++) {
+        if (readings->all[i] != NULL)
+            counters_outside_close(&readings->all[i]->own);
+        free(readings->all[i]);
+    }
+    free(readings->all);
+    free(readings->handed);
+    free(readings->pending);
+    free(readings->values);
+    memset(readings, 0, sizeof *readings);
+}
+
+/* ---- what threads hand over ---- */
+
+/* Reading anything else could wait for ever. */
+static bool is_event(int fd)
+{
+    char path[32], target[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n < 0)
+        return false;
+    target[n] = '\0';
+    return strcmp(target, "anon_inode:[perf_event]") == 0;
+}
+
+void readings_hand_over(struct readings *readings, const char *packet, const int *fds, size_t n_fds)
+{
+    int tid = 0;
+    unsigned ring = 0;
+    bool good = is_active(readings) && sscanf(packet, "counters %d %u", &tid, &ring) == 2 &&
+                ring < readings->session->n_rings && n_fds == readings->plan.layout->n_groups;
+    for (size_t i = 0; i < n_fds; i++)
+        good = good && is_event(fds[i]);
+    for (size_t i = 0; i < n_fds && !good; i++)
+        close(fds[i]);
+    if (!good)
+        return;
+    struct readings_handed *handed = &readings->handed[ring];
+    release(handed, readings->plan.layout);
+    handed->tid = tid;
+    counters_outside_adopt(&handed->outside, readings->plan.layout, fds);
+}
+
+/* What the owner of a thread's ring handed over, or NULL. */
+static struct counters_outside *handed_of(struct readings *readings, const struct recorder_thread *thread)
+{
+    if (thread->ring < 0)
+        return NULL;
+    struct readings_handed *handed = &readings->handed[thread->ring];
+    bool is_his =
+        handed->outside.n_slots > 0 && handed->tid == session_ring(readings->session, (uint32_t)thread->ring)->tid;
+    return is_his ? &handed->outside : NULL;
+}
+
+/* ---- one reading ---- */
+
+static struct reading *new_reading(struct readings *readings)
+{
+    if (readings->n_pending == readings->room) {
+        size_t room = readings->room == 0 ? 64 : readings->room * 2;
+        struct reading *pending = realloc(readings->pending, room * sizeof *pending);
+        if (pending != NULL)
+            readings->pending = pending;
+        uint64_t *values = realloc(readings->values, room * readings->n_columns * sizeof *values);
+        if (values != NULL)
+            readings->values = values;
+        if (pending == NULL || values == NULL)
+            return NULL;
+        readings->room = room;
+    }
+    struct reading *reading = &readings->pending[readings->n_pending];
+    reading->values = readings->n_pending++ * readings->n_columns;
+    return reading;
+}
+
+/* Keep it; one that says nothing new is not written.  Without memory it is lost, and the next one says the same. */
+static void keep(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine, uint64_t ticks,
+                 const uint64_t *values)
+{
+    size_t n_bytes = readings->n_columns * sizeof *values;
+    bool is_same = mine->has_last && memcmp(mine->last, values, n_bytes) == 0;
+    if (ticks < mine->read_ticks)
+        ticks = mine->read_ticks;
+    mine->n_idle = is_same ? mine->n_idle + 1 : 0;
+    struct reading *reading = is_same ? NULL : new_reading(readings);
+    if (reading == NULL)
+        return;
+    reading->thread = thread->info.index;
+    reading->series = mine->series;
+    reading->ticks = ticks;
+    memcpy(readings->values + reading->values, values, n_bytes);
+    memcpy(mine->last, values, n_bytes);
+    mine->has_last = true;
+    mine->read_ticks = ticks;
+}
+
+static uint64_t head_of(const struct readings *readings, const struct recorder_thread *thread)
+{
+    if (thread->ring < 0)
+        return 0;
+    return atomic_load_explicit(&session_ring(readings->session, (uint32_t)thread->ring)->head, memory_order_acquire);
+}
+
+/* Values between two records, neither of which is known to be before them, would tell nothing. */
+static void read_thread(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine,
+                        struct counters_outside *outside)
+{
+    uint64_t values[COUNTERS_COLUMNS_MAX], head = head_of(readings, thread), before = ticks_now();
+    thread->has_run = false;
+    bool is_valid = counters_outside_read(outside, readings->plan.layout, values);
+    uint64_t after = ticks_now();
+    readings->n_read++;
+    if (!is_valid)
+        return;
+    if (head_of(readings, thread) != head)
+        readings->n_dropped++;
+    else
+        keep(readings, thread, mine, before + (after - before) / 2, values);
+}
+
+/* ---- whose turn it is ---- */
+
+static struct counters_outside *open_events(struct readings *readings, const struct recorder_thread *thread,
+                                            struct reading_thread *mine)
+{
+    return mine->state == READING_OWN ? &mine->own : mine->state == READING_RING ? handed_of(readings, thread) : NULL;
+}
+
+static bool is_due(const struct readings *readings, const struct recorder_thread *thread,
+                   const struct reading_thread *mine, uint64_t now_ns)
+{
+    uint64_t passed_ns = now_ns - mine->read_ns;
+    if (readings->is_last)
+        return true;
+    if (thread->has_run)
+        return passed_ns >= STEP_NS;
+    return !thread->is_off && passed_ns >= (uint64_t)STEP_NS << (mine->n_idle < IDLE_MAX ? mine->n_idle : IDLE_MAX);
+}
+
+static void earn(struct readings *readings, uint64_t now_ns)
+{
+    uint64_t passed_ns = readings->round_ns == 0 ? STEP_NS : now_ns - readings->round_ns;
+    readings->round_ns = now_ns;
+    readings->credit_ns += (int64_t)(passed_ns / CPU_SHARE);
+    readings->credit_x1000 += (int64_t)(passed_ns * READINGS_PER_S / 1000000);
+    if (readings->credit_ns > CREDIT_MAX_NS)
+        readings->credit_ns = CREDIT_MAX_NS;
+    if (readings->credit_x1000 > CREDIT_MAX_X1000)
+        readings->credit_x1000 = CREDIT_MAX_X1000;
+}
+
+/* What was used since *start_ns, which becomes now. */
+static void spend(struct readings *readings, uint64_t *start_ns)
+{
+    uint64_t now_ns = cpu_ns();
+    readings->spent_ns += now_ns - *start_ns;
+    readings->credit_ns -= (int64_t)(now_ns - *start_ns);
+    *start_ns = now_ns;
+}
+
+/* The thread's events, if it is due. */
+static struct counters_outside *due_events(struct readings *readings, uint32_t i, uint64_t now_ns)
+{
+    struct reading_thread *mine = readings->all[i];
+    const struct recorder_thread *thread = readings->threads->all[i];
+    return is_due(readings, thread, mine, now_ns) ? open_events(readings, thread, mine) : NULL;
+}
+
+/* In turn, so that all are read when there is not enough time for all. */
+void readings_take(struct readings *readings, uint64_t now_ns)
+{
+    uint64_t start_ns = 0;
+    if (!is_active(readings))
+        return;
+    earn(readings, now_ns);
+    for (uint32_t n = 0; n < readings->n_all; n++) {
+        if (!readings->is_last && (readings->credit_ns <= 0 || readings->credit_x1000 <= 0))
+            break;
+        uint32_t i = readings->next < readings->n_all ? readings->next : 0;
+        readings->next = i + 1;
+        struct counters_outside *outside = due_events(readings, i, now_ns);
+        if (outside == NULL)
+            continue;
+        start_ns = start_ns == 0 ? cpu_ns() : start_ns;
+        read_thread(readings, readings->threads->all[i], readings->all[i], outside);
+        readings->all[i]->read_ns = now_ns;
+        readings->credit_x1000 -= 1000;
+        spend(readings, &start_ns);
+    }
+}
+
+/* ---- threads that come and go ---- */
+
+static void refuse(struct readings *readings, struct reading_thread *mine, const char *why)
+{
+    mine->state = READING_DONE;
+    readings->n_without++;
+    if (readings->why[0] == '\0')
+        snprintf(readings->why, sizeof readings->why, "%s", why);
+}
+
+static void begin(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
+{
+    struct counters_failure failure;
+    if (counters_outside_open(&mine->own, readings->plan.layout, thread->info.tid, &failure) < 0) {
+        mine->state = READING_DONE;
+        if (failure.error != ESRCH)
+            refuse(readings, mine, strerror(failure.error));
+        return;
+    }
+    mine->state = READING_OWN;
+    for (uint32_t i = 0; i < mine->own.n_slots; i++)
+        if (mine->own.fds[i] > readings->highest_fd) {
+            counters_outside_close(&mine->own);
+            refuse(readings, mine, "too few file descriptors (ulimit -n)");
+            return;
+        }
+    read_thread(readings, thread, mine, &mine->own); /* where the series begins */
+}
+
+static void end(struct reading_thread *mine, enum reading_state state)
+{
+    counters_outside_close(&mine->own);
+    mine->state = state;
+    mine->has_last = false;
+}
+
+/* The last values of a thread that has ended are those of its end. */
+static void end_with_thread(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
+{
+    uint64_t values[COUNTERS_COLUMNS_MAX];
+    if (mine->state == READING_OWN && counters_outside_read(&mine->own, readings->plan.layout, values))
+        keep(readings, thread, mine, thread->info.end_ticks, values);
+    end(mine, READING_DONE);
+}
+
+/* Does a thread need events of our own? */
+static bool wants_own(const struct readings *readings, const struct recorder_thread *thread)
+{
+    if (readings->plan.without_probes || thread->ring < 0)
+        return true;
+    const struct ring *ring = session_ring(readings->session, (uint32_t)thread->ring);
+    return atomic_load_explicit(&ring->counters, memory_order_acquire) == RING_COUNTERS_FAILED;
+}
+
+static void follow(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
+{
+    bool has_ring = thread->ring >= 0;
+    if (mine->state == READING_DONE)
+        return;
+    if (thread->info.end_ticks != TRACE_UNKNOWN) {
+        end_with_thread(readings, thread, mine);
+    } else if (mine->state == READING_RING && !has_ring) {
+        end(mine, READING_DONE);
+    } else if (mine->state == READING_RING && wants_own(readings, thread)) {
+        mine->series = READINGS_OWN_AGAIN;
+        begin(readings, thread, mine);
+    } else if (mine->state == READING_NEW && wants_own(readings, thread)) {
+        begin(readings, thread, mine);
+    } else if (mine->state != READING_RING && !wants_own(readings, thread)) {
+        /* The probes' own values have begun already: these would be counted twice. */
+        end(mine, READING_RING);
+        mine->series = READINGS_PROBES;
+    }
+}
+
+static int grow(struct readings *readings, struct err *err)
+{
+    uint32_t n = readings->threads->n;
+    if (n <= readings->n_all)
+        return 0;
+    struct reading_thread **all = realloc(readings->all, n * sizeof *all);
+    if (all == NULL)
+        return err_set(err, "out of memory");
+    readings->all = all;
+    while (readings->n_all < n) {
+        struct reading_thread *mine = calloc(1, sizeof *mine + readings->n_columns * sizeof *mine->last);
+        if (mine == NULL)
+            return err_set(err, "out of memory");
+        readings->all[readings->n_all++] = mine;
+    }
+    return 0;
+}
+
+/* The rings of threads that have ended are free, or others'. */
+static void forget_ended(struct readings *readings)
+{
+    uint32_t n_seen = atomic_load(&readings->session->segment->n_rings_seen);
+    for (uint32_t i = 0; i < n_seen && i < readings->session->n_rings; i++) {
+        struct readings_handed *handed = &readings->handed[i];
+        const struct ring *ring = session_ring(readings->session, i);
+        if (handed->outside.n_slots > 0 && (atomic_load(&ring->state) == RING_FREE || ring->tid != handed->tid))
+            release(handed, readings->plan.layout);
+    }
+}
+
+int readings_follow(struct readings *readings, struct err *err)
+{
+    if (!is_active(readings))
+        return 0;
+    if (grow(readings, err) < 0)
+        return -1;
+    forget_ended(readings);
+    uint64_t start_ns = kernel_now_ns();
+    for (uint32_t i = 0; i < readings->n_all; i++) {
+        struct reading_thread *mine = readings->all[i];
+        bool is_new = mine->state == READING_NEW;
+        if (!is_new || kernel_now_ns() - start_ns < OPENING_NS)
+            follow(readings, readings->threads->all[i], mine);
+    }
+    return 0;
+}
+
+/* ---- writing ---- */
+
+static int by_ticks(const void *a, const void *b)
+{
+    const struct reading *x = a, *y = b;
+    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+int readings_write(struct readings *readings, struct trace_writer *writer, struct err *err)
+{
+    if (readings->n_pending > 1)
+        qsort(readings->pending, readings->n_pending, sizeof *readings->pending, by_ticks);
+    for (size_t i = 0; i < readings->n_pending; i++) {
+        const struct reading *reading = &readings->pending[i];
+        if (trace_write_counts(writer, reading->thread, reading->series, reading->ticks,
+                               readings->values + reading->values, err) < 0)
+            return -1;
+    }
+    readings->n_pending = 0;
+    return 0;
+}
