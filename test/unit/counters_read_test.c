@@ -632,7 +632,7 @@ static void test_real_turns(void)
         return;
     }
     CHECK_NUMBER("only the leaders' files stay open", n_open_files(), before + N_TURNS);
-    printf("# %u groups of %u events, opened %d and %d ns after the first\n", N_TURNS, n, thread.begun_ns[1],
+    printf("# %d groups of %u events, opened %d and %d ns after the first\n", N_TURNS, n, thread.begun_ns[1],
            thread.begun_ns[2]);
     read_in_turns(&thread, &layout, leaders);
     uint64_t columns[COUNTERS_COLUMNS_MAX];
