@@ -223,6 +223,8 @@ static bool is_due(const struct readings *readings, const struct recorder_thread
                    const struct reading_thread *mine, uint64_t now_ns)
 {
     uint64_t passed_ns = now_ns - mine->read_ns;
+    if (thread->info.end_ticks != TRACE_UNKNOWN)
+        return false; /* its last values are taken when it is followed */
     if (readings->is_last)
         return true;
     if (thread->has_run)

@@ -218,6 +218,25 @@ static void test_readings(size_t n_counters)
     free(expected.events);
 }
 
+/* Where probes read nothing, readings have values and records have none. */
+static void test_plain_records(void)
+{
+    const uint64_t words[] = { ring_word(RING_ENTER, 4, 90), ring_word(RING_EXIT, 4, 95) }, values[] = { 7, 8, 9 };
+    struct trace_writer *writer = open_scratch("plain");
+    int rc = write_counters(writer, 3);
+    trace_write_plain_records(writer);
+    rc |= trace_write_counts(writer, 1, 0, 80, values, &err);
+    rc |= trace_write_records(writer, 1, words, 2, 100, &err);
+    CHECK_NUMBER("a plain record is one word", trace_writer_records(writer), 2);
+    rc |= trace_writer_close(writer, 100, &err);
+    struct seen seen = read_scratch("plain");
+    CHECK("plain records and readings are read", rc == 0 && seen.rc == 0 && seen.n == 3);
+    CHECK("the readings' values are theirs", seen.n == 3 && memcmp(seen.events[0].counters, values, 24) == 0);
+    CHECK("the records' are not counted", seen.n == 3 && seen.events[1].counters[0] == TRACE_NOT_COUNTED &&
+                                              seen.events[2].counters[2] == TRACE_NOT_COUNTED);
+    free(seen.events);
+}
+
 /* 36 columns of 5 groups, of which one counts: what the others' columns cost. */
 static void test_unchanged_columns(void)
 {
@@ -356,6 +375,7 @@ int main(void)
         test_random_streams(counts[i]);
     for (size_t i = 1; i < sizeof counts / sizeof counts[0]; i++)
         test_readings(counts[i]);
+    test_plain_records();
     test_unchanged_columns();
     test_too_many_counters();
     test_garbage();
