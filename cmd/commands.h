@@ -17,6 +17,7 @@ struct command {
 
 int command_doctor(int argc, char **argv, struct err *err);
 int command_dump(int argc, char **argv, struct err *err);
+int command_export(int argc, char **argv, struct err *err);
 int command_list(int argc, char **argv, struct err *err);
 int command_record(int argc, char **argv, struct err *err);
 int command_profile(int argc, char **argv, struct err *err);

@@ -72,6 +72,8 @@ struct table {
     size_t n_facts;
     const char *notes[TABLE_NOTES_MAX];
     size_t n_notes;
+    const char *schema; /* what CSV and JSON promise to keep (mmprof.schema(5)), or NULL */
+    int schema_version;
     bool is_broken; /* no memory, or too many columns, facts or notes */
 };
 
@@ -108,10 +110,12 @@ struct table_cell table_number_in(struct table *table, double number, enum table
 
 int table_print_text(const struct table *table, FILE *out, struct err *err);
 
-/* RFC 4180: a header of the columns' keys, full precision, an empty field for what is not there, CRLF. */
+/* RFC 4180: a header of the columns' keys, full precision, an empty field for what is not there, CRLF.  With a schema:
+ * its version is the first column. */
 int table_print_csv(const struct table *table, FILE *out, struct err *err);
 
-/* {"about": {facts}, "rows": [{"kind": ..., column keys}], "notes": [...]}; null for what is not there. */
+/* {"about": {facts}, "rows": [{"kind": ..., column keys}], "notes": [...]}; null for what is not there.  With a
+ * schema: its name and version first, and the columns with their units. */
 int table_print_json(const struct table *table, FILE *out, struct err *err);
 
 /* A cell as the text table prints it; n bytes are enough at 64. */

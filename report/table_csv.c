@@ -32,13 +32,15 @@ int table_print_csv(const struct table *table, FILE *out, struct err *err)
 {
     if (table->is_broken)
         return err_set(err, "out of memory for a table of %zu rows", table->n_rows);
-    fputs("kind", out);
+    fputs(table->schema != NULL ? "schema_version,kind" : "kind", out);
     for (size_t c = 0; c < table->n_columns; c++) {
         fputc(',', out);
         print_field(out, table->columns[c].key);
     }
     fputs("\r\n", out);
     for (size_t r = 0; r < table->n_rows; r++) {
+        if (table->schema != NULL)
+            fprintf(out, "%d,", table->schema_version);
         print_field(out, table->rows[r].kind);
         for (size_t c = 0; c < table->n_columns; c++) {
             fputc(',', out);

@@ -22,8 +22,33 @@ static bool add_row(cJSON *rows, const struct table *table, const struct table_r
     return ok;
 }
 
+static const char *unit_name(enum table_unit unit)
+{
+    static const char *const names[] = { [TABLE_TEXT] = "text", [TABLE_COUNT] = "count", [TABLE_SHARE] = "share",
+                                         [TABLE_NS] = "ns",     [TABLE_RATIO] = "ratio", [TABLE_RATE] = "rate" };
+    return names[unit];
+}
+
+/* The schema's name and version, and what the columns are. */
+static bool add_schema(cJSON *json, const struct table *table)
+{
+    bool ok = cJSON_AddStringToObject(json, "schema", table->schema) != NULL &&
+              cJSON_AddNumberToObject(json, "schema_version", table->schema_version) != NULL;
+    cJSON *columns = cJSON_AddArrayToObject(json, "columns");
+    for (size_t c = 0; ok && columns != NULL && c < table->n_columns; c++) {
+        cJSON *column = cJSON_CreateObject();
+        ok = column != NULL && cJSON_AddItemToArray(columns, column) &&
+             cJSON_AddStringToObject(column, "key", table->columns[c].key) != NULL &&
+             cJSON_AddStringToObject(column, "unit", unit_name(table->columns[c].unit)) != NULL &&
+             cJSON_AddStringToObject(column, "heading", table->columns[c].heading) != NULL;
+    }
+    return ok && columns != NULL;
+}
+
 static bool fill(cJSON *json, const struct table *table)
 {
+    if (table->schema != NULL && !add_schema(json, table))
+        return false;
     cJSON *about = cJSON_AddObjectToObject(json, "about");
     cJSON *rows = cJSON_AddArrayToObject(json, "rows");
     cJSON *notes = cJSON_AddArrayToObject(json, "notes");

@@ -393,6 +393,11 @@ uint64_t trace_start_ticks(const struct trace_reader *reader)
     return reader->tables.first_clock[0];
 }
 
+uint64_t trace_start_realtime_ns(const struct trace_reader *reader)
+{
+    return reader->tables.n_clock_points == 0 ? 0 : reader->tables.first_clock[2];
+}
+
 uint64_t trace_end_ticks(const struct trace_reader *reader)
 {
     uint64_t clock = reader->tables.last_clock[0], seen = latest(reader);

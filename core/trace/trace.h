@@ -186,6 +186,7 @@ uint32_t trace_n_methods(const struct trace_reader *reader);         /* ids are 
 size_t trace_n_counters(const struct trace_reader *reader);          /* all, in records or not */
 size_t trace_n_recorded_counters(const struct trace_reader *reader); /* those in records, in table order */
 uint64_t trace_start_ticks(const struct trace_reader *reader);       /* the first clock point's */
+uint64_t trace_start_realtime_ns(const struct trace_reader *reader); /* CLOCK_REALTIME then; 0: not known */
 uint64_t trace_end_ticks(const struct trace_reader *reader);         /* END's, or the latest moment seen so far */
 
 /* ns per tick from the first and last clock points seen so far; 0 when there are fewer than two. */

@@ -1,0 +1,208 @@
+/*
+ * mmprof export: a trace in the formats of other tools.
+ */
+#include "cmd/trace_argument.h"
+#include "report/export.h"
+#include "report/phase_report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Perfetto opens a file of 200,000 slices (20 MB) in a second or two. */
+#define MAX_SLICES 200000
+
+#define TABLE_SCHEMA         "mmprof.phases"
+#define TABLE_SCHEMA_VERSION 1
+
+struct export_options {
+    const char *path, *format, *output, *clock, *value;
+    double min_share, min_slice_s;
+    bool per_thread, salvage, quiet;
+};
+
+/* Everything that one run holds. */
+struct export_run {
+    const struct export_options *options;
+    struct arena arena;
+    struct trace_reader *reader;
+    struct calltree tree;
+    struct report_source source;
+};
+
+struct format {
+    const char *name;
+    bool is_binary;
+    int (*write)(struct export_run *run, FILE *out, struct err *err);
+};
+
+static int parse(int argc, char **argv, struct export_options *o, bool *done, struct err *err)
+{
+    struct options_row rows[] = {
+        { 'f', "format", "FORMAT", OPTION_TEXT, &o->format, "folded, speedscope, pprof, chrome, json or csv" },
+        { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write to FILE instead of the standard output" },
+        { 0, "value", "VALUE", OPTION_TEXT, &o->value, "cpu, wall, calls, or an event of the trace (cpu)" },
+        { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread, "a tree for each thread (folded, speedscope, pprof)" },
+        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "count smaller contexts as their callers' (0)" },
+        { 0, "min-slice", "SECONDS", OPTION_SECONDS, &o->min_slice_s,
+          "leave out shorter slices (chrome; as many as fit 200,000)" },
+        { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (json, csv; cpu)" },
+        { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was left out" },
+        { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the trace" },
+        { 0 },
+    };
+    return command_parse_trace(
+        "export --format FORMAT [OPTIONS] [TRACE]",
+        "Writes a trace (trace.dat) for other tools: folded stacks (flamegraph.pl, inferno),\n"
+        "speedscope, pprof, Chrome's trace events (Perfetto), or the phase table as JSON or CSV.",
+        rows, argc, argv, &o->path, done, err);
+}
+
+/* ---- formats ---- */
+
+static int build(struct export_run *run, struct err *err)
+{
+    const struct export_options *o = run->options;
+    struct calltree_options options = { .per_thread = o->per_thread };
+    enum phases_clock clock;
+    if (report_clock_parse(o->clock, &clock, err) < 0 || trace_open(&run->reader, o->path, o->salvage, err) < 0 ||
+        calltree_build(run->reader, &options, &run->tree, err) < 0)
+        return -1;
+    run->source =
+        (struct report_source){ o->path, run->reader, &run->tree, report_clock(&run->tree, clock), &run->arena };
+    return 0;
+}
+
+static int write_tree(struct export_run *run,
+                      int (*write)(const struct report_source *, const struct export_wish *, FILE *, struct err *),
+                      FILE *out, struct err *err)
+{
+    struct export_wish wish = { run->options->value, run->options->min_share };
+    return build(run, err) < 0 ? -1 : write(&run->source, &wish, out, err);
+}
+
+static int write_folded(struct export_run *run, FILE *out, struct err *err)
+{
+    return write_tree(run, export_folded, out, err);
+}
+
+static int write_speedscope(struct export_run *run, FILE *out, struct err *err)
+{
+    return write_tree(run, export_speedscope, out, err);
+}
+
+static int write_pprof(struct export_run *run, FILE *out, struct err *err)
+{
+    return write_tree(run, export_pprof, out, err);
+}
+
+static int write_chrome(struct export_run *run, FILE *out, struct err *err)
+{
+    const struct export_options *o = run->options;
+    struct export_chrome_wish wish = { o->path, o->salvage, o->min_slice_s < 0 ? -1 : o->min_slice_s * 1e9,
+                                       MAX_SLICES };
+    struct export_slices slices;
+    if (export_chrome(&wish, out, &slices, err) < 0)
+        return -1;
+    char limit[64];
+    table_format_ns(slices.limit_ns, limit, sizeof limit);
+    if (slices.n_left_out > 0 && !o->quiet)
+        fprintf(stderr, "mmprof: %.0f slices are written; %.0f shorter than %s are left out (--min-slice)\n",
+                (double)slices.n_written, (double)slices.n_left_out, limit);
+    return 0;
+}
+
+static int make_table(struct export_run *run, struct table *table, struct err *err)
+{
+    struct report_wish wish = { .sort = "time", .min_share = run->options->min_share };
+    struct calltree_total *totals;
+    size_t n_totals;
+    if (build(run, err) < 0 ||
+        calltree_totals(&run->tree, VM_PART_APPLICATION, &run->arena, &totals, &n_totals, err) < 0 ||
+        report_make(&run->source, totals, n_totals, &wish, table, err) < 0)
+        return -1;
+    table->schema = TABLE_SCHEMA;
+    table->schema_version = TABLE_SCHEMA_VERSION;
+    return 0;
+}
+
+static int write_json(struct export_run *run, FILE *out, struct err *err)
+{
+    struct table table;
+    return make_table(run, &table, err) < 0 ? -1 : table_print_json(&table, out, err);
+}
+
+static int write_csv(struct export_run *run, FILE *out, struct err *err)
+{
+    struct table table;
+    return make_table(run, &table, err) < 0 ? -1 : table_print_csv(&table, out, err);
+}
+
+static const struct format formats[] = {
+    { "folded", false, write_folded }, { "speedscope", false, write_speedscope },
+    { "pprof", true, write_pprof },    { "chrome", false, write_chrome },
+    { "json", false, write_json },     { "csv", false, write_csv },
+};
+
+static const struct format *find_format(const char *name, struct err *err)
+{
+    for (size_t i = 0; name != NULL && i < sizeof formats / sizeof formats[0]; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    if (name == NULL)
+        err_set(err, "no format is given");
+    else
+        err_set(err, "unknown format '%s'", name);
+    err_next(err, "choose --format folded, speedscope, pprof, chrome, json or csv");
+    return NULL;
+}
+
+/* ---- the whole ---- */
+
+static int open_output(const struct export_options *o, const struct format *format, FILE **out, struct err *err)
+{
+    *out = stdout;
+    if (o->output == NULL && format->is_binary && isatty(STDOUT_FILENO)) {
+        err_set(err, "%s is binary: not for a terminal", format->name);
+        return err_next(err, "name a file with -o, like 'profile.pb.gz'");
+    }
+    if (o->output == NULL || strcmp(o->output, "-") == 0)
+        return 0;
+    *out = fopen(o->output, "w");
+    if (*out != NULL)
+        return 0;
+    err_set(err, "cannot write '%s': %s", o->output, strerror(errno));
+    return err_next(err, "choose another place with -o");
+}
+
+static int run_export(struct export_run *run, struct err *err)
+{
+    const struct export_options *o = run->options;
+    const struct format *format = find_format(o->format, err);
+    FILE *out;
+    if (format == NULL || open_output(o, format, &out, err) < 0)
+        return -1;
+    int rc = format->write(run, out, err);
+    struct stat about;
+    bool is_file = out != stdout && fstat(fileno(out), &about) == 0 && S_ISREG(about.st_mode);
+    if (out != stdout && fclose(out) != 0 && rc == 0)
+        rc = err_set(err, "cannot write '%s': %s", o->output, strerror(errno));
+    if (rc < 0 && is_file) /* half a file is worse than none */
+        remove(o->output);
+    return rc;
+}
+
+int command_export(int argc, char **argv, struct err *err)
+{
+    struct export_options options = { .clock = "cpu", .value = "cpu", .min_slice_s = -1 };
+    struct export_run run = { .options = &options };
+    bool done;
+    if (parse(argc, argv, &options, &done, err) < 0)
+        return -1;
+    int rc = done ? 0 : run_export(&run, err);
+    calltree_free(&run.tree);
+    trace_close(run.reader);
+    arena_free(&run.arena);
+    return rc;
+}

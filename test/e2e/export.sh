@@ -1,0 +1,113 @@
+#!/bin/bash
+# mmprof export: each format is read by a strict reader of it, and says the same of a method as 'mmprof report' does.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+needs_command export
+command -v python3 > "$SCRATCH/which" || skip_all "python3 is not installed; 'make deps' installs it"
+
+jdk=$(first_jdk)
+trace=$SCRATCH/trace.dat
+"$mmprof" record -q --include 'micro/*' --min-bytecodes 0 -o "$trace" -- \
+    "$jdk/bin/java" -cp "$classes" micro.Thesis 300 1 > "$SCRATCH/out" 2>&1
+is "a program is recorded" $? 0
+
+reader() {
+    python3 "$root/test/tools/read_exports.py" "$@" 2>&1
+}
+
+export_to() {
+    "$mmprof" export -q --format "$1" -o "$SCRATCH/$1" "${@:2}" "$trace" 2>&1
+}
+
+# of_method KEY: what the table of all methods says of micro.Thesis.sortData.
+of_method() {
+    "$mmprof" phases --all --csv -o "$SCRATCH/phases.json" "$trace" | tr -d '\r' |
+        awk -F , -v key="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            $at["method"] == "sortData" { printf "%.0f\n", $at[key] }'
+}
+
+# of_calls METHOD: how often it was called.
+of_calls() {
+    "$mmprof" phases --all --csv -o "$SCRATCH/phases.json" "$trace" | tr -d '\r' |
+        awk -F , -v m="$1" '$12 == m { print $5 }'
+}
+
+# near CLAIM ACTUAL EXPECTED: within a thousandth; each context is rounded to a nanosecond.
+near() {
+    if awk -v a="$2" -v b="$3" 'BEGIN { exit !(b > 0 && a - b <= b / 1000 && b - a <= b / 1000) }'; then
+        ok "$1"
+    else
+        not_ok "$1" "is:       $2" "expected: $3"
+    fi
+}
+
+method=micro.Thesis.sortData
+total=$(of_method total_ns)
+[ -n "$total" ] && ok "the table has $method" || not_ok "the table has $method"
+
+for format in folded speedscope pprof; do
+    is "$format is written" "$(export_to $format)" ""
+    read -r value sum < <(reader $format "$SCRATCH/$format" $method)
+    near "$format: $method has the time that the table says" "${value-}" "$total"
+    [ $format = folded ] && all=${sum-}
+    near "$format: all of it is as much as in the folded stacks" "${sum-}" "${all-}"
+done
+if command -v protoc > "$SCRATCH/which"; then
+    gunzip < "$SCRATCH/pprof" | protoc --decode perftools.profiles.Profile -I "$root/test/tools" \
+        pprof_profile.proto > "$SCRATCH/decoded" 2>&1
+    is "pprof: protoc decodes it by its schema" $? 0
+    is "pprof: it knows all fields" "$(grep -cE '^ *[0-9]+[:{ ]' "$SCRATCH/decoded")" 0
+    matches "pprof: with the method" "$(cat "$SCRATCH/decoded")" "string_table: \"$method\""
+else
+    skip "pprof: protoc decodes it by its schema" "protoc is not installed; 'make deps' installs it"
+fi
+
+export_to folded --value calls > "$SCRATCH/out"
+read -r value sum < <(reader folded "$SCRATCH/folded" micro.Thesis.compare)
+is "folded: calls can be counted instead" "${value-}" "$(of_calls compare)"
+export_to folded --min-share 50% > "$SCRATCH/out"
+read -r value sum < <(reader folded "$SCRATCH/folded" micro.Thesis.compare)
+is "folded: small contexts can be left out" "${value-}" 0
+near "folded: their time is their callers' then" "${sum-}" "$all"
+export_to speedscope --per-thread > "$SCRATCH/out"
+matches "speedscope: each thread can have a profile of its own" "$(cat "$SCRATCH/speedscope")" \
+    '"name":"main \([0-9]+\)"'
+
+is "chrome is written" "$(export_to chrome)" ""
+read -r n _ < <(reader chrome "$SCRATCH/chrome" Thesis.sortData)
+is "chrome: a slice for each call" "${n-}" "$(of_method calls)"
+matches "chrome: the main thread has slices of methods" "$(reader tracks "$SCRATCH/chrome" method)" '^main$'
+matches "chrome: the VM's threads have slices of CPU time" "$(reader tracks "$SCRATCH/chrome" cpu)" \
+    '^(VM Thread|C[12] Compiler.*)$'
+"$mmprof" export --format chrome --min-slice 0.001 -o "$SCRATCH/chrome" "$trace" 2> "$SCRATCH/said"
+matches "chrome: it says what was left out" "$(cat "$SCRATCH/said")" \
+    'slices are written; [0-9]+ shorter than 1\.00 ms are left out'
+read -r n _ < <(reader chrome "$SCRATCH/chrome" Thesis.compare)
+calls=$(of_calls compare)
+[ "${n:-$calls}" -lt "$calls" ] && ok "chrome: short calls are left out" ||
+    not_ok "chrome: short calls are left out" "${n-} slices of $calls calls"
+
+is "json is written" "$(export_to json)" ""
+keys=$(reader keys "$SCRATCH/json")
+is "json: the schema's page describes each key" "$(while read -r key; do
+    grep -qE "^\.It( Cm)?.*[ \"]$key( |,|\"|$)" "$root/man/mmprof.schema.5" || echo "$key"
+done <<< "$keys")" ""
+is "csv is written" "$(export_to csv)" ""
+is "csv: the version is in each row" "$(tr -d '\r' < "$SCRATCH/csv" | cut -d , -f 1 | sort | uniq -c | wc -l)" 2
+is "csv: its columns are those of JSON" "$(head -n 1 "$SCRATCH/csv" | tr -d '\r' | tr ',' '\n' | tail -n +3)" \
+    "$(sed -n '/^label$/,$p' <<< "$keys")"
+
+refused() {
+    "$mmprof" export "${@:3}" > "$SCRATCH/out" 2> "$SCRATCH/said"
+    is "$1: status 1" $? 1
+    matches "$1: says what to do" "$(cat "$SCRATCH/said")" "$2"
+}
+refused "an unknown format" 'next: choose --format folded' --format svg "$trace"
+refused "no format" 'next: choose --format folded' "$trace"
+refused "an unknown value" 'next: it has calls, wall, cpu' --format folded --value cycles "$trace"
+refused "no trace" 'nothing-here.dat' --format chrome "$SCRATCH/nothing-here.dat"
+refused "a place that cannot be written" 'next: choose another place' --format csv -o "$SCRATCH/none/x" "$trace"
+refused "a format that fails leaves no file" 'it has' --format folded --value cycles -o "$SCRATCH/half" "$trace"
+[ ! -e "$SCRATCH/half" ] && ok "no half file is there" || not_ok "no half file is there"
+
+done_testing
