@@ -13,7 +13,7 @@
 static struct {
     pthread_mutex_t lock;
     _Atomic int n_hooks;           /* threads in the hook */
-    _Atomic uint64_t latest_ticks; /* when a loaded class was last shown: not the application's time yet */
+    _Atomic uint64_t latest_ticks; /* when the hook was done with the latest class that was loaded already */
     struct hash_set classes;       /* value: methods that have probes; second: most of them so far */
     struct instrument_counts counts;
     struct segment *segment; /* where counts are published; borrowed, or NULL */
