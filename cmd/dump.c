@@ -165,10 +165,14 @@ static void put_counters(const struct dump *dump, const uint64_t *values)
 static void dump_event(struct dump *dump, const struct trace_event *event)
 {
     static const char *const kinds[] = {
-        [TRACE_ENTER] = "enter",       [TRACE_EXIT] = "exit",        [TRACE_UNWIND] = "unwind",
-        [TRACE_GAP] = "gap",           [TRACE_CPU_IN] = "runs",      [TRACE_CPU_OUT] = "waits",
-        [TRACE_CPU_PREEMPTED] = "out", [TRACE_PAGE_FAULT] = "fault", [TRACE_THREAD_START] = "starts",
-        [TRACE_THREAD_END] = "ends",   [TRACE_KERNEL_LOST] = "lost", [TRACE_COUNTS] = "counts",
+        [TRACE_ENTER] = "enter",         [TRACE_EXIT] = "exit",
+        [TRACE_UNWIND] = "unwind",       [TRACE_GAP] = "gap",
+        [TRACE_CPU_IN] = "runs",         [TRACE_CPU_OUT] = "waits",
+        [TRACE_CPU_PREEMPTED] = "out",   [TRACE_PAGE_FAULT] = "fault",
+        [TRACE_THREAD_START] = "starts", [TRACE_THREAD_END] = "ends",
+        [TRACE_KERNEL_LOST] = "lost",    [TRACE_COUNTS] = "counts",
+        [TRACE_ARMED] = "armed",         [TRACE_DISARMED] = "disarmed",
+        [TRACE_PAUSE] = "pause",         [TRACE_RECOVERED] = "recovered",
     };
     dump->n_records += event->kind <= TRACE_GAP;
     dump->n_kernel += event->kind > TRACE_GAP && event->kind <= TRACE_KERNEL_LOST;
@@ -176,12 +180,12 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
     if (!dump->with_events)
         return;
     put_time(dump, event->ticks);
-    if (event->kind == TRACE_KERNEL_LOST)
-        fprintf(dump->out, "%-20s ", "(kernel)");
+    if (event->kind == TRACE_KERNEL_LOST || event->kind >= TRACE_ARMED)
+        fprintf(dump->out, "%-20s ", event->kind == TRACE_KERNEL_LOST ? "(kernel)" : "(mmprof)");
     else
         put_thread(dump, event->thread);
     fputs(kinds[event->kind], dump->out);
-    if (event->kind <= TRACE_UNWIND)
+    if (event->kind <= TRACE_UNWIND || event->kind == TRACE_ARMED || event->kind == TRACE_DISARMED)
         put_subject(dump, event);
     if (event->kind == TRACE_GAP)
         fprintf(dump->out, "  %" PRIu64 " calls not recorded", event->count);
@@ -189,6 +193,8 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
         fprintf(dump->out, "  %" PRIu64 " events", event->count);
     if (event->kind == TRACE_COUNTS)
         fprintf(dump->out, "  series %" PRIu64, event->count);
+    if (event->kind == TRACE_PAUSE || event->kind == TRACE_RECOVERED)
+        fprintf(dump->out, "  %.3f ms", (double)event->count / 1e6);
     if (event->counters != NULL)
         put_counters(dump, event->counters);
     fputc('\n', dump->out);

@@ -404,6 +404,8 @@ static int build(struct builder *b, struct err *err)
     while ((rc = trace_next(b->reader, &event, err)) > 0) {
         if (!b->is_begun && event.kind <= TRACE_GAP && begin(b, err) < 0)
             return -1;
+        if (event.kind >= TRACE_ARMED)
+            continue;
         rc = event.kind <= TRACE_GAP ? on_record(b, &event, err) : on_kernel(b, &event, err);
         if (rc < 0)
             return -1;

@@ -75,12 +75,14 @@ static void switch_gates(JNIEnv *jni, const struct control *control, const char 
 
 /* ---- what takes its time: each fills work.answer, or returns -1 with *err set ---- */
 
-static void answer_change(const char *what, const struct retransform_pass *pass, uint32_t n_methods, uint32_t n_unknown,
-                          uint32_t n_failed)
+/* ticks: as for switch_gates. */
+static void answer_change(const char *what, uint64_t ticks, const struct retransform_pass *pass, uint32_t n_methods,
+                          uint32_t n_unknown, uint32_t n_failed)
 {
     snprintf(work.answer, sizeof work.answer,
-             "%s classes=%u methods=%u unknown=%u failed=%u batches=%u longest_ms=%.3f pause_ms=%.3f total_ms=%.3f",
-             what, pass->n_classes, n_methods, n_unknown, n_failed, pass->n_batches, pass->longest_batch_ms,
+             "%s ticks=%" PRIu64
+             " classes=%u methods=%u unknown=%u failed=%u batches=%u longest_ms=%.3f pause_ms=%.3f total_ms=%.3f",
+             what, ticks, pass->n_classes, n_methods, n_unknown, n_failed, pass->n_batches, pass->longest_batch_ms,
              pass->longest_pause_ms, pass->total_ms);
 }
 
@@ -99,7 +101,7 @@ static int do_instrument(JNIEnv *jni, struct err *err)
         retransform_changed(work.jvmti, jni, work.control, &work.stopping, &pass, err) < 0)
         goto out;
     instrument_counts(&after);
-    answer_change("instrumented", &pass, methods_count(&config) - n_methods, 0,
+    answer_change("instrumented", ticks_now(), &pass, methods_count(&config) - n_methods, 0,
                   after.n_failed_classes - before.n_failed_classes);
     rc = 0;
 out:
@@ -112,13 +114,14 @@ static int do_remove(JNIEnv *jni, struct err *err)
     uint32_t ids[MAX_IDS], n_unknown;
     size_t n = parse_ids(work.packet, ids);
     struct retransform_pass pass;
+    uint64_t before = ticks_now();
     for (size_t i = 0; i < n; i++)
         if (methods_has_id(ids[i]))
             classes_arm(jni, ids[i], false);
     if (methods_remove(ids, n, &n_unknown, err) < 0 ||
         retransform_changed(work.jvmti, jni, work.control, &work.stopping, &pass, err) < 0)
         return -1;
-    answer_change("removed", &pass, (uint32_t)n - n_unknown, n_unknown, 0);
+    answer_change("removed", before, &pass, (uint32_t)n - n_unknown, n_unknown, 0);
     return 0;
 }
 

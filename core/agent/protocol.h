@@ -18,7 +18,7 @@
  *
  *     arm ID ...                            armed ticks=T n=N unknown=N
  *     disarm ID ...                         disarmed ticks=T n=N unknown=N
- *     instrument   (with a descriptor)      instrumented classes=N methods=N ... pause_ms=X total_ms=X
+ *     instrument   (with a descriptor)      instrumented ticks=T classes=N methods=N ...
  *     remove ID ...                         removed (the same)
  *     sample PERIOD_MS N   (the same)       sampled n=N
  *                                           or, to any of them:  refused COMMAND TEXT

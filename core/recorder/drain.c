@@ -128,8 +128,7 @@ static char *copy(struct arena *arena, struct protocol_text text)
 
 static int tell_method(const struct drain *drain, const struct trace_method *method, struct err *err)
 {
-    const struct recorder_observer *observer = drain->observer;
-    return observer == NULL || observer->method == NULL ? 0 : observer->method(observer->context, method, err);
+    return drain->link == NULL ? 0 : link_know(drain->link, method, err);
 }
 
 static int write_method(const struct drain *drain, struct trace_writer *writer, const struct protocol_method *method,

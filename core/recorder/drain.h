@@ -8,7 +8,7 @@
 #ifndef CORE_RECORDER_DRAIN_H
 #define CORE_RECORDER_DRAIN_H
 
-#include "core/recorder/link.h"
+#include "core/recorder/link_state.h"
 #include "core/recorder/session.h"
 #include "core/recorder/threads.h"
 
@@ -31,7 +31,8 @@ struct drain {
     uint64_t n_lost;                          /* calls lost by threads that have ended */
     pid_t pid, inner_pid;                     /* of the target: to translate thread ids */
     bool kernel_tells_ends;                   /* so the rings need not */
-    const struct recorder_observer *observer; /* is told of methods and records; borrowed, or NULL */
+    const struct recorder_observer *observer; /* is told of records; borrowed, or NULL */
+    struct recorder_link *link;               /* is told of methods; borrowed, or NULL */
 };
 
 /* Returns 0, or -1 with *err set. */

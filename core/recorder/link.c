@@ -12,6 +12,8 @@
 #define IDS_PER_PACKET 400
 #define PIECE_BYTES    65536
 
+#define PHASE "phase " /* of a method in a configuration */
+
 static const struct {
     const char *name, *answer;
     bool is_slow; /* one at a time */
@@ -28,6 +30,7 @@ void link_init(struct recorder_link *link, struct session *session, const struct
     memset(link, 0, sizeof *link);
     link->session = session;
     link->observer = observer;
+    link->told.arena = &link->arena;
 }
 
 static void free_command(struct link_command *command)
@@ -36,6 +39,7 @@ static void free_command(struct link_command *command)
         close(command->fd);
     free(command->ids);
     free(command->packet);
+    free(command->names);
     free(command);
 }
 
@@ -46,6 +50,18 @@ void link_free(struct recorder_link *link)
         free_command(command);
     }
     link->commands = NULL;
+    map_free(&link->told);
+    arena_free(&link->arena);
+}
+
+int link_know(struct recorder_link *link, const struct trace_method *method, struct err *err)
+{
+    const struct recorder_observer *observer = link->observer;
+    char *name = arena_printf(&link->arena, "%s %s %s", method->class_name, method->name, method->descriptor);
+    if (name == NULL || map_put(&link->told, name, strlen(name), method->id) < 0 ||
+        map_put(&link->told, &method->id, sizeof method->id, method->id) < 0)
+        return err_set(err, "out of memory");
+    return observer == NULL || observer->method == NULL ? 0 : observer->method(observer->context, method, err);
 }
 
 /* ---- giving commands ---- */
@@ -143,16 +159,19 @@ int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, s
     return give_all_ids(link, RECORDER_REMOVE, ids, n, err);
 }
 
-/* A command with a memory file: takes over the descriptor. */
-static int give_file(struct recorder_link *link, enum recorder_command which, const char *text, int fd, struct err *err)
+/* A command with a memory file: takes over the descriptor, and names. */
+static int give_file(struct recorder_link *link, enum recorder_command which, const char *text, int fd, char *names,
+                     struct err *err)
 {
     struct link_command *command = fd < 0 ? NULL : add(link, which);
     if (command == NULL) {
         if (fd >= 0)
             close(fd);
+        free(names);
         return err_set(err, "cannot make a memory file: %s", strerror(errno));
     }
     command->fd = fd;
+    command->names = names;
     command->packet = strdup(text);
     if (command->packet == NULL)
         return drop_failed(link, command, err);
@@ -162,24 +181,27 @@ static int give_file(struct recorder_link *link, enum recorder_command which, co
 
 int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n, struct err *err)
 {
-    int fd = memfd_create("mmprof-methods-wanted", MFD_CLOEXEC), copy = fd < 0 ? -1 : dup(fd);
-    FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+    int fd = memfd_create("mmprof-methods-wanted", MFD_CLOEXEC);
+    char *text = NULL;
+    size_t n_bytes = 0;
+    FILE *out = open_memstream(&text, &n_bytes);
     for (size_t i = 0; out != NULL && i < n; i++)
-        fprintf(out, "phase %s %s %s\n", methods[i].class_name, methods[i].name, methods[i].descriptor);
-    if (out == NULL || fclose(out) != 0) {
+        fprintf(out, PHASE "%s %s %s\n", methods[i].class_name, methods[i].name, methods[i].descriptor);
+    if (out == NULL || fclose(out) != 0 || fd < 0 || write(fd, text, n_bytes) != (ssize_t)n_bytes) {
         err_set(err, "cannot write a memory file: %s", strerror(errno));
+        free(text);
         if (fd >= 0)
             close(fd);
         return -1;
     }
-    return give_file(link, RECORDER_INSTRUMENT, "instrument", fd, err);
+    return give_file(link, RECORDER_INSTRUMENT, "instrument", fd, text, err);
 }
 
 int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err)
 {
     char text[64];
     snprintf(text, sizeof text, "sample %" PRIu32 " %" PRIu32, period_ms, n);
-    return give_file(link, RECORDER_SAMPLE, text, memfd_create("mmprof-samples", MFD_CLOEXEC), err);
+    return give_file(link, RECORDER_SAMPLE, text, memfd_create("mmprof-samples", MFD_CLOEXEC), NULL, err);
 }
 
 /* ---- what the agent says ---- */
@@ -219,9 +241,49 @@ static int read_samples(struct recorder_link *link, struct link_command *command
     return 0;
 }
 
+/* The ids of those of an instrument's methods that the agent has told of. */
+static int find_ids(const struct recorder_link *link, struct link_command *command, struct err *err)
+{
+    size_t n_lines = 0;
+    for (const char *at = command->names; (at = strchr(at, '\n')) != NULL; at++)
+        n_lines++;
+    command->ids = malloc((n_lines + 1) * sizeof *command->ids);
+    if (command->ids == NULL)
+        return err_set(err, "out of memory");
+    for (const char *at = command->names, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+        const char *name = at + strlen(PHASE);
+        const uint32_t *id = map_get(&link->told, name, (size_t)(end - name));
+        if (id != NULL)
+            command->ids[command->n_ids++] = *id;
+    }
+    return 0;
+}
+
+static int write_control(const struct recorder_link *link, enum trace_kind kind, uint32_t method, uint64_t ticks,
+                         uint64_t count, struct err *err)
+{
+    const struct trace_event event = { .kind = kind, .method = method, .ticks = ticks, .count = count };
+    return link->writer == NULL ? 0 : trace_write_control(link->writer, &event, 1, err);
+}
+
+/* What the trace is told of a command that was done. */
+static int write_done(const struct recorder_link *link, const struct recorder_answer *told, struct err *err)
+{
+    bool armed = told->command == RECORDER_ARM || told->command == RECORDER_INSTRUMENT;
+    if (told->refused != NULL)
+        return 0;
+    for (size_t i = 0; i < told->n_ids; i++)
+        if (map_get(&link->told, &told->ids[i], sizeof told->ids[i]) != NULL &&
+            write_control(link, armed ? TRACE_ARMED : TRACE_DISARMED, told->ids[i], told->ticks, 0, err) < 0)
+            return -1;
+    return 0;
+}
+
 static int answer(struct recorder_link *link, struct link_command *command, const char *packet, const char *refused,
                   struct err *err)
 {
+    if (command->command == RECORDER_INSTRUMENT && refused == NULL && find_ids(link, command, err) < 0)
+        return -1;
     const struct recorder_answer told = { .command = command->command,
                                           .refused = refused,
                                           .ids = command->ids,
@@ -235,7 +297,9 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
                                           .total_ms = number_of(packet, "total_ms"),
                                           .n_samples =
                                               command->command == RECORDER_SAMPLE ? count_of(packet, "n") : 0 };
-    int rc = command->command == RECORDER_SAMPLE ? read_samples(link, command, err) : 0;
+    int rc = write_done(link, &told, err);
+    if (rc == 0 && command->command == RECORDER_SAMPLE)
+        rc = read_samples(link, command, err);
     if (rc == 0 && link->observer != NULL && link->observer->answer != NULL)
         rc = link->observer->answer(link->observer->context, &told, err);
     drop(link, command);
@@ -248,20 +312,21 @@ static bool is_word(const char *packet, const char *word)
     return strncmp(packet, word, n) == 0 && (packet[n] == ' ' || packet[n] == '\0');
 }
 
-static void hear_pause(struct recorder_link *link, const char *packet)
+static int hear_pause(struct recorder_link *link, const char *packet, struct err *err)
 {
     double ms = number_of(packet, "ns") / 1e6;
     link->n_pauses++;
     link->pauses_ms += ms;
     if (ms > link->longest_pause_ms)
         link->longest_pause_ms = ms;
+    return write_control(link, TRACE_PAUSE, 0, ticks_of(packet), (uint64_t)(ms * 1e6), err);
 }
 
 int link_hear(struct recorder_link *link, const char *packet, struct err *err)
 {
     const char *refused = is_word(packet, "refused") ? packet + strlen("refused ") : NULL;
     if (is_word(packet, "pause"))
-        hear_pause(link, packet);
+        return hear_pause(link, packet, err);
     if (is_word(packet, "ready"))
         link->ready = true;
     /* Commands of a kind are answered in their order. */

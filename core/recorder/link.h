@@ -62,7 +62,11 @@ enum recorder_command {
 struct recorder_answer {
     enum recorder_command command;
     const char *refused; /* why it was not done, or NULL; borrowed */
-    const uint32_t *ids; /* arm, disarm, remove: as they were given (a long list is given and answered in parts) */
+    /*
+     * arm, disarm, remove: as they were given (a long list is given and answered in parts); instrument: those of its
+     * methods that have probes now, in loaded classes.
+     */
+    const uint32_t *ids;
     size_t n_ids;
     uint64_t ticks;                    /* arm, disarm: since when (until when) they are armed for sure */
     uint32_t n_unknown;                /* ids that no method has */

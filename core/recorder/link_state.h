@@ -1,9 +1,10 @@
 /*
- * The recorder's side of a link: recorder.c and link.c; nobody else includes it.
+ * The recorder's side of a link; only the recorder's own files include it.
  */
 #ifndef CORE_RECORDER_LINK_STATE_H
 #define CORE_RECORDER_LINK_STATE_H
 
+#include "core/base/map.h"
 #include "core/recorder/link.h"
 #include "core/recorder/session.h"
 
@@ -14,6 +15,7 @@ struct link_command {
     uint32_t *ids; /* owned, or NULL */
     size_t n_ids;
     char *packet; /* owned */
+    char *names;  /* owned; of an instrument: its configuration */
     int fd;       /* that goes with it; owned, or -1 */
     bool sent;
     uint64_t read_bytes; /* of its descriptor: a sample's log */
@@ -23,7 +25,9 @@ struct recorder_link {
     struct session *session;                  /* borrowed */
     const struct recorder_observer *observer; /* borrowed; NULL: none */
     struct link_command *commands;            /* owned, oldest first */
-    bool ready;                               /* the agent takes commands */
+    struct arena arena;
+    struct map told; /* methods that the recorder was told of: by "CLASS NAME DESCRIPTOR" and by id, the id */
+    bool ready;      /* the agent takes commands */
     uint32_t n_pauses;
     double longest_pause_ms, pauses_ms;
     struct trace_writer *writer; /* borrowed: for facts; NULL: it is closed */
@@ -36,6 +40,9 @@ void link_free(struct recorder_link *link);
 
 /* Give the agent what it can take now. */
 void link_send(struct recorder_link *link);
+
+/* A method that the agent told of.  Returns 0, or -1 with *err set. */
+int link_know(struct recorder_link *link, const struct trace_method *method, struct err *err);
 
 /* A packet from the agent; those that are not the link's are passed over.  Returns 0, or -1 with *err set. */
 int link_hear(struct recorder_link *link, const char *packet, struct err *err);

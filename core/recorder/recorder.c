@@ -151,7 +151,8 @@ static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
             err_set(err, "the agent cannot work in JVM %d: %s", (int)r->target, packet + 7);
             return err_next(err, "see 'mmprof record --help' for options that change what it does");
         }
-        if (link_hear(&r->link, packet, err) < 0)
+        /* Methods that an answer is about come before it. */
+        if ((r->writer != NULL && drain_methods(&r->drain, r->writer, err) < 0) || link_hear(&r->link, packet, err) < 0)
             return -1;
         if (strncmp(packet, "ready", 5) == 0 && become_ready(r, packet, err) < 0)
             return -1;

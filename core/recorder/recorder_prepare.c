@@ -143,6 +143,7 @@ static int open_session(struct recorder *r, struct err *err)
         return -1;
     link_init(&r->link, &r->session, r->plan->observer);
     r->drain.observer = r->plan->observer;
+    r->drain.link = &r->link;
     return readings_init(&r->readings, &readings, &r->session, &r->threads, err);
 }
 

@@ -35,7 +35,8 @@ enum chunk_type {
     CHUNK_KERNEL = 6,
     CHUNK_RECORDS = 7,
     CHUNK_END = 8,
-    CHUNK_READINGS = 9
+    CHUNK_READINGS = 9,
+    CHUNK_CONTROL = 10
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */
@@ -47,7 +48,7 @@ enum record_tag { TAG_ENTER = 0, TAG_EXIT = 1, TAG_UNWIND = 2, TAG_OTHER = 3 };
 enum record_other { OTHER_EXIT = 0, OTHER_UNWIND = 1, OTHER_GAP = 2 };
 
 #define TAG_BITS        2
-#define KERNEL_TAG_BITS 3 /* of a kernel event's first number: the kind, counted from TRACE_CPU_IN */
+#define KERNEL_TAG_BITS 3 /* of a kernel event's first number: the kind, counted from TRACE_CPU_IN; CONTROL: _ARMED */
 
 #define METHOD_FLAG_LOOP        1
 #define THREAD_FLAG_RING        1

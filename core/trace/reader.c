@@ -194,11 +194,30 @@ static bool get_reading(struct trace_reader *reader, struct trace_event *event)
     return true;
 }
 
+static bool get_control(struct trace_reader *reader, struct trace_event *event)
+{
+    uint64_t tag, operand;
+    reader->at = number_get(number_get(reader->at, &tag), &operand);
+    unsigned kind = TRACE_ARMED + (unsigned)(tag & ((1u << KERNEL_TAG_BITS) - 1));
+    bool of_method = kind == TRACE_ARMED || kind == TRACE_DISARMED;
+    if (reader->at > reader->end || kind > TRACE_RECOVERED || (of_method && operand > RING_METHOD_MAX))
+        return false;
+    reader->ticks += tag >> KERNEL_TAG_BITS;
+    *event = (struct trace_event){ .kind = (enum trace_kind)kind, .ticks = reader->ticks };
+    event->count = of_method ? 0 : operand;
+    event->method = of_method ? (uint32_t)operand : 0;
+    if (of_method)
+        table_name(&reader->tables.methods, event->method);
+    return true;
+}
+
 static bool get_event(struct trace_reader *reader, struct trace_event *event)
 {
     if (LIKELY(reader->type == CHUNK_RECORDS))
         return get_record(reader, event);
-    return reader->type == CHUNK_KERNEL ? get_kernel(reader, event) : get_reading(reader, event);
+    if (reader->type == CHUNK_KERNEL)
+        return get_kernel(reader, event);
+    return reader->type == CHUNK_CONTROL ? get_control(reader, event) : get_reading(reader, event);
 }
 
 static uint64_t latest(const struct trace_reader *reader)
@@ -225,7 +244,7 @@ static int make_stack(struct trace_reader *reader)
     return 0;
 }
 
-/* Go on with the events of a KERNEL, RECORDS or READINGS chunk. */
+/* Go on with the events of a KERNEL, RECORDS, READINGS or CONTROL chunk. */
 static enum tables_result begin_events(struct trace_reader *reader)
 {
     const struct chunk *chunk = &reader->chunk;
@@ -233,7 +252,7 @@ static enum tables_result begin_events(struct trace_reader *reader)
     uint64_t ticks = cursor_u64le(&c);
     size_t n_counters = chunk->flags & CHUNK_FLAGS_N_COUNTERS;
     const struct tables *tables = &reader->tables;
-    bool with_counters = chunk->type != CHUNK_KERNEL;
+    bool with_counters = chunk->type == CHUNK_RECORDS || chunk->type == CHUNK_READINGS;
     bool without_table = reader->source.salvage && !tables->have_counters;
     if (c.bad || chunk->thread > THREAD_INDEX_MAX || n_counters > RING_COUNTERS_MAX)
         return TABLES_DAMAGED;
@@ -268,6 +287,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:
     case CHUNK_READINGS:
+    case CHUNK_CONTROL:
         return begin_events(reader);
     case CHUNK_END:
         reader->end_ticks = cursor_u64le(&c);

@@ -15,7 +15,7 @@
 #define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
 #define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
 #define PENDING_TARGET   ((size_t)64 * 1024)
-#define N_PENDING        (CHUNK_READINGS + 1)
+#define N_PENDING        (CHUNK_CONTROL + 1)
 #define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
 
 struct trace_writer {
@@ -25,9 +25,9 @@ struct trace_writer {
     struct err error; /* the first one, when failed */
     uint64_t n_bytes, n_records;
     bool have_counters;
-    size_t n_columns;                     /* values of a reading; the encoder knows those of a record */
-    uint64_t kernel_ticks, reading_ticks; /* of the latest pending one */
-    uint64_t *last_ticks;                 /* by thread index: of its latest record */
+    size_t n_columns;                                    /* values of a reading; the encoder knows those of a record */
+    uint64_t kernel_ticks, reading_ticks, control_ticks; /* of the latest pending one */
+    uint64_t *last_ticks;                                /* by thread index: of its latest record */
     size_t n_last_ticks;
     size_t out_used;
     size_t pending_used[N_PENDING]; /* by chunk type: they are written in the order of the types */
@@ -281,22 +281,23 @@ int trace_write_thread(struct trace_writer *writer, const struct trace_thread *t
     return finish(writer, CHUNK_THREADS, &s, err);
 }
 
-/* The ticks since the pending event before, or a new chunk's first timestamp. */
-static int put_kernel(struct trace_writer *writer, const struct trace_event *event, struct err *err)
+/* The ticks since the pending event before (at *latest), or a new chunk's first timestamp; a kind and an operand. */
+static int put_event(struct trace_writer *writer, enum chunk_type type, uint64_t *latest, uint64_t ticks, unsigned kind,
+                     uint64_t operand, struct err *err)
 {
-    uint64_t delta = event->ticks - writer->kernel_ticks;
-    bool fits = event->ticks >= writer->kernel_ticks && delta <= KERNEL_DELTA_MAX;
-    if (!fits && writer->pending_used[CHUNK_KERNEL] > 0 && put_pending(writer, err) < 0)
+    uint64_t delta = ticks - *latest;
+    bool fits = ticks >= *latest && delta <= KERNEL_DELTA_MAX;
+    if (!fits && writer->pending_used[type] > 0 && put_pending(writer, err) < 0)
         return -1;
-    struct sink s = begin(writer, CHUNK_KERNEL);
-    if (writer->pending_used[CHUNK_KERNEL] == 0) {
-        sink_u64le(&s, event->ticks);
+    struct sink s = begin(writer, type);
+    if (writer->pending_used[type] == 0) {
+        sink_u64le(&s, ticks);
         delta = 0;
     }
-    writer->kernel_ticks = event->ticks;
-    sink_number(&s, delta << KERNEL_TAG_BITS | (uint64_t)(event->kind - TRACE_CPU_IN));
-    sink_number(&s, event->kind == TRACE_KERNEL_LOST ? event->count : event->thread);
-    return finish(writer, CHUNK_KERNEL, &s, err);
+    *latest = ticks;
+    sink_number(&s, delta << KERNEL_TAG_BITS | kind);
+    sink_number(&s, operand);
+    return finish(writer, type, &s, err);
 }
 
 int trace_write_kernel(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
@@ -308,7 +309,27 @@ int trace_write_kernel(struct trace_writer *writer, const struct trace_event *ev
             return err_set(err, "event kind %d does not come from the kernel", (int)events[i].kind);
         if (events[i].kind != TRACE_KERNEL_LOST && events[i].thread > THREAD_INDEX_MAX)
             return err_set(err, "thread index %u is above %u", events[i].thread, THREAD_INDEX_MAX);
-        if (put_kernel(writer, &events[i], err) < 0)
+        if (put_event(writer, CHUNK_KERNEL, &writer->kernel_ticks, events[i].ticks,
+                      (unsigned)(events[i].kind - TRACE_CPU_IN),
+                      events[i].kind == TRACE_KERNEL_LOST ? events[i].count : events[i].thread, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int trace_write_control(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        bool of_method = events[i].kind == TRACE_ARMED || events[i].kind == TRACE_DISARMED;
+        if (events[i].kind < TRACE_ARMED || events[i].kind > TRACE_RECOVERED)
+            return err_set(err, "event kind %d is not what the recorder does", (int)events[i].kind);
+        if (of_method && events[i].method > RING_METHOD_MAX)
+            return err_set(err, "method id %u is above %u", events[i].method, RING_METHOD_MAX);
+        if (put_event(writer, CHUNK_CONTROL, &writer->control_ticks, events[i].ticks,
+                      (unsigned)(events[i].kind - TRACE_ARMED), of_method ? events[i].method : events[i].count,
+                      err) < 0)
             return -1;
     }
     return 0;

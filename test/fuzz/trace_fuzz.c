@@ -26,8 +26,8 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
         return;
     while ((rc = trace_next(reader, &event, &err)) > 0) {
         n_events++;
-        hold(event.kind <= TRACE_COUNTS);
-        hold(event.kind == TRACE_KERNEL_LOST || event.thread < trace_n_threads(reader));
+        hold(event.kind <= TRACE_RECOVERED);
+        hold(event.kind == TRACE_KERNEL_LOST || event.kind >= TRACE_ARMED || event.thread < trace_n_threads(reader));
         hold(event.kind > TRACE_UNWIND || event.method < trace_n_methods(reader));
         hold((event.kind > TRACE_GAP && event.kind != TRACE_COUNTS) || event.counters != NULL ||
              trace_n_recorded_counters(reader) == 0);

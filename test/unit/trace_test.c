@@ -188,6 +188,32 @@ static void test_kernel(void)
     free(expected.events);
 }
 
+static void test_control(void)
+{
+    const struct trace_event events[] = {
+        { .kind = TRACE_ARMED, .method = 3, .ticks = 10 },
+        { .kind = TRACE_DISARMED, .method = RING_METHOD_MAX, .ticks = 11 },
+        { .kind = TRACE_PAUSE, .ticks = 7, .count = 45000000 }, /* not sorted: still itself */
+        { .kind = TRACE_RECOVERED, .ticks = UINT64_MAX - 1, .count = UINT64_MAX },
+    };
+    const struct trace_event kernel = { .kind = TRACE_CPU_IN, .thread = 3, .ticks = 1 };
+    const struct trace_event bad = { .kind = TRACE_ARMED, .method = RING_METHOD_MAX + 1 };
+    const size_t n = sizeof events / sizeof events[0];
+    struct seen expected = { .n = 0 };
+    struct trace_writer *writer = open_scratch("control");
+    int rc = trace_write_control(writer, events, 1, &err);
+    rc |= trace_write_control(writer, events + 1, n - 1, &err);
+    CHECK("what is no control event, or of no method, is refused",
+          trace_write_control(writer, &kernel, 1, &err) < 0 && trace_write_control(writer, &bad, 1, &err) < 0);
+    rc |= trace_writer_close(writer, 7, &err);
+    for (size_t i = 0; i < n; i++)
+        see_event(&expected, &events[i], 0);
+    struct seen seen = read_scratch("control");
+    CHECK("control events are read as they were written", rc == 0 && seen.n == n && begins(&seen, &expected));
+    free(seen.events);
+    free(expected.events);
+}
+
 /* A round's readings stand before its records. */
 static void test_readings(size_t n_counters)
 {
@@ -381,6 +407,7 @@ int main(void)
     test_garbage();
     test_time_going_back();
     test_kernel();
+    test_control();
     test_order();
     test_definitions();
     return tap_done();
