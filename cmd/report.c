@@ -21,8 +21,11 @@
 #define TOP_UNSET     UINT64_MAX
 #define TOP_ON_SCREEN 30
 
+#define TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */
+
 struct report_options {
-    const char *path, *clock;
+    const char *paths[TRACES_MAX], *clock;
+    size_t n_paths;
     struct report_wish wish;
     bool stats, csv, json, salvage;
 };
@@ -43,20 +46,24 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the trace" },
         { 0 },
     };
-    return command_parse_trace(
-        "report [OPTIONS] [TRACE]",
+    return command_parse_traces(
+        "report [OPTIONS] [TRACE...]",
         "Prints the phases of a trace (trace.dat): their share of the process' time, calls, cycles\n"
-        "per instruction and misses, next to the JVM's own threads.",
-        rows, argc, argv, &o->path, done, err);
+        "per instruction and misses, next to the JVM's own threads.  Several traces are those of one\n"
+        "program, recorded with --groups separate.",
+        rows, argc, argv, o->paths, TRACES_MAX, &o->n_paths, done, err);
 }
 
 /* Everything that one run holds. */
 struct report_run {
     const struct report_options *options;
     struct arena arena;
-    struct trace_reader *reader;
-    struct calltree tree;
-    struct report_source source;
+    struct {
+        struct trace_reader *reader;
+        struct calltree tree;
+        struct report_source source;
+    } inputs[TRACES_MAX];
+    struct report_trace traces[TRACES_MAX];
     struct call_metrics metrics;
     struct statistics *statistics; /* NULL without --stats */
 };
@@ -64,24 +71,38 @@ struct report_run {
 static int print_report(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
-    struct calltree_total *totals;
-    size_t n_totals;
+    const struct report_trace *first = &run->traces[0];
     struct table table;
-    if (calltree_totals(&run->tree, VM_PART_APPLICATION, &run->arena, &totals, &n_totals, err) < 0)
-        return -1;
-    int rc = o->stats
-                 ? stats_table(&run->source, totals, n_totals, &o->wish, &run->metrics, run->statistics, &table, err)
-                 : report_make(&run->source, totals, n_totals, &o->wish, &table, err);
+    int rc = o->stats ? stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics,
+                                    run->statistics, &table, err)
+                      : report_make_joined(run->traces, o->n_paths, &o->wish, &table, err);
     return rc < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
 }
 
 static int open_statistics(struct report_run *run, enum phases_clock clock, struct err *err)
 {
     const struct report_options *o = run->options;
-    if (call_metrics_read(o->path, o->salvage, clock, &run->arena, &run->metrics, err) < 0)
+    if (call_metrics_read(o->paths[0], o->salvage, clock, &run->arena, &run->metrics, err) < 0)
         return -1;
     run->statistics = statistics_open(&run->metrics.wish);
     return run->statistics == NULL ? err_set(err, "out of memory for statistics") : 0;
+}
+
+static int read_trace(struct report_run *run, size_t i, enum phases_clock clock, const struct calltree_options *options,
+                      struct err *err)
+{
+    const struct report_options *o = run->options;
+    struct trace_reader **reader = &run->inputs[i].reader;
+    struct calltree *tree = &run->inputs[i].tree;
+    struct calltree_total *totals;
+    if (trace_open(reader, o->paths[i], o->salvage, err) < 0 || calltree_build(*reader, options, tree, err) < 0 ||
+        calltree_totals(tree, VM_PART_APPLICATION, &run->arena, &totals, &run->traces[i].n_totals, err) < 0)
+        return -1;
+    run->inputs[i].source =
+        (struct report_source){ o->paths[i], *reader, tree, report_clock(tree, clock), &run->arena };
+    run->traces[i].source = &run->inputs[i].source;
+    run->traces[i].totals = totals;
+    return 0;
 }
 
 static int run_report(struct report_run *run, struct err *err)
@@ -90,18 +111,21 @@ static int run_report(struct report_run *run, struct err *err)
     enum phases_clock clock;
     struct calltree_observer observer;
     struct calltree_options options = { .max_nodes = 0 };
-    if (report_clock_parse(o->clock, &clock, err) < 0 || trace_open(&run->reader, o->path, o->salvage, err) < 0)
+    if (report_clock_parse(o->clock, &clock, err) < 0)
         return -1;
+    if (o->stats && o->n_paths > 1) {
+        err_set(err, "--stats looks at the calls of one trace, not of '%s' and '%s'", o->paths[0], o->paths[1]);
+        return err_next(err, "run it once for each of them");
+    }
     if (o->stats) {
         if (open_statistics(run, clock, err) < 0)
             return -1;
         observer = statistics_observer(run->statistics);
         options.observer = &observer;
     }
-    if (calltree_build(run->reader, &options, &run->tree, err) < 0)
-        return -1;
-    run->source =
-        (struct report_source){ o->path, run->reader, &run->tree, report_clock(&run->tree, clock), &run->arena };
+    for (size_t i = 0; i < o->n_paths; i++)
+        if (read_trace(run, i, clock, &options, err) < 0)
+            return -1;
     return print_report(run, err);
 }
 
@@ -116,8 +140,10 @@ int command_report(int argc, char **argv, struct err *err)
         options.wish.top = options.csv || options.json || options.wish.all ? 0 : TOP_ON_SCREEN;
     int rc = done ? 0 : run_report(&run, err);
     statistics_close(run.statistics);
-    calltree_free(&run.tree);
-    trace_close(run.reader);
+    for (size_t i = 0; i < options.n_paths; i++) {
+        calltree_free(&run.inputs[i].tree);
+        trace_close(run.inputs[i].reader);
+    }
     arena_free(&run.arena);
     return rc;
 }

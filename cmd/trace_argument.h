@@ -16,6 +16,12 @@
 int command_parse_trace(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
                         const char **path, bool *done, struct err *err);
 
+/*
+ * The same of up to max traces, in their order; *n is 1 when there is none.
+ */
+int command_parse_traces(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
+                         const char **paths, size_t max, size_t *n, bool *done, struct err *err);
+
 /* Print a table to the standard output as one of the three formats.  Returns 0, or -1 with *err set. */
 int command_print_table(const struct table *table, bool as_csv, bool as_json, struct err *err);
 

@@ -27,7 +27,6 @@ static void note_missing(struct making *making)
 static void note_counted(struct making *making)
 {
     struct arena *arena = making->source->arena;
-    const struct shares *shares = &making->shares;
     const char *refused = trace_info(making->source->reader, "counters.refused");
     if (making->has_hardware && refused != NULL)
         table_note(making->table, arena_printf(arena, "hardware events: %s", refused));
@@ -38,7 +37,7 @@ static void note_counted(struct making *making)
                                                making->partly));
     if (!making->has_hardware || refused != NULL || making->has_readings)
         return;
-    double counted = report_counted(making, shares->outside_metrics, shares->outside_cpu_ticks);
+    double counted = report_counted(making, (struct row_id){ ROW_OUTSIDE, 0 });
     if (counted > 0 && counted < 1 - REPORT_UNCOUNTED_MAX)
         table_note(making->table, arena_printf(arena,
                                                "a thread's hardware events are counted from its first record to its "
@@ -53,10 +52,10 @@ static const char *turns_of(struct making *making, uint32_t group)
     const struct calltree_groups *groups = &making->source->tree->groups;
     const char *names = NULL;
     double running = 0, enabled = 0;
-    for (size_t i = 0; i < making->n_events; i++)
-        if (making->events[i].role == EVENT_MISSES && event_column_in(&making->events[i], group) >= 0)
-            names = names == NULL ? making->events[i].heading
-                                  : arena_printf(arena, "%s, %s", names, making->events[i].heading);
+    for (size_t i = 0; i < making->basis.n_events; i++)
+        if (making->own[i].role == EVENT_MISSES && event_column_in(&making->own[i], group) >= 0)
+            names =
+                names == NULL ? making->own[i].heading : arena_printf(arena, "%s, %s", names, making->own[i].heading);
     for (size_t p = 0; p < VM_PARTS; p++) {
         running += (double)making->shares.part_metrics[p][CALLTREE_COUNTERS + groups->running + group];
         enabled += (double)making->shares.part_metrics[p][CALLTREE_COUNTERS + groups->enabled];
@@ -66,12 +65,11 @@ static const char *turns_of(struct making *making, uint32_t group)
                : arena_printf(arena, "%s in %s", names, report_percent(arena, running / enabled));
 }
 
-/* Where the groups of counters take turns. */
-static void note_turns(struct making *making)
+static void note_groups(struct making *making)
 {
     struct arena *arena = making->source->arena;
     const char *all = "";
-    if (!making->take_turns || making->source->tree->n_metrics == 0)
+    if (making->source->tree->groups.n <= 1 || making->source->tree->n_metrics == 0)
         return;
     for (uint32_t g = 0; g < making->source->tree->groups.n && all != NULL; g++) {
         const char *turns = turns_of(making, g);
@@ -85,9 +83,15 @@ static void note_turns(struct making *making)
                                   "the events take turns on the counters, and are estimates from their share of "
                                   "the time: %s",
                                   all));
+}
+
+/* Where the groups of counters take turns. */
+static void note_turns(struct making *making)
+{
+    if (!making->take_turns)
+        return;
+    note_groups(making);
     table_note(making->table, "\xc2\xb1 is half of the interval that has the true value in 95 of 100 cases");
-    if (making->too_few != NULL)
-        table_note(making->table, arena_printf(arena, "too little was counted for some rates of: %s", making->too_few));
 }
 
 /* Whether none of the events has what the kernel does. */
@@ -108,6 +112,9 @@ static bool is_user_only(const struct making *making)
 static void note_rest(struct making *making)
 {
     note_turns(making);
+    if (making->too_few != NULL)
+        table_note(making->table, arena_printf(making->source->arena, "too little was counted for some rates of: %s",
+                                               making->too_few));
     if (is_user_only(making))
         table_note(making->table, "user space only: what the kernel did for the methods is in their time, but not in "
                                   "cycles, instructions and misses");
@@ -225,48 +232,37 @@ static int choose_rows(struct making *making, const struct calltree_total *total
     return shares_compute(source, row_of, making->n_rows, &making->shares, err);
 }
 
-static void find_events(struct making *making)
+int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_wish *wish,
+                       struct table *table, struct err *err)
 {
-    making->n_events = event_columns(making->source->reader, making->events);
-    making->cycles = event_column_measured(making->events, making->n_events, EVENT_CYCLES);
-    making->instructions = event_column_measured(making->events, making->n_events, EVENT_INSTRUCTIONS);
-    making->has_hardware = making->cycles != NULL || making->instructions != NULL ||
-                           event_column_measured(making->events, making->n_events, EVENT_MISSES) != NULL;
-    making->basis = (struct estimates_basis){ making->events, making->n_events, making->instructions,
-                                              &making->source->tree->groups };
-    making->take_turns = making->has_hardware && making->source->tree->groups.n > 1;
-}
-
-/* Some of the VM's threads has counts; what is in the application only is from probes. */
-static bool has_readings(const struct making *making)
-{
-    const struct calltree *tree = making->source->tree;
-    bool has = trace_info(making->source->reader, "readings") != NULL;
-    for (size_t p = VM_PART_GC; making->has_hardware && !has && tree->n_metrics > 0 && p < VM_PARTS; p++)
-        for (size_t c = CALLTREE_COUNTERS; c < tree->n_metrics; c++)
-            has = has || making->shares.part_metrics[p][c] > 0;
-    return has && making->has_hardware;
+    const struct report_source *source = traces[0].source;
+    struct making *making = arena_alloc(source->arena, sizeof *making);
+    if (making == NULL)
+        return err_set(err, "out of memory for a table");
+    *making = (struct making){ .source = source, .wish = wish, .table = table };
+    table_begin(table, source->arena);
+    report_find_events(making);
+    if (choose_rows(making, traces[0].totals, traces[0].n_totals, err) < 0)
+        return -1;
+    report_find_readings(making);
+    if (report_join(making, traces + 1, n_traces - 1, err) < 0)
+        return -1;
+    report_facts(source, table);
+    add_accounted(making);
+    report_columns(making);
+    if (report_phase_rows(making, err) < 0)
+        return -1;
+    report_other_rows(making);
+    note_missing(making);
+    note_rest(making);
+    report_losses(source, table);
+    return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", table->n_rows) : 0;
 }
 
 int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 const struct report_wish *wish, struct table *table, struct err *err)
 {
-    struct making making = { .source = source, .wish = wish, .table = table };
-    table_begin(table, source->arena);
-    find_events(&making);
-    if (choose_rows(&making, totals, n_totals, err) < 0)
-        return -1;
-    making.has_readings = has_readings(&making);
-    report_facts(source, table);
-    add_accounted(&making);
-    report_columns(&making);
-    if (report_phase_rows(&making, err) < 0)
-        return -1;
-    report_other_rows(&making);
-    note_missing(&making);
-    note_rest(&making);
-    report_losses(source, table);
-    return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", table->n_rows) : 0;
+    return report_make_joined(&(struct report_trace){ source, totals, n_totals }, 1, wish, table, err);
 }
 
 int report_rows_of(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,

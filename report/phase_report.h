@@ -26,6 +26,24 @@ struct report_wish {
 int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 const struct report_wish *wish, struct table *table, struct err *err);
 
+struct report_trace {
+    const struct report_source *source;
+    const struct calltree_total *totals; /* of the application's methods */
+    size_t n_totals;
+};
+
+/*
+ * The same of several recordings of one program, each with events of its own ('mmprof record --groups separate'). Rows,
+ * times and calls are the first one's; what it did not measure comes from the first of the others that did, as a rate:
+ * a count is that rate's in the first one's instructions.
+ *
+ * traces  n_traces, at least one.
+ *
+ * Returns 0, or -1 with *err set: also when they are of different programs or phases.
+ */
+int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_wish *wish,
+                       struct table *table, struct err *err);
+
 /*
  * Which methods report_make() makes rows of, in no order: pointers into totals, in the arena.
  *

@@ -3,6 +3,12 @@
  */
 #include "report/report_internal.h"
 
+bool report_is_tiny(const struct making *making, const struct values *v)
+{
+    double ticks = v->time_ticks < 0 ? v->self_ticks : v->time_ticks;
+    return ticks < REPORT_TINY_SHARE * (double)making->shares.all_ticks;
+}
+
 bool report_is_hardware(const struct event_column *event)
 {
     return event->role == EVENT_CYCLES || event->role == EVENT_INSTRUCTIONS || event->role == EVENT_MISSES;
@@ -119,14 +125,6 @@ void report_columns(struct making *making)
 
 /* ---- cells ---- */
 
-double report_counted(const struct making *making, const uint64_t *metrics, uint64_t cpu_ticks)
-{
-    if (!making->has_hardware || making->source->tree->n_metrics == 0)
-        return 0;
-    uint64_t uncounted = metrics[CALLTREE_UNCOUNTED];
-    return cpu_ticks <= uncounted ? uncounted == 0 : 1 - (double)uncounted / (double)cpu_ticks;
-}
-
 static struct table_cell not_applicable(void)
 {
     return (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
@@ -164,50 +162,89 @@ static void interval_cells(double middle, double half, struct table_cell *cells)
     cells[1] = table_number(middle + half);
 }
 
-static void fill_event(const struct making *making, const struct values *v, size_t i, const struct event_estimate *e,
-                       struct table_cell *cells)
+/* What a row says of an event, and of how much of its time. */
+struct known {
+    struct event_estimate estimates[EVENT_COLUMNS_MAX]; /* by the report's events */
+    double counted;                                     /* of the row's time, in the first trace */
+};
+
+static void fill_event(const struct making *making, const struct known *known, size_t i, struct table_cell *cells)
 {
     const struct layout *at = &making->at;
     const struct event_column *event = &making->events[i];
-    bool is_known = v->counted >= 1 - REPORT_SCALED_MAX, is_whole = v->counted >= 1 - REPORT_UNCOUNTED_MAX;
-    double count = e->count < 0 || !is_known ? -1 : is_whole ? e->count : e->count / v->counted;
+    const struct event_estimate *e = &known->estimates[i];
+    bool is_cycles = making->origins[i].trace == 0 && &making->own[making->origins[i].event] == making->cycles;
+    bool is_whole = known->counted >= 1 - REPORT_UNCOUNTED_MAX;
+    double count = e->count < 0 || known->counted < 1 - REPORT_SCALED_MAX ? -1
+                   : is_whole                                             ? e->count
+                                                                          : e->count / known->counted;
     double per_1000 = e->rate < 0 ? -1 : e->count * 1000 / e->instructions;
     cells[at->raw[i]] = count < 0 ? table_unmeasured() : table_number(count);
     if (event->role == EVENT_MISSES)
         cells[at->rates[i]] = rate_cell(making, per_1000, e->half * 1000, TABLE_RATE);
-    if (event == making->cycles)
+    if (is_cycles)
         cells[at->cpi] = rate_cell(making, e->rate, e->half, TABLE_RATIO);
     if (!making->take_turns || event->n_recorded == 0)
         return;
     if (e->share > 0)
         cells[at->scaling[i]] = table_number(e->share);
-    if (event == making->cycles)
+    if (is_cycles)
         interval_cells(e->rate, e->half, &cells[at->cpi_low]);
     if (event->role == EVENT_MISSES)
         interval_cells(per_1000, e->half * 1000, &cells[at->rates_low[i]]);
     interval_cells(count, e->rate > 0 ? e->half / e->rate * count : e->half, &cells[at->raw_low[i]]);
 }
 
-static void fill_events(struct making *making, const struct values *v, struct table_cell *cells)
+/* Events of a joined trace: their rates; and of counts what the rates make of the first one's instructions. */
+static void join_estimates(const struct making *making, size_t trace, struct row_id id, double instructions,
+                           struct known *known)
+{
+    const struct making *other = &making->others[trace - 1];
+    struct event_estimate theirs[EVENT_COLUMNS_MAX];
+    bool has = report_estimates(other, id, theirs);
+    for (size_t i = 0; i < making->n_events; i++) {
+        if (making->origins[i].trace != trace)
+            continue;
+        struct event_estimate *e = &known->estimates[i];
+        *e = has ? theirs[making->origins[i].event] : (struct event_estimate){ .rate = -1, .half = -1, .count = -1 };
+        e->count = e->rate < 0 ? -1 : instructions > 0 ? e->rate * instructions : e->count;
+        e->instructions = instructions > 0 ? instructions : e->instructions;
+    }
+}
+
+static void know(const struct making *making, struct row_id id, struct known *known)
 {
     struct event_estimate own[EVENT_COLUMNS_MAX];
-    const struct event_estimate *estimates = v->estimates;
+    bool has = report_estimates(making, id, own);
+    const struct event_estimate none = { .rate = -1, .half = -1, .count = -1 };
+    double instructions = has && making->instructions != NULL ? own[making->instructions - making->own].count : 0;
+    for (size_t i = 0; i < making->n_events; i++)
+        known->estimates[i] = has && making->origins[i].trace == 0 ? own[making->origins[i].event] : none;
+    for (size_t t = 1; t <= making->n_others; t++)
+        join_estimates(making, t, id, instructions, known);
+    known->counted = report_counted(making, id);
+}
+
+static void fill_events(struct making *making, const struct values *v, struct table_cell *cells)
+{
+    struct known known;
     bool are_too_few = false;
-    if (!making->has_hardware || v->counted < 0 || v->metrics == NULL)
+    if (!making->has_hardware || v->id.kind == ROW_OF_TIME)
         return;
-    if (estimates == NULL) {
-        struct estimates_part part = { v->metrics, v->metrics, v->batches };
-        estimates_make(&making->basis, &part, 1, own);
-        estimates = own;
-    }
+    know(making, v->id, &known);
+    if (known.counted < 0)
+        return;
+    cells[making->at.counted] = table_number(known.counted);
     for (size_t i = 0; i < making->n_events; i++)
         if (report_is_hardware(&making->events[i])) {
-            fill_event(making, v, i, &estimates[i], cells);
-            are_too_few = are_too_few || (estimates[i].rate >= 0 && estimates[i].half < 0) ||
-                          (making->take_turns && making->events[i].n_recorded > 0 && estimates[i].share == 0);
+            const struct event_estimate *e = &known.estimates[i];
+            fill_event(making, &known, i, cells);
+            are_too_few = are_too_few || (e->rate >= 0 && e->half < 0) ||
+                          ((making->take_turns || making->origins[i].trace > 0) && making->events[i].n_recorded > 0 &&
+                           e->share == 0);
         }
     struct arena *arena = making->source->arena;
-    if (are_too_few)
+    if (are_too_few && !report_is_tiny(making, v))
         making->too_few = making->too_few == NULL ? v->label : arena_printf(arena, "%s, %s", making->too_few, v->label);
 }
 
@@ -231,8 +268,6 @@ static void fill_row(struct making *making, const struct values *v, struct table
     cells[at->per_call] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->time_ticks * ns, v->calls);
     cells[at->off_cpu] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->off_cpu_ticks * ns, v->calls);
     fill_events(making, v, cells);
-    if (making->has_hardware)
-        cells[at->counted] = v->counted >= 0 && v->metrics != NULL ? table_number(v->counted) : table_unmeasured();
     fill_kernel(making, v, cells);
     cells[at->time_ns] = v->time_ticks < 0 ? not_applicable() : table_number(v->time_ticks * ns);
     cells[at->self_ns] = v->self_ticks < 0 ? not_applicable() : table_number(v->self_ticks * ns);

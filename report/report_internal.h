@@ -8,19 +8,25 @@
 #include "report/phase_report.h"
 #include "report/shares.h"
 
+/* What a row is of. */
+enum row_kind { ROW_PHASE, ROW_OUTSIDE, ROW_PART, ROW_TOTAL, ROW_OF_TIME };
+
+struct row_id {
+    enum row_kind kind;
+    size_t index; /* of a phase: into rows; of a part: enum vm_part */
+};
+
 /* One row's values before any division. */
 struct values {
     const char *label, *kind;
+    struct row_id id;
     struct java_name name;
     double time_ticks, self_ticks; /* negative: not applicable */
     double cpu_ticks;              /* inclusive: what faults and switches are divided by */
     double off_cpu_ticks;          /* inclusive; negative: not known */
     double calls;                  /* negative: not applicable */
     double unwinds, n_open;
-    const uint64_t *metrics;                /* the tree's; NULL: not known */
-    const struct estimate_batches *batches; /* of the counters; NULL: none */
-    const struct event_estimate *estimates; /* by event; NULL: of metrics and batches */
-    double counted; /* the share of its time on the CPU in which the counters are known; negative: they are not */
+    const uint64_t *metrics; /* the tree's; NULL: not known */
 };
 
 /* The columns' indexes. */
@@ -31,24 +37,37 @@ struct layout {
     size_t cpi_low, rates_low[EVENT_COLUMNS_MAX], raw_low[EVENT_COLUMNS_MAX], scaling[EVENT_COLUMNS_MAX];
 };
 
+/* Where an event of the report was measured. */
+struct event_origin {
+    uint8_t trace; /* 0: the first one, else others[trace - 1] */
+    uint8_t event; /* among that trace's own events */
+};
+
 struct making {
     const struct report_source *source;
     const struct report_wish *wish;
     struct table *table;
     struct shares shares;
-    struct event_column events[EVENT_COLUMNS_MAX];
-    size_t n_events;
+    struct event_column own[EVENT_COLUMNS_MAX];       /* the trace's events */
     struct estimates_basis basis;                     /* of them */
-    bool take_turns;                                  /* the groups of the counters do */
-    const struct event_column *cycles, *instructions; /* measured, or NULL */
+    const struct event_column *cycles, *instructions; /* of them, measured, or NULL */
+    struct event_column events[EVENT_COLUMNS_MAX];    /* those of the report: of other traces, too */
+    struct event_origin origins[EVENT_COLUMNS_MAX];
+    size_t n_events;
+    struct making *others; /* of traces that are joined to this one; the arena's */
+    size_t n_others;
+    bool take_turns; /* groups of counters do, in some trace */
     struct layout at;
-    const struct calltree_total **rows; /* the arena's */
+    const struct calltree_total **rows; /* the arena's; NULL: joined trace without calls of that phase */
     size_t n_rows;
     bool has_hardware;   /* some hardware event was measured */
     bool has_readings;   /* threads without probes were counted, too */
     const char *partly;  /* the rows that were counted in part of their time: the arena's, or NULL */
     const char *too_few; /* those of which too little was counted */
 };
+
+/* Too little of the process' time for a note. */
+bool report_is_tiny(const struct making *making, const struct values *v);
 
 bool report_is_hardware(const struct event_column *event);
 
@@ -59,8 +78,25 @@ bool report_is_hardware(const struct event_column *event);
 #define REPORT_UNCOUNTED_MAX 0.001
 #define REPORT_SCALED_MAX    0.1
 
-/* The share of cpu_ticks in which the counters are known, by the metrics of that time. */
-double report_counted(const struct making *making, const uint64_t *metrics, uint64_t cpu_ticks);
+#define REPORT_TINY_SHARE 0.001
+
+/* The share of a row's time on the CPU in which the trace's counters are known; negative: they are not at all. */
+double report_counted(const struct making *making, struct row_id id);
+
+/* Estimates of the trace's own events in a row.  Returns false: there are none. */
+bool report_estimates(const struct making *making, struct row_id id, struct event_estimate *estimates);
+
+/* Find the events of a trace, and make them the report's. */
+void report_find_events(struct making *making);
+
+/* What follows from a trace's counts, once its shares are computed. */
+void report_find_readings(struct making *making);
+
+/*
+ * Join other traces of the same program: their events, and what they say of the same rows.  The first trace's rows are
+ * chosen already.  Returns 0, or -1 with *err set: they are of another program, no memory.
+ */
+int report_join(struct making *making, const struct report_trace *others, size_t n_others, struct err *err);
 
 /* Add the columns, and note where they are. */
 void report_columns(struct making *making);

@@ -17,6 +17,7 @@ static struct values phase_values(const struct making *making, size_t row, const
     double off = (double)total->total_wall_ticks - (double)total->total_cpu_ticks;
     return (struct values){ .label = label,
                             .kind = "phase",
+                            .id = { ROW_PHASE, row },
                             .name = report_name(making->source, total->method),
                             .time_ticks = (double)ticks,
                             .self_ticks = (double)making->shares.self_ticks[row],
@@ -25,9 +26,7 @@ static struct values phase_values(const struct making *making, size_t row, const
                             .calls = (double)total->calls,
                             .unwinds = (double)total->unwinds,
                             .n_open = (double)total->n_open,
-                            .metrics = total->total_metrics,
-                            .batches = total->method < tree->n_batches ? tree->batches[total->method] : NULL,
-                            .counted = report_counted(making, total->total_metrics, total->total_cpu_ticks) };
+                            .metrics = total->total_metrics };
 }
 
 /* What the rows are sorted by: the column, and whether small comes first for none. */
@@ -97,14 +96,21 @@ static int sort_rows(struct making *making, struct err *err)
     return 0;
 }
 
+/* Say of a row that it was counted in a part of its time only; in which trace, if there are several. */
 static void add_partly(struct making *making, const struct values *v)
 {
     struct arena *arena = making->source->arena;
-    if (!making->has_hardware || v->counted < 0 || v->counted >= 1 - REPORT_UNCOUNTED_MAX || v->metrics == NULL)
-        return;
-    const char *item = arena_printf(arena, "%s in %s", v->label, report_percent(arena, v->counted));
-    if (item != NULL)
-        making->partly = making->partly == NULL ? item : arena_printf(arena, "%s, %s", making->partly, item);
+    for (size_t t = 0; making->has_hardware && !report_is_tiny(making, v) && t <= making->n_others; t++) {
+        const struct making *of = t == 0 ? making : &making->others[t - 1];
+        double counted = report_counted(of, v->id);
+        if (counted < 0 || counted >= 1 - REPORT_UNCOUNTED_MAX)
+            continue;
+        const char *item = arena_printf(arena, "%s%s in %s%s%s", making->partly == NULL ? "" : ", ", v->label,
+                                        report_percent(arena, counted), making->n_others == 0 ? "" : " of ",
+                                        making->n_others == 0 ? "" : of->source->path);
+        if (item != NULL)
+            making->partly = making->partly == NULL ? item : arena_printf(arena, "%s%s", making->partly, item);
+    }
 }
 
 int report_phase_rows(struct making *making, struct err *err)
@@ -132,19 +138,16 @@ int report_phase_rows(struct making *making, struct err *err)
 
 static void add_outside(struct making *making)
 {
-    const struct calltree *tree = making->source->tree;
     bool is_cpu = making->source->clock == PHASES_CPU;
     double ticks = (double)making->shares.outside_ticks;
     struct values v = { .label = "application, other code",
                         .kind = "application",
+                        .id = { ROW_OUTSIDE, 0 },
                         .time_ticks = ticks,
                         .self_ticks = ticks,
                         .cpu_ticks = is_cpu ? ticks : 0,
                         .calls = -1,
-                        .metrics = tree->n_metrics == 0 ? NULL : making->shares.outside_metrics,
-                        .batches = tree->outside_batches,
-                        .counted =
-                            report_counted(making, making->shares.outside_metrics, making->shares.outside_cpu_ticks) };
+                        .metrics = making->source->tree->n_metrics == 0 ? NULL : making->shares.outside_metrics };
     report_row(making, &v, making->table->n_rows > 0);
     if (making->has_readings)
         add_partly(making, &v);
@@ -156,16 +159,14 @@ static void add_part(struct making *making, enum vm_part part)
     if (!shares->part_is_known[part])
         return;
     double ticks = (double)shares->part_ticks[part];
-    double counted = report_counted(making, shares->part_metrics[part], shares->part_cpu_ticks[part]);
     struct values v = { .label = vm_part_name(part),
                         .kind = vm_part_key(part),
+                        .id = { ROW_PART, part },
                         .time_ticks = ticks,
                         .self_ticks = ticks,
                         .cpu_ticks = making->source->clock == PHASES_CPU ? ticks : 0,
                         .calls = -1,
-                        .metrics = shares->part_metrics[part],
-                        .batches = making->source->tree->part_batches[part],
-                        .counted = making->has_readings ? counted : -1 };
+                        .metrics = shares->part_metrics[part] };
     report_row(making, &v, false);
     add_partly(making, &v);
 }
@@ -175,10 +176,10 @@ static void add_mmprof(struct making *making)
     double ticks = (double)making->shares.probe_ticks + (double)making->shares.part_ticks[VM_PART_MMPROF];
     struct values v = { .label = vm_part_name(VM_PART_MMPROF),
                         .kind = vm_part_key(VM_PART_MMPROF),
+                        .id = { ROW_OF_TIME, 0 },
                         .time_ticks = ticks,
                         .self_ticks = ticks,
-                        .calls = -1,
-                        .counted = -1 };
+                        .calls = -1 };
     report_row(making, &v, false);
 }
 
@@ -187,51 +188,25 @@ static void add_kernel(struct making *making)
     double ticks = (double)making->shares.kernel_ticks;
     struct values v = { .label = "kernel: switches, exit",
                         .kind = "kernel",
+                        .id = { ROW_OF_TIME, 0 },
                         .time_ticks = ticks,
                         .self_ticks = ticks,
-                        .calls = -1,
-                        .counted = -1 };
+                        .calls = -1 };
     if (making->shares.kernel_ticks > 0)
         report_row(making, &v, false);
-}
-
-/* All parts' events, each estimated by itself so that they add up, and the probes' own. */
-static void estimate_total(const struct making *making, struct event_estimate *estimates)
-{
-    const struct calltree *tree = making->source->tree;
-    struct estimates_part parts[VM_PARTS + 1];
-    uint64_t probes[CALLTREE_COUNTERS + TRACE_COLUMNS_MAX] = { 0 };
-    memcpy(probes + CALLTREE_COUNTERS, tree->probe_counts, sizeof tree->probe_counts);
-    for (size_t p = 0; p < VM_PARTS; p++)
-        parts[p] = (struct estimates_part){ making->shares.part_metrics[p], making->shares.part_metrics[p],
-                                            tree->part_batches[p] };
-    parts[VM_PARTS] = (struct estimates_part){ probes, making->shares.part_metrics[VM_PART_APPLICATION], NULL };
-    estimates_make(&making->basis, parts, VM_PARTS + 1, estimates);
 }
 
 static void add_total(struct making *making)
 {
     const struct calltree *tree = making->source->tree;
-    struct event_estimate estimates[EVENT_COLUMNS_MAX];
-    if (tree->n_metrics > 0)
-        estimate_total(making, estimates);
-    uint64_t *metrics = arena_alloc(making->source->arena, (tree->n_metrics + 1) * sizeof *metrics);
-    if (metrics == NULL) {
-        making->table->is_broken = true;
-        return;
-    }
-    for (uint32_t i = 0; i < tree->n_roots; i++)
-        for (size_t m = 0; m < tree->n_metrics; m++)
-            metrics[m] += tree->total_metrics[tree->roots[i].node * tree->n_metrics + m];
     struct values v = { .label = "Benchmark average",
                         .kind = "total",
+                        .id = { ROW_TOTAL, 0 },
                         .time_ticks = -1,
                         .self_ticks = (double)making->shares.all_ticks,
                         .cpu_ticks = (double)tree->cpu_ticks,
                         .calls = (double)tree->n_calls,
-                        .metrics = tree->n_metrics == 0 ? NULL : metrics,
-                        .estimates = tree->n_metrics == 0 ? NULL : estimates,
-                        .counted = report_counted(making, metrics, tree->cpu_ticks - tree->probe_ticks) };
+                        .metrics = tree->n_metrics == 0 ? NULL : making->shares.all_metrics };
     report_row(making, &v, true);
 }
 

@@ -45,10 +45,15 @@ static int add_part_metrics(const struct report_source *source, struct shares *s
         if (shares->part_metrics[p] == NULL)
             return -1;
     }
-    for (uint32_t i = 0; tree->n_metrics > 0 && i < tree->n_roots; i++)
-        for (size_t m = 0; m < tree->n_metrics; m++)
-            shares->part_metrics[tree->roots[i].part][m] +=
-                tree->total_metrics[tree->roots[i].node * tree->n_metrics + m];
+    shares->all_metrics = arena_alloc(source->arena, (tree->n_metrics + 1) * sizeof *shares->all_metrics);
+    if (shares->all_metrics == NULL)
+        return -1;
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        for (size_t m = 0; m < tree->n_metrics; m++) {
+            uint64_t n = tree->total_metrics[tree->roots[i].node * tree->n_metrics + m];
+            shares->part_metrics[tree->roots[i].part][m] += n;
+            shares->all_metrics[m] += n;
+        }
     return 0;
 }
 

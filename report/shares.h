@@ -13,6 +13,7 @@ struct shares {
     uint64_t *outside_metrics;         /* the same, of the tree's metrics; the arena's, or NULL */
     uint64_t part_ticks[VM_PARTS];     /* all of a part's threads, less probe time */
     uint64_t *part_metrics[VM_PARTS];  /* all of a part's threads; NULL where the tree has none; the arena's */
+    uint64_t *all_metrics;             /* their sums */
     uint64_t part_cpu_ticks[VM_PARTS]; /* the same on the CPU, less probe time, whatever the clock */
     bool part_is_known[VM_PARTS];      /* it has threads that were measured on this clock */
     uint64_t probe_ticks;

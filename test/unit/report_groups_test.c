@@ -1,5 +1,6 @@
 /*
- * The report of a session whose groups of counters took turns, and of threads that were read from outside.
+ * The report of a session whose groups of counters took turns, of threads that were read from outside, and of sessions
+ * of one group each.
  */
 #include "report/phase_report.h"
 
@@ -252,6 +253,118 @@ static void test_partly(void)
     done(&made);
 }
 
+/* ---- recordings of one group each ---- */
+
+/* A run of a program: one phase with so many instructions, events per 1,000 of them, method id first + RUN. */
+struct one_run {
+    const char *path, *command, *events, *method;
+    uint32_t first_id;
+    uint64_t instructions, rate;
+};
+
+static void record(const struct one_run *run, struct maker *m)
+{
+    uint64_t n = run->instructions, events = n / 1000 * run->rate;
+    maker_open(m, run->path);
+    maker_info(m, "jvm.command", run->command);
+    maker_info(m, "recording.mode", "phases");
+    maker_info(m, "offcpu", "perf");
+    GROUPS(m, run->events);
+    maker_thread(m, 0, "main", true);
+    maker_method(m, run->first_id, "a/Sort", run->method, "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(m, 0, ENTER(run->first_id, 0, 0, 0, 0), EXIT(run->first_id, 1000, 2 * n, n, events));
+    maker_close(m, 1000);
+}
+
+struct joined {
+    struct trace_reader *readers[3];
+    struct calltree trees[3];
+    struct report_source sources[3];
+    struct report_trace traces[3];
+};
+
+/* Returns what report_make_joined does. */
+static int join(const struct one_run *runs, size_t n, struct joined *joined, struct table *table)
+{
+    struct report_wish wish = { .sort = "time", .min_share = 0, .all = true };
+    for (size_t i = 0; i < n; i++) {
+        struct maker m;
+        struct calltree_total *totals;
+        record(&runs[i], &m);
+        joined->readers[i] = maker_read(&m);
+        maker_must(&m, calltree_build(joined->readers[i], &(struct calltree_options){ 0 }, &joined->trees[i], &m.err));
+        maker_must(&m, calltree_totals(&joined->trees[i], VM_PART_APPLICATION, &arena, &totals,
+                                       &joined->traces[i].n_totals, &m.err));
+        joined->sources[i] =
+            (struct report_source){ runs[i].path, joined->readers[i], &joined->trees[i], PHASES_CPU, &arena };
+        joined->traces[i].source = &joined->sources[i];
+        joined->traces[i].totals = totals;
+    }
+    int rc = report_make_joined(joined->traces, n, &wish, table, &err);
+    return rc;
+}
+
+static void end_join(struct joined *joined, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        calltree_free(&joined->trees[i]);
+        trace_close(joined->readers[i]);
+    }
+    arena_free(&arena);
+}
+
+static void test_joined(void)
+{
+    static const struct one_run runs[] = {
+        { "a.1.dat", "java Sort", "cycles instructions L1-dcache-load-misses", "run", 3, 1000000, 7 },
+        { "a.2.dat", "java Sort", "cycles instructions LLC-load-misses", "run", 0, 2000000, 3 },
+        { "a.3.dat", "java Sort", "cycles instructions branch-misses", "run", 5, 500000, 11 },
+    };
+    struct joined joined;
+    struct made made;
+    CHECK("recordings of one group each make one report", join(runs, 3, &joined, &made.table) == 0);
+    CHECK("with the first one's counts",
+          number(&made, "Sort.run", "cycles") == 2000000 && number(&made, "Sort.run", "L1-dcache-load-misses") == 7000);
+    CHECK("and rates of whoever has the event, under the method's name",
+          number(&made, "Sort.run", "LLC-load-misses_per_1000_instructions") == 3 &&
+              number(&made, "Sort.run", "branch-misses_per_1000_instructions") == 11);
+    CHECK("which make counts of the first one's instructions",
+          number(&made, "Sort.run", "LLC-load-misses") == 3000 &&
+              number(&made, "Benchmark average", "branch-misses") == 11000);
+    CHECK("nothing is estimated there", cell(&made, "Sort.run", "LLC-load-misses")->words == NULL);
+    CHECK("notes say where each is from", has_note(&made, "times, calls and CPI are those of 'a.1.dat'") &&
+                                              has_note(&made, "from 'a.2.dat', ") &&
+                                              has_note(&made, "of CPU time: Branches mispredicted"));
+    end_join(&joined, 3);
+}
+
+static void test_not_joined(void)
+{
+    static const struct {
+        const char *claim;
+        struct one_run second;
+        const char *error;
+    } rows[] = {
+        { "traces of two programs are refused",
+          { "b.dat", "java Other", "cycles instructions LLC-load-misses", "run", 0, 1000000, 3 },
+          "'a.dat' and 'b.dat' are of different programs: 'java Sort' and 'java Other'\n" },
+        { "so are traces of other phases",
+          { "b.dat", "java Sort", "cycles instructions LLC-load-misses", "other", 0, 1000000, 3 },
+          "'a.dat' and 'b.dat' have no phase in common\n" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct one_run runs[] = {
+            { "a.dat", "java Sort", "cycles instructions L1-dcache-load-misses", "run", 0, 1000000, 7 }, rows[i].second
+        };
+        struct joined joined;
+        struct table table;
+        CHECK(rows[i].claim,
+              join(runs, 2, &joined, &table) < 0 && strncmp(err.text, rows[i].error, strlen(rows[i].error)) == 0);
+        end_join(&joined, 2);
+    }
+}
+
 static size_t longest_line(const char *text)
 {
     size_t longest = 0, n = 0;
@@ -297,6 +410,8 @@ int main(void)
     test_turns();
     test_exact();
     test_partly();
+    test_joined();
+    test_not_joined();
     test_wide();
     return tap_done();
 }
