@@ -21,6 +21,7 @@ int command_export(int argc, char **argv, struct err *err);
 int command_list(int argc, char **argv, struct err *err);
 int command_record(int argc, char **argv, struct err *err);
 int command_profile(int argc, char **argv, struct err *err);
+int command_top(int argc, char **argv, struct err *err);
 
 /*
  * Parse a command's options; --help is handled here: *done is set when it was given and printed.  purpose is the

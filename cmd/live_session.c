@@ -1,5 +1,7 @@
 #include "cmd/live_session.h"
 
+#include "core/counters/event_roles.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,6 +14,24 @@ void live_session_free(struct live_session *session)
     arena_free(&session->arena);
     session->live = NULL;
     session->candidates = NULL;
+}
+
+void live_session_events(struct live_session *session, const struct counter_set *events,
+                         const struct counter_layout *layout)
+{
+    static const enum event_role roles[] = { EVENT_CYCLES, EVENT_INSTRUCTIONS };
+    struct live_tree_options *tree = &session->options.tree;
+    uint32_t found[2] = { UINT32_MAX, UINT32_MAX };
+    for (uint32_t slot = 0; layout->n_groups > 0 && slot < layout->first[1]; slot++) {
+        const char *heading;
+        enum event_role role = event_role_of(events->specs[layout->event[slot]].name, &heading);
+        for (size_t k = 0; k < 2; k++)
+            if (role == roles[k])
+                found[k] = slot;
+    }
+    session->has_cpi = found[0] != UINT32_MAX && found[1] != UINT32_MAX;
+    tree->n_followed = session->has_cpi ? 2 : 0;
+    memcpy(tree->followed, found, sizeof found);
 }
 
 /* ---- what the recorder tells ---- */
@@ -120,6 +140,10 @@ static int give(struct recorder_link *link, const struct live_orders *orders, st
 static int begin(struct live_session *session, const struct recorder_status *status, struct err *err)
 {
     session->options.tree.n_columns = status->n_columns;
+    if (status->n_columns == 0) { /* they are read from outside only */
+        session->options.tree.n_followed = 0;
+        session->has_cpi = false;
+    }
     session->compilers.pid = status->pid;
     return live_open(&session->live, &session->options, err);
 }
@@ -189,6 +213,8 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
     struct live_cost cost;
     size_t n;
     session->status = *status;
+    if (session->view != NULL && session->view(session->view_context, session, NULL, err) < 0)
+        return -1;
     if (session->live == NULL)
         return 0;
     live_cost(session->live, &cost);

@@ -5,6 +5,7 @@
 #ifndef CMD_LIVE_SESSION_H
 #define CMD_LIVE_SESSION_H
 
+#include "core/counters/events.h"
 #include "core/jvm/compilers.h"
 #include "core/recorder/link.h"
 #include "phases/candidates.h"
@@ -14,7 +15,10 @@
 
 struct live_session;
 
-/* Told of each round after the decisions; may end the recording by recorder_end.  Returns 0, or -1 with *err set. */
+/*
+ * Told of each round after the decisions; may end the recording by recorder_end.  link is NULL when it is over.
+ * Returns 0, or -1 with *err set.
+ */
 typedef int live_view_fn(void *context, struct live_session *session, struct recorder_link *link, struct err *err);
 
 struct live_session {
@@ -29,6 +33,7 @@ struct live_session {
     size_t n_methods;              /* instrumented */
     uint32_t n_looks, n_samples;
     double sampling_ms; /* CPU time that the looks took in the JVM */
+    bool has_cpi;
     char refused[256];  /* what the agent would not do, or "" */
     live_view_fn *view; /* or NULL */
     void *view_context;
@@ -38,6 +43,13 @@ struct live_session {
  * Prepare; plan->observer is to be &session->observer, and plan->is_live set.  options->tree is filled in later.
  */
 void live_session_init(struct live_session *session, const struct live_options *options);
+
+/*
+ * The events of the recording: where cycles and instructions are in the first of its groups, the first followed counter
+ * is cycles and the second instructions (session->has_cpi).
+ */
+void live_session_events(struct live_session *session, const struct counter_set *events,
+                         const struct counter_layout *layout);
 void live_session_free(struct live_session *session);
 
 /* What it did and what it cost, for people: after recorder_run. */

@@ -17,6 +17,7 @@ static const struct command commands[] = {
     { "profile", "-p PID | -- COMMAND", "record, select the phases, record these, and report, in one go",
       command_profile },
     { "record", "-p PID | -- COMMAND", "record a JVM's method entries and exits into a trace", command_record },
+    { "top", "-p PID", "the phases of a running JVM, live in the terminal", command_top },
     { NULL, NULL, NULL, NULL },
 };
 

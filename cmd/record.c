@@ -1,6 +1,7 @@
 #include "cmd/recording.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* What belongs to --live, and what does not go with it. */
 static int check_live(const struct recording *recording, bool is_live, const struct live_options *options,
@@ -14,6 +15,10 @@ static int check_live(const struct recording *recording, bool is_live, const str
     if (is_live && recording->phases != NULL) {
         err_set(err, "--live finds the methods itself, --phases names them");
         return err_next(err, "give one of them");
+    }
+    if (is_live && strcmp(recording->groups, "separate") == 0) {
+        err_set(err, "--live is one session, --groups separate needs several");
+        return err_next(err, "leave --groups away, or record the phases that it finds with --phases");
     }
     if (is_live && options->budget <= 0) {
         err_set(err, "a budget of 0 allows no probes");

@@ -14,9 +14,9 @@
 #define RECOVERY_EXTRA   0.1 /* CPUs of the compiler's that are not worth waiting for */
 #define RECOVERY_MAX_NS  UINT64_C(10000000000)
 #define RECOVERY_BLIND   UINT64_C(1500000000) /* where the compiler's threads are not known */
-#define ROUND_SHORT_MS   5
-#define ROUND_LONG_MS    20
-#define ROUND_LEAN_MS    40 /* where the program does so little that rounds cost too much */
+#define ROUND_SHORT_MS   10
+#define ROUND_LONG_MS    25
+#define ROUND_LEAN_MS    50 /* where the program does so little that rounds cost too much */
 #define SETTLED_NS       UINT64_C(1000000000)
 
 int live_open(struct live **live, const struct live_options *options, struct err *err)

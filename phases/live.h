@@ -2,8 +2,8 @@
  * Which probes stay while a program runs: one recording that needs no preparatory run and keeps a budget.
  *
  * It decides and does nothing else: it is told of samples, methods, records and clocks, and answers with orders.
- * Whoever carries them out (cmd/live_session.c, a test) calls, in each round: live_met, live_tree_records and live_tree_kernel
- * for what came, then live_round.
+ * Whoever carries them out (cmd/live_session.c, a test) calls, in each round: live_met, live_tree_records and
+ * live_tree_kernel for what came, then live_round.
  *
  * A session's life: look (stack samples, which cost the JIT compiler nothing) -> candidates -> instrument them in one
  * batch -> wait until the compiler has recovered -> watch and prune -> look again, ever more rarely, and so on.

@@ -1,0 +1,35 @@
+/*
+ * A terminal as a screen that is drawn again and again, and its keys.  Plain ANSI: the alternate screen, so that what
+ * was there comes back.
+ */
+#ifndef CMD_TERMINAL_H
+#define CMD_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <termios.h>
+
+struct terminal {
+    FILE *out;       /* borrowed */
+    bool is_entered; /* the alternate screen is shown */
+    bool has_keys;   /* the standard input is the terminal, too */
+    struct termios before;
+};
+
+/* Is out a terminal that a screen can be drawn on? */
+bool terminal_is_one(FILE *out);
+
+/* Show an empty screen; keys come at once and are not echoed.  Ctrl-C stays a signal, Ctrl-Z does nothing. */
+void terminal_enter(struct terminal *terminal, FILE *out);
+
+/* All as it was before; may be called again. */
+void terminal_leave(struct terminal *terminal);
+
+/* Draw text, cut to the screen's lines and columns. */
+void terminal_draw(struct terminal *terminal, const char *text);
+
+/* The next key, or 0 when none was pressed. */
+int terminal_key(const struct terminal *terminal);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * mmprof top: the phases of a running JVM, now.
+ *
+ *     JVM 4711: 12.0 s, 1.82 CPUs, measuring
+ *     24 methods measured, 3 switched off; probes 0.05 %, mmprof 0.21 % of the CPU time
+ *     by time; keys: t time, c calls, p time per call, i CPI, n name, q quit
+ *
+ *     Time (%)  Calls/s  Time/call    CPI   Calls     Time  Phase
+ *     -----------------------------------------------------------
+ *        61.20     0.20     4.91 s  1.213       2   9.82 s  JavaCompiler.compile
+ */
+#include "cmd/recording.h"
+#include "cmd/terminal.h"
+#include "cmd/top_table.h"
+
+#include <stdlib.h>
+
+#define SETTLE_NS UINT64_C(20000000000) /* what has no phases by then is shown without */
+
+struct top {
+    struct top_table table;
+    struct terminal terminal;
+    bool is_screen;
+    double interval_s;
+    uint64_t n_wanted, n_shown; /* tables; n_wanted 0: until the user quits */
+    uint64_t first_ns;          /* when the session began */
+};
+
+static void take_keys(struct top *top, struct recorder_link *link, bool *again)
+{
+    int key;
+    while (top->is_screen && (key = terminal_key(&top->terminal)) != 0) {
+        const char text[2] = { (char)key, '\0' };
+        if (key == 'q')
+            recorder_end(link);
+        else if (top_sort_parse(text, &top->table.sort) == 0)
+            *again = true;
+    }
+}
+
+static int show(struct top *top, struct live_session *session, struct err *err)
+{
+    char *text = top_table_text(&top->table, session, err);
+    if (text == NULL)
+        return -1;
+    if (top->is_screen)
+        terminal_draw(&top->terminal, text);
+    else
+        printf("%s%s", top->n_shown == 0 ? "" : "\n", text);
+    fflush(stdout);
+    free(text);
+    top->n_shown++;
+    return 0;
+}
+
+/* Plain tables begin when there is something to see; the screen shows what goes on. */
+static bool is_worth_showing(struct top *top, const struct live_session *session)
+{
+    if (top->is_screen || live_stage(session->live) == LIVE_WATCHING || top->n_shown > 0)
+        return true;
+    return session->status.monotonic_ns - top->first_ns > SETTLE_NS;
+}
+
+static void begin_interval(struct top *top, const struct live_session *session)
+{
+    top->table.before_ns = session->status.monotonic_ns;
+    top->table.before_cpu_ns = session->status.process_cpu_ns;
+    top->table.before_own_ns = session->status.own_cpu_ns;
+}
+
+/* The session's view: called in each round; NULL for the link when it is over. */
+static int on_round(void *context, struct live_session *session, struct recorder_link *link, struct err *err)
+{
+    struct top *top = context;
+    bool again = false;
+    if (link == NULL) {
+        terminal_leave(&top->terminal);
+        return 0;
+    }
+    if (top->first_ns == 0) {
+        top->first_ns = session->status.monotonic_ns;
+        begin_interval(top, session);
+        if (top->is_screen)
+            terminal_enter(&top->terminal, stdout);
+        top->table.has_keys = top->terminal.has_keys;
+        again = top->is_screen;
+    }
+    take_keys(top, link, &again);
+    if (!is_worth_showing(top, session)) {
+        begin_interval(top, session);
+        return 0;
+    }
+    double passed_s = (double)(session->status.monotonic_ns - top->table.before_ns) / 1e9;
+    if (!again && passed_s < top->interval_s)
+        return 0;
+    if (show(top, session, err) < 0)
+        return -1;
+    if (top->n_wanted > 0 && top->n_shown >= top->n_wanted)
+        recorder_end(link);
+    return 0;
+}
+
+static int run(struct top *top, const struct recording *recording, const struct live_options *options, struct err *err)
+{
+    struct recorder_summary summary;
+    struct live_session session;
+    live_session_init(&session, options);
+    session.view = on_round;
+    session.view_context = top;
+    struct recording live = *recording;
+    live.live = &session;
+    int rc = recording_run(&live, &summary, err);
+    terminal_leave(&top->terminal);
+    top_table_free(&top->table);
+    live_session_free(&session);
+    if (rc == 0 && summary.end == RECORDER_ENDED_WITH_TARGET)
+        fprintf(stderr, "mmprof: the JVM has ended\n");
+    return rc < 0 ? -1 : 0;
+}
+
+int command_top(int argc, char **argv, struct err *err)
+{
+    struct recording recording = { .min_bytecodes = 50,
+                                   .ring_bytes = UINT64_C(8) << 20,
+                                   .output = "/dev/null",
+                                   .read = "auto",
+                                   .groups = "rotate",
+                                   .quiet = true };
+    struct live_options options = LIVE_OPTIONS;
+    struct top top = { .interval_s = 1, .is_screen = terminal_is_one(stdout) };
+    const char *sort = "time";
+    bool once = false, done;
+    int n_parsed;
+    const struct options_row rows[] = {
+        { 'p', "pid", "PID", OPTION_NUMBER, &recording.pid, "attach to this running JVM" },
+        { 'i', "interval", "SECONDS", OPTION_SECONDS, &top.interval_s, "refresh after this time (1)" },
+        { 's', "sort", "COLUMN", OPTION_TEXT, &sort, "by time, calls, call (time per call), cpi or name (time)" },
+        { 'n', "count", "N", OPTION_NUMBER, &top.n_wanted, "end after N tables, printed as plain text" },
+        { 0, "once", NULL, OPTION_FLAG, &once, "print one table; the same as --count 1" },
+        { 'e', "events", "LIST", OPTION_TEXT, &recording.events,
+          "with cycles and instructions: CPI (where they count)" },
+        { 0, "budget", "SHARE", OPTION_FRACTION, &options.budget, "of the program's CPU time, for mmprof (1%)" },
+        { 0, "weight", "SHARE", OPTION_FRACTION, &options.weight, "least share of a phase's time (1%)" },
+        { 0 },
+    };
+    if (command_parse("top [OPTIONS] -p PID",
+                      "Shows the phases of a running JVM and what they do now, until q or Ctrl-C. Nothing is kept.",
+                      rows, argc, argv, &n_parsed, &done, err) < 0)
+        return -1;
+    if (done)
+        return 0;
+    if (top_sort_parse(sort, &top.table.sort) < 0) {
+        err_set(err, "there is no column '%s' to sort by", sort);
+        return err_next(err, "give one of time, calls, call, cpi and name");
+    }
+    if (once)
+        top.n_wanted = 1;
+    top.is_screen = top.is_screen && top.n_wanted == 0;
+    if (recording_target(&recording, argc, argv, n_parsed, "top", err) < 0)
+        return -1;
+    if (recording.command != NULL) {
+        err_set(err, "'%s': only a running JVM can be watched", recording.command[0]);
+        return err_next(err, "start it, and give its process id: mmprof top -p PID");
+    }
+    return run(&top, &recording, &options, err);
+}

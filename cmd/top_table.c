@@ -1,0 +1,235 @@
+#include "cmd/top_table.h"
+
+#include "report/table.h"
+#include "symbolize/java_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    const struct live_method *method;
+    const char *label;
+    double ns, calls, call_ns, cpi; /* of the interval; negative: not known */
+    uint64_t all_calls;
+    double all_ns;
+};
+
+static const struct {
+    char letter;
+    const char *name;
+} sorts[TOP_SORTS] = { { 't', "time" }, { 'c', "calls" }, { 'p', "call" }, { 'i', "cpi" }, { 'n', "name" } };
+
+int top_sort_parse(const char *text, enum top_sort *sort)
+{
+    for (size_t i = 0; i < TOP_SORTS; i++)
+        if (strcmp(text, sorts[i].name) == 0 || (text[0] == sorts[i].letter && text[1] == '\0')) {
+            *sort = (enum top_sort)i;
+            return 0;
+        }
+    return -1;
+}
+
+void top_table_free(struct top_table *top)
+{
+    free(top->before);
+    top->before = NULL;
+}
+
+static const struct live_account *before_of(const struct top_table *top, uint32_t id)
+{
+    static const struct live_account none;
+    for (size_t i = 0; i < top->n_before; i++)
+        if (top->before[i].id == id)
+            return &top->before[i].figures;
+    return &none;
+}
+
+/* After a recovery, or another look at a method, figures begin anew. */
+static uint64_t since(uint64_t now, uint64_t before)
+{
+    return now >= before ? now - before : now;
+}
+
+static void fill_row(const struct top_table *top, const struct live_session *session, const struct live_account *now,
+                     struct row *row)
+{
+    const struct live_account *before = before_of(top, row->method->id);
+    double ns_per_tick = session->status.ns_per_tick;
+    row->all_calls = now->calls;
+    row->all_ns = (double)now->cpu_ticks * ns_per_tick;
+    row->ns = (double)since(now->cpu_ticks, before->cpu_ticks) * ns_per_tick;
+    row->calls = (double)since(now->calls, before->calls);
+    row->call_ns = now->calls == 0 ? -1 : row->all_ns / (double)now->calls;
+    double instructions = (double)since(now->counters[1], before->counters[1]);
+    row->cpi = !session->has_cpi || instructions <= 0
+                   ? -1
+                   : (double)since(now->counters[0], before->counters[0]) / instructions;
+}
+
+/* The rows of those that are measured. */
+static int make_rows(const struct top_table *top, struct live_session *session, struct arena *arena, struct row **rows,
+                     size_t *n, struct err *err)
+{
+    size_t n_methods, n_rows = 0;
+    const struct live_method *methods = live_methods(session->live, &n_methods);
+    struct java_name *names = arena_alloc(arena, (n_methods + 1) * sizeof *names);
+    const char **labels = arena_alloc(arena, (n_methods + 1) * sizeof *labels);
+    *rows = arena_alloc(arena, (n_methods + 1) * sizeof **rows);
+    if (names == NULL || labels == NULL || *rows == NULL)
+        return err_set(err, "out of memory");
+    for (size_t i = 0; i < n_methods; i++) {
+        struct live_account figures;
+        if (methods[i].state != LIVE_ARMED)
+            continue;
+        live_figures(session->live, &methods[i], &figures);
+        (*rows)[n_rows].method = &methods[i];
+        fill_row(top, session, &figures, &(*rows)[n_rows]);
+        if (figures.calls == 0)
+            continue;
+        names[n_rows++] = (struct java_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
+    }
+    if (java_names_labels(arena, names, n_rows, labels) < 0)
+        return err_set(err, "out of memory");
+    for (size_t i = 0; i < n_rows; i++)
+        (*rows)[i].label = labels[i];
+    *n = n_rows;
+    return 0;
+}
+
+static double key_of(const struct row *row, enum top_sort sort)
+{
+    return sort == TOP_BY_CALLS  ? row->calls
+           : sort == TOP_BY_CALL ? row->call_ns
+           : sort == TOP_BY_CPI  ? row->cpi
+                                 : row->ns;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct row *)a)->label, ((const struct row *)b)->label);
+}
+
+/* Largest first; few rows: an insertion keeps equal ones where they were. */
+static void sort_rows(struct row *rows, size_t n, enum top_sort sort)
+{
+    qsort(rows, n, sizeof *rows, by_name);
+    for (size_t i = 1; sort != TOP_BY_NAME && i < n; i++) {
+        struct row row = rows[i];
+        size_t at = i;
+        for (; at > 0 && key_of(&rows[at - 1], sort) < key_of(&row, sort); at--)
+            rows[at] = rows[at - 1];
+        rows[at] = row;
+    }
+}
+
+static const char *stage_text(enum live_stage stage)
+{
+    static const char *const texts[] = { "waiting for the agent", "taking samples", "changing classes",
+                                         "waiting for the JIT compiler", "measuring" };
+    return texts[stage];
+}
+
+static void add_head(const struct top_table *top, struct live_session *session, struct table *table,
+                     struct arena *arena, double wall_ns, double cpu_ns)
+{
+    struct live_cost cost;
+    size_t n, n_armed = 0;
+    const struct live_method *methods = live_methods(session->live, &n);
+    for (size_t i = 0; i < n; i++)
+        n_armed += methods[i].state == LIVE_ARMED;
+    live_cost(session->live, &cost);
+    double own_ns = (double)(session->status.own_cpu_ns - top->before_own_ns);
+    table_fact_words(table, "head", "",
+                     arena_printf(arena, "JVM %d: %.1f s, %.2f CPUs, %s", (int)session->status.pid,
+                                  (double)(session->status.monotonic_ns - session->status.start_ns) / 1e9,
+                                  wall_ns <= 0 ? 0 : cpu_ns / wall_ns, stage_text(live_stage(session->live))));
+    table_fact_words(
+        table, "cost", "",
+        arena_printf(arena, "%zu methods measured, %zu switched off; probes %.2f %%, mmprof %.2f %% of the CPU time",
+                     n_armed, n - n_armed, cost.probes_now * 100, cpu_ns <= 0 ? 0 : own_ns / cpu_ns * 100));
+    if (top->has_keys)
+        table_fact_words(table, "keys", "",
+                         arena_printf(arena, "by %s; keys: t time, c calls, p time per call, i CPI, n name, q quit",
+                                      sorts[top->sort].name));
+}
+
+static struct table_cell known(double number)
+{
+    return number < 0 ? table_unmeasured() : table_number(number);
+}
+
+static int add_rows(const struct row *rows, size_t n, struct table *table, double wall_ns, double cpu_ns,
+                    struct err *err)
+{
+    table_column(table, "Time (%)", "cpu_share", TABLE_SHARE);
+    table_column(table, "Calls/s", "calls_per_s", TABLE_RATE);
+    table_column(table, "Time/call", "ns_per_call", TABLE_NS);
+    table_column(table, "CPI", "cpi", TABLE_RATIO);
+    table_column(table, "Calls", "calls", TABLE_COUNT);
+    table_column(table, "Time", "total_ns", TABLE_NS);
+    table_column(table, "Phase", "phase", TABLE_TEXT);
+    for (size_t i = 0; i < n; i++) {
+        struct table_cell *cells = table_row(table, "phase");
+        if (cells == NULL)
+            return err_set(err, "out of memory");
+        const struct table_cell values[] = { table_quotient(rows[i].ns, cpu_ns),
+                                             table_quotient(rows[i].calls * 1e9, wall_ns),
+                                             known(rows[i].call_ns),
+                                             known(rows[i].cpi),
+                                             table_number((double)rows[i].all_calls),
+                                             table_number(rows[i].all_ns),
+                                             table_words(rows[i].label) };
+        memcpy(cells, values, sizeof values);
+    }
+    return 0;
+}
+
+/* What the next interval begins with. */
+static int keep(struct top_table *top, struct live_session *session, struct err *err)
+{
+    size_t n;
+    const struct live_method *methods = live_methods(session->live, &n);
+    struct top_before *before = realloc(top->before, (n + 1) * sizeof *before);
+    if (before == NULL)
+        return err_set(err, "out of memory");
+    top->before = before;
+    top->n_before = n;
+    for (size_t i = 0; i < n; i++) {
+        before[i].id = methods[i].id;
+        live_figures(session->live, &methods[i], &before[i].figures);
+    }
+    top->before_ns = session->status.monotonic_ns;
+    top->before_cpu_ns = session->status.process_cpu_ns;
+    top->before_own_ns = session->status.own_cpu_ns;
+    return 0;
+}
+
+char *top_table_text(struct top_table *top, struct live_session *session, struct err *err)
+{
+    struct arena arena = { NULL, 0 };
+    struct table table;
+    struct row *rows = NULL;
+    char *text = NULL;
+    size_t n_bytes = 0, n = 0;
+    FILE *out = open_memstream(&text, &n_bytes);
+    double wall_ns = (double)(session->status.monotonic_ns - top->before_ns);
+    double cpu_ns = (double)(session->status.process_cpu_ns - top->before_cpu_ns);
+    int rc = out == NULL ? err_set(err, "out of memory") : make_rows(top, session, &arena, &rows, &n, err);
+    if (rc == 0) {
+        sort_rows(rows, n, top->sort);
+        table_begin(&table, &arena);
+        add_head(top, session, &table, &arena, wall_ns, cpu_ns);
+        rc = add_rows(rows, n, &table, wall_ns, cpu_ns, err);
+    }
+    if (rc == 0)
+        rc = table_print_text(&table, out, err);
+    if (rc == 0)
+        rc = keep(top, session, err);
+    if (out != NULL && fclose(out) != 0 && rc == 0)
+        rc = err_set(err, "out of memory");
+    arena_free(&arena);
+    if (rc == 0)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,35 @@
+/*
+ * What 'mmprof top' shows: the phases of the last interval.
+ */
+#ifndef CMD_TOP_TABLE_H
+#define CMD_TOP_TABLE_H
+
+#include "cmd/live_session.h"
+
+enum top_sort { TOP_BY_TIME, TOP_BY_CALLS, TOP_BY_CALL, TOP_BY_CPI, TOP_BY_NAME, TOP_SORTS };
+
+/* By letter (t c p i n) or name (time calls call cpi name).  Returns 0, or -1 when there is none such. */
+int top_sort_parse(const char *text, enum top_sort *sort);
+
+/* A method's figures at the last refresh. */
+struct top_before {
+    uint32_t id;
+    struct live_account figures;
+};
+
+struct top_table {
+    enum top_sort sort;
+    bool has_keys;             /* tell which */
+    struct top_before *before; /* owned */
+    size_t n_before;
+    uint64_t before_ns, before_cpu_ns, before_own_ns; /* when that was; 0: never */
+};
+
+void top_table_free(struct top_table *top);
+
+/*
+ * Text of the table for the time since the last one.  Returns it, for free(), or NULL with *err set.
+ */
+char *top_table_text(struct top_table *top, struct live_session *session, struct err *err);
+
+#endif

@@ -1,0 +1,84 @@
+#!/bin/bash
+# mmprof top: plain tables, and in a terminal; nothing stays behind, however it ends.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+needs_command top
+
+jdk=$(first_jdk)
+start_busy "$jdk"
+jvm=$pid
+mkdir "$SCRATCH/empty"
+cd "$SCRATCH/empty" || exit 1
+
+# in_terminal FILE COMMAND: runs it (by sh) in a terminal of its own; what it shows goes to FILE.
+in_terminal() {
+    local file=$1
+    shift
+    script -qfec "stty rows 20 cols 100; stty -g; $*; echo STATUS \$?; stty -g" "$file" > /dev/null 2>&1
+}
+
+# terminal_is_restored CLAIM FILE: both 'stty -g' say the same, and the last screen shown is the usual one.
+terminal_is_restored() {
+    local settings
+    settings=$(tr -d '\r' < "$2" | grep -aoE '[0-9a-f]+(:[0-9a-f]+){20,}' | sort -u | wc -l)
+    is "$1: the terminal's settings are those from before" "$settings" 1
+    is "$1: its own screen is back, with the cursor" \
+        "$(grep -aoE '\[\?(1049|25)[hl]' "$2" | tail -n 2 | tr -d '\n')" '[?25h[?1049l'
+}
+
+# nothing_stays CLAIM: no file, no connection, no thread of the agent's.
+nothing_stays() {
+    is "$1: there is no trace" "$(ls -A "$SCRATCH/empty")" ''
+    wait_for 20 agent_is_gone
+    is "$1: the agent is gone" "$(threads_of_agent)" 0
+}
+
+threads_of_agent() {
+    cat /proc/"$jvm"/task/*/comm 2> /dev/null | grep -c '^mmprof'
+}
+
+agent_is_gone() {
+    [ "$(threads_of_agent)" = 0 ]
+}
+
+"$mmprof" top -p "$jvm" --count 2 --interval 0.5 > "$SCRATCH/out" 2> "$SCRATCH/errors"
+is "top prints plain tables" "$?$(cat "$SCRATCH/errors")" 0
+is "as many as it was asked for" "$(grep -c '^Time (%)' "$SCRATCH/out")" 2
+matches "with the method that does all the work" "$(cat "$SCRATCH/out")" '^ *[0-9.]+ +[0-9.]+ .* Busy\.round$'
+holds "and no escape sequence" test -z "$(grep -a "$(printf '\033')" "$SCRATCH/out")"
+nothing_stays "after plain tables"
+
+"$mmprof" top -p "$jvm" --once --sort name > "$SCRATCH/out" 2> "$SCRATCH/errors"
+sed '1,/^-----/d' "$SCRATCH/out" | awk 'NF > 0 { print $NF }' > "$SCRATCH/names"
+is "sorted by name, when told to" "$(LC_ALL=C sort "$SCRATCH/names")" "$(cat "$SCRATCH/names")"
+
+if ! command -v script > "$SCRATCH/which"; then
+    skip "top works in a terminal" "there is no script(1)"
+else
+    { sleep 5 && printf 'n' && sleep 1.5 && printf q; } | in_terminal "$SCRATCH/quit" "$mmprof top -p $jvm"
+    matches "q quits" "$(tr -d '\r' < "$SCRATCH/quit" | grep -a STATUS)" 'STATUS 0'
+    matches "a key sorts" "$(tr -d '\r' < "$SCRATCH/quit" | grep -a keys)" '^.*by name; keys'
+    terminal_is_restored "after q" "$SCRATCH/quit"
+    nothing_stays "after q"
+
+    { sleep 4 && printf '\003' && sleep 3; } | in_terminal "$SCRATCH/break" "$mmprof top -p $jvm"
+    matches "Ctrl-C ends it" "$(tr -d '\r' < "$SCRATCH/break" | grep -a STATUS)" 'STATUS 0'
+    terminal_is_restored "after Ctrl-C" "$SCRATCH/break"
+    nothing_stays "after Ctrl-C"
+
+    { sleep 4 && kill -TERM "$(pgrep -f "^$mmprof top -p $jvm\$")" && sleep 3; } |
+        in_terminal "$SCRATCH/kill" "$mmprof top -p $jvm"
+    terminal_is_restored "after kill" "$SCRATCH/kill"
+    nothing_stays "after kill"
+fi
+
+"$mmprof" top --sort colour -p "$jvm" > "$SCRATCH/out" 2>&1
+is "a column that is none is refused" "$?" 1
+"$mmprof" top -- java > "$SCRATCH/out" 2>&1
+matches "so is a command" "$(cat "$SCRATCH/out")" "^mmprof top: 'java': only a running JVM can be watched$"
+"$mmprof" top > "$SCRATCH/out" 2>&1
+is "and nothing at all" "$?" 1
+
+goes_on "the program goes on"
+stop_busy "$jvm" "its results and output are those without mmprof"
+done_testing
