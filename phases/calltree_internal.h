@@ -118,7 +118,7 @@ static inline uint64_t cost_take(uint64_t cost, uint32_t *fraction, uint64_t pas
 
 /* Counters of a thread were read: by its probe, or from outside. */
 struct counts {
-    uint64_t series; /* values of different series tell nothing of each other */
+    uint64_t series;        /* values of different series tell nothing of each other */
     const uint64_t *values; /* NULL: none of them could be read */
 };
 

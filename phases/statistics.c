@@ -279,7 +279,8 @@ static const struct method *known_method(const struct statistics *s, uint32_t me
 struct moments statistics_moments(const struct statistics *s, uint32_t method, size_t metric)
 {
     const struct method *m = known_method(s, method);
-    return m == NULL ? (struct moments){ .n = 0 } : m->moments[metric];
+    struct moments none = { .n = 0 };
+    return m == NULL ? none : m->moments[metric];
 }
 
 struct statistics_error statistics_error_of(const struct statistics *s, uint32_t method, size_t metric)
