@@ -94,7 +94,8 @@ machine_init() {
 # machine_tool NAME MODULE/CLASS: a program of the JDK of which the runtime has only the module.
 machine_tool() {
     local bin=$1/usr/lib/jvm/java-17-openjdk-arm64/bin
-    printf '#!/bin/sh\nexec "${0%%/*}/java" -XX:TieredStopAtLevel=1 -m %s "$@"\n' "$3" > "$bin/$2" && chmod 755 "$bin/$2"
+    printf '#!/bin/sh\nexec "${0%%/*}/java" -XX:TieredStopAtLevel=1 -m %s "$@"\n' "$3" > "$bin/$2" &&
+        chmod 755 "$bin/$2"
 }
 
 machine_disk() {
@@ -168,7 +169,8 @@ machine_ready() {
 # mmprof, its agent and the tests for the machine; the classes are any machine's.
 machine_build() {
     local arm=$build/aarch64
-    make -C "$root" -j2 --no-print-directory CC=aarch64-linux-gnu-gcc BUILD="$arm" CFLAGS="-O2 --sysroot=$machine/root" \
+    make -C "$root" -j2 --no-print-directory CC=aarch64-linux-gnu-gcc BUILD="$arm" \
+        CFLAGS="-O2 --sysroot=$machine/root" \
         LDFLAGS="--sysroot=$machine/root" make unit tools "$arm/test/java/libmicronatives.so" &&
         make -C "$root" -j2 --no-print-directory BUILD="$build" "$build/test/java/.made"
 }

@@ -62,7 +62,7 @@ static void test_protobuf(void)
 
     char *packed = NULL;
     size_t n;
-    uint8_t plain[16];
+    uint8_t plain[16] = { 0 };
     FILE *out = open_memstream(&packed, &n);
     struct gzip *gzip = gzip_open(out);
     gzip_write(gzip, &message);
