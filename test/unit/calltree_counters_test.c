@@ -266,8 +266,9 @@ static void test_recursion_in_turns(void)
             uint64_t at[9];
             for (size_t c = 0; c < 9; c++)
                 at[c] = before[c] + (turns.columns[c] - before[c]) / 8 * call;
-            struct step steps[] = { step_with(RING_EXIT, A, ++now, at), step_with(RING_EXIT, A, ++now, at),
-                                    step_with(RING_ENTER, A, ++now, at), step_with(RING_ENTER, A, ++now, at) };
+            struct step steps[] = { step_with(RING_EXIT, A, now + 1, at), step_with(RING_EXIT, A, now + 2, at),
+                                    step_with(RING_ENTER, A, now + 3, at), step_with(RING_ENTER, A, now + 4, at) };
+            now += 4;
             maker_steps(&m, 0, steps + (turn + call == 0 ? 2 : 0), turn + call == 0 ? 2 : 4);
         }
     }
