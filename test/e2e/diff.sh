@@ -1,0 +1,95 @@
+#!/bin/bash
+# mmprof diff: a program against itself and against a slower version, one recording each and three.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+needs_command diff
+
+jdk=$(first_jdk)
+
+# CPU time is what the program measures itself by: what else the machine does is nothing to it.
+record() {
+    "$mmprof" record -q "${@:3}" -o "$SCRATCH/$1.dat" -- \
+        "$jdk/bin/java" -cp "$classes" target.Versions "$2" > "$SCRATCH/out" 2>&1 || cat "$SCRATCH/out"
+}
+
+is "the phases are searched in a first run" "$(record all 4000 --include target/Versions)" ""
+holds "all three methods are phases" \
+    "$mmprof" phases --weight 1% --grain 0.1% -o "$SCRATCH/phases.json" "$SCRATCH/all.dat"
+phases=(--phases "$SCRATCH/phases.json")
+for i in 1 2 3; do
+    is "a run of the program is recorded" "$(record same$i 4000 "${phases[@]}")" ""
+    is "one before the change, too" "$(record before$i 4000 "${phases[@]}")" ""
+    is "and one after it: changed() takes half as long again" "$(record after$i 6000 "${phases[@]}")" ""
+done
+cd "$SCRATCH" || exit 1
+
+# diff_of OPTION...: its output is in $said, its messages in $errors, its status in $status.
+diff_of() {
+    said=$("$mmprof" diff "$@" 2> errors)
+    status=$?
+    errors=$(cat errors)
+}
+
+# field METRIC KEY [METHOD]: of changed(), in CSV.
+field() {
+    tr -d '\r' <<< "$said" | awk -F , -v metric="$1" -v key="$2" -v method="${3-changed}" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["method"] == method && $at["metric"] == metric { print $at[key] }'
+}
+
+# between CLAIM NUMBER LOW HIGH
+between() {
+    if awk -v n="$2" -v low="$3" -v high="$4" 'BEGIN { exit !(n != "" && n >= low && n <= high) }'; then
+        ok "$1"
+    else
+        not_ok "$1" "is '$2', not $3 .. $4" "$said"
+    fi
+}
+
+diff_of --csv before1.dat after1.dat
+is "one against one: succeeds" "$status$errors" 0
+is "one against one: the slower phase is found" "$(field time verdict)" higher
+between "one against one: by how much" "$(field time change)" 0.4 0.6
+between "one against one: the other phase is as it was" "$(field time change same)" -0.1 0.1
+is "one against one: it is called as often" "$(field calls change)" 0
+diff_of before1.dat after1.dat
+matches "text: a line says so" "$said" '^Versions\.changed +time .* \+[45][0-9]\.[0-9] .* < 0\.0001  higher$'
+matches "text: it says what the interval is of" "$said" 'compared by how calls vary within the one run'
+
+diff_of --csv --before before1.dat before2.dat --after after1.dat after2.dat --before before3.dat --after=after3.dat
+is "three against three: succeeds" "$status$errors" 0
+is "three against three: the slower phase is found" "$(field time verdict)" higher
+between "three against three: by how much" "$(field time change)" 0.4 0.6
+between "three against three: the interval is around it" "$(field time low)" 0 "$(field time difference)"
+diff_of --before before1.dat before2.dat before3.dat --after after1.dat after2.dat after3.dat
+matches "text: it says that runs were compared" "$said" "Welch's t over the traces of each side"
+
+slower=(--before before1.dat before2.dat before3.dat --after after1.dat after2.dat after3.dat)
+alike=(--before before1.dat before2.dat before3.dat --after same1.dat same2.dat same3.dat)
+diff_of --fail-on 'time>20%' "${slower[@]}"
+is "a gate: a version that is slower fails with 2" "$status" 2
+matches "a gate: it says what broke it" "$errors" \
+    '^mmprof: time>20%: Versions\.changed: time rose by [45][0-9]\.[0-9] % \(p '
+diff_of --fail-on 'time>20%' "${alike[@]}"
+is "a gate: one that is alike passes" "$status$errors" 0
+diff_of --fail-on 'time>90%' "${slower[@]}"
+is "a gate: a difference within the limit passes" "$status$errors" 0
+diff_of --json --fail-on 'time/call<20%' --before after{1,2,3}.dat --after before{1,2,3}.dat
+is "a gate: what falls is caught by <" "$status" 2
+matches "json: it has its rows" "$said" '"verdict":[[:space:]]*"lower"'
+
+refused() {
+    diff_of "${@:3}"
+    is "$1: status 1" "$status" 1
+    matches "$1: says what to do" "$errors" "$2"
+}
+refused "nothing to compare" 'next: name a trace before and one after'
+refused "one trace" 'next: name a trace before and one after' before1.dat
+refused "three traces without a side" 'next: name several traces as --before A B' before1.dat after1.dat same1.dat
+refused "one against two" 'or at least two on each' --before before1.dat --after after1.dat after2.dat
+refused "a limit that is none" "next: name a metric" --fail-on 'time=5%' before1.dat after1.dat
+refused "a metric that is none" "next: they have time, share, calls, time/call" \
+    --fail-on 'cpi>5%' before1.dat after1.dat
+refused "a trace that is none" 'gone\.dat' before1.dat gone.dat
+
+done_testing

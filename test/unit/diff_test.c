@@ -1,0 +1,269 @@
+#include "report/diff.h"
+
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+#include <math.h>
+
+static struct arena arena;
+static struct err err;
+
+static bool is_near(double a, double b, double absolute)
+{
+    return fabs(a - b) <= absolute;
+}
+
+/* ---- the tests of significance ---- */
+
+static void add_row(struct diff *d, const char *label, const double *before, size_t n_before, const double *after,
+                    size_t n_after)
+{
+    struct diff_row *row = &d->rows[d->n_rows++];
+    *row = (struct diff_row){ "phase", label, "", "", "", true, d->n_rows, { NULL, NULL }, NULL };
+    for (int side = 0; side < DIFF_SIDES; side++) {
+        size_t n = side == DIFF_BEFORE ? n_before : n_after;
+        row->values[side] = arena_alloc(&arena, n * DIFF_METRICS_MAX * sizeof **row->values);
+        for (size_t i = 0; i < n; i++)
+            row->values[side][i * DIFF_METRICS_MAX] =
+                (struct diff_value){ (side == DIFF_BEFORE ? before : after)[i], NAN, 0 };
+    }
+}
+
+/* Student's data of 1908 on two soporifics, ten higher; R prints t = -1.8608, df = 17.776, p-value = 0.07939 for them.
+ */
+static void test_welch(void)
+{
+    static const double one[] = { 10.7, 8.4, 9.8, 8.8, 9.9, 13.4, 13.7, 10.8, 10.0, 12.0 },
+                        other[] = { 11.9, 10.8, 11.1, 10.1, 9.9, 14.4, 15.5, 11.6, 14.6, 13.4 },
+                        same[] = { 4, 4, 4, 4, 4, 4, 4, 4, 4, 4 }, more[] = { 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
+    struct diff_wish wish = { .n_traces = { 10, 10 } };
+    struct diff_row rows[4];
+    struct diff d = { .arena = &arena, .wish = &wish, .rows = rows, .n_metrics = 1 };
+    d.metrics[0] = (struct diff_metric){ "time", "total_ns", TABLE_NS, DIFF_TIME };
+    add_row(&d, "a", one, 10, other, 10);
+    add_row(&d, "b", same, 10, same, 10);
+    add_row(&d, "c", same, 10, more, 10);
+    CHECK("rows are compared", diff_compare(&d, &err) == 0 && d.n_rows == 3);
+    const struct diff_result *r = &d.rows[0].results[0];
+    CHECK("the largest comes first", strcmp(d.rows[0].label, "a") == 0);
+    CHECK("the means are the runs'",
+          is_near(r->mean[DIFF_BEFORE], 10.75, 1e-9) && is_near(r->mean[DIFF_AFTER], 12.33, 1e-9));
+    CHECK("R's interval of 95 %", is_near(r->low, -0.2054832, 1e-6) && is_near(r->high, 3.3654832, 1e-6));
+    CHECK("R's p", is_near(r->p, 0.07939, 5e-6));
+    CHECK("which is chance", r->verdict == DIFF_NONE);
+    CHECK("the change is of the mean before", is_near(r->change, 1.58 / 10.75, 1e-9));
+    CHECK("runs that never vary and never differ are alike",
+          d.rows[2].results[0].p == 1 && d.rows[2].results[0].verdict == DIFF_NONE);
+    CHECK("runs that never vary but differ, differ",
+          d.rows[1].results[0].p == 0 && d.rows[1].results[0].verdict == DIFF_HIGHER);
+}
+
+static void test_holm(void)
+{
+    double p[] = { 0.01, 0.04, NAN, 0.03, 0.005 }, many[] = { 0.9, 0.8 };
+    CHECK("Holm's correction is made", diff_correct(p, 5) == 0);
+    CHECK("each p counts those that are not smaller", is_near(p[4], 0.02, 1e-12) && is_near(p[0], 0.03, 1e-12));
+    CHECK("none gets below one before it", is_near(p[3], 0.06, 1e-12) && is_near(p[1], 0.06, 1e-12));
+    CHECK("what is no test is none", isnan(p[2]));
+    CHECK("a p is at most 1", diff_correct(many, 2) == 0 && many[0] == 1 && many[1] == 1);
+}
+
+/* ---- from traces ---- */
+
+enum { RUN, SORT, READ, LAMBDA };
+
+/* What a run is like; times in ticks of 1 us. */
+struct run {
+    uint64_t sort, read; /* of a call */
+    uint64_t n_calls, jitter;
+    uint64_t cpi; /* of sort; read's is 1 */
+    const char *address;
+};
+
+static const char *make_run(const char *file, const struct run *run)
+{
+    static const struct trace_counter counters[] = { { .name = "cycles", .why = "", .in_records = true },
+                                                     { .name = "instructions", .why = "", .in_records = true } };
+    struct maker m;
+    uint64_t now = 0, cycles = 0;
+    char name[64];
+    snprintf(name, sizeof name, "Sort$$Lambda$1/0x%s", run->address == NULL ? "1" : run->address);
+    maker_open_scaled(&m, file, 1000);
+    maker_info(&m, "recording.mode", "phases");
+    maker_info(&m, "offcpu", "perf");
+    maker_must(&m, trace_write_counters(m.writer, counters, 2, &m.err));
+    m.n_counters = 2;
+    maker_thread(&m, 0, "main", true);
+    maker_thread(&m, 1, "GC Thread#0", false);
+    maker_method(&m, RUN, "a/Sort", "run", "()V");
+    maker_method(&m, SORT, "a/Sort", "sort", "([I)V");
+    maker_method(&m, READ, "a/Sort", "read", "()V");
+    maker_method(&m, LAMBDA, name, "apply", "()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0), AT(TRACE_CPU_OUT, 1, 100 + run->jitter));
+    STEPS(&m, 0, ENTER(RUN, 0, 0, 0));
+    uint64_t instructions = 0;
+    for (uint64_t i = 0; i < run->n_calls; i++) {
+        static const uint32_t methods[] = { SORT, READ, LAMBDA };
+        for (size_t k = 0; k < 3; k++) {
+            uint64_t time = (k == 0 ? run->sort : run->read) + (i * 7 + k) % 5 * run->jitter;
+            if (k == 1 && run->read == 0)
+                continue;
+            STEPS(&m, 0, ENTER(methods[k], now, cycles, instructions));
+            now += time;
+            instructions += 1000;
+            cycles += 1000 * (k == 0 ? run->cpi : 1) + (i + k) % 3 * 10;
+            STEPS(&m, 0, EXIT(methods[k], now, cycles, instructions));
+        }
+    }
+    STEPS(&m, 0, EXIT(RUN, now, cycles, instructions));
+    maker_close(&m, now);
+    return arena_text(&arena, m.path, strlen(m.path));
+}
+
+static struct diff_wish wish;
+
+/* Paths of the traces: n before, then n after. */
+static int read_and_compare(struct diff *d, const char *const *paths, size_t n)
+{
+    wish = (struct diff_wish){ .paths = { paths, paths + n }, .n_traces = { n, n }, .min_share = 0.01 };
+    return diff_read(d, &wish, &arena, &err) < 0 ? -1 : diff_compare(d, &err);
+}
+
+static const struct diff_row *row_of(const struct diff *d, const char *label)
+{
+    static struct diff_result nothing[DIFF_METRICS_MAX];
+    static const struct diff_row none = { .kind = "", .label = "", .results = nothing };
+    for (size_t i = 0; i < d->n_rows; i++)
+        if (strcmp(d->rows[i].label, label) == 0)
+            return &d->rows[i];
+    return &none;
+}
+
+static const struct diff_result *result_of(const struct diff *d, const char *label, const char *metric)
+{
+    for (size_t m = 0; m < d->n_metrics; m++)
+        if (strcmp(d->metrics[m].name, metric) == 0)
+            return &row_of(d, label)->results[m];
+    return &row_of(d, "no such metric")->results[0];
+}
+
+static bool breaks(const struct diff *d, const char *limit, const char *label)
+{
+    struct diff_limit parsed;
+    if (diff_limit_parse(d, limit, &parsed, &err) < 0) {
+        printf("Bail out! %s\n", err.text);
+        return false;
+    }
+    return diff_breaks(&parsed, row_of(d, label));
+}
+
+static void test_one_each(void)
+{
+    struct diff d;
+    const char *paths[] = {
+        make_run("before.dat", &(struct run){ 100, 50, 60, 2, 2, "0000aaaa" }),
+        make_run("after.dat", &(struct run){ 120, 50, 60, 2, 3, "0000bbbb" }),
+    };
+    CHECK("a trace on each side is compared", read_and_compare(&d, paths, 1) == 0);
+    const struct diff_result *time = result_of(&d, "Sort.sort", "time"), *cpi = result_of(&d, "Sort.sort", "CPI");
+    CHECK("a phase whose calls take longer is found",
+          time->verdict == DIFF_HIGHER && is_near(time->change, 0.192, 0.01));
+    CHECK("its interval has the truth", time->low < 60 * 20e3 && time->high > 60 * 20e3 && time->low > 0);
+    CHECK("its CPI is higher, too", cpi->verdict == DIFF_HIGHER && is_near(cpi->mean[DIFF_AFTER], 3.01, 0.001));
+    CHECK("a phase that is the same is not found", result_of(&d, "Sort.read", "time")->verdict == DIFF_NONE &&
+                                                       result_of(&d, "Sort.read", "CPI")->verdict == DIFF_NONE);
+    CHECK("one call has no interval", result_of(&d, "Sort.run", "time")->verdict == DIFF_UNKNOWN &&
+                                          result_of(&d, "Sort.run", "time")->mean[DIFF_AFTER] > 0);
+    CHECK("nor has the collector", result_of(&d, "garbage collector", "time")->verdict == DIFF_UNKNOWN);
+    CHECK("a hidden class is the same at another address",
+          result_of(&d, "Sort$$Lambda$1.apply", "time")->verdict == DIFF_NONE);
+    CHECK("a limit is broken by what is significant and beyond it", breaks(&d, "time>15%", "Sort.sort"));
+    CHECK("not by what is significant but within", !breaks(&d, "time>25%", "Sort.sort"));
+    CHECK("not by chance", !breaks(&d, "time>0%", "Sort.read"));
+    CHECK("not in the other direction", !breaks(&d, "TIME<0.01", "Sort.sort"));
+    CHECK("any metric has limits", breaks(&d, "cpi>40%", "Sort.sort") && breaks(&d, "time/call>15%", "Sort.sort"));
+}
+
+static void test_runs(void)
+{
+    struct diff d;
+    const char *paths[] = {
+        make_run("b1.dat", &(struct run){ 100, 50, 10, 1, 2, "1" }),
+        make_run("b2.dat", &(struct run){ 101, 52, 10, 1, 2, "2" }),
+        make_run("b3.dat", &(struct run){ 102, 48, 10, 1, 2, "3" }),
+        make_run("a1.dat", &(struct run){ 80, 51, 10, 1, 2, "4" }),
+        make_run("a2.dat", &(struct run){ 81, 49, 10, 1, 2, "5" }),
+        make_run("a3.dat", &(struct run){ 82, 53, 10, 1, 2, "6" }),
+    };
+    CHECK("three traces on each side are compared", read_and_compare(&d, paths, 3) == 0);
+    const struct diff_result *sort = result_of(&d, "Sort.sort", "time"), *read = result_of(&d, "Sort.read", "time");
+    CHECK("a run is one observation: a phase that is faster",
+          sort->verdict == DIFF_LOWER && is_near(sort->change, -0.194, 0.01));
+    CHECK("Welch's interval: two errors of 1/sqrt(3), four degrees of freedom",
+          is_near(sort->high - sort->low, 2 * 2.776445 * sqrt(2. / 3) * 10e3, 1));
+    CHECK("a phase that differs from run to run is not found", read->verdict == DIFF_NONE && read->p > 0.5);
+    CHECK("a phase of one call has an interval", !isnan(result_of(&d, "Sort.run", "time")->low));
+    CHECK("so has the collector", result_of(&d, "garbage collector", "time")->p == 1);
+    CHECK("and the process", result_of(&d, "whole process", "time")->mean[DIFF_BEFORE] > 0 &&
+                                 !isnan(result_of(&d, "whole process", "time")->p));
+    CHECK("what falls breaks a limit below",
+          breaks(&d, "time<10%", "Sort.sort") && !breaks(&d, "time>10%", "Sort.sort"));
+    struct table table;
+    CHECK("there is a table for text", diff_table(&d, true, &table, &err) == 0);
+    size_t n_text = table.n_rows;
+    CHECK("and one for CSV, with all metrics", diff_table(&d, false, &table, &err) == 0 && table.n_rows > 2 * n_text);
+}
+
+static void test_new_and_gone(void)
+{
+    struct diff d;
+    const char *paths[] = {
+        make_run("p.dat", &(struct run){ 100, 0, 20, 1, 2, "1" }),
+        make_run("q.dat", &(struct run){ 100, 50, 20, 1, 2, "1" }),
+    };
+    CHECK("a phase may be on one side only", read_and_compare(&d, paths, 1) == 0);
+    CHECK("it is new", result_of(&d, "Sort.read", "time")->verdict == DIFF_NEW);
+    CHECK("which breaks no limit", !breaks(&d, "time>5%", "Sort.read"));
+    const char *turned[] = { paths[1], paths[0] };
+    CHECK("or it is gone",
+          read_and_compare(&d, turned, 1) == 0 && result_of(&d, "Sort.read", "time")->verdict == DIFF_GONE);
+}
+
+static void test_refusals(void)
+{
+    struct diff d;
+    const char *path = make_run("r.dat", &(struct run){ 100, 50, 20, 1, 2, "1" });
+    const char *paths[] = { path, path, path };
+    struct diff_wish uneven = { .paths = { paths, paths }, .n_traces = { 1, 2 } };
+    CHECK("one trace against two is refused", diff_read(&d, &uneven, &arena, &err) < 0);
+    CHECK("and what to do is said", strstr(err.text, "next: name one trace on each side") != NULL);
+    CHECK("a trace is read for the limits", read_and_compare(&d, paths, 1) == 0);
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        { "time", "malformed limit 'time'" },     { ">5%", "malformed limit '>5%'" },
+        { "time>x", "malformed limit 'time>x'" }, { "time>-1%", "malformed limit 'time>-1%'" },
+        { "time>5 %", "malformed limit" },        { "speed>5%", "no 'speed' to fail on" },
+        { "L1-D>5%", "they have time, share" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct diff_limit limit;
+        char claim[80];
+        snprintf(claim, sizeof claim, "the limit '%s' is refused", rows[i].text);
+        CHECK(claim, diff_limit_parse(&d, rows[i].text, &limit, &err) < 0 && strstr(err.text, rows[i].says) != NULL);
+    }
+    const char *missing[] = { "/nonexistent/a.dat", path };
+    CHECK("a trace that is not there is an error", read_and_compare(&d, missing, 1) < 0);
+}
+
+int main(void)
+{
+    test_welch();
+    test_holm();
+    test_one_each();
+    test_runs();
+    test_new_and_gone();
+    test_refusals();
+    arena_free(&arena);
+    return tap_done();
+}
