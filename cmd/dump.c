@@ -13,7 +13,10 @@
 
 #include "cmd/commands.h"
 
+#include "core/base/arena.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -22,6 +25,8 @@ struct dump {
     const struct trace_reader *reader;
     bool with_events;
     double ns_per_tick;
+    struct arena jit_arena;
+    const char **jit_names; /* by the number in JIT events; owned, NULL before the first */
     uint64_t n_records, n_kernel, n_readings;
 };
 
@@ -200,6 +205,51 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
     fputc('\n', dump->out);
 }
 
+/* ---- what the JIT compiler did ---- */
+
+static void name_jit_method(struct dump *dump, const struct jit_event *event)
+{
+    if (dump->jit_names == NULL)
+        dump->jit_names = calloc(JIT_MAX_METHODS, sizeof *dump->jit_names);
+    if (dump->jit_names != NULL)
+        dump->jit_names[event->method] =
+            arena_printf(&dump->jit_arena, "%.*s.%.*s%.*s", (int)event->class_name.n, event->class_name.at,
+                         (int)event->name.n, event->name.at, (int)event->descriptor.n, event->descriptor.at);
+}
+
+static void put_jit_method(const struct dump *dump, uint32_t number)
+{
+    if (dump->jit_names == NULL || dump->jit_names[number] == NULL)
+        fprintf(dump->out, "method %" PRIu32, number);
+    else
+        put_text(dump->out, dump->jit_names[number]);
+}
+
+/* "jit     1000 ticks, compiled Main.work(I)V, 800 bytes: inlined Main.step()V in Main.work(I)V" */
+static void dump_jit(void *context, const struct jit_event *event)
+{
+    static const char *const kinds[] = {
+        [JIT_COMPILED] = "compiled ", [JIT_DISCARDED] = "discarded ", [JIT_WATCHED] = "gets probes: "
+    };
+    struct dump *dump = context;
+    if (event->kind == JIT_METHOD) {
+        name_jit_method(dump, event);
+        return;
+    }
+    fprintf(dump->out, "jit     %" PRIu64 " ticks, %s", event->ticks,
+            event->kind == JIT_COMPILED && (event->flags & JIT_WAS_THERE) ? "there was " : kinds[event->kind]);
+    put_jit_method(dump, event->method);
+    if (event->kind == JIT_COMPILED)
+        fprintf(dump->out, ", %" PRIu32 " bytes", event->code_bytes);
+    for (uint32_t i = 0; i < event->n_inlined; i++) {
+        fputs(i == 0 ? ": inlined " : ", ", dump->out);
+        put_jit_method(dump, event->inlined[i].method);
+        fputs(" in ", dump->out);
+        put_jit_method(dump, event->inlined[i].caller);
+    }
+    fputs(event->flags & JIT_IS_CUT ? ", and more\n" : "\n", dump->out);
+}
+
 static void put_totals(const struct dump *dump)
 {
     uint32_t n_threads = 0, n_methods = 0;
@@ -217,7 +267,7 @@ int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double 
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
     struct trace_listener listener = {
-        &dump, dump_info, dump_clock, dump_counter, dump_thread, dump_method,
+        &dump, dump_info, dump_clock, dump_counter, dump_thread, dump_method, dump_jit,
     };
     static const struct trace_listener nobody;
     struct trace_event event;
@@ -226,6 +276,8 @@ int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double 
     while ((rc = trace_next(reader, &event, err)) > 0)
         dump_event(&dump, &event);
     trace_listen(reader, &nobody);
+    free(dump.jit_names);
+    arena_free(&dump.jit_arena);
     if (rc < 0)
         return -1;
     put_totals(&dump);

@@ -70,7 +70,7 @@ static int build(struct export_run *run, struct err *err)
         calltree_build(run->reader, &options, &run->tree, err) < 0)
         return -1;
     run->source =
-        (struct report_source){ o->path, run->reader, &run->tree, report_clock(&run->tree, clock), &run->arena };
+        (struct report_source){ o->path, run->reader, &run->tree, report_clock(&run->tree, clock), &run->arena, NULL };
     return 0;
 }
 

@@ -137,7 +137,8 @@ static int give(struct recorder_link *link, const struct live_orders *orders, st
 }
 
 /* The columns are known only now, and no record has come yet: nothing has probes. */
-static int begin(struct live_session *session, const struct recorder_status *status, struct err *err)
+static int begin(struct live_session *session, struct recorder_link *link, const struct recorder_status *status,
+                 struct err *err)
 {
     session->options.tree.n_columns = status->n_columns;
     if (status->n_columns == 0) { /* they are read from outside only */
@@ -145,6 +146,8 @@ static int begin(struct live_session *session, const struct recorder_status *sta
         session->has_cpi = false;
     }
     session->compilers.pid = status->pid;
+    if (session->logs_jit && recorder_jit(link, err) < 0)
+        return -1;
     return live_open(&session->live, &session->options, err);
 }
 
@@ -164,7 +167,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
     session->status = *status;
     if (!status->ready)
         return 0;
-    if (session->live == NULL && begin(session, status, err) < 0)
+    if (session->live == NULL && begin(session, link, status, err) < 0)
         return -1;
     struct live_status now = { .now_ns = status->monotonic_ns,
                                .ticks = status->ticks,

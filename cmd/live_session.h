@@ -31,6 +31,7 @@ struct live_session {
     struct recorder_observer observer;
     struct recorder_status status; /* of the latest round */
     size_t n_methods;              /* instrumented */
+    bool logs_jit;                 /* set it after live_session_init: the trace gets the JIT compiler's events */
     uint32_t n_looks, n_samples;
     double sampling_ms; /* CPU time that the looks took in the JVM */
     bool has_cpi;

@@ -157,7 +157,9 @@ static int run_phases(struct phases_run *run, struct err *err)
     if (calltree_build(run->reader, &options, &run->tree, err) < 0)
         return -1;
     clock = report_clock(&run->tree, clock);
-    run->source = (struct report_source){ o->path, run->reader, &run->tree, clock, &run->arena };
+    run->source = (struct report_source){
+        .path = o->path, .reader = run->reader, .tree = &run->tree, .clock = clock, .arena = &run->arena
+    };
     run->wish = (struct phases_wish){ clock, o->weight, o->grain, o->budget };
     if (select_phases(run, err) < 0)
         return -1;

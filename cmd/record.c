@@ -4,13 +4,17 @@
 #include <string.h>
 
 /* What belongs to --live, and what does not go with it. */
-static int check_live(const struct recording *recording, bool is_live, const struct live_options *options,
-                      struct err *err)
+static int check_live(const struct recording *recording, bool is_live, bool logs_jit,
+                      const struct live_options *options, struct err *err)
 {
     bool is_changed = options->budget != LIVE_BUDGET || options->weight != LIVE_WEIGHT || options->grain != LIVE_GRAIN;
     if (!is_live && is_changed) {
         err_set(err, "--budget, --weight and --grain belong to --live");
         return err_next(err, "add --live, or select phases of a recording with 'mmprof phases'");
+    }
+    if (!is_live && logs_jit) {
+        err_set(err, "--jit-log belongs to --live: it compares code before and after a method gets probes");
+        return err_next(err, "add --live");
     }
     if (is_live && recording->phases != NULL) {
         err_set(err, "--live finds the methods itself, --phases names them");
@@ -31,7 +35,7 @@ int command_record(int argc, char **argv, struct err *err)
 {
     struct recording recording = RECORDING_DEFAULTS;
     struct live_options live = LIVE_OPTIONS;
-    bool is_live = false;
+    bool is_live = false, logs_jit = false;
     const struct options_row rows[] = {
         RECORDING_ROWS(recording),
         { 'o', "output", "FILE", OPTION_TEXT, &recording.output, "write the trace to FILE (trace.dat)" },
@@ -40,6 +44,8 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "budget", "SHARE", OPTION_FRACTION, &live.budget, "with --live: of the CPU time, for mmprof (1%)" },
         { 0, "weight", "SHARE", OPTION_FRACTION, &live.weight, "with --live: least share of a phase's time (1%)" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain, "with --live: least share of one call's time (0.0001%)" },
+        { 0, "jit-log", NULL, OPTION_FLAG, &logs_jit,
+          "with --live: record what the JIT compiler makes of the methods" },
         { 0 },
     };
     struct recorder_summary summary;
@@ -55,9 +61,10 @@ int command_record(int argc, char **argv, struct err *err)
     if (done)
         return 0;
     if (recording_target(&recording, argc, argv, n_parsed, "record", err) < 0 ||
-        check_live(&recording, is_live, &live, err) < 0)
+        check_live(&recording, is_live, logs_jit, &live, err) < 0)
         return -1;
     live_session_init(&session, &live);
+    session.logs_jit = logs_jit;
     recording.live = is_live ? &session : NULL;
     int rc = recording_run(&recording, &summary, err);
     live_session_free(&session);

@@ -66,7 +66,19 @@ struct report_run {
     struct report_trace traces[TRACES_MAX];
     struct call_metrics metrics;
     struct statistics *statistics; /* NULL without --stats */
+    struct jit_shapes *shapes;     /* of the first trace; NULL: it has no JIT events */
+    struct err jit_err;            /* what is wrong with them, or "" */
 };
+
+/* A trace that is salvaged may have lost the name of a method that it has events of. */
+static void hear_jit(void *context, const struct jit_event *event)
+{
+    struct report_run *run = context;
+    struct err ignored;
+    if (run->jit_err.text[0] != '\0' || (run->shapes == NULL && jit_shapes_open(&run->shapes, &run->jit_err) < 0))
+        return;
+    jit_shapes_add(run->shapes, event, run->options->salvage ? &ignored : &run->jit_err);
+}
 
 static int print_report(struct report_run *run, struct err *err)
 {
@@ -95,11 +107,21 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
     struct trace_reader **reader = &run->inputs[i].reader;
     struct calltree *tree = &run->inputs[i].tree;
     struct calltree_total *totals;
-    if (trace_open(reader, o->paths[i], o->salvage, err) < 0 || calltree_build(*reader, options, tree, err) < 0 ||
+    const struct trace_listener listener = { .context = run, .jit = i == 0 ? hear_jit : NULL };
+    if (trace_open(reader, o->paths[i], o->salvage, err) < 0)
+        return -1;
+    trace_listen(*reader, &listener);
+    if (calltree_build(*reader, options, tree, err) < 0 ||
         calltree_totals(tree, VM_PART_APPLICATION, &run->arena, &totals, &run->traces[i].n_totals, err) < 0)
         return -1;
-    run->inputs[i].source =
-        (struct report_source){ o->paths[i], *reader, tree, report_clock(tree, clock), &run->arena };
+    if (run->jit_err.text[0] != '\0')
+        return err_set(err, "%s", run->jit_err.text);
+    run->inputs[i].source = (struct report_source){ .path = o->paths[i],
+                                                    .reader = *reader,
+                                                    .tree = tree,
+                                                    .clock = report_clock(tree, clock),
+                                                    .arena = &run->arena,
+                                                    .shapes = i == 0 ? run->shapes : NULL };
     run->traces[i].source = &run->inputs[i].source;
     run->traces[i].totals = totals;
     return 0;
@@ -140,6 +162,7 @@ int command_report(int argc, char **argv, struct err *err)
         options.wish.top = options.csv || options.json || options.wish.all ? 0 : TOP_ON_SCREEN;
     int rc = done ? 0 : run_report(&run, err);
     statistics_close(run.statistics);
+    jit_shapes_close(run.shapes);
     for (size_t i = 0; i < options.n_paths; i++) {
         calltree_free(&run.inputs[i].tree);
         trace_close(run.inputs[i].reader);

@@ -253,6 +253,8 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
     if (report_phase_rows(making, err) < 0)
         return -1;
     report_other_rows(making);
+    if (making->shaped != NULL)
+        table_note(table, arena_printf(source->arena, "the probes changed the compiled code of: %s", making->shaped));
     note_missing(making);
     note_rest(making);
     report_losses(source, table);

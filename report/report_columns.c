@@ -100,6 +100,8 @@ static void add_raw_columns(struct making *making)
     making->at.class_name = hidden(t, true, table_column(t, "Class", "class", TABLE_TEXT));
     making->at.method = hidden(t, true, table_column(t, "Name", "method", TABLE_TEXT));
     making->at.descriptor = hidden(t, true, table_column(t, "Descriptor", "descriptor", TABLE_TEXT));
+    if (making->source->shapes != NULL)
+        making->at.shape = hidden(t, true, table_column(t, "Shape", "jit_shape", TABLE_TEXT));
 }
 
 void report_columns(struct making *making)
@@ -257,6 +259,24 @@ static void fill_kernel(const struct making *making, const struct values *v, str
     cells[making->at.switches] = ratio(is_known ? (double)v->metrics[CALLTREE_SWITCHES] : -1, cpu_s);
 }
 
+/* What the probes did to its compiled code, where the trace tells. */
+static void fill_shape(struct making *making, const struct values *v, struct table_cell *cells)
+{
+    struct arena *arena = making->source->arena;
+    const struct java_name *name = &v->name;
+    struct jit_shape shape;
+    char text[JIT_SHAPE_TEXT_BYTES];
+    if (making->source->shapes == NULL ||
+        !jit_shapes_find(making->source->shapes, name->class_name, name->method, name->descriptor, &shape))
+        return;
+    jit_shape_text(&shape, text, sizeof text);
+    const char *words = arena_printf(arena, "%s", text);
+    cells[making->at.shape] = table_words(words == NULL ? "" : words);
+    if (words != NULL && shape.marks != 0)
+        making->shaped = making->shaped == NULL ? arena_printf(arena, "%s (%s)", v->label, words)
+                                                : arena_printf(arena, "%s; %s (%s)", making->shaped, v->label, words);
+}
+
 static void fill_row(struct making *making, const struct values *v, struct table_cell *cells)
 {
     const struct layout *at = &making->at;
@@ -278,6 +298,7 @@ static void fill_row(struct making *making, const struct values *v, struct table
     cells[at->class_name] = table_words(v->name.class_name);
     cells[at->method] = table_words(v->name.method);
     cells[at->descriptor] = table_words(v->name.descriptor);
+    fill_shape(making, v, cells);
 }
 
 void report_row(struct making *making, const struct values *v, bool after_rule)

@@ -33,6 +33,7 @@ struct values {
 struct layout {
     size_t label, time, self, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX], off_cpu, faults, switches;
     size_t raw[EVENT_COLUMNS_MAX], counted, time_ns, self_ns, unwinds, open_calls, class_name, method, descriptor;
+    size_t shape; /* only with JIT events */
     /* Of groups that take turns; a lowest value stands before its highest. */
     size_t cpi_low, rates_low[EVENT_COLUMNS_MAX], raw_low[EVENT_COLUMNS_MAX], scaling[EVENT_COLUMNS_MAX];
 };
@@ -64,6 +65,7 @@ struct making {
     bool has_readings;   /* threads without probes were counted, too */
     const char *partly;  /* the rows that were counted in part of their time: the arena's, or NULL */
     const char *too_few; /* those of which too little was counted */
+    const char *shaped;  /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
 };
 
 /* Too little of the process' time for a note. */

@@ -4,6 +4,7 @@
 #ifndef REPORT_SOURCE_H
 #define REPORT_SOURCE_H
 
+#include "phases/jit_shape.h"
 #include "phases/select.h"
 #include "report/table.h"
 #include "symbolize/java_names.h"
@@ -14,6 +15,7 @@ struct report_source {
     const struct calltree *tree;       /* borrowed */
     enum phases_clock clock;           /* wall where CPU time is not known: see report_clock */
     struct arena *arena;               /* borrowed */
+    const struct jit_shapes *shapes;   /* of the trace's JIT events; borrowed; NULL: it has none */
 };
 
 /* The clock to use: wall time where the trace has no other. */

@@ -93,6 +93,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
 static void end_session(JNIEnv *jni)
 {
     probe_stop();
+    jit_log_stop(agent.jvmti);
     classes_arm_all(jni, 0);
     methods_end();
     retransform_last(agent.jvmti, jni, &agent.control, &agent.pass);
@@ -229,6 +230,8 @@ static int make_env(JavaVM *vm)
     callbacks.VMInit = on_vm_init;
     callbacks.ThreadEnd = on_thread_end;
     callbacks.ClassFileLoadHook = instrument_class_file;
+    callbacks.CompiledMethodLoad = jit_log_compiled;
+    callbacks.CompiledMethodUnload = jit_log_discarded;
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_THREAD_END, NULL) ==

@@ -246,6 +246,22 @@ void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *contro
 int sample_run(jvmtiEnv *jvmti, JNIEnv *jni, int log_fd, uint32_t period_ms, uint32_t n, const _Atomic bool *stopping,
                struct err *err);
 
+/* ---- jit_log.c ---- */
+
+/*
+ * From now on append what the JIT compiler does with watched methods to a memory file (taken over), as
+ * core/trace/jit_events.h says; none is watched yet.  Returns 0, or -1 with *err set.
+ */
+int jit_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err);
+
+/* Watch the phases of a configuration, too, and log what code there is of them: before they get probes. */
+void jit_log_watch(jvmtiEnv *jvmti, const struct agent_config *methods);
+void jit_log_stop(jvmtiEnv *jvmti);
+
+void JNICALL jit_log_compiled(jvmtiEnv *jvmti, jmethodID method, jint code_bytes, const void *code, jint n_map,
+                              const jvmtiAddrLocationMap *map, const void *compile_info);
+void JNICALL jit_log_discarded(jvmtiEnv *jvmti, jmethodID method, const void *code);
+
 /* ---- commands.c ---- */
 
 /*

@@ -73,6 +73,18 @@ static void switch_gates(JNIEnv *jni, const struct control *control, const char 
                  arm ? ticks_now() : before, n - n_unknown, n_unknown);
 }
 
+/* ---- the JIT compiler's log ---- */
+
+/* Takes over the descriptor. */
+static void log_jit(JNIEnv *jni, const struct control *control, const char *packet, int fd)
+{
+    struct err err = { "it needs a descriptor" };
+    if (fd >= 0 && jit_log_start(work.jvmti, jni, fd, &err) == 0)
+        control_send(control, "logging");
+    else
+        refuse(control, packet, err.text);
+}
+
 /* ---- what takes its time: each fills work.answer, or returns -1 with *err set ---- */
 
 /* ticks: as for switch_gates. */
@@ -97,6 +109,7 @@ static int do_instrument(JNIEnv *jni, struct err *err)
     if (config_read(&config, work.fd, err) < 0)
         goto out;
     n_methods = methods_count(&config);
+    jit_log_watch(work.jvmti, &config);
     if (methods_add(jni, &config, err) < 0 ||
         retransform_changed(work.jvmti, jni, work.control, &work.stopping, &pass, err) < 0)
         goto out;
@@ -195,6 +208,10 @@ static bool execute(JNIEnv *jni, const struct control *control, const char *pack
     wait_while(WORK_ANSWERED);
     if (is_slow(packet) && atomic_load(&work.state) == WORK_NONE) {
         begin_work(jni, packet, fd);
+        return false;
+    }
+    if (is_command(packet, "jit")) {
+        log_jit(jni, control, packet, fd);
         return false;
     }
     if (fd >= 0)

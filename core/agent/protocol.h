@@ -21,13 +21,16 @@
  *     instrument   (with a descriptor)      instrumented ticks=T classes=N methods=N ...
  *     remove ID ...                         removed (the same)
  *     sample PERIOD_MS N   (the same)       sampled n=N
+ *     jit          (with a descriptor)      logging
  *                                           or, to any of them:  refused COMMAND TEXT
  *
  * arm and disarm switch methods' gates, at once, also while another command is under way.  T is a moment at which the
  * gates were armed already, or were armed still.  The other three take their time and are done one by one: a second
  * one is refused.  'instrument' has a configuration whose 'phase' lines name methods that get (armed) probes too;
  * 'remove' takes the probes of methods out again; both change only classes in which such methods are.  'sample' takes
- * N samples of all Java threads' stacks, one every PERIOD_MS, and appends them to the memory file of its descriptor.
+ * N samples of all Java threads' stacks, one every PERIOD_MS, and appends them to the memory file of its descriptor
+ * (core/trace/samples.h).  'jit', before 'instrument', has the agent append what the JIT compiler does with methods
+ * that get probes, before and after, to its descriptor's file (core/trace/jit_events.h) until the session's end.
  *
  * By itself the agent says, after each RetransformClasses that stopped the application:
  *

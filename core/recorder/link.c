@@ -1,6 +1,7 @@
 #include "core/recorder/link_state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static const struct {
     [RECORDER_INSTRUMENT] = { "instrument", "instrumented", true },
     [RECORDER_REMOVE] = { "remove", "removed", true },
     [RECORDER_SAMPLE] = { "sample", "sampled", true },
+    [RECORDER_JIT] = { "jit", "logging", false },
 };
 
 void link_init(struct recorder_link *link, struct session *session, const struct recorder_observer *observer)
@@ -31,6 +33,7 @@ void link_init(struct recorder_link *link, struct session *session, const struct
     link->session = session;
     link->observer = observer;
     link->told.arena = &link->arena;
+    link->jit_fd = -1;
 }
 
 static void free_command(struct link_command *command)
@@ -50,6 +53,11 @@ void link_free(struct recorder_link *link)
         free_command(command);
     }
     link->commands = NULL;
+    if (link->jit_fd >= 0)
+        close(link->jit_fd);
+    link->jit_fd = -1;
+    free(link->jit);
+    link->jit = NULL;
     map_free(&link->told);
     arena_free(&link->arena);
 }
@@ -204,6 +212,19 @@ int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, 
     return give_file(link, RECORDER_SAMPLE, text, memfd_create("mmprof-samples", MFD_CLOEXEC), NULL, err);
 }
 
+/* The link reads the log to the end; the command's own descriptor is closed when it is answered. */
+int recorder_jit(struct recorder_link *link, struct err *err)
+{
+    int fd = memfd_create("mmprof-jit", MFD_CLOEXEC);
+    link->jit_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0 && link->jit_fd < 0) {
+        err_set(err, "cannot make a memory file: %s", strerror(errno));
+        close(fd);
+        return -1;
+    }
+    return give_file(link, RECORDER_JIT, "jit", fd, NULL, err);
+}
+
 /* ---- what the agent says ---- */
 
 /* The number of " KEY=" in a packet, or 0. */
@@ -277,6 +298,28 @@ static int write_done(const struct recorder_link *link, const struct recorder_an
             write_control(link, armed ? TRACE_ARMED : TRACE_DISARMED, told->ids[i], told->ticks, 0, err) < 0)
             return -1;
     return 0;
+}
+
+/* What was appended to the JIT compiler's log since goes into the trace.  Returns 0, or -1 with *err set. */
+static int read_jit(struct recorder_link *link, struct err *err)
+{
+    if (link->jit_fd < 0 || link->writer == NULL)
+        return 0;
+    if (link->jit == NULL && (link->jit = malloc(sizeof *link->jit)) == NULL)
+        return err_set(err, "out of memory");
+    for (;;) {
+        ssize_t n = pread(link->jit_fd, link->jit->bytes, sizeof link->jit->bytes, (off_t)link->jit_read_bytes);
+        struct cursor c = cursor_over(link->jit->bytes, n < 0 ? 0 : (size_t)n);
+        int rc;
+        while ((rc = jit_events_get(&c, &link->jit->event)) > 0)
+            if (trace_write_jit(link->writer, &link->jit->event, err) < 0)
+                return -1;
+        if (rc < 0)
+            return err_set(err, "the agent's JIT events are damaged");
+        link->jit_read_bytes += (uint64_t)(c.at - link->jit->bytes);
+        if (n < (ssize_t)sizeof link->jit->bytes)
+            return 0;
+    }
 }
 
 static int answer(struct recorder_link *link, struct link_command *command, const char *packet, const char *refused,
@@ -363,6 +406,8 @@ int link_round(struct recorder_link *link, struct recorder_status *status, struc
     for (struct link_command *command = link->commands; command != NULL; command = command->next)
         if (command->command == RECORDER_SAMPLE && command->sent && read_samples(link, command, err) < 0)
             return -1;
+    if (read_jit(link, err) < 0)
+        return -1;
     fill_status(link, status);
     if (link->observer != NULL && link->observer->round != NULL &&
         link->observer->round(link->observer->context, link, status, err) < 0)
@@ -373,6 +418,8 @@ int link_round(struct recorder_link *link, struct recorder_status *status, struc
 
 int link_finish(struct recorder_link *link, struct recorder_status *status, struct err *err)
 {
+    if (read_jit(link, err) < 0)
+        return -1;
     fill_status(link, status);
     return link->observer == NULL || link->observer->finish == NULL
                ? 0

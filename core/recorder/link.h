@@ -37,6 +37,12 @@ int recorder_disarm(struct recorder_link *link, const uint32_t *ids, size_t n, s
 int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n, struct err *err);
 int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
 
+/*
+ * Record what the JIT compiler does with the methods that get probes from now on, before and after they do, in the
+ * trace.  Once, before the first recorder_instrument.  Returns 0, or -1 with *err set.
+ */
+int recorder_jit(struct recorder_link *link, struct err *err);
+
 /* Take n samples of all Java threads' stacks, one every period_ms.  Returns 0, or -1 with *err set. */
 int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err);
 
@@ -55,6 +61,7 @@ enum recorder_command {
     RECORDER_INSTRUMENT,
     RECORDER_REMOVE,
     RECORDER_SAMPLE,
+    RECORDER_JIT,
     RECORDER_N_COMMANDS
 };
 

@@ -21,6 +21,12 @@ struct link_command {
     uint64_t read_bytes; /* of its descriptor: a sample's log */
 };
 
+/* For reading the JIT compiler's log: an entry is shorter than this. */
+struct link_jit {
+    uint8_t bytes[JIT_ENTRY_BYTES + 4];
+    struct jit_event event;
+};
+
 struct recorder_link {
     struct session *session;                  /* borrowed */
     const struct recorder_observer *observer; /* borrowed; NULL: none */
@@ -31,7 +37,10 @@ struct recorder_link {
     uint32_t n_pauses;
     double longest_pause_ms, pauses_ms;
     struct trace_writer *writer; /* borrowed: for facts; NULL: it is closed */
-    uint32_t round_ms;           /* 0: as usual */
+    int jit_fd;                  /* the JIT compiler's log; owned; -1: none */
+    uint64_t jit_read_bytes;
+    struct link_jit *jit; /* owned; NULL: not needed yet */
+    uint32_t round_ms;    /* 0: as usual */
     bool is_over;
 };
 

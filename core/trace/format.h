@@ -36,7 +36,8 @@ enum chunk_type {
     CHUNK_RECORDS = 7,
     CHUNK_END = 8,
     CHUNK_READINGS = 9,
-    CHUNK_CONTROL = 10
+    CHUNK_CONTROL = 10,
+    CHUNK_JIT = 11
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */

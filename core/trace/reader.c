@@ -283,6 +283,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_COUNTERS:
     case CHUNK_THREADS:
     case CHUNK_METHODS:
+    case CHUNK_JIT:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:

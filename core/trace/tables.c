@@ -192,6 +192,15 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, c
     return TABLES_OK;
 }
 
+static enum tables_result take_jit(struct tables *tables, struct cursor *c)
+{
+    if (jit_events_get(c, &tables->jit) <= 0)
+        return TABLES_DAMAGED;
+    if (tables->listener.jit != NULL)
+        tables->listener.jit(tables->listener.context, &tables->jit);
+    return TABLES_OK;
+}
+
 static enum tables_result take_entry(struct tables *tables, enum chunk_type type, struct cursor *c,
                                      const struct trace_method **before)
 {
@@ -206,6 +215,8 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_thread(tables, c);
     case CHUNK_METHODS:
         return take_method(tables, c, before);
+    case CHUNK_JIT:
+        return take_jit(tables, c);
     default:
         return TABLES_DAMAGED;
     }

@@ -27,6 +27,7 @@ struct tables {
     bool have_counters;
     struct table methods, threads;
     uint64_t n_clock_points, first_clock[3], last_clock[3]; /* ticks, monotonic_ns, realtime_ns */
+    struct jit_event jit;                                   /* the one that the listener is told of */
     struct trace_listener listener;
 };
 

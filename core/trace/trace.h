@@ -12,6 +12,7 @@
 #define CORE_TRACE_TRACE_H
 
 #include "core/base/err.h"
+#include "core/trace/jit_events.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -141,6 +142,9 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
 int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,
                         uint64_t now, struct err *err);
 
+/* What the JIT compiler did with a method: its event as the agent's log has it. */
+int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err);
+
 /* Write out all pending chunks, so that they survive a kill of the recorder. */
 int trace_writer_flush(struct trace_writer *writer, struct err *err);
 
@@ -180,6 +184,7 @@ struct trace_listener {
     void (*counter)(void *context, const struct trace_counter *counter);
     void (*thread)(void *context, const struct trace_thread *thread);
     void (*method)(void *context, const struct trace_method *method);
+    void (*jit)(void *context, const struct jit_event *event);
 };
 
 void trace_listen(struct trace_reader *reader, const struct trace_listener *listener);

@@ -15,7 +15,7 @@
 #define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
 #define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
 #define PENDING_TARGET   ((size_t)64 * 1024)
-#define N_PENDING        (CHUNK_CONTROL + 1)
+#define N_PENDING        (CHUNK_JIT + 1)
 #define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
 
 struct trace_writer {
@@ -243,6 +243,15 @@ int trace_write_counters(struct trace_writer *writer, const struct trace_counter
 void trace_write_plain_records(struct trace_writer *writer)
 {
     writer->encoder.n_counters = 0;
+}
+
+int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    struct sink s = begin(writer, CHUNK_JIT);
+    jit_events_put(&s, event);
+    return s.full ? err_set(err, "a JIT event is too long for a trace") : finish(writer, CHUNK_JIT, &s, err);
 }
 
 int trace_write_method(struct trace_writer *writer, const struct trace_method *method, struct err *err)

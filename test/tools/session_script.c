@@ -12,6 +12,7 @@
  *     arm WHICH | disarm WHICH | remove WHICH       all, every (second), the id, or a part of CLASS.NAME
  *     stress MS                  in each round switch some methods on or off by chance, all on at the end
  *     sample PERIOD_MS N
+ *     jit                        log what the JIT compiler does with methods that are instrumented later
  *     begin COMMAND ...          one of those above, without waiting for its answer
  *     die                        like a kill -9
  *     run                        until the target ends
@@ -41,7 +42,7 @@ static struct {
     uint64_t n_switched, n_words, n_sample_bytes, random;
 } script;
 
-static const char *const names[] = { "armed", "disarmed", "instrumented", "removed", "sampled" };
+static const char *const names[] = { "armed", "disarmed", "instrumented", "removed", "sampled", "logging" };
 
 static int hear_method(void *context, const struct trace_method *method, struct err *err)
 {
@@ -137,6 +138,8 @@ static int give(struct recorder_link *link, char **words, size_t n, struct err *
         return recorder_disarm(link, chosen, choose(which), err);
     if (strcmp(what, "remove") == 0)
         return recorder_remove(link, chosen, choose(which), err);
+    if (strcmp(what, "jit") == 0)
+        return recorder_jit(link, err);
     if (strcmp(what, "sample") == 0 && n > 2)
         return recorder_sample(link, (uint32_t)atoi(words[1]), (uint32_t)atoi(words[2]), err);
     return err_set(err, "unknown step '%s'", what);

@@ -138,7 +138,7 @@ static void read_back(struct maker *m, struct made *made)
 {
     made->reader = maker_read(m);
     maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, PHASES_CPU, &arena };
+    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, PHASES_CPU, &arena, NULL };
 }
 
 static const char *folded(struct made *made, const char *value, double min_share)

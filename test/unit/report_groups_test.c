@@ -32,7 +32,7 @@ static void make_table(struct maker *m, struct made *made, uint64_t end_ticks)
     maker_close(m, end_ticks);
     made->reader = maker_read(m);
     maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, PHASES_CPU, &arena };
+    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, PHASES_CPU, &arena, NULL };
     maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m->err));
     maker_must(m, report_make(&made->source, totals, n_totals, &wish, &made->table, &m->err));
 }
@@ -297,7 +297,7 @@ static int join(const struct one_run *runs, size_t n, struct joined *joined, str
         maker_must(&m, calltree_totals(&joined->trees[i], VM_PART_APPLICATION, &arena, &totals,
                                        &joined->traces[i].n_totals, &m.err));
         joined->sources[i] =
-            (struct report_source){ runs[i].path, joined->readers[i], &joined->trees[i], PHASES_CPU, &arena };
+            (struct report_source){ runs[i].path, joined->readers[i], &joined->trees[i], PHASES_CPU, &arena, NULL };
         joined->traces[i].source = &joined->sources[i];
         joined->traces[i].totals = totals;
     }

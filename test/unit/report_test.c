@@ -24,7 +24,7 @@ static void read_back(struct maker *m, struct made *made, uint64_t end_ticks, en
     made->reader = maker_read(m);
     maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
     clock = report_clock(&made->tree, clock);
-    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, clock, &arena };
+    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, clock, &arena, NULL };
     maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &made->totals, &made->n_totals, &m->err));
 }
 
@@ -258,6 +258,40 @@ static double sum_of_self(const struct table *table)
     return sum;
 }
 
+/* Sort.sort was inlined into Sort.run, and is not since it has probes. */
+static void test_shapes(void)
+{
+    struct maker m;
+    struct made made;
+    struct jit_shapes *shapes;
+    static struct jit_event event;
+    make_program(&m, false);
+    read_back(&m, &made, 1000, PHASES_CPU);
+    maker_must(&m, jit_shapes_open(&shapes, &m.err));
+    for (uint32_t i = 0; i < made.n_totals; i++) {
+        const struct trace_method *method = trace_method(made.reader, made.totals[i].method);
+        event.kind = JIT_METHOD;
+        event.method = method->id;
+        event.class_name = (struct jit_text){ method->class_name, strlen(method->class_name) };
+        event.name = (struct jit_text){ method->name, strlen(method->name) };
+        event.descriptor = (struct jit_text){ method->descriptor, strlen(method->descriptor) };
+        maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
+    }
+    event = (struct jit_event){ .kind = JIT_COMPILED, .flags = JIT_WAS_THERE, .n_inlined = 1, .inlined = { { 1, 0 } } };
+    maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
+    event = (struct jit_event){ .kind = JIT_WATCHED, .method = 1 };
+    maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
+    event = (struct jit_event){ .kind = JIT_COMPILED };
+    maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
+    made.source.shapes = shapes;
+    make_report(&made, "time", 0.01);
+    CHECK("a phase that is not inlined any more is named in a note",
+          strstr(printed(&made.table, TEXT),
+                 "the probes changed the compiled code of: Sort.sort (not inlined any more (1 of 1 callers))") != NULL);
+    jit_shapes_close(shapes);
+    done(&made);
+}
+
 static void test_shares(void)
 {
     struct maker m;
@@ -484,6 +518,7 @@ int main(void)
     test_partly_counted(false);
     test_partly_counted(true);
     test_without_pmu();
+    test_shapes();
     test_shares();
     test_sorting();
     test_wall_clock();

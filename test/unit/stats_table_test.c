@@ -53,7 +53,7 @@ static const char *printed(struct maker *m, bool as_csv)
     struct table table;
     maker_must(m, calltree_build(reader, &(struct calltree_options){ .observer = &observer }, &tree, &m->err));
     maker_must(m, calltree_totals(&tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m->err));
-    struct report_source source = { "t.dat", reader, &tree, report_clock(&tree, PHASES_CPU), &arena };
+    struct report_source source = { "t.dat", reader, &tree, report_clock(&tree, PHASES_CPU), &arena, NULL };
     struct report_wish wish = { .sort = "time" };
     char *text = NULL;
     maker_must(m, stats_table(&source, totals, n_totals, &wish, &metrics, statistics, &table, &m->err));

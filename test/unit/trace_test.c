@@ -310,6 +310,45 @@ static void test_order(void)
     unlink(scratch_path("order"));
 }
 
+static struct jit_event jit_seen[8];
+static size_t n_jit_seen;
+
+static void see_jit(void *context, const struct jit_event *event)
+{
+    (void)context;
+    if (n_jit_seen < 8)
+        jit_seen[n_jit_seen++] = *event;
+}
+
+static void test_jit(void)
+{
+    struct jit_event events[3] = { { .kind = JIT_METHOD, .method = 2 },
+                                   { .kind = JIT_WATCHED, .method = 2, .ticks = 70 },
+                                   { .kind = JIT_COMPILED, .method = 2, .ticks = 90, .code_bytes = 800 } };
+    const struct trace_listener listener = { .jit = see_jit };
+    struct trace_writer *writer = open_scratch("jit");
+    struct trace_reader *reader;
+    struct trace_event got;
+    events[0].class_name = (struct jit_text){ "Main", 4 };
+    events[0].name = (struct jit_text){ "run", 3 };
+    events[0].descriptor = (struct jit_text){ "()V", 3 };
+    events[2].n_inlined = 1;
+    events[2].inlined[0] = (struct jit_inlined){ 2, 2 };
+    for (size_t i = 0; i < 3; i++)
+        trace_write_jit(writer, &events[i], &err);
+    trace_writer_close(writer, 100, &err);
+    trace_open(&reader, scratch_path("jit"), false, &err);
+    trace_listen(reader, &listener);
+    CHECK("JIT events are no events of threads", trace_next(reader, &got, &err) == 0);
+    CHECK("the listener is told of them in their order", n_jit_seen == 3 && jit_seen[0].kind == JIT_METHOD &&
+                                                             jit_seen[1].kind == JIT_WATCHED &&
+                                                             jit_seen[1].ticks == 70);
+    CHECK("a compilation with what was inlined",
+          jit_seen[2].code_bytes == 800 && jit_seen[2].n_inlined == 1 && jit_seen[2].inlined[0].caller == 2);
+    trace_close(reader);
+    unlink(scratch_path("jit"));
+}
+
 static void test_too_many_counters(void)
 {
     struct trace_counter counters[TRACE_COUNTERS_MAX + 1];
@@ -409,6 +448,7 @@ int main(void)
     test_kernel();
     test_control();
     test_order();
+    test_jit();
     test_definitions();
     return tap_done();
 }

@@ -1,0 +1,114 @@
+#include "core/trace/jit_events.h"
+
+/* ---- writing ---- */
+
+static void put_text(struct sink *s, struct jit_text text)
+{
+    sink_varint(s, text.n);
+    sink_bytes(s, text.at, text.n);
+}
+
+static void put_compiled(struct sink *s, const struct jit_event *event)
+{
+    sink_varint(s, event->flags);
+    sink_varint(s, event->code_bytes);
+    sink_varint(s, event->n_inlined);
+    for (uint32_t i = 0; i < event->n_inlined; i++) {
+        sink_varint(s, event->inlined[i].method);
+        sink_varint(s, event->inlined[i].caller);
+    }
+}
+
+void jit_events_put(struct sink *s, const struct jit_event *event)
+{
+    uint8_t *length = s->at;
+    sink_u32le(s, 0);
+    sink_u8(s, (uint8_t)event->kind);
+    if (event->kind != JIT_METHOD)
+        sink_varint(s, event->ticks);
+    sink_varint(s, event->method);
+    if (event->kind == JIT_METHOD) {
+        put_text(s, event->class_name);
+        put_text(s, event->name);
+        put_text(s, event->descriptor);
+    }
+    if (event->kind == JIT_COMPILED)
+        put_compiled(s, event);
+    if (s->full)
+        return;
+    struct sink front = sink_into(length, 4);
+    sink_u32le(&front, (uint32_t)(s->at - length - 4));
+}
+
+/* ---- reading ---- */
+
+static uint32_t get_number(struct cursor *c, uint32_t limit)
+{
+    uint64_t value = cursor_varint(c);
+    if (value < limit)
+        return (uint32_t)value;
+    c->bad = true;
+    return 0;
+}
+
+static struct jit_text get_text(struct cursor *c)
+{
+    struct jit_text text = { "", 0 };
+    uint64_t n = cursor_varint(c);
+    const uint8_t *at = n > JIT_ENTRY_BYTES ? NULL : cursor_bytes(c, (size_t)n);
+    if (at == NULL) {
+        c->bad = true;
+        return text;
+    }
+    text.at = (const char *)at;
+    text.n = (size_t)n;
+    return text;
+}
+
+static void get_compiled(struct cursor *c, struct jit_event *event)
+{
+    event->flags = get_number(c, 4);
+    event->code_bytes = get_number(c, UINT32_MAX);
+    event->n_inlined = get_number(c, JIT_MAX_INLINED + 1);
+    for (uint32_t i = 0; i < event->n_inlined; i++) {
+        event->inlined[i].method = get_number(c, JIT_MAX_METHODS);
+        event->inlined[i].caller = get_number(c, JIT_MAX_METHODS);
+    }
+}
+
+static void get_entry(struct cursor *c, struct jit_event *event)
+{
+    uint8_t kind = cursor_u8(c);
+    if (kind > JIT_WATCHED) {
+        c->bad = true;
+        return;
+    }
+    event->kind = (enum jit_kind)kind;
+    event->ticks = event->kind == JIT_METHOD ? 0 : cursor_varint(c);
+    event->method = get_number(c, JIT_MAX_METHODS);
+    event->flags = event->code_bytes = event->n_inlined = 0;
+    if (event->kind == JIT_METHOD) {
+        event->class_name = get_text(c);
+        event->name = get_text(c);
+        event->descriptor = get_text(c);
+    }
+    if (event->kind == JIT_COMPILED)
+        get_compiled(c, event);
+}
+
+int jit_events_get(struct cursor *c, struct jit_event *event)
+{
+    struct cursor rest = *c;
+    uint32_t length = cursor_u32le(&rest);
+    if (!rest.bad && length > JIT_ENTRY_BYTES)
+        return -1;
+    const uint8_t *bytes = rest.bad ? NULL : cursor_bytes(&rest, length);
+    if (bytes == NULL)
+        return 0;
+    struct cursor inner = cursor_over(bytes, length);
+    get_entry(&inner, event);
+    if (inner.bad || cursor_left(&inner) != 0)
+        return -1;
+    *c = rest;
+    return 1;
+}

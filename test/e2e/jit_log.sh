@@ -1,0 +1,40 @@
+#!/bin/bash
+# record --live --jit-log: what the JIT compiler made of the methods that get probes, before and after, is in the trace,
+# and the report says whose code has another shape.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+
+check_jdk() {
+    local jdk=$1 v jvm
+    v="JDK $(jdk_version "$jdk")"
+    start "$SCRATCH/running" "$jdk/bin/java" -XX:+EnableDynamicAgentLoading -cp "$classes" micro.Thesis 100 100000
+    jvm=$pid
+    wait_for 20 attachable "$jvm"
+    sleep 2 # compiled by then
+    "$mmprof" record -q --live --jit-log -d 6 --include 'micro/*' --min-bytecodes 0 -o "$SCRATCH/jit.dat" -p "$jvm" \
+        > "$SCRATCH/said" 2>&1
+    is "$v: a live recording with the JIT's log succeeds" "$?$(cat "$SCRATCH/said")" 0
+    "$mmprof" dump --tables "$SCRATCH/jit.dat" | grep '^jit' > "$SCRATCH/events"
+    matches "$v: code that was there before is told" "$(cat "$SCRATCH/events")" 'there was micro/Thesis\.sortData\(\)V'
+    matches "$v: the moment when a method gets probes" "$(cat "$SCRATCH/events")" 'gets probes: micro/Thesis\.sortData'
+    matches "$v: and the code with them" "$(cat "$SCRATCH/events")" \
+        'compiled micro/Thesis\.sortData\(\)V.*MmprofProbe\.(enter|exit)'
+    "$mmprof" report --json --all "$SCRATCH/jit.dat" > "$SCRATCH/report.json" 2> "$SCRATCH/errors"
+    is "$v: the report succeeds" "$?$(cat "$SCRATCH/errors")" 0
+    matches "$v: and has a column for it" "$(cat "$SCRATCH/report.json")" '"jit_shape"'
+    "$mmprof" record -q --live -d 3 --include 'micro/*' -o "$SCRATCH/plain.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
+    is "$v: without the option the next recording has none" \
+        "$?$(cat "$SCRATCH/said")$("$mmprof" dump --tables "$SCRATCH/plain.dat" | grep -c '^jit')" 00
+    holds "$v: the program goes on" kill -0 "$jvm"
+    stop "$jvm"
+}
+
+while read -r jdk; do
+    check_jdk "$jdk"
+done < <(jdks)
+
+"$mmprof" record --jit-log -p 1 > "$SCRATCH/said" 2>&1
+is "--jit-log without --live is refused" "$?" 1
+matches "and it is said why" "$(cat "$SCRATCH/said")" 'belongs to --live'
+
+done_testing
