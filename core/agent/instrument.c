@@ -144,8 +144,10 @@ void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     atomic_fetch_sub(&state.n_hooks, 1);
     if (!done && redefined != NULL)
         keep_small(jvmti, bytes, n_bytes, n_out, out);
-    if (redefined != NULL)
+    if (redefined != NULL) {
         atomic_store(&state.latest_ticks, ticks_now());
+        hurry_class_shown();
+    }
 }
 
 uint64_t instrument_latest_ticks(void)

@@ -6,23 +6,13 @@
  * cost as much as one in which something does, and leave memory behind: it is never named.
  */
 #include "core/agent/agent.h"
+#include "core/agent/batch.h"
 #include "core/agent/bytecode.h"
 #include "core/base/ticks.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
-
-/*
- * Classes per RetransformClasses: each call stops the application once, for 15 to 50 ms and 0.03 to 0.1 ms for each
- * class (JDK 17 and 25, javac under load).  So a few dozen classes need one batch; where there are thousands, the next
- * batch is larger or smaller according to the stop of the one before.  Batches of less than 200 would make no stop
- * shorter, only more of them.
- */
-#define BATCH_MIN      200
-#define BATCH_MAX      1000
-#define PAUSE_SHORT_MS 35
-#define PAUSE_LONG_MS  70
 
 enum purpose { FIRST, CHANGED, LAST };
 
@@ -33,6 +23,7 @@ struct work {
     const _Atomic bool *stopping; /* or NULL: the control says so */
     enum purpose purpose;
     struct retransform_pass *pass;
+    struct batch *batch;
 };
 
 static double now_ms(void)
@@ -153,39 +144,50 @@ static double tell_pause(const struct work *work, uint64_t start, uint64_t end, 
     return pause_ms;
 }
 
+/* The application's stop counts twice as much on a busy machine if the JVM's thread, or ours behind it, has to wait. */
+static jvmtiError call(const struct work *work, const jclass *classes, jint n)
+{
+    struct hurry hurry;
+    hurry_begin(&hurry, (uint32_t)n);
+    jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
+    hurry_end(&hurry);
+    (*work->jni)->ExceptionClear(work->jni);
+    return error;
+}
+
+static void rest(const struct work *work, double ms)
+{
+    const struct timespec time = { 0, (long)(ms < 900 ? ms * 1e6 : 9e8) };
+    if (work->purpose != LAST)
+        nanosleep(&time, NULL);
+}
+
 /* A class that the JVM refuses (its message names none) is found by halving; it stays as it is. */
-static double retransform(const struct work *work, const jclass *classes, jint n)
+static void retransform(const struct work *work, const jclass *classes, jint n)
 {
     struct retransform_pass *pass = work->pass;
     if (n == 0)
-        return 0;
+        return;
+    rest(work, work->batch->rest_ms);
     double start = now_ms();
     uint64_t start_ticks = ticks_now();
-    jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
+    jvmtiError error = call(work, classes, n);
     double took = now_ms() - start;
-    uint64_t end_ticks = ticks_now();
-    (*work->jni)->ExceptionClear(work->jni);
+    double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, n);
     pass->n_batches++;
     if (took > pass->longest_batch_ms)
         pass->longest_batch_ms = took;
-    double pause_ms = tell_pause(work, start_ticks, end_ticks, took, n);
+    batch_learn(work->batch, (uint32_t)n, took, pause_ms);
     if (error == JVMTI_ERROR_NONE)
         pass->n_classes += (uint32_t)n;
     if (error == JVMTI_ERROR_NONE || error == JVMTI_ERROR_WRONG_PHASE)
-        return pause_ms;
+        return;
     if (n == 1) {
         instrument_failed(1);
-        return pause_ms;
+        return;
     }
-    pause_ms = retransform(work, classes, n / 2);
-    return pause_ms + retransform(work, classes + n / 2, n - n / 2);
-}
-
-static jint next_batch(jint n, double pause_ms)
-{
-    if (pause_ms < PAUSE_SHORT_MS && n < BATCH_MAX)
-        return 2 * n < BATCH_MAX ? 2 * n : BATCH_MAX;
-    return pause_ms > PAUSE_LONG_MS && n > BATCH_MIN ? n / 2 : n;
+    retransform(work, classes, n / 2);
+    retransform(work, classes + n / 2, n - n / 2);
 }
 
 static bool is_to_stop(const struct work *work)
@@ -198,7 +200,7 @@ static bool is_to_stop(const struct work *work)
 static int run(const struct work *work)
 {
     jvmtiEnv *jvmti = work->jvmti;
-    jint n = 0, n_batch = 0, n_wanted = BATCH_MIN;
+    jint n = 0, n_batch = 0;
     jclass *classes = NULL, batch[BATCH_MAX];
     double start = now_ms();
     memset(work->pass, 0, sizeof *work->pass);
@@ -207,8 +209,8 @@ static int run(const struct work *work)
     for (jint i = 0; i < n; i++) {
         if (is_candidate(work, classes[i]))
             batch[n_batch++] = classes[i];
-        if (n_batch == n_wanted || i + 1 == n) {
-            n_wanted = next_batch(n_wanted, retransform(work, batch, n_batch));
+        if (n_batch == (jint)work->batch->n_classes || i + 1 == n) {
+            retransform(work, batch, n_batch);
             n_batch = 0;
             if (is_to_stop(work))
                 break;
@@ -226,7 +228,8 @@ static int run(const struct work *work)
 int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass,
                       struct err *err)
 {
-    const struct work work = { jvmti, jni, control, NULL, FIRST, pass };
+    struct batch batch = BATCH_START;
+    const struct work work = { jvmti, jni, control, NULL, FIRST, pass, &batch };
     if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) !=
             JVMTI_ERROR_NONE ||
         run(&work) < 0)
@@ -245,14 +248,16 @@ static void wait_for_hooks(void)
 int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,
                         struct retransform_pass *pass, struct err *err)
 {
-    const struct work work = { jvmti, jni, control, stopping, CHANGED, pass };
+    struct batch batch = BATCH_START;
+    const struct work work = { jvmti, jni, control, stopping, CHANGED, pass, &batch };
     wait_for_hooks();
     return run(&work) < 0 ? err_set(err, "the JVM does not let its classes be instrumented") : 0;
 }
 
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass)
 {
-    const struct work work = { jvmti, jni, control, NULL, LAST, pass };
+    struct batch batch = BATCH_START;
+    const struct work work = { jvmti, jni, control, NULL, LAST, pass, &batch };
     struct instrument_counts before, after;
     wait_for_hooks();
     instrument_counts(&before);

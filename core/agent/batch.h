@@ -1,0 +1,35 @@
+/*
+ * How many classes a RetransformClasses changes at once, and how long to rest between two.
+ *
+ * Each call stops the application once.  A stop has a fixed part, for which the JVM walks through all loaded classes
+ * and all compiled code (12 to 15 ms with javac's 3,000 classes), and one of 0.03 to 0.1 ms for each class.  So smaller
+ * batches make a stop shorter only as far as its second part is the larger one, and all stops together longer.
+ */
+#ifndef CORE_AGENT_BATCH_H
+#define CORE_AGENT_BATCH_H
+
+#include <stdint.h>
+
+#define BATCH_FIRST   50u
+#define BATCH_MIN     10u
+#define BATCH_MAX     1000u
+#define BATCH_STOP_MS 50.0 /* what a stop should not exceed */
+#define BATCH_REST    3.0  /* times a stop: the application runs at least so long before the next one */
+
+struct batch {
+    uint32_t n_classes; /* in the next one */
+    double rest_ms;     /* to be waited before it */
+    double shortest_ms; /* stop: no fixed part is longer; 0: none yet */
+    uint32_t last_classes;
+    double last_ms; /* the stop before */
+};
+
+#define BATCH_START              \
+    {                            \
+        .n_classes = BATCH_FIRST \
+    }
+
+/* The call for a batch of n_classes took call_ms, and stopped the application at its end for stop_ms. */
+void batch_learn(struct batch *batch, uint32_t n_classes, double call_ms, double stop_ms);
+
+#endif
