@@ -151,12 +151,13 @@ static int begin(struct live_session *session, struct recorder_link *link, const
     return live_open(&session->live, &session->options, err);
 }
 
-/* The compilers' time is read only while it matters: each reading is a file per thread. */
+/* Seldom where it does not matter: each reading is a file per thread, and costs as much as the rest of a round. */
 static uint64_t compilers_ns(struct live_session *session, uint64_t now_ns)
 {
-    enum live_stage stage = live_stage(session->live);
-    if (stage == LIVE_WATCHING && now_ns - session->compilers.looked_ns < UINT64_C(500000000))
+    uint64_t period_ns = live_stage(session->live) == LIVE_RECOVERING ? UINT64_C(50000000) : UINT64_C(500000000);
+    if (session->compilers_read_ns != 0 && now_ns - session->compilers_read_ns < period_ns)
         return session->compilers_ns;
+    session->compilers_read_ns = now_ns;
     return session->compilers_ns = jvm_compilers_cpu_ns(&session->compilers, now_ns);
 }
 

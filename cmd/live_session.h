@@ -27,7 +27,7 @@ struct live_session {
     struct candidates *candidates; /* owned: of the present look, or NULL */
     struct arena arena;            /* of the present look */
     struct jvm_compilers compilers;
-    uint64_t compilers_ns; /* as read last */
+    uint64_t compilers_ns, compilers_read_ns; /* as read last, and when */
     struct recorder_observer observer;
     struct recorder_status status; /* of the latest round */
     size_t n_methods;              /* instrumented */

@@ -16,6 +16,7 @@
  *     ...
  */
 #include "cmd/trace_argument.h"
+#include "report/pruned.h"
 #include "report/stats_table.h"
 
 #define TOP_UNSET     UINT64_MAX
@@ -27,7 +28,7 @@ struct report_options {
     const char *paths[TRACES_MAX], *clock;
     size_t n_paths;
     struct report_wish wish;
-    bool stats, csv, json, salvage;
+    bool stats, pruned, csv, json, salvage;
 };
 
 static int parse(int argc, char **argv, struct report_options *o, bool *done, struct err *err)
@@ -41,6 +42,7 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 0, "all", NULL, OPTION_FLAG, &o->wish.all, "print all methods, however small" },
         { 0, "stats", NULL, OPTION_FLAG, &o->stats, "print how calls vary within and between phases instead" },
+        { 0, "pruned", NULL, OPTION_FLAG, &o->pruned, "print what a live recording switched off, and why, instead" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the trace" },
@@ -80,6 +82,23 @@ static void hear_jit(void *context, const struct jit_event *event)
     jit_shapes_add(run->shapes, event, run->options->salvage ? &ignored : &run->jit_err);
 }
 
+/* In text it follows the report when there is anything. */
+static int print_pruned(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_trace *first = &run->traces[0];
+    struct table table;
+    int n = pruned_make(first->source, first->totals, first->n_totals, &table, err);
+    if (n < 0)
+        return -1;
+    if (o->pruned)
+        return command_print_table(&table, o->csv, o->json, err);
+    if (n == 0 || o->stats || o->csv || o->json)
+        return 0;
+    putchar('\n');
+    return command_print_table(&table, false, false, err);
+}
+
 static int print_report(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
@@ -88,7 +107,7 @@ static int print_report(struct report_run *run, struct err *err)
     int rc = o->stats ? stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics,
                                     run->statistics, &table, err)
                       : report_make_joined(run->traces, o->n_paths, &o->wish, &table, err);
-    return rc < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
+    return rc < 0 || command_print_table(&table, o->csv, o->json, err) < 0 ? -1 : print_pruned(run, err);
 }
 
 static int open_statistics(struct report_run *run, enum phases_clock clock, struct err *err)
@@ -148,7 +167,7 @@ static int run_report(struct report_run *run, struct err *err)
     for (size_t i = 0; i < o->n_paths; i++)
         if (read_trace(run, i, clock, &options, err) < 0)
             return -1;
-    return print_report(run, err);
+    return o->pruned ? print_pruned(run, err) : print_report(run, err);
 }
 
 int command_report(int argc, char **argv, struct err *err)

@@ -31,6 +31,13 @@ for jdk in $(jdks); do
     is "JDK $version: the trace is one for 'mmprof phases'" "$?$(cat "$SCRATCH/errors")" 0
     matches "JDK $version: the method that does all the work is there" "$(cat "$SCRATCH/phases.json")" \
         '"method":[[:space:]]*"round"'
+    "$mmprof" report "$trace" > "$SCRATCH/report" 2> "$SCRATCH/errors"
+    is "JDK $version: and for 'mmprof report'" "$?$(cat "$SCRATCH/errors")" 0
+    "$mmprof" report --pruned --csv "$trace" | tr -d '\r' > "$SCRATCH/pruned"
+    matches "JDK $version: which says what was switched off, why, and in whose time it is" "$(cat "$SCRATCH/pruned")" \
+        '^pruned,[^,]+,it[^,]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]*,[0-9.e+]+,.*Busy.round$'
+    is "JDK $version: all of it, in the table behind the report" "$(grep -c '^pruned,' "$SCRATCH/pruned")" \
+        "$(sed -n '/^Switched off/,/^$/p' "$SCRATCH/report" | sed '1,2d;/^$/d' | wc -l)"
     goes_on "JDK $version: the program goes on"
     stop_busy "$jvm" "JDK $version: its results and output are those without mmprof"
 done
