@@ -18,6 +18,7 @@
 #include "cmd/trace_argument.h"
 #include "report/pruned.h"
 #include "report/stats_table.h"
+#include "report/timeline_table.h"
 
 #define TOP_UNSET     UINT64_MAX
 #define TOP_ON_SCREEN 30
@@ -28,6 +29,7 @@ struct report_options {
     const char *paths[TRACES_MAX], *clock;
     size_t n_paths;
     struct report_wish wish;
+    double step; /* of the time line, in seconds; 0: choose; negative: none */
     bool stats, pruned, csv, json, salvage;
 };
 
@@ -43,6 +45,8 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "all", NULL, OPTION_FLAG, &o->wish.all, "print all methods, however small" },
         { 0, "stats", NULL, OPTION_FLAG, &o->stats, "print how calls vary within and between phases instead" },
         { 0, "pruned", NULL, OPTION_FLAG, &o->pruned, "print what a live recording switched off, and why, instead" },
+        { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &o->step,
+          "print what happened when instead, in steps of so many seconds" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the trace" },
@@ -99,6 +103,22 @@ static int print_pruned(struct report_run *run, struct err *err)
     return command_print_table(&table, false, false, err);
 }
 
+static int print_timeline(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_trace *trace = &run->traces[0];
+    struct timeline_read read = { .timeline = NULL };
+    struct table table;
+    int rc = timeline_read(trace->source, trace->totals, trace->n_totals, &o->wish, o->step * 1e9, 0, o->salvage, &read,
+                           err);
+    if (rc == 0)
+        rc = timeline_table(trace->source, &read, !o->csv && !o->json, &table, err);
+    if (rc == 0)
+        rc = command_print_table(&table, o->csv, o->json, err);
+    timeline_close(read.timeline);
+    return rc;
+}
+
 static int print_report(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
@@ -146,18 +166,28 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
     return 0;
 }
 
+/* What looks at one trace. */
+static int check_options(const struct report_options *o, struct err *err)
+{
+    const char *what = o->stats ? "stats" : "timeline";
+    if ((o->stats || o->pruned) && o->step >= 0) {
+        err_set(err, "--timeline and --%s are two tables", o->stats ? "stats" : "pruned");
+        return err_next(err, "ask for one of them");
+    }
+    if (o->n_paths == 1 || (!o->stats && o->step < 0))
+        return 0;
+    err_set(err, "--%s looks into one trace, not into '%s' and '%s'", what, o->paths[0], o->paths[1]);
+    return err_next(err, "run it once for each of them");
+}
+
 static int run_report(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     enum phases_clock clock;
     struct calltree_observer observer;
     struct calltree_options options = { .max_nodes = 0 };
-    if (report_clock_parse(o->clock, &clock, err) < 0)
+    if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, err) < 0)
         return -1;
-    if (o->stats && o->n_paths > 1) {
-        err_set(err, "--stats looks at the calls of one trace, not of '%s' and '%s'", o->paths[0], o->paths[1]);
-        return err_next(err, "run it once for each of them");
-    }
     if (o->stats) {
         if (open_statistics(run, clock, err) < 0)
             return -1;
@@ -167,12 +197,16 @@ static int run_report(struct report_run *run, struct err *err)
     for (size_t i = 0; i < o->n_paths; i++)
         if (read_trace(run, i, clock, &options, err) < 0)
             return -1;
+    if (o->step >= 0)
+        return print_timeline(run, err);
     return o->pruned ? print_pruned(run, err) : print_report(run, err);
 }
 
 int command_report(int argc, char **argv, struct err *err)
 {
-    struct report_options options = { .clock = "cpu", .wish = { .sort = "time", .min_share = 0.01, .top = TOP_UNSET } };
+    struct report_options options = { .clock = "cpu",
+                                      .step = -1,
+                                      .wish = { .sort = "time", .min_share = 0.01, .top = TOP_UNSET } };
     struct report_run run = { .options = &options };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)

@@ -53,13 +53,15 @@ static inline uint64_t settle(struct builder *b, struct thread *t, uint64_t cost
     t->known.wall_ticks += wall;
     t->known.probe_ticks += probe;
     t->clock.cpu = t->clock.wall = 0;
+    b->settled = (struct settled){ cpu, probe, 0, b->tree->cpu_is_wall, false };
     return cpu - probe;
 }
 
 /* The same of a thread that has no node yet. */
-static uint64_t settle_early(struct thread *t)
+static uint64_t settle_early(struct builder *b, struct thread *t)
 {
     uint64_t cpu = t->clock.cpu;
+    b->settled = (struct settled){ cpu, 0, 0, false, false };
     t->counters->early_cpu += cpu;
     t->counters->early_wall += t->clock.wall;
     t->clock.cpu = t->clock.wall = 0;
@@ -84,7 +86,9 @@ static int count(struct builder *b, struct thread *t, const struct counts *count
     if (rc <= 0) {
         *uncounted += ticks;
         t->counters->uncounted += ticks;
+        b->settled.uncounted_ticks = ticks;
     }
+    b->settled.is_counted = rc > 0;
     b->tree->n_stray += rc < 0;
     return b->take_turns && rc > 0 ? spans_count(b, t, err) : 0;
 }
@@ -112,14 +116,21 @@ static int apply_reading(struct builder *b, struct thread *t, struct err *err)
         t->known.part = vm_part_of(about->comm); /* for its batches; its last name counts for all else */
     if (b->take_turns && t->spans.n == 0 && spans_follow(b, t, CALLTREE_NONE, err) < 0)
         return -1;
-    uint64_t ticks = t->is_placed ? settle(b, t, 0) : settle_early(t);
-    return count(b, t, &counts, NULL, STEP_NONE, ticks, err);
+    uint64_t ticks = t->is_placed ? settle(b, t, 0) : settle_early(b, t);
+    if (count(b, t, &counts, NULL, STEP_NONE, ticks, err) < 0)
+        return -1;
+    return b->flow == NULL ? 0 : flow_settled(b, t, t->clock.now, err);
 }
 
 static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err)
 {
     struct clock_event event;
-    for (; n_max > 0 && clock_apply(&t->clock, ticks, &event); n_max--) {
+    for (; n_max > 0; n_max--) {
+        uint64_t cpu = t->clock.cpu, wall = t->clock.wall;
+        if (!clock_apply(&t->clock, ticks, &event))
+            return 0;
+        if (b->flow != NULL && flow_kernel(b, t, cpu, wall, &event, err) < 0)
+            return -1;
         bool is_fault = event.kind == TRACE_PAGE_FAULT;
         if (event.kind == TRACE_COUNTS && apply_reading(b, t, err) < 0)
             return -1;
@@ -302,14 +313,19 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
     if (t->clock.n_pending > 0 && apply_kernel(b, t, event->ticks, UINT32_MAX, err) < 0)
         return -1;
     b->next_values = NULL;
+    uint64_t cpu = t->clock.cpu, wall = t->clock.wall;
     if (t->clock.state == CLOCK_ON)
         clock_advance(&t->clock, event->ticks);
     else
         clock_record(&t->clock, event->ticks);
+    if (b->flow != NULL && flow_passed(b, t, cpu, wall, err) < 0)
+        return -1;
     enum step step = steps[event->kind];
     uint64_t ticks = settle(b, t, b->costs.ticks.of[t->step][step]);
     struct counts counts = { SERIES_OF_RECORDS, event->counters };
     if ((event->counters != NULL || b->n_columns > 0) && count(b, t, &counts, &b->costs, step, ticks, err) < 0)
+        return -1;
+    if (b->flow != NULL && flow_settled(b, t, event->ticks, err) < 0)
         return -1;
     if (b->observer != NULL && observe_after(b, t, event, err) < 0)
         return -1;
@@ -349,8 +365,10 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
         return -1;
     if (t->clock.state == CLOCK_UNSEEN) /* it slept all the time */
         t->clock.state = CLOCK_OFF;
-    uint64_t end = trace_end_ticks(b->reader);
+    uint64_t end = trace_end_ticks(b->reader), cpu = t->clock.cpu, wall = t->clock.wall;
     clock_advance(&t->clock, about != NULL && about->end_ticks < end ? about->end_ticks : end);
+    if (b->flow != NULL && flow_passed(b, t, cpu, wall, err) < 0)
+        return -1;
     if (b->tree->cpu_is_wall && !t->known.has_records)
         t->clock.wall = 0;
     uint64_t ticks = settle(b, t, 0);
@@ -358,7 +376,10 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
         if (need_metrics(b, err) < 0)
             return -1;
         b->store.metrics[t->node * b->store.n_metrics + CALLTREE_UNCOUNTED] += ticks;
+        b->settled.uncounted_ticks = ticks;
     }
+    if (b->flow != NULL && flow_settled(b, t, t->clock.now, err) < 0)
+        return -1;
     close_calls(b, t);
     if (spans_end(b, t, err) < 0)
         return -1;
@@ -436,9 +457,12 @@ static void hand_over(struct builder *b)
 int calltree_build(struct trace_reader *reader, const struct calltree_options *options, struct calltree *tree,
                    struct err *err)
 {
-    struct builder b = {
-        .reader = reader, .tree = tree, .per_thread = options->per_thread, .observer = options->observer
-    };
+    const struct calltree_observer *observer = options->observer;
+    struct builder b = { .reader = reader,
+                         .tree = tree,
+                         .per_thread = options->per_thread,
+                         .observer = observer != NULL && observer->step != NULL ? observer : NULL,
+                         .flow = observer != NULL && observer->flow != NULL ? observer : NULL };
     memset(tree, 0, sizeof *tree);
     for (size_t i = 0; i < VM_PARTS; i++)
         b.shared_roots[i] = CALLTREE_NONE;

@@ -55,10 +55,38 @@ struct calltree_step {
     size_t n_metrics;               /* 0: there are none yet */
 };
 
+/*
+ * What is given to a thread's node and when, for those who look at time: between two settlements time passes, on a CPU
+ * or off it, and the kernel tells of faults and switches.  Sums of what is settled are the tree's, to the tick.
+ */
+enum calltree_flow_kind {
+    CALLTREE_PASSED,   /* from 'from_ticks' to 'ticks' the thread was on a CPU or off it ('is_on') */
+    CALLTREE_SWITCHED, /* it left the CPU at 'ticks'; 'is_on' where it could go on: it was preempted */
+    CALLTREE_FAULTED,  /* a page fault, at 'ticks' */
+    CALLTREE_SETTLED,  /* all time since the last one was given to 'node', with what the counters rose by */
+    CALLTREE_PLACED    /* its part of the VM is known now */
+};
+
+struct calltree_flow {
+    enum calltree_flow_kind kind;
+    bool is_on;
+    bool is_placed; /* 'part' is set */
+    bool is_wall;   /* SETTLED: cpu_ticks are the wall time.  PLACED: what was settled before does not count */
+    uint32_t thread;
+    enum vm_part part;
+    uint64_t from_ticks, ticks;
+    uint64_t cpu_ticks, probe_ticks, uncounted_ticks; /* SETTLED: the probes' and uncounted ones are of cpu_ticks */
+    const uint64_t *counters;                         /* SETTLED: what they rose by, n_counters; NULL: not known */
+    size_t n_counters;
+    uint32_t node;                     /* SETTLED, once it is placed */
+    const struct calltree_node *nodes; /* parent and method are set */
+};
+
 struct calltree_observer {
     void *context; /* borrowed; the first argument */
-    /* Returns 0, or -1 with *err set, which ends the building. */
+    /* Both return 0, or -1 with *err set, which ends the building; or are NULL. */
     int (*step)(void *context, const struct calltree_step *step, struct err *err);
+    int (*flow)(void *context, const struct calltree_flow *flow, struct err *err);
 };
 
 struct calltree_options {

@@ -205,6 +205,12 @@ struct thread {
     struct thread_spans spans;
 };
 
+/* What was given to a thread's node last. */
+struct settled {
+    uint64_t cpu_ticks, probe_ticks, uncounted_ticks;
+    bool is_wall, is_counted;
+};
+
 struct builder {
     struct trace_reader *reader; /* borrowed */
     struct calltree *tree;
@@ -219,7 +225,9 @@ struct builder {
     const uint64_t *next_values; /* of the record that comes after the kernel's events being applied, or NULL */
     uint64_t round;              /* of kernel events and the records that follow them */
     bool in_records, is_begun, per_thread, has_switches;
-    const struct calltree_observer *observer; /* or NULL */
+    const struct calltree_observer *observer; /* of steps, or NULL */
+    const struct calltree_observer *flow;     /* of flows, or NULL */
+    struct settled settled;                   /* for it */
     uint64_t *before, *passed;                /* its: metrics of the current node, and what they rose by; owned */
     uint32_t shared_roots[VM_PARTS];          /* index into roots, or CALLTREE_NONE */
     uint32_t roots_room;
@@ -261,6 +269,20 @@ int need_metrics(struct builder *b, struct err *err);
  * possible: at its first record, or at the end.  Returns 0, or -1 with *err set.
  */
 int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err);
+
+/* ---- who looks at time ---- */
+
+/* The kernel has told of the thread; cpu and wall: what its clock had before. */
+int flow_kernel(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall, const struct clock_event *event,
+                struct err *err);
+
+/* The thread's clock has advanced to a record, or to the end. */
+int flow_passed(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall, struct err *err);
+
+/* Its node was given what b->settled and its counters say.  ticks: when. */
+int flow_settled(struct builder *b, const struct thread *t, uint64_t ticks, struct err *err);
+
+int flow_placed(struct builder *b, const struct thread *t, bool is_dropped, struct err *err);
 
 /* ---- who looks at single calls ---- */
 

@@ -88,8 +88,6 @@ static void place_counts(struct builder *b, struct thread *t)
     struct thread_counters *counters = t->counters;
     struct calltree_node *node = &b->store.nodes[t->node];
     uint64_t *own = b->store.metrics + t->node * b->store.n_metrics;
-    if (b->tree->cpu_is_wall && !t->known.has_records)
-        return;
     node->cpu_ticks += counters->early_cpu;
     node->wall_ticks += counters->early_wall;
     t->known.cpu_ticks += counters->early_cpu;
@@ -107,11 +105,14 @@ int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err
         return -1;
     t->is_placed = true;
     t->node = b->tree->roots[t->known.root].node;
+    bool is_dropped = b->tree->cpu_is_wall && !t->known.has_records; /* its CPU time is not known */
+    if (b->flow != NULL && flow_placed(b, t, is_dropped, err) < 0)
+        return -1;
     if (t->n_faults + t->n_switches == 0 && t->counters == NULL)
         return 0;
     if (need_metrics(b, err) < 0)
         return -1;
-    if (t->counters != NULL)
+    if (t->counters != NULL && !is_dropped)
         place_counts(b, t);
     uint64_t *own = b->store.metrics + t->node * b->store.n_metrics;
     own[CALLTREE_FAULTS] += t->n_faults;

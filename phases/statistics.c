@@ -266,7 +266,7 @@ static int take_step(void *context, const struct calltree_step *step, struct err
 
 struct calltree_observer statistics_observer(struct statistics *s)
 {
-    return (struct calltree_observer){ s, take_step };
+    return (struct calltree_observer){ .context = s, .step = take_step };
 }
 
 /* ---- results ---- */

@@ -69,6 +69,11 @@ double timeline_step_ns(const struct timeline *timeline);   /* the last step end
 /* When a step begins, in ns since the start of the recording; of timeline_n_steps: when the recording ends. */
 double timeline_start_ns(const struct timeline *timeline, uint32_t step);
 
+/* Ticks in ns. */
+double timeline_ns(const struct timeline *timeline, uint64_t ticks);
+
+size_t timeline_n_metrics(const struct timeline *timeline);
+
 /* Whether any thread of that part was there: else all of its cells are zero. */
 bool timeline_has_part(const struct timeline *timeline, enum vm_part part);
 
@@ -82,7 +87,8 @@ uint64_t timeline_row_ticks(const struct timeline *timeline, uint32_t row, uint3
 
 /* ---- regions ---- */
 
-#define TIMELINE_IDLE 0 /* the number of steps in which neither application nor collector ran */
+/* The number of steps in which application and collector hardly ran: less than a hundredth of one CPU. */
+#define TIMELINE_IDLE 0
 
 struct timeline_region {
     bool is_gc;          /* the collector took more CPU time than the application */
@@ -96,7 +102,8 @@ struct timeline_regions {
     uint32_t n; /* numbers are 1 .. n; the collector's is 1 if there is one, others as they appear */
     struct timeline_region *regions; /* n + 1, by number; that of TIMELINE_IDLE has its steps */
     uint32_t *of_step;               /* the number of each step's region */
-    uint32_t *of_row;                /* where most of a row's time is, n_rows + 1; TIMELINE_IDLE: it has none */
+    uint32_t *of_row; /* where most of a row's time is, the collector's region aside, n_rows + 1; TIMELINE_IDLE: it has
+                         none */
 };
 
 struct timeline_regions_wish {
@@ -112,7 +119,8 @@ struct timeline_regions_wish {
  * Steps differ by the larger of two numbers: half the sum of the differences of their rows' shares of the application's
  * CPU time (0: the same methods for the same time, 1: quite others), and the logarithm of their quotient of CPI.
  * Neighbours that are alike become segments, segments that are alike become regions, nearest first, so a region may
- * come again.  A step in which the collector took more CPU time than the application is the collector's region.
+ * come again.  A step in which the collector took more CPU time than the application is the collector's region; a
+ * serial one runs in the VM thread.
  *
  * regions    lives in the arena.
  *

@@ -35,6 +35,9 @@ int timeline_read(const struct report_source *source, const struct calltree_tota
  */
 double timeline_rate(const struct timeline_read *read, size_t rate, enum vm_part part, uint32_t step);
 
+/* The same of sums of cells' metrics. */
+double timeline_rate_of(const struct timeline_read *read, size_t rate, const uint64_t *metrics, size_t n_metrics);
+
 /*
  * The table.  Text has a row for each step; CSV and JSON one for each step and part of the VM, for each region, and for
  * each phase.

@@ -49,6 +49,10 @@ static int parse_seconds(const char *text, double *seconds)
 {
     char *end;
     double value = strtod(text, &end);
+    if (end != text && strcmp(end, "ms") == 0) {
+        value /= 1000;
+        end++;
+    }
     if (end != text && *end == 's')
         end++;
     if (end == text || *end != '\0' || !isfinite(value) || value <= 0)
@@ -80,6 +84,11 @@ static int assign(const struct options_row *row, const char *value)
         return parse_number(value, true, row->target);
     case OPTION_SECONDS:
         return parse_seconds(value, row->target);
+    case OPTION_MAYBE_SECONDS:
+        if (value != NULL)
+            return parse_seconds(value, row->target);
+        *(double *)row->target = 0;
+        return 0;
     case OPTION_FRACTION:
         return options_fraction(value, row->target);
     case OPTION_LIST:
@@ -135,9 +144,10 @@ int options_parse(const struct options_row *rows, int argc, char **argv, int *n_
         }
         if (row->type == OPTION_FLAG && value != NULL)
             return err_set(err, "option --%s takes no value", row->name);
-        if (row->type != OPTION_FLAG && value == NULL && ++i < argc)
+        bool needs_value = row->type != OPTION_FLAG && row->type != OPTION_MAYBE_SECONDS;
+        if (needs_value && value == NULL && ++i < argc)
             value = argv[i];
-        if (row->type != OPTION_FLAG && value == NULL)
+        if (needs_value && value == NULL)
             return err_set(err, "option --%s needs a value: --%s %s", row->name, row->name, row->argument);
         if (assign(row, value) < 0) {
             err_set(err, "bad value '%s' of option --%s", value, row->name);
@@ -154,8 +164,12 @@ void options_help(FILE *out, const struct options_row *rows)
         char left[64], letter[8] = "    ";
         if (rows->letter != 0)
             snprintf(letter, sizeof letter, "-%c, ", rows->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, rows->name, rows->argument == NULL ? "" : " ",
-                 rows->argument == NULL ? "" : rows->argument);
+        bool is_maybe = rows->type == OPTION_MAYBE_SECONDS;
+        snprintf(left, sizeof left, "%s--%s%s%s%s", letter, rows->name,
+                 rows->argument == NULL ? ""
+                 : is_maybe             ? "[="
+                                        : " ",
+                 rows->argument == NULL ? "" : rows->argument, is_maybe ? "]" : "");
         fprintf(out, "  %-30s %s\n", left, rows->help);
     }
 }

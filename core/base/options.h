@@ -19,13 +19,14 @@
 #include <stdio.h>
 
 enum option_type {
-    OPTION_FLAG,     /* bool *: set to true */
-    OPTION_TEXT,     /* const char **: borrowed from argv */
-    OPTION_NUMBER,   /* uint64_t *: decimal */
-    OPTION_SECONDS,  /* double *: a positive number, in seconds */
-    OPTION_FRACTION, /* double *: "5%" or "0.05" gives 0.05, 0..1 */
-    OPTION_SIZE,     /* uint64_t *: bytes, with K, M or G */
-    OPTION_LIST      /* struct options_list *: may be given several times */
+    OPTION_FLAG,          /* bool *: set to true */
+    OPTION_TEXT,          /* const char **: borrowed from argv */
+    OPTION_NUMBER,        /* uint64_t *: decimal */
+    OPTION_SECONDS,       /* double *: a positive number, in seconds; or in "ms" */
+    OPTION_MAYBE_SECONDS, /* double *: the same after a '=', 0 without one */
+    OPTION_FRACTION,      /* double *: "5%" or "0.05" gives 0.05, 0..1 */
+    OPTION_SIZE,          /* uint64_t *: bytes, with K, M or G */
+    OPTION_LIST           /* struct options_list *: may be given several times */
 };
 
 #define OPTIONS_LIST_MAX 64

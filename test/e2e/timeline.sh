@@ -1,0 +1,59 @@
+#!/bin/bash
+# mmprof report --timeline: its sums are those of the report, in whatever steps.
+# timeout: 120
+. "$(dirname "$0")/../lib.sh"
+needs_command report
+
+jdk=$(first_jdk)
+"$mmprof" record -q --include target/Cpu -o "$SCRATCH/cpu.dat" -- \
+    "$jdk/bin/java" -Xmx32m -cp "$classes" target.Cpu 2 > "$SCRATCH/out" 2>&1
+is "a program that collects garbage is recorded" $? 0
+cd "$SCRATCH" || exit 1
+
+# sums_of FILE COLUMN: by the part of the VM; the phases and the other code are the application.
+sums_of() {
+    tr -d '\r' < "$1" | awk -F , -v column="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $1 == "region" || $1 == "kernel" || $1 == "total" || ($1 == "phase" && ("start_ns" in at)) { next }
+        { sum[$1 == "phase" ? "application" : $1] += $at[column] }
+        END { for (part in sum) printf "%s %.6f\n", part, sum[part] / 1e9 }' | sort
+}
+
+"$mmprof" report --all --csv cpu.dat > report.csv
+for step in 10ms 0.1 333ms 5; do
+    "$mmprof" report --all --csv --timeline=$step cpu.dat > "timeline.csv"
+    is "steps of $step: CPU times add up to the report's, part by part" "$(sums_of timeline.csv cpu_ns)" \
+        "$(sums_of report.csv self_ns)"
+done
+
+# Those of the phases, too: both are without the other phases that they call.
+phases_of() {
+    tr -d '\r' < "$1" | awk -F , -v column="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $1 == "phase" { printf "%s %.6f\n", $at["method"], $at[column] / 1e9 }' | sort
+}
+is "so do the phases' own times" "$(phases_of timeline.csv cpu_ns)" "$(phases_of report.csv self_ns)"
+
+"$mmprof" report --timeline=100ms --csv cpu.dat > timeline.csv
+steps=$(grep -c '^application,' timeline.csv)
+is "each step has its collector" "$(grep -c '^gc,' timeline.csv)" "$steps"
+[ "$steps" -ge 15 ] && ok "two seconds have many steps of 100 ms" ||
+    not_ok "two seconds have many steps of 100 ms" "$(head -5 timeline.csv)"
+"$mmprof" report --timeline cpu.dat > timeline.txt
+matches "text: a line for each region" "$(cat timeline.txt)" \
+    '^region [12] +[0-9.]+ % of the time, [0-9]+ times?: .*[a-z]'
+matches "text: a line for each step" "$(cat timeline.txt)" '^[0-9.]+ +[0-9] +[0-9.]+ '
+"$mmprof" report --timeline --json cpu.dat > timeline.json
+holds "json: it is JSON" python3 -m json.tool timeline.json /dev/null
+
+refused() {
+    said=$("$mmprof" report "${@:3}" 2>&1)
+    is "$1: status 1" $? 1
+    matches "$1: says what to do" "$said" "$2"
+}
+refused "steps that are too short" 'next: take longer ones' --timeline=0.000001 cpu.dat
+refused "a step that is none" "bad value 'often' of option --timeline" --timeline=often cpu.dat
+refused "two tables" 'next: ask for one of them' --timeline --stats cpu.dat
+refused "two traces" 'next: run it once for each of them' --timeline cpu.dat cpu.dat
+
+done_testing

@@ -1,0 +1,69 @@
+#include "core/base/options.h"
+
+#include "test/unit/tap.h"
+
+#include <string.h>
+
+static struct err err;
+
+static double seconds, step;
+static bool flag;
+
+static const struct options_row rows[] = { { 'd', "duration", "SECONDS", OPTION_SECONDS, &seconds, "how long" },
+                                           { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &step, "what when" },
+                                           { 0, "all", NULL, OPTION_FLAG, &flag, "all of it" },
+                                           { 0 } };
+
+/* How many words are options; -1: refused. */
+static int parse(const char *first, const char *second)
+{
+    char words[3][32] = { "command" };
+    char *argv[] = { words[0], words[1], words[2], NULL };
+    int n = -1, argc = second == NULL ? 2 : 3;
+    snprintf(words[1], sizeof words[1], "%s", first);
+    snprintf(words[2], sizeof words[2], "%s", second == NULL ? "" : second);
+    seconds = step = -1;
+    flag = false;
+    return options_parse(rows, argc, argv, &n, &err) < 0 ? -1 : n - 1;
+}
+
+static void test_seconds(void)
+{
+    CHECK("seconds", parse("--duration", "2.5") == 2 && seconds == 2.5);
+    CHECK("with their unit", parse("--duration=2s", NULL) == 1 && seconds == 2);
+    CHECK("in milliseconds", parse("-d20ms", NULL) == 1 && seconds == 0.02);
+    CHECK("another unit is refused", parse("--duration=2m", NULL) < 0 && strstr(err.text, "bad value '2m'") != NULL);
+    CHECK("so is a unit alone", parse("--duration=ms", NULL) < 0 && parse("--duration=s", NULL) < 0);
+    CHECK("so is none", parse("--duration", NULL) < 0 && strstr(err.text, "needs a value") != NULL);
+    CHECK("so is a time that is not positive", parse("--duration=0", NULL) < 0 && parse("--duration=-1ms", NULL) < 0);
+}
+
+static void test_maybe(void)
+{
+    CHECK("a value that may be left out is 0 then", parse("--timeline", NULL) == 1 && step == 0);
+    CHECK("the next word is not it", parse("--timeline", "2") == 1 && step == 0);
+    CHECK("it stands after '='", parse("--timeline=0.5", NULL) == 1 && step == 0.5);
+    CHECK("in any unit", parse("--timeline=100ms", "--all") == 2 && step == 0.1 && flag);
+    CHECK("a bad one is refused",
+          parse("--timeline=fast", NULL) < 0 && strstr(err.text, "bad value 'fast' of option --timeline") != NULL);
+    CHECK("so is an empty one", parse("--timeline=", NULL) < 0);
+    CHECK("without the option nothing is set", parse("--all", NULL) == 1 && step < 0);
+}
+
+static void test_help(void)
+{
+    char text[512] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    options_help(out, rows);
+    fclose(out);
+    CHECK("the help has letters, names and arguments", strstr(text, "  -d, --duration SECONDS") != NULL);
+    CHECK("and which of them may be left out", strstr(text, "      --timeline[=STEP] ") != NULL);
+}
+
+int main(void)
+{
+    test_seconds();
+    test_maybe();
+    test_help();
+    return tap_done();
+}
