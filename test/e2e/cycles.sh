@@ -45,7 +45,7 @@ cycle() {
 # interrupted SECONDS: Ctrl-C so long after the start; it has to end soon, with status 0.
 interrupted() {
     start "$SCRATCH/recorder" "$mmprof" record -q -o "$SCRATCH/c.dat" -p "$jvm"
-    sleep "$1"
+    sleep "$(awk "BEGIN { print $1 * $slow }")"
     kill -INT "$pid"
     wait_gone 30 "$pid" && wait "$pid" && n_interrupted=$((n_interrupted + 1))
 }
