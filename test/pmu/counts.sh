@@ -1,38 +1,10 @@
 #!/bin/bash
 # timeout: 900
 # With counters: records carry them, one instruction takes one cycle, and equal calls take equally many instructions.
-. "$(dirname "$0")/machine.bash"
+. "$(dirname "$0")/figures.bash"
 in_machine -smp 1 -icount shift=0
 
 known=(java -Xmx256m -cp "$classes" pmu.KnownWork)
-
-# column TRACE PHASE NAME: a value of the report.
-column() {
-    "$mmprof" report --csv --all "$1" | tr -d '\r' | awk -F, -v phase="$2" -v name="$3" '
-        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-        $1 == "phase" && $2 == phase { print $at[name] }'
-}
-
-# per_call TRACE METHOD: the instructions of each of its last 100 calls that call nothing that is recorded.
-per_call() {
-    "$mmprof" dump "$1" | awk -v method="$2(" '
-        !/instructions=/ { next }
-        { split($0, part, "instructions="); now = part[2] + 0 }
-        $4 == "enter" && index($5, method) { start = now; inside = 1; next }
-        $4 == "exit" && inside { print now - start }
-        { inside = 0 }' | tail -n 100
-}
-
-# calculate EXPRESSION of awk, for its truth
-calculate() {
-    awk "BEGIN { exit !($1) }"
-}
-
-# is_one CLAIM CPI: but for the moment between the readings of the two counters.  Where the kernel moves an event in
-# that moment, it is read again, and tens of instructions of one call are on one side only.
-is_one() {
-    holds "$1: $2" calculate "$2 > 0.99999 && $2 < 1.00001"
-}
 
 # ---- a program from its start ----
 
@@ -46,9 +18,9 @@ is "every record has values" "$(grep -cE '  (enter|exit)  .*cycles=[0-9]+  instr
 
 methods="steps1 steps3 fill round main"
 is "calls are right" "$(for m in $methods; do column "$trace" KnownWork.$m calls; done | paste -sd " ")" \
-    "375 300 600 300 1"
+    "375 300 1600 300 1"
 for m in $methods; do
-    is_one "$m takes a cycle per instruction" "$(column "$trace" KnownWork.$m cpi)"
+    known_cpi "$m takes a cycle per instruction" "$(column "$trace" KnownWork.$m cpi)" 1
     holds "all its time was counted" calculate "$(column "$trace" KnownWork.$m counted_share) >= 0.999"
 done
 # The machine runs an instruction per ns; the rest is the kernel's.
@@ -56,14 +28,12 @@ instructions=$(column "$trace" KnownWork.main instructions) ns=$(column "$trace"
 holds "its instructions are its time: $instructions in $ns ns" \
     calculate "$instructions <= $ns && $instructions > 0.98 * $ns"
 
-per_call "$trace" pmu/KnownWork.fill > "$SCRATCH/fill"
-spread=$(awk '{ n++; sum += $1; squares += $1 * $1 }
-    END { mean = sum / n; v = squares / n - mean * mean; printf "%.7f", sqrt(v > 0 ? v : 0) / mean }' "$SCRATCH/fill")
-is "there are enough calls to compare" "$(wc -l < "$SCRATCH/fill")" 100
-holds "equal calls take equally many instructions: coefficient of variation $spread" calculate "$spread < 0.001"
+per_call "$trace" pmu/KnownWork.fill 1000 > "$SCRATCH/fill"
+is "there are 1,000 calls to compare" "$(wc -l < "$SCRATCH/fill")" 1000
+between "equal calls take equally many instructions: coefficient of variation" "$(variation "$SCRATCH/fill")" 0 0.001
 
 # Of loop(n) = fixed + n * step, the fixed part is what the program itself does: the probes are not in it.
-per_call "$trace" pmu/KnownWork.loop | sort -n > "$SCRATCH/loop"
+per_call "$trace" pmu/KnownWork.loop 100 | sort -n > "$SCRATCH/loop"
 short=$(sed -n 25p "$SCRATCH/loop") long=$(sed -n 75p "$SCRATCH/loop")
 inside=$(sed -n 's/^info    probe.inside_counters = .* //p' "$SCRATCH/dump")
 fixed=$(awk "BEGIN { print $short - ($long - $short) / 2 - $inside }")
@@ -80,8 +50,8 @@ matches "a note says why the VM's threads have none" "$(cat "$SCRATCH/out")" '^n
 start "$SCRATCH/java.out" "${known[@]}" 0 "$SCRATCH/stop"
 wait_for 60 grep -q READY "$SCRATCH/java.out"
 holds "a running program is profiled" "$mmprof" profile -q -p "$pid" -d 2 -e cycles,instructions -o "$SCRATCH/late"
-is_one "it takes a cycle per instruction" "$(column "$SCRATCH/late/phases.dat" "KnownWork.loop +" cpi)$(
-    column "$SCRATCH/late/phases.dat" KnownWork.loop cpi)"
+known_cpi "it takes a cycle per instruction" "$(column "$SCRATCH/late/phases.dat" "KnownWork.loop +" cpi)$(
+    column "$SCRATCH/late/phases.dat" KnownWork.loop cpi)" 1
 touch "$SCRATCH/stop"
 wait_gone 60 "$pid"
 matches "and ends well" "$(cat "$SCRATCH/java.out")" '^ROUNDS '

@@ -14,7 +14,7 @@
 # shellcheck shell=bash
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-machine_version=2 # another one is made anew
+machine_version=3 # another one is made anew
 machine=${XDG_CACHE_HOME:+$XDG_CACHE_HOME/mmprof/}
 machine=${machine:-$build/}pmu-machine-$machine_version
 machine_runtime=bash,dash,coreutils,util-linux,mount,procps,grep,sed,gawk,diffutils,findutils,tar

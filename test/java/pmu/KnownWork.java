@@ -6,7 +6,8 @@ import java.io.File;
  * Phases whose instructions are known from each other: steps3 runs the very loop of steps1 three times as long, and
  * each call of either takes the same path.
  *
- * KnownWork ROUNDS [STOP]: so many rounds, or until the file STOP exists.  Prints how often it called each.
+ * KnownWork ROUNDS [STOP]: so many rounds, or until the file STOP exists; then 1,000 equal calls.  Prints how often it
+ * called each.
  */
 public final class KnownWork {
     private static final int STEPS = 200_000;
@@ -53,6 +54,8 @@ public final class KnownWork {
         int done = 0;
         while (stop == null ? done < rounds : !stop.exists())
             round(done++);
+        for (int i = 0; i < 1000; i++)
+            sum += fill(i);
         System.out.println("ROUNDS " + done + " steps1 " + (done + (done + 3) / 4) + " " + sum);
     }
 }
