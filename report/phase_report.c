@@ -109,9 +109,24 @@ static bool is_user_only(const struct making *making)
     return all;
 }
 
+/* "none: the reason": what the figures are made of then. */
+static void note_reads(struct making *making)
+{
+    const char *read = trace_info(making->source->reader, "probe.read"), *none = "none";
+    if (!making->has_hardware || read == NULL || strncmp(read, none, strlen(none)) != 0)
+        return;
+    const char *why = strncmp(read, "none: ", 6) == 0 ? read + 6 : "--read none";
+    table_note(making->table,
+               arena_printf(making->source->arena,
+                            "no probe read the counters (%s): CPI and misses are from readings from outside, every "
+                            "10 ms and at thread switches, and tell about long calls only",
+                            why));
+}
+
 static void note_rest(struct making *making)
 {
     note_turns(making);
+    note_reads(making);
     if (making->too_few != NULL)
         table_note(making->table, arena_printf(making->source->arena, "too little was counted for some rates of: %s",
                                                making->too_few));

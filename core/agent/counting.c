@@ -77,8 +77,11 @@ int counting_open_private(struct counting *counting, const struct counting_plan 
 
 /* ---- handing over ---- */
 
-/* Never waits: a recorder that is stopped must not stop the target.  What is not sent is not read from outside. */
-static void send_leaders(int socket, uint32_t number, const int *leaders, uint32_t n)
+/*
+ * Never waits: a recorder that is stopped must not stop the target.  What is not sent is not read from outside: returns
+ * whether it was.
+ */
+static bool send_leaders(int socket, uint32_t number, const int *leaders, uint32_t n)
 {
     char text[64];
     union {
@@ -96,17 +99,17 @@ static void send_leaders(int socket, uint32_t number, const int *leaders, uint32
     first->cmsg_type = SCM_RIGHTS;
     first->cmsg_len = CMSG_LEN(sizeof(int) * n);
     memcpy(CMSG_DATA(first), leaders, sizeof(int) * n);
-    sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == length;
 }
 
 /* The session's thread closes the socket when there are no senders: its number may be another file's then. */
-static void hand_over(uint32_t number, const int *leaders, uint32_t n)
+static bool hand_over(uint32_t number, const int *leaders, uint32_t n)
 {
     atomic_fetch_add(&session.n_senders, 1);
     int socket = atomic_load(&session.socket);
-    if (socket >= 0)
-        send_leaders(socket, number, leaders, n);
+    bool is_sent = socket >= 0 && send_leaders(socket, number, leaders, n);
     atomic_fetch_sub(&session.n_senders, 1);
+    return is_sent;
 }
 
 static bool try_to_open(struct counting *counting, struct ring *ring, uint32_t number)
@@ -123,10 +126,11 @@ static bool try_to_open(struct counting *counting, struct ring *ring, uint32_t n
             atomic_store_explicit(&ring->counters, RING_COUNTERS_FAILED, memory_order_release);
         return false;
     }
-    hand_over(number, leaders, n);
+    bool is_handed_over = hand_over(number, leaders, n);
     for (uint32_t g = 0; g < n && !session.plan.by_call; g++)
         close(leaders[g]);
-    atomic_store_explicit(&ring->counters, RING_COUNTERS_OPEN, memory_order_release);
+    atomic_store_explicit(&ring->counters, is_handed_over ? RING_COUNTERS_OPEN : RING_COUNTERS_ALONE,
+                          memory_order_release);
     return true;
 }
 

@@ -286,12 +286,17 @@ void readings_take(struct readings *readings, uint64_t now_ns)
 
 /* ---- threads that come and go ---- */
 
-static void refuse(struct readings *readings, struct reading_thread *mine, const char *why)
+static void miss(struct readings *readings, const char *why)
 {
-    mine->state = READING_DONE;
     readings->n_without++;
     if (readings->why[0] == '\0')
         snprintf(readings->why, sizeof readings->why, "%s", why);
+}
+
+static void refuse(struct readings *readings, struct reading_thread *mine, const char *why)
+{
+    mine->state = READING_DONE;
+    miss(readings, why);
 }
 
 static void begin(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
@@ -329,13 +334,52 @@ static void end_with_thread(struct readings *readings, struct recorder_thread *t
     end(mine, READING_DONE);
 }
 
+static enum ring_counters counters_of(const struct readings *readings, const struct recorder_thread *thread)
+{
+    const struct ring *ring = session_ring(readings->session, (uint32_t)thread->ring);
+    return (enum ring_counters)atomic_load_explicit(&ring->counters, memory_order_acquire);
+}
+
 /* Does a thread need events of our own? */
 static bool wants_own(const struct readings *readings, const struct recorder_thread *thread)
 {
-    if (readings->plan.without_probes || thread->ring < 0)
-        return true;
-    const struct ring *ring = session_ring(readings->session, (uint32_t)thread->ring);
-    return atomic_load_explicit(&ring->counters, memory_order_acquire) == RING_COUNTERS_FAILED;
+    return readings->plan.without_probes || thread->ring < 0 || counters_of(readings, thread) == RING_COUNTERS_FAILED;
+}
+
+/* This round's reading of the thread, if it was after the ticks: the probes counted already. */
+static struct reading *pending_after(struct readings *readings, uint32_t thread, uint64_t ticks)
+{
+    for (size_t i = 0; i < readings->n_pending; i++)
+        if (readings->pending[i].thread == thread && readings->pending[i].ticks > ticks)
+            return &readings->pending[i];
+    return NULL;
+}
+
+/*
+ * Where the probes' values begin, ours end: what we have counted more than they until now was before.  Groups that take
+ * turns do so each in their own time, and cannot be subtracted.
+ */
+static void end_with_probes(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
+{
+    uint64_t own[COUNTERS_COLUMNS_MAX], probes[COUNTERS_COLUMNS_MAX];
+    const struct counter_layout *layout = readings->plan.layout;
+    struct counters_outside *handed = handed_of(readings, thread);
+    if (mine->state != READING_OWN || handed == NULL || layout->n_groups != 1 ||
+        !counters_outside_read(&mine->own, layout, own) || !counters_outside_read(handed, layout, probes))
+        return;
+    for (uint32_t i = 0; i < readings->n_columns; i++) {
+        if (own[i] < probes[i])
+            return;
+        own[i] -= probes[i];
+    }
+    uint64_t start_ticks = session_ring(readings->session, (uint32_t)thread->ring)->start_ticks;
+    struct reading *late = pending_after(readings, thread->info.index, start_ticks);
+    if (late == NULL) {
+        keep(readings, thread, mine, start_ticks, own);
+        return;
+    }
+    late->ticks = start_ticks;
+    memcpy(readings->values + late->values, own, readings->n_columns * sizeof *own);
 }
 
 static void follow(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
@@ -354,8 +398,11 @@ static void follow(struct readings *readings, struct recorder_thread *thread, st
         begin(readings, thread, mine);
     } else if (mine->state != READING_RING && !wants_own(readings, thread)) {
         /* The probes' own values have begun already: these would be counted twice. */
+        end_with_probes(readings, thread, mine);
         end(mine, READING_RING);
         mine->series = READINGS_PROBES;
+        if (counters_of(readings, thread) == RING_COUNTERS_ALONE)
+            miss(readings, "the agent's socket to mmprof is full");
     }
 }
 

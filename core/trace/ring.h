@@ -60,9 +60,10 @@ enum ring_state {
 };
 
 enum ring_counters {
-    RING_COUNTERS_NONE = 0,  /* none are wanted, or they are not open yet */
-    RING_COUNTERS_OPEN = 1,  /* the thread's records have values */
-    RING_COUNTERS_FAILED = 2 /* they will not open */
+    RING_COUNTERS_NONE = 0,   /* none are wanted, or they are not open yet */
+    RING_COUNTERS_OPEN = 1,   /* the thread's records have values */
+    RING_COUNTERS_FAILED = 2, /* they will not open */
+    RING_COUNTERS_ALONE = 3   /* open, but the recorder could not be given their descriptors */
 };
 
 #define RING_NAME_BYTES 104

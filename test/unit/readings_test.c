@@ -431,6 +431,56 @@ static void test_handed_over(uint32_t n_groups)
     CHECK_NUMBER("no descriptor is left", n_open_files(), n_files);
 }
 
+/* What a thread did between the last reading of it and its first probe is in the recorder's series. */
+static void test_begin_of_probes(void)
+{
+    struct world w;
+    open_world(&w, 1, false);
+    int end = open_probes(&w, true);
+    threads_add(&w.threads, (int32_t)syscall(SYS_gettid), TRACE_UNKNOWN);
+    write_round(&w);
+    uint64_t start = own_cpu_ns();
+    work_for(30);
+    call();
+    uint64_t at_probe = own_cpu_ns();
+    work_for(20);
+    hear(&w);
+    write_round(&w);
+    uint64_t start_ticks = session_ring(&w.session, 0)->start_ticks;
+    struct series s = read_series(&w, 0);
+    CHECK("the recorder's series ends where the probes' begins",
+          s.n == 2 && s.numbers[1] == 0 && s.ticks[1] == start_ticks);
+    uint64_t counted = s.n == 2 ? s.values[1] - s.values[0] : 0, worked = at_probe - start;
+    printf("# %" PRIu64 " ns of %" PRIu64 " ns\n", counted, worked);
+    CHECK("with all until then", counted > worked - worked / 20 && counted < worked + worked / 20);
+    probe_stop();
+    probe_thread_ended();
+    close(end);
+    close_world(&w);
+}
+
+static void test_full_socket(void)
+{
+    struct world w;
+    open_world(&w, 1, false);
+    int end = open_probes(&w, true);
+    threads_add(&w.threads, (int32_t)syscall(SYS_gettid), TRACE_UNKNOWN);
+    write_round(&w);
+    while (send(end, "x", 1, MSG_DONTWAIT) == 1)
+        continue;
+    call();
+    CHECK("a thread that cannot hand its counters over goes on",
+          atomic_load(&session_ring(&w.session, 0)->counters) == RING_COUNTERS_ALONE);
+    write_round(&w);
+    write_round(&w);
+    CHECK_NUMBER("it is counted, once", w.readings.n_without, 1);
+    CHECK_TEXT("with the reason", w.readings.why, "the agent's socket to mmprof is full");
+    probe_stop();
+    probe_thread_ended();
+    close(end);
+    close_world(&w);
+}
+
 static void test_bad_packets(void)
 {
     static const struct {
@@ -538,6 +588,8 @@ int main(void)
     test_refusal();
     test_handed_over(1);
     test_handed_over(3);
+    test_begin_of_probes();
+    test_full_socket();
     test_bad_packets();
     test_dropped();
     test_failed();

@@ -236,6 +236,7 @@ static void test_partly(void)
     maker_open(&m, "partly.dat");
     maker_info(&m, "offcpu", "perf");
     maker_info(&m, "readings", "3");
+    maker_info(&m, "probe.read", "none: perf_user_access is 0");
     GROUPS(&m, "cycles instructions");
     maker_thread(&m, 0, "main", true);
     maker_method(&m, RUN, "a/Sort", "run", "()V");
@@ -249,6 +250,8 @@ static void test_partly(void)
     CHECK("what was counted most of the time is scaled up",
           number(&made, "Sort.run", "cycles") == 1800 / 0.9 && number(&made, "Sort.run", "counted_share") == 0.9);
     CHECK("a note says of how much", has_note(&made, "share of the row's time: Sort.run in 90 %"));
+    CHECK("and another that no probe read them, and why",
+          has_note(&made, "no probe read the counters (perf_user_access is 0)"));
     CHECK("the kernel's share is in these", !has_note(&made, "user space only: "));
     done(&made);
 }
