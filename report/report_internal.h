@@ -9,7 +9,7 @@
 #include "report/shares.h"
 
 /* What a row is of. */
-enum row_kind { ROW_PHASE, ROW_OUTSIDE, ROW_PART, ROW_TOTAL, ROW_OF_TIME };
+enum row_kind { ROW_PHASE, ROW_OUTSIDE, ROW_PART, ROW_MMPROF, ROW_TOTAL, ROW_OF_TIME };
 
 struct row_id {
     enum row_kind kind;

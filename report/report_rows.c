@@ -176,7 +176,7 @@ static void add_mmprof(struct making *making)
     double ticks = (double)making->shares.probe_ticks + (double)making->shares.part_ticks[VM_PART_MMPROF];
     struct values v = { .label = vm_part_name(VM_PART_MMPROF),
                         .kind = vm_part_key(VM_PART_MMPROF),
-                        .id = { ROW_OF_TIME, 0 },
+                        .id = { ROW_MMPROF, 0 },
                         .time_ticks = ticks,
                         .self_ticks = ticks,
                         .calls = -1 };

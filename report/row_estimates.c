@@ -26,6 +26,8 @@ double report_counted(const struct making *making, struct row_id id)
         return counted_of(shares->outside_metrics, shares->outside_cpu_ticks);
     case ROW_PART:
         return making->has_readings ? counted_of(shares->part_metrics[id.index], shares->part_cpu_ticks[id.index]) : -1;
+    case ROW_MMPROF:
+        return report_counted(making, (struct row_id){ ROW_PART, VM_PART_MMPROF });
     case ROW_TOTAL:
         return counted_of(shares->all_metrics, tree->cpu_ticks - tree->probe_ticks);
     default:
@@ -33,19 +35,21 @@ double report_counted(const struct making *making, struct row_id id)
     }
 }
 
-/* All parts' events, each estimated by itself so that they add up, and the probes' own. */
-static void estimate_total(const struct making *making, struct event_estimate *estimates)
+/* The events of these parts, each estimated by itself so that they add up, and the probes' own. */
+static void estimate_with_probes(const struct making *making, size_t first, size_t end,
+                                 struct event_estimate *estimates)
 {
     const struct calltree *tree = making->source->tree;
     struct estimates_part parts[VM_PARTS + 1];
+    size_t n = 0;
     uint64_t probes[CALLTREE_COUNTERS + TRACE_COLUMNS_MAX] = { 0 };
     memcpy(probes + CALLTREE_COUNTERS, tree->probe_counts, sizeof tree->probe_counts);
-    for (size_t p = 0; p < VM_PARTS; p++) {
+    for (size_t p = first; p < end; p++) {
         const uint64_t *metrics = making->shares.part_metrics[p];
-        parts[p] = (struct estimates_part){ metrics, metrics, tree->part_batches[p] };
+        parts[n++] = (struct estimates_part){ metrics, metrics, tree->part_batches[p] };
     }
-    parts[VM_PARTS] = (struct estimates_part){ probes, making->shares.part_metrics[VM_PART_APPLICATION], NULL };
-    estimates_make(&making->basis, parts, VM_PARTS + 1, estimates);
+    parts[n++] = (struct estimates_part){ probes, making->shares.part_metrics[VM_PART_APPLICATION], NULL };
+    estimates_make(&making->basis, parts, n, estimates);
 }
 
 bool report_estimates(const struct making *making, struct row_id id, struct event_estimate *estimates)
@@ -55,8 +59,10 @@ bool report_estimates(const struct making *making, struct row_id id, struct even
     struct estimates_part part;
     if (tree->n_metrics == 0 || id.kind == ROW_OF_TIME || (id.kind == ROW_PHASE && total == NULL))
         return false;
-    if (id.kind == ROW_TOTAL) {
-        estimate_total(making, estimates);
+    if (id.kind == ROW_TOTAL || id.kind == ROW_MMPROF) {
+        bool is_total = id.kind == ROW_TOTAL;
+        estimate_with_probes(making, is_total ? 0 : VM_PART_MMPROF, is_total ? VM_PARTS : VM_PART_MMPROF + 1,
+                             estimates);
         return true;
     }
     if (id.kind == ROW_PHASE)

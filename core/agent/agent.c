@@ -77,8 +77,10 @@ static void unmap_segment(void)
 static int begin_session(JNIEnv *jni, struct err *err)
 {
     if (control_handshake(&agent.control, err) < 0 || config_read(&agent.config, agent.control.config_fd, err) < 0 ||
-        map_segment(agent.control.segment_fd, err) < 0 || classes_define_probe(jni, err) < 0 ||
-        calibrate(jni, &agent.config, agent.segment, err) < 0)
+        map_segment(agent.control.segment_fd, err) < 0)
+        return -1;
+    calibrate_soon(agent.segment);
+    if (classes_define_probe(jni, err) < 0 || calibrate(jni, &agent.config, agent.segment, err) < 0)
         return -1;
     agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
     agent.segment->epoch = agent.epoch;

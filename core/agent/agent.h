@@ -135,6 +135,9 @@ void classes_arm(JNIEnv *jni, uint32_t id, bool armed);
 
 /* ---- calibrate.c ---- */
 
+/* This thread is about to: the recorder must leave it the counters. */
+void calibrate_soon(struct segment *segment);
+
 /*
  * Measure what a pair of probes costs between its timestamps and outside of them, in ticks and in each counter's
  * events, and publish it in the segment.  Returns 0, or -1 with *err set.

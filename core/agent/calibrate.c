@@ -9,7 +9,11 @@
 #include "core/base/ticks.h"
 
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
+#define LONGEST_WAIT_MS 64 /* for counters that are in use */
 #define PAIRS_PER_ROUND 16384
 #define MAX_ROUNDS      60
 #define SETTLED_ROUNDS  8 /* without a better one */
@@ -167,6 +171,26 @@ static void publish_refusal(const struct counters_failure *failure, struct segme
     atomic_store(&segment->counters_refused, (uint32_t)failure->step + 1);
 }
 
+/*
+ * The recorder may count this thread, too, until it has heard that it must not: then there are no counters left, and
+ * they open later.
+ */
+static bool open_counters(struct calibration *c, const struct agent_config *config, struct counters_failure *failure)
+{
+    for (long wait_ms = 1;; wait_ms *= 2) {
+        if (probe_enter_private(c->ring, c->words, c->n_words, AGENT_EPOCH_MAX, config, failure) == 0)
+            return true;
+        if (failure->step != COUNTERS_FIRST_READ || failure->error != 0 || wait_ms > LONGEST_WAIT_MS)
+            return false;
+        nanosleep(&(struct timespec){ .tv_nsec = wait_ms * 1000000 }, NULL);
+    }
+}
+
+void calibrate_soon(struct segment *segment)
+{
+    atomic_store(&segment->calibrating_tid, (int32_t)syscall(SYS_gettid));
+}
+
 int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *segment, struct err *err)
 {
     struct calibration c = { .ring = NULL };
@@ -177,7 +201,7 @@ int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *se
     bool runs = rc == 0 && loop != NULL;
     /* Counters that do not open cost nothing. */
     if (rc == 0)
-        refused = probe_enter_private(c.ring, c.words, c.n_words, AGENT_EPOCH_MAX, config, &failure) < 0;
+        refused = !open_counters(&c, config, &failure);
     for (int i = 0, n_since_best = 0;
          runs && i < MAX_ROUNDS && (n_since_best < SETTLED_ROUNDS || (!refused && !has_all_groups(&c))); i++) {
         runs = run(&c, jni, loop);
@@ -185,6 +209,7 @@ int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *se
     }
     if (rc == 0)
         probe_leave_private();
+    atomic_store(&segment->calibrating_tid, 0);
     (*jni)->ExceptionClear(jni);
     if (rc == 0 && !runs)
         rc = err_set(err, "the probes cannot be calibrated: the loop threw an exception");

@@ -340,6 +340,12 @@ static enum ring_counters counters_of(const struct readings *readings, const str
     return (enum ring_counters)atomic_load_explicit(&ring->counters, memory_order_acquire);
 }
 
+/* Two groups of counters may be more than there are.  (The id is the target's: of a container's, nobody has it.) */
+static bool is_calibrating(const struct readings *readings, const struct recorder_thread *thread)
+{
+    return atomic_load(&readings->session->segment->calibrating_tid) == thread->info.tid;
+}
+
 /* Does a thread need events of our own? */
 static bool wants_own(const struct readings *readings, const struct recorder_thread *thread)
 {
@@ -387,14 +393,17 @@ static void follow(struct readings *readings, struct recorder_thread *thread, st
     bool has_ring = thread->ring >= 0;
     if (mine->state == READING_DONE)
         return;
-    if (thread->info.end_ticks != TRACE_UNKNOWN) {
+    if (mine->state == READING_OWN && is_calibrating(readings, thread)) {
+        end(mine, READING_NEW);
+        mine->series = READINGS_OWN_AGAIN;
+    } else if (thread->info.end_ticks != TRACE_UNKNOWN) {
         end_with_thread(readings, thread, mine);
     } else if (mine->state == READING_RING && !has_ring) {
         end(mine, READING_DONE);
     } else if (mine->state == READING_RING && wants_own(readings, thread)) {
         mine->series = READINGS_OWN_AGAIN;
         begin(readings, thread, mine);
-    } else if (mine->state == READING_NEW && wants_own(readings, thread)) {
+    } else if (mine->state == READING_NEW && wants_own(readings, thread) && !is_calibrating(readings, thread)) {
         begin(readings, thread, mine);
     } else if (mine->state != READING_RING && !wants_own(readings, thread)) {
         /* The probes' own values have begun already: these would be counted twice. */

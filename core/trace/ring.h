@@ -87,7 +87,7 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 6
+#define SEGMENT_VERSION 7
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */
@@ -100,6 +100,7 @@ struct segment {
     /* Written by the target. */
     _Alignas(64) _Atomic uint32_t n_rings_seen; /* rings above this were never taken */
     _Atomic uint64_t n_lost_no_ring;            /* calls dropped because all rings were taken */
+    _Atomic int32_t calibrating_tid;            /* this thread needs the counters for itself now; 0: none does */
     _Atomic uint32_t is_calibrated;             /* the next four are set */
     _Atomic uint64_t inside_cost_ticks_x16;     /* from an entry's timestamp to its exit's, times 16 */
     _Atomic uint64_t outside_cost_ticks_x16;    /* the rest of a pair, times 16 */

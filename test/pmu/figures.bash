@@ -3,16 +3,22 @@
 # shellcheck shell=bash
 . "$(dirname "${BASH_SOURCE[0]}")/machine.bash"
 
-# csv TRACE...: the report of one or more traces, all its rows.
+# csv TRACE...: the report of one or more traces, all its rows, without the commas in labels.
 csv() {
-    "$mmprof" report --csv --all "$@" | tr -d '\r'
+    "$mmprof" report --csv --all "$@" | sed 's/\r//; s/"\([^",]*\), \([^",]*\)"/\1 \2/'
 }
 
-# column TRACE PHASE NAME: a value of the report.
-column() {
-    csv "$1" | awk -F, -v phase="$2" -v name="$3" '
+# column_of CSV PHASE NAME: a value of a report.
+column_of() {
+    awk -F, -v phase="$2" -v name="$3" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-        $1 == "phase" && $2 == phase { print $at[name] }'
+        $1 == "phase" && $2 == phase { print $at[name] }' "$1"
+}
+
+# column TRACE PHASE NAME
+column() {
+    csv "$1" > "$SCRATCH/csv"
+    column_of "$SCRATCH/csv" "$2" "$3"
 }
 
 # calculate EXPRESSION of awk, for its truth

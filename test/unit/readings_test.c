@@ -459,6 +459,28 @@ static void test_begin_of_probes(void)
     close_world(&w);
 }
 
+static void test_calibrating(void)
+{
+    struct world w;
+    open_world(&w, 1, false);
+    int32_t tid = (int32_t)syscall(SYS_gettid);
+    threads_add(&w.threads, tid, TRACE_UNKNOWN);
+    size_t n_files = n_open_files();
+    write_round(&w);
+    CHECK("a thread is counted", n_open_files() > n_files);
+    atomic_store(&w.session.segment->calibrating_tid, tid);
+    write_round(&w);
+    CHECK_NUMBER("not while it needs the counters for itself", n_open_files(), n_files);
+    write_round(&w);
+    atomic_store(&w.session.segment->calibrating_tid, 0);
+    write_round(&w);
+    work_for(15);
+    write_round(&w);
+    struct series s = read_series(&w, 0);
+    CHECK("then again, in another series", s.n >= 2 && s.numbers[0] == 0 && s.numbers[s.n - 1] == 2);
+    close_world(&w);
+}
+
 static void test_full_socket(void)
 {
     struct world w;
@@ -589,6 +611,7 @@ int main(void)
     test_handed_over(1);
     test_handed_over(3);
     test_begin_of_probes();
+    test_calibrating();
     test_full_socket();
     test_bad_packets();
     test_dropped();

@@ -225,6 +225,8 @@ static void test_exact(void)
           number(&made, "Benchmark average", "cycles:u") == 4000000 &&
               number(&made, "Benchmark average", "instructions:u") == 1500000);
     CHECK("a phase has not", number(&made, "Sort.run", "cycles:u") == 899000 - 100);
+    CHECK("mmprof's own row has them",
+          number(&made, "mmprof itself", "cycles:u") == 100 && number(&made, "mmprof itself", "instructions:u") == 50);
     CHECK("events with ':u' leave out the kernel, and the report says so", has_note(&made, "user space only: "));
     done(&made);
 }

@@ -5,7 +5,7 @@ import java.io.FileOutputStream;
 
 /**
  * Phases in which user space and kernel take different shares: compute() makes no system call, writes() little else,
- * and bursts() is now this, now that, in runs of several calls.  The same in each run.
+ * and bursts() is now this, now that, in runs of several calls, without a period.  The same in each run.
  *
  * MixedWork ROUNDS [GO [THREADS]]: waits until the file GO exists, if one is named ("-" for none); then each thread
  * does so many rounds.
@@ -33,7 +33,7 @@ public final class MixedWork {
     }
 
     private void bursts(int round) throws Exception {
-        if (round / 5 % 3 == 0)
+        if ((round / 5 * 0x9E3779B1 >>> 16) % 3 == 0)
             writes(150);
         else
             sum += compute(STEPS / 2, round);
