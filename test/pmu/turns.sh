@@ -87,8 +87,9 @@ matches "what they cost is predicted first" "$(head -1 "$SCRATCH/syscall.out")" 
     '^mmprof: reading 1 group of counters by system call will cost [0-9.]+ us in each call'
 is "without reads records have no values" \
     "$("$mmprof" dump "$SCRATCH/none.dat" | grep -E ' (enter|exit)  ' | grep -c 'instructions=[0-9]')" 0
-matches "but long calls are counted" "$("$mmprof" report "$SCRATCH/none.dat")" '^KnownWork\.main .* 1\.000 '
-matches "which a note tells" "$("$mmprof" report "$SCRATCH/none.dat")" '^note: no probe read the counters \(--read none\)'
+report=$("$mmprof" report "$SCRATCH/none.dat")
+matches "but long calls are counted" "$report" '^KnownWork\.main .* 1\.000 '
+matches "which a note tells" "$report" '^note: no probe read the counters \(--read none\)'
 
 # ---- who may count what ----
 
