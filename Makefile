@@ -25,8 +25,8 @@ CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/%,$(wildcard core/*/*.c
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 UNIT_SRC  := $(wildcard test/unit/*.c)
 
-CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o)
-LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o)
+CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
+LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
 
@@ -46,6 +46,19 @@ $(BUILD)/libmmprof-agent.so: $(AGENT_OBJ)
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# The page of 'mmprof report --html': one file, as the bytes of an array.
+PAGE_JS := $(patsubst %,report/html/%.js,base table phases timeline parts tree icicle calls sweep about page_main)
+
+$(BUILD)/report/html_template.html: report/html/page.html report/html/style.css $(PAGE_JS)
+	@mkdir -p $(@D)
+	$(call Q,PAGE)sed -e '/@STYLE@/{r report/html/style.css' -e 'd}' \
+	    -e '/@SCRIPT@/{$(foreach js,$(PAGE_JS),r $(js)' -e ')d}' $< > $@
+
+$(BUILD)/report/html_template.o: $(BUILD)/report/html_template.html
+	@{ echo 'extern const unsigned char html_template[]; const unsigned char html_template[] = {' && \
+	    od -An -v -t x1 $< | sed 's/ \(..\)/0x\1,/g' && echo '0 };'; } > $(@:.o=.c)
+	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $(@:.o=.c)
 
 $(BUILD)/pic/%.o: %.c
 	@mkdir -p $(@D)

@@ -16,17 +16,23 @@
  *     ...
  */
 #include "cmd/trace_argument.h"
+#include "report/html.h"
 #include "report/pruned.h"
 #include "report/stats_table.h"
 #include "report/timeline_table.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #define TOP_UNSET     UINT64_MAX
 #define TOP_ON_SCREEN 30
+#define TOP_IN_HTML   200
 
 #define TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */
 
 struct report_options {
-    const char *paths[TRACES_MAX], *clock;
+    const char *paths[TRACES_MAX], *clock, *html;
     size_t n_paths;
     struct report_wish wish;
     double step; /* of the time line, in seconds; 0: choose; negative: none */
@@ -40,9 +46,10 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
           "time, self, calls, percall, cpi, off-cpu, or an event (time)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->wish.min_share, "leave out phases with less of the time (1%)" },
         { 0, "top", "N", OPTION_NUMBER, &o->wish.top,
-          "print the N methods with most time (30; 0: all; CSV, JSON: all)" },
+          "print the N methods with most time (30; 0: all; CSV, JSON: all; --html: 200)" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 0, "all", NULL, OPTION_FLAG, &o->wish.all, "print all methods, however small" },
+        { 0, "html", "FILE", OPTION_TEXT, &o->html, "write a page for a browser: the table, plots, the call tree" },
         { 0, "stats", NULL, OPTION_FLAG, &o->stats, "print how calls vary within and between phases instead" },
         { 0, "pruned", NULL, OPTION_FLAG, &o->pruned, "print what a live recording switched off, and why, instead" },
         { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &o->step,
@@ -130,6 +137,38 @@ static int print_report(struct report_run *run, struct err *err)
     return rc < 0 || command_print_table(&table, o->csv, o->json, err) < 0 ? -1 : print_pruned(run, err);
 }
 
+/* Half a page is worse than none. */
+static int write_page(const struct html_page *page, const char *path, struct err *err)
+{
+    struct stat about;
+    FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    if (out == NULL) {
+        err_set(err, "cannot write '%s': %s", path, strerror(errno));
+        return err_next(err, "choose another place with --html");
+    }
+    int rc = html_write(page, out, err);
+    bool is_file = out != stdout && fstat(fileno(out), &about) == 0 && S_ISREG(about.st_mode);
+    if (out != stdout && fclose(out) != 0 && rc == 0)
+        rc = err_set(err, "cannot write '%s': %s", path, strerror(errno));
+    if (rc < 0 && is_file)
+        remove(path);
+    return rc;
+}
+
+static int print_page(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_trace *first = &run->traces[0];
+    struct table table, pruned;
+    if (report_make_joined(run->traces, o->n_paths, &o->wish, &table, err) < 0)
+        return -1;
+    int n_pruned = pruned_make(first->source, first->totals, first->n_totals, &pruned, err);
+    if (n_pruned < 0)
+        return -1;
+    const struct html_page page = { run->traces, o->n_paths, &table, n_pruned > 0 ? &pruned : NULL };
+    return write_page(&page, o->html, err);
+}
+
 static int open_statistics(struct report_run *run, enum phases_clock clock, struct err *err)
 {
     const struct report_options *o = run->options;
@@ -170,6 +209,10 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
 static int check_options(const struct report_options *o, struct err *err)
 {
     const char *what = o->stats ? "stats" : "timeline";
+    if (o->html != NULL && (o->stats || o->pruned || o->csv || o->json)) {
+        err_set(err, "--html is a report of its own: not with --stats, --pruned, --csv or --json");
+        return err_next(err, "run 'mmprof report' once for each");
+    }
     if ((o->stats || o->pruned) && o->step >= 0) {
         err_set(err, "--timeline and --%s are two tables", o->stats ? "stats" : "pruned");
         return err_next(err, "ask for one of them");
@@ -197,6 +240,8 @@ static int run_report(struct report_run *run, struct err *err)
     for (size_t i = 0; i < o->n_paths; i++)
         if (read_trace(run, i, clock, &options, err) < 0)
             return -1;
+    if (o->html != NULL)
+        return print_page(run, err);
     if (o->step >= 0)
         return print_timeline(run, err);
     return o->pruned ? print_pruned(run, err) : print_report(run, err);
@@ -212,7 +257,9 @@ int command_report(int argc, char **argv, struct err *err)
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
     if (options.wish.top == TOP_UNSET)
-        options.wish.top = options.csv || options.json || options.wish.all ? 0 : TOP_ON_SCREEN;
+        options.wish.top = options.html != NULL                              ? TOP_IN_HTML
+                           : options.csv || options.json || options.wish.all ? 0
+                                                                             : TOP_ON_SCREEN;
     int rc = done ? 0 : run_report(&run, err);
     statistics_close(run.statistics);
     jit_shapes_close(run.shapes);

@@ -248,11 +248,35 @@ static uint64_t value_of(const struct calltree *tree, uint32_t node, const struc
     return sum;
 }
 
+static double scale_of(const struct calltree *tree, const struct export_value *value)
+{
+    bool is_time = value->kind == EXPORT_CPU || value->kind == EXPORT_WALL;
+    return is_time ? tree->ns_per_tick : value->kind == EXPORT_CALLS ? 1 : value->scale;
+}
+
+double export_own(const struct export_tree *tree, uint32_t node, const struct export_value *value)
+{
+    const struct calltree *t = tree->source->tree;
+    return (double)value_of(t, node, value) * scale_of(t, value);
+}
+
+double export_inclusive(const struct export_tree *tree, uint32_t node, const struct export_value *value)
+{
+    const struct calltree *t = tree->source->tree;
+    uint64_t sum = 0;
+    if (value->kind == EXPORT_CALLS)
+        return export_own(tree, node, value);
+    if (value->kind != EXPORT_METRICS)
+        sum = value->kind == EXPORT_CPU ? t->total_cpu_ticks[node] : t->total_wall_ticks[node];
+    for (size_t i = 0; i < value->n_metrics; i++)
+        sum += t->total_metrics[node * t->n_metrics + value->metrics[i]];
+    return (double)sum * scale_of(t, value);
+}
+
 uint64_t *export_self(const struct export_tree *tree, const struct export_value *value)
 {
     const struct calltree *t = tree->source->tree;
-    bool is_time = value->kind == EXPORT_CPU || value->kind == EXPORT_WALL;
-    double scale = is_time ? t->ns_per_tick : value->kind == EXPORT_CALLS ? 1 : value->scale;
+    double scale = scale_of(t, value);
     uint64_t *self = calloc((size_t)t->n_nodes + 1, sizeof *self);
     for (uint32_t i = 1; self != NULL && i < t->n_nodes; i++)
         if (tree->owner[i] != CALLTREE_NONE)

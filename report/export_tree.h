@@ -40,6 +40,10 @@ size_t export_values(const struct report_source *source, struct export_value *va
 int export_value_find(const struct report_source *source, const char *name, struct export_value *value,
                       struct err *err);
 
+/* A value of one context, without and with what it calls, times in ns; of calls both are its own. */
+double export_own(const struct export_tree *tree, uint32_t node, const struct export_value *value);
+double export_inclusive(const struct export_tree *tree, uint32_t node, const struct export_value *value);
+
 /* A value of each node, by node: exclusive, with that of the callees that are not written.  free() it; NULL: no memory.
  */
 uint64_t *export_self(const struct export_tree *tree, const struct export_value *value);

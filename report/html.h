@@ -1,0 +1,31 @@
+/*
+ * The report as one page for a browser: a file that needs no other, and no network.
+ */
+#ifndef REPORT_HTML_H
+#define REPORT_HTML_H
+
+#include "report/phase_report.h"
+
+#include <stdio.h>
+
+/*
+ * What the page shows.  Everything is borrowed.
+ *
+ * traces    as for report_make_joined; all but the table is of the first one.
+ * phases    report_make_joined's table of them.
+ * pruned    pruned_make's table of the first one, or NULL: nothing was switched off.
+ */
+struct html_page {
+    const struct report_trace *traces;
+    size_t n_traces;
+    const struct table *phases, *pruned;
+};
+
+/*
+ * Write the page.  Its size is bounded whatever the trace's: what is left out of it, it says.
+ *
+ * Returns 0, or -1 with *err set: no memory, or out cannot be written.
+ */
+int html_write(const struct html_page *page, FILE *out, struct err *err);
+
+#endif

@@ -1,0 +1,169 @@
+/* What all parts of the page use: elements, numbers, axes. */
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+/* ---- elements ---- */
+
+function fill(element, attributes, children) {
+    for (const [key, value] of Object.entries(attributes || {})) {
+        if (value === null || value === undefined || value === false) continue;
+        if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+        else if (key === "style")
+            for (const [property, text] of Object.entries(value)) element.style.setProperty(property, text);
+        else element.setAttribute(key, value === true ? "" : value);
+    }
+    element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
+    return element;
+}
+
+function html(tag, attributes, ...children) {
+    return fill(document.createElement(tag), attributes, children);
+}
+
+function svg(tag, attributes, ...children) {
+    return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function byId(id) {
+    return document.getElementById(id);
+}
+
+/* Draw now, and again whenever the element gets another width. */
+function drawFitting(element, draw) {
+    let width = 0;
+    const again = () => {
+        const now = Math.floor(element.clientWidth);
+        if (now === width || now === 0) return;
+        width = now;
+        draw(width);
+    };
+    again();
+    new ResizeObserver(again).observe(element);
+}
+
+/* ---- numbers, as 'mmprof report' prints them ---- */
+
+const unknown = "-";
+
+function digits3(x) {
+    return x >= 99.95 ? x.toFixed(0) : x >= 9.995 ? x.toFixed(1) : x.toFixed(2);
+}
+
+function formatNs(ns) {
+    if (ns === null || ns === undefined) return unknown;
+    if (ns === 0) return "0\u00a0ns";
+    const units = [
+        [1e9, "s"],
+        [1e6, "ms"],
+        [1e3, "\u00b5s"],
+        [1, "ns"]
+    ];
+    const [size, unit] = units.find(([least]) => ns >= least * 0.9995) || units[3];
+    return digits3(ns / size) + "\u00a0" + unit;
+}
+
+function formatPercent(share) {
+    if (share === null || share === undefined || Number.isNaN(share)) return unknown;
+    const percent = share * 100;
+    return share > 0 && percent < 0.01 ? "< 0.01" : percent.toFixed(2);
+}
+
+/* For a sentence. */
+function percent(share) {
+    if (share === null || share === undefined || Number.isNaN(share)) return unknown;
+    const x = share * 100;
+    return (
+        (x >= 9.95
+            ? x.toFixed(0)
+            : x >= 0.995
+              ? x.toFixed(1)
+              : x === 0
+                ? "0"
+                : x < 0.01
+                  ? "< 0.01"
+                  : x.toFixed(2)) + "\u00a0%"
+    );
+}
+
+function formatCount(n) {
+    return n === null || n === undefined ? unknown : Math.round(n).toLocaleString("en-US");
+}
+
+function formatRatio(x) {
+    return x === null || x === undefined || !Number.isFinite(x) ? unknown : x.toFixed(3);
+}
+
+/* 1e-05 as people write it: 0.001 %. */
+function formatThreshold(x) {
+    return (
+        Number((x * 100).toPrecision(3))
+            .toString()
+            .replace(/e-0?(\d+)$/, "\u00d710\u207b$1") + "\u00a0%"
+    );
+}
+
+function plural(n, noun) {
+    return formatCount(n) + " " + noun + (n === 1 ? "" : "s");
+}
+
+/* "a", "a and b", "a, b and c": parts may be elements; commas stand between. */
+function listed(items) {
+    return items.flatMap((item, i) => [i === 0 ? "" : i === items.length - 1 ? " and " : ", ", item]);
+}
+
+/* com.sun.tools.javac.comp.Attr.attribTree(int) becomes Attr.attribTree. */
+function shortName(name) {
+    const plain = name.replace(/\(.*$/, "");
+    const at = plain.lastIndexOf(".", plain.lastIndexOf(".") - 1);
+    return /^[\w.$<>/-]+$/.test(plain) ? plain.slice(at + 1) : name;
+}
+
+/* ---- colours ---- */
+
+/* A shade of the accent, 0..1, and what can be read on it; light or dark, the page's colours decide. */
+function shade(strength) {
+    const percent = Math.round(14 + 78 * Math.min(1, Math.max(0, strength)));
+    return "color-mix(in oklab, var(--accent) " + percent + "%, var(--paper))";
+}
+
+function inkOn(strength) {
+    return strength > 0.5 ? "var(--paper)" : "var(--ink)";
+}
+
+function partColour(key) {
+    return "var(--part-" + key + ", var(--quiet))";
+}
+
+/* ---- axes ---- */
+
+/* Round steps for at most n marks from 0 to the highest value. */
+function roundSteps(highest, n) {
+    if (!(highest > 0)) return [0];
+    const rough = highest / n,
+        power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999);
+    const marks = [];
+    for (let i = 0; i * step <= highest * 1.0001; i++) marks.push(i * step);
+    return marks;
+}
+
+/* The powers of ten from lowest to highest, every one or every few. */
+function decades(lowest, highest, most) {
+    const first = Math.ceil(Math.log10(lowest) - 1e-9),
+        last = Math.floor(Math.log10(highest) + 1e-9);
+    const stride = Math.max(1, Math.ceil((last - first + 1) / most));
+    const marks = [];
+    for (let e = last; e >= first; e -= stride) marks.unshift(10 ** e);
+    return marks;
+}
+
+function powerLabel(x) {
+    const e = Math.round(Math.log10(x));
+    if (e >= 0 && e <= 4) return (10 ** e).toLocaleString("en-US");
+    const minus = e < 0 ? "\u207b" : "";
+    return (
+        "10" +
+        minus +
+        String(Math.abs(e)).replace(/\d/g, (d) => "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"[d])
+    );
+}

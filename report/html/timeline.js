@@ -1,0 +1,448 @@
+/* What happened when: CPUs, CPI or misses, regions, and the phases as a carpet, over one axis of time. */
+
+const line = data.timeline;
+const lineView = { step: 0, rate: 0, redraw: () => {} };
+
+const lineLeft = 44,
+    lineRight = 12;
+
+function hasLine() {
+    return line !== undefined && line !== null && line.why === undefined;
+}
+
+/* When a step begins, as a share of all the time. */
+function stepAt(step) {
+    return Math.min(1, (step * line.step_ns) / line.end_ns);
+}
+
+function lineX(width) {
+    return (step) => lineLeft + stepAt(step) * (width - lineLeft - lineRight);
+}
+
+function regionName(number) {
+    const region = line.regions.find((r) => r.number === number);
+    return region === undefined || number === 0 ? "idle" : region.is_gc ? "GC" : String(number);
+}
+
+function regionColour(number) {
+    const region = line.regions.find((r) => r.number === number);
+    if (region === undefined || number === 0) return "var(--wash)";
+    return region.is_gc ? partColour("gc") : "var(--region-" + ((number - 1) % 7) + ")";
+}
+
+/* ---- the charts, from top to bottom ---- */
+
+function yAxis(chart, width, y, marks, label, format) {
+    for (const mark of marks)
+        chart.append(
+            svg("line", { class: "rule", x1: lineLeft, x2: width - lineRight, y1: y(mark), y2: y(mark) }),
+            svg("text", { class: "quiet", x: lineLeft - 6, y: y(mark) + 4, "text-anchor": "end" }, format(mark))
+        );
+    chart.append(svg("text", { class: "quiet", x: lineLeft, y: y(marks[marks.length - 1]) - 7 }, label));
+}
+
+/* The time on CPUs, part upon part. */
+function drawCpus(chart, width, top, height) {
+    const x = lineX(width),
+        sums = new Array(line.steps).fill(0);
+    for (const part of line.parts)
+        part.cpus.forEach((cpus, i) => {
+            sums[i] += cpus;
+        });
+    const marks = roundSteps(Math.max(...sums), 4);
+    const highest = Math.max(marks[marks.length - 1], ...sums),
+        y = (v) => top + height * (1 - v / (highest || 1));
+    yAxis(chart, width, y, marks, "CPUs in use", (mark) => String(Number(mark.toPrecision(3))));
+    const base = new Array(line.steps).fill(0);
+    for (const part of line.parts) {
+        const upper = [],
+            lower = [];
+        part.cpus.forEach((cpus, i) => {
+            lower.unshift(
+                x(i + 1).toFixed(1) + "," + y(base[i]).toFixed(1),
+                x(i).toFixed(1) + "," + y(base[i]).toFixed(1)
+            );
+            base[i] += cpus;
+            upper.push(
+                x(i).toFixed(1) + "," + y(base[i]).toFixed(1),
+                x(i + 1).toFixed(1) + "," + y(base[i]).toFixed(1)
+            );
+        });
+        /* The lower edge runs back: each step's right end first. */
+        chart.append(
+            svg("polygon", { points: upper.concat(lower).join(" "), style: { fill: partColour(part.key) } })
+        );
+    }
+    return top + height;
+}
+
+/* A rate in steps; gaps where it was not measured. */
+function ratePath(values, x, y) {
+    let path = "",
+        isDown = false;
+    values.forEach((value, i) => {
+        if (value === null) {
+            isDown = false;
+            return;
+        }
+        path +=
+            (isDown ? "V" + y(value).toFixed(1) : "M" + x(i).toFixed(1) + " " + y(value).toFixed(1)) +
+            "H" +
+            x(i + 1).toFixed(1);
+        isDown = true;
+    });
+    return path;
+}
+
+function drawRate(chart, width, top, height) {
+    const rate = line.rates[lineView.rate],
+        x = lineX(width);
+    const values = rate.parts.flatMap((part) => part.values).filter((value) => value !== null);
+    /* A step of the machine's noise must not flatten all others. */
+    const sorted = values.slice().sort((a, b) => a - b),
+        high = sorted[Math.floor(sorted.length * 0.995)] || 0;
+    const marks = roundSteps(high, 4),
+        highest = Math.max(high, marks[marks.length - 1]) || 1;
+    const y = (v) => top + height * (1 - Math.min(1.05, v / highest));
+    yAxis(chart, width, y, marks, rate.name + (rate.unit === "" ? "" : ", " + rate.unit), (mark) =>
+        String(Number(mark.toPrecision(3)))
+    );
+    for (const part of rate.parts)
+        chart.append(
+            svg("path", {
+                class: "line",
+                d: ratePath(part.values, x, y),
+                style: { stroke: partColour(part.key), "stroke-width": part.key === "application" ? "1.7" : "1.2" }
+            })
+        );
+    return top + height;
+}
+
+/* Runs of steps of the same region. */
+function regionRuns() {
+    const runs = [];
+    line.of_step.forEach((number, i) => {
+        const last = runs[runs.length - 1];
+        if (last !== undefined && last.number === number) last.end = i + 1;
+        else runs.push({ number, start: i, end: i + 1 });
+    });
+    return runs;
+}
+
+function drawRegions(chart, width, top) {
+    const x = lineX(width),
+        height = 18,
+        gc = line.parts.find((part) => part.key === "gc");
+    chart.append(svg("text", { class: "quiet", x: lineLeft - 6, y: top + 13, "text-anchor": "end" }, "region"));
+    for (const run of regionRuns()) {
+        const w = x(run.end) - x(run.start);
+        chart.append(
+            svg(
+                "rect",
+                {
+                    x: x(run.start),
+                    y: top,
+                    width: Math.max(0.5, w),
+                    height,
+                    style: { fill: regionColour(run.number) }
+                },
+                svg("title", {}, "region " + regionName(run.number))
+            )
+        );
+        if (w > 16 && run.number > 0)
+            chart.append(
+                svg(
+                    "text",
+                    {
+                        x: x(run.start) + w / 2,
+                        y: top + 13,
+                        "text-anchor": "middle",
+                        style: { fill: "var(--on-region)", "font-size": "11px" }
+                    },
+                    regionName(run.number)
+                )
+            );
+    }
+    if (gc === undefined) return top + height;
+    chart.append(
+        svg("text", { class: "quiet", x: lineLeft - 6, y: top + height + 12, "text-anchor": "end" }, "GC")
+    );
+    gc.cpus.forEach((cpus, i) => {
+        if (cpus > 0.01)
+            chart.append(
+                svg("rect", {
+                    x: x(i),
+                    y: top + height + 3,
+                    width: Math.max(1, x(i + 1) - x(i)),
+                    height: 9,
+                    style: { fill: partColour("gc"), opacity: Math.min(1, 0.35 + cpus).toFixed(2) }
+                })
+            );
+    });
+    return top + height + 14;
+}
+
+/* Each phase's own time on a CPU, as shades. */
+function drawCarpet(chart, width, top) {
+    const x = lineX(width),
+        height = 15;
+    const highest = Math.max(0.01, ...line.rows.flatMap((row) => row.cpus));
+    chart.append(
+        svg(
+            "text",
+            { class: "quiet", x: lineLeft, y: top - 5 },
+            "phases by their own time; the strongest colour is " + highest.toFixed(2) + " CPUs"
+        )
+    );
+    line.rows.forEach((row, r) => {
+        const y = top + r * (height + 2);
+        chart.append(
+            svg("rect", {
+                x: lineLeft,
+                y,
+                width: width - lineLeft - lineRight,
+                height,
+                style: { fill: "var(--wash)" }
+            })
+        );
+        row.cpus.forEach((cpus, i) => {
+            if (cpus > highest * 0.004)
+                chart.append(
+                    svg("rect", {
+                        x: x(i).toFixed(2),
+                        y,
+                        width: (x(i + 1) - x(i) + 0.2).toFixed(2),
+                        height,
+                        style: { fill: shade(Math.sqrt(cpus / highest)) }
+                    })
+                );
+        });
+        chart.append(
+            svg(
+                "text",
+                { x: lineLeft + 5, y: y + 11.5, class: "name over", style: { "font-size": "11px" } },
+                row.label
+            )
+        );
+    });
+    return top + line.rows.length * (height + 2);
+}
+
+function drawTimeAxis(chart, width, y) {
+    const seconds = line.end_ns / 1e9,
+        scale = seconds >= 1 ? [1, "s"] : seconds >= 1e-3 ? [1e3, "ms"] : [1e6, "\u00b5s"];
+    for (const mark of roundSteps(seconds * scale[0], Math.max(3, width / 110))) {
+        const x = lineLeft + (mark / (seconds * scale[0])) * (width - lineLeft - lineRight);
+        chart.append(
+            svg("line", { class: "axis", x1: x, x2: x, y1: y, y2: y + 4 }),
+            svg(
+                "text",
+                { class: "quiet", x, y: y + 16, "text-anchor": "middle" },
+                Number(mark.toPrecision(6)) + (mark === 0 ? "" : " " + scale[1])
+            )
+        );
+    }
+    chart.append(svg("line", { class: "axis", x1: lineLeft, x2: width - lineRight, y1: y, y2: y }));
+    return y + 22;
+}
+
+/* ---- the whole ---- */
+
+function sayStep() {
+    const i = lineView.step,
+        from = i * line.step_ns,
+        to = Math.min(line.end_ns, from + line.step_ns);
+    const busy = line.parts
+        .filter((part) => part.cpus[i] > 0.005)
+        .map((part) => part.name + " " + part.cpus[i].toFixed(2));
+    const rates = line.rates.map(
+        (rate) =>
+            rate.name +
+            " " +
+            (rate.parts[0] === undefined || rate.parts[0].values[i] === null
+                ? unknown
+                : rate.parts[0].values[i].toFixed(3))
+    );
+    const top = line.rows
+        .filter((row) => row.cpus[i] > 0.005)
+        .sort((a, b) => b.cpus[i] - a.cpus[i])
+        .slice(0, 3)
+        .map((row) => row.label + " " + row.cpus[i].toFixed(2));
+    byId("line-readout").replaceChildren(
+        html("b", {}, formatNs(from), " to ", formatNs(to)),
+        ", region " + regionName(line.of_step[i]) + ". CPUs: " + (busy.join(", ") || "none") + ". ",
+        rates.length === 0 ? "" : "Application: " + rates.slice(0, 4).join(", ") + ". ",
+        top.length === 0 ? "" : "Own time: " + top.join(", ") + "."
+    );
+}
+
+function drawLine(width) {
+    const chart = svg("svg", {
+        tabindex: 0,
+        role: "img",
+        id: "line-chart",
+        "aria-describedby": "line-readout",
+        "aria-label": "Time line; the arrow keys move through its steps"
+    });
+    let y = drawCpus(chart, width, 24, 120);
+    if (line.rates.length > 0) y = drawRate(chart, width, y + 34, 110);
+    y = drawRegions(chart, width, y + 14);
+    if (line.rows.length > 0) y = drawCarpet(chart, width, y + 26);
+    y = drawTimeAxis(chart, width, y + 6);
+    const cursor = svg("line", { class: "cursor", y1: 24, y2: y - 22 });
+    chart.append(cursor);
+    chart.setAttribute("viewBox", "0 0 " + width + " " + y);
+    const x = lineX(width);
+    const go = (step) => {
+        lineView.step = Math.min(line.steps - 1, Math.max(0, step));
+        const at = (x(lineView.step) + x(lineView.step + 1)) / 2;
+        cursor.setAttribute("x1", at);
+        cursor.setAttribute("x2", at);
+        sayStep();
+    };
+    chart.addEventListener("pointermove", (event) => {
+        const box = chart.getBoundingClientRect(),
+            at = ((event.clientX - box.left) * width) / box.width;
+        go(Math.floor((((at - lineLeft) / (width - lineLeft - lineRight)) * line.end_ns) / line.step_ns));
+    });
+    chart.addEventListener("keydown", (event) => {
+        const far = Math.max(1, Math.round(line.steps / 20));
+        const to = {
+            ArrowLeft: lineView.step - 1,
+            ArrowRight: lineView.step + 1,
+            PageUp: lineView.step - far,
+            PageDown: lineView.step + far,
+            Home: 0,
+            End: line.steps - 1
+        }[event.key];
+        if (to === undefined) return;
+        event.preventDefault();
+        go(to);
+    });
+    go(lineView.step);
+    return chart;
+}
+
+function rateControls() {
+    if (line.rates.length < 2) return null;
+    return html(
+        "div",
+        { class: "controls" },
+        html(
+            "label",
+            {},
+            "Show",
+            html(
+                "select",
+                {
+                    id: "line-rate",
+                    onchange: (event) => {
+                        lineView.rate = Number(event.target.value);
+                        lineView.redraw();
+                    }
+                },
+                line.rates.map((rate, i) => html("option", { value: i }, rate.name))
+            )
+        )
+    );
+}
+
+/* What each region is: the figures, and the phases that make it. */
+function regionTable() {
+    const regions = line.regions.filter((region) => region.n_steps > 0 && region.number > 0);
+    if (regions.length === 0) return null;
+    return html(
+        "div",
+        { class: "scroll" },
+        html(
+            "table",
+            { id: "region-table" },
+            html(
+                "thead",
+                {},
+                html(
+                    "tr",
+                    {},
+                    ["Region", "Time", "Times", "CPU time"].map((head, i) =>
+                        html("th", { scope: "col", class: i === 0 ? "text" : null }, head)
+                    ),
+                    html("th", { scope: "col", class: "text" }, "Own time of the application in it")
+                )
+            ),
+            html(
+                "tbody",
+                {},
+                regions.map((region) =>
+                    html(
+                        "tr",
+                        {},
+                        html(
+                            "th",
+                            { scope: "row" },
+                            html("span", { class: "swatch", style: { background: regionColour(region.number) } }),
+                            region.is_gc ? region.number + ", garbage collector" : String(region.number)
+                        ),
+                        html("td", {}, formatNs(region.n_steps * line.step_ns)),
+                        html("td", {}, formatCount(region.n_times)),
+                        html("td", {}, formatNs(region.cpu_ns)),
+                        html(
+                            "td",
+                            { class: "text wrap" },
+                            region.rows.map((row) => row.label + " " + percent(row.share)).join(", ") || unknown
+                        )
+                    )
+                )
+            )
+        )
+    );
+}
+
+function drawTimeline() {
+    const lead = byId("timeline-lead"),
+        body = byId("timeline-body");
+    if (line === undefined) {
+        byId("timeline").remove();
+        document.querySelector("nav a[href='#timeline']").remove();
+        return;
+    }
+    if (!hasLine()) {
+        lead.textContent = "Not shown: " + (line?.why ?? "the trace has no time line") + ".";
+        return;
+    }
+    lead.textContent =
+        "Steps of " +
+        formatNs(line.step_ns) +
+        ". A region is a kind of time in which the same methods " +
+        "ran alike; it may come again. " +
+        (line.rates.length === 0
+            ? "CPI over time was not measured: " + (line.why_no_rates || "no hardware events") + "."
+            : "");
+    const chart = html("figure", {});
+    const parts = line.parts.filter((part) => part.cpus.some((cpus) => cpus > 0));
+    body.replaceChildren(
+        ...[
+            rateControls(),
+            html(
+                "ul",
+                { class: "legend" },
+                parts.map((part) =>
+                    html(
+                        "li",
+                        {},
+                        html("span", { class: "swatch", style: { background: partColour(part.key) } }),
+                        part.name
+                    )
+                )
+            ),
+            chart,
+            html("p", { class: "readout quiet", id: "line-readout", role: "status" }),
+            regionTable()
+        ].filter(Boolean)
+    );
+    let last = 0;
+    lineView.redraw = () => chart.replaceChildren(drawLine(last));
+    drawFitting(chart, (width) => {
+        last = width;
+        lineView.redraw();
+    });
+}

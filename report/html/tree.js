@@ -1,0 +1,245 @@
+/* The call tree: what is known of its contexts, and what stands around icicle.js and calls.js. */
+
+const iciclePitch = 19;
+
+const callTree = {
+    value: null /* whose width is drawn: the clock's */,
+    nodes: [] /* {index, parent, children, depth} */,
+    roots: [],
+    top: null /* the node drawn over the whole width; null: all roots */,
+    current: null /* the node under the pointer or the keyboard */,
+    open: new Set() /* in the table */,
+    wanted: "" /* names with this are not faded */,
+    shadeBy: "own",
+    redraw: () => {},
+    show: () => {}
+};
+
+function treeValue(name) {
+    return data.tree.values.find((value) => value.name === name);
+}
+
+function buildTree() {
+    const tree = data.tree;
+    callTree.value = treeValue(tree.clock);
+    callTree.nodes = tree.parent.map((parent, index) => ({ index, parent: null, children: [], depth: 0 }));
+    for (const node of callTree.nodes) {
+        const parent = tree.parent[node.index];
+        if (parent < 0) {
+            callTree.roots.push(node);
+            continue;
+        }
+        node.parent = callTree.nodes[parent];
+        node.depth = node.parent.depth + 1;
+        node.parent.children.push(node);
+    }
+    const largestFirst = (a, b) => all(b) - all(a);
+    callTree.nodes.forEach((node) => node.children.sort(largestFirst));
+    /* The application is the first root that the trace has; the VM's threads stand behind it. */
+    callTree.roots = callTree.roots
+        .filter((node) => all(node) > 0)
+        .sort((a, b) => (nameOf(b) === "application") - (nameOf(a) === "application") || largestFirst(a, b));
+}
+
+/* ---- what is known of a node ---- */
+
+function all(node, value = callTree.value) {
+    return value.all[node.index];
+}
+
+function own(node, value = callTree.value) {
+    return value.own[node.index];
+}
+
+/* 100 %, as in the table of phases: the probes' and the kernel's time are in it, but in no context. */
+function wholeTime() {
+    const total = data.phases.rows.find((row) => row.kind === "total");
+    return valueOf(data.phases, total, "self_ns") || callTree.roots.reduce((sum, node) => sum + all(node), 0);
+}
+
+function nameOf(node) {
+    return data.tree.names[data.tree.name[node.index]];
+}
+
+function keyOf(node) {
+    return data.tree.keys[data.tree.name[node.index]];
+}
+
+function label(node) {
+    return keyOf(node) === "" ? nameOf(node) : shortName(nameOf(node));
+}
+
+function eventNamed(pattern) {
+    return data.tree.values.find((value) => pattern.test(value.name));
+}
+
+const treeCycles = eventNamed(/^(cpu-)?cycles(:|$)/i),
+    treeInstructions = eventNamed(/^instructions(:|$)/i);
+
+/* Cycles per instruction of a context with all that it calls, or null. */
+function cpiOf(node) {
+    if (treeCycles === undefined || treeInstructions === undefined) return null;
+    const cycles = all(node, treeCycles),
+        instructions = all(node, treeInstructions);
+    return cycles === null || !(instructions > 0) ? null : cycles / instructions;
+}
+
+/* The time of callees too small to be drawn. */
+function smallOf(node) {
+    const rest = all(node) - own(node) - node.children.reduce((sum, child) => sum + all(child), 0);
+    return rest > all(node) * 1e-4 ? rest : 0;
+}
+
+function callsOf(node) {
+    return keyOf(node) === "" ? null : own(node, treeValue("calls"));
+}
+
+/* An event's column in the table of phases. */
+function headingOf(name) {
+    return data.about.events[0].events.find((event) => event.name === name)?.heading ?? name;
+}
+
+function isOfKernel(value) {
+    return /^(page-faults|context-switches)/.test(value.name);
+}
+
+/* Terms and figures of the other events: per 1,000 instructions, where those are known. */
+function missesOf(node) {
+    const instructions = treeInstructions === undefined ? null : all(node, treeInstructions);
+    return data.tree.values
+        .slice(3)
+        .filter((value) => value !== treeCycles && value !== treeInstructions)
+        .map((value) => {
+            const count = all(node, value);
+            return isOfKernel(value)
+                ? [value.name, formatCount(count)]
+                : [
+                      headingOf(value.name) + "/1,000",
+                      count === null || !(instructions > 0) ? unknown : ((count * 1000) / instructions).toFixed(2)
+                  ];
+        });
+}
+
+/* ---- the whole ---- */
+
+function treeControls() {
+    const shadings =
+        treeCycles === undefined
+            ? null
+            : html(
+                  "label",
+                  {},
+                  "Shade by",
+                  html(
+                      "select",
+                      {
+                          id: "tree-shade",
+                          onchange: (event) => {
+                              callTree.shadeBy = event.target.value;
+                              callTree.redraw();
+                          }
+                      },
+                      html("option", { value: "own" }, "own time"),
+                      html("option", { value: "cpi" }, "CPI")
+                  )
+              );
+    return html(
+        "div",
+        { class: "controls" },
+        html(
+            "label",
+            {},
+            "Find",
+            html("input", {
+                type: "search",
+                id: "tree-filter",
+                placeholder: "part of a name",
+                oninput: (event) => {
+                    callTree.wanted = event.target.value.toLowerCase();
+                    callTree.redraw();
+                }
+            })
+        ),
+        shadings,
+        html("button", { type: "button", class: "link", id: "tree-up", onclick: () => zoom(null) }, "show all")
+    );
+}
+
+/* From the table of phases: enlarge the context of a method with most time. */
+callTree.show = (key) => {
+    const nodes = callTree.nodes.filter((node) => keyOf(node) === key).sort((a, b) => all(b) - all(a));
+    if (nodes.length === 0) return;
+    for (let node = nodes[0].parent; node !== null; node = node.parent) callTree.open.add(node);
+    drawCalls(null);
+    zoom(nodes[0]);
+    byId("tree").scrollIntoView();
+};
+
+function drawTree() {
+    const tree = data.tree,
+        lead = byId("tree-lead"),
+        nDrawn = tree.parent.length;
+    buildTree();
+    if (callTree.roots.length === 0) {
+        lead.textContent = "No time was recorded on this clock.";
+        return;
+    }
+    lead.textContent =
+        "Callers above callees; the width is " +
+        (tree.clock === "cpu" ? "CPU time" : "wall time") +
+        ", and the stronger the colour, the more of it is the method\u2019s own. A click or Enter enlarges. " +
+        (nDrawn < tree.contexts
+            ? "Drawn are " +
+              formatCount(nDrawn) +
+              " of " +
+              plural(tree.contexts, "calling context") +
+              ": those with at least " +
+              percent(tree.least_share) +
+              " of the time."
+            : "");
+    const columns = treeColumns.filter(([heading]) => heading !== "CPI" || treeCycles !== undefined);
+    byId("tree-body").replaceChildren(
+        treeControls(),
+        html("div", { class: "readout", id: "tree-readout" }),
+        html("div", { class: "icicle", id: "icicle" }),
+        html("h3", {}, "The same as a table"),
+        html(
+            "div",
+            { class: "scroll" },
+            html(
+                "table",
+                {
+                    class: "wide calls",
+                    role: "treegrid",
+                    "aria-label": "Call tree",
+                    onkeydown: callsKey,
+                    onclick: (event) => {
+                        const tr = event.target.closest("tr[id^='call-']"),
+                            node = tr && callTree.nodes[Number(tr.id.slice(5))];
+                        if (node && node.children.length > 0) turnNode(node, !callTree.open.has(node));
+                    }
+                },
+                html(
+                    "thead",
+                    {},
+                    html(
+                        "tr",
+                        { role: "row" },
+                        html("th", { scope: "col", role: "columnheader" }, "Method"),
+                        columns.map(([heading]) => html("th", { scope: "col", role: "columnheader" }, heading))
+                    )
+                ),
+                html("tbody", { id: "call-rows", role: "rowgroup" })
+            )
+        )
+    );
+    openHottest();
+    drawCalls(null);
+    let last = 0;
+    callTree.redraw = () => drawIcicle(last);
+    drawFitting(byId("icicle"), (width) => {
+        last = width;
+        drawIcicle(width);
+    });
+    byId("tree-up").disabled = true;
+}

@@ -1,0 +1,89 @@
+#!/bin/bash
+# mmprof report --html: one file, whole and small; in a browser it draws, sorts, and asks nobody for anything.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+needs_command report
+command -v python3 > "$SCRATCH/which" || skip_all "python3 is not installed; 'make deps' installs it"
+
+jdk=$(first_jdk)
+trace=$SCRATCH/trace.dat
+page=$SCRATCH/report.html
+"$mmprof" record -q --include 'micro/*' --min-bytecodes 0 -o "$trace" -- \
+    "$jdk/bin/java" -cp "$classes" micro.Thesis 300 1 > "$SCRATCH/out" 2>&1
+is "a program is recorded" $? 0
+
+is "the page is written, and nothing is printed" "$("$mmprof" report --html "$page" "$trace" 2>&1)" ""
+is "the same page goes to the standard output" "$("$mmprof" report --html - "$trace" | cksum)" "$(cksum < "$page")"
+is "it begins and ends as HTML does" "$(sed -n '1p;$p' "$page" | xargs)" "<!DOCTYPE html> </html>"
+is "it loads nothing" "$(grep -ciE '<(script|img|link|iframe)[^>]+(src|href)=|@import|url\(' "$page")" 0
+[ "$(wc -c < "$page")" -lt 1000000 ] && ok "it is small" || not_ok "it is small" "$(wc -c < "$page") bytes"
+
+# What the page has of a phase is what the table of CSV says.
+in_page() {
+    python3 - "$page" "$1" << 'END'
+import json, re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+keys = [column["key"] for column in data["phases"]["columns"]]
+for row in data["phases"]["rows"]:
+    if row["cells"][keys.index("method")] == "sortData":
+        print(row["cells"][keys.index(sys.argv[2])][1])
+END
+}
+in_csv() {
+    "$mmprof" report --csv "$trace" | tr -d '\r' | awk -F , -v key="$1" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["method"] == "sortData" { print $at[key] }'
+}
+is "calls are those of the CSV" "$(in_page calls)" "$(in_csv calls)"
+is "time is, to six digits" "$(printf '%.4e' "$(in_page time_share)")" "$(printf '%.4e' "$(in_csv time_share)")"
+
+refused() {
+    "$mmprof" report "${@:3}" > "$SCRATCH/out" 2> "$SCRATCH/said"
+    is "$1: status 1" $? 1
+    matches "$1: says what to do" "$(cat "$SCRATCH/said")" "$2"
+}
+refused "two formats" "next: run 'mmprof report' once for each" --html "$SCRATCH/none.html" --csv "$trace"
+refused "a place that cannot be written" 'next: choose another place' --html "$SCRATCH/none/x.html" "$trace"
+refused "no trace" 'nothing-here.dat' --html "$SCRATCH/none.html" "$SCRATCH/nothing-here.dat"
+[ ! -e "$SCRATCH/none.html" ] && ok "no half page is there" || not_ok "no half page is there"
+
+# ---- in a browser ----
+
+browser() {
+    python3 "$root/test/tools/browser.py" "$@" 2>&1
+}
+browser "$page" > "$SCRATCH/said"
+if [ $? = 2 ]; then
+    skip "the page works in a browser" "there is no Chromium; Debian's package is 'chromium'"
+    done_testing
+fi
+is "the page has no error, and asks nobody for anything" "$(cat "$SCRATCH/said")" ""
+while read -r line; do
+    case $line in
+        'ok '*) ok "${line#ok }" ;;
+        *) not_ok "${line#not ok }" ;;
+    esac
+done < <(browser "$page" "$root/test/tools/html_checks.js")
+[ $tap_n -gt 40 ] && ok "all of it was tried" || not_ok "all of it was tried" "$tap_n claims"
+
+echo 'return String(document.documentElement.scrollWidth <= innerWidth)' > "$SCRATCH/width.js"
+is "it fits a narrow window" "$(browser --width 390 "$page" "$SCRATCH/width.js")" true
+echo 'const style = getComputedStyle(document.documentElement); return style.backgroundColor' > "$SCRATCH/paper.js"
+light=$(browser "$page" "$SCRATCH/paper.js")
+dark=$(browser --dark "$page" "$SCRATCH/paper.js")
+if [ "$light" != "$dark" ]; then
+    ok "it is dark where the user wants it"
+else
+    not_ok "it is dark where the user wants it" "$light"
+fi
+is "it can be printed" "$(browser --print "$SCRATCH/page.pdf" "$page")$(head -c 4 "$SCRATCH/page.pdf")" %PDF
+
+# A page that is broken is found.
+sed 's/^const data = .*/&\nundefinedFunction();/' "$page" > "$SCRATCH/broken.html"
+matches "an error of a page is found" "$(browser "$SCRATCH/broken.html")" '^console: .*undefinedFunction'
+sed "s/default-src 'none'; /img-src *; /; s/<body>/&<img src='http:\/\/127.0.0.1:9\/x.png'>/" "$page" \
+    > "$SCRATCH/asks.html"
+matches "a page that asks for something is found" "$(browser "$SCRATCH/asks.html")" '^network: http://127'
+
+done_testing

@@ -1,0 +1,96 @@
+/* What a user does on the page of 'mmprof report --html'; a line for each claim: "ok CLAIM" or "not ok CLAIM". */
+
+const lines = [];
+const say = (claim, isOk, found) => lines.push((isOk ? "ok " : "not ok ") + claim + (isOk ? "" : ": " + found));
+const all = (selector) => [...document.querySelectorAll(selector)];
+const texts = (selector) => all(selector).map((element) => element.textContent.trim());
+const column = (i) => all("#phase-rows > tr:not(.detail)").map((tr) => tr.cells[i].textContent);
+const press = (element, key) =>
+    element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const settle = () => new Promise((done) => setTimeout(done, 100));
+await settle();
+
+/* The table of phases. */
+const heads = texts("#phase-heads th"), calls = heads.indexOf("Calls");
+say("the table has the text report's columns", heads[0] === "Phase" && calls > 0, heads.join());
+const number = (text) => Number(text.replaceAll(",", ""));
+const isSorted = (values, sign) => values.every((value, i) => i === 0 || sign * (value - values[i - 1]) >= 0);
+say("phases are sorted by time at first", isSorted(column(1).map(Number), -1), column(1));
+const head = all("#phase-heads th")[calls], button = head.querySelector("button");
+button.click();
+say("a heading sorts, largest first", isSorted(column(calls).map(number), -1), column(calls));
+say("and says so", head.getAttribute("aria-sort") === "descending", head.getAttribute("aria-sort"));
+button.click();
+say("a second click turns the order", isSorted(column(calls).map(number), 1) &&
+    head.getAttribute("aria-sort") === "ascending", column(calls));
+say("only one column is sorted by", all("#phase-heads th:not([aria-sort='none'])").length === 1, "more");
+all("#phase-heads th button")[0].click();
+const byName = column(0).sort((a, b) => a.localeCompare(b));
+say("names are sorted from A on", column(0).join() === byName.join(), column(0));
+all("#phase-heads th button")[1].click();
+
+const filter = document.getElementById("phase-filter"), n = column(0).length;
+filter.value = "sortdata";
+filter.dispatchEvent(new Event("input"));
+say("typing leaves the rows that match", column(0).length === 1 && column(0)[0] === "Thesis.sortData", column(0));
+filter.value = "";
+filter.dispatchEvent(new Event("input"));
+say("and gives all back", column(0).length === n, column(0).length);
+
+const name = all("#phase-rows button.name").find((element) => element.textContent === "Thesis.sortData");
+name.click();
+say("a name opens", all("#phase-rows tr.detail").length === 1, all("#phase-rows tr.detail").length);
+const whose = texts("#phase-rows tr.detail .name")[0];
+say("and says whose it is", whose === "micro.Thesis.sortData()V", whose);
+say("the focus stays on the name", document.activeElement.textContent === "Thesis.sortData" &&
+    document.activeElement.getAttribute("aria-expanded") === "true", document.activeElement.outerHTML);
+document.querySelector("#phase-rows tr.detail button").click();
+await settle();
+const said = () => texts("#tree-readout .name")[0];
+say("it leads to the call tree", said() === "micro.Thesis.sortData", said());
+
+/* The call tree. */
+const icicle = document.querySelector("#icicle svg");
+say("the call tree is drawn", all("#icicle g[role='treeitem']").length >= 3, all("#icicle g").length);
+press(icicle, "ArrowDown");
+say("an arrow leads to a callee", /Thesis\.(compare|swap)$/.test(said()), said());
+press(icicle, "Escape");
+say("Escape shows all", said() === "application", said());
+const first = document.querySelector("#call-rows tr");
+const nOpen = all("#call-rows tr").length;
+press(first, "ArrowLeft");
+say("a row of the tree closes", all("#call-rows tr").length < nOpen, all("#call-rows tr").length);
+press(document.querySelector("#call-rows tr"), "ArrowRight");
+say("and opens", all("#call-rows tr").length === nOpen, all("#call-rows tr").length);
+const level = all("#call-rows tr")[1].getAttribute("aria-level");
+say("rows say how deep they are", level === "2", level);
+
+/* The plots. */
+say("two plots of the selection", all("#selection figure svg").length === 2, all("#selection svg").length);
+const slider = document.getElementById("sweep-grain"), before = document.getElementById("sweep-readout").textContent;
+slider.value = Number(slider.value) > 20 ? 0 : 40;
+slider.dispatchEvent(new Event("input"));
+say("a slider moves the thresholds", document.getElementById("sweep-readout").textContent !== before, before);
+const over = document.getElementById("over-weight");
+over.click();
+say("the other axis can be chosen", over.getAttribute("aria-pressed") === "true", over.outerHTML);
+say("the bars are drawn", all("#parts figure rect").length > 2, all("#parts figure rect").length);
+
+/* What was not measured. */
+const silent = all("td").filter((td) => td.textContent === "-" && td.title === "" && !td.closest("#event-table"));
+say("each '-' of the tables says why", silent.length === 0, silent[0]?.outerHTML);
+const printed = document.body.innerText;
+say("nothing is NaN, undefined or infinite", !/NaN|undefined|Infinity|\[object/.test(printed),
+    printed.match(/.{0,40}(NaN|undefined|Infinity|\[object).{0,40}/)?.[0]);
+
+/* For those who do not see, or have no mouse. */
+const unnamed = all("button, input, select").filter((element) => element.textContent.trim() === "" &&
+    !element.labels?.length && !element.getAttribute("aria-label"));
+say("each control has a name", unnamed.length === 0, unnamed[0]?.outerHTML);
+const ids = all("[id]").map((element) => element.id);
+say("ids are unique", new Set(ids).size === ids.length, ids.filter((id, i) => ids.indexOf(id) !== i));
+say("each section has a heading", all("section").every((section) => section.getAttribute("aria-label") ||
+    document.getElementById(section.getAttribute("aria-labelledby"))), "one has none");
+say("the page is not wider than its window", document.documentElement.scrollWidth <= innerWidth,
+    document.documentElement.scrollWidth + " of " + innerWidth);
+return lines;

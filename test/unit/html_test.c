@@ -1,0 +1,306 @@
+#include "report/html.h"
+
+#include "report/html_data.h"
+#include "report/parts_table.h"
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+#include <stdlib.h>
+
+static struct arena arena;
+static struct err err;
+
+/* What a test looks at. */
+struct made {
+    struct trace_reader *reader;
+    struct calltree tree;
+    struct report_source source;
+    struct report_trace trace;
+    struct table table;
+    char *page;
+    cJSON *json; /* the page's own */
+};
+
+static void make_page(struct made *made)
+{
+    size_t n = 0;
+    FILE *out = open_memstream(&made->page, &n);
+    const struct html_page page = { &made->trace, 1, &made->table, NULL };
+    int rc = html_write(&page, out, &err);
+    fclose(out);
+    if (rc < 0)
+        printf("# %s\n", err.text);
+}
+
+/* Between the tags, as a browser finds them. */
+static cJSON *data_of(const char *page)
+{
+    static const char begin[] = "<script type=\"application/json\" id=\"data\">";
+    const char *start = strstr(page, begin), *end = start == NULL ? NULL : strstr(start, "</script>");
+    return end == NULL ? NULL : cJSON_ParseWithLength(start + strlen(begin), (size_t)(end - start) - strlen(begin));
+}
+
+static void read_back(struct maker *m, struct made *made, uint64_t end_ticks)
+{
+    struct calltree_total *totals;
+    const struct report_wish wish = { .sort = "time", .min_share = 0.01 };
+    maker_close(m, end_ticks);
+    made->reader = maker_read(m);
+    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
+    made->source = (struct report_source){ .path = "t.dat",
+                                           .reader = made->reader,
+                                           .tree = &made->tree,
+                                           .clock = report_clock(&made->tree, PHASES_CPU),
+                                           .arena = &arena };
+    maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &totals, &made->trace.n_totals, &m->err));
+    made->trace.source = &made->source;
+    made->trace.totals = totals;
+    maker_must(m, report_make(&made->source, totals, made->trace.n_totals, &wish, &made->table, &m->err));
+    make_page(made);
+    made->json = data_of(made->page);
+}
+
+static void done(struct made *made)
+{
+    cJSON_Delete(made->json);
+    free(made->page);
+    calltree_free(&made->tree);
+    trace_close(made->reader);
+    arena_free(&arena);
+}
+
+/* Follow a path of keys and indexes, "tree.names.2". */
+static const cJSON *at(const struct made *made, const char *path)
+{
+    const cJSON *json = made->json;
+    char text[128], *rest = NULL;
+    snprintf(text, sizeof text, "%s", path);
+    for (char *key = strtok_r(text, ".", &rest); key != NULL && json != NULL; key = strtok_r(NULL, ".", &rest))
+        json = cJSON_IsArray(json) ? cJSON_GetArrayItem(json, atoi(key)) : cJSON_GetObjectItem(json, key);
+    return json;
+}
+
+static double number_at(const struct made *made, const char *path)
+{
+    const cJSON *json = at(made, path);
+    return cJSON_IsNumber(json) ? json->valuedouble : -1;
+}
+
+static const char *text_at(const struct made *made, const char *path)
+{
+    return cJSON_GetStringValue(at(made, path));
+}
+
+/* Of a table in the data: the cell in a row and column, by the row's first text and the column's key. */
+static const cJSON *cell_at(const struct made *made, const char *table, const char *row, const char *key)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s.columns", table);
+    const cJSON *columns = at(made, path);
+    snprintf(path, sizeof path, "%s.rows", table);
+    const cJSON *rows = at(made, path), *json;
+    int column = -1;
+    for (int c = 0; c < cJSON_GetArraySize(columns); c++)
+        if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetArrayItem(columns, c), "key")), key) == 0)
+            column = c;
+    cJSON_ArrayForEach(json, rows)
+    {
+        const cJSON *cells = cJSON_GetObjectItem(json, "cells");
+        if (strcmp(cJSON_GetStringValue(cJSON_GetArrayItem(cells, 0)), row) == 0)
+            return cJSON_GetArrayItem(cells, column);
+    }
+    return NULL;
+}
+
+/* ---- the worked example of the thesis ---- */
+
+static void test_figure(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    maker_open(&m, "html.dat");
+    maker_figure_3_3(&m);
+    read_back(&m, &made, 1830);
+    CHECK("the page is whole",
+          strstr(made.page, "<!DOCTYPE html>") == made.page && strstr(made.page, "</html>") != NULL);
+    CHECK("nothing of the template is left", strstr(made.page, "@DATA@") == NULL &&
+                                                 strstr(made.page, "@STYLE@") == NULL &&
+                                                 strstr(made.page, "@SCRIPT@") == NULL);
+    CHECK("it may not load anything", strstr(made.page, "default-src 'none'") != NULL);
+    CHECK("it names no address", strstr(made.page, "src=") == NULL && strstr(made.page, "href=\"http") == NULL);
+    CHECK("the data are JSON", made.json != NULL);
+    CHECK_TEXT("a cell is what the text table prints, and the number",
+               cJSON_GetStringValue(cJSON_GetArrayItem(cell_at(&made, "phases", "Sort.sortData", "ns_per_call"), 0)),
+               "1.30 us");
+    CHECK_NUMBER("the number is the whole one",
+                 cJSON_GetArrayItem(cell_at(&made, "phases", "Sort.sortData", "ns_per_call"), 1)->valuedouble, 1300);
+    CHECK_TEXT("what makes no sense is n/a",
+               cJSON_GetStringValue(cell_at(&made, "phases", "Benchmark average", "time_share")), "n/a");
+    done(&made);
+}
+
+static void test_tree(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    maker_open(&m, "html.dat");
+    maker_figure_3_3(&m);
+    read_back(&m, &made, 1830);
+    CHECK_NUMBER("a context for each method and the root", cJSON_GetArraySize(at(&made, "tree.parent")), 11);
+    CHECK("the root is nobody's callee", cJSON_GetArrayItem(at(&made, "tree.parent"), 0)->valuedouble < 0);
+    CHECK_TEXT("names are whole", text_at(&made, "tree.names.1"), "thesis.Sort.main");
+    CHECK_TEXT("keys are the class file's", text_at(&made, "tree.keys.1"), "thesis/Sort.main()V");
+    CHECK_TEXT("the third value is the CPU's time", text_at(&made, "tree.values.2.name"), "cpu");
+    CHECK_NUMBER("main has all the time", number_at(&made, "tree.values.2.all.1"), 1830);
+    CHECK_NUMBER("and none of its own", number_at(&made, "tree.values.2.own.1"), 0);
+    CHECK_NUMBER("calls are a context's own", number_at(&made, "tree.values.0.own.4"), 50);
+    CHECK_NUMBER("the page knows how many there are", number_at(&made, "tree.contexts"), 11);
+    done(&made);
+}
+
+static void test_sweep(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    maker_open(&m, "html.dat");
+    maker_figure_3_3(&m);
+    read_back(&m, &made, 1830);
+    int w = cJSON_GetArraySize(at(&made, "sweep.weights")), g = cJSON_GetArraySize(at(&made, "sweep.grains"));
+    CHECK("the grid has a row for each weight, a column for each grain",
+          w == 41 && g == 41 && cJSON_GetArraySize(at(&made, "sweep.methods")) == w &&
+              cJSON_GetArraySize(at(&made, "sweep.methods.0")) == g);
+    CHECK_NUMBER("the lowest thresholds take all methods", number_at(&made, "sweep.methods.0.0"), 10);
+    CHECK_NUMBER("and all calls", number_at(&made, "sweep.of_calls.0.0"), 1);
+    CHECK("what a call costs was not measured", cJSON_IsNull(at(&made, "sweep.of_time.0.0")));
+    CHECK_NUMBER("the thesis' thresholds take three", number_at(&made, "sweep.methods.35.33"), 3);
+    done(&made);
+}
+
+/* ---- texts from anybody ---- */
+
+static void test_escapes(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    maker_open(&m, "html.dat");
+    maker_info(&m, "jvm.command", "java </script><script>alert(1)</script> <!-- & \"quoted\" \xff");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, 0, "a/B", "<init>", "()V");
+    STEPS(&m, 0, ENTER(0, 0), EXIT(0, 100));
+    read_back(&m, &made, 100);
+    CHECK("the data end where they should", made.json != NULL);
+    CHECK("no tag of the trace is in the page",
+          strstr(made.page, "<script>alert") == NULL && strstr(made.page, "<!-- ") == NULL);
+    CHECK_TEXT("the text comes back, as UTF-8",
+               text_at(&made, "about.info.jvm\x01"
+                              "command") == NULL
+                   ? cJSON_GetStringValue(cJSON_GetObjectItem(at(&made, "about.info"), "jvm.command"))
+                   : "",
+               "java </script><script>alert(1)</script> <!-- & \"quoted\" \xef\xbf\xbd");
+    CHECK_TEXT("constructors keep their names", text_at(&made, "tree.names.1"), "a.B.<init>");
+    done(&made);
+}
+
+/* ---- what was not measured ---- */
+
+static void write_counted(struct maker *m, bool with_gc)
+{
+    maker_open(m, "html.dat");
+    maker_info(m, "offcpu", "perf");
+    GROUPS(m, "cycles:u instructions:u");
+    maker_thread(m, 0, "main", true);
+    maker_thread(m, 1, "GC Thread#0", false);
+    maker_method(m, 0, "a/B", "run", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0));
+    READING(m, 0, 1, 1, 0, 0);
+    if (with_gc)
+        READING(m, 1, 0, 1, 0, 0);
+    READING(m, 0, 1, 100000, 1000000, 500000);
+    if (with_gc)
+        READING(m, 1, 0, 100000, 3000000, 1000000);
+    KERNEL(m, AT(TRACE_CPU_OUT, 1, 100000));
+    STEPS(m, 0, ENTER(0, 100000, 1000000, 500000), EXIT(0, 200000, 3000000, 1000000));
+}
+
+static void test_counted(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    write_counted(&m, true);
+    read_back(&m, &made, 200000);
+    const cJSON *share = cell_at(&made, "parts", "cycles", "gc");
+    CHECK("a part has its share of the events",
+          cJSON_IsArray(share) && (int)(cJSON_GetArrayItem(share, 1)->valuedouble * 1000) == 500);
+    CHECK_TEXT("a context has its cycles", text_at(&made, "tree.values.3.name"), "cycles:u");
+    CHECK_NUMBER("those of its calls", number_at(&made, "tree.values.3.all.1"), 2000000);
+    done(&made);
+}
+
+static void test_not_counted(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    write_counted(&m, false);
+    read_back(&m, &made, 200000);
+    CHECK("no shares of events where a part was not counted", cell_at(&made, "parts", "cycles", "gc") == NULL);
+    CHECK_TEXT("a note says of whom", text_at(&made, "parts.notes.0"),
+               "hardware events were not counted, or in too little of the time, in: garbage collector");
+    const cJSON *names = at(&made, "tree.names"), *all = at(&made, "tree.values.3.all");
+    int gc = -1;
+    for (int i = 0; i < cJSON_GetArraySize(names); i++)
+        if (strcmp(cJSON_GetStringValue(cJSON_GetArrayItem(names, i)), "garbage collector") == 0)
+            gc = i;
+    CHECK("the collector's cycles are null, not 0", gc >= 0 && cJSON_IsNull(cJSON_GetArrayItem(all, gc)));
+    done(&made);
+}
+
+/* ---- bounds ---- */
+
+/* Every context has as little as the others. */
+static void test_bounds(void)
+{
+    enum { METHODS = 9000 };
+    struct maker m;
+    struct made made = { 0 };
+    char name[32];
+    maker_open(&m, "html.dat");
+    maker_thread(&m, 0, "main", true);
+    for (uint32_t i = 0; i < METHODS; i++) {
+        snprintf(name, sizeof name, "m%u", i);
+        maker_method(&m, i, "a/B", name, "()V");
+    }
+    for (uint32_t i = 0; i < METHODS; i++)
+        STEPS(&m, 0, ENTER(i, i * 10), EXIT(i, i * 10 + 10));
+    read_back(&m, &made, METHODS * 10);
+    int n = cJSON_GetArraySize(at(&made, "tree.parent"));
+    CHECK("not more contexts are drawn than there is room for", n > 0 && n <= HTML_NODES_MAX);
+    CHECK_NUMBER("the page knows of the others", number_at(&made, "tree.contexts"), METHODS + 1);
+    CHECK("and below which share they are", number_at(&made, "tree.least_share") > 1.0 / METHODS);
+    CHECK("a page of many methods is small", strlen(made.page) < 1000000);
+    done(&made);
+}
+
+static void test_empty(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    maker_open(&m, "html.dat");
+    read_back(&m, &made, 1000);
+    CHECK("a trace of nothing has a page, too", made.json != NULL);
+    CHECK_TEXT("it says why there is no grid", text_at(&made, "sweep.why"),
+               "the application's threads spent no time on this clock");
+    done(&made);
+}
+
+int main(void)
+{
+    test_figure();
+    test_tree();
+    test_sweep();
+    test_escapes();
+    test_counted();
+    test_not_counted();
+    test_bounds();
+    test_empty();
+    return tap_done();
+}
