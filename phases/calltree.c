@@ -53,7 +53,8 @@ static inline uint64_t settle(struct builder *b, struct thread *t, uint64_t cost
     t->known.wall_ticks += wall;
     t->known.probe_ticks += probe;
     t->clock.cpu = t->clock.wall = 0;
-    b->settled = (struct settled){ cpu, probe, 0, b->tree->cpu_is_wall, false };
+    if (b->flow != NULL)
+        b->settled = (struct settled){ cpu, probe, 0, b->tree->cpu_is_wall, false };
     return cpu - probe;
 }
 

@@ -9,8 +9,20 @@
 #define ROWS_OF_REGION  3    /* phases that a region is told by */
 #define ROW_OF_REGION   0.05 /* of its time that such a phase has */
 
+/* What text has a column for: the parts of the VM, some together. */
+enum busy { BUSY_APPLICATION, BUSY_GC, BUSY_JIT, BUSY_VM, BUSY_MMPROF, BUSY };
+
+static const struct {
+    const char *heading, *key;
+    enum vm_part first, last;
+} busy[BUSY] = { { "App (%)", "application", VM_PART_APPLICATION, VM_PART_APPLICATION },
+                 { "GC (%)", "gc", VM_PART_GC, VM_PART_GC },
+                 { "JIT (%)", "jit", VM_PART_C1, VM_PART_C2 },
+                 { "VM (%)", "vm", VM_PART_THREAD, VM_PART_OTHER },
+                 { "mmprof (%)", "mmprof", VM_PART_MMPROF, VM_PART_MMPROF } };
+
 struct layout {
-    size_t start, end, region, busy[VM_PARTS], runnable, faults, switches, most; /* text: busy; CSV: the next ones */
+    size_t start, end, region, busy[BUSY], runnable, faults, switches, most; /* text: busy; CSV: the next ones */
     size_t label, cpu, share, steps, times, counted, class_name, method, descriptor;
     size_t events[EVENT_COLUMNS_MAX], rates[STATISTICS_METRICS_MAX];
 };
@@ -20,7 +32,7 @@ struct making {
     const struct timeline_read *read;
     const struct timeline *timeline;
     struct table *table;
-    bool is_text;
+    bool is_text, has_faults;                      /* faults are only recorded when they are asked for */
     struct event_column events[EVENT_COLUMNS_MAX]; /* of one group: others' counts are of a part of the time */
     size_t n_events;
     struct layout at;
@@ -51,16 +63,14 @@ static void add_rates(struct making *m)
 
 static void add_text_columns(struct making *m)
 {
-    static const char *const headings[VM_PARTS] = { "App (%)", "GC (%)",    "C1 (%)",    "C2 (%)",
-                                                    "VM (%)",  "Other (%)", "mmprof (%)" };
     struct table *t = m->table;
     m->at.start = table_column(t, "Time (s)", "start", TABLE_TEXT);
     m->at.region = table_column(t, "Region", "region", TABLE_COUNT);
-    for (size_t p = 0; p < VM_PARTS; p++)
-        if (timeline_has_part(m->timeline, (enum vm_part)p))
-            m->at.busy[p] = table_column(t, headings[p], vm_part_key((enum vm_part)p), TABLE_SHARE);
+    for (size_t i = 0; i < BUSY; i++)
+        m->at.busy[i] = table_column(t, busy[i].heading, busy[i].key, TABLE_SHARE);
     m->at.runnable = table_column(t, "Waits (%)", "runnable", TABLE_SHARE);
     m->at.faults = table_column(t, "Faults", "page_faults", TABLE_COUNT);
+    t->columns[m->at.faults].not_in_text = !m->has_faults;
     m->at.switches = table_column(t, "Switches", "context_switches", TABLE_COUNT);
     add_rates(m);
     m->at.most = table_column(t, "Mostly in", "most", TABLE_TEXT);
@@ -131,29 +141,43 @@ static double length_ns(const struct making *m, uint32_t step)
     return timeline_start_ns(m->timeline, step + 1) - timeline_start_ns(m->timeline, step);
 }
 
-/* How much waits and fails is the process', the rest the application's. */
-static void add_text_row(struct making *m, uint32_t step)
+static void add_busy(const struct making *m, uint32_t step, struct table_cell *cells)
 {
-    struct table_cell *cells = table_row(m->table, "step");
-    double runnable = 0, faults = 0, switches = 0, ns = length_ns(m, step);
-    if (cells == NULL)
-        return;
-    cells[m->at.start] = table_words(start_words(m, step));
-    cells[m->at.region] = table_number(m->read->regions.of_step[step]);
-    for (size_t p = 0; p < VM_PARTS; p++) {
-        if (!timeline_has_part(m->timeline, (enum vm_part)p))
-            continue;
-        struct timeline_cell cell = timeline_cell(m->timeline, (enum vm_part)p, step);
-        cells[m->at.busy[p]] = table_quotient(timeline_ns(m->timeline, cell.cpu_ticks), ns);
+    for (size_t i = 0; i < BUSY; i++) {
+        double ns = 0;
+        for (enum vm_part p = busy[i].first; p <= busy[i].last; p++)
+            ns += timeline_ns(m->timeline, timeline_cell(m->timeline, p, step).cpu_ticks);
+        cells[m->at.busy[i]] = table_quotient(ns, length_ns(m, step));
+    }
+}
+
+/* Waits, faults and switches are the process'. */
+static void add_kernel(const struct making *m, uint32_t step, struct table_cell *cells)
+{
+    double runnable = 0, faults = 0, switches = 0;
+    for (enum vm_part p = 0; p < VM_PARTS; p++) {
+        struct timeline_cell cell = timeline_cell(m->timeline, p, step);
         runnable += timeline_ns(m->timeline, cell.runnable_ticks);
         faults += (double)metric_of(m, &cell, CALLTREE_FAULTS);
         switches += (double)metric_of(m, &cell, CALLTREE_SWITCHES);
     }
-    if (!m->source->tree->cpu_is_wall) {
-        cells[m->at.runnable] = table_quotient(runnable, ns);
+    if (m->has_faults)
         cells[m->at.faults] = table_number(faults);
-        cells[m->at.switches] = table_number(switches);
-    }
+    if (m->source->tree->cpu_is_wall)
+        return;
+    cells[m->at.runnable] = table_quotient(runnable, length_ns(m, step));
+    cells[m->at.switches] = table_number(switches);
+}
+
+static void add_text_row(struct making *m, uint32_t step)
+{
+    struct table_cell *cells = table_row(m->table, "step");
+    if (cells == NULL)
+        return;
+    cells[m->at.start] = table_words(start_words(m, step));
+    cells[m->at.region] = table_number(m->read->regions.of_step[step]);
+    add_busy(m, step, cells);
+    add_kernel(m, step, cells);
     for (size_t i = 0; i < m->read->rates.wish.n_metrics; i++)
         if (!m->read->rates.wish.metrics[i].is_time)
             cells[m->at.rates[i]] = table_number(timeline_rate(m->read, i, VM_PART_APPLICATION, step));
@@ -166,9 +190,10 @@ static void add_counts(struct making *m, const struct timeline_cell *cell, struc
 {
     size_t n_metrics = timeline_n_metrics(m->timeline);
     double uncounted = (double)metric_of(m, cell, CALLTREE_UNCOUNTED);
+    if (m->has_faults)
+        cells[m->at.faults] = table_number((double)metric_of(m, cell, CALLTREE_FAULTS));
     if (!m->source->tree->cpu_is_wall) {
         cells[m->at.runnable] = ns_cell(m, cell->runnable_ticks);
-        cells[m->at.faults] = table_number((double)metric_of(m, cell, CALLTREE_FAULTS));
         cells[m->at.switches] = table_number((double)metric_of(m, cell, CALLTREE_SWITCHES));
     }
     for (size_t i = 0; i < m->read->rates.wish.n_metrics; i++)
@@ -327,10 +352,14 @@ static void add_phase(struct making *m, uint32_t row)
 static void find_events(struct making *m)
 {
     struct event_column all[EVENT_COLUMNS_MAX];
-    size_t n = m->source->tree->groups.n > 1 ? 0 : event_columns(m->source->reader, all);
-    for (size_t i = 0; i < n; i++)
-        if (all[i].n_recorded > 0 && all[i].why[0] == '\0')
+    size_t n = event_columns(m->source->reader, all);
+    bool take_turns = m->source->tree->groups.n > 1;
+    for (size_t i = 0; i < n; i++) {
+        bool is_measured = all[i].why[0] == '\0';
+        m->has_faults = m->has_faults || (is_measured && all[i].role == EVENT_FAULTS);
+        if (is_measured && all[i].n_recorded > 0 && !take_turns)
             m->events[m->n_events++] = all[i];
+    }
 }
 
 static void add_notes(struct making *m)

@@ -441,6 +441,7 @@ static void test_table(void)
                                          number_in(&table, "phase", 1, "region") == 2);
     CHECK("text has a row for each step", timeline_table(&source, &read, true, &table, &err) == 0 &&
                                               table.n_rows == 9 && number_in(&table, "step", 3, "gc") == 1 &&
+                                              number_in(&table, "step", 0, "application") == 1 &&
                                               number_in(&table, "step", 8, "region") == 0);
     timeline_close(read.timeline);
     calltree_free(&tree);
