@@ -16,6 +16,7 @@
  *     ...
  */
 #include "cmd/trace_argument.h"
+#include "report/cost.h"
 #include "report/html.h"
 #include "report/pruned.h"
 #include "report/stats_table.h"
@@ -36,7 +37,7 @@ struct report_options {
     size_t n_paths;
     struct report_wish wish;
     double step; /* of the time line, in seconds; 0: choose; negative: none */
-    bool stats, pruned, csv, json, salvage;
+    bool stats, pruned, cost, csv, json, salvage;
 };
 
 static int parse(int argc, char **argv, struct report_options *o, bool *done, struct err *err)
@@ -52,6 +53,7 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write a page for a browser: the table, plots, the call tree" },
         { 0, "stats", NULL, OPTION_FLAG, &o->stats, "print how calls vary within and between phases instead" },
         { 0, "pruned", NULL, OPTION_FLAG, &o->pruned, "print what a live recording switched off, and why, instead" },
+        { 0, "cost", NULL, OPTION_FLAG, &o->cost, "print what the recording cost the program instead" },
         { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &o->step,
           "print what happened when instead, in steps of so many seconds" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
@@ -93,21 +95,36 @@ static void hear_jit(void *context, const struct jit_event *event)
     jit_shapes_add(run->shapes, event, run->options->salvage ? &ignored : &run->jit_err);
 }
 
-/* In text it follows the report when there is anything. */
+/* In text what was switched off and what it cost follow the report of one trace. */
+static bool has_more(const struct report_options *o)
+{
+    return o->n_paths == 1 && !o->stats && !o->csv && !o->json;
+}
+
 static int print_pruned(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_trace *first = &run->traces[0];
     struct table table;
     int n = pruned_make(first->source, first->totals, first->n_totals, &table, err);
-    if (n < 0)
+    if (n <= 0 && !o->pruned)
+        return n;
+    if (!o->pruned)
+        putchar('\n');
+    return n < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
+}
+
+static int print_cost(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_source *source = run->traces[0].source;
+    struct recovery recovery;
+    struct table table;
+    if (recovery_measure(source, o->salvage, &recovery, err) < 0 || cost_make(source, &recovery, &table, err) < 0)
         return -1;
-    if (o->pruned)
-        return command_print_table(&table, o->csv, o->json, err);
-    if (n == 0 || o->stats || o->csv || o->json)
-        return 0;
-    putchar('\n');
-    return command_print_table(&table, false, false, err);
+    if (!o->cost)
+        putchar('\n');
+    return command_print_table(&table, o->csv, o->json, err);
 }
 
 static int print_timeline(struct report_run *run, struct err *err)
@@ -134,7 +151,9 @@ static int print_report(struct report_run *run, struct err *err)
     int rc = o->stats ? stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics,
                                     run->statistics, &table, err)
                       : report_make_joined(run->traces, o->n_paths, &o->wish, &table, err);
-    return rc < 0 || command_print_table(&table, o->csv, o->json, err) < 0 ? -1 : print_pruned(run, err);
+    if (rc < 0 || command_print_table(&table, o->csv, o->json, err) < 0)
+        return -1;
+    return has_more(o) && (print_pruned(run, err) < 0 || print_cost(run, err) < 0) ? -1 : 0;
 }
 
 /* Half a page is worse than none. */
@@ -205,21 +224,26 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
     return 0;
 }
 
-/* What looks at one trace. */
+/* What is made instead of the report: one at a time; all but the page of one trace. */
 static int check_options(const struct report_options *o, struct err *err)
 {
-    const char *what = o->stats ? "stats" : "timeline";
-    if (o->html != NULL && (o->stats || o->pruned || o->csv || o->json)) {
-        err_set(err, "--html is a report of its own: not with --stats, --pruned, --csv or --json");
+    const bool is_asked[] = { o->html != NULL, o->stats, o->pruned, o->cost, o->step >= 0 };
+    static const char *const names[] = { "html", "stats", "pruned", "cost", "timeline" };
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (is_asked[i] && first != NULL) {
+            err_set(err, "--%s and --%s are reports of their own", first, names[i]);
+            return err_next(err, "ask for one of them");
+        }
+        first = is_asked[i] ? names[i] : first;
+    }
+    if (o->html != NULL && (o->csv || o->json)) {
+        err_set(err, "--html writes a page, and --%s a table", o->csv ? "csv" : "json");
         return err_next(err, "run 'mmprof report' once for each");
     }
-    if ((o->stats || o->pruned) && o->step >= 0) {
-        err_set(err, "--timeline and --%s are two tables", o->stats ? "stats" : "pruned");
-        return err_next(err, "ask for one of them");
-    }
-    if (o->n_paths == 1 || (!o->stats && o->step < 0))
+    if (o->n_paths == 1 || first == NULL || o->html != NULL)
         return 0;
-    err_set(err, "--%s looks into one trace, not into '%s' and '%s'", what, o->paths[0], o->paths[1]);
+    err_set(err, "--%s looks into one trace, not into '%s' and '%s'", first, o->paths[0], o->paths[1]);
     return err_next(err, "run it once for each of them");
 }
 
@@ -244,6 +268,8 @@ static int run_report(struct report_run *run, struct err *err)
         return print_page(run, err);
     if (o->step >= 0)
         return print_timeline(run, err);
+    if (o->cost)
+        return print_cost(run, err);
     return o->pruned ? print_pruned(run, err) : print_report(run, err);
 }
 

@@ -419,6 +419,18 @@ static int finish(struct builder *b, struct err *err)
     return 0;
 }
 
+/* What mmprof did to the program. */
+static void on_control(struct calltree *tree, const struct trace_event *event)
+{
+    struct calltree_pauses *pauses = &tree->pauses;
+    if (event->kind != TRACE_PAUSE)
+        return;
+    pauses->n++;
+    pauses->ns += event->count;
+    if (event->count > pauses->longest_ns)
+        pauses->longest_ns = event->count;
+}
+
 static int build(struct builder *b, struct err *err)
 {
     struct trace_event event;
@@ -426,8 +438,10 @@ static int build(struct builder *b, struct err *err)
     while ((rc = trace_next(b->reader, &event, err)) > 0) {
         if (!b->is_begun && event.kind <= TRACE_GAP && begin(b, err) < 0)
             return -1;
-        if (event.kind >= TRACE_ARMED)
+        if (event.kind >= TRACE_ARMED) {
+            on_control(b->tree, &event);
             continue;
+        }
         rc = event.kind <= TRACE_GAP ? on_record(b, &event, err) : on_kernel(b, &event, err);
         if (rc < 0)
             return -1;

@@ -49,6 +49,7 @@ struct calltree_step {
     enum trace_kind kind; /* TRACE_ENTER to TRACE_GAP */
     uint32_t thread, method;
     enum vm_part part;
+    uint64_t ticks;                 /* the moment */
     uint64_t cpu_ticks, wall_ticks; /* of the thread up to this record, less probe time */
     const uint64_t *passed;         /* what the metrics rose by since the thread's record before; faults and switches
                                        that the kernel told of early are not in it */
@@ -141,6 +142,11 @@ struct calltree_groups {
     uint32_t running, enabled;               /* the first group's time, the others' follow; the thread's.  n > 1 only */
 };
 
+/* When the program stood still, for its classes to be changed. */
+struct calltree_pauses {
+    uint64_t n, ns, longest_ns;
+};
+
 struct calltree {
     struct calltree_node *nodes; /* owned */
     uint32_t n_nodes, n_mapped;  /* 0 is no node; mapped: room for */
@@ -175,6 +181,7 @@ struct calltree {
     uint64_t n_stray;     /* events ignored: of threads the trace does not describe, or counters running backwards */
     uint64_t probe_ticks; /* all threads */
     uint64_t cpu_ticks;   /* all threads, probe time included */
+    struct calltree_pauses pauses;
     double inside_ticks, outside_ticks; /* the calibrated probe cost; 0: the trace has none */
     uint64_t start_ticks, end_ticks;
     double ns_per_tick; /* 0: not known */

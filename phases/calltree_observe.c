@@ -47,6 +47,7 @@ int observe_after(struct builder *b, const struct thread *t, const struct trace_
                                   .thread = event->thread,
                                   .method = event->method,
                                   .part = t->known.part,
+                                  .ticks = event->ticks,
                                   .cpu_ticks = t->known.cpu_ticks - t->known.probe_ticks,
                                   .wall_ticks = t->known.wall_ticks - t->known.probe_ticks,
                                   .passed = b->passed,

@@ -9,8 +9,9 @@
 #define PROBES "java/lang/Mmprof" /* what mmprof's own classes begin with */
 
 struct known_method {
-    bool is_known, is_watched, is_probe;
+    bool is_known, is_watched, is_probe, had_code;
     uint32_t n_there, n_compiled, n_discarded;
+    uint32_t n_since; /* compiled since any method got probes */
 };
 
 /* A method that was inlined where another one calls it. */
@@ -27,6 +28,7 @@ struct jit_shapes {
     struct known_method *methods; /* owned, JIT_MAX_METHODS */
     struct known_pair *pairs;     /* owned */
     uint32_t n_pairs, n_pairs_room;
+    bool has_watched;
 };
 
 int jit_shapes_open(struct jit_shapes **shapes, struct err *err)
@@ -105,6 +107,8 @@ static int add_compiled(struct jit_shapes *s, const struct jit_event *event, str
         root->n_there += was_there;
     if (!was_there)
         root->n_compiled++;
+    root->n_since += !was_there && s->has_watched;
+    root->had_code = root->had_code || root->n_since == 0;
     for (uint32_t i = 0; i < event->n_inlined; i++) {
         const struct jit_inlined *inlined = &event->inlined[i];
         if (!s->methods[inlined->method].is_known || !s->methods[inlined->caller].is_known)
@@ -126,7 +130,7 @@ static int add_compiled(struct jit_shapes *s, const struct jit_event *event, str
 /* From here on its code has probes: what was compiled so far counts as before. */
 static void add_watched(struct jit_shapes *s, uint32_t method)
 {
-    s->methods[method].is_watched = true;
+    s->has_watched = s->methods[method].is_watched = true;
     s->methods[method].n_compiled = s->methods[method].n_discarded = 0;
 }
 
@@ -188,6 +192,18 @@ bool jit_shapes_find(const struct jit_shapes *s, const char *class_name, const c
     }
     shape->marks = marks_of(shape);
     return true;
+}
+
+void jit_shapes_summary(const struct jit_shapes *s, struct jit_summary *summary)
+{
+    memset(summary, 0, sizeof *summary);
+    for (uint32_t i = 0; i < JIT_MAX_METHODS; i++) {
+        const struct known_method *method = &s->methods[i];
+        bool again = method->had_code && method->n_since > 0;
+        summary->n_watched += method->is_watched;
+        summary->n_again += again;
+        summary->n_compilations += again ? method->n_since : 0;
+    }
 }
 
 const char *jit_shape_text(const struct jit_shape *shape, char *text, size_t n)

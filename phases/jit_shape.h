@@ -54,6 +54,15 @@ int jit_shapes_add(struct jit_shapes *shapes, const struct jit_event *event, str
 bool jit_shapes_find(const struct jit_shapes *shapes, const char *class_name, const char *name, const char *descriptor,
                      struct jit_shape *shape);
 
+/* What the compilers had to do again, all in all. */
+struct jit_summary {
+    uint32_t n_watched;      /* methods that got probes */
+    uint32_t n_again;        /* of these, and of those that they are inlined into: had code, and were compiled since */
+    uint32_t n_compilations; /* of these */
+};
+
+void jit_shapes_summary(const struct jit_shapes *shapes, struct jit_summary *summary);
+
 #define JIT_SHAPE_TEXT_BYTES 192
 
 /* "not inlined any more (2 of 3 callers), compiled 7 times"; "" without a mark.  Returns text. */

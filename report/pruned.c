@@ -174,31 +174,6 @@ static int add_rows(const struct pruning *p, struct table *table, struct err *er
     return 0;
 }
 
-static double fact(const struct report_source *source, const char *key)
-{
-    const char *text = trace_info(source->reader, key);
-    return text == NULL ? 0 : strtod(text, NULL);
-}
-
-/* What the recording cost the program. */
-static void add_cost(const struct report_source *source, struct table *table)
-{
-    struct arena *arena = source->arena;
-    double cpu_ms = report_process_cpu_ns(source) / 1e6;
-    if (cpu_ms <= 0)
-        return;
-    double own = fact(source, "live.own_cpu_ms"), probes = fact(source, "live.probes_ms");
-    table_fact_words(table, "live", "",
-                     arena_printf(arena,
-                                  "live     probes %s of the CPU time, mmprof %s, in all %s (budget %s); %.0f batches, "
-                                  "pauses %.0f ms, the longest %.0f ms; recovery %.1f s",
-                                  report_percent(arena, probes / cpu_ms), report_percent(arena, own / cpu_ms),
-                                  report_percent(arena, (probes + own) / cpu_ms),
-                                  report_percent(arena, fact(source, "live.budget")), fact(source, "live.batches"),
-                                  fact(source, "live.pauses_ms"), fact(source, "live.longest_pause_ms"),
-                                  fact(source, "live.recovery_ms") / 1e3));
-}
-
 int pruned_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 struct table *table, struct err *err)
 {
@@ -214,7 +189,6 @@ int pruned_make(const struct report_source *source, const struct calltree_total 
     for (size_t i = 0; i < p.n; i++)
         estimate(&p, totals, n_totals, &p.all[i]);
     qsort(p.all, p.n, sizeof *p.all, by_hidden);
-    add_cost(source, table);
     if (add_rows(&p, table, err) < 0)
         return -1;
     table_note(table, p.n == 0

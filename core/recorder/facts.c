@@ -244,7 +244,7 @@ int facts_write_costs(struct trace_writer *writer, const struct recorder_plan *p
 }
 
 int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,
-                    struct err *err)
+                    uint64_t own_cpu_ns, struct err *err)
 {
     const struct {
         const char *key;
@@ -263,7 +263,7 @@ int facts_write_end(struct trace_writer *writer, const struct segment *segment, 
             return -1;
     if (process_cpu_ns != TRACE_UNKNOWN && put(writer, err, "process.cpu_ns", "%" PRIu64, process_cpu_ns) < 0)
         return -1;
-    return 0;
+    return put(writer, err, "recorder.cpu_ns", "%" PRIu64, own_cpu_ns);
 }
 
 int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err)

@@ -34,7 +34,7 @@ bool facts_refusal(const struct recorder_plan *plan, const struct segment *segme
 
 /* What the target has published in the segment by now. */
 int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,
-                    struct err *err);
+                    uint64_t own_cpu_ns, struct err *err);
 
 /* How often the recorder read counters itself, and which threads it could not read. */
 int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);

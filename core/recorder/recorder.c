@@ -275,7 +275,7 @@ static int finish_trace(struct recorder *r, struct err *err)
     struct recorder_status status = status_of(r);
     if (link_finish(&r->link, &status, err) < 0 ||
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
-        facts_write_end(r->writer, r->session.segment, process_cpu_ns(r), err) < 0 ||
+        facts_write_end(r->writer, r->session.segment, process_cpu_ns(r), status.own_cpu_ns, err) < 0 ||
         facts_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
     return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);

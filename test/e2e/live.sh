@@ -38,6 +38,15 @@ for jdk in $(jdks); do
         '^pruned,[^,]+,it[^,]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]*,[0-9.e+]+,.*Busy.round$'
     is "JDK $version: all of it, in the table behind the report" "$(grep -c '^pruned,' "$SCRATCH/pruned")" \
         "$(sed -n '/^Switched off/,/^$/p' "$SCRATCH/report" | sed '1,2d;/^$/d' | wc -l)"
+    "$mmprof" report --cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
+    matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
+        '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'
+    matches "JDK $version: CPU time" "$(cat "$SCRATCH/cost")" \
+        '^cpu,"CPU time, together",[1-9][0-9.e+]*,0\.[0-9e-]+,ns,".* mmprof outside: [0-9.e-]+ %, budget 1 %"$'
+    matches "JDK $version: the same behind the report" "$(cat "$SCRATCH/report")" '^CPU time, together  .* ms '
+    holds "JDK $version: its own CPU time is what it said at the end" \
+        awk -F, -v fact="$(fact "$trace" live.own_cpu_ms)" \
+        '$1 == "recorder_cpu" { v = $3 / 1e6 } END { exit !(v > 0.9 * fact && v < 1.1 * fact + 5) }' "$SCRATCH/cost"
     goes_on "JDK $version: the program goes on"
     stop_busy "$jvm" "JDK $version: its results and output are those without mmprof"
 done

@@ -1,0 +1,246 @@
+#include "report/cost.h"
+
+#include "report/shares.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Values and shares that are not numbers. */
+#define NOT_KNOWN (-1.0)
+#define NO_SENSE  (-2.0)
+
+struct costs {
+    const struct report_source *source;
+    const struct recovery *recovery;
+    struct table *table;
+    struct shares shares;
+    double wall_ns, cpu_ns; /* of the recording; of the program in it, 0: not known */
+    double probes_ns, agent_ns, recorder_ns;
+    size_t label, value, share, unit, how;
+};
+
+struct cost {
+    const char *kind, *label;
+    enum table_unit unit;
+    double value, share; /* or NOT_KNOWN, NO_SENSE */
+    const char *how;     /* why a value is not known */
+};
+
+static struct table_cell cell_of(double number)
+{
+    struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
+    return number == NO_SENSE ? none : number == NOT_KNOWN ? table_unmeasured() : table_number(number);
+}
+
+static void add(struct costs *c, struct cost cost)
+{
+    struct table_cell *cells = table_row(c->table, cost.kind);
+    if (cells == NULL)
+        return;
+    cells[c->label] = table_words(cost.label);
+    cells[c->value] = cost.value < 0 ? cell_of(cost.value) : table_number_in(c->table, cost.value, cost.unit);
+    cells[c->share] = cell_of(cost.share);
+    cells[c->unit] = table_words(cost.unit == TABLE_NS ? "ns" : cost.unit == TABLE_COUNT ? "count" : "share");
+    cells[c->how] = table_words(cost.how);
+}
+
+/* Of the program's CPU time. */
+static double cpu_share(const struct costs *c, double ns)
+{
+    return ns < 0 || c->cpu_ns <= 0 ? NOT_KNOWN : ns / c->cpu_ns;
+}
+
+static double wall_share(const struct costs *c, double ns)
+{
+    return ns < 0 || c->wall_ns <= 0 ? NOT_KNOWN : ns / c->wall_ns;
+}
+
+/* A fact that is a number; negative: there is none. */
+static double fact(const struct costs *c, const char *key)
+{
+    const char *text = trace_info(c->source->reader, key);
+    double number = text == NULL ? -1 : strtod(text, NULL);
+    return number >= 0 ? number : NOT_KNOWN;
+}
+
+static bool is_live(const struct costs *c)
+{
+    return trace_info(c->source->reader, "live.budget") != NULL;
+}
+
+/* ---- stops ---- */
+
+static void add_pauses(struct costs *c)
+{
+    const struct calltree_pauses *pauses = &c->source->tree->pauses;
+    double n = (double)pauses->n, ns = (double)pauses->ns;
+    const char *none = "no class was changed while it ran";
+    add(c,
+        (struct cost){ "batches", "Batches of changed classes", TABLE_COUNT, n, NO_SENSE, n == 0 ? none : "measured" });
+    if (n == 0)
+        return;
+    add(c, (struct cost){ "pause_mean", "Pause at each, mean", TABLE_NS, ns / n, NO_SENSE, "measured, at most" });
+    add(c, (struct cost){ "pause_longest", "Pause, the longest", TABLE_NS, (double)pauses->longest_ns, NO_SENSE,
+                          "measured, at most" });
+    add(c, (struct cost){ "pauses", "Pauses, together", TABLE_NS, ns, wall_share(c, ns),
+                          "measured, at most; of the time" });
+}
+
+/* ---- the JIT compiler ---- */
+
+static void add_compiler(struct costs *c)
+{
+    const struct jit_shapes *shapes = c->source->shapes;
+    const char *without = is_live(c) ? "recorded without --jit-log" : "only 'record --live --jit-log' tells";
+    struct jit_summary again = { 0 };
+    double recovery_ns = is_live(c) ? c->recovery->recovery_ns : NOT_KNOWN;
+    if (shapes != NULL)
+        jit_shapes_summary(shapes, &again);
+    add(c, (struct cost){ "recovery", "Recovery of the JIT compiler", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
+                          is_live(c) ? "measured; of the time" : "only live recordings watch the compilers" });
+    add(c,
+        (struct cost){ "recompiled_methods", "Methods compiled again", TABLE_COUNT,
+                       shapes == NULL ? NOT_KNOWN : again.n_again, NO_SENSE, shapes == NULL ? without : "measured" });
+    add(c, (struct cost){ "compilations", "Compilations of them", TABLE_COUNT,
+                          shapes == NULL ? NOT_KNOWN : again.n_compilations, NO_SENSE,
+                          shapes == NULL ? without : "measured" });
+}
+
+/* ---- CPU time ---- */
+
+static void find_cpu_times(struct costs *c)
+{
+    const struct report_source *source = c->source;
+    const struct calltree *tree = source->tree;
+    bool has_pair = calltree_pair_ns(tree) > 0;
+    c->wall_ns = report_ns(source, tree->end_ticks - tree->start_ticks);
+    c->cpu_ns = report_process_cpu_ns(source);
+    if (c->cpu_ns <= 0 && !tree->cpu_is_wall)
+        c->cpu_ns = report_ns(source, tree->cpu_ticks);
+    c->probes_ns = has_pair || tree->n_calls == 0 ? report_ns(source, tree->probe_ticks) : NOT_KNOWN;
+    c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]);
+    c->recorder_ns = fact(c, "recorder.cpu_ns");
+}
+
+/* "estimated: 338104 records at 10.1 ns" */
+static const char *probes_how(const struct costs *c)
+{
+    const struct calltree *tree = c->source->tree;
+    char each[32];
+    if (c->probes_ns < 0)
+        return "the trace has no calibrated cost of a probe";
+    table_format_ns(calltree_pair_ns(tree) / 2, each, sizeof each);
+    return arena_printf(c->source->arena, "estimated: %.0f records at %s", (double)tree->n_records, each);
+}
+
+/* "measured; stack samples are 89.4 ms of it" */
+static const char *agent_how(const struct costs *c)
+{
+    const char *samples = trace_info(c->source->reader, "live.samples");
+    char *end, ns[32];
+    const char *why = c->source->tree->why_wall;
+    if (c->agent_ns < 0)
+        return why == NULL ? "CPU time is not known" : strncmp(why, "none: ", 6) == 0 ? why + 6 : why;
+    if (samples == NULL || strtoul(samples, &end, 10) == 0)
+        return "measured";
+    table_format_ns(strtod(end, NULL) * 1e6, ns, sizeof ns);
+    return arena_printf(c->source->arena, "measured; of it %s for stack samples", ns);
+}
+
+/* The budget of a live recording is for what it can hold down. */
+static const char *sum_how(const struct costs *c)
+{
+    struct arena *arena = c->source->arena;
+    double budget = fact(c, "live.budget");
+    if (budget < 0)
+        return "of the program's CPU time";
+    return arena_printf(arena, "of the program's; probes and mmprof outside: %s, budget %s",
+                        report_percent(arena, cpu_share(c, c->probes_ns + c->recorder_ns)),
+                        report_percent(arena, budget));
+}
+
+static void add_cpu_times(struct costs *c)
+{
+    bool is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0;
+    double all_ns = is_known ? c->probes_ns + c->agent_ns + c->recorder_ns : NOT_KNOWN;
+    add(c, (struct cost){ "probes_cpu", "CPU time of probes", TABLE_NS, c->probes_ns, cpu_share(c, c->probes_ns),
+                          probes_how(c) });
+    add(c, (struct cost){ "agent_cpu", "CPU time of mmprof in the JVM", TABLE_NS, c->agent_ns,
+                          cpu_share(c, c->agent_ns), agent_how(c) });
+    add(c, (struct cost){ "recorder_cpu", "CPU time of mmprof outside", TABLE_NS, c->recorder_ns,
+                          cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "the trace does not tell" : "measured" });
+    add(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
+                          is_known ? sum_how(c) : "one of them is not known" });
+}
+
+/* ---- slowdown ---- */
+
+/* What the program's own threads lose: the probes in them, pauses, and slower calls in recoveries. */
+static double estimate(const struct costs *c)
+{
+    const struct recovery *recovery = c->recovery;
+    double own_ns = report_ns(c->source, c->shares.part_cpu_ticks[VM_PART_APPLICATION]);
+    double pauses_ns = (double)c->source->tree->pauses.ns;
+    double extra_ns = recovery->why == NULL && recovery->extra_ns > 0 ? recovery->extra_ns : 0;
+    if (c->probes_ns < 0 || own_ns <= extra_ns || c->wall_ns <= pauses_ns)
+        return NOT_KNOWN;
+    return (own_ns + c->probes_ns) / (own_ns - extra_ns) * c->wall_ns / (c->wall_ns - pauses_ns) - 1;
+}
+
+static const char *recovery_how(const struct costs *c)
+{
+    const struct recovery *recovery = c->recovery;
+    const char **labels = recovery->why == NULL ? report_labels(c->source, &recovery->method, 1) : NULL;
+    if (recovery->why != NULL)
+        return recovery->why;
+    return labels == NULL ? NULL
+                          : arena_printf(c->source->arena, "measured: %.0f calls of %s, and %.0f others",
+                                         (double)recovery->n_in, labels[0], (double)recovery->n_out);
+}
+
+static void add_slowdown(struct costs *c)
+{
+    const struct recovery *recovery = c->recovery;
+    double estimated = estimate(c);
+    bool is_measured = recovery->why == NULL;
+    add(c,
+        (struct cost){ "slowdown", "Slowdown, estimated", TABLE_SHARE, NO_SENSE, estimated,
+                       estimated < 0                           ? "the cost of probes is not known"
+                       : is_measured && recovery->extra_ns > 0 ? "estimated: probes, pauses, slower calls in recovery"
+                                                               : "estimated: probes, pauses" });
+    struct cost measured = { "slowdown_in_recovery", "Slowdown in the recovery", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
+                             recovery_how(c) };
+    add(c, measured);
+    if (is_measured) /* may be negative */
+        c->table->rows[c->table->n_rows - 1].cells[c->share] =
+            table_quotient(recovery->in_ns - recovery->out_ns, recovery->out_ns);
+    add(c, (struct cost){ "slowdown_after", "Slowdown after it, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
+                          "nothing without probes to compare with" });
+}
+
+int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table, struct err *err)
+{
+    struct costs c = { .source = source, .recovery = recovery, .table = table };
+    uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
+    struct report_source on_cpu = *source;
+    if (!source->tree->cpu_is_wall)
+        on_cpu.clock = PHASES_CPU;
+    table_begin(table, source->arena);
+    if (row_of == NULL)
+        return err_set(err, "out of memory for %u methods", source->tree->n_methods);
+    memset(row_of, 0xff, ((size_t)source->tree->n_methods + 1) * sizeof *row_of); /* CALLTREE_NONE */
+    if (shares_compute(&on_cpu, row_of, 0, &c.shares, err) < 0)
+        return -1;
+    c.label = table_column(table, "Cost of this recording", "cost", TABLE_TEXT);
+    c.value = table_column(table, "Value", "value", TABLE_RATIO);
+    c.share = table_column(table, "Share (%)", "share", TABLE_SHARE);
+    c.unit = table_column(table, "Unit", "unit", TABLE_TEXT);
+    table->columns[c.unit].not_in_text = true;
+    c.how = table_column(table, "How it is known, or why not", "how", TABLE_TEXT);
+    find_cpu_times(&c);
+    add_pauses(&c);
+    add_compiler(&c);
+    add_cpu_times(&c);
+    add_slowdown(&c);
+    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+}

@@ -1,0 +1,22 @@
+/*
+ * What the recording cost the program: what was measured, what is estimated, and why the rest is not known.
+ */
+#ifndef REPORT_COST_H
+#define REPORT_COST_H
+
+#include "report/recovery.h"
+#include "report/source.h"
+
+/*
+ * A row for each cost: how often and for how long the program stood still, how long the JIT compiler took to recover,
+ * what it compiled again, CPU time of probes and of mmprof's threads, slowdown.  A value that is not known is '-', and
+ * the reason stands behind it.
+ *
+ * recovery  of the same trace (recovery_measure); borrowed.
+ *
+ * Returns 0, or -1 with *err set.
+ */
+int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table,
+              struct err *err);
+
+#endif

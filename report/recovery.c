@@ -1,0 +1,207 @@
+#include "report/recovery.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct window {
+    uint64_t start_ticks, end_ticks;
+};
+
+/* Calls of a method. */
+struct calls {
+    bool is_compared;
+    uint64_t n_in, n_out, in_ticks, out_ticks;
+};
+
+struct frame {
+    uint32_t method;
+    uint64_t ticks, cpu_ticks; /* at its entry */
+};
+
+/* Of the methods that are compared only. */
+struct stack {
+    struct frame *frames; /* owned */
+    size_t n, room;
+};
+
+struct reading {
+    const struct window *windows; /* as they follow each other */
+    size_t n_windows;
+    struct calls *calls; /* by method; owned */
+    uint32_t n_methods;
+    struct stack *stacks; /* by thread; owned */
+    uint32_t n_threads;
+};
+
+/* ---- calls ---- */
+
+/* In a recovery, outside, or on its edge: then it says nothing. */
+static void add_call(const struct reading *r, struct calls *calls, const struct frame *frame,
+                     const struct calltree_step *exit)
+{
+    uint64_t cpu_ticks = exit->cpu_ticks - frame->cpu_ticks;
+    for (size_t i = 0; i < r->n_windows; i++) {
+        const struct window *window = &r->windows[i];
+        if (frame->ticks >= window->end_ticks || exit->ticks < window->start_ticks)
+            continue;
+        bool is_inside = frame->ticks >= window->start_ticks && exit->ticks < window->end_ticks;
+        calls->n_in += is_inside;
+        calls->in_ticks += is_inside ? cpu_ticks : 0;
+        return;
+    }
+    calls->n_out++;
+    calls->out_ticks += cpu_ticks;
+}
+
+static int enter(struct stack *stack, const struct calltree_step *step, struct err *err)
+{
+    if (stack->n == stack->room) {
+        size_t room = stack->room == 0 ? 16 : stack->room * 2;
+        struct frame *more = realloc(stack->frames, room * sizeof *more);
+        if (more == NULL)
+            return err_set(err, "out of memory for a stack of %zu calls", stack->n);
+        stack->frames = more;
+        stack->room = room;
+    }
+    stack->frames[stack->n++] = (struct frame){ step->method, step->ticks, step->cpu_ticks };
+    return 0;
+}
+
+/* Calls above it have lost their exits.  A call in a call of the same method is part of that one. */
+static void leave(const struct reading *r, struct stack *stack, const struct calltree_step *step)
+{
+    size_t at = stack->n;
+    while (at > 0 && stack->frames[at - 1].method != step->method)
+        at--;
+    if (at == 0)
+        return;
+    stack->n = --at;
+    for (size_t i = 0; i < at; i++)
+        if (stack->frames[i].method == step->method)
+            return;
+    add_call(r, &r->calls[step->method], &stack->frames[at], step);
+}
+
+static int take_step(void *context, const struct calltree_step *step, struct err *err)
+{
+    struct reading *r = context;
+    if (step->thread >= r->n_threads || step->kind == TRACE_GAP || step->method >= r->n_methods ||
+        !r->calls[step->method].is_compared)
+        return 0;
+    struct stack *stack = &r->stacks[step->thread];
+    if (step->kind == TRACE_ENTER)
+        return enter(stack, step, err);
+    leave(r, stack, step);
+    return 0;
+}
+
+/* ---- what the recording says of itself ---- */
+
+static int find_windows(const struct report_source *source, struct window **windows, size_t *n, struct err *err)
+{
+    size_t room = 0;
+    char key[48];
+    for (*n = 0;; room++) {
+        snprintf(key, sizeof key, "live.recovery.%zu", room);
+        if (trace_info(source->reader, key) == NULL)
+            break;
+    }
+    *windows = arena_alloc(source->arena, (room + 1) * sizeof **windows);
+    if (*windows == NULL)
+        return err_set(err, "out of memory for %zu recoveries", room);
+    for (size_t i = 0; i < room; i++) {
+        struct window window;
+        snprintf(key, sizeof key, "live.recovery.%zu", i);
+        const char *text = trace_info(source->reader, key);
+        if (sscanf(text, "%" SCNu64 " %" SCNu64, &window.start_ticks, &window.end_ticks) == 2 &&
+            window.end_ticks > window.start_ticks)
+            (*windows)[(*n)++] = window;
+    }
+    return 0;
+}
+
+/* Those that were recorded to the end.  Returns how many. */
+static size_t mark_compared(const struct report_source *source, const struct reading *r)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->n_methods; i++) {
+        char key[48];
+        snprintf(key, sizeof key, "live.method.%" PRIu32, i);
+        const char *state = trace_info(source->reader, key);
+        r->calls[i].is_compared = state != NULL && strncmp(state, "armed ", 6) == 0;
+        n += r->calls[i].is_compared;
+    }
+    return n;
+}
+
+/* ---- the comparison ---- */
+
+static void compare(const struct report_source *source, const struct reading *r, struct recovery *recovery)
+{
+    const struct calls *most = NULL;
+    for (uint32_t i = 0; i < r->n_methods; i++) {
+        const struct calls *calls = &r->calls[i];
+        if (calls->n_in < RECOVERY_CALLS_MIN || calls->n_out < RECOVERY_CALLS_MIN || calls->out_ticks == 0 ||
+            (most != NULL && calls->in_ticks <= most->in_ticks))
+            continue;
+        most = calls;
+        recovery->method = i;
+    }
+    recovery->why = most == NULL ? "no phase has enough calls, in the recoveries and outside" : NULL;
+    if (most == NULL)
+        return;
+    recovery->n_in = most->n_in;
+    recovery->n_out = most->n_out;
+    recovery->in_ns = report_ns(source, most->in_ticks) / (double)most->n_in;
+    recovery->out_ns = report_ns(source, most->out_ticks) / (double)most->n_out;
+    recovery->extra_ns = (recovery->in_ns - recovery->out_ns) * (double)most->n_in;
+}
+
+static int read_again(const struct report_source *source, bool salvage, struct reading *r, struct err *err)
+{
+    struct trace_reader *reader;
+    struct calltree tree;
+    const struct calltree_observer observer = { .context = r, .step = take_step };
+    const struct calltree_options options = { .observer = &observer };
+    if (trace_open(&reader, source->path, salvage, err) < 0)
+        return -1;
+    int rc = calltree_build(reader, &options, &tree, err);
+    if (rc == 0)
+        calltree_free(&tree);
+    trace_close(reader);
+    return rc;
+}
+
+int recovery_measure(const struct report_source *source, bool salvage, struct recovery *recovery, struct err *err)
+{
+    struct window *windows = NULL;
+    struct reading r = { .n_methods = source->tree->n_methods, .n_threads = source->tree->n_threads };
+    int rc = -1;
+    *recovery = (struct recovery){ .why = "only live recordings watch the compilers" };
+    if (trace_info(source->reader, "live.budget") == NULL)
+        return 0;
+    if (find_windows(source, &windows, &r.n_windows, err) < 0)
+        return -1;
+    r.windows = windows;
+    for (size_t i = 0; i < r.n_windows; i++)
+        recovery->recovery_ns += report_ns(source, windows[i].end_ticks - windows[i].start_ticks);
+    r.calls = calloc((size_t)r.n_methods + 1, sizeof *r.calls);
+    r.stacks = calloc((size_t)r.n_threads + 1, sizeof *r.stacks);
+    if (r.calls == NULL || r.stacks == NULL) {
+        err_set(err, "out of memory for %u methods", r.n_methods);
+        goto out;
+    }
+    recovery->why = "there was no recovery";
+    if (r.n_windows > 0 && mark_compared(source, &r) > 0 && read_again(source, salvage, &r, err) < 0)
+        goto out;
+    if (r.n_windows > 0)
+        compare(source, &r, recovery);
+    rc = 0;
+out:
+    for (uint32_t i = 0; r.stacks != NULL && i < r.n_threads; i++)
+        free(r.stacks[i].frames);
+    free(r.stacks);
+    free(r.calls);
+    return rc;
+}

@@ -1,0 +1,34 @@
+/*
+ * How much slower the program was while the JIT compiler recovered from changed classes: the calls of a phase in these
+ * times, next to its other ones.
+ *
+ * That is the one slowdown that a recording can measure: the same method, with the same probes, in code that is not
+ * compiled (well) yet, and in code that is.  If the program was warming up by itself, that is in it, too.
+ */
+#ifndef REPORT_RECOVERY_H
+#define REPORT_RECOVERY_H
+
+#include "report/source.h"
+
+#define RECOVERY_CALLS_MIN 20 /* of either kind: fewer say nothing */
+
+struct recovery {
+    const char *why;      /* NULL: measured; else why not */
+    double recovery_ns;   /* how long the recoveries took, together; 0: there were none, or nobody looked for them */
+    uint32_t method;      /* whose calls were compared */
+    uint64_t n_in, n_out; /* its calls in recoveries, and outside */
+    double in_ns, out_ns; /* their mean CPU time */
+    double extra_ns;      /* CPU time that those in recoveries took more, together; negative: less */
+};
+
+/*
+ * Compare the calls of the method, among those that were recorded to the end, that spent most time in the recoveries.
+ * Reads the trace once more, if there is anything to compare.
+ *
+ * source   of a trace that was read to its end.
+ *
+ * Returns 0, or -1 with *err set.
+ */
+int recovery_measure(const struct report_source *source, bool salvage, struct recovery *recovery, struct err *err);
+
+#endif

@@ -1,0 +1,266 @@
+#include "report/cost.h"
+
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+static struct arena arena;
+static struct err err;
+
+struct made {
+    char path[256];
+    struct trace_reader *reader;
+    struct calltree tree;
+    struct report_source source;
+    struct recovery recovery;
+    struct table table;
+};
+
+enum { RUN, STEP, OTHER };
+
+/* 1 tick is 1 us; the recording takes 1 ms; the agent has a CPU for 30 us, the application until it ends. */
+static void begin(struct maker *m)
+{
+    static const char *const names[] = { "run", "step", "other" };
+    maker_open_scaled(m, "cost.dat", 1000);
+    maker_info(m, "offcpu", "perf");
+    maker_info(m, "process.cpu_ns", "1000000");
+    maker_info(m, "recorder.cpu_ns", "40000");
+    maker_info(m, "probe.inside_ticks", "1");
+    maker_info(m, "probe.outside_ticks", "1");
+    maker_thread(m, 0, "main", true);
+    maker_thread(m, 1, "mmprof agent", false);
+    for (uint32_t i = 0; i < 3; i++)
+        maker_method(m, i, "a/Main", names[i], "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 100), AT(TRACE_CPU_OUT, 1, 130));
+}
+
+static void pause_of(struct maker *m, uint64_t ticks, uint64_t ns)
+{
+    const struct trace_event event = { .kind = TRACE_PAUSE, .ticks = ticks, .count = ns };
+    maker_must(m, trace_write_control(m->writer, &event, 1, &m->err));
+}
+
+static void look(struct maker *m, struct made *made, struct jit_shapes *shapes)
+{
+    maker_close(m, 1000);
+    made->reader = maker_read(m);
+    snprintf(made->path, sizeof made->path, "%s", m->path);
+    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
+    made->source = (struct report_source){ .path = made->path,
+                                           .reader = made->reader,
+                                           .tree = &made->tree,
+                                           .clock = report_clock(&made->tree, PHASES_CPU),
+                                           .arena = &arena,
+                                           .shapes = shapes };
+    maker_must(m, recovery_measure(&made->source, false, &made->recovery, &m->err));
+    maker_must(m, cost_make(&made->source, &made->recovery, &made->table, &m->err));
+}
+
+static void done(struct made *made)
+{
+    calltree_free(&made->tree);
+    trace_close(made->reader);
+    arena_free(&arena);
+}
+
+static const char *printed(const struct table *table)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    int rc = table_print_text(table, out, &err);
+    fclose(out);
+    const char *copy = arena_text(&arena, text, n);
+    free(text);
+    return rc < 0 ? err.text : copy;
+}
+
+/* clang-format off */
+static const char plain[] =
+    "Cost of this recording           Value  Share (%)  How it is known, or why not\n"
+    "-------------------------------------------------------------------------------------------\n"
+    "Batches of changed classes           2        n/a  measured\n"
+    "Pause at each, mean            20.0 us        n/a  measured, at most\n"
+    "Pause, the longest             30.0 us        n/a  measured, at most\n"
+    "Pauses, together               40.0 us       4.00  measured, at most; of the time\n"
+    "Recovery of the JIT compiler         -          -  only live recordings watch the compilers\n"
+    "Methods compiled again               -        n/a  only 'record --live --jit-log' tells\n"
+    "Compilations of them                 -        n/a  only 'record --live --jit-log' tells\n"
+    "CPU time of probes             3.00 us       0.30  estimated: 4 records at 1.00 us\n"
+    "CPU time of mmprof in the JVM  30.0 us       3.00  measured\n"
+    "CPU time of mmprof outside     40.0 us       4.00  measured\n"
+    "CPU time, together             73.0 us       7.30  of the program's CPU time\n"
+    "Slowdown, estimated                n/a       4.48  estimated: probes, pauses\n"
+    "Slowdown in the recovery           n/a          -  only live recordings watch the compilers\n"
+    "Slowdown after it, measured        n/a          -  nothing without probes to compare with\n";
+/* clang-format on */
+
+static void test_plain(void)
+{
+    struct maker m;
+    struct made made;
+    begin(&m);
+    pause_of(&m, 50, 10000);
+    pause_of(&m, 150, 30000);
+    STEPS(&m, 0, ENTER(RUN, 200), ENTER(STEP, 300), EXIT(STEP, 400), EXIT(RUN, 900));
+    look(&m, &made, NULL);
+    CHECK_TEXT("what was measured stands with its share, what was not with the reason", printed(&made.table), plain);
+    done(&made);
+}
+
+/* Of the row of a kind: what it says, with its share. */
+static const char *row_of(const struct made *made, const char *kind)
+{
+    for (size_t i = 0; i < made->table.n_rows; i++) {
+        const struct table_row *row = &made->table.rows[i];
+        char share[64], value[64];
+        if (strcmp(row->kind, kind) != 0)
+            continue;
+        table_format(&row->cells[1], TABLE_RATIO, value, sizeof value);
+        if (row->cells[1].words != NULL)
+            snprintf(value, sizeof value, "%s", row->cells[1].words);
+        table_format(&row->cells[2], TABLE_SHARE, share, sizeof share);
+        return arena_printf(&arena, "%s | %s | %s", value, share, row->cells[4].words);
+    }
+    return "no such row";
+}
+
+/* 30 calls of 15 us in the recovery, one on its edge, 30 of 10 us after it; each less a tick for its probe. */
+static void make_live(struct maker *m, uint64_t n)
+{
+    begin(m);
+    maker_info(m, "live.budget", "0.01");
+    maker_info(m, "live.samples", "100 0.02");
+    maker_info(m, "live.recovery.0", "0 460");
+    maker_info(m, "live.method.0", "armed 1.000 0 0 ");
+    maker_info(m, "live.method.1", "disarmed 0.100 10 10 it is called too often");
+    uint64_t now = 2;
+    for (uint64_t i = 0; i < n; i++, now += 15)
+        STEPS(m, 0, ENTER(RUN, now), EXIT(RUN, now + 11));
+    STEPS(m, 0, ENTER(RUN, 455), EXIT(RUN, 495));
+    now = 500;
+    for (uint64_t i = 0; i < n; i++, now += 15)
+        STEPS(m, 0, ENTER(RUN, now), EXIT(RUN, now + 6));
+}
+
+static void test_recovery(void)
+{
+    struct maker m;
+    struct made made;
+    make_live(&m, 30);
+    look(&m, &made, NULL);
+    CHECK_TEXT("calls in the recovery are compared with those outside", row_of(&made, "slowdown_in_recovery"),
+               "n/a | 100.00 | measured: 30 calls of Main.run, and 30 others");
+    CHECK_TEXT("the recovery's time is told", row_of(&made, "recovery"), "460 us | 46.00 | measured; of the time");
+    CHECK("what they took more is the slowdown's, too",
+          made.recovery.extra_ns > 149000 && made.recovery.extra_ns < 151000 &&
+              strstr(row_of(&made, "slowdown"), "slower calls in recovery") != NULL);
+    CHECK_TEXT("stack samples are part of the agent's time", row_of(&made, "agent_cpu"),
+               "30.0 us | 3.00 | measured; of it 20.0 us for stack samples");
+    CHECK_TEXT("the budget stands beside the sum, and what it is for", row_of(&made, "cpu"),
+               "191 us | 19.10 | of the program's; probes and mmprof outside: 16.1 %, budget 1 %");
+    CHECK_TEXT("a live recording without the JIT's log says so", row_of(&made, "recompiled_methods"),
+               "- | n/a | recorded without --jit-log");
+    CHECK_TEXT("no pause is no measured pause", row_of(&made, "batches"),
+               "0 | n/a | no class was changed while it ran");
+    done(&made);
+    make_live(&m, RECOVERY_CALLS_MIN - 1);
+    look(&m, &made, NULL);
+    CHECK_TEXT("few calls are not compared", row_of(&made, "slowdown_in_recovery"),
+               "n/a | - | no phase has enough calls, in the recoveries and outside");
+    done(&made);
+}
+
+/* Exits are missing, calls are in calls of the same method. */
+static void test_stacks(void)
+{
+    struct maker m;
+    struct made made;
+    begin(&m);
+    maker_info(&m, "live.budget", "0.01");
+    maker_info(&m, "live.recovery.0", "0 400");
+    maker_info(&m, "live.recovery.1", "400 300");
+    maker_info(&m, "live.method.0", "armed 1.000 0 0 ");
+    maker_info(&m, "live.method.1", "armed 1.000 0 0 ");
+    for (uint64_t i = 0; i < 40; i++) {
+        uint64_t now = i < 20 ? i * 20 : 400 + i * 10;
+        STEPS(&m, 0, ENTER(RUN, now), ENTER(STEP, now + 2), ENTER(RUN, now + 4), EXIT(RUN, now + 6),
+              EXIT(RUN, now + 9));
+    }
+    look(&m, &made, NULL);
+    CHECK("a call within a call of the method, or without an exit, is none",
+          made.recovery.why == NULL && made.recovery.method == RUN && made.recovery.n_in == 20 &&
+              made.recovery.n_out == 20);
+    CHECK("a window that ends before it starts is none",
+          made.recovery.recovery_ns > 399000 && made.recovery.recovery_ns < 401000);
+    done(&made);
+}
+
+static void add(struct jit_shapes *shapes, enum jit_kind kind, uint32_t method, unsigned flags)
+{
+    static struct jit_event event;
+    event.kind = kind;
+    event.method = method;
+    event.flags = flags;
+    event.class_name = (struct jit_text){ "a/Main", 6 };
+    event.name = (struct jit_text){ method == RUN ? "run" : method == STEP ? "step" : "other", 3 };
+    event.descriptor = (struct jit_text){ "()V", 3 };
+    if (jit_shapes_add(shapes, &event, &err) < 0)
+        printf("Bail out! %s\n", err.text);
+}
+
+static void test_compiled(void)
+{
+    struct maker m;
+    struct made made;
+    struct jit_shapes *shapes;
+    maker_must(&m, jit_shapes_open(&shapes, &err));
+    for (uint32_t i = 0; i < 3; i++)
+        add(shapes, JIT_METHOD, i, 0);
+    add(shapes, JIT_COMPILED, RUN, JIT_WAS_THERE);
+    add(shapes, JIT_COMPILED, STEP, 0);
+    add(shapes, JIT_WATCHED, RUN, 0);
+    for (int i = 0; i < 3; i++)
+        add(shapes, JIT_COMPILED, RUN, 0);
+    add(shapes, JIT_COMPILED, OTHER, 0);
+    add(shapes, JIT_COMPILED, OTHER, JIT_WAS_THERE);
+    begin(&m);
+    maker_info(&m, "live.budget", "0.01");
+    look(&m, &made, shapes);
+    CHECK_TEXT("a method that had code and was compiled since was compiled again", row_of(&made, "recompiled_methods"),
+               "1 | n/a | measured");
+    CHECK_TEXT("so many times", row_of(&made, "compilations"), "3 | n/a | measured");
+    CHECK_TEXT("without a recovery nothing is compared", row_of(&made, "slowdown_in_recovery"),
+               "n/a | - | there was no recovery");
+    done(&made);
+    jit_shapes_close(shapes);
+}
+
+static void test_unknown(void)
+{
+    struct maker m;
+    struct made made;
+    maker_open_scaled(&m, "cost.dat", 1000);
+    maker_info(&m, "offcpu", "none: perf is forbidden");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, RUN, "a/Main", "run", "()V");
+    STEPS(&m, 0, ENTER(RUN, 200), EXIT(RUN, 900));
+    look(&m, &made, NULL);
+    CHECK_TEXT("without switches the agent's time is not known", row_of(&made, "agent_cpu"),
+               "- | - | perf is forbidden");
+    CHECK_TEXT("without calibration the probes' is not", row_of(&made, "probes_cpu"),
+               "- | - | the trace has no calibrated cost of a probe");
+    CHECK_TEXT("nor is their sum", row_of(&made, "cpu"), "- | - | one of them is not known");
+    CHECK_TEXT("nor the slowdown", row_of(&made, "slowdown"), "n/a | - | the cost of probes is not known");
+    done(&made);
+}
+
+int main(void)
+{
+    test_plain();
+    test_recovery();
+    test_stacks();
+    test_compiled();
+    test_unknown();
+    return tap_done();
+}
