@@ -174,18 +174,45 @@ static int write_page(const struct html_page *page, const char *path, struct err
     return rc;
 }
 
+/* The page's time line; one that cannot be had is no error, unless the user asked for its steps. */
+static int read_line(struct report_run *run, struct timeline_read *read, struct html_page *page, struct err *no_line)
+{
+    const struct report_options *o = run->options;
+    const struct report_trace *first = &run->traces[0];
+    double step_ns = o->step > 0 ? o->step * 1e9 : 0;
+    int rc = timeline_read(first->source, first->totals, first->n_totals, &o->wish, step_ns, HTML_STEPS_MAX, o->salvage,
+                           read, no_line);
+    if (rc == 0 && timeline_n_steps(read->timeline) > HTML_STEPS_ASKED_MAX) {
+        err_set(no_line, "a page of %u steps would not open", timeline_n_steps(read->timeline));
+        rc = err_next(no_line, "choose a longer --timeline=STEP: %d are possible", HTML_STEPS_ASKED_MAX);
+    }
+    page->line = rc < 0 ? NULL : read;
+    page->no_line = rc < 0 ? no_line->text : NULL;
+    return o->step > 0 ? rc : 0;
+}
+
 static int print_page(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_trace *first = &run->traces[0];
     struct table table, pruned;
+    struct timeline_read read = { .timeline = NULL };
+    struct err no_line;
     if (report_make_joined(run->traces, o->n_paths, &o->wish, &table, err) < 0)
         return -1;
     int n_pruned = pruned_make(first->source, first->totals, first->n_totals, &pruned, err);
     if (n_pruned < 0)
         return -1;
-    const struct html_page page = { run->traces, o->n_paths, &table, n_pruned > 0 ? &pruned : NULL };
-    return write_page(&page, o->html, err);
+    struct html_page page = {
+        .traces = run->traces, .n_traces = o->n_paths, .phases = &table, .pruned = n_pruned > 0 ? &pruned : NULL
+    };
+    int rc = read_line(run, &read, &page, &no_line);
+    if (rc < 0)
+        *err = no_line;
+    else
+        rc = write_page(&page, o->html, err);
+    timeline_close(read.timeline);
+    return rc;
 }
 
 static int open_statistics(struct report_run *run, enum phases_clock clock, struct err *err)

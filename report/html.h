@@ -5,8 +5,12 @@
 #define REPORT_HTML_H
 
 #include "report/phase_report.h"
+#include "report/timeline_table.h"
 
 #include <stdio.h>
+
+#define HTML_STEPS_MAX       600  /* of a time line, when nobody asked for a step */
+#define HTML_STEPS_ASKED_MAX 5000 /* a page of more opens slowly */
 
 /*
  * What the page shows.  Everything is borrowed.
@@ -14,11 +18,15 @@
  * traces    as for report_make_joined; all but the table is of the first one.
  * phases    report_make_joined's table of them.
  * pruned    pruned_make's table of the first one, or NULL: nothing was switched off.
+ * line      the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or NULL,
+ *           and no_line says why.
  */
 struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
     const struct table *phases, *pruned;
+    const struct timeline_read *line;
+    const char *no_line;
 };
 
 /*

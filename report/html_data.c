@@ -255,6 +255,18 @@ static cJSON *parts_json(const struct report_source *source)
     return html_table(table, source->arena);
 }
 
+static cJSON *timeline_json(const struct html_page *page)
+{
+    const struct report_source *source = page->traces[0].source;
+    if (page->line != NULL)
+        return html_timeline(source, page->line);
+    cJSON *json = cJSON_CreateObject();
+    if (html_put(json, "why", html_text(source->arena, page->no_line)))
+        return json;
+    cJSON_Delete(json);
+    return NULL;
+}
+
 cJSON *html_data(const struct html_page *page)
 {
     const struct report_source *source = page->traces[0].source;
@@ -263,8 +275,8 @@ cJSON *html_data(const struct html_page *page)
         html_put(json, "about", about_json(page)) &&
         html_put(json, "phases", html_table(page->phases, source->arena)) &&
         (page->pruned == NULL || html_put(json, "pruned", html_table(page->pruned, source->arena))) &&
-        html_put(json, "parts", parts_json(source)) && html_put(json, "tree", html_tree(source)) &&
-        html_put(json, "sweep", html_sweep(&page->traces[0])))
+        html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(source)) &&
+        html_put(json, "tree", html_tree(source)) && html_put(json, "sweep", html_sweep(&page->traces[0])))
         return json;
     cJSON_Delete(json);
     return NULL;

@@ -28,6 +28,9 @@ cJSON *html_table(const struct table *table, struct arena *arena);
  */
 cJSON *html_tree(const struct report_source *source);
 
+/* CPUs in use, CPI and misses, regions, and the phases with most time, by step. */
+cJSON *html_timeline(const struct report_source *source, const struct timeline_read *read);
+
 /* The grid of thresholds, and what was chosen; {"why": ...} where there is none. */
 cJSON *html_sweep(const struct report_trace *trace);
 

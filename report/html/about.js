@@ -244,8 +244,8 @@ function hottestSentence() {
     return html(
         "p",
         {},
-        "Most time of their own have the phases ",
-        listed(
+        "Of the phases, most time of its own has ",
+        then(
             rows.map((row) =>
                 html(
                     "span",

@@ -111,6 +111,11 @@ function listed(items) {
     return items.flatMap((item, i) => [i === 0 ? "" : i === items.length - 1 ? " and " : ", ", item]);
 }
 
+/* "a, then b and c". */
+function then(items) {
+    return items.length < 2 ? items : [items[0], ", then ", ...listed(items.slice(1))];
+}
+
 /* com.sun.tools.javac.comp.Attr.attribTree(int) becomes Attr.attribTree. */
 function shortName(name) {
     const plain = name.replace(/\(.*$/, "");
@@ -136,14 +141,14 @@ function partColour(key) {
 
 /* ---- axes ---- */
 
-/* Round steps for at most n marks from 0 to the highest value. */
+/* Round steps for about n marks from 0 to the highest value, or past it. */
 function roundSteps(highest, n) {
     if (!(highest > 0)) return [0];
     const rough = highest / n,
         power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999);
     const marks = [];
-    for (let i = 0; i * step <= highest * 1.0001; i++) marks.push(i * step);
+    for (let i = 0; (i - 1) * step < highest * 0.9999; i++) marks.push(i * step);
     return marks;
 }
 

@@ -23,75 +23,112 @@ function openHottest() {
     }
 }
 
-function visibleNodes() {
+/* Callees with less than this share of the time share a row, until that row is opened. */
+const smallShare = 0.001;
+
+/* A row is a node, or {parent, rest}: those of its callees that are small. */
+function visibleRowsOfTree() {
     const rows = [];
     const add = (node) => {
         rows.push(node);
-        if (callTree.open.has(node)) node.children.forEach(add);
+        if (!callTree.open.has(node)) return;
+        const rest = callTree.whole.has(node)
+            ? []
+            : node.children.filter((child) => all(child) < smallShare * wholeTime());
+        node.children.filter((child) => rest.length < 2 || !rest.includes(child)).forEach(add);
+        if (rest.length > 1) rows.push({ parent: node, rest });
     };
     callTree.roots.forEach(add);
     return rows;
 }
 
-function drawCalls(focus) {
-    const columns = treeColumns.filter(([heading]) => heading !== "CPI" || treeCycles !== undefined);
-    const rows = visibleNodes().map((node) => {
-        const isOpen = callTree.open.has(node),
-            has = node.children.length > 0;
-        return html(
-            "tr",
-            {
-                role: "row",
-                "aria-level": node.depth + 1,
-                tabindex: node === focus ? 0 : -1,
-                "aria-expanded": has ? String(isOpen) : null,
-                id: "call-" + node.index
-            },
-            html(
-                "td",
-                {
-                    role: "gridcell",
-                    title: nameOf(node),
-                    style: { "padding-left": Math.min(node.depth, 30) * 0.9 + 0.3 + "rem" }
-                },
-                html("span", { class: "turn", "aria-hidden": "true" }, has ? (isOpen ? "\u25be" : "\u25b8") : ""),
-                html("span", { class: keyOf(node) === "" ? null : "name" }, label(node))
-            ),
-            columns.map(([, format]) => html("td", { role: "gridcell" }, format(node)))
-        );
-    });
-    byId("call-rows").replaceChildren(...rows);
-    const first = focus ?? callTree.roots[0];
-    const row = first === undefined ? null : byId("call-" + first.index);
-    row?.setAttribute("tabindex", 0);
-    if (focus) row?.focus();
+function rowId(row) {
+    return row.rest === undefined ? "call-" + row.index : "rest-" + row.parent.index;
 }
 
-function turnNode(node, isOpen) {
-    if (isOpen) callTree.open.add(node);
-    else callTree.open.delete(node);
-    drawCalls(node);
+function treeRow(row, cells, attributes) {
+    const depth = row.rest === undefined ? row.depth : row.parent.depth + 1;
+    cells[0].style.setProperty("padding-left", Math.min(depth, 30) * 0.9 + 0.3 + "rem");
+    return html("tr", { role: "row", "aria-level": depth + 1, tabindex: -1, id: rowId(row), ...attributes }, cells);
+}
+
+function turnMark(has, isOpen) {
+    return html("span", { class: "turn", "aria-hidden": "true" }, has ? (isOpen ? "\u25be" : "\u25b8") : "");
+}
+
+function nodeRow(node, columns) {
+    const isOpen = callTree.open.has(node),
+        has = node.children.length > 0;
+    const name = html("span", { class: keyOf(node) === "" ? null : "name" }, label(node));
+    const first = html("td", { role: "gridcell", title: nameOf(node) }, turnMark(has, isOpen), name);
+    const cells = columns.map(([, format]) => html("td", { role: "gridcell" }, format(node)));
+    return treeRow(node, [first, ...cells], { "aria-expanded": has ? String(isOpen) : null });
+}
+
+/* Shares and times add up; the rest has no sum. */
+function restRow(row, columns) {
+    const time = row.rest.reduce((sum, node) => sum + all(node), 0);
+    const texts = { "Time (%)": formatPercent(time / wholeTime()), Time: formatNs(time) };
+    const first = html(
+        "td",
+        { role: "gridcell", class: "quiet" },
+        turnMark(true, false),
+        plural(row.rest.length, "smaller one")
+    );
+    const cells = columns.map(([heading]) => html("td", { role: "gridcell", class: "none" }, texts[heading] ?? ""));
+    return treeRow(row, [first, ...cells], { "aria-expanded": "false" });
+}
+
+function drawCalls(focus) {
+    const columns = treeColumns.filter(([heading]) => heading !== "CPI" || treeCycles !== undefined);
+    const rows = visibleRowsOfTree();
+    byId("call-rows").replaceChildren(
+        ...rows.map((row) => (row.rest === undefined ? nodeRow(row, columns) : restRow(row, columns)))
+    );
+    const first = focus ?? rows[0];
+    const tr = first === undefined ? null : byId(rowId(first));
+    tr?.setAttribute("tabindex", 0);
+    if (focus) tr?.focus();
+}
+
+function turnRow(row) {
+    if (row.rest !== undefined) {
+        callTree.whole.add(row.parent);
+        drawCalls(row.rest[0]);
+        return;
+    }
+    if (!callTree.open.delete(row)) callTree.open.add(row);
+    drawCalls(row);
+}
+
+function rowOfEvent(event) {
+    const tr = event.target.closest("#call-rows tr");
+    return tr === null ? undefined : visibleRowsOfTree().find((row) => rowId(row) === tr.id);
+}
+
+function callsClick(event) {
+    const row = rowOfEvent(event);
+    if (row !== undefined && (row.rest !== undefined || row.children.length > 0)) turnRow(row);
 }
 
 function callsKey(event) {
-    const tr = event.target.closest("tr[id^='call-']");
-    if (tr === null) return;
-    const node = callTree.nodes[Number(tr.id.slice(5))],
-        rows = visibleNodes(),
-        at = rows.indexOf(node);
-    const isOpen = callTree.open.has(node),
-        has = node.children.length > 0;
+    const row = rowOfEvent(event);
+    if (row === undefined) return;
+    const rows = visibleRowsOfTree(),
+        at = rows.findIndex((other) => rowId(other) === rowId(row));
+    const isOpen = callTree.open.has(row),
+        isClosed = !isOpen && (row.rest !== undefined || row.children.length > 0);
     const go = (to) => {
         if (to) drawCalls(to);
     };
     const keys = {
         ArrowDown: () => go(rows[at + 1]),
         ArrowUp: () => go(rows[at - 1]),
-        ArrowRight: () => (has && !isOpen ? turnNode(node, true) : go(node.children[0])),
-        ArrowLeft: () => (isOpen ? turnNode(node, false) : go(node.parent)),
+        ArrowRight: () => (isClosed ? turnRow(row) : isOpen && go(rows[at + 1])),
+        ArrowLeft: () => (isOpen ? turnRow(row) : go(row.parent)),
         Home: () => go(rows[0]),
         End: () => go(rows[rows.length - 1]),
-        Enter: () => has && turnNode(node, !isOpen)
+        Enter: () => (isOpen || isClosed) && turnRow(row)
     };
     if (keys[event.key] === undefined) return;
     event.preventDefault();

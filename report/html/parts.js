@@ -71,7 +71,7 @@ function drawParts() {
     );
     drawFitting(figure, (width) => {
         const longest = Math.max(...table.rows.map((row) => cellText(row.cells[0]).length));
-        const left = Math.min(width * 0.4, 16 + longest * 6.4);
+        const left = Math.min(width * 0.4, 16 + longest * 7);
         const chart = svg("svg", { viewBox: "0 0 " + width + " " + (table.rows.length * 26 + 4) });
         chart.append(...table.rows.map((row, i) => partBar(row, columns, 2 + i * 26, left, width - left - 1)));
         figure.replaceChildren(chart);

@@ -168,7 +168,7 @@ function curveLegend() {
 
 function saySelection() {
     const { weight: w, grain: g } = sweepView,
-        estimate = (grid) => percent(grid[w][g]);
+        estimate = (grid) => (grid[w][g] === null ? "an unknown share" : percent(grid[w][g]));
     byId("sweep-weight-text").textContent = formatThreshold(sweep.weights[w]);
     byId("sweep-grain-text").textContent = formatThreshold(sweep.grains[g]);
     byId("sweep-readout").replaceChildren(
@@ -281,11 +281,14 @@ function sweepLead() {
     if (!sweep.of_all)
         return (
             of +
-            "This is a recording of methods that were selected before: the plots are of those " +
+            (data.about.info["recording.mode"] === "live"
+                ? "This recording chose its methods meanwhile"
+                : "This is a recording of methods that were selected before") +
+            ": the plots are of " +
             plural(sweep.n_methods, "method") +
             " only" +
             (sweep.of_calls[0][0] === null ? ", and how many calls there are in all is not known" : "") +
-            ". The report of the first recording has all of them."
+            ". The report of a recording of all methods has all of them."
         );
     return (
         of +

@@ -3,7 +3,10 @@
 const line = data.timeline;
 const lineView = { step: 0, rate: 0, redraw: () => {} };
 
-const lineLeft = 44,
+const regionColours = 7,
+    regionRowsAtFirst = 8;
+
+const lineLeft = 50,
     lineRight = 12;
 
 function hasLine() {
@@ -25,20 +28,28 @@ function regionName(number) {
 }
 
 function regionColour(number) {
-    const region = line.regions.find((r) => r.number === number);
-    if (region === undefined || number === 0) return "var(--wash)";
-    return region.is_gc ? partColour("gc") : "var(--region-" + ((number - 1) % 7) + ")";
+    const at = regionsByTime().findIndex((region) => region.number === number);
+    if (at < 0) return "var(--wash)";
+    if (regionsByTime()[at].is_gc) return partColour("gc");
+    return at < regionColours ? "var(--region-" + at + ")" : "var(--rule)";
+}
+
+/* Those that have steps, the longest first; the collector's last, for it has its own colour. */
+function regionsByTime() {
+    return line.regions
+        .filter((region) => region.n_steps > 0 && region.number > 0)
+        .sort((a, b) => a.is_gc - b.is_gc || b.n_steps - a.n_steps);
 }
 
 /* ---- the charts, from top to bottom ---- */
 
-function yAxis(chart, width, y, marks, label, format) {
+function yAxis(chart, width, top, y, marks, label, format) {
     for (const mark of marks)
         chart.append(
             svg("line", { class: "rule", x1: lineLeft, x2: width - lineRight, y1: y(mark), y2: y(mark) }),
             svg("text", { class: "quiet", x: lineLeft - 6, y: y(mark) + 4, "text-anchor": "end" }, format(mark))
         );
-    chart.append(svg("text", { class: "quiet", x: lineLeft, y: y(marks[marks.length - 1]) - 7 }, label));
+    chart.append(svg("text", { class: "quiet", x: lineLeft, y: top - 8 }, label));
 }
 
 /* The time on CPUs, part upon part. */
@@ -49,10 +60,11 @@ function drawCpus(chart, width, top, height) {
         part.cpus.forEach((cpus, i) => {
             sums[i] += cpus;
         });
-    const marks = roundSteps(Math.max(...sums), 4);
+    /* A whole number of CPUs; a thread's last moments may be charged to the next step. */
+    const marks = roundSteps(Math.max(1, Math.round(Math.max(...sums))), 4);
     const highest = Math.max(marks[marks.length - 1], ...sums),
         y = (v) => top + height * (1 - v / (highest || 1));
-    yAxis(chart, width, y, marks, "CPUs in use", (mark) => String(Number(mark.toPrecision(3))));
+    yAxis(chart, width, top, y, marks, "CPUs in use", (mark) => String(Number(mark.toPrecision(3))));
     const base = new Array(line.steps).fill(0);
     for (const part of line.parts) {
         const upper = [],
@@ -104,7 +116,7 @@ function drawRate(chart, width, top, height) {
     const marks = roundSteps(high, 4),
         highest = Math.max(high, marks[marks.length - 1]) || 1;
     const y = (v) => top + height * (1 - Math.min(1.05, v / highest));
-    yAxis(chart, width, y, marks, rate.name + (rate.unit === "" ? "" : ", " + rate.unit), (mark) =>
+    yAxis(chart, width, top, y, marks, rate.name + (rate.unit === "" ? "" : ", " + rate.unit), (mark) =>
         String(Number(mark.toPrecision(3)))
     );
     for (const part of rate.parts)
@@ -231,8 +243,10 @@ function drawCarpet(chart, width, top) {
 function drawTimeAxis(chart, width, y) {
     const seconds = line.end_ns / 1e9,
         scale = seconds >= 1 ? [1, "s"] : seconds >= 1e-3 ? [1e3, "ms"] : [1e6, "\u00b5s"];
-    for (const mark of roundSteps(seconds * scale[0], Math.max(3, width / 110))) {
-        const x = lineLeft + (mark / (seconds * scale[0])) * (width - lineLeft - lineRight);
+    const end = seconds * scale[0],
+        marks = roundSteps(end, Math.max(3, width / 110));
+    for (const mark of marks.filter((m) => m <= end)) {
+        const x = lineLeft + (mark / end) * (width - lineLeft - lineRight);
         chart.append(
             svg("line", { class: "axis", x1: x, x2: x, y1: y, y2: y + 4 }),
             svg(
@@ -279,9 +293,10 @@ function sayStep() {
 function drawLine(width) {
     const chart = svg("svg", {
         tabindex: 0,
-        role: "img",
+        role: "slider",
         id: "line-chart",
-        "aria-describedby": "line-readout",
+        "aria-valuemin": 0,
+        "aria-valuemax": line.steps - 1,
         "aria-label": "Time line; the arrow keys move through its steps"
     });
     let y = drawCpus(chart, width, 24, 120);
@@ -299,6 +314,8 @@ function drawLine(width) {
         cursor.setAttribute("x1", at);
         cursor.setAttribute("x2", at);
         sayStep();
+        chart.setAttribute("aria-valuenow", lineView.step);
+        chart.setAttribute("aria-valuetext", byId("line-readout").textContent);
     };
     chart.addEventListener("pointermove", (event) => {
         const box = chart.getBoundingClientRect(),
@@ -347,53 +364,60 @@ function rateControls() {
     );
 }
 
+function regionRow(region) {
+    const number = region.is_gc ? region.number + ", garbage collector" : String(region.number);
+    const rows = region.rows.map((row) => row.label + " " + percent(row.share)).join(", ");
+    return html(
+        "tr",
+        {},
+        html(
+            "th",
+            { scope: "row" },
+            html("span", { class: "swatch", style: { background: regionColour(region.number) } }),
+            number
+        ),
+        html("td", {}, formatNs(region.n_steps * line.step_ns)),
+        html("td", {}, formatCount(region.n_times)),
+        html("td", {}, formatNs(region.cpu_ns)),
+        line.rates.slice(0, 1).map((rate, i) => html("td", {}, formatRatio(region.rates[i]))),
+        html("td", { class: "text wrap" }, rows || unknown)
+    );
+}
+
 /* What each region is: the figures, and the phases that make it. */
 function regionTable() {
-    const regions = line.regions.filter((region) => region.n_steps > 0 && region.number > 0);
+    const regions = regionsByTime(),
+        heads = ["Region", "Time", "Times", "CPU\u00a0time", ...line.rates.slice(0, 1).map((rate) => rate.name)];
     if (regions.length === 0) return null;
+    const more = html("button", { type: "button", class: "link" }, "all " + plural(regions.length, "region"));
+    const rows = html("tbody", {}, regions.slice(0, regionRowsAtFirst).map(regionRow));
+    more.addEventListener("click", () => {
+        rows.replaceChildren(...regions.map(regionRow));
+        more.remove();
+    });
     return html(
         "div",
-        { class: "scroll" },
+        {},
         html(
-            "table",
-            { id: "region-table" },
+            "div",
+            { class: "scroll" },
             html(
-                "thead",
-                {},
+                "table",
+                { id: "region-table", class: "wide" },
                 html(
-                    "tr",
+                    "thead",
                     {},
-                    ["Region", "Time", "Times", "CPU time"].map((head, i) =>
-                        html("th", { scope: "col", class: i === 0 ? "text" : null }, head)
-                    ),
-                    html("th", { scope: "col", class: "text" }, "Own time of the application in it")
-                )
-            ),
-            html(
-                "tbody",
-                {},
-                regions.map((region) =>
                     html(
                         "tr",
                         {},
-                        html(
-                            "th",
-                            { scope: "row" },
-                            html("span", { class: "swatch", style: { background: regionColour(region.number) } }),
-                            region.is_gc ? region.number + ", garbage collector" : String(region.number)
-                        ),
-                        html("td", {}, formatNs(region.n_steps * line.step_ns)),
-                        html("td", {}, formatCount(region.n_times)),
-                        html("td", {}, formatNs(region.cpu_ns)),
-                        html(
-                            "td",
-                            { class: "text wrap" },
-                            region.rows.map((row) => row.label + " " + percent(row.share)).join(", ") || unknown
-                        )
+                        heads.map((head, i) => html("th", { scope: "col", class: i === 0 ? "text" : null }, head)),
+                        html("th", { scope: "col", class: "text" }, "Phases by their own time in it")
                     )
-                )
+                ),
+                rows
             )
-        )
+        ),
+        regions.length > regionRowsAtFirst ? html("p", {}, more) : null
     );
 }
 
@@ -415,7 +439,7 @@ function drawTimeline() {
         ". A region is a kind of time in which the same methods " +
         "ran alike; it may come again. " +
         (line.rates.length === 0
-            ? "CPI over time was not measured: " + (line.why_no_rates || "no hardware events") + "."
+            ? "CPI over time was not measured: " + (whyOf({ key: "cpi" }) || "no such events were asked for") + "."
             : "");
     const chart = html("figure", {});
     const parts = line.parts.filter((part) => part.cpus.some((cpus) => cpus > 0));
@@ -435,7 +459,7 @@ function drawTimeline() {
                 )
             ),
             chart,
-            html("p", { class: "readout quiet", id: "line-readout", role: "status" }),
+            html("p", { class: "readout quiet", id: "line-readout" }),
             regionTable()
         ].filter(Boolean)
     );

@@ -9,6 +9,7 @@ const callTree = {
     top: null /* the node drawn over the whole width; null: all roots */,
     current: null /* the node under the pointer or the keyboard */,
     open: new Set() /* in the table */,
+    whole: new Set() /* of the open ones: with small callees, too */,
     wanted: "" /* names with this are not faded */,
     shadeBy: "own",
     redraw: () => {},
@@ -213,11 +214,7 @@ function drawTree() {
                     role: "treegrid",
                     "aria-label": "Call tree",
                     onkeydown: callsKey,
-                    onclick: (event) => {
-                        const tr = event.target.closest("tr[id^='call-']"),
-                            node = tr && callTree.nodes[Number(tr.id.slice(5))];
-                        if (node && node.children.length > 0) turnNode(node, !callTree.open.has(node));
-                    }
+                    onclick: callsClick
                 },
                 html(
                     "thead",

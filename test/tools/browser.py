@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens a file in headless Chromium, runs a script in it, and says what went wrong on the page.
 
-    browser.py [--width PIXELS] [--dark] [--print FILE.pdf] [--picture FILE.png [--part TOP:BOTTOM]]
+    browser.py [--width PIXELS] [--dark] [--paper] [--print FILE.pdf] [--picture FILE.png [--part TOP:BOTTOM]]
         PAGE.html [SCRIPT.js]
 
 The script is the body of an async function; what it returns is printed, a line for each item of a list.  Then come
@@ -91,7 +91,7 @@ def open_page(browser, options):
     browser.call("Emulation.setDeviceMetricsOverride", width=options.width, height=900, deviceScaleFactor=1,
                  mobile=False)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if options.dark else "light"}
-    browser.call("Emulation.setEmulatedMedia", features=[scheme])
+    browser.call("Emulation.setEmulatedMedia", media="print" if options.paper else "", features=[scheme])
     browser.events.clear()
     browser.call("Page.navigate", url=pathlib.Path(options.page).resolve().as_uri())
     browser.wait_for("Page.loadEventFired")
@@ -139,6 +139,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--width", type=int, default=1280)
     parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--paper", action="store_true")
     parser.add_argument("--print")
     parser.add_argument("--picture")
     parser.add_argument("--part", default="0:12000")

@@ -65,6 +65,18 @@ say("and opens", all("#call-rows tr").length === nOpen, all("#call-rows tr").len
 const level = all("#call-rows tr")[1].getAttribute("aria-level");
 say("rows say how deep they are", level === "2", level);
 
+/* The time line. */
+const chart = document.getElementById("line-chart"), saidAt = () => document.getElementById("line-readout").textContent;
+say("the time line is drawn", chart !== null && chart.querySelectorAll("polygon").length > 1, chart?.outerHTML.slice(0, 99));
+say("it begins with the first step", saidAt().startsWith("0\u00a0ns to "), saidAt());
+const firstStep = saidAt();
+press(chart, "ArrowRight");
+say("an arrow leads to the next step", saidAt() !== firstStep, saidAt());
+press(chart, "End");
+press(chart, "ArrowRight");
+say("the last step is the last", saidAt().includes("region"), saidAt());
+say("regions are explained", all("#region-table tbody tr").length > 0, "none");
+
 /* The plots. */
 say("two plots of the selection", all("#selection figure svg").length === 2, all("#selection svg").length);
 const slider = document.getElementById("sweep-grain"), before = document.getElementById("sweep-readout").textContent;

@@ -1,0 +1,254 @@
+/*
+ * The page's time line.
+ */
+#include "report/html_data.h"
+#include "report/timeline_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ROWS_MAX        14 /* phases that are drawn */
+#define REGION_ROWS_MAX 4  /* phases that a region names */
+#define REGION_ROW_MIN  0.02
+
+/* The rates that the page has: those that were measured in some step. */
+struct kept {
+    size_t rates[STATISTICS_METRICS_MAX];
+    size_t n;
+};
+
+static const enum vm_part rate_parts[] = { VM_PART_APPLICATION, VM_PART_GC };
+
+static double step_length_ns(const struct timeline *timeline, uint32_t step)
+{
+    return timeline_start_ns(timeline, step + 1) - timeline_start_ns(timeline, step);
+}
+
+/* Ticks of a step as CPUs. */
+static double cpus(const struct report_source *source, const struct timeline *timeline, uint64_t ticks, uint32_t step)
+{
+    double length_ns = step_length_ns(timeline, step);
+    return length_ns > 0 ? report_ns(source, ticks) / length_ns : 0;
+}
+
+/* Three decimals: a hair's breadth on the page. */
+static cJSON *rounded(double number)
+{
+    return cJSON_CreateNumber(floor(number * 1000 + 0.5) / 1000);
+}
+
+static bool put_part(cJSON *parts, const struct report_source *source, const struct timeline *timeline,
+                     enum vm_part part)
+{
+    cJSON *json = cJSON_CreateObject();
+    bool ok = html_put(parts, NULL, json) && html_put(json, "key", cJSON_CreateString(vm_part_key(part))) &&
+              html_put(json, "name", cJSON_CreateString(vm_part_name(part)));
+    cJSON *values = ok ? cJSON_AddArrayToObject(json, "cpus") : NULL;
+    for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(timeline); i++) {
+        struct timeline_cell cell = timeline_cell(timeline, part, i);
+        ok = html_put(values, NULL, rounded(cpus(source, timeline, cell.cpu_ticks, i)));
+    }
+    return ok && values != NULL;
+}
+
+static bool put_parts(cJSON *json, const struct report_source *source, const struct timeline *timeline)
+{
+    cJSON *parts = cJSON_AddArrayToObject(json, "parts");
+    bool ok = parts != NULL;
+    for (enum vm_part p = VM_PART_APPLICATION; ok && p < VM_PARTS; p++)
+        if (timeline_has_part(timeline, p))
+            ok = put_part(parts, source, timeline, p);
+    return ok;
+}
+
+/* ---- CPI and misses ---- */
+
+static bool put_rate_part(cJSON *parts, const struct timeline_read *read, size_t rate, enum vm_part part)
+{
+    cJSON *values = cJSON_CreateArray();
+    bool is_measured = false, ok = values != NULL;
+    for (uint32_t i = 0; ok && i < timeline_n_steps(read->timeline); i++) {
+        double value = timeline_rate(read, rate, part, i);
+        is_measured = is_measured || !isnan(value);
+        ok = html_put(values, NULL, isnan(value) ? cJSON_CreateNull() : rounded(value));
+    }
+    cJSON *json = is_measured && ok ? cJSON_CreateObject() : NULL;
+    if (!is_measured || !ok || json == NULL) {
+        cJSON_Delete(values);
+        return ok && !is_measured;
+    }
+    if (!html_put(json, "values", values)) {
+        cJSON_Delete(json);
+        return false;
+    }
+    return html_put(parts, NULL, json) && html_put(json, "key", cJSON_CreateString(vm_part_key(part))) &&
+           html_put(json, "name", cJSON_CreateString(vm_part_name(part)));
+}
+
+/* A rate that was measured in no step is not there. */
+static bool put_rate(cJSON *rates, const struct report_source *source, const struct timeline_read *read, size_t rate,
+                     struct kept *kept)
+{
+    const struct call_metric *metric = &read->rates.of[rate];
+    cJSON *json = cJSON_CreateObject(), *parts = cJSON_CreateArray();
+    bool ok = html_put(json, "parts", parts);
+    for (size_t p = 0; ok && p < sizeof rate_parts / sizeof rate_parts[0]; p++)
+        ok = put_rate_part(parts, read, rate, rate_parts[p]);
+    if (!ok || cJSON_GetArraySize(parts) == 0) {
+        cJSON_Delete(json);
+        return ok;
+    }
+    kept->rates[kept->n++] = rate;
+    return html_put(rates, NULL, json) && html_put(json, "name", html_text(source->arena, metric->name)) &&
+           html_put(json, "unit", cJSON_CreateString(metric->format == TABLE_RATE ? "per 1,000 instructions" : ""));
+}
+
+static bool put_rates(cJSON *json, const struct report_source *source, const struct timeline_read *read,
+                      struct kept *kept)
+{
+    cJSON *rates = cJSON_AddArrayToObject(json, "rates");
+    bool ok = rates != NULL;
+    for (size_t i = 0; ok && i < read->rates.wish.n_metrics; i++)
+        ok = read->rates.wish.metrics[i].is_time || put_rate(rates, source, read, i, kept);
+    return ok;
+}
+
+/* ---- phases ---- */
+
+struct row_time {
+    size_t row;
+    double ticks;
+};
+
+static int most_first(const void *a, const void *b)
+{
+    const struct row_time *x = a, *y = b;
+    return (x->ticks < y->ticks) - (x->ticks > y->ticks);
+}
+
+static double row_ticks(const struct timeline_read *read, size_t row)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++)
+        sum += (double)timeline_row_ticks(read->timeline, (uint32_t)row, i);
+    return sum;
+}
+
+static const char *row_label(const struct timeline_read *read, size_t row)
+{
+    return row < read->n_rows ? read->labels[row] : "application, other code";
+}
+
+static bool put_row(cJSON *rows, const struct report_source *source, const struct timeline_read *read, size_t row)
+{
+    cJSON *json = cJSON_CreateObject();
+    bool ok = html_put(rows, NULL, json) && html_put(json, "label", html_text(source->arena, row_label(read, row)));
+    cJSON *values = ok ? cJSON_AddArrayToObject(json, "cpus") : NULL;
+    for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(read->timeline); i++) {
+        uint64_t ticks = timeline_row_ticks(read->timeline, (uint32_t)row, i);
+        ok = html_put(values, NULL, rounded(cpus(source, read->timeline, ticks, i)));
+    }
+    return ok && values != NULL;
+}
+
+/* Those with most time of their own. */
+static bool put_rows(cJSON *json, const struct report_source *source, const struct timeline_read *read)
+{
+    size_t n = read->n_rows + 1;
+    struct row_time *order = arena_alloc(source->arena, n * sizeof *order);
+    cJSON *rows = cJSON_AddArrayToObject(json, "rows");
+    bool ok = order != NULL && rows != NULL;
+    for (size_t i = 0; ok && i < n; i++)
+        order[i] = (struct row_time){ i, row_ticks(read, i) };
+    if (ok)
+        qsort(order, n, sizeof *order, most_first);
+    for (size_t i = 0; ok && i < n && i < ROWS_MAX && order[i].ticks > 0; i++)
+        ok = put_row(rows, source, read, order[i].row);
+    return ok;
+}
+
+/* ---- regions ---- */
+
+static bool put_region_rows(cJSON *json, const struct report_source *source, const struct timeline_read *read,
+                            const struct timeline_region *region)
+{
+    size_t n = read->n_rows + 1;
+    double all = 0;
+    struct row_time *order = arena_alloc(source->arena, n * sizeof *order);
+    cJSON *rows = cJSON_AddArrayToObject(json, "rows");
+    bool ok = order != NULL && rows != NULL;
+    for (size_t i = 0; ok && i < n; i++) {
+        order[i] = (struct row_time){ i, region->row_ticks == NULL ? 0 : (double)region->row_ticks[i] };
+        all += order[i].ticks;
+    }
+    if (ok)
+        qsort(order, n, sizeof *order, most_first);
+    for (size_t i = 0; ok && i < n && i < REGION_ROWS_MAX && order[i].ticks > REGION_ROW_MIN * all; i++) {
+        cJSON *row = cJSON_CreateObject();
+        ok = html_put(rows, NULL, row) &&
+             html_put(row, "label", html_text(source->arena, row_label(read, order[i].row))) &&
+             html_put(row, "share", html_number(order[i].ticks / all));
+    }
+    return ok;
+}
+
+/* The rates of the application in a region; of the collector in its own. */
+static bool put_region_rates(cJSON *json, const struct timeline_read *read, uint32_t number, const struct kept *kept)
+{
+    enum vm_part part = read->regions.regions[number].is_gc ? VM_PART_GC : VM_PART_APPLICATION;
+    uint64_t sums[CALLTREE_COUNTERS + TRACE_COLUMNS_MAX] = { 0 };
+    size_t n = timeline_n_metrics(read->timeline);
+    cJSON *rates = cJSON_AddArrayToObject(json, "rates");
+    bool ok = rates != NULL;
+    for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++) {
+        struct timeline_cell cell = timeline_cell(read->timeline, part, i);
+        for (size_t m = 0; read->regions.of_step[i] == number && cell.metrics != NULL && m < n; m++)
+            sums[m] += cell.metrics[m];
+    }
+    for (size_t i = 0; ok && i < kept->n; i++) {
+        double rate = timeline_rate_of(read, kept->rates[i], sums, n);
+        ok = html_put(rates, NULL, isnan(rate) ? cJSON_CreateNull() : html_number(rate));
+    }
+    return ok;
+}
+
+static bool put_region(cJSON *regions, const struct report_source *source, const struct timeline_read *read,
+                       uint32_t number, const struct kept *kept)
+{
+    const struct timeline_region *region = &read->regions.regions[number];
+    cJSON *json = cJSON_CreateObject();
+    return html_put(regions, NULL, json) && html_put(json, "number", cJSON_CreateNumber(number)) &&
+           html_put(json, "is_gc", cJSON_CreateBool(region->is_gc)) &&
+           html_put(json, "n_steps", cJSON_CreateNumber(region->n_steps)) &&
+           html_put(json, "n_times", cJSON_CreateNumber(region->n_times)) &&
+           html_put(json, "cpu_ns", html_number(report_ns(source, region->cpu_ticks))) &&
+           put_region_rates(json, read, number, kept) && put_region_rows(json, source, read, region);
+}
+
+static bool put_regions(cJSON *json, const struct report_source *source, const struct timeline_read *read,
+                        const struct kept *kept)
+{
+    cJSON *regions = cJSON_AddArrayToObject(json, "regions"), *of_step = cJSON_AddArrayToObject(json, "of_step");
+    bool ok = regions != NULL && of_step != NULL;
+    for (uint32_t i = 0; ok && i <= read->regions.n; i++)
+        ok = put_region(regions, source, read, i, kept);
+    for (uint32_t i = 0; ok && i < timeline_n_steps(read->timeline); i++)
+        ok = html_put(of_step, NULL, cJSON_CreateNumber(read->regions.of_step[i]));
+    return ok;
+}
+
+cJSON *html_timeline(const struct report_source *source, const struct timeline_read *read)
+{
+    cJSON *json = cJSON_CreateObject();
+    const struct timeline *timeline = read->timeline;
+    uint32_t n = timeline_n_steps(timeline);
+    struct kept kept = { .n = 0 };
+    if (json != NULL && html_put(json, "steps", cJSON_CreateNumber(n)) &&
+        html_put(json, "step_ns", html_number(timeline_step_ns(timeline))) &&
+        html_put(json, "end_ns", cJSON_CreateNumber(timeline_start_ns(timeline, n))) &&
+        put_parts(json, source, timeline) && put_rates(json, source, read, &kept) && put_rows(json, source, read) &&
+        put_regions(json, source, read, &kept))
+        return json;
+    cJSON_Delete(json);
+    return NULL;
+}
