@@ -11,6 +11,8 @@
  * calls is one observation (phases/statistics.h); the number of calls is taken as given, and so is what the rest of the
  * program takes.  What has fewer than five calls, and the JVM's parts, have no interval.
  *
+ * A method that a live recording switched off has no time, share and calls there, but time per call and rates.
+ *
  * With many rows some differ by chance: Holm's method corrects the p of all rows of a metric.  A difference is told
  * where the corrected p is below 0.05.
  *
@@ -42,6 +44,7 @@ struct diff_metric {
 struct diff_value {
     double value;        /* NAN: nothing */
     double variance, df; /* of it, by batches of calls; NAN: not known */
+    bool is_partial;     /* a live recording switched its probes off: there is no value, and it is not 0 */
 };
 
 enum diff_verdict {
@@ -58,6 +61,7 @@ struct diff_result {
     double change;           /* of the mean before, 0.05: 5 % more; NAN where that is 0 */
     double low, high;        /* of the difference, in the metric's unit: the interval of 95 %; NAN: there is none */
     double p, p_corrected;   /* NAN: not tested */
+    bool is_partial;         /* of some trace, the value is not known though the row is there */
     enum diff_verdict verdict;
 };
 
@@ -85,7 +89,8 @@ struct diff {
     size_t n_metrics;
     struct diff_row *rows; /* sorted by diff_compare: phases by time, then the rest as the report has it */
     size_t n_rows, rows_room;
-    const char *modes[DIFF_SIDES]; /* "all" or "phases", or NULL when a side's traces differ */
+    const char *modes[DIFF_SIDES]; /* "all", "phases" or "live", or NULL when a side's traces differ */
+    bool has_live;                 /* some are */
     enum phases_clock clock;       /* wall where CPU time is not known of one of the traces */
     bool clocks_differ;
 };

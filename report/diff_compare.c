@@ -28,9 +28,9 @@ static struct estimate over_runs(const struct diff *d, const struct diff_row *ro
         if (!isnan(row->values[side][i * DIFF_METRICS_MAX + metric].value))
             n_known++;
     for (size_t i = 0; i < n && n_known > 0; i++) {
-        double value = row->values[side][i * DIFF_METRICS_MAX + metric].value;
-        if (!isnan(value) || is_zero)
-            moments_add(&moments, isnan(value) ? 0 : value);
+        const struct diff_value *value = &row->values[side][i * DIFF_METRICS_MAX + metric];
+        if (!isnan(value->value) || (is_zero && !value->is_partial))
+            moments_add(&moments, isnan(value->value) ? 0 : value->value);
     }
     if (moments.n == 0)
         return (struct estimate){ NAN, NAN, 0 };
@@ -64,10 +64,20 @@ static void test(const struct estimate *before, const struct estimate *after, st
     result->p = distribution_t_tails(difference / error, df);
 }
 
+static bool is_partial(const struct diff *d, const struct diff_row *row, size_t metric)
+{
+    for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
+        for (size_t i = 0; i < d->wish->n_traces[side]; i++)
+            if (row->values[side][i * DIFF_METRICS_MAX + metric].is_partial)
+                return true;
+    return false;
+}
+
 static struct diff_result compare(const struct diff *d, const struct diff_row *row, size_t metric)
 {
     struct estimate before = estimate_of(d, row, DIFF_BEFORE, metric), after = estimate_of(d, row, DIFF_AFTER, metric);
-    struct diff_result result = { { before.mean, after.mean }, NAN, NAN, NAN, NAN, NAN, DIFF_UNKNOWN };
+    struct diff_result result = { { before.mean, after.mean }, NAN,         NAN, NAN, NAN, NAN,
+                                  is_partial(d, row, metric),  DIFF_UNKNOWN };
     if (before.mean > 0)
         result.change = (after.mean - before.mean) / before.mean;
     test(&before, &after, &result);
@@ -126,6 +136,8 @@ static int correct(struct diff *d, size_t metric)
 static enum diff_verdict verdict_of(const struct diff_result *result)
 {
     bool has_before = !isnan(result->mean[DIFF_BEFORE]), has_after = !isnan(result->mean[DIFF_AFTER]);
+    if (has_before != has_after && result->is_partial)
+        return DIFF_UNKNOWN;
     if (has_before != has_after)
         return has_before ? DIFF_GONE : DIFF_NEW;
     if (isnan(result->p_corrected))
@@ -151,7 +163,7 @@ static bool is_kept(const struct diff *d, const struct diff_row *row)
             share = larger(&row->results[m]);
     if (strcmp(row->kind, "phase") != 0)
         return true;
-    return (row->is_phase || d->wish->all) && share >= d->wish->min_share;
+    return (row->is_phase || d->wish->all) && !(share < d->wish->min_share); /* one that is not known counts */
 }
 
 /* Phases by time, then the others as they came. */
@@ -166,6 +178,8 @@ static int by_time(const void *a, const void *b)
                : strcmp(y->kind, "total") == 0 ? -1
                                                : (x->order > y->order) - (x->order < y->order);
     double s = larger(&x->results[0]), t = larger(&y->results[0]);
+    s = isnan(s) ? 0 : s;
+    t = isnan(t) ? 0 : t;
     return s != t ? (s < t) - (s > t) : strcmp(x->label, y->label);
 }
 

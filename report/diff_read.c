@@ -6,7 +6,9 @@
 #include "report/diff.h"
 #include "report/phase_report.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A table of all methods has that many rows at most; the time of those beyond is next to nothing. */
@@ -108,7 +110,7 @@ static struct diff_value *new_values(const struct reading *r, size_t n_traces)
     size_t n = n_traces * DIFF_METRICS_MAX;
     struct diff_value *values = arena_alloc(r->diff->arena, n * sizeof *values);
     for (size_t i = 0; values != NULL && i < n; i++)
-        values[i] = (struct diff_value){ NAN, NAN, 0 };
+        values[i] = (struct diff_value){ NAN, NAN, 0, false };
     return values;
 }
 
@@ -171,13 +173,19 @@ static struct diff_row *find_row(struct reading *r, const char *kind, const char
 
 /* ---- values ---- */
 
+static bool adds_up(const struct diff_metric *metric)
+{
+    return metric->role == DIFF_TIME || metric->role == DIFF_SHARE || metric->role == DIFF_CALLS;
+}
+
 /* What one trace says of a row that two of its methods share: classes of two loaders may have one name. */
 static void merge_value(const struct diff_metric *metric, const struct diff_value *other, struct diff_value *value)
 {
-    bool adds_up = metric->role == DIFF_TIME || metric->role == DIFF_SHARE || metric->role == DIFF_CALLS;
-    if (isnan(value->value))
+    if (value->is_partial)
+        return;
+    if (isnan(value->value) || other->is_partial)
         *value = *other;
-    else if (adds_up && !isnan(other->value))
+    else if (adds_up(metric) && !isnan(other->value))
         value->value += other->value;
     value->variance = NAN;
 }
@@ -230,6 +238,23 @@ static uint32_t method_of(const struct map *methods, struct reading *r, const st
     return method == NULL ? CALLTREE_NONE : *method;
 }
 
+/* Without the mark of calls that had not returned: in the next trace they may have. */
+static const char *label_of(struct reading *r, const char *label)
+{
+    size_t n = strlen(label);
+    bool is_marked = n > 2 && strcmp(label + n - 2, " +") == 0;
+    return is_marked ? arena_text(&r->local, label, n - 2) : label;
+}
+
+/* Of a live recording: the method's probes did not stay on until the end. */
+static bool is_switched_off(const struct reading *r, uint32_t method)
+{
+    char key[48];
+    snprintf(key, sizeof key, "live.method.%" PRIu32, method);
+    const char *fact = method == CALLTREE_NONE ? NULL : trace_info(r->source.reader, key);
+    return fact != NULL && strncmp(fact, "armed", 5) != 0;
+}
+
 static int take_row(struct reading *r, const struct table_row *row, const struct map *methods)
 {
     struct diff *d = r->diff;
@@ -237,21 +262,25 @@ static int take_row(struct reading *r, const struct table_row *row, const struct
     struct java_name name = { words(table, row->cells, "class"), words(table, row->cells, "method"),
                               words(table, row->cells, "descriptor") };
     bool is_method = strcmp(row->kind, "phase") == 0;
-    const char *label = words(table, row->cells, "label");
+    const char *label = label_of(r, words(table, row->cells, "label"));
     if (strcmp(row->kind, "application") == 0) /* what is in no method: nobody can say what it is */
         return 0;
     if (!is_method) /* they have no name but their kind's */
         name = (struct java_name){ "", "", "" };
-    struct diff_row *to = find_row(r, row->kind, strcmp(row->kind, "total") == 0 ? "whole process" : label, &name);
+    struct diff_row *to =
+        label == NULL ? NULL : find_row(r, row->kind, strcmp(row->kind, "total") == 0 ? "whole process" : label, &name);
     struct diff_value fresh[DIFF_METRICS_MAX];
     if (to == NULL)
         return -1;
-    uint32_t method = is_method && r->with_statistics ? method_of(methods, r, &name) : CALLTREE_NONE;
+    uint32_t method = is_method ? method_of(methods, r, &name) : CALLTREE_NONE;
+    bool is_off = is_switched_off(r, method);
     struct diff_value *values = to->values[r->side] + r->trace * DIFF_METRICS_MAX;
-    bool is_first = isnan(values[0].value);
+    bool is_first = isnan(values[0].value) && !values[0].is_partial;
     for (size_t i = 0; i < d->n_metrics; i++) {
-        fresh[i] = (struct diff_value){ table_value(table, row->cells, &d->metrics[i]), NAN, 0 };
-        if (method != CALLTREE_NONE)
+        fresh[i] = (struct diff_value){ table_value(table, row->cells, &d->metrics[i]), NAN, 0, false };
+        if (is_off && adds_up(&d->metrics[i]))
+            fresh[i] = (struct diff_value){ NAN, NAN, 0, true };
+        else if (method != CALLTREE_NONE && r->with_statistics)
             add_variance(r, &d->metrics[i], method, &fresh[i]);
     }
     if (is_first)
@@ -309,7 +338,9 @@ static int note_mode(struct reading *r, struct err *err)
 {
     const char *mode = trace_info(r->source.reader, "recording.mode");
     const char **known = &r->diff->modes[r->side];
-    mode = mode != NULL && strcmp(mode, "phases") == 0 ? "phases" : "all";
+    bool is_live = mode != NULL && strcmp(mode, "live") == 0;
+    mode = is_live ? "live" : mode != NULL && strcmp(mode, "phases") == 0 ? "phases" : "all";
+    r->diff->has_live = r->diff->has_live || is_live;
     if (r->trace == 0)
         *known = mode;
     else if (*known != NULL && strcmp(*known, mode) != 0)

@@ -152,7 +152,12 @@ static void add_notes(const struct diff *d, struct table *table)
         table_note(table, "what has fewer than five calls, and the JVM's own threads, have no interval");
     }
     if (before == NULL || after == NULL || strcmp(before, after) != 0)
-        table_note(table, "some traces are of all methods and some of phases only: probes cost them more");
+        table_note(table,
+                   "the traces are recordings of different kinds (all methods, phases, live): probes cost some of "
+                   "them more");
+    if (d->has_live)
+        table_note(table, "of methods that a live recording switched off, only time per call, CPI and misses are "
+                          "compared");
     if (d->clocks_differ)
         table_note(table, "CPU time is not known of a trace: wall time stands in there");
 }

@@ -25,7 +25,7 @@ static void add_row(struct diff *d, const char *label, const double *before, siz
         row->values[side] = arena_alloc(&arena, n * DIFF_METRICS_MAX * sizeof **row->values);
         for (size_t i = 0; i < n; i++)
             row->values[side][i * DIFF_METRICS_MAX] =
-                (struct diff_value){ (side == DIFF_BEFORE ? before : after)[i], NAN, 0 };
+                (struct diff_value){ (side == DIFF_BEFORE ? before : after)[i], NAN, 0, false };
     }
 }
 
@@ -78,6 +78,7 @@ struct run {
     uint64_t n_calls, jitter;
     uint64_t cpi; /* of sort; read's is 1 */
     const char *address;
+    const char *live; /* what became of sort; NULL: no live recording */
 };
 
 static const char *make_run(const char *file, const struct run *run)
@@ -89,7 +90,9 @@ static const char *make_run(const char *file, const struct run *run)
     char name[64];
     snprintf(name, sizeof name, "Sort$$Lambda$1/0x%s", run->address == NULL ? "1" : run->address);
     maker_open_scaled(&m, file, 1000);
-    maker_info(&m, "recording.mode", "phases");
+    maker_info(&m, "recording.mode", run->live == NULL ? "phases" : "live");
+    if (run->live != NULL)
+        maker_info(&m, "live.method.1", run->live);
     maker_info(&m, "offcpu", "perf");
     maker_must(&m, trace_write_counters(m.writer, counters, 2, &m.err));
     m.n_counters = 2;
@@ -161,8 +164,8 @@ static void test_one_each(void)
 {
     struct diff d;
     const char *paths[] = {
-        make_run("before.dat", &(struct run){ 100, 50, 60, 2, 2, "0000aaaa" }),
-        make_run("after.dat", &(struct run){ 120, 50, 60, 2, 3, "0000bbbb" }),
+        make_run("before.dat", &(struct run){ 100, 50, 60, 2, 2, "0000aaaa", NULL }),
+        make_run("after.dat", &(struct run){ 120, 50, 60, 2, 3, "0000bbbb", NULL }),
     };
     CHECK("a trace on each side is compared", read_and_compare(&d, paths, 1) == 0);
     const struct diff_result *time = result_of(&d, "Sort.sort", "time"), *cpi = result_of(&d, "Sort.sort", "CPI");
@@ -188,12 +191,12 @@ static void test_runs(void)
 {
     struct diff d;
     const char *paths[] = {
-        make_run("b1.dat", &(struct run){ 100, 50, 10, 1, 2, "1" }),
-        make_run("b2.dat", &(struct run){ 101, 52, 10, 1, 2, "2" }),
-        make_run("b3.dat", &(struct run){ 102, 48, 10, 1, 2, "3" }),
-        make_run("a1.dat", &(struct run){ 80, 51, 10, 1, 2, "4" }),
-        make_run("a2.dat", &(struct run){ 81, 49, 10, 1, 2, "5" }),
-        make_run("a3.dat", &(struct run){ 82, 53, 10, 1, 2, "6" }),
+        make_run("b1.dat", &(struct run){ 100, 50, 10, 1, 2, "1", NULL }),
+        make_run("b2.dat", &(struct run){ 101, 52, 10, 1, 2, "2", NULL }),
+        make_run("b3.dat", &(struct run){ 102, 48, 10, 1, 2, "3", NULL }),
+        make_run("a1.dat", &(struct run){ 80, 51, 10, 1, 2, "4", NULL }),
+        make_run("a2.dat", &(struct run){ 81, 49, 10, 1, 2, "5", NULL }),
+        make_run("a3.dat", &(struct run){ 82, 53, 10, 1, 2, "6", NULL }),
     };
     CHECK("three traces on each side are compared", read_and_compare(&d, paths, 3) == 0);
     const struct diff_result *sort = result_of(&d, "Sort.sort", "time"), *read = result_of(&d, "Sort.read", "time");
@@ -218,8 +221,8 @@ static void test_new_and_gone(void)
 {
     struct diff d;
     const char *paths[] = {
-        make_run("p.dat", &(struct run){ 100, 0, 20, 1, 2, "1" }),
-        make_run("q.dat", &(struct run){ 100, 50, 20, 1, 2, "1" }),
+        make_run("p.dat", &(struct run){ 100, 0, 20, 1, 2, "1", NULL }),
+        make_run("q.dat", &(struct run){ 100, 50, 20, 1, 2, "1", NULL }),
     };
     CHECK("a phase may be on one side only", read_and_compare(&d, paths, 1) == 0);
     CHECK("it is new", result_of(&d, "Sort.read", "time")->verdict == DIFF_NEW);
@@ -229,10 +232,38 @@ static void test_new_and_gone(void)
           read_and_compare(&d, turned, 1) == 0 && result_of(&d, "Sort.read", "time")->verdict == DIFF_GONE);
 }
 
+/* Two traces on each side, all methods. */
+static int compare_all(struct diff *d, const char *const *paths)
+{
+    wish = (struct diff_wish){ .paths = { paths, paths + 2 }, .n_traces = { 2, 2 }, .all = true };
+    return diff_read(d, &wish, &arena, &err) < 0 ? -1 : diff_compare(d, &err);
+}
+
+/* A live recording switched sort() off after some calls. */
+static void test_live(void)
+{
+    static const char off[] = "disarmed 0.5 20 100000 it is called too often";
+    struct diff d;
+    const char *paths[] = {
+        make_run("l1.dat", &(struct run){ 100, 50, 20, 1, 2, "1", "armed 1 0 0 " }),
+        make_run("l2.dat", &(struct run){ 101, 50, 20, 1, 2, "1", "armed 1 0 0 " }),
+        make_run("l3.dat", &(struct run){ 130, 50, 10, 1, 2, "1", off }),
+        make_run("l4.dat", &(struct run){ 131, 50, 20, 1, 2, "1", off }),
+    };
+    CHECK("live recordings are compared", compare_all(&d, paths) == 0 && d.has_live);
+    CHECK("calls that were not recorded are not gone",
+          isnan(result_of(&d, "Sort.sort", "calls")->mean[DIFF_AFTER]) && isnan(result_of(&d, "Sort.sort", "time")->p));
+    CHECK("those that were recorded are compared", result_of(&d, "Sort.sort", "time/call")->verdict == DIFF_HIGHER);
+    const char *mixed[] = { paths[0], paths[1], paths[1], paths[3] };
+    CHECK("a run that knows counts alone", compare_all(&d, mixed) == 0 &&
+                                               is_near(result_of(&d, "Sort.sort", "calls")->mean[DIFF_AFTER], 20, 0) &&
+                                               isnan(result_of(&d, "Sort.sort", "calls")->p));
+}
+
 static void test_refusals(void)
 {
     struct diff d;
-    const char *path = make_run("r.dat", &(struct run){ 100, 50, 20, 1, 2, "1" });
+    const char *path = make_run("r.dat", &(struct run){ 100, 50, 20, 1, 2, "1", NULL });
     const char *paths[] = { path, path, path };
     struct diff_wish uneven = { .paths = { paths, paths }, .n_traces = { 1, 2 } };
     CHECK("one trace against two is refused", diff_read(&d, &uneven, &arena, &err) < 0);
@@ -263,6 +294,7 @@ int main(void)
     test_one_each();
     test_runs();
     test_new_and_gone();
+    test_live();
     test_refusals();
     arena_free(&arena);
     return tap_done();
