@@ -9,6 +9,7 @@
 
 #define DISTANCE     0.3
 #define IDLE_SHARE   0.01 /* of one CPU */
+#define SERIAL_SHARE 0.1  /* less of it is not the VM thread's collecting, but what else it does */
 #define CLUSTERS_MAX 256  /* while segments are sorted in: the next ones go to the nearest */
 #define REGIONS_MAX  32
 
@@ -48,6 +49,12 @@ static void clear(const struct clustering *c, struct cluster *cluster)
     double *rows = cluster->rows;
     memset(rows, 0, c->n_rows * sizeof *rows);
     *cluster = (struct cluster){ .rows = rows };
+}
+
+static bool is_collecting(const struct clustering *c, const struct cluster *step)
+{
+    bool is_serial = c->gc == VM_PART_THREAD;
+    return step->gc > step->app && !(is_serial && step->gc < SERIAL_SHARE * c->tl->step_ticks);
 }
 
 static void add(const struct clustering *c, struct cluster *to, const struct cluster *from)
@@ -118,8 +125,8 @@ static void cluster_steps(struct clustering *c)
     uint32_t first = 0; /* of the segment */
     for (uint32_t i = 0; i < c->tl->n_steps; i++) {
         read_step(c, i, &c->step);
-        bool is_idle = c->step.gc + c->step.app < IDLE_SHARE * c->tl->step_ticks;
-        bool is_gc = c->step.gc > c->step.app;
+        bool is_gc = is_collecting(c, &c->step);
+        bool is_idle = c->step.app + (is_gc ? c->step.gc : 0) < IDLE_SHARE * c->tl->step_ticks;
         bool is_other = is_idle || is_gc;
         if (is_other || (first < i && distance(c, &c->step, &c->segment) >= c->wish.distance)) {
             end_segment(c, first, i);

@@ -255,29 +255,14 @@ static bool is_switched_off(const struct reading *r, uint32_t method)
     return fact != NULL && strncmp(fact, "armed", 5) != 0;
 }
 
-static int take_row(struct reading *r, const struct table_row *row, const struct map *methods)
+static void take_values(const struct reading *r, const struct table_row *row, uint32_t method,
+                        struct diff_value *values)
 {
-    struct diff *d = r->diff;
-    const struct table *table = &r->table;
-    struct java_name name = { words(table, row->cells, "class"), words(table, row->cells, "method"),
-                              words(table, row->cells, "descriptor") };
-    bool is_method = strcmp(row->kind, "phase") == 0;
-    const char *label = label_of(r, words(table, row->cells, "label"));
-    if (strcmp(row->kind, "application") == 0) /* what is in no method: nobody can say what it is */
-        return 0;
-    if (!is_method) /* they have no name but their kind's */
-        name = (struct java_name){ "", "", "" };
-    struct diff_row *to =
-        label == NULL ? NULL : find_row(r, row->kind, strcmp(row->kind, "total") == 0 ? "whole process" : label, &name);
+    const struct diff *d = r->diff;
     struct diff_value fresh[DIFF_METRICS_MAX];
-    if (to == NULL)
-        return -1;
-    uint32_t method = is_method ? method_of(methods, r, &name) : CALLTREE_NONE;
-    bool is_off = is_switched_off(r, method);
-    struct diff_value *values = to->values[r->side] + r->trace * DIFF_METRICS_MAX;
-    bool is_first = isnan(values[0].value) && !values[0].is_partial;
+    bool is_off = is_switched_off(r, method), is_first = isnan(values[0].value) && !values[0].is_partial;
     for (size_t i = 0; i < d->n_metrics; i++) {
-        fresh[i] = (struct diff_value){ table_value(table, row->cells, &d->metrics[i]), NAN, 0, false };
+        fresh[i] = (struct diff_value){ table_value(&r->table, row->cells, &d->metrics[i]), NAN, 0, false };
         if (is_off && adds_up(&d->metrics[i]))
             fresh[i] = (struct diff_value){ NAN, NAN, 0, true };
         else if (method != CALLTREE_NONE && r->with_statistics)
@@ -287,6 +272,24 @@ static int take_row(struct reading *r, const struct table_row *row, const struct
         memcpy(values, fresh, d->n_metrics * sizeof *values);
     else
         merge_values(d, fresh, values);
+}
+
+static int take_row(struct reading *r, const struct table_row *row, const struct map *methods)
+{
+    const struct table *table = &r->table;
+    struct java_name name = { words(table, row->cells, "class"), words(table, row->cells, "method"),
+                              words(table, row->cells, "descriptor") };
+    bool is_method = strcmp(row->kind, "phase") == 0, is_total = strcmp(row->kind, "total") == 0;
+    const char *label = is_total ? "whole process" : label_of(r, words(table, row->cells, "label"));
+    if (strcmp(row->kind, "application") == 0) /* what is in no method: nobody can say what it is */
+        return 0;
+    if (!is_method) /* they have no name but their kind's */
+        name = (struct java_name){ "", "", "" };
+    struct diff_row *to = label == NULL ? NULL : find_row(r, row->kind, label, &name);
+    if (to == NULL)
+        return -1;
+    uint32_t method = is_method ? method_of(methods, r, &name) : CALLTREE_NONE;
+    take_values(r, row, method, to->values[r->side] + r->trace * DIFF_METRICS_MAX);
     return 0;
 }
 

@@ -371,6 +371,26 @@ static void test_regions(void)
     close_both(&both);
 }
 
+/* Without threads of the collector the VM thread collects, but not in each of its moments. */
+static void test_serial(void)
+{
+    struct maker m;
+    struct both both;
+    struct timeline_regions regions;
+    begin(&m, "serial.dat");
+    maker_thread(&m, GC, "VM Thread", false);
+    KERNEL(&m, AT(TRACE_CPU_IN, APP, 0), AT(TRACE_CPU_OUT, APP, 100), AT(TRACE_CPU_IN, GC, 100),
+           AT(TRACE_CPU_OUT, GC, 150), AT(TRACE_CPU_IN, GC, 220), AT(TRACE_CPU_OUT, GC, 225));
+    STEPS(&m, APP, ENTER(READ, 0), EXIT(READ, 100));
+    maker_close(&m, 300);
+    struct timeline_regions_wish wish = { .distance = 0 };
+    CHECK("a trace of the serial collector is read", read_trace(&m, 100e3, &both) == 0);
+    CHECK("half a step of the VM thread is a collection, a twentieth is none",
+          timeline_find_regions(both.timeline, &wish, &arena, &regions, &err) == 0 && regions_are(&regions, "210") &&
+              regions.regions[1].is_gc);
+    close_both(&both);
+}
+
 /* 3000 steps of as many mixtures: there is an end to regions. */
 static void test_many_regions(void)
 {
@@ -454,6 +474,7 @@ int main(void)
     test_choice();
     test_sums();
     test_regions();
+    test_serial();
     test_many_regions();
     test_table();
     arena_free(&arena);
