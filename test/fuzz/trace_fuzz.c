@@ -4,6 +4,7 @@
  */
 #include "core/trace/format.h"
 #include "core/trace/reader.h"
+#include "phases/jit_shape.h"
 
 #include <stdlib.h>
 
@@ -15,15 +16,31 @@ static void hold(bool condition)
         abort();
 }
 
+/* What the JIT compiler did is decoded as it comes, and made sense of. */
+static void hear_jit(void *context, const struct jit_event *event)
+{
+    struct jit_shapes **shapes = context;
+    struct jit_shape shape;
+    struct err err;
+    hold(event->method < JIT_MAX_METHODS && event->n_inlined <= JIT_MAX_INLINED);
+    if (*shapes == NULL && jit_shapes_open(shapes, &err) < 0)
+        return;
+    if (jit_shapes_add(*shapes, event, &err) == 0 && jit_shapes_find(*shapes, "Main", "run", "()V", &shape))
+        hold(shape.n_callers_lost <= shape.n_callers && shape.n_callees_lost <= shape.n_callees);
+}
+
 static void read_all(const uint8_t *bytes, size_t n, bool salvage)
 {
     struct trace_reader *reader;
     struct trace_event event;
+    struct jit_shapes *shapes = NULL;
+    const struct trace_listener listener = { .context = &shapes, .jit = hear_jit };
     struct err err;
     uint64_t sum = 0, n_events = 0;
     int rc;
     if (trace_open_bytes(&reader, bytes, n, "fuzz", salvage, &err) < 0)
         return;
+    trace_listen(reader, &listener);
     while ((rc = trace_next(reader, &event, &err)) > 0) {
         n_events++;
         hold(event.kind <= TRACE_RECOVERED);
@@ -42,6 +59,7 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
     }
     hold(sum != 0xfeedfeedfeedfeed); /* so that the sum is needed */
     trace_close(reader);
+    jit_shapes_close(shapes);
 }
 
 /* Walk over the chunks and put their checksums right. */
