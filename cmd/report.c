@@ -195,17 +195,21 @@ static int print_page(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_trace *first = &run->traces[0];
-    struct table table, pruned;
+    struct table table, pruned, cost;
+    struct recovery recovery;
     struct timeline_read read = { .timeline = NULL };
     struct err no_line;
     if (report_make_joined(run->traces, o->n_paths, &o->wish, &table, err) < 0)
         return -1;
     int n_pruned = pruned_make(first->source, first->totals, first->n_totals, &pruned, err);
-    if (n_pruned < 0)
+    if (n_pruned < 0 || recovery_measure(first->source, o->salvage, &recovery, err) < 0 ||
+        cost_make(first->source, &recovery, &cost, err) < 0)
         return -1;
-    struct html_page page = {
-        .traces = run->traces, .n_traces = o->n_paths, .phases = &table, .pruned = n_pruned > 0 ? &pruned : NULL
-    };
+    struct html_page page = { .traces = run->traces,
+                              .n_traces = o->n_paths,
+                              .phases = &table,
+                              .pruned = n_pruned > 0 ? &pruned : NULL,
+                              .cost = &cost };
     int rc = read_line(run, &read, &page, &no_line);
     if (rc < 0)
         *err = no_line;
@@ -251,10 +255,10 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
     return 0;
 }
 
-/* What is made instead of the report: one at a time; all but the page of one trace. */
+/* What is made instead of the report: one at a time; all but the page of one trace.  A page has a time line, too. */
 static int check_options(const struct report_options *o, struct err *err)
 {
-    const bool is_asked[] = { o->html != NULL, o->stats, o->pruned, o->cost, o->step >= 0 };
+    const bool is_asked[] = { o->html != NULL, o->stats, o->pruned, o->cost, o->step >= 0 && o->html == NULL };
     static const char *const names[] = { "html", "stats", "pruned", "cost", "timeline" };
     const char *first = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -18,13 +18,14 @@
  * traces    as for report_make_joined; all but the table is of the first one.
  * phases    report_make_joined's table of them.
  * pruned    pruned_make's table of the first one, or NULL: nothing was switched off.
+ * cost      cost_make's table of the first one, or NULL.
  * line      the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or NULL,
  *           and no_line says why.
  */
 struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
-    const struct table *phases, *pruned;
+    const struct table *phases, *pruned, *cost;
     const struct timeline_read *line;
     const char *no_line;
 };

@@ -275,6 +275,7 @@ cJSON *html_data(const struct html_page *page)
         html_put(json, "about", about_json(page)) &&
         html_put(json, "phases", html_table(page->phases, source->arena)) &&
         (page->pruned == NULL || html_put(json, "pruned", html_table(page->pruned, source->arena))) &&
+        (page->cost == NULL || html_put(json, "cost", html_table(page->cost, source->arena))) &&
         html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(source)) &&
         html_put(json, "tree", html_tree(source)) && html_put(json, "sweep", html_sweep(&page->traces[0])))
         return json;

@@ -79,12 +79,7 @@ function detailOf(row) {
                     "show in the call tree"
                 )
             ),
-            inlineList(
-                hidden.map(([column, cell]) => [
-                    column.key.replaceAll("_", " "),
-                    pretty(cellText(cell), column.unit)
-                ])
-            )
+            inlineList(hidden.map(([column, cell]) => [column.key.replaceAll("_", " "), pretty(cellText(cell))]))
         )
     );
 }

@@ -9,8 +9,8 @@ function cellNumber(cell) {
 }
 
 /* The text with the right letter for a millionth. */
-function pretty(text, unit) {
-    return unit === "ns" ? text.replace(/ us$/, " \u00b5s") : text;
+function pretty(text) {
+    return text.replace(/^([\d.]+) us$/, "$1 \u00b5s");
 }
 
 function columnIndex(table, key) {
@@ -42,7 +42,9 @@ function whyOf(column) {
 function cellTitle(cell, column) {
     const text = cellText(cell);
     if (text === "n/a") return "makes no sense for this row";
-    return text === unknown ? "not measured: " + (whyOf(column) || "the notes below the tables say why") : null;
+    return text === unknown
+        ? "not measured: " + (whyOf(column) || "the notes at the page\u2019s end say why")
+        : null;
 }
 
 function tableCell(cell, column, attributes) {
@@ -55,7 +57,7 @@ function tableCell(cell, column, attributes) {
             title: cellTitle(cell, column),
             ...attributes
         },
-        pretty(text, column.unit)
+        pretty(text)
     );
 }
 
@@ -78,38 +80,28 @@ function plainHead(column) {
 }
 
 /* A table as the text report prints it, all in one. */
-function plainTable(table, label) {
+function plainTable(table, label, why) {
     const shown = table.columns.map((column, c) => c).filter((c) => !table.columns[c].hidden);
+    const cellOf = (row, c) => {
+        const isSilent = why !== undefined && cellText(row.cells[c]) === unknown;
+        return tableCell(row.cells[c], table.columns[c], isSilent ? { title: "not known: " + why } : {});
+    };
+    const rowOf = (row) =>
+        html(
+            "tr",
+            {},
+            html("th", { scope: "row" }, cellText(row.cells[shown[0]])),
+            shown.slice(1).map((c) => cellOf(row, c))
+        );
+    const heads = shown.map((c) => plainHead(table.columns[c]));
     return html(
         "div",
         { class: "scroll" },
         html(
             "table",
             { "aria-label": label },
-            html(
-                "thead",
-                {},
-                html(
-                    "tr",
-                    {},
-                    shown.map((c) => plainHead(table.columns[c]))
-                )
-            ),
-            html(
-                "tbody",
-                {},
-                table.rows.map((row) =>
-                    html(
-                        "tr",
-                        {},
-                        shown.map((c, i) =>
-                            i === 0
-                                ? html("th", { scope: "row" }, cellText(row.cells[c]))
-                                : tableCell(row.cells[c], table.columns[c])
-                        )
-                    )
-                )
-            )
+            html("thead", {}, html("tr", {}, heads)),
+            html("tbody", {}, table.rows.map(rowOf))
         )
     );
 }

@@ -1,0 +1,134 @@
+/* The page's first lines: whose it is, and in short what it says. */
+
+/* The main class or the jar of a java command line; else its first word. */
+function programName(command) {
+    const words = command.split(/\s+/),
+        isValued = /^(-cp|-classpath|--class-path|-p|--module-path|--add-(opens|exports|reads|modules))$/;
+    for (let i = 1; i < words.length; i++) {
+        if (words[i] === "-jar" || words[i] === "-m" || words[i] === "--module")
+            return (words[i + 1] ?? "").replace(/.*\//, "");
+        if (isValued.test(words[i])) i++;
+        else if (!words[i].startsWith("-")) return words[i];
+    }
+    return words[0] || "mmprof report";
+}
+
+function drawHead() {
+    const { about } = data,
+        { info } = about,
+        command = info["jvm.command"] ?? "";
+    const name = command === "" ? about.trace.replace(/.*\//, "") : programName(command);
+    document.title = name + " \u2013 mmprof";
+    byId("title").textContent = name;
+    byId("command").textContent = command;
+    byId("subtitle").textContent = [info.started, info["jvm.version"], info.host, info.cpu]
+        .filter(Boolean)
+        .join(" \u00b7 ");
+}
+
+function shareOf(kind) {
+    const row = data.phases.rows.find((other) => other.kind === kind);
+    return row === undefined ? 0 : (valueOf(data.phases, row, "self_share") ?? 0);
+}
+
+/* Where all the time goes. */
+function timeSentence() {
+    const { about } = data,
+        row = data.parts.rows[0];
+    const shares = data.parts.columns
+        .map((column, c) => [column.heading, cellNumber(row.cells[c])])
+        .slice(1)
+        .filter(([, share]) => share >= 0.01)
+        .sort((a, b) => b[1] - a[1]);
+    const where = listed(shares.map(([name, share]) => name + " " + percent(share)));
+    return html(
+        "p",
+        {},
+        "It ran for ",
+        html("b", {}, formatNs(about.duration_ns)),
+        ", with ",
+        html("b", {}, formatNs(about.cpu_ns)),
+        about.clock === "cpu"
+            ? " of CPU time, on " + (about.cpu_ns / about.duration_ns).toFixed(2) + " CPUs: "
+            : " of wall time in the threads that ran probes: ",
+        where,
+        "."
+    );
+}
+
+function hottestSentence() {
+    const rows = data.phases.rows
+        .filter((row) => row.kind === "phase" && valueOf(data.phases, row, "self_share") >= 0.005)
+        .sort((a, b) => valueOf(data.phases, b, "self_share") - valueOf(data.phases, a, "self_share"))
+        .slice(0, 3);
+    if (rows.length === 0) return null;
+    return html(
+        "p",
+        {},
+        "Of the phases, most time of its own has ",
+        then(
+            rows.map((row) =>
+                html(
+                    "span",
+                    {},
+                    html("b", { class: "name" }, textOf(data.phases, row, "label").replace(/ \+$/, "")),
+                    " (" + percent(valueOf(data.phases, row, "self_share")) + ")"
+                )
+            )
+        ),
+        "."
+    );
+}
+
+function cpiSentence() {
+    const total = data.phases.rows.find((row) => row.kind === "total"),
+        average = valueOf(data.phases, total, "cpi");
+    if (average === null) return null;
+    const worst = data.phases.rows
+        .filter(
+            (row) =>
+                row.kind === "phase" &&
+                valueOf(data.phases, row, "time_share") >= 0.01 &&
+                valueOf(data.phases, row, "cpi") > average
+        )
+        .sort((a, b) => valueOf(data.phases, b, "cpi") - valueOf(data.phases, a, "cpi"))[0];
+    return html(
+        "p",
+        {},
+        "An instruction takes ",
+        html("b", {}, formatRatio(average) + " cycles"),
+        " on the average",
+        worst === undefined
+            ? "; no phase takes more"
+            : [
+                  ", and most in ",
+                  html("b", { class: "name" }, textOf(data.phases, worst, "label").replace(/ \+$/, "")),
+                  " (" + formatRatio(valueOf(data.phases, worst, "cpi")) + ")"
+              ],
+        "."
+    );
+}
+
+/* What to know before believing a figure. */
+function warnings() {
+    const { about } = data,
+        said = [];
+    if (about.calls_lost > 0.001 * (about.calls + about.calls_lost))
+        said.push(percent(about.calls_lost / (about.calls + about.calls_lost)) + " of the calls were not recorded");
+    if (about.accounted_share !== undefined && Math.abs(about.accounted_share - 1) > 0.05)
+        said.push("only " + percent(about.accounted_share) + " of the process\u2019 CPU time is accounted for");
+    if (about.kernel_records_lost > 0) said.push("the kernel dropped records of its own: CPU times are estimates");
+    if (about.info["recording.mode"] === "all" && about.probe_ns !== null && about.probe_ns > 0.05 * about.cpu_ns)
+        said.push(
+            "recording all methods took " +
+                percent(about.probe_ns / about.cpu_ns) +
+                " of the CPU time: a recording of the phases only disturbs less"
+        );
+    return said.length === 0 ? null : html("p", { class: "warn" }, "Beware: ", said.join("; "), ".");
+}
+
+function drawSummary() {
+    byId("summary").replaceChildren(
+        ...[timeSentence(), hottestSentence(), cpiSentence(), warnings()].filter(Boolean)
+    );
+}
