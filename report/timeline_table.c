@@ -107,22 +107,32 @@ static const char *row_label(const struct making *m, uint32_t row)
     return row < m->read->n_rows ? m->read->labels[row] : "other code";
 }
 
-/* The phase, or the part of the VM, that had most CPU time. */
-static const char *most_of(const struct making *m, uint32_t step)
+/* The part of the VM that had most CPU time. */
+static const char *busiest_part(const struct making *m, uint32_t step)
 {
     uint64_t most = 0;
     const char *label = "";
-    for (uint32_t i = 0; i <= m->read->n_rows; i++)
-        if (timeline_row_ticks(m->timeline, i, step) > most) {
-            most = timeline_row_ticks(m->timeline, i, step);
-            label = row_label(m, i);
-        }
     for (enum vm_part p = VM_PART_GC; p < VM_PARTS; p++)
         if (timeline_cell(m->timeline, p, step).cpu_ticks > most) {
             most = timeline_cell(m->timeline, p, step).cpu_ticks;
             label = vm_part_name(p);
         }
     return label;
+}
+
+/* The phase that had most of the application's time; the VM's part where it stood still, or collected. */
+static const char *most_of(const struct making *m, uint32_t step)
+{
+    uint64_t most = 0;
+    const char *label = NULL;
+    if (m->read->regions.regions[m->read->regions.of_step[step]].is_gc)
+        return vm_part_name(VM_PART_GC);
+    for (uint32_t i = 0; i <= m->read->n_rows; i++)
+        if (timeline_row_ticks(m->timeline, i, step) > most) {
+            most = timeline_row_ticks(m->timeline, i, step);
+            label = row_label(m, i);
+        }
+    return label == NULL ? busiest_part(m, step) : label;
 }
 
 /* "1.20": as many digits as the steps need. */
