@@ -95,6 +95,7 @@ static int end_look(struct live_session *session, struct err *err)
 static int hear_answer(void *context, const struct recorder_answer *answer, struct err *err)
 {
     struct live_session *session = context;
+    session->rewriting_ms += answer->cpu_ms;
     if (answer->refused != NULL)
         snprintf(session->refused, sizeof session->refused, "%s", answer->refused);
     if (session->live == NULL)
@@ -161,6 +162,21 @@ static uint64_t compilers_ns(struct live_session *session, uint64_t now_ns)
     return session->compilers_ns = jvm_compilers_cpu_ns(&session->compilers, now_ns);
 }
 
+/* Of each recovery from a batch that has ended. */
+static int tell_recoveries(struct live_session *session, struct recorder_link *link, double ns_per_tick,
+                           struct err *err)
+{
+    size_t n;
+    const struct live_recovery *all = live_recoveries(session->live, &n);
+    for (; session->n_recoveries < n; session->n_recoveries++) {
+        const struct live_recovery *one = &all[session->n_recoveries];
+        uint64_t ns = (uint64_t)((double)(one->end_ticks - one->start_ticks) * ns_per_tick);
+        if (recorder_recovered(link, one->end_ticks, ns, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int on_round(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
 {
     struct live_session *session = context;
@@ -178,9 +194,13 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .jit_cpu_ns = compilers_ns(session, status->monotonic_ns),
                                .pair_ns = (status->inside_ticks + status->outside_ticks) * status->ns_per_tick,
                                .pauses_ms = status->pauses_ms,
+                               .sampling_ns = session->sampling_ms * 1e6,
+                               .rewriting_ns = session->rewriting_ms * 1e6,
+                               .n_samples = session->n_samples,
                                .ready = true,
                                .busy = status->busy };
-    if (live_round(session->live, &now, &orders, err) < 0 || give(link, &orders, &session->arena, err) < 0)
+    if (live_round(session->live, &now, &orders, err) < 0 || give(link, &orders, &session->arena, err) < 0 ||
+        tell_recoveries(session, link, status->ns_per_tick, err) < 0)
         return -1;
     return session->view == NULL ? 0 : session->view(session->view_context, session, link, err);
 }
@@ -238,6 +258,7 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
         fact(link, err, "live.pauses_ms", "%.1f", status->pauses_ms) < 0 ||
         fact(link, err, "live.longest_pause_ms", "%.1f", status->longest_pause_ms) < 0 ||
         fact(link, err, "live.recovery_ms", "%.0f", cost.recovery_ms) < 0 ||
+        fact(link, err, "live.rewriting_ms", "%.1f", session->rewriting_ms) < 0 ||
         fact(link, err, "live.samples", "%" PRIu32 " %.1f", session->n_samples, session->sampling_ms) < 0 ||
         fact(link, err, "live.probes_ms", "%.1f", cost.probes_ns / 1e6) < 0)
         return -1;
@@ -281,10 +302,10 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
             "budget\n",
             prefix, n_armed, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
     fprintf(out,
-            "%scost, of the program's CPU time: probes %.2f %%, mmprof itself %.2f %%, samples %.2f %%; the JIT "
-            "compiler recovered for %.1f s\n",
+            "%scost, of the program's CPU time: probes %.2f %%, mmprof itself %.2f %%, samples %.2f %%, rewriting "
+            "%.2f %%; the JIT compiler recovered for %.1f s\n",
             prefix, cost.probes_ns / seconds * 100, (double)cost.own_cpu_ns / seconds * 100,
-            session->sampling_ms * 1e6 / seconds * 100, cost.recovery_ms / 1e3);
+            cost.sampling_ns / seconds * 100, cost.rewriting_ns / seconds * 100, cost.recovery_ms / 1e3);
     if (session->refused[0] != '\0')
         fprintf(out, "%sthe agent refused: %s\n", prefix, session->refused);
 }

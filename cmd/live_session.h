@@ -31,9 +31,11 @@ struct live_session {
     struct recorder_observer observer;
     struct recorder_status status; /* of the latest round */
     size_t n_methods;              /* instrumented */
+    size_t n_recoveries;           /* told to the trace */
     bool logs_jit;                 /* set it after live_session_init: the trace gets the JIT compiler's events */
     uint32_t n_looks, n_samples;
-    double sampling_ms; /* CPU time that the looks took in the JVM */
+    double sampling_ms;  /* what the looks cost in the JVM: CPU time, and threads held */
+    double rewriting_ms; /* what the batches cost there */
     bool has_cpi;
     char refused[256];  /* what the agent would not do, or "" */
     live_view_fn *view; /* or NULL */

@@ -5,7 +5,7 @@
 
 #define LOOK_MS          10
 #define LOOK_SAMPLES     100
-#define LOOK_AGAIN       20 /* samples of a later look: after the first two */
+#define LOOK_AGAIN       50 /* samples of a later look: after the first two */
 #define FREE_BATCHES     2  /* a program that has just started shows in the second look what it does */
 #define AGAIN_FIRST_NS   UINT64_C(4000000000)
 #define AGAIN_LAST_NS    UINT64_C(30000000000)
@@ -14,10 +14,9 @@
 #define RECOVERY_EXTRA   0.1 /* CPUs of the compiler's that are not worth waiting for */
 #define RECOVERY_MAX_NS  UINT64_C(10000000000)
 #define RECOVERY_BLIND   UINT64_C(1500000000) /* where the compiler's threads are not known */
-#define ROUND_SHORT_MS   10
-#define ROUND_LONG_MS    25
-#define ROUND_LEAN_MS    50 /* where the program does so little that rounds cost too much */
-#define SETTLED_NS       UINT64_C(1000000000)
+#define ROUND_TRIED_MS   10                   /* a moment's look is to be short */
+#define ROUND_SHORT_MS   50                   /* while a batch is under way and the compiler recovers */
+#define ROUND_LONG_MS    100                  /* a ring that fills, and an answer, come before that */
 
 int live_open(struct live **live, const struct live_options *options, struct err *err)
 {
@@ -269,10 +268,11 @@ static void go(struct live *live, enum live_stage stage)
     live->stage_since_ns = live->now.now_ns;
 }
 
-static void look(struct live *live, struct live_orders *orders)
+static void look(struct live *live, uint32_t n_samples, struct live_orders *orders)
 {
     orders->sample_ms = LOOK_MS;
-    orders->n_samples = live->n_looks++ < 2 ? LOOK_SAMPLES : LOOK_AGAIN;
+    orders->n_samples = n_samples;
+    live->n_looks++;
     live->has_candidates = false;
     if (live->n_batches == 0) {
         live->usual_since_ns = live->now.now_ns;
@@ -393,7 +393,9 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
         orders->n_remove = live->remove.n;
         live->n_removals++;
     } else if (live->now.now_ns >= live->next_look_ns) {
-        look(live, orders);
+        uint32_t n = live_samples(live, live->n_looks < 2 ? LOOK_SAMPLES : LOOK_AGAIN);
+        if (n > 0)
+            look(live, n, orders);
     }
     return 0;
 }
@@ -420,7 +422,7 @@ static int step(struct live *live, struct live_orders *orders, struct err *err)
 {
     switch (live->stage) {
     case LIVE_WAITING:
-        look(live, orders);
+        look(live, LOOK_SAMPLES, orders);
         return 0;
     case LIVE_LOOKING:
         return looked(live, orders, err);
@@ -433,15 +435,13 @@ static int step(struct live *live, struct live_orders *orders, struct err *err)
     }
 }
 
-/* Soon where a probe may just have begun to be called without end, else seldom: each round costs some 40 us. */
+/* Each round costs some 40 us. */
 static uint32_t pace(const struct live *live)
 {
-    uint64_t stage_ns = live->now.now_ns - live->stage_since_ns;
-    if (live->n_batches == 0)
-        return ROUND_LONG_MS;
-    if (live->stage != LIVE_WATCHING || stage_ns < SETTLED_NS)
-        return ROUND_SHORT_MS;
-    return live_is_lean(live) ? ROUND_LONG_MS : ROUND_LEAN_MS;
+    for (size_t i = 0; i < live->n_methods; i++)
+        if (live->methods[i].state == LIVE_TRIED)
+            return ROUND_TRIED_MS;
+    return live->stage == LIVE_INSTRUMENTING || live->stage == LIVE_RECOVERING ? ROUND_SHORT_MS : ROUND_LONG_MS;
 }
 
 int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err)
@@ -462,49 +462,4 @@ int live_round(struct live *live, const struct live_status *status, struct live_
     orders->n_disarm = live->disarm.n;
     orders->round_ms = pace(live);
     return 0;
-}
-
-/* ---- what is known ---- */
-
-enum live_stage live_stage(const struct live *live)
-{
-    return live->stage;
-}
-
-const struct live_method *live_methods(const struct live *live, size_t *n)
-{
-    *n = live->n_methods;
-    return live->methods;
-}
-
-const struct live_recovery *live_recoveries(const struct live *live, size_t *n)
-{
-    *n = live->n_recoveries;
-    return live->recoveries;
-}
-
-void live_cost(const struct live *live, struct live_cost *cost)
-{
-    *cost = (struct live_cost){ .probes_ns = live->probes_ns,
-                                .own_cpu_ns = live->now.own_cpu_ns - live->first.own_cpu_ns,
-                                .cpu_ns = live->now.cpu_ns - live->first.cpu_ns,
-                                .pauses_ms = live->now.pauses_ms,
-                                .recovery_ms = live->recovery_ms,
-                                .n_batches = live->n_batches };
-    double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
-    double records = (double)(live->records_seen - live->mark_records[0]);
-    cost->probes_now = cpu_ns <= 0 ? 0 : records * live->now.pair_ns / 2 / cpu_ns;
-}
-
-const char *live_state_name(enum live_state state)
-{
-    static const char *const names[] = { "armed", "disarmed", "tried", "removed" };
-    return names[state];
-}
-
-const char *live_why_text(enum live_why why)
-{
-    static const char *const texts[] = { "", "its calls are too short", "it is called too often",
-                                         "it does not fit into the budget" };
-    return texts[why];
 }

@@ -29,8 +29,13 @@
  * CPU time.  A credit grows with the target's CPU time (at most to what LIVE_CREDIT_NS earn) and shrinks with the cost.
  * When it is used up, methods are switched off, those with the shortest calls first, until the rest costs less than
  * LIVE_AIM of the budget.  A method called 20 million times a second uses the credit up in 3 ms: it is off in the round
- * after it appeared.  Batches stop the application: after the first two they wait until the time that all of them
- * stopped it is at most the budget of the time elapsed.
+ * after it appeared.
+ *
+ * What cannot be switched off any more is paid for as well: looks (the samples' cost, by what one of them cost so far)
+ * and batches (the time of rewriting).  The first look and the first two batches are free: they are what the session is
+ * for, and cost some tens of ms each.  From then on a look takes as many samples as the budget of the time elapsed has
+ * left over from all costs together, and is put off while those are too few, but not for ever; a batch waits until it
+ * is paid for, and until the time that all batches stopped the application is at most the budget of the time elapsed.
  *
  * A method that was switched off is armed again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
  * first) after LIVE_FIRST_LOOK_NS, then after twice this time and so on up to LIVE_LAST_LOOK_NS; it stays armed when
@@ -117,6 +122,9 @@ struct live_status {
     uint64_t jit_cpu_ns; /* of the target's compiler threads; LIVE_UNKNOWN */
     double pair_ns;      /* calibrated cost of an entry and exit */
     double pauses_ms;    /* for which batches and samples have stopped the application so far */
+    double sampling_ns;  /* what looks have cost so far */
+    double rewriting_ns; /* likewise batches: CPU time, the stops included */
+    uint32_t n_samples;  /* so far */
     bool ready;          /* the agent takes orders */
     bool busy;           /* samples or a batch are under way */
 };
@@ -134,6 +142,7 @@ struct live_orders {
 /* What the session has cost so far. */
 struct live_cost {
     double probes_ns; /* records times half a pair */
+    double sampling_ns, rewriting_ns;
     uint64_t own_cpu_ns, cpu_ns;
     double pauses_ms;
     double recovery_ms; /* the compiler's recoveries */

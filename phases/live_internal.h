@@ -85,10 +85,10 @@ int live_prune(struct live *live, struct err *err);
  */
 void live_choose_removals(struct live *live, bool may_pause);
 
-/* Does this program take little of the budget for itself? */
-bool live_is_lean(const struct live *live);
-
-/* Have batches and looks stopped the application for less than the budget allows by now? */
+/* Has the budget paid for all so far, and have batches stopped the application for no longer than it allows by now? */
 bool live_may_pause(const struct live *live);
+
+/* How many samples the next look may take: of at most so many; 0: wait. */
+uint32_t live_samples(const struct live *live, uint32_t most);
 
 #endif

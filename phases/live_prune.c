@@ -7,6 +7,9 @@
 
 #define WRITER_NS        15.0 /* this program's CPU time per record, until it is measured */
 #define MANY_RECORDS     20000u
+#define SAMPLE_NS        250000.0              /* what a sample costs, until that is measured */
+#define SAMPLES_MIN      20u                   /* of a look: methods below a tenth of the time do not show in fewer */
+#define LOOK_LATEST_NS   UINT64_C(60000000000) /* after its time */
 #define PRUNE_PERIOD_NS  UINT64_C(100000000)
 #define QUIET_LOOK_NS    UINT64_C(1000000000) /* a tried method that is not called for so long stays on */
 #define REMOVE_AFTER_NS  UINT64_C(1500000000)
@@ -123,17 +126,30 @@ int live_charge(struct live *live, struct err *err)
     return 0;
 }
 
-bool live_is_lean(const struct live *live)
+/* What is left of the budget of the time elapsed, in ns of CPU time; less than 0: it was not enough. */
+static double left_ns(const struct live *live)
 {
-    double own_ns = (double)(live->now.own_cpu_ns - live->mark_own_ns[0]);
-    double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
-    return own_ns <= live->options.budget / 2 * cpu_ns;
+    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
+    double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns);
+    return live->options.budget * cpu_ns - live->probes_ns - own_ns - live->now.sampling_ns - live->now.rewriting_ns;
 }
 
 bool live_may_pause(const struct live *live)
 {
     double elapsed_ms = (double)(live->now.now_ns - live->first.now_ns) / 1e6;
-    return live->now.pauses_ms <= live->options.budget * elapsed_ms;
+    return live->now.pauses_ms <= live->options.budget * elapsed_ms && left_ns(live) >= 0;
+}
+
+/* Half of what is left, for a batch may follow. */
+uint32_t live_samples(const struct live *live, uint32_t most)
+{
+    double sample_ns = live->now.n_samples == 0 ? SAMPLE_NS : live->now.sampling_ns / live->now.n_samples;
+    double samples = sample_ns <= 0 ? most : left_ns(live) / 2 / sample_ns;
+    if (samples >= most)
+        return most;
+    if (samples >= SAMPLES_MIN)
+        return (uint32_t)samples;
+    return live->now.now_ns - live->next_look_ns >= LOOK_LATEST_NS ? SAMPLES_MIN : 0;
 }
 
 /* ---- calls that are too short ---- */

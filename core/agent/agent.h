@@ -1,6 +1,7 @@
 /*
  * The agent: what runs inside the target.  It is a guest: it never exits, aborts or prints; a probe takes no lock,
- * allocates nothing and makes no system call; on trouble it stops and says why over the control connection.
+ * allocates nothing and makes no system call, but for one when its thread's ring fills while the recorder waits; on
+ * trouble it stops and says why over the control connection.
  *
  * Files: agent.c the library's entry points and the session's thread; control.c the connection; commands.c what the
  * recorder asks for; probe.c the native side of the probes; counting.c their counters; classes.c the classes that
@@ -233,7 +234,7 @@ struct retransform_pass {
     uint32_t n_classes, n_batches;
     double longest_batch_ms; /* RetransformClasses; the application runs most of the time */
     double longest_pause_ms; /* its stop, at most */
-    double total_ms;
+    double total_ms, cpu_ms; /* of the whole; of it, what a CPU worked: this thread, and the JVM's in the stops */
 };
 
 /*

@@ -112,6 +112,16 @@ static bool hand_over(uint32_t number, const int *leaders, uint32_t n)
     return is_sent;
 }
 
+void counting_say_full(void)
+{
+    static const char full[] = "full";
+    atomic_fetch_add(&session.n_senders, 1);
+    int socket = atomic_load(&session.socket);
+    if (socket >= 0)
+        send(socket, full, sizeof full - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    atomic_fetch_sub(&session.n_senders, 1);
+}
+
 static bool try_to_open(struct counting *counting, struct ring *ring, uint32_t number)
 {
     struct counters_failure failure;

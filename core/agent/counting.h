@@ -32,6 +32,9 @@ struct counting {
 /* From now on threads count by this plan (copied) and hand their descriptors over to the socket (-1: to nobody). */
 void counting_begin(const struct counting_plan *plan, int socket);
 
+/* Tell the recorder that a ring fills; never waits. */
+void counting_say_full(void);
+
 /* Nobody uses the socket any more when this returns. */
 void counting_end(void);
 

@@ -94,7 +94,7 @@ static bool take_ring(uint32_t epoch)
         return false;
     }
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-    ring->limit = tail + segment->ring_words;
+    ring->limit = tail; /* find_room is next */
     self.depth = ring->n_lost_unrecorded = 0;
     atomic_store_explicit(&ring->n_lost, 0, memory_order_relaxed);
     atomic_store_explicit(&ring->name_set, 0, memory_order_relaxed);
@@ -133,9 +133,26 @@ static inline bool has_room(const struct ring *ring, uint64_t head, uint64_t rec
     return head + (self.depth + UINT64_C(3)) * record_words <= ring->limit;
 }
 
+/* It has not come for a while: a thread that records 50 million words a second fills its ring in 20 ms. */
+static void wake_recorder(struct segment *segment)
+{
+    if (atomic_load_explicit(&segment->is_waiting, memory_order_relaxed) != 0 &&
+        atomic_exchange(&segment->is_waiting, 0) != 0)
+        counting_say_full();
+}
+
+/* Is there room?  The next look comes when there may be none, or after wake_words. */
 static bool find_room(struct ring *ring, uint64_t head, uint64_t record_words)
 {
-    ring->limit = atomic_load_explicit(&ring->tail, memory_order_acquire) + self.mask + 1;
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire), end = tail + self.mask + 1;
+    uint64_t wake_words = session.segment->wake_words;
+    ring->limit = end;
+    if (wake_words > 0 && wake_words < end - head) {
+        uint64_t next = head + (self.depth + UINT64_C(3)) * record_words + wake_words;
+        ring->limit = next < end ? next : end;
+    }
+    if (wake_words > 0 && head - tail >= wake_words)
+        wake_recorder(session.segment);
     return has_room(ring, head, record_words);
 }
 

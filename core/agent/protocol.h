@@ -36,6 +36,10 @@
  *
  *     pause ticks=T ns=N classes=N          N: from T on, at most
  *
+ * and when the recorder waits while a ring fills (core/trace/ring.h, wake_words):
+ *
+ *     full
+ *
  * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
  *
  * The segment is core/trace/ring.h's.  The method log is a memory file to which the agent appends a method before its

@@ -26,11 +26,16 @@ struct work {
     struct batch *batch;
 };
 
-static double now_ms(void)
+static double clock_ms(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static double now_ms(void)
+{
+    return clock_ms(CLOCK_MONOTONIC);
 }
 
 /* ---- which classes ---- */
@@ -174,6 +179,7 @@ static void retransform(const struct work *work, const jclass *classes, jint n)
     jvmtiError error = call(work, classes, n);
     double took = now_ms() - start;
     double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, n);
+    pass->cpu_ms += pause_ms;
     pass->n_batches++;
     if (took > pass->longest_batch_ms)
         pass->longest_batch_ms = took;
@@ -202,7 +208,7 @@ static int run(const struct work *work)
     jvmtiEnv *jvmti = work->jvmti;
     jint n = 0, n_batch = 0;
     jclass *classes = NULL, batch[BATCH_MAX];
-    double start = now_ms();
+    double start = now_ms(), cpu_start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     memset(work->pass, 0, sizeof *work->pass);
     if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
         return -1;
@@ -220,6 +226,7 @@ static int run(const struct work *work)
         (*work->jni)->DeleteLocalRef(work->jni, classes[i]);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
     work->pass->total_ms = now_ms() - start;
+    work->pass->cpu_ms += clock_ms(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
     return 0;
 }
 

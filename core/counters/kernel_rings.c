@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -52,6 +53,7 @@ struct kernel_rings {
     int *files;
     size_t n_files, files_capacity;
     size_t ring_bytes;
+    int half_full;                /* an epoll descriptor over all rings, or -1 */
     struct kernel_event *pending; /* read but not handed out */
     size_t n_pending, pending_capacity;
     uint64_t order, final_ns;
@@ -173,8 +175,11 @@ static int attach_to_ring(struct kernel_rings *rings, struct ring *ring, int fd)
         size_t size = (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes;
         void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (mapped != MAP_FAILED) {
+            struct epoll_event half_full = { .events = EPOLLIN };
             ring->page = mapped;
             ring->fd = fd;
+            if (rings->half_full >= 0) /* without it, rounds come by time only */
+                epoll_ctl(rings->half_full, EPOLL_CTL_ADD, fd, &half_full);
             return 0;
         }
         bool others = false;
@@ -325,6 +330,7 @@ int kernel_rings_open(struct kernel_rings **out, pid_t pid, bool page_faults, st
     rings->pid = pid;
     rings->page_faults = page_faults;
     rings->ring_bytes = RING_BYTES;
+    rings->half_full = epoll_create1(EPOLL_CLOEXEC);
     rings->owners.arena = rings->by_tid.arena = &rings->arena;
     raise_file_limit();
     int rc = list_cpus(rings) == 0 ? 0 : err_set(err, "cannot find out which CPUs are online");
@@ -348,6 +354,8 @@ void kernel_rings_close(struct kernel_rings *rings)
             munmap(rings->rings[i].page, (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes);
     for (size_t i = 0; i < rings->n_files; i++)
         close(rings->files[i]);
+    if (rings->half_full >= 0)
+        close(rings->half_full);
     map_free(&rings->owners);
     map_free(&rings->by_tid);
     arena_free(&rings->arena);
@@ -455,6 +463,11 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
     int rc = hand_out(rings, until_ns, fn, context);
     rings->final_ns = until_ns != KERNEL_UNKNOWN ? until_ns : now_ns;
     return rc;
+}
+
+int kernel_rings_fd(const struct kernel_rings *rings)
+{
+    return rings->half_full;
 }
 
 void kernel_rings_state(const struct kernel_rings *rings, struct kernel_rings_state *state)

@@ -38,6 +38,9 @@ int kernel_rings_open(struct kernel_rings **rings, pid_t pid, bool page_faults, 
 int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context,
                        struct err *err);
 
+/* A descriptor that polls as readable when a ring is half full; the rings', or -1. */
+int kernel_rings_fd(const struct kernel_rings *rings);
+
 struct kernel_rings_state {
     uint64_t n_lost; /* records that did not fit into a ring */
     uint64_t n_late; /* handed out with a later time than their own */

@@ -162,6 +162,11 @@ int kernel_write_last(struct kernel *kernel, struct trace_writer *writer, const 
     return kernel->n_events == 0 ? 0 : trace_write_kernel(writer, kernel->events, kernel->n_events, err);
 }
 
+int kernel_fd(const struct kernel *kernel)
+{
+    return kernel->rings == NULL ? -1 : kernel_rings_fd(kernel->rings);
+}
+
 uint64_t kernel_n_lost(const struct kernel *kernel)
 {
     struct kernel_rings_state state;

@@ -42,6 +42,9 @@ int kernel_write(struct kernel *kernel, struct trace_writer *writer, uint64_t un
 int kernel_write_last(struct kernel *kernel, struct trace_writer *writer, const struct clock_point *first,
                       const struct clock_point *last, struct err *err);
 
+/* A descriptor that polls as readable when a ring is half full, or -1. */
+int kernel_fd(const struct kernel *kernel);
+
 /* Records that the kernel could not write, or that made no sense. */
 uint64_t kernel_n_lost(const struct kernel *kernel);
 

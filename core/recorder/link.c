@@ -338,6 +338,7 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
                                           .n_batches = count_of(packet, "batches"),
                                           .longest_pause_ms = number_of(packet, "pause_ms"),
                                           .total_ms = number_of(packet, "total_ms"),
+                                          .cpu_ms = number_of(packet, "cpu_ms"),
                                           .n_samples =
                                               command->command == RECORDER_SAMPLE ? count_of(packet, "n") : 0 };
     int rc = write_done(link, &told, err);
@@ -431,6 +432,11 @@ int link_finish(struct recorder_link *link, struct recorder_status *status, stru
 int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err)
 {
     return link->writer == NULL ? 0 : trace_write_info(link->writer, key, value, err);
+}
+
+int recorder_recovered(struct recorder_link *link, uint64_t ticks, uint64_t ns, struct err *err)
+{
+    return write_control(link, TRACE_RECOVERED, 0, ticks, ns, err);
 }
 
 void recorder_pace(struct recorder_link *link, uint32_t round_ms)

@@ -49,6 +49,9 @@ int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, 
 /* A fact for the trace; the last value of a key counts.  Returns 0, or -1 with *err set. */
 int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err);
 
+/* For the trace: at a moment (ticks) the JVM's compilers were as busy as before, ns after the pause. */
+int recorder_recovered(struct recorder_link *link, uint64_t ticks, uint64_t ns, struct err *err);
+
 /* How long a round may wait when there is little to do, from now on; 0: as long as it does without an observer. */
 void recorder_pace(struct recorder_link *link, uint32_t round_ms);
 
@@ -80,6 +83,7 @@ struct recorder_answer {
     uint32_t n_classes, n_methods;     /* instrument, remove: that were changed */
     uint32_t n_batches;                /* times that the application was stopped */
     double longest_pause_ms, total_ms; /* of which one, at most; from the command to its end */
+    double cpu_ms;                     /* CPU time of it, the stops included */
     uint32_t n_samples;
 };
 

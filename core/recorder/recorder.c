@@ -12,7 +12,7 @@
 
 /*
  * One thread can write 50 million records a second: a ring of 8 MB lasts 20 ms, and a thread may start to do so at any
- * time.  A round without records takes 20 us.
+ * time.  It wakes the recorder then; once that has seen many records, it waits no longer for the next ones.
  */
 #define ROUND_BUSY_MS   1
 #define ROUND_IDLE_MS   5
@@ -180,8 +180,11 @@ static void wait_for_something(struct recorder *r, int timeout_ms)
     struct signalfd_siginfo info;
     struct pollfd fds[] = { { .fd = r->signals, .events = POLLIN },
                             { .fd = session_fd(&r->session), .events = POLLIN },
-                            { .fd = r->gone ? -1 : r->pidfd, .events = POLLIN } };
-    poll(fds, 3, timeout_ms);
+                            { .fd = r->gone ? -1 : r->pidfd, .events = POLLIN },
+                            { .fd = kernel_fd(&r->kernel), .events = POLLIN } };
+    atomic_store(&r->session.segment->is_waiting, 1);
+    poll(fds, sizeof fds / sizeof *fds, timeout_ms);
+    atomic_store(&r->session.segment->is_waiting, 0);
     while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
         /* A started command gets the terminal's Ctrl-C itself: its end ends the recording. */
         if (info.ssi_signo != SIGCHLD && (r->plan->pid != 0 || info.ssi_code == SI_USER))
@@ -229,9 +232,11 @@ static int observe(struct recorder *r, struct err *err)
 /* How long to wait: with records on their way, not long. */
 static int round_ms(const struct recorder *r, uint64_t n_words)
 {
+    int ms = r->link.round_ms == 0 ? ROUND_IDLE_MS : (int)r->link.round_ms;
+    double left_ms = r->plan->duration_s * 1e3 - (double)(int64_t)(r->latest.monotonic_ns - r->ready_ns) / 1e6;
     if (n_words > r->session.ring_words / 16)
         return ROUND_BUSY_MS;
-    return r->link.round_ms == 0 ? ROUND_IDLE_MS : (int)r->link.round_ms;
+    return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
 }
 
 static int record(struct recorder *r, struct err *err)

@@ -72,7 +72,7 @@ struct ring {
     /* Written by the target's thread. */
     _Alignas(64) _Atomic uint64_t head;
     _Atomic uint64_t n_lost;    /* calls dropped since the ring was taken */
-    uint64_t limit;             /* head must stay below this: the tail last seen plus the ring's size */
+    uint64_t limit;             /* head stays below this: where there is room, and where the recorder is to be woken */
     uint32_t n_lost_unrecorded; /* calls dropped since the last RING_GAP */
     _Atomic uint32_t state;     /* enum ring_state */
     int32_t tid;                /* in the target's own PID namespace */
@@ -96,7 +96,10 @@ struct segment {
     uint32_t ring_words; /* a power of two */
     uint32_t epoch;      /* of the session: tokens of an earlier one are ignored by the probes */
     uint32_t n_counters;
+    uint32_t wake_words; /* with so many waiting in its ring a thread wakes the recorder; 0: never */
     uint64_t rings_offset, words_offset, stacks_offset, size_bytes;
+    /* Set by the recorder before it waits, cleared by the thread that wakes it. */
+    _Alignas(64) _Atomic uint32_t is_waiting;
     /* Written by the target. */
     _Alignas(64) _Atomic uint32_t n_rings_seen; /* rings above this were never taken */
     _Atomic uint64_t n_lost_no_ring;            /* calls dropped because all rings were taken */

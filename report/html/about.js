@@ -35,6 +35,7 @@ const infoWords = {
     "live.samples": "Stack samples",
     "live.probes_ms": "Probes cost, estimated, ms",
     "live.own_cpu_ms": "CPU time of the recorder, ms",
+    "live.rewriting_ms": "changing classes, ms",
     "live.recovery_ms": "JIT busy after the batches, ms",
     "mmprof.version": "mmprof"
 };

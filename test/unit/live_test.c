@@ -24,17 +24,19 @@ struct sim {
     bool has_probes[N_METHODS], is_armed[N_METHODS];
     struct live *live;
     uint64_t now_ns, round_ns, round_end_ns, end_ns, own_ns, pauses_ns, last_batch_ns;
-    uint64_t words[1 << 16];
+    uint64_t words[1 << 13]; /* then the recorder is woken */
     size_t n_words;
-    struct live_orders last_look;
-    uint32_t n_looks, n_batches, n_removed;
+    uint32_t last_n_samples, n_looks, n_batches, n_removed;
     uint64_t look_end_ns, batch_end_ns;
     uint64_t n_probed[N_METHODS]; /* calls with probes */
     uint64_t n_round_calls;
     double busy; /* CPU time of the target per wall time */
     double jit;  /* after a batch, for recovery_ns */
     uint64_t recovery_ns;
-    uint64_t first_off_ns[N_METHODS]; /* when it was switched off first */
+    uint64_t first_on_ns[N_METHODS], first_off_ns[N_METHODS]; /* its first record; when it was switched off first */
+    uint64_t sample_ns, batch_ns;                             /* what a sample and a batch cost */
+    uint64_t sampling_ns, rewriting_ns;
+    uint32_t n_samples;
 };
 
 static void must(int rc, const struct err *err)
@@ -100,10 +102,14 @@ static void follow_orders(struct sim *sim, const struct live_orders *orders)
     if (orders->n_samples > 0) {
         sim->n_looks++;
         sim->look_end_ns = sim->now_ns + orders->n_samples * orders->sample_ms * MS;
+        sim->last_n_samples = orders->n_samples;
+        sim->n_samples += orders->n_samples;
+        sim->sampling_ns += orders->n_samples * sim->sample_ns;
     }
     if (orders->n_instrument + orders->n_remove > 0) {
         sim->n_batches++;
         sim->pauses_ns += 50 * MS;
+        sim->rewriting_ns += sim->batch_ns;
         sim->batch_end_ns = sim->now_ns + 50 * MS;
     }
 }
@@ -131,6 +137,9 @@ static void do_round(struct sim *sim)
                                   .jit_cpu_ns = jit_ns(sim),
                                   .pair_ns = PAIR_NS,
                                   .pauses_ms = (double)sim->pauses_ns / 1e6,
+                                  .sampling_ns = (double)sim->sampling_ns,
+                                  .rewriting_ns = (double)sim->rewriting_ns,
+                                  .n_samples = sim->n_samples,
                                   .ready = true,
                                   .busy = sim->look_end_ns + sim->batch_end_ns != 0 };
     must(live_round(sim->live, &status, &orders, &err), &err);
@@ -162,6 +171,8 @@ static void call(struct sim *sim, uint32_t id)
     bool is_recorded = sim->has_probes[id] && sim->is_armed[id];
     if (is_recorded) {
         sim->n_probed[id]++;
+        if (sim->first_on_ns[id] == 0)
+            sim->first_on_ns[id] = sim->now_ns;
         record(sim, RING_ENTER, id);
         work(sim, PAIR_NS);
     }
@@ -180,6 +191,8 @@ static struct sim *new_sim(const struct live_options *options)
     sim.now_ns = SECOND;
     sim.round_end_ns = sim.now_ns + 5 * MS;
     sim.busy = 1;
+    sim.sample_ns = MS / 4;
+    sim.batch_ns = 100 * MS;
     must(live_open(&sim.live, options, &err), &err);
     return &sim;
 }
@@ -240,7 +253,8 @@ static void test_extreme_rate(void)
     sim->methods[2] = (struct sim_method){ 0, 0, 50, 0.9 };
     run(sim, 1, 4);
     CHECK("a method called 20 million times a second is switched off", sim->n_batches > 0 && !sim->is_armed[2]);
-    CHECK("within 20 ms of its first record, and hardly armed again", sim->n_probed[2] * (PAIR_NS + 50) < 40 * MS);
+    CHECK("within 5 ms of its first record", sim->first_off_ns[2] - sim->first_on_ns[2] < 5 * MS);
+    CHECK("and hardly armed again", sim->n_probed[2] * (PAIR_NS + 50) < 40 * MS);
     CHECK("its caller is not", is_armed(sim, 1));
     CHECK_TEXT("the reason is said", live_why_text(method_of(sim, 2)->why), "it is called too often");
     CHECK("the rate is known", method_of(sim, 2)->calls_per_s > 3e6 && method_of(sim, 2)->calls_per_s < 2.1e7);
@@ -348,6 +362,47 @@ static void test_new_phase(void)
     live_close(sim->live);
 }
 
+static double all_costs_ns(const struct sim *sim)
+{
+    struct live_cost cost;
+    live_cost(sim->live, &cost);
+    return cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns;
+}
+
+/* After the first look and the first batch all is paid for: 25 ms of samples, and 100 ms of rewriting. */
+static void test_all_costs(void)
+{
+    struct sim *sim = new_sim(&usual);
+    sim->methods[1] = (struct sim_method){ 2, 10, 1000000, 1 };
+    sim->methods[2] = (struct sim_method){ 0, 0, 1000000, 0.9 };
+    run(sim, 1, 10);
+    CHECK_NUMBER("until the first batch is paid for there is no other look", sim->n_looks, 1);
+    run(sim, 1, 20);
+    CHECK("then there is", sim->n_looks >= 2);
+    for (uint64_t seconds = 0; seconds < 270; seconds += 30) {
+        run(sim, 1, 30);
+        if (all_costs_ns(sim) > usual.budget * (double)(sim->now_ns - SECOND))
+            break;
+    }
+    CHECK("from then on all costs together keep within the budget", sim->now_ns >= 300 * SECOND);
+    CHECK("looks go on", sim->n_looks >= 8);
+    live_close(sim->live);
+}
+
+/* A program with deep stacks: 20 ms for each sample. */
+static void test_dear_samples(void)
+{
+    struct sim *sim = new_sim(&usual);
+    sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
+    sim->sample_ns = 20 * MS;
+    run(sim, 1, 60);
+    CHECK_NUMBER("samples that cost 2 s are not repeated in the first minute", sim->n_looks, 1);
+    run(sim, 1, 240);
+    CHECK("but not never", sim->n_looks >= 3);
+    CHECK_NUMBER("with few samples", sim->last_n_samples, 20);
+    live_close(sim->live);
+}
+
 /* A server that does next to nothing. */
 static void test_idle(void)
 {
@@ -369,6 +424,8 @@ int main(void)
     test_change();
     test_recovery();
     test_new_phase();
+    test_all_costs();
+    test_dear_samples();
     test_idle();
     return tap_done();
 }

@@ -1,0 +1,49 @@
+/*
+ * What a live session tells of itself.
+ */
+#include "phases/live_internal.h"
+
+enum live_stage live_stage(const struct live *live)
+{
+    return live->stage;
+}
+
+const struct live_method *live_methods(const struct live *live, size_t *n)
+{
+    *n = live->n_methods;
+    return live->methods;
+}
+
+const struct live_recovery *live_recoveries(const struct live *live, size_t *n)
+{
+    *n = live->n_recoveries;
+    return live->recoveries;
+}
+
+void live_cost(const struct live *live, struct live_cost *cost)
+{
+    *cost = (struct live_cost){ .probes_ns = live->probes_ns,
+                                .own_cpu_ns = live->now.own_cpu_ns - live->first.own_cpu_ns,
+                                .cpu_ns = live->now.cpu_ns - live->first.cpu_ns,
+                                .sampling_ns = live->now.sampling_ns,
+                                .rewriting_ns = live->now.rewriting_ns,
+                                .pauses_ms = live->now.pauses_ms,
+                                .recovery_ms = live->recovery_ms,
+                                .n_batches = live->n_batches };
+    double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
+    double records = (double)(live->records_seen - live->mark_records[0]);
+    cost->probes_now = cpu_ns <= 0 ? 0 : records * live->now.pair_ns / 2 / cpu_ns;
+}
+
+const char *live_state_name(enum live_state state)
+{
+    static const char *const names[] = { "armed", "disarmed", "tried", "removed" };
+    return names[state];
+}
+
+const char *live_why_text(enum live_why why)
+{
+    static const char *const texts[] = { "", "its calls are too short", "it is called too often",
+                                         "it does not fit into the budget" };
+    return texts[why];
+}
