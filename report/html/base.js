@@ -123,6 +123,11 @@ function shortName(name) {
     return /^[\w.$<>/-]+$/.test(plain) ? plain.slice(at + 1) : name;
 }
 
+/* 0 of none; of more numbers than a call may have arguments. */
+function largest(numbers) {
+    return numbers.reduce((most, number) => Math.max(most, number), 0);
+}
+
 /* ---- colours ---- */
 
 /* A shade of the accent, 0..1, and what can be read on it; light or dark, the page's colours decide. */

@@ -61,7 +61,16 @@ function box(item) {
         }),
         text === ""
             ? null
-            : svg("text", { x: x + 4, y: depth * iciclePitch + 14, style: { fill: inkOn(strength) } }, text)
+            : svg(
+                  "text",
+                  {
+                      "aria-hidden": "true",
+                      x: x + 4,
+                      y: depth * iciclePitch + 14,
+                      style: { fill: inkOn(strength) }
+                  },
+                  text
+              )
     );
 }
 
@@ -143,7 +152,7 @@ function icicleKey(event) {
 function drawIcicle(width) {
     const placed = place(width),
         depth = placed.reduce((most, item) => Math.max(most, item.depth), 0);
-    callTree.highestCpi = Math.max(...placed.map((item) => cpiOf(item.node) ?? 0));
+    callTree.highestCpi = largest(placed.map((item) => cpiOf(item.node) ?? 0));
     const chart = svg("svg", {
         viewBox: "0 0 " + width + " " + ((depth + 1) * iciclePitch + 2),
         role: "tree",

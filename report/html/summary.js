@@ -49,8 +49,9 @@ function timeSentence() {
         ", with ",
         html("b", {}, formatNs(about.cpu_ns)),
         about.clock === "cpu"
-            ? " of CPU time, on " + (about.cpu_ns / about.duration_ns).toFixed(2) + " CPUs: "
-            : " of wall time in the threads that ran probes: ",
+            ? " of CPU time, on " + (about.cpu_ns / about.duration_ns).toFixed(2) + " CPUs"
+            : " of wall time in the threads that ran probes",
+        where.length === 0 ? "" : ": ",
         where,
         "."
     );
@@ -84,6 +85,9 @@ function cpiSentence() {
     const total = data.phases.rows.find((row) => row.kind === "total"),
         average = valueOf(data.phases, total, "cpi");
     if (average === null) return null;
+    const isPartly = data.phases.rows.some(
+        (row) => valueOf(data.phases, row, "self_share") >= 0.01 && valueOf(data.phases, row, "cpi") === null
+    );
     const worst = data.phases.rows
         .filter(
             (row) =>
@@ -97,7 +101,7 @@ function cpiSentence() {
         {},
         "An instruction takes ",
         html("b", {}, formatRatio(average) + " cycles"),
-        " on the average",
+        isPartly ? " on the average of what was counted" : " on the average",
         worst === undefined
             ? "; no phase takes more"
             : [
@@ -116,7 +120,7 @@ function warnings() {
     if (about.calls_lost > 0.001 * (about.calls + about.calls_lost))
         said.push(percent(about.calls_lost / (about.calls + about.calls_lost)) + " of the calls were not recorded");
     if (about.accounted_share !== undefined && Math.abs(about.accounted_share - 1) > 0.05)
-        said.push("only " + percent(about.accounted_share) + " of the process\u2019 CPU time is accounted for");
+        said.push(percent(about.accounted_share) + " of the process\u2019 CPU time is accounted for");
     if (about.kernel_records_lost > 0) said.push("the kernel dropped records of its own: CPU times are estimates");
     if (about.info["recording.mode"] === "all" && about.probe_ns !== null && about.probe_ns > 0.05 * about.cpu_ns)
         said.push(

@@ -3,7 +3,8 @@
 const line = data.timeline;
 const lineView = { step: 0, rate: 0, redraw: () => {} };
 
-const regionColours = 7,
+const carpetShades = 16,
+    regionColours = 7,
     regionRowsAtFirst = 8;
 
 const lineLeft = 50,
@@ -61,8 +62,8 @@ function drawCpus(chart, width, top, height) {
             sums[i] += cpus;
         });
     /* A whole number of CPUs; a thread's last moments may be charged to the next step. */
-    const marks = roundSteps(Math.max(1, Math.round(Math.max(...sums))), 4);
-    const highest = Math.max(marks[marks.length - 1], ...sums),
+    const marks = roundSteps(Math.max(1, Math.round(largest(sums))), 4);
+    const highest = Math.max(marks[marks.length - 1], largest(sums)),
         y = (v) => top + height * (1 - v / (highest || 1));
     yAxis(chart, width, top, y, marks, "CPUs in use", (mark) => String(Number(mark.toPrecision(3))));
     const base = new Array(line.steps).fill(0);
@@ -130,13 +131,13 @@ function drawRate(chart, width, top, height) {
     return top + height;
 }
 
-/* Runs of steps of the same region. */
-function regionRuns() {
+/* Runs of steps with the same value: from start to before end. */
+function runsOf(values) {
     const runs = [];
-    line.of_step.forEach((number, i) => {
+    values.forEach((value, i) => {
         const last = runs[runs.length - 1];
-        if (last !== undefined && last.number === number) last.end = i + 1;
-        else runs.push({ number, start: i, end: i + 1 });
+        if (last !== undefined && last.value === value) last.end = i + 1;
+        else runs.push({ value, start: i, end: i + 1 });
     });
     return runs;
 }
@@ -146,7 +147,7 @@ function drawRegions(chart, width, top) {
         height = 18,
         gc = line.parts.find((part) => part.key === "gc");
     chart.append(svg("text", { class: "quiet", x: lineLeft - 6, y: top + 13, "text-anchor": "end" }, "region"));
-    for (const run of regionRuns()) {
+    for (const run of runsOf(line.of_step)) {
         const w = x(run.end) - x(run.start);
         chart.append(
             svg(
@@ -156,12 +157,12 @@ function drawRegions(chart, width, top) {
                     y: top,
                     width: Math.max(0.5, w),
                     height,
-                    style: { fill: regionColour(run.number) }
+                    style: { fill: regionColour(run.value) }
                 },
-                svg("title", {}, "region " + regionName(run.number))
+                svg("title", {}, "region " + regionName(run.value))
             )
         );
-        if (w > 16 && run.number > 0)
+        if (w > 16 && run.value > 0)
             chart.append(
                 svg(
                     "text",
@@ -171,7 +172,7 @@ function drawRegions(chart, width, top) {
                         "text-anchor": "middle",
                         style: { fill: "var(--on-region)", "font-size": "11px" }
                     },
-                    regionName(run.number)
+                    regionName(run.value)
                 )
             );
     }
@@ -198,12 +199,12 @@ function drawRegions(chart, width, top) {
 function drawCarpet(chart, width, top) {
     const x = lineX(width),
         height = 15;
-    const highest = Math.max(0.01, ...line.rows.flatMap((row) => row.cpus));
+    const highest = Math.max(0.01, largest(line.rows.flatMap((row) => row.cpus)));
     chart.append(
         svg(
             "text",
             { class: "quiet", x: lineLeft, y: top - 5 },
-            "phases by their own time; the strongest colour is " + highest.toFixed(2) + " CPUs"
+            "own time of phases, up to " + highest.toFixed(2) + " CPUs"
         )
     );
     line.rows.forEach((row, r) => {
@@ -217,18 +218,17 @@ function drawCarpet(chart, width, top) {
                 style: { fill: "var(--wash)" }
             })
         );
-        row.cpus.forEach((cpus, i) => {
-            if (cpus > highest * 0.004)
+        for (const run of runsOf(row.cpus.map((cpus) => Math.round(carpetShades * Math.sqrt(cpus / highest)))))
+            if (run.value > 0)
                 chart.append(
                     svg("rect", {
-                        x: x(i).toFixed(2),
+                        x: x(run.start).toFixed(2),
                         y,
-                        width: (x(i + 1) - x(i) + 0.2).toFixed(2),
+                        width: (x(run.end) - x(run.start) + 0.2).toFixed(2),
                         height,
-                        style: { fill: shade(Math.sqrt(cpus / highest)) }
+                        style: { fill: shade(run.value / carpetShades) }
                     })
                 );
-        });
         chart.append(
             svg(
                 "text",
@@ -364,6 +364,12 @@ function rateControls() {
     );
 }
 
+/* The last step may be shorter. */
+function timeOfRegion(number) {
+    const lengthOf = (i) => Math.min(line.step_ns, line.end_ns - i * line.step_ns);
+    return line.of_step.reduce((sum, other, i) => sum + (other === number ? lengthOf(i) : 0), 0);
+}
+
 function regionRow(region) {
     const number = region.is_gc ? region.number + ", garbage collector" : String(region.number);
     const rows = region.rows.map((row) => row.label + " " + percent(row.share)).join(", ");
@@ -376,7 +382,7 @@ function regionRow(region) {
             html("span", { class: "swatch", style: { background: regionColour(region.number) } }),
             number
         ),
-        html("td", {}, formatNs(region.n_steps * line.step_ns)),
+        html("td", {}, formatNs(timeOfRegion(region.number))),
         html("td", {}, formatCount(region.n_times)),
         html("td", {}, formatNs(region.cpu_ns)),
         line.rates.slice(0, 1).map((rate, i) => html("td", {}, formatRatio(region.rates[i]))),

@@ -17,6 +17,8 @@ struct made {
     struct report_source source;
     struct report_trace trace;
     struct table table;
+    bool wants_line;
+    struct timeline_read line;
     char *page;
     cJSON *json; /* the page's own */
 };
@@ -25,9 +27,11 @@ static void make_page(struct made *made)
 {
     size_t n = 0;
     FILE *out = open_memstream(&made->page, &n);
-    const struct html_page page = {
-        .traces = &made->trace, .n_traces = 1, .phases = &made->table, .no_line = "no reason"
-    };
+    const struct html_page page = { .traces = &made->trace,
+                                    .n_traces = 1,
+                                    .phases = &made->table,
+                                    .line = made->line.timeline == NULL ? NULL : &made->line,
+                                    .no_line = "for <reasons>" };
     int rc = html_write(&page, out, &err);
     fclose(out);
     if (rc < 0)
@@ -49,7 +53,7 @@ static void read_back(struct maker *m, struct made *made, uint64_t end_ticks)
     maker_close(m, end_ticks);
     made->reader = maker_read(m);
     maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){ .path = "t.dat",
+    made->source = (struct report_source){ .path = m->path,
                                            .reader = made->reader,
                                            .tree = &made->tree,
                                            .clock = report_clock(&made->tree, PHASES_CPU),
@@ -58,6 +62,9 @@ static void read_back(struct maker *m, struct made *made, uint64_t end_ticks)
     made->trace.source = &made->source;
     made->trace.totals = totals;
     maker_must(m, report_make(&made->source, totals, made->trace.n_totals, &wish, &made->table, &m->err));
+    if (made->wants_line)
+        maker_must(m, timeline_read(&made->source, totals, made->trace.n_totals, &wish, 0, HTML_STEPS_MAX, false,
+                                    &made->line, &m->err));
     make_page(made);
     made->json = data_of(made->page);
 }
@@ -66,6 +73,7 @@ static void done(struct made *made)
 {
     cJSON_Delete(made->json);
     free(made->page);
+    timeline_close(made->line.timeline);
     calltree_free(&made->tree);
     trace_close(made->reader);
     arena_free(&arena);
@@ -257,6 +265,55 @@ static void test_not_counted(void)
     done(&made);
 }
 
+/* ---- the time line ---- */
+
+static double sum_at(const struct made *made, const char *path)
+{
+    const cJSON *json;
+    double sum = 0;
+    cJSON_ArrayForEach(json, at(made, path)) sum += json->valuedouble;
+    return sum;
+}
+
+static void test_timeline(void)
+{
+    struct maker m;
+    struct made made = { .wants_line = true };
+    maker_open_scaled(&m, "html.dat", 1000);
+    GROUPS(&m, "cycles:u instructions:u");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, 0, "a/B", "run", "()V");
+    maker_method(&m, 1, "a/B", "rest", "()V");
+    /* 400 ms of the one at CPI 2, then 400 ms of the other at CPI 4. */
+    for (uint64_t t = 0; t < 400000; t += 1000)
+        STEPS(&m, 0, ENTER(0, t, t * 2, t), EXIT(0, t + 1000, (t + 1000) * 2, t + 1000));
+    for (uint64_t t = 0; t < 400000; t += 1000)
+        STEPS(&m, 0, ENTER(1, 400000 + t, 800000 + t * 4, 400000 + t), EXIT(1, 401000 + t, 804000 + t * 4, 401000 + t));
+    read_back(&m, &made, 800000);
+    double n = number_at(&made, "timeline.steps");
+    CHECK("there are not more steps than are wished for", n > 100 && n <= HTML_STEPS_MAX);
+    CHECK_TEXT("the first part is the application", text_at(&made, "timeline.parts.0.key"), "application");
+    CHECK("it had a CPU all the time", sum_at(&made, "timeline.parts.0.cpus") == n);
+    CHECK_TEXT("CPI was measured", text_at(&made, "timeline.rates.0.name"), "CPI");
+    CHECK_NUMBER("it is 2 at first", number_at(&made, "timeline.rates.0.parts.0.values.0") * 1000, 2000);
+    double sum = sum_at(&made, "timeline.rates.0.parts.0.values");
+    CHECK("and 4 in the second half", sum > 2.99 * n && sum < 3.01 * n);
+    CHECK_NUMBER("each step is in a region", cJSON_GetArraySize(at(&made, "timeline.of_step")), n);
+    CHECK_NUMBER("regions have CPI, too", number_at(&made, "timeline.regions.1.rates.0") * 1000, 2000);
+    CHECK_TEXT("and phases", text_at(&made, "timeline.regions.1.rows.0.label"), "B.run");
+    done(&made);
+}
+
+static void test_no_timeline(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    maker_open(&m, "html.dat");
+    read_back(&m, &made, 1000);
+    CHECK_TEXT("without a time line the page says why", text_at(&made, "timeline.why"), "for <reasons>");
+    done(&made);
+}
+
 /* ---- bounds ---- */
 
 /* Every context has as little as the others. */
@@ -303,6 +360,8 @@ int main(void)
     test_escapes();
     test_counted();
     test_not_counted();
+    test_timeline();
+    test_no_timeline();
     test_bounds();
     test_empty();
     return tap_done();
