@@ -29,11 +29,13 @@ uint8_t *encode_counters(uint8_t *at, uint64_t *before, const uint64_t *values, 
     return at;
 }
 
-/* A gap, or an exit whose entry is not the chunk's latest open one. */
+/* A gap, a virtual thread, or an exit whose entry is not the chunk's latest open one. */
 static uint8_t *put_other(uint8_t *at, uint64_t delta, uint32_t kind, uint32_t operand)
 {
     at = number_put(at, delta << TAG_BITS | TAG_OTHER);
-    return number_put(at, (uint64_t)operand << TAG_BITS | (kind - RING_EXIT + OTHER_EXIT));
+    if (kind >= RING_RESUME && kind < RING_GAP)
+        return number_put(at, ((uint64_t)operand << TAG_BITS | (kind - RING_RESUME)) << TAG_BITS | OTHER_VIRTUAL);
+    return number_put(at, (uint64_t)operand << TAG_BITS | (kind >= RING_GAP ? OTHER_GAP : kind - RING_EXIT));
 }
 
 /*
@@ -59,7 +61,7 @@ size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_
         uint32_t kind = (uint32_t)ring_word_kind(*word), method = ring_word_method(*word);
         uint32_t if_exit = 0 - (uint32_t)(kind != RING_ENTER); /* masks: gcc makes branches of conditions */
         before = ticks;
-        if (UNLIKELY(((*top ^ method) & if_exit) != 0 || kind == RING_GAP)) {
+        if (UNLIKELY(((*top ^ method) & if_exit) != 0 || kind >= RING_RESUME)) {
             at = put_other(at, delta, kind, method);
         } else {
             at = number_put(at, delta << TAG_BITS | kind);

@@ -3,15 +3,21 @@
  *
  * A record is one 64-bit word, followed by n_counters words with the thread's counters (cumulative values):
  *
- *     bits 63..62  kind (enum ring_kind)
- *     bits 61..42  method id (for RING_GAP: the number of calls lost, at most RING_METHOD_MAX)
- *     bits 41..0   low bits of the timestamp in ticks; they wrap after 2^42 ticks (24 minutes at 3 GHz), and the
+ *     bits 63..61  kind (enum ring_kind)
+ *     bits 60..41  method id, or a number of the same size (see the kinds)
+ *     bits 40..0   low bits of the timestamp in ticks; they wrap after 2^41 ticks (12 minutes at 3 GHz), and the
  *                  recorder, which drains much more often, restores the rest
  *
  * Each ring has one writer (its thread) and one reader (the recorder).  head and tail count words since the ring was
  * made and never wrap.  Nobody waits: an entry that finds no room, or would take the room reserved for the exits of
  * the calls open at that moment, is dropped together with its exit, and counted (n_lost); the stream that remains is
  * well nested.  Everything here comes from another process: the reader checks it.
+ *
+ * Virtual threads have no ring: they write into that of the thread that carries them.  When one comes (RING_MOUNT), the
+ * calls that are open in the ring are the carrier's and wait; its own, left open in some ring before, follow as
+ * RING_RESUME.  When it goes (RING_UNMOUNT), all that were opened since go with it, and the carrier's go on.  What it
+ * leaves open gets a number, its ticket, which its next RING_MOUNT has, too; a ticket is used again only after that.
+ * An UNMOUNT without a MOUNT takes all open calls: the virtual thread had been there before the first record.
  */
 #ifndef CORE_TRACE_RING_H
 #define CORE_TRACE_RING_H
@@ -20,22 +26,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RING_TICKS_BITS   42
+#define RING_TICKS_BITS   41
 #define RING_METHOD_BITS  20
 #define RING_METHOD_MAX   ((1u << RING_METHOD_BITS) - 1)
 #define RING_COUNTERS_MAX 81
+#define RING_KIND_SHIFT   (RING_METHOD_BITS + RING_TICKS_BITS)
 
-enum ring_kind { RING_ENTER = 0, RING_EXIT = 1, RING_UNWIND = 2, RING_GAP = 3 };
+enum ring_kind {
+    RING_ENTER = 0,
+    RING_EXIT = 1,
+    RING_UNWIND = 2,  /* an exit by an exception */
+    RING_RESUME = 3,  /* a call that the virtual thread had left open; outermost first */
+    RING_MOUNT = 4,   /* a virtual thread comes; its ticket, or 0: it left no call open */
+    RING_UNMOUNT = 5, /* it goes; its ticket, or 0 */
+    RING_GAP = 6      /* the number of calls lost, at most RING_METHOD_MAX */
+};
 
 static inline uint64_t ring_word(enum ring_kind kind, uint32_t method, uint64_t ticks)
 {
-    return (uint64_t)kind << 62 | (uint64_t)(method & RING_METHOD_MAX) << RING_TICKS_BITS |
+    return (uint64_t)kind << RING_KIND_SHIFT | (uint64_t)(method & RING_METHOD_MAX) << RING_TICKS_BITS |
            (ticks & ((UINT64_C(1) << RING_TICKS_BITS) - 1));
 }
 
 static inline enum ring_kind ring_word_kind(uint64_t word)
 {
-    return (enum ring_kind)(word >> 62);
+    return (enum ring_kind)(word >> RING_KIND_SHIFT);
 }
 
 static inline uint32_t ring_word_method(uint64_t word)

@@ -28,7 +28,12 @@ enum trace_kind {
     TRACE_ENTER,  /* 'method' was entered */
     TRACE_EXIT,   /* and left normally */
     TRACE_UNWIND, /* or left by an exception */
-    TRACE_GAP,    /* 'count' calls (entry, exit and all) could not be recorded since the record before */
+    /* Virtual threads come and go, and the calls that they left open with them: 'count' is the ticket, or 0.  What one
+     * leaves open with a ticket comes back with it, maybe in another thread, and later in the trace. */
+    TRACE_RESUME,  /* 'method' had been left open by the virtual thread of the MOUNT before */
+    TRACE_MOUNT,   /* one comes: the calls open now are the carrier's, and wait */
+    TRACE_UNMOUNT, /* it goes, and what was opened since the MOUNT with it; without one, all */
+    TRACE_GAP,     /* 'count' calls (entry, exit and all) could not be recorded since the record before */
     /* from the kernel; 'thread' and 'ticks' are set */
     TRACE_CPU_IN,        /* the thread got a CPU */
     TRACE_CPU_OUT,       /* it left the CPU because it waits */
@@ -136,7 +141,7 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
 
 /*
  * Records of one thread as its ring holds them (core/trace/ring.h): n_words words, a whole number of records of
- * 1 + n_counters words each; now (in ticks) is a moment after the last of them and less than 2^42 ticks after the
+ * 1 + n_counters words each; now (in ticks) is a moment after the last of them and less than 2^41 ticks after the
  * first.  What was given before by the other functions is written out first.
  */
 int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,

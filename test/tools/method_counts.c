@@ -5,7 +5,8 @@
  *     METHOD micro/Exceptions.level2(I)I 1000001 300000 700001 0
  *     RECORDS 8000004 LOST 0 CUT 0 UNNESTED 0
  *
- * UNNESTED counts the exits that leave another method than the one entered last.  A class that several class loaders
+ * UNNESTED counts the exits that leave another method than the one entered last.  A virtual thread's calls may end in
+ * another thread than they began in.  A class that several class loaders
  * defined has several lines.
  */
 #include "core/trace/trace.h"
@@ -22,6 +23,7 @@ struct counts {
 struct frames {
     uint32_t *methods;
     size_t n, n_room;
+    size_t n_carrier; /* of n, while a virtual thread is here */
 };
 
 static struct counts *methods;
@@ -45,20 +47,19 @@ static void *grown(void *items, size_t *n, size_t index, size_t item_bytes)
     return more;
 }
 
-static void enter(const struct trace_event *event)
+static void push(const struct trace_event *event)
 {
     struct frames *frames = &threads[event->thread];
     frames->methods = grown(frames->methods, &frames->n_room, frames->n, sizeof *frames->methods);
     frames->methods[frames->n++] = event->method;
-    methods[event->method].entered++;
 }
 
 static void leave(const struct trace_event *event)
 {
     struct frames *frames = &threads[event->thread];
-    if (frames->n == 0 || frames->methods[frames->n - 1] != event->method)
+    if (frames->n <= frames->n_carrier || frames->methods[frames->n - 1] != event->method)
         n_unnested++;
-    if (frames->n > 0)
+    if (frames->n > frames->n_carrier)
         frames->n--;
     if (event->kind == TRACE_EXIT)
         methods[event->method].returned++;
@@ -66,19 +67,31 @@ static void leave(const struct trace_event *event)
         methods[event->method].thrown++;
 }
 
+/* A virtual thread comes or goes. */
+static void change(const struct trace_event *event)
+{
+    struct frames *frames = &threads[event->thread];
+    if (event->kind == TRACE_UNMOUNT)
+        frames->n = frames->n_carrier;
+    frames->n_carrier = event->kind == TRACE_MOUNT ? frames->n : 0;
+}
+
 static void count(const struct trace_event *event)
 {
     if (event->kind == TRACE_GAP)
         n_lost += event->count;
-    if (event->kind != TRACE_ENTER && event->kind != TRACE_EXIT && event->kind != TRACE_UNWIND)
+    if (event->kind >= TRACE_GAP)
         return;
-    n_records++;
+    n_records += event->kind <= TRACE_UNWIND;
     methods = grown(methods, &n_methods, event->method, sizeof *methods);
     threads = grown(threads, &n_threads, event->thread, sizeof *threads);
-    if (event->kind == TRACE_ENTER)
-        enter(event);
-    else
+    methods[event->method].entered += event->kind == TRACE_ENTER;
+    if (event->kind == TRACE_ENTER || event->kind == TRACE_RESUME)
+        push(event);
+    else if (event->kind == TRACE_EXIT || event->kind == TRACE_UNWIND)
         leave(event);
+    else
+        change(event);
 }
 
 static void print(const struct trace_reader *reader)

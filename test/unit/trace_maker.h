@@ -20,10 +20,10 @@ struct maker {
     size_t n_counters;
 };
 
-/* A step of a thread: entry, exit, unwind or gap at a time, with the counters' values after it. */
+/* A step of a thread: entry, exit and so on at a time, with the counters' values after it. */
 struct step {
     enum ring_kind kind;
-    uint32_t method; /* RING_GAP: calls lost */
+    uint32_t method; /* RING_GAP: calls lost; RING_MOUNT, RING_UNMOUNT: a ticket */
     uint64_t ticks;
     uint64_t counters[TRACE_COLUMNS_MAX];
 };
@@ -146,6 +146,28 @@ static inline void maker_groups(struct maker *m, const char *const *groups)
         {                   \
             __VA_ARGS__     \
         }                   \
+    }
+
+#define RESUME(method, ticks, ...)  \
+    {                               \
+        RING_RESUME, method, ticks, \
+        {                           \
+            __VA_ARGS__             \
+        }                           \
+    }
+#define MOUNT(ticket, ticks, ...)  \
+    {                              \
+        RING_MOUNT, ticket, ticks, \
+        {                          \
+            __VA_ARGS__            \
+        }                          \
+    }
+#define UNMOUNT(ticket, ticks, ...)  \
+    {                                \
+        RING_UNMOUNT, ticket, ticks, \
+        {                            \
+            __VA_ARGS__              \
+        }                            \
     }
 
 #define KERNEL(m, ...)                                                                                                 \

@@ -20,7 +20,7 @@ struct stream {
 static void add_record(struct stream *s, enum ring_kind kind, uint32_t method, uint32_t thread)
 {
     uint64_t *word = s->words + s->n_words;
-    bool is_gap = kind == RING_GAP;
+    bool has_method = kind <= RING_RESUME;
     s->n_words += 1 + s->n_counters;
     word[0] = ring_word(kind, method, s->ticks);
     /* Of many, a part changes, as with groups that take turns. */
@@ -32,13 +32,13 @@ static void add_record(struct stream *s, enum ring_kind kind, uint32_t method, u
         word[1 + i] = s->counters[i];
     }
     struct trace_event event = { .kind = (enum trace_kind)kind, .thread = thread, .ticks = s->ticks };
-    event.method = is_gap ? 0 : method;
-    event.count = is_gap ? method : 0;
+    event.method = has_method ? method : 0;
+    event.count = has_method ? 0 : method;
     event.counters = s->counters;
     see_event(&s->expected, &event, s->n_counters);
 }
 
-/* Calls, deep at times; a few exits without an entry, a few exits of the wrong method, a few gaps. */
+/* Calls, deep at times; a few exits without an entry, or of the wrong method, a few gaps, a few virtual threads. */
 static void add_random(struct stream *s, uint32_t thread)
 {
     uint64_t r = random_next(&s->random);
@@ -48,6 +48,8 @@ static void add_random(struct stream *s, uint32_t thread)
         add_record(s, RING_GAP, (uint32_t)(r >> 20) & RING_METHOD_MAX, thread);
     else if ((r >> 40 & 0xfff) < 8)
         add_record(s, r >> 32 & 1 ? RING_EXIT : RING_UNWIND, (uint32_t)(r >> 20) & RING_METHOD_MAX, thread);
+    else if ((r >> 40 & 0xfff) < 64)
+        add_record(s, (enum ring_kind)(RING_RESUME + (r >> 34 & 0xff) % 3), (uint32_t)r & RING_METHOD_MAX, thread);
     else if (s->depth == 0 || (rises && s->depth < 8192)) {
         s->stack[s->depth] = r >> 34 & 1 ? (uint32_t)(r >> 20) & 0xff : (uint32_t)(r >> 20) & RING_METHOD_MAX;
         add_record(s, RING_ENTER, s->stack[s->depth++], thread);
@@ -92,7 +94,7 @@ static void test_random_streams(size_t n_counters)
     s->words = calloc((size_t)N_RECORDS * (1 + n_counters), sizeof *s->words);
     s->n_counters = n_counters;
     s->random = 88172645463325252u + n_counters;
-    s->ticks = (UINT64_C(7) << RING_TICKS_BITS) - 1000000; /* the 42 bits wrap in the first round */
+    s->ticks = (UINT64_C(7) << RING_TICKS_BITS) - 1000000; /* the low bits wrap in the first round */
     struct trace_writer *writer = open_scratch("random");
     int rc = n_counters == 0 ? 0 : write_counters(writer, n_counters);
     for (int round = 0; round < N_ROUNDS; round++) {
@@ -131,8 +133,9 @@ static void test_garbage(void)
     bool kept = rc == 0 && seen.n == N, in_order = true;
     for (size_t i = 0; i < seen.n; i++) {
         const struct trace_event *event = &seen.events[i].event;
-        uint64_t operand = event->kind == TRACE_GAP ? event->count : event->method;
-        kept = kept && event->kind == (enum trace_kind)ring_word_kind(words[i]);
+        uint64_t operand = event->kind <= TRACE_RESUME ? event->method : event->count;
+        enum ring_kind kind = ring_word_kind(words[i]);
+        kept = kept && event->kind == (kind > RING_GAP ? TRACE_GAP : (enum trace_kind)kind);
         kept = kept && operand == ring_word_method(words[i]);
         in_order = in_order && event->ticks <= now + 77;
         if (i > 0)
