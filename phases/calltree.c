@@ -196,30 +196,8 @@ static int on_kernel(struct builder *b, const struct trace_event *event, struct 
     return clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err);
 }
 
-/* A call that finds no room: its nearest caller of the same method takes it, or the root's folded node. */
-static int fold(struct builder *b, struct thread *t, uint32_t method, struct err *err)
-{
-    const struct calltree_node *nodes = b->store.nodes;
-    uint32_t target = t->node, root = b->tree->roots[t->known.root].node;
-    while (target != root && nodes[target].method != method)
-        target = nodes[target].parent;
-    if (target == root && node_store_folded_child(&b->store, root, &target, err) < 0)
-        return -1;
-    if (t->n_folds == t->folds_room) {
-        uint32_t room = t->folds_room == 0 ? 64 : t->folds_room * 2;
-        struct fold *folds = realloc(t->folds, room * sizeof *folds);
-        if (folds == NULL)
-            return err_set(err, "out of memory for a stack of %u calls", room);
-        t->folds = folds;
-        t->folds_room = room;
-    }
-    t->folds[t->n_folds++] = (struct fold){ t->depth + 1, t->node, method };
-    t->node = target;
-    b->tree->n_folded++;
-    return 0;
-}
-
-static inline int enter(struct builder *b, struct thread *t, uint32_t method, struct err *err)
+/* Go to a call's node. */
+static inline int descend(struct builder *b, struct thread *t, uint32_t method, struct err *err)
 {
     struct calltree_node *nodes = b->store.nodes, *caller = &nodes[t->node];
     uint32_t before = caller->last_child, child = before;
@@ -230,62 +208,28 @@ static inline int enter(struct builder *b, struct thread *t, uint32_t method, st
         else if (node_store_child(&b->store, t->node, method, &child, err) < 0)
             return -1;
     }
-    if (child == CALLTREE_NONE && fold(b, t, method, err) < 0)
+    if (child == CALLTREE_NONE && stack_fold(b, t, method, err) < 0)
         return -1;
     if (child != CALLTREE_NONE)
         t->node = child;
     t->depth++;
-    b->tree->n_calls++;
-    b->store.nodes[t->node].calls++;
     return 0;
 }
 
-/* A call on a thread's stack. */
-struct frame {
-    uint32_t node, depth, n_folds;
-};
-
-static bool frame_is_folded(const struct thread *t, const struct frame *f)
+static inline int enter(struct builder *b, struct thread *t, uint32_t method, struct err *err)
 {
-    return f->n_folds > 0 && t->folds[f->n_folds - 1].depth == f->depth;
-}
-
-static uint32_t frame_method(const struct builder *b, const struct thread *t, const struct frame *f)
-{
-    return frame_is_folded(t, f) ? t->folds[f->n_folds - 1].method : b->store.nodes[f->node].method;
-}
-
-static void frame_up(const struct builder *b, const struct thread *t, struct frame *f)
-{
-    f->node = frame_is_folded(t, f) ? t->folds[--f->n_folds].caller : b->store.nodes[f->node].parent;
-    f->depth--;
-}
-
-/* An exit that may be another call's than the current one's, or of a folded call. */
-static void leave_slowly(struct builder *b, struct thread *t, uint32_t method, bool is_unwind)
-{
-    struct frame f = { t->node, t->depth, t->n_folds };
-    uint64_t n_missing = 0;
-    for (; f.depth > 0 && frame_method(b, t, &f) != method; n_missing++)
-        frame_up(b, t, &f);
-    if (f.depth == 0) {
-        b->tree->n_unmatched_exits++;
-        return;
-    }
-    b->tree->n_missing_exits += n_missing;
-    if (is_unwind)
-        b->store.nodes[f.node].unwinds++;
-    frame_up(b, t, &f);
-    t->node = f.node;
-    t->depth = f.depth;
-    t->n_folds = f.n_folds;
+    if (descend(b, t, method, err) < 0)
+        return -1;
+    b->tree->n_calls++;
+    b->store.nodes[t->node].calls++;
+    return 0;
 }
 
 static inline void leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind)
 {
     struct calltree_node *node = &b->store.nodes[t->node];
     if (node->method != method || t->n_folds > 0 || t->depth == 0) {
-        leave_slowly(b, t, method, is_unwind);
+        stack_leave(b, t, method, is_unwind);
         return;
     }
     node->unwinds += is_unwind;
@@ -293,10 +237,34 @@ static inline void leave(struct builder *b, struct thread *t, uint32_t method, b
     t->depth--;
 }
 
+static void take_gap(struct builder *b, struct thread *t, uint64_t n)
+{
+    uint32_t *n_lost = &b->store.nodes[t->node].n_lost;
+    *n_lost = n > UINT32_MAX - *n_lost ? UINT32_MAX : *n_lost + (uint32_t)n;
+    t->known.n_lost += n;
+}
+
+/* A record that is no entry and no exit. */
+static int take_other(struct builder *b, struct thread *t, const struct trace_event *event, struct err *err)
+{
+    if (event->kind == TRACE_MOUNT)
+        return virtual_mount(b, t, event->count, err);
+    if (event->kind == TRACE_UNMOUNT)
+        return virtual_unmount(b, t, event->count, err);
+    if (event->kind == TRACE_GAP) {
+        take_gap(b, t, event->count);
+        return 0;
+    }
+    if (descend(b, t, event->method, err) < 0)
+        return -1;
+    return b->take_turns ? spans_follow(b, t, event->method, err) : 0;
+}
+
 static inline int on_record(struct builder *b, const struct trace_event *event, struct err *err)
 {
     static const enum step steps[] = {
-        [TRACE_ENTER] = STEP_ENTER, [TRACE_EXIT] = STEP_EXIT, [TRACE_UNWIND] = STEP_EXIT, [TRACE_GAP] = STEP_GAP
+        [TRACE_ENTER] = STEP_ENTER, [TRACE_EXIT] = STEP_EXIT,   [TRACE_UNWIND] = STEP_EXIT, [TRACE_RESUME] = STEP_GAP,
+        [TRACE_MOUNT] = STEP_GAP,   [TRACE_UNMOUNT] = STEP_GAP, [TRACE_GAP] = STEP_GAP,
     };
     struct thread *t;
     b->in_records = true;
@@ -331,12 +299,8 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
     if (b->observer != NULL && observe_after(b, t, event, err) < 0)
         return -1;
     t->step = step;
-    if (event->kind == TRACE_GAP) {
-        uint32_t *n_lost = &b->store.nodes[t->node].n_lost;
-        *n_lost = event->count > UINT32_MAX - *n_lost ? UINT32_MAX : *n_lost + (uint32_t)event->count;
-        t->known.n_lost += event->count;
-        return 0;
-    }
+    if (event->kind > TRACE_UNWIND)
+        return take_other(b, t, event, err);
     b->tree->n_records++;
     bool is_entry = event->kind == TRACE_ENTER;
     if (!is_entry)
@@ -347,12 +311,14 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
 }
 
 /* Close what never returned. */
-static void close_calls(struct builder *b, struct thread *t)
+static void close_calls(struct builder *b, const struct thread *t)
 {
     struct frame f = { t->node, t->depth, t->n_folds };
     b->tree->n_open += f.depth;
     for (; f.depth > 0; frame_up(b, t, &f))
         b->store.nodes[f.node].n_open++;
+    if (t->is_mounted)
+        count_open(b, t->carrier.node, t->carrier.depth);
 }
 
 static int finish_thread(struct builder *b, uint32_t index, struct err *err)
@@ -405,6 +371,7 @@ static int finish(struct builder *b, struct err *err)
     for (uint32_t i = 0; i < n; i++)
         if (finish_thread(b, i, err) < 0)
             return -1;
+    virtual_end(b);
     tree->threads = calloc((size_t)b->n_threads + 1, sizeof *tree->threads);
     if (tree->threads == NULL)
         return err_set(err, "out of memory for %u threads", n);
@@ -455,10 +422,12 @@ static void hand_over(struct builder *b)
     for (uint32_t i = 0; i < b->n_threads; i++) {
         free(b->threads[i].clock.pending);
         free(b->threads[i].folds);
+        free(b->threads[i].carrier.folds);
         thread_counters_free(b->threads[i].counters);
         spans_free(&b->threads[i].spans);
     }
     free(b->threads);
+    free(b->parked);
     free(b->before);
     free(b->store.slots);
     b->tree->nodes = b->store.nodes;

@@ -23,6 +23,8 @@
  *   by batches (phases/estimate.h), of each method of the application with all that it calls.
  * - Each thread has a root, whether it ran probes or not: the root's own time is what was spent outside recorded
  * methods. So all exclusive CPU time plus all probe time is the CPU time of all threads.
+ * - Virtual threads come to a carrier and go, and so do their calls: what passes between MOUNT and UNMOUNT on the
+ * carrier is theirs, and stands at the root.  While one has no carrier, its calls take no time of either kind.
  * - Without switches (cpu_is_wall) the CPU time of threads that ran probes is their wall time, and that of the others
  * 0.
  */
@@ -48,6 +50,7 @@
 struct calltree_step {
     enum trace_kind kind; /* TRACE_ENTER to TRACE_GAP */
     uint32_t thread, method;
+    uint64_t ticket; /* TRACE_MOUNT, TRACE_UNMOUNT */
     enum vm_part part;
     uint64_t ticks;                 /* the moment */
     uint64_t cpu_ticks, wall_ticks; /* of the thread up to this record, less probe time */

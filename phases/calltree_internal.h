@@ -191,13 +191,21 @@ struct thread_spans {
     uint64_t turn[ESTIMATE_GROUPS_MAX]; /* unique over all threads */
 };
 
+/* Where the carrier of a virtual thread stands; its calls wait until the virtual thread has gone. */
+struct carrier {
+    uint32_t node, depth, n_folds, folds_room;
+    struct fold *folds; /* owned */
+};
+
 struct thread {
     struct thread_clock clock;
     uint32_t node, depth; /* the current call's */
     uint32_t n_folds, folds_room;
     enum step step;
-    uint32_t fraction;  /* of a tick of probe cost not subtracted yet */
-    struct fold *folds; /* owned */
+    uint32_t fraction;      /* of a tick of probe cost not subtracted yet */
+    struct fold *folds;     /* owned */
+    struct carrier carrier; /* while a virtual thread is here */
+    bool is_mounted;
     bool is_placed;
     uint64_t n_faults, n_switches; /* before it was placed */
     struct calltree_thread known;
@@ -209,6 +217,11 @@ struct thread {
 struct settled {
     uint64_t cpu_ticks, probe_ticks, uncounted_ticks;
     bool is_wall, is_counted;
+};
+
+/* The calls that a virtual thread left open with a ticket: the innermost one's node, and their number; 0: none. */
+struct parked {
+    uint32_t node, depth;
 };
 
 struct builder {
@@ -230,6 +243,8 @@ struct builder {
     struct settled settled;                   /* for it */
     uint64_t *before, *passed;                /* its: metrics of the current node, and what they rose by; owned */
     uint32_t shared_roots[VM_PARTS];          /* index into roots, or CALLTREE_NONE */
+    struct parked *parked;                    /* by ticket; owned */
+    uint32_t n_parked;
     uint32_t roots_room;
 };
 
@@ -245,6 +260,37 @@ static inline int find_thread(struct builder *b, uint32_t index, struct thread *
     }
     return find_new_thread(b, index, thread, err);
 }
+
+/* ---- a thread's stack ---- */
+
+struct frame {
+    uint32_t node, depth, n_folds;
+};
+
+static inline bool frame_is_folded(const struct thread *t, const struct frame *f)
+{
+    return f->n_folds > 0 && t->folds[f->n_folds - 1].depth == f->depth;
+}
+
+static inline uint32_t frame_method(const struct builder *b, const struct thread *t, const struct frame *f)
+{
+    return frame_is_folded(t, f) ? t->folds[f->n_folds - 1].method : b->store.nodes[f->node].method;
+}
+
+static inline void frame_up(const struct builder *b, const struct thread *t, struct frame *f)
+{
+    f->node = frame_is_folded(t, f) ? t->folds[--f->n_folds].caller : b->store.nodes[f->node].parent;
+    f->depth--;
+}
+
+/*
+ * A call that finds no room: its nearest caller of the same method takes it, or the root's folded node.  Returns 0, or
+ * -1 with *err set.
+ */
+int stack_fold(struct builder *b, struct thread *t, uint32_t method, struct err *err);
+
+/* An exit that may be another call's than the current one's, or of a folded call. */
+void stack_leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind);
 
 /* ---- batches of groups that take turns ---- */
 
@@ -283,6 +329,21 @@ int flow_passed(struct builder *b, const struct thread *t, uint64_t cpu, uint64_
 int flow_settled(struct builder *b, const struct thread *t, uint64_t ticks, struct err *err);
 
 int flow_placed(struct builder *b, const struct thread *t, bool is_dropped, struct err *err);
+
+/* ---- virtual threads ---- */
+
+/*
+ * One comes: the thread stands at its root; or it goes, and the thread stands where its carrier did.  Both return 0, or
+ * -1 with *err set.
+ */
+int virtual_mount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err);
+int virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err);
+
+/* At the end: the calls that were left open and not taken up again never returned. */
+void virtual_end(struct builder *b);
+
+/* A call at this node, and those around it, never returned. */
+void count_open(struct builder *b, uint32_t node, uint32_t depth);
 
 /* ---- who looks at single calls ---- */
 

@@ -46,6 +46,7 @@ int observe_after(struct builder *b, const struct thread *t, const struct trace_
     struct calltree_step step = { .kind = event->kind,
                                   .thread = event->thread,
                                   .method = event->method,
+                                  .ticket = event->count,
                                   .part = t->known.part,
                                   .ticks = event->ticks,
                                   .cpu_ticks = t->known.cpu_ticks - t->known.probe_ticks,

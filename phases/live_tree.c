@@ -23,9 +23,11 @@ struct live_thread {
     struct live_frame *frames; /* owned */
     uint64_t *counters;        /* owned: n_followed per frame */
     uint32_t depth, room;
-    uint32_t n_deep;      /* calls open beyond LIVE_DEPTH_MAX */
-    uint32_t *innermost;  /* owned: by method index, the place of its innermost open call plus 1; 0: none */
-    uint32_t n_innermost; /* its room */
+    uint32_t n_deep;                /* calls open beyond LIVE_DEPTH_MAX */
+    uint32_t base;                  /* the carrier's calls, which stand still while a virtual thread is here */
+    uint64_t mount_cpu, mount_wall; /* when it came */
+    uint32_t *innermost;            /* owned: by method index, the place of its innermost open call plus 1; 0: none */
+    uint32_t n_innermost;           /* its room */
     bool has_records;
 };
 
@@ -200,13 +202,13 @@ static void add_counters(const struct live_tree *tree, const struct live_thread 
     account->n_counted++;
 }
 
-static inline int enter(struct live_tree *tree, struct live_thread *t, uint32_t id, const uint64_t *values,
-                        struct err *err)
+static inline int open_frame(struct live_tree *tree, struct live_thread *t, uint32_t id, bool is_entry,
+                             const uint64_t *values, struct err *err)
 {
     uint32_t method = id < tree->n_ids ? tree->index_of[id] - 1 : NO_INDEX;
     if (method == NO_INDEX && meet_method(tree, id, &method, err) < 0)
         return -1;
-    tree->accounts[method].calls++;
+    tree->accounts[method].calls += is_entry;
     if (t->depth >= LIVE_DEPTH_MAX) {
         t->n_deep++;
         return 0;
@@ -221,11 +223,17 @@ static inline int enter(struct live_tree *tree, struct live_thread *t, uint32_t 
     return 0;
 }
 
+/* A call of a carrier is none of the virtual thread's. */
+static inline bool is_outermost(const struct live_thread *t, uint32_t i)
+{
+    return t->frames[i].outer == 0 || (i >= t->base && t->frames[i].outer <= t->base);
+}
+
 static inline void close_frame(struct live_tree *tree, struct live_thread *t, const uint64_t *values)
 {
     const struct live_frame *frame = &t->frames[--t->depth];
     t->innermost[frame->method] = frame->outer;
-    if (frame->outer != 0)
+    if (!is_outermost(t, t->depth))
         return;
     struct live_account *account = &tree->accounts[frame->method];
     uint64_t wall = t->clock.wall - frame->wall;
@@ -243,12 +251,33 @@ static inline void leave(struct live_tree *tree, struct live_thread *t, uint32_t
         return;
     }
     uint32_t method = id < tree->n_ids ? tree->index_of[id] - 1 : NO_INDEX;
-    if (method == NO_INDEX || method >= t->n_innermost || t->innermost[method] == 0) {
+    if (method == NO_INDEX || method >= t->n_innermost || t->innermost[method] <= t->base) {
         tree->n_stray++;
         return;
     }
     for (uint32_t depth = t->innermost[method]; t->depth >= depth;)
         close_frame(tree, t, values);
+}
+
+static void mount(struct live_thread *t)
+{
+    t->base = t->depth;
+    t->mount_cpu = t->clock.cpu;
+    t->mount_wall = t->clock.wall;
+}
+
+/* The virtual thread's calls go on elsewhere, the carrier's as if nothing had been. */
+static void unmount(struct live_tree *tree, struct live_thread *t, const uint64_t *values)
+{
+    while (t->depth > t->base)
+        close_frame(tree, t, values);
+    for (uint32_t i = 0; i < t->base; i++) {
+        t->frames[i].cpu += t->clock.cpu - t->mount_cpu;
+        t->frames[i].wall += t->clock.wall - t->mount_wall;
+    }
+    for (size_t i = 0; i < (size_t)t->base * tree->options.n_followed; i++)
+        t->counters[i] = RING_NOT_COUNTED;
+    t->base = t->n_deep = 0;
 }
 
 static inline int take(struct live_tree *tree, struct live_thread *t, const uint64_t *record, uint64_t now,
@@ -264,14 +293,24 @@ static inline int take(struct live_tree *tree, struct live_thread *t, const uint
         clock_record(&t->clock, ticks);
     switch (ring_word_kind(record[0])) {
     case RING_ENTER:
-        return enter(tree, t, method, record + 1, err);
-    case RING_GAP:
-        tree->n_lost += method;
-        return 0;
-    default:
+        return open_frame(tree, t, method, true, record + 1, err);
+    case RING_EXIT:
+    case RING_UNWIND:
         leave(tree, t, method, record + 1);
         return 0;
+    case RING_RESUME:
+        return open_frame(tree, t, method, false, record + 1, err);
+    case RING_MOUNT:
+        mount(t);
+        return 0;
+    case RING_UNMOUNT:
+        unmount(tree, t, record + 1);
+        return 0;
+    case RING_GAP:
+        break;
     }
+    tree->n_lost += method;
+    return 0;
 }
 
 int live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
@@ -322,10 +361,12 @@ static void add_open(const struct live_tree *tree, const struct live_thread *t, 
     uint64_t cpu = t->clock.cpu + (t->clock.state == CLOCK_ON ? rest : 0);
     for (uint32_t i = 0; i < t->depth; i++) {
         const struct live_frame *frame = &t->frames[i];
-        if (frame->outer != 0)
+        uint64_t frame_wall = (i < t->base ? t->mount_wall : wall) - frame->wall;
+        if (!is_outermost(t, i))
             continue;
-        accounts[frame->method].wall_ticks += wall - frame->wall;
-        accounts[frame->method].cpu_ticks += tree->has_switches ? cpu - frame->cpu : wall - frame->wall;
+        accounts[frame->method].wall_ticks += frame_wall;
+        accounts[frame->method].cpu_ticks +=
+            tree->has_switches ? (i < t->base ? t->mount_cpu : cpu) - frame->cpu : frame_wall;
     }
 }
 

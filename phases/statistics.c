@@ -35,13 +35,21 @@ struct frame {
     bool is_inner; /* another call of the method is around it */
 };
 
-struct thread {
+/* The calls of a thread, or of a virtual thread, whose clock and sums go on when it is on a carrier.  All owned. */
+struct calls {
     struct frame *frames;
     char *readings; /* by frame, reading_bytes each */
     uint32_t n_frames, frames_room;
-    uint32_t *n_active; /* by method */
+    struct reading *now; /* NULL: none yet */
+};
+
+struct thread {
+    struct calls calls;   /* of who runs there */
+    struct calls carrier; /* while that is a virtual thread */
+    bool is_mounted;
+    uint64_t ticks;     /* the thread's clock at its record before */
+    uint32_t *n_active; /* by method, in calls and carrier; owned */
     uint32_t n_active_room;
-    struct reading *now;
 };
 
 struct statistics {
@@ -51,6 +59,8 @@ struct statistics {
     uint32_t n_methods;
     struct thread *threads;
     uint32_t n_threads;
+    struct calls *parked; /* by ticket: left open by virtual threads */
+    uint32_t n_parked;
 };
 
 struct statistics *statistics_open(const struct statistics_wish *wish)
@@ -64,16 +74,26 @@ struct statistics *statistics_open(const struct statistics_wish *wish)
     return s;
 }
 
+static void free_calls(struct calls *calls)
+{
+    free(calls->frames);
+    free(calls->readings);
+    free(calls->now);
+    memset(calls, 0, sizeof *calls);
+}
+
 void statistics_close(struct statistics *s)
 {
     if (s == NULL)
         return;
     for (uint32_t i = 0; i < s->n_threads; i++) {
-        free(s->threads[i].frames);
-        free(s->threads[i].readings);
+        free_calls(&s->threads[i].calls);
+        free_calls(&s->threads[i].carrier);
         free(s->threads[i].n_active);
-        free(s->threads[i].now);
     }
+    for (uint32_t i = 0; i < s->n_parked; i++)
+        free_calls(&s->parked[i]);
+    free(s->parked);
     for (uint32_t i = 0; i < s->n_methods; i++)
         free(s->methods[i]);
     free(s->threads);
@@ -109,10 +129,7 @@ static struct thread *find_thread(struct statistics *s, uint32_t index)
 {
     if (!grow((void **)&s->threads, &s->n_threads, sizeof *s->threads, index))
         return NULL;
-    struct thread *t = &s->threads[index];
-    if (t->now == NULL)
-        t->now = calloc(1, s->reading_bytes);
-    return t->now == NULL ? NULL : t;
+    return &s->threads[index];
 }
 
 static struct method *find_method(struct statistics *s, uint32_t index)
@@ -197,20 +214,21 @@ static void add_call(const struct statistics *s, struct method *m, const struct 
     }
 }
 
-static struct reading *reading_of(const struct statistics *s, const struct thread *t, uint32_t frame)
+static struct reading *reading_of(const struct statistics *s, const struct calls *calls, uint32_t frame)
 {
-    return (struct reading *)(t->readings + frame * s->reading_bytes);
+    return (struct reading *)(calls->readings + frame * s->reading_bytes);
 }
 
 static int enter(struct statistics *s, struct thread *t, uint32_t method, struct err *err)
 {
-    uint32_t readings_room = t->frames_room;
-    if (!grow((void **)&t->frames, &t->frames_room, sizeof *t->frames, t->n_frames) ||
-        !grow((void **)&t->readings, &readings_room, s->reading_bytes, t->n_frames) ||
+    struct calls *c = &t->calls;
+    uint32_t readings_room = c->frames_room;
+    if (!grow((void **)&c->frames, &c->frames_room, sizeof *c->frames, c->n_frames) ||
+        !grow((void **)&c->readings, &readings_room, s->reading_bytes, c->n_frames) ||
         !grow((void **)&t->n_active, &t->n_active_room, sizeof *t->n_active, method))
         return no_memory(err);
-    t->frames[t->n_frames] = (struct frame){ method, t->n_active[method]++ > 0 };
-    memcpy(reading_of(s, t, t->n_frames++), t->now, s->reading_bytes);
+    c->frames[c->n_frames] = (struct frame){ method, t->n_active[method]++ > 0 };
+    memcpy(reading_of(s, c, c->n_frames++), c->now, s->reading_bytes);
     return 0;
 }
 
@@ -219,16 +237,70 @@ static int leave(struct statistics *s, struct thread *t, uint32_t method, struct
 {
     if (method >= t->n_active_room || t->n_active[method] == 0)
         return 0;
-    while (t->frames[t->n_frames - 1].method != method)
-        t->n_active[t->frames[--t->n_frames].method]--;
+    struct calls *c = &t->calls;
+    while (c->frames[c->n_frames - 1].method != method)
+        t->n_active[c->frames[--c->n_frames].method]--;
     t->n_active[method]--;
-    if (t->frames[--t->n_frames].is_inner)
+    if (c->frames[--c->n_frames].is_inner)
         return 0;
     struct method *m = find_method(s, method);
     if (m == NULL)
         return no_memory(err);
-    add_call(s, m, reading_of(s, t, t->n_frames), t->now);
+    add_call(s, m, reading_of(s, c, c->n_frames), c->now);
     return 0;
+}
+
+/* ---- virtual threads ---- */
+
+/* Count the calls among the thread's open ones, or no more. */
+static bool activate(struct thread *t, const struct calls *calls, bool is_active)
+{
+    for (uint32_t i = 0; i < calls->n_frames; i++) {
+        uint32_t method = calls->frames[i].method;
+        if (!grow((void **)&t->n_active, &t->n_active_room, sizeof *t->n_active, method))
+            return false;
+        t->n_active[method] += is_active ? 1 : UINT32_MAX;
+    }
+    return true;
+}
+
+static void end_calls(struct thread *t)
+{
+    t->calls = t->carrier;
+    t->carrier = (struct calls){ NULL, NULL, 0, 0, NULL };
+    t->is_mounted = false;
+}
+
+/* What it leaves open goes where its ticket says; without one it is lost. */
+static int unmount(struct statistics *s, struct thread *t, uint64_t ticket, struct err *err)
+{
+    activate(t, &t->calls, false); /* they have room */
+    if (ticket != 0 && !grow((void **)&s->parked, &s->n_parked, sizeof *s->parked, (uint32_t)ticket))
+        return no_memory(err);
+    if (ticket != 0) {
+        free_calls(&s->parked[ticket]);
+        s->parked[ticket] = t->calls;
+    } else {
+        free_calls(&t->calls);
+    }
+    end_calls(t);
+    return activate(t, &t->calls, true) ? 0 : no_memory(err);
+}
+
+/* The carrier's calls are none of its own. */
+static int mount(struct statistics *s, struct thread *t, uint64_t ticket, struct err *err)
+{
+    if (t->is_mounted && unmount(s, t, 0, err) < 0)
+        return -1;
+    activate(t, &t->calls, false);
+    t->carrier = t->calls;
+    memset(&t->calls, 0, sizeof t->calls);
+    t->is_mounted = true;
+    if (ticket == 0 || ticket >= s->n_parked)
+        return 0;
+    t->calls = s->parked[ticket];
+    memset(&s->parked[ticket], 0, sizeof *s->parked);
+    return activate(t, &t->calls, true) ? 0 : no_memory(err);
 }
 
 static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *step)
@@ -239,15 +311,23 @@ static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *
     return (double)total;
 }
 
-static void read_metrics(const struct statistics *s, struct thread *t, const struct calltree_step *step)
+/* Returns false: no memory. */
+static bool read_metrics(const struct statistics *s, struct thread *t, const struct calltree_step *step)
 {
-    t->now->ticks = s->wish.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
-    t->now->uncounted_ticks += step->n_metrics > CALLTREE_UNCOUNTED ? step->passed[CALLTREE_UNCOUNTED] : 0;
+    uint64_t ticks = s->wish.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
+    struct reading *now = t->calls.now == NULL ? calloc(1, s->reading_bytes) : t->calls.now;
+    if (now == NULL)
+        return false;
+    t->calls.now = now;
+    now->ticks += ticks - t->ticks;
+    t->ticks = ticks;
+    now->uncounted_ticks += step->n_metrics > CALLTREE_UNCOUNTED ? step->passed[CALLTREE_UNCOUNTED] : 0;
     for (size_t i = 0; i < s->wish.n_metrics; i++) {
         const struct statistics_metric *metric = &s->wish.metrics[i];
-        t->now->of[i].top += sum(metric->tops, metric->n_tops, step);
-        t->now->of[i].bottom += sum(metric->bottoms, metric->n_bottoms, step);
+        now->of[i].top += sum(metric->tops, metric->n_tops, step);
+        now->of[i].bottom += sum(metric->bottoms, metric->n_bottoms, step);
     }
+    return true;
 }
 
 static int take_step(void *context, const struct calltree_step *step, struct err *err)
@@ -256,12 +336,21 @@ static int take_step(void *context, const struct calltree_step *step, struct err
     if (step->part != VM_PART_APPLICATION)
         return 0;
     struct thread *t = find_thread(s, step->thread);
-    if (t == NULL)
+    if (t == NULL || !read_metrics(s, t, step))
         return no_memory(err);
-    read_metrics(s, t, step);
-    if (step->kind == TRACE_ENTER)
+    switch (step->kind) {
+    case TRACE_ENTER:
         return enter(s, t, step->method, err);
-    return step->kind == TRACE_GAP ? 0 : leave(s, t, step->method, err);
+    case TRACE_EXIT:
+    case TRACE_UNWIND:
+        return leave(s, t, step->method, err);
+    case TRACE_MOUNT:
+        return mount(s, t, step->ticket, err);
+    case TRACE_UNMOUNT:
+        return unmount(s, t, step->ticket, err);
+    default: /* calls that are taken up again came with the virtual thread */
+        return 0;
+    }
 }
 
 struct calltree_observer statistics_observer(struct statistics *s)

@@ -15,6 +15,7 @@ struct thread {
     enum vm_part part;
     struct call *calls; /* open ones; owned */
     uint32_t n_calls, calls_room;
+    uint32_t n_carrier;   /* of them, while a virtual thread is here */
     enum cpu_state state; /* of a VM's thread */
     bool has_slice;       /* one that has ended, but may go on after a short pause */
     uint64_t slice_start, slice_end;
@@ -87,10 +88,25 @@ static void leave(const struct slicing *s, uint32_t thread, uint32_t method, uin
 {
     const struct thread *t = &s->threads[thread];
     uint32_t depth = t->n_calls;
-    while (depth > 0 && t->calls[depth - 1].method != method)
+    while (depth > t->n_carrier && t->calls[depth - 1].method != method)
         depth--;
-    if (depth > 0)
+    if (depth > t->n_carrier)
         leave_to(s, thread, depth - 1, ticks);
+}
+
+/*
+ * A virtual thread's call has a slice for each time that it is on a carrier, above those of the carrier's calls, which
+ * go on.
+ */
+static int take_virtual(const struct slicing *s, const struct trace_event *event, struct err *err)
+{
+    struct thread *t = &s->threads[event->thread];
+    if (event->kind == TRACE_RESUME)
+        return enter(t, event->method, event->ticks, err);
+    if (event->kind == TRACE_UNMOUNT)
+        leave_to(s, event->thread, t->n_carrier, event->ticks);
+    t->n_carrier = event->kind == TRACE_MOUNT ? t->n_calls : 0;
+    return 0;
 }
 
 /* ---- the VM's threads ---- */
@@ -156,6 +172,8 @@ static int take_event(struct slicing *s, const struct trace_event *event, struct
         return err_set(err, "out of memory for %u threads", event->thread);
     if (event->kind == TRACE_ENTER)
         return enter(t, event->method, event->ticks, err);
+    if (event->kind >= TRACE_RESUME && event->kind < TRACE_GAP)
+        return take_virtual(s, event, err);
     if (event->kind == TRACE_EXIT || event->kind == TRACE_UNWIND)
         leave(s, event->thread, event->method, event->ticks);
     else if (event->kind != TRACE_GAP)

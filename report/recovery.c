@@ -86,10 +86,13 @@ static void leave(const struct reading *r, struct stack *stack, const struct cal
 static int take_step(void *context, const struct calltree_step *step, struct err *err)
 {
     struct reading *r = context;
-    if (step->thread >= r->n_threads || step->kind == TRACE_GAP || step->method >= r->n_methods ||
-        !r->calls[step->method].is_compared)
+    if (step->thread >= r->n_threads)
         return 0;
     struct stack *stack = &r->stacks[step->thread];
+    if (step->kind == TRACE_MOUNT || step->kind == TRACE_UNMOUNT) /* calls around it say nothing */
+        stack->n = 0;
+    if (step->kind > TRACE_UNWIND || step->method >= r->n_methods || !r->calls[step->method].is_compared)
+        return 0;
     if (step->kind == TRACE_ENTER)
         return enter(stack, step, err);
     leave(r, stack, step);

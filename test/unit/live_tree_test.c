@@ -7,15 +7,24 @@
 
 #define NOW 1000000u
 
-/* Records of one thread: "+7@100" enters method 7 at tick 100, "-7@150" leaves it, "!7@150" by an exception. */
+/*
+ * Records of one thread: "+7@100" enters method 7 at tick 100, "-7@150" leaves it, "!7@150" by an exception.  "M3@200"
+ * is a virtual thread that comes with ticket 3, "R7@200" its open call, "U4@250" goes with ticket 4.
+ */
+static enum ring_kind kind_of(char letter)
+{
+    static const char letters[] = "+-!RMUg";
+    const char *at = strchr(letters, letter);
+    return at == NULL ? RING_GAP : (enum ring_kind)(at - letters);
+}
+
 static size_t words_of(const char *text, uint64_t *words, size_t n_values)
 {
     size_t n = 0;
     for (const char *at = text; *at != '\0'; at += strcspn(at, " "), at += *at == ' ') {
         char *end;
         uint32_t method = (uint32_t)strtoul(at + 1, &end, 10);
-        enum ring_kind kind = *at == '+' ? RING_ENTER : *at == '-' ? RING_EXIT : *at == '!' ? RING_UNWIND : RING_GAP;
-        words[n++] = ring_word(kind, method, strtoull(end + 1, &end, 10));
+        words[n++] = ring_word(kind_of(*at), method, strtoull(end + 1, &end, 10));
         for (size_t i = 0; i < n_values; i++)
             words[n++] = *end == '/' ? strtoull(end + 1, &end, 10) : RING_NOT_COUNTED;
     }
@@ -157,6 +166,30 @@ static void test_counters(void)
     live_tree_close(tree);
 }
 
+static void test_virtual_threads(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 1, 1, { 0 } });
+    struct live_account accounts[8];
+    feed(tree, 0, "+9@100/0 M0@200/10 +1@210/20 +2@220/30 U5@250/60 -9@300/70", 1);
+    CHECK_NUMBER("a call that goes with its virtual thread has taken time", account_of(tree, 1)->wall_ticks, 40);
+    CHECK_NUMBER("and has counted", account_of(tree, 2)->counters[0], 30);
+    CHECK_NUMBER("none of which is its carrier's", account_of(tree, 9)->wall_ticks, 200 - 50);
+    CHECK_NUMBER("whose own counts are not known", account_of(tree, 9)->n_counted, 0);
+    feed(tree, 1, "+9@1000 M5@1100/1000 R1@1100/1000 R2@1100/1000 -2@1110/1010", 1);
+    live_tree_accounts(tree, 1200, accounts);
+    CHECK_NUMBER("while it is there, a carrier's call stands still", accounts[0].wall_ticks, 150 + 100);
+    CHECK_NUMBER("and its own goes on", accounts[1].wall_ticks, 40 + 100);
+    feed(tree, 1, "-1@1300/1200 -9@1310/1210 U0@1350 -9@1360", 1);
+    CHECK_NUMBER("elsewhere it goes on", account_of(tree, 1)->wall_ticks, 40 + 200);
+    CHECK_NUMBER("as one call", account_of(tree, 1)->calls, 1);
+    CHECK_NUMBER("with its counts", account_of(tree, 1)->counters[0], 40 + 200);
+    CHECK_NUMBER("an exit from the carrier's call is not its", live_tree_n_stray(tree), 1);
+    CHECK_NUMBER("that call ends with its own exit", account_of(tree, 9)->wall_ticks, 150 + 100 + 10);
+    feed(tree, 2, "+3@2000/0 M6@2100/0 R3@2100/0 -3@2130/0 U0@2140/0 -3@2150/0", 1);
+    CHECK_NUMBER("a method of both counts for both", account_of(tree, 3)->wall_ticks, 30 + 110);
+    live_tree_close(tree);
+}
+
 int main(void)
 {
     test_times();
@@ -165,5 +198,6 @@ int main(void)
     test_open();
     test_cpu();
     test_counters();
+    test_virtual_threads();
     return tap_done();
 }
