@@ -6,6 +6,7 @@
  */
 #include "core/agent/agent.h"
 #include "core/agent/protocol.h"
+#include "core/agent/virtual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
         return -1;
     agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
     agent.segment->epoch = agent.epoch;
+    virtual_listen(agent.jvmti, agent.epoch);
     probe_start(agent.segment, &agent.config, agent.jvmti, agent.control.socket);
     classes_arm_all(jni, agent.epoch);
     instrument_publish(agent.segment);
@@ -96,6 +98,7 @@ static void end_session(JNIEnv *jni)
 {
     probe_stop();
     jit_log_stop(agent.jvmti);
+    virtual_listen(agent.jvmti, 0);
     classes_arm_all(jni, 0);
     methods_end();
     retransform_last(agent.jvmti, jni, &agent.control, &agent.pass);
@@ -237,8 +240,10 @@ static int make_env(JavaVM *vm)
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_THREAD_END, NULL) ==
-            JVMTI_ERROR_NONE)
+            JVMTI_ERROR_NONE) {
+        virtual_init(agent.jvmti);
         return 0;
+    }
     (*agent.jvmti)->DisposeEnvironment(agent.jvmti);
     agent.jvmti = NULL;
     return -1;

@@ -4,9 +4,10 @@
  * trouble it stops and says why over the control connection.
  *
  * Files: agent.c the library's entry points and the session's thread; control.c the connection; commands.c what the
- * recorder asks for; probe.c the native side of the probes; counting.c their counters; classes.c the classes that
- * rewritten code refers to; methods.c which methods get probes; instrument.c, retransform.c, batch.c and hurry.c the
- * way they get them; sample.c stacks; calibrate.c what a probe costs; rewrite*.c the class files.
+ * recorder asks for; probe.c the native side of the probes; counting.c their counters; virtual.c and parked.c virtual
+ * threads and the calls that they leave open; classes.c the classes that rewritten code refers to; methods.c which
+ * methods get probes; instrument.c, retransform.c, batch.c and hurry.c the way they get them; sample.c stacks;
+ * calibrate.c what a probe costs; rewrite*.c the class files.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
@@ -105,6 +106,13 @@ void probe_stop(void);
 
 /* The current thread ends: give its ring back. */
 void probe_thread_ended(void);
+
+/*
+ * A virtual thread comes to the current thread, with calls that it left open (a handle of parked.h, or 0).  It goes:
+ * returns the handle of the calls that it leaves open, or 0.
+ */
+void probe_mount(uint32_t handle);
+uint32_t probe_unmount(void);
 
 /*
  * For calibration: let the current thread's probes write into n_words (a power of two) at words, over and over, until

@@ -8,6 +8,9 @@
  * shared with the recorder is one ring per thread; the only shared writes are its head and tail.
  */
 #include "core/agent/agent.h"
+
+#include "core/agent/parked.h"
+#include "core/agent/virtual.h"
 #include "core/base/ticks.h"
 
 #include <stddef.h>
@@ -24,11 +27,15 @@ struct probe_thread {
      * replaced by zeros under a thread in the middle of a probe, it must stay right.
      */
     uint32_t depth;
+    uint32_t base; /* of them the carrier's, while a virtual thread is here */
     uint32_t *stack;
     struct ring *ring;
     uint32_t n_counters;
     uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
     uint32_t ring_number;
+    bool is_mounted; /* the ring says that a virtual thread has come */
+    bool is_deaf;    /* it could not say so: until it goes, nothing is recorded */
+    uint32_t handle; /* of the calls that it brought, or 0 */
     struct counting counting;
 };
 
@@ -53,7 +60,8 @@ static void set_name(struct ring *ring)
 {
     jvmtiThreadInfo info;
     memset(&info, 0, sizeof info);
-    if ((*session.jvmti)->GetThreadInfo(session.jvmti, NULL, &info) != JVMTI_ERROR_NONE || info.name == NULL)
+    if ((*session.jvmti)->GetThreadInfo(session.jvmti, virtual_carrier(session.jvmti), &info) != JVMTI_ERROR_NONE ||
+        info.name == NULL)
         return;
     size_t n = strnlen(info.name, RING_NAME_BYTES - 1);
     memcpy(ring->name, info.name, n);
@@ -95,7 +103,8 @@ static bool take_ring(uint32_t epoch)
     }
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
     ring->limit = tail; /* find_room is next */
-    self.depth = ring->n_lost_unrecorded = 0;
+    self.depth = self.base = ring->n_lost_unrecorded = 0;
+    self.is_mounted = self.is_deaf = false;
     atomic_store_explicit(&ring->n_lost, 0, memory_order_relaxed);
     atomic_store_explicit(&ring->name_set, 0, memory_order_relaxed);
     ring->tid = (int32_t)syscall(SYS_gettid);
@@ -127,10 +136,13 @@ void probe_thread_ended(void)
 
 /* ---- recording ---- */
 
-/* There is one word for the record itself and one for each exit that is still to come; with counters, more. */
+/*
+ * There is one word for the record itself, one for a gap before it, one for the virtual thread that goes, and one for
+ * each exit that is still to come; with counters, more.
+ */
 static inline bool has_room(const struct ring *ring, uint64_t head, uint64_t record_words)
 {
-    return head + (self.depth + UINT64_C(3)) * record_words <= ring->limit;
+    return head + (self.depth + UINT64_C(4)) * record_words <= ring->limit;
 }
 
 /* It has not come for a while: a thread that records 50 million words a second fills its ring in 20 ms. */
@@ -148,7 +160,7 @@ static bool find_room(struct ring *ring, uint64_t head, uint64_t record_words)
     uint64_t wake_words = session.segment->wake_words;
     ring->limit = end;
     if (wake_words > 0 && wake_words < end - head) {
-        uint64_t next = head + (self.depth + UINT64_C(3)) * record_words + wake_words;
+        uint64_t next = head + (self.depth + UINT64_C(4)) * record_words + wake_words;
         ring->limit = next < end ? next : end;
     }
     if (wake_words > 0 && head - tail >= wake_words)
@@ -190,6 +202,12 @@ static uint64_t put_gap(struct ring *ring, uint64_t head)
     return put_record(head, RING_GAP, n);
 }
 
+static void lose(struct ring *ring, uint32_t n)
+{
+    atomic_fetch_add_explicit(&ring->n_lost, n, memory_order_relaxed);
+    ring->n_lost_unrecorded += n < UINT32_MAX - ring->n_lost_unrecorded ? n : UINT32_MAX - ring->n_lost_unrecorded;
+}
+
 /* The rare parts of an entry: no ring yet, a full ring, a gap to tell of.  Returns whether to record the entry. */
 static __attribute__((noinline)) bool prepare(jint token)
 {
@@ -203,9 +221,8 @@ static __attribute__((noinline)) bool prepare(jint token)
     struct ring *ring = self.ring;
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     uint64_t record_words = 1 + self.n_counters;
-    if (!has_room(ring, head, record_words) && !find_room(ring, head, record_words)) {
-        atomic_fetch_add_explicit(&ring->n_lost, 1, memory_order_relaxed);
-        ring->n_lost_unrecorded += ring->n_lost_unrecorded < UINT32_MAX;
+    if (self.is_deaf || (!has_room(ring, head, record_words) && !find_room(ring, head, record_words))) {
+        lose(ring, 1);
         return false;
     }
     if (ring->n_lost_unrecorded > 0)
@@ -262,9 +279,9 @@ static inline void record_exit(struct ring *ring, enum ring_kind kind, uint32_t 
 static __attribute__((noinline)) bool unwind_to(struct ring *ring, uint32_t method)
 {
     uint32_t at = self.depth;
-    while (at > 0 && self.stack[at - 1] != method)
+    while (at > self.base && self.stack[at - 1] != method)
         at--;
-    if (at == 0)
+    if (at <= self.base)
         return false;
     while (self.depth > at)
         record_exit(ring, RING_UNWIND, self.stack[self.depth - 1]);
@@ -273,7 +290,7 @@ static __attribute__((noinline)) bool unwind_to(struct ring *ring, uint32_t meth
 
 static inline bool is_innermost(uint32_t method)
 {
-    return self.depth > 0 && self.stack[self.depth - 1] == method;
+    return self.depth > self.base && self.stack[self.depth - 1] == method;
 }
 
 static inline void leave(jint token, enum ring_kind kind)
@@ -307,6 +324,94 @@ void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint 
         unwind_to(self.ring, method);
 }
 
+/* ---- virtual threads ---- */
+
+/* The record before once more, as another one: it has been made at the same moment. */
+static uint64_t put_again(uint64_t head, enum ring_kind kind, uint32_t method)
+{
+    uint64_t before = head - (1 + self.n_counters);
+    put(head, ring_word(kind, method, self.words[before & self.mask]));
+    for (uint32_t i = 1; i <= self.n_counters; i++)
+        put(head + i, self.words[(before + i) & self.mask]);
+    return head + 1 + self.n_counters;
+}
+
+/* Room for n calls and all that comes before and after them; also for the gap that is due. */
+static bool has_room_for(struct ring *ring, uint32_t n)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint64_t record_words = 1 + self.n_counters, n_words = record_words * (self.depth + 2 * (uint64_t)n + 5);
+    find_room(ring, head, record_words); /* which may wake the recorder */
+    return head + n_words <= atomic_load_explicit(&ring->tail, memory_order_acquire) + self.mask + 1;
+}
+
+static void mount(struct ring *ring, uint32_t handle, uint32_t n)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint32_t *methods = self.stack + self.depth, ticket = n == 0 ? 0 : parked_fetch(handle, methods, n);
+    if (ring->n_lost_unrecorded > 0)
+        head = put_gap(ring, head);
+    head = put_record(head, RING_MOUNT, ticket);
+    for (uint32_t i = 0; i < n; i++)
+        head = put_again(head, RING_RESUME, methods[i]);
+    self.depth += n;
+    atomic_store_explicit(&ring->head, head, memory_order_release);
+}
+
+/*
+ * There is nothing to say when neither the carrier nor the virtual thread has calls open: what it opens stands alone in
+ * the ring.
+ */
+void probe_mount(uint32_t handle)
+{
+    uint32_t epoch = atomic_load_explicit(&session.epoch, memory_order_acquire), n = parked_n(handle);
+    self.handle = 0;
+    if (epoch == 0 || (self.epoch != epoch && (n == 0 || !take_ring(epoch)))) {
+        parked_drop(handle);
+        return;
+    }
+    self.base = self.depth;
+    self.is_deaf = (n > 0 || self.depth > 0) && !has_room_for(self.ring, n);
+    self.is_mounted = (n > 0 || self.depth > 0) && !self.is_deaf;
+    if (self.is_mounted) {
+        self.handle = handle;
+        mount(self.ring, handle, n);
+        return;
+    }
+    if (n > 0)
+        lose(self.ring, n);
+    if (self.is_deaf)
+        self.ring->limit = 0; /* entries look at this first */
+    parked_drop(handle);
+}
+
+/* Its entries and its coming reserved the room. */
+uint32_t probe_unmount(void)
+{
+    uint32_t handle = self.handle, n = self.depth - self.base, epoch = atomic_load(&session.epoch), ticket = 0;
+    struct ring *ring = self.ring;
+    bool is_told = self.is_mounted || (n > 0 && !self.is_deaf);
+    self.handle = 0;
+    self.is_deaf = self.is_mounted = false;
+    if (epoch == 0 || self.epoch != epoch)
+        return 0;
+    if (n > 0)
+        ticket = parked_put(&handle, self.stack + self.base, n);
+    if (n > 0 && ticket == 0)
+        lose(ring, n);
+    if (n == 0) {
+        parked_drop(handle);
+        handle = 0;
+    }
+    if (is_told) {
+        uint64_t head = put_record(atomic_load_explicit(&ring->head, memory_order_relaxed), RING_UNMOUNT, ticket);
+        atomic_store_explicit(&ring->head, head, memory_order_release);
+    }
+    self.depth = self.base;
+    self.base = 0;
+    return handle;
+}
+
 /* ---- the session ---- */
 
 void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti, int socket)
@@ -329,7 +434,7 @@ int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, ui
 {
     static uint32_t stack[4]; /* one thread calibrates at a time, one call deep */
     memset(ring, 0, sizeof *ring);
-    self.depth = 0;
+    self.depth = self.base = 0;
     self.stack = stack;
     ring->limit = UINT64_MAX;
     self.ring = ring;

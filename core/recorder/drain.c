@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define METHODS_PIECE_BYTES ((size_t)1 << 20)
+#define TICKET_WORDS        ((RING_METHOD_MAX + UINT64_C(1)) / 64)
 
 int drain_init(struct drain *drain, struct session *session, struct threads *threads, struct err *err)
 {
@@ -16,7 +17,8 @@ int drain_init(struct drain *drain, struct session *session, struct threads *thr
     drain->rings = calloc(session->n_rings, sizeof *drain->rings);
     drain->words = malloc((size_t)session->ring_words * sizeof *drain->words);
     drain->methods = malloc(METHODS_PIECE_BYTES);
-    if (drain->rings == NULL || drain->words == NULL || drain->methods == NULL)
+    drain->tickets = calloc(TICKET_WORDS, sizeof *drain->tickets);
+    if (drain->tickets == NULL || drain->rings == NULL || drain->words == NULL || drain->methods == NULL)
         return err_set(err, "out of memory");
     return 0;
 }
@@ -26,6 +28,7 @@ void drain_free(struct drain *drain)
     free(drain->rings);
     free(drain->words);
     free(drain->methods);
+    free(drain->tickets);
     memset(drain, 0, sizeof *drain);
 }
 
@@ -189,6 +192,35 @@ int drain_methods(struct drain *drain, struct trace_writer *writer, struct err *
 
 /* ---- records ---- */
 
+/* Whether a virtual thread may come or go by this record. */
+static bool follow(const struct drain *drain, uint64_t word)
+{
+    uint32_t ticket = ring_word_method(word);
+    enum ring_kind kind = ring_word_kind(word);
+    uint64_t *tickets = &drain->tickets[ticket / 64], bit = UINT64_C(1) << ticket % 64;
+    if (kind == RING_MOUNT && ticket != 0 && (*tickets & bit) == 0)
+        return false;
+    *tickets = kind == RING_UNMOUNT ? *tickets | bit : *tickets & ~bit;
+    return true;
+}
+
+/* Look through the ring's words, up to a record that has to wait for those of another ring. */
+static void look_through(const struct drain *drain, uint32_t i, uint64_t tail)
+{
+    const uint64_t *words = session_words(drain->session, i);
+    uint64_t mask = drain->session->ring_words - 1, record_words = 1 + (uint64_t)drain->session->n_counters;
+    struct drain_ring *mine = &drain->rings[i];
+    uint64_t at = tail;
+    for (; at != mine->head; at += record_words) {
+        uint64_t word = words[at & mask];
+        enum ring_kind kind = ring_word_kind(word);
+        if ((kind == RING_MOUNT || kind == RING_UNMOUNT) && !follow(drain, word))
+            break;
+    }
+    mine->ready = at;
+    mine->waits = at != mine->head;
+}
+
 /* Copy the words out first: the thread gets its room back at once, and cannot change what is being encoded. */
 static size_t take_words(struct drain *drain, uint32_t i, struct ring *ring)
 {
@@ -198,8 +230,11 @@ static size_t take_words(struct drain *drain, uint32_t i, struct ring *ring)
     uint64_t record_words = 1 + (uint64_t)drain->session->n_counters;
     if (n > size || n % record_words != 0) {
         drain->n_damaged++;
-        n = 0;
+        tail = head;
     }
+    look_through(drain, i, tail);
+    head = drain->rings[i].ready;
+    n = head - tail;
     uint64_t at = tail & (size - 1), first = n < size - at ? n : size - at;
     memcpy(drain->words, words + at, first * sizeof *words);
     memcpy(drain->words + first, words, (n - first) * sizeof *words);
@@ -229,20 +264,53 @@ static int tell_records(const struct drain *drain, uint32_t thread, size_t n_wor
                : observer->records(observer->context, thread, drain->words, n_words, now, err);
 }
 
-int drain_records(struct drain *drain, struct trace_writer *writer, uint64_t now, struct err *err)
+/* Write what a ring has and need not wait.  Returns 1 when there was something, 0 when not, or -1 with *err set. */
+static int write_ring(struct drain *drain, uint32_t i, struct trace_writer *writer, uint64_t now, struct err *err)
+{
+    struct ring *ring = session_ring(drain->session, i);
+    struct drain_ring *mine = &drain->rings[i];
+    size_t n = take_words(drain, i, ring);
+    if (n > 0 && (trace_write_records(writer, mine->thread->info.index, drain->words, n, now, err) < 0 ||
+                  tell_records(drain, mine->thread->info.index, n, now, err) < 0))
+        return -1;
+    if (mine->ended && !mine->waits)
+        release(drain, ring, mine);
+    return n > 0;
+}
+
+/* What waits for a second round waits for something that a sound target would have written: let it go. */
+static void end_waiting(struct drain *drain)
 {
     for (uint32_t i = 0; i < drain->n_seen; i++) {
-        struct ring *ring = session_ring(drain->session, i);
         struct drain_ring *mine = &drain->rings[i];
-        if (!mine->taken)
+        if (!mine->taken || !mine->waits)
             continue;
-        size_t n = take_words(drain, i, ring);
-        if (n > 0 && (trace_write_records(writer, mine->thread->info.index, drain->words, n, now, err) < 0 ||
-                      tell_records(drain, mine->thread->info.index, n, now, err) < 0))
-            return -1;
-        if (mine->ended)
-            release(drain, ring, mine);
+        uint64_t word = session_words(drain->session, i)[mine->ready & (drain->session->ring_words - 1)];
+        uint32_t ticket = ring_word_method(word);
+        if (mine->waited_at == mine->ready + 1)
+            drain->tickets[ticket / 64] |= UINT64_C(1) << ticket % 64;
+        mine->waited_at = mine->ready + 1;
     }
+}
+
+int drain_records(struct drain *drain, struct trace_writer *writer, uint64_t now, struct err *err)
+{
+    bool goes_on = true;
+    for (bool is_first = true; goes_on; is_first = false) {
+        bool any_waits = false, any_written = false;
+        for (uint32_t i = 0; i < drain->n_seen; i++) {
+            struct drain_ring *mine = &drain->rings[i];
+            if (!mine->taken || (!is_first && !mine->waits))
+                continue;
+            int rc = write_ring(drain, i, writer, now, err);
+            if (rc < 0)
+                return -1;
+            any_written = any_written || rc > 0;
+            any_waits = any_waits || mine->waits;
+        }
+        goes_on = any_waits && any_written;
+    }
+    end_waiting(drain);
     return 0;
 }
 

@@ -4,6 +4,9 @@
  * A round keeps the order that readers rely on: drain_snapshot notes how far each ring is filled; then the kernel's
  * events up to that moment are written; drain_threads finds out whose rings these are (a thread's start is known by
  * now), drain_methods writes the methods; drain_records writes the records up to the snapshot.
+ *
+ * A virtual thread leaves one carrier before it comes to another, and so it is in the trace: the records of a ring in
+ * which one comes wait for those of the ring that it left, and if need be for the next round, in which they are there.
  */
 #ifndef CORE_RECORDER_DRAIN_H
 #define CORE_RECORDER_DRAIN_H
@@ -14,6 +17,9 @@
 
 struct drain_ring {
     uint64_t head;                  /* at the snapshot */
+    uint64_t ready;                 /* up to where records can be written */
+    bool waits;                     /* a virtual thread comes there that has not left another ring */
+    uint64_t waited_at;             /* ready plus 1, if so, at the end of the round before; else not it */
     struct recorder_thread *thread; /* whose ring it is; NULL: nobody's */
     bool taken;                     /* at the snapshot */
     bool ended;                     /* the thread was gone at the snapshot: head is final */
@@ -25,6 +31,7 @@ struct drain {
     struct drain_ring *rings;                 /* owned, n_rings */
     uint64_t *words;                          /* owned: a copy of one ring's words, in one piece */
     uint8_t *methods;                         /* owned: a piece of the method log */
+    uint64_t *tickets;                        /* owned: a bit for each with which a virtual thread has left */
     uint64_t methods_at;                      /* bytes of the method log that were read */
     uint32_t n_seen;                          /* rings looked at in this round */
     uint64_t n_damaged;                       /* rings whose head made no sense: the target was overwritten there */

@@ -102,7 +102,7 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 7
+#define SEGMENT_VERSION 8
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */

@@ -5,6 +5,7 @@
 #include "test/unit/tap.h"
 
 #include "core/agent/agent.h"
+#include "core/agent/parked.h"
 #include "core/base/ticks.h"
 #include "core/recorder/drain.h"
 
@@ -70,6 +71,7 @@ static bool open_world(struct world *w, uint64_t ring_bytes)
         return false;
     }
     w->session.segment->epoch = EPOCH;
+    parked_begin();
     probe_start(w->session.segment, &w->config, &jvmti, -1);
     return true;
 }
@@ -106,9 +108,48 @@ static void close_world(struct world *w)
 
 struct tally {
     uint64_t n_enters, n_exits, n_unwinds, n_lost, n_lost_in_gaps, n_unnested;
+    uint64_t n_moves, n_early; /* virtual threads that came again; before they had gone */
     uint32_t depth[N_THREADS + 8];
-    uint32_t stack[N_THREADS + 8][MAX_DEPTH + 8];
+    uint32_t base[N_THREADS + 8]; /* the carrier's calls */
+    uint32_t stack[N_THREADS + 8][2 * MAX_DEPTH + 8];
+    uint32_t ticket, n_resumes; /* of the MOUNT before */
 };
+
+/* By ticket: the calls that went with it. */
+static struct {
+    bool is_away;
+    uint32_t depth;
+    uint32_t stack[MAX_DEPTH + 8];
+} away[1 << 16];
+
+/* What goes with a ticket comes with it. */
+static void take_virtual(struct tally *t, const struct trace_event *event)
+{
+    uint32_t i = event->thread % (N_THREADS + 8), *depth = &t->depth[i], at = event->count % (1 << 16);
+    if (event->kind == TRACE_MOUNT) {
+        t->n_moves += event->count != 0;
+        t->n_early += event->count != 0 && !away[at].is_away;
+        away[at].is_away = false;
+        t->base[i] = *depth;
+        t->n_resumes = 0;
+        t->ticket = at;
+        return;
+    }
+    if (event->count != 0) {
+        away[at].is_away = true;
+        away[at].depth = *depth - t->base[i];
+        memcpy(away[at].stack, t->stack[i] + t->base[i], away[at].depth * sizeof(uint32_t));
+    }
+    *depth = t->base[i];
+    t->base[i] = 0;
+}
+
+static void take_resume(struct tally *t, const struct trace_event *event)
+{
+    uint32_t i = event->thread % (N_THREADS + 8), k = t->n_resumes++;
+    t->n_unnested += k >= away[t->ticket].depth || away[t->ticket].stack[k] != event->method;
+    t->stack[i][t->depth[i]++] = event->method;
+}
 
 static void take(struct tally *t, const struct trace_event *event)
 {
@@ -116,15 +157,22 @@ static void take(struct tally *t, const struct trace_event *event)
     switch (event->kind) {
     case TRACE_ENTER:
         t->n_enters++;
-        if (*depth < MAX_DEPTH + 8)
+        if (*depth < 2 * MAX_DEPTH + 8)
             stack[(*depth)++] = event->method;
         break;
     case TRACE_EXIT:
     case TRACE_UNWIND:
         t->n_exits += event->kind == TRACE_EXIT;
         t->n_unwinds += event->kind == TRACE_UNWIND;
-        if (*depth == 0 || stack[--*depth] != event->method)
+        if (*depth <= t->base[event->thread % (N_THREADS + 8)] || stack[--*depth] != event->method)
             t->n_unnested++;
+        break;
+    case TRACE_MOUNT:
+    case TRACE_UNMOUNT:
+        take_virtual(t, event);
+        break;
+    case TRACE_RESUME:
+        take_resume(t, event);
         break;
     case TRACE_GAP:
         t->n_lost_in_gaps += event->count;
@@ -141,6 +189,7 @@ static bool read_trace(const struct world *w, struct tally *t)
     struct trace_event event;
     int rc;
     memset(t, 0, sizeof *t);
+    memset(away, 0, sizeof away);
     if (trace_open(&reader, w->path, false, &err) < 0)
         return false;
     while ((rc = trace_next(reader, &event, &err)) > 0)
@@ -311,8 +360,188 @@ static void test_epochs(void)
     close_world(&w);
 }
 
+/* ---- virtual threads ---- */
+
+#define N_VIRTUAL     200
+#define N_TURNS       200 /* of each virtual thread on a carrier */
+#define VIRTUAL_DEPTH 50  /* more than fit into a block */
+
+struct virtual_thread {
+    uint32_t handle, depth, n_turns;
+    jint tokens[VIRTUAL_DEPTH];
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct virtual_thread threads[N_VIRTUAL];
+    struct virtual_thread *queue[N_VIRTUAL];
+    uint32_t first, n, n_ended;
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct virtual_thread *next_virtual(bool *all_ended)
+{
+    struct virtual_thread *v = NULL;
+    pthread_mutex_lock(&pool.lock);
+    if (pool.n > 0) {
+        v = pool.queue[pool.first];
+        pool.first = (pool.first + 1) % N_VIRTUAL;
+        pool.n--;
+    }
+    *all_ended = pool.n_ended == N_VIRTUAL;
+    pthread_mutex_unlock(&pool.lock);
+    return v;
+}
+
+static void put_back(struct virtual_thread *v)
+{
+    pthread_mutex_lock(&pool.lock);
+    if (v->n_turns < N_TURNS || v->depth > 0)
+        pool.queue[(pool.first + pool.n++) % N_VIRTUAL] = v;
+    else
+        pool.n_ended++;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* Enter and leave some methods, and leave some open for the next turn. */
+static void run_turn(struct caller *c, struct virtual_thread *v)
+{
+    bool is_last = ++v->n_turns >= N_TURNS;
+    for (uint32_t n = next_random(c) % 12; n > 0 && !is_last; n--) {
+        if (v->depth > 0 && next_random(c) % 2 == 0) {
+            leave(v->tokens[--v->depth]);
+        } else if (v->depth < VIRTUAL_DEPTH) {
+            v->tokens[v->depth] = enter(1 + next_random(c) % N_METHODS);
+            c->n_recorded += v->tokens[v->depth] != 0;
+            c->n_dropped += v->tokens[v->depth++] == 0;
+        }
+    }
+    while (is_last && v->depth > 0)
+        leave(v->tokens[--v->depth]);
+}
+
+static void *run_carrier(void *argument)
+{
+    struct caller *c = argument;
+    bool all_ended = false;
+    while (!all_ended) {
+        struct virtual_thread *v = next_virtual(&all_ended);
+        if (v == NULL)
+            continue;
+        jint token = next_random(c) % 2 == 0 ? enter(N_METHODS + 1) : 0;
+        c->n_recorded += token != 0;
+        probe_mount(v->handle);
+        run_turn(c, v);
+        v->handle = probe_unmount();
+        leave(token);
+        put_back(v);
+    }
+    probe_thread_ended();
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+static bool run_carriers(struct world *w, uint64_t *n_recorded)
+{
+    struct caller callers[N_THREADS];
+    bool ok = true;
+    memset(pool.threads, 0, sizeof pool.threads);
+    pool.first = pool.n = pool.n_ended = 0;
+    for (uint32_t i = 0; i < N_VIRTUAL; i++)
+        put_back(&pool.threads[i]);
+    for (int i = 0; ok && i < N_THREADS; i++) {
+        callers[i] = (struct caller){ .random = (uint32_t)i + 1 };
+        ok = pthread_create(&callers[i].thread, NULL, run_carrier, &callers[i]) == 0;
+    }
+    for (int i = 0; ok && i < N_THREADS; i++) {
+        while (ok && !atomic_load(&callers[i].done))
+            ok = drain_once(w);
+        pthread_join(callers[i].thread, NULL);
+        *n_recorded += callers[i].n_recorded;
+    }
+    return ok;
+}
+
+static void test_virtual_threads(uint64_t ring_bytes, bool may_lose)
+{
+    struct world w;
+    struct tally t;
+    uint64_t n_recorded = 0;
+    CHECK("a session opens for virtual threads", open_world(&w, ring_bytes));
+    CHECK("carriers run them", run_carriers(&w, &n_recorded) && close_trace(&w) && read_trace(&w, &t));
+    CHECK_NUMBER("all that was recorded is there", t.n_enters, n_recorded);
+    CHECK_NUMBER("each one left before it came again", t.n_early, 0);
+    CHECK_NUMBER("with its own calls", t.n_unnested, 0);
+    if (!may_lose) {
+        CHECK("they have come and gone", t.n_moves > N_VIRTUAL);
+        CHECK_NUMBER("nothing is lost", t.n_lost, 0);
+        CHECK_NUMBER("each entry has its exit, whoever carries it", t.n_exits, n_recorded);
+    } else {
+        CHECK("what finds no room is lost and counted", t.n_lost > 0 && t.n_exits <= n_recorded);
+    }
+    close_world(&w);
+}
+
+/* A carrier with a call open, and its ring full but for that call's exit. */
+static void test_deaf_carrier(void)
+{
+    struct world w;
+    struct tally t;
+    CHECK("a session with the smallest rings opens", open_world(&w, 8192));
+    jint own = enter(1);
+    probe_mount(0);
+    jint call = enter(2);
+    uint32_t handle = probe_unmount(), n = 0;
+    CHECK("a virtual thread leaves a call open", call != 0 && handle != 0);
+    for (jint token; (token = enter(3)) != 0; n++)
+        leave(token);
+    probe_mount(handle);
+    CHECK_NUMBER("where there is no room for its coming, its calls are not recorded", enter(1), 0);
+    leave(call);
+    leave(own); /* as another call of the carrier's method would */
+    CHECK_NUMBER("nor what it leaves open", probe_unmount(), 0);
+    CHECK("the ring is drained", drain_once(&w));
+    jint token = enter(4);
+    CHECK("the carrier goes on", token != 0);
+    leave(token);
+    leave(own);
+    CHECK("the trace closes", close_trace(&w) && read_trace(&w, &t));
+    CHECK_NUMBER("with the carrier's exits", t.n_exits, n + 2);
+    CHECK_NUMBER("the lost calls are counted", t.n_lost, 3);
+    CHECK_NUMBER("and what is there is well nested", t.n_unnested, 0);
+    close_world(&w);
+}
+
+static void test_parked_calls(void)
+{
+    uint32_t methods[100], fetched[100], handle = 0, n = 0, first = 0, last = 0;
+    for (uint32_t i = 0; i < 100; i++)
+        methods[i] = 7 * i;
+    parked_begin();
+    uint32_t ticket = parked_put(&handle, methods, 100), before = handle;
+    CHECK("a hundred calls are parked", ticket != 0 && parked_n(handle) == 100);
+    CHECK_NUMBER("they have one ticket", parked_fetch(handle, fetched, 100), ticket);
+    CHECK("and come back", memcmp(methods, fetched, sizeof methods) == 0);
+    uint32_t again = parked_put(&handle, methods, 1);
+    CHECK("the next ones get the same place and another ticket", handle == before && again != 0 && again != ticket);
+    parked_drop(handle);
+    for (handle = 0; (ticket = parked_put(&handle, methods, 30)) != 0; handle = 0, n++) {
+        first = n == 0 ? handle : first;
+        last = handle;
+    }
+    CHECK_NUMBER("all blocks can be used", n, (PARKED_BLOCKS - 1) / 2);
+    CHECK("then there is no handle", handle == 0 && parked_n(0) == 0);
+    parked_drop(first);
+    CHECK("what is dropped is room", parked_put(&handle, methods, 30) != 0);
+    CHECK("and what is not stays", parked_n(last) == 30);
+    parked_begin();
+}
+
 int main(void)
 {
+    test_parked_calls();
+    test_virtual_threads(16 << 20, false);
+    test_virtual_threads(8192, true);
+    test_deaf_carrier();
     test_loss();
     test_stale_calls();
     test_lost_memory();
