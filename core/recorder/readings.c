@@ -21,6 +21,7 @@
 #define CREDIT_MAX_X1000 100000
 #define OPENING_NS       5000000u /* in one round: records wait meanwhile */
 #define RESERVED_FDS     64
+#define DIFFERENCE_TRIES 3
 
 enum reading_state {
     READING_NEW,
@@ -64,8 +65,7 @@ static int highest_fd(void)
 int readings_init(struct readings *readings, const struct readings_plan *plan, struct session *session,
                   struct threads *threads, struct err *err)
 {
-    memset(readings, 0, sizeof *readings);
-    readings->plan = *plan;
+    *readings = (struct readings){ .plan = *plan };
     readings->session = session;
     readings->threads = threads;
     readings->n_columns = counter_layout_columns(plan->layout);
@@ -362,30 +362,45 @@ static struct reading *pending_after(struct readings *readings, uint32_t thread,
 }
 
 /*
- * Where the probes' values begin, ours end: what we have counted more than they until now was before.  Groups that take
- * turns do so each in their own time, and cannot be subtracted.
+ * What we have counted more than the probes until now, read in this order so that it does not become less than what was
+ * read before.  The thread goes on meanwhile: of some tries the quickest is the best.
  */
+static bool read_difference(struct readings *readings, struct reading_thread *mine, struct counters_outside *handed,
+                            uint64_t *more)
+{
+    uint64_t own[COUNTERS_COLUMNS_MAX], probes[COUNTERS_COLUMNS_MAX], quickest = UINT64_MAX;
+    for (int i = 0; i < DIFFERENCE_TRIES; i++) {
+        uint64_t start = ticks_now();
+        if (!counters_outside_read(handed, readings->plan.layout, probes) ||
+            !counters_outside_read(&mine->own, readings->plan.layout, own))
+            return false;
+        uint64_t took = ticks_now() - start;
+        for (uint32_t c = 0; c < readings->n_columns && took < quickest; c++)
+            more[c] = own[c] - probes[c];
+        quickest = took < quickest ? took : quickest;
+    }
+    uint64_t negative = 0;
+    for (uint32_t c = 0; c < readings->n_columns; c++)
+        negative |= more[c] >> 63;
+    return negative == 0;
+}
+
+/* Where the probes' values begin, ours end.  Groups that take turns do so each in their own time, and differ always. */
 static void end_with_probes(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
 {
-    uint64_t own[COUNTERS_COLUMNS_MAX], probes[COUNTERS_COLUMNS_MAX];
-    const struct counter_layout *layout = readings->plan.layout;
+    uint64_t until_probes[COUNTERS_COLUMNS_MAX];
     struct counters_outside *handed = handed_of(readings, thread);
-    if (mine->state != READING_OWN || handed == NULL || layout->n_groups != 1 ||
-        !counters_outside_read(&mine->own, layout, own) || !counters_outside_read(handed, layout, probes))
+    if (mine->state != READING_OWN || handed == NULL || readings->plan.layout->n_groups != 1 ||
+        !read_difference(readings, mine, handed, until_probes))
         return;
-    for (uint32_t i = 0; i < readings->n_columns; i++) {
-        if (own[i] < probes[i])
-            return;
-        own[i] -= probes[i];
-    }
     uint64_t start_ticks = session_ring(readings->session, (uint32_t)thread->ring)->start_ticks;
     struct reading *late = pending_after(readings, thread->info.index, start_ticks);
     if (late == NULL) {
-        keep(readings, thread, mine, start_ticks, own);
+        keep(readings, thread, mine, start_ticks, until_probes);
         return;
     }
     late->ticks = start_ticks;
-    memcpy(readings->values + late->values, own, readings->n_columns * sizeof *own);
+    memcpy(readings->values + late->values, until_probes, readings->n_columns * sizeof *until_probes);
 }
 
 static void follow(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)

@@ -251,6 +251,8 @@ static void check_worker(int i, const char *name, const struct seen *seen)
            ", preempted %" PRIu64 "/%" PRIu64 ", faults %" PRIu64 "/%" PRIu64 "\n",
            name, (double)seen->on_cpu_ns / 1e6, (double)worker->end_cpu_ns / 1e6, (double)difference / 1e6, seen->out,
            worker->voluntary, seen->preempted, worker->involuntary, seen->faults, worker->faults);
+    printf("# found %" PRIu64 ", started %" PRIu64 ", named %" PRIu64 ", ended %" PRIu64 "\n", (uint64_t)seen->found,
+           (uint64_t)seen->started, (uint64_t)seen->named, (uint64_t)seen->ended);
     snprintf(claim, sizeof claim, "%s: it is found or born, named and ended once", name);
     CHECK(claim, seen->found == (i < N_OLD) && seen->started == (i >= N_OLD) && seen->ended == 1 &&
                      (i < N_OLD || seen->named == 1));
