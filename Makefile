@@ -166,6 +166,11 @@ WORKLOADS ?=
 bench-overhead: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/overhead.sh
 
+# Whether one live recording finds the phases that two runs find.
+.PHONY: bench-agreement
+bench-agreement: make tools
+	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/agreement.sh
+
 .PHONY: demo demo-here
 demo: deps
 	@+$(AGAIN) demo-here
@@ -173,7 +178,7 @@ demo: deps
 # The profile stays in $(BUILD)/demo.
 demo-here: make java
 	@mkdir -p $(BUILD)/demo
-	$(BUILD)/mmprof profile -o $(BUILD)/demo -- \
+	$(BUILD)/mmprof profile --two-runs -o $(BUILD)/demo -- \
 	    $(JDK)/bin/java -Xmx1g -cp $(BUILD)/test/java demo.JavacDemo $(JDK)/lib/src.zip 2
 
 # ---- taste ----

@@ -90,12 +90,10 @@ static int select_phases(struct phases_run *run, struct err *err)
     const struct phases_options *o = run->options;
     struct calltree_total *totals;
     size_t n_totals;
-    const char *mode = trace_info(run->reader, "recording.mode");
-    bool knows_invocations = mode == NULL || strcmp(mode, "phases") != 0;
     if (calltree_totals(&run->tree, VM_PART_APPLICATION, &run->arena, &totals, &n_totals, err) < 0)
         return -1;
     uint64_t all_ticks = phases_all_ticks(&run->tree, run->wish.clock);
-    struct budget_base base = phases_budget_base(&run->tree, all_ticks, knows_invocations);
+    struct budget_base base = phases_budget_base(&run->tree, all_ticks, report_knows_invocations(run->reader));
     if (o->sweep)
         return print_sweep(run, totals, n_totals, all_ticks, &base, err);
     if (phases_select(totals, n_totals, all_ticks, &base, &run->wish, &run->arena, &run->choice, err) < 0)

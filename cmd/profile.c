@@ -1,5 +1,5 @@
 /*
- * mmprof profile: record, select the phases, record these again, report.
+ * mmprof profile: one live recording, and the report; or record, select the phases, record these again, report.
  */
 #include "cmd/recording.h"
 
@@ -11,31 +11,51 @@
 
 #define DEFAULT_DIRECTORY  "mmprof-profile"
 #define DEFAULT_DURATION_S 10.0 /* of a running JVM */
+#define UNGIVEN            (-1.0)
 
 struct profile {
     struct recording recording;
-    const char *directory, *weight, *grain, *budget; /* thresholds as the user wrote them, or NULL */
+    const char *directory;
+    double weight, grain, budget; /* UNGIVEN, or a fraction */
+    bool two_runs;
     char trace[PATH_MAX], phases[PATH_MAX], phases_trace[PATH_MAX];
     uint32_t n_separate; /* traces of the phases, one for each group of events; 0: one of all */
 };
+
+static int check(const struct profile *p, struct err *err)
+{
+    if (!p->two_runs && strcmp(p->recording.groups, "separate") == 0) {
+        err_set(err, "separate groups are recorded one after the other, and a live recording is only one");
+        return err_next(err, "add --two-runs");
+    }
+    if (!p->two_runs && p->budget == 0) {
+        err_set(err, "a budget of 0 allows no probes");
+        return err_next(err, "give a share of the program's CPU time, such as --budget 1%%");
+    }
+    return 0;
+}
 
 static int parse(int argc, char **argv, struct profile *p, bool *done, struct err *err)
 {
     const struct options_row rows[] = {
         RECORDING_ROWS(p->recording),
         { 'o', "output", "DIR", OPTION_TEXT, &p->directory, "keep the traces and the phases here (mmprof-profile)" },
-        { 0, "weight", "SHARE", OPTION_TEXT, &p->weight, "least share of the time in all calls of a phase" },
-        { 0, "grain", "SHARE", OPTION_TEXT, &p->grain, "least share of the time in one call of a phase" },
-        { 0, "budget", "SHARE", OPTION_TEXT, &p->budget, "overhead to keep within, where these are searched (1%)" },
+        { 0, "two-runs", NULL, OPTION_FLAG, &p->two_runs, "record all methods first, and the phases in a second run" },
+        { 0, "weight", "SHARE", OPTION_FRACTION, &p->weight, "least share of the time in all calls of a phase" },
+        { 0, "grain", "SHARE", OPTION_FRACTION, &p->grain, "least share of the time in one call of a phase" },
+        { 0, "budget", "SHARE", OPTION_FRACTION, &p->budget, "overhead to keep within (1%)" },
         { 0 },
     };
     int n_parsed;
-    if (command_parse("profile [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
-                      "Records a JVM, selects its phases, records these with events, and prints the report. COMMAND\n"
-                      "is run twice; of a running JVM, two intervals are recorded (10 seconds each without -d).",
-                      rows, argc, argv, &n_parsed, done, err) < 0)
+    if (command_parse(
+            "profile [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
+            "Records a JVM (a running one for 10 seconds without -d), finds its phases meanwhile, counts events\n"
+            "in them, and prints the report. With --two-runs, COMMAND is run twice, or two intervals are recorded.",
+            rows, argc, argv, &n_parsed, done, err) < 0)
         return -1;
-    return *done ? 0 : recording_target(&p->recording, argc, argv, n_parsed, "profile", err);
+    if (*done)
+        return 0;
+    return recording_target(&p->recording, argc, argv, n_parsed, "profile", err) < 0 ? -1 : check(p, err);
 }
 
 static int make_directory(struct profile *p, struct err *err)
@@ -71,22 +91,22 @@ static int record_all(struct profile *p, struct recorder_summary *summary, struc
     return recording_run(&first, summary, err);
 }
 
-static int select_phases(struct profile *p, struct err *err)
+static int select_phases(struct profile *p, char *trace, struct err *err)
 {
     char *words[16] = { (char[]){ "phases" }, (char[]){ "--quiet" }, (char[]){ "-o" }, p->phases };
     const struct {
-        const char *option, *value;
+        const char *option;
+        double value;
     } thresholds[] = { { "--weight", p->weight }, { "--grain", p->grain }, { "--budget", p->budget } };
     char texts[3][64];
     int n = 4;
     for (size_t i = 0; i < 3; i++) {
-        if (thresholds[i].value == NULL)
+        if (thresholds[i].value < 0)
             continue;
-        snprintf(texts[i], sizeof texts[i], "%s=%s", thresholds[i].option, thresholds[i].value);
+        snprintf(texts[i], sizeof texts[i], "%s=%.17g", thresholds[i].option, thresholds[i].value);
         words[n++] = texts[i];
     }
-    words[n++] = p->trace;
-    step(p, 2, "selecting the phases");
+    words[n++] = trace;
     return command_phases(n, words, err);
 }
 
@@ -114,10 +134,13 @@ static int report(const char *trace, uint32_t n_separate, struct err *err)
     return command_report(n, words, err);
 }
 
-static int run(struct profile *p, struct err *err)
+static int run_twice(struct profile *p, struct err *err)
 {
     struct recorder_summary first, second;
-    if (make_directory(p, err) < 0 || record_all(p, &first, err) < 0 || select_phases(p, err) < 0)
+    if (record_all(p, &first, err) < 0)
+        return -1;
+    step(p, 2, "selecting the phases");
+    if (select_phases(p, p->trace, err) < 0)
         return -1;
     if (p->recording.command == NULL && first.end == RECORDER_ENDED_WITH_TARGET) {
         fprintf(stderr, "mmprof: the JVM has ended: this is what the first recording says\n");
@@ -128,9 +151,44 @@ static int run(struct profile *p, struct err *err)
     return second.command_status != 0 ? second.command_status : first.command_status;
 }
 
+/* ---- one run ---- */
+
+static int refuse_short(const struct recorder_summary *summary, struct err *err)
+{
+    err_set(err, "the program ended after %.1f s, before its phases were found", summary->seconds);
+    return err_next(err, "add --two-runs: it is recorded from its start to its end then, twice");
+}
+
+static int run_live(struct profile *p, struct err *err)
+{
+    struct recorder_summary summary;
+    struct live_options options = LIVE_OPTIONS;
+    struct live_session session;
+    struct recording live = p->recording;
+    options.budget = p->budget < 0 ? options.budget : p->budget;
+    options.weight = p->weight < 0 ? options.weight : p->weight;
+    options.grain = p->grain < 0 ? options.grain : p->grain;
+    live_session_init(&session, &options);
+    live.output = p->phases_trace;
+    live.live = &session;
+    int rc = recording_run(&live, &summary, err);
+    live_session_free(&session);
+    if (rc < 0)
+        return -1;
+    if (summary.n_records == 0)
+        return refuse_short(&summary, err);
+    if (select_phases(p, p->phases_trace, err) < 0 || report(p->phases_trace, 0, err) < 0)
+        return -1;
+    return summary.command_status;
+}
+
 int command_profile(int argc, char **argv, struct err *err)
 {
-    struct profile *p = &(struct profile){ .recording = RECORDING_DEFAULTS, .directory = DEFAULT_DIRECTORY };
+    struct profile *p = &(struct profile){ .recording = RECORDING_DEFAULTS,
+                                           .directory = DEFAULT_DIRECTORY,
+                                           .weight = UNGIVEN,
+                                           .grain = UNGIVEN,
+                                           .budget = UNGIVEN };
     bool done;
     if (parse(argc, argv, p, &done, err) < 0)
         return -1;
@@ -138,5 +196,7 @@ int command_profile(int argc, char **argv, struct err *err)
         return 0;
     if (p->recording.command == NULL && p->recording.duration_s == 0)
         p->recording.duration_s = DEFAULT_DURATION_S;
-    return run(p, err);
+    if (make_directory(p, err) < 0)
+        return -1;
+    return p->two_runs ? run_twice(p, err) : run_live(p, err);
 }

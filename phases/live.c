@@ -5,14 +5,14 @@
 
 #define LOOK_MS          10
 #define LOOK_SAMPLES     100
-#define LOOK_AGAIN       50 /* samples of a later look: after the first two */
-#define FREE_BATCHES     2  /* a program that has just started shows in the second look what it does */
+#define LOOK_AGAIN       50 /* samples of a later look: after the free ones, at most */
+#define FREE_BATCHES     2  /* and looks: a program that has just started shows in the second one what it does */
 #define AGAIN_FIRST_NS   UINT64_C(4000000000)
 #define AGAIN_LAST_NS    UINT64_C(30000000000)
 #define RECOVERY_STEP_NS UINT64_C(100000000)
 #define RECOVERY_QUIET   3   /* windows in a row */
 #define RECOVERY_EXTRA   0.1 /* CPUs of the compiler's that are not worth waiting for */
-#define RECOVERY_MAX_NS  UINT64_C(10000000000)
+#define RECOVERY_MAX_NS  UINT64_C(5000000000)
 #define RECOVERY_BLIND   UINT64_C(1500000000) /* where the compiler's threads are not known */
 #define ROUND_TRIED_MS   10                   /* a moment's look is to be short */
 #define ROUND_SHORT_MS   50                   /* while a batch is under way and the compiler recovers */
@@ -393,7 +393,7 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
         orders->n_remove = live->remove.n;
         live->n_removals++;
     } else if (live->now.now_ns >= live->next_look_ns) {
-        uint32_t n = live_samples(live, live->n_looks < 2 ? LOOK_SAMPLES : LOOK_AGAIN);
+        uint32_t n = live->n_looks < FREE_BATCHES ? LOOK_SAMPLES : live_samples(live, LOOK_AGAIN);
         if (n > 0)
             look(live, n, orders);
     }

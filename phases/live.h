@@ -32,8 +32,8 @@
  * after it appeared.
  *
  * What cannot be switched off any more is paid for as well: looks (the samples' cost, by what one of them cost so far)
- * and batches (the time of rewriting).  The first look and the first two batches are free: they are what the session is
- * for, and cost some tens of ms each.  From then on a look takes as many samples as the budget of the time elapsed has
+ * and batches (the CPU time of rewriting).  The first two of each are free: they are what the session is for, and cost
+ * some tens of ms each.  From then on a look takes as many samples as the budget of the time elapsed has
  * left over from all costs together, and is put off while those are too few, but not for ever; a batch waits until it
  * is paid for, and until the time that all batches stopped the application is at most the budget of the time elapsed.
  *

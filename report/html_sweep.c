@@ -98,7 +98,6 @@ static bool fill(cJSON *json, const struct grid *grid)
 cJSON *html_sweep(const struct report_trace *trace)
 {
     const struct report_source *source = trace->source;
-    const char *mode = trace_info(source->reader, "recording.mode");
     struct grid *grid = arena_alloc(source->arena, sizeof *grid);
     struct err err;
     cJSON *json = cJSON_CreateObject();
@@ -107,9 +106,9 @@ cJSON *html_sweep(const struct report_trace *trace)
         return NULL;
     }
     grid->trace = trace;
-    grid->is_of_all = mode == NULL || strcmp(mode, "all") == 0;
+    grid->is_of_all = report_knows_invocations(source->reader);
     grid->all_ticks = phases_all_ticks(source->tree, source->clock);
-    grid->base = phases_budget_base(source->tree, grid->all_ticks, mode == NULL || strcmp(mode, "phases") != 0);
+    grid->base = phases_budget_base(source->tree, grid->all_ticks, grid->is_of_all);
     grid->sweep.n_weights = sweep_thresholds(LOWEST, HIGHEST, STRIDE, grid->sweep.weights);
     grid->sweep.n_grains = sweep_thresholds(LOWEST, HIGHEST, STRIDE, grid->sweep.grains);
     bool ok = grid->all_ticks == 0

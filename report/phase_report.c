@@ -183,7 +183,7 @@ static int choose(struct making *making, const struct calltree_total *totals, si
     if (making->wish->all || is_phase_recording(source) || n == 0 || all_ticks == 0)
         return 0;
     struct phases_wish wish = { source->clock, -1, -1, 0.01 };
-    struct budget_base base = phases_budget_base(source->tree, all_ticks, true);
+    struct budget_base base = phases_budget_base(source->tree, all_ticks, report_knows_invocations(source->reader));
     struct phases_choice choice;
     if (phases_select(totals, n, all_ticks, &base, &wish, source->arena, &choice, err) < 0)
         return -1;

@@ -58,6 +58,12 @@ double report_process_cpu_ns(const struct report_source *source)
     return isfinite(ns) && ns > 0 ? ns : 0;
 }
 
+bool report_knows_invocations(const struct trace_reader *reader)
+{
+    const char *mode = trace_info(reader, "recording.mode");
+    return mode == NULL || strcmp(mode, "all") == 0;
+}
+
 const char *report_percent(struct arena *arena, double share)
 {
     return arena_printf(arena, "%.3g %%", share * 100);

@@ -9,13 +9,14 @@
 # DIR/commands names the workloads, one a line: a name, blanks, and a command for 'sh -c' that starts one JVM by exec,
 # in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones
 # that began after its first two seconds are compared, too.  Without WORKLOADS the programs of test/java are taken.
-# BENCH_ONLY="NAME ..." takes only these.
+# BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full) compares only these.
 #
 # The tables go to standard output, what is run to standard error.
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 1
 
 pairs=${BENCH_PAIRS:-6}
+modes=${BENCH_MODES:-phases live full}
 jdk=${JDK:-$(first_jdk)}
 directory=${WORKLOADS:-$SCRATCH}
 timed=$build/test/tools/timed
@@ -103,7 +104,7 @@ first_pass() {
     local name=$1 trace=$SCRATCH/$1.all.dat
     (cd "$directory" && "$mmprof" record -q -o "$trace" -- sh -c "$2") > "$SCRATCH/out" 2>&1 < /dev/null ||
         fail "the first pass of $name failed: $(tail -n 2 "$SCRATCH/out")"
-    "$mmprof" phases -o "$SCRATCH/$name.json" "$trace" > "$SCRATCH/$name.phases" || fail "no phases of $name"
+    "$mmprof" phases -o "$SCRATCH/$name.json" "$trace" > "$SCRATCH/$name.table" || fail "no phases of $name"
     "$counts" "$trace" | awk '$1 == "METHOD" { m++; n += $3 } END { print "METHODS", m; print "CALLS", n }' \
         > "$SCRATCH/$name.all"
     stat -c %s "$trace" > "$SCRATCH/$name.all.bytes"
@@ -129,8 +130,8 @@ measure() {
     local name=$1 command=$2 i mode order
     first_pass "$name" "$command"
     for ((i = 0; i < pairs; i++)); do
-        order='plain phases live full'
-        [ $((i % 2)) = 0 ] || order='full live phases plain'
+        order="plain $modes"
+        [ $((i % 2)) = 0 ] || order=$(tr ' ' '\n' <<< "$order" | tac)
         for mode in $order; do
             run_mode "$name" "$mode" "$command" || return
         done
@@ -146,12 +147,19 @@ percent() {
     awk -v x="$1" 'BEGIN { if (x == "" || x < 0) print "-"; else printf "%.3g", x * 100 }'
 }
 
+# megabytes BYTES: '-' without a number.
 megabytes() {
-    awk -v b="$1" 'BEGIN { printf "%.1f", b / 1e6 }'
+    awk -v b="$1" 'BEGIN { if (b == "") print "-"; else printf "%.1f", b / 1e6 }'
+}
+
+# size_of FILE: nothing when it is not there.
+size_of() {
+    [ ! -e "$1" ] || stat -c %s "$1"
 }
 
 # calls FILE: the calls in a trace, from method_counts' lines.
 calls_of() {
+    [ -e "$1" ] || { echo - && return; }
     "$counts" "$1" | awk '$1 == "METHOD" { n += $3 } END { print n + 0 }'
 }
 
@@ -165,10 +173,11 @@ tables() {
     printf '%-12s %16s %26s %9s %9s %9s\n' "$name" \
         "$(grep -c '"descriptor"' "$SCRATCH/$name.json") ($(sed -n 's/^METHODS //p' "$SCRATCH/$name.all"))" \
         "$(calls_of "$SCRATCH/$name.phases.dat") ($(sed -n 's/^CALLS //p' "$SCRATCH/$name.all"))" \
-        "$(megabytes "$(stat -c %s "$SCRATCH/$name.phases.dat")")" \
-        "$(megabytes "$(stat -c %s "$SCRATCH/$name.live.dat")")" \
+        "$(megabytes "$(size_of "$SCRATCH/$name.phases.dat")")" \
+        "$(megabytes "$(size_of "$SCRATCH/$name.live.dat")")" \
         "$(megabytes "$(cat "$SCRATCH/$name.all.bytes")")" >> "$SCRATCH/table3"
-    { echo "$name:" && sed 's/^mmprof: /    /' "$SCRATCH/$name.live.said"; } >> "$SCRATCH/said"
+    [ ! -e "$SCRATCH/$name.live.said" ] || { echo "$name:" && sed 's/^mmprof: /    /' "$SCRATCH/$name.live.said"; } \
+        >> "$SCRATCH/said"
 }
 
 : > "$SCRATCH/table2"
@@ -195,5 +204,7 @@ echo "Phases selected (methods called), their calls (all recorded calls), MB of 
 printf '%-12s %16s %26s %9s %9s %9s\n' "" static dynamic phases live all
 cat "$SCRATCH/table3"
 echo
-echo "What --live said of its last run:"
-cat "$SCRATCH/said"
+if [ -e "$SCRATCH/said" ]; then
+    echo "What --live said of its last run:"
+    cat "$SCRATCH/said"
+fi

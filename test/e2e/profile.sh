@@ -1,5 +1,5 @@
 #!/bin/bash
-# mmprof profile: record, select, record again, report; a program from its start, and one that runs.
+# mmprof profile: live, or record, select, record again, report; a program from its start, and one that runs.
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 needs_command profile
@@ -11,9 +11,27 @@ column() {
 }
 
 jdk=$(first_jdk)
-"$mmprof" profile -q --include 'micro/*' --weight 10% --grain 5% -o "$SCRATCH/profile" -- \
+"$mmprof" profile -q --include 'micro/*' -o "$SCRATCH/live" -- \
+    "$jdk/bin/java" -cp "$classes" micro.Thesis $((5000 * slow)) 1 > "$SCRATCH/table" 2> "$SCRATCH/errors"
+is "a program is profiled while it runs once" "$?" 0
+is "with the same results" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/table")" 1
+matches "the table has methods called in the latter part of the run" \
+    "$(grep -v '^METHOD\|^UNITS' "$SCRATCH/table")" 'Thesis\.(compare|swap|printElement|printData)'
+for file in phases.json phases.dat; do
+    holds "$file is kept" test -s "$SCRATCH/live/$file"
+done
+holds "there is no recording of all methods" test ! -e "$SCRATCH/live/trace.dat"
+
+"$mmprof" profile -q -o "$SCRATCH/live" -- "$jdk/bin/java" -cp "$classes" micro.Thesis 20 1 > "$SCRATCH/table" 2>&1
+is "a program that ends before its phases are found has no table" "$?" 1
+matches "and the next step is named" "$(cat "$SCRATCH/table")" 'next: add --two-runs'
+
+"$mmprof" profile -q --groups separate -d 1 -p $$ > "$SCRATCH/table" 2>&1
+matches "separate groups need two runs, and this is said" "$(cat "$SCRATCH/table")" 'next: add --two-runs'
+
+"$mmprof" profile -q --two-runs --include 'micro/*' --weight 10% --grain 5% -o "$SCRATCH/profile" -- \
     "$jdk/bin/java" -cp "$classes" micro.Thesis $((500 * slow)) 1 > "$SCRATCH/table" 2> "$SCRATCH/errors"
-is "a program is profiled from its start" "$?" 0
+is "with --two-runs, a program is profiled from its start" "$?" 0
 is "it ran twice, with the same results" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/table")" 2
 for method in main readData sortData; do
     matches "the table on the screen has $method" "$(grep -v '^METHOD\|^UNITS' "$SCRATCH/table")" "Thesis.$method"
@@ -27,15 +45,19 @@ is "report --csv of the second trace succeeds" "$?$(cat "$SCRATCH/errors")" 0
 "$mmprof" report --json "$SCRATCH/profile/phases.dat" > "$SCRATCH/report.json" 2> "$SCRATCH/errors"
 is "report --json too" "$?$(cat "$SCRATCH/errors")" 0
 
-"$mmprof" profile -q --include 'micro/*' --weight 10% --grain 5% -o "$SCRATCH/profile" -- \
+"$mmprof" profile -q --two-runs --include 'micro/*' --weight 10% --grain 5% -o "$SCRATCH/profile" -- \
     sh -c 'nice; exec "$0" "$@"' "$jdk/bin/java" -cp "$classes" micro.Thesis 50 1 > "$SCRATCH/table" 2>&1
 is "both runs have the priority that the program would have" "$(grep -cx -- "$(nice)" "$SCRATCH/table")" 2
 
 start_busy "$jdk"
 jvm=$pid
-"$mmprof" profile -q --include 'target/*' -d 2 -o "$SCRATCH/late" -p "$jvm" > "$SCRATCH/table" 2> "$SCRATCH/errors"
-is "a running program is profiled" "$?" 0
-matches "the table has its phases" "$(cat "$SCRATCH/table")" 'Busy\.'
+for runs in '' --two-runs; do
+    # shellcheck disable=SC2086 # nothing, or one option
+    "$mmprof" profile -q $runs --include 'target/*' -d 4 -o "$SCRATCH/late" -p "$jvm" \
+        > "$SCRATCH/table" 2> "$SCRATCH/errors"
+    is "a running program is profiled${runs:+ with $runs}" "$?" 0
+    matches "the table has its phases" "$(cat "$SCRATCH/table")" 'Busy\.'
+done
 goes_on "it goes on"
 stop_busy "$jvm" "its results and output are those without mmprof"
 

@@ -42,14 +42,15 @@ holds "the probes' own instructions are calibrated: of $short and $long in loop,
 
 # ---- three steps, and a program that runs already ----
 
-"$mmprof" profile -e cycles,instructions -o "$SCRATCH/profile" -- "${known[@]}" 300 > "$SCRATCH/out" 2>&1
+"$mmprof" profile --two-runs -e cycles,instructions -o "$SCRATCH/profile" -- "${known[@]}" 300 > "$SCRATCH/out" 2>&1
 matches "a profile prints CPI" "$(cat "$SCRATCH/out")" '^KnownWork\.main .* 1\.000 '
 matches "the VM's own threads have it, too" "$(cat "$SCRATCH/out")" '^C2 compiler .* 1\.000 '
 
 : > "$SCRATCH/java.out"
 start "$SCRATCH/java.out" "${known[@]}" 0 "$SCRATCH/stop"
 wait_for 60 grep -q READY "$SCRATCH/java.out"
-holds "a running program is profiled" "$mmprof" profile -q -p "$pid" -d 2 -e cycles,instructions -o "$SCRATCH/late"
+holds "a running program is profiled" "$mmprof" profile -q --two-runs -p "$pid" -d 2 \
+    -e cycles,instructions -o "$SCRATCH/late"
 known_cpi "it takes a cycle per instruction" "$(column "$SCRATCH/late/phases.dat" "KnownWork.loop +" cpi)$(
     column "$SCRATCH/late/phases.dat" KnownWork.loop cpi)" 1
 touch "$SCRATCH/stop"
