@@ -269,7 +269,8 @@ void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *contro
  * their time (period times rounds) is, or *stopping; they are appended to a file (borrowed) as core/trace/samples.h
  * says.  What a round costs is measured: the next one is put off when that is over a twentieth of the time.
  *
- * A thread is held only while its own stack is walked (JDK 11: all are), and only if it uses a CPU.
+ * A thread is held only while its own stack is walked (JDK 11: all are), and only if it uses a CPU.  A carrier's stack
+ * is that of the virtual thread on it.
  *
  * Returns the number of samples, or -1 with *err set: the JVM tells no CPU times, or there is no memory.
  */

@@ -1,5 +1,7 @@
 #include "core/agent/sample.h"
 
+#include "core/agent/virtual.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -155,13 +157,32 @@ static uint64_t held_ns(struct sampler *s, uint64_t took_ns, uint64_t used_ns, u
     return most < likely ? most : likely;
 }
 
+/* Of a carrier, the stack of the virtual thread that it has, or its own; the frames before are of the same one, or
+ * none.
+ */
+static jvmtiError walk(struct sampler *s, struct sample_thread *thread, jint *n)
+{
+    jthread mounted = virtual_mounted(s->jvmti, thread->ref);
+    if (!(*s->jni)->IsSameObject(s->jni, mounted, thread->mounted)) {
+        thread->n_frames = 0;
+        if (thread->mounted != NULL)
+            (*s->jni)->DeleteWeakGlobalRef(s->jni, thread->mounted);
+        thread->mounted = mounted == NULL ? NULL : (*s->jni)->NewWeakGlobalRef(s->jni, mounted);
+    }
+    jvmtiError rc = (*s->jvmti)->GetStackTrace(s->jvmti, mounted == NULL ? thread->ref : mounted, 0,
+                                               SAMPLES_MAX_FRAMES + 1, s->stack, n);
+    if (mounted != NULL)
+        (*s->jni)->DeleteLocalRef(s->jni, mounted);
+    return rc;
+}
+
 /* Hold a thread and walk its stack. */
 static int take_stack(struct sampler *s, struct sample_thread *thread)
 {
     jint n = 0;
     jlong after = 0;
     uint64_t before = thread->now_ns, start = clock_now(CLOCK_MONOTONIC);
-    if ((*s->jvmti)->GetStackTrace(s->jvmti, thread->ref, 0, SAMPLES_MAX_FRAMES + 1, s->stack, &n) != JVMTI_ERROR_NONE)
+    if (walk(s, thread, &n) != JVMTI_ERROR_NONE)
         return 0; /* it has ended */
     uint64_t took = clock_now(CLOCK_MONOTONIC) - start;
     if ((*s->jvmti)->GetThreadCpuTime(s->jvmti, thread->ref, &after) == JVMTI_ERROR_NONE && (uint64_t)after > before)

@@ -32,7 +32,8 @@ struct sample_frame {
 };
 
 struct sample_thread {
-    jthread ref; /* a global reference, owned */
+    jthread ref;   /* a global reference, owned */
+    jweak mounted; /* the virtual thread on it at its latest sample; owned; NULL: none */
     uint32_t number;
     bool is_seen;        /* in the JVM's latest list */
     uint64_t base_ns;    /* CPU time when the sampling began */

@@ -56,6 +56,8 @@ static void drop(struct sample_threads *threads, JNIEnv *jni, struct sample_thre
     threads->ended_cpu_ns += t->now_ns - t->base_ns;
     threads->ended_unseen_ns += t->now_ns - t->counted_ns;
     (*jni)->DeleteGlobalRef(jni, t->ref);
+    if (t->mounted != NULL)
+        (*jni)->DeleteWeakGlobalRef(jni, t->mounted);
     free(t->frames);
 }
 

@@ -12,7 +12,7 @@
 
 static struct {
     jint mount, unmount; /* HotSpot's numbers of its extension events; 0: it has none */
-    jvmtiExtensionFunction get_carrier;
+    jvmtiExtensionFunction get_carrier, get_mounted;
     _Atomic uint32_t epoch;
 } known;
 
@@ -67,9 +67,12 @@ static void find_functions(jvmtiEnv *jvmti)
     jint n = 0;
     if ((*jvmti)->GetExtensionFunctions(jvmti, &n, &functions) != JVMTI_ERROR_NONE)
         return;
-    for (jint i = 0; i < n; i++)
+    for (jint i = 0; i < n; i++) {
         if (strcmp(functions[i].id, "com.sun.hotspot.functions.GetCarrierThread") == 0)
             known.get_carrier = functions[i].func;
+        if (strcmp(functions[i].id, "com.sun.hotspot.functions.GetVirtualThread") == 0)
+            known.get_mounted = functions[i].func;
+    }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)functions);
 }
 
@@ -102,6 +105,14 @@ void virtual_listen(jvmtiEnv *jvmti, uint32_t epoch)
     atomic_store_explicit(&known.epoch, epoch, memory_order_release);
     (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)known.mount, NULL);
     (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)known.unmount, NULL);
+}
+
+jthread virtual_mounted(jvmtiEnv *jvmti, jthread carrier)
+{
+    jthread mounted = NULL;
+    if (known.get_mounted == NULL || known.get_mounted(jvmti, carrier, &mounted) != JVMTI_ERROR_NONE)
+        return NULL;
+    return mounted;
 }
 
 jthread virtual_carrier(jvmtiEnv *jvmti)

@@ -1,7 +1,7 @@
 /*
  * Virtual threads (JDK 21 and later): the agent hears when one comes to a carrier and when it goes.
  *
- * By the JVM's own events, 30 ns each; they are HotSpot's extensions to JVMTI, posted in the carrier, the first after a
+ * By the JVM's own events, 50 ns each; they are HotSpot's extensions to JVMTI, posted in the carrier, the first after a
  * virtual thread's start and the last before its end.  What a virtual thread left open is found again by its JVMTI
  * thread-local storage.
  */
@@ -20,5 +20,8 @@ void virtual_listen(jvmtiEnv *jvmti, uint32_t epoch);
 
 /* The carrier of the current thread as a local reference, or NULL: it is itself no virtual thread. */
 jthread virtual_carrier(jvmtiEnv *jvmti);
+
+/* The virtual thread on a carrier, now, as a local reference, or NULL: there is none. */
+jthread virtual_mounted(jvmtiEnv *jvmti, jthread carrier);
 
 #endif

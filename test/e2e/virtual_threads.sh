@@ -81,6 +81,15 @@ compare "and in no less" $(($(of total_ns burnsPlain) / 2)) "$(of total_ns burns
 is "its calls stand under those of the virtual thread, nowhere else" \
     "$(grep 'burns' "$SCRATCH/folded" | grep -v 'burnsPlain' | grep -cv 'runs.*outer')" 0
 
+# ---- found by samples ----
+
+timeout 100 "$mmprof" record -q --live -o "$SCRATCH/t.dat" -- \
+    "$newest/bin/java" -cp "$SCRATCH/classes" virtual.Phases 2000 100 > "$SCRATCH/said" 2>&1
+matches "live: the results are right" "$(cat "$SCRATCH/said")" '^SUM -?[0-9]+ ok$'
+"$mmprof" dump --tables "$SCRATCH/t.dat" > "$SCRATCH/dump"
+holds "live: samples see the virtual thread on a carrier, not the carrier" \
+    grep -qE '^method.*Phases\.(runs|outer|inner|waits|burns)\(' "$SCRATCH/dump"
+
 # ---- attached to, twice: virtual threads wait already, and go on after the end ----
 
 "$newest/bin/java" -XX:+EnableDynamicAgentLoading -cp "$SCRATCH/classes" virtual.Phases 3000 1 "$SCRATCH/enough" \
