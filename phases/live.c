@@ -250,7 +250,10 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
     live->wanted = calloc(n + 1, sizeof *live->wanted);
     if (live->wanted == NULL)
         return err_set(err, "out of memory");
-    for (size_t i = 0; i < n && n_on + live->n_wanted < live->options.max_methods; i++) {
+    size_t room = live->options.max_methods > n_on ? live->options.max_methods - n_on : 0;
+    if (room > live->options.max_more)
+        room = live->options.max_more;
+    for (size_t i = 0; i < n && live->n_wanted < room; i++) {
         struct live_candidate copy = { keep(live, candidates[i].class_name), keep(live, candidates[i].name),
                                        keep(live, candidates[i].descriptor), candidates[i].share };
         if (candidates[i].share < live->options.weight / 2 || is_known(live, &candidates[i]))

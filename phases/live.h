@@ -62,18 +62,21 @@
 struct live_options {
     double budget;        /* fraction of the target's CPU time */
     double weight, grain; /* thresholds of a phase, fractions: a lower bound of what will be chosen at the end */
-    uint32_t max_methods; /* instrumented at any time */
+    uint32_t max_methods; /* armed at any time */
+    uint32_t max_more; /* instrumented after a look, those with the largest share: what comes later needs room, too */
     struct live_tree_options tree;
 };
 
 #define LIVE_BUDGET      0.01
 #define LIVE_WEIGHT      0.01
 #define LIVE_GRAIN       1e-6 /* the lowest that the search for thresholds tries */
-#define LIVE_MAX_METHODS 96u
+#define LIVE_MAX_METHODS 256u
+#define LIVE_MAX_MORE    64u
 
-#define LIVE_OPTIONS                                                                                       \
-    {                                                                                                      \
-        .budget = LIVE_BUDGET, .weight = LIVE_WEIGHT, .grain = LIVE_GRAIN, .max_methods = LIVE_MAX_METHODS \
+#define LIVE_OPTIONS                                                                                        \
+    {                                                                                                       \
+        .budget = LIVE_BUDGET, .weight = LIVE_WEIGHT, .grain = LIVE_GRAIN, .max_methods = LIVE_MAX_METHODS, \
+        .max_more = LIVE_MAX_MORE                                                                           \
     }
 
 /* A method that samples found on the stack: internal form. */

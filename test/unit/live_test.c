@@ -218,7 +218,9 @@ static bool is_armed(const struct sim *sim, uint32_t id)
     return method_of(sim, id) != NULL && method_of(sim, id)->state == LIVE_ARMED;
 }
 
-static const struct live_options usual = { .budget = 0.01, .weight = 0.01, .grain = 1e-6, .max_methods = 96 };
+static const struct live_options usual = {
+    .budget = 0.01, .weight = 0.01, .grain = 1e-6, .max_methods = 96, .max_more = 64
+};
 
 /* A request of 11 ms calls 10 pages of 1 ms, these 100 lines of 10 us. */
 static void test_phases(void)
@@ -362,6 +364,23 @@ static void test_new_phase(void)
     live_close(sim->live);
 }
 
+/* What a program does at its start must not take all the room. */
+static void test_room(void)
+{
+    struct live_options options = usual;
+    options.max_more = 2;
+    options.max_methods = 3;
+    struct sim *sim = new_sim(&options);
+    for (uint32_t id = 1; id < 7; id++)
+        sim->methods[id] = (struct sim_method){ 0, 0, 1000000, 1 - 0.1 * id };
+    run(sim, 1, 3);
+    CHECK("the first look gives probes to two methods with the largest share",
+          sim->has_probes[1] && sim->has_probes[2] && !sim->has_probes[3]);
+    run(sim, 1, 10);
+    CHECK("the second one to the next, as long as there is room", sim->has_probes[3] && !sim->has_probes[4]);
+    live_close(sim->live);
+}
+
 static double all_costs_ns(const struct sim *sim)
 {
     struct live_cost cost;
@@ -424,6 +443,7 @@ int main(void)
     test_change();
     test_recovery();
     test_new_phase();
+    test_room();
     test_all_costs();
     test_dear_samples();
     test_idle();
