@@ -2,12 +2,13 @@
  * The library's entry points, and the thread that runs a session in the target.
  *
  * Attached late: Agent_OnAttach connects and starts the thread, which does all the rest.  Started with the JVM:
- * Agent_OnLoad connects, the VMInit event instruments before main is called, then the thread waits for the end.
+ * Agent_OnLoad connects, the VMInit event starts the thread, and main is called when it has instrumented.
  */
 #include "core/agent/agent.h"
 #include "core/agent/protocol.h"
 #include "core/agent/virtual.h"
 
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,9 +154,12 @@ static void JNICALL run_attached(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 
 static void JNICALL run_started(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 {
+    sem_t *is_ready = argument;
     (void)jvmti;
-    (void)argument;
-    commands_run(agent.jvmti, jni, &agent.control);
+    int rc = start(jni);
+    sem_post(is_ready); /* which is gone then */
+    if (rc == 0)
+        commands_run(agent.jvmti, jni, &agent.control);
     stop(jni);
 }
 
@@ -169,11 +173,11 @@ static jthread make_thread(JNIEnv *jni)
     return thread;
 }
 
-int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function)
+int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument)
 {
     jthread thread = make_thread(jni);
     if (thread == NULL ||
-        (*agent.jvmti)->RunAgentThread(agent.jvmti, thread, function, NULL, JVMTI_THREAD_NORM_PRIORITY) !=
+        (*agent.jvmti)->RunAgentThread(agent.jvmti, thread, function, argument, JVMTI_THREAD_NORM_PRIORITY) !=
             JVMTI_ERROR_NONE)
         return -1;
     (*jni)->DeleteLocalRef(jni, thread);
@@ -184,13 +188,19 @@ int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function)
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
+    sem_t is_ready;
     (void)jvmti;
     (void)thread;
     if (atomic_load(&agent.phase) != STARTING)
         return;
     atomic_store(&agent.phase, RUNNING);
-    if (start(jni) < 0 || agent_run_thread(jni, run_started) < 0)
+    sem_init(&is_ready, 0, 0);
+    if (agent_run_thread(jni, run_started, &is_ready) < 0)
         stop(jni);
+    else
+        while (sem_wait(&is_ready) < 0) /* main must not be called before */
+            continue;
+    sem_destroy(&is_ready);
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
@@ -286,7 +296,7 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(Jav
     if (rc != 0)
         return rc;
     atomic_store(&agent.phase, RUNNING);
-    if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK && agent_run_thread(jni, run_attached) == 0)
+    if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK && agent_run_thread(jni, run_attached, NULL) == 0)
         return 0;
     control_close(&agent.control);
     atomic_store(&agent.phase, IDLE);

@@ -302,7 +302,7 @@ void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control);
 
 /* ---- agent.c ---- */
 
-/* Run a function in a new thread that no program sees as its own.  Returns 0, or -1. */
-int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function);
+/* Run a function in a new thread that no program sees as its own.  argument: its third.  Returns 0, or -1. */
+int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument);
 
 #endif

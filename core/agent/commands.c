@@ -196,7 +196,7 @@ static void begin_work(JNIEnv *jni, const char *packet, int fd)
     memcpy(work.packet, packet, strlen(packet) + 1);
     work.fd = fd;
     atomic_store(&work.state, WORK_UNDER_WAY);
-    if (agent_run_thread(jni, do_work) < 0)
+    if (agent_run_thread(jni, do_work, NULL) < 0)
         do_work(work.jvmti, jni, NULL); /* no thread to be had: gates wait */
 }
 
