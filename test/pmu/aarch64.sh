@@ -1,8 +1,7 @@
 #!/bin/bash
 # timeout: 560
 # The end-to-end tests of 'make check' that are quick in an emulated machine, and do not depend on who has how much
-# time, pass on aarch64.  aarch64_all.sh has the
-# others.
+# time, pass on aarch64.  aarch64_all.sh has the others.
 export MACHINE_RUN_S=500
 . "$(dirname "$0")/machine.bash"
 in_machine -smp 2

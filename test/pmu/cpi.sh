@@ -4,7 +4,7 @@
 . "$(dirname "$0")/machine.bash"
 in_machine -smp 1 -icount shift=1
 
-"$mmprof" profile -e cycles,instructions -o "$SCRATCH/profile" -- \
+"$mmprof" profile --two-runs -e cycles,instructions -o "$SCRATCH/profile" -- \
     java -Xmx256m -cp "$classes" pmu.KnownWork 200 > "$SCRATCH/out" 2>&1
 matches "a program takes two cycles for each instruction" "$(cat "$SCRATCH/out")" '^KnownWork\.main .* 2\.000 '
 matches "so does the average" "$(cat "$SCRATCH/out")" '^Benchmark average .* 2\.000 '
