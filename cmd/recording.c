@@ -136,6 +136,11 @@ static int run_session(const struct recording *recording, struct recorder_plan *
         return -1;
     if (!recording->quiet)
         tell_summary(summary, plan, recording->pid != 0, stderr);
+    if (summary->perf_map_why[0] != '\0')
+        fprintf(stderr,
+                "mmprof: perf has no names, or not all: %s\n"
+                "  next: remove what is in the way in the JVM's /tmp, or make room there, and record again\n",
+                summary->perf_map_why);
     return 0;
 }
 
@@ -198,6 +203,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .excludes = recording->excludes.items,
                                   .n_excludes = recording->excludes.n,
                                   .ring_bytes = recording->ring_bytes,
+                                  .wants_perf_map = recording->wants_perf_map,
                                   .is_live = recording->live != NULL,
                                   .observer = recording->live == NULL ? NULL : &recording->live->observer,
                                   .progress = recording->quiet ? NULL : stderr };

@@ -14,7 +14,7 @@ struct recording {
     const char *output, *phases, *events; /* phases, events: NULL when not given */
     const char *read, *groups;
     struct options_list includes, excludes;
-    bool quiet;
+    bool quiet, wants_perf_map;
     struct live_session *live; /* NULL: not live; borrowed */
     char *const *command;      /* NULL when attaching */
     uint32_t n_separate;       /* set by recording_run: the traces that it wrote, one for each group; 0: one for all */

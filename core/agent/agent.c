@@ -84,6 +84,8 @@ static int begin_session(JNIEnv *jni, struct err *err)
     calibrate_soon(agent.segment);
     if (classes_define_probe(jni, err) < 0 || calibrate(jni, &agent.config, agent.segment, err) < 0)
         return -1;
+    if (agent.config.wants_perf_map)
+        perf_map_start(jni, &agent.control);
     agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
     agent.segment->epoch = agent.epoch;
     virtual_listen(agent.jvmti, agent.epoch);
@@ -99,6 +101,7 @@ static void end_session(JNIEnv *jni)
 {
     probe_stop();
     jit_log_stop(agent.jvmti);
+    perf_map_stop();
     virtual_listen(agent.jvmti, 0);
     classes_arm_all(jni, 0);
     methods_end();

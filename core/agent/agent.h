@@ -7,7 +7,8 @@
  * recorder asks for; probe.c the native side of the probes; counting.c their counters; virtual.c and parked.c virtual
  * threads and the calls that they leave open; classes.c the classes that rewritten code refers to; methods.c which
  * methods get probes; instrument.c, retransform.c, batch.c and hurry.c the way they get them; sample.c stacks;
- * calibrate.c what a probe costs; rewrite*.c the class files.
+ * calibrate.c what a probe costs; jit_log.c and perf_map.c, perf_file.c what the JIT compiler makes; rewrite*.c the
+ * class files.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
@@ -49,7 +50,8 @@ struct agent_config {
     uint32_t min_bytecodes;
     struct pattern *includes, *excludes; /* owned */
     size_t n_includes, n_excludes;
-    bool is_live;               /* nothing is instrumented at the start */
+    bool is_live; /* nothing is instrumented at the start */
+    bool wants_perf_map;
     struct agent_phase *phases; /* owned, sorted by class name */
     size_t n_phases;
     struct counting_plan counting;
@@ -292,6 +294,16 @@ void jit_log_stop(jvmtiEnv *jvmti);
 void JNICALL jit_log_compiled(jvmtiEnv *jvmti, jmethodID method, jint code_bytes, const void *code, jint n_map,
                               const jvmtiAddrLocationMap *map, const void *compile_info);
 void JNICALL jit_log_discarded(jvmtiEnv *jvmti, jmethodID method, const void *code);
+
+/* ---- perf_map.c ---- */
+
+/*
+ * From now on write the names of what the JVM compiles into /tmp/perf-PID.map for perf, beginning with what there is.
+ * The recorder hears over the control connection (borrowed until perf_map_stop) where the file is, or why there is
+ * none, or no more lines in it.  The file stays when it ends.
+ */
+void perf_map_start(JNIEnv *jni, const struct control *control);
+void perf_map_stop(void);
 
 /* ---- commands.c ---- */
 

@@ -40,6 +40,11 @@
  *
  *     full
  *
+ * and where it writes names for perf, or why it writes none, or no more:
+ *
+ *     perf_map TEXT
+ *     perf_map_failed TEXT
+ *
  * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
  *
  * The segment is core/trace/ring.h's.  The method log is a memory file to which the agent appends a method before its
@@ -51,6 +56,7 @@
  *     exclude PATTERN
  *     phase CLASS NAME DESCRIPTOR           then only these methods
  *     mode live                             nothing at the start, only what 'instrument' names
+ *     perf_map on                           write /tmp/perf-PID.map
  *     event GROUP TYPE CONFIG CONFIG1 CONFIG2 EXCLUDE    hexadecimal; counters to be read in records, group by group
  *     read user | syscall                   how
  */

@@ -41,6 +41,8 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
         return NULL;
     if (plan->is_live)
         fputs("mode live\n", out);
+    if (plan->wants_perf_map)
+        fputs("perf_map on\n", out);
     fprintf(out, "min_bytecodes %" PRIu32 "\n", plan->min_bytecodes);
     put_patterns(out, "include", plan->includes, plan->n_includes);
     put_patterns(out, "exclude", plan->excludes, plan->n_excludes);

@@ -139,6 +139,16 @@ static void hand_over(struct recorder *r, const char *packet)
     r->session.n_fds = 0;
 }
 
+/* "perf_map TEXT", "perf_map_failed TEXT" */
+static int note_perf_map(struct recorder *r, const char *packet, struct err *err)
+{
+    bool failed = strncmp(packet, "perf_map_failed ", 16) == 0;
+    const char *text = strchr(packet, ' ') + 1;
+    if (failed)
+        snprintf(r->perf_map_why, sizeof r->perf_map_why, "%s", text);
+    return r->writer == NULL ? 0 : trace_write_info(r->writer, failed ? "perf_map.failed" : "perf_map", text, err);
+}
+
 /* Packets from the agent.  The end of the connection means that the target is ending. */
 static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
 {
@@ -158,6 +168,9 @@ static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
             return -1;
         if (strncmp(packet, "counters ", 9) == 0)
             hand_over(r, packet);
+        if ((strncmp(packet, "perf_map ", 9) == 0 || strncmp(packet, "perf_map_failed ", 16) == 0) &&
+            note_perf_map(r, packet, err) < 0)
+            return -1;
         *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
     }
     if (rc < 0)
@@ -336,6 +349,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->readings_ns = r->readings.spent_ns;
     summary->n_without_readings = r->readings.n_without;
     snprintf(summary->readings_why, sizeof summary->readings_why, "%s", r->readings.why);
+    snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
     struct err why;
     if (facts_refusal(r->plan, segment, false, &why))

@@ -43,6 +43,7 @@ struct recorder_plan {
     size_t n_includes, n_excludes;
     uint64_t ring_bytes;
     FILE *progress;                           /* where to report, or NULL */
+    bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */
     bool is_live;                             /* nothing gets probes before the observer asks for it */
     const struct recorder_observer *observer; /* borrowed, or NULL */
 };
@@ -60,8 +61,9 @@ struct recorder_summary {
     uint64_t n_readings, readings_ns;       /* of counters from outside, and the CPU time that they took */
     uint32_t n_without_readings;            /* threads; readings_why says why the first of them */
     char readings_why[256];
-    char offcpu[512];  /* "perf", or "none: reason" */
-    char warning[512]; /* what went wrong after the recording itself, or "" */
+    char perf_map_why[512]; /* why there is no file of names for perf, or an incomplete one, or "" */
+    char offcpu[512];       /* "perf", or "none: reason" */
+    char warning[512];      /* what went wrong after the recording itself, or "" */
 };
 
 /*

@@ -41,7 +41,7 @@ struct recorder {
     double instrument_ms, longest_pause_ms;
     int niceness; /* before it hurried */
     bool hurries;
-    char offcpu[512];
+    char offcpu[512], perf_map_why[512];
 };
 
 /*
