@@ -17,6 +17,7 @@
 #define ANSWER_TIMEOUT_MS 30000 /* for the agent's entry point */
 #define ANSWER_BYTES      4096
 
+/* The descriptor, or -1 with errno set. */
 static int connect_to(const char *path)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -26,8 +27,23 @@ static int connect_to(const char *path)
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
         return fd;
+    int error = errno;
     close(fd);
+    errno = error;
     return -1;
+}
+
+/*
+ * Nobody listens: the socket is that of a JVM which was killed and had the same process id.  A JVM removes what its own
+ * user left there when it starts, not what another user did.  Returns 0, or -1 with *err set.
+ */
+static int remove_stale(const struct jvm_process *process, const char *socket_at, struct err *err)
+{
+    if (unlink(socket_at) == 0 || errno == ENOENT)
+        return 0;
+    err_set(err, "'/tmp/.java_pid%d' is left from a JVM that was killed, and in the way: %s", (int)process->inner_pid,
+            strerror(errno));
+    return err_next(err, "remove that file as its owner or as root, then try again");
 }
 
 static int not_answering(const struct jvm_process *process, struct err *err)
@@ -136,6 +152,8 @@ static int ask(const struct jvm_process *process, const char *const *words, size
     snprintf(at, sizeof at, "/proc/%d/root/tmp/.java_pid%d", (int)process->pid, (int)process->inner_pid);
     int fd = connect_to(at);
     if (fd < 0) {
+        if (errno == ECONNREFUSED && remove_stale(process, at, err) < 0)
+            return -1;
         if (wake_up(process, at, err) < 0)
             return -1;
         fd = connect_to(at);

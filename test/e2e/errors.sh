@@ -59,6 +59,20 @@ echo '{ "phases": [' > "$SCRATCH/cut.json"
 record "a file of phases that is cut off" "cut.json" --phases "$SCRATCH/cut.json" -p "$jvm" -d 1
 goes_on "the JVM goes on after each of these"
 
+# Process ids come again, and a JVM that was killed leaves its socket.
+if command -v python3 > "$SCRATCH/which"; then
+    start "$SCRATCH/again" "$jdk/bin/java" -cp "$classes" target.Cpu 60
+    again=$pid
+    wait_for 20 attachable "$again"
+    sleep 1
+    python3 -c "import socket; socket.socket(socket.AF_UNIX).bind('/tmp/.java_pid$again')"
+    holds "a socket that a JVM of the same process id left is not in the way" \
+        "$mmprof" record -q -o "$SCRATCH/again.dat" -p "$again" -d 1
+    stop "$again"
+else
+    skip "a socket that a JVM of the same process id left is not in the way" "there is no python3 to leave one"
+fi
+
 kill -STOP "$jvm"
 record "a JVM that does not answer" "(answer|respon|reply|stopped)" -p "$jvm" -d 1
 kill -CONT "$jvm"
