@@ -8,15 +8,8 @@ static void put_text(struct sink *s, struct protocol_text text)
 
 static struct protocol_text get_text(struct cursor *c)
 {
-    struct protocol_text text = { "", 0 };
-    uint64_t n = cursor_varint(c);
-    const uint8_t *at = n > PROTOCOL_METHOD_BYTES ? NULL : cursor_bytes(c, (size_t)n);
-    if (at == NULL) {
-        c->bad = true;
-        return text;
-    }
-    text.at = (const char *)at;
-    text.n = (size_t)n;
+    struct protocol_text text;
+    text.at = cursor_text(c, PROTOCOL_METHOD_BYTES, &text.n);
     return text;
 }
 

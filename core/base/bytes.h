@@ -114,6 +114,26 @@ static inline uint64_t cursor_varint(struct cursor *c)
     return 0;
 }
 
+/* A varint below limit; else 0, and the cursor is bad. */
+static inline uint32_t cursor_below(struct cursor *c, uint32_t limit)
+{
+    uint64_t value = cursor_varint(c);
+    if (value < limit)
+        return (uint32_t)value;
+    c->bad = true;
+    return 0;
+}
+
+/* A varint *n, at most limit, and so many bytes of the input itself; else "", 0, and the cursor is bad. */
+static inline const char *cursor_text(struct cursor *c, size_t limit, size_t *n)
+{
+    uint64_t length = cursor_varint(c);
+    const uint8_t *at = length > limit ? NULL : cursor_bytes(c, (size_t)length);
+    c->bad = c->bad || at == NULL;
+    *n = at == NULL ? 0 : (size_t)length;
+    return at == NULL ? "" : (const char *)at;
+}
+
 static inline struct sink sink_into(void *bytes, size_t n)
 {
     struct sink s = { bytes, (uint8_t *)bytes + n, false };

@@ -42,37 +42,21 @@ void jit_events_put(struct sink *s, const struct jit_event *event)
 
 /* ---- reading ---- */
 
-static uint32_t get_number(struct cursor *c, uint32_t limit)
-{
-    uint64_t value = cursor_varint(c);
-    if (value < limit)
-        return (uint32_t)value;
-    c->bad = true;
-    return 0;
-}
-
 static struct jit_text get_text(struct cursor *c)
 {
-    struct jit_text text = { "", 0 };
-    uint64_t n = cursor_varint(c);
-    const uint8_t *at = n > JIT_ENTRY_BYTES ? NULL : cursor_bytes(c, (size_t)n);
-    if (at == NULL) {
-        c->bad = true;
-        return text;
-    }
-    text.at = (const char *)at;
-    text.n = (size_t)n;
+    struct jit_text text;
+    text.at = cursor_text(c, JIT_ENTRY_BYTES, &text.n);
     return text;
 }
 
 static void get_compiled(struct cursor *c, struct jit_event *event)
 {
-    event->flags = get_number(c, 4);
-    event->code_bytes = get_number(c, UINT32_MAX);
-    event->n_inlined = get_number(c, JIT_MAX_INLINED + 1);
+    event->flags = cursor_below(c, 4);
+    event->code_bytes = cursor_below(c, UINT32_MAX);
+    event->n_inlined = cursor_below(c, JIT_MAX_INLINED + 1);
     for (uint32_t i = 0; i < event->n_inlined; i++) {
-        event->inlined[i].method = get_number(c, JIT_MAX_METHODS);
-        event->inlined[i].caller = get_number(c, JIT_MAX_METHODS);
+        event->inlined[i].method = cursor_below(c, JIT_MAX_METHODS);
+        event->inlined[i].caller = cursor_below(c, JIT_MAX_METHODS);
     }
 }
 
@@ -85,7 +69,7 @@ static void get_entry(struct cursor *c, struct jit_event *event)
     }
     event->kind = (enum jit_kind)kind;
     event->ticks = event->kind == JIT_METHOD ? 0 : cursor_varint(c);
-    event->method = get_number(c, JIT_MAX_METHODS);
+    event->method = cursor_below(c, JIT_MAX_METHODS);
     event->flags = event->code_bytes = event->n_inlined = 0;
     if (event->kind == JIT_METHOD) {
         event->class_name = get_text(c);

@@ -66,34 +66,18 @@ void samples_put_totals(struct sink *s, const struct sample_totals *totals)
 
 /* ---- reading ---- */
 
-static uint32_t get_number(struct cursor *c, uint32_t limit)
-{
-    uint64_t value = cursor_varint(c);
-    if (value < limit)
-        return (uint32_t)value;
-    c->bad = true;
-    return 0;
-}
-
 static struct sample_text get_text(struct cursor *c)
 {
-    struct sample_text text = { "", 0 };
-    uint64_t n = cursor_varint(c);
-    const uint8_t *at = n > SAMPLES_ENTRY_BYTES ? NULL : cursor_bytes(c, (size_t)n);
-    if (at == NULL) {
-        c->bad = true;
-        return text;
-    }
-    text.at = (const char *)at;
-    text.n = (size_t)n;
+    struct sample_text text;
+    text.at = cursor_text(c, SAMPLES_ENTRY_BYTES, &text.n);
     return text;
 }
 
 static void get_method(struct cursor *c, struct sample_method *method)
 {
-    method->number = get_number(c, SAMPLES_MAX_METHODS);
-    method->code_bytes = get_number(c, 65536);
-    method->flags = get_number(c, 16);
+    method->number = cursor_below(c, SAMPLES_MAX_METHODS);
+    method->code_bytes = cursor_below(c, 65536);
+    method->flags = cursor_below(c, 16);
     method->class_name = get_text(c);
     method->name = get_text(c);
     method->descriptor = get_text(c);
@@ -101,15 +85,15 @@ static void get_method(struct cursor *c, struct sample_method *method)
 
 static void get_stack(struct cursor *c, struct sample_stack *stack, uint32_t *frames)
 {
-    stack->thread = get_number(c, SAMPLES_MAX_THREADS);
+    stack->thread = cursor_below(c, SAMPLES_MAX_THREADS);
     stack->at_ns = cursor_varint(c);
     stack->cpu_ns = cursor_varint(c);
-    stack->is_cut = (get_number(c, 2) & STACK_FLAG_CUT) != 0;
-    stack->n_frames = get_number(c, SAMPLES_MAX_FRAMES + 1);
-    stack->n_same = get_number(c, stack->n_frames + 1);
+    stack->is_cut = (cursor_below(c, 2) & STACK_FLAG_CUT) != 0;
+    stack->n_frames = cursor_below(c, SAMPLES_MAX_FRAMES + 1);
+    stack->n_same = cursor_below(c, stack->n_frames + 1);
     stack->methods = frames;
     for (uint32_t i = 0; i < stack->n_frames; i++)
-        frames[i] = get_number(c, SAMPLES_MAX_METHODS);
+        frames[i] = cursor_below(c, SAMPLES_MAX_METHODS);
 }
 
 static void get_totals(struct cursor *c, struct sample_totals *totals)
