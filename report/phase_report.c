@@ -165,6 +165,26 @@ static void add_accounted(struct making *making)
                                    report_percent(source->arena, cpu_ns / process_ns), accounted, process));
 }
 
+/* Steps of 10 ms are all that the kernel tells, and some of them were taken from nobody of these. */
+#define STOLEN_SHARE 0.01
+
+static void add_stolen(const struct making *making)
+{
+    const struct report_source *source = making->source;
+    double stolen_ns = report_stolen_ns(source), process_ns = report_process_cpu_ns(source);
+    if (trace_info(source->reader, "machine.stolen_ns") == NULL)
+        return;
+    table_fact_number(making->table, "stolen_ns", stolen_ns, NULL);
+    if (source->tree->cpu_is_wall || !(stolen_ns > STOLEN_SHARE * process_ns))
+        return;
+    char stolen[32];
+    table_format_ns(stolen_ns, stolen, sizeof stolen);
+    table_note(making->table, arena_printf(source->arena,
+                                           "the host of this machine kept its CPUs from it for %s meanwhile: times on "
+                                           "the CPU contain what was kept from these threads",
+                                           stolen));
+}
+
 /* ---- the whole ---- */
 
 static bool is_phase_recording(const struct report_source *source)
@@ -264,6 +284,7 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
         return -1;
     report_facts(source, table);
     add_accounted(making);
+    add_stolen(making);
     report_columns(making);
     if (report_phase_rows(making, err) < 0)
         return -1;

@@ -51,11 +51,21 @@ const char **report_labels(const struct report_source *source, const uint32_t *m
     return java_names_labels(source->arena, names, n, labels) < 0 ? NULL : labels;
 }
 
-double report_process_cpu_ns(const struct report_source *source)
+static double info_ns(const struct report_source *source, const char *key)
 {
-    const char *text = trace_info(source->reader, "process.cpu_ns");
+    const char *text = trace_info(source->reader, key);
     double ns = text == NULL ? 0 : strtod(text, NULL);
     return isfinite(ns) && ns > 0 ? ns : 0;
+}
+
+double report_process_cpu_ns(const struct report_source *source)
+{
+    return info_ns(source, "process.cpu_ns");
+}
+
+double report_stolen_ns(const struct report_source *source)
+{
+    return info_ns(source, "machine.stolen_ns");
 }
 
 bool report_knows_invocations(const struct trace_reader *reader)

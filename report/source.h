@@ -38,6 +38,9 @@ const char **report_labels(const struct report_source *source, const uint32_t *m
 /* The process' CPU time within the recording, as the kernel accounts it; 0 when the trace does not say. */
 double report_process_cpu_ns(const struct report_source *source);
 
+/* What the host kept from this machine's CPUs within the recording, in ns; 0 when the trace does not say. */
+double report_stolen_ns(const struct report_source *source);
+
 /* Does the trace know how many calls there were, so that the thesis' estimate can be made?  Not a live one. */
 bool report_knows_invocations(const struct trace_reader *reader);
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -171,5 +172,16 @@ int jvm_process_cpu_ns(pid_t pid, uint64_t *cpu_ns)
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) < 0)
         return -1;
     *cpu_ns = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    return 0;
+}
+
+int jvm_stolen_ns(uint64_t *stolen_ns)
+{
+    char text[256];
+    uint64_t steps;
+    if (jvm_read_file("/proc/stat", text, sizeof text) <= 0 ||
+        sscanf(text, "cpu %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &steps) != 1)
+        return -1;
+    *stolen_ns = steps * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
     return 0;
 }

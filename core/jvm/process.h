@@ -45,4 +45,11 @@ int jvm_thread_comm(pid_t pid, pid_t tid, char comm[16]);
 /* CPU time of all threads of a process so far, ended ones included, in ns.  Returns 0, or -1 when it is gone. */
 int jvm_process_cpu_ns(pid_t pid, uint64_t *cpu_ns);
 
+/*
+ * CPU time that a virtual machine's host kept from all of its CPUs since it booted, in ns (steps of 10 ms).  What a
+ * thread's stay on a CPU takes contains it; what the kernel charges to the thread does not.  Returns 0, or -1 where the
+ * kernel does not tell.
+ */
+int jvm_stolen_ns(uint64_t *stolen_ns);
+
 #endif

@@ -245,8 +245,8 @@ int facts_write_costs(struct trace_writer *writer, const struct recorder_plan *p
     return put_each(writer, "probe.outside_counters", segment->outside_cost_counters_x16, segment->n_counters, err);
 }
 
-int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,
-                    uint64_t own_cpu_ns, struct err *err)
+int facts_write_end(struct trace_writer *writer, const struct segment *segment, const struct facts_cpu *cpu,
+                    struct err *err)
 {
     const struct {
         const char *key;
@@ -259,13 +259,14 @@ int facts_write_end(struct trace_writer *writer, const struct segment *segment, 
         { "skipped.unusual", atomic_load(&segment->n_skipped_unusual) },
         { "failed.classes", atomic_load(&segment->n_failed_classes) },
         { "lost.no_ring", atomic_load(&segment->n_lost_no_ring) },
+        { "process.cpu_ns", cpu->process_ns },
+        { "machine.stolen_ns", cpu->stolen_ns },
+        { "recorder.cpu_ns", cpu->own_ns },
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (put(writer, err, numbers[i].key, "%" PRIu64, numbers[i].value) < 0)
+        if (numbers[i].value != TRACE_UNKNOWN && put(writer, err, numbers[i].key, "%" PRIu64, numbers[i].value) < 0)
             return -1;
-    if (process_cpu_ns != TRACE_UNKNOWN && put(writer, err, "process.cpu_ns", "%" PRIu64, process_cpu_ns) < 0)
-        return -1;
-    return put(writer, err, "recorder.cpu_ns", "%" PRIu64, own_cpu_ns);
+    return 0;
 }
 
 int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err)

@@ -32,9 +32,16 @@ int facts_write_costs(struct trace_writer *writer, const struct recorder_plan *p
  */
 bool facts_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why);
 
-/* What the target has published in the segment by now. */
-int facts_write_end(struct trace_writer *writer, const struct segment *segment, uint64_t process_cpu_ns,
-                    uint64_t own_cpu_ns, struct err *err);
+/* CPU time within the recording, in ns; TRACE_UNKNOWN where it could not be had. */
+struct facts_cpu {
+    uint64_t process_ns; /* of the process */
+    uint64_t own_ns;     /* of the recorder */
+    uint64_t stolen_ns;  /* kept from this machine by its host */
+};
+
+/* What the target has published in the segment by now, and who took how much CPU time. */
+int facts_write_end(struct trace_writer *writer, const struct segment *segment, const struct facts_cpu *cpu,
+                    struct err *err);
 
 /* How often the recorder read counters itself, and which threads it could not read. */
 int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);

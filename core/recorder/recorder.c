@@ -283,6 +283,15 @@ static uint64_t process_cpu_ns(const struct recorder *r)
     return r->cpu_ns == 0 ? TRACE_UNKNOWN : r->cpu_ns - r->cpu_start_ns;
 }
 
+static struct facts_cpu cpu_times(const struct recorder *r, const struct recorder_status *status)
+{
+    struct facts_cpu cpu = { process_cpu_ns(r), status->own_cpu_ns, TRACE_UNKNOWN };
+    uint64_t stolen_ns;
+    if (r->stolen_start_ns != TRACE_UNKNOWN && jvm_stolen_ns(&stolen_ns) == 0 && stolen_ns >= r->stolen_start_ns)
+        cpu.stolen_ns = stolen_ns - r->stolen_start_ns;
+    return cpu;
+}
+
 /* The last round, the final facts, the END chunk. */
 static int finish_trace(struct recorder *r, struct err *err)
 {
@@ -291,9 +300,10 @@ static int finish_trace(struct recorder *r, struct err *err)
     if (write_round(r, &n_words, err) < 0)
         return -1;
     struct recorder_status status = status_of(r);
+    struct facts_cpu cpu = cpu_times(r, &status);
     if (link_finish(&r->link, &status, err) < 0 ||
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
-        facts_write_end(r->writer, r->session.segment, process_cpu_ns(r), status.own_cpu_ns, err) < 0 ||
+        facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
         facts_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
     return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);

@@ -38,6 +38,7 @@ struct recorder {
     uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns;
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
     uint64_t own_cpu_start_ns;
+    uint64_t stolen_start_ns; /* of the machine; TRACE_UNKNOWN: not told */
     double instrument_ms, longest_pause_ms;
     int niceness; /* before it hurried */
     bool hurries;

@@ -20,6 +20,7 @@ const infoWords = {
     "skipped.unusual": "Methods left alone",
     offcpu: "Time off the CPU from",
     "process.cpu_ns": "CPU time of the process, by the kernel",
+    "machine.stolen_ns": "CPU time that the host kept from this machine",
     "probe.read": "Probes read counters",
     "counters.groups": "Groups of counters",
     "counters.kernel": "The kernel\u2019s work in the counters",
@@ -49,7 +50,7 @@ const modeWords = {
 function infoText(key, text) {
     return key === "recording.mode"
         ? (modeWords[text] ?? text)
-        : key === "process.cpu_ns"
+        : key === "process.cpu_ns" || key === "machine.stolen_ns"
           ? formatNs(Number(text))
           : text;
 }

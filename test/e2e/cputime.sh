@@ -8,12 +8,16 @@ field() {
     sed -nE "s/.*\"$1\":[[:space:]]*([0-9.e+-]+).*/\1/p" "$SCRATCH/report.json" | head -n 1
 }
 
-# within CLAIM ACTUAL EXPECTED SLACK: the two agree within 1 % and SLACK, in ns.
+# within CLAIM ACTUAL EXPECTED SLACK: the two agree within 1 % and SLACK, in ns; what the host of this machine kept from
+# it is in the times on the CPU, not in what the kernel charges.
 within() {
-    if awk -v a="$2" -v e="$3" -v s="$4" 'BEGIN { d = a < e ? e - a : a - e; exit !(e > 0 && d <= e / 100 + s) }'; then
+    local stolen
+    stolen=$(field stolen_ns)
+    if awk -v a="$2" -v e="$3" -v s="$4" -v stolen="${stolen:-0}" \
+        'BEGIN { exit !(e > 0 && a >= 0.99 * e - s && a <= 1.01 * e + s + stolen) }'; then
         ok "$1"
     else
-        not_ok "$1" "is $2, expected $3, within 1 % and $4"
+        not_ok "$1" "is $2, expected $3, within 1 % and $4; kept by the host: ${stolen:-unknown}"
     fi
 }
 
@@ -34,11 +38,27 @@ reports() {
     is "$1" "$?$(cat "$SCRATCH/errors")" 0
 }
 
-# Of a started program, what the JVM does before it loads the agent and after its last thread said good-bye is not
-# recorded (up to 0.15 s were seen, with ZGC, which gives a large heap back).
-check() {
-    local jdk=$1 gc=$2 name
-    name="JDK $(jdk_version "$jdk"), $gc"
+# Where the host of this machine does not say what it keeps, a figure may be wrong by that: another recording is made
+# then, and the last of three has to be right.
+TRIES=3
+
+# tried COMMAND...: its claims, all of one try; those of the last one if none held.
+tried() {
+    local try before=$tap_n
+    for ((try = 1; try <= TRIES; try++)); do
+        tap_n=$before
+        if (tap_failed=0 && "$@" && [ $tap_failed = 0 ]) > "$SCRATCH/claims"; then
+            break
+        fi
+        [ $try = $TRIES ] || sed 's/^/# again: /' "$SCRATCH/claims" | grep -A 3 'not ok'
+    done
+    cat "$SCRATCH/claims"
+    tap_n=$((before + $(grep -cE '^(not )?ok ' "$SCRATCH/claims")))
+    tap_failed=$((tap_failed + $(grep -c '^not ok ' "$SCRATCH/claims")))
+}
+
+running() {
+    local jdk=$1 gc=$2 name=$3
     start "$SCRATCH/said" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -XX:+EnableDynamicAgentLoading -cp "$classes" \
         target.Cpu 60
     wait_for 20 attachable "$pid"
@@ -48,7 +68,12 @@ check() {
     reports "$name: and reported"
     within "$name: the rows add up to the total" "$(self_ns rows)" "$(self_ns total)" 0
     within "$name: the total is the process' CPU time" "$(self_ns total)" "$(field process_cpu_ns)" 0
+}
 
+# What the JVM does before it loads the agent and after its last thread said good-bye is not recorded (up to 0.15 s were
+# seen, with ZGC, which gives a large heap back).
+started() {
+    local jdk=$1 gc=$2 name=$3
     "$mmprof" record -q -o "$SCRATCH/t.dat" -- "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -cp "$classes" target.Cpu 4 \
         > "$SCRATCH/said" 2> "$SCRATCH/errors"
     is "$name: a program is recorded from its start" "$?$(cat "$SCRATCH/errors")" 0
@@ -60,7 +85,9 @@ check() {
 
 while read -r jdk; do
     for gc in $(collectors); do
-        check "$jdk" $gc
+        name="JDK $(jdk_version "$jdk"), $gc"
+        tried running "$jdk" "$gc" "$name"
+        tried started "$jdk" "$gc" "$name"
     done
 done < <(jdks)
 

@@ -17,6 +17,16 @@ in_terminal() {
     script -qfec "stty rows 20 cols 100; stty -g; $*; echo STATUS \$?; stty -g" "$file" > /dev/null 2>&1
 }
 
+# shows FILE TEXT: until that is on the screen; then what follows can be typed.
+shows() {
+    wait_for 60 grep -aqE -- "$2" "$1" 2> /dev/null
+}
+
+# ended FILE: until the command has said its status: a terminal whose input ends before would end it, too.
+ended() {
+    shows "$1" STATUS
+}
+
 # terminal_is_restored CLAIM FILE: both 'stty -g' say the same, and the last screen shown is the usual one.
 terminal_is_restored() {
     local settings
@@ -55,20 +65,24 @@ is "sorted by name, when told to" "$(LC_ALL=C sort "$SCRATCH/names")" "$(cat "$S
 if ! command -v script > "$SCRATCH/which"; then
     skip "top works in a terminal" "there is no script(1)"
 else
-    { sleep 5 && printf 'n' && sleep 1.5 && printf q; } | in_terminal "$SCRATCH/quit" "$mmprof top -p $jvm"
-    matches "q quits" "$(tr -d '\r' < "$SCRATCH/quit" | grep -a STATUS)" 'STATUS 0'
-    matches "a key sorts" "$(tr -d '\r' < "$SCRATCH/quit" | grep -a keys)" '^.*by name; keys'
-    terminal_is_restored "after q" "$SCRATCH/quit"
+    screen=$SCRATCH/quit
+    { shows "$screen" 'Busy\.round' && printf n && shows "$screen" 'by name; keys' && printf q && ended "$screen"; } |
+        in_terminal "$screen" "$mmprof top -p $jvm"
+    matches "q quits" "$(tr -d '\r' < "$screen" | grep -a STATUS)" 'STATUS 0'
+    matches "a key sorts" "$(tr -d '\r' < "$screen" | grep -a keys)" '^.*by name; keys'
+    terminal_is_restored "after q" "$screen"
     nothing_stays "after q"
 
-    { sleep 4 && printf '\003' && sleep 3; } | in_terminal "$SCRATCH/break" "$mmprof top -p $jvm"
-    matches "Ctrl-C ends it" "$(tr -d '\r' < "$SCRATCH/break" | grep -a STATUS)" 'STATUS 0'
-    terminal_is_restored "after Ctrl-C" "$SCRATCH/break"
+    screen=$SCRATCH/break
+    { shows "$screen" 'Busy\.round' && printf '\003' && ended "$screen"; } | in_terminal "$screen" "$mmprof top -p $jvm"
+    matches "Ctrl-C ends it" "$(tr -d '\r' < "$screen" | grep -a STATUS)" 'STATUS 0'
+    terminal_is_restored "after Ctrl-C" "$screen"
     nothing_stays "after Ctrl-C"
 
-    { sleep 4 && kill -TERM "$(pgrep -f "^$mmprof top -p $jvm\$")" && sleep 3; } |
-        in_terminal "$SCRATCH/kill" "$mmprof top -p $jvm"
-    terminal_is_restored "after kill" "$SCRATCH/kill"
+    screen=$SCRATCH/kill
+    { shows "$screen" 'Busy\.round' && kill -TERM "$(pgrep -f "^$mmprof top -p $jvm\$")" && ended "$screen"; } |
+        in_terminal "$screen" "$mmprof top -p $jvm"
+    terminal_is_restored "after kill" "$screen"
     nothing_stays "after kill"
 fi
 

@@ -78,6 +78,8 @@ static const char without_pmu[] =
     "------------------------------------------------------------------------------------------------------\n"
     "Benchmark average             n/a    100.00      4        n/a    -           n/a    602.41     2409.64\n"
     "\n"
+    "note: the host of this machine kept its CPUs from it for 100 us meanwhile: times on the CPU contain what was kept "
+    "from these threads\n"
     "note: not measured: cycles, instructions: this machine has no PMU\n";
 
 static const char figure[] =
@@ -143,6 +145,7 @@ static void make_program(struct maker *m, bool has_pmu)
     maker_info(m, "probe.inside_ticks", "2");
     maker_info(m, "probe.outside_ticks", "2");
     maker_info(m, "process.cpu_ns", "1700000");
+    maker_info(m, "machine.stolen_ns", has_pmu ? "10000" : "100000");
     maker_must(m, trace_write_counters(m->writer, has_pmu ? measured : missing, has_pmu ? 4 : 3, &m->err));
     m->n_counters = has_pmu ? 3 : 0;
     maker_thread(m, 0, "main", true);
