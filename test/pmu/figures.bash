@@ -8,11 +8,11 @@ csv() {
     "$mmprof" report --csv --all "$@" | sed 's/\r//; s/"\([^",]*\), \([^",]*\)"/\1 \2/'
 }
 
-# column_of CSV PHASE NAME: a value of a report.
+# column_of CSV PHASE NAME: a value of a report; nothing if it has no such column.
 column_of() {
     awk -F, -v phase="$2" -v name="$3" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-        $1 == "phase" && $2 == phase { print $at[name] }' "$1"
+        $1 == "phase" && $2 == phase && name in at { print $at[name] }' "$1"
 }
 
 # column TRACE PHASE NAME
@@ -24,6 +24,11 @@ column() {
 # calculate EXPRESSION of awk, for its truth
 calculate() {
     awk "BEGIN { exit !($1) }"
+}
+
+# calculated EXPRESSION of awk: its value
+calculated() {
+    awk "BEGIN { printf \"%.17g\", $1 }"
 }
 
 # between CLAIM VALUE LOW HIGH
