@@ -67,11 +67,13 @@ for run in 1 2; do
             "$(calculated "0.999 * $kernel")" "$(calculated "1.001 * $kernel")"
         rate=$(calculated "$value / $user * $all_user")
         between "as often per instruction in the table of both" \
-            "$(column_of "$SCRATCH/joined" MixedWork.writes $event)" "$(calculated "$rate - 1")" "$(calculated "$rate + 1")"
+            "$(column_of "$SCRATCH/joined" MixedWork.writes $event)" \
+            "$(calculated "$rate - 1")" "$(calculated "$rate + 1")"
         echo $event >> "$SCRATCH/compared"
     done
 done
-is "all three are from one run or the other" "$(sort "$SCRATCH/compared" | paste -sd " ")" "cycles:k instructions:k r11:k"
+is "all three are from one run or the other" \
+    "$(sort "$SCRATCH/compared" | paste -sd " ")" "cycles:k instructions:k r11:k"
 matches "none has an interval" "$("$mmprof" report "$SCRATCH"/apart.[12].dat | grep -c ±)" '^0$'
 
 # ---- how probes read ----
