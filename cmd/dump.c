@@ -170,25 +170,16 @@ static void put_counters(const struct dump *dump, const uint64_t *values)
 static void dump_event(struct dump *dump, const struct trace_event *event)
 {
     static const char *const kinds[] = {
-        [TRACE_ENTER] = "enter",
-        [TRACE_EXIT] = "exit",
-        [TRACE_UNWIND] = "unwind",
-        [TRACE_RESUME] = "resume",
-        [TRACE_MOUNT] = "mount",
-        [TRACE_UNMOUNT] = "unmount",
-        [TRACE_GAP] = "gap",
-        [TRACE_CPU_IN] = "runs",
-        [TRACE_CPU_OUT] = "waits",
-        [TRACE_CPU_PREEMPTED] = "out",
-        [TRACE_PAGE_FAULT] = "fault",
-        [TRACE_THREAD_START] = "starts",
-        [TRACE_THREAD_END] = "ends",
-        [TRACE_KERNEL_LOST] = "lost",
-        [TRACE_COUNTS] = "counts",
-        [TRACE_ARMED] = "armed",
-        [TRACE_DISARMED] = "disarmed",
-        [TRACE_PAUSE] = "pause",
-        [TRACE_RECOVERED] = "recovered",
+        [TRACE_ENTER] = "enter",         [TRACE_EXIT] = "exit",
+        [TRACE_UNWIND] = "unwind",       [TRACE_RESUME] = "resume",
+        [TRACE_OPEN] = "open",           [TRACE_MOUNT] = "mount",
+        [TRACE_UNMOUNT] = "unmount",     [TRACE_GAP] = "gap",
+        [TRACE_CPU_IN] = "runs",         [TRACE_CPU_OUT] = "waits",
+        [TRACE_CPU_PREEMPTED] = "out",   [TRACE_PAGE_FAULT] = "fault",
+        [TRACE_THREAD_START] = "starts", [TRACE_THREAD_END] = "ends",
+        [TRACE_KERNEL_LOST] = "lost",    [TRACE_COUNTS] = "counts",
+        [TRACE_ARMED] = "armed",         [TRACE_DISARMED] = "disarmed",
+        [TRACE_PAUSE] = "pause",         [TRACE_RECOVERED] = "recovered",
     };
     dump->n_records += event->kind <= TRACE_GAP;
     dump->n_kernel += event->kind > TRACE_GAP && event->kind <= TRACE_KERNEL_LOST;
@@ -201,7 +192,7 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
     else
         put_thread(dump, event->thread);
     fputs(kinds[event->kind], dump->out);
-    if (event->kind <= TRACE_RESUME || event->kind == TRACE_ARMED || event->kind == TRACE_DISARMED)
+    if (event->kind <= TRACE_OPEN || event->kind == TRACE_ARMED || event->kind == TRACE_DISARMED)
         put_subject(dump, event);
     if ((event->kind == TRACE_MOUNT || event->kind == TRACE_UNMOUNT) && event->count != 0)
         fprintf(dump->out, "  ticket %" PRIu64, event->count);

@@ -255,16 +255,17 @@ static int take_other(struct builder *b, struct thread *t, const struct trace_ev
         take_gap(b, t, event->count);
         return 0;
     }
-    if (descend(b, t, event->method, err) < 0)
+    if (event->kind == TRACE_OPEN ? enter(b, t, event->method, err) < 0 : descend(b, t, event->method, err) < 0)
         return -1;
+    b->tree->n_under_way += event->kind == TRACE_OPEN;
     return b->take_turns ? spans_follow(b, t, event->method, err) : 0;
 }
 
 static inline int on_record(struct builder *b, const struct trace_event *event, struct err *err)
 {
     static const enum step steps[] = {
-        [TRACE_ENTER] = STEP_ENTER, [TRACE_EXIT] = STEP_EXIT,   [TRACE_UNWIND] = STEP_EXIT, [TRACE_RESUME] = STEP_GAP,
-        [TRACE_MOUNT] = STEP_GAP,   [TRACE_UNMOUNT] = STEP_GAP, [TRACE_GAP] = STEP_GAP,
+        [TRACE_ENTER] = STEP_ENTER, [TRACE_EXIT] = STEP_EXIT, [TRACE_UNWIND] = STEP_EXIT, [TRACE_RESUME] = STEP_GAP,
+        [TRACE_OPEN] = STEP_GAP,    [TRACE_MOUNT] = STEP_GAP, [TRACE_UNMOUNT] = STEP_GAP, [TRACE_GAP] = STEP_GAP,
     };
     struct thread *t;
     b->in_records = true;

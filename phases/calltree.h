@@ -180,6 +180,7 @@ struct calltree {
     uint64_t n_unmatched_exits; /* ignored: no such call was open */
     uint64_t n_missing_exits;   /* calls closed by the exit of a caller */
     uint64_t n_open;            /* calls that never returned */
+    uint64_t n_under_way;       /* calls that were under way when their methods got probes */
     uint64_t n_folded;          /* calls that found no room for a node of their own */
     uint64_t n_stray;     /* events ignored: of threads the trace does not describe, or counters running backwards */
     uint64_t probe_ticks; /* all threads */

@@ -300,6 +300,8 @@ static inline int take(struct live_tree *tree, struct live_thread *t, const uint
         return 0;
     case RING_RESUME:
         return open_frame(tree, t, method, false, record + 1, err);
+    case RING_OPEN:
+        return open_frame(tree, t, method, true, record + 1, err);
     case RING_MOUNT:
         mount(t);
         return 0;

@@ -170,7 +170,7 @@ static int take_event(struct slicing *s, const struct trace_event *event, struct
     struct thread *t = find_thread(s, event->thread);
     if (t == NULL)
         return err_set(err, "out of memory for %u threads", event->thread);
-    if (event->kind == TRACE_ENTER)
+    if (event->kind == TRACE_ENTER || event->kind == TRACE_OPEN)
         return enter(t, event->method, event->ticks, err);
     if (event->kind >= TRACE_RESUME && event->kind < TRACE_GAP)
         return take_virtual(s, event, err);

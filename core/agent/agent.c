@@ -89,12 +89,16 @@ static int begin_session(JNIEnv *jni, struct err *err)
     agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
     agent.segment->epoch = agent.epoch;
     virtual_listen(agent.jvmti, agent.epoch);
+    probe_find_with(stack_find);
     probe_start(agent.segment, &agent.config, agent.jvmti, agent.control.socket);
     classes_arm_all(jni, agent.epoch);
     instrument_publish(agent.segment);
     instrument_begin();
     methods_begin(&agent.config, &agent.control);
-    return retransform_first(agent.jvmti, jni, &agent.control, &agent.pass, err);
+    int rc = retransform_first(agent.jvmti, jni, &agent.control, &agent.pass, err);
+    if (agent.pass.n_classes > 0)
+        probe_find_open();
+    return rc;
 }
 
 static void end_session(JNIEnv *jni)
@@ -174,6 +178,11 @@ static jthread make_thread(JNIEnv *jni)
     jthread thread = name == NULL ? NULL : (*jni)->NewObject(jni, class_ref, init, name);
     (*jni)->ExceptionClear(jni);
     return thread;
+}
+
+jvmtiEnv *agent_jvmti(void)
+{
+    return agent.jvmti;
 }
 
 int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument)

@@ -4,16 +4,17 @@
  * trouble it stops and says why over the control connection.
  *
  * Files: agent.c the library's entry points and the session's thread; control.c the connection; commands.c what the
- * recorder asks for; probe.c the native side of the probes; counting.c their counters; virtual.c and parked.c virtual
- * threads and the calls that they leave open; classes.c the classes that rewritten code refers to; methods.c which
- * methods get probes; instrument.c, retransform.c, batch.c and hurry.c the way they get them; sample.c stacks;
- * calibrate.c what a probe costs; jit_log.c and perf_map.c, perf_file.c what the JIT compiler makes; rewrite*.c the
- * class files.
+ * recorder asks for; probe*.c the native side of the probes; counting.c their counters; open_calls.c and stack.c the
+ * calls that were under way before; virtual.c and parked.c virtual threads and the calls that they leave open;
+ * classes.c the classes that rewritten code refers to; methods.c which methods get probes; instrument.c, retransform.c,
+ * batch.c and hurry.c the way they get them; sample.c stacks; calibrate.c what a probe costs; jit_log.c and perf_map.c,
+ * perf_file.c what the JIT compiler makes; rewrite*.c the class files.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
 
 #include "core/agent/counting.h"
+#include "core/agent/open_calls.h"
 #include "core/agent/rewrite.h"
 #include "core/base/err.h"
 #include "core/base/pattern.h"
@@ -103,6 +104,13 @@ void control_close(struct control *control);
  */
 void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti, int socket);
 
+/*
+ * Methods have got probes, or lost them: each thread looks for calls under way at its next entry.  find: how; once,
+ * before probe_start (NULL: it does not).
+ */
+void probe_find_with(open_calls_find_fn *find);
+void probe_find_open(void);
+
 /* From now on entries record nothing, and exits of earlier entries neither, and no probe uses the socket. */
 void probe_stop(void);
 
@@ -143,6 +151,9 @@ void classes_arm_all(JNIEnv *jni, uint32_t epoch);
 
 /* Arm or disarm one gate, if it is there. */
 void classes_arm(JNIEnv *jni, uint32_t id, bool armed);
+
+/* Was it not disarmed last, since all were armed?  Any thread. */
+bool classes_is_armed(uint32_t id);
 
 /* ---- calibrate.c ---- */
 
@@ -188,6 +199,9 @@ int methods_remove(const uint32_t *ids, size_t n, uint32_t *n_unknown, struct er
 
 /* Does the recorder know this id? */
 bool methods_has_id(uint32_t id);
+
+/* The id of a method that has probes, else 0.  Any thread. */
+uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, struct rewrite_text descriptor);
 
 /* ---- instrument.c ---- */
 
@@ -313,6 +327,8 @@ void perf_map_stop(void);
 void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control);
 
 /* ---- agent.c ---- */
+
+jvmtiEnv *agent_jvmti(void);
 
 /* Run a function in a new thread that no program sees as its own.  argument: its third.  Returns 0, or -1. */
 int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument);

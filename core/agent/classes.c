@@ -220,6 +220,8 @@ static struct {
     uint32_t epoch;
 } gates = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+static _Atomic uint32_t disarmed[(RING_METHOD_MAX + 1) / 32]; /* a bit for each method */
+
 static jclass define(JNIEnv *jni, const char *name, const uint8_t *bytes, size_t n)
 {
     jclass local = n == 0 ? NULL : (*jni)->DefineClass(jni, name, NULL, (const jbyte *)bytes, (jsize)n);
@@ -324,10 +326,28 @@ int classes_gate(JNIEnv *jni, uint32_t id, struct rewrite_gate *gate)
     return rc;
 }
 
+static void note_gate(uint32_t id, bool armed)
+{
+    uint32_t bit = 1u << id % 32;
+    if (id <= RING_METHOD_MAX && armed)
+        atomic_fetch_and_explicit(&disarmed[id / 32], ~bit, memory_order_relaxed);
+    else if (id <= RING_METHOD_MAX)
+        atomic_fetch_or_explicit(&disarmed[id / 32], bit, memory_order_relaxed);
+}
+
+bool classes_is_armed(uint32_t id)
+{
+    return id <= RING_METHOD_MAX &&
+           (atomic_load_explicit(&disarmed[id / 32], memory_order_relaxed) & 1u << id % 32) == 0;
+}
+
 void classes_arm_all(JNIEnv *jni, uint32_t epoch)
 {
     pthread_mutex_lock(&gates.lock);
     gates.epoch = epoch;
+    for (size_t i = 0; i < sizeof disarmed / sizeof *disarmed; i++)
+        if (atomic_load_explicit(&disarmed[i], memory_order_relaxed) != 0)
+            atomic_store_explicit(&disarmed[i], 0, memory_order_relaxed);
     for (uint32_t i = 0; i < MAX_GATE_CLASSES; i++)
         if (gates.classes[i] != NULL)
             arm(jni, gates.classes[i], i, epoch);
@@ -338,6 +358,7 @@ void classes_arm(JNIEnv *jni, uint32_t id, bool armed)
 {
     uint32_t i = id / CLASSES_GATES_PER_CLASS, k = id % CLASSES_GATES_PER_CLASS;
     pthread_mutex_lock(&gates.lock);
+    note_gate(id, armed);
     if (i < MAX_GATE_CLASSES && gates.classes[i] != NULL && gates.epoch != 0)
         (*jni)->SetStaticIntField(jni, gates.classes[i]->class_ref, gates.classes[i]->fields[k],
                                   armed ? (jint)agent_token(gates.epoch, id) : 0);

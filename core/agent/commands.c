@@ -113,6 +113,7 @@ static int do_instrument(JNIEnv *jni, struct err *err)
     if (methods_add(jni, &config, err) < 0 ||
         retransform_changed(work.jvmti, jni, work.control, &work.stopping, &pass, err) < 0)
         goto out;
+    probe_find_open();
     instrument_counts(&after);
     answer_change("instrumented", ticks_now(), &pass, methods_count(&config) - n_methods, 0,
                   after.n_failed_classes - before.n_failed_classes);
@@ -134,6 +135,7 @@ static int do_remove(JNIEnv *jni, struct err *err)
     if (methods_remove(ids, n, &n_unknown, err) < 0 ||
         retransform_changed(work.jvmti, jni, work.control, &work.stopping, &pass, err) < 0)
         return -1;
+    probe_find_open();
     answer_change("removed", before, &pass, (uint32_t)n - n_unknown, n_unknown, 0);
     return 0;
 }

@@ -213,6 +213,16 @@ bool methods_has_id(uint32_t id)
     return known;
 }
 
+uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, struct rewrite_text descriptor)
+{
+    struct keys keys = keys_of(class_name, name, descriptor);
+    pthread_mutex_lock(&state.lock);
+    const struct hash_slot *slot = hash_get(&state.ids, keys.method);
+    uint32_t id = slot != NULL && slot->second == state.session && slot->flags != REMOVED ? slot->value : 0;
+    pthread_mutex_unlock(&state.lock);
+    return id;
+}
+
 /* ---- what commands change ---- */
 
 static struct rewrite_text text_of(const char *text)

@@ -123,3 +123,30 @@ jthread virtual_carrier(jvmtiEnv *jvmti)
         return NULL;
     return carrier;
 }
+
+/* The JVM's own carriers are of one class. */
+static bool is_carrier(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    char *signature = NULL;
+    jclass class_ref = (*jni)->GetObjectClass(jni, thread);
+    bool is = (*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) != JVMTI_ERROR_NONE ||
+              strcmp(signature, "Ljdk/internal/misc/CarrierThread;") == 0;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    (*jni)->DeleteLocalRef(jni, class_ref);
+    return is;
+}
+
+bool virtual_is_near(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    jthread current = NULL, carrier = NULL;
+    if (known.get_carrier == NULL)
+        return false;
+    if ((*jvmti)->GetCurrentThread(jvmti, &current) != JVMTI_ERROR_NONE || current == NULL)
+        return true;
+    bool is_near = (known.get_carrier(jvmti, current, &carrier) == JVMTI_ERROR_NONE && carrier != NULL) ||
+                   is_carrier(jvmti, jni, current);
+    if (carrier != NULL)
+        (*jni)->DeleteLocalRef(jni, carrier);
+    (*jni)->DeleteLocalRef(jni, current);
+    return is_near;
+}

@@ -21,6 +21,9 @@ void virtual_listen(jvmtiEnv *jvmti, uint32_t epoch);
 /* The carrier of the current thread as a local reference, or NULL: it is itself no virtual thread. */
 jthread virtual_carrier(jvmtiEnv *jvmti);
 
+/* Is the current thread virtual, or one of those that carry them?  Any thread, at any time. */
+bool virtual_is_near(jvmtiEnv *jvmti, JNIEnv *jni);
+
 /* The virtual thread on a carrier, now, as a local reference, or NULL: there is none. */
 jthread virtual_mounted(jvmtiEnv *jvmti, jthread carrier);
 

@@ -29,12 +29,16 @@ uint8_t *encode_counters(uint8_t *at, uint64_t *before, const uint64_t *values, 
     return at;
 }
 
-/* A gap, a virtual thread, or an exit whose entry is not the chunk's latest open one. */
+/* A gap, a virtual thread, an open call, or an exit whose entry is not the chunk's latest open one. */
 static uint8_t *put_other(uint8_t *at, uint64_t delta, uint32_t kind, uint32_t operand)
 {
+    static const uint8_t kinds[] = { [RING_RESUME] = VIRTUAL_RESUME,
+                                     [RING_OPEN] = VIRTUAL_OPEN,
+                                     [RING_MOUNT] = VIRTUAL_MOUNT,
+                                     [RING_UNMOUNT] = VIRTUAL_UNMOUNT };
     at = number_put(at, delta << TAG_BITS | TAG_OTHER);
     if (kind >= RING_RESUME && kind < RING_GAP)
-        return number_put(at, ((uint64_t)operand << TAG_BITS | (kind - RING_RESUME)) << TAG_BITS | OTHER_VIRTUAL);
+        return number_put(at, ((uint64_t)operand << TAG_BITS | kinds[kind]) << TAG_BITS | OTHER_VIRTUAL);
     return number_put(at, (uint64_t)operand << TAG_BITS | (kind >= RING_GAP ? OTHER_GAP : kind - RING_EXIT));
 }
 

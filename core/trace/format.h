@@ -49,7 +49,7 @@ enum record_tag { TAG_ENTER = 0, TAG_EXIT = 1, TAG_UNWIND = 2, TAG_OTHER = 3 };
 enum record_other { OTHER_EXIT = 0, OTHER_UNWIND = 1, OTHER_GAP = 2, OTHER_VIRTUAL = 3 };
 
 /* After OTHER_VIRTUAL, two bits more. */
-enum record_virtual { VIRTUAL_RESUME = 0, VIRTUAL_MOUNT = 1, VIRTUAL_UNMOUNT = 2 };
+enum record_virtual { VIRTUAL_RESUME = 0, VIRTUAL_MOUNT = 1, VIRTUAL_UNMOUNT = 2, VIRTUAL_OPEN = 3 };
 
 #define TAG_BITS        2
 #define KERNEL_TAG_BITS 3 /* of a kernel event's first number: the kind, counted from TRACE_CPU_IN; CONTROL: _ARMED */

@@ -84,13 +84,13 @@ void trace_close(struct trace_reader *reader)
 }
 
 /*
- * A gap, a virtual thread, or an exit that names its method.  Returns where the next number stands; an impossible one
- * has NO_METHOD.
+ * A gap, a virtual thread, an open call, or an exit that names its method.  Returns where the next number stands; an
+ * impossible one has NO_METHOD.
  */
 static const uint8_t *get_other(const uint8_t *at, struct trace_event *event)
 {
     static const enum trace_kind kinds[] = { TRACE_EXIT, TRACE_UNWIND, TRACE_GAP },
-                                 virtual_kinds[] = { TRACE_RESUME, TRACE_MOUNT, TRACE_UNMOUNT, TRACE_GAP };
+                                 virtual_kinds[] = { TRACE_RESUME, TRACE_MOUNT, TRACE_UNMOUNT, TRACE_OPEN };
     const unsigned mask = (1u << TAG_BITS) - 1;
     uint64_t number;
     at = number_get(at, &number);
@@ -102,9 +102,8 @@ static const uint8_t *get_other(const uint8_t *at, struct trace_event *event)
     } else {
         event->kind = kinds[other];
     }
-    bool has_method = event->kind <= TRACE_RESUME;
-    bool is_possible =
-        (other != OTHER_VIRTUAL || event->kind != TRACE_GAP) && (number <= RING_METHOD_MAX || event->kind == TRACE_GAP);
+    bool has_method = event->kind <= TRACE_OPEN;
+    bool is_possible = number <= RING_METHOD_MAX || event->kind == TRACE_GAP;
     event->count = has_method ? 0 : number;
     event->method = !is_possible ? NO_METHOD : has_method ? (uint32_t)number : 0;
     return at;

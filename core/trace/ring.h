@@ -18,6 +18,10 @@
  * RING_RESUME.  When it goes (RING_UNMOUNT), all that were opened since go with it, and the carrier's go on.  What it
  * leaves open gets a number, its ticket, which its next RING_MOUNT has, too; a ticket is used again only after that.
  * An UNMOUNT without a MOUNT takes all open calls: the virtual thread had been there before the first record.
+ *
+ * Calls that were under way when their method got probes have no entry, and no exit: their thread finds them on its
+ * stack (core/agent/open_calls.h) and says RING_OPEN, and RING_EXIT some time after they have ended.  A recorded call
+ * that turns out not to be inside of one has a RING_EXIT, and goes on with RING_RESUME.
  */
 #ifndef CORE_TRACE_RING_H
 #define CORE_TRACE_RING_H
@@ -36,10 +40,11 @@ enum ring_kind {
     RING_ENTER = 0,
     RING_EXIT = 1,
     RING_UNWIND = 2,  /* an exit by an exception */
-    RING_RESUME = 3,  /* a call that the virtual thread had left open; outermost first */
-    RING_MOUNT = 4,   /* a virtual thread comes; its ticket, or 0: it left no call open */
-    RING_UNMOUNT = 5, /* it goes; its ticket, or 0 */
-    RING_GAP = 6      /* the number of calls lost, at most RING_METHOD_MAX */
+    RING_RESUME = 3,  /* a call that the virtual thread had left open, outermost first; or that goes on here */
+    RING_OPEN = 4,    /* a call that was under way before; outermost first */
+    RING_MOUNT = 5,   /* a virtual thread comes; its ticket, or 0: it left no call open */
+    RING_UNMOUNT = 6, /* it goes; its ticket, or 0 */
+    RING_GAP = 7      /* the number of calls lost, at most RING_METHOD_MAX */
 };
 
 static inline uint64_t ring_word(enum ring_kind kind, uint32_t method, uint64_t ticks)
@@ -102,7 +107,7 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 8
+#define SEGMENT_VERSION 9
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */

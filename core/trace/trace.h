@@ -30,7 +30,8 @@ enum trace_kind {
     TRACE_UNWIND, /* or left by an exception */
     /* Virtual threads come and go, and the calls that they left open with them: 'count' is the ticket, or 0.  What one
      * leaves open with a ticket comes back with it, maybe in another thread, and later in the trace. */
-    TRACE_RESUME,  /* 'method' had been left open by the virtual thread of the MOUNT before */
+    TRACE_RESUME,  /* 'method' had been left open by the virtual thread of the MOUNT before, or goes on here */
+    TRACE_OPEN,    /* a call of 'method' was under way before it got probes; its EXIT comes late */
     TRACE_MOUNT,   /* one comes: the calls open now are the carrier's, and wait */
     TRACE_UNMOUNT, /* it goes, and what was opened since the MOUNT with it; without one, all */
     TRACE_GAP,     /* 'count' calls (entry, exit and all) could not be recorded since the record before */

@@ -45,7 +45,7 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
         n_events++;
         hold(event.kind <= TRACE_RECOVERED);
         hold(event.kind == TRACE_KERNEL_LOST || event.kind >= TRACE_ARMED || event.thread < trace_n_threads(reader));
-        hold(event.kind > TRACE_RESUME || event.method < trace_n_methods(reader));
+        hold(event.kind > TRACE_OPEN || event.method < trace_n_methods(reader));
         hold((event.kind != TRACE_MOUNT && event.kind != TRACE_UNMOUNT) || event.count < 1u << 20);
         hold((event.kind > TRACE_GAP && event.kind != TRACE_COUNTS) || event.counters != NULL ||
              trace_n_recorded_counters(reader) == 0);

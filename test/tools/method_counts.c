@@ -85,8 +85,8 @@ static void count(const struct trace_event *event)
     n_records += event->kind <= TRACE_UNWIND;
     methods = grown(methods, &n_methods, event->method, sizeof *methods);
     threads = grown(threads, &n_threads, event->thread, sizeof *threads);
-    methods[event->method].entered += event->kind == TRACE_ENTER;
-    if (event->kind == TRACE_ENTER || event->kind == TRACE_RESUME)
+    methods[event->method].entered += event->kind == TRACE_ENTER || event->kind == TRACE_OPEN;
+    if (event->kind == TRACE_ENTER || event->kind == TRACE_RESUME || event->kind == TRACE_OPEN)
         push(event);
     else if (event->kind == TRACE_EXIT || event->kind == TRACE_UNWIND)
         leave(event);

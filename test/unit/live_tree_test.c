@@ -9,11 +9,12 @@
 
 /*
  * Records of one thread: "+7@100" enters method 7 at tick 100, "-7@150" leaves it, "!7@150" by an exception.  "M3@200"
- * is a virtual thread that comes with ticket 3, "R7@200" its open call, "U4@250" goes with ticket 4.
+ * is a virtual thread that comes with ticket 3, "R7@200" its open call, "U4@250" goes with ticket 4; "O7@100" is a call
+ * that was under way.
  */
 static enum ring_kind kind_of(char letter)
 {
-    static const char letters[] = "+-!RMUg";
+    static const char letters[] = "+-!ROMUg";
     const char *at = strchr(letters, letter);
     return at == NULL ? RING_GAP : (enum ring_kind)(at - letters);
 }
@@ -152,6 +153,21 @@ static void test_cpu(void)
     live_tree_close(tree);
 }
 
+static void test_under_way(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
+    struct live_account accounts[8];
+    feed(tree, 0, "O1@100 O2@100 +3@150 -3@180", 0);
+    live_tree_accounts(tree, 300, accounts);
+    CHECK_NUMBER("a call that was under way is one", account_of(tree, 1)->calls, 1);
+    CHECK_NUMBER("its time goes on since it was found", accounts[0].wall_ticks, 200);
+    feed(tree, 0, "+4@400 -4@500 -2@500 R4@500 -4@600", 0);
+    CHECK_NUMBER("it ends when that is noticed", account_of(tree, 2)->wall_ticks, 400);
+    CHECK_NUMBER("what goes on outside of it is the same call", account_of(tree, 4)->calls, 1);
+    CHECK_NUMBER("with the time of both parts", account_of(tree, 4)->wall_ticks, 200);
+    live_tree_close(tree);
+}
+
 static void test_counters(void)
 {
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 3, 2, { 0, 2 } });
@@ -197,6 +213,7 @@ int main(void)
     test_deep();
     test_open();
     test_cpu();
+    test_under_way();
     test_counters();
     test_virtual_threads();
     return tap_done();

@@ -108,6 +108,7 @@ static void close_world(struct world *w)
 
 struct tally {
     uint64_t n_enters, n_exits, n_unwinds, n_lost, n_lost_in_gaps, n_unnested;
+    uint64_t n_opens;
     uint64_t n_moves, n_early; /* virtual threads that came again; before they had gone */
     uint32_t depth[N_THREADS + 8];
     uint32_t base[N_THREADS + 8]; /* the carrier's calls */
@@ -147,7 +148,8 @@ static void take_virtual(struct tally *t, const struct trace_event *event)
 static void take_resume(struct tally *t, const struct trace_event *event)
 {
     uint32_t i = event->thread % (N_THREADS + 8), k = t->n_resumes++;
-    t->n_unnested += k >= away[t->ticket].depth || away[t->ticket].stack[k] != event->method;
+    if (t->n_opens == 0)
+        t->n_unnested += k >= away[t->ticket].depth || away[t->ticket].stack[k] != event->method;
     t->stack[i][t->depth[i]++] = event->method;
 }
 
@@ -170,6 +172,10 @@ static void take(struct tally *t, const struct trace_event *event)
     case TRACE_MOUNT:
     case TRACE_UNMOUNT:
         take_virtual(t, event);
+        break;
+    case TRACE_OPEN:
+        t->n_opens++;
+        stack[(*depth)++] = event->method;
         break;
     case TRACE_RESUME:
         take_resume(t, event);
@@ -322,6 +328,51 @@ static void test_stale_calls(void)
     CHECK_NUMBER("nothing is out of order", t.n_unnested, 0);
     probe_thread_ended();
     CHECK_NUMBER("after the session no thread gets a ring", enter(1), 0);
+    close_world(&w);
+}
+
+/* ---- calls under way ---- */
+
+static const uint32_t *on_stack; /* outermost first; ends with 0 */
+
+static bool find_calls(struct open_calls *calls, void *jni)
+{
+    (void)jni;
+    for (calls->n_found = 0; on_stack[calls->n_found] != 0; calls->n_found++)
+        calls->found[calls->n_found] = on_stack[calls->n_found] | OPEN_CALL;
+    return true;
+}
+
+static void look_at(const uint32_t *stack)
+{
+    on_stack = stack;
+    probe_find_open();
+}
+
+static void test_under_way(void)
+{
+    struct world w;
+    struct tally t;
+    look_at((const uint32_t[]){ 1, 2, 0 });
+    probe_find_with(find_calls);
+    CHECK("a session opens with calls under way", open_world(&w, 65536));
+    leave(enter(3));
+    jint outer = enter(4);
+    look_at((const uint32_t[]){ 1, 4, 0 }); /* 2 is over, 4 has begun outside of it */
+    leave(enter(3));
+    leave(outer);
+    jint last = enter(1); /* within the call of the same method that is under way */
+    look_at((const uint32_t[]){ 1, 1, 0 });
+    leave(enter(3));
+    leave(last);
+    CHECK("its trace closes", close_trace(&w) && read_trace(&w, &t));
+    CHECK_NUMBER("calls under way are found once", t.n_opens, 2);
+    CHECK_NUMBER("a recorded call that goes on elsewhere is resumed", t.n_resumes, 1);
+    CHECK_NUMBER("recorded calls have their entries", t.n_enters, 5);
+    CHECK_NUMBER("and exits, and so has what is over, and what moved", t.n_exits, 5 + 1 + 1);
+    CHECK_NUMBER("what is under way has none", t.depth[0] + t.depth[1], 1);
+    CHECK_NUMBER("all of it is well nested", t.n_unnested, 0);
+    probe_find_with(NULL);
     close_world(&w);
 }
 
@@ -544,6 +595,7 @@ int main(void)
     test_deaf_carrier();
     test_loss();
     test_stale_calls();
+    test_under_way();
     test_lost_memory();
     test_epochs();
     test_threads();

@@ -20,7 +20,7 @@ struct stream {
 static void add_record(struct stream *s, enum ring_kind kind, uint32_t method, uint32_t thread)
 {
     uint64_t *word = s->words + s->n_words;
-    bool has_method = kind <= RING_RESUME;
+    bool has_method = kind <= RING_OPEN;
     s->n_words += 1 + s->n_counters;
     word[0] = ring_word(kind, method, s->ticks);
     /* Of many, a part changes, as with groups that take turns. */
@@ -49,7 +49,7 @@ static void add_random(struct stream *s, uint32_t thread)
     else if ((r >> 40 & 0xfff) < 8)
         add_record(s, r >> 32 & 1 ? RING_EXIT : RING_UNWIND, (uint32_t)(r >> 20) & RING_METHOD_MAX, thread);
     else if ((r >> 40 & 0xfff) < 64)
-        add_record(s, (enum ring_kind)(RING_RESUME + (r >> 34 & 0xff) % 3), (uint32_t)r & RING_METHOD_MAX, thread);
+        add_record(s, (enum ring_kind)(RING_RESUME + (r >> 34 & 0xff) % 4), (uint32_t)r & RING_METHOD_MAX, thread);
     else if (s->depth == 0 || (rises && s->depth < 8192)) {
         s->stack[s->depth] = r >> 34 & 1 ? (uint32_t)(r >> 20) & 0xff : (uint32_t)(r >> 20) & RING_METHOD_MAX;
         add_record(s, RING_ENTER, s->stack[s->depth++], thread);
@@ -133,7 +133,7 @@ static void test_garbage(void)
     bool kept = rc == 0 && seen.n == N, in_order = true;
     for (size_t i = 0; i < seen.n; i++) {
         const struct trace_event *event = &seen.events[i].event;
-        uint64_t operand = event->kind <= TRACE_RESUME ? event->method : event->count;
+        uint64_t operand = event->kind <= TRACE_OPEN ? event->method : event->count;
         enum ring_kind kind = ring_word_kind(words[i]);
         kept = kept && event->kind == (kind > RING_GAP ? TRACE_GAP : (enum trace_kind)kind);
         kept = kept && operand == ring_word_method(words[i]);

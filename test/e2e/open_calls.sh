@@ -1,0 +1,65 @@
+#!/bin/bash
+# Calls that are under way when mmprof attaches (main, a loop that it is in) are in the call tree, on their path.
+# timeout: 240
+. "$(dirname "$0")/../lib.sh"
+
+# said FILE TEXT: the program has printed this line.
+said() {
+    grep -qx "$2" "$1"
+}
+
+# has_event TRACE EVENT METHOD: the trace, which is still being written, has it.
+has_event() {
+    "$mmprof" dump "$1" 2> /dev/null | grep -q " $2  micro/UnderWay.$3()"
+}
+
+# path METHOD: its callers and itself, as the tree has them with most time.
+path() {
+    awk -v wanted="UnderWay.$1" '
+        /UnderWay\./ {
+            at = match($0, /UnderWay\./); name = substr($0, at); sub(/ \+$/, "", name)
+            for (n = 0; n < depth && place[n] < at; n++) continue
+            place[n] = at; names[n] = name; depth = n + 1
+            if (name == wanted) {
+                for (i = 0; i < depth; i++) printf "%s%s", i ? " " : "", substr(names[i], 10)
+                exit
+            }
+        }' "$SCRATCH/tree"
+}
+
+for jdk in $(jdks); do
+    version=$(jdk_version "$jdk")
+    rm -f "$SCRATCH/lines"
+    mkfifo "$SCRATCH/lines"
+    "$jdk/bin/java" -XX:+IgnoreUnrecognizedVMOptions -XX:+EnableDynamicAgentLoading -cp "$classes" micro.UnderWay \
+        < "$SCRATCH/lines" > "$SCRATCH/said" 2>&1 &
+    jvm=$!
+    test_pids+=("$jvm")
+    exec 7> "$SCRATCH/lines"
+    holds "JDK $version: a program is in a loop" wait_for 60 said "$SCRATCH/said" ready
+    trace=$SCRATCH/under-way-$version.dat
+    start "$SCRATCH/out" "$mmprof" record -q -p "$jvm" --include 'micro.UnderWay#*' --min-bytecodes 0 -o "$trace"
+    recorder=$pid
+    holds "JDK $version: mmprof finds the loop's method on its stack" wait_for 60 has_event "$trace" open first
+    echo >&7
+    holds "JDK $version: another one follows" wait_for 60 said "$SCRATCH/said" second
+    holds "JDK $version: the one before turns out to be over" wait_for 60 has_event "$trace" exit first
+    kill -INT "$recorder"
+    wait "$recorder"
+    is "JDK $version: the recording ends" "$?$(cat "$SCRATCH/out")" 0
+    echo >&7
+    exec 7>&-
+    wait "$jvm"
+    is "JDK $version: the program ends as without mmprof" "$?$(tail -n 1 "$SCRATCH/said")" "0done false"
+    "$mmprof" phases --tree -o "$SCRATCH/ignored.json" "$trace" > "$SCRATCH/tree" 2> "$SCRATCH/errors"
+    is "JDK $version: main, which never began, is at the top of the tree" "$(path main)" main
+    is "JDK $version: the loop under way is in it" "$(path first)" "main first"
+    is "JDK $version: and the one after it is beside it, not in it" \
+        "$(grep -c '[0-9]    UnderWay.second' "$SCRATCH/tree")" 1
+    "$build/test/tools/method_counts" "$trace" > "$SCRATCH/counts"
+    is "JDK $version: each of them is one call" \
+        "$(sed -n 's/^METHOD micro.UnderWay.\(main\|first\|second\)(.* \([0-9]*\) [0-9]* [0-9]* [0-9]*$/\1 \2/p' \
+            "$SCRATCH/counts" | sort | tr '\n' ' ')" "first 1 main 1 second 1 "
+done
+
+done_testing
