@@ -200,7 +200,7 @@ static const struct {
     ROW("an exit that names its method", CHUNK_RECORDS, 0, 1, BASE "\x06\x28", 1, true),
     ROW("a gap", CHUNK_RECORDS, 0, 1, BASE "\x06\x2c", 1, true),
     ROW("a virtual thread", CHUNK_RECORDS, 0, 1, BASE "\x06\x2e\x06\x26\x06\x36", 3, true),
-    ROW("a record of no kind", CHUNK_RECORDS, 0, 1, BASE "\x06\x1e", 0, false),
+    ROW("a call under way", CHUNK_RECORDS, 0, 1, BASE "\x06\x1e", 1, true),
     ROW("a ticket above 2^20", CHUNK_RECORDS, 0, 1, BASE "\x06\x77\0\0\x10", 0, false),
     ROW("a gap above 2^20", CHUNK_RECORDS, 0, 1, BASE "\x06\x27\0\0\x10", 1, true),
     ROW("a record that ends after its tag", CHUNK_RECORDS, 0, 1, BASE "\x00", 0, false),
