@@ -1,5 +1,6 @@
 #include "report/cost.h"
 
+#include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -63,18 +64,6 @@ static void done(struct made *made)
     arena_free(&arena);
 }
 
-static const char *printed(const struct table *table)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    int rc = table_print_text(table, out, &err);
-    fclose(out);
-    const char *copy = arena_text(&arena, text, n);
-    free(text);
-    return rc < 0 ? err.text : copy;
-}
-
 /* clang-format off */
 static const char plain[] =
     "Cost of this recording           Value  Share (%)  How it is known, or why not\n"
@@ -104,7 +93,8 @@ static void test_plain(void)
     pause_of(&m, 150, 30000);
     STEPS(&m, 0, ENTER(RUN, 200), ENTER(STEP, 300), EXIT(STEP, 400), EXIT(RUN, 900));
     look(&m, &made, NULL);
-    CHECK_TEXT("what was measured stands with its share, what was not with the reason", printed(&made.table), plain);
+    CHECK_TEXT("what was measured stands with its share, what was not with the reason",
+               printed(&made.table, TEXT, &arena), plain);
     done(&made);
 }
 

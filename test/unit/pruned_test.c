@@ -1,5 +1,6 @@
 #include "report/pruned.h"
 
+#include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -49,18 +50,6 @@ static void done(struct made *made)
     arena_free(&arena);
 }
 
-static const char *printed(const struct table *table)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    int rc = table_print_csv(table, out, &err);
-    fclose(out);
-    const char *copy = arena_text(&arena, text, n);
-    free(text);
-    return rc < 0 ? err.text : copy;
-}
-
 #define HEADER "kind,method,reason,recorded_ns,calls_per_s,ns_per_call,unrecorded_ns,ancestor_share,ancestor\r\n"
 
 /* step runs for 50 of the first 100 ms; leaf for 20 of these, and 10 directly in run. */
@@ -83,7 +72,7 @@ static void test_estimates(void)
     look(&m, &made);
     CHECK_NUMBER("each method that was off at the end is a row", made.n, 2);
     CHECK_TEXT("a share of 50 of 100 ms is 450 ms of the other 900; callers that were off are passed over",
-               printed(&made.table),
+               printed(&made.table, CSV, &arena),
                HEADER "pruned,Main.step,it does not fit into the budget,100000000,10,50000000,450000000,1,Main.run\r\n"
                       "pruned,Main.leaf,its calls are too short,100000000,20,15000000,270000000,1,Main.run\r\n");
     done(&made);
@@ -100,7 +89,7 @@ static void test_limit(void)
     maker_info(&m, "live.method.2", "armed 1.000 0 0 ");
     make_steps(&m);
     look(&m, &made);
-    CHECK_TEXT("no more is hidden than the caller has of its own", printed(&made.table),
+    CHECK_TEXT("no more is hidden than the caller has of its own", printed(&made.table, CSV, &arena),
                HEADER "pruned,Main.step,it is called too often,10000000,10,50000000,940000000,1,Main.run\r\n");
     done(&made);
 }
@@ -116,7 +105,8 @@ static void test_callers(void)
     maker_info(&m, "live.method.3", "disarmed 0.100 10 20000000 it is called too often");
     STEPS(&m, 0, ENTER(OTHER, 0), EXIT(OTHER, 30), ENTER(RUN, 40), ENTER(OTHER, 50), EXIT(OTHER, 60), EXIT(RUN, 100));
     look(&m, &made);
-    CHECK_TEXT("a caller that was seen is named, with its share, before time without one", printed(&made.table),
+    CHECK_TEXT("a caller that was seen is named, with its share, before time without one",
+               printed(&made.table, CSV, &arena),
                HEADER "pruned,Main.other,it is called too often,100000000,10,20000000,200000000,0.25,Main.run\r\n");
     done(&made);
 }
@@ -130,7 +120,7 @@ static void test_recursion(void)
     maker_info(&m, "live.method.3", "disarmed 0.500 10 20000000 it is called too often");
     STEPS(&m, 0, ENTER(OTHER, 0), ENTER(OTHER, 10), EXIT(OTHER, 20), EXIT(OTHER, 100));
     look(&m, &made);
-    CHECK_TEXT("a call in a call of the same method adds nothing; no caller is none", printed(&made.table),
+    CHECK_TEXT("a call in a call of the same method adds nothing; no caller is none", printed(&made.table, CSV, &arena),
                HEADER
                "pruned,Main.other,it is called too often,500000000,10,20000000,100000000,1,no recorded method\r\n");
     done(&made);
@@ -154,7 +144,7 @@ static void test_nothing(void)
     maker_info(&m, "live.method.2", "disarmed");
     make_steps(&m);
     look(&m, &made);
-    CHECK_TEXT("a fact without numbers gives no estimate", printed(&made.table),
+    CHECK_TEXT("a fact without numbers gives no estimate", printed(&made.table, CSV, &arena),
                HEADER "pruned,Main.leaf,,0,0,0,,0.66666666666666663,Main.step\r\n");
     done(&made);
 }

@@ -4,6 +4,7 @@
  */
 #include "report/phase_report.h"
 
+#include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -76,18 +77,6 @@ static bool has_note(const struct made *made, const char *text)
         if (strstr(made->table.notes[i], text) != NULL)
             return true;
     return false;
-}
-
-static const char *printed(const struct table *table)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    int rc = table_print_text(table, out, &err);
-    fclose(out);
-    const char *copy = arena_text(&arena, text, n);
-    free(text);
-    return rc < 0 ? err.text : copy;
 }
 
 /* ---- a program whose counters take turns ---- */
@@ -196,7 +185,8 @@ static void test_turns(void)
     CHECK("a note tells who was counted when", has_note(&made, "share of the time: L1-D in 50 %; LLC in 50 %"));
     CHECK("and that the kernel's part is missing", has_note(&made, "user space only: "));
     CHECK("nothing says that the VM's threads were not counted", !has_note(&made, "run no probes"));
-    CHECK("text has half the interval beside the rate", strstr(printed(&made.table), " \xc2\xb1") != NULL);
+    CHECK("text has half the interval beside the rate",
+          strstr(printed(&made.table, TEXT, &arena), " \xc2\xb1") != NULL);
     done(&made);
 }
 
@@ -396,7 +386,7 @@ static void test_wide(void)
         for (size_t c = 2; r == 0 && c < 32; c++)
             cells[c] = table_number(12.5);
     }
-    const char *text = printed(&table);
+    const char *text = printed(&table, TEXT, &arena);
     CHECK("a table too wide for a screen is several", longest_line(text) <= TABLE_TEXT_COLUMNS);
     size_t n_rates = 0, n_rows = 0;
     for (const char *at = text; (at = strstr(at, "12.50")) != NULL; at++)
@@ -406,7 +396,7 @@ static void test_wide(void)
     CHECK_NUMBER("that have everything", n_rates, 30);
     CHECK_NUMBER("but rows without details once", n_rows, 1);
     table.n_columns = 6;
-    CHECK("one that fits stays one", strstr(printed(&table), "Per 1,000") == NULL);
+    CHECK("one that fits stays one", strstr(printed(&table, TEXT, &arena), "Per 1,000") == NULL);
     arena_free(&arena);
 }
 

@@ -2,6 +2,7 @@
 
 #include "report/event_columns.h"
 #include "report/phases_table.h"
+#include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -108,23 +109,6 @@ static const char figure_tree[] =
     "     9.29    170 ns   20.0 ns              1    Sort.printData\n";
 /* clang-format on */
 
-enum table_format { TEXT, CSV, JSON };
-
-/* The printed table; the arena's. */
-static const char *printed(const struct table *table, enum table_format format)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    int rc = format == CSV    ? table_print_csv(table, out, &err)
-             : format == JSON ? table_print_json(table, out, &err)
-                              : table_print_text(table, out, &err);
-    fclose(out);
-    const char *copy = arena_text(&arena, text, n);
-    free(text);
-    return rc < 0 ? err.text : copy;
-}
-
 /* A process with counters: two phases, a collector, a compiler, mmprof's agent; 1 tick is 1 us. */
 static void make_program(struct maker *m, bool has_pmu)
 {
@@ -178,9 +162,9 @@ static void test_with_pmu(void)
     read_back(&m, &made, 1000, PHASES_CPU);
     make_report(&made, "time", 0.01);
     CHECK_TEXT("the report: time, CPI and misses per 1,000 instructions (thesis Tables 3.5 to 3.8)",
-               printed(&made.table, TEXT), with_pmu);
+               printed(&made.table, TEXT, &arena), with_pmu);
     CHECK_TEXT(
-        "as CSV, with what was not measured left empty", printed(&made.table, CSV),
+        "as CSV, with what was not measured left empty", printed(&made.table, CSV, &arena),
         "kind,label,time_share,self_share,calls,ns_per_call,cpi,L1-dcache-load-misses_per_1000_instructions,branch-"
         "misses_per_1000_instructions,off_cpu_ns_per_call,page_faults_per_cpu_s,switches_per_cpu_s,cycles,instructions:"
         "u,L1-dcache-load-misses,branch-misses,counted_share,total_ns,self_ns,unwinds,open_calls,class,method,"
@@ -228,7 +212,7 @@ static void test_partly_counted(bool is_refused)
               EXIT(0, 700, 5000, 3000));
     read_back(&m, &made, 1000, PHASES_CPU);
     make_report(&made, "time", 0.01);
-    const char *text = printed(&made.table, TEXT), *csv = printed(&made.table, CSV);
+    const char *text = printed(&made.table, TEXT, &arena), *csv = printed(&made.table, CSV, &arena);
     if (is_refused) {
         CHECK("counters that the JVM may not open leave no CPI",
               strstr(csv, "phase,Sort.run,0.10000000000000001,0.10000000000000001,1,100000,,") != NULL);
@@ -249,7 +233,7 @@ static void test_without_pmu(void)
     read_back(&m, &made, 1000, PHASES_CPU);
     make_report(&made, "time", 0.01);
     CHECK_TEXT("without a PMU: waiting, faults and switches, and a note why there is no CPI",
-               printed(&made.table, TEXT), without_pmu);
+               printed(&made.table, TEXT, &arena), without_pmu);
     done(&made);
 }
 
@@ -289,7 +273,7 @@ static void test_shapes(void)
     made.source.shapes = shapes;
     make_report(&made, "time", 0.01);
     CHECK("a phase that is not inlined any more is named in a note",
-          strstr(printed(&made.table, TEXT),
+          strstr(printed(&made.table, TEXT, &arena),
                  "the probes changed the compiled code of: Sort.sort (not inlined any more (1 of 1 callers))") != NULL);
     jit_shapes_close(shapes);
     done(&made);
@@ -362,7 +346,7 @@ static void test_empty(void)
     read_back(&m, &made, 0, PHASES_CPU);
     make_report(&made, "time", 0.01);
     CHECK("an empty trace has a report: 0/0 is '-'",
-          strstr(printed(&made.table, TEXT), "\nBenchmark average             n/a         -") != NULL);
+          strstr(printed(&made.table, TEXT, &arena), "\nBenchmark average             n/a         -") != NULL);
     done(&made);
 }
 
@@ -381,7 +365,7 @@ static void test_phases_table(void)
     maker_must(&m, phases_select(made.totals, made.n_totals, 1830, &base, &wish, &arena, &choice, &err));
     struct phases_report report = { &made.source, made.totals, made.n_totals, 1830, &wish, &choice, 0, false, 0 };
     maker_must(&m, phases_table(&report, &made.table, &err));
-    CHECK_TEXT("the phases of thesis Figure 3.3", printed(&made.table, TEXT), figure);
+    CHECK_TEXT("the phases of thesis Figure 3.3", printed(&made.table, TEXT, &arena), figure);
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
@@ -406,7 +390,7 @@ static void test_losses(void)
     table_column(&made.table, "x", "x", TABLE_TEXT);
     report_losses(&made.source, &made.table);
     CHECK_TEXT(
-        "everything lost is said", printed(&made.table, TEXT),
+        "everything lost is said", printed(&made.table, TEXT, &arena),
         "x\n-\n\n"
         "note: 3 calls (60 %) were not recorded: their time is their callers'; a larger 'mmprof record --buffer' "
         "loses fewer\n"
@@ -465,18 +449,19 @@ static void test_formats(void)
     cells[2] = (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
     table_note(&table, "once");
     table_note(&table, "once");
-    CHECK_TEXT("text: aligned by characters, control characters not let through, notes once", printed(&table, TEXT),
+    CHECK_TEXT("text: aligned by characters, control characters not let through, notes once",
+               printed(&table, TEXT, &arena),
                "program a \"b\"\n\n"
                "Name        Share (%)  Zeit\n"
                "---------------------------\n"
                "caf\xc3\xa9, \"x\"?      25.00     -\n"
                "y                   -   n/a\n\n"
                "note: once\n");
-    CHECK_TEXT("CSV: RFC 4180 quoting, CRLF, full precision", printed(&table, CSV),
+    CHECK_TEXT("CSV: RFC 4180 quoting, CRLF, full precision", printed(&table, CSV, &arena),
                "kind,name,share,time_ns\r\n"
                "k,\"caf\xc3\xa9, \"\"x\"\"\n\",0.25,\r\n"
                "k,y,,\r\n");
-    CHECK_TEXT("JSON: facts, rows, notes", printed(&table, JSON),
+    CHECK_TEXT("JSON: facts, rows, notes", printed(&table, JSON, &arena),
                "{\n\t\"about\":\t{\n\t\t\"n\":\t7,\n\t\t\"program\":\t\"a \\\"b\\\"\"\n\t},\n\t\"rows\":\t[{\n"
                "\t\t\t\"kind\":\t\"k\",\n\t\t\t\"name\":\t\"caf\xc3\xa9, \\\"x\\\"\\n\",\n\t\t\t\"share\":\t0.25,\n"
                "\t\t\t\"time_ns\":\tnull\n\t\t}, {\n\t\t\t\"kind\":\t\"k\",\n\t\t\t\"name\":\t\"y\",\n"
