@@ -10,14 +10,18 @@ static struct event_column *find(struct event_column *columns, size_t n, const s
     return NULL;
 }
 
-/* Two events under one heading: both say who they are. */
+/* Events under one heading ('cycles:u', 'cycles:k'): all of them say who they are. */
 static void tell_apart(struct event_column *columns, size_t n, struct event_column *column)
 {
-    for (size_t i = 0; i < n; i++)
-        if (column->role == EVENT_MISSES && strcmp(columns[i].heading, column->heading) == 0) {
+    const char *heading = column->heading;
+    for (size_t i = 0; i < n; i++) {
+        const char *other;
+        event_role_of(columns[i].name, &other);
+        if (strcmp(other, heading) == 0) {
             columns[i].heading = columns[i].name;
             column->heading = column->name;
         }
+    }
 }
 
 static void add_group(struct event_column *column, int recorded, uint32_t group)
