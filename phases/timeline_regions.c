@@ -263,7 +263,8 @@ int timeline_find_regions(const struct timeline *tl, const struct timeline_regio
     int rc = -1;
     if (!(c.wish.distance > 0))
         c.wish.distance = DISTANCE;
-    *regions = (struct timeline_regions){ .of_step = arena_alloc(arena, tl->n_steps * sizeof *regions->of_step) };
+    *regions =
+        (struct timeline_regions){ .gc = c.gc, .of_step = arena_alloc(arena, tl->n_steps * sizeof *regions->of_step) };
     c.of_step = regions->of_step;
     c.clusters = calloc(CLUSTERS_MAX, sizeof *c.clusters);
     c.rows = calloc((CLUSTERS_MAX + 2) * c.n_rows, sizeof *c.rows);

@@ -17,8 +17,6 @@ struct kept {
     size_t n;
 };
 
-static const enum vm_part rate_parts[] = { VM_PART_APPLICATION, VM_PART_GC };
-
 static double step_length_ns(const struct timeline *timeline, uint32_t step)
 {
     return timeline_start_ns(timeline, step + 1) - timeline_start_ns(timeline, step);
@@ -92,8 +90,8 @@ static bool put_rate(cJSON *rates, const struct report_source *source, const str
     const struct call_metric *metric = &read->rates.of[rate];
     cJSON *json = cJSON_CreateObject(), *parts = cJSON_CreateArray();
     bool ok = html_put(json, "parts", parts);
-    for (size_t p = 0; ok && p < sizeof rate_parts / sizeof rate_parts[0]; p++)
-        ok = put_rate_part(parts, read, rate, rate_parts[p]);
+    ok = ok && put_rate_part(parts, read, rate, VM_PART_APPLICATION) &&
+         put_rate_part(parts, read, rate, read->regions.gc);
     if (!ok || cJSON_GetArraySize(parts) == 0) {
         cJSON_Delete(json);
         return ok;
@@ -195,7 +193,7 @@ static bool put_region_rows(cJSON *json, const struct report_source *source, con
 /* The rates of the application in a region; of the collector in its own. */
 static bool put_region_rates(cJSON *json, const struct timeline_read *read, uint32_t number, const struct kept *kept)
 {
-    enum vm_part part = read->regions.regions[number].is_gc ? VM_PART_GC : VM_PART_APPLICATION;
+    enum vm_part part = read->regions.regions[number].is_gc ? read->regions.gc : VM_PART_APPLICATION;
     uint64_t sums[CALLTREE_COUNTERS + TRACE_COLUMNS_MAX] = { 0 };
     size_t n = timeline_n_metrics(read->timeline);
     cJSON *rates = cJSON_AddArrayToObject(json, "rates");
