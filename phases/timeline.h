@@ -100,7 +100,7 @@ struct timeline_region {
 
 struct timeline_regions {
     enum vm_part gc; /* whose threads collect: a serial collector's is the VM thread */
-    uint32_t n; /* numbers are 1 .. n; the collector's is 1 if there is one, others as they appear */
+    uint32_t n;      /* numbers are 1 .. n; the collector's is 1 if there is one, others as they appear */
     struct timeline_region *regions; /* n + 1, by number; that of TIMELINE_IDLE has its steps */
     uint32_t *of_step;               /* the number of each step's region */
     uint32_t *of_row; /* where most of a row's time is, the collector's region aside, n_rows + 1; TIMELINE_IDLE: it has

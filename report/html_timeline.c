@@ -111,6 +111,70 @@ static bool put_rates(cJSON *json, const struct report_source *source, const str
     return ok;
 }
 
+/* ---- what needs no counters: waiting, switches, faults ---- */
+
+enum load { LOAD_WAITS, LOAD_SWITCHES, LOAD_FAULTS, LOADS };
+
+static const struct {
+    const char *name, *unit;
+} loads[LOADS] = { [LOAD_WAITS] = { "waiting for a CPU", "threads" },
+                   [LOAD_SWITCHES] = { "context switches", "a second" },
+                   [LOAD_FAULTS] = { "page faults", "a second" } };
+
+static double load_of(const struct report_source *source, const struct timeline *timeline, enum load load,
+                      enum vm_part part, uint32_t step)
+{
+    struct timeline_cell cell = timeline_cell(timeline, part, step);
+    enum calltree_metric metric = load == LOAD_SWITCHES ? CALLTREE_SWITCHES : CALLTREE_FAULTS;
+    if (load == LOAD_WAITS)
+        return cpus(source, timeline, cell.runnable_ticks, step);
+    double length_ns = step_length_ns(timeline, step);
+    return metric < timeline_n_metrics(timeline) && length_ns > 0 ? (double)cell.metrics[metric] / length_ns * 1e9 : 0;
+}
+
+/* A part to which it never happened is not there: faults are only recorded when they are asked for. */
+static bool put_load_part(cJSON *parts, const struct report_source *source, const struct timeline *timeline,
+                          enum load load, enum vm_part part)
+{
+    double sum = 0;
+    cJSON *json = cJSON_CreateObject();
+    bool ok = html_put(json, "key", cJSON_CreateString(vm_part_key(part))) &&
+              html_put(json, "name", cJSON_CreateString(vm_part_name(part)));
+    cJSON *values = cJSON_AddArrayToObject(json, "values");
+    for (uint32_t i = 0; ok && i < timeline_n_steps(timeline); i++) {
+        double value = load_of(source, timeline, load, part, i);
+        sum += value;
+        ok = html_put(values, NULL, rounded(value));
+    }
+    if (ok && sum > 0)
+        return html_put(parts, NULL, json);
+    cJSON_Delete(json);
+    return ok;
+}
+
+static bool put_load(cJSON *array, const struct report_source *source, const struct timeline *timeline, enum load load)
+{
+    cJSON *json = cJSON_CreateObject();
+    bool ok = html_put(json, "name", cJSON_CreateString(loads[load].name)) &&
+              html_put(json, "unit", cJSON_CreateString(loads[load].unit));
+    cJSON *parts = cJSON_AddArrayToObject(json, "parts");
+    for (enum vm_part p = VM_PART_APPLICATION; ok && p < VM_PARTS; p++)
+        ok = put_load_part(parts, source, timeline, load, p);
+    if (ok && cJSON_GetArraySize(parts) > 0)
+        return html_put(array, NULL, json);
+    cJSON_Delete(json);
+    return ok;
+}
+
+static bool put_loads(cJSON *json, const struct report_source *source, const struct timeline *timeline)
+{
+    cJSON *array = cJSON_AddArrayToObject(json, "loads");
+    bool ok = array != NULL;
+    for (enum load load = 0; ok && load < LOADS; load++)
+        ok = put_load(array, source, timeline, load);
+    return ok;
+}
+
 /* ---- phases ---- */
 
 struct row_time {
@@ -244,8 +308,8 @@ cJSON *html_timeline(const struct report_source *source, const struct timeline_r
     if (json != NULL && html_put(json, "steps", cJSON_CreateNumber(n)) &&
         html_put(json, "step_ns", html_number(timeline_step_ns(timeline))) &&
         html_put(json, "end_ns", cJSON_CreateNumber(timeline_start_ns(timeline, n))) &&
-        put_parts(json, source, timeline) && put_rates(json, source, read, &kept) && put_rows(json, source, read) &&
-        put_regions(json, source, read, &kept))
+        put_parts(json, source, timeline) && put_rates(json, source, read, &kept) &&
+        put_loads(json, source, timeline) && put_rows(json, source, read) && put_regions(json, source, read, &kept))
         return json;
     cJSON_Delete(json);
     return NULL;

@@ -42,6 +42,11 @@ function regionsByTime() {
         .sort((a, b) => a.is_gc - b.is_gc || b.n_steps - a.n_steps);
 }
 
+/* What can be drawn over time: rates of the counters, and what needs none. */
+function curves() {
+    return line.rates.concat(line.loads);
+}
+
 /* ---- the charts, from top to bottom ---- */
 
 function yAxis(chart, width, top, y, marks, label, format) {
@@ -108,7 +113,7 @@ function ratePath(values, x, y) {
 }
 
 function drawRate(chart, width, top, height) {
-    const rate = line.rates[lineView.rate],
+    const rate = curves()[lineView.rate],
         x = lineX(width);
     const values = rate.parts.flatMap((part) => part.values).filter((value) => value !== null);
     /* A step of the machine's noise must not flatten all others. */
@@ -269,14 +274,10 @@ function sayStep() {
     const busy = line.parts
         .filter((part) => part.cpus[i] > 0.005)
         .map((part) => part.name + " " + part.cpus[i].toFixed(2));
-    const rates = line.rates.map(
-        (rate) =>
-            rate.name +
-            " " +
-            (rate.parts[0] === undefined || rate.parts[0].values[i] === null
-                ? unknown
-                : rate.parts[0].values[i].toFixed(3))
-    );
+    const rates = curves()
+        .map((curve) => [curve.name, curve.parts.find((part) => part.key === "application")])
+        .filter(([, part]) => part !== undefined)
+        .map(([name, part]) => name + " " + (part.values[i] === null ? unknown : part.values[i].toFixed(3)));
     const top = line.rows
         .filter((row) => row.cpus[i] > 0.005)
         .sort((a, b) => b.cpus[i] - a.cpus[i])
@@ -285,7 +286,7 @@ function sayStep() {
     byId("line-readout").replaceChildren(
         html("b", {}, formatNs(from), " to ", formatNs(to)),
         ", region " + regionName(line.of_step[i]) + ". CPUs: " + (busy.join(", ") || "none") + ". ",
-        rates.length === 0 ? "" : "Application: " + rates.slice(0, 4).join(", ") + ". ",
+        rates.length === 0 ? "" : "Application: " + rates.join(", ") + ". ",
         top.length === 0 ? "" : "Own time: " + top.join(", ") + "."
     );
 }
@@ -300,7 +301,7 @@ function drawLine(width) {
         "aria-label": "Time line; the arrow keys move through its steps"
     });
     let y = drawCpus(chart, width, 24, 120);
-    if (line.rates.length > 0) y = drawRate(chart, width, y + 34, 110);
+    if (curves().length > 0) y = drawRate(chart, width, y + 34, 110);
     y = drawRegions(chart, width, y + 14);
     if (line.rows.length > 0) y = drawCarpet(chart, width, y + 26);
     y = drawTimeAxis(chart, width, y + 6);
@@ -341,7 +342,7 @@ function drawLine(width) {
 }
 
 function rateControls() {
-    if (line.rates.length < 2) return null;
+    if (curves().length < 2) return null;
     return html(
         "div",
         { class: "controls" },
@@ -358,7 +359,7 @@ function rateControls() {
                         lineView.redraw();
                     }
                 },
-                line.rates.map((rate, i) => html("option", { value: i }, rate.name))
+                curves().map((rate, i) => html("option", { value: i }, rate.name))
             )
         )
     );

@@ -304,6 +304,32 @@ static void test_timeline(void)
     done(&made);
 }
 
+/* Without counters: off a CPU twice, once for another thread; two faults. */
+static void test_loads(void)
+{
+    struct maker m;
+    struct made made = { .wants_line = true };
+    maker_open_scaled(&m, "html.dat", 1000);
+    maker_info(&m, "offcpu", "perf");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, 0, "a/B", "run", "()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_PAGE_FAULT, 0, 10), AT(TRACE_PAGE_FAULT, 0, 20),
+           AT(TRACE_CPU_OUT, 0, 200000), AT(TRACE_CPU_IN, 0, 300000), AT(TRACE_CPU_PREEMPTED, 0, 500000),
+           AT(TRACE_CPU_IN, 0, 600000), AT(TRACE_CPU_OUT, 0, 800000));
+    STEPS(&m, 0, ENTER(0, 0, 0, 0), EXIT(0, 800000, 0, 0));
+    read_back(&m, &made, 800000);
+    double step_s = number_at(&made, "timeline.step_ns") / 1e9;
+    CHECK_NUMBER("no rate was measured", cJSON_GetArraySize(at(&made, "timeline.rates")), 0);
+    CHECK_TEXT("a preempted thread waits for a CPU", text_at(&made, "timeline.loads.0.name"), "waiting for a CPU");
+    double waits_s = sum_at(&made, "timeline.loads.0.parts.0.values") * step_s;
+    CHECK("as long as it was off it", waits_s > 0.0999 && waits_s < 0.1001);
+    CHECK_TEXT("switches are rates", text_at(&made, "timeline.loads.1.unit"), "a second");
+    CHECK_NUMBER("of all of them", sum_at(&made, "timeline.loads.1.parts.0.values") * step_s + 0.5, 3);
+    CHECK_NUMBER("so are faults", sum_at(&made, "timeline.loads.2.parts.0.values") * step_s + 0.5, 2);
+    CHECK_TEXT("of the application", text_at(&made, "timeline.loads.2.parts.0.key"), "application");
+    done(&made);
+}
+
 static void test_no_timeline(void)
 {
     struct maker m;
@@ -361,6 +387,7 @@ int main(void)
     test_counted();
     test_not_counted();
     test_timeline();
+    test_loads();
     test_no_timeline();
     test_bounds();
     test_empty();
