@@ -109,6 +109,7 @@ $(BUILD)/test/java/libmicronatives.so: test/java/micro/natives.c
 	$(call Q,LINK)$(CC) -O2 -g -Wall -shared -fPIC $(JVMTI) -o $@ $<
 
 E2E   := $(wildcard test/e2e/*.sh)
+FAULTS := $(wildcard test/faults/*.sh)
 STATIC := $(patsubst %,test/e2e/%.sh,rooms names manual lint runner)
 AGAIN := $(MAKE) --no-print-directory
 
@@ -117,11 +118,16 @@ check: deps
 	@+$(AGAIN) check-here
 
 check-here: make unit tools java
-	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(E2E)
+	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(E2E) $(FAULTS)
 
 # Without a JVM: the unit tests and what is said about the sources.
 check-quick: make unit
 	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(STATIC)
+
+# What 'check' does in short, at length: half an hour.
+.PHONY: check-faults
+check-faults: make unit tools java
+	@BUILD='$(BUILD)' FAULTS_LONG=1 test/run -v $(FAULTS)
 
 # In an emulated machine that has a PMU: test/pmu/machine.bash.  Not part of 'check': it takes minutes and a download.
 # What cannot be installed or downloaded here is skipped; after PMU_SECONDS no further test is begun.
@@ -207,16 +213,18 @@ DOC_DIR   = $(DESTDIR)$(PREFIX)/share/doc/mmprof
 
 .PHONY: install uninstall
 install: make
-	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(DOC_DIR)'
+	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(MAN_DIR)/man7' '$(DOC_DIR)'
 	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
 	install -m 755 $(BUILD)/libmmprof-agent.so '$(AGENT_DIR)'
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')
+	$(if $(wildcard man/*.7),install -m 644 $(wildcard man/*.7) '$(MAN_DIR)/man7')
 	install -m 644 README.md LICENSE '$(DOC_DIR)'
 
 uninstall:
 	rm -f '$(BIN_DIR)/mmprof' $(foreach page,$(notdir $(wildcard man/*.1)),'$(MAN_DIR)/man1/$(page)') \
-	    $(foreach page,$(notdir $(wildcard man/*.5)),'$(MAN_DIR)/man5/$(page)')
+	    $(foreach page,$(notdir $(wildcard man/*.5)),'$(MAN_DIR)/man5/$(page)') \
+	    $(foreach page,$(notdir $(wildcard man/*.7)),'$(MAN_DIR)/man7/$(page)')
 	rm -rf '$(AGENT_DIR)' '$(DOC_DIR)'
 
 .PHONY: clean
@@ -232,6 +240,7 @@ help:
 	@echo 'make check-tsan   unit tests that start threads, with ThreadSanitizer'
 	@echo 'make check-pmu    what needs hardware counters, in an emulated machine (200 MB to download, once)'
 	@echo '                  with PMU_ALL=1 also all other tests, on aarch64 (half an hour)'
+	@echo 'make check-faults kills, crashes, full disks, load, containers: man/mmprof-faults.7 (half an hour)'
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'

@@ -109,23 +109,26 @@ static bool open_to_all(const char *path)
     return stat(path, &status) == 0 && (status.st_mode & S_IROTH) != 0;
 }
 
-/* The JVM loads the library by its path: it has to see it and to be allowed to read it. */
+/* The JVM loads the library by its path: it has to see it, or gets a copy, and to be allowed to read it. */
 enum doctor_level doctor_library(struct doctor *doctor, struct err *said)
 {
     char path[4200];
     if (!doctor->is_jvm || doctor->agent[0] == '\0')
         return DOCTOR_SILENT;
-    snprintf(path, sizeof path, "/proc/%d/root%s", (int)doctor->pid, doctor->agent);
-    if (!doctor->process.same_mounts && access(path, R_OK) != 0) {
-        err_set(said, "the JVM runs in a container that has no '%s'", doctor->agent);
-        err_next(said, "install mmprof at the same place in the container, or run it there");
+    if (jvm_process_maps(doctor->pid, "/ld-musl-", path, sizeof path) > 0) {
+        err_set(said, "the JVM runs on musl libc, and the agent needs glibc");
+        err_next(said, "run the program in an image with glibc (Debian, Ubuntu, RHEL), not in one of Alpine");
         return DOCTOR_FAIL;
+    }
+    if (!doctor->process.same_mounts) {
+        err_set(said, "the JVM has files of its own (a container): the library is copied there while mmprof attaches");
+        return DOCTOR_OK;
     }
     if (doctor->process.uid != 0 && doctor->process.uid != getuid() && !open_to_all(doctor->agent)) {
         err_set(said, "the JVM's user may not read '%s'", doctor->agent);
         err_next(said, "install mmprof where all users may read it: make install");
         return DOCTOR_FAIL;
     }
-    err_set(said, "the JVM sees the agent's library%s", doctor->process.same_mounts ? "" : ", in its container");
+    err_set(said, "the JVM sees the agent's library");
     return DOCTOR_OK;
 }

@@ -20,7 +20,8 @@ enum phase { IDLE, STARTING, RUNNING, STOPPING };
 
 static struct {
     _Atomic int phase;
-    jvmtiEnv *jvmti; /* kept for ever: probes may use it at any time */
+    pthread_mutex_t closing; /* guards the socket of a session that ends */
+    jvmtiEnv *jvmti;         /* kept for ever: probes may use it at any time */
     struct control control;
     struct agent_config config;
     struct segment *segment;
@@ -28,7 +29,7 @@ static struct {
     size_t mapped_bytes;
     uint32_t epoch;               /* of the latest session */
     struct retransform_pass pass; /* the first or the last one */
-} agent;
+} agent = { .closing = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- the segment ---- */
 
@@ -140,10 +141,13 @@ static int start(JNIEnv *jni)
 
 static void stop(JNIEnv *jni)
 {
+    atomic_store(&agent.phase, STOPPING);
     end_session(jni);
     /* Whoever hears "stopped" may attach again at once. */
+    pthread_mutex_lock(&agent.closing);
     struct control last = agent.control;
     atomic_store(&agent.phase, IDLE);
+    pthread_mutex_unlock(&agent.closing);
     tell(&last, "stopped");
     control_close(&last);
 }
@@ -282,13 +286,23 @@ static void name_jvm(char *text, size_t n)
     (*agent.jvmti)->Deallocate(agent.jvmti, (unsigned char *)version);
 }
 
+/* There is a session: whose recorder has gone, or said stop, is about to end. */
+static jint is_in_the_way(void)
+{
+    pthread_mutex_lock(&agent.closing);
+    int phase = atomic_load(&agent.phase);
+    bool ends = phase == IDLE || phase == STOPPING || (phase == RUNNING && control_has_stop(&agent.control));
+    pthread_mutex_unlock(&agent.closing);
+    return ends ? PROTOCOL_ENDING : PROTOCOL_BUSY;
+}
+
 /* Returns 0 with the session's connection made and the phase STARTING, or what the entry point returns. */
 static jint open_session(JavaVM *vm, const char *path)
 {
     struct err err = { "" };
     int idle = IDLE;
     if (!atomic_compare_exchange_strong(&agent.phase, &idle, STARTING))
-        return PROTOCOL_BUSY;
+        return is_in_the_way();
     jint rc = PROTOCOL_NO_JVMTI;
     char jvm[160];
     if (make_env(vm) == 0) {

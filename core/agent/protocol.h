@@ -75,6 +75,7 @@
 #define PROTOCOL_BUSY     101 /* another recorder is attached */
 #define PROTOCOL_NO_JVMTI 102 /* the JVM denies a capability that is needed */
 #define PROTOCOL_NO_PEER  103 /* the recorder's socket cannot be reached */
+#define PROTOCOL_ENDING   104 /* another recorder was attached: the agent cleans up after it */
 
 /* Strings are a varint length and the bytes. */
 struct protocol_text {

@@ -17,18 +17,29 @@
 #define ANSWER_TIMEOUT_MS 30000 /* for the agent's entry point */
 #define ANSWER_BYTES      4096
 
-/* The descriptor, or -1 with errno set. */
-static int connect_to(const char *path)
+/*
+ * The descriptor, or -1 with errno set.  A link is not followed, and whoever else listens there is not talked to: in a
+ * container it may be anybody.
+ */
+static int connect_to(const struct jvm_process *process, const struct guest *guest, const char *socket_name)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
+    struct stat status;
+    struct ucred who = { 0, 0, 0 };
+    socklen_t n = sizeof who;
+    if (fstatat(guest->place, socket_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return -1;
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+    errno = ECONNREFUSED;
+    if (!S_ISSOCK(status.st_mode))
+        return -1;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", guest->place, socket_name);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.pid == process->pid)
         return fd;
-    int error = errno;
-    close(fd);
+    int error = who.pid != 0 && who.pid != process->pid ? EACCES : errno;
+    if (fd >= 0)
+        close(fd);
     errno = error;
     return -1;
 }
@@ -37,13 +48,20 @@ static int connect_to(const char *path)
  * Nobody listens: the socket is that of a JVM which was killed and had the same process id.  A JVM removes what its own
  * user left there when it starts, not what another user did.  Returns 0, or -1 with *err set.
  */
-static int remove_stale(const struct jvm_process *process, const char *socket_at, struct err *err)
+static int remove_stale(const struct jvm_process *process, const struct guest *guest, const char *socket_name,
+                        struct err *err)
 {
-    if (unlink(socket_at) == 0 || errno == ENOENT)
+    if (unlinkat(guest->place, socket_name, 0) == 0 || errno == ENOENT)
         return 0;
     err_set(err, "'/tmp/.java_pid%d' is left from a JVM that was killed, and in the way: %s", (int)process->inner_pid,
             strerror(errno));
     return err_next(err, "remove that file as its owner or as root, then try again");
+}
+
+static int not_its_socket(const struct jvm_process *process, struct err *err)
+{
+    err_set(err, "'/tmp/.java_pid%d' is not the socket of JVM %d", (int)process->inner_pid, (int)process->pid);
+    return err_next(err, "see who made that file ('ls -l'), and remove it");
 }
 
 static int not_answering(const struct jvm_process *process, struct err *err)
@@ -52,27 +70,11 @@ static int not_answering(const struct jvm_process *process, struct err *err)
     return err_next(err, "see whether it is stopped or hangs ('ps -o stat,cmd %d'), then try again", (int)process->pid);
 }
 
-/* Create the file that tells the JVM that its SIGQUIT means an attach.  Returns 0, or -1 with *err set. */
-static int create_trigger(const struct jvm_process *process, const char *path, struct err *err)
-{
-    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660);
-    if (fd < 0 && errno != EEXIST) {
-        err_set(err, "cannot create '%s': %s", path, strerror(errno));
-        return err_next(err, "make /tmp of the JVM writable for its user");
-    }
-    if (fd < 0)
-        return 0;
-    /* HotSpot accepts a file of its own user or of root: a failure here changes nothing. */
-    if (fchown(fd, process->uid, process->gid) < 0)
-        errno = 0;
-    close(fd);
-    return 0;
-}
-
 /* Wake the attach thread up and wait for its socket. */
-static int wake_up(const struct jvm_process *process, const char *socket_at, struct err *err)
+static int wake_up(const struct jvm_process *process, const struct guest *guest, const char *socket_name,
+                   struct err *err)
 {
-    char trigger[96];
+    char trigger[32];
     const struct timespec pause = { 0, 5000000 };
     struct stat status;
     bool there = false;
@@ -81,18 +83,20 @@ static int wake_up(const struct jvm_process *process, const char *socket_at, str
         return err_next(err, "if it is just starting, try again; if it was started with -Xrs, start it under mmprof "
                              "instead: mmprof record -- java ...");
     }
-    snprintf(trigger, sizeof trigger, "/proc/%d/root/tmp/.attach_pid%d", (int)process->pid, (int)process->inner_pid);
-    if (create_trigger(process, trigger, err) < 0)
-        return -1;
+    snprintf(trigger, sizeof trigger, ".attach_pid%d", (int)process->inner_pid);
+    if (guest_make_trigger(guest, trigger, socket_name) < 0) {
+        err_set(err, "cannot create '/tmp/%s' of the JVM: %s", trigger, strerror(errno));
+        return err_next(err, "make /tmp of the JVM writable for its user");
+    }
     if (kill(process->pid, SIGQUIT) == 0)
         for (int waited = 0; waited < START_TIMEOUT_MS && !there; waited += 5) {
             nanosleep(&pause, NULL);
-            there = stat(socket_at, &status) == 0;
+            there = fstatat(guest->place, socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0;
         }
     /* A JVM that is late would take its SIGQUIT for a wish to see a thread dump if it did not find the file. */
     if (!there)
         return not_answering(process, err);
-    unlink(trigger);
+    unlinkat(guest->place, trigger, 0);
     return 0;
 }
 
@@ -145,18 +149,20 @@ static int parse_answer(const char *answer, const char *path, int *result, struc
 }
 
 /* Send one request and get its answer.  Returns 0, or -1 with *err set. */
-static int ask(const struct jvm_process *process, const char *const *words, size_t n, char answer[ANSWER_BYTES],
-               struct err *err)
+static int ask(const struct jvm_process *process, const struct guest *guest, const char *const *words, size_t n,
+               char answer[ANSWER_BYTES], struct err *err)
 {
-    char at[96];
-    snprintf(at, sizeof at, "/proc/%d/root/tmp/.java_pid%d", (int)process->pid, (int)process->inner_pid);
-    int fd = connect_to(at);
+    char name[32];
+    snprintf(name, sizeof name, ".java_pid%d", (int)process->inner_pid);
+    int fd = connect_to(process, guest, name);
     if (fd < 0) {
-        if (errno == ECONNREFUSED && remove_stale(process, at, err) < 0)
+        if (errno == ECONNREFUSED && remove_stale(process, guest, name, err) < 0)
             return -1;
-        if (wake_up(process, at, err) < 0)
+        if (errno == EACCES)
+            return not_its_socket(process, err);
+        if (wake_up(process, guest, name, err) < 0)
             return -1;
-        fd = connect_to(at);
+        fd = connect_to(process, guest, name);
     }
     if (fd < 0)
         return not_answering(process, err);
@@ -165,14 +171,14 @@ static int ask(const struct jvm_process *process, const char *const *words, size
     return rc;
 }
 
-int jvm_attach_load(const struct jvm_process *process, const char *path, const char *options, int *result,
-                    struct err *err)
+int jvm_attach_load(const struct jvm_process *process, const struct guest *guest, const char *path, const char *options,
+                    int *result, struct err *err)
 {
     const char *const words[] = { "1", "load", path, "true", options };
     const struct timespec pause = { 0, 50000000 };
     char answer[ANSWER_BYTES];
     for (int waited = 0;; waited += 50) {
-        if (ask(process, words, sizeof words / sizeof *words, answer, err) < 0)
+        if (ask(process, guest, words, sizeof words / sizeof *words, answer, err) < 0)
             return -1;
         /* It listens before it has started up (seen with JDK 25). */
         if (strstr(answer, "only permitted in the live phase") == NULL || waited >= START_TIMEOUT_MS)

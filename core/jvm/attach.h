@@ -8,11 +8,12 @@
 #ifndef CORE_JVM_ATTACH_H
 #define CORE_JVM_ATTACH_H
 
-#include "core/jvm/process.h"
+#include "core/jvm/guest.h"
 
 /*
  * Load a library.
  *
+ * guest    the JVM's /tmp.
  * path     of the library, as the target sees it (absolute).
  * options  given to its Agent_OnAttach.
  * *result  what Agent_OnAttach returned.
@@ -20,7 +21,7 @@
  * Returns 0 when the library was called, or -1 with *err set: the JVM does not answer (stopped, hanging, started with
  * -Xrs), it refuses dynamic agents, or it cannot load the library.
  */
-int jvm_attach_load(const struct jvm_process *process, const char *path, const char *options, int *result,
-                    struct err *err);
+int jvm_attach_load(const struct jvm_process *process, const struct guest *guest, const char *path, const char *options,
+                    int *result, struct err *err);
 
 #endif

@@ -78,29 +78,39 @@ static void read_command(struct jvm_process *process)
     process->attach_disabled = strstr(process->command, "-XX:+DisableAttachMechanism") != NULL;
 }
 
-/* Does it have libjvm.so mapped?  Returns 1, 0, or -1 with errno set when that may not be seen. */
-static int maps_libjvm(pid_t pid)
+int jvm_process_maps(pid_t pid, const char *part, char *path, size_t n)
 {
-    char path[64], *line = NULL;
+    char at[64], *line = NULL;
     size_t size = 0;
     int found = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(path, "re");
+    snprintf(at, sizeof at, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(at, "re");
     if (maps == NULL)
         return -1;
-    while (found == 0 && getline(&line, &size, maps) > 0)
-        found = strstr(line, "/libjvm.so") != NULL;
+    while (found == 0 && getline(&line, &size, maps) > 0) {
+        const char *name = strchr(line, '/');
+        found = name != NULL && strstr(name, part) != NULL;
+        if (found)
+            snprintf(path, n, "%.*s", (int)strcspn(name, "\n"), name);
+    }
     free(line);
     fclose(maps);
     return found;
 }
 
+static bool is_same_file(pid_t pid, const char *name)
+{
+    char theirs[64], ours[64];
+    struct stat a, b;
+    snprintf(theirs, sizeof theirs, "/proc/%d/%s", (int)pid, name);
+    snprintf(ours, sizeof ours, "/proc/self/%s", name);
+    return stat(ours, &a) == 0 && stat(theirs, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* With the same root directory, a service may still have a /tmp of its own. */
 static bool shares_mounts(pid_t pid)
 {
-    char theirs[64];
-    struct stat a, b;
-    snprintf(theirs, sizeof theirs, "/proc/%d/root/", (int)pid);
-    return stat("/", &a) == 0 && stat(theirs, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return is_same_file(pid, "root/") && is_same_file(pid, "ns/mnt");
 }
 
 int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
@@ -115,7 +125,8 @@ int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
         return err_next(err, "run mmprof as that user or as root");
     }
     read_command(process);
-    int is_jvm = maps_libjvm(pid);
+    char libjvm[256];
+    int is_jvm = jvm_process_maps(pid, "/libjvm.so", libjvm, sizeof libjvm);
     if (is_jvm < 0) {
         err_set(err, "cannot look into process %d: %s", (int)pid, strerror(errno));
         return err_next(err, "run mmprof as the JVM's user or as root");

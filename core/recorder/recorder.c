@@ -396,8 +396,7 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
     int rc = -1;
     r->plan = plan;
     r->signals = r->pidfd = r->child.go = r->child.failed = -1;
-    r->session.listener = r->session.peer = -1;
-    r->session.segment_fd = r->session.methods_fd = r->session.config_fd = -1;
+    session_init(&r->session);
     memset(summary, 0, sizeof *summary);
     if (recorder_prepare(r, err) < 0 || record(r, err) < 0 || finish_trace(r, err) < 0)
         goto out;

@@ -1,17 +1,21 @@
 #include "core/recorder/recorder_state.h"
 
 #include "core/jvm/attach.h"
+#include "core/recorder/bring_agent.h"
 #include "core/recorder/facts.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CLOCK_AND_CPU_NS  50000
 #define RECORDER_NICENESS (-10)
+#define ENDING_TIMEOUT_NS 30000000000u
 
 /*
  * The recorder works in short bursts, and what it comes too late for is lost: where it may (as root), it goes before
@@ -206,6 +210,10 @@ static int agent_refused(struct recorder *r, int result, struct err *err)
         err_set(err, "another mmprof is recording JVM %d", (int)r->plan->pid);
         return err_next(err, "wait until it has ended ('pgrep -a mmprof'), then try again");
     }
+    if (result == PROTOCOL_ENDING) {
+        err_set(err, "JVM %d still removes the probes of the recording before", (int)r->plan->pid);
+        return err_next(err, "wait until it has done so, then try again; they are switched off");
+    }
     if (result == PROTOCOL_NO_JVMTI) {
         err_set(err, "JVM %d does not allow classes to be instrumented", (int)r->plan->pid);
         return err_next(err, "see whether another agent holds the capability; mmprof needs HotSpot 11 or later");
@@ -214,23 +222,31 @@ static int agent_refused(struct recorder *r, int result, struct err *err)
     return err_next(err, "see that the JVM's user may use its /tmp");
 }
 
-/* The target loads the library by its path. */
-static int check_agent_is_seen(const struct recorder *r, struct err *err)
+/*
+ * Load the agent.  What an earlier recorder left, when it was killed or just ended, is cleaned up by then: in half a
+ * second mostly, longer where many classes lose their probes.
+ */
+static int load_agent(struct recorder *r, const char *path, int *result, struct err *err)
 {
-    char path[4200];
-    snprintf(path, sizeof path, "/proc/%d/root%s", (int)r->plan->pid, r->plan->agent);
-    if (r->process.same_mounts || access(path, R_OK) == 0)
-        return 0;
-    err_set(err, "JVM %d runs in a container that has no '%s'", (int)r->plan->pid, r->plan->agent);
-    return err_next(err, "install mmprof at the same place in the container, or run it there");
+    const struct timespec pause = { 0, 50000000 };
+    uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    int rc;
+    while ((rc = jvm_attach_load(&r->process, &r->session.guest, path, r->session.socket_path, result, err)) == 0 &&
+           *result == PROTOCOL_ENDING && clock_ns(CLOCK_MONOTONIC) - start < ENDING_TIMEOUT_NS)
+        nanosleep(&pause, NULL);
+    return rc;
 }
 
 static int attach(struct recorder *r, struct err *err)
 {
+    char path[PATH_MAX];
+    struct guest copy;
     int result = 0;
-    if (check_agent_is_seen(r, err) < 0)
+    if (bring_agent(&r->process, r->plan->agent, &copy, path, sizeof path, err) < 0)
         return -1;
-    if (jvm_attach_load(&r->process, r->plan->agent, r->session.socket_path, &result, err) < 0)
+    int rc = load_agent(r, path, &result, err);
+    guest_close(&copy);
+    if (rc < 0)
         return -1;
     if (result != 0)
         return agent_refused(r, result, err);

@@ -90,47 +90,35 @@ static int make_method_log(struct session *session, struct err *err)
     return 0;
 }
 
-/* A directory of random name in the target's /tmp that only its user may enter. */
-static int make_directory(struct session *session, const struct jvm_process *process, struct err *err)
-{
-    char root[32] = "";
-    if (process != NULL && !process->same_mounts)
-        snprintf(root, sizeof root, "/proc/%d/root", (int)process->pid);
-    snprintf(session->directory, sizeof session->directory, "%s/tmp/.mmprof-XXXXXX", root);
-    if (mkdtemp(session->directory) == NULL) {
-        err_set(err, "cannot make a directory in '%s/tmp': %s", root, strerror(errno));
-        session->directory[0] = '\0';
-        return err_next(err, "make it writable for the JVM's user");
-    }
-    if (process != NULL && geteuid() == 0 && process->uid != 0 &&
-        chown(session->directory, process->uid, process->gid) < 0)
-        return err_set(err, "cannot give '%s' to the JVM's user: %s", session->directory, strerror(errno));
-    snprintf(session->socket_path, sizeof session->socket_path, "%.100s/agent", session->directory + strlen(root));
-    return 0;
-}
-
-static int make_listener(struct session *session, const struct jvm_process *process, struct err *err)
+static int make_listener(struct session *session, struct err *err)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    snprintf(address.sun_path, sizeof address.sun_path, "%.90s/agent", session->directory);
+    guest_our_path(&session->guest, "agent", address.sun_path);
+    guest_their_path(&session->guest, "agent", session->socket_path);
     session->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (session->listener < 0 || bind(session->listener, (struct sockaddr *)&address, sizeof address) < 0 ||
         listen(session->listener, 4) < 0)
-        return err_set(err, "cannot listen on '%s': %s", address.sun_path, strerror(errno));
-    if (process != NULL && geteuid() == 0 && process->uid != 0 &&
-        chown(address.sun_path, process->uid, process->gid) < 0)
-        return err_set(err, "cannot give '%s' to the JVM's user: %s", address.sun_path, strerror(errno));
-    return 0;
+        return err_set(err, "cannot listen on '%s': %s", session->socket_path, strerror(errno));
+    return guest_give(&session->guest, "agent", err);
+}
+
+void session_init(struct session *session)
+{
+    const struct guest nothing = GUEST_NONE;
+    memset(session, 0, sizeof *session);
+    session->guest = nothing;
+    session->listener = session->peer = session->segment_fd = session->methods_fd = session->config_fd = -1;
 }
 
 int session_open(struct session *session, const struct session_plan *plan, struct err *err)
 {
-    memset(session, 0, sizeof *session);
-    session->listener = session->peer = session->segment_fd = session->methods_fd = session->config_fd = -1;
-    if (make_segment(session, plan, err) < 0 || make_method_log(session, err) < 0 ||
-        make_config(session, plan->config, err) < 0 || make_directory(session, plan->process, err) < 0)
+    session_init(session);
+    /* The child that this starts must not hold on to the memory. */
+    if (guest_open(&session->guest, plan->process, "/tmp", err) < 0 || make_segment(session, plan, err) < 0 ||
+        make_method_log(session, err) < 0 || make_config(session, plan->config, err) < 0 ||
+        guest_make_directory(&session->guest, err) < 0)
         return -1;
-    return make_listener(session, plan->process, err);
+    return make_listener(session, err);
 }
 
 /* Returns what sendmsg does. */
@@ -183,17 +171,6 @@ static int check_hello(struct session *session, struct err *err)
     return 0;
 }
 
-static void remove_directory(struct session *session)
-{
-    char path[SESSION_PATH_BYTES + 8];
-    if (session->directory[0] == '\0')
-        return;
-    snprintf(path, sizeof path, "%s/agent", session->directory);
-    unlink(path);
-    rmdir(session->directory);
-    session->directory[0] = '\0';
-}
-
 int session_accept(struct session *session, struct err *err)
 {
     struct ucred who;
@@ -204,7 +181,7 @@ int session_accept(struct session *session, struct err *err)
     if (getsockopt(session->peer, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0)
         return err_set(err, "cannot see who connected: %s", strerror(errno));
     session->peer_pid = who.pid;
-    remove_directory(session);
+    guest_remove(&session->guest);
     close(session->listener);
     session->listener = -1;
     return check_hello(session, err) < 0 || send_descriptors(session, err) < 0 ? -1 : 1;
@@ -269,13 +246,12 @@ void session_close(struct session *session)
 {
     const int fds[] = { session->listener, session->peer, session->segment_fd, session->methods_fd,
                         session->config_fd };
-    remove_directory(session);
+    guest_close(&session->guest);
     drop_descriptors(session);
     if (session->segment != NULL)
         munmap(session->segment, session->segment_bytes);
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    memset(session, 0, sizeof *session);
-    session->listener = session->peer = session->segment_fd = session->methods_fd = session->config_fd = -1;
+    session_init(session);
 }

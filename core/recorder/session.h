@@ -7,12 +7,10 @@
 
 #include "core/agent/protocol.h"
 #include "core/counters/perf_open.h"
-#include "core/jvm/process.h"
+#include "core/jvm/guest.h"
 #include "core/trace/ring.h"
 
 #include <stdbool.h>
-
-#define SESSION_PATH_BYTES 128
 
 struct session {
     int listener, peer; /* sockets, or -1 */
@@ -24,10 +22,10 @@ struct session {
     uint64_t rings_offset, words_offset;
     int fds[COUNTERS_GROUPS_MAX]; /* came with the latest packet: whose they are is for the receiver to say */
     size_t n_fds;
-    pid_t peer_pid;                       /* who connected; 0 before */
-    char jvm[160];                        /* its name and version; "" before */
-    char directory[SESSION_PATH_BYTES];   /* as we see it; "" when removed */
-    char socket_path[SESSION_PATH_BYTES]; /* as the target sees it */
+    pid_t peer_pid;                     /* who connected; 0 before */
+    char jvm[160];                      /* its name and version; "" before */
+    struct guest guest;                 /* what is in the target's /tmp until the agent has connected */
+    char socket_path[GUEST_PATH_BYTES]; /* as the target sees it */
 };
 
 struct session_plan {
@@ -36,6 +34,9 @@ struct session_plan {
     uint32_t n_counters;
     const char *config; /* text for the agent; borrowed */
 };
+
+/* Nothing is open.  session_close may be called. */
+void session_init(struct session *session);
 
 /* Make everything.  Returns 0, or -1 with *err set; session_close is to be called in both cases. */
 int session_open(struct session *session, const struct session_plan *plan, struct err *err);
@@ -59,7 +60,7 @@ int session_send_with(struct session *session, const char *text, int fd);
 /* The descriptors to poll for reading: the listener before, the peer after the connection. */
 int session_fd(const struct session *session);
 
-/* Remove the socket's directory, close, unmap. */
+/* Remove what is in the target's /tmp, close, unmap. */
 void session_close(struct session *session);
 
 static inline struct ring *session_ring(const struct session *session, uint32_t i)

@@ -1,34 +1,11 @@
 #!/bin/bash
 # Recording the same JVM again and again leaves nothing behind: no thread, descriptor, mapping or memory that grows,
 # also when recordings are interrupted while classes are being instrumented.
-# timeout: 300
-. "$(dirname "$0")/../lib.sh"
+# timeout: 3000
+. "$(dirname "$0")/faults.bash"
 
-n_cycles=10
+n_cycles=$(either 7 200)
 n_warm_up=3 # what the first ones leave is kept for the next: the agent, its classes, code that is compiled
-
-# of_status KEY: a line of the JVM's /proc status, without its unit.
-of_status() {
-    sed -n "s/^$1:[[:space:]]*\([0-9]*\).*/\1/p" "/proc/$jvm/status"
-}
-
-n_files() {
-    find "/proc/$jvm/fd" -mindepth 1 | wc -l
-}
-
-# shared_maps: how many mappings of memory that mmprof made the JVM has.
-shared_maps() {
-    grep -c 'memfd:mmprof' "/proc/$jvm/maps"
-}
-
-# at_most CLAIM ACTUAL LIMIT
-at_most() {
-    if [ "$2" -le "$3" ]; then
-        ok "$1 ($2, at most $3)"
-    else
-        not_ok "$1" "is:      $2" "at most: $3"
-    fi
-}
 
 # constants_grown: by how many entries the constant pool of a class grew at most, of all that were retransformed.
 constants_grown() {
@@ -60,7 +37,7 @@ check_jdk() {
     for _ in $(seq $n_warm_up); do
         cycle
     done
-    threads=$(of_status Threads) files=$(n_files) size=$(of_status VmSize) rss=$(of_status VmRSS)
+    threads=$(of_status "$jvm" Threads) files=$(n_files "$jvm") size=$(of_status "$jvm" VmSize) rss=$(of_status "$jvm" VmRSS)
     for _ in $(seq $((n_cycles - n_warm_up))); do
         cycle
     done
@@ -70,12 +47,12 @@ check_jdk() {
     done
     is "$v: five are interrupted" $n_interrupted 5
     # Compiler threads come and go; each thread has a stack and may have an arena of 64 MB of address space.
-    at_most "$v: threads" "$(of_status Threads)" $((threads + 3))
-    at_most "$v: descriptors" "$(n_files)" "$files"
-    is "$v: no memory is shared with mmprof any more" "$(shared_maps)" 0
-    at_most "$v: address space in kB" "$(of_status VmSize)" $((size + 200000))
+    at_most "$v: threads" "$(of_status "$jvm" Threads)" $((threads + 3))
+    at_most "$v: descriptors" "$(n_files "$jvm")" "$files"
+    is "$v: no memory is shared with mmprof any more" "$(shared_maps "$jvm")" 0
+    at_most "$v: address space in kB" "$(of_status "$jvm" VmSize)" $((size + 200000))
     # Metaspace and code cache settle in HotSpot's own time.
-    at_most "$v: resident memory in kB" "$(of_status VmRSS)" $((rss + 80000))
+    at_most "$v: resident memory in kB" "$(of_status "$jvm" VmRSS)" $((rss + 80000))
     # HotSpot takes each NaN for a new one: two in a class' constants are two more in each of the steps.
     at_most "$v: constants of a class" "$(constants_grown)" $((4 * (n_cycles + 5)))
     holds "$v: classes were looked at" grep -q 'merge_cp_len' "$SCRATCH/redefined"

@@ -1,0 +1,288 @@
+#include "core/jvm/guest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TRIGGER_TIMEOUT_MS 10000 /* for the JVM to see the trigger: as long as the one who attaches waits */
+#define MESSAGE_BYTES      128
+
+/* ---- removing ---- */
+
+/* Only what is in the directory itself: nobody's link leads anywhere else. */
+static void remove_files(int directory)
+{
+    int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *files = again < 0 ? NULL : fdopendir(again);
+    if (files == NULL)
+        return;
+    for (const struct dirent *entry = readdir(files); entry != NULL; entry = readdir(files))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(directory, entry->d_name, 0);
+    closedir(files);
+}
+
+static void remove_directory(int place, const char *name)
+{
+    int directory = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (directory < 0)
+        return;
+    remove_files(directory);
+    close(directory);
+    unlinkat(place, name, AT_REMOVEDIR);
+}
+
+/* ---- the child that removes what a killed process left ---- */
+
+struct left {
+    char directory[MESSAGE_BYTES], trigger[MESSAGE_BYTES], socket[MESSAGE_BYTES];
+};
+
+/* "directory NAME", "trigger NAME SOCKET" or "done": one write(2) of MESSAGE_BYTES each. */
+static bool take_message(const char *message, struct left *left)
+{
+    if (sscanf(message, "directory %127s", left->directory) == 1)
+        return true;
+    if (sscanf(message, "trigger %127s %127s", left->trigger, left->socket) == 2)
+        return true;
+    memset(left, 0, sizeof *left);
+    return false;
+}
+
+static void remove_trigger(int place, const struct left *left)
+{
+    const struct timespec pause = { 0, 10000000 };
+    for (int waited = 0; waited < TRIGGER_TIMEOUT_MS && faccessat(place, left->socket, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+         waited += 10)
+        nanosleep(&pause, NULL);
+    unlinkat(place, left->trigger, 0);
+}
+
+/* All but two descriptors are closed: whoever waits for the end of our output must not wait for this child. */
+static void keep_only(int a, int b)
+{
+    unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+    if (low > 0)
+        syscall(SYS_close_range, 0u, low - 1, 0u);
+    if (high > low + 1)
+        syscall(SYS_close_range, low + 1, high - 1, 0u);
+    syscall(SYS_close_range, high + 1, ~0u, 0u);
+}
+
+static _Noreturn void guard(int place, int pipe_fd)
+{
+    char message[MESSAGE_BYTES];
+    struct left left = { "", "", "" };
+    bool is_needed = true;
+    setsid(); /* a Ctrl-C is not for us */
+    prctl(PR_SET_NAME, "mmprof-guard");
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    keep_only(place, pipe_fd);
+    while (is_needed && read(pipe_fd, message, sizeof message) == (ssize_t)sizeof message) {
+        message[sizeof message - 1] = '\0';
+        is_needed = take_message(message, &left);
+    }
+    if (left.directory[0] != '\0')
+        remove_directory(place, left.directory);
+    if (left.trigger[0] != '\0')
+        remove_trigger(place, &left);
+    _exit(0);
+}
+
+/* Without a child, only what is left after a kill stays. */
+static void start_guard(struct guest *guest)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    guest->guard_pid = fork();
+    if (guest->guard_pid == 0) {
+        close(ends[1]);
+        guard(guest->place, ends[0]);
+    }
+    close(ends[0]);
+    guest->guard_fd = ends[1];
+    if (guest->guard_pid > 0)
+        return;
+    close(ends[1]);
+    guest->guard_fd = -1;
+}
+
+static void tell_guard(const struct guest *guest, const char *what, const char *name, const char *other)
+{
+    char message[MESSAGE_BYTES] = "";
+    snprintf(message, sizeof message, "%s %s %s", what, name, other);
+    if (guest->guard_fd >= 0 && write(guest->guard_fd, message, sizeof message) < 0)
+        errno = 0; /* it was killed itself */
+}
+
+static void end_guard(struct guest *guest)
+{
+    if (guest->guard_fd < 0)
+        return;
+    tell_guard(guest, "done", "", "");
+    close(guest->guard_fd);
+    guest->guard_fd = -1;
+    waitpid(guest->guard_pid, NULL, 0);
+}
+
+/* ---- the directory ---- */
+
+int guest_open(struct guest *guest, const struct jvm_process *process, const char *path, struct err *err)
+{
+    const struct guest none = GUEST_NONE;
+    char from_here[GUEST_PATH_BYTES];
+    bool is_elsewhere = process != NULL && !process->same_mounts;
+    *guest = none;
+    snprintf(guest->path, sizeof guest->path, "%s", path);
+    guest->uid = process == NULL ? geteuid() : process->uid;
+    guest->gid = process == NULL ? getegid() : process->gid;
+    snprintf(from_here, sizeof from_here, "%s", path);
+    if (is_elsewhere)
+        snprintf(from_here, sizeof from_here, "/proc/%d/root%s", (int)process->pid, path);
+    /* A link in a container would lead to a place of ours. */
+    guest->place = open(from_here, O_PATH | O_DIRECTORY | O_CLOEXEC | (is_elsewhere ? O_NOFOLLOW : 0));
+    if (guest->place < 0) {
+        err_set(err, "cannot enter '%s' of the JVM: %s", path, strerror(errno));
+        return err_next(err, "make it a directory that the JVM's user may write into");
+    }
+    start_guard(guest);
+    return 0;
+}
+
+static int make_name(char name[GUEST_NAME_BYTES])
+{
+    uint64_t random[2];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return -1;
+    snprintf(name, GUEST_NAME_BYTES, ".mmprof-%016llx%016llx", (unsigned long long)random[0],
+             (unsigned long long)random[1]);
+    return 0;
+}
+
+static bool must_give(const struct guest *guest)
+{
+    return geteuid() == 0 && guest->uid != 0;
+}
+
+int guest_make_directory(struct guest *guest, struct err *err)
+{
+    char name[GUEST_NAME_BYTES];
+    if (make_name(name) < 0)
+        return err_set(err, "cannot make a random name: %s", strerror(errno));
+    tell_guard(guest, "directory", name, "");
+    if (mkdirat(guest->place, name, 0700) < 0) {
+        err_set(err, "cannot make a directory in '%s' of the JVM: %s", guest->path, strerror(errno));
+        return err_next(err, "make it writable for the JVM's user");
+    }
+    memcpy(guest->directory, name, sizeof name);
+    guest->directory_fd = openat(guest->place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+    if (guest->directory_fd < 0 || fstat(guest->directory_fd, &status) < 0 || status.st_uid != geteuid())
+        return err_set(err, "'%s/%s' of the JVM is not what was made", guest->path, name);
+    if (must_give(guest) && fchown(guest->directory_fd, guest->uid, guest->gid) < 0)
+        return err_set(err, "cannot give '%s/%s' to the JVM's user: %s", guest->path, name, strerror(errno));
+    return 0;
+}
+
+int guest_give(const struct guest *guest, const char *name, struct err *err)
+{
+    if (must_give(guest) && fchownat(guest->directory_fd, name, guest->uid, guest->gid, AT_SYMLINK_NOFOLLOW) < 0)
+        return err_set(err, "cannot give '%s/%s/%s' to the JVM's user: %s", guest->path, guest->directory, name,
+                       strerror(errno));
+    return 0;
+}
+
+void guest_our_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES])
+{
+    snprintf(path, GUEST_PATH_BYTES, "/proc/self/fd/%d/%.40s", guest->directory_fd, name);
+}
+
+void guest_their_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES])
+{
+    snprintf(path, GUEST_PATH_BYTES, "%.37s/%.44s/%.24s", guest->path, guest->directory, name);
+}
+
+/* ---- a library ---- */
+
+static int copy(int from, int to)
+{
+    char piece[65536];
+    ssize_t n;
+    while ((n = read(from, piece, sizeof piece)) > 0)
+        for (ssize_t done = 0, wrote; done < n; done += wrote)
+            if ((wrote = write(to, piece + done, (size_t)(n - done))) <= 0)
+                return -1;
+    return n < 0 ? -1 : 0;
+}
+
+int guest_copy_library(const struct guest *guest, const char *library, const char *name, struct err *err)
+{
+    struct statvfs system;
+    int rc = -1;
+    int from = open(library, O_RDONLY | O_CLOEXEC);
+    int to = openat(guest->directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500);
+    if (from < 0)
+        err_set(err, "cannot read '%s': %s", library, strerror(errno));
+    else if (to < 0 || fstatvfs(to, &system) < 0 || copy(from, to) < 0 ||
+             (must_give(guest) && fchown(to, guest->uid, guest->gid) < 0))
+        err_set(err, "cannot copy the agent's library into '%s' of the JVM: %s", guest->path, strerror(errno));
+    else if ((system.f_flag & ST_NOEXEC) != 0)
+        err_set(err, "'%s' of the JVM is mounted noexec: no library can be loaded from there", guest->path);
+    else
+        rc = 0;
+    if (from >= 0)
+        close(from);
+    if (to >= 0)
+        close(to);
+    return rc;
+}
+
+/* ---- the trigger, and the end ---- */
+
+int guest_make_trigger(const struct guest *guest, const char *trigger, const char *socket)
+{
+    tell_guard(guest, "trigger", trigger, socket);
+    int fd = openat(guest->place, trigger, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660);
+    if (fd < 0)
+        return errno == EEXIST ? 0 : -1;
+    /* HotSpot accepts a file of its own user or of root: a failure here changes nothing. */
+    if (fchown(fd, guest->uid, guest->gid) < 0)
+        errno = 0;
+    close(fd);
+    return 0;
+}
+
+void guest_remove(struct guest *guest)
+{
+    if (guest->directory_fd >= 0) {
+        remove_files(guest->directory_fd);
+        close(guest->directory_fd);
+        guest->directory_fd = -1;
+    }
+    if (guest->directory[0] != '\0')
+        unlinkat(guest->place, guest->directory, AT_REMOVEDIR);
+    guest->directory[0] = '\0';
+    end_guard(guest);
+}
+
+void guest_close(struct guest *guest)
+{
+    guest_remove(guest);
+    if (guest->place >= 0)
+        close(guest->place);
+    guest->place = -1;
+}

@@ -1,0 +1,68 @@
+/*
+ * What mmprof puts into a directory of the JVM's machine, such as its /tmp, for as long as it attaches: a private
+ * directory of random name with the agent's socket, or a copy of the agent's library, and HotSpot's trigger file.
+ *
+ * The JVM may be in a container, and its owner may be hostile to a mmprof that root runs: nothing is found by a path
+ * that somebody there could redirect, and what is made is addressed by descriptors.  A child process waits for the end
+ * of this one and removes what is left then, also when that was killed.
+ */
+#ifndef CORE_JVM_GUEST_H
+#define CORE_JVM_GUEST_H
+
+#include "core/jvm/process.h"
+
+#define GUEST_NAME_BYTES 48
+#define GUEST_PATH_BYTES 108 /* a socket's address */
+
+struct guest {
+    int place;                        /* the directory, such as the JVM's /tmp; or -1 */
+    char path[GUEST_NAME_BYTES];      /* as the JVM sees it */
+    char directory[GUEST_NAME_BYTES]; /* the private one in it: its name; "" when there is none */
+    int directory_fd;                 /* or -1 */
+    uid_t uid;                        /* the JVM's user, to whom things are given when root makes them */
+    gid_t gid;
+    int guard_fd; /* of the pipe to the child; or -1: there is none */
+    pid_t guard_pid;
+};
+
+#define GUEST_NONE                                                      \
+    {                                                                   \
+        .place = -1, .directory_fd = -1, .guard_fd = -1, .path = "/tmp" \
+    }
+
+/*
+ * Open a directory (absolute, as the JVM sees it) of a JVM, or our own when process is NULL.
+ *
+ * Returns 0, or -1 with *err set: it is not there, is a symbolic link in a container, may not be entered.  guest_close
+ * is to be called in both cases.
+ */
+int guest_open(struct guest *guest, const struct jvm_process *process, const char *path, struct err *err);
+
+/* Make the private directory, mode 0700.  Returns 0, or -1 with *err set. */
+int guest_make_directory(struct guest *guest, struct err *err);
+
+/* Give a file in it that this process made to the JVM's user.  Returns 0, or -1 with *err set. */
+int guest_give(const struct guest *guest, const char *name, struct err *err);
+
+/* Where a file in the private directory is: for this process, and for the JVM. */
+void guest_our_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES]);
+void guest_their_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES]);
+
+/*
+ * Put a copy of a library into the private directory.  Returns 0, or -1 with *err set: no room, or programs may not be
+ * run from there.
+ */
+int guest_copy_library(const struct guest *guest, const char *library, const char *name, struct err *err);
+
+/*
+ * Create HotSpot's trigger file (in the directory itself).  Should this process be killed, it is removed as soon as the
+ * JVM has made its socket: without it the JVM would take its SIGQUIT for a wish to see a thread dump.  Returns 0, or -1
+ * with errno set.
+ */
+int guest_make_trigger(const struct guest *guest, const char *trigger, const char *socket);
+
+/* Remove the private directory and what is in it.  Nothing needs the child any more. */
+void guest_remove(struct guest *guest);
+void guest_close(struct guest *guest);
+
+#endif

@@ -1,0 +1,83 @@
+#include "core/recorder/bring_agent.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY "libmmprof-agent.so"
+
+/* Where a container may be written to; /tmp is often a file system from which nothing can be loaded (noexec). */
+static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/run", "/var/run" };
+
+#define N_PLACES (sizeof places / sizeof *places)
+
+/*
+ * A second copy would be another library, and find the first one's classes in its way.  The first one's path will do
+ * even when its file is gone: the dynamic linker knows what it loaded by name.
+ */
+static bool find_loaded(const struct jvm_process *process, char *path, size_t n)
+{
+    char mapped[4200], made[GUEST_PATH_BYTES];
+    if (jvm_process_maps(process->pid, "/" LIBRARY, mapped, sizeof mapped) <= 0)
+        return false;
+    char *deleted = strstr(mapped, " (deleted)");
+    if (deleted != NULL)
+        *deleted = '\0';
+    const char *at = mapped;
+    /* In front of ours there may be where the container's file system is mounted. */
+    for (size_t i = 0; i < N_PLACES; i++) {
+        snprintf(made, sizeof made, "%s/.mmprof-", places[i]);
+        const char *ours = strstr(mapped, made);
+        at = ours != NULL ? ours : at;
+    }
+    int wrote = snprintf(path, n, "%s", at);
+    return wrote > 0 && (size_t)wrote < n;
+}
+
+static int copy_into(const struct jvm_process *process, const char *place, const char *library, struct guest *copy,
+                     struct err *err)
+{
+    if (guest_open(copy, process, place, err) < 0 || guest_make_directory(copy, err) < 0 ||
+        guest_copy_library(copy, library, LIBRARY, err) < 0) {
+        guest_close(copy);
+        return -1;
+    }
+    return 0;
+}
+
+static int refuse(const struct jvm_process *process, const struct err *why, struct err *err)
+{
+    err_set(err, "the agent's library cannot be brought to JVM %d in its container: %.*s", (int)process->pid,
+            (int)strcspn(why->text, "\n"), why->text);
+    return err_next(err,
+                    "give it a directory to write into and load from, such as a tmpfs with the option exec at /tmp");
+}
+
+int bring_agent(const struct jvm_process *process, const char *library, struct guest *copy, char *path, size_t n,
+                struct err *err)
+{
+    const struct guest none = GUEST_NONE;
+    struct err first = { "" }, why;
+    char file[4200];
+    *copy = none;
+    if (jvm_process_maps(process->pid, "/ld-musl-", file, sizeof file) > 0) {
+        err_set(err, "JVM %d runs on musl libc ('%.200s'), and the agent needs glibc", (int)process->pid, file);
+        return err_next(err, "run the program in an image with glibc (Debian, Ubuntu, RHEL), not in one of Alpine");
+    }
+    if (find_loaded(process, path, n))
+        return 0;
+    snprintf(path, n, "%s", library);
+    if (process->same_mounts)
+        return 0;
+    for (size_t i = 0; i < N_PLACES; i++) {
+        if (copy_into(process, places[i], library, copy, &why) == 0) {
+            char theirs[GUEST_PATH_BYTES];
+            guest_their_path(copy, LIBRARY, theirs);
+            snprintf(path, n, "%s", theirs);
+            return 0;
+        }
+        first = i == 0 ? why : first;
+    }
+    snprintf(file, sizeof file, "/proc/%d/root%s", (int)process->pid, library);
+    return access(file, R_OK) == 0 ? 0 : refuse(process, &first, err);
+}

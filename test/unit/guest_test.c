@@ -1,0 +1,163 @@
+#include "core/jvm/guest.h"
+
+#include "test/unit/tap.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A short directory: a guest's own path has to fit into a socket's address. */
+static char place[32] = "/tmp/mmprof-guest-XXXXXX";
+static struct err err;
+
+static const char *in_place(const char *name)
+{
+    static char path[200];
+    snprintf(path, sizeof path, "%s/%s", place, name);
+    return path;
+}
+
+static bool is_there(const char *name)
+{
+    struct stat status;
+    return lstat(in_place(name), &status) == 0;
+}
+
+static bool goes_away(const char *name)
+{
+    const struct timespec pause = { 0, 10000000 };
+    for (int waited = 0; waited < 30000 && is_there(name); waited += 10)
+        nanosleep(&pause, NULL);
+    return !is_there(name);
+}
+
+static bool put(const struct guest *guest, const char *name)
+{
+    char path[GUEST_PATH_BYTES];
+    guest_our_path(guest, name, path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void check_directory(void)
+{
+    struct guest guest, other;
+    struct stat status;
+    char theirs[GUEST_PATH_BYTES], name[GUEST_NAME_BYTES], expected[GUEST_PATH_BYTES * 2];
+    CHECK("a place is opened", guest_open(&guest, NULL, place, &err) == 0);
+    CHECK("and a directory made in it", guest_make_directory(&guest, &err) == 0);
+    memcpy(name, guest.directory, sizeof name);
+    CHECK("that is private", stat(in_place(name), &status) == 0 && (status.st_mode & 07777) == 0700);
+    CHECK("its name is not that of another one", guest_open(&other, NULL, place, &err) == 0 &&
+                                                     guest_make_directory(&other, &err) == 0 &&
+                                                     strcmp(other.directory, name) != 0);
+    CHECK("files can be made in it", put(&guest, "agent"));
+    guest_their_path(&guest, "agent", theirs);
+    snprintf(expected, sizeof expected, "%s/%s/agent", place, name);
+    CHECK_TEXT("the JVM's path leads to them", theirs, expected);
+    guest_close(&guest);
+    CHECK("it is removed with them at the end", !is_there(name));
+    CHECK("and nobody else's", is_there(other.directory));
+    memcpy(name, other.directory, sizeof name);
+    guest_close(&other);
+    CHECK("until that ends, too", !is_there(name));
+}
+
+/* In a child that is killed; says the directory's name through a pipe. */
+static _Noreturn void be_killed(int out, const char *trigger)
+{
+    struct guest guest;
+    if (guest_open(&guest, NULL, place, &err) < 0 || guest_make_directory(&guest, &err) < 0 || !put(&guest, "agent") ||
+        (trigger != NULL && guest_make_trigger(&guest, trigger, "socket") < 0) ||
+        write(out, guest.directory, sizeof guest.directory) < 0)
+        _exit(1);
+    raise(SIGKILL);
+    _exit(1);
+}
+
+/* Returns whether the child was killed; its directory's name is in name. */
+static bool kill_one(const char *trigger, char name[GUEST_NAME_BYTES])
+{
+    int ends[2], status = 0;
+    fflush(stdout);
+    if (pipe(ends) < 0)
+        return false;
+    pid_t child = fork();
+    if (child == 0)
+        be_killed(ends[1], trigger);
+    bool was_killed = waitpid(child, &status, 0) == child && WIFSIGNALED(status);
+    bool was_told = was_killed && read(ends[0], name, GUEST_NAME_BYTES) == GUEST_NAME_BYTES;
+    close(ends[0]);
+    close(ends[1]);
+    return was_told;
+}
+
+static void check_kill(void)
+{
+    char name[GUEST_NAME_BYTES];
+    CHECK("a process that made a directory is killed", kill_one(NULL, name));
+    CHECK("its directory is removed with what is in it", goes_away(name));
+    CHECK("one is killed that also made a trigger", kill_one("trigger", name));
+    CHECK("its directory is removed", goes_away(name));
+    CHECK("the trigger stays until the JVM has seen it", is_there("trigger"));
+    int fd = open(in_place("socket"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    close(fd);
+    CHECK("which is when it has made its socket: then it is removed", goes_away("trigger"));
+    unlink(in_place("socket"));
+}
+
+static void check_container(void)
+{
+    struct jvm_process process = { .pid = getpid(), .same_mounts = false };
+    struct guest guest;
+    char link[64];
+    snprintf(link, sizeof link, "%s/link", place);
+    CHECK("a link is made", symlink("/", link) == 0);
+    CHECK("a link in a container is not followed", guest_open(&guest, &process, link, &err) < 0);
+    guest_close(&guest);
+    CHECK("a directory in a container is opened", guest_open(&guest, &process, place, &err) == 0);
+    guest_close(&guest);
+    CHECK("our own links are followed", guest_open(&guest, NULL, link, &err) == 0);
+    guest_close(&guest);
+    CHECK("what is not there is an error", guest_open(&guest, NULL, "/no/such", &err) < 0);
+    CHECK_TEXT("that says so", err.text,
+               "cannot enter '/no/such' of the JVM: No such file or directory\n"
+               "  next: make it a directory that the JVM's user may write into");
+    guest_close(&guest);
+    unlink(link);
+}
+
+static void check_library(void)
+{
+    struct guest guest;
+    struct stat status;
+    char path[GUEST_PATH_BYTES];
+    CHECK("a place for a library",
+          guest_open(&guest, NULL, place, &err) == 0 && guest_make_directory(&guest, &err) == 0);
+    CHECK("a file is copied", guest_copy_library(&guest, "/proc/self/exe", "lib", &err) == 0);
+    guest_our_path(&guest, "lib", path);
+    CHECK("that nobody may write", stat(path, &status) == 0 && (status.st_mode & 07777) == 0500 && status.st_size > 0);
+    CHECK("not over another one", guest_copy_library(&guest, "/proc/self/exe", "lib", &err) < 0);
+    CHECK("not from nowhere", guest_copy_library(&guest, "/no/such", "other", &err) < 0);
+    guest_close(&guest);
+}
+
+int main(void)
+{
+    if (mkdtemp(place) == NULL) {
+        SKIP("what is put into a JVM's /tmp", "there is no directory to try it in");
+        return tap_done();
+    }
+    check_directory();
+    check_kill();
+    check_container();
+    check_library();
+    CHECK("nothing is left", rmdir(place) == 0);
+    return tap_done();
+}
