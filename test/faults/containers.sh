@@ -26,7 +26,8 @@ case $how in
         mount --rbind / "$root" && mount -o remount,bind,ro "$root" && mount -t proc none "$root/proc" || exit 1
         fill $options && mount --move /mnt "$root/tmp" || exit 1
         for place in var/tmp dev/shm run; do
-            [ ! -d "$root/$place" ] || [ -L "$root/$place" ] || mount -t tmpfs -o ro,noexec none "$root/$place" || exit 1
+            [ -d "$root/$place" ] && [ ! -L "$root/$place" ] || continue
+            mount -t tmpfs -o ro,noexec none "$root/$place" || exit 1
         done
         [ $how != noexec-tmp ] || mount -t tmpfs -o mode=1777 none "$root/dev/shm" || exit 1
         cd "$root" && pivot_root . . && umount -l . && cd / || exit 1
@@ -67,8 +68,8 @@ busy_in() {
 
 # What the container's /tmp has besides HotSpot's own files and the box.
 left_in() {
-    find "/proc/$jvm/root/tmp" "/proc/$jvm/root/dev/shm" -mindepth 1 -maxdepth 1 ! -name 'hsperfdata_*' ! -name '.java_pid*' \
-        ! -name classes ! -name mmprof ! -name libmmprof-agent.so -printf '%f ' 2> "$SCRATCH/ignored"
+    find "/proc/$jvm/root/tmp" "/proc/$jvm/root/dev/shm" -mindepth 1 -maxdepth 1 \
+        ! -name 'hsperfdata_*' ! -name '.java_pid*' ! -name classes ! -name mmprof ! -name libmmprof-agent.so -printf '%f ' 2> "$SCRATCH/ignored"
 }
 
 record() {
@@ -113,7 +114,8 @@ while read -r jdk; do
         ends
     fi
     if busy_in nowhere; then
-        matches "$v, nothing can be loaded from anywhere: that is said" "$(record)" "'/tmp' of the JVM is mounted noexec"
+        matches "$v, nothing can be loaded from anywhere: that is said" "$(record)" \
+            "'/tmp' of the JVM is mounted noexec"
         is "$v: and nothing is left" "$(left_in)" ""
         goes_on "$v: and the JVM goes on"
         ends
@@ -147,7 +149,8 @@ print('READY', flush=True)
 time.sleep(300)" "$SCRATCH/libjvm.so" "$SCRATCH/ld-musl-x86_64.so.1"
     jvm=$pid
     wait_for 20 grep -q READY "$SCRATCH/musl"
-    matches "a JVM on musl is refused, and why" "$(cat "$SCRATCH/musl"; record)" "runs on musl libc .* and the agent needs glibc"
+    matches "a JVM on musl is refused, and why" "$(cat "$SCRATCH/musl"; record)" \
+        "runs on musl libc .* and the agent needs glibc"
     stop "$jvm"
 else
     skip "a JVM on musl is refused, and why" "there is no python3 to pretend one"

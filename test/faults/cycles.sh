@@ -37,7 +37,8 @@ check_jdk() {
     for _ in $(seq $n_warm_up); do
         cycle
     done
-    threads=$(of_status "$jvm" Threads) files=$(n_files "$jvm") size=$(of_status "$jvm" VmSize) rss=$(of_status "$jvm" VmRSS)
+    threads=$(of_status "$jvm" Threads) files=$(n_files "$jvm")
+    size=$(of_status "$jvm" VmSize) rss=$(of_status "$jvm" VmRSS)
     for _ in $(seq $((n_cycles - n_warm_up))); do
         cycle
     done

@@ -9,7 +9,8 @@ n_kills=$(either 4 50)
 
 # The moments in thousandths of a whole recording, the end included.
 moments() {
-    awk -v seed="$seed" -v n="$n_kills" 'BEGIN { srand(seed); for (i = 0; i < n; i++) print int(1080 * (i + rand()) / n) }'
+    awk -v seed="$seed" -v n="$n_kills" \
+        'BEGIN { srand(seed); for (i = 0; i < n; i++) print int(1080 * (i + rand()) / n) }'
 }
 
 now_ms() {
@@ -71,7 +72,7 @@ kill_mmprof() {
         [ "${last_ms:-0}" -le $worst_ms ] || worst_ms=$last_ms
         n=$((n + 1))
     done 3< /dev/null < <(moments)
-    is "$v: after each of $n_kills kills, $n_recording of them with the agent at work, the next mmprof attaches at once" \
+    is "$v: after each of $n_kills kills, $n_recording of them with the agent at work, the next mmprof attaches" \
         "$n_next$(cat "$SCRATCH/said")" "$n_kills"
     # A machine that has other work may take longer; that they are switched off at all is what holds everywhere.
     at_most "$v: probes are switched off: ms from the kill to the last record, at most" "$worst_ms" $((2000 * slow))
@@ -104,7 +105,8 @@ jvm_dies() {
     start "$SCRATCH/steps.out" "$jdk/bin/java" -Xmx64m -XX:+EnableDynamicAgentLoading -XX:-CreateCoredumpOnCrash \
         "-XX:ErrorFile=$SCRATCH/hs_err" -cp "$classes" target.Steps "$SCRATCH/steps" "$SCRATCH/go"
     jvm=$pid
-    wait_for 20 grep -q READY "$SCRATCH/steps.out" || not_ok "$2: the program starts" "$(cat "$SCRATCH/steps.out")" || return
+    wait_for 20 grep -q READY "$SCRATCH/steps.out" ||
+        not_ok "$2: the program starts" "$(cat "$SCRATCH/steps.out")" || return
     start "$SCRATCH/recorder" "$mmprof" record -q -o "$SCRATCH/dies.dat" --include 'target/*' -p "$jvm"
     recorder=$pid
     wait_for 30 is_recording "$SCRATCH/dies.dat"

@@ -45,15 +45,15 @@ static int open_memory(const char *pid)
     return fd;
 }
 
-static struct segment *map_memory(int fd, size_t *n)
+/* At *segment, for as long as this process lives.  Returns whether there is one. */
+static bool map_memory(int fd, struct segment **segment)
 {
     struct stat status;
     if (fd < 0 || fstat(fd, &status) < 0 || status.st_size < (off_t)sizeof(struct segment))
-        return NULL;
-    *n = (size_t)status.st_size;
-    void *at = mmap(NULL, *n, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    struct segment *segment = at == MAP_FAILED ? NULL : at;
-    return segment != NULL && segment->magic == SEGMENT_MAGIC ? segment : NULL;
+        return false;
+    void *at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    *segment = at;
+    return at != MAP_FAILED && (*segment)->magic == SEGMENT_MAGIC;
 }
 
 static bool jvm_has(const char *pid, int fd)
@@ -93,12 +93,11 @@ static double now_ms(void)
 int main(int argc, char **argv)
 {
     const struct timespec pause = { 0, 1000000 };
-    size_t n = 0;
+    struct segment *segment = NULL;
     if (argc != 3)
         return 2;
     int fd = open_memory(argv[1]);
-    struct segment *segment = map_memory(fd, &n);
-    bool is_there = segment != NULL && jvm_has(argv[2], fd);
+    bool is_there = map_memory(fd, &segment) && jvm_has(argv[2], fd);
     if (kill((pid_t)atoi(argv[1]), SIGKILL) < 0)
         return 1;
     double start = now_ms(), last_ms = 0, gone_ms = is_there ? -1 : 0;
