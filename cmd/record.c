@@ -46,8 +46,6 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain, "with --live: least share of one call's time (0.0001%)" },
         { 0, "jit-log", NULL, OPTION_FLAG, &logs_jit,
           "with --live: record what the JIT compiler makes of the methods" },
-        { 0, "perf-map", NULL, OPTION_FLAG, &recording.wants_perf_map,
-          "write /tmp/perf-PID.map, by which perf names Java's code" },
         { 0 },
     };
     struct recorder_summary summary;

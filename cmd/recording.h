@@ -42,6 +42,8 @@ struct recording {
         { 0, "include", "PATTERN", OPTION_LIST, &(r).includes, "only methods that match, e.g. 'com/example/*'" },      \
         { 0, "exclude", "PATTERN", OPTION_LIST, &(r).excludes, "no methods that match, e.g. 'java/util/*.get*'" },     \
         { 0, "buffer", "SIZE", OPTION_SIZE, &(r).ring_bytes, "memory per thread for records on their way (8M)" },      \
+        { 0,           "perf-map",          NULL,                                                                      \
+          OPTION_FLAG, &(r).wants_perf_map, "write /tmp/perf-PID.map, by which perf names Java's code" },              \
     {                                                                                                                  \
         'q', "quiet", NULL, OPTION_FLAG, &(r).quiet, "no progress, no summary"                                         \
     }
