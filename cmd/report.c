@@ -80,7 +80,7 @@ struct report_run {
     } inputs[TRACES_MAX];
     struct report_trace traces[TRACES_MAX];
     struct call_metrics metrics;
-    struct statistics *statistics; /* NULL without --stats */
+    struct statistics *statistics; /* of the first trace; NULL without --stats and --html */
     struct jit_shapes *shapes;     /* of the first trace; NULL: it has no JIT events */
     struct err jit_err;            /* what is wrong with them, or "" */
 };
@@ -195,7 +195,7 @@ static int print_page(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_trace *first = &run->traces[0];
-    struct table table, pruned, cost;
+    struct table table, pruned, cost, stats;
     struct recovery recovery;
     struct timeline_read read = { .timeline = NULL };
     struct err no_line;
@@ -203,13 +203,16 @@ static int print_page(struct report_run *run, struct err *err)
         return -1;
     int n_pruned = pruned_make(first->source, first->totals, first->n_totals, &pruned, err);
     if (n_pruned < 0 || recovery_measure(first->source, o->salvage, &recovery, err) < 0 ||
-        cost_make(first->source, &recovery, &cost, err) < 0)
+        cost_make(first->source, &recovery, &cost, err) < 0 ||
+        stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics, run->statistics, &stats,
+                    err) < 0)
         return -1;
     struct html_page page = { .traces = run->traces,
                               .n_traces = o->n_paths,
                               .phases = &table,
                               .pruned = n_pruned > 0 ? &pruned : NULL,
-                              .cost = &cost };
+                              .cost = &cost,
+                              .stats = &stats };
     int rc = read_line(run, &read, &page, &no_line);
     if (rc < 0)
         *err = no_line;
@@ -283,17 +286,17 @@ static int run_report(struct report_run *run, struct err *err)
     const struct report_options *o = run->options;
     enum phases_clock clock;
     struct calltree_observer observer;
-    struct calltree_options options = { .max_nodes = 0 };
+    struct calltree_options options = { .max_nodes = 0 }, others = options;
     if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, err) < 0)
         return -1;
-    if (o->stats) {
+    if (o->stats || o->html != NULL) {
         if (open_statistics(run, clock, err) < 0)
             return -1;
         observer = statistics_observer(run->statistics);
         options.observer = &observer;
     }
     for (size_t i = 0; i < o->n_paths; i++)
-        if (read_trace(run, i, clock, &options, err) < 0)
+        if (read_trace(run, i, clock, i == 0 ? &options : &others, err) < 0)
             return -1;
     if (o->html != NULL)
         return print_page(run, err);

@@ -19,13 +19,14 @@
  * phases    report_make_joined's table of them.
  * pruned    pruned_make's table of the first one, or NULL: nothing was switched off.
  * cost      cost_make's table of the first one, or NULL.
+ * stats     stats_table's of the first one, or NULL.
  * line      the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or NULL,
  *           and no_line says why.
  */
 struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
-    const struct table *phases, *pruned, *cost;
+    const struct table *phases, *pruned, *cost, *stats;
     const struct timeline_read *line;
     const char *no_line;
 };

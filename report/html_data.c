@@ -118,19 +118,27 @@ cJSON *html_table(const struct table *table, struct arena *arena)
 
 /* ---- what was measured, and how ---- */
 
-/* Numbers and words under their keys, and the lines of text as they stand above the table. */
+/* The lines of text as they stand above the table. */
+static bool put_lines(cJSON *json, const struct table *table, struct arena *arena)
+{
+    cJSON *lines = cJSON_AddArrayToObject(json, "lines");
+    bool ok = lines != NULL;
+    for (size_t i = 0; ok && i < table->n_facts; i++)
+        if (table->facts[i].words != NULL)
+            ok = html_put(lines, NULL, html_text(arena, table->facts[i].words));
+    return ok;
+}
+
+/* Numbers and words under their keys, and those lines. */
 static bool put_facts(cJSON *about, const struct table *table, struct arena *arena)
 {
-    cJSON *lines = cJSON_AddArrayToObject(about, "lines");
-    bool ok = lines != NULL;
+    bool ok = put_lines(about, table, arena);
     for (size_t i = 0; ok && i < table->n_facts; i++) {
         const struct table_fact *fact = &table->facts[i];
         if (fact->key != NULL)
             ok = html_put(about, fact->key,
                           fact->cell.value == TABLE_NUMBER ? html_number(fact->cell.number)
                                                            : html_text(arena, fact->cell.words));
-        if (ok && fact->words != NULL)
-            ok = html_put(lines, NULL, html_text(arena, fact->words));
     }
     return ok;
 }
@@ -256,6 +264,16 @@ static cJSON *parts_json(const struct report_source *source)
     return html_table(table, source->arena);
 }
 
+/* With what it says of the phases, which stands above the table. */
+static cJSON *stats_json(const struct table *table, struct arena *arena)
+{
+    cJSON *json = html_table(table, arena);
+    if (json != NULL && put_lines(json, table, arena))
+        return json;
+    cJSON_Delete(json);
+    return NULL;
+}
+
 static cJSON *timeline_json(const struct html_page *page)
 {
     const struct report_source *source = page->traces[0].source;
@@ -277,6 +295,7 @@ cJSON *html_data(const struct html_page *page)
         html_put(json, "phases", html_table(page->phases, source->arena)) &&
         (page->pruned == NULL || html_put(json, "pruned", html_table(page->pruned, source->arena))) &&
         (page->cost == NULL || html_put(json, "cost", html_table(page->cost, source->arena))) &&
+        (page->stats == NULL || html_put(json, "stats", stats_json(page->stats, source->arena))) &&
         html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(source)) &&
         html_put(json, "tree", html_tree(source)) && html_put(json, "sweep", html_sweep(&page->traces[0])))
         return json;

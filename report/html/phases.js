@@ -237,6 +237,20 @@ function prunedDetails() {
     );
 }
 
+/* How calls vary within the phases and between them (thesis 3.2.3); the trace itself is described elsewhere. */
+function statsDetails() {
+    if (data.stats === undefined || data.stats.rows.length === 0) return null;
+    const said = data.stats.lines.filter((line) => !data.about.lines.includes(line));
+    return html(
+        "details",
+        { id: "stats" },
+        html("summary", {}, "How much calls vary, and whether the phases differ"),
+        said.map((line) => html("p", {}, line)),
+        plainTable(data.stats, "Variation of calls within the phases"),
+        data.stats.notes.map((note) => html("p", { class: "quiet" }, note))
+    );
+}
+
 function drawPhases() {
     const table = phases.table,
         average = phases.total;
@@ -266,7 +280,8 @@ function drawPhases() {
                 html("tfoot", {}, average === undefined ? null : phaseRow(average))
             )
         ),
-        prunedDetails() ?? ""
+        prunedDetails() ?? "",
+        statsDetails() ?? ""
     );
     const byTime = columnIndex(table, "time_share");
     const isByTime = phases.rows.every((row, i) => i === 0 || compareTime(phases.rows[i - 1], row, byTime));

@@ -16,6 +16,8 @@ say("the table has the text report's columns", heads[0] === "Phase" && calls > 0
 const number = (text) => Number(text.replaceAll(",", ""));
 const isSorted = (values, sign) => values.every((value, i) => i === 0 || sign * (value - values[i - 1]) >= 0);
 say("phases are sorted by time at first", isSorted(column(1).map(Number), -1), column(1));
+const varied = texts("#stats tbody th");
+say("how calls vary is told of the phases", varied.length > 1 && column(0).includes(varied[0]), varied);
 const head = all("#phase-heads th")[calls], button = head.querySelector("button");
 button.click();
 say("a heading sorts, largest first", isSorted(column(calls).map(number), -1), column(calls));
@@ -66,6 +68,13 @@ const level = all("#call-rows tr")[1].getAttribute("aria-level");
 say("rows say how deep they are", level === "2", level);
 
 /* The time line. */
+const curve = document.getElementById("line-rate"), curveNames = texts("#line-rate option");
+say("waiting and switches can be drawn over time", curveNames.includes("waiting for a CPU") &&
+    curveNames.includes("context switches"), curveNames.join());
+const drawn = () => texts("#line-chart text").some((text) => text.startsWith("context switches"));
+curve.selectedIndex = curveNames.indexOf("context switches");
+curve.dispatchEvent(new Event("change"));
+say("the chosen one is drawn", drawn() && all("#line-chart .line").length > 0, texts("#line-chart text"));
 const chart = document.getElementById("line-chart"), saidAt = () => document.getElementById("line-readout").textContent;
 say("the time line is drawn", chart !== null && chart.querySelectorAll("polygon").length > 1, chart?.outerHTML.slice(0, 99));
 say("it begins with the first step", saidAt().startsWith("0\u00a0ns to "), saidAt());
