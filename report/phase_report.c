@@ -193,6 +193,15 @@ static bool is_phase_recording(const struct report_source *source)
     return mode != NULL && strcmp(mode, "phases") == 0;
 }
 
+/* Probes in all methods cost so little: there is nothing to choose. */
+#define BUDGET 0.01
+
+static bool is_cheap(const struct budget_base *base, uint64_t n_calls)
+{
+    double time_ratio = budget_estimate(base, n_calls).time_ratio;
+    return time_ratio >= 0 && time_ratio <= BUDGET;
+}
+
 /* Which methods are rows, before their share is looked at. */
 static int choose(struct making *making, const struct calltree_total *totals, size_t n, const bool **is_chosen,
                   struct err *err)
@@ -202,9 +211,11 @@ static int choose(struct making *making, const struct calltree_total *totals, si
     *is_chosen = NULL;
     if (making->wish->all || is_phase_recording(source) || n == 0 || all_ticks == 0)
         return 0;
-    struct phases_wish wish = { source->clock, -1, -1, 0.01 };
+    struct phases_wish wish = { source->clock, -1, -1, BUDGET };
     struct budget_base base = phases_budget_base(source->tree, all_ticks, report_knows_invocations(source->reader));
     struct phases_choice choice;
+    if (is_cheap(&base, source->tree->n_calls + source->tree->n_lost))
+        return 0;
     if (phases_select(totals, n, all_ticks, &base, &wish, source->arena, &choice, err) < 0)
         return -1;
     *is_chosen = choice.is_chosen;

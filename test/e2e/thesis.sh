@@ -4,11 +4,12 @@
 # timeout: 600
 . "$(dirname "$0")/../lib.sh"
 
-# selected TRACE GRAIN: the methods of its phases with a weight of 10 %, sorted.
+# selected TRACE GRAIN: the program's methods of its phases with a weight of 10 %, sorted.  On a slow machine, what the
+# JVM does to begin may be a phase, too.
 selected() {
     "$mmprof" phases --weight 10% --grain "$2" -o "$SCRATCH/phases.json" "$1" > "$SCRATCH/table" 2>&1
-    grep -oE '"method":[[:space:]]*"[^"]*"' "$SCRATCH/phases.json" 2> "$SCRATCH/ignored" |
-        sed 's/.*"\([^"]*\)"$/\1/' | sort | xargs
+    grep -oE '"(class|method)":[[:space:]]*"[^"]*"' "$SCRATCH/phases.json" 2> "$SCRATCH/ignored" |
+        awk -F '"' '$2 == "class" { is_own = $4 == "micro/Thesis" } $2 == "method" && is_own { print $4 }' | sort | xargs
 }
 
 # The attached program repeats itself for minutes: its main is never entered or left while it is recorded, and one call
@@ -33,7 +34,8 @@ check_jdk() {
         > "$SCRATCH/out" 2>&1
     is "JDK $version: attaching to the running program succeeds" "$?$(cat "$SCRATCH/out")" 0
     n_out=$(selected "$SCRATCH/late.dat" 0.1%)
-    is "JDK $version: attached late, its phases are readData and sortData" "$n_out" "readData sortData"
+    # main was called before: its call is under way.
+    is "JDK $version: attached late, it has the same phases" "$n_out" "main readData sortData"
     stop $pid
 }
 
