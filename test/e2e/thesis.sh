@@ -9,7 +9,8 @@
 selected() {
     "$mmprof" phases --weight 10% --grain "$2" -o "$SCRATCH/phases.json" "$1" > "$SCRATCH/table" 2>&1
     grep -oE '"(class|method)":[[:space:]]*"[^"]*"' "$SCRATCH/phases.json" 2> "$SCRATCH/ignored" |
-        awk -F '"' '$2 == "class" { is_own = $4 == "micro/Thesis" } $2 == "method" && is_own { print $4 }' | sort | xargs
+        awk -F '"' '$2 == "class" { is_own = $4 == "micro/Thesis" } $2 == "method" && is_own { print $4 }' |
+        sort | xargs
 }
 
 # The attached program repeats itself for minutes: its main is never entered or left while it is recorded, and one call
