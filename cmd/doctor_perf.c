@@ -228,7 +228,8 @@ enum doctor_level doctor_switches(struct doctor *doctor, struct err *said)
     struct kernel_rings *rings = NULL;
     struct kernel_rings_state state;
     struct err why = { "" };
-    doctor->has_switches = kernel_rings_open(&rings, getpid(), true, &why) == 0;
+    doctor->has_switches =
+        kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ .page_faults = true }, &why) == 0;
     if (!doctor->has_switches) {
         err_set(said, "times are wall-clock times: %s", why.text);
         return DOCTOR_LIMIT;

@@ -27,7 +27,7 @@ struct dump {
     double ns_per_tick;
     struct arena jit_arena;
     const char **jit_names; /* by the number in JIT events; owned, NULL before the first */
-    uint64_t n_records, n_kernel, n_readings;
+    uint64_t n_records, n_kernel, n_readings, n_hits;
 };
 
 /* Names come from the target: nothing in them may steer the terminal. */
@@ -170,24 +170,37 @@ static void put_counters(const struct dump *dump, const uint64_t *values)
 static void dump_event(struct dump *dump, const struct trace_event *event)
 {
     static const char *const kinds[] = {
-        [TRACE_ENTER] = "enter",         [TRACE_EXIT] = "exit",
-        [TRACE_UNWIND] = "unwind",       [TRACE_RESUME] = "resume",
-        [TRACE_OPEN] = "open",           [TRACE_MOUNT] = "mount",
-        [TRACE_UNMOUNT] = "unmount",     [TRACE_GAP] = "gap",
-        [TRACE_CPU_IN] = "runs",         [TRACE_CPU_OUT] = "waits",
-        [TRACE_CPU_PREEMPTED] = "out",   [TRACE_PAGE_FAULT] = "fault",
-        [TRACE_THREAD_START] = "starts", [TRACE_THREAD_END] = "ends",
-        [TRACE_KERNEL_LOST] = "lost",    [TRACE_COUNTS] = "counts",
-        [TRACE_ARMED] = "armed",         [TRACE_DISARMED] = "disarmed",
-        [TRACE_PAUSE] = "pause",         [TRACE_RECOVERED] = "recovered",
+        [TRACE_ENTER] = "enter",
+        [TRACE_EXIT] = "exit",
+        [TRACE_UNWIND] = "unwind",
+        [TRACE_RESUME] = "resume",
+        [TRACE_OPEN] = "open",
+        [TRACE_MOUNT] = "mount",
+        [TRACE_UNMOUNT] = "unmount",
+        [TRACE_GAP] = "gap",
+        [TRACE_CPU_IN] = "runs",
+        [TRACE_CPU_OUT] = "waits",
+        [TRACE_CPU_PREEMPTED] = "out",
+        [TRACE_PAGE_FAULT] = "fault",
+        [TRACE_THREAD_START] = "starts",
+        [TRACE_THREAD_END] = "ends",
+        [TRACE_KERNEL_LOST] = "lost",
+        [TRACE_COUNTS] = "counts",
+        [TRACE_ARMED] = "armed",
+        [TRACE_DISARMED] = "disarmed",
+        [TRACE_PAUSE] = "pause",
+        [TRACE_RECOVERED] = "recovered",
+        [TRACE_HIT] = "is",
+        [TRACE_KERNEL_HIT] = "is in the kernel",
     };
     dump->n_records += event->kind <= TRACE_GAP;
     dump->n_kernel += event->kind > TRACE_GAP && event->kind <= TRACE_KERNEL_LOST;
     dump->n_readings += event->kind == TRACE_COUNTS;
+    dump->n_hits += event->kind >= TRACE_HIT;
     if (!dump->with_events)
         return;
     put_time(dump, event->ticks);
-    if (event->kind == TRACE_KERNEL_LOST || event->kind >= TRACE_ARMED)
+    if (event->kind == TRACE_KERNEL_LOST || (event->kind >= TRACE_ARMED && event->kind <= TRACE_RECOVERED))
         fprintf(dump->out, "%-20s ", event->kind == TRACE_KERNEL_LOST ? "(kernel)" : "(mmprof)");
     else
         put_thread(dump, event->thread);
@@ -204,6 +217,8 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
         fprintf(dump->out, "  series %" PRIu64, event->count);
     if (event->kind == TRACE_PAUSE || event->kind == TRACE_RECOVERED)
         fprintf(dump->out, "  %.3f ms", (double)event->count / 1e6);
+    if (event->kind >= TRACE_HIT)
+        fprintf(dump->out, "  at place %" PRIu64, event->count);
     if (event->counters != NULL)
         put_counters(dump, event->counters);
     fputc('\n', dump->out);
@@ -254,6 +269,80 @@ static void dump_jit(void *context, const struct jit_event *event)
     fputs(event->flags & JIT_IS_CUT ? ", and more\n" : "\n", dump->out);
 }
 
+/* ---- places ---- */
+
+static void put_place_text(const struct dump *dump, struct place_text text)
+{
+    char copy[PLACE_TEXT_BYTES + 1];
+    snprintf(copy, sizeof copy, "%.*s", (int)text.n, text.at);
+    put_text(dump->out, copy);
+}
+
+/* "file 1 /usr/lib/libc.so.6, build 1a2b, symbols from .symtab" */
+static void dump_file(const struct dump *dump, const struct place_entry *entry)
+{
+    fprintf(dump->out, "file    %" PRIu32 " ", entry->number);
+    put_place_text(dump, entry->path);
+    if (entry->build_id.n > 0) {
+        fputs(", build ", dump->out);
+        put_place_text(dump, entry->build_id);
+    }
+    if (entry->symbols.n > 0) {
+        fputs(", symbols: ", dump->out);
+        put_place_text(dump, entry->symbols);
+    }
+    fputc('\n', dump->out);
+}
+
+static void dump_code(const struct dump *dump, const struct place_entry *entry)
+{
+    static const char *const codes[PLACE_CODES] = { "unknown code", "the interpreter", "a stub", "compiled",
+                                                    "the kernel's code in the process" };
+    fprintf(dump->out, "place   %" PRIu32 " %s", entry->number, codes[entry->code]);
+    if (entry->tier > 0)
+        fprintf(dump->out, ", tier %" PRIu32, entry->tier);
+    fputs(entry->name.n > 0 ? " " : "", dump->out);
+    put_place_text(dump, entry->name);
+    for (uint32_t i = 0; i < entry->n_frames; i++)
+        fprintf(dump->out, "%s code method %" PRIu32 ":%" PRIu32, i == 0 ? ":" : " in", entry->frames[i].method,
+                entry->frames[i].line);
+    fputc('\n', dump->out);
+}
+
+static void dump_place(void *context, const struct place_entry *entry)
+{
+    const struct dump *dump = context;
+    switch (entry->kind) {
+    case PLACE_FILE:
+        dump_file(dump, entry);
+        return;
+    case PLACE_SYMBOL:
+        fprintf(dump->out, "symbol  file %" PRIu32 ", %#" PRIx64 ", %" PRIu64 " bytes: ", entry->number, entry->offset,
+                entry->n_bytes);
+        put_place_text(dump, entry->name);
+        break;
+    case PLACE_METHOD:
+        fprintf(dump->out, "code method %" PRIu32 " ", entry->number);
+        put_place_text(dump, entry->class_name);
+        fputc('.', dump->out);
+        put_place_text(dump, entry->name);
+        put_place_text(dump, entry->descriptor);
+        if (entry->source.n > 0) {
+            fputs(", ", dump->out);
+            put_place_text(dump, entry->source);
+        }
+        break;
+    case PLACE_IN_FILE:
+        fprintf(dump->out, "place   %" PRIu32 " file %" PRIu32 ", %#" PRIx64, entry->number, entry->file,
+                entry->offset);
+        break;
+    case PLACE_IN_CODE:
+        dump_code(dump, entry);
+        return;
+    }
+    fputc('\n', dump->out);
+}
+
 static void put_totals(const struct dump *dump)
 {
     uint32_t n_threads = 0, n_methods = 0;
@@ -264,15 +353,16 @@ static void put_totals(const struct dump *dump)
     fprintf(dump->out, "%" PRIu64 " records, %" PRIu64 " kernel events, ", dump->n_records, dump->n_kernel);
     if (dump->n_readings > 0)
         fprintf(dump->out, "%" PRIu64 " readings, ", dump->n_readings);
+    if (dump->n_hits > 0)
+        fprintf(dump->out, "%" PRIu64 " hits, ", dump->n_hits);
     fprintf(dump->out, "%" PRIu32 " threads, %" PRIu32 " methods\n", n_threads, n_methods);
 }
 
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
-    struct trace_listener listener = {
-        &dump, dump_info, dump_clock, dump_counter, dump_thread, dump_method, dump_jit,
-    };
+    const struct trace_listener listener = { &dump,       dump_info,   dump_clock, dump_counter,
+                                             dump_thread, dump_method, dump_jit,   dump_place };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

@@ -1,5 +1,7 @@
 #include "cmd/recording.h"
 
+#include "cmd/recording_symbols.h"
+
 #include "cmd/recording_counters.h"
 #include "core/base/arena.h"
 #include "core/base/pattern.h"
@@ -136,6 +138,8 @@ static int run_session(const struct recording *recording, struct recorder_plan *
         return -1;
     if (!recording->quiet)
         tell_summary(summary, plan, recording->pid != 0, stderr);
+    if (summary->no_hits[0] != '\0' && !recording->quiet)
+        fprintf(stderr, "mmprof: %s\n", summary->no_hits);
     if (summary->perf_map_why[0] != '\0')
         fprintf(stderr,
                 "mmprof: perf has no names, or not all: %s\n"
@@ -186,9 +190,19 @@ static int is_separate(const struct recording *recording, bool *separate, struct
     return 0;
 }
 
+static int check_hits(const struct recording *recording, struct err *err)
+{
+    if (recording->hits_hz <= RECORDING_HITS_HZ_MAX)
+        return 0;
+    err_set(err, "--sample-ip takes at most %d a second: each costs the program some microseconds",
+            RECORDING_HITS_HZ_MAX);
+    return err_next(err, "give %d for the finest look, or 0 for none", RECORDING_HITS_HZ_MAX);
+}
+
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
 {
     struct arena arena = { NULL, 0 };
+    const struct recorder_symbols symbols = { &arena, recording_name_functions };
     struct recording_counters counters;
     char agent[PATH_MAX];
     bool separate;
@@ -204,13 +218,15 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .n_excludes = recording->excludes.n,
                                   .ring_bytes = recording->ring_bytes,
                                   .wants_perf_map = recording->wants_perf_map,
+                                  .hits_hz = (uint32_t)recording->hits_hz,
+                                  .symbols = &symbols,
                                   .is_live = recording->live != NULL,
                                   .observer = recording->live == NULL ? NULL : &recording->live->observer,
                                   .progress = recording->quiet ? NULL : stderr };
     recording->n_separate = 0;
     if (check_patterns(&recording->includes, "include", err) < 0 ||
-        check_patterns(&recording->excludes, "exclude", err) < 0 || is_separate(recording, &separate, err) < 0 ||
-        recorder_find_agent(agent, sizeof agent, err) < 0 ||
+        check_patterns(&recording->excludes, "exclude", err) < 0 || check_hits(recording, err) < 0 ||
+        is_separate(recording, &separate, err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
         recording_choose(recording->events, recording->phases != NULL || recording->live != NULL, recording->read,
                          (pid_t)recording->pid, !recording->quiet, &arena, &counters, err) < 0)

@@ -15,15 +15,19 @@ struct recording {
     const char *read, *groups;
     struct options_list includes, excludes;
     bool quiet, wants_perf_map;
+    uint64_t hits_hz;
     struct live_session *live; /* NULL: not live; borrowed */
     char *const *command;      /* NULL when attaching */
     uint32_t n_separate;       /* set by recording_run: the traces that it wrote, one for each group; 0: one for all */
 };
 
+#define RECORDING_HITS_HZ     100
+#define RECORDING_HITS_HZ_MAX 10000
+
 #define RECORDING_DEFAULTS                                                                           \
     {                                                                                                \
         .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat", .read = "auto", \
-        .groups = "rotate"                                                                           \
+        .groups = "rotate", .hits_hz = RECORDING_HITS_HZ                                             \
     }
 
 /* Rows of the options that both commands have; the caller adds its own and the closing row. */
@@ -41,6 +45,12 @@ struct recording {
           "instrument methods with more than N bytes of bytecode, or a loop (50)" },                                   \
         { 0, "include", "PATTERN", OPTION_LIST, &(r).includes, "only methods that match, e.g. 'com/example/*'" },      \
         { 0, "exclude", "PATTERN", OPTION_LIST, &(r).excludes, "no methods that match, e.g. 'java/util/*.get*'" },     \
+        { 0,                                                                                                           \
+          "sample-ip",                                                                                                 \
+          "HZ",                                                                                                        \
+          OPTION_NUMBER,                                                                                               \
+          &(r).hits_hz,                                                                                                \
+          "look so often a second where each thread is (100; 0: never)" },                                             \
         { 0, "buffer", "SIZE", OPTION_SIZE, &(r).ring_bytes, "memory per thread for records on their way (8M)" },      \
         { 0,           "perf-map",          NULL,                                                                      \
           OPTION_FLAG, &(r).wants_perf_map, "write /tmp/perf-PID.map, by which perf names Java's code" },              \

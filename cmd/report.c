@@ -21,6 +21,7 @@
 #include "report/pruned.h"
 #include "report/stats_table.h"
 #include "report/timeline_table.h"
+#include "report/where.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,7 +38,7 @@ struct report_options {
     size_t n_paths;
     struct report_wish wish;
     double step; /* of the time line, in seconds; 0: choose; negative: none */
-    bool stats, pruned, cost, csv, json, salvage;
+    bool stats, pruned, cost, vm, hot, csv, json, salvage;
 };
 
 static int parse(int argc, char **argv, struct report_options *o, bool *done, struct err *err)
@@ -54,6 +55,9 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "stats", NULL, OPTION_FLAG, &o->stats, "print how calls vary within and between phases instead" },
         { 0, "pruned", NULL, OPTION_FLAG, &o->pruned, "print what a live recording switched off, and why, instead" },
         { 0, "cost", NULL, OPTION_FLAG, &o->cost, "print what the recording cost the program instead" },
+        { 0, "vm", NULL, OPTION_FLAG, &o->vm,
+          "print where threads were: compiled code, parts of the JVM, ..., instead" },
+        { 0, "hot", NULL, OPTION_FLAG, &o->hot, "print the functions in which threads were most, instead" },
         { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &o->step,
           "print what happened when instead, in steps of so many seconds" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
@@ -125,6 +129,27 @@ static int print_cost(struct report_run *run, struct err *err)
     if (!o->cost)
         putchar('\n');
     return command_print_table(&table, o->csv, o->json, err);
+}
+
+/* The table that was asked for; in text --vm has both. */
+static int print_where(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_source *source = run->traces[0].source;
+    bool is_text = !o->csv && !o->json;
+    struct where where;
+    struct table table;
+    int rc = where_read(source, o->salvage, &where, err);
+    if (rc == 0 && o->vm)
+        rc = where_table(source, &where, &table, err) < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
+    if (rc == 0 && o->vm && is_text)
+        putchar('\n');
+    if (rc == 0 && (o->hot || is_text))
+        rc = where_hot_table(source, &where, o->wish.top, &table, err) < 0
+                 ? -1
+                 : command_print_table(&table, o->csv, o->json, err);
+    where_free(&where);
+    return rc;
 }
 
 static int print_timeline(struct report_run *run, struct err *err)
@@ -261,8 +286,10 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
 /* What is made instead of the report: one at a time; all but the page of one trace.  A page has a time line, too. */
 static int check_options(const struct report_options *o, struct err *err)
 {
-    const bool is_asked[] = { o->html != NULL, o->stats, o->pruned, o->cost, o->step >= 0 && o->html == NULL };
-    static const char *const names[] = { "html", "stats", "pruned", "cost", "timeline" };
+    const bool is_asked[] = {
+        o->html != NULL, o->stats, o->pruned, o->cost, o->vm, o->hot, o->step >= 0 && o->html == NULL
+    };
+    static const char *const names[] = { "html", "stats", "pruned", "cost", "vm", "hot", "timeline" };
     const char *first = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (is_asked[i] && first != NULL) {
@@ -304,6 +331,8 @@ static int run_report(struct report_run *run, struct err *err)
         return print_timeline(run, err);
     if (o->cost)
         return print_cost(run, err);
+    if (o->vm || o->hot)
+        return print_where(run, err);
     return o->pruned ? print_pruned(run, err) : print_report(run, err);
 }
 

@@ -16,6 +16,7 @@ struct costs {
     struct shares shares;
     double wall_ns, cpu_ns; /* of the recording; of the program in it, 0: not known */
     double probes_ns, agent_ns, recorder_ns;
+    double hits_ns; /* 0: there were none */
     size_t label, value, share, unit, how;
 };
 
@@ -120,6 +121,9 @@ static void find_cpu_times(struct costs *c)
     c->probes_ns = has_pair || tree->n_calls == 0 ? report_ns(source, tree->probe_ticks) : NOT_KNOWN;
     c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]);
     c->recorder_ns = fact(c, "recorder.cpu_ns");
+    c->hits_ns = fact(c, "hits") <= 0           ? 0
+                 : fact(c, "hits.cost_ns") <= 0 ? NOT_KNOWN
+                                                : fact(c, "hits") * fact(c, "hits.cost_ns");
 }
 
 /* "estimated: 338104 records at 10.1 ns" */
@@ -147,6 +151,16 @@ static const char *agent_how(const struct costs *c)
     return arena_printf(c->source->arena, "measured; of it %s for stack samples", ns);
 }
 
+/* "estimated: 3554 hits at 21.0 us" */
+static const char *hits_how(const struct costs *c)
+{
+    char each[32];
+    if (c->hits_ns < 0)
+        return "what a hit costs could not be measured";
+    table_format_ns(fact(c, "hits.cost_ns"), each, sizeof each);
+    return arena_printf(c->source->arena, "estimated: %.0f hits at %s", fact(c, "hits"), each);
+}
+
 /* The budget of a live recording is for what it can hold down. */
 static const char *sum_how(const struct costs *c)
 {
@@ -161,12 +175,15 @@ static const char *sum_how(const struct costs *c)
 
 static void add_cpu_times(struct costs *c)
 {
-    bool is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0;
-    double all_ns = is_known ? c->probes_ns + c->agent_ns + c->recorder_ns : NOT_KNOWN;
+    bool is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0 && c->hits_ns >= 0;
+    double all_ns = is_known ? c->probes_ns + c->agent_ns + c->recorder_ns + c->hits_ns : NOT_KNOWN;
     add(c, (struct cost){ "probes_cpu", "CPU time of probes", TABLE_NS, c->probes_ns, cpu_share(c, c->probes_ns),
                           probes_how(c) });
     add(c, (struct cost){ "agent_cpu", "CPU time of mmprof in the JVM", TABLE_NS, c->agent_ns,
                           cpu_share(c, c->agent_ns), agent_how(c) });
+    if (c->hits_ns != 0)
+        add(c, (struct cost){ "hits_cpu", "CPU time of sampling places", TABLE_NS, c->hits_ns, cpu_share(c, c->hits_ns),
+                              hits_how(c) });
     add(c, (struct cost){ "recorder_cpu", "CPU time of mmprof outside", TABLE_NS, c->recorder_ns,
                           cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "the trace does not tell" : "measured" });
     add(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),

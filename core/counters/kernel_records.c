@@ -37,11 +37,22 @@ static void decode_comm(struct cursor *in, struct kernel_event *event)
         memcpy(event->name, name, n_name);
 }
 
+/* After the fields of each SAMPLE: which registers these are, none in a thread of the kernel, and the one asked for. */
+static int decode_hit(struct cursor *in, uint16_t misc, struct kernel_event *event)
+{
+    decode_sample_id(in, event);
+    event->kind = KERNEL_HIT;
+    event->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    event->count = cursor_u64le(in) == PERF_SAMPLE_REGS_ABI_NONE ? KERNEL_UNKNOWN : cursor_u64le(in);
+    return in->bad ? -1 : 1;
+}
+
 int kernel_record_decode(const uint8_t *record, size_t n, struct kernel_event *event)
 {
     struct cursor header = cursor_over(record, n);
     uint32_t type = cursor_u32le(&header);
     uint16_t misc = cursor_u16le(&header);
+    cursor_u16le(&header);
     if (n < HEADER_BYTES + SAMPLE_ID_BYTES)
         return -1;
     memset(event, 0, sizeof *event);
@@ -55,6 +66,8 @@ int kernel_record_decode(const uint8_t *record, size_t n, struct kernel_event *e
                                                                           : KERNEL_CPU_OUT;
         break;
     case PERF_RECORD_SAMPLE:
+        if (n > HEADER_BYTES + SAMPLE_ID_BYTES)
+            return decode_hit(&header, misc, event);
         event->kind = KERNEL_PAGE_FAULT;
         break;
     case PERF_RECORD_FORK:

@@ -18,6 +18,7 @@ enum kernel_event_kind {
     KERNEL_THREAD_START, /* born; it is not on a CPU yet */
     KERNEL_THREAD_END,   /* it is on a CPU and leaves it now for good: no CPU_OUT follows */
     KERNEL_COMM,         /* it has a new name */
+    KERNEL_HIT,          /* it was found at an instruction: 'count' is its address in user space, or KERNEL_UNKNOWN */
     KERNEL_LOST          /* 'count' records of this CPU did not fit; tid is 0 */
 };
 
@@ -26,6 +27,7 @@ enum kernel_event_kind {
 
 struct kernel_event {
     enum kernel_event_kind kind;
+    bool in_kernel; /* HIT: the kernel worked for it, called from that address */
     uint32_t cpu;
     int32_t pid, tid;             /* in the caller's PID namespace */
     int32_t by_tid;               /* the thread that ran when it was recorded: a START's is the parent's */
@@ -38,6 +40,14 @@ struct kernel_event {
 
 /* The events' sample_type that the decoder knows. */
 #define KERNEL_SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU)
+
+/* That of hits, with one register of user space: its instruction pointer.  A page fault's sample has none. */
+#define KERNEL_HIT_TYPE (KERNEL_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER)
+#ifdef __x86_64__
+#define KERNEL_HIT_REGISTERS (UINT64_C(1) << 8) /* PERF_REG_X86_IP */
+#else
+#define KERNEL_HIT_REGISTERS (UINT64_C(1) << 32) /* PERF_REG_ARM64_PC */
+#endif
 
 /*
  * Decode one record of n bytes, its header included.  Returns 1; 0 for a kind of record that is of no interest; -1 for

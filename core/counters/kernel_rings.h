@@ -1,10 +1,14 @@
 /*
  * What the kernel says about the threads of another process: when each gets and loses a CPU, page faults, births,
- * deaths and names; from perf rings that the CLI reads, without help from the target.
+ * deaths and names, and where it is found from time to time; from perf rings that the CLI reads, without help from the
+ * target.
  *
  * One software event per thread and CPU records switches, threads and, if wanted, page faults; those of one CPU share
  * one ring.  New threads inherit them.  They exclude the kernel, so perf_event_paranoid 2 allows them for the user's
  * own processes; the page faults counted are those of instructions in user space.
+ *
+ * A second one, if wanted, is the kernel's CPU clock, which interrupts each thread after so many ns on that CPU: a hit.
+ * Where paranoid forbids to look into the kernel, there are no hits of the time that a thread spends there.
  */
 #ifndef CORE_COUNTERS_KERNEL_RINGS_H
 #define CORE_COUNTERS_KERNEL_RINGS_H
@@ -16,13 +20,19 @@
 
 struct kernel_rings;
 
+struct kernel_rings_wish {
+    bool page_faults;
+    uint32_t hits_hz; /* per second of a thread's time on a CPU; 0: none */
+};
+
 /*
  * Begin to record all threads of a running process, or of a child that waits before its exec.  Raises the soft limit
  * of open files to the hard one: it takes threads times CPUs files.
  *
- * Returns 0, or -1 with *err set (reason and next step); the recording may go on without, on wall time.
+ * Returns 0, or -1 with *err set (reason and next step); the recording may go on without, on wall time.  Hits that
+ * cannot be had are no failure: kernel_rings_state says why.
  */
-int kernel_rings_open(struct kernel_rings **rings, pid_t pid, bool page_faults, struct err *err);
+int kernel_rings_open(struct kernel_rings **rings, pid_t pid, const struct kernel_rings_wish *wish, struct err *err);
 
 /*
  * Hand out, in the order of time, the events up to until_ns (CLOCK_MONOTONIC_RAW), or all with KERNEL_UNKNOWN; first of
@@ -47,6 +57,9 @@ struct kernel_rings_state {
     uint64_t n_bad;  /* damaged */
     uint32_t n_threads_found, n_cpus, n_files;
     size_t ring_bytes; /* of each CPU */
+    /* Hits of all threads, of those in the kernel too; or why there are none, or not of all threads, borrowed. */
+    bool has_hits, has_kernel_hits;
+    const char *why_no_hits; /* or NULL */
 };
 
 void kernel_rings_state(const struct kernel_rings *rings, struct kernel_rings_state *state);

@@ -280,3 +280,16 @@ int facts_write_readings(struct trace_writer *writer, const struct readings *rea
         return 0;
     return put(writer, err, "readings.threads_without", "%" PRIu32 ": %s", readings->n_without, readings->why);
 }
+
+int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
+                     uint32_t hz, uint64_t cost_ns, struct err *err)
+{
+    const char *why = state->why_no_hits;
+    if (cost_ns > 0 && put(writer, err, "hits.cost_ns", "%" PRIu64, cost_ns) < 0)
+        return -1;
+    if (put(writer, err, "hits.hz", "%" PRIu32, hz) < 0 || put(writer, err, "hits", "%" PRIu64, hits->n) < 0 ||
+        put(writer, err, "hits.unknown", "%" PRIu64, hits->n_unknown) < 0 ||
+        put(writer, err, "hits.kernel", "%s", state->has_kernel_hits ? "included" : "excluded") < 0)
+        return -1;
+    return why == NULL ? 0 : put(writer, err, "hits.failed", "%.*s", (int)strcspn(why, "\n"), why);
+}

@@ -5,6 +5,7 @@
 #define CORE_RECORDER_FACTS_H
 
 #include "core/base/arena.h"
+#include "core/counters/kernel_rings.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
 #include "core/trace/ring.h"
@@ -45,5 +46,9 @@ int facts_write_end(struct trace_writer *writer, const struct segment *segment, 
 
 /* How often the recorder read counters itself, and which threads it could not read. */
 int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);
+
+/* How often it was looked where threads are, or why not. */
+int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
+                     uint32_t hz, uint64_t cost_ns, struct err *err);
 
 #endif

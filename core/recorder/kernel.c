@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-int kernel_open(struct kernel *kernel, struct threads *threads, pid_t pid, bool page_faults, struct err *err)
+int kernel_open(struct kernel *kernel, struct threads *threads, struct hits *hits, pid_t pid,
+                const struct kernel_rings_wish *wish, struct err *err)
 {
     memset(kernel, 0, sizeof *kernel);
     kernel->threads = threads;
-    return kernel_rings_open(&kernel->rings, pid, page_faults, err);
+    kernel->hits = hits;
+    return kernel_rings_open(&kernel->rings, pid, wish, err);
 }
 
 void kernel_close(struct kernel *kernel)
@@ -94,6 +96,7 @@ static void note(struct recorder_thread *thread, const struct kernel_event *even
         break;
     case KERNEL_THREAD_START:
     case KERNEL_PAGE_FAULT:
+    case KERNEL_HIT:
     case KERNEL_LOST:
         break;
     }
@@ -112,6 +115,8 @@ static int take(const struct kernel_event *in, void *context)
             return -1;
         note(thread, in, ticks);
     }
+    if (in->kind == KERNEL_HIT)
+        return hits_add(kernel->hits, thread->info.index, ticks, in->count, in->in_kernel);
     if (in->kind == KERNEL_THREAD_FOUND || in->kind == KERNEL_COMM)
         return 0;
     struct trace_event *out = new_event(kernel);

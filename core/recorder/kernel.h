@@ -6,6 +6,7 @@
 
 #include "core/counters/kernel_rings.h"
 #include "core/recorder/clock.h"
+#include "core/recorder/hits.h"
 #include "core/recorder/threads.h"
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 struct kernel {
     struct kernel_rings *rings; /* owned; NULL: not available */
     struct threads *threads;    /* borrowed */
+    struct hits *hits;          /* borrowed: takes up where threads were found */
     struct trace_event *events; /* owned: of this round */
     size_t n_events, room;
     uint64_t latest_ticks;
@@ -24,7 +26,8 @@ struct kernel {
  * Watch all threads of a process, or a child that has not run its command yet.  Returns 0; or -1 with *err set, and
  * then the recording has to do without.
  */
-int kernel_open(struct kernel *kernel, struct threads *threads, pid_t pid, bool page_faults, struct err *err);
+int kernel_open(struct kernel *kernel, struct threads *threads, struct hits *hits, pid_t pid,
+                const struct kernel_rings_wish *wish, struct err *err);
 void kernel_close(struct kernel *kernel);
 
 /*

@@ -74,6 +74,16 @@ static int tell_kernel(const struct recorder *r, struct err *err)
     return observer->kernel(observer->context, r->kernel.events, r->kernel.n_events, err);
 }
 
+/* Those that have waited, or all. */
+static int write_hits(struct recorder *r, bool is_last, struct err *err)
+{
+    uint64_t until_ns = r->latest.monotonic_ns - HITS_WAIT_NS;
+    uint64_t until_ticks = r->latest.monotonic_ns - r->first.monotonic_ns < HITS_WAIT_NS
+                               ? 0
+                               : clock_ticks(until_ns, &r->latest, &r->first, &r->latest);
+    return hits_write(&r->hits, r->writer, r->latest.monotonic_ns, until_ticks, is_last, err);
+}
+
 /* One round, in the order that the trace promises.  *n_words: how much there was. */
 static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
@@ -82,9 +92,10 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
         kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
-        tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
-        threads_write(&r->threads, r->writer, err) < 0 || readings_write(&r->readings, r->writer, err) < 0 ||
-        drain_methods(&r->drain, r->writer, err) < 0 || drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
+        write_hits(r, false, err) < 0 || tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 ||
+        readings_follow(&r->readings, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
+        readings_write(&r->readings, r->writer, err) < 0 || drain_methods(&r->drain, r->writer, err) < 0 ||
+        drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
         return -1;
     return flush(r, err);
 }
@@ -112,7 +123,7 @@ static int meet_agent(struct recorder *r, struct err *err)
         return rc;
     r->connected = true;
     if (r->plan->pid == 0) {
-        r->target = r->kernel.pid = r->session.peer_pid;
+        r->target = r->kernel.pid = r->hits.pid = r->session.peer_pid;
         r->drain.pid = r->drain.inner_pid = r->target;
     }
     return name_threads(r, err) < 0 ? -1 : facts_write_target(r->writer, r->target, r->session.jvm, r->plan->argv, err);
@@ -221,6 +232,7 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .start_ns = r->first.monotonic_ns,
                                       .process_cpu_ns = r->cpu_ns - r->cpu_start_ns,
                                       .own_cpu_ns = recorder_own_cpu_ns() - r->own_cpu_start_ns,
+                                      .hits_cpu_ns = r->hits.n * r->hit_cost_ns,
                                       .n_records = trace_writer_records(r->writer),
                                       .n_lost = drain_n_lost(&r->drain),
                                       .n_columns = r->session.n_counters,
@@ -292,6 +304,16 @@ static struct facts_cpu cpu_times(const struct recorder *r, const struct recorde
     return cpu;
 }
 
+static int write_hits_facts(const struct recorder *r, struct err *err)
+{
+    struct kernel_rings_state state = { .why_no_hits = r->offcpu + strlen("none: ") };
+    if (r->plan->hits_hz == 0)
+        return 0;
+    if (r->kernel.rings != NULL)
+        kernel_rings_state(r->kernel.rings, &state);
+    return facts_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, err);
+}
+
 /* The last round, the final facts, the END chunk. */
 static int finish_trace(struct recorder *r, struct err *err)
 {
@@ -302,7 +324,8 @@ static int finish_trace(struct recorder *r, struct err *err)
     struct recorder_status status = status_of(r);
     struct facts_cpu cpu = cpu_times(r, &status);
     if (link_finish(&r->link, &status, err) < 0 ||
-        kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
+        kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 || write_hits(r, true, err) < 0 ||
+        hits_write_symbols(&r->hits, r->plan->symbols, r->writer, err) < 0 || write_hits_facts(r, err) < 0 ||
         facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
         facts_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
@@ -359,6 +382,10 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->readings_ns = r->readings.spent_ns;
     summary->n_without_readings = r->readings.n_without;
     snprintf(summary->readings_why, sizeof summary->readings_why, "%s", r->readings.why);
+    struct kernel_rings_state rings = { .why_no_hits = NULL };
+    if (r->plan->hits_hz > 0 && r->kernel.rings != NULL)
+        kernel_rings_state(r->kernel.rings, &rings);
+    snprintf(summary->no_hits, sizeof summary->no_hits, "%.480s", rings.why_no_hits == NULL ? "" : rings.why_no_hits);
     snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
     struct err why;
@@ -372,6 +399,7 @@ static void close_all(struct recorder *r)
     if (r->hurries) /* the next recording's program would inherit it */
         setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
+    hits_free(&r->hits);
     readings_close(&r->readings);
     drain_free(&r->drain);
     link_free(&r->link);

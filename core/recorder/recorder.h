@@ -10,6 +10,7 @@
 
 #include "core/base/err.h"
 #include "core/counters/events.h"
+#include "core/recorder/hits.h"
 #include "core/recorder/link.h"
 #include "core/trace/trace.h"
 
@@ -42,6 +43,8 @@ struct recorder_plan {
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;
     uint64_t ring_bytes;
+    uint32_t hits_hz; /* how often to look where a thread is, per second on a CPU; 0: not at all */
+    const struct recorder_symbols *symbols;   /* names functions of files; borrowed, or NULL: nobody does */
     FILE *progress;                           /* where to report, or NULL */
     bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */
     bool is_live;                             /* nothing gets probes before the observer asks for it */
@@ -63,6 +66,7 @@ struct recorder_summary {
     char readings_why[256];
     char perf_map_why[512]; /* why there is no file of names for perf, or an incomplete one, or "" */
     char offcpu[512];       /* "perf", or "none: reason" */
+    char no_hits[512];      /* why it was not looked where threads are, though it should, or "" */
     char warning[512];      /* what went wrong after the recording itself, or "" */
 };
 

@@ -1,5 +1,6 @@
 #include "core/recorder/recorder_state.h"
 
+#include "core/counters/hit_cost.h"
 #include "core/jvm/attach.h"
 #include "core/recorder/bring_agent.h"
 #include "core/recorder/facts.h"
@@ -58,12 +59,17 @@ static void open_kernel(struct recorder *r)
 {
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
-    if (kernel_open(&r->kernel, &r->threads, pid, wants_page_faults(r->plan), &why) == 0)
+    const struct kernel_rings_wish wish = { wants_page_faults(r->plan), r->plan->hits_hz };
+    if (kernel_open(&r->kernel, &r->threads, &r->hits, pid, &wish, &why) == 0)
         snprintf(r->offcpu, sizeof r->offcpu, "perf");
     else
         snprintf(r->offcpu, sizeof r->offcpu, "none: %.480s", why.text);
+    struct kernel_rings_state state = { .has_hits = false };
+    if (r->kernel.rings != NULL)
+        kernel_rings_state(r->kernel.rings, &state);
+    r->hit_cost_ns = state.has_hits ? kernel_hit_cost_ns() : 0;
     r->drain.kernel_tells_ends = r->kernel.rings != NULL;
-    r->kernel.pid = r->plan->pid;
+    r->kernel.pid = r->hits.pid = r->plan->pid;
 }
 
 /* A footnote: the reason alone, without the event's name in front and the next step behind. */
@@ -260,6 +266,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
 {
     const struct recorder_plan *plan = r->plan;
     threads_init(&r->threads);
+    hits_init(&r->hits);
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
     if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)
         return -1;

@@ -5,6 +5,7 @@
 #define CORE_RECORDER_RECORDER_STATE_H
 
 #include "core/recorder/drain.h"
+#include "core/recorder/hits.h"
 #include "core/recorder/kernel.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/link_state.h"
@@ -25,6 +26,7 @@ struct recorder {
     struct drain drain;
     struct recorder_link link;
     struct kernel kernel;
+    struct hits hits;
     struct readings readings;
     struct trace_writer *writer;
     struct clock_point first, latest;
@@ -39,6 +41,7 @@ struct recorder {
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
     uint64_t own_cpu_start_ns;
     uint64_t stolen_start_ns; /* of the machine; TRACE_UNKNOWN: not told */
+    uint64_t hit_cost_ns;     /* of the program's CPU time; 0: not known */
     double instrument_ms, longest_pause_ms;
     int niceness; /* before it hurried */
     bool hurries;

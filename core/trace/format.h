@@ -18,7 +18,7 @@
 #define FILE_MAGIC_BYTES  8
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
-#define FORMAT_MINOR      0 /* additions that an older reader may ignore */
+#define FORMAT_MINOR      1 /* additions that an older reader may ignore: 1 has PLACES and HITS */
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -37,7 +37,9 @@ enum chunk_type {
     CHUNK_END = 8,
     CHUNK_READINGS = 9,
     CHUNK_CONTROL = 10,
-    CHUNK_JIT = 11
+    CHUNK_JIT = 11,
+    CHUNK_PLACES = 12,
+    CHUNK_HITS = 13
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */
@@ -54,6 +56,8 @@ enum record_virtual { VIRTUAL_RESUME = 0, VIRTUAL_MOUNT = 1, VIRTUAL_UNMOUNT = 2
 #define TAG_BITS        2
 #define KERNEL_TAG_BITS 3 /* of a kernel event's first number: the kind, counted from TRACE_CPU_IN; CONTROL: _ARMED */
 
+#define HIT_FLAG_KERNEL         1 /* of a hit's first number; the rest of it is ticks */
+#define HIT_FLAG_BITS           1
 #define METHOD_FLAG_LOOP        1
 #define THREAD_FLAG_RING        1
 #define COUNTER_FLAG_IN_RECORDS 1

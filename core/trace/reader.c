@@ -222,12 +222,29 @@ static bool get_control(struct trace_reader *reader, struct trace_event *event)
     return true;
 }
 
+static bool get_hit(struct trace_reader *reader, struct trace_event *event)
+{
+    uint64_t delta, thread, place;
+    reader->at = number_get(number_get(number_get(reader->at, &delta), &thread), &place);
+    if (reader->at > reader->end || thread > THREAD_INDEX_MAX || place >= PLACE_NUMBERS_MAX)
+        return false;
+    reader->ticks += delta >> HIT_FLAG_BITS;
+    *event = (struct trace_event){ .kind = delta & HIT_FLAG_KERNEL ? TRACE_KERNEL_HIT : TRACE_HIT,
+                                   .thread = (uint32_t)thread,
+                                   .ticks = reader->ticks,
+                                   .count = place };
+    table_name(&reader->tables.threads, event->thread);
+    return true;
+}
+
 static bool get_event(struct trace_reader *reader, struct trace_event *event)
 {
     if (LIKELY(reader->type == CHUNK_RECORDS))
         return get_record(reader, event);
     if (reader->type == CHUNK_KERNEL)
         return get_kernel(reader, event);
+    if (reader->type == CHUNK_HITS)
+        return get_hit(reader, event);
     return reader->type == CHUNK_CONTROL ? get_control(reader, event) : get_reading(reader, event);
 }
 
@@ -255,7 +272,7 @@ static int make_stack(struct trace_reader *reader)
     return 0;
 }
 
-/* Go on with the events of a KERNEL, RECORDS, READINGS or CONTROL chunk. */
+/* Go on with the events of a KERNEL, RECORDS, READINGS, CONTROL or HITS chunk. */
 static enum tables_result begin_events(struct trace_reader *reader)
 {
     const struct chunk *chunk = &reader->chunk;
@@ -295,11 +312,13 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_THREADS:
     case CHUNK_METHODS:
     case CHUNK_JIT:
+    case CHUNK_PLACES:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:
     case CHUNK_READINGS:
     case CHUNK_CONTROL:
+    case CHUNK_HITS:
         return begin_events(reader);
     case CHUNK_END:
         reader->end_ticks = cursor_u64le(&c);

@@ -201,6 +201,15 @@ static enum tables_result take_jit(struct tables *tables, struct cursor *c)
     return TABLES_OK;
 }
 
+static enum tables_result take_place(struct tables *tables, struct cursor *c)
+{
+    if (places_get(c, &tables->place) < 0)
+        return TABLES_DAMAGED;
+    if (tables->listener.place != NULL)
+        tables->listener.place(tables->listener.context, &tables->place);
+    return TABLES_OK;
+}
+
 static enum tables_result take_entry(struct tables *tables, enum chunk_type type, struct cursor *c,
                                      const struct trace_method **before)
 {
@@ -217,6 +226,8 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_method(tables, c, before);
     case CHUNK_JIT:
         return take_jit(tables, c);
+    case CHUNK_PLACES:
+        return take_place(tables, c);
     default:
         return TABLES_DAMAGED;
     }

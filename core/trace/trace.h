@@ -13,6 +13,7 @@
 
 #include "core/base/err.h"
 #include "core/trace/jit_events.h"
+#include "core/trace/places.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,10 +47,13 @@ enum trace_kind {
     /* from the recorder; 'thread', 'ticks', 'counters' and 'count' are set */
     TRACE_COUNTS, /* it read the thread's counters from outside; 'count' is the series, see trace_write_counts */
     /* from the recorder; 'ticks' is set: what it did to the program */
-    TRACE_ARMED,    /* the probes of 'method' record from now on; at first they do */
-    TRACE_DISARMED, /* they do no more */
-    TRACE_PAUSE,    /* all threads stood still for 'count' ns at most, so that classes could be changed */
-    TRACE_RECOVERED /* the JVM's compilers were as busy as before, 'count' ns after the pause */
+    TRACE_ARMED,     /* the probes of 'method' record from now on; at first they do */
+    TRACE_DISARMED,  /* they do no more */
+    TRACE_PAUSE,     /* all threads stood still for 'count' ns at most, so that classes could be changed */
+    TRACE_RECOVERED, /* the JVM's compilers were as busy as before, 'count' ns after the pause */
+    /* from the kernel's clock; 'thread', 'ticks' and 'count', a place's number, are set: where it was found */
+    TRACE_HIT,
+    TRACE_KERNEL_HIT /* the kernel worked for it, called from that place */
 };
 
 struct trace_event {
@@ -151,6 +155,12 @@ int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint
 /* What the JIT compiler did with a method: its event as the agent's log has it. */
 int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err);
 
+/* What a place is that hits name, or what it takes to name it; before them. */
+int trace_write_place(struct trace_writer *writer, const struct place_entry *entry, struct err *err);
+
+/* Events of the kinds HIT and KERNEL_HIT, sorted by ticks. */
+int trace_write_hits(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err);
+
 /* Write out all pending chunks, so that they survive a kill of the recorder. */
 int trace_writer_flush(struct trace_writer *writer, struct err *err);
 
@@ -191,6 +201,7 @@ struct trace_listener {
     void (*thread)(void *context, const struct trace_thread *thread);
     void (*method)(void *context, const struct trace_method *method);
     void (*jit)(void *context, const struct jit_event *event);
+    void (*place)(void *context, const struct place_entry *entry);
 };
 
 void trace_listen(struct trace_reader *reader, const struct trace_listener *listener);

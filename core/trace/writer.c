@@ -15,8 +15,10 @@
 #define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
 #define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
 #define PENDING_TARGET   ((size_t)64 * 1024)
-#define N_PENDING        (CHUNK_JIT + 1)
+#define N_PENDING        (CHUNK_HITS + 1)
 #define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
+
+_Static_assert(PLACE_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a place has room");
 
 struct trace_writer {
     int fd;
@@ -25,9 +27,9 @@ struct trace_writer {
     struct err error; /* the first one, when failed */
     uint64_t n_bytes, n_records;
     bool have_counters;
-    size_t n_columns;                                    /* values of a reading; the encoder knows those of a record */
-    uint64_t kernel_ticks, reading_ticks, control_ticks; /* of the latest pending one */
-    uint64_t *last_ticks;                                /* by thread index: of its latest record */
+    size_t n_columns; /* values of a reading; the encoder knows those of a record */
+    uint64_t kernel_ticks, reading_ticks, control_ticks, hit_ticks; /* of the latest pending one */
+    uint64_t *last_ticks;                                           /* by thread index: of its latest record */
     size_t n_last_ticks;
     size_t out_used;
     size_t pending_used[N_PENDING]; /* by chunk type: they are written in the order of the types */
@@ -339,6 +341,50 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
         if (put_event(writer, CHUNK_CONTROL, &writer->control_ticks, events[i].ticks,
                       (unsigned)(events[i].kind - TRACE_ARMED), of_method ? events[i].method : events[i].count,
                       err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int trace_write_place(struct trace_writer *writer, const struct place_entry *entry, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    struct sink s = begin(writer, CHUNK_PLACES);
+    places_put(&s, entry);
+    return s.full ? err_set(err, "a place is too long for a trace") : finish(writer, CHUNK_PLACES, &s, err);
+}
+
+static int put_hit(struct trace_writer *writer, const struct trace_event *event, struct err *err)
+{
+    bool is_first = writer->pending_used[CHUNK_HITS] == 0;
+    bool fits = event->ticks >= writer->hit_ticks && event->ticks - writer->hit_ticks <= KERNEL_DELTA_MAX;
+    if (!is_first && !fits && put_pending(writer, err) < 0)
+        return -1;
+    struct sink s = begin(writer, CHUNK_HITS);
+    if (writer->pending_used[CHUNK_HITS] == 0) {
+        sink_u64le(&s, event->ticks);
+        writer->hit_ticks = event->ticks;
+    }
+    sink_number(&s, (event->ticks - writer->hit_ticks) << HIT_FLAG_BITS |
+                        (event->kind == TRACE_KERNEL_HIT ? HIT_FLAG_KERNEL : 0));
+    sink_number(&s, event->thread);
+    sink_number(&s, event->count);
+    writer->hit_ticks = event->ticks;
+    return finish(writer, CHUNK_HITS, &s, err);
+}
+
+int trace_write_hits(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
+{
+    if (check(writer, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (events[i].kind != TRACE_HIT && events[i].kind != TRACE_KERNEL_HIT)
+            return err_set(err, "event kind %d is no hit", (int)events[i].kind);
+        if (events[i].thread > THREAD_INDEX_MAX || events[i].count >= PLACE_NUMBERS_MAX)
+            return err_set(err, "thread index %u is above %u, or there are too many places", events[i].thread,
+                           THREAD_INDEX_MAX);
+        if (put_hit(writer, &events[i], err) < 0)
             return -1;
     }
     return 0;

@@ -4,6 +4,7 @@
  */
 #include "core/trace/reader.h"
 #include "phases/jit_shape.h"
+#include "symbolize/hit_places.h"
 #include "test/fuzz/repair.h"
 
 #include <stdlib.h>
@@ -16,10 +17,16 @@ static void hold(bool condition)
         abort();
 }
 
+struct listening {
+    struct jit_shapes *shapes;
+    struct hit_places *places;
+    uint32_t place;
+};
+
 /* What the JIT compiler did is decoded as it comes, and made sense of. */
 static void hear_jit(void *context, const struct jit_event *event)
 {
-    struct jit_shapes **shapes = context;
+    struct jit_shapes **shapes = &((struct listening *)context)->shapes;
     struct jit_shape shape;
     struct err err;
     hold(event->method < JIT_MAX_METHODS && event->n_inlined <= JIT_MAX_INLINED);
@@ -29,22 +36,46 @@ static void hear_jit(void *context, const struct jit_event *event)
         hold(shape.n_callers_lost <= shape.n_callers && shape.n_callees_lost <= shape.n_callees);
 }
 
+/* Places are decoded as they come, and made sense of; nothing is read from files that a trace names. */
+static void hear_place(void *context, const struct place_entry *entry)
+{
+    struct listening *listening = context;
+    hold(entry->number < PLACE_NUMBERS_MAX && entry->n_frames <= PLACE_FRAMES_MAX && entry->path.n <= PLACE_TEXT_BYTES);
+    if (entry->kind != PLACE_FILE)
+        hit_places_hear(listening->places, entry);
+    if (entry->kind >= PLACE_IN_FILE)
+        listening->place = entry->number;
+}
+
+static void make_sense(const struct listening *listening)
+{
+    struct hit_place place;
+    struct err err;
+    if (hit_places_find(listening->places, listening->place, &place, &err) == 0)
+        hold(hit_places_function(listening->places, place.function)->kind < HIT_KINDS);
+}
+
 static void read_all(const uint8_t *bytes, size_t n, bool salvage)
 {
     struct trace_reader *reader;
     struct trace_event event;
-    struct jit_shapes *shapes = NULL;
-    const struct trace_listener listener = { .context = &shapes, .jit = hear_jit };
+    struct listening listening = { .shapes = NULL };
+    const struct trace_listener listener = { .context = &listening, .jit = hear_jit, .place = hear_place };
     struct err err;
     uint64_t sum = 0, n_events = 0;
     int rc;
-    if (trace_open_bytes(&reader, bytes, n, "fuzz", salvage, &err) < 0)
+    if (hit_places_open(&listening.places, &err) < 0 ||
+        trace_open_bytes(&reader, bytes, n, "fuzz", salvage, &err) < 0) {
+        hit_places_close(listening.places);
         return;
+    }
     trace_listen(reader, &listener);
     while ((rc = trace_next(reader, &event, &err)) > 0) {
         n_events++;
-        hold(event.kind <= TRACE_RECOVERED);
-        hold(event.kind == TRACE_KERNEL_LOST || event.kind >= TRACE_ARMED || event.thread < trace_n_threads(reader));
+        hold(event.kind <= TRACE_KERNEL_HIT);
+        hold(event.kind < TRACE_HIT || event.count < PLACE_NUMBERS_MAX);
+        hold(event.kind == TRACE_KERNEL_LOST || (event.kind >= TRACE_ARMED && event.kind < TRACE_HIT) ||
+             event.thread < trace_n_threads(reader));
         hold(event.kind > TRACE_OPEN || event.method < trace_n_methods(reader));
         hold((event.kind != TRACE_MOUNT && event.kind != TRACE_UNMOUNT) || event.count < 1u << 20);
         hold((event.kind > TRACE_GAP && event.kind != TRACE_COUNTS) || event.counters != NULL ||
@@ -60,7 +91,9 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
     }
     hold(sum != 0xfeedfeedfeedfeed); /* so that the sum is needed */
     trace_close(reader);
-    jit_shapes_close(shapes);
+    make_sense(&listening);
+    hit_places_close(listening.places);
+    jit_shapes_close(listening.shapes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

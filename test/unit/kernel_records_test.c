@@ -100,6 +100,38 @@ static void test_decoding(void)
     CHECK("other records are passed over", kernel_record_decode(record, n, &event) == 0);
 }
 
+/* The fields of a sample, the ABI of the registers, and the one. */
+static size_t make_hit(uint8_t *out, uint16_t misc, uint64_t abi, uint64_t address)
+{
+    struct sink s = sink_into(out, 256);
+    sink_u32le(&s, PERF_RECORD_SAMPLE);
+    sink_u16le(&s, misc);
+    sink_u16le(&s, abi == PERF_SAMPLE_REGS_ABI_NONE ? 48 : 56);
+    put_id(&s, 71, 5000);
+    sink_u64le(&s, abi);
+    if (abi != PERF_SAMPLE_REGS_ABI_NONE)
+        sink_u64le(&s, address);
+    return (size_t)(s.at - out);
+}
+
+static void test_hits(void)
+{
+    uint8_t record[256];
+    struct kernel_event event;
+    size_t n = make_hit(record, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x7f0012345678);
+    CHECK("a hit in user space: whose, when, where",
+          kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_HIT && event.tid == 71 &&
+              event.pid == 70 && event.time_ns == 5000 && event.event_id == 0x1d && event.count == 0x7f0012345678 &&
+              !event.in_kernel);
+    CHECK("one byte less is refused", kernel_record_decode(record, n - 1, &event) == -1);
+    n = make_hit(record, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_64, 0x7f0012345678);
+    CHECK("one in the kernel has the address that it was called from",
+          kernel_record_decode(record, n, &event) == 1 && event.in_kernel && event.count == 0x7f0012345678);
+    n = make_hit(record, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_NONE, 0);
+    CHECK("one without user space has none",
+          kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_HIT && event.count == KERNEL_UNKNOWN);
+}
+
 struct times {
     uint64_t ns[64];
     size_t n, stop_at;
@@ -165,6 +197,7 @@ int main(void)
 {
     test_switches();
     test_decoding();
+    test_hits();
     test_ring();
     return tap_done();
 }

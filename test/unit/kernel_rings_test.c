@@ -53,7 +53,7 @@ static void test_refusals(void)
         struct kernel_rings *rings;
         struct err err = { "" };
         refusal = refusals[i].error;
-        int rc = kernel_rings_open(&rings, getpid(), true, &err);
+        int rc = kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ .page_faults = true }, &err);
         if (!CHECK(refusals[i].claim, rc == -1 && rings == NULL && strstr(err.text, refusals[i].text) != NULL &&
                                           strstr(err.text, "\n  next: ") != NULL))
             printf("# is '%s'\n", err.text);
@@ -66,13 +66,118 @@ static void test_refusals(void)
               last_attr.sample_type == KERNEL_SAMPLE_TYPE && last_pid == getpid());
     struct kernel_rings *rings;
     struct err err = { "" };
-    kernel_rings_open(&rings, getpid(), false, &err);
+    kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ 0 }, &err);
     CHECK("without page faults it is the dummy event",
           last_attr.config == PERF_COUNT_SW_DUMMY && last_attr.sample_period == 0 && last_attr.context_switch == 1);
     counters_perf_open_replace(NULL);
     CHECK("a process that is not there is named",
-          kernel_rings_open(&rings, 0x3ffffff, false, &err) == -1 &&
+          kernel_rings_open(&rings, 0x3ffffff, &(struct kernel_rings_wish){ 0 }, &err) == -1 &&
               strstr(err.text, "no process has the number 67108863\n  next: ") == err.text);
+}
+
+/* ---- where threads are ---- */
+
+/* As the kernel does at perf_event_paranoid 2, or (with refusal) one that has no such clock. */
+static int refuse_kernel_hits(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+    if (attr->config == PERF_COUNT_SW_CPU_CLOCK) {
+        last_attr = *attr;
+        errno = refusal != 0 ? refusal : EACCES;
+        if (refusal != 0 || !attr->exclude_kernel)
+            return -1;
+    }
+    attr->exclude_kernel = 1;
+    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+}
+
+struct seen_hits {
+    uint64_t n, n_in_spin, n_in_kernel, n_no_address;
+};
+
+static void spin_here(void);
+
+static int take_hit(const struct kernel_event *event, void *context)
+{
+    struct seen_hits *seen = context;
+    uint64_t start = (uint64_t)(uintptr_t)spin_here;
+    if (event->kind != KERNEL_HIT)
+        return 0;
+    seen->n++;
+    seen->n_in_kernel += event->in_kernel;
+    seen->n_in_spin += event->count - start < 4096;
+    seen->n_no_address += event->count == KERNEL_UNKNOWN;
+    return 0;
+}
+
+/* 300 ms of this thread's time. */
+__attribute__((noinline)) static void spin_here(void)
+{
+    struct timespec now = { 0, 0 };
+    volatile uint64_t sum = 0;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    int64_t end_ms = now.tv_sec * 1000 + now.tv_nsec / 1000000 + 300;
+    while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < end_ms) {
+        for (uint64_t i = 0; i < 2000000; i++)
+            sum = sum + i;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    }
+}
+
+static void test_hits(void)
+{
+    const struct kernel_rings_wish wish = { .hits_hz = 1000 };
+    struct kernel_rings *rings;
+    struct kernel_rings_state state;
+    struct seen_hits seen = { .n = 0 };
+    struct err err = { "" };
+    if (kernel_rings_open(&rings, getpid(), &wish, &err) < 0) {
+        SKIP("where threads are", "no perf events here");
+        return;
+    }
+    kernel_rings_state(rings, &state);
+    spin_here();
+    kernel_rings_drain(rings, KERNEL_UNKNOWN, take_hit, &seen, &err);
+    kernel_rings_close(rings);
+    printf("# %" PRIu64 " hits, %" PRIu64 " in the function, %" PRIu64 " in the kernel\n", seen.n, seen.n_in_spin,
+           seen.n_in_kernel);
+    if (!state.has_hits) {
+        SKIP("300 ms of a thread are about 300 hits", state.why_no_hits);
+        return;
+    }
+    CHECK("300 ms of a thread are about 300 hits, whatever the machine", seen.n > 250 && seen.n < 360);
+    CHECK("nine tenths of them in the function that takes the time",
+          seen.n_in_spin + (state.has_kernel_hits ? 0 : 30) > seen.n * 9 / 10 && seen.n_no_address == 0);
+}
+
+static void test_refused_hits(void)
+{
+    const struct kernel_rings_wish wish = { .hits_hz = 100 };
+    struct kernel_rings *rings;
+    struct kernel_rings_state state;
+    struct err err = { "" };
+    counters_perf_open_replace(refuse_kernel_hits);
+    refusal = 0;
+    if (kernel_rings_open(&rings, getpid(), &wish, &err) == 0) {
+        kernel_rings_state(rings, &state);
+        CHECK("where the kernel may not be looked into, hits are of user space",
+              state.has_hits && !state.has_kernel_hits && last_attr.exclude_kernel == 1);
+        CHECK("so many ns of a CPU apart, with the instruction pointer",
+              last_attr.sample_period == 10000000 && last_attr.sample_type == KERNEL_HIT_TYPE &&
+                  last_attr.sample_regs_user == KERNEL_HIT_REGISTERS && last_attr.inherit == 1);
+        kernel_rings_close(rings);
+    } else {
+        SKIP("hits of user space", "no perf events here");
+    }
+    refusal = ENOENT;
+    if (kernel_rings_open(&rings, getpid(), &wish, &err) == 0) {
+        kernel_rings_state(rings, &state);
+        CHECK("where there are none, the rest is recorded, and it is said why",
+              !state.has_hits && state.why_no_hits != NULL && strstr(state.why_no_hits, "cannot sample where") != NULL);
+        kernel_rings_close(rings);
+    } else {
+        SKIP("a recording without hits", "no perf events here");
+    }
+    counters_perf_open_replace(NULL);
 }
 
 /* ---- a child that knows what it does ---- */
@@ -282,7 +387,7 @@ static void test_child(void)
     if (pid == 0)
         be_child();
     wait_until(&child->n_ready, N_OLD);
-    if (kernel_rings_open(&rings, pid, true, &err) < 0) {
+    if (kernel_rings_open(&rings, pid, &(struct kernel_rings_wish){ .page_faults = true }, &err) < 0) {
         err.text[strcspn(err.text, "\n")] = '\0';
         SKIP("the records of a child's threads", err.text);
         kill(pid, SIGKILL);
@@ -413,7 +518,7 @@ static void test_storm(void)
     if (pid == 0)
         be_storm();
     wait_until(&child->n_ready, 1);
-    if (pid < 0 || kernel_rings_open(&rings, pid, false, &err) < 0) {
+    if (pid < 0 || kernel_rings_open(&rings, pid, &(struct kernel_rings_wish){ 0 }, &err) < 0) {
         err.text[strcspn(err.text, "\n")] = '\0';
         SKIP("threads born during the start are recorded", err.text);
     } else {
@@ -439,6 +544,8 @@ static void test_storm(void)
 int main(void)
 {
     test_refusals();
+    test_refused_hits();
+    test_hits();
     test_child();
     test_storm();
     return tap_done();

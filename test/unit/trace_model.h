@@ -119,7 +119,12 @@ static inline void see_event(struct seen *seen, const struct trace_event *event,
 static inline void see_all(struct trace_reader *reader, struct seen *seen, struct err *err)
 {
     memset(seen, 0, sizeof *seen);
-    struct trace_listener listener = { seen, seen_info, seen_clock, seen_counter, seen_thread, seen_method, NULL };
+    struct trace_listener listener = { .context = seen,
+                                       .info = seen_info,
+                                       .clock = seen_clock,
+                                       .counter = seen_counter,
+                                       .thread = seen_thread,
+                                       .method = seen_method };
     struct trace_event event;
     trace_listen(reader, &listener);
     while ((seen->rc = trace_next(reader, &event, err)) > 0)

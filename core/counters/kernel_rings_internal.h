@@ -1,0 +1,52 @@
+/*
+ * Shared by kernel_rings.c and kernel_rings_open.c; nobody else includes it.
+ */
+#ifndef CORE_COUNTERS_KERNEL_RINGS_INTERNAL_H
+#define CORE_COUNTERS_KERNEL_RINGS_INTERNAL_H
+
+#include "core/base/arena.h"
+#include "core/base/map.h"
+#include "core/counters/kernel_rings.h"
+
+struct ring {
+    uint32_t cpu;
+    int fd;                            /* the event that owns the ring; one of files */
+    struct perf_event_mmap_page *page; /* owned; NULL before the CPU's first event */
+};
+
+struct thread {
+    int32_t tid;
+    bool ended;          /* and no other has got its number since */
+    uint64_t covered_ns; /* since then all its CPUs are recorded by its own events; KERNEL_UNKNOWN: by inherited ones */
+};
+
+struct kernel_rings {
+    pid_t pid;
+    struct kernel_rings_wish wish;
+    bool inherit_children, user_hits_only;
+    struct err no_hits; /* why, or "" */
+    struct arena arena; /* the maps' keys */
+    struct map owners;  /* event id -> index of the thread it was opened for */
+    struct map by_tid;  /* tid -> index of the latest thread that had it */
+    struct thread *threads;
+    size_t n_threads, threads_capacity;
+    struct ring *rings;
+    size_t n_rings;
+    int *files;
+    size_t n_files, files_capacity;
+    size_t ring_bytes;
+    int half_full;                /* an epoll descriptor over all rings, or -1 */
+    struct kernel_event *pending; /* read but not handed out */
+    size_t n_pending, pending_capacity;
+    uint64_t order, final_ns;
+    struct kernel_rings_state state;
+    uint8_t copy[KERNEL_RECORD_MAX_BYTES];
+};
+
+/* Make room for one more element.  Returns the array, or NULL when there is no memory (the old one stays). */
+void *kernel_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes);
+
+/* Take an event up, to be handed out.  context: the rings.  Returns 0, or -1: no memory. */
+int kernel_rings_keep(const struct kernel_event *event, void *context);
+
+#endif

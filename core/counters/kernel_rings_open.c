@@ -1,0 +1,327 @@
+/*
+ * Opening the events: one of each kind per thread and CPU, all of a CPU's writing into one ring.
+ */
+#include "core/counters/kernel_rings_internal.h"
+
+#include "core/counters/perf_open.h"
+#include "core/counters/perf_why.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * 256 KB hold 6,500 switches.  The kernel lets a user pin 516 KB per CPU (perf_event_mlock_kb); the pages of the
+ * agent's counters count against the same sum.
+ */
+#define RING_BYTES     (256 * 1024)
+#define RING_BYTES_MIN (16 * 1024)
+#define SCANS_MAX      16
+#define CPU_MAX        4096
+
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* "0-3,8": one ring for each.  Returns 0, or -1. */
+static int list_cpus(struct kernel_rings *rings)
+{
+    char line[1024] = "0", *at = line;
+    FILE *in = fopen("/sys/devices/system/cpu/online", "re");
+    if (in != NULL) {
+        if (fgets(line, sizeof line, in) == NULL)
+            line[0] = '\0';
+        fclose(in);
+    }
+    rings->rings = calloc(CPU_MAX, sizeof *rings->rings);
+    while (rings->rings != NULL && *at >= '0' && *at <= '9') {
+        unsigned long first = strtoul(at, &at, 10), last = first;
+        if (*at == '-')
+            last = strtoul(at + 1, &at, 10);
+        for (unsigned long cpu = first; cpu <= last && rings->n_rings < CPU_MAX; cpu++)
+            rings->rings[rings->n_rings++] = (struct ring){ .cpu = (uint32_t)cpu, .fd = -1 };
+        at += *at == ',';
+    }
+    return rings->n_rings > 0 ? 0 : -1;
+}
+
+/* What both kinds of events have. */
+static void fill_common(const struct kernel_rings *rings, struct perf_event_attr *attr)
+{
+    memset(attr, 0, sizeof *attr);
+    attr->size = sizeof *attr;
+    attr->type = PERF_TYPE_SOFTWARE;
+    attr->sample_id_all = 1;
+    attr->inherit = 1;
+    attr->inherit_thread = !rings->inherit_children;
+    attr->exclude_hv = 1;
+    attr->use_clockid = 1;
+    attr->clockid = CLOCK_MONOTONIC_RAW;
+    attr->watermark = 1;
+    attr->wakeup_watermark = (uint32_t)(RING_BYTES / 2);
+}
+
+static void fill_attr(const struct kernel_rings *rings, struct perf_event_attr *attr)
+{
+    fill_common(rings, attr);
+    attr->config = PERF_COUNT_SW_DUMMY;
+    if (rings->wish.page_faults) {
+        attr->config = PERF_COUNT_SW_PAGE_FAULTS;
+        attr->sample_period = 1;
+    }
+    attr->sample_type = KERNEL_SAMPLE_TYPE;
+    attr->context_switch = 1;
+    attr->task = 1;
+    attr->comm = 1;
+    attr->exclude_kernel = 1;
+}
+
+/* The CPU clock's period is in ns of the time that the thread has this CPU. */
+static void fill_hits_attr(const struct kernel_rings *rings, struct perf_event_attr *attr)
+{
+    fill_common(rings, attr);
+    attr->config = PERF_COUNT_SW_CPU_CLOCK;
+    attr->sample_period = 1000000000 / rings->wish.hits_hz;
+    attr->sample_type = KERNEL_HIT_TYPE;
+    attr->sample_regs_user = KERNEL_HIT_REGISTERS;
+    attr->exclude_kernel = rings->user_hits_only;
+}
+
+static int open_one(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
+{
+    struct perf_event_attr attr;
+    fill_attr(rings, &attr);
+    int fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && errno == EINVAL && attr.inherit_thread) {
+        /* Linux before 5.13: child processes inherit the event too; their records are filtered out. */
+        rings->inherit_children = true;
+        fill_attr(rings, &attr);
+        fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    }
+    return fd;
+}
+
+static int open_hits(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
+{
+    struct perf_event_attr attr;
+    fill_hits_attr(rings, &attr);
+    int fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 && (errno == EACCES || errno == EPERM) && !rings->user_hits_only) {
+        rings->user_hits_only = true;
+        fill_hits_attr(rings, &attr);
+        fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    }
+    return fd;
+}
+
+/* The CPU's first event gets a ring, as large as the kernel grants; the others write into it.  Returns 0, or -1. */
+static int attach_to_ring(struct kernel_rings *rings, struct ring *ring, int fd)
+{
+    if (ring->page != NULL)
+        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd);
+    for (;;) {
+        size_t size = (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes;
+        void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (mapped != MAP_FAILED) {
+            struct epoll_event half_full = { .events = EPOLLIN };
+            ring->page = mapped;
+            ring->fd = fd;
+            if (rings->half_full >= 0) /* without it, rounds come by time only */
+                epoll_ctl(rings->half_full, EPOLL_CTL_ADD, fd, &half_full);
+            return 0;
+        }
+        bool others = false;
+        for (size_t i = 0; i < rings->n_rings; i++)
+            others |= rings->rings[i].page != NULL;
+        if (errno != EPERM || others || rings->ring_bytes <= RING_BYTES_MIN)
+            return -1;
+        rings->ring_bytes /= 2;
+    }
+}
+
+static const struct counter_code switches = { .type = PERF_TYPE_SOFTWARE,
+                                              .exclude = COUNTER_NO_KERNEL | COUNTER_NO_HYPERVISOR,
+                                              .config = PERF_COUNT_SW_DUMMY };
+
+static int refuse_map(int error, int32_t tid, struct err *err)
+{
+    err_set(err, "cannot map the ring of context switches for thread %d: %s", tid, strerror(error));
+    if (error == EPERM)
+        return err_next(err, "too much memory is pinned by perf rings: run 'sysctl kernel.perf_event_mlock_kb=2048', "
+                             "or raise 'ulimit -l'");
+    return err_next(err, "look for the reason in 'dmesg'");
+}
+
+static const struct counter_code cpu_clock = { .type = PERF_TYPE_SOFTWARE,
+                                               .exclude = COUNTER_NO_KERNEL | COUNTER_NO_HYPERVISOR,
+                                               .config = PERF_COUNT_SW_CPU_CLOCK };
+
+/* The file is ours to close, its records go to the ring, and are known by its id.  Returns 0, or -1 with *err set. */
+static int take_event(struct kernel_rings *rings, struct ring *ring, int fd, uint32_t owner, struct err *err)
+{
+    int32_t tid = rings->threads[owner].tid;
+    uint64_t id = 0;
+    int *files = kernel_rings_grow(rings->files, rings->n_files, &rings->files_capacity, sizeof *files);
+    if (files == NULL) {
+        close(fd);
+        return err_set(err, "no memory for the events of thread %d", tid);
+    }
+    rings->files = files;
+    rings->files[rings->n_files++] = fd;
+    if (attach_to_ring(rings, ring, fd) < 0)
+        return refuse_map(errno, tid, err);
+    if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
+        return err_set(err, "cannot identify the event of thread %d: %s", tid, strerror(errno));
+    if (map_put(&rings->owners, &id, sizeof id, owner) < 0)
+        return err_set(err, "no memory for the events of thread %d", tid);
+    return 0;
+}
+
+/* Without hits the recording goes on: no more threads are tried then.  Returns 0, or -1 with *err set. */
+static int open_hits_on_cpu(struct kernel_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
+{
+    int32_t tid = rings->threads[owner].tid;
+    if (rings->wish.hits_hz == 0 || rings->no_hits.text[0] != '\0')
+        return 0;
+    int fd = open_hits(rings, tid, ring->cpu);
+    if (fd >= 0)
+        return take_event(rings, ring, fd, owner, err);
+    if (errno == ESRCH || errno == ENODEV)
+        return 0;
+    int error = errno;
+    err_set(&rings->no_hits, "cannot sample where thread %d is", tid);
+    perf_why(error, &cpu_clock, tid, &rings->no_hits);
+    return 0;
+}
+
+/* One thread on one CPU.  Returns 0 (also when the CPU went offline), 1 when the thread has ended, or -1. */
+static int open_on_cpu(struct kernel_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
+{
+    int32_t tid = rings->threads[owner].tid;
+    int fd = open_one(rings, tid, ring->cpu);
+    if (fd < 0 && (errno == ESRCH || errno == ENODEV))
+        return errno == ESRCH;
+    if (fd < 0) {
+        int error = errno;
+        err_set(err, "cannot record the context switches of thread %d", tid);
+        return perf_why(error, &switches, tid, err);
+    }
+    if (take_event(rings, ring, fd, owner, err) < 0)
+        return -1;
+    return open_hits_on_cpu(rings, ring, owner, err);
+}
+
+static void read_comm(pid_t pid, int32_t tid, char name[KERNEL_NAME_BYTES])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, tid);
+    memset(name, 0, KERNEL_NAME_BYTES);
+    FILE *in = fopen(path, "re");
+    if (in == NULL)
+        return;
+    size_t n = fread(name, 1, KERNEL_NAME_BYTES - 1, in);
+    name[n] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+    fclose(in);
+}
+
+/* Returns 0 (also when it has ended meanwhile), or -1. */
+static int cover_thread(struct kernel_rings *rings, int32_t tid, struct err *err)
+{
+    struct thread *threads =
+        kernel_rings_grow(rings->threads, rings->n_threads, &rings->threads_capacity, sizeof *rings->threads);
+    if (threads == NULL || map_put(&rings->by_tid, &tid, sizeof tid, (uint32_t)rings->n_threads) < 0)
+        return err_set(err, "no memory for thread %d", tid);
+    rings->threads = threads;
+    uint32_t owner = (uint32_t)rings->n_threads++;
+    threads[owner] = (struct thread){ .tid = tid, .covered_ns = KERNEL_UNKNOWN };
+    for (size_t i = 0; i < rings->n_rings; i++) {
+        int rc = open_on_cpu(rings, &rings->rings[i], owner, err);
+        if (rc != 0)
+            return rc < 0 ? -1 : 0;
+    }
+    struct kernel_event found = { .kind = KERNEL_THREAD_FOUND, .pid = rings->pid, .tid = tid, .by_tid = tid };
+    read_comm(rings->pid, tid, found.name);
+    found.time_ns = threads[owner].covered_ns = kernel_now_ns();
+    if (kernel_thread_cpu_ns(rings->pid, tid, &found.count) < 0)
+        found.count = KERNEL_UNKNOWN;
+    rings->state.n_threads_found++;
+    return kernel_rings_keep(&found, rings) == 0 ? 0 : err_set(err, "no memory for thread %d", tid);
+}
+
+/* Cover the threads that are not yet.  Returns how many there were, or -1. */
+static int scan_threads(struct kernel_rings *rings, struct err *err)
+{
+    char path[32];
+    int n_new = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)rings->pid);
+    DIR *dir = opendir(path);
+    if (dir == NULL)
+        return err_set(err, "no process has the number %d", (int)rings->pid),
+               err_next(err, "look for the JVM's with 'ps' or 'jps'");
+    const struct dirent *entry;
+    /* cppcheck-suppress readdirCalled */
+    while (n_new >= 0 && (entry = readdir(dir)) != NULL) {
+        int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
+        if (tid <= 0 || map_get(&rings->by_tid, &tid, sizeof tid) != NULL)
+            continue;
+        n_new = cover_thread(rings, tid, err) < 0 ? -1 : n_new + 1;
+    }
+    closedir(dir);
+    return n_new;
+}
+
+/*
+ * A thread born while its parent was being covered may have inherited events of some CPUs only.  So each thread that a
+ * scan finds gets events of its own, until a scan finds none; all born later have parents that are covered whole.
+ * Records that such a thread then has twice are told apart by the events' ids (is_double).
+ */
+static int cover_all(struct kernel_rings *rings, struct err *err)
+{
+    int n_new = 1;
+    for (int i = 0; n_new > 0 && i < SCANS_MAX; i++)
+        n_new = scan_threads(rings, err);
+    if (n_new < 0)
+        return -1;
+    if (rings->state.n_threads_found > 0)
+        return 0;
+    err_set(err, "process %d ended before its threads could be recorded", (int)rings->pid);
+    return err_next(err, "look for the JVM's with 'ps' or 'jps'");
+}
+
+int kernel_rings_open(struct kernel_rings **out, pid_t pid, const struct kernel_rings_wish *wish, struct err *err)
+{
+    struct kernel_rings *rings = calloc(1, sizeof *rings);
+    *out = NULL;
+    if (rings == NULL)
+        return err_set(err, "no memory for the kernel's rings");
+    rings->pid = pid;
+    rings->wish = *wish;
+    rings->ring_bytes = RING_BYTES;
+    rings->half_full = epoll_create1(EPOLL_CLOEXEC);
+    rings->owners.arena = rings->by_tid.arena = &rings->arena;
+    raise_file_limit();
+    int rc = list_cpus(rings) == 0 ? 0 : err_set(err, "cannot find out which CPUs are online");
+    if (rc == 0)
+        rc = cover_all(rings, err);
+    if (rc < 0) {
+        kernel_rings_close(rings);
+        return -1;
+    }
+    *out = rings;
+    return 0;
+}

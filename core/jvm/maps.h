@@ -1,0 +1,52 @@
+/*
+ * The code of a process: the executable pieces of its address space (/proc/PID/maps).
+ */
+#ifndef CORE_JVM_MAPS_H
+#define CORE_JVM_MAPS_H
+
+#include "core/base/map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct jvm_mapping {
+    uint64_t start, end;
+    uint64_t offset;  /* in the file */
+    const char *path; /* as the process sees it; NULL: of no file; "[vdso]" */
+};
+
+struct jvm_maps {
+    struct arena arena; /* paths */
+    struct map paths;
+    const char **names; /* owned: by the numbers in paths */
+    uint32_t n_names, names_room;
+    struct jvm_mapping *all; /* owned; sorted, they do not overlap */
+    size_t n, room;
+};
+
+void jvm_maps_init(struct jvm_maps *maps);
+void jvm_maps_free(struct jvm_maps *maps);
+
+/*
+ * Read them anew.  Memory of no file that can be executed reaches as far as what is reserved behind it: a JVM makes
+ * more of its code cache usable as it needs it.  Returns 0, or -1: the process is gone, it may not be looked at, or
+ * there is no memory; then what was read before is still there.
+ */
+int jvm_maps_read(struct jvm_maps *maps, pid_t pid);
+
+/* The same from the text of such a file. */
+int jvm_maps_parse(struct jvm_maps *maps, const char *text);
+
+/* The mapping with an address, or NULL. */
+const struct jvm_mapping *jvm_maps_find(const struct jvm_maps *maps, uint64_t address);
+
+/*
+ * The build id of an ELF file, in hexadecimal; "" when it has none.  Returns 0, or -1: there is no such file, or it is
+ * none.
+ */
+#define JVM_BUILD_ID_BYTES 81
+int jvm_build_id(const char *path, char id[JVM_BUILD_ID_BYTES]);
+
+#endif

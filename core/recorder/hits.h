@@ -1,0 +1,77 @@
+/*
+ * Where threads were found: from addresses that the kernel's clock tells to places in the trace.
+ *
+ * An address in a file is one of that file's at once, as long as the process is there.  One in the code that the JVM
+ * makes waits for HITS_WAIT_NS, until the JVM has told what that code is: it tells some ms late.
+ */
+#ifndef CORE_RECORDER_HITS_H
+#define CORE_RECORDER_HITS_H
+
+#include "core/jvm/maps.h"
+#include "core/trace/trace.h"
+
+#define HITS_WAIT_NS UINT64_C(1000000000)
+
+/*
+ * Names functions of a file: for each of the n offsets (in the file, ascending) in a function, 'found' is to be called
+ * once for each such function, with where it begins, its bytes and its name.  Returns where the names are from, in
+ * words for the user, or NULL: there are none.  path: as we see it.
+ */
+typedef int hits_found_fn(void *found_context, uint64_t offset, uint64_t n_bytes, const char *name);
+struct recorder_symbols {
+    void *context;
+    const char *(*name)(void *context, const char *path, const char *build_id, const uint64_t *offsets, size_t n,
+                        hits_found_fn *found, void *found_context);
+};
+
+struct hits_file {
+    const char *path; /* as the process sees it; the maps' */
+    char build_id[JVM_BUILD_ID_BYTES];
+    uint64_t *offsets; /* owned: of its places */
+    size_t n, room;
+};
+
+/* One that waits. */
+struct hit {
+    uint64_t ticks, address;
+    uint32_t thread;
+    uint32_t place; /* HITS_NO_PLACE: not known yet */
+    bool in_kernel;
+};
+
+#define HITS_NO_PLACE UINT32_MAX
+
+struct hits {
+    pid_t pid; /* 0: not known yet */
+    struct arena arena;
+    struct map files;  /* by path */
+    struct map places; /* by what they are */
+    struct jvm_maps maps;
+    uint64_t maps_read_ns; /* when */
+    struct hits_file *all; /* owned */
+    uint32_t n_files, files_room, n_places;
+    struct hit *waiting; /* owned; in the order of their ticks */
+    size_t n_waiting, waiting_room;
+    size_t n_looked; /* of them: their addresses were looked up in the maps */
+    struct place_entry entry;
+    uint64_t n, n_unknown; /* hits; those in no code that is known */
+};
+
+void hits_init(struct hits *hits);
+void hits_free(struct hits *hits);
+
+/* Take one up: address is KERNEL_UNKNOWN for a thread without user space.  Returns 0, or -1: no memory. */
+int hits_add(struct hits *hits, uint32_t thread, uint64_t ticks, uint64_t address, bool in_kernel);
+
+/*
+ * Write those that have waited long enough, or with is_last all.  now_ns: CLOCK_MONOTONIC_RAW; until_ticks: those
+ * before have waited long enough.  Returns 0, or -1 with *err set.
+ */
+int hits_write(struct hits *hits, struct trace_writer *writer, uint64_t now_ns, uint64_t until_ticks, bool is_last,
+               struct err *err);
+
+/* At the end: name the functions in which hits were.  Returns 0, or -1 with *err set. */
+int hits_write_symbols(struct hits *hits, const struct recorder_symbols *symbols, struct trace_writer *writer,
+                       struct err *err);
+
+#endif

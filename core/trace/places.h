@@ -1,0 +1,74 @@
+/*
+ * Where threads were found: the payload of a trace's PLACES chunk.
+ *
+ * A place is what an address of the program was when a thread was found there: an offset in a file (an executable or a
+ * library), or code that the JVM had made.  Symbols name the functions of files, as far as the recorder could find
+ * them: a trace needs no other file to be read.
+ *
+ * An entry is a byte, its kind, then numbers (LEB128; a text is its length and its bytes):
+ *
+ *     0, a file: number, path, build id (hexadecimal, or empty), where its symbols are from (or empty: none were
+ *        looked up)
+ *     1, a symbol: file, offset of its first byte in the file, bytes, name
+ *     2, a method: number, class, name, descriptor, source file (or empty)
+ *     3, a place in a file: number, file, offset
+ *     4, a place in code that the JVM made: number, kind (enum place_code), compiler's tier (0: not known), name (of
+ *        a stub, or empty), n, and n times: method, line (0: not known); the innermost first, each inlined in the next
+ *
+ * What is named was described before; the last entry of a number counts.  The decoder trusts nothing.
+ */
+#ifndef CORE_TRACE_PLACES_H
+#define CORE_TRACE_PLACES_H
+
+#include "core/base/bytes.h"
+
+#define PLACE_NUMBERS_MAX (UINT32_C(1) << 22) /* files, methods, places: numbers are below it */
+#define PLACE_FRAMES_MAX  64u
+#define PLACE_TEXT_BYTES  ((size_t)4096) /* of longer texts, the end is left out */
+#define PLACE_ENTRY_BYTES (4 * PLACE_TEXT_BYTES + 2048)
+
+enum place_kind { PLACE_FILE, PLACE_SYMBOL, PLACE_METHOD, PLACE_IN_FILE, PLACE_IN_CODE };
+
+enum place_code {
+    PLACE_UNKNOWN, /* in no file, and the JVM did not say what it is */
+    PLACE_INTERPRETER,
+    PLACE_STUB,
+    PLACE_COMPILED,
+    PLACE_VDSO, /* the kernel's code in the process */
+    PLACE_CODES
+};
+
+struct place_text {
+    const char *at; /* borrowed, not NUL-terminated */
+    size_t n;
+};
+
+struct place_frame {
+    uint32_t method, line;
+};
+
+struct place_entry {
+    enum place_kind kind;
+    uint32_t number;                                  /* of the file (a symbol's, too), method or place */
+    struct place_text path, build_id, symbols;        /* FILE */
+    struct place_text name;                           /* SYMBOL, METHOD, IN_CODE */
+    struct place_text class_name, descriptor, source; /* METHOD */
+    uint64_t offset, n_bytes;                         /* SYMBOL; the offset of IN_FILE, too */
+    uint32_t file;                                    /* IN_FILE */
+    enum place_code code;                             /* IN_CODE */
+    uint32_t tier, n_frames;
+    struct place_frame frames[PLACE_FRAMES_MAX];
+};
+
+/* Append an entry.  s->full when it does not fit PLACE_ENTRY_BYTES. */
+void places_put(struct sink *s, const struct place_entry *entry);
+
+/* Take the next entry; texts live as long as the cursor's bytes.  Returns 0, or -1 when it is damaged. */
+int places_get(struct cursor *c, struct place_entry *entry);
+
+static inline struct place_text place_text(const char *text)
+{
+    return (struct place_text){ text, strlen(text) };
+}
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * Names of the functions of an ELF file: from its own symbol table (.symtab), else from that of a separate file with
+ * debug information (by build id, then by .gnu_debuglink), else from what it exports (.dynsym).
+ *
+ * What lies between two functions of a table has no name; nothing is guessed.
+ */
+#ifndef SYMBOLIZE_NATIVE_SYMBOLS_H
+#define SYMBOLIZE_NATIVE_SYMBOLS_H
+
+#include "core/base/arena.h"
+#include "core/base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct native_symbols;
+
+struct native_symbol {
+    uint64_t offset, n_bytes; /* in the file */
+    const char *name;         /* as the linker knows it; the symbols' */
+};
+
+/*
+ * path      of the file, as we see it
+ * build_id  in hexadecimal: a file with another one is refused; "" takes any
+ * debug     directories with separate files, parted by colons: "/usr/lib/debug"
+ *
+ * Returns 0, or -1 with *err set: no such file, not ELF, another build.  A file without any symbols is no error.
+ */
+int native_symbols_open(struct native_symbols **symbols, const char *path, const char *build_id, const char *debug,
+                        struct err *err);
+void native_symbols_close(struct native_symbols *symbols);
+
+#define NATIVE_SYMBOLS_DEBUG "/usr/lib/debug"
+
+/* Where they are from, in words: ".symtab", ".symtab of /usr/lib/debug/...", ".dynsym (exported functions only)",
+ * "none". */
+const char *native_symbols_from(const struct native_symbols *symbols);
+size_t native_symbols_n(const struct native_symbols *symbols);
+
+/* The function at an offset in the file, or NULL: there is none, or it has no name. */
+const struct native_symbol *native_symbols_find(const struct native_symbols *symbols, uint64_t offset);
+
+/*
+ * Names of a function in the order of its scopes, as far as its mangled name (Itanium C++ ABI) says them without
+ * templates' arguments and parameters: "G1CollectedHeap::do_collection_pause_at_safepoint", "Foo<>::bar".  A name that
+ * is not mangled, or in an unusual way, is as it is, but for what the compiler appended (".part.0", ".constprop.1").
+ * Lives in the arena; NULL: no memory.
+ */
+const char *native_symbols_display(struct arena *arena, const char *name);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * Where the time goes: made-up hits, whose shares are known.
+ */
+#include "report/where.h"
+
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static struct arena arena;
+static struct err err;
+
+struct made {
+    struct maker maker;
+    struct trace_reader *reader;
+    struct calltree tree;
+    struct report_source source;
+};
+
+static void hit(struct maker *m, enum trace_kind kind, uint32_t thread, uint64_t ticks, uint32_t place, unsigned n)
+{
+    const struct trace_event event = { .kind = kind, .thread = thread, .ticks = ticks, .count = place };
+    for (unsigned i = 0; i < n; i++)
+        maker_must(m, trace_write_hits(m->writer, &event, 1, &m->err));
+}
+
+static void describe(struct maker *m)
+{
+    const struct place_entry entries[] = {
+        { .kind = PLACE_FILE, .number = 0, .path = place_text("/jdk/libjvm.so"), .symbols = place_text(".symtab") },
+        { .kind = PLACE_FILE, .number = 1, .path = place_text("/lib/libq.so"), .symbols = place_text("none") },
+        { .kind = PLACE_SYMBOL,
+          .number = 0,
+          .offset = 0,
+          .n_bytes = 100,
+          .name = place_text("_ZN15G1CollectedHeap7collectEv") },
+        { .kind = PLACE_METHOD,
+          .number = 0,
+          .class_name = place_text("a/Main"),
+          .name = place_text("work"),
+          .descriptor = place_text("()V"),
+          .source = place_text("Main.java") },
+        { .kind = PLACE_IN_FILE, .number = 0, .file = 0, .offset = 10 },
+        { .kind = PLACE_IN_FILE, .number = 1, .file = 1, .offset = 10 },
+        { .kind = PLACE_IN_CODE,
+          .number = 2,
+          .code = PLACE_COMPILED,
+          .tier = 4,
+          .n_frames = 1,
+          .frames = { { 0, 7 } } },
+        { .kind = PLACE_IN_CODE,
+          .number = 3,
+          .code = PLACE_COMPILED,
+          .tier = 4,
+          .n_frames = 1,
+          .frames = { { 0, 9 } } },
+        { .kind = PLACE_IN_CODE, .number = 4, .code = PLACE_UNKNOWN },
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        maker_must(m, trace_write_place(m->writer, &entries[i], &m->err));
+}
+
+/* 1 tick is 1 us.  main has a CPU for 800 us, a collector's thread for 200. */
+static void make(struct made *made, const char *kernel, bool with_hits)
+{
+    struct maker *m = &made->maker;
+    maker_open_scaled(m, "where.dat", 1000);
+    maker_info(m, "offcpu", "perf");
+    maker_info(m, "hits.hz", "100000"); /* each 10 us */
+    maker_info(m, "hits.kernel", kernel);
+    maker_thread(m, 0, "main", true);
+    maker_thread(m, 1, "GC Thread#0", false);
+    maker_method(m, 0, "a/Main", "run", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 100), AT(TRACE_CPU_OUT, 1, 300), AT(TRACE_CPU_OUT, 0, 800));
+    STEPS(m, 0, ENTER(0, 200), EXIT(0, 700));
+    if (with_hits) {
+        describe(m);
+        hit(m, TRACE_HIT, 0, 10, 2, 30);
+        hit(m, TRACE_HIT, 0, 20, 3, 10);
+        hit(m, TRACE_HIT, 0, 30, 1, 8);
+        hit(m, TRACE_HIT, 0, 40, 4, 8);
+        hit(m, TRACE_KERNEL_HIT, 0, 50, 2, 8);
+        hit(m, TRACE_HIT, 1, 110, 0, 10);
+    }
+    maker_close(m, 1000);
+    made->reader = maker_read(m);
+    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
+    made->source = (struct report_source){
+        .path = m->path, .reader = made->reader, .tree = &made->tree, .clock = PHASES_CPU, .arena = &arena
+    };
+}
+
+static void done(struct made *made)
+{
+    calltree_free(&made->tree);
+    trace_close(made->reader);
+    unlink(made->maker.path);
+    arena_free(&arena);
+}
+
+static bool is_near(double actual, double expected)
+{
+    if (fabs(actual - expected) < 0.0005 * (1 + expected))
+        return true;
+    printf("# is %.6f, expected %.6f\n", actual, expected);
+    return false;
+}
+
+static const struct table_row *row_of(const struct table *table, const char *kind)
+{
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (strcmp(table->rows[i].kind, kind) == 0)
+            return &table->rows[i];
+    return NULL;
+}
+
+static void check_row(const struct table *table, const char *kind, double all, double application, double gc)
+{
+    const struct table_row *row = row_of(table, kind);
+    CHECK(kind, row != NULL && is_near(row->cells[1].number, all) && is_near(row->cells[2].number, application) &&
+                    is_near(row->cells[3].number, gc));
+}
+
+/* main's 64 hits stand for 800 us, the collector's 10 for 200: a hit of either weighs as much as it stands for. */
+static void test_shares(void)
+{
+    struct made made;
+    struct where where;
+    struct table table;
+    make(&made, "included", true);
+    CHECK("hits are read", where_read(&made.source, false, &where, &err) == 0 && where.n_hits == 74);
+    CHECK("a table is made of them", where_table(&made.source, &where, &table, &err) == 0);
+    check_row(&table, "c2_code", 0.5, 0.5, 0);
+    check_row(&table, "native", 0.1, 0.1, 0);
+    check_row(&table, "unknown", 0.1, 0.1, 0);
+    check_row(&table, "kernel", 0.1, 0.1, 0);
+    check_row(&table, "vm_gc", 0.2, 0, 0.2);
+    check_row(&table, "total", 1, 0.8, 0.2);
+    CHECK_NUMBER("nothing else has a row", table.n_rows, 6);
+    CHECK("a note says where names are from",
+          table.n_notes >= 3 && strstr(table.notes[1], "libjvm.so are from: .symtab"));
+    CHECK("and another of what there are none", strstr(table.notes[2], "no symbols could be had of: libq.so") != NULL);
+    CHECK("the functions", where_hot_table(&made.source, &where, 2, &table, &err) == 0 && table.n_rows == 2);
+    CHECK_TEXT("that with most time is first", table.rows[0].cells[0].words, "Main.work");
+    CHECK("with its time, the kernel's too",
+          is_near(table.rows[0].cells[2].number, 0.6) && is_near(table.rows[0].cells[3].number, 0.1));
+    CHECK_TEXT("and the line that was hit most", table.rows[0].cells[6].words, "Main.java:7");
+    CHECK_TEXT("then a function of the JVM", table.rows[1].cells[0].words, "G1CollectedHeap::collect");
+    where_free(&where);
+    done(&made);
+}
+
+/* A hit stands for 10 us then: main's 56 outside the kernel for 560 of its 800. */
+static void test_without_kernel(void)
+{
+    struct made made;
+    struct where where;
+    struct table table;
+    make(&made, "excluded", true);
+    CHECK("hits are read where the kernel is closed",
+          where_read(&made.source, false, &where, &err) == 0 && where_table(&made.source, &where, &table, &err) == 0);
+    check_row(&table, "c2_code", 0.4, 0.4, 0);
+    check_row(&table, "kernel", 0.34, 0.24, 0.1);
+    check_row(&table, "total", 1, 0.8, 0.2);
+    where_free(&where);
+    done(&made);
+}
+
+static void test_none(void)
+{
+    struct made made;
+    struct where where;
+    make(&made, "included", false);
+    CHECK("a trace without hits is refused, with what to do",
+          where_read(&made.source, false, &where, &err) == -1 &&
+              strstr(err.text, "does not tell where threads were\n  next: record with --sample-ip") != NULL);
+    where_free(&where);
+    done(&made);
+}
+
+int main(void)
+{
+    test_shares();
+    test_without_kernel();
+    test_none();
+    return tap_done();
+}
