@@ -357,9 +357,8 @@ int trace_write_place(struct trace_writer *writer, const struct place_entry *ent
 
 static int put_hit(struct trace_writer *writer, const struct trace_event *event, struct err *err)
 {
-    bool is_first = writer->pending_used[CHUNK_HITS] == 0;
     bool fits = event->ticks >= writer->hit_ticks && event->ticks - writer->hit_ticks <= KERNEL_DELTA_MAX;
-    if (!is_first && !fits && put_pending(writer, err) < 0)
+    if (!fits && writer->pending_used[CHUNK_HITS] > 0 && put_pending(writer, err) < 0)
         return -1;
     struct sink s = begin(writer, CHUNK_HITS);
     if (writer->pending_used[CHUNK_HITS] == 0) {
@@ -382,8 +381,7 @@ int trace_write_hits(struct trace_writer *writer, const struct trace_event *even
         if (events[i].kind != TRACE_HIT && events[i].kind != TRACE_KERNEL_HIT)
             return err_set(err, "event kind %d is no hit", (int)events[i].kind);
         if (events[i].thread > THREAD_INDEX_MAX || events[i].count >= PLACE_NUMBERS_MAX)
-            return err_set(err, "thread index %u is above %u, or there are too many places", events[i].thread,
-                           THREAD_INDEX_MAX);
+            return err_set(err, "a hit's thread or place has too large a number");
         if (put_hit(writer, &events[i], err) < 0)
             return -1;
     }
