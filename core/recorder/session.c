@@ -26,7 +26,9 @@ static int make_memory(int *fd, const char *name, size_t n, struct err *err)
     *fd = memfd_create(name, MFD_CLOEXEC);
     if (*fd < 0 || ftruncate(*fd, (off_t)n) < 0) {
         err_set(err, "cannot make %zu MB of shared memory: %s", n >> 20, strerror(errno));
-        return err_next(err, "give a smaller --buffer");
+        return err_next(err, errno == EFBIG
+                                 ? "give a smaller --buffer, or raise the limit on the size of files (ulimit -f)"
+                                 : "give a smaller --buffer");
     }
     return 0;
 }

@@ -107,7 +107,7 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 9
+#define SEGMENT_VERSION 10
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */
@@ -134,7 +134,8 @@ struct segment {
     _Atomic uint32_t counters_index;       /* which one */
     _Atomic uint32_t n_classes, n_methods; /* instrumented so far */
     _Atomic uint32_t n_skipped_too_large, n_skipped_limits, n_skipped_unusual; /* methods left as they were */
-    _Atomic uint32_t n_failed_classes;                                         /* classes that could not be rewritten */
+    _Atomic uint32_t n_failed_classes;                                         /* that could not be rewritten */
+    _Atomic uint32_t n_left_classes; /* left as they were: the JVM would keep all versions of them */
 };
 
 static inline struct ring *segment_ring(struct segment *segment, uint32_t i)

@@ -4,10 +4,10 @@
  * records.
  */
 #include "core/trace/encode.h"
+#include "core/trace/output.h"
 #include "core/trace/trace.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -45,6 +45,9 @@ static int fail(struct trace_writer *writer, int error, struct err *err)
         err_next(err, "free space, or write elsewhere with -o; what was written so far is readable");
     else if (error == EPIPE)
         err_next(err, "what read this pipe has gone: see why it ended, or write to a file with -o");
+    else if (error == ETIMEDOUT)
+        err_next(err, "what should read this pipe has not done so for %d s: let it, or write to a file with -o",
+                 OUTPUT_TIMEOUT_MS / 1000);
     else if (error == EFBIG)
         err_next(err, "raise the limit on the size of files (ulimit -f), or write elsewhere with -o");
     else
@@ -64,14 +67,8 @@ static int check(const struct trace_writer *writer, struct err *err)
 
 static int drain(struct trace_writer *writer, struct err *err)
 {
-    size_t done = 0;
-    while (done < writer->out_used) {
-        ssize_t n = write(writer->fd, writer->out + done, writer->out_used - done);
-        if (n < 0 && errno != EINTR)
-            return fail(writer, errno, err);
-        if (n > 0)
-            done += (size_t)n;
-    }
+    if (output_write(writer->fd, writer->out, writer->out_used) < 0)
+        return fail(writer, errno, err);
     writer->out_used = 0;
     return 0;
 }
@@ -184,9 +181,9 @@ int trace_writer_open(struct trace_writer **result, const char *path, struct err
         return err_set(err, "no memory for writing '%s'", path);
     }
     writer->path = copy;
-    writer->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    writer->fd = output_open(path);
     if (writer->fd < 0) {
-        err_set(err, "cannot create '%s': %s", path, strerror(errno));
+        err_set(err, "cannot create '%s': %s", path, errno == ENXIO ? "nobody reads this pipe" : strerror(errno));
         err_next(err, "write elsewhere with -o");
     } else if (put_file_header(writer, err) == 0) {
         *result = writer;

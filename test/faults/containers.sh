@@ -69,7 +69,8 @@ busy_in() {
 # What the container's /tmp has besides HotSpot's own files and the box.
 left_in() {
     find "/proc/$jvm/root/tmp" "/proc/$jvm/root/dev/shm" -mindepth 1 -maxdepth 1 \
-        ! -name 'hsperfdata_*' ! -name '.java_pid*' ! -name classes ! -name mmprof ! -name libmmprof-agent.so -printf '%f ' 2> "$SCRATCH/ignored"
+        ! -name 'hsperfdata_*' ! -name '.java_pid*' ! -name classes ! -name mmprof ! -name libmmprof-agent.so \
+        -printf '%f ' 2> "$SCRATCH/ignored"
 }
 
 record() {

@@ -1,0 +1,50 @@
+#include "core/trace/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STEP_MS 20
+
+int output_open(const char *path)
+{
+    const struct timespec pause = { 0, STEP_MS * 1000000 };
+    struct stat status;
+    int how = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, fd;
+    /* A pipe opened like this fails where its other end is closed, and does not block where it is full. */
+    if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
+        how |= O_NONBLOCK;
+    for (int waited = 0; (fd = open(path, how, 0666)) < 0; waited += STEP_MS) {
+        if ((how & O_NONBLOCK) == 0 || errno != ENXIO || waited >= OUTPUT_TIMEOUT_MS)
+            return -1;
+        nanosleep(&pause, NULL);
+    }
+    return fd;
+}
+
+static int wait_for_room(int fd)
+{
+    struct pollfd room = { .fd = fd, .events = POLLOUT };
+    int rc = poll(&room, 1, OUTPUT_TIMEOUT_MS);
+    if (rc == 0)
+        errno = ETIMEDOUT;
+    return rc > 0 || (rc < 0 && errno == EINTR) ? 0 : -1;
+}
+
+int output_write(int fd, const void *bytes, size_t n)
+{
+    for (const char *at = bytes; n > 0;) {
+        ssize_t wrote = write(fd, at, n);
+        if (wrote < 0 && (errno == EAGAIN ? wait_for_room(fd) < 0 : errno != EINTR))
+            return -1;
+        if (wrote > 0) {
+            at += wrote;
+            n -= (size_t)wrote;
+        }
+    }
+    return 0;
+}
