@@ -103,6 +103,12 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
     if (s->n_skipped + s->n_failed_classes > 0)
         fprintf(out, "mmprof: %" PRIu32 " methods and %" PRIu32 " classes could not be instrumented\n", s->n_skipped,
                 s->n_failed_classes);
+    if (s->n_left_classes > 0)
+        fprintf(out,
+                "mmprof: %" PRIu32 " classes with native methods were left as they are: this JVM would keep each of "
+                "their versions for ever%s\n",
+                s->n_left_classes,
+                plan->n_includes + plan->n_phases == 0 ? " (--include names those that matter)" : "");
     if (strncmp(s->offcpu, "none", 4) == 0)
         fprintf(out, "mmprof: times are wall-clock time, waiting included: %s\n", s->offcpu + strlen("none: "));
     if (s->warning[0] != '\0')

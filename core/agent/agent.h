@@ -6,9 +6,9 @@
  * Files: agent.c the library's entry points and the session's thread; control.c the connection; commands.c what the
  * recorder asks for; probe*.c the native side of the probes; counting.c their counters; open_calls.c and stack.c the
  * calls that were under way before; virtual.c and parked.c virtual threads and the calls that they leave open;
- * classes.c the classes that rewritten code refers to; methods.c which methods get probes; instrument.c, retransform.c,
- * batch.c and hurry.c the way they get them; sample.c stacks; calibrate.c what a probe costs; jit_log.c and perf_map.c,
- * perf_file.c what the JIT compiler makes; rewrite*.c the class files.
+ * classes.c the classes that rewritten code refers to; methods.c, kept.c which methods get probes; instrument.c,
+ * retransform.c, batch.c and hurry.c the way they get them; sample.c stacks; calibrate.c what a probe costs; jit_log.c,
+ * perf_map.c, perf_file.c what the JIT compiler makes; rewrite*.c the class files.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
@@ -66,6 +66,9 @@ void config_free(struct agent_config *config);
 bool config_may_change_class(const char *name, size_t n);
 bool config_wants_class(const struct agent_config *config, const char *name, size_t n);
 bool config_wants_method(const struct agent_config *config, const struct rewrite_method *method);
+
+/* Are the classes that it wants named, by phases or patterns? */
+bool config_names_classes(const struct agent_config *config);
 
 /* ---- control.c ---- */
 
@@ -207,12 +210,14 @@ uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, st
 
 /* Of the session so far. */
 struct instrument_counts {
-    uint32_t n_classes, n_methods, n_skipped_too_large, n_skipped_limits, n_skipped_unusual, n_failed_classes;
+    uint32_t n_classes, n_methods, n_skipped_too_large, n_skipped_limits, n_skipped_unusual, n_failed_classes,
+        n_left_classes;
 };
 
 void instrument_begin(void);
 void instrument_end(void);
 void instrument_failed(uint32_t n_classes);
+void instrument_left_alone(void); /* a class, see kept.c */
 void instrument_counts(struct instrument_counts *counts);
 
 /* Keep the recorder informed, from now on, by these counts in the segment; NULL: no more. */
@@ -251,6 +256,14 @@ void hurry_begin(struct hurry *hurry, uint32_t n_classes);
 void hurry_class_shown(void); /* in the thread that began, else it does nothing */
 void hurry_end(struct hurry *hurry);
 
+/* ---- kept.c ---- */
+
+/*
+ * May a loaded class get probes, or would the JVM keep too much of its versions?  Named: the user, or what it was told,
+ * wants this very class.  What is refused is counted.
+ */
+bool kept_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named);
+
 /* ---- retransform.c ---- */
 
 /* One pass over the loaded classes. */
@@ -265,8 +278,8 @@ struct retransform_pass {
  * Rewrite the loaded classes that the session wants, and from now on those being loaded.  A stop that the control
  * brings meanwhile leaves the rest of the classes alone.  Returns 0, or -1 with *err set.
  */
-int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass,
-                      struct err *err);
+int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, bool names_classes,
+                      struct retransform_pass *pass, struct err *err);
 
 /*
  * Rewrite the loaded classes in which methods were added (or removed) last.  Ends early when *stopping.  Returns 0, or

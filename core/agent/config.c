@@ -207,6 +207,11 @@ bool config_wants_class(const struct agent_config *config, const char *name, siz
     return false;
 }
 
+bool config_names_classes(const struct agent_config *config)
+{
+    return config->n_phases > 0 || config->n_includes > 0;
+}
+
 static bool any_matches(const struct pattern *patterns, size_t n, const struct rewrite_method *method)
 {
     for (size_t i = 0; i < n; i++)

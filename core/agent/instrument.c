@@ -31,6 +31,7 @@ static void publish(void)
     atomic_store_explicit(&segment->n_skipped_limits, state.counts.n_skipped_limits, memory_order_relaxed);
     atomic_store_explicit(&segment->n_skipped_unusual, state.counts.n_skipped_unusual, memory_order_relaxed);
     atomic_store_explicit(&segment->n_failed_classes, state.counts.n_failed_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_left_classes, state.counts.n_left_classes, memory_order_relaxed);
 }
 
 void instrument_publish(struct segment *segment)
@@ -198,6 +199,14 @@ void instrument_failed(uint32_t n_classes)
 {
     pthread_mutex_lock(&state.lock);
     state.counts.n_failed_classes += n_classes;
+    publish();
+    pthread_mutex_unlock(&state.lock);
+}
+
+void instrument_left_alone(void)
+{
+    pthread_mutex_lock(&state.lock);
+    state.counts.n_left_classes++;
     publish();
     pthread_mutex_unlock(&state.lock);
 }

@@ -22,6 +22,7 @@ struct work {
     const struct control *control;
     const _Atomic bool *stopping; /* or NULL: the control says so */
     enum purpose purpose;
+    bool names_classes; /* the classes that are wanted */
     struct retransform_pass *pass;
     struct batch *batch;
 };
@@ -109,7 +110,8 @@ static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_
         return has_probes && may_change(work->jvmti, class_ref, false);
     bool named = work->purpose == FIRST ? methods_want_class(name.at, name.n) : methods_changed_class(name.at, name.n);
     if (!named || !may_change(work->jvmti, class_ref, true) ||
-        (!has_probes && !wants_a_method(work->jvmti, class_ref, name)))
+        (!has_probes && !wants_a_method(work->jvmti, class_ref, name)) ||
+        (!has_probes && !kept_allows(work->jvmti, class_ref, work->names_classes)))
         return false;
     if (work->purpose == CHANGED)
         instrument_loses_probes(name.at, name.n);
@@ -232,11 +234,11 @@ static int run(const struct work *work)
 
 /* ---- passes ---- */
 
-int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass,
-                      struct err *err)
+int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, bool names_classes,
+                      struct retransform_pass *pass, struct err *err)
 {
     struct batch batch = BATCH_START;
-    const struct work work = { jvmti, jni, control, NULL, FIRST, pass, &batch };
+    const struct work work = { jvmti, jni, control, NULL, FIRST, names_classes, pass, &batch };
     if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) !=
             JVMTI_ERROR_NONE ||
         run(&work) < 0)
@@ -256,7 +258,7 @@ int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *cont
                         struct retransform_pass *pass, struct err *err)
 {
     struct batch batch = BATCH_START;
-    const struct work work = { jvmti, jni, control, stopping, CHANGED, pass, &batch };
+    const struct work work = { jvmti, jni, control, stopping, CHANGED, true, pass, &batch };
     wait_for_hooks();
     return run(&work) < 0 ? err_set(err, "the JVM does not let its classes be instrumented") : 0;
 }
@@ -264,7 +266,7 @@ int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *cont
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass)
 {
     struct batch batch = BATCH_START;
-    const struct work work = { jvmti, jni, control, NULL, LAST, pass, &batch };
+    const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch };
     struct instrument_counts before, after;
     wait_for_hooks();
     instrument_counts(&before);

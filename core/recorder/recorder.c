@@ -376,6 +376,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_skipped = atomic_load(&segment->n_skipped_too_large) + atomic_load(&segment->n_skipped_limits) +
                          atomic_load(&segment->n_skipped_unusual);
     summary->n_failed_classes = atomic_load(&segment->n_failed_classes);
+    summary->n_left_classes = atomic_load(&segment->n_left_classes);
     summary->instrument_ms = r->instrument_ms;
     summary->longest_pause_ms = r->longest_pause_ms;
     summary->n_readings = r->readings.n_read;

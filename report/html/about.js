@@ -15,6 +15,7 @@ const infoWords = {
     "instrument.ms": "Instrumenting took, ms",
     "instrument.longest_ms": "its longest step, ms",
     "failed.classes": "Classes that could not be changed",
+    "left.classes": "Classes with native methods, left alone",
     "skipped.too_large": "Methods too large",
     "skipped.limits": "Methods beyond limits",
     "skipped.unusual": "Methods left alone",

@@ -1,11 +1,33 @@
 #!/bin/bash
 # Recording the same JVM again and again leaves nothing behind: no thread, descriptor, mapping or memory that grows,
-# also when recordings are interrupted while classes are being instrumented.
+# metaspace and code cache included; also when recordings are interrupted while classes are being instrumented.
 # timeout: 3000
 . "$(dirname "$0")/faults.bash"
 
-n_cycles=$(either 7 200)
+n_cycles=$(either 6 200)
 n_warm_up=3 # what the first ones leave is kept for the next: the agent, its classes, code that is compiled
+
+# sum_kb: the sum of sizes as jcmd prints them, "1.50 MB" or "17 KB" or "3 bytes", one a line.
+sum_kb() {
+    awk '{ sum += $1 * ($2 == "GB" ? 1048576 : $2 == "MB" ? 1024 : $2 == "KB" ? 1 : 0) } END { print int(sum) }'
+}
+
+# What is in use of the metaspace: not what was given back, which later classes get.  Old versions of classes are given
+# back when the second collection after finds no compiled code of them.
+metaspace_kb() {
+    "$jdk/bin/jcmd" "$jvm" GC.run > "$SCRATCH/jcmd" 2>&1
+    "$jdk/bin/jcmd" "$jvm" GC.run > "$SCRATCH/jcmd" 2>&1
+    "$jdk/bin/jcmd" "$jvm" VM.metaspace > "$SCRATCH/jcmd" 2>&1
+    local used back
+    used=$(sed -n 's/^ *Both:.* \([0-9.]* [A-Za-z]*\) *([^)]*) used,.*/\1/p' "$SCRATCH/jcmd" | head -n 1 | sum_kb)
+    back=$(sed -n 's/^ *Both:.* deallocated: [0-9]* blocks with \([0-9.]* [A-Za-z]*\).*/\1/p' "$SCRATCH/jcmd" |
+        head -n 1 | sum_kb)
+    echo $((used - back))
+}
+
+code_cache_kb() {
+    "$jdk/bin/jcmd" "$jvm" Compiler.codecache 2>&1 | sed -n 's/.*[^_]used=\([0-9]*\)Kb.*/\1 KB/p' | sum_kb
+}
 
 # constants_grown: by how many entries the constant pool of a class grew at most, of all that were retransformed.
 constants_grown() {
@@ -28,8 +50,8 @@ interrupted() {
 }
 
 check_jdk() {
-    local v n_done=0 n_interrupted=0 threads files size rss
-    v="JDK $(jdk_version "$1")"
+    local jdk=$1 v n_done=0 n_interrupted=0 threads files size rss metaspace code
+    v="JDK $(jdk_version "$jdk")"
     rm -f "$SCRATCH/redefined"
     start_busy "$1" -Xms256m -XX:+AlwaysPreTouch -XX:MaxMetaspaceSize=64m -XX:ReservedCodeCacheSize=64m \
         "-Xlog:redefine+class+load=debug,redefine+class+constantpool=info:file=$SCRATCH/redefined:level,tags:filesize=0"
@@ -38,6 +60,7 @@ check_jdk() {
         cycle
     done
     threads=$(of_status "$jvm" Threads) files=$(n_files "$jvm")
+    metaspace=$(metaspace_kb) code=$(code_cache_kb)
     size=$(of_status "$jvm" VmSize) rss=$(of_status "$jvm" VmRSS)
     for _ in $(seq $((n_cycles - n_warm_up))); do
         cycle
@@ -46,6 +69,8 @@ check_jdk() {
     for seconds in 0.02 0.1 0.2 0.3 0.5; do
         interrupted $seconds
     done
+    at_most "$v: metaspace in use in kB" "$(metaspace_kb)" $((metaspace + 6000))
+    at_most "$v: code cache in use in kB" "$(code_cache_kb)" $((code + 6000))
     is "$v: five are interrupted" $n_interrupted 5
     # Compiler threads come and go; each thread has a stack and may have an arena of 64 MB of address space.
     at_most "$v: threads" "$(of_status "$jvm" Threads)" $((threads + 3))
@@ -63,6 +88,6 @@ check_jdk() {
 
 while read -r jdk; do
     check_jdk "$jdk"
-done < <(jdks)
+done < <(fault_jdks)
 
 done_testing
