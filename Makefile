@@ -20,7 +20,7 @@ JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
 AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/base/pattern.c core/counters/perf_open.c core/counters/read.c core/counters/outside.c \
-             core/trace/jit_events.c core/trace/samples.c
+             core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/%,$(wildcard core/*/*.c)) core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 UNIT_SRC  := $(wildcard test/unit/*.c)

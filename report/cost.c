@@ -119,7 +119,8 @@ static void find_cpu_times(struct costs *c)
     if (c->cpu_ns <= 0 && !tree->cpu_is_wall)
         c->cpu_ns = report_ns(source, tree->cpu_ticks);
     c->probes_ns = has_pair || tree->n_calls == 0 ? report_ns(source, tree->probe_ticks) : NOT_KNOWN;
-    c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]);
+    double code_ns = fact(c, "code.cpu_ms") > 0 ? fact(c, "code.cpu_ms") * 1e6 : 0;
+    c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]) + code_ns;
     c->recorder_ns = fact(c, "recorder.cpu_ns");
     c->hits_ns = fact(c, "hits") <= 0           ? 0
                  : fact(c, "hits.cost_ns") <= 0 ? NOT_KNOWN
@@ -142,13 +143,17 @@ static const char *agent_how(const struct costs *c)
 {
     const char *samples = trace_info(c->source->reader, "live.samples");
     char *end, ns[32];
-    const char *why = c->source->tree->why_wall;
+    const char *why = c->source->tree->why_wall, *code = "";
     if (c->agent_ns < 0)
         return why == NULL ? "CPU time is not known" : strncmp(why, "none: ", 6) == 0 ? why + 6 : why;
-    if (samples == NULL || strtoul(samples, &end, 10) == 0)
-        return "measured";
+    if (fact(c, "code.cpu_ms") > 0) {
+        table_format_ns(fact(c, "code.cpu_ms") * 1e6, ns, sizeof ns);
+        code = arena_printf(c->source->arena, "; of it %s in the JVM's threads to tell of code", ns);
+    }
+    if (code == NULL || samples == NULL || strtoul(samples, &end, 10) == 0)
+        return code == NULL ? NULL : arena_printf(c->source->arena, "measured%s", code);
     table_format_ns(strtod(end, NULL) * 1e6, ns, sizeof ns);
-    return arena_printf(c->source->arena, "measured; of it %s for stack samples", ns);
+    return arena_printf(c->source->arena, "measured; of it %s for stack samples%s", ns, code);
 }
 
 /* "estimated: 3554 hits at 21.0 us" */

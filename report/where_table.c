@@ -73,6 +73,9 @@ static void add_facts(const struct report_source *source, const struct where *wh
     table_note(table,
                arena_printf(source->arena, "a share of p is known to sqrt(p (1 - p) / %.0f) x 2: 50 %% to %.2f points",
                             (double)where->n_hits, 100 * SURE * sqrt(0.25 / (double)where->n_hits)));
+    const char *no_code = trace_info(source->reader, "code.failed");
+    if (no_code != NULL)
+        table_note(table, arena_printf(source->arena, "the JVM did not tell what code it made: %s", no_code));
     if (!where->has_kernel)
         table_note(table, "the kernel may not be looked into (perf_event_paranoid): it has the CPU time without hits");
     note_symbols(source, where, table);

@@ -77,6 +77,14 @@ static void unmap_segment(void)
 
 /* ---- a session ---- */
 
+/* A session goes on without it. */
+static void start_code_events(JNIEnv *jni)
+{
+    struct err err;
+    if (agent.config.wants_code_map && code_events_start(jni, agent.control.code_fd, &err) < 0)
+        control_send(&agent.control, "code_map_failed %s", err.text);
+}
+
 static int begin_session(JNIEnv *jni, struct err *err)
 {
     if (control_handshake(&agent.control, err) < 0 || config_read(&agent.config, agent.control.config_fd, err) < 0 ||
@@ -87,6 +95,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
         return -1;
     if (agent.config.wants_perf_map)
         perf_map_start(jni, &agent.control);
+    start_code_events(jni);
     agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
     agent.segment->epoch = agent.epoch;
     virtual_listen(agent.jvmti, agent.epoch);
@@ -107,6 +116,7 @@ static void end_session(JNIEnv *jni)
     probe_stop();
     jit_log_stop(agent.jvmti);
     perf_map_stop();
+    code_events_stop();
     virtual_listen(agent.jvmti, 0);
     classes_arm_all(jni, 0);
     methods_end();

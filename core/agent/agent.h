@@ -8,7 +8,7 @@
  * calls that were under way before; virtual.c and parked.c virtual threads and the calls that they leave open;
  * classes.c the classes that rewritten code refers to; methods.c, kept.c which methods get probes; instrument.c,
  * retransform.c, batch.c and hurry.c the way they get them; sample.c stacks; calibrate.c what a probe costs; jit_log.c,
- * perf_map.c, perf_file.c what the JIT compiler makes; rewrite*.c the class files.
+ * code_events.c, vm_structs.c and perf_map.c, perf_file.c what the JIT compiler makes; rewrite*.c the class files.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
@@ -52,7 +52,7 @@ struct agent_config {
     struct pattern *includes, *excludes; /* owned */
     size_t n_includes, n_excludes;
     bool is_live; /* nothing is instrumented at the start */
-    bool wants_perf_map;
+    bool wants_perf_map, wants_code_map;
     struct agent_phase *phases; /* owned, sorted by class name */
     size_t n_phases;
     struct counting_plan counting;
@@ -74,7 +74,7 @@ bool config_names_classes(const struct agent_config *config);
 
 struct control {
     int socket; /* -1 when not connected */
-    int segment_fd, methods_fd, config_fd;
+    int segment_fd, methods_fd, config_fd, code_fd;
 };
 
 #define CONTROL_PACKET_BYTES 4096
@@ -331,6 +331,15 @@ void JNICALL jit_log_discarded(jvmtiEnv *jvmti, jmethodID method, const void *co
  */
 void perf_map_start(JNIEnv *jni, const struct control *control);
 void perf_map_stop(void);
+
+/* ---- code_events.c ---- */
+
+/*
+ * From now on append what code the JVM makes, beginning with what there is, to a memory file (borrowed until
+ * code_events_stop), as core/trace/code_log.h says.  Returns 0, or -1 with *err set.
+ */
+int code_events_start(JNIEnv *jni, int fd, struct err *err);
+void code_events_stop(void);
 
 /* ---- commands.c ---- */
 

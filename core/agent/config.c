@@ -100,6 +100,10 @@ static int set(struct agent_config *config, const char *key, char *value, struct
         config->is_live = strcmp(value, "live") == 0;
         return config->is_live ? 0 : err_set(err, "unknown mode '%s' in the configuration", value);
     }
+    if (strcmp(key, "code_map") == 0) {
+        config->wants_code_map = strcmp(value, "on") == 0;
+        return 0;
+    }
     if (strcmp(key, "perf_map") == 0) {
         config->wants_perf_map = strcmp(value, "on") == 0;
         return 0;

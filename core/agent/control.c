@@ -16,7 +16,8 @@ _Static_assert(CONTROL_PACKET_BYTES == PROTOCOL_PACKET_BYTES, "one size of packe
 
 void control_close(struct control *control)
 {
-    int *fds[] = { &control->socket, &control->segment_fd, &control->methods_fd, &control->config_fd };
+    int *fds[] = { &control->socket, &control->segment_fd, &control->methods_fd, &control->config_fd,
+                   &control->code_fd };
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (*fds[i] >= 0)
             close(*fds[i]);
@@ -95,7 +96,8 @@ int control_handshake(struct control *control, struct err *err)
     control->segment_fd = fds[0];
     control->methods_fd = fds[1];
     control->config_fd = fds[2];
-    if (n == 0 || strcmp(packet, "session") != 0 || fds[2] < 0)
+    control->code_fd = fds[3];
+    if (n == 0 || strcmp(packet, "session") != 0 || fds[3] < 0)
         return err_set(err, "the recorder does not answer");
     return 0;
 }
@@ -103,7 +105,7 @@ int control_handshake(struct control *control, struct err *err)
 int control_connect(struct control *control, const char *path, const char *jvm, struct err *err)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    control->segment_fd = control->methods_fd = control->config_fd = -1;
+    control->segment_fd = control->methods_fd = control->config_fd = control->code_fd = -1;
     control->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (control->socket < 0 || strlen(path) >= sizeof address.sun_path) {
         control_close(control);

@@ -6,7 +6,8 @@
  * PROTOCOL_PACKET_BYTES):
  *
  *     agent:     hello VERSION PID JVM       JVM: its name and version, up to the end
- *     recorder:  session                    with three descriptors: segment, method log, configuration
+ *     recorder:  session                    with four descriptors: segment, method log, configuration,
+ *                                           code log
  *     agent:     ready key=value ...        everything is instrumented, or
  *                failed TEXT                nothing is
  *     agent:     counters TID RING          at any time between 'session' and 'stopped', with descriptors: a thread
@@ -45,6 +46,10 @@
  *     perf_map TEXT
  *     perf_map_failed TEXT
  *
+ * or why it does not tell what code there is:
+ *
+ *     code_map_failed TEXT
+ *
  * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
  *
  * The segment is core/trace/ring.h's.  The method log is a memory file to which the agent appends a method before its
@@ -57,6 +62,7 @@
  *     phase CLASS NAME DESCRIPTOR           then only these methods
  *     mode live                             nothing at the start, only what 'instrument' names
  *     perf_map on                           write /tmp/perf-PID.map
+ *     code_map on                           append what code there is to the code log (core/trace/code_log.h)
  *     event GROUP TYPE CONFIG CONFIG1 CONFIG2 EXCLUDE    hexadecimal; counters to be read in records, group by group
  *     read user | syscall                   how
  */
@@ -66,9 +72,9 @@
 #include "core/base/bytes.h"
 #include "core/trace/trace.h"
 
-#define PROTOCOL_VERSION      3
+#define PROTOCOL_VERSION      4
 #define PROTOCOL_PACKET_BYTES 4096
-#define PROTOCOL_N_FDS        3
+#define PROTOCOL_N_FDS        4
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */
 
 /* What Agent_OnAttach returns, for the attach response. */

@@ -43,6 +43,8 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
         fputs("mode live\n", out);
     if (plan->wants_perf_map)
         fputs("perf_map on\n", out);
+    if (plan->hits_hz > 0)
+        fputs("code_map on\n", out);
     fprintf(out, "min_bytecodes %" PRIu32 "\n", plan->min_bytecodes);
     put_patterns(out, "include", plan->includes, plan->n_includes);
     put_patterns(out, "exclude", plan->excludes, plan->n_excludes);
@@ -290,6 +292,7 @@ int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const
         return -1;
     if (put(writer, err, "hits.hz", "%" PRIu32, hz) < 0 || put(writer, err, "hits", "%" PRIu64, hits->n) < 0 ||
         put(writer, err, "hits.unknown", "%" PRIu64, hits->n_unknown) < 0 ||
+        put(writer, err, "code.cpu_ms", "%.1f", (double)hits->code.spent_ns / 1e6) < 0 ||
         put(writer, err, "hits.kernel", "%s", state->has_kernel_hits ? "included" : "excluded") < 0)
         return -1;
     return why == NULL ? 0 : put(writer, err, "hits.failed", "%.*s", (int)strcspn(why, "\n"), why);

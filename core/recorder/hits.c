@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define MAPS_PERIOD_NS UINT64_C(20000000)
+#define CODE_PERIOD_NS UINT64_C(100000000)
 #define PIECE          256 /* events that are written at once */
 
 void hits_init(struct hits *hits)
@@ -13,6 +14,7 @@ void hits_init(struct hits *hits)
     memset(hits, 0, sizeof *hits);
     hits->files.arena = hits->places.arena = &hits->arena;
     jvm_maps_init(&hits->maps);
+    code_map_init(&hits->code, -1);
 }
 
 void hits_free(struct hits *hits)
@@ -24,6 +26,7 @@ void hits_free(struct hits *hits)
     map_free(&hits->files);
     map_free(&hits->places);
     jvm_maps_free(&hits->maps);
+    code_map_free(&hits->code);
     arena_free(&hits->arena);
     hits_init(hits);
 }
@@ -142,6 +145,66 @@ static int find_unknown(struct hits *hits, enum place_code code, struct hit *hit
     return place_of(hits, &key, sizeof key, &is_new, &hit->place, writer, err);
 }
 
+/* A method that a place names.  Returns 0, or -1 with *err set. */
+static int write_method(struct hits *hits, uint32_t number, struct trace_writer *writer, struct err *err)
+{
+    struct code_method *method = number < hits->code.n_methods ? &hits->code.methods[number] : NULL;
+    if (method == NULL || method->class_name == NULL || method->is_written)
+        return 0;
+    method->is_written = true;
+    const struct place_entry entry = { .kind = PLACE_METHOD,
+                                       .number = number,
+                                       .class_name = place_text(method->class_name),
+                                       .name = place_text(method->name),
+                                       .descriptor = place_text(method->descriptor),
+                                       .source = place_text(method->source) };
+    return trace_write_place(writer, &entry, err);
+}
+
+/* The frames at an offset in compiled code, the innermost first; at least the method itself. */
+static int fill_frames(struct hits *hits, const struct code_piece *piece, uint64_t offset, uint32_t *point,
+                       struct trace_writer *writer, struct err *err)
+{
+    struct code_frame frames[PLACE_FRAMES_MAX];
+    struct place_entry *entry = &hits->entry;
+    uint32_t n = code_log_find(piece->points, piece->n_points_bytes, offset, frames, point);
+    if (n == 0)
+        frames[n++] = (struct code_frame){ piece->method, -1 };
+    entry->n_frames = n;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct code_frame *frame = &frames[n - 1 - i];
+        const struct code_method *method =
+            frame->method < hits->code.n_methods ? &hits->code.methods[frame->method] : NULL;
+        entry->frames[i].method = frame->method;
+        entry->frames[i].line = method == NULL || method->line_bytes == NULL
+                                    ? 0
+                                    : code_log_line(method->line_bytes, method->n_line_bytes, frame->index);
+        if (write_method(hits, frame->method, writer, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Code that the JVM made, as it was then; unknown if it did not tell. */
+static int find_in_code(struct hits *hits, struct hit *hit, struct trace_writer *writer, struct err *err)
+{
+    uint32_t number = code_map_find(&hits->code, hit->address, hit->ticks), key[3] = { number, 0, 1 };
+    bool is_new;
+    if (number == UINT32_MAX) {
+        hits->n_unknown++;
+        return find_unknown(hits, PLACE_UNKNOWN, hit, writer, err);
+    }
+    const struct code_piece *piece = &hits->code.pieces[number];
+    hits->entry = (struct place_entry){ .kind = PLACE_IN_CODE, .tier = piece->tier };
+    hits->entry.code = piece->kind == CODE_COMPILED              ? PLACE_COMPILED
+                       : strcmp(piece->name, "Interpreter") == 0 ? PLACE_INTERPRETER
+                                                                 : PLACE_STUB;
+    hits->entry.name = place_text(piece->name);
+    if (piece->kind == CODE_COMPILED && fill_frames(hits, piece, hit->address - piece->start, &key[1], writer, err) < 0)
+        return -1;
+    return place_of(hits, key, sizeof key, &is_new, &hit->place, writer, err);
+}
+
 /* Returns 0 (hit->place may still be none), 1: it is in nothing that is mapped, or -1 with *err set. */
 static int look_up(struct hits *hits, struct hit *hit, struct trace_writer *writer, struct err *err)
 {
@@ -201,18 +264,26 @@ static int write_piece(const struct hits *hits, size_t first, size_t n, struct t
     return trace_write_hits(writer, events, n, err);
 }
 
+/* Now and then: what it tells is needed a second later. */
+static int read_code(struct hits *hits, uint64_t now_ns, bool is_last, struct err *err)
+{
+    if (!is_last && now_ns - hits->code_read_ns < CODE_PERIOD_NS)
+        return 0;
+    hits->code_read_ns = now_ns;
+    return code_map_read(&hits->code, err);
+}
+
 int hits_write(struct hits *hits, struct trace_writer *writer, uint64_t now_ns, uint64_t until_ticks, bool is_last,
                struct err *err)
 {
     size_t n = 0;
     if (hits->n_waiting == 0)
         return 0;
-    if (look_up_all(hits, now_ns, is_last, writer, err) < 0)
+    if (look_up_all(hits, now_ns, is_last, writer, err) < 0 || read_code(hits, now_ns, is_last, err) < 0)
         return -1;
     for (; n < hits->n_waiting && (is_last || hits->waiting[n].ticks <= until_ticks); n++) {
         struct hit *hit = &hits->waiting[n];
-        hits->n_unknown += hit->place == HITS_NO_PLACE;
-        if (hit->place == HITS_NO_PLACE && find_unknown(hits, PLACE_UNKNOWN, hit, writer, err) < 0)
+        if (hit->place == HITS_NO_PLACE && find_in_code(hits, hit, writer, err) < 0)
             return -1;
     }
     for (size_t at = 0; at < n; at += PIECE)

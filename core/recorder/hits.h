@@ -8,6 +8,7 @@
 #define CORE_RECORDER_HITS_H
 
 #include "core/jvm/maps.h"
+#include "core/recorder/code_map.h"
 #include "core/trace/trace.h"
 
 #define HITS_WAIT_NS UINT64_C(1000000000)
@@ -53,6 +54,8 @@ struct hits {
     struct hit *waiting; /* owned; in the order of their ticks */
     size_t n_waiting, waiting_room;
     size_t n_looked; /* of them: their addresses were looked up in the maps */
+    struct code_map code;
+    uint64_t code_read_ns; /* when */
     struct place_entry entry;
     uint64_t n, n_unknown; /* hits; those in no code that is known */
 };

@@ -182,6 +182,9 @@ static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
         if ((strncmp(packet, "perf_map ", 9) == 0 || strncmp(packet, "perf_map_failed ", 16) == 0) &&
             note_perf_map(r, packet, err) < 0)
             return -1;
+        if (r->writer != NULL && strncmp(packet, "code_map_failed ", 16) == 0 &&
+            trace_write_info(r->writer, "code.failed", packet + 16, err) < 0)
+            return -1;
         *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
     }
     if (rc < 0)

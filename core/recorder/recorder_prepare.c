@@ -151,6 +151,7 @@ static int open_session(struct recorder *r, struct err *err)
         return err_set(err, "out of memory");
     if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
+    r->hits.code.fd = r->plan->hits_hz > 0 ? r->session.code_fd : -1;
     link_init(&r->link, &r->session, r->plan->observer);
     r->drain.observer = r->plan->observer;
     r->drain.link = &r->link;

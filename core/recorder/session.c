@@ -82,13 +82,13 @@ static int make_config(struct session *session, const char *config, struct err *
     return 0;
 }
 
-/* The method log is appended to by the agent. */
-static int make_method_log(struct session *session, struct err *err)
+/* The logs are appended to by the agent. */
+static int make_log(int *fd, const char *name, struct err *err)
 {
-    if (make_memory(&session->methods_fd, "mmprof-methods", 0, err) < 0)
+    if (make_memory(fd, name, 0, err) < 0)
         return -1;
-    if (fcntl(session->methods_fd, F_SETFL, O_APPEND) < 0)
-        return err_set(err, "cannot make the method log: %s", strerror(errno));
+    if (fcntl(*fd, F_SETFL, O_APPEND) < 0)
+        return err_set(err, "cannot make the log '%s': %s", name, strerror(errno));
     return 0;
 }
 
@@ -109,7 +109,8 @@ void session_init(struct session *session)
     const struct guest nothing = GUEST_NONE;
     memset(session, 0, sizeof *session);
     session->guest = nothing;
-    session->listener = session->peer = session->segment_fd = session->methods_fd = session->config_fd = -1;
+    session->listener = session->peer = session->segment_fd = session->methods_fd = session->config_fd =
+        session->code_fd = -1;
 }
 
 int session_open(struct session *session, const struct session_plan *plan, struct err *err)
@@ -117,7 +118,8 @@ int session_open(struct session *session, const struct session_plan *plan, struc
     session_init(session);
     /* The child that this starts must not hold on to the memory. */
     if (guest_open(&session->guest, plan->process, "/tmp", err) < 0 || make_segment(session, plan, err) < 0 ||
-        make_method_log(session, err) < 0 || make_config(session, plan->config, err) < 0 ||
+        make_log(&session->methods_fd, "mmprof-methods", err) < 0 ||
+        make_log(&session->code_fd, "mmprof-code", err) < 0 || make_config(session, plan->config, err) < 0 ||
         guest_make_directory(&session->guest, err) < 0)
         return -1;
     return make_listener(session, err);
@@ -150,7 +152,7 @@ static ssize_t send_with(int socket, const char *text, const int *fds, size_t n_
 
 static int send_descriptors(struct session *session, struct err *err)
 {
-    const int fds[PROTOCOL_N_FDS] = { session->segment_fd, session->methods_fd, session->config_fd };
+    const int fds[PROTOCOL_N_FDS] = { session->segment_fd, session->methods_fd, session->config_fd, session->code_fd };
     if (send_with(session->peer, "session", fds, PROTOCOL_N_FDS) < 0)
         return err_set(err, "cannot talk to the agent: %s", strerror(errno));
     return 0;
@@ -246,8 +248,8 @@ int session_fd(const struct session *session)
 
 void session_close(struct session *session)
 {
-    const int fds[] = { session->listener, session->peer, session->segment_fd, session->methods_fd,
-                        session->config_fd };
+    const int fds[] = { session->listener,   session->peer,      session->segment_fd,
+                        session->methods_fd, session->config_fd, session->code_fd };
     guest_close(&session->guest);
     drop_descriptors(session);
     if (session->segment != NULL)

@@ -14,7 +14,7 @@
 
 struct session {
     int listener, peer; /* sockets, or -1 */
-    int segment_fd, methods_fd, config_fd;
+    int segment_fd, methods_fd, config_fd, code_fd;
     struct segment *segment; /* owned mapping */
     size_t segment_bytes;
     /* The geometry as we made it: the target may write into the segment's header. */

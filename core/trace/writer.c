@@ -362,8 +362,7 @@ static int put_hit(struct trace_writer *writer, const struct trace_event *event,
         sink_u64le(&s, event->ticks);
         writer->hit_ticks = event->ticks;
     }
-    sink_number(&s, (event->ticks - writer->hit_ticks) << HIT_FLAG_BITS |
-                        (event->kind == TRACE_KERNEL_HIT ? HIT_FLAG_KERNEL : 0));
+    sink_number(&s, (event->ticks - writer->hit_ticks) << HIT_FLAG_BITS | (event->kind == TRACE_KERNEL_HIT));
     sink_number(&s, event->thread);
     sink_number(&s, event->count);
     writer->hit_ticks = event->ticks;

@@ -93,6 +93,14 @@ check_recording() {
             awk '{ print $1 - $2 }')" -0.01 0.01
     between "$v: all shares add up to 1" "$(cell "$vm" total share)" 0.999 1.001
     between "$v: the serial collector works in the VM thread" "$(cell "$vm" vm_gc vm_thread_share)" 0.001 1
+    "$mmprof" report --hot --csv --top 0 "$trace" > "$vm.hot"
+    matches "$v: code of C2 has its lines, and what it is inlined in" "$(grep '^c2_code,Parts.step' "$vm.hot")" \
+        'Parts\.java:2[23] in Parts\.compute:2[7-9]'
+    between "$v: the program's own methods are most of its time" \
+        "$(awk -F, '/^c[12]_code,Parts|^interpreter/ { s += $4 } END { print s }' "$vm.hot")" 0.3 1
+    between "$v: all code is known" "$(cell "$vm" unknown share)" 0 0.02
+    between "$v: what the interpreter runs is its own" "$(cell "$vm" interpreter share)" 0.0001 0.5
+    is "$v: no event of the JVM failed" "$(fact "$trace" code.failed)" ""
     matches "$v: functions of the JVM have names" "$("$mmprof" report --hot --csv --top 0 "$trace")" \
         '^vm_gc,.*(Serial|DefNew|Mark|Oop|Card|Tenured|Gen)'
 }

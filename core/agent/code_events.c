@@ -1,0 +1,304 @@
+/*
+ * What code the JVM has: compiled methods with the lines that each piece of their code is from, the interpreter, stubs;
+ * for the recorder, which knows only the addresses at which threads are.
+ *
+ * HotSpot posts compiled methods from a thread of its own, after the compilation: no thread of the application waits
+ * for it.  Stubs are told by the thread that needs one.  While the event is on, compilers keep more debug information
+ * (DebugNonSafepoints), in code compiled from then on.
+ */
+#include "core/agent/agent.h"
+#include "core/agent/hash.h"
+#include "core/agent/vm_structs.h"
+#include "core/base/ticks.h"
+#include "core/trace/code_log.h"
+
+#include <jvmticmlr.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NO_NUMBER UINT32_MAX
+
+/* 'lock' guards all but the atomic, and what stands below.  Whoever holds it waits for nothing but a write and the
+ * JVM's tables of methods. */
+static struct {
+    pthread_mutex_t lock;
+    _Atomic bool active;
+    JavaVM *vm;
+    jvmtiEnv *jvmti; /* its own, for its events alone; kept for ever: events may be on their way */
+    int fd;          /* borrowed; -1: none */
+    uint64_t n_logged, spent_ns;
+    struct hash_set numbers; /* by jmethodID: value is the number plus 1 */
+    uint32_t n_numbers;
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+
+static struct code_line lines[CODE_LINES_MAX];
+static uint8_t points[CODE_LOG_ENTRY_BYTES], bytes[CODE_LOG_ENTRY_BYTES];
+
+static uint64_t thread_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the log ---- */
+
+static void append(const struct code_entry *entry)
+{
+    struct sink s = sink_into(bytes, sizeof bytes);
+    code_log_put(&s, entry);
+    size_t n = (size_t)(s.at - bytes);
+    if (s.full) /* one that is too long is left out */
+        return;
+    if (state.n_logged + n > CODE_LOG_BYTES || write(state.fd, bytes, n) != (ssize_t)n)
+        atomic_store(&state.active, false);
+    state.n_logged += n;
+}
+
+/* ---- methods ---- */
+
+/* "Ljava/lang/String;" without its frame. */
+static struct place_text class_text(const char *signature)
+{
+    size_t n = strlen(signature);
+    return n > 2 ? (struct place_text){ signature + 1, n - 2 } : (struct place_text){ "", 0 };
+}
+
+static uint32_t take_lines(jvmtiEnv *jvmti, jmethodID method)
+{
+    jvmtiLineNumberEntry *table = NULL;
+    jint n = 0;
+    uint32_t n_lines = 0;
+    if ((*jvmti)->GetLineNumberTable(jvmti, method, &n, &table) != JVMTI_ERROR_NONE)
+        return 0;
+    for (jint i = 0; i < n && n_lines < CODE_LINES_MAX; i++)
+        if (table[i].start_location >= 0 && table[i].line_number >= 0)
+            lines[n_lines++] = (struct code_line){ (uint32_t)table[i].start_location, (uint32_t)table[i].line_number };
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)table);
+    return n_lines;
+}
+
+static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t number)
+{
+    char *name = NULL, *descriptor = NULL, *signature = NULL, *source = NULL;
+    jclass class_ref = NULL;
+    if ((*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) == JVMTI_ERROR_NONE) {
+        struct code_entry entry = { .kind = CODE_METHOD, .method = number };
+        if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE)
+            entry.class_name = class_text(signature);
+        if ((*jvmti)->GetSourceFileName(jvmti, class_ref, &source) == JVMTI_ERROR_NONE)
+            entry.source = place_text(source);
+        (*jni)->DeleteLocalRef(jni, class_ref);
+        entry.name = place_text(name);
+        entry.descriptor = place_text(descriptor);
+        entry.n_lines = take_lines(jvmti, method);
+        entry.lines = lines;
+        append(&entry);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)source);
+}
+
+/* A method's number, described when it is new; NO_NUMBER: there is no room. */
+static uint32_t number_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
+{
+    uint64_t id = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
+    struct hash_slot *slot = state.n_numbers + 1 < PLACE_NUMBERS_MAX ? hash_put(&state.numbers, id ^ id >> 32) : NULL;
+    if (slot == NULL)
+        return NO_NUMBER;
+    if (slot->value == 0) {
+        slot->value = ++state.n_numbers;
+        describe(jvmti, jni, method, state.n_numbers - 1);
+        return state.n_numbers - 1;
+    }
+    return slot->value - 1;
+}
+
+/* ---- compiled code ---- */
+
+/* The frames of a point, from the outermost on; of more than there may be, the innermost. */
+static uint32_t take_frames(jvmtiEnv *jvmti, JNIEnv *jni, const PCStackInfo *info, struct code_frame *frames)
+{
+    jint n = info->numstackframes < (jint)PLACE_FRAMES_MAX ? info->numstackframes : (jint)PLACE_FRAMES_MAX;
+    for (jint i = 0; i < n; i++) {
+        uint32_t number = number_of(jvmti, jni, info->methods[n - 1 - i]);
+        if (number == NO_NUMBER)
+            return 0;
+        frames[i] = (struct code_frame){ number, info->bcis[n - 1 - i] };
+    }
+    return n < 0 ? 0 : (uint32_t)n;
+}
+
+static void take_points(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiCompiledMethodLoadInlineRecord *record,
+                        const char *code, jint n_bytes, struct sink *s)
+{
+    struct code_frame frames[2][PLACE_FRAMES_MAX];
+    uint32_t n_before = 0;
+    uint64_t before = 0;
+    unsigned now = 0;
+    for (jint i = 0; i < record->numpcs; i++) {
+        const PCStackInfo *info = &record->pcinfo[i];
+        uint64_t end = (uint64_t)((const char *)info->pc - code);
+        if (end < before || end > (uint64_t)n_bytes)
+            continue;
+        uint32_t n = take_frames(jvmti, jni, info, frames[now]);
+        struct sink last = *s;
+        code_log_put_point(s, end - before, frames[now], n, frames[1 - now], n_before);
+        if (s->full) {
+            *s = last;
+            return;
+        }
+        before = end;
+        n_before = n;
+        now = 1 - now;
+    }
+}
+
+static void log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, const void *code, jint n_bytes,
+                         const jvmtiCompiledMethodLoadRecordHeader *header)
+{
+    struct sink s = sink_into(points, sizeof points - 256);
+    for (; header != NULL; header = header->next)
+        if (header->kind == JVMTI_CMLR_INLINE_INFO && header->majorinfoversion == JVMTI_CMLR_MAJOR_VERSION_1) {
+            take_points(jvmti, jni, (const void *)header, code, n_bytes, &s);
+            break;
+        }
+    struct code_entry entry = { .kind = CODE_COMPILED,
+                                .ticks = ticks_now(),
+                                .address = (uint64_t)(uintptr_t)code,
+                                .n_bytes = (uint64_t)n_bytes,
+                                .method = number_of(jvmti, jni, method),
+                                .tier = vm_structs_tier(code),
+                                .spent_ns = state.spent_ns,
+                                .points = points,
+                                .n_points_bytes = (size_t)(s.at - points) };
+    state.spent_ns = 0;
+    if (entry.method != NO_NUMBER)
+        append(&entry);
+}
+
+static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes, const void *code, jint n_map,
+                                const jvmtiAddrLocationMap *map, const void *compile_info)
+{
+    JNIEnv *jni;
+    (void)n_map;
+    (void)map;
+    if (!atomic_load(&state.active) || n_bytes <= 0 ||
+        (*state.vm)->GetEnv(state.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
+        return;
+    uint64_t start_ns = thread_ns();
+    pthread_mutex_lock(&state.lock);
+    if (atomic_load(&state.active)) {
+        log_compiled(jvmti, jni, method, code, n_bytes, compile_info);
+        state.spent_ns += thread_ns() - start_ns;
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+static void log_piece(const struct code_entry *entry)
+{
+    pthread_mutex_lock(&state.lock);
+    if (atomic_load(&state.active))
+        append(entry);
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* The method may be gone with its class. */
+static void JNICALL on_discarded(jvmtiEnv *jvmti, jmethodID method, const void *code)
+{
+    (void)jvmti;
+    (void)method;
+    if (atomic_load(&state.active))
+        log_piece(
+            &(struct code_entry){ .kind = CODE_DISCARDED, .ticks = ticks_now(), .address = (uint64_t)(uintptr_t)code });
+}
+
+static void JNICALL on_generated(jvmtiEnv *jvmti, const char *name, const void *code, jint n_bytes)
+{
+    (void)jvmti;
+    if (atomic_load(&state.active) && n_bytes > 0)
+        log_piece(&(struct code_entry){ .kind = CODE_OTHER,
+                                        .ticks = ticks_now(),
+                                        .address = (uint64_t)(uintptr_t)code,
+                                        .n_bytes = (uint64_t)n_bytes,
+                                        .name = place_text(name) });
+}
+
+/* ---- the session ---- */
+
+static const jvmtiEvent events[] = { JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_COMPILED_METHOD_LOAD,
+                                     JVMTI_EVENT_COMPILED_METHOD_UNLOAD };
+
+static int make_env(JNIEnv *jni, struct err *err)
+{
+    jvmtiCapabilities wanted;
+    jvmtiEventCallbacks callbacks;
+    jvmtiEnv *jvmti;
+    if (state.jvmti != NULL)
+        return 0;
+    if ((*jni)->GetJavaVM(jni, &state.vm) != 0 ||
+        (*state.vm)->GetEnv(state.vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK)
+        return err_set(err, "the JVM has no tool interface");
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_generate_compiled_method_load_events = 1;
+    wanted.can_get_line_numbers = 1;
+    wanted.can_get_source_file_name = 1;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.CompiledMethodLoad = on_compiled;
+    callbacks.CompiledMethodUnload = on_discarded;
+    callbacks.DynamicCodeGenerated = on_generated;
+    if ((*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE ||
+        (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE) {
+        (*jvmti)->DisposeEnvironment(jvmti);
+        return err_set(err, "the JVM does not tell what it compiles");
+    }
+    state.jvmti = jvmti;
+    return 0;
+}
+
+static int switch_events(jvmtiEventMode mode)
+{
+    int rc = 0;
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if ((*state.jvmti)->SetEventNotificationMode(state.jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
+            rc = -1;
+    return rc;
+}
+
+int code_events_start(JNIEnv *jni, int fd, struct err *err)
+{
+    if (make_env(jni, err) < 0)
+        return -1;
+    pthread_mutex_lock(&state.lock);
+    state.fd = fd;
+    state.n_logged = state.spent_ns = 0;
+    state.n_numbers = 0;
+    hash_free(&state.numbers);
+    atomic_store(&state.active, true);
+    pthread_mutex_unlock(&state.lock);
+    if (switch_events(JVMTI_ENABLE) < 0) {
+        code_events_stop();
+        return err_set(err, "the JVM does not tell what it compiles");
+    }
+    (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+    return 0;
+}
+
+void code_events_stop(void)
+{
+    if (state.jvmti == NULL)
+        return;
+    switch_events(JVMTI_DISABLE);
+    pthread_mutex_lock(&state.lock);
+    atomic_store(&state.active, false);
+    state.fd = -1;
+    hash_free(&state.numbers);
+    pthread_mutex_unlock(&state.lock);
+}

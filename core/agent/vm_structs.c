@@ -1,0 +1,200 @@
+/*
+ * By which compiler code was made: read from HotSpot's own structures, whose layout libjvm.so exports for its debugger
+ * (gHotSpotVMStructs; SA §3.1).  JVMTI does not tell it.
+ *
+ * Everything is read by process_vm_readv on this very process: an address that is none makes the answer unknown, and
+ * not a crash.  Code is found as the JVM does it: a heap's segment map has, for each segment of it, how many segments
+ * back a block begins.
+ */
+#include "core/agent/vm_structs.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define HEAPS_MAX    8
+#define HOPS_MAX     100000
+#define ENTRIES_MAX  20000
+#define FREE_SEGMENT 0xff
+
+/* Where fields are. */
+static struct {
+    bool is_known, was_tried;
+    uint64_t heaps;                                 /* the address of a pointer to the list of heaps */
+    uint64_t list_length, list_data;                /* offsets in the list */
+    uint64_t heap_memory, heap_segments, heap_log2; /* in a heap */
+    uint64_t space_low, space_high;                 /* in a VirtualSpace */
+    uint64_t block_bytes, level;                    /* of a block's header; in an nmethod */
+} at;
+
+static bool get(uint64_t address, void *value, size_t n)
+{
+    struct iovec here = { value, n }, there = { (void *)(uintptr_t)address, n };
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+static bool get_u64(uint64_t address, uint64_t *value)
+{
+    return get(address, value, sizeof *value);
+}
+
+static bool get_text(uint64_t address, char *text, size_t n)
+{
+    uint64_t start;
+    text[0] = '\0';
+    if (!get_u64(address, &start) || start == 0)
+        return false;
+    if (get(start, text, n)) {
+        bool is_whole = memchr(text, '\0', n) != NULL;
+        text[n - 1] = '\0';
+        return is_whole;
+    }
+    /* It ends where nothing is mapped behind it. */
+    for (size_t i = 0; i + 1 < n && get(start + i, text + i, 1); i++) {
+        text[i + 1] = '\0';
+        if (text[i] == '\0')
+            return true;
+    }
+    return false;
+}
+
+/* ---- the tables ---- */
+
+static bool get_symbol(void *library, const char *name, uint64_t *value)
+{
+    const void *symbol = dlsym(library, name);
+    return symbol != NULL && get_u64((uint64_t)(uintptr_t)symbol, value);
+}
+
+struct wanted {
+    const char *type, *field;
+    uint64_t *value;
+    bool is_static, found;
+};
+
+struct table {
+    uint64_t start, stride, type, field, offset, address;
+};
+
+static bool open_table(void *library, struct table *table)
+{
+    return get_symbol(library, "gHotSpotVMStructs", &table->start) &&
+           get_symbol(library, "gHotSpotVMStructEntryArrayStride", &table->stride) &&
+           get_symbol(library, "gHotSpotVMStructEntryTypeNameOffset", &table->type) &&
+           get_symbol(library, "gHotSpotVMStructEntryFieldNameOffset", &table->field) &&
+           get_symbol(library, "gHotSpotVMStructEntryOffsetOffset", &table->offset) &&
+           get_symbol(library, "gHotSpotVMStructEntryAddressOffset", &table->address);
+}
+
+/* Returns whether all are there. */
+static bool find_fields(const struct table *table, struct wanted *wanted, size_t n)
+{
+    char type[64], field[64];
+    size_t n_found = 0;
+    for (uint64_t i = 0; i < ENTRIES_MAX && n_found < n; i++) {
+        uint64_t entry = table->start + i * table->stride;
+        if (!get_text(entry + table->type, type, sizeof type)) {
+            if (type[0] == '\0')
+                break;
+            continue; /* a longer name */
+        }
+        for (size_t k = 0; k < n; k++) {
+            if (wanted[k].found || strcmp(type, wanted[k].type) != 0 ||
+                !get_text(entry + table->field, field, sizeof field) || strcmp(field, wanted[k].field) != 0)
+                continue;
+            wanted[k].found = get_u64(entry + (wanted[k].is_static ? table->address : table->offset), wanted[k].value);
+            n_found += wanted[k].found;
+        }
+    }
+    return n_found == n;
+}
+
+/* The size of a type. */
+static bool find_size(void *library, const char *name, uint64_t *size)
+{
+    uint64_t start, stride, type, at_size;
+    char text[64];
+    if (!get_symbol(library, "gHotSpotVMTypes", &start) ||
+        !get_symbol(library, "gHotSpotVMTypeEntryArrayStride", &stride) ||
+        !get_symbol(library, "gHotSpotVMTypeEntryTypeNameOffset", &type) ||
+        !get_symbol(library, "gHotSpotVMTypeEntrySizeOffset", &at_size))
+        return false;
+    for (uint64_t i = 0; i < ENTRIES_MAX; i++) {
+        uint64_t entry = start + i * stride;
+        bool is_whole = get_text(entry + type, text, sizeof text);
+        if (text[0] == '\0')
+            return false;
+        if (is_whole && strcmp(text, name) == 0)
+            return get_u64(entry + at_size, size);
+    }
+    return false;
+}
+
+static void find_all(void)
+{
+    void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    struct table table;
+    struct wanted wanted[] = {
+        { "CodeCache", "_heaps", &at.heaps, true, false },
+        { "GrowableArrayBase", "_len", &at.list_length, false, false },
+        { "GrowableArray<int>", "_data", &at.list_data, false, false },
+        { "CodeHeap", "_memory", &at.heap_memory, false, false },
+        { "CodeHeap", "_segmap", &at.heap_segments, false, false },
+        { "CodeHeap", "_log2_segment_size", &at.heap_log2, false, false },
+        { "VirtualSpace", "_low", &at.space_low, false, false },
+        { "VirtualSpace", "_high", &at.space_high, false, false },
+        { "nmethod", "_comp_level", &at.level, false, false },
+    };
+    at.was_tried = true;
+    if (library == NULL)
+        return;
+    at.is_known = open_table(library, &table) && find_fields(&table, wanted, sizeof wanted / sizeof *wanted) &&
+                  find_size(library, "HeapBlock", &at.block_bytes);
+    dlclose(library);
+}
+
+/* ---- code ---- */
+
+/* Where the block with an address begins in a heap; 0: it is not there. */
+static uint64_t find_block(uint64_t heap, uint64_t address)
+{
+    uint64_t low, high, map;
+    int32_t log2 = 0;
+    uint8_t back = 0;
+    if (!get_u64(heap + at.heap_memory + at.space_low, &low) ||
+        !get_u64(heap + at.heap_memory + at.space_high, &high) || address < low || address >= high ||
+        !get_u64(heap + at.heap_segments + at.space_low, &map) || !get(heap + at.heap_log2, &log2, sizeof log2) ||
+        log2 < 1 || log2 > 30)
+        return 0;
+    uint64_t segment = (address - low) >> log2;
+    for (int hops = 0; hops < HOPS_MAX; hops++) {
+        if (!get(map + segment, &back, 1) || back == FREE_SEGMENT || back > segment)
+            return 0;
+        if (back == 0)
+            return low + (segment << log2);
+        segment -= back;
+    }
+    return 0;
+}
+
+uint32_t vm_structs_tier(const void *code)
+{
+    uint64_t list, heaps, heap;
+    int32_t n = 0;
+    uint8_t level = 0;
+    if (!at.was_tried)
+        find_all();
+    if (!at.is_known || !get_u64(at.heaps, &list) || !get(list + at.list_length, &n, sizeof n) ||
+        !get_u64(list + at.list_data, &heaps))
+        return 0;
+    for (int32_t i = 0; i < n && i < HEAPS_MAX; i++) {
+        if (!get_u64(heaps + 8 * (uint64_t)i, &heap))
+            return 0;
+        uint64_t block = find_block(heap, (uint64_t)(uintptr_t)code);
+        if (block != 0)
+            return get(block + at.block_bytes + at.level, &level, 1) && level <= 4 ? level : 0;
+    }
+    return 0;
+}

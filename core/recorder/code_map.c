@@ -1,0 +1,208 @@
+#include "core/recorder/code_map.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE_BYTES (2 * CODE_LOG_ENTRY_BYTES)
+#define PAGE_BITS   12
+#define N_BUCKETS   (1u << 14)
+#define NONE        UINT32_MAX
+
+/* The JVM makes no larger piece, and leaves no more numbers of methods out. */
+#define CODE_BYTES_MAX (UINT64_C(64) << 20)
+#define GAP_MAX        65536u
+
+void code_map_init(struct code_map *map, int fd)
+{
+    memset(map, 0, sizeof *map);
+    map->fd = fd;
+}
+
+void code_map_free(struct code_map *map)
+{
+    free(map->bytes);
+    free(map->pieces);
+    free(map->methods);
+    free(map->links);
+    free(map->buckets);
+    arena_free(&map->arena);
+    code_map_init(map, -1);
+}
+
+/* Room for n elements, new ones zeroed; NULL when there is no memory. */
+static void *reserve(void *array, size_t n, size_t *room, size_t element_bytes)
+{
+    if (n <= *room)
+        return array;
+    size_t wanted = n < 512 ? 1024 : n * 2;
+    char *more = realloc(array, wanted * element_bytes);
+    if (more != NULL) {
+        memset(more + *room * element_bytes, 0, (wanted - *room) * element_bytes);
+        *room = wanted;
+    }
+    return more;
+}
+
+/* ---- taking up ---- */
+
+static uint32_t *bucket_of(const struct code_map *map, uint64_t address)
+{
+    return &map->buckets[(address >> PAGE_BITS) % N_BUCKETS];
+}
+
+/* Returns 0, or -1: no memory. */
+static int link_pages(struct code_map *map, uint32_t piece)
+{
+    uint64_t first = map->pieces[piece].start >> PAGE_BITS, last = (map->pieces[piece].end - 1) >> PAGE_BITS;
+    for (uint64_t page = first; page <= last; page++) {
+        struct code_link *links = reserve(map->links, (size_t)map->n_links + 1, &map->links_room, sizeof *links);
+        if (links == NULL)
+            return -1;
+        uint32_t *bucket = bucket_of(map, page << PAGE_BITS);
+        map->links = links;
+        links[map->n_links] = (struct code_link){ piece, *bucket };
+        *bucket = ++map->n_links;
+    }
+    return 0;
+}
+
+/* What is newly at these addresses takes the place of what was. */
+static void end_others(struct code_map *map, uint64_t start, uint64_t end, uint64_t ticks)
+{
+    for (uint64_t page = start >> PAGE_BITS; page <= (end - 1) >> PAGE_BITS; page++)
+        for (uint32_t i = *bucket_of(map, page << PAGE_BITS); i != 0; i = map->links[i - 1].next) {
+            struct code_piece *piece = &map->pieces[map->links[i - 1].piece];
+            if (piece->start < end && piece->end > start && piece->to_ticks == UINT64_MAX)
+                piece->to_ticks = ticks;
+        }
+}
+
+static const void *keep(struct code_map *map, const void *bytes, size_t n)
+{
+    void *copy = arena_alloc(&map->arena, n + 1);
+    return copy == NULL ? NULL : memcpy(copy, bytes, n);
+}
+
+static int add_piece(struct code_map *map, const struct code_entry *entry)
+{
+    struct code_piece piece = {
+        .start = entry->address,
+        .end = entry->address + entry->n_bytes,
+        .from_ticks = entry->ticks,
+        .to_ticks = UINT64_MAX,
+        .kind = entry->kind,
+        .method = entry->method,
+        .tier = entry->tier,
+        .name = arena_text(&map->arena, entry->name.at == NULL ? "" : entry->name.at, entry->name.n),
+        .points = keep(map, entry->points == NULL ? (const uint8_t *)"" : entry->points, entry->n_points_bytes),
+        .n_points_bytes = entry->n_points_bytes
+    };
+    struct code_piece *pieces = reserve(map->pieces, (size_t)map->n_pieces + 1, &map->pieces_room, sizeof *pieces);
+    if (pieces == NULL || piece.name == NULL || piece.points == NULL)
+        return -1;
+    map->pieces = pieces;
+    map->spent_ns += entry->spent_ns;
+    if (piece.end <= piece.start || entry->n_bytes > CODE_BYTES_MAX || map->n_pieces == NONE - 1)
+        return 0;
+    end_others(map, piece.start, piece.end, piece.from_ticks);
+    pieces[map->n_pieces] = piece;
+    return link_pages(map, map->n_pieces++);
+}
+
+static int add_method(struct code_map *map, const struct code_entry *entry)
+{
+    if (entry->method > map->n_methods + GAP_MAX)
+        return 0;
+    struct code_method *methods = reserve(map->methods, (size_t)entry->method + 1, &map->methods_room, sizeof *methods);
+    if (methods == NULL)
+        return -1;
+    map->methods = methods;
+    if (entry->method >= map->n_methods)
+        map->n_methods = entry->method + 1;
+    struct code_method *method = &methods[entry->method];
+    *method = (struct code_method){
+        .class_name = arena_text(&map->arena, entry->class_name.at, entry->class_name.n),
+        .name = arena_text(&map->arena, entry->name.at, entry->name.n),
+        .descriptor = arena_text(&map->arena, entry->descriptor.at, entry->descriptor.n),
+        .source = arena_text(&map->arena, entry->source.at, entry->source.n),
+        .line_bytes = keep(map, entry->line_bytes, entry->n_line_bytes),
+        .n_line_bytes = entry->n_line_bytes,
+    };
+    return method->class_name == NULL || method->name == NULL || method->descriptor == NULL || method->source == NULL ||
+                   method->line_bytes == NULL
+               ? -1
+               : 0;
+}
+
+static int take(struct code_map *map, const struct code_entry *entry)
+{
+    switch (entry->kind) {
+    case CODE_METHOD:
+        return add_method(map, entry);
+    case CODE_COMPILED:
+    case CODE_OTHER:
+        return add_piece(map, entry);
+    case CODE_DISCARDED:
+        end_others(map, entry->address, entry->address + 1, entry->ticks);
+        return 0;
+    }
+    return 0;
+}
+
+/* ---- reading ---- */
+
+static int make_room(struct code_map *map)
+{
+    if (map->bytes == NULL)
+        map->bytes = malloc(PIECE_BYTES);
+    if (map->buckets == NULL)
+        map->buckets = calloc(N_BUCKETS, sizeof *map->buckets);
+    return map->bytes == NULL || map->buckets == NULL ? -1 : 0;
+}
+
+int code_map_read(struct code_map *map, struct err *err)
+{
+    struct code_entry entry;
+    ssize_t n;
+    if (map->fd < 0 || map->is_damaged)
+        return 0;
+    if (make_room(map) < 0)
+        return err_set(err, "no memory for the JVM's code");
+    do {
+        int rc = 0;
+        n = pread(map->fd, map->bytes, PIECE_BYTES, (off_t)map->read_bytes);
+        struct cursor c = cursor_over(map->bytes, n < 0 ? 0 : (size_t)n);
+        while ((rc = code_log_get(&c, &entry)) > 0)
+            if (take(map, &entry) < 0)
+                return err_set(err, "no memory for the JVM's code");
+        size_t n_used = (size_t)(c.at - map->bytes);
+        /* What was read needs no memory any more. */
+        if (n_used > 0)
+            fallocate(map->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)map->read_bytes, (off_t)n_used);
+        map->read_bytes += n_used;
+        map->is_damaged = rc < 0;
+    } while (n == (ssize_t)PIECE_BYTES && !map->is_damaged);
+    return 0;
+}
+
+uint32_t code_map_find(const struct code_map *map, uint64_t address, uint64_t ticks)
+{
+    uint32_t late = NONE;
+    if (map->buckets == NULL)
+        return NONE;
+    for (uint32_t i = *bucket_of(map, address); i != 0; i = map->links[i - 1].next) {
+        const struct code_piece *piece = &map->pieces[map->links[i - 1].piece];
+        if (address < piece->start || address >= piece->end)
+            continue;
+        if (piece->from_ticks <= ticks && ticks < piece->to_ticks)
+            return map->links[i - 1].piece;
+        /* The earliest of those that were told later, as long as nothing else was there. */
+        if (piece->from_ticks > ticks)
+            late = map->links[i - 1].piece;
+        else
+            break;
+    }
+    return late;
+}

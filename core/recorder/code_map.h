@@ -1,0 +1,60 @@
+/*
+ * The code that the target's JVM made, as its agent tells: what is at an address at a moment.
+ *
+ * The JVM tells of code some ms after it has begun to use it, and takes addresses for other code when it has thrown
+ * some away.
+ */
+#ifndef CORE_RECORDER_CODE_MAP_H
+#define CORE_RECORDER_CODE_MAP_H
+
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/trace/code_log.h"
+
+struct code_piece {
+    uint64_t start, end;
+    uint64_t from_ticks, to_ticks; /* from when it was told; UINT64_MAX: it is there still */
+    enum code_kind kind;           /* COMPILED or OTHER */
+    uint32_t method, tier;
+    const char *name;      /* OTHER; the arena's */
+    const uint8_t *points; /* the arena's */
+    size_t n_points_bytes;
+};
+
+struct code_method {
+    const char *class_name, *name, *descriptor, *source; /* the arena's; NULL: not described */
+    const uint8_t *line_bytes;                           /* the same */
+    size_t n_line_bytes;
+    bool is_written; /* to the trace */
+};
+
+/* An address may be in code of a page's pieces, the newest first. */
+struct code_link {
+    uint32_t piece, next; /* indexes; next: plus 1, 0 for none */
+};
+
+struct code_map {
+    int fd; /* of the log; borrowed */
+    struct arena arena;
+    uint64_t read_bytes, spent_ns;
+    uint8_t *bytes;            /* owned: a piece of the log */
+    struct code_piece *pieces; /* owned, as the others */
+    struct code_method *methods;
+    struct code_link *links;
+    uint32_t *buckets; /* by page: the newest link, plus 1 */
+    uint32_t n_pieces, n_methods, n_links;
+    size_t pieces_room, methods_room, links_room;
+    bool is_damaged;
+};
+
+void code_map_init(struct code_map *map, int fd);
+void code_map_free(struct code_map *map);
+
+/* Read what the agent has told by now.  Returns 0, or -1 with *err set: no memory.  A damaged log is read no further.
+ */
+int code_map_read(struct code_map *map, struct err *err);
+
+/* The piece in which an address was at a moment, by its number; UINT32_MAX: none is known. */
+uint32_t code_map_find(const struct code_map *map, uint64_t address, uint64_t ticks);
+
+#endif

@@ -1,0 +1,186 @@
+#include "core/trace/code_log.h"
+
+/* ---- writing ---- */
+
+static void put_text(struct sink *s, struct place_text text)
+{
+    size_t n = text.n < PLACE_TEXT_BYTES ? text.n : PLACE_TEXT_BYTES;
+    sink_varint(s, n);
+    sink_bytes(s, text.at, n);
+}
+
+static void put_method(struct sink *s, const struct code_entry *entry)
+{
+    sink_varint(s, entry->method);
+    put_text(s, entry->class_name);
+    put_text(s, entry->name);
+    put_text(s, entry->descriptor);
+    put_text(s, entry->source);
+    sink_varint(s, entry->n_lines);
+    for (uint32_t i = 0; i < entry->n_lines; i++) {
+        sink_varint(s, entry->lines[i].index);
+        sink_varint(s, entry->lines[i].line);
+    }
+}
+
+static void put_code(struct sink *s, const struct code_entry *entry)
+{
+    sink_varint(s, entry->ticks);
+    sink_varint(s, entry->address);
+    if (entry->kind == CODE_DISCARDED)
+        return;
+    sink_varint(s, entry->n_bytes);
+    if (entry->kind == CODE_OTHER) {
+        put_text(s, entry->name);
+        return;
+    }
+    sink_varint(s, entry->method);
+    sink_varint(s, entry->tier);
+    sink_varint(s, entry->spent_ns);
+    sink_bytes(s, entry->points, entry->n_points_bytes);
+}
+
+void code_log_put(struct sink *s, const struct code_entry *entry)
+{
+    uint8_t *length = s->at;
+    sink_u32le(s, 0);
+    sink_u8(s, (uint8_t)entry->kind);
+    if (entry->kind == CODE_METHOD)
+        put_method(s, entry);
+    else
+        put_code(s, entry);
+    if (s->full)
+        return;
+    struct sink front = sink_into(length, 4);
+    sink_u32le(&front, (uint32_t)(s->at - length - 4));
+}
+
+void code_log_put_point(struct sink *s, uint64_t n_bytes, const struct code_frame *frames, uint32_t n_frames,
+                        const struct code_frame *before, uint32_t n_before)
+{
+    uint32_t n_same = 0;
+    while (n_same < n_frames && n_same < n_before && frames[n_same].method == before[n_same].method &&
+           frames[n_same].index == before[n_same].index)
+        n_same++;
+    sink_varint(s, n_bytes);
+    sink_varint(s, n_frames);
+    sink_varint(s, n_same);
+    for (uint32_t i = n_same; i < n_frames; i++) {
+        sink_varint(s, frames[i].method);
+        sink_varint(s, frames[i].index < 0 ? 0 : (uint64_t)frames[i].index + 1);
+    }
+}
+
+/* ---- reading ---- */
+
+static struct place_text get_text(struct cursor *c)
+{
+    struct place_text text;
+    text.at = cursor_text(c, PLACE_TEXT_BYTES, &text.n);
+    if (memchr(text.at, '\0', text.n) != NULL)
+        c->bad = true;
+    return text;
+}
+
+static void get_method(struct cursor *c, struct code_entry *entry)
+{
+    entry->method = cursor_below(c, PLACE_NUMBERS_MAX);
+    entry->class_name = get_text(c);
+    entry->name = get_text(c);
+    entry->descriptor = get_text(c);
+    entry->source = get_text(c);
+    entry->n_lines = cursor_below(c, CODE_LINES_MAX + 1);
+    entry->line_bytes = c->at;
+    for (uint32_t i = 0; i < entry->n_lines; i++) {
+        cursor_below(c, UINT32_MAX);
+        cursor_below(c, UINT32_MAX);
+    }
+    entry->n_line_bytes = (size_t)(c->at - entry->line_bytes);
+}
+
+static void get_code(struct cursor *c, struct code_entry *entry)
+{
+    entry->ticks = cursor_varint(c);
+    entry->address = cursor_varint(c);
+    if (entry->kind == CODE_DISCARDED)
+        return;
+    entry->n_bytes = cursor_below(c, UINT32_MAX);
+    if (entry->kind == CODE_OTHER) {
+        entry->name = get_text(c);
+        return;
+    }
+    entry->method = cursor_below(c, PLACE_NUMBERS_MAX);
+    entry->tier = cursor_below(c, 16);
+    entry->spent_ns = cursor_varint(c);
+    entry->n_points_bytes = cursor_left(c);
+    entry->points = cursor_bytes(c, entry->n_points_bytes);
+}
+
+int code_log_get(struct cursor *c, struct code_entry *entry)
+{
+    struct cursor rest = *c;
+    uint32_t length = cursor_u32le(&rest);
+    if (!rest.bad && length > CODE_LOG_ENTRY_BYTES)
+        return -1;
+    const uint8_t *bytes = rest.bad ? NULL : cursor_bytes(&rest, length);
+    if (bytes == NULL)
+        return 0;
+    struct cursor inner = cursor_over(bytes, length);
+    uint8_t kind = cursor_u8(&inner);
+    memset(entry, 0, sizeof *entry);
+    entry->kind = (enum code_kind)kind;
+    if (kind == CODE_METHOD)
+        get_method(&inner, entry);
+    else if (kind <= CODE_OTHER)
+        get_code(&inner, entry);
+    else
+        inner.bad = true;
+    if (inner.bad || cursor_left(&inner) != 0)
+        return -1;
+    *c = rest;
+    return 1;
+}
+
+/* Take the next point; frames has those of the one before.  Returns whether there was one. */
+static bool next_point(struct cursor *c, uint64_t *end, struct code_frame *frames, uint32_t *n_frames)
+{
+    *end += cursor_varint(c);
+    uint32_t n = cursor_below(c, PLACE_FRAMES_MAX + 1), n_same = cursor_below(c, PLACE_FRAMES_MAX + 1);
+    if (c->bad || n_same > n || n_same > *n_frames)
+        return false;
+    for (uint32_t i = n_same; i < n; i++) {
+        frames[i].method = cursor_below(c, PLACE_NUMBERS_MAX);
+        frames[i].index = (int32_t)cursor_below(c, INT32_MAX) - 1;
+    }
+    *n_frames = n;
+    return !c->bad;
+}
+
+uint32_t code_log_find(const uint8_t *points, size_t n, uint64_t offset, struct code_frame *frames, uint32_t *point)
+{
+    struct cursor c = cursor_over(points, n);
+    uint64_t end = 0;
+    uint32_t n_frames = 0;
+    for (*point = 0; cursor_left(&c) > 0 && next_point(&c, &end, frames, &n_frames); ++*point)
+        if (end > offset)
+            return n_frames;
+    return 0;
+}
+
+uint32_t code_log_line(const uint8_t *line_bytes, size_t n, int32_t index)
+{
+    struct cursor c = cursor_over(line_bytes, n);
+    uint32_t line = 0, from = 0;
+    bool found = false;
+    while (index >= 0 && cursor_left(&c) > 0) {
+        uint32_t start = (uint32_t)cursor_varint(&c), its = (uint32_t)cursor_varint(&c);
+        if (c.bad)
+            break;
+        if (start > (uint32_t)index || (found && start < from)) /* a table may be in any order */
+            continue;
+        found = true;
+        from = start;
+        line = its;
+    }
+    return line;
+}

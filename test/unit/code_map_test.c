@@ -1,0 +1,172 @@
+/*
+ * The code that a JVM makes: its log, written and read, and what is at an address at a moment.
+ */
+#include "core/recorder/code_map.h"
+
+#include "test/unit/tap.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct err err;
+
+static const struct code_line lines[] = { { 0, 10 }, { 5, 12 }, { 9, 11 } };
+static const struct code_frame outer = { 1, 30 }, inner = { 0, 6 }, other = { 2, -1 };
+
+/* Three points: outer alone up to 16, inner in outer up to 40, other in outer up to 44. */
+static size_t make_points(uint8_t *bytes, size_t n)
+{
+    const struct code_frame first[] = { outer }, second[] = { outer, inner }, third[] = { outer, other };
+    struct sink s = sink_into(bytes, n);
+    code_log_put_point(&s, 16, first, 1, NULL, 0);
+    code_log_put_point(&s, 24, second, 2, first, 1);
+    code_log_put_point(&s, 4, third, 2, second, 2);
+    return (size_t)(s.at - bytes);
+}
+
+static void test_points(void)
+{
+    static const struct {
+        uint64_t offset;
+        uint32_t n_frames, point, innermost;
+    } rows[] = { { 0, 1, 0, 1 }, { 15, 1, 0, 1 }, { 16, 2, 1, 0 }, { 39, 2, 1, 0 }, { 40, 2, 2, 2 }, { 44, 0, 3, 0 } };
+    uint8_t bytes[256];
+    size_t n = make_points(bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct code_frame frames[PLACE_FRAMES_MAX];
+        uint32_t point, n_frames = code_log_find(bytes, n, rows[i].offset, frames, &point);
+        char claim[64];
+        snprintf(claim, sizeof claim, "what an instruction %d bytes in the code was compiled from",
+                 (int)rows[i].offset);
+        CHECK(claim, n_frames == rows[i].n_frames && point == rows[i].point &&
+                         (n_frames == 0 || frames[n_frames - 1].method == rows[i].innermost) &&
+                         (n_frames == 0 || (frames[0].method == 1 && frames[0].index == 30)));
+    }
+    struct code_frame frames[PLACE_FRAMES_MAX];
+    uint32_t point;
+    bool right = true;
+    for (size_t cut = 0; cut < n; cut++)
+        right = right && code_log_find(bytes, cut, 43, frames, &point) == 0;
+    CHECK("points that are cut tell nothing of what is behind", right);
+    CHECK("more shared frames than there are is damage",
+          code_log_find((const uint8_t *)"\x10\x02\x01\x00\x00", 5, 0, frames, &point) == 0);
+}
+
+static size_t put(uint8_t *bytes, size_t n, const struct code_entry *entry)
+{
+    struct sink s = sink_into(bytes, n);
+    code_log_put(&s, entry);
+    return s.full ? 0 : (size_t)(s.at - bytes);
+}
+
+static void test_log(void)
+{
+    uint8_t bytes[1024], points[256];
+    const struct code_entry method = { .kind = CODE_METHOD,
+                                       .method = 7,
+                                       .class_name = place_text("a/Main"),
+                                       .name = place_text("run"),
+                                       .descriptor = place_text("()V"),
+                                       .source = place_text("Main.java"),
+                                       .lines = lines,
+                                       .n_lines = 3 };
+    struct code_entry compiled = { .kind = CODE_COMPILED,
+                                   .method = 7,
+                                   .tier = 4,
+                                   .ticks = 99,
+                                   .address = 0x7f00,
+                                   .n_bytes = 44,
+                                   .spent_ns = 1234,
+                                   .points = points };
+    struct code_entry got;
+    compiled.n_points_bytes = make_points(points, sizeof points);
+    size_t n_method = put(bytes, sizeof bytes, &method),
+           n = n_method + put(bytes + n_method, sizeof bytes - n_method, &compiled);
+    struct cursor c = cursor_over(bytes, n);
+    CHECK("a method is read as it was written", code_log_get(&c, &got) == 1 && got.kind == CODE_METHOD &&
+                                                    got.method == 7 && got.source.n == 9 && got.n_lines == 3);
+    CHECK_NUMBER("a bytecode's line", code_log_line(got.line_bytes, got.n_line_bytes, 6), 12);
+    CHECK_NUMBER("lines may go back", code_log_line(got.line_bytes, got.n_line_bytes, 100), 11);
+    CHECK_NUMBER("where there is no bytecode there is no line", code_log_line(got.line_bytes, got.n_line_bytes, -1), 0);
+    CHECK("compiled code too", code_log_get(&c, &got) == 1 && got.kind == CODE_COMPILED && got.tier == 4 &&
+                                   got.ticks == 99 && got.address == 0x7f00 && got.n_bytes == 44 &&
+                                   got.spent_ns == 1234 && got.n_points_bytes == compiled.n_points_bytes &&
+                                   memcmp(got.points, points, got.n_points_bytes) == 0);
+    CHECK("then there is no more", code_log_get(&c, &got) == 0);
+    bool right = true;
+    for (size_t cut = 0; cut < n_method; cut++) {
+        struct cursor part = cursor_over(bytes, cut);
+        right = right && code_log_get(&part, &got) == 0 && part.at == bytes;
+    }
+    CHECK("an entry that is not whole waits", right);
+    bytes[4] = 9;
+    c = cursor_over(bytes, n);
+    CHECK("one of no kind is damage", code_log_get(&c, &got) == -1);
+}
+
+/* ---- the map ---- */
+
+static void log_entry(int fd, const struct code_entry *entry)
+{
+    static uint8_t bytes[65536];
+    size_t n = put(bytes, sizeof bytes, entry);
+    if (write(fd, bytes, n) != (ssize_t)n)
+        printf("# the log cannot be written\n");
+}
+
+static void log_code(int fd, uint64_t ticks, uint64_t address, uint64_t n_bytes, uint32_t tier)
+{
+    log_entry(fd, &(struct code_entry){
+                      .kind = CODE_COMPILED, .ticks = ticks, .address = address, .n_bytes = n_bytes, .tier = tier });
+}
+
+/* The tier of what was at an address at a moment; 99: nothing is known. */
+static uint32_t tier_at(const struct code_map *map, uint64_t address, uint64_t ticks)
+{
+    uint32_t piece = code_map_find(map, address, ticks);
+    return piece == UINT32_MAX ? 99 : map->pieces[piece].tier;
+}
+
+static void test_map(void)
+{
+    int fd = memfd_create("code", MFD_CLOEXEC);
+    struct code_map map;
+    code_map_init(&map, fd);
+    CHECK("an empty log tells nothing", code_map_read(&map, &err) == 0 && tier_at(&map, 0x10000, 5) == 99);
+    log_entry(fd, &(struct code_entry){ .kind = CODE_OTHER,
+                                        .ticks = 5,
+                                        .address = 0x100000,
+                                        .n_bytes = 0x40000,
+                                        .name = place_text("Interpreter") });
+    log_code(fd, 100, 0x10000, 0x3000, 3);
+    log_entry(fd, &(struct code_entry){ .kind = CODE_DISCARDED, .ticks = 200, .address = 0x10000 });
+    log_code(fd, 300, 0x10800, 0x100, 4);
+    log_code(fd, 400, 0x10000, 0x900, 2); /* the JVM did not tell that the one before is gone */
+    CHECK("the log is read", code_map_read(&map, &err) == 0 && map.n_pieces == 4);
+    CHECK_NUMBER("code is found from its first byte", tier_at(&map, 0x10000, 150), 3);
+    CHECK_NUMBER("to its last, pages behind", tier_at(&map, 0x12fff, 150), 3);
+    CHECK_NUMBER("not behind that", tier_at(&map, 0x13000, 150), 99);
+    CHECK_NUMBER("nor when it is gone", tier_at(&map, 0x12fff, 250), 99);
+    CHECK_NUMBER("code that was told late was there before", tier_at(&map, 0x10000, 90), 3);
+    CHECK_NUMBER("between two, it is the later one's", tier_at(&map, 0x10850, 250), 4);
+    CHECK_NUMBER("as long as it is there", tier_at(&map, 0x10850, 350), 4);
+    CHECK_NUMBER("until other code is in its place", tier_at(&map, 0x10850, 450), 2);
+    uint32_t piece = code_map_find(&map, 0x13fff0, 1000);
+    CHECK_TEXT("large code is found wherever it is hit", piece == UINT32_MAX ? NULL : map.pieces[piece].name,
+               "Interpreter");
+    log_code(fd, 500, 0x50000, 0x10, 1);
+    CHECK("what is told later is read later", code_map_read(&map, &err) == 0 && tier_at(&map, 0x50008, 600) == 1);
+    if (write(fd, "\x02\0\0\0\x09\x09", 6) == 6)
+        CHECK("a damaged log is read no further, and what was known stays",
+              code_map_read(&map, &err) == 0 && map.is_damaged && tier_at(&map, 0x50008, 600) == 1);
+    code_map_free(&map);
+    close(fd);
+}
+
+int main(void)
+{
+    test_points();
+    test_log();
+    test_map();
+    return tap_done();
+}
