@@ -98,7 +98,7 @@ check_recording() {
         'Parts\.java:2[23] in Parts\.compute:2[7-9]'
     between "$v: the program's own methods are most of its time" \
         "$(awk -F, '/^c[12]_code,Parts|^interpreter/ { s += $4 } END { print s }' "$vm.hot")" 0.3 1
-    between "$v: all code is known" "$(cell "$vm" unknown share)" 0 0.02
+    between "$v: all code is known" "$(cell "$vm" unknown share | grep . || echo 0)" 0 0.02
     between "$v: what the interpreter runs is its own" "$(cell "$vm" interpreter share)" 0.0001 0.5
     is "$v: no event of the JVM failed" "$(fact "$trace" code.failed)" ""
     matches "$v: functions of the JVM have names" "$("$mmprof" report --hot --csv --top 0 "$trace")" \
