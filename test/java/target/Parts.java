@@ -4,8 +4,8 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * A bit of what a JVM does: code that C2 compiles with a small method inlined, and garbage to collect; for so many ms of
- * CPU time of the main thread, whatever the machine.
+ * A bit of what a JVM does: code that C2 compiles with a small method inlined, and garbage to collect; for so many ms
+ * of CPU time of the main thread, whatever the machine.
  */
 public final class Parts {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
