@@ -9,6 +9,7 @@
 #include "core/base/ticks.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,31 +17,43 @@
 #define LONGEST_WAIT_MS 64 /* for counters that are in use */
 #define PAIRS_PER_ROUND 16384
 #define MAX_ROUNDS      60
-#define SETTLED_ROUNDS  8 /* without a better one */
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
+#define SETTLED_ROUNDS  8       /* without a better one */
+#define ROUND_REST_NS   1000000 /* between two: the compilers are still at work on the loop */
 
 /* Where a tick is as long as a probe, its values are 0 and 1, and only the mean of nearly all says how often. */
 #define COARSE 16
 
+#define HISTOGRAM 65536 /* larger values are outliers */
+
+/* Those from the first-th to the end-th in order, of values that are counted: their sum, and the end-th one. */
+static double sum_between(const uint32_t *counts, size_t first, size_t end, size_t *last)
+{
+    double sum = 0;
+    size_t before = 0, value = 0;
+    for (; value < HISTOGRAM && before <= end; before += counts[value++]) {
+        size_t from = before < first ? first : before, to = before + counts[value] < end ? before + counts[value] : end;
+        if (to > from)
+            sum += (double)value * (double)(to - from);
+    }
+    *last = value - 1;
+    return sum;
+}
+
 /*
  * The middle half's mean: a median of whole ticks would be too coarse, an outlier (an interrupt) does not count.
  */
-static double middle(uint64_t *values, size_t n)
+static double middle(const uint64_t *values, size_t n, uint32_t *counts)
 {
-    double sum = 0;
-    qsort(values, n, sizeof *values, by_value);
-    size_t first = n / 4, end = n - n / 4;
-    if (values[end] < COARSE)
-        for (first = 0; end < n && values[end] < COARSE; end++)
-            continue;
-    for (size_t i = first; i < end; i++)
-        sum += (double)values[i];
-    return sum / (double)(end - first);
+    size_t first = n / 4, end = n - n / 4, last, n_coarse = 0;
+    memset(counts, 0, HISTOGRAM * sizeof *counts);
+    for (size_t i = 0; i < n; i++)
+        counts[values[i] < HISTOGRAM ? values[i] : HISTOGRAM - 1]++;
+    double sum = sum_between(counts, first, end, &last);
+    if (last >= COARSE)
+        return sum / (double)(end - first);
+    for (size_t value = 0; value < COARSE; value++)
+        n_coarse += counts[value];
+    return sum_between(counts, 0, n_coarse, &last) / (double)n_coarse;
 }
 
 /* What a pair costs, times 16. */
@@ -52,6 +65,7 @@ struct calibration {
     const struct counter_layout *layout;
     struct ring *ring;
     uint64_t *words, *scratch; /* owned; scratch is part of words */
+    uint32_t *counts;          /* of values, for middle(); owned */
     size_t n_per_record;
     uint32_t n_words;
     struct costs ticks, counters[RING_COUNTERS_MAX]; /* of the cheapest round */
@@ -79,16 +93,16 @@ static size_t collect(const struct calibration *c, const struct column *column, 
 }
 
 /* The cost in a column, of a round in which it counted in a good part of the pairs.  Returns whether it did. */
-static bool evaluate(const struct calibration *c, const struct column *column, struct costs *costs)
+static bool evaluate(struct calibration *c, const struct column *column, struct costs *costs)
 {
     size_t n = collect(c, column, 0, PAIRS_PER_ROUND);
     if (n < PAIRS_PER_ROUND / 8)
         return false;
-    costs->inside = (uint64_t)(16 * middle(c->scratch, n));
+    costs->inside = (uint64_t)(16 * middle(c->scratch, n, c->counts));
     n = collect(c, column, 1, PAIRS_PER_ROUND - 1);
     if (n < PAIRS_PER_ROUND / 8)
         return false;
-    costs->outside = (uint64_t)(16 * middle(c->scratch, n));
+    costs->outside = (uint64_t)(16 * middle(c->scratch, n, c->counts));
     return true;
 }
 
@@ -100,8 +114,9 @@ static int prepare(struct calibration *c, const struct counter_layout *layout, s
     while (c->n_words < 2 * PAIRS_PER_ROUND * c->n_per_record)
         c->n_words *= 2;
     c->words = calloc((size_t)c->n_words + PAIRS_PER_ROUND, sizeof *c->words);
+    c->counts = malloc(HISTOGRAM * sizeof *c->counts);
     c->ring = aligned_alloc(_Alignof(struct ring), sizeof *c->ring);
-    if (c->words == NULL || c->ring == NULL)
+    if (c->words == NULL || c->ring == NULL || c->counts == NULL)
         return err_set(err, "the probes cannot be calibrated: out of memory in the target");
     c->scratch = c->words + c->n_words;
     return 0;
@@ -204,6 +219,8 @@ int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *se
         refused = !open_counters(&c, config, &failure);
     for (int i = 0, n_since_best = 0;
          runs && i < MAX_ROUNDS && (n_since_best < SETTLED_ROUNDS || (!refused && !has_all_groups(&c))); i++) {
+        if (i > 0)
+            nanosleep(&(struct timespec){ .tv_nsec = ROUND_REST_NS }, NULL);
         runs = run(&c, jni, loop);
         n_since_best = take_round(&c) ? 0 : n_since_best + 1;
     }
@@ -218,6 +235,7 @@ int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *se
     if (rc == 0)
         publish(&c, segment);
     free(c.words);
+    free(c.counts);
     free(c.ring);
     return rc;
 }

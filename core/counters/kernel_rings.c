@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -159,9 +160,21 @@ static int hand_out(struct kernel_rings *rings, uint64_t until_ns, kernel_event_
     return rc;
 }
 
+/*
+ * What has woken us is seen to.  A ring whose thread has ended polls as readable for ever: only what is new may wake us,
+ * or we run in circles while the target ends, on a CPU that it needs for that.
+ */
+static void take_wakes(const struct kernel_rings *rings)
+{
+    struct epoll_event wakes[64];
+    while (rings->half_full >= 0 && epoll_wait(rings->half_full, wakes, 64, 0) == 64)
+        continue;
+}
+
 int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context,
                        struct err *err)
 {
+    take_wakes(rings);
     uint64_t now_ns = kernel_now_ns();
     for (size_t i = 0; i < rings->n_rings; i++)
         if (read_ring(rings, &rings->rings[i]) < 0)

@@ -48,7 +48,7 @@ int kernel_rings_open(struct kernel_rings **rings, pid_t pid, const struct kerne
 int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context,
                        struct err *err);
 
-/* A descriptor that polls as readable when a ring is half full; the rings', or -1. */
+/* A descriptor that polls as readable when a ring is half full, until kernel_rings_drain; the rings', or -1. */
 int kernel_rings_fd(const struct kernel_rings *rings);
 
 struct kernel_rings_state {

@@ -137,7 +137,7 @@ static int attach_to_ring(struct kernel_rings *rings, struct ring *ring, int fd)
         size_t size = (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes;
         void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (mapped != MAP_FAILED) {
-            struct epoll_event half_full = { .events = EPOLLIN };
+            struct epoll_event half_full = { .events = EPOLLIN | EPOLLET };
             ring->page = mapped;
             ring->fd = fd;
             if (rings->half_full >= 0) /* without it, rounds come by time only */
