@@ -46,11 +46,24 @@ static size_t fill_thresholds(double *thresholds, double given)
     return 1;
 }
 
-static bool is_better(const struct sweep_cell *cell, bool keeps, const struct sweep_cell *best, bool best_keeps)
+/* many: more methods than a person reads. */
+struct judged {
+    const struct sweep_cell *cell;
+    bool keeps, many; /* the budget */
+};
+
+static bool is_better(const struct judged *a, const struct judged *b)
 {
-    if (keeps != best_keeps)
-        return keeps;
-    if (keeps && cell->n_methods != best->n_methods)
+    const struct sweep_cell *cell = a->cell, *best = b->cell;
+    if (a->keeps != b->keeps)
+        return a->keeps;
+    if (a->keeps && a->many != b->many)
+        return b->many;
+    if (a->keeps && a->many && cell->n_methods != best->n_methods)
+        return cell->n_methods < best->n_methods;
+    if (a->keeps && cell->self_ticks != best->self_ticks)
+        return cell->self_ticks > best->self_ticks;
+    if (a->keeps && cell->n_methods != best->n_methods)
         return cell->n_methods > best->n_methods;
     if (cell->n_calls != best->n_calls)
         return cell->n_calls < best->n_calls;
@@ -60,25 +73,24 @@ static bool is_better(const struct sweep_cell *cell, bool keeps, const struct sw
 static void search(const struct sweep *grid, const struct budget_base *base, double budget,
                    struct phases_choice *choice)
 {
-    const struct sweep_cell *best = NULL;
-    bool best_keeps = false;
+    bool is_free = grid->n_weights > 1 && grid->n_grains > 1;
+    struct judged best = { NULL, false, false };
     size_t best_w = 0, best_g = 0;
     for (size_t w = 0; w < grid->n_weights; w++) {
         for (size_t g = 0; g < grid->n_grains; g++) {
             const struct sweep_cell *cell = sweep_at(grid, w, g);
             struct budget_estimates estimates = budget_estimate(base, cell->n_calls);
-            bool keeps = budget_keeps(&estimates, budget);
-            if (cell->n_methods == 0 || (best != NULL && !is_better(cell, keeps, best, best_keeps)))
+            struct judged now = { cell, budget_keeps(&estimates, budget), is_free && cell->n_methods > PHASES_MANY };
+            if (cell->n_methods == 0 || (best.cell != NULL && !is_better(&now, &best)))
                 continue;
-            best = cell;
-            best_keeps = keeps;
+            best = now;
             best_w = w;
             best_g = g;
         }
     }
     choice->weight = grid->weights[best_w];
     choice->grain = grid->grains[best_g];
-    choice->over_budget = !best_keeps;
+    choice->over_budget = !best.keeps;
 }
 
 /* Where both thresholds were given, over_budget stays false: the user has decided. */

@@ -38,6 +38,8 @@ struct phases_choice {
     bool *is_chosen; /* by index into totals; the arena's */
 };
 
+#define PHASES_MANY 50 /* tens of phases are what a person reads; the thesis' Table 3.3 has 10 to 52 */
+
 /*
  * Select phases by Huang's two thresholds: a method is one if its total time (callees included) is at least weight of
  * the program's total time, and its total time per call at least grain of it.
@@ -45,9 +47,11 @@ struct phases_choice {
  * Thresholds that are not given are searched for on a grid: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3 and 8 times a
  * power of ten, from 1e-6 to 0.5.  The search takes, in this order,
  *   1. a pair of thresholds that selects at least one method and keeps both estimates within the budget;
- *   2. of these the one that selects the most methods;
- *   3. of these the one whose methods are called the least (the smaller overhead);
- *   4. of these the lowest weight, then the lowest grain.
+ *   2. where both thresholds are searched, of these one that selects at most PHASES_MANY methods;
+ *   3. of these the one whose methods have the most time of their own (callees not included);
+ *   4. of these the one that selects the most methods;
+ *   5. of these the one whose methods are called the least (the smaller overhead);
+ *   6. of these the lowest weight, then the lowest grain.
  * An estimate that is not known keeps any budget.  If no pair keeps the budget, the least calls decide, then the most
  * methods, and over_budget says so.  A threshold that is given stays as it is, and the other one is searched.
  *

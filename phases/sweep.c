@@ -48,15 +48,17 @@ static size_t n_reached(const double *thresholds, size_t n, double share)
 static void sum_up(struct sweep *sweep)
 {
     for (size_t w = sweep->n_weights; w-- > 0;) {
-        struct sweep_cell row = { 0, 0 };
+        struct sweep_cell row = { 0, 0, 0 };
         for (size_t g = sweep->n_grains; g-- > 0;) {
             struct sweep_cell *cell = &sweep->cells[w * sweep->n_grains + g];
             row.n_methods += cell->n_methods;
             row.n_calls += cell->n_calls;
+            row.self_ticks += cell->self_ticks;
             *cell = row;
             if (w + 1 < sweep->n_weights) {
                 cell->n_methods += cell[sweep->n_grains].n_methods;
                 cell->n_calls += cell[sweep->n_grains].n_calls;
+                cell->self_ticks += cell[sweep->n_grains].self_ticks;
             }
         }
     }
@@ -78,6 +80,7 @@ int sweep_compute(struct sweep *sweep, const struct calltree_total *totals, size
         struct sweep_cell *cell = &sweep->cells[(w - 1) * sweep->n_grains + g - 1];
         cell->n_methods++;
         cell->n_calls += totals[i].calls;
+        cell->self_ticks += phases_self_ticks(&totals[i], clock);
     }
     sum_up(sweep);
     return 0;

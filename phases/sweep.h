@@ -10,7 +10,7 @@
 #define SWEEP_THRESHOLDS_MAX 128
 
 struct sweep_cell {
-    uint64_t n_methods, n_calls; /* of the methods that reach both thresholds */
+    uint64_t n_methods, n_calls, self_ticks; /* of the methods that reach both thresholds */
 };
 
 struct sweep {

@@ -103,6 +103,35 @@ static void test_unknown_estimates(void)
           choice.estimates.invocations_ratio < 0 && choice.estimates.time_ratio <= 0.01 && choice.n_chosen == 6);
 }
 
+/* Two hundred methods of a big program: 30 with most of the time of their own, the rest callers and small ones. */
+static void test_many(void)
+{
+    enum { N = 200, HEAVY = 30 };
+    static struct calltree_total totals[N];
+    struct budget_base base = { .n_invocations = 1000000000, .total_ns = 1e6, .pair_ns = 0 };
+    struct phases_choice choice;
+    size_t n_heavy = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        bool is_heavy = i < HEAVY;
+        totals[i] = (struct calltree_total){ .method = i,
+                                             .total_cpu_ticks = is_heavy        ? 40000
+                                                                : i < 2 * HEAVY ? 30000
+                                                                                : 100,
+                                             .cpu_ticks = is_heavy ? 30000 : 100,
+                                             .calls = is_heavy ? 1000 : 1 };
+    }
+    struct phases_wish wish = { PHASES_CPU, -1, -1, 0.01 };
+    CHECK("phases of a program with many methods are found",
+          phases_select(totals, N, 1000000, &base, &wish, &arena, &choice, &err) == 0);
+    for (size_t i = 0; i < HEAVY; i++)
+        n_heavy += choice.is_chosen[i];
+    CHECK("they are no more than a person reads", choice.n_chosen <= PHASES_MANY);
+    CHECK_NUMBER("those in which the program spends its time are all there", n_heavy, HEAVY);
+    wish.weight = 0;
+    CHECK("a weight that is given selects what it says",
+          phases_select(totals, N, 1000000, &base, &wish, &arena, &choice, &err) == 0 && choice.n_chosen == N);
+}
+
 static void test_refusals(void)
 {
     struct budget_base base = { 0 };
@@ -149,6 +178,7 @@ int main(void)
     test_thresholds();
     test_search();
     test_unknown_estimates();
+    test_many();
     test_refusals();
     test_trace();
     arena_free(&arena);
