@@ -87,6 +87,18 @@ static void add_pauses(struct costs *c)
                           "measured, at most; of the time" });
 }
 
+/* It is over when the trace has its last record. */
+static void add_removal(struct costs *c)
+{
+    double all = fact(c, "removal.pauses_ms"), longest = fact(c, "removal.longest_pause_ms");
+    if (all < 0 || longest < 0)
+        return;
+    add(c, (struct cost){ "removal_longest", "Pause to take probes out, longest", TABLE_NS, longest * 1e6, NO_SENSE,
+                          "measured, at most; after the recording" });
+    add(c, (struct cost){ "removal", "Pauses to take probes out", TABLE_NS, all * 1e6, NO_SENSE,
+                          "measured, at most; after the recording" });
+}
+
 /* ---- the JIT compiler ---- */
 
 static void add_compiler(struct costs *c)
@@ -261,6 +273,7 @@ int cost_make(const struct report_source *source, const struct recovery *recover
     c.how = table_column(table, "How it is known, or why not", "how", TABLE_TEXT);
     find_cpu_times(&c);
     add_pauses(&c);
+    add_removal(&c);
     add_compiler(&c);
     add_cpu_times(&c);
     add_slowdown(&c);

@@ -4,6 +4,7 @@
 #include "core/counters/perf_why.h"
 #include "core/counters/read.h"
 #include "core/jvm/process.h"
+#include "core/recorder/link_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -270,6 +271,16 @@ int facts_write_end(struct trace_writer *writer, const struct segment *segment, 
         if (numbers[i].value != TRACE_UNKNOWN && put(writer, err, numbers[i].key, "%" PRIu64, numbers[i].value) < 0)
             return -1;
     return 0;
+}
+
+int facts_write_removal(struct trace_writer *writer, const struct recorder_link *link, struct err *err)
+{
+    if (link->n_pauses == 0)
+        return 0;
+    if (put(writer, err, "removal.batches", "%" PRIu32, link->n_pauses) < 0 ||
+        put(writer, err, "removal.pauses_ms", "%.1f", link->pauses_ms) < 0)
+        return -1;
+    return put(writer, err, "removal.longest_pause_ms", "%.1f", link->longest_pause_ms);
 }
 
 int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err)

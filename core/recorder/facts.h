@@ -40,6 +40,9 @@ struct facts_cpu {
     uint64_t stolen_ns;  /* kept from this machine by its host */
 };
 
+/* The pauses of the last batch, which takes the probes out again: they are not in the recording. */
+int facts_write_removal(struct trace_writer *writer, const struct recorder_link *link, struct err *err);
+
 /* What the target has published in the segment by now, and who took how much CPU time. */
 int facts_write_end(struct trace_writer *writer, const struct segment *segment, const struct facts_cpu *cpu,
                     struct err *err);

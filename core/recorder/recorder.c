@@ -317,29 +317,16 @@ static int write_hits_facts(const struct recorder *r, struct err *err)
     return facts_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, err);
 }
 
-/* The last round, the final facts, the END chunk. */
-static int finish_trace(struct recorder *r, struct err *err)
-{
-    uint64_t n_words;
-    r->readings.is_last = true;
-    if (write_round(r, &n_words, err) < 0)
-        return -1;
-    struct recorder_status status = status_of(r);
-    struct facts_cpu cpu = cpu_times(r, &status);
-    if (link_finish(&r->link, &status, err) < 0 ||
-        kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 || write_hits(r, true, err) < 0 ||
-        hits_write_symbols(&r->hits, r->plan->symbols, r->writer, err) < 0 || write_hits_facts(r, err) < 0 ||
-        facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
-        facts_write_readings(r->writer, &r->readings, err) < 0)
-        return -1;
-    return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
-}
-
 /* Let the agent clean up, and wait until it has.  A second signal does not wait: the agent goes on by itself. */
 static void stop_agent(struct recorder *r, struct recorder_summary *summary)
 {
     struct err ignored;
     bool stopped = !r->connected || r->gone;
+    r->is_stopped = true;
+    r->link.observer = NULL;
+    r->link.writer = NULL;
+    r->link.n_pauses = 0;
+    r->link.pauses_ms = r->link.longest_pause_ms = 0;
     uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
     session_send(&r->session, "stop");
     r->interrupted = false;
@@ -354,6 +341,30 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
     }
 }
 
+/* The last round, the final facts, the END chunk. */
+static int finish_trace(struct recorder *r, struct recorder_summary *summary, struct err *err)
+{
+    uint64_t n_words;
+    r->readings.is_last = true;
+    if (write_round(r, &n_words, err) < 0)
+        return -1;
+    summary->end = r->gone         ? RECORDER_ENDED_WITH_TARGET
+                   : time_is_up(r) ? RECORDER_ENDED_BY_TIME
+                                   : RECORDER_ENDED_BY_SIGNAL;
+    struct recorder_status status = status_of(r);
+    struct facts_cpu cpu = cpu_times(r, &status);
+    if (link_finish(&r->link, &status, err) < 0 ||
+        kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 || write_hits(r, true, err) < 0 ||
+        hits_write_symbols(&r->hits, r->plan->symbols, r->writer, err) < 0 || write_hits_facts(r, err) < 0 ||
+        facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
+        facts_write_readings(r->writer, &r->readings, err) < 0)
+        return -1;
+    stop_agent(r, summary);
+    if (facts_write_removal(r->writer, &r->link, err) < 0)
+        return -1;
+    return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
+}
+
 static void wait_for_child(struct recorder *r)
 {
     if (r->child.pid > 0 && r->child.go < 0 && !r->child_reaped) {
@@ -365,9 +376,6 @@ static void wait_for_child(struct recorder *r)
 static void summarize(const struct recorder *r, struct recorder_summary *summary)
 {
     const struct segment *segment = r->session.segment;
-    summary->end = r->gone         ? RECORDER_ENDED_WITH_TARGET
-                   : time_is_up(r) ? RECORDER_ENDED_BY_TIME
-                                   : RECORDER_ENDED_BY_SIGNAL;
     summary->pid = r->target;
     summary->seconds = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / 1e9;
     summary->n_records = trace_writer_records(r->writer);
@@ -430,7 +438,7 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
     r->signals = r->pidfd = r->child.go = r->child.failed = -1;
     session_init(&r->session);
     memset(summary, 0, sizeof *summary);
-    if (recorder_prepare(r, err) < 0 || record(r, err) < 0 || finish_trace(r, err) < 0)
+    if (recorder_prepare(r, err) < 0 || record(r, err) < 0 || finish_trace(r, summary, err) < 0)
         goto out;
     summarize(r, summary);
     rc = 0;
@@ -441,9 +449,7 @@ out:
             rc = -1;
         r->writer = NULL;
     }
-    r->link.observer = NULL;
-    r->link.writer = NULL;
-    if (r->connected)
+    if (r->connected && !r->is_stopped)
         stop_agent(r, summary);
     wait_for_child(r);
     summary->command_status =
