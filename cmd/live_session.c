@@ -64,6 +64,27 @@ static int hear_samples(void *context, const uint8_t *bytes, size_t n_bytes, str
     return candidates_feed(session->candidates, bytes, n_bytes, err);
 }
 
+/*
+ * Looks add up: a method that takes a hundredth of the time shows once in one of them.  After so many samples they
+ * begin anew, for a program that has changed.
+ */
+#define SAMPLES_TOGETHER 1000u
+
+static void close_look(struct live_session *session)
+{
+    const struct sample_totals *totals = session->candidates == NULL ? NULL : candidates_totals(session->candidates);
+    if (totals == NULL)
+        return;
+    session->seen = *totals;
+    if (totals->n_samples < SAMPLES_TOGETHER) {
+        candidates_next_log(session->candidates);
+        return;
+    }
+    candidates_close(session->candidates);
+    session->candidates = NULL;
+    session->seen = (struct sample_totals){ 0 };
+}
+
 /* The look is over: what is worth probes?  No sample at all is no error: the program may be idle. */
 static int end_look(struct live_session *session, struct err *err)
 {
@@ -75,8 +96,8 @@ static int end_look(struct live_session *session, struct err *err)
     session->n_looks++;
     if (session->candidates != NULL) {
         const struct sample_totals *totals = candidates_totals(session->candidates);
-        session->n_samples += (uint32_t)totals->n_samples;
-        session->sampling_ms += (double)totals->cost_ns / 1e6;
+        session->n_samples += (uint32_t)(totals->n_samples - session->seen.n_samples);
+        session->sampling_ms += (double)(totals->cost_ns - session->seen.cost_ns) / 1e6;
         struct err ignored;
         if (totals->n_samples > 0 &&
             candidates_choose(session->candidates, &wish, &session->arena, &list, &ignored) == 0)
@@ -86,8 +107,7 @@ static int end_look(struct live_session *session, struct err *err)
         found[n] = (struct live_candidate){ list.all[n].class_name, list.all[n].name, list.all[n].descriptor,
                                             list.all[n].share };
     int rc = live_candidates(session->live, found, n, err);
-    candidates_close(session->candidates);
-    session->candidates = NULL;
+    close_look(session);
     arena_free(&session->arena);
     return rc;
 }
@@ -96,6 +116,8 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
 {
     struct live_session *session = context;
     session->rewriting_ms += answer->cpu_ms;
+    if (answer->command == RECORDER_INSTRUMENT)
+        session->n_held = answer->n_held;
     if (answer->refused != NULL)
         snprintf(session->refused, sizeof session->refused, "%s", answer->refused);
     if (session->live == NULL)
@@ -306,6 +328,17 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
             "%.2f %%; the JIT compiler recovered for %.1f s\n",
             prefix, cost.probes_ns / seconds * 100, (double)cost.own_cpu_ns / seconds * 100,
             cost.sampling_ns / seconds * 100, cost.rewriting_ns / seconds * 100, cost.recovery_ms / 1e3);
+    double all_ns = cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns;
+    if (cpu_ns > 0 && all_ns > session->options.budget * cpu_ns)
+        fprintf(out,
+                "%stogether %.2f %%, more than the budget of %.2g %%: the first two looks and batches cost what they "
+                "cost, and only a longer recording makes up for them\n",
+                prefix, all_ns / cpu_ns * 100, session->options.budget * 100);
+    if (session->n_held > 0)
+        fprintf(out,
+                "%s%" PRIu32 " classes got no probes: a loop of theirs was under way, which the JVM would have "
+                "interpreted from then on\n",
+                prefix, session->n_held);
     if (session->refused[0] != '\0')
         fprintf(out, "%sthe agent refused: %s\n", prefix, session->refused);
 }

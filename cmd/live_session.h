@@ -24,13 +24,15 @@ typedef int live_view_fn(void *context, struct live_session *session, struct rec
 struct live_session {
     struct live_options options;
     struct live *live;             /* owned; NULL until the agent is ready */
-    struct candidates *candidates; /* owned: of the present look, or NULL */
+    struct candidates *candidates; /* owned: of the latest looks together, or NULL */
+    struct sample_totals seen;     /* of them, without the present one */
     struct arena arena;            /* of the present look */
     struct jvm_compilers compilers;
     uint64_t compilers_ns, compilers_read_ns; /* as read last, and when */
     struct recorder_observer observer;
     struct recorder_status status; /* of the latest round */
     size_t n_methods;              /* instrumented */
+    uint32_t n_held;               /* classes that the latest batch left as they are, for their loops are under way */
     size_t n_recoveries;           /* told to the trace */
     bool logs_jit;                 /* set it after live_session_init: the trace gets the JIT compiler's events */
     uint32_t n_looks, n_samples;

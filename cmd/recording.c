@@ -238,6 +238,8 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                          (pid_t)recording->pid, !recording->quiet, &arena, &counters, err) < 0)
         goto out;
     if (recording->live != NULL)
+        recording->live->options.is_new = recording->command != NULL;
+    if (recording->live != NULL)
         live_session_events(recording->live, &counters.events, &counters.layout);
     rc = separate && counters.layout.n_groups > 1 ? run_groups(recording, &plan, &counters, summary, err)
                                                   : run_session(recording, &plan, &counters, 0, summary, err);

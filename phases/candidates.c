@@ -92,6 +92,10 @@ static int take_method(struct candidates *c, const struct sample_method *method,
     }
     free(key);
     c->numbers[method->number] = i;
+    if (method->flags != 0) { /* it may have been named only, before */
+        c->methods[i].flags = method->flags;
+        c->methods[i].code_bytes = method->code_bytes;
+    }
     return 0;
 }
 

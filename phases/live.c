@@ -5,9 +5,12 @@
 
 #define LOOK_MS          10
 #define LOOK_SAMPLES     100
-#define LOOK_AGAIN       50 /* samples of a later look: after the free ones, at most */
-#define FREE_BATCHES     2  /* and looks: a program that has just started shows in the second one what it does */
-#define AGAIN_FIRST_NS   UINT64_C(4000000000)
+#define LOOK_ENOUGH      40u /* samples: with fewer since the batch before, the look is repeated at once */
+#define LOOK_REPEATS     3u
+#define LOOK_AGAIN       100                 /* samples of a later look: after the free ones, at most */
+#define START_NS         UINT64_C(200000000) /* of CPU time: a program has begun with what it is for, more or less */
+#define FREE_BATCHES     2 /* and looks: a program that has just started shows in the second one what it does */
+#define AGAIN_FIRST_NS   UINT64_C(3000000000)
 #define AGAIN_LAST_NS    UINT64_C(30000000000)
 #define RECOVERY_STEP_NS UINT64_C(100000000)
 #define RECOVERY_QUIET   3   /* windows in a row */
@@ -275,17 +278,20 @@ static void look(struct live *live, uint32_t n_samples, struct live_orders *orde
 {
     orders->sample_ms = LOOK_MS;
     orders->n_samples = n_samples;
-    live->n_looks++;
     live->has_candidates = false;
+    live->look_samples = live->now.n_samples;
     if (live->n_batches == 0) {
         live->usual_since_ns = live->now.now_ns;
         live->usual_jit_ns = live->now.jit_cpu_ns;
     }
+    go(live, LIVE_LOOKING);
+    if (live->n_repeats > 0)
+        return;
+    live->n_looks++;
     live->look_delay_ns = live->look_delay_ns == 0 ? AGAIN_FIRST_NS : live->look_delay_ns * 2;
     if (live->look_delay_ns > AGAIN_LAST_NS)
         live->look_delay_ns = AGAIN_LAST_NS;
     live->next_look_ns = live->now.now_ns + live->look_delay_ns;
-    go(live, LIVE_LOOKING);
 }
 
 /* ---- batches and the recovery after them ---- */
@@ -306,6 +312,7 @@ static void begin_batch(struct live *live)
     for (size_t i = 0; i < live->n_methods; i++)
         live_net(live, i, &live->methods[i].frozen);
     live->n_batches++;
+    live->batch_samples = now->n_samples;
     go(live, LIVE_INSTRUMENTING);
 }
 
@@ -403,12 +410,25 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
     return 0;
 }
 
+/* On a busy machine a look has some of its samples only; of an idle program there are none to be had. */
+static bool is_look_short(const struct live *live)
+{
+    return live->n_batches < FREE_BATCHES && live->now.n_samples > live->look_samples &&
+           live->now.n_samples - live->batch_samples < LOOK_ENOUGH && live->n_repeats < LOOK_REPEATS;
+}
+
 static int looked(struct live *live, struct live_orders *orders, struct err *err)
 {
     if (live->n_batches > 0 && live_prune(live, err) < 0)
         return -1;
     if (!live->has_candidates || live->now.busy)
         return 0;
+    if (is_look_short(live)) {
+        live->n_repeats++;
+        look(live, LOOK_SAMPLES, orders);
+        return 0;
+    }
+    live->n_repeats = 0;
     if (live->n_wanted == 0 || (live->n_batches >= FREE_BATCHES && !live_may_pause(live))) {
         go(live, LIVE_WATCHING);
         return 0;
@@ -425,7 +445,8 @@ static int step(struct live *live, struct live_orders *orders, struct err *err)
 {
     switch (live->stage) {
     case LIVE_WAITING:
-        look(live, LOOK_SAMPLES, orders);
+        if (!live->options.is_new || live->now.cpu_ns >= START_NS)
+            look(live, LOOK_SAMPLES, orders);
         return 0;
     case LIVE_LOOKING:
         return looked(live, orders, err);

@@ -63,6 +63,7 @@ struct live_options {
     double budget;        /* fraction of the target's CPU time */
     double weight, grain; /* thresholds of a phase, fractions: a lower bound of what will be chosen at the end */
     uint32_t max_methods; /* armed at any time */
+    bool is_new;          /* the program has just been started: its start says little */
     uint32_t max_more; /* instrumented after a look, those with the largest share: what comes later needs room, too */
     struct live_tree_options tree;
 };

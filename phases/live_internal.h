@@ -46,6 +46,8 @@ struct live {
     size_t n_recoveries;
     double recovery_ms;
     uint32_t n_batches, n_removals, n_looks;
+    uint32_t n_repeats;                   /* of the present look */
+    uint32_t look_samples, batch_samples; /* when the look and the latest batch began */
 
     /* The budget. */
     double credit_ns, probes_ns;

@@ -5,6 +5,7 @@
  * Agent_OnLoad connects, the VMInit event starts the thread, and main is called when it has instrumented.
  */
 #include "core/agent/agent.h"
+#include "core/agent/busy.h"
 #include "core/agent/protocol.h"
 #include "core/agent/virtual.h"
 
@@ -104,6 +105,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
     classes_arm_all(jni, agent.epoch);
     instrument_publish(agent.segment);
     instrument_begin();
+    busy_forget();
     methods_begin(&agent.config, &agent.control);
     int rc = retransform_first(agent.jvmti, jni, &agent.control, config_names_classes(&agent.config), &agent.pass, err);
     if (agent.pass.n_classes > 0)

@@ -7,8 +7,9 @@
  * recorder asks for; probe*.c the native side of the probes; counting.c their counters; open_calls.c and stack.c the
  * calls that were under way before; virtual.c and parked.c virtual threads and the calls that they leave open;
  * classes.c the classes that rewritten code refers to; methods.c, kept.c which methods get probes; instrument.c,
- * retransform.c, batch.c and hurry.c the way they get them; sample.c stacks; calibrate.c what a probe costs; jit_log.c,
- * code_events.c, vm_structs.c and perf_map.c, perf_file.c what the JIT compiler makes; rewrite*.c the class files.
+ * retransform.c, batch.c, busy.c and hurry.c the way they get them; sample.c stacks; calibrate.c what a probe costs;
+ * jit_log.c, code_events.c, vm_structs.c and perf_map.c, perf_file.c what the JIT compiler makes; rewrite*.c the class
+ * files.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
@@ -181,9 +182,13 @@ void methods_begin(const struct agent_config *config, const struct control *cont
 void methods_end(void);
 void methods_forget_ids(void);
 
+/* Does the session want any method from the start? */
+bool methods_want_any(void);
+
 /* May a class have methods of the session (name in internal form)?  Does it have one of those added or removed last? */
 bool methods_want_class(const char *name, size_t n);
 bool methods_changed_class(const char *name, size_t n);
+bool methods_changed_key(uint64_t class_key); /* the hash of its name */
 
 /* Is it one of the session's?  Would it be one if the session were not live: do the configuration's rules let it? */
 bool methods_want(const struct rewrite_method *method);
@@ -198,6 +203,12 @@ uint32_t methods_choose(const struct rewrite_method *method);
  */
 int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err);
 uint32_t methods_count(const struct agent_config *phases); /* of them that have probes */
+
+/*
+ * A phase's class may not be changed now: it gets an id without probes, so that a call of it that is under way is
+ * known, and the probes as soon as another 'add' comes and the class may be changed.
+ */
+void methods_follow(const struct agent_phase *phase);
 int methods_remove(const uint32_t *ids, size_t n, uint32_t *n_unknown, struct err *err);
 
 /* Does the recorder know this id? */
@@ -269,6 +280,7 @@ bool kept_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named);
 /* One pass over the loaded classes. */
 struct retransform_pass {
     uint32_t n_classes, n_batches;
+    uint32_t n_held;         /* classes that stay as they are: a hot loop of theirs is under way */
     double longest_batch_ms; /* RetransformClasses; the application runs most of the time */
     double longest_pause_ms; /* its stop, at most */
     double total_ms, cpu_ms; /* of the whole; of it, what a CPU worked: this thread, and the JVM's in the stops */
@@ -282,11 +294,12 @@ int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *contro
                       struct retransform_pass *pass, struct err *err);
 
 /*
- * Rewrite the loaded classes in which methods were added (or removed) last.  Ends early when *stopping.  Returns 0, or
- * -1 with *err set.
+ * Rewrite the loaded classes in which methods were added (or removed) last, but for those with a hot loop under way:
+ * of these the phases (those that were added, or NULL) are followed.  Ends early when *stopping.  Returns 0, or -1 with
+ * *err set.
  */
 int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,
-                        struct retransform_pass *pass, struct err *err);
+                        const struct agent_config *phases, struct retransform_pass *pass, struct err *err);
 
 /* Give all classes their own code back.  The gates are closed already. */
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass);

@@ -93,9 +93,9 @@ static void answer_change(const char *what, uint64_t ticks, const struct retrans
 {
     snprintf(work.answer, sizeof work.answer,
              "%s ticks=%" PRIu64 " classes=%u methods=%u unknown=%u failed=%u batches=%u longest_ms=%.3f pause_ms=%.3f "
-             "total_ms=%.3f cpu_ms=%.3f",
+             "total_ms=%.3f cpu_ms=%.3f held=%u",
              what, ticks, pass->n_classes, n_methods, n_unknown, n_failed, pass->n_batches, pass->longest_batch_ms,
-             pass->longest_pause_ms, pass->total_ms, pass->cpu_ms);
+             pass->longest_pause_ms, pass->total_ms, pass->cpu_ms, pass->n_held);
 }
 
 static int do_instrument(JNIEnv *jni, struct err *err)
@@ -111,7 +111,7 @@ static int do_instrument(JNIEnv *jni, struct err *err)
     n_methods = methods_count(&config);
     jit_log_watch(work.jvmti, &config);
     if (methods_add(jni, &config, err) < 0 ||
-        retransform_changed(work.jvmti, jni, work.control, &work.stopping, &pass, err) < 0)
+        retransform_changed(work.jvmti, jni, work.control, &work.stopping, &config, &pass, err) < 0)
         goto out;
     probe_find_open();
     instrument_counts(&after);
@@ -133,7 +133,7 @@ static int do_remove(JNIEnv *jni, struct err *err)
         if (methods_has_id(ids[i]))
             classes_arm(jni, ids[i], false);
     if (methods_remove(ids, n, &n_unknown, err) < 0 ||
-        retransform_changed(work.jvmti, jni, work.control, &work.stopping, &pass, err) < 0)
+        retransform_changed(work.jvmti, jni, work.control, &work.stopping, NULL, &pass, err) < 0)
         return -1;
     probe_find_open();
     answer_change("removed", before, &pass, (uint32_t)n - n_unknown, n_unknown, 0);

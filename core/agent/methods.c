@@ -28,6 +28,7 @@ static struct {
     struct hash_set ids;        /* by method: its id; second: the session in which the recorder was told of it; flags */
     struct hash_set named;      /* classes of methods that commands added */
     struct hash_set changed;    /* classes of methods that the latest command named */
+    struct hash_set followed;   /* methods without probes; second: 1 while they have none */
     struct known_method *known; /* owned, by id */
     uint32_t next_id, n_known, session;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .next_id = 1 };
@@ -50,6 +51,7 @@ void methods_end(void)
     atomic_store(&state.active, false);
     hash_free(&state.named);
     hash_free(&state.changed);
+    hash_free(&state.followed);
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -65,6 +67,11 @@ void methods_forget_ids(void)
 
 /* ---- what the session wants ---- */
 
+bool methods_want_any(void)
+{
+    return !state.config->is_live;
+}
+
 bool methods_want_class(const char *name, size_t n)
 {
     if (!atomic_load(&state.active) || !config_may_change_class(name, n))
@@ -77,12 +84,17 @@ bool methods_want_class(const char *name, size_t n)
     return wanted;
 }
 
-bool methods_changed_class(const char *name, size_t n)
+bool methods_changed_key(uint64_t class_key)
 {
     pthread_mutex_lock(&state.lock);
-    bool changed = hash_get(&state.changed, hash_text(HASH_START, name, n)) != NULL;
+    bool changed = hash_get(&state.changed, class_key) != NULL;
     pthread_mutex_unlock(&state.lock);
     return changed;
+}
+
+bool methods_changed_class(const char *name, size_t n)
+{
+    return methods_changed_key(hash_text(HASH_START, name, n));
 }
 
 struct keys {
@@ -194,6 +206,9 @@ uint32_t methods_choose(const struct rewrite_method *method)
     struct keys keys = keys_of(method->class_name, method->name, method->descriptor);
     pthread_mutex_lock(&state.lock);
     uint32_t id = wants(method, keys.method) ? id_of(method, keys) : 0;
+    struct hash_slot *followed = hash_get(&state.followed, keys.method);
+    if (followed != NULL)
+        followed->second = 0;
     pthread_mutex_unlock(&state.lock);
     return id;
 }
@@ -231,10 +246,11 @@ static struct rewrite_text text_of(const char *text)
     return out;
 }
 
-/* Known in this session and not removed: it has its probes. */
+/* Known in this session, not removed, and not followed only: it has its probes. */
 static bool has_probes(const struct hash_slot *slot)
 {
-    return slot->second == state.session && slot->flags != REMOVED;
+    const struct hash_slot *followed = hash_get(&state.followed, slot->key);
+    return slot->second == state.session && slot->flags != REMOVED && (followed == NULL || followed->second == 0);
 }
 
 static struct keys keys_of_phase(const struct agent_phase *phase)
@@ -257,6 +273,16 @@ static int64_t add(const struct agent_phase *phase)
     return slot->value;
 }
 
+/* Those that are followed only get their probes as soon as their classes may be changed.  Called with the lock. */
+static void change_followed(void)
+{
+    for (uint32_t id = 1; state.followed.n_used > 0 && id < state.next_id; id++) {
+        const struct hash_slot *followed = hash_get(&state.followed, state.known[id].key);
+        if (followed != NULL && followed->second != 0)
+            hash_put(&state.changed, state.known[id].class_key);
+    }
+}
+
 int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
 {
     int64_t id = 0;
@@ -270,7 +296,24 @@ int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
         if (id > 0)
             classes_arm(jni, (uint32_t)id, true);
     }
+    pthread_mutex_lock(&state.lock);
+    change_followed();
+    pthread_mutex_unlock(&state.lock);
     return id < 0 ? err_set(err, "out of memory in the target") : 0;
+}
+
+void methods_follow(const struct agent_phase *phase)
+{
+    const struct rewrite_method method = { .class_name = text_of(phase->class_name),
+                                           .name = text_of(phase->name),
+                                           .descriptor = text_of(phase->descriptor) };
+    struct keys keys = keys_of_phase(phase);
+    pthread_mutex_lock(&state.lock);
+    const struct hash_slot *slot = hash_get(&state.ids, keys.method);
+    struct hash_slot *followed = slot == NULL || has_probes(slot) ? NULL : hash_put(&state.followed, keys.method);
+    if (followed != NULL && id_of(&method, keys) != 0)
+        followed->second = 1;
+    pthread_mutex_unlock(&state.lock);
 }
 
 uint32_t methods_count(const struct agent_config *phases)

@@ -7,6 +7,7 @@
  */
 #include "core/agent/agent.h"
 #include "core/agent/batch.h"
+#include "core/agent/busy.h"
 #include "core/agent/bytecode.h"
 #include "core/base/ticks.h"
 
@@ -25,6 +26,7 @@ struct work {
     bool names_classes; /* the classes that are wanted */
     struct retransform_pass *pass;
     struct batch *batch;
+    const struct hash_set *held; /* classes that may not change now, or NULL */
 };
 
 static double clock_ms(clockid_t clock)
@@ -109,6 +111,10 @@ static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_
     if (work->purpose == LAST)
         return has_probes && may_change(work->jvmti, class_ref, false);
     bool named = work->purpose == FIRST ? methods_want_class(name.at, name.n) : methods_changed_class(name.at, name.n);
+    if (named && work->held != NULL && busy_holds(work->held, name.at, name.n)) {
+        work->pass->n_held++;
+        return false;
+    }
     if (!named || !may_change(work->jvmti, class_ref, true) ||
         (!has_probes && !wants_a_method(work->jvmti, class_ref, name)) ||
         (!has_probes && !kept_allows(work->jvmti, class_ref, work->names_classes)))
@@ -234,14 +240,21 @@ static int run(const struct work *work)
 
 /* ---- passes ---- */
 
+static int listen(jvmtiEnv *jvmti)
+{
+    jvmtiError error = (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
+    return error == JVMTI_ERROR_NONE ? 0 : -1;
+}
+
 int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, bool names_classes,
                       struct retransform_pass *pass, struct err *err)
 {
     struct batch batch = BATCH_START;
-    const struct work work = { jvmti, jni, control, NULL, FIRST, names_classes, pass, &batch };
-    if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL) !=
-            JVMTI_ERROR_NONE ||
-        run(&work) < 0)
+    const struct work work = { jvmti, jni, control, NULL, FIRST, names_classes, pass, &batch, NULL };
+    memset(pass, 0, sizeof *pass);
+    if (!methods_want_any())
+        return 0; /* the hook costs each class that is loaded its bytes from the archive */
+    if (listen(jvmti) < 0 || run(&work) < 0)
         return err_set(err, "the JVM does not let its classes be instrumented");
     return 0;
 }
@@ -255,18 +268,25 @@ static void wait_for_hooks(void)
 }
 
 int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,
-                        struct retransform_pass *pass, struct err *err)
+                        const struct agent_config *phases, struct retransform_pass *pass, struct err *err)
 {
     struct batch batch = BATCH_START;
-    const struct work work = { jvmti, jni, control, stopping, CHANGED, true, pass, &batch };
+    struct hash_set held;
+    const struct work work = { jvmti, jni, control, stopping, CHANGED, true, pass, &batch, &held };
     wait_for_hooks();
-    return run(&work) < 0 ? err_set(err, "the JVM does not let its classes be instrumented") : 0;
+    busy_wait(jvmti, jni, &held);
+    int rc = listen(jvmti) < 0 || run(&work) < 0 ? err_set(err, "the JVM does not let its classes be instrumented") : 0;
+    for (size_t i = 0; phases != NULL && i < phases->n_phases; i++)
+        if (busy_holds(&held, phases->phases[i].class_name, strlen(phases->phases[i].class_name)))
+            methods_follow(&phases->phases[i]);
+    hash_free(&held);
+    return rc;
 }
 
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass)
 {
     struct batch batch = BATCH_START;
-    const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch };
+    const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch, NULL };
     struct instrument_counts before, after;
     wait_for_hooks();
     instrument_counts(&before);

@@ -1,5 +1,6 @@
 #include "core/agent/sample.h"
 
+#include "core/agent/busy.h"
 #include "core/agent/virtual.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #define START_NS          (200 * NS_PER_MS)
 #define MAX_PUT_OFF_NS    (200 * NS_PER_MS)
 #define FRAMES_OF_A_STOP  8 /* stopping and starting a thread takes as long as walking so many */
+#define SAMPLES_OF_A_LOOP 2 /* as many as a candidate needs */
 #define BUFFER_BYTES      ((size_t)1 << 20)
 #define END_BYTES         ((size_t)256) /* kept for the end's entry */
 #define STACK_ENTRY_BYTES (64 + (size_t)5 * SAMPLES_MAX_FRAMES)
@@ -100,14 +102,37 @@ static int name_frames(struct sampler *s, uint32_t n)
         const jvmtiFrameInfo *from = &s->stack[n - 1 - i];
         if (room_for(s, SAMPLES_ENTRY_BYTES) < 0)
             return -1;
-        int number =
-            sample_methods_number(&s->methods, s->jvmti, s->jni, from->method, &s->out, &s->frames[i].is_straight);
+        int number = sample_methods_number(&s->methods, s->jvmti, s->jni, from->method, &s->out, &s->frames[i]);
         if (number < 0)
             return -1;
-        s->frames[i].method = s->numbers[i] = (uint32_t)number;
+        s->numbers[i] = (uint32_t)number;
         s->frames[i].location = from->location;
     }
     return 0;
+}
+
+/* What has been on the stack in all samples of a thread may be one call. */
+static void narrow_trunk(const struct sampler *s, struct sample_thread *thread, uint32_t n)
+{
+    uint32_t i = 0, most = thread->n_samples++ == 0 ? n : thread->n_trunk;
+    while (i < n && i < most && (thread->n_samples == 1 || s->frames[i].method == thread->frames[i].method))
+        i++;
+    thread->n_trunk = i;
+}
+
+/* Where a thread is in a loop, itself or in small code that it calls: the innermost such frame. */
+static void note_loop(const struct sampler *s, struct sample_thread *thread, uint32_t n)
+{
+    uint32_t i = n;
+    while (i > 0 && s->frames[i - 1].is_small)
+        i--;
+    if (i == 0 || !s->frames[i - 1].has_loop || thread->n_loops == SAMPLE_LOOPS)
+        return;
+    for (uint32_t k = 0; k < thread->n_loops; k++)
+        if (thread->loops[k].at == i - 1 && thread->loops[k].method == s->frames[i - 1].method)
+            return;
+    thread->loops[thread->n_loops++] =
+        (struct sample_loop){ i - 1, s->frames[i - 1].method, s->stack[n - i].method, s->frames[i - 1].class_key };
 }
 
 static int remember(struct sampler *s, struct sample_thread *thread, uint32_t n)
@@ -132,6 +157,10 @@ static int put_stack(struct sampler *s, struct sample_thread *thread, uint32_t n
                                   .n_frames = n,
                                   .n_same = is_cut ? 0 : count_same(thread, s->frames, n),
                                   .methods = s->numbers };
+    if (!is_cut) {
+        narrow_trunk(s, thread, n);
+        note_loop(s, thread, n);
+    }
     if (room_for(s, STACK_ENTRY_BYTES) < 0 || remember(s, thread, is_cut ? 0 : n) < 0)
         return -1;
     samples_put_stack(&s->out, &stack);
@@ -315,6 +344,15 @@ static int sample(struct sampler *s, struct err *err)
     return flush(s) < 0 ? err_set(err, "the samples' log is full") : 0;
 }
 
+/* Loops that were never left may be one call that goes on: its class had better not be changed now. */
+static void tell_loops(const struct sample_thread *thread)
+{
+    for (uint32_t i = 0; i < thread->n_loops && thread->n_samples >= SAMPLES_OF_A_LOOP; i++)
+        if (thread->loops[i].at < thread->n_trunk && thread->frames != NULL &&
+            thread->frames[thread->loops[i].at].method == thread->loops[i].method)
+            busy_note(thread->loops[i].id, thread->loops[i].class_key);
+}
+
 int sample_run(jvmtiEnv *jvmti, JNIEnv *jni, int log_fd, uint32_t period_ms, uint32_t n, const _Atomic bool *stopping,
                struct err *err)
 {
@@ -331,6 +369,9 @@ int sample_run(jvmtiEnv *jvmti, JNIEnv *jni, int log_fd, uint32_t period_ms, uin
     int rc = want_capabilities(jvmti, err) < 0 ? -1 : sample(s, err);
     if (rc == 0)
         rc = (int)s->totals.n_samples;
+    busy_forget();
+    for (uint32_t i = 0; i < s->threads.n; i++)
+        tell_loops(&s->threads.all[i]);
     sample_threads_free(&s->threads, jni);
     sample_methods_free(&s->methods);
     free(s->buffer);

@@ -10,25 +10,37 @@
 
 /* ---- sample_methods.c ---- */
 
+struct sample_frame {
+    uint32_t method;
+    bool has_loop, is_straight; /* as far as its code is known */
+    bool is_small;              /* straight, and so small that the JIT compiler inlines it */
+    uint64_t class_key;         /* the hash of its class' name */
+    jlocation location;
+};
+
 struct sample_methods {
     struct sample_method_slot *slots; /* owned; by jmethodID */
     uint32_t n_slots, n_used;
 };
 
 /*
- * The number of a method in the log; a new one is described in *out first.  *is_straight: its code has no loop. Returns
- * -1 when there is no memory or no number left.
+ * The number of a method in the log; a new one is named in *out first, and described the second time: most methods are
+ * seen once, and then they are no candidates.  All of *frame but the location is set.  Returns -1 when there is no
+ * memory or no number left.
  */
 int sample_methods_number(struct sample_methods *methods, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method,
-                          struct sink *out, bool *is_straight);
+                          struct sink *out, struct sample_frame *frame);
 void sample_methods_free(struct sample_methods *methods);
 
 /* ---- sample_threads.c ---- */
 
-struct sample_frame {
-    uint32_t method;
-    bool is_straight;
-    jlocation location;
+#define SAMPLE_LOOPS 4
+
+/* A frame in whose loop a thread was seen. */
+struct sample_loop {
+    uint32_t at, method; /* its place from outside, its number */
+    jmethodID id;
+    uint64_t class_key;
 };
 
 struct sample_thread {
@@ -40,6 +52,10 @@ struct sample_thread {
     uint64_t counted_ns; /* CPU time up to the latest sample */
     uint64_t now_ns;     /* CPU time in this round */
     bool has_run;        /* since the round before */
+    uint32_t n_samples;
+    uint32_t n_trunk; /* frames from outside on that are of the same methods in all of its samples */
+    uint32_t n_loops;
+    struct sample_loop loops[SAMPLE_LOOPS];
     uint32_t n_frames;
     struct sample_frame *frames; /* of the latest sample, outermost first; owned, SAMPLES_MAX_FRAMES */
 };

@@ -1,13 +1,16 @@
+#include "core/agent/hash.h"
 #include "core/agent/rewrite_parts.h"
 #include "core/agent/sample.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define INLINED_BYTES 325 /* FreqInlineSize */
+
 struct sample_method_slot {
-    jmethodID method; /* NULL: free */
-    uint32_t number;
-    bool is_straight;
+    jmethodID method;  /* NULL: free */
+    bool is_described; /* else it has been named only */
+    struct sample_frame frame;
 };
 
 /* ---- what a method is ---- */
@@ -57,32 +60,37 @@ static struct sample_text class_text(const char *signature)
 }
 
 /*
- * A method whose class was unloaded meanwhile has no name any more.  Returns whether control only goes forwards in it.
+ * A method whose class was unloaded meanwhile has no name any more.  Its code is looked at if that is wanted: this
+ * takes ten times as long as its name.  Fills in what *frame has of it.
  */
-static bool describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t number, struct sink *out)
+static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, bool with_code, struct sink *out,
+                     struct sample_frame *frame)
 {
     char *name = NULL, *descriptor = NULL, *signature = NULL;
     jclass class_ref = NULL;
     jboolean native = JNI_FALSE;
-    struct sample_method method = { .number = number, .class_name = { "?", 1 }, .name = { "?", 1 } };
+    struct sample_method method = { .number = frame->method, .class_name = { "?", 1 }, .name = { "?", 1 } };
     if ((*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetMethodDeclaringClass(jvmti, id, &class_ref) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE) {
         method.class_name = class_text(signature);
         method.name = (struct sample_text){ name, strlen(name) };
         method.descriptor = (struct sample_text){ descriptor, strlen(descriptor) };
-        (*jvmti)->IsMethodNative(jvmti, id, &native);
-        method.flags = native ? SAMPLE_IS_NATIVE : code_flags(jvmti, id, &method.code_bytes);
-        if (!native && is_wanted(jvmti, class_ref, &method))
+        if (with_code)
+            (*jvmti)->IsMethodNative(jvmti, id, &native);
+        method.flags = !with_code ? 0 : native ? SAMPLE_IS_NATIVE : code_flags(jvmti, id, &method.code_bytes);
+        if (with_code && !native && is_wanted(jvmti, class_ref, &method))
             method.flags |= SAMPLE_IS_WANTED;
     }
-    bool is_straight = method.code_bytes > 0 && (method.flags & SAMPLE_HAS_LOOP) == 0;
+    frame->has_loop = method.code_bytes > 0 && (method.flags & SAMPLE_HAS_LOOP) != 0;
+    frame->is_straight = method.code_bytes > 0 && (method.flags & SAMPLE_HAS_LOOP) == 0;
+    frame->is_small = frame->is_straight && method.code_bytes <= INLINED_BYTES;
+    frame->class_key = hash_text(HASH_START, method.class_name.at, method.class_name.n);
     samples_put_method(out, &method);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     (*jni)->DeleteLocalRef(jni, class_ref);
-    return is_straight;
 }
 
 /* ---- the table ---- */
@@ -111,21 +119,23 @@ static bool grow(struct sample_methods *methods)
 }
 
 int sample_methods_number(struct sample_methods *methods, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method,
-                          struct sink *out, bool *is_straight)
+                          struct sink *out, struct sample_frame *frame)
 {
     if (methods->n_used * 2 >= methods->n_slots && !grow(methods))
         return -1;
     struct sample_method_slot *slot = find(methods, method);
-    if (slot->method != NULL) {
-        *is_straight = slot->is_straight;
-        return (int)slot->number;
+    if (slot->method != NULL && !slot->is_described) {
+        describe(jvmti, jni, method, true, out, &slot->frame);
+        slot->is_described = true;
     }
-    if (methods->n_used == SAMPLES_MAX_METHODS)
+    if (slot->method == NULL && methods->n_used == SAMPLES_MAX_METHODS)
         return -1;
-    slot->method = method;
-    slot->number = methods->n_used++;
-    *is_straight = slot->is_straight = describe(jvmti, jni, method, slot->number, out);
-    return (int)slot->number;
+    if (slot->method == NULL) {
+        *slot = (struct sample_method_slot){ .method = method, .frame.method = methods->n_used++ };
+        describe(jvmti, jni, method, false, out, &slot->frame);
+    }
+    *frame = slot->frame;
+    return (int)frame->method;
 }
 
 void sample_methods_free(struct sample_methods *methods)

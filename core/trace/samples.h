@@ -4,12 +4,13 @@
  * An entry is a u32 (little-endian) with the length of what follows, then a byte, its kind, then numbers (LEB128; a
  * text is its length and its bytes):
  *
- *     0, a method: number, bytes of bytecode, flags (enum sample_method_flag), class, name, descriptor
+ *     0, a method: number, bytes of bytecode, flags (enum sample_method_flag), class, name, descriptor; flags of 0: its
+ *        code has not been looked at, another entry of the number may follow
  *     1, a sample: thread, ns since the start, CPU time in ns, flags (1: cut), frames, same, and so many methods
  *     2, the end: struct sample_totals in its order
  *
- * A method is described before a sample names it, and once.  Numbers of methods and threads count from 0 and are this
- * log's own.
+ * A method is named before a sample has it, and once more when its code has been looked at.  Numbers of methods and
+ * threads count from 0 and are this log's own.
  *
  * What is in a log comes from another process: the decoder checks it.
  */

@@ -41,6 +41,8 @@ for jdk in $(jdks); do
     "$mmprof" report --cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
         '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'
+    matches "JDK $version: also of the last ones, which take the probes out" "$(cat "$SCRATCH/cost")" \
+        '^removal_longest,"Pause to take probes out, longest",[1-9][0-9.e+]*,,ns,"measured, at most; after the recording"$'
     matches "JDK $version: CPU time" "$(cat "$SCRATCH/cost")" \
         '^cpu,"CPU time, together",[1-9][0-9.e+]*,0\.[0-9e-]+,ns,".* mmprof outside: [0-9.e-]+ %, budget 1 %"$'
     matches "JDK $version: the same behind the report" "$(cat "$SCRATCH/report")" '^CPU time, together  .* ms '
@@ -51,6 +53,34 @@ for jdk in $(jdks); do
         "$(awk "BEGIN { print $own + 0.1 }")"
     goes_on "JDK $version: the program goes on"
     stop_busy "$jvm" "JDK $version: its results and output are those without mmprof"
+done
+
+# A class whose hot loop is under way keeps its code: the JVM would interpret the loop until it ends.
+looks_at_loop() {
+    "$mmprof" record --live -p "$jvm" -d 3 --min-bytecodes 0 -o "$SCRATCH/loop.dat" > "$SCRATCH/out" 2>&1
+    "$mmprof" dump "$SCRATCH/loop.dat" > "$SCRATCH/loop"
+    grep ' enter  micro/LongLoop\.' "$SCRATCH/loop" >> "$SCRATCH/changed"
+    grep -q ' classes got no probes: a loop of theirs was under way' "$SCRATCH/out" &&
+        grep -q ' open  micro/LongLoop\.main(' "$SCRATCH/loop"
+}
+
+for jdk in $(jdks); do
+    version=$(jdk_version "$jdk")
+    rm -f "$SCRATCH/lines" "$SCRATCH/changed"
+    mkfifo "$SCRATCH/lines"
+    "$jdk/bin/java" -XX:+IgnoreUnrecognizedVMOptions -XX:+EnableDynamicAgentLoading -cp "$classes" micro.LongLoop \
+        < "$SCRATCH/lines" > "$SCRATCH/said" 2>&1 &
+    jvm=$!
+    test_pids+=("$jvm")
+    exec 7> "$SCRATCH/lines"
+    holds "JDK $version: a hot loop is under way" wait_for 60 grep -qx ready "$SCRATCH/said"
+    holds "JDK $version: a live recording leaves its class alone, and knows the call all the same" \
+        wait_for 100 looks_at_loop
+    is "JDK $version: and does so" "$(cat "$SCRATCH/changed")" ""
+    echo >&7
+    exec 7>&-
+    wait "$jvm"
+    is "JDK $version: the loop ends as without mmprof" "$?$(tail -n 1 "$SCRATCH/said")" "0done false"
 done
 
 jdk=$(first_jdk)

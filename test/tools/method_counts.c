@@ -24,6 +24,7 @@ struct frames {
     uint32_t *methods;
     size_t n, n_room;
     size_t n_carrier; /* of n, while a virtual thread is here */
+    bool is_mounting; /* what the virtual thread had left open comes with it */
 };
 
 static struct counts *methods;
@@ -74,6 +75,7 @@ static void change(const struct trace_event *event)
     if (event->kind == TRACE_UNMOUNT)
         frames->n = frames->n_carrier;
     frames->n_carrier = event->kind == TRACE_MOUNT ? frames->n : 0;
+    frames->is_mounting = event->kind == TRACE_MOUNT;
 }
 
 static void count(const struct trace_event *event)
@@ -85,6 +87,10 @@ static void count(const struct trace_event *event)
     n_records += event->kind <= TRACE_UNWIND;
     methods = grown(methods, &n_methods, event->method, sizeof *methods);
     threads = grown(threads, &n_threads, event->thread, sizeof *threads);
+    /* A call that goes on elsewhere has had an exit. */
+    methods[event->method].returned -= event->kind == TRACE_RESUME && !threads[event->thread].is_mounting;
+    if (event->kind < TRACE_RESUME)
+        threads[event->thread].is_mounting = false;
     methods[event->method].entered += event->kind == TRACE_ENTER || event->kind == TRACE_OPEN;
     if (event->kind == TRACE_ENTER || event->kind == TRACE_RESUME || event->kind == TRACE_OPEN)
         push(event);
