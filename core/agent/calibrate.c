@@ -16,9 +16,9 @@
 
 #define LONGEST_WAIT_MS 64 /* for counters that are in use */
 #define PAIRS_PER_ROUND 16384
-#define MAX_ROUNDS      60
-#define SETTLED_ROUNDS  8       /* without a better one */
-#define ROUND_REST_NS   1000000 /* between two: the compilers are still at work on the loop */
+#define MAX_ROUNDS      200
+#define SETTLED_ROUNDS  8        /* without a better one */
+#define SETTLED_NS      12000000 /* of CPU time: the compilers have been at the loop by then */
 
 /* Where a tick is as long as a probe, its values are 0 and 1, and only the mean of nearly all says how often. */
 #define COARSE 16
@@ -201,6 +201,19 @@ static bool open_counters(struct calibration *c, const struct agent_config *conf
     }
 }
 
+static uint64_t cpu_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The program waits for this: no longer than it takes. */
+static bool is_settled(int n_since_best, uint64_t start_ns)
+{
+    return n_since_best >= SETTLED_ROUNDS && cpu_now_ns() - start_ns >= SETTLED_NS;
+}
+
 void calibrate_soon(struct segment *segment)
 {
     atomic_store(&segment->calibrating_tid, (int32_t)syscall(SYS_gettid));
@@ -211,6 +224,7 @@ int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *se
     struct calibration c = { .ring = NULL };
     struct counters_failure failure;
     bool refused = false;
+    uint64_t start_ns = cpu_now_ns();
     int rc = prepare(&c, &config->counting.layout, err);
     jmethodID loop = (*jni)->GetStaticMethodID(jni, classes_probe(), "calibrate", "(II)V");
     bool runs = rc == 0 && loop != NULL;
@@ -218,9 +232,7 @@ int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *se
     if (rc == 0)
         refused = !open_counters(&c, config, &failure);
     for (int i = 0, n_since_best = 0;
-         runs && i < MAX_ROUNDS && (n_since_best < SETTLED_ROUNDS || (!refused && !has_all_groups(&c))); i++) {
-        if (i > 0)
-            nanosleep(&(struct timespec){ .tv_nsec = ROUND_REST_NS }, NULL);
+         runs && i < MAX_ROUNDS && (!is_settled(n_since_best, start_ns) || (!refused && !has_all_groups(&c))); i++) {
         runs = run(&c, jni, loop);
         n_since_best = take_round(&c) ? 0 : n_since_best + 1;
     }

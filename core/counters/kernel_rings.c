@@ -161,8 +161,8 @@ static int hand_out(struct kernel_rings *rings, uint64_t until_ns, kernel_event_
 }
 
 /*
- * What has woken us is seen to.  A ring whose thread has ended polls as readable for ever: only what is new may wake us,
- * or we run in circles while the target ends, on a CPU that it needs for that.
+ * What has woken us is seen to.  A ring whose thread has ended polls as readable for ever: only what is new may wake
+ * us, or we run in circles while the target ends, on a CPU that it needs for that.
  */
 static void take_wakes(const struct kernel_rings *rings)
 {
