@@ -127,7 +127,7 @@ check-quick: make unit
 # What 'check' does in short, at length: half an hour.
 .PHONY: check-faults
 check-faults: make unit tools java
-	@BUILD='$(BUILD)' FAULTS_LONG=1 test/run -v $(FAULTS)
+	@BUILD='$(BUILD)' FAULTS_LONG=1 REWRITE_SEEDS='1 2 3' test/run -v $(FAULTS) test/e2e/rewrite_jdk.sh
 
 # In an emulated machine that has a PMU: test/pmu/machine.bash.  Not part of 'check': it takes minutes and a download.
 # What cannot be installed or downloaded here is skipped; after PMU_SECONDS no further test is begun.

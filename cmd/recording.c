@@ -109,6 +109,12 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
                 "their versions for ever%s\n",
                 s->n_left_classes,
                 plan->n_includes + plan->n_phases == 0 ? " (--include names those that matter)" : "");
+    if (s->n_no_room_classes > 0)
+        fprintf(out,
+                "mmprof: %" PRIu32 " classes were left as they are: a quarter of the JVM's metaspace is left to the "
+                "program (-XX:MaxMetaspaceSize)\n"
+                "  next: record fewer classes with --include or --live, or start the JVM with more metaspace\n",
+                s->n_no_room_classes);
     if (strncmp(s->offcpu, "none", 4) == 0)
         fprintf(out, "mmprof: times are wall-clock time, waiting included: %s\n", s->offcpu + strlen("none: "));
     if (s->warning[0] != '\0')

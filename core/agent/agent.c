@@ -106,6 +106,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
     instrument_publish(agent.segment);
     instrument_begin();
     busy_forget();
+    kept_begin(agent.segment->metaspace_bytes);
     methods_begin(&agent.config, &agent.control);
     int rc = retransform_first(agent.jvmti, jni, &agent.control, config_names_classes(&agent.config), &agent.pass, err);
     if (agent.pass.n_classes > 0)

@@ -222,13 +222,16 @@ uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, st
 /* Of the session so far. */
 struct instrument_counts {
     uint32_t n_classes, n_methods, n_skipped_too_large, n_skipped_limits, n_skipped_unusual, n_failed_classes,
-        n_left_classes;
+        n_left_classes, n_no_room_classes;
 };
 
 void instrument_begin(void);
 void instrument_end(void);
 void instrument_failed(uint32_t n_classes);
-void instrument_left_alone(void); /* a class, see kept.c */
+
+/* A class is left alone, see kept.c: its versions would be kept, or there is no metaspace for it. */
+void instrument_left_alone(bool for_metaspace);
+
 void instrument_counts(struct instrument_counts *counts);
 
 /* Keep the recorder informed, from now on, by these counts in the segment; NULL: no more. */
@@ -269,9 +272,12 @@ void hurry_end(struct hurry *hurry);
 
 /* ---- kept.c ---- */
 
+/* A session begins, which may take so much metaspace (UINT64_MAX: any). */
+void kept_begin(uint64_t metaspace_bytes);
+
 /*
- * May a loaded class get probes, or would the JVM keep too much of its versions?  Named: the user, or what it was told,
- * wants this very class.  What is refused is counted.
+ * May a loaded class get probes, or would the JVM keep too much of its versions, or have too little metaspace then?
+ * Named: the user, or what it was told, wants this very class.  What is refused is counted.
  */
 bool kept_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named);
 

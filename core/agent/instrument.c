@@ -32,6 +32,7 @@ static void publish(void)
     atomic_store_explicit(&segment->n_skipped_unusual, state.counts.n_skipped_unusual, memory_order_relaxed);
     atomic_store_explicit(&segment->n_failed_classes, state.counts.n_failed_classes, memory_order_relaxed);
     atomic_store_explicit(&segment->n_left_classes, state.counts.n_left_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_no_room_classes, state.counts.n_no_room_classes, memory_order_relaxed);
 }
 
 void instrument_publish(struct segment *segment)
@@ -203,10 +204,11 @@ void instrument_failed(uint32_t n_classes)
     pthread_mutex_unlock(&state.lock);
 }
 
-void instrument_left_alone(void)
+void instrument_left_alone(bool for_metaspace)
 {
     pthread_mutex_lock(&state.lock);
-    state.counts.n_left_classes++;
+    state.counts.n_left_classes += !for_metaspace;
+    state.counts.n_no_room_classes += for_metaspace;
     publish();
     pthread_mutex_unlock(&state.lock);
 }

@@ -6,6 +6,9 @@
  * class stays, at each change: 1.1 MB a session on JDK 25, until a JVM with -XX:MaxMetaspaceSize=64m died after some
  * fifty.  So classes with several native methods are left alone, unless the user names them, and of what is kept of
  * the others there is a limit.
+ *
+ * All old versions take metaspace until the second garbage collection after, which may be long; where it is limited,
+ * the JVM would be out of it for classes of the program's own (seen after sixty sessions).
  */
 #include "core/agent/agent.h"
 
@@ -20,8 +23,9 @@
 
 /* Used by the session's threads only, one at a time. */
 static struct {
-    int java; /* the JVM's version; 0: not known yet */
-    uint64_t bytes;
+    int java;                 /* the JVM's version; 0: not known yet */
+    uint64_t kept_bytes;      /* in all sessions */
+    uint64_t metaspace_bytes; /* that the session may still take */
 } state;
 
 static int java_of(jvmtiEnv *jvmti)
@@ -49,20 +53,27 @@ static jint count_methods(jvmtiEnv *jvmti, jclass class_ref, jint *n_natives)
     return n;
 }
 
+void kept_begin(uint64_t metaspace_bytes)
+{
+    state.metaspace_bytes = metaspace_bytes;
+}
+
 bool kept_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named)
 {
     jint n_natives;
     if (state.java == 0)
         state.java = java_of(jvmti);
-    if (state.java < FIRST_JAVA)
+    if (state.java < FIRST_JAVA && state.metaspace_bytes == UINT64_MAX)
         return true;
     /* Two versions: the one before the probes, and the one with them. */
     uint64_t bytes = (uint64_t)count_methods(jvmti, class_ref, &n_natives) * BYTES_A_METHOD * 2;
-    if (n_natives == 0)
-        return true;
-    bool allowed = (is_named || n_natives <= FEW_NATIVES) && state.bytes + bytes <= LIMIT_BYTES;
-    state.bytes += allowed ? bytes : 0;
-    if (!allowed)
-        instrument_left_alone();
-    return allowed;
+    bool is_kept = n_natives > 0 && state.java >= FIRST_JAVA;
+    bool may_be_kept = (is_named || n_natives <= FEW_NATIVES) && state.kept_bytes + bytes <= LIMIT_BYTES;
+    if ((is_kept && !may_be_kept) || bytes > state.metaspace_bytes) {
+        instrument_left_alone(!is_kept || may_be_kept);
+        return false;
+    }
+    state.kept_bytes += is_kept ? bytes : 0;
+    state.metaspace_bytes -= state.metaspace_bytes == UINT64_MAX ? 0 : bytes;
+    return true;
 }

@@ -15,7 +15,6 @@
 
 #define START_TIMEOUT_MS  10000 /* for the JVM's attach thread to come up: 4 to 39 ms, longer under load */
 #define ANSWER_TIMEOUT_MS 30000 /* for the agent's entry point */
-#define ANSWER_BYTES      4096
 
 /*
  * The descriptor, or -1 with errno set.  A link is not followed, and whoever else listens there is not talked to: in a
@@ -116,14 +115,14 @@ static int send_words(int fd, const char *const *words, size_t n)
 }
 
 /* The whole answer, with a closing NUL.  Returns 0, or -1 when time is up or it is empty. */
-static int read_answer(int fd, char answer[ANSWER_BYTES])
+static int read_answer(int fd, char answer[JVM_ANSWER_BYTES])
 {
     size_t n = 0;
-    while (n < ANSWER_BYTES - 1) {
+    while (n < JVM_ANSWER_BYTES - 1) {
         struct pollfd wait = { .fd = fd, .events = POLLIN };
         if (poll(&wait, 1, ANSWER_TIMEOUT_MS) <= 0)
             return -1;
-        ssize_t got = recv(fd, answer + n, ANSWER_BYTES - 1 - n, 0);
+        ssize_t got = recv(fd, answer + n, JVM_ANSWER_BYTES - 1 - n, 0);
         if (got <= 0)
             break;
         n += (size_t)got;
@@ -150,7 +149,7 @@ static int parse_answer(const char *answer, const char *path, int *result, struc
 
 /* Send one request and get its answer.  Returns 0, or -1 with *err set. */
 static int ask(const struct jvm_process *process, const struct guest *guest, const char *const *words, size_t n,
-               char answer[ANSWER_BYTES], struct err *err)
+               char answer[JVM_ANSWER_BYTES], struct err *err)
 {
     char name[32];
     snprintf(name, sizeof name, ".java_pid%d", (int)process->inner_pid);
@@ -176,7 +175,7 @@ int jvm_attach_load(const struct jvm_process *process, const struct guest *guest
 {
     const char *const words[] = { "1", "load", path, "true", options };
     const struct timespec pause = { 0, 50000000 };
-    char answer[ANSWER_BYTES];
+    char answer[JVM_ANSWER_BYTES];
     for (int waited = 0;; waited += 50) {
         if (ask(process, guest, words, sizeof words / sizeof *words, answer, err) < 0)
             return -1;
@@ -185,4 +184,11 @@ int jvm_attach_load(const struct jvm_process *process, const struct guest *guest
             return parse_answer(answer, path, result, err);
         nanosleep(&pause, NULL);
     }
+}
+
+int jvm_attach_jcmd(const struct jvm_process *process, const struct guest *guest, const char *command,
+                    char answer[JVM_ANSWER_BYTES], struct err *err)
+{
+    const char *const words[] = { "1", "jcmd", command, "", "" };
+    return ask(process, guest, words, sizeof words / sizeof *words, answer, err);
 }

@@ -388,6 +388,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
                          atomic_load(&segment->n_skipped_unusual);
     summary->n_failed_classes = atomic_load(&segment->n_failed_classes);
     summary->n_left_classes = atomic_load(&segment->n_left_classes);
+    summary->n_no_room_classes = atomic_load(&segment->n_no_room_classes);
     summary->instrument_ms = r->instrument_ms;
     summary->longest_pause_ms = r->longest_pause_ms;
     summary->n_readings = r->readings.n_read;

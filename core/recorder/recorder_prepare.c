@@ -2,6 +2,7 @@
 
 #include "core/counters/hit_cost.h"
 #include "core/jvm/attach.h"
+#include "core/jvm/metaspace.h"
 #include "core/recorder/bring_agent.h"
 #include "core/recorder/facts.h"
 
@@ -17,6 +18,7 @@
 #define CLOCK_AND_CPU_NS  50000
 #define RECORDER_NICENESS (-10)
 #define ENDING_TIMEOUT_NS 30000000000u
+#define METASPACE_LEAST   ((uint64_t)256 * 1024) /* a few classes */
 
 /*
  * The recorder works in short bursts, and what it comes too late for is lost: where it may (as root), it goes before
@@ -244,12 +246,29 @@ static int load_agent(struct recorder *r, const char *path, int *result, struct 
     return rc;
 }
 
+static int look_at_metaspace(struct recorder *r, struct err *err)
+{
+    struct jvm_metaspace metaspace;
+    if (jvm_metaspace_ask(&r->process, &r->session.guest, &metaspace, err) < 0)
+        return -1;
+    r->session.segment->metaspace_bytes = jvm_metaspace_room(&metaspace);
+    if (r->session.segment->metaspace_bytes >= METASPACE_LEAST)
+        return 0;
+    err_set(err,
+            "JVM %d has used %.0f of its %.0f MB of metaspace (-XX:MaxMetaspaceSize), and changing classes takes more",
+            (int)r->plan->pid, (double)metaspace.committed_bytes / 1048576, (double)metaspace.max_bytes / 1048576);
+    return err_next(err,
+                    "if that is of earlier recordings, run 'jcmd %d GC.run' twice, which stops the program for a "
+                    "while; or start it with more",
+                    (int)r->plan->pid);
+}
+
 static int attach(struct recorder *r, struct err *err)
 {
     char path[PATH_MAX];
     struct guest copy;
     int result = 0;
-    if (bring_agent(&r->process, r->plan->agent, &copy, path, sizeof path, err) < 0)
+    if (look_at_metaspace(r, err) < 0 || bring_agent(&r->process, r->plan->agent, &copy, path, sizeof path, err) < 0)
         return -1;
     int rc = load_agent(r, path, &result, err);
     guest_close(&copy);

@@ -68,6 +68,7 @@ static int make_segment(struct session *session, const struct session_plan *plan
     session->segment->rings_offset = session->rings_offset;
     session->segment->words_offset = session->words_offset;
     session->segment->stacks_offset = stacks_offset;
+    session->segment->metaspace_bytes = UINT64_MAX;
     session->segment->size_bytes = session->segment_bytes;
     return 0;
 }
@@ -180,8 +181,12 @@ int session_accept(struct session *session, struct err *err)
     struct ucred who;
     socklen_t n = sizeof who;
     session->peer = accept4(session->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (session->peer < 0)
+    if (session->peer < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
         return 0;
+    if (session->peer < 0) {
+        err_set(err, "cannot accept the agent's connection: %s", strerror(errno));
+        return err_next(err, "raise the limit on open files (ulimit -n)");
+    }
     if (getsockopt(session->peer, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0)
         return err_set(err, "cannot see who connected: %s", strerror(errno));
     session->peer_pid = who.pid;

@@ -107,7 +107,7 @@ struct ring {
 };
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 10
+#define SEGMENT_VERSION 11
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */
@@ -118,6 +118,7 @@ struct segment {
     uint32_t n_counters;
     uint32_t wake_words; /* with so many waiting in its ring a thread wakes the recorder; 0: never */
     uint64_t rings_offset, words_offset, stacks_offset, size_bytes;
+    uint64_t metaspace_bytes; /* that may be taken for changed classes; UINT64_MAX: any */
     /* Set by the recorder before it waits, cleared by the thread that wakes it. */
     _Alignas(64) _Atomic uint32_t is_waiting;
     /* Written by the target. */
@@ -135,7 +136,8 @@ struct segment {
     _Atomic uint32_t n_classes, n_methods; /* instrumented so far */
     _Atomic uint32_t n_skipped_too_large, n_skipped_limits, n_skipped_unusual; /* methods left as they were */
     _Atomic uint32_t n_failed_classes;                                         /* that could not be rewritten */
-    _Atomic uint32_t n_left_classes; /* left as they were: the JVM would keep all versions of them */
+    _Atomic uint32_t n_left_classes;    /* left as they were: the JVM would keep all versions of them */
+    _Atomic uint32_t n_no_room_classes; /* left as they were: there is not enough metaspace */
 };
 
 static inline struct ring *segment_ring(struct segment *segment, uint32_t i)

@@ -16,6 +16,7 @@ const infoWords = {
     "instrument.longest_ms": "its longest step, ms",
     "failed.classes": "Classes that could not be changed",
     "left.classes": "Classes with native methods, left alone",
+    "left.metaspace": "Classes without metaspace, left alone",
     "skipped.too_large": "Methods too large",
     "skipped.limits": "Methods beyond limits",
     "skipped.unusual": "Methods left alone",

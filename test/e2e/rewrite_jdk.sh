@@ -1,6 +1,7 @@
 #!/bin/bash
 # Every method of every class of a JDK is rewritten; the JVM boots on the result, verifies all of it and runs it.
-# timeout: 600
+# For each of REWRITE_SEEDS the same with a third of the methods, at random.
+# timeout: 1800
 . "$(dirname "$0")/../lib.sh"
 
 tool=$build/test/tools/rewrite_classes
@@ -74,6 +75,16 @@ test_jdk() {
     holds "JDK $version: the probes ran ($(number ENTERS "$said") entries)" test "$(number ENTERS "$said")" -gt 1000000
     echo "# $(number REWRITTEN "$all/counts") of $(number CLASSES "$all/counts") classes changed," \
         "$(($(number REWRITE_NS "$all/counts") / $(number CLASSES "$all/counts") / 1000)) us per class"
+
+    for seed in ${REWRITE_SEEDS-}; do
+        rm -rf "$all"
+        holds "JDK $version, seed $seed: a third of the methods are rewritten" \
+            prepare "$jdk" "random=$seed" "$here/jdk" "$all"
+        link_all "$jdk" "$all" "$here/names" > "$said" 2>&1
+        is "JDK $version, seed $seed: all classes are linked, $(number METHODS "$all/counts") rewritten methods" \
+            "$(number LINKED "$said")" "$n"
+        is "JDK $version, seed $seed: the verifier objects to nothing" "$(number VERIFY_ERRORS "$said")" 0
+    done
 
     # The same with a frame that is wrong, in a class that the JVM does not need to start.
     mkdir -p "$here/few/java.base/java/text"

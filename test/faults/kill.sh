@@ -74,8 +74,9 @@ kill_mmprof() {
     done 3< /dev/null < <(moments)
     is "$v: after each of $n_kills kills, $n_recording of them with the agent at work, the next mmprof attaches" \
         "$n_next$(cat "$SCRATCH/said")" "$n_kills"
-    # A machine that has other work may take longer; that they are switched off at all is what holds everywhere.
-    at_most "$v: probes are switched off: ms from the kill to the last record, at most" "$worst_ms" $((2000 * slow))
+    # A machine that has other work may take longer: in the short form, that they are switched off is what counts.
+    at_most "$v: probes are switched off: ms from the kill to the last record, at most" "$worst_ms" \
+        "$(either 30000 $((2000 * slow)))"
     wait_for 30 lets_go_of_memory "$jvm"
     is "$v: no memory is shared with mmprof any more" "$(shared_maps "$jvm")" 0
     at_most "$v: descriptors" "$(n_files "$jvm")" "$files"

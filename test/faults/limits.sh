@@ -120,7 +120,7 @@ is_recording() {
 # mmprof is stopped for a while: what found no room meanwhile is counted, call by call.
 stopped() {
     local said recorded lost steps
-    rm -f "$SCRATCH"/steps* "$SCRATCH/go"
+    rm -f "$SCRATCH"/steps* "$SCRATCH/go" "$SCRATCH/stopped.dat"
     start "$SCRATCH/steps.out" "$jdk/bin/java" -Xmx64m -XX:+EnableDynamicAgentLoading -cp "$classes" target.Steps \
         "$SCRATCH/steps" "$SCRATCH/go"
     steps=$pid
@@ -159,7 +159,7 @@ while read -r jdk; do
     # shellcheck disable=SC2046  # numbers
     sweep "address space" -v $(either "20000 60000 250000" "$(seq 10000 15000 400000)")
     # shellcheck disable=SC2046
-    sweep "descriptors" -n $(either "8 14 40" "$(seq 4 40)")
+    sweep "descriptors" -n $(either "8 15 40" "$(seq 4 40)")
     stop_busy "$jvm" "$v: its results and output are those without mmprof"
     jvm_without_room
     stopped

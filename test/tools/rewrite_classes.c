@@ -2,6 +2,7 @@
  * Rewrite a directory of class files:   rewrite_classes RULE PROBE GATES IN OUT LIST
  *
  * RULE    all: every method with code; thesis: more than 50 bytes or a loop; N: every N-th method;
+ *         random=SEED: a third of the methods, others for each seed;
  *         broken: all, but the last handler's frame of each class says float where the token, an int, is
  * PROBE   the probe class, internal form
  * GATES   the gate classes' prefix, internal form: GATES<n>.g<i>, a thousand fields each
@@ -33,8 +34,18 @@ static struct {
     uint32_t kept[MAX_METHODS_CLASS]; /* of the class at hand: which choices were not taken back */
     struct rewrite_method chosen[MAX_METHODS_CLASS];
     uint32_t n_chosen, first_token;
+    uint64_t seed; /* of random=SEED; else 0 */
     unsigned long long n_classes, n_rewritten, n_methods, n_malformed, n_skipped[3], bytes_in, bytes_out, rewrite_ns;
 } run;
+
+/* xorshift64: the same with each C library. */
+static uint64_t random_bits(void)
+{
+    run.seed ^= run.seed << 13;
+    run.seed ^= run.seed >> 7;
+    run.seed ^= run.seed << 17;
+    return run.seed >> 16;
+}
 
 static bool rule_takes(const struct rewrite_method *m)
 {
@@ -42,6 +53,8 @@ static bool rule_takes(const struct rewrite_method *m)
         return true;
     if (strcmp(run.rule, "thesis") == 0)
         return m->code_bytes > 50 || m->has_loop;
+    if (run.seed != 0)
+        return random_bits() % 3 == 0;
     unsigned long every = strtoul(run.rule, NULL, 10);
     return every > 0 && run.n_offered % every == 0;
 }
@@ -174,6 +187,8 @@ int main(int argc, char **argv)
         return 2;
     }
     run.rule = argv[1];
+    if (strncmp(run.rule, "random=", 7) == 0)
+        run.seed = (strtoull(run.rule + 7, NULL, 10) + 1) * 0x9e3779b97f4a7c15u;
     run.policy = (struct rewrite_policy){ .probe_class = argv[2], .choose = choose, .skipped = skipped };
     run.gates = argv[3];
     run.in = argv[4];
