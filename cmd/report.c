@@ -18,6 +18,7 @@
 #include "cmd/trace_argument.h"
 #include "report/cost.h"
 #include "report/html.h"
+#include "report/pauses_table.h"
 #include "report/pruned.h"
 #include "report/stats_table.h"
 #include "report/timeline_table.h"
@@ -38,7 +39,7 @@ struct report_options {
     size_t n_paths;
     struct report_wish wish;
     double step; /* of the time line, in seconds; 0: choose; negative: none */
-    bool stats, pruned, cost, vm, hot, csv, json, salvage;
+    bool stats, pruned, cost, vm, hot, pauses, csv, json, salvage;
 };
 
 static int parse(int argc, char **argv, struct report_options *o, bool *done, struct err *err)
@@ -58,6 +59,8 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "vm", NULL, OPTION_FLAG, &o->vm,
           "print where threads were: compiled code, parts of the JVM, ..., instead" },
         { 0, "hot", NULL, OPTION_FLAG, &o->hot, "print the functions in which threads were most, instead" },
+        { 0, "pauses", NULL, OPTION_FLAG, &o->pauses,
+          "print garbage collections, safepoints and class loading, instead" },
         { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &o->step,
           "print what happened when instead, in steps of so many seconds" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
@@ -131,7 +134,15 @@ static int print_cost(struct report_run *run, struct err *err)
     return command_print_table(&table, o->csv, o->json, err);
 }
 
-/* The table that was asked for; in text --vm has both. */
+static int print_pauses(struct report_run *run, struct err *err)
+{
+    struct table table;
+    if (pauses_table(run->traces[0].source, &table, err) < 0)
+        return -1;
+    return command_print_table(&table, run->options->csv, run->options->json, err);
+}
+
+/* The table that was asked for; in text --vm has all of them that can be had. */
 static int print_where(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
@@ -142,8 +153,12 @@ static int print_where(struct report_run *run, struct err *err)
     int rc = where_read(source, o->salvage, &where, err);
     if (rc == 0 && o->vm)
         rc = where_table(source, &where, &table, err) < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
-    if (rc == 0 && o->vm && is_text)
+    if (rc == 0 && o->vm && is_text) {
+        struct err ignored;
         putchar('\n');
+        if (print_pauses(run, &ignored) == 0)
+            putchar('\n');
+    }
     if (rc == 0 && (o->hot || is_text))
         rc = where_hot_table(source, &where, o->wish.top, &table, err) < 0
                  ? -1
@@ -286,10 +301,9 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
 /* What is made instead of the report: one at a time; all but the page of one trace.  A page has a time line, too. */
 static int check_options(const struct report_options *o, struct err *err)
 {
-    const bool is_asked[] = {
-        o->html != NULL, o->stats, o->pruned, o->cost, o->vm, o->hot, o->step >= 0 && o->html == NULL
-    };
-    static const char *const names[] = { "html", "stats", "pruned", "cost", "vm", "hot", "timeline" };
+    const bool is_asked[] = { o->html != NULL, o->stats, o->pruned, o->cost,
+                              o->vm,           o->hot,   o->pauses, o->step >= 0 && o->html == NULL };
+    static const char *const names[] = { "html", "stats", "pruned", "cost", "vm", "hot", "pauses", "timeline" };
     const char *first = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (is_asked[i] && first != NULL) {
@@ -331,6 +345,8 @@ static int run_report(struct report_run *run, struct err *err)
         return print_timeline(run, err);
     if (o->cost)
         return print_cost(run, err);
+    if (o->pauses)
+        return print_pauses(run, err);
     if (o->vm || o->hot)
         return print_where(run, err);
     return o->pruned ? print_pruned(run, err) : print_report(run, err);

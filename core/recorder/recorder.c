@@ -139,6 +139,8 @@ static int become_ready(struct recorder *r, const char *packet, struct err *err)
     r->ready_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     r->instrument_ms = total == NULL ? 0 : strtod(total + strlen(" total_ms="), NULL);
     r->longest_pause_ms = longest == NULL ? 0 : strtod(longest + strlen(" longest_ms="), NULL);
+    if (r->plan->pid == 0) /* its own counters were not there when it loaded the agent */
+        pauses_open(&r->pauses, r->target, r->target, true);
     if (r->writer == NULL) /* it comes when the recording is over */
         return 0;
     return facts_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err);
@@ -235,7 +237,7 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .start_ns = r->first.monotonic_ns,
                                       .process_cpu_ns = r->cpu_ns - r->cpu_start_ns,
                                       .own_cpu_ns = recorder_own_cpu_ns() - r->own_cpu_start_ns,
-                                      .hits_cpu_ns = r->hits.n * r->hit_cost_ns,
+                                      .hits_cpu_ns = r->hits.n * r->hit_cost_ns + r->hits.code.spent_ns,
                                       .n_records = trace_writer_records(r->writer),
                                       .n_lost = drain_n_lost(&r->drain),
                                       .n_columns = r->session.n_counters,
@@ -356,7 +358,7 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     if (link_finish(&r->link, &status, err) < 0 ||
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 || write_hits(r, true, err) < 0 ||
         hits_write_symbols(&r->hits, r->plan->symbols, r->writer, err) < 0 || write_hits_facts(r, err) < 0 ||
-        facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
+        pauses_write(&r->pauses, r->writer, err) < 0 || facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
         facts_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
     stop_agent(r, summary);
@@ -413,6 +415,7 @@ static void close_all(struct recorder *r)
         setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
     hits_free(&r->hits);
+    pauses_close(&r->pauses);
     readings_close(&r->readings);
     drain_free(&r->drain);
     link_free(&r->link);

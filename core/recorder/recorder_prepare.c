@@ -287,6 +287,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
     const struct recorder_plan *plan = r->plan;
     threads_init(&r->threads);
     hits_init(&r->hits);
+    pauses_init(&r->pauses);
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
     if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)
         return -1;
@@ -300,6 +301,8 @@ int recorder_prepare(struct recorder *r, struct err *err)
     open_kernel(r);
     hurry(r);
     start_clock(r);
+    if (plan->pid != 0)
+        pauses_open(&r->pauses, plan->pid, r->process.inner_pid, false);
     if (plan->pid != 0)
         return attach(r, err) < 0 ? -1 : open_trace(r, err);
     return open_trace(r, err) < 0 ? -1 : launch_go(&r->child, plan->argv[0], err);

@@ -9,6 +9,7 @@
 #include "core/recorder/kernel.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/link_state.h"
+#include "core/recorder/pauses.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
 
@@ -27,6 +28,7 @@ struct recorder {
     struct recorder_link link;
     struct kernel kernel;
     struct hits hits;
+    struct pauses pauses;
     struct readings readings;
     struct trace_writer *writer;
     struct clock_point first, latest;

@@ -1,0 +1,161 @@
+#include "core/jvm/perf_data.h"
+
+#include "core/base/bytes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The file begins with them, and with where the entries begin, and how many there are (jdk.internal.perf). */
+#define MAGIC        UINT32_C(0xc0c0feca) /* ca fe c0 c0 */
+#define IS_LITTLE    1
+#define ENTRIES_AT   24
+#define HEADER_BYTES 20 /* of an entry */
+#define DIRECTORY    "hsperfdata_"
+
+void perf_data_init(struct perf_data *data)
+{
+    *data = (struct perf_data){ .fd = -1 };
+}
+
+void perf_data_close(struct perf_data *data)
+{
+    if (data->fd >= 0)
+        close(data->fd);
+    free(data->bytes);
+    perf_data_init(data);
+}
+
+/* ---- finding it ---- */
+
+/* A plain file of that name in a directory of some user, in the JVM's /tmp, that belongs to whom the process does. */
+static int open_in(const char *tmp, const char *user, pid_t inner_pid, uid_t owner)
+{
+    char path[512];
+    struct stat about;
+    snprintf(path, sizeof path, "%s/%s/%d", tmp, user, (int)inner_pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd >= 0 && (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_uid != owner)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int open_any(const char *tmp, pid_t inner_pid, uid_t owner)
+{
+    DIR *dir = opendir(tmp);
+    const struct dirent *entry;
+    int fd = -1;
+    /* cppcheck-suppress readdirCalled */
+    while (dir != NULL && fd < 0 && (entry = readdir(dir)) != NULL)
+        if (strncmp(entry->d_name, DIRECTORY, sizeof DIRECTORY - 1) == 0)
+            fd = open_in(tmp, entry->d_name, inner_pid, owner);
+    if (dir != NULL)
+        closedir(dir);
+    return fd;
+}
+
+int perf_data_open(struct perf_data *data, pid_t pid, pid_t inner_pid, struct err *err)
+{
+    char path[64];
+    struct stat process;
+    perf_data_init(data);
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (stat(path, &process) < 0)
+        return err_set(err, "no process has the number %d", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/root/tmp", (int)pid);
+    data->fd = open_any(path, inner_pid, process.st_uid);
+    if (data->fd < 0)
+        data->fd = open_any("/tmp", inner_pid, process.st_uid);
+    if (data->fd < 0) {
+        err_set(err, "JVM %d shows no counters of its own in its /tmp/hsperfdata_*", (int)pid);
+        return err_next(err, "see that it does not run with -XX:-UsePerfData");
+    }
+    return perf_data_read(data, err);
+}
+
+/* ---- reading ---- */
+
+int perf_data_read(struct perf_data *data, struct err *err)
+{
+    struct stat about;
+    if (data->fd < 0 || fstat(data->fd, &about) < 0)
+        return err_set(err, "the JVM's counters are not open");
+    size_t n = (size_t)about.st_size < PERF_DATA_BYTES_MAX ? (size_t)about.st_size : PERF_DATA_BYTES_MAX;
+    uint8_t *bytes = realloc(data->bytes, n + 1);
+    if (bytes == NULL)
+        return err_set(err, "no memory for the JVM's counters");
+    data->bytes = bytes;
+    ssize_t got = pread(data->fd, bytes, n, 0);
+    data->n = got < 0 ? 0 : (size_t)got;
+    return got < 0 ? err_set(err, "cannot read the JVM's counters: %s", strerror(errno)) : 0;
+}
+
+struct entry {
+    char type; /* 'J' a number, 'B' bytes */
+    const char *name;
+    const uint8_t *value;
+    size_t n; /* bytes of the value */
+};
+
+/* Take the next entry; false: it is damaged. */
+static bool next_entry(struct cursor *c, struct entry *entry)
+{
+    struct cursor header = *c;
+    uint32_t length = cursor_u32le(&header), name = cursor_u32le(&header), n_vector = cursor_u32le(&header);
+    entry->type = (char)cursor_u8(&header);
+    cursor_bytes(&header, 3);
+    uint32_t value = cursor_u32le(&header);
+    const uint8_t *start = length < HEADER_BYTES ? NULL : cursor_bytes(c, length);
+    if (header.bad || start == NULL || name >= length || value > length ||
+        memchr(start + name, '\0', length - name) == NULL)
+        return false;
+    entry->name = (const char *)start + name;
+    entry->value = start + value;
+    entry->n = n_vector == 0 ? length - value : n_vector;
+    return entry->n <= length - value;
+}
+
+static bool find(const struct perf_data *data, const char *name, struct entry *entry)
+{
+    struct cursor c = cursor_over(data->bytes, data->n);
+    uint32_t magic = cursor_u32le(&c);
+    if (magic != MAGIC || cursor_u8(&c) != IS_LITTLE || cursor_bytes(&c, ENTRIES_AT - 5) == NULL)
+        return false;
+    uint32_t at = cursor_u32le(&c), n = cursor_u32le(&c);
+    c = cursor_over(data->bytes, data->n);
+    if (cursor_bytes(&c, at) == NULL)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!next_entry(&c, entry))
+            return false;
+        if (strcmp(entry->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *value)
+{
+    struct entry entry;
+    if (data->n == 0 || !find(data, name, &entry) || entry.type != 'J' || entry.n < 8)
+        return false;
+    struct cursor c = cursor_over(entry.value, 8);
+    *value = cursor_u64le(&c);
+    return true;
+}
+
+bool perf_data_text(const struct perf_data *data, const char *name, char *text, size_t n)
+{
+    struct entry entry;
+    if (data->n == 0 || !find(data, name, &entry) || entry.type != 'B')
+        return false;
+    snprintf(text, n, "%.*s", (int)strnlen((const char *)entry.value, entry.n), (const char *)entry.value);
+    return true;
+}

@@ -1,0 +1,43 @@
+/*
+ * What a HotSpot JVM counts by itself: /tmp/hsperfdata_USER/PID, a file that it keeps mapped and that others read
+ * without disturbing it (garbage collections, safepoints, class loading; JDK 8 to 25).
+ *
+ * The file goes away with the JVM; one that is open can be read to the last.
+ */
+#ifndef CORE_JVM_PERF_DATA_H
+#define CORE_JVM_PERF_DATA_H
+
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PERF_DATA_BYTES_MAX ((size_t)1 << 20)
+
+struct perf_data {
+    int fd;         /* -1: closed */
+    uint8_t *bytes; /* owned: the latest reading */
+    size_t n;
+};
+
+void perf_data_init(struct perf_data *data);
+
+/*
+ * pid        as we see it
+ * inner_pid  as the JVM sees itself
+ *
+ * Returns 0, or -1 with *err set: there is no such file (-XX:-UsePerfData, or another /tmp), or it may not be read.
+ */
+int perf_data_open(struct perf_data *data, pid_t pid, pid_t inner_pid, struct err *err);
+void perf_data_close(struct perf_data *data);
+
+/* Read it anew.  Returns 0, or -1 with *err set. */
+int perf_data_read(struct perf_data *data, struct err *err);
+
+/* Of the latest reading: a number, a text (up to its NUL, at most n - 1 bytes).  Return false where there is none. */
+bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *value);
+bool perf_data_text(const struct perf_data *data, const char *name, char *text, size_t n);
+
+#endif

@@ -1,0 +1,129 @@
+#include "core/recorder/pauses.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FREQUENCY "sun.os.hrt.frequency"
+
+/* A fact is several numbers, those in ticks as ns. */
+static const struct {
+    const char *fact;
+    struct {
+        const char *name;
+        bool is_time;
+    } numbers[6];
+} facts[] = {
+    { "pauses.safepoints",
+      { { "sun.rt.safepoints", false }, { "sun.rt.safepointTime", true }, { "sun.rt.safepointSyncTime", true } } },
+    { "pauses.classes",
+      { { "java.cls.loadedClasses", false },
+        { "java.cls.sharedLoadedClasses", false },
+        { "sun.cls.time", true },
+        { "sun.cls.classLinkedTime", true },
+        { "sun.cls.classVerifyTime", true },
+        { "sun.cls.classInitTime", true } } },
+};
+
+#define N_FACTS   (sizeof facts / sizeof *facts)
+#define N_NUMBERS (sizeof facts[0].numbers / sizeof facts[0].numbers[0])
+
+void pauses_init(struct pauses *pauses)
+{
+    memset(pauses, 0, sizeof *pauses);
+    perf_data_init(&pauses->data);
+}
+
+void pauses_close(struct pauses *pauses)
+{
+    perf_data_close(&pauses->data);
+}
+
+static bool number_of(const struct pauses *pauses, size_t collector, const char *what, uint64_t *value)
+{
+    char name[64];
+    snprintf(name, sizeof name, "sun.gc.collector.%zu.%s", collector, what);
+    return perf_data_number(&pauses->data, name, value);
+}
+
+static void note_start(struct pauses *pauses)
+{
+    for (size_t i = 0; i < PAUSES_COLLECTORS; i++)
+        if (!number_of(pauses, i, "invocations", &pauses->collectors[i].n) ||
+            !number_of(pauses, i, "time", &pauses->collectors[i].ticks))
+            pauses->collectors[i].n = pauses->collectors[i].ticks = 0;
+    for (size_t i = 0; i < N_FACTS; i++)
+        for (size_t k = 0; k < N_NUMBERS && facts[i].numbers[k].name != NULL; k++)
+            if (!perf_data_number(&pauses->data, facts[i].numbers[k].name, &pauses->numbers[i * N_NUMBERS + k]))
+                pauses->numbers[i * N_NUMBERS + k] = 0;
+}
+
+_Static_assert(N_FACTS *N_NUMBERS <= PAUSES_NUMBERS, "all numbers have room");
+
+void pauses_open(struct pauses *pauses, pid_t pid, pid_t inner_pid, bool is_new)
+{
+    struct err err;
+    pauses->was_opened = true;
+    if (perf_data_open(&pauses->data, pid, inner_pid, &err) < 0)
+        snprintf(pauses->why, sizeof pauses->why, "%.*s", (int)strcspn(err.text, "\n"), err.text);
+    else if (!is_new)
+        note_start(pauses);
+}
+
+static uint64_t in_ns(uint64_t ticks, uint64_t frequency)
+{
+    return (uint64_t)((double)ticks * 1e9 / (double)frequency);
+}
+
+/* "COUNT NS NAME", of a kind of pause that the JVM has. */
+static int write_collector(const struct pauses *pauses, size_t i, uint64_t frequency, struct trace_writer *writer,
+                           struct err *err)
+{
+    char key[32], at[64], name[128], value[256];
+    uint64_t n, ticks;
+    snprintf(at, sizeof at, "sun.gc.collector.%zu.name", i);
+    if (!number_of(pauses, i, "invocations", &n) || !number_of(pauses, i, "time", &ticks) ||
+        !perf_data_text(&pauses->data, at, name, sizeof name))
+        return 0;
+    snprintf(key, sizeof key, "pauses.gc.%zu", i);
+    snprintf(value, sizeof value, "%" PRIu64 " %" PRIu64 " %s", n - pauses->collectors[i].n,
+             in_ns(ticks - pauses->collectors[i].ticks, frequency), name);
+    return trace_write_info(writer, key, value, err);
+}
+
+static int write_fact(const struct pauses *pauses, size_t i, uint64_t frequency, struct trace_writer *writer,
+                      struct err *err)
+{
+    char value[N_NUMBERS * 24] = "";
+    size_t used = 0;
+    for (size_t k = 0; k < N_NUMBERS && facts[i].numbers[k].name != NULL; k++) {
+        uint64_t number;
+        if (!perf_data_number(&pauses->data, facts[i].numbers[k].name, &number))
+            return 0;
+        number -= pauses->numbers[i * N_NUMBERS + k];
+        used += (size_t)snprintf(value + used, sizeof value - used, "%s%" PRIu64, k == 0 ? "" : " ",
+                                 facts[i].numbers[k].is_time ? in_ns(number, frequency) : number);
+    }
+    return trace_write_info(writer, facts[i].fact, value, err);
+}
+
+int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err *err)
+{
+    uint64_t frequency = 0;
+    struct err why;
+    if (!pauses->was_opened)
+        return 0;
+    if (pauses->why[0] != '\0')
+        return trace_write_info(writer, "pauses.failed", pauses->why, err);
+    if (perf_data_read(&pauses->data, &why) < 0)
+        return trace_write_info(writer, "pauses.failed", why.text, err);
+    if (!perf_data_number(&pauses->data, FREQUENCY, &frequency) || frequency == 0)
+        return trace_write_info(writer, "pauses.failed", "the JVM's counters are not those of HotSpot", err);
+    for (size_t i = 0; i < PAUSES_COLLECTORS; i++)
+        if (write_collector(pauses, i, frequency, writer, err) < 0)
+            return -1;
+    for (size_t i = 0; i < N_FACTS; i++)
+        if (write_fact(pauses, i, frequency, writer, err) < 0)
+            return -1;
+    return 0;
+}

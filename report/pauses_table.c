@@ -1,0 +1,114 @@
+#include "report/pauses_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COLLECTORS 4
+
+struct pause {
+    const char *label, *kind, *how;
+    double n, ns; /* n: negative: it has no number */
+};
+
+static void add(const struct report_source *source, const struct pause *pause, struct table *table)
+{
+    const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
+    struct table_cell *cells = table_row(table, pause->kind);
+    if (cells == NULL)
+        return;
+    cells[0] = table_words(pause->label);
+    cells[1] = pause->n < 0 ? none : table_number(pause->n);
+    cells[2] = table_number(pause->ns);
+    cells[3] = pause->n < 0 ? none : table_quotient(pause->ns, pause->n);
+    cells[4] = table_quotient(pause->ns, report_ns(source, source->tree->end_ticks - source->tree->start_ticks));
+    cells[5] = table_words(pause->how);
+}
+
+/* The JVM's own names: "G1 young collection pauses", "ZGC major collection pauses". */
+static const char *kind_of(const char *name)
+{
+    static const struct {
+        const char *word, *kind;
+    } kinds[] = { { "young", "gc_young" },
+                  { "minor", "gc_young" },
+                  { "full", "gc_full" },
+                  { "concurrent", "gc_concurrent" },
+                  { "major", "gc_concurrent" } };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strstr(name, kinds[i].word) != NULL)
+            return kinds[i].kind;
+    return "gc";
+}
+
+static void add_collections(const struct report_source *source, struct table *table)
+{
+    struct pause all = { "all collections' pauses", "gc_all", "sum", 0, 0 };
+    for (size_t i = 0; i < COLLECTORS; i++) {
+        char key[32], *end;
+        snprintf(key, sizeof key, "pauses.gc.%zu", i);
+        const char *fact = trace_info(source->reader, key);
+        if (fact == NULL)
+            continue;
+        double n = strtod(fact, &end), ns = strtod(end, &end);
+        const char *name = end + (*end == ' ');
+        all.n += n;
+        all.ns += ns;
+        add(source, &(struct pause){ name, kind_of(name), "the program stands still", n, ns }, table);
+    }
+    add(source, &all, table);
+}
+
+/* The numbers of a fact; returns how many there are. */
+static size_t numbers_of(const struct report_source *source, const char *key, double *numbers, size_t n)
+{
+    const char *fact = trace_info(source->reader, key);
+    size_t i = 0;
+    for (char *end; fact != NULL && i < n; fact = end, i++) {
+        numbers[i] = strtod(fact, &end);
+        if (end == fact)
+            break;
+    }
+    return i;
+}
+
+static void add_others(const struct report_source *source, struct table *table)
+{
+    double stops[3], classes[6];
+    if (numbers_of(source, "pauses.safepoints", stops, 3) == 3) {
+        add(source, &(struct pause){ "safepoints", "safepoints", "all stops, collections too", stops[0], stops[1] },
+            table);
+        add(source, &(struct pause){ "reaching safepoints", "safepoint_sync", "until all threads stand", -1, stops[2] },
+            table);
+    }
+    if (numbers_of(source, "pauses.classes", classes, 6) < 6)
+        return;
+    add(source,
+        &(struct pause){ "loading classes", "classes", "in the threads that need them", classes[0] + classes[1],
+                         classes[2] },
+        table);
+    add(source, &(struct pause){ "  linking", "classes_link", "of it; with verifying", -1, classes[3] }, table);
+    add(source, &(struct pause){ "  verifying", "classes_verify", "of it", -1, classes[4] }, table);
+    add(source,
+        &(struct pause){ "  initializing", "classes_init", "of it: <clinit>, with what it calls", -1, classes[5] },
+        table);
+}
+
+int pauses_table(const struct report_source *source, struct table *table, struct err *err)
+{
+    const char *why = trace_info(source->reader, "pauses.failed");
+    if (why != NULL || trace_info(source->reader, "pauses.safepoints") == NULL) {
+        err_set(err, "'%s' does not tell of collections and safepoints%s%s", source->path, why == NULL ? "" : ": ",
+                why == NULL ? "" : why);
+        return err_next(err, "record it again: a JVM tells it unless it runs with -XX:-UsePerfData");
+    }
+    table_begin(table, source->arena);
+    table_column(table, "What the JVM counted", "what", TABLE_TEXT);
+    table_column(table, "Number", "number", TABLE_COUNT);
+    table_column(table, "Time", "total_ns", TABLE_NS);
+    table_column(table, "Mean", "mean_ns", TABLE_NS);
+    table_column(table, "Share (%)", "wall_share", TABLE_SHARE);
+    table_column(table, "How it counts", "how", TABLE_TEXT);
+    add_collections(source, table);
+    add_others(source, table);
+    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+}

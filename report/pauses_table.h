@@ -1,0 +1,15 @@
+/*
+ * Garbage collections by kind of pause, safepoints, and class loading, as the JVM itself counted them.
+ */
+#ifndef REPORT_PAUSES_TABLE_H
+#define REPORT_PAUSES_TABLE_H
+
+#include "report/source.h"
+
+/*
+ * A row for each kind: how often, how long in all, its share of the recording's time.  Returns 0, or -1 with *err set:
+ * the trace does not tell, no memory.
+ */
+int pauses_table(const struct report_source *source, struct table *table, struct err *err);
+
+#endif

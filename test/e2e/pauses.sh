@@ -1,0 +1,66 @@
+#!/bin/bash
+# report --pauses: collections, safepoints and class loading as the JVM counted them, held against its own log.
+# timeout: 240
+. "$(dirname "$0")/../lib.sh"
+needs_command report
+
+# The field of a row, by its column: 3 is the number, 4 the time in ns.
+cell() {
+    tr -d '\r' < "$SCRATCH/pauses" | awk -F, -v kind="$1" -v at="$2" '$1 == kind { print $at }'
+}
+
+# between CLAIM VALUE LOW HIGH
+between() {
+    if awk -v v="$2" -v low="$3" -v high="$4" 'BEGIN { exit !(v != "" && v >= low && v <= high) }'; then
+        ok "$1"
+    else
+        not_ok "$1" "is $2, not within $3 and $4" "$(cat "$SCRATCH/pauses")"
+    fi
+}
+
+# The pauses of a log, counted, and added up in ms.
+of_log() {
+    awk '/Pause/ { n++; sub(/ms$/, "", $NF); sum += $NF } END { print n, sum }' "$SCRATCH/gc.log"
+}
+
+check() {
+    local jdk=$1 gc=$2 name=$3 n ms
+    rm -f "$SCRATCH/gc.log"
+    "$mmprof" record -q --include target/Parts.main -o "$SCRATCH/a.dat" -- "$jdk/bin/java" -Xmx128m "-XX:+Use$gc" \
+        "-Xlog:gc:file=$SCRATCH/gc.log" -cp "$classes" target.Parts 400 > "$SCRATCH/said" 2>&1
+    is "$name: recorded" $? 0
+    "$mmprof" report --pauses --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
+    read -r n ms <<< "$(of_log)"
+    is "$name: as many pauses as the JVM's log has" "$(cell gc_all 3)" "$n"
+    between "$name: as long as there, within 5 % and 0.1 ms a pause" \
+        "$(awk -v ns="$(cell gc_all 4)" 'BEGIN { print ns / 1e6 }')" \
+        "$(awk -v ms="$ms" -v n="$n" 'BEGIN { print ms * 0.95 - 0.1 * n }')" \
+        "$(awk -v ms="$ms" -v n="$n" 'BEGIN { print ms * 1.05 + 0.1 * n }')"
+    between "$name: System.gc() was a full one" "$(cell gc_full 3)" 1 100
+    between "$name: each collection is a safepoint" "$(cell safepoints 3)" "$n" 100000
+    between "$name: classes were loaded" "$(cell classes 3)" 100 100000
+}
+
+while read -r jdk; do
+    for gc in SerialGC ParallelGC G1GC; do
+        check "$jdk" $gc "JDK $(jdk_version "$jdk"), $gc"
+    done
+done < <(jdks)
+
+# Attached late: what was before does not count.
+jdk=$(first_jdk)
+[ -n "$jdk" ] || done_testing
+start_busy "$jdk" -Xmx64m -XX:+UseSerialGC
+jvm=$pid
+"$mmprof" record -q --include target/Busy.round -d 1 -o "$SCRATCH/a.dat" -p "$jvm"
+"$mmprof" report --pauses --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
+between "attached: the JVM's start is not counted: hardly a class was loaded" "$(cell classes 3)" 0 300
+stop "$jvm"
+
+"$mmprof" record -q --include target/Parts.main -o "$SCRATCH/a.dat" -- "$jdk/bin/java" -XX:-UsePerfData -cp "$classes" \
+    target.Parts 1 > "$SCRATCH/said" 2>&1
+"$mmprof" report --pauses "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
+is "a JVM that does not count by itself: the report says so" $? 1
+matches "and what to do" "$(cat "$SCRATCH/pauses")" 'next: record it again: .* unless it runs with -XX:-UsePerfData'
+
+done_testing

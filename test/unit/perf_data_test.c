@@ -1,0 +1,92 @@
+/*
+ * What a JVM counts by itself: a file made up here, whole and damaged, and where it is looked for.
+ */
+#include "core/jvm/perf_data.h"
+
+#include "core/base/bytes.h"
+#include "test/unit/tap.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct err err;
+
+static void put_entry(struct sink *s, char type, const char *name, const void *value, uint32_t n_vector)
+{
+    uint32_t n_name = (uint32_t)strlen(name) + 1, n_value = n_vector == 0 ? 8 : n_vector;
+    uint32_t value_at = (20 + n_name + 7) / 8 * 8, length = value_at + (n_value + 7) / 8 * 8;
+    static const uint8_t zeros[256];
+    sink_u32le(s, length);
+    sink_u32le(s, 20);
+    sink_u32le(s, n_vector);
+    sink_u8(s, (uint8_t)type);
+    sink_bytes(s, zeros, 3);
+    sink_u32le(s, value_at);
+    sink_bytes(s, name, n_name);
+    sink_bytes(s, zeros, value_at - 20 - n_name);
+    sink_bytes(s, value, n_value);
+    sink_bytes(s, zeros, length - value_at - n_value);
+}
+
+/* A header, a number, a text and a number. */
+static size_t make(uint8_t *bytes, size_t room)
+{
+    struct sink s = sink_into(bytes, room);
+    const uint64_t first = 1000000000, last = 42;
+    static const char text[16] = "Copy";
+    sink_bytes(&s, "\xca\xfe\xc0\xc0\x01\x02\x00\x01", 8);
+    sink_u32le(&s, 0);
+    sink_u32le(&s, 0);
+    sink_u64le(&s, 0);
+    sink_u32le(&s, 32);
+    sink_u32le(&s, 3);
+    put_entry(&s, 'J', "sun.os.hrt.frequency", &first, 0);
+    put_entry(&s, 'B', "sun.gc.collector.0.name", text, sizeof text);
+    put_entry(&s, 'J', "sun.gc.collector.0.invocations", &last, 0);
+    return (size_t)(s.at - bytes);
+}
+
+static void test_reading(void)
+{
+    uint8_t bytes[1024], cut[1024];
+    char text[64] = "";
+    uint64_t value = 0;
+    struct perf_data data = { .fd = -1, .bytes = bytes };
+    data.n = make(bytes, sizeof bytes);
+    CHECK("a number", perf_data_number(&data, "sun.os.hrt.frequency", &value) && value == 1000000000);
+    CHECK("one behind others", perf_data_number(&data, "sun.gc.collector.0.invocations", &value) && value == 42);
+    CHECK("a text", perf_data_text(&data, "sun.gc.collector.0.name", text, sizeof text) && strcmp(text, "Copy") == 0);
+    CHECK("a text is no number, and a number no text",
+          !perf_data_number(&data, "sun.gc.collector.0.name", &value) &&
+              !perf_data_text(&data, "sun.os.hrt.frequency", text, sizeof text));
+    CHECK("what is not there is not found", !perf_data_number(&data, "sun.gc", &value));
+    bool right = true;
+    for (size_t n = 0; n < data.n; n++) {
+        struct perf_data part = { .fd = -1, .bytes = cut, .n = n };
+        memcpy(cut, bytes, n);
+        right = right && !perf_data_number(&part, "sun.gc.collector.0.invocations", &value);
+    }
+    CHECK("a file that is cut has nothing behind the cut", right);
+    bytes[4] = 0;
+    CHECK("one of a machine with another order of bytes is refused",
+          !perf_data_number(&data, "sun.os.hrt.frequency", &value));
+    bytes[4] = 1;
+    bytes[32] = 19;
+    CHECK("so is an entry shorter than its header", !perf_data_number(&data, "sun.os.hrt.frequency", &value));
+}
+
+static void test_opening(void)
+{
+    struct perf_data data;
+    CHECK("a process that is no JVM has none",
+          perf_data_open(&data, getpid(), getpid(), &err) == -1 && strstr(err.text, "-XX:-UsePerfData") != NULL);
+    CHECK("nor has one that is gone", perf_data_open(&data, 0x3ffffff, 1, &err) == -1);
+    perf_data_close(&data);
+}
+
+int main(void)
+{
+    test_reading();
+    test_opening();
+    return tap_done();
+}
