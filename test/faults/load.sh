@@ -14,13 +14,14 @@ sum_of() {
     grep '^SUM' "$1"
 }
 
-# program ARGUMENT...: in the background, its PID in $jvm; it begins when 'begin' is called.
+# program ARGUMENT...: in the background, its PID in $jvm; it begins when 'begin' is called.  More options for the JVM
+# are in $java_options.
 program() {
     rm -f "$SCRATCH/go" "$SCRATCH/load.out"
     mkfifo "$SCRATCH/go"
-    # shellcheck disable=SC2016
+    # shellcheck disable=SC2016,SC2086
     start "$SCRATCH/load.out" bash -c 'exec "$@" < "$0"' "$SCRATCH/go" "$jdk/bin/java" -Xmx512m -Xss256k \
-        -XX:+EnableDynamicAgentLoading -cp "$classes" target.Load "$@"
+        -XX:+EnableDynamicAgentLoading $java_options -cp "$classes" target.Load "$@"
     jvm=$pid
     exec 8<> "$SCRATCH/go"
     wait_for 120 grep -q READY "$SCRATCH/load.out" || not_ok "$v: the program starts" "$(cat "$SCRATCH/load.out")"
@@ -67,6 +68,30 @@ loaded() {
     matches "$claim: and well nested" "$(trace_counts "$SCRATCH/load.dat")" ' CUT 0 UNNESTED 0$'
 }
 
+# A JVM has little metaspace, or next to none, left: it keeps a quarter for itself.
+little_metaspace() {
+    local n=0 said
+    java_options=-XX:MaxMetaspaceSize=24m program classes 5000 100
+    for _ in 1 2 3; do
+        "$mmprof" record -d 0.1 -o "$SCRATCH/load.dat" -p "$jvm" > "$SCRATCH/recorder" 2>&1
+        grep -q "classes were left as they are: a quarter of the JVM's metaspace" "$SCRATCH/recorder" && n=$((n + 1))
+        grep -q 'MB of metaspace (-XX:MaxMetaspaceSize)' "$SCRATCH/recorder" && n=$((n + 1))
+    done
+    is "$v: little metaspace: classes are left alone, which is said" "$n" 3
+    begin
+    wait_gone 60 "$jvm"
+    said=$(sum_of "$SCRATCH/load.out")
+    java_options=-XX:MaxMetaspaceSize=9m program classes 5000 100
+    "$mmprof" record -q -d 0.1 -o "$SCRATCH/load.dat" -p "$jvm" > "$SCRATCH/recorder" 2>&1
+    is "$v: no metaspace: mmprof refuses to record" \
+        "$? $(grep -c 'used [0-9]* of its 9 MB of metaspace' "$SCRATCH/recorder")" "1 1"
+    begin
+    wait_gone 60 "$jvm"
+    is "$v: little or no metaspace: the program loads its classes" "$said" "$(sum_of "$SCRATCH/load.out")"
+    matches "$v: and computes" "$said" '^SUM .* of 15300 calls$'
+}
+
+java_options=
 while read -r jdk; do
     v="JDK $(jdk_version "$jdk")"
     # shellcheck disable=SC2046  # numbers
@@ -74,6 +99,7 @@ while read -r jdk; do
     # shellcheck disable=SC2046
     loaded "$v: $(either 3,000 50,000) classes, and a tenth more" .applyAsInt 'Made*' \
         classes $(either "3000 300" "50000 5000")
+    little_metaspace
 done < <(fault_jdks)
 
 done_testing
