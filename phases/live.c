@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define LOOK_MS          10
+#define LOOK_AGAIN_MS    40 /* later ones are spread: what a program does goes in turns of seconds */
 #define LOOK_SAMPLES     100
 #define LOOK_ENOUGH      40u /* samples: with fewer since the batch before, the look is repeated at once */
 #define LOOK_REPEATS     3u
@@ -276,7 +277,7 @@ static void go(struct live *live, enum live_stage stage)
 
 static void look(struct live *live, uint32_t n_samples, struct live_orders *orders)
 {
-    orders->sample_ms = LOOK_MS;
+    orders->sample_ms = live->n_batches == 0 ? LOOK_MS : LOOK_AGAIN_MS;
     orders->n_samples = n_samples;
     live->has_candidates = false;
     live->look_samples = live->now.n_samples;
