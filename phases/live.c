@@ -6,8 +6,8 @@
 #define LOOK_MS          10
 #define LOOK_AGAIN_MS    40 /* later ones are spread: what a program does goes in turns of seconds */
 #define LOOK_SAMPLES     100
-#define LOOK_ENOUGH      40u /* samples: with fewer since the batch before, the look is repeated at once */
-#define LOOK_REPEATS     3u
+#define LOOK_ENOUGH      20u /* samples: with fewer since the batch before, the look is repeated at once */
+#define LOOK_REPEATS     1u
 #define LOOK_AGAIN       100                 /* samples of a later look: after the free ones, at most */
 #define START_NS         UINT64_C(200000000) /* of CPU time: a program has begun with what it is for, more or less */
 #define FREE_BATCHES     2 /* and looks: a program that has just started shows in the second one what it does */

@@ -428,7 +428,7 @@ static void test_few_samples(void)
 {
     struct sim *sim = new_sim(&usual);
     sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
-    sim->per_look = 25;
+    sim->per_look = 12;
     run(sim, 1, 2);
     CHECK("a look with few samples is repeated before it counts", sim->n_batches == 0 && sim->n_looks == 2);
     run(sim, 1, 3);
