@@ -30,12 +30,16 @@ static struct {
     jvmtiEnv *jvmti; /* its own, for its events alone; kept for ever: events may be on their way */
     int fd;          /* borrowed; -1: none */
     uint64_t n_logged, spent_ns;
+    size_t n_held;           /* bytes of whole entries */
     struct hash_set numbers; /* by jmethodID: value is the number plus 1 */
     uint32_t n_numbers;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
 static struct code_line lines[CODE_LINES_MAX];
-static uint8_t points[CODE_LOG_ENTRY_BYTES], bytes[CODE_LOG_ENTRY_BYTES];
+static uint8_t points[CODE_LOG_ENTRY_BYTES], held[2 * CODE_LOG_ENTRY_BYTES];
+
+/* The agent asks what there is: the events come in its own thread, and are written in large pieces. */
+static _Thread_local bool asking;
 
 static uint64_t thread_ns(void)
 {
@@ -46,15 +50,28 @@ static uint64_t thread_ns(void)
 
 /* ---- the log ---- */
 
+/* What is held is written.  A write costs as much as an entry: one for each event, not for each entry. */
+static void flush(void)
+{
+    if (state.n_held > 0 && write(state.fd, held, state.n_held) != (ssize_t)state.n_held)
+        atomic_store(&state.active, false);
+    state.n_held = 0;
+}
+
 static void append(const struct code_entry *entry)
 {
-    struct sink s = sink_into(bytes, sizeof bytes);
+    struct sink s = sink_into(held + state.n_held, sizeof held - state.n_held);
     code_log_put(&s, entry);
-    size_t n = (size_t)(s.at - bytes);
-    if (s.full) /* one that is too long is left out */
-        return;
-    if (state.n_logged + n > CODE_LOG_BYTES || write(state.fd, bytes, n) != (ssize_t)n)
+    if (s.full) { /* one that is too long for an empty one is left out */
+        flush();
+        s = sink_into(held, sizeof held);
+        code_log_put(&s, entry);
+    }
+    size_t n = s.full ? 0 : (size_t)(s.at - held) - state.n_held;
+    if (state.n_logged + n > CODE_LOG_BYTES)
         atomic_store(&state.active, false);
+    else
+        state.n_held += n;
     state.n_logged += n;
 }
 
@@ -196,6 +213,8 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
     pthread_mutex_lock(&state.lock);
     if (atomic_load(&state.active)) {
         log_compiled(jvmti, jni, method, code, n_bytes, compile_info);
+        if (!asking)
+            flush();
         state.spent_ns += thread_ns() - start_ns;
     }
     pthread_mutex_unlock(&state.lock);
@@ -204,8 +223,11 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
 static void log_piece(const struct code_entry *entry)
 {
     pthread_mutex_lock(&state.lock);
-    if (atomic_load(&state.active))
+    if (atomic_load(&state.active)) {
         append(entry);
+        if (!asking)
+            flush();
+    }
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -277,7 +299,7 @@ int code_events_start(JNIEnv *jni, int fd, struct err *err)
         return -1;
     pthread_mutex_lock(&state.lock);
     state.fd = fd;
-    state.n_logged = state.spent_ns = 0;
+    state.n_logged = state.spent_ns = state.n_held = 0;
     state.n_numbers = 0;
     hash_free(&state.numbers);
     atomic_store(&state.active, true);
@@ -286,8 +308,13 @@ int code_events_start(JNIEnv *jni, int fd, struct err *err)
         code_events_stop();
         return err_set(err, "the JVM does not tell what it compiles");
     }
+    asking = true;
     (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
     (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+    asking = false;
+    pthread_mutex_lock(&state.lock);
+    flush();
+    pthread_mutex_unlock(&state.lock);
     return 0;
 }
 

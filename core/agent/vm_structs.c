@@ -144,7 +144,7 @@ static void find_all(void)
         { "CodeHeap", "_segmap", &at.heap_segments, false, false },
         { "CodeHeap", "_log2_segment_size", &at.heap_log2, false, false },
         { "VirtualSpace", "_low", &at.space_low, false, false },
-        { "VirtualSpace", "_high", &at.space_high, false, false },
+        { "VirtualSpace", "_high_boundary", &at.space_high, false, false },
         { "nmethod", "_comp_level", &at.level, false, false },
     };
     at.was_tried = true;
@@ -157,23 +157,44 @@ static void find_all(void)
 
 /* ---- code ---- */
 
-/* Where the block with an address begins in a heap; 0: it is not there. */
-static uint64_t find_block(uint64_t heap, uint64_t address)
+/* The heaps are where they are for ever; what is read of them once need not be read again for each method. */
+static struct heap {
+    uint64_t low, high; /* what is reserved for it */
+    uint64_t map;       /* of segments, a byte for each */
+    int32_t log2;       /* of a segment's bytes */
+} heaps[HEAPS_MAX];
+static int32_t n_heaps;
+
+static bool read_heap(uint64_t address, struct heap *heap)
 {
-    uint64_t low, high, map;
-    int32_t log2 = 0;
+    return get_u64(address + at.heap_memory + at.space_low, &heap->low) &&
+           get_u64(address + at.heap_memory + at.space_high, &heap->high) &&
+           get_u64(address + at.heap_segments + at.space_low, &heap->map) &&
+           get(address + at.heap_log2, &heap->log2, sizeof heap->log2) && heap->log2 >= 1 && heap->log2 <= 30;
+}
+
+static void read_heaps(void)
+{
+    uint64_t list, data, heap;
+    int32_t n = 0;
+    if (!at.is_known || !get_u64(at.heaps, &list) || !get(list + at.list_length, &n, sizeof n) ||
+        !get_u64(list + at.list_data, &data))
+        return;
+    for (int32_t i = 0; i < n && i < HEAPS_MAX; i++)
+        if (get_u64(data + 8 * (uint64_t)i, &heap) && read_heap(heap, &heaps[n_heaps]))
+            n_heaps++;
+}
+
+/* Where the block with an address begins; 0: it is not known. */
+static uint64_t find_block(const struct heap *heap, uint64_t address)
+{
+    uint64_t segment = (address - heap->low) >> heap->log2;
     uint8_t back = 0;
-    if (!get_u64(heap + at.heap_memory + at.space_low, &low) ||
-        !get_u64(heap + at.heap_memory + at.space_high, &high) || address < low || address >= high ||
-        !get_u64(heap + at.heap_segments + at.space_low, &map) || !get(heap + at.heap_log2, &log2, sizeof log2) ||
-        log2 < 1 || log2 > 30)
-        return 0;
-    uint64_t segment = (address - low) >> log2;
     for (int hops = 0; hops < HOPS_MAX; hops++) {
-        if (!get(map + segment, &back, 1) || back == FREE_SEGMENT || back > segment)
+        if (!get(heap->map + segment, &back, 1) || back == FREE_SEGMENT || back > segment)
             return 0;
         if (back == 0)
-            return low + (segment << log2);
+            return heap->low + (segment << heap->log2);
         segment -= back;
     }
     return 0;
@@ -181,20 +202,17 @@ static uint64_t find_block(uint64_t heap, uint64_t address)
 
 uint32_t vm_structs_tier(const void *code)
 {
-    uint64_t list, heaps, heap;
-    int32_t n = 0;
+    uint64_t address = (uint64_t)(uintptr_t)code;
     uint8_t level = 0;
-    if (!at.was_tried)
+    if (!at.was_tried) {
         find_all();
-    if (!at.is_known || !get_u64(at.heaps, &list) || !get(list + at.list_length, &n, sizeof n) ||
-        !get_u64(list + at.list_data, &heaps))
-        return 0;
-    for (int32_t i = 0; i < n && i < HEAPS_MAX; i++) {
-        if (!get_u64(heaps + 8 * (uint64_t)i, &heap))
-            return 0;
-        uint64_t block = find_block(heap, (uint64_t)(uintptr_t)code);
-        if (block != 0)
-            return get(block + at.block_bytes + at.level, &level, 1) && level <= 4 ? level : 0;
+        read_heaps();
+    }
+    for (int32_t i = 0; i < n_heaps; i++) {
+        if (address < heaps[i].low || address >= heaps[i].high)
+            continue;
+        uint64_t block = find_block(&heaps[i], address);
+        return block != 0 && get(block + at.block_bytes + at.level, &level, 1) && level <= 4 ? level : 0;
     }
     return 0;
 }
