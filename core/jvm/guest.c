@@ -1,6 +1,5 @@
 #include "core/jvm/guest.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,17 +19,12 @@
 
 /* ---- removing ---- */
 
-/* Only what is in the directory itself: nobody's link leads anywhere else. */
+/* Only what is in the directory itself: nobody's link leads anywhere else.  It takes no descriptor: there may be none.
+ */
 static void remove_files(int directory)
 {
-    int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *files = again < 0 ? NULL : fdopendir(again);
-    if (files == NULL)
-        return;
-    for (const struct dirent *entry = readdir(files); entry != NULL; entry = readdir(files))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(directory, entry->d_name, 0);
-    closedir(files);
+    unlinkat(directory, GUEST_SOCKET, 0);
+    unlinkat(directory, GUEST_LIBRARY, 0);
 }
 
 static void remove_directory(int place, const char *name)
@@ -229,12 +223,12 @@ static int copy(int from, int to)
     return n < 0 ? -1 : 0;
 }
 
-int guest_copy_library(const struct guest *guest, const char *library, const char *name, struct err *err)
+int guest_copy_library(const struct guest *guest, const char *library, struct err *err)
 {
     struct statvfs system;
     int rc = -1;
     int from = open(library, O_RDONLY | O_CLOEXEC);
-    int to = openat(guest->directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500);
+    int to = openat(guest->directory_fd, GUEST_LIBRARY, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500);
     if (from < 0)
         err_set(err, "cannot read '%s': %s", library, strerror(errno));
     else if (to < 0 || fstatvfs(to, &system) < 0 || copy(from, to) < 0 ||

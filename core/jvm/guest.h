@@ -11,6 +11,9 @@
 
 #include "core/jvm/process.h"
 
+#define GUEST_SOCKET  "agent" /* what may be in the private directory */
+#define GUEST_LIBRARY "libmmprof-agent.so"
+
 #define GUEST_NAME_BYTES 48
 #define GUEST_PATH_BYTES 108 /* a socket's address */
 
@@ -44,7 +47,7 @@ int guest_make_directory(struct guest *guest, struct err *err);
 /* Give a file in it that this process made to the JVM's user.  Returns 0, or -1 with *err set. */
 int guest_give(const struct guest *guest, const char *name, struct err *err);
 
-/* Where a file in the private directory is: for this process, and for the JVM. */
+/* Where a file in the private directory is (one of the two above): for this process, and for the JVM. */
 void guest_our_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES]);
 void guest_their_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES]);
 
@@ -52,7 +55,7 @@ void guest_their_path(const struct guest *guest, const char *name, char path[GUE
  * Put a copy of a library into the private directory.  Returns 0, or -1 with *err set: no room, or programs may not be
  * run from there.
  */
-int guest_copy_library(const struct guest *guest, const char *library, const char *name, struct err *err);
+int guest_copy_library(const struct guest *guest, const char *library, struct err *err);
 
 /*
  * Create HotSpot's trigger file (in the directory itself).  Should this process be killed, it is removed as soon as the

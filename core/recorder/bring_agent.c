@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIBRARY "libmmprof-agent.so"
-
 /* Where a container may be written to; /tmp is often a file system from which nothing can be loaded (noexec). */
 static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/run", "/var/run" };
 
@@ -18,7 +16,7 @@ static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/run", "/
 static bool find_loaded(const struct jvm_process *process, char *path, size_t n)
 {
     char mapped[4200], made[GUEST_PATH_BYTES];
-    if (jvm_process_maps(process->pid, "/" LIBRARY, mapped, sizeof mapped) <= 0)
+    if (jvm_process_maps(process->pid, "/" GUEST_LIBRARY, mapped, sizeof mapped) <= 0)
         return false;
     char *deleted = strstr(mapped, " (deleted)");
     if (deleted != NULL)
@@ -38,7 +36,7 @@ static int copy_into(const struct jvm_process *process, const char *place, const
                      struct err *err)
 {
     if (guest_open(copy, process, place, err) < 0 || guest_make_directory(copy, err) < 0 ||
-        guest_copy_library(copy, library, LIBRARY, err) < 0) {
+        guest_copy_library(copy, library, err) < 0) {
         guest_close(copy);
         return -1;
     }
@@ -72,7 +70,7 @@ int bring_agent(const struct jvm_process *process, const char *library, struct g
     for (size_t i = 0; i < N_PLACES; i++) {
         if (copy_into(process, places[i], library, copy, &why) == 0) {
             char theirs[GUEST_PATH_BYTES];
-            guest_their_path(copy, LIBRARY, theirs);
+            guest_their_path(copy, GUEST_LIBRARY, theirs);
             snprintf(path, n, "%s", theirs);
             return 0;
         }

@@ -268,9 +268,9 @@ static int attach(struct recorder *r, struct err *err)
     char path[PATH_MAX];
     struct guest copy;
     int result = 0;
-    if (look_at_metaspace(r, err) < 0 || bring_agent(&r->process, r->plan->agent, &copy, path, sizeof path, err) < 0)
+    if (bring_agent(&r->process, r->plan->agent, &copy, path, sizeof path, err) < 0)
         return -1;
-    int rc = load_agent(r, path, &result, err);
+    int rc = look_at_metaspace(r, err) < 0 ? -1 : load_agent(r, path, &result, err);
     guest_close(&copy);
     if (rc < 0)
         return -1;

@@ -96,13 +96,13 @@ static int make_log(int *fd, const char *name, struct err *err)
 static int make_listener(struct session *session, struct err *err)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    guest_our_path(&session->guest, "agent", address.sun_path);
-    guest_their_path(&session->guest, "agent", session->socket_path);
+    guest_our_path(&session->guest, GUEST_SOCKET, address.sun_path);
+    guest_their_path(&session->guest, GUEST_SOCKET, session->socket_path);
     session->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (session->listener < 0 || bind(session->listener, (struct sockaddr *)&address, sizeof address) < 0 ||
         listen(session->listener, 4) < 0)
         return err_set(err, "cannot listen on '%s': %s", session->socket_path, strerror(errno));
-    return guest_give(&session->guest, "agent", err);
+    return guest_give(&session->guest, GUEST_SOCKET, err);
 }
 
 void session_init(struct session *session)

@@ -148,6 +148,7 @@ stopped() {
     fi
 }
 
+remember_files
 while read -r jdk; do
     v="JDK $(jdk_version "$jdk")"
     rm -f "$SCRATCH/pipe"
@@ -164,5 +165,6 @@ while read -r jdk; do
     jvm_without_room
     stopped
 done < <(fault_jdks)
+leaves_no_file "no file is left in /tmp"
 
 done_testing

@@ -140,11 +140,11 @@ static void check_library(void)
     char path[GUEST_PATH_BYTES];
     CHECK("a place for a library",
           guest_open(&guest, NULL, place, &err) == 0 && guest_make_directory(&guest, &err) == 0);
-    CHECK("a file is copied", guest_copy_library(&guest, "/proc/self/exe", "lib", &err) == 0);
-    guest_our_path(&guest, "lib", path);
+    CHECK("a file is copied", guest_copy_library(&guest, "/proc/self/exe", &err) == 0);
+    guest_our_path(&guest, GUEST_LIBRARY, path);
     CHECK("that nobody may write", stat(path, &status) == 0 && (status.st_mode & 07777) == 0500 && status.st_size > 0);
-    CHECK("not over another one", guest_copy_library(&guest, "/proc/self/exe", "lib", &err) < 0);
-    CHECK("not from nowhere", guest_copy_library(&guest, "/no/such", "other", &err) < 0);
+    CHECK("not over another one", guest_copy_library(&guest, "/proc/self/exe", &err) < 0);
+    CHECK("not from nowhere", guest_copy_library(&guest, "/no/such", &err) < 0);
     guest_close(&guest);
 }
 
