@@ -71,6 +71,11 @@ between() {
     fi
 }
 
+# The application's share in a table of phases, of the time that threads had.
+phases_share() {
+    awk -F, '$1 == "phase" || $1 == "application" { s += $4 } $1 == "kernel" { k = $4 } END { print s / (1 - k) }' "$1"
+}
+
 check_recording() {
     local jdk=$1 v=$2 trace=$SCRATCH/$2.dat vm=$SCRATCH/$2.vm
     "$mmprof" record -q --sample-ip 1000 --include 'target/Parts.main' -o "$trace" -- \
@@ -90,9 +95,7 @@ check_recording() {
     "$mmprof" report --csv --min-share 0 "$trace" > "$SCRATCH/phases.csv"
     # That has a row for time that no thread had: the switches themselves.
     between "$v: the application's share is that of the phase table" \
-        "$(echo "$(cell "$vm" total application_share)" \
-            "$(awk -F, '$1 == "phase" || $1 == "application" { s += $4 } $1 == "kernel" { k = $4 } END { print s / (1 - k) }
-                ' "$SCRATCH/phases.csv")" |
+        "$(echo "$(cell "$vm" total application_share)" "$(phases_share "$SCRATCH/phases.csv")" |
             awk '{ print $1 - $2 }')" -0.01 0.01
     between "$v: all shares add up to 1" "$(cell "$vm" total share)" 0.999 1.001
     between "$v: the serial collector works in the VM thread" "$(cell "$vm" vm_gc vm_thread_share)" 0.001 1
