@@ -188,7 +188,7 @@ machine_share() {
         cp "$arm/${program%.c}" "$in/build/${program%.c}" || return 1
     done
     cat > "$in/job" <<- END
-	export MMPROF_IN_MACHINE=1 BUILD=/tmp/mmprof/build MMPROF_SLOW=5 MACHINE_RUN_S=$machine_run_s
+	export MMPROF_IN_MACHINE=1 BUILD=/tmp/mmprof/build MMPROF_SLOW=5 MACHINE_RUN_S=$machine_run_s PMU_ALL="${PMU_ALL-}"
 	sysctl -q -w kernel.perf_event_paranoid=-1 kernel.perf_user_access=1
 	exec bash test/pmu/$1
 	END
