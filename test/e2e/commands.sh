@@ -26,6 +26,11 @@ entries() {
         '$1 == "METHOD" && $3 > 0 && index($2, part) { print $2 }' | sort -u
 }
 
+# has_calls: the trace that is being written has some.
+has_calls() {
+    "$build/test/tools/method_counts" "$SCRATCH/t.dat" 2> "$SCRATCH/ignored" | grep -q '^METHOD'
+}
+
 # Entries, returns and exceptions of each method add up, and no method was seen more often than it ran.
 consistent() {
     "$build/test/tools/method_counts" "$SCRATCH/t.dat" > "$SCRATCH/seen"
@@ -129,7 +134,8 @@ check_wrong() {
 
     start_busy "$jdk"
     script 'instrument target/Busy round (J)J' 'stress 300' 'begin instrument target/Busy depth (I)I' 'stress 60000'
-    (sleep 2 && kill -KILL "$pid") &
+    rm -f "$SCRATCH/t.dat"
+    (wait_for 60 has_calls; kill -KILL "$pid") &
     session live "$pid"
     matches "$name: the JVM is killed meanwhile: the trace is whole" "$status, $said" '^0, '
     nested "$name: and well nested"
