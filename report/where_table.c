@@ -117,7 +117,7 @@ static void add_rows(const struct report_source *source, const struct where *whe
                      struct table *table)
 {
     static const size_t order[] = { HIT_INTERPRETER, HIT_C1,     HIT_C2,     HIT_COMPILED, HIT_STUB,
-                                    HIT_VM,          HIT_NATIVE, HIT_PROBES, WHERE_KERNEL, HIT_UNKNOWN };
+                                    HIT_VM,          HIT_NATIVE, HIT_AGENT, WHERE_KERNEL, HIT_UNKNOWN };
     double sums[VM_PARTS + 1] = { 0 };
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         bool is_vm = order[i] == HIT_VM;

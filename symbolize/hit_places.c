@@ -300,7 +300,7 @@ static int find_in_file(struct hit_places *places, const struct described *descr
     const char *mangled = symbol_at(places, file, described->offset);
     function->name = mangled == NULL ? "" : native_symbols_display(&places->arena, mangled);
     function->file = file->path;
-    function->kind = vm_is_library(file->path) ? HIT_VM : is_agent(file->path) ? HIT_PROBES : HIT_NATIVE;
+    function->kind = vm_is_library(file->path) ? HIT_VM : is_agent(file->path) ? HIT_AGENT : HIT_NATIVE;
     if (function->kind == HIT_VM)
         function->subsystem =
             mangled == NULL || function->name == NULL ? VM_UNKNOWN : vm_subsystem_of(function->name, mangled);
@@ -416,7 +416,7 @@ static const struct {
     [HIT_STUB] = { "stubs", "stubs" },
     [HIT_VM] = { "JVM", "vm" },
     [HIT_NATIVE] = { "other native code", "native" },
-    [HIT_PROBES] = { "mmprof's probes", "probes" },
+    [HIT_AGENT] = { "mmprof's agent", "agent" },
     [HIT_UNKNOWN] = { "unknown", "unknown" },
 };
 

@@ -38,7 +38,7 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
 char *arena_text(struct arena *arena, const char *text, size_t n)
 {
     char *copy = arena_alloc(arena, n + 1);
-    if (copy != NULL)
+    if (copy != NULL && n > 0) /* no bytes may come from NULL */
         memcpy(copy, text, n);
     return copy;
 }

@@ -216,7 +216,7 @@ static void test_places(void)
         { "between functions there is no name", HIT_VM, VM_UNKNOWN, "" },
         { "the start of another function", HIT_VM, VM_CODE, "CodeCache::find" },
         { "a library without symbols", HIT_NATIVE, VM_UNKNOWN, "" },
-        { "mmprof's own", HIT_PROBES, VM_UNKNOWN, "" },
+        { "mmprof's own", HIT_AGENT, VM_UNKNOWN, "" },
         { "the interpreter", HIT_INTERPRETER, VM_UNKNOWN, "Interpreter" },
         { "code of C2: the inlined method", HIT_C2, VM_UNKNOWN, "a/Inner.get" },
         { "code of C1", HIT_C1, VM_UNKNOWN, "a/Inner.get" },
