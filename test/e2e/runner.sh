@@ -1,6 +1,7 @@
 #!/bin/bash
 # The test runner: what it counts as passed, failed and skipped.
 . "$(dirname "$0")/../lib.sh"
+unset TEST_AGAIN RUN_SECONDS MMPROF_SLOW
 
 # judged BODY: the last line and the status of test/run on a script with that body.
 judged() {
@@ -49,5 +50,16 @@ matches "and its standard error" "$(cat "$SCRATCH/said")" 'it broke'
 is "each program has an empty directory of its own and no input" \
     "$(judged '[ -z "$(ls -A "$SCRATCH")" ] && ! read -r line && echo "ok 1 - a"; echo 1..1')" \
     "1 passed, 0 failed, 0 skipped, status 0"
+
+# One that fails the first time only.
+once='[ -e "$SCRATCH/../once" ] && { echo "ok 1 - a"; echo 1..1; exit; }; touch "$SCRATCH/../once"'
+once="$once; echo 'not ok 1 - a'; echo 1..1; exit 1"
+is "what fails once has failed" "$(judged "$once")" "0 passed, 1 failed, 0 skipped, status 1"
+is "or passes the second time, where that may be" "$(TEST_AGAIN=1 judged "$once")" \
+    "1 passed, 0 failed, 0 skipped, status 0"
+matches "its failure is shown" "$(cat "$SCRATCH/said")" '^  not ok 1 - a$'
+matches "and it is named at the end" "$(cat "$SCRATCH/said")" '^failed at first, then passed:.*case\.sh$'
+is "what fails twice has failed" "$(TEST_AGAIN=1 judged 'echo "not ok 1 - a"; echo 1..1; exit 1')" \
+    "0 passed, 1 failed, 0 skipped, status 1"
 
 done_testing
