@@ -116,7 +116,7 @@ static void add_row(const struct where *where, const char *label, const char *ki
 static void add_rows(const struct report_source *source, const struct where *where, const size_t columns[VM_PARTS],
                      struct table *table)
 {
-    static const size_t order[] = { HIT_INTERPRETER, HIT_C1,     HIT_C2,     HIT_COMPILED, HIT_STUB,
+    static const size_t order[] = { HIT_INTERPRETER, HIT_C1,     HIT_C2,    HIT_COMPILED, HIT_STUB,
                                     HIT_VM,          HIT_NATIVE, HIT_AGENT, WHERE_KERNEL, HIT_UNKNOWN };
     double sums[VM_PARTS + 1] = { 0 };
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {

@@ -21,7 +21,7 @@ enum hit_kind {
     HIT_STUB,     /* code that the JVM made, but for methods */
     HIT_VM,       /* libjvm.so */
     HIT_NATIVE,   /* another library, or the executable; the kernel's code in the process */
-    HIT_AGENT,   /* the library of mmprof's agent */
+    HIT_AGENT,    /* the library of mmprof's agent */
     HIT_UNKNOWN,
     HIT_KINDS
 };
