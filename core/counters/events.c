@@ -35,6 +35,21 @@ static void split_modifiers(const char *name, char *out)
     out[used] = '\0';
 }
 
+/* Cuts ':h' out of split modifiers: libpfm4 knows it for some PMUs only, perf for all.  Returns whether it was there. */
+static bool take_hypervisor(char *split)
+{
+    bool taken = false;
+    for (char *at = split; (at = strstr(at, ":h")) != NULL;) {
+        if (at[2] == ':' || at[2] == '\0') {
+            memmove(at, at + 2, strlen(at + 2) + 1);
+            taken = true;
+        } else {
+            at += 2;
+        }
+    }
+    return taken;
+}
+
 static int refuse(const char *name, int pfm_error, struct err *err)
 {
     if (pfm_error == PFM_ERR_ATTR || pfm_error == PFM_ERR_ATTR_VAL || pfm_error == PFM_ERR_ATTR_SET)
@@ -78,11 +93,11 @@ static int set_kind(struct counter_spec *spec, struct err *err)
     }
 }
 
-static uint32_t exclude_of(const struct perf_event_attr *attr)
+static uint32_t exclude_of(const struct perf_event_attr *attr, bool with_hypervisor)
 {
     return (attr->exclude_user ? (uint32_t)COUNTER_NO_USER : 0) |
            (attr->exclude_kernel ? (uint32_t)COUNTER_NO_KERNEL : 0) |
-           (attr->exclude_hv ? (uint32_t)COUNTER_NO_HYPERVISOR : 0);
+           (with_hypervisor ? 0 : (uint32_t)COUNTER_NO_HYPERVISOR);
 }
 
 static void describe(int index, struct counter_spec *spec)
@@ -106,16 +121,18 @@ static int encode_pfm(const char *name, struct counter_spec *spec, struct err *e
     struct perf_event_attr attr = { .size = sizeof attr };
     pfm_perf_encode_arg_t encoding = { .attr = &attr, .size = sizeof encoding };
     split_modifiers(name, split);
+    bool with_hypervisor = take_hypervisor(split);
     int rc = pfm_initialize();
+    /* What counts where no modifier says it: user space, or, after ':h' alone, neither that nor the kernel. */
     if (rc == PFM_SUCCESS)
-        rc = pfm_get_os_event_encoding(split, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &encoding);
+        rc = pfm_get_os_event_encoding(split, with_hypervisor ? 0 : PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &encoding);
     if (rc != PFM_SUCCESS)
         return refuse(name, rc, err);
     if (attr.precise_ip != 0 || attr.freq)
         return err_set(err, "event '%s' has a modifier for sampling; mmprof counts", name),
                err_next(err, "leave that modifier out");
     spec->code = (struct counter_code){ .type = attr.type,
-                                        .exclude = exclude_of(&attr),
+                                        .exclude = exclude_of(&attr, with_hypervisor),
                                         .config = attr.config,
                                         .config1 = attr.config1,
                                         .config2 = attr.config2 };
