@@ -35,7 +35,7 @@ static void split_modifiers(const char *name, char *out)
     out[used] = '\0';
 }
 
-/* Cuts ':h' out of split modifiers: libpfm4 knows it for some PMUs only, perf for all.  Returns whether it was there. */
+/* Cuts ':h' out of split modifiers, which libpfm4 knows for some PMUs only.  Returns whether it was there. */
 static bool take_hypervisor(char *split)
 {
     bool taken = false;
