@@ -12,6 +12,7 @@
 
 #include "core/counters/layout.h"
 #include "core/counters/selftest.h"
+#include "core/sim/sim_model.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -161,20 +162,50 @@ static int list(const char *pattern, bool all, struct arena *arena, struct err *
     return 0;
 }
 
+/* ---- models of processors ---- */
+
+static void print_models(void)
+{
+    const char *what, *name;
+    for (size_t i = 0; (name = sim_model_preset(i, &what)) != NULL; i++)
+        printf("  %-*s  %s\n", NAME_COLUMNS / 2, name, what);
+}
+
+static int print_model(const char *name, struct err *err)
+{
+    struct sim_model model;
+    char text[SIM_TEXT_BYTES];
+    if (sim_model_load(name, &model, err) < 0)
+        return -1;
+    sim_model_print(&model, text, sizeof text);
+    printf("# %s\n%s", model.name, text);
+    return 0;
+}
+
 int command_list(int argc, char **argv, struct err *err)
 {
-    bool all = false, done;
+    bool all = false, models = false, done;
+    const char *model = NULL;
     const struct options_row rows[] = {
         { 'a', "all", NULL, OPTION_FLAG, &all, "also show the events that do not work here, and why" },
+        { 0, "models", NULL, OPTION_FLAG, &models, "list the processors that can be simulated instead" },
+        { 0, "model", "MODEL", OPTION_TEXT, &model,
+          "print this one's sizes and costs, or a file's, as a file has them" },
         { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
     };
     int i;
-    if (command_parse("list [--all] [PATTERN]",
+    if (command_parse("list [--all] [PATTERN] | --models | --model MODEL",
                       "List the events that open and count on this machine; each is tried.\n"
                       "PATTERN is a part of the name, or a pattern with * and ? for the whole name.",
                       rows, argc, argv, &i, &done, err) < 0)
         return -1;
     if (done)
+        return 0;
+    if (models)
+        print_models();
+    if (model != NULL)
+        return print_model(model, err);
+    if (models)
         return 0;
     if (argc - i > 1) {
         err_set(err, "one pattern at a time, not '%s' and '%s'", argv[i], argv[i + 1]);

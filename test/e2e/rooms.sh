@@ -7,6 +7,7 @@ rooms() {
     cat << 'END'
 core/base
 core/trace      core/base
+core/sim        core/base
 core/counters   core/base core/trace
 core/jvm        core/base core/trace core/counters
 core/agent      core/base core/trace core/counters
@@ -14,7 +15,7 @@ core/recorder   core/base core/trace core/counters core/jvm core/agent
 symbolize       core/base core/trace core/counters core/jvm core/recorder
 phases          core/base core/trace core/counters core/jvm core/recorder symbolize
 report          core/base core/trace core/counters core/jvm core/recorder symbolize phases
-cmd             core/base core/trace core/counters core/jvm core/agent core/recorder symbolize phases report
+cmd             core/base core/trace core/sim core/counters core/jvm core/agent core/recorder symbolize phases report
 END
 }
 

@@ -1,0 +1,160 @@
+/*
+ * The simulated machine: one thread's instruction fetches, loads, stores and branches go in, counts of events come out.
+ *
+ * What it assumes:
+ * - Each thread has a machine of its own: caches, TLBs and predictors are not shared with other threads, so that no
+ *   thread's counts depend on when others run.  Lines that another core's stores would take away stay; a thread that
+ *   gets the processor back finds its caches as it left them.  The kernel's own accesses are not there at all.
+ * - Addresses are virtual; pages have one size (huge pages are not known).
+ * - Only what the program executes is fetched: no prefetching, no speculation, no wrong paths.
+ * - A line (page) that an access touches is one access: one that crosses a border is two, each of them a hit or a miss.
+ *   A block of instructions fetches each of its lines once.
+ * - Replacement is least recently used everywhere.  A cache begins empty.
+ * - L1D: write-back, or write-through; a store that misses brings the line in (allocate) or does not.  A dirty line
+ * that leaves is written to L2 after the new one came.  L1I sees no stores: code that is written (by a JIT compiler)
+ * stays in L1I as it was, and misses only when it is first fetched.
+ * - L2 has instructions and data; it is write-back and allocates.  Independent of L1: a line leaves either one alone;
+ *   lines of L1 that are written back are looked up in it, and brought in if they are not there.  Inclusive: what
+ * leaves L2 leaves L1, too.  Exclusive: a line that L1 gets leaves L2, and L2 gets all that leaves L1.
+ * - A miss of L2 goes to memory: there is no third level.
+ * - TLBs of one level count as misses what is not there; with a second level (tlb2), what is not there either: the
+ * walks of the page table.
+ * - Conditional branches: gshare, a table of two-bit counters (at first 'weakly not taken'), found by the branch's
+ *   address (without its lowest bit) xor the history of the last branches.  Other indirect jumps and calls: the target
+ *   that the same entry had last, found by address xor path (the last such targets).  Returns: a stack of the last
+ *   calls' return addresses.  Direct jumps and calls are always predicted.
+ * - Cycles are not simulated: they are a sum of costs, so many hundredths of a cycle for each event (sim_cycles).  Real
+ *   processors overlap misses and execute out of order; what the sum says of a program is where the misses are, not how
+ *   long a processor takes.
+ */
+#ifndef CORE_SIM_SIM_MACHINE_H
+#define CORE_SIM_SIM_MACHINE_H
+
+#include "core/sim/sim_cache.h"
+#include "core/sim/sim_model.h"
+
+#include <stddef.h>
+
+enum sim_count {
+    SIM_INSTRUCTIONS,
+    SIM_BRANCHES, /* conditional ones, indirect ones, returns */
+    SIM_BRANCH_MISSES,
+    SIM_L1I_FETCHES,
+    SIM_L1I_MISSES,
+    SIM_L1D_LOADS,
+    SIM_L1D_STORES,
+    SIM_L1D_LOAD_MISSES,
+    SIM_L1D_STORE_MISSES,
+    SIM_L2_LOAD_MISSES, /* of L1D's misses */
+    SIM_L2_STORE_MISSES,
+    SIM_L2_CODE_MISSES, /* of L1I's misses */
+    SIM_L2_WRITES,      /* lines written back, or stores written through */
+    SIM_MEMORY_WRITES,  /* dirty lines that left L2 */
+    SIM_TLB2_HITS,      /* what the first level did not have and the second had */
+    SIM_DTLB_MISSES,
+    SIM_ITLB_MISSES,
+    SIM_N_COUNTS
+};
+
+enum sim_branch_kind {
+    SIM_NO_BRANCH, /* or a direct jump */
+    SIM_CONDITIONAL,
+    SIM_CALL, /* direct */
+    SIM_INDIRECT,
+    SIM_INDIRECT_CALL,
+    SIM_RETURN
+};
+
+struct sim_tlb {
+    struct sim_cache first;
+    struct sim_cache *second; /* NULL: there is none */
+};
+
+struct sim_predictor {
+    uint8_t *counters; /* gshare's; NULL: none */
+    uint64_t *targets; /* NULL: none */
+    uint64_t *returns; /* NULL: none */
+    uint64_t counters_mask, history, history_mask, targets_mask, path, path_mask;
+    uint32_t n_returns, top; /* of the stack, modulo its size */
+};
+
+struct sim_machine {
+    /* What the last access used is the latest of its sets: another one to it changes nothing but a count. */
+    uint64_t data_line, code_line; /* SIM_EMPTY: none */
+    bool data_is_dirty;            /* the last line of data is, so that a store changes nothing either */
+    bool is_write_through, allocates;
+    uint32_t page_bits, inclusion;
+    uint64_t data_page, code_page;
+    uint64_t *counts; /* SIM_N_COUNTS; borrowed */
+    struct sim_cache l1i, l1d, l2;
+    struct sim_tlb itlb, dtlb;
+    struct sim_cache tlb2[2];
+    struct sim_predictor predictor;
+};
+
+/* How much memory a machine of this model (which was checked) needs besides its struct. */
+size_t sim_machine_bytes(const struct sim_model *model);
+
+/*
+ * Make a machine.
+ *
+ * memory  sim_machine_bytes, aligned to 8 bytes; borrowed, as counts is, for as long as the machine is used.
+ * counts  SIM_N_COUNTS of them, which are added to.
+ */
+void sim_machine_init(struct sim_machine *machine, const struct sim_model *model, void *memory, uint64_t *counts);
+
+/* What the counts cost, in cycles. */
+static inline uint64_t sim_cycles(const struct sim_costs *cost, const volatile uint64_t *counts)
+{
+    uint64_t l1_misses = counts[SIM_L1I_MISSES] + counts[SIM_L1D_LOAD_MISSES] + counts[SIM_L1D_STORE_MISSES];
+    uint64_t l2_misses = counts[SIM_L2_CODE_MISSES] + counts[SIM_L2_LOAD_MISSES] + counts[SIM_L2_STORE_MISSES];
+    return (counts[SIM_INSTRUCTIONS] * cost->instruction + l1_misses * cost->l1_miss + l2_misses * cost->l2_miss +
+            counts[SIM_TLB2_HITS] * cost->tlb2_hit +
+            (counts[SIM_DTLB_MISSES] + counts[SIM_ITLB_MISSES]) * cost->tlb_walk +
+            counts[SIM_BRANCH_MISSES] * cost->mispredict) /
+           100;
+}
+
+/* The rare parts of the accesses below. */
+void sim_machine_data(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, bool is_store);
+void sim_machine_code(struct sim_machine *machine, uint64_t first_line, uint64_t last_line);
+
+/* One load or store of n_bytes (1 or more). */
+static inline void sim_machine_load(struct sim_machine *machine, uint64_t address, uint32_t n_bytes)
+{
+    unsigned bits = machine->l1d.line_bits;
+    if (address >> bits == machine->data_line && (address + n_bytes - 1) >> bits == machine->data_line)
+        machine->counts[SIM_L1D_LOADS]++;
+    else
+        sim_machine_data(machine, address, n_bytes, false);
+}
+
+static inline void sim_machine_store(struct sim_machine *machine, uint64_t address, uint32_t n_bytes)
+{
+    unsigned bits = machine->l1d.line_bits;
+    if (machine->data_is_dirty && address >> bits == machine->data_line &&
+        (address + n_bytes - 1) >> bits == machine->data_line)
+        machine->counts[SIM_L1D_STORES]++;
+    else
+        sim_machine_data(machine, address, n_bytes, true);
+}
+
+/* A block of n instructions in n_bytes (1 or more) at an address. */
+static inline void sim_machine_fetch(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, uint32_t n)
+{
+    unsigned bits = machine->l1i.line_bits;
+    uint64_t first = address >> bits, last = (address + n_bytes - 1) >> bits;
+    machine->counts[SIM_INSTRUCTIONS] += n;
+    if (first == machine->code_line && last == first)
+        machine->counts[SIM_L1I_FETCHES]++;
+    else
+        sim_machine_code(machine, first, last);
+}
+
+/*
+ * A branch at 'at', behind which the next instruction is at 'behind', went to 'to'.
+ */
+void sim_machine_branch(struct sim_machine *machine, enum sim_branch_kind kind, uint64_t at, uint64_t behind,
+                        uint64_t to);
+
+#endif
