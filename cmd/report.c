@@ -231,6 +231,32 @@ static int read_line(struct report_run *run, struct timeline_read *read, struct 
     return o->step > 0 ? rc : 0;
 }
 
+/* Where threads were, for the page; a trace that does not tell is no error. */
+struct page_places {
+    struct table where, hot, pauses;
+    struct where read;
+    struct err no_where, no_pauses;
+};
+
+static void read_places(struct report_run *run, struct page_places *places, struct html_page *page)
+{
+    const struct report_options *o = run->options;
+    const struct report_source *source = run->traces[0].source;
+    struct err *err = &places->no_where;
+    if (where_read(source, o->salvage, &places->read, err) < 0 ||
+        where_table(source, &places->read, &places->where, err) < 0 ||
+        where_hot_table(source, &places->read, o->wish.top, &places->hot, err) < 0) {
+        page->no_where = err->text;
+    } else {
+        page->where = &places->where;
+        page->hot = &places->hot;
+    }
+    if (pauses_table(source, &places->pauses, &places->no_pauses) < 0)
+        page->no_pauses = places->no_pauses.text;
+    else
+        page->pauses = &places->pauses;
+}
+
 static int print_page(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
@@ -238,6 +264,7 @@ static int print_page(struct report_run *run, struct err *err)
     struct table table, pruned, cost, stats;
     struct recovery recovery;
     struct timeline_read read = { .timeline = NULL };
+    struct page_places places = { .read = { .places = NULL } };
     struct err no_line;
     if (report_make_joined(run->traces, o->n_paths, &o->wish, &table, err) < 0)
         return -1;
@@ -253,12 +280,14 @@ static int print_page(struct report_run *run, struct err *err)
                               .pruned = n_pruned > 0 ? &pruned : NULL,
                               .cost = &cost,
                               .stats = &stats };
+    read_places(run, &places, &page);
     int rc = read_line(run, &read, &page, &no_line);
     if (rc < 0)
         *err = no_line;
     else
         rc = write_page(&page, o->html, err);
     timeline_close(read.timeline);
+    where_free(&places.read);
     return rc;
 }
 

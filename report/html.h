@@ -20,15 +20,17 @@
  * pruned    pruned_make's table of the first one, or NULL: nothing was switched off.
  * cost      cost_make's table of the first one, or NULL.
  * stats     stats_table's of the first one, or NULL.
+ * where     where_table's of the first one, and hot where_hot_table's; or NULL, and no_where says why.
+ * pauses    pauses_table's of the first one; or NULL, and no_pauses says why.
  * line      the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or NULL,
  *           and no_line says why.
  */
 struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
-    const struct table *phases, *pruned, *cost, *stats;
+    const struct table *phases, *pruned, *cost, *stats, *where, *hot, *pauses;
     const struct timeline_read *line;
-    const char *no_line;
+    const char *no_line, *no_where, *no_pauses;
 };
 
 /*

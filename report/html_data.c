@@ -129,8 +129,7 @@ static bool put_lines(cJSON *json, const struct table *table, struct arena *aren
     return ok;
 }
 
-/* Numbers and words under their keys, and those lines. */
-static bool put_facts(cJSON *about, const struct table *table, struct arena *arena)
+bool html_facts(cJSON *about, const struct table *table, struct arena *arena)
 {
     bool ok = put_lines(about, table, arena);
     for (size_t i = 0; ok && i < table->n_facts; i++) {
@@ -248,7 +247,7 @@ static cJSON *about_json(const struct html_page *page)
 {
     const struct report_source *source = page->traces[0].source;
     cJSON *about = cJSON_CreateObject();
-    if (about != NULL && put_facts(about, page->phases, source->arena) && put_cost(about, source) &&
+    if (about != NULL && html_facts(about, page->phases, source->arena) && put_cost(about, source) &&
         html_put(about, "info", info_json(source)) && html_put(about, "events", events_json(page)))
         return about;
     cJSON_Delete(about);
@@ -299,7 +298,8 @@ cJSON *html_data(const struct html_page *page)
         (page->cost == NULL || html_put(json, "cost", html_table(page->cost, source->arena))) &&
         (page->stats == NULL || html_put(json, "stats", stats_json(page->stats, source->arena))) &&
         html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(source)) &&
-        html_put(json, "tree", html_tree(source)) && html_put(json, "sweep", html_sweep(&page->traces[0])))
+        html_put(json, "places", html_places(page)) && html_put(json, "tree", html_tree(source)) &&
+        html_put(json, "sweep", html_sweep(&page->traces[0])))
         return json;
     cJSON_Delete(json);
     return NULL;

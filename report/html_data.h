@@ -22,6 +22,9 @@ cJSON *html_data(const struct html_page *page);
  */
 cJSON *html_table(const struct table *table, struct arena *arena);
 
+/* What stands above a table: numbers and words under their keys, lines of text.  Returns whether it is there. */
+bool html_facts(cJSON *json, const struct table *table, struct arena *arena);
+
 /*
  * The call tree, in arrays by context, callers first: names, calls, and of each value the context's own and that with
  * all it calls.  Contexts with little time are left out, so that HTML_NODES_MAX suffice.
@@ -30,6 +33,10 @@ cJSON *html_tree(const struct report_source *source);
 
 /* CPUs in use, CPI and misses, regions, and the phases with most time, by step. */
 cJSON *html_timeline(const struct report_source *source, const struct timeline_read *read);
+
+/* Where threads were found, the hottest code, and what the JVM counted of its pauses; {"why": ...} for what there is
+ * not. */
+cJSON *html_places(const struct html_page *page);
 
 /* The grid of thresholds, and what was chosen; {"why": ...} where there is none. */
 cJSON *html_sweep(const struct report_trace *trace);

@@ -327,8 +327,10 @@ static const char *outer_of(struct hit_places *places, const struct described *d
     const char *text = "";
     for (uint32_t i = 1; i < described->n_frames && text != NULL; i++) {
         const struct method *method = method_of(places, described->frames[i].method);
-        text = arena_printf(&places->arena, "%s%s%s.%s:%u", text, i > 1 ? " in " : "", short_class(method->class_name),
-                            method->name, described->frames[i].line);
+        text = arena_printf(&places->arena, "%s%s%s.%s", text, i > 1 ? " in " : "", short_class(method->class_name),
+                            method->name);
+        if (text != NULL && described->frames[i].line != 0) /* code that the JVM generates has no lines */
+            text = arena_printf(&places->arena, "%s:%u", text, described->frames[i].line);
     }
     return text;
 }

@@ -1,6 +1,7 @@
 /* Draws the parts; one that fails leaves the others alone. */
 
-for (const draw of [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawTree, drawSweep, drawAbout]) {
+const draws = [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawTree, drawSweep, drawAbout];
+for (const draw of draws) {
     try {
         draw();
     } catch (error) {

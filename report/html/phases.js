@@ -118,22 +118,10 @@ function phaseRow(row) {
 
 /* ---- which rows, in which order ---- */
 
-/* The largest first, what is not known last; texts the other way round. */
-function compareRows(a, b) {
-    const { column, isDescending } = phases.sort,
-        sign = isDescending ? -1 : 1;
-    if (phases.table.columns[column].unit === "text")
-        return sign * cellText(a.cells[column]).localeCompare(cellText(b.cells[column]));
-    const x = cellNumber(a.cells[column]),
-        y = cellNumber(b.cells[column]);
-    if (x === null || y === null) return (x === null) - (y === null);
-    return sign * (x - y);
-}
-
 function matchingRows() {
     const wanted = phases.filter.toLowerCase();
     const rows = phases.rows.filter((row) => rowKey(row).replaceAll("/", ".").toLowerCase().includes(wanted));
-    return phases.sort.column < 0 ? rows : rows.sort(compareRows);
+    return phases.sort.column < 0 ? rows : rows.sort(rowOrder(phases.table, phases.sort));
 }
 
 function visibleRows() {
@@ -152,15 +140,8 @@ function drawRows() {
 }
 
 function sortBy(column) {
-    const isText = phases.table.columns[column].unit === "text";
-    phases.sort.isDescending = phases.sort.column === column ? !phases.sort.isDescending : !isText;
-    phases.sort.column = column;
-    byId("phase-heads")
-        .querySelectorAll("th")
-        .forEach((th, i) => {
-            const order = phases.sort.isDescending ? "descending" : "ascending";
-            th.setAttribute("aria-sort", phases.shown[i] === column ? order : "none");
-        });
+    turnSort(phases.sort, phases.table, column);
+    saySort(byId("phase-heads"), phases.shown, phases.sort);
     drawRows();
 }
 

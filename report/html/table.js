@@ -70,6 +70,11 @@ function inlineList(pairs) {
     );
 }
 
+/* Text tables indent by spaces. */
+function indented(text) {
+    return text.replace(/^ +/, (spaces) => "\u00a0".repeat(2 * spaces.length));
+}
+
 function plainHead(column) {
     const isPlainShare = column.unit === "share" && !column.heading.includes("%");
     return html(
@@ -90,7 +95,7 @@ function plainTable(table, label, why) {
         html(
             "tr",
             {},
-            html("th", { scope: "row" }, cellText(row.cells[shown[0]])),
+            html("th", { scope: "row" }, indented(cellText(row.cells[shown[0]]))),
             shown.slice(1).map((c) => cellOf(row, c))
         );
     const heads = shown.map((c) => plainHead(table.columns[c]));
@@ -103,5 +108,112 @@ function plainTable(table, label, why) {
             html("thead", {}, html("tr", {}, heads)),
             html("tbody", {}, table.rows.map(rowOf))
         )
+    );
+}
+
+/* ---- sorting ---- */
+
+/* The largest first, what is not known last; texts the other way round. */
+function rowOrder(table, { column, isDescending }) {
+    const sign = isDescending ? -1 : 1;
+    return (a, b) => {
+        if (table.columns[column].unit === "text")
+            return sign * cellText(a.cells[column]).localeCompare(cellText(b.cells[column]));
+        const x = cellNumber(a.cells[column]),
+            y = cellNumber(b.cells[column]);
+        if (x === null || y === null) return (x === null) - (y === null);
+        return sign * (x - y);
+    };
+}
+
+/* A click on a heading: that column, or its other order. */
+function turnSort(sort, table, column) {
+    const isText = table.columns[column].unit === "text";
+    sort.isDescending = sort.column === column ? !sort.isDescending : !isText;
+    sort.column = column;
+}
+
+function saySort(heads, shown, { column, isDescending }) {
+    heads.querySelectorAll("th").forEach((th, i) => {
+        const order = isDescending ? "descending" : "ascending";
+        th.setAttribute("aria-sort", shown[i] === column ? order : "none");
+    });
+}
+
+/*
+ * A table sorted by its headings, at first by the given column, with so many rows until a button shows all.
+ *
+ * cellOf(row, c)     the cell of a column
+ * headOf(column)     what the heading's button has in it
+ * isLast(row)        rows that stay below
+ * kinds              [name, which rows]: what a list lets one choose, or none
+ */
+function sortedTable(table, { id, label, column, most, noun, cellOf, headOf, isLast, kinds = [] }) {
+    const shown = table.columns.map((_, c) => c).filter((c) => !table.columns[c].hidden);
+    const rows = table.rows.filter((row) => !isLast(row)),
+        sort = { column, isDescending: true };
+    const body = html("tbody", { id: id + "-rows" }),
+        more = html("button", { type: "button", class: "link" });
+    let isWhole = false,
+        kind = 0;
+    const draw = () => {
+        const sorted = rows.filter((row) => kinds.length === 0 || kinds[kind][1](row)).sort(rowOrder(table, sort));
+        more.hidden = sorted.length <= most;
+        body.replaceChildren(
+            ...sorted
+                .slice(0, isWhole ? sorted.length : most)
+                .map((row) => html("tr", {}, shown.map((c) => cellOf(row, c))))
+        );
+        more.textContent = isWhole ? "only the first " + most : "show " + plural(sorted.length, noun);
+    };
+    const heads = html("tr", { id: id + "-heads" });
+    const by = (c) => {
+        turnSort(sort, table, c);
+        saySort(heads, shown, sort);
+        draw();
+    };
+    heads.append(
+        ...shown.map((c) =>
+            html(
+                "th",
+                { scope: "col", class: table.columns[c].unit === "text" ? "text" : null },
+                html("button", { type: "button", onclick: () => by(c) }, headOf(table.columns[c]))
+            )
+        )
+    );
+    more.addEventListener("click", () => {
+        isWhole = !isWhole;
+        draw();
+    });
+    saySort(heads, shown, sort);
+    draw();
+    const choose = (event) => {
+        kind = Number(event.target.value);
+        draw();
+    };
+    const options = kinds.map(([name], i) => html("option", { value: i }, name));
+    const last = table.rows.filter(isLast).map((row) => html("tr", {}, shown.map((c) => cellOf(row, c))));
+    return html(
+        "div",
+        {},
+        kinds.length === 0
+            ? null
+            : html(
+                  "div",
+                  { class: "controls" },
+                  html("label", {}, "Show", html("select", { id: id + "-kind", onchange: choose }, options))
+              ),
+        html(
+            "div",
+            { class: "scroll" },
+            html(
+                "table",
+                { class: "wide", id: id + "-table", "aria-label": label },
+                html("thead", {}, heads),
+                body,
+                last.length === 0 ? null : html("tfoot", {}, last)
+            )
+        ),
+        html("p", { class: "more" }, more)
     );
 }

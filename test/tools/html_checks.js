@@ -86,6 +86,39 @@ press(chart, "ArrowRight");
 say("the last step is the last", saidAt().includes("region"), saidAt());
 say("regions are explained", all("#region-table tbody tr").length > 0, "none");
 
+/* Where threads were. */
+const share = (text) => Number(text.replace("< ", ""));
+const cells = (selector, i) => all(selector).map((tr) => tr.cells[i].textContent);
+const wheres = texts("#where-heads th");
+if (wheres.length === 0) {
+    const said = document.getElementById("places-lead").textContent;
+    say("without hits the page says why", said.startsWith("Not shown: "), said);
+} else {
+    const times = cells("#where-rows tr", 1), whole = cells("#where-table tfoot tr", 1).join();
+    say("where threads were is sorted by time", isSorted(times.map(share), -1), times);
+    say("its columns are the parts of the VM", wheres[0] === "Where" && wheres.includes("Application"), wheres.join());
+    const ofApplication = all("#where-heads button")[wheres.indexOf("Application")];
+    ofApplication.click();
+    say("it sorts as the phases do", isSorted(cells("#where-rows tr", 2).map(share), -1) &&
+        ofApplication.parentElement.getAttribute("aria-sort") === "descending", cells("#where-rows tr", 2));
+    say("all is 100 %, and stays below", whole === "100.00", whole);
+    say("bars are made of the parts' colours", all("#where-rows td.bar").every((td) =>
+        td.style.backgroundImage.startsWith("linear-gradient(")), all("#where-rows td.bar")[0]?.outerHTML);
+    say("the hottest code is named", all("#hot-rows .name").length > 0, "none");
+    const kinds = document.getElementById("hot-kind"), nCode = all("#hot-rows tr").length;
+    kinds.selectedIndex = kinds.options.length - 1;
+    kinds.dispatchEvent(new Event("change"));
+    say("a kind of code can be chosen", all("#hot-rows tr").length > 0 && all("#hot-rows tr").length <= nCode, nCode);
+    kinds.selectedIndex = 0;
+    kinds.dispatchEvent(new Event("change"));
+    say("and all again", all("#hot-rows tr").length === nCode, all("#hot-rows tr").length);
+    const longer = document.querySelector("#hot-rows td button"), short = longer?.textContent;
+    longer?.click();
+    say("a long line opens", longer === null || longer.textContent.length > short.length, longer?.outerHTML);
+}
+const counted = texts("[aria-label^='Collections'] tbody th");
+say("what the JVM counted is there", counted.includes("safepoints"), counted.join());
+
 /* The plots. */
 say("two plots of the selection", all("#selection figure svg").length === 2, all("#selection svg").length);
 const slider = document.getElementById("sweep-grain"), before = document.getElementById("sweep-readout").textContent;

@@ -198,6 +198,12 @@ static void hear_all(struct hit_places *places)
           .n_frames = 1,
           .frames = { { 0, 13 } } },
         { .kind = PLACE_IN_CODE, .number = 8, .code = PLACE_UNKNOWN },
+        { .kind = PLACE_IN_CODE,
+          .number = 11,
+          .code = PLACE_COMPILED,
+          .tier = 4,
+          .n_frames = 3,
+          .frames = { { 0, 12 }, { 1, 0 }, { 1, 30 } } },
         { .kind = PLACE_IN_FILE, .number = 9, .file = 9, .offset = 110 },
     };
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
@@ -240,6 +246,8 @@ static void test_places(void)
     CHECK("code of another compiler is another function", found[6].function != found[7].function);
     CHECK_NUMBER("a line", found[6].line, 12);
     CHECK_TEXT("and where it is inlined", found[6].outer, "Main.run:30");
+    CHECK_TEXT("a line that is not known is not said",
+               hit_places_find(places, 11, &found[0], &err) < 0 ? "" : found[0].outer, "Main.run in Main.run:30");
     hit_places_close(places);
 }
 

@@ -18,6 +18,7 @@ struct made {
     struct report_trace trace;
     struct table table;
     bool wants_line;
+    const struct table *places; /* as where, hot and pauses */
     struct timeline_read line;
     char *page;
     cJSON *json; /* the page's own */
@@ -31,7 +32,12 @@ static void make_page(struct made *made)
                                     .n_traces = 1,
                                     .phases = &made->table,
                                     .line = made->line.timeline == NULL ? NULL : &made->line,
-                                    .no_line = "for <reasons>" };
+                                    .no_line = "for <reasons>",
+                                    .where = made->places,
+                                    .hot = made->places,
+                                    .pauses = made->places,
+                                    .no_where = "nobody looked",
+                                    .no_pauses = "nobody asked" };
     int rc = html_write(&page, out, &err);
     fclose(out);
     if (rc < 0)
@@ -340,6 +346,42 @@ static void test_no_timeline(void)
     done(&made);
 }
 
+/* ---- places ---- */
+
+static void test_places(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    struct table table;
+    table_begin(&table, &arena);
+    table_column(&table, "Where", "where", TABLE_TEXT);
+    table_column(&table, "All (%)", "share", TABLE_SHARE);
+    table_fact_number(&table, "hits", 74, "of 74 hits");
+    struct table_cell *cells = table_row(&table, "kernel");
+    cells[0] = table_words("kernel");
+    cells[1] = table_number(0.25);
+    made.places = &table;
+    maker_open(&m, "html.dat");
+    read_back(&m, &made, 1000);
+    CHECK_NUMBER("the page has where threads were", number_at(&made, "places.where.rows.0.cells.1.1"), 0.25);
+    CHECK_NUMBER("of how many hits", number_at(&made, "places.where.hits"), 74);
+    CHECK_TEXT("the hottest code", text_at(&made, "places.hot.rows.0.cells.0"), "kernel");
+    CHECK_TEXT("and pauses", text_at(&made, "places.pauses.rows.0.kind"), "kernel");
+    done(&made);
+}
+
+static void test_no_places(void)
+{
+    struct maker m;
+    struct made made = { 0 };
+    maker_open(&m, "html.dat");
+    read_back(&m, &made, 1000);
+    CHECK_TEXT("without hits the page says why", text_at(&made, "places.where.why"), "nobody looked");
+    CHECK("and has no code", at(&made, "places.where.rows") == NULL && at(&made, "places.hot") == NULL);
+    CHECK_TEXT("without pauses, too", text_at(&made, "places.pauses.why"), "nobody asked");
+    done(&made);
+}
+
 /* ---- bounds ---- */
 
 /* Every context has as little as the others. */
@@ -389,6 +431,8 @@ int main(void)
     test_timeline();
     test_loads();
     test_no_timeline();
+    test_places();
+    test_no_places();
     test_bounds();
     test_empty();
     return tap_done();
