@@ -105,7 +105,7 @@ static int end_look(struct live_session *session, struct err *err)
     }
     for (; found != NULL && n < list.n; n++)
         found[n] = (struct live_candidate){ list.all[n].class_name, list.all[n].name, list.all[n].descriptor,
-                                            list.all[n].share };
+                                            list.all[n].share, list.all[n].self_share };
     int rc = live_candidates(session->live, found, n, err);
     close_look(session);
     arena_free(&session->arena);
@@ -140,13 +140,30 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
 
 /* ---- what is decided ---- */
 
-static int give(struct recorder_link *link, const struct live_orders *orders, struct arena *arena, struct err *err)
+/* What the records taught of calls is not to be asked again: nor is what those call. */
+static int tell_short(struct live_session *session, struct err *err)
 {
+    size_t n;
+    const struct live_method *methods = live_methods(session->live, &n);
+    if (session->candidates == NULL && candidates_open(&session->candidates, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (methods[i].why == LIVE_TOO_SHORT && candidates_too_short(session->candidates, methods[i].class_name,
+                                                                     methods[i].name, methods[i].descriptor, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int give(struct live_session *session, struct recorder_link *link, const struct live_orders *orders,
+                struct err *err)
+{
+    struct arena *arena = &session->arena;
     recorder_pace(link, orders->round_ms);
     if ((orders->n_disarm > 0 && recorder_disarm(link, orders->disarm, orders->n_disarm, err) < 0) ||
         (orders->n_arm > 0 && recorder_arm(link, orders->arm, orders->n_arm, err) < 0) ||
         (orders->n_remove > 0 && recorder_remove(link, orders->remove, orders->n_remove, err) < 0) ||
-        (orders->n_samples > 0 && recorder_sample(link, orders->sample_ms, orders->n_samples, err) < 0))
+        (orders->n_samples > 0 &&
+         (tell_short(session, err) < 0 || recorder_sample(link, orders->sample_ms, orders->n_samples, err) < 0)))
         return -1;
     if (orders->n_instrument == 0)
         return 0;
@@ -221,7 +238,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .n_samples = session->n_samples,
                                .ready = true,
                                .busy = status->busy };
-    if (live_round(session->live, &now, &orders, err) < 0 || give(link, &orders, &session->arena, err) < 0 ||
+    if (live_round(session->live, &now, &orders, err) < 0 || give(session, link, &orders, err) < 0 ||
         tell_recoveries(session, link, status->ns_per_tick, err) < 0)
         return -1;
     return session->view == NULL ? 0 : session->view(session->view_context, session, link, err);
@@ -280,6 +297,9 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
         fact(link, err, "live.pauses_ms", "%.1f", status->pauses_ms) < 0 ||
         fact(link, err, "live.longest_pause_ms", "%.1f", status->longest_pause_ms) < 0 ||
         fact(link, err, "live.recovery_ms", "%.0f", cost.recovery_ms) < 0 ||
+        (cost.recompiling_ns != LIVE_UNKNOWN &&
+         fact(link, err, "live.recompiling_ms", "%.0f", (double)cost.recompiling_ns / 1e6) < 0) ||
+        fact(link, err, "live.put_off", "%zu", cost.n_put_off) < 0 ||
         fact(link, err, "live.rewriting_ms", "%.1f", session->rewriting_ms) < 0 ||
         fact(link, err, "live.samples", "%" PRIu32 " %.1f", session->n_samples, session->sampling_ms) < 0 ||
         fact(link, err, "live.probes_ms", "%.1f", cost.probes_ns / 1e6) < 0)
@@ -325,15 +345,24 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
             prefix, n_armed, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
     fprintf(out,
             "%scost, of the program's CPU time: probes %.2f %%, mmprof itself %.2f %%, samples %.2f %%, rewriting "
-            "%.2f %%; the JIT compiler recovered for %.1f s\n",
+            "%.2f %%; the JIT compiler recovered for %.1f s",
             prefix, cost.probes_ns / seconds * 100, (double)cost.own_cpu_ns / seconds * 100,
             cost.sampling_ns / seconds * 100, cost.rewriting_ns / seconds * 100, cost.recovery_ms / 1e3);
+    if (cost.recompiling_ns != LIVE_UNKNOWN)
+        fprintf(out, ", and took %.1f s of CPU time more than before", (double)cost.recompiling_ns / 1e9);
+    fputc('\n', out);
     double all_ns = cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns;
     if (cpu_ns > 0 && all_ns > session->options.budget * cpu_ns)
         fprintf(out,
                 "%stogether %.2f %%, more than the budget of %.2g %%: the first two looks and batches cost what they "
                 "cost, and only a longer recording makes up for them\n",
                 prefix, all_ns / cpu_ns * 100, session->options.budget * 100);
+    if (cost.n_put_off > 0)
+        fprintf(
+            out,
+            "%s%zu methods that were seen later got no probes: compiling their classes again would have taken longer "
+            "than they had\n",
+            prefix, cost.n_put_off);
     if (session->n_held > 0)
         fprintf(out,
                 "%s%" PRIu32 " classes got no probes: a loop of theirs was under way, which the JVM would have "

@@ -6,18 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define Z_95        1.959964
-#define TRUNK_MAX   64  /* frames that are kept of what is outside in all of a thread's samples */
-#define SELF_SHARE  0.9 /* of a method's time: then its callees say nothing about the length of its calls */
-#define SELF_SURELY 5   /* samples that make such a share no accident */
-#define NO_METHOD   UINT32_MAX
+#define Z_95         1.959964
+#define TRUNK_MAX    64  /* frames that are kept of what is outside in all of a thread's samples */
+#define SELF_SHARE   0.9 /* of a method's time: then its callees say nothing about the length of its calls */
+#define SELF_SURELY  5   /* samples that make such a share no accident */
+#define WITHIN_SHARE 0.9 /* of its samples: then a method is called in calls that are too short */
+#define WITHIN_LEAST 2   /* such samples */
+#define NO_METHOD    UINT32_MAX
 
 struct seen_method {
     const char *class_name, *name, *descriptor; /* the arena's */
     uint32_t code_bytes, flags;
     uint64_t weight_ns, self_ns, outer_ns; /* outer: of the threads that were always in it */
     uint64_t n_samples, n_calls_least;
-    uint64_t latest; /* sample that it was counted in */
+    uint64_t latest;             /* sample that it was counted in */
+    bool is_too_short;           /* known from elsewhere */
+    uint64_t n_judged, n_within; /* samples since there are such methods; of them in calls of those */
 };
 
 /* A thread of the log that is being read. */
@@ -35,6 +39,7 @@ struct candidates {
     uint32_t *numbers;            /* owned; by the log's number: index of a method, or NO_METHOD */
     struct seen_thread **threads; /* owned, by the log's number; NULL: not seen */
     uint64_t n_samples;
+    bool has_too_short;
     double weight_ns, weight_squares;
     struct sample_totals totals;
     uint8_t *rest; /* owned: what came of the next entry so far */
@@ -43,6 +48,11 @@ struct candidates {
 };
 
 /* ---- methods ---- */
+
+static struct sample_text text_of(const char *text)
+{
+    return (struct sample_text){ text, strlen(text) };
+}
 
 static char *key_of(const struct sample_method *method, size_t *n)
 {
@@ -80,22 +90,44 @@ static struct seen_method *add_method(struct candidates *c, const struct sample_
     return seen;
 }
 
-static int take_method(struct candidates *c, const struct sample_method *method, struct err *err)
+/* The index of a method, which is added if it is new; or NO_METHOD with *err set. */
+static uint32_t index_of(struct candidates *c, const struct sample_method *method, struct err *err)
 {
     size_t n;
     char *key = key_of(method, &n);
     const uint32_t *known = key == NULL ? NULL : map_get(&c->by_name, key, n);
     uint32_t i = known == NULL ? c->n_methods : *known;
     if (key == NULL || (known == NULL && (add_method(c, method) == NULL || map_put(&c->by_name, key, n, i) < 0))) {
-        free(key);
-        return err_set(err, "out of memory");
+        err_set(err, "out of memory");
+        i = NO_METHOD;
     }
     free(key);
+    return i;
+}
+
+static int take_method(struct candidates *c, const struct sample_method *method, struct err *err)
+{
+    uint32_t i = index_of(c, method, err);
+    if (i == NO_METHOD)
+        return -1;
     c->numbers[method->number] = i;
     if (method->flags != 0) { /* it may have been named only, before */
         c->methods[i].flags = method->flags;
         c->methods[i].code_bytes = method->code_bytes;
     }
+    return 0;
+}
+
+int candidates_too_short(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
+                         struct err *err)
+{
+    struct sample_method method = { .class_name = text_of(class_name),
+                                    .name = text_of(name),
+                                    .descriptor = text_of(descriptor) };
+    uint32_t i = index_of(c, &method, err);
+    if (i == NO_METHOD)
+        return -1;
+    c->methods[i].is_too_short = c->has_too_short = true;
     return 0;
 }
 
@@ -121,8 +153,8 @@ static void narrow_trunk(struct seen_thread *thread, const uint32_t *methods, ui
     thread->has_trunk = true;
 }
 
-/* Recursion counts once: as its outermost frame. */
-static void count(struct candidates *c, uint32_t method, uint64_t cpu_ns, bool is_new_call)
+/* Recursion counts once: as its outermost frame.  is_within: a call that is too short. */
+static void count(struct candidates *c, uint32_t method, uint64_t cpu_ns, bool is_new_call, bool is_within)
 {
     struct seen_method *seen = &c->methods[method];
     if (seen->latest == c->n_samples)
@@ -131,6 +163,8 @@ static void count(struct candidates *c, uint32_t method, uint64_t cpu_ns, bool i
     seen->n_samples++;
     seen->weight_ns += cpu_ns;
     seen->n_calls_least += is_new_call || seen->n_calls_least == 0;
+    seen->n_judged += c->has_too_short;
+    seen->n_within += is_within;
 }
 
 static int take_stack(struct candidates *c, const struct sample_stack *stack, uint32_t *methods, struct err *err)
@@ -150,9 +184,12 @@ static int take_stack(struct candidates *c, const struct sample_stack *stack, ui
     if (!stack->is_cut)
         narrow_trunk(thread, methods, stack->n_frames);
     for (uint32_t i = 0; stack->is_cut && i < thread->n_trunk; i++)
-        count(c, thread->trunk[i], stack->cpu_ns, false);
-    for (uint32_t i = 0; i < stack->n_frames; i++)
-        count(c, methods[i], stack->cpu_ns, !stack->is_cut && i >= stack->n_same);
+        count(c, thread->trunk[i], stack->cpu_ns, false, false);
+    bool is_within = false;
+    for (uint32_t i = 0; i < stack->n_frames; i++) {
+        count(c, methods[i], stack->cpu_ns, !stack->is_cut && i >= stack->n_same, is_within);
+        is_within = is_within || c->methods[methods[i]].is_too_short;
+    }
     if (stack->n_frames > 0)
         c->methods[methods[stack->n_frames - 1]].self_ns += stack->cpu_ns;
     return 0;
@@ -297,6 +334,11 @@ static bool is_short(const struct candidates *c, const struct candidates_wish *w
     return candidate->per_call_most_ns < wish->grain * c->weight_ns;
 }
 
+static bool is_within(const struct seen_method *seen)
+{
+    return seen->n_within >= WITHIN_LEAST && (double)seen->n_within >= WITHIN_SHARE * (double)seen->n_judged;
+}
+
 static enum candidate_reason judge(const struct candidates *c, const struct candidates_wish *wish,
                                    const struct seen_method *seen, const struct candidate *candidate)
 {
@@ -306,6 +348,8 @@ static enum candidate_reason judge(const struct candidates *c, const struct cand
         return CANDIDATE_TINY;
     if (is_short(c, wish, seen, candidate))
         return CANDIDATE_SHORT;
+    if (is_within(seen))
+        return CANDIDATE_WITHIN;
     if (candidate->share_high < wish->weight)
         return CANDIDATE_LIGHT;
     if (seen->n_samples < wish->min_samples)
@@ -389,6 +433,7 @@ const char *candidate_reason_text(enum candidate_reason reason)
         [CANDIDATE_UNWANTED] = "not to be instrumented",
         [CANDIDATE_TINY] = "no loop, no call: over at once",
         [CANDIDATE_SHORT] = "calls too short",
+        [CANDIDATE_WITHIN] = "within calls too short",
         [CANDIDATE_RARE] = "too few samples",
         [CANDIDATE_LIGHT] = "below the weight",
         [CANDIDATE_SURPLUS] = "too many larger ones",

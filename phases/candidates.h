@@ -25,6 +25,13 @@ void candidates_close(struct candidates *candidates);
 int candidates_feed(struct candidates *candidates, const uint8_t *bytes, size_t n_bytes, struct err *err);
 void candidates_next_log(struct candidates *candidates);
 
+/*
+ * The calls of a method are known to be too short, from its records: so are those of what it calls.  What samples from
+ * now on find in its calls only is no candidate.  Returns 0, or -1 with *err set: no memory.
+ */
+int candidates_too_short(struct candidates *candidates, const char *class_name, const char *name,
+                         const char *descriptor, struct err *err);
+
 /* What the logs say of themselves, added up; longest_ns is the longest. */
 const struct sample_totals *candidates_totals(const struct candidates *candidates);
 
@@ -47,6 +54,7 @@ enum candidate_reason {
     CANDIDATE_UNWANTED, /* it may not be instrumented, or the rule of the first pass leaves it out */
     CANDIDATE_TINY,     /* neither loops nor calls: a call is over in less than a microsecond */
     CANDIDATE_SHORT,    /* its calls are too short: many are certain in the time that it took */
+    CANDIDATE_WITHIN,   /* likewise: it is called in calls that are too short */
     CANDIDATE_RARE,     /* too few samples */
     CANDIDATE_LIGHT,    /* its share is surely below the weight */
     CANDIDATE_SURPLUS,  /* there are too many larger ones */

@@ -3,26 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_MS          10
-#define LOOK_AGAIN_MS    40 /* later ones are spread: what a program does goes in turns of seconds */
-#define LOOK_SAMPLES     100
-#define LOOK_ENOUGH      20u /* samples: with fewer since the batch before, the look is repeated at once */
-#define LOOK_REPEATS     1u
-#define LOOK_AGAIN       100                 /* samples of a later look: after the free ones, at most */
-#define START_NS         UINT64_C(200000000) /* of CPU time: a program has begun with what it is for, more or less */
-#define FREE_BATCHES     2 /* and looks: a program that has just started shows in the second one what it does */
-#define AGAIN_FIRST_NS   UINT64_C(3000000000)
-#define AGAIN_LAST_NS    UINT64_C(30000000000)
-#define RECOVERY_STEP_NS UINT64_C(100000000)
-#define RECOVERY_QUIET   3   /* windows in a row */
-#define RECOVERY_EXTRA   0.1 /* CPUs of the compiler's that are not worth waiting for */
-#define RECOVERY_MAX_NS  UINT64_C(5000000000)
-#define RECOVERY_BLIND   UINT64_C(1500000000) /* where the compiler's threads are not known */
-#define ROUND_TRIED_MS   10                   /* a moment's look is to be short */
-#define ROUND_SHORT_MS   50                   /* while a batch is under way and the compiler recovers */
-#define ROUND_LONG_MS    100                  /* a ring that fills, and an answer, come before that */
-#define ROUNDS_SHARE     0.3                  /* of the budget that rounds should take at most */
-#define ROUNDS_RARER     4
+#define LOOK_MS        10
+#define LOOK_AGAIN_MS  40 /* later ones are spread: what a program does goes in turns of seconds */
+#define LOOK_SAMPLES   100
+#define LOOK_ENOUGH    20u /* samples: with fewer since the batch before, the look is repeated at once */
+#define LOOK_REPEATS   1u
+#define LOOK_AGAIN     100                 /* samples of a later look: after the free ones, at most */
+#define START_NS       UINT64_C(200000000) /* of CPU time: a program has begun with what it is for, more or less */
+#define FREE_BATCHES   2 /* and looks: a program that has just started shows in the second one what it does */
+#define AGAIN_FIRST_NS UINT64_C(3000000000)
+#define AGAIN_LAST_NS  UINT64_C(30000000000)
+#define ROUND_TRIED_MS 10  /* a moment's look is to be short */
+#define ROUND_SHORT_MS 50  /* while a batch is under way and the compiler recovers */
+#define ROUND_LONG_MS  100 /* a ring that fills, and an answer, come before that */
+#define ROUNDS_SHARE   0.3 /* of the budget that rounds should take at most */
+#define ROUNDS_RARER   4
 
 int live_open(struct live **live, const struct live_options *options, struct err *err)
 {
@@ -80,7 +75,7 @@ static int grow_methods(struct live *live, struct err *err)
     return 0;
 }
 
-static struct live_method *by_id(const struct live *live, uint32_t id)
+struct live_method *live_by_id(const struct live *live, uint32_t id)
 {
     return id < live->n_ids && live->by_id[id] != 0 ? &live->methods[live->by_id[id] - 1] : NULL;
 }
@@ -106,7 +101,7 @@ static const char *keep(struct live *live, const char *text)
 
 int live_met(struct live *live, const struct trace_method *method, struct err *err)
 {
-    struct live_method *known = by_id(live, method->id);
+    struct live_method *known = live_by_id(live, method->id);
     if (known != NULL) { /* it had lost its probes */
         known->state = LIVE_ARMED;
         known->why = LIVE_KEPT;
@@ -140,14 +135,14 @@ int live_refresh(struct live *live, struct err *err)
     }
     live_tree_accounts(live->tree, live->now.ticks, live->scratch);
     for (uint32_t i = 0; i < n; i++) {
-        struct live_method *method = by_id(live, live_tree_method_id(live->tree, i));
+        struct live_method *method = live_by_id(live, live_tree_method_id(live->tree, i));
         if (method != NULL)
             live->accounts[method - live->methods] = live->scratch[i];
     }
     return 0;
 }
 
-static void subtract(struct live_account *from, const struct live_account *what)
+void live_subtract(struct live_account *from, const struct live_account *what)
 {
     from->calls -= what->calls;
     from->cpu_ticks -= what->cpu_ticks < from->cpu_ticks ? what->cpu_ticks : from->cpu_ticks;
@@ -167,7 +162,7 @@ void live_net(const struct live *live, size_t index, struct live_account *figure
         return;
     }
     *figures = live->accounts[index];
-    subtract(figures, &method->base);
+    live_subtract(figures, &method->base);
 }
 
 double live_call_ns(const struct live *live, const struct live_account *figures)
@@ -261,7 +256,8 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
         room = live->options.max_more;
     for (size_t i = 0; i < n && live->n_wanted < room; i++) {
         struct live_candidate copy = { keep(live, candidates[i].class_name), keep(live, candidates[i].name),
-                                       keep(live, candidates[i].descriptor), candidates[i].share };
+                                       keep(live, candidates[i].descriptor), candidates[i].share,
+                                       candidates[i].self_share };
         if (candidates[i].share < live->options.weight / 2 || is_known(live, &candidates[i]))
             continue;
         if (copy.class_name == NULL || copy.name == NULL || copy.descriptor == NULL)
@@ -271,7 +267,7 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
     return 0;
 }
 
-static void go(struct live *live, enum live_stage stage)
+void live_go(struct live *live, enum live_stage stage)
 {
     live->stage = stage;
     live->stage_since_ns = live->now.now_ns;
@@ -287,7 +283,7 @@ static void look(struct live *live, uint32_t n_samples, struct live_orders *orde
         live->usual_since_ns = live->now.now_ns;
         live->usual_jit_ns = live->now.jit_cpu_ns;
     }
-    go(live, LIVE_LOOKING);
+    live_go(live, LIVE_LOOKING);
     if (live->n_repeats > 0)
         return;
     live->n_looks++;
@@ -295,83 +291,6 @@ static void look(struct live *live, uint32_t n_samples, struct live_orders *orde
     if (live->look_delay_ns > AGAIN_LAST_NS)
         live->look_delay_ns = AGAIN_LAST_NS;
     live->next_look_ns = live->now.now_ns + live->look_delay_ns;
-}
-
-/* ---- batches and the recovery after them ---- */
-
-static double cpus(uint64_t cpu_ns, uint64_t ns)
-{
-    return ns == 0 ? 0 : (double)cpu_ns / (double)ns;
-}
-
-static void begin_batch(struct live *live)
-{
-    const struct live_status *now = &live->now;
-    uint64_t watched_ns = now->now_ns - live->usual_since_ns;
-    bool knows_jit = now->jit_cpu_ns != LIVE_UNKNOWN && live->usual_jit_ns != LIVE_UNKNOWN;
-    live->recovering = (struct live_recovering){ .start_ns = now->now_ns, .start_ticks = now->ticks };
-    if (knows_jit)
-        live->recovering.usual_jit = cpus(now->jit_cpu_ns - live->usual_jit_ns, watched_ns);
-    for (size_t i = 0; i < live->n_methods; i++)
-        live_net(live, i, &live->methods[i].frozen);
-    live->n_batches++;
-    live->batch_samples = now->n_samples;
-    go(live, LIVE_INSTRUMENTING);
-}
-
-void live_batch_done(struct live *live)
-{
-    if (live->stage != LIVE_INSTRUMENTING)
-        return;
-    live->recovering.window_ns = live->now.now_ns;
-    live->recovering.window_jit_ns = live->now.jit_cpu_ns;
-    go(live, LIVE_RECOVERING);
-}
-
-void live_removed(struct live *live, const uint32_t *ids, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct live_method *method = by_id(live, ids[i]);
-        if (method != NULL && method->state == LIVE_DISARMED)
-            method->state = LIVE_REMOVED;
-    }
-}
-
-static bool has_recovered(struct live *live)
-{
-    struct live_recovering *r = &live->recovering;
-    uint64_t now_ns = live->now.now_ns;
-    if (live->now.jit_cpu_ns == LIVE_UNKNOWN || r->window_jit_ns == LIVE_UNKNOWN)
-        return now_ns - live->stage_since_ns >= RECOVERY_BLIND;
-    if (now_ns - r->window_ns < RECOVERY_STEP_NS)
-        return false;
-    double jit = cpus(live->now.jit_cpu_ns - r->window_jit_ns, now_ns - r->window_ns);
-    r->n_quiet = jit <= r->usual_jit + RECOVERY_EXTRA ? r->n_quiet + 1 : 0;
-    r->window_ns = now_ns;
-    r->window_jit_ns = live->now.jit_cpu_ns;
-    return r->n_quiet >= RECOVERY_QUIET || now_ns - r->start_ns >= RECOVERY_MAX_NS;
-}
-
-/* From here on the figures count again. */
-static int end_recovery(struct live *live, struct err *err)
-{
-    struct live_recovery *all = realloc(live->recoveries, (live->n_recoveries + 1) * sizeof *all);
-    if (all == NULL)
-        return err_set(err, "out of memory");
-    live->recoveries = all;
-    all[live->n_recoveries++] = (struct live_recovery){ live->recovering.start_ticks, live->now.ticks };
-    live->recovery_ms += (double)(live->now.now_ns - live->recovering.start_ns) / 1e6;
-    if (live_refresh(live, err) < 0)
-        return -1;
-    for (size_t i = 0; i < live->n_methods; i++) {
-        struct live_method *method = &live->methods[i];
-        method->base = live->accounts[i];
-        subtract(&method->base, &method->frozen);
-    }
-    live->usual_since_ns = live->now.now_ns;
-    live->usual_jit_ns = live->now.jit_cpu_ns;
-    go(live, LIVE_WATCHING);
-    return 0;
 }
 
 /* ---- rounds ---- */
@@ -401,7 +320,7 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
     if (live->remove.n > 0) {
         if (live_refresh(live, err) < 0)
             return -1;
-        begin_batch(live);
+        live_begin_batch(live);
         orders->remove = live->remove.ids;
         orders->n_remove = live->remove.n;
         live->n_removals++;
@@ -432,13 +351,15 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
         return 0;
     }
     live->n_repeats = 0;
-    if (live->n_wanted == 0 || (live->n_batches >= FREE_BATCHES && !live_may_pause(live))) {
-        go(live, LIVE_WATCHING);
+    bool is_worth = live->n_batches == 0 || live_is_worth_it(live);
+    live->n_put_off = is_worth ? 0 : live->n_wanted;
+    if (live->n_wanted == 0 || !is_worth || (live->n_batches >= FREE_BATCHES && !live_may_pause(live))) {
+        live_go(live, LIVE_WATCHING);
         return 0;
     }
     if (live_refresh(live, err) < 0)
         return -1;
-    begin_batch(live);
+    live_begin_batch(live);
     orders->instrument = live->wanted;
     orders->n_instrument = live->n_wanted;
     return 0;
@@ -456,7 +377,7 @@ static int step(struct live *live, struct live_orders *orders, struct err *err)
     case LIVE_INSTRUMENTING: /* until live_batch_done */
         return 0;
     case LIVE_RECOVERING:
-        return has_recovered(live) ? end_recovery(live, err) : 0;
+        return live_has_recovered(live) ? live_end_recovery(live, err) : 0;
     default:
         return watch(live, orders, err);
     }

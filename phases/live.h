@@ -37,6 +37,12 @@
  * left over from all costs together, and is put off while those are too few, but not for ever; a batch waits until it
  * is paid for, and until the time that all batches stopped the application is at most the budget of the time elapsed.
  *
+ * What the JIT compiler takes to compile the changed classes' code again is no part of the budget: a first batch in a
+ * program that compiles for seconds could not be paid for in minutes.  But each batch after the first must be worth it:
+ * the time that the program spent so far in what would get probes is at least the compiler's CPU time in the dearest
+ * recovery so far (in a program that warms up: than it took to compile all, once), or closed probes that it would remove have cost as much.  So what compiling again costs is at most
+ * about the first batch's, and what the batches after it show, or save.
+ *
  * A method that was switched off is armed again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
  * first) after LIVE_FIRST_LOOK_NS, then after twice this time and so on up to LIVE_LAST_LOOK_NS; it stays armed when
  * its calls have become long enough, or when it is hardly called any more.
@@ -83,7 +89,7 @@ struct live_options {
 /* A method that samples found on the stack: internal form. */
 struct live_candidate {
     const char *class_name, *name, *descriptor;
-    double share; /* of the samples' CPU time, callees included */
+    double share, self_share; /* of the samples' CPU time, callees included; without */
 };
 
 enum live_stage {
@@ -149,9 +155,11 @@ struct live_cost {
     double sampling_ns, rewriting_ns;
     uint64_t own_cpu_ns, cpu_ns;
     double pauses_ms;
-    double recovery_ms; /* the compiler's recoveries */
-    uint32_t n_batches; /* of instrumentation and removal */
-    double probes_now;  /* of late: the probes' cost as a share of the target's CPU time */
+    double recovery_ms;      /* the compiler's recoveries */
+    uint64_t recompiling_ns; /* CPU time of the compiler's in them, more than before; LIVE_UNKNOWN */
+    size_t n_put_off;        /* candidates of the latest look that were not worth a batch */
+    uint32_t n_batches;      /* of instrumentation and removal */
+    double probes_now;       /* of late: the probes' cost as a share of the target's CPU time */
 };
 
 /* A recovery, excluded from the figures. */

@@ -1,5 +1,6 @@
 /*
- * Shared by live.c (the session's life) and live_prune.c (which probes stay).
+ * Shared by live.c (the session's life), live_recovery.c (the JIT compiler after a batch) and live_prune.c (which
+ * probes stay).
  */
 #ifndef PHASES_LIVE_INTERNAL_H
 #define PHASES_LIVE_INTERNAL_H
@@ -15,6 +16,7 @@ struct live_ids {
 /* The compiler's recovery after a batch. */
 struct live_recovering {
     uint64_t start_ns, start_ticks;
+    uint64_t start_jit_ns;
     uint64_t window_ns, window_jit_ns; /* where the present window began */
     double usual_jit;                  /* CPUs that the compiler took before the batch */
     uint32_t n_quiet;                  /* windows in a row */
@@ -45,6 +47,9 @@ struct live {
     struct live_recovery *recoveries; /* owned */
     size_t n_recoveries;
     double recovery_ms;
+    uint64_t dearest_ns,
+        recompiling_ns; /* the compiler's CPU time in a recovery, most; what was more than usual, all */
+    size_t n_put_off;
     uint32_t n_batches, n_removals, n_looks;
     uint32_t n_repeats;                   /* of the present look */
     uint32_t look_samples, batch_samples; /* when the look and the latest batch began */
@@ -56,6 +61,22 @@ struct live {
     uint64_t charged_cpu_ns, charged_own_ns;
     uint64_t pruned_ns;
 };
+
+/* The next stage. */
+void live_go(struct live *live, enum live_stage stage);
+
+/* A batch is ordered; live_batch_done tells its end. */
+void live_begin_batch(struct live *live);
+
+/* Is the compiler as busy as before the batch again?  Then the figures count again.  Returns 0, or -1 with *err set. */
+bool live_has_recovered(struct live *live);
+int live_end_recovery(struct live *live, struct err *err);
+
+/* The method of this id, or NULL. */
+struct live_method *live_by_id(const struct live *live, uint32_t id);
+
+/* All of 'what' from 'from'. */
+void live_subtract(struct live_account *from, const struct live_account *what);
 
 /* Bring live->accounts up to the present round. */
 int live_refresh(struct live *live, struct err *err);
@@ -89,6 +110,9 @@ void live_choose_removals(struct live *live, bool may_pause);
 
 /* Has the budget paid for all so far, and have batches stopped the application for no longer than it allows by now? */
 bool live_may_pause(const struct live *live);
+
+/* Is the time in what the latest look found, so far, worth what a batch may cost the compiler? */
+bool live_is_worth_it(const struct live *live);
 
 /* How many samples the next look may take: of at most so many; 0: wait. */
 uint32_t live_samples(const struct live *live, uint32_t most);

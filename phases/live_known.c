@@ -29,6 +29,9 @@ void live_cost(const struct live *live, struct live_cost *cost)
                                 .rewriting_ns = live->now.rewriting_ns,
                                 .pauses_ms = live->now.pauses_ms,
                                 .recovery_ms = live->recovery_ms,
+                                .recompiling_ns =
+                                    live->now.jit_cpu_ns == LIVE_UNKNOWN ? LIVE_UNKNOWN : live->recompiling_ns,
+                                .n_put_off = live->n_put_off,
                                 .n_batches = live->n_batches };
     double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
     double records = (double)(live->records_seen - live->mark_records[0]);

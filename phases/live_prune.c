@@ -140,6 +140,32 @@ bool live_may_pause(const struct live *live)
     return live->now.pauses_ms <= live->options.budget * elapsed_ms && left_ns(live) >= 0;
 }
 
+/*
+ * What the next batch may cost the compiler.  In a program that warms up, recoveries end at once, for the compiler is
+ * as busy as before: there it is what it took to compile all of it, once.
+ */
+static double price_ns(const struct live *live)
+{
+    double price = (double)live->dearest_ns;
+    double once = !live->options.is_new || live->now.jit_cpu_ns == LIVE_UNKNOWN
+                      ? 0
+                      : (double)live->now.jit_cpu_ns / (1 + live->n_batches);
+    return once > price ? once : price;
+}
+
+/* The time in the methods: that of the largest, or of their own code together, where those lie apart. */
+bool live_is_worth_it(const struct live *live)
+{
+    double largest = 0, own = 0;
+    for (size_t i = 0; i < live->n_wanted; i++) {
+        own += live->wanted[i].self_share;
+        if (live->wanted[i].share > largest)
+            largest = live->wanted[i].share;
+    }
+    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
+    return (own > largest ? own : largest) * cpu_ns >= price_ns(live);
+}
+
 /* Half of what is left, for a batch may follow. */
 uint32_t live_samples(const struct live *live, uint32_t most)
 {
@@ -237,7 +263,7 @@ void live_choose_removals(struct live *live, bool may_pause)
 {
     double all_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double all_seconds = (double)(live->now.now_ns - live->first.now_ns) / 1e9;
-    double worth = WORTH_REMOVING * all_ns / all_seconds, cost_ns = 0;
+    double worth = WORTH_REMOVING * all_ns / all_seconds, cost_ns = 0, spent_ns = 0;
     live->remove.n = 0;
     for (size_t i = 0; i < live->n_methods; i++) {
         const struct live_method *method = &live->methods[i];
@@ -247,9 +273,10 @@ void live_choose_removals(struct live *live, bool may_pause)
         if (method_ns < worth / 10)
             continue;
         cost_ns += method_ns;
+        spent_ns += method_ns * (double)(live->now.now_ns - method->disarmed_ns) / 1e9;
         live->remove.ids[live->remove.n++] = method->id;
     }
     double pause_ns = live->n_batches == 0 ? 0 : live->now.pauses_ms * 1e6 / live->n_batches;
-    if (cost_ns < worth || (!may_pause && cost_ns * PAID_BACK_S < pause_ns))
+    if (cost_ns < worth || spent_ns < price_ns(live) || (!may_pause && cost_ns * PAID_BACK_S < pause_ns))
         live->remove.n = 0;
 }

@@ -111,6 +111,11 @@ static void add_compiler(struct costs *c)
         jit_shapes_summary(shapes, &again);
     add(c, (struct cost){ "recovery", "Recovery of the JIT compiler", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
                           is_live(c) ? "measured; of the time" : "only live recordings watch the compilers" });
+    double again_ns = fact(c, "live.recompiling_ms") < 0 ? NOT_KNOWN : fact(c, "live.recompiling_ms") * 1e6;
+    add(c, (struct cost){ "recompiling_cpu", "CPU time of compiling again", TABLE_NS, again_ns, cpu_share(c, again_ns),
+                          again_ns >= 0 ? "measured: the compilers' in it, more than before; not in the sum below"
+                          : is_live(c)  ? "the JIT compiler's threads are not known"
+                                        : "only live recordings watch the compilers" });
     add(c,
         (struct cost){ "recompiled_methods", "Methods compiled again", TABLE_COUNT,
                        shapes == NULL ? NOT_KNOWN : again.n_again, NO_SENSE, shapes == NULL ? without : "measured" });

@@ -60,6 +60,12 @@ static bool is_near(double a, double b)
     return fabs(a - b) < 1e-3;
 }
 
+static void must_be_short(const char *name)
+{
+    if (candidates_too_short(all, "Main", name, "()V", &err) < 0)
+        printf("Bail out! %s\n", err.text);
+}
+
 static void test_shares(void)
 {
     start();
@@ -138,6 +144,29 @@ static void test_few_samples(void)
     wish.min_samples = 1;
     choose();
     CHECK("unless one is said to be enough", CANDIDATE_IS_ONE(find("1")->reason));
+}
+
+static void test_within(void)
+{
+    start();
+    name_all(NORMAL);
+    for (int i = 0; i < 50; i++)
+        samples_maker_stack(&maker, 0, MS, i < 20 ? "0123" : "04", 0);
+    choose();
+    CHECK("callees of a method are candidates", CANDIDATE_IS_ONE(find("2")->reason));
+    must_be_short("1");
+    candidates_next_log(all);
+    name_all(NORMAL);
+    for (int i = 0; i < 50; i++)
+        samples_maker_stack(&maker, 0, MS, i < 20 ? "0123" : i < 22 ? "03" : "04", 0);
+    choose();
+    CHECK("unless its calls are known to be too short", find("2")->reason == CANDIDATE_WITHIN);
+    CHECK("likewise what is called from elsewhere, too, but hardly", find("3")->reason == CANDIDATE_WITHIN);
+    CHECK("its callers are not concerned, nor is what others call",
+          CANDIDATE_IS_ONE(find("0")->reason) && CANDIDATE_IS_ONE(find("4")->reason));
+    CHECK("nor is itself", CANDIDATE_IS_ONE(find("1")->reason));
+    must_be_short("9");
+    CHECK_TEXT("a method that no sample has seen may be said to be short", err.text, "");
 }
 
 static void test_calls(void)
@@ -316,6 +345,7 @@ int main(void)
     test_interval();
     test_reasons();
     test_few_samples();
+    test_within();
     test_calls();
     test_cut();
     test_logs();

@@ -73,6 +73,7 @@ static const char plain[] =
     "Pause, the longest             30.0 us        n/a  measured, at most\n"
     "Pauses, together               40.0 us       4.00  measured, at most; of the time\n"
     "Recovery of the JIT compiler         -          -  only live recordings watch the compilers\n"
+    "CPU time of compiling again          -          -  only live recordings watch the compilers\n"
     "Methods compiled again               -        n/a  only 'record --live --jit-log' tells\n"
     "Compilations of them                 -        n/a  only 'record --live --jit-log' tells\n"
     "CPU time of probes             3.00 us       0.30  estimated: 4 records at 1.00 us\n"
@@ -122,6 +123,7 @@ static void make_live(struct maker *m, uint64_t n)
     maker_info(m, "live.budget", "0.01");
     maker_info(m, "live.samples", "100 0.02");
     maker_info(m, "live.recovery.0", "0 460");
+    maker_info(m, "live.recompiling_ms", "0.1");
     maker_info(m, "live.method.0", "armed 1.000 0 0 ");
     maker_info(m, "live.method.1", "disarmed 0.100 10 10 it is called too often");
     uint64_t now = 2;
@@ -142,6 +144,8 @@ static void test_recovery(void)
     CHECK_TEXT("calls in the recovery are compared with those outside", row_of(&made, "slowdown_in_recovery"),
                "n/a | 100.00 | measured: 30 calls of Main.run, and 30 others");
     CHECK_TEXT("the recovery's time is told", row_of(&made, "recovery"), "460 us | 46.00 | measured; of the time");
+    CHECK_TEXT("and the compiler's CPU time in it", row_of(&made, "recompiling_cpu"),
+               "100 us | 10.00 | measured: the compilers' in it, more than before; not in the sum below");
     CHECK("what they took more is the slowdown's, too",
           made.recovery.extra_ns > 149000 && made.recovery.extra_ns < 151000 &&
               strstr(row_of(&made, "slowdown"), "slower calls in recovery") != NULL);

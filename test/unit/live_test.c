@@ -58,7 +58,7 @@ static void give_candidates(struct sim *sim)
             continue;
         texts[n][0] = names[id];
         texts[n][1] = '\0';
-        found[n] = (struct live_candidate){ "Sim", texts[n], "()V", sim->methods[id].share };
+        found[n] = (struct live_candidate){ "Sim", texts[n], "()V", sim->methods[id].share, 0 };
         n++;
     }
     must(live_candidates(sim->live, found, n, &err), &err);
@@ -349,6 +349,30 @@ static void test_recovery(void)
     live_close(sim->live);
 }
 
+/* Its compiler takes 1.2 s of CPU time after each batch. */
+static void test_worth(void)
+{
+    struct sim *sim = new_sim(&usual);
+    struct live_cost cost;
+    sim->methods[1] = (struct sim_method){ 2, 100000, 1000000, 1 };
+    sim->methods[2] = (struct sim_method){ 0, 0, 50, 0.9 };
+    sim->jit = 0.8;
+    sim->recovery_ns = 1500 * MS;
+    run(sim, 1, 5);
+    sim->methods[3].share = 0.03;
+    run(sim, 1, 20);
+    live_cost(sim->live, &cost);
+    CHECK("what compiling again costs is known", cost.recompiling_ns > 1100 * MS && cost.recompiling_ns < 1300 * MS);
+    CHECK("a method with 3 % of 20 s is not worth a batch", !sim->has_probes[3] && sim->n_batches == 1);
+    CHECK_NUMBER("and is counted as put off", cost.n_put_off, 1);
+    CHECK_NUMBER("nor is it to remove closed probes that cost 0.7 % since", sim->n_removed, 0);
+    run(sim, 1, 80);
+    CHECK("when it is, it gets probes", sim->has_probes[3]);
+    run(sim, 1, 120);
+    CHECK_NUMBER("and closed probes go when they have cost as much", sim->n_removed, 1);
+    live_close(sim->live);
+}
+
 /* What the program begins to do later is found by a later look. */
 static void test_new_phase(void)
 {
@@ -470,6 +494,7 @@ int main(void)
     test_generous_budget();
     test_change();
     test_recovery();
+    test_worth();
     test_new_phase();
     test_room();
     test_all_costs();
