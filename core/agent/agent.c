@@ -30,6 +30,8 @@ static struct {
     size_t mapped_bytes;
     uint32_t epoch;               /* of the latest session */
     struct retransform_pass pass; /* the first or the last one */
+    jrawMonitorID end;            /* of the JVM: who waits for it is not in native code */
+    _Atomic bool is_jvm_ending;
 } agent = { .closing = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- the segment ---- */
@@ -167,13 +169,29 @@ static void stop(JNIEnv *jni)
 
 /* ---- the thread ---- */
 
+/*
+ * A JVM that ends waits 0.3 s for threads that are in native code (JDK 17 and 25, wait_for_threads_in_native_to_block):
+ * this one then waits in the JVM, and its session stays as it is, for the recorder to read up to the process' end.
+ */
+static void serve(JNIEnv *jni, bool has_started)
+{
+    if (has_started)
+        commands_run(agent.jvmti, jni, &agent.control);
+    if (!atomic_load(&agent.is_jvm_ending)) {
+        stop(jni);
+        return;
+    }
+    (*agent.jvmti)->RawMonitorEnter(agent.jvmti, agent.end);
+    while ((*agent.jvmti)->RawMonitorWait(agent.jvmti, agent.end, 0) == JVMTI_ERROR_NONE)
+        continue;
+    (*agent.jvmti)->RawMonitorExit(agent.jvmti, agent.end);
+}
+
 static void JNICALL run_attached(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 {
     (void)jvmti;
     (void)argument;
-    if (start(jni) == 0)
-        commands_run(agent.jvmti, jni, &agent.control);
-    stop(jni);
+    serve(jni, start(jni) == 0);
 }
 
 static void JNICALL run_started(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
@@ -182,9 +200,7 @@ static void JNICALL run_started(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
     (void)jvmti;
     int rc = start(jni);
     sem_post(is_ready); /* which is gone then */
-    if (rc == 0)
-        commands_run(agent.jvmti, jni, &agent.control);
-    stop(jni);
+    serve(jni, rc == 0);
 }
 
 static jthread make_thread(JNIEnv *jni)
@@ -232,6 +248,17 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     sem_destroy(&is_ready);
 }
 
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void)jvmti;
+    (void)jni;
+    atomic_store(&agent.is_jvm_ending, true);
+    pthread_mutex_lock(&agent.closing);
+    if (atomic_load(&agent.phase) == RUNNING)
+        control_wake(&agent.control);
+    pthread_mutex_unlock(&agent.closing);
+}
+
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
@@ -272,12 +299,16 @@ static int make_env(JavaVM *vm)
     capabilities.can_get_bytecodes = 1;
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.VMInit = on_vm_init;
+    callbacks.VMDeath = on_vm_death;
     callbacks.ThreadEnd = on_thread_end;
     callbacks.ClassFileLoadHook = instrument_class_file;
     callbacks.CompiledMethodLoad = jit_log_compiled;
     callbacks.CompiledMethodUnload = jit_log_discarded;
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
+        (*agent.jvmti)->CreateRawMonitor(agent.jvmti, "mmprof: the end", &agent.end) == JVMTI_ERROR_NONE &&
+        (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL) ==
+            JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_THREAD_END, NULL) ==
             JVMTI_ERROR_NONE) {
         virtual_init(agent.jvmti);

@@ -76,6 +76,7 @@ bool config_names_classes(const struct agent_config *config);
 struct control {
     int socket; /* -1 when not connected */
     int segment_fd, methods_fd, config_fd, code_fd;
+    int wake_fd; /* an eventfd: readable when no packet is to be waited for any more */
 };
 
 #define CONTROL_PACKET_BYTES 4096
@@ -92,9 +93,12 @@ int control_send(const struct control *control, const char *format, ...) __attri
 
 /*
  * Wait for a packet.  *fd is the descriptor that came with it, the caller's to close, or -1.  Returns false at the end
- * of the connection.
+ * of the connection, or after control_wake.
  */
 bool control_receive(const struct control *control, char packet[CONTROL_PACKET_BYTES], int *fd);
+
+/* Let the thread that waits for packets go on without one; from any thread. */
+void control_wake(const struct control *control);
 
 /* Is "stop" or the end of the connection what comes next? */
 bool control_has_stop(const struct control *control);

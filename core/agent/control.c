@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -16,8 +17,8 @@ _Static_assert(CONTROL_PACKET_BYTES == PROTOCOL_PACKET_BYTES, "one size of packe
 
 void control_close(struct control *control)
 {
-    int *fds[] = { &control->socket, &control->segment_fd, &control->methods_fd, &control->config_fd,
-                   &control->code_fd };
+    int *fds[] = { &control->socket,    &control->segment_fd, &control->methods_fd,
+                   &control->config_fd, &control->code_fd,    &control->wake_fd };
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (*fds[i] >= 0)
             close(*fds[i]);
@@ -59,18 +60,20 @@ static void take_descriptors(struct msghdr *message, int *fds, size_t n_fds)
 
 /*
  * Receive one packet and its descriptors (those that it lacks are -1).  Returns its length, 0 at the end of the
- * connection or when time is up.
+ * connection, when time is up, or after control_wake.
  */
-static size_t receive(int socket, char packet[PROTOCOL_PACKET_BYTES], int *fds, size_t n_fds, int timeout_ms)
+static size_t receive(const struct control *connection, char packet[PROTOCOL_PACKET_BYTES], int *fds, size_t n_fds,
+                      int timeout_ms)
 {
-    struct pollfd wait = { .fd = socket, .events = POLLIN };
+    struct pollfd wait[] = { { .fd = connection->socket, .events = POLLIN },
+                             { .fd = connection->wake_fd, .events = POLLIN } };
     int ready;
     for (size_t i = 0; i < n_fds; i++)
         fds[i] = -1;
     do {
-        ready = poll(&wait, 1, timeout_ms);
+        ready = poll(wait, 2, timeout_ms);
     } while (ready < 0 && errno == EINTR);
-    if (ready <= 0)
+    if (ready <= 0 || wait[1].revents != 0)
         return 0;
     struct iovec part = { packet, PROTOCOL_PACKET_BYTES - 1 };
     union {
@@ -80,7 +83,7 @@ static size_t receive(int socket, char packet[PROTOCOL_PACKET_BYTES], int *fds, 
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
     };
-    ssize_t n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    ssize_t n = recvmsg(connection->socket, &message, MSG_CMSG_CLOEXEC);
     if (n <= 0)
         return 0;
     packet[n] = '\0';
@@ -92,7 +95,7 @@ int control_handshake(struct control *control, struct err *err)
 {
     char packet[PROTOCOL_PACKET_BYTES];
     int fds[PROTOCOL_N_FDS];
-    size_t n = receive(control->socket, packet, fds, PROTOCOL_N_FDS, HANDSHAKE_TIMEOUT_MS);
+    size_t n = receive(control, packet, fds, PROTOCOL_N_FDS, HANDSHAKE_TIMEOUT_MS);
     control->segment_fd = fds[0];
     control->methods_fd = fds[1];
     control->config_fd = fds[2];
@@ -106,8 +109,9 @@ int control_connect(struct control *control, const char *path, const char *jvm, 
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     control->segment_fd = control->methods_fd = control->config_fd = control->code_fd = -1;
+    control->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     control->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (control->socket < 0 || strlen(path) >= sizeof address.sun_path) {
+    if (control->socket < 0 || control->wake_fd < 0 || strlen(path) >= sizeof address.sun_path) {
         control_close(control);
         return err_set(err, "cannot make a socket");
     }
@@ -120,6 +124,13 @@ int control_connect(struct control *control, const char *path, const char *jvm, 
         return 0;
     control_close(control);
     return -1;
+}
+
+void control_wake(const struct control *control)
+{
+    uint64_t one = 1;
+    ssize_t ignored = write(control->wake_fd, &one, sizeof one);
+    (void)ignored;
 }
 
 bool control_has_stop(const struct control *control)
@@ -136,5 +147,5 @@ bool control_has_stop(const struct control *control)
 
 bool control_receive(const struct control *control, char packet[CONTROL_PACKET_BYTES], int *fd)
 {
-    return receive(control->socket, packet, fd, 1, -1) > 0;
+    return receive(control, packet, fd, 1, -1) > 0;
 }
