@@ -40,8 +40,9 @@
  * What the JIT compiler takes to compile the changed classes' code again is no part of the budget: a first batch in a
  * program that compiles for seconds could not be paid for in minutes.  But each batch after the first must be worth it:
  * the time that the program spent so far in what would get probes is at least the compiler's CPU time in the dearest
- * recovery so far (in a program that warms up: than it took to compile all, once), or closed probes that it would remove have cost as much.  So what compiling again costs is at most
- * about the first batch's, and what the batches after it show, or save.
+ * recovery so far (in a program that warms up: than it took to compile all, once), or closed probes that it would
+ * remove have cost as much.  So what compiling again costs is at most about the first batch's, and what the batches
+ * after it show, or save.
  *
  * A method that was switched off is armed again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
  * first) after LIVE_FIRST_LOOK_NS, then after twice this time and so on up to LIVE_LAST_LOOK_NS; it stays armed when
