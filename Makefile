@@ -21,20 +21,23 @@ JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 # What runs inside the target: libc and libpthread only.
 AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/base/pattern.c core/counters/perf_open.c core/counters/read.c core/counters/outside.c \
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/%,$(wildcard core/*/*.c)) core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
+# What runs inside the emulator: libc and libpthread, and QEMU itself.
+PLUGIN_SRC := $(wildcard core/plugin/*.c core/sim/*.c) core/base/err.c
+CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/%,$(wildcard core/*/*.c)) core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 UNIT_SRC  := $(wildcard test/unit/*.c)
 
 CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
 LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
+PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/pic/%.o)
 UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
 
 # 'make V=1' shows the commands.
 Q = $(if $(V),,@$(if $(1),echo '  $(1) $@';))
 
 .PHONY: make
-make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so
+make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so
 
 $(BUILD)/mmprof: $(CLI_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
@@ -42,6 +45,9 @@ $(BUILD)/mmprof: $(CLI_OBJ)
 # initial-exec TLS: a probe finds its buffer in one instruction.
 $(BUILD)/libmmprof-agent.so: $(AGENT_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lpthread
+
+$(BUILD)/libmmprof-sim.so: $(PLUGIN_OBJ)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -215,7 +221,7 @@ DOC_DIR   = $(DESTDIR)$(PREFIX)/share/doc/mmprof
 install: make
 	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(MAN_DIR)/man7' '$(DOC_DIR)'
 	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
-	install -m 755 $(BUILD)/libmmprof-agent.so '$(AGENT_DIR)'
+	install -m 755 $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so '$(AGENT_DIR)'
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')
 	$(if $(wildcard man/*.7),install -m 644 $(wildcard man/*.7) '$(MAN_DIR)/man7')

@@ -25,34 +25,43 @@ static inline uint64_t *sim_cache_set(const struct sim_cache *cache, uint64_t li
     return cache->entries + (line & cache->set_mask) * cache->n_ways;
 }
 
-/* Is the line there?  It becomes the latest of its set then, and dirty with dirty 1. */
-static inline bool sim_cache_use(struct sim_cache *cache, uint64_t line, uint64_t dirty)
+/*
+ * Use a line, and bring it in if it is not there: it becomes the latest of its set, dirty with dirty 1.  Returns
+ * whether it was there; if not, *victim is the entry that had to go, or SIM_EMPTY.
+ *
+ * Found or not, those that were used later move one way on: one loop does both, a call of memmove for each would cost
+ * half as much again as all the rest.
+ */
+static inline bool sim_cache_touch(struct sim_cache *cache, uint64_t line, uint64_t dirty, uint64_t *victim)
 {
-    uint64_t *set = sim_cache_set(cache, line), found = set[0];
-    if (__builtin_expect(found >> 1 == line, 1)) {
-        set[0] = found | dirty;
+    uint64_t *set = sim_cache_set(cache, line), moved = set[0];
+    if (__builtin_expect(moved >> 1 == line, 1)) {
+        set[0] = moved | dirty;
         return true;
     }
     for (uint32_t i = 1; i < cache->n_ways; i++) {
-        found = set[i];
-        if (found >> 1 != line)
-            continue;
-        for (; i > 0; i--)
-            set[i] = set[i - 1];
-        set[0] = found | dirty;
-        return true;
+        uint64_t found = set[i];
+        set[i] = moved;
+        if (found >> 1 == line) {
+            set[0] = found | dirty;
+            return true;
+        }
+        moved = found;
     }
+    set[0] = line << 1 | dirty;
+    *victim = moved;
     return false;
 }
 
-/* Put a line in that is not there.  Returns the entry that had to go, or SIM_EMPTY. */
-static inline uint64_t sim_cache_put(struct sim_cache *cache, uint64_t line, uint64_t dirty)
+/* Use a line if it is there.  Returns whether it was. */
+static inline bool sim_cache_use(struct sim_cache *cache, uint64_t line, uint64_t dirty)
 {
-    uint64_t *set = sim_cache_set(cache, line), victim = set[cache->n_ways - 1];
-    for (uint32_t i = cache->n_ways - 1; i > 0; i--)
-        set[i] = set[i - 1];
-    set[0] = line << 1 | dirty;
-    return victim;
+    const uint64_t *set = sim_cache_set(cache, line);
+    uint64_t none;
+    for (uint32_t i = 0; i < cache->n_ways; i++)
+        if (set[i] >> 1 == line)
+            return sim_cache_touch(cache, line, dirty, &none);
+    return false;
 }
 
 /* Take a line out.  Returns its entry, or SIM_EMPTY: it was not there. */

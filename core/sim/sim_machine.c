@@ -35,9 +35,12 @@ static void *take(char **memory, size_t n)
     return at;
 }
 
+/* Of a cache that there is not, no line is found. */
+static uint64_t nothing[] = { SIM_EMPTY };
+
 static struct sim_cache make_table(char **memory, size_t n_entries, uint32_t n_ways, unsigned line_bits)
 {
-    struct sim_cache cache = { .n_ways = n_entries == 0 ? 0 : n_ways, .line_bits = line_bits };
+    struct sim_cache cache = { .entries = nothing, .n_ways = n_entries == 0 ? 0 : n_ways, .line_bits = line_bits };
     if (n_entries == 0)
         return cache;
     cache.set_mask = n_entries / n_ways - 1;
@@ -83,11 +86,10 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
 {
     char *rest = memory;
     *machine = (struct sim_machine){
-        .data_line = SIM_EMPTY,
-        .code_line = SIM_EMPTY,
         .data_page = SIM_EMPTY,
         .code_page = SIM_EMPTY,
         .is_write_through = model->write == SIM_WRITE_THROUGH,
+        .is_plain = model->write == SIM_WRITE_BACK && model->allocate == SIM_ALLOCATE,
         .allocates = model->allocate == SIM_ALLOCATE,
         .page_bits = log2_of(model->page_bytes),
         .inclusion = model->inclusion,
@@ -125,49 +127,43 @@ static uint64_t leave_l1(struct sim_machine *m, struct sim_cache *l1, uint64_t l
         if (left == SIM_EMPTY)
             continue;
         dirty |= left & 1;
-        if (l1 == &m->l1d && part == m->data_line) {
-            m->data_line = SIM_EMPTY;
-            m->data_is_dirty = false;
-        }
-        if (l1 == &m->l1i && part == m->code_line)
-            m->code_line = SIM_EMPTY;
     }
     return dirty;
 }
 
-static void l2_put(struct sim_machine *m, uint64_t line, uint64_t dirty)
+static void l2_victim(struct sim_machine *m, uint64_t victim)
 {
-    uint64_t victim = sim_cache_put(&m->l2, line, dirty), left_dirty;
     if (victim == SIM_EMPTY)
         return;
-    left_dirty = victim & 1;
+    uint64_t dirty = victim & 1;
     if (m->inclusion == SIM_INCLUSIVE)
-        left_dirty |= leave_l1(m, &m->l1d, victim >> 1) | leave_l1(m, &m->l1i, victim >> 1);
-    m->counts[SIM_MEMORY_WRITES] += left_dirty;
+        dirty |= leave_l1(m, &m->l1d, victim >> 1) | leave_l1(m, &m->l1i, victim >> 1);
+    m->counts[SIM_MEMORY_WRITES] += dirty;
 }
 
 /* L1 wants a line.  Returns the dirty bit that comes with it. */
 static uint64_t l2_read(struct sim_machine *m, uint64_t address, enum sim_count misses)
 {
-    uint64_t line = l2_line(m, address);
+    uint64_t line = l2_line(m, address), victim;
     if (m->inclusion == SIM_EXCLUSIVE) {
         uint64_t taken = sim_cache_take(&m->l2, line);
         m->counts[misses] += taken == SIM_EMPTY;
         return taken == SIM_EMPTY ? 0 : taken & 1;
     }
-    if (!sim_cache_use(&m->l2, line, 0)) {
+    if (!sim_cache_touch(&m->l2, line, 0, &victim)) {
         m->counts[misses]++;
-        l2_put(m, line, 0);
+        l2_victim(m, victim);
     }
     return 0;
 }
 
-/* L1 writes a line back, or a store through. */
-static void l2_write(struct sim_machine *m, uint64_t address)
+/* A line comes from L1, or a store through it. */
+static void l2_write(struct sim_machine *m, uint64_t address, uint64_t dirty)
 {
-    m->counts[SIM_L2_WRITES]++;
-    if (!sim_cache_use(&m->l2, l2_line(m, address), 1))
-        l2_put(m, l2_line(m, address), 1);
+    uint64_t victim;
+    m->counts[SIM_L2_WRITES] += dirty;
+    if (!sim_cache_touch(&m->l2, l2_line(m, address), dirty, &victim))
+        l2_victim(m, victim);
 }
 
 /* An entry has left an L1. */
@@ -175,71 +171,76 @@ static void l1_victim(struct sim_machine *m, const struct sim_cache *l1, uint64_
 {
     if (victim == SIM_EMPTY)
         return;
-    uint64_t address = victim >> 1 << l1->line_bits;
-    if (m->inclusion == SIM_EXCLUSIVE) {
-        m->counts[SIM_L2_WRITES] += victim & 1;
-        /* L1I and L1D may have had the same line. */
-        if (!sim_cache_use(&m->l2, l2_line(m, address), victim & 1))
-            l2_put(m, l2_line(m, address), victim & 1);
-    } else if ((victim & 1) != 0) {
-        l2_write(m, address);
-    }
+    if ((victim & 1) != 0 || m->inclusion == SIM_EXCLUSIVE)
+        l2_write(m, victim >> 1 << l1->line_bits, victim & 1);
 }
 
 /* ---- TLBs ---- */
 
-static void translate(struct sim_machine *m, struct sim_tlb *tlb, uint64_t page, enum sim_count misses)
+static inline void translate(struct sim_machine *m, struct sim_tlb *tlb, uint64_t page, enum sim_count misses)
 {
-    if (tlb->first.n_ways == 0 || sim_cache_use(&tlb->first, page, 0))
+    uint64_t victim;
+    if (tlb->first.n_ways == 0 || sim_cache_touch(&tlb->first, page, 0, &victim))
         return;
-    sim_cache_put(&tlb->first, page, 0);
-    if (tlb->second != NULL && sim_cache_use(tlb->second, page, 0)) {
+    if (tlb->second != NULL && sim_cache_touch(tlb->second, page, 0, &victim))
         m->counts[SIM_TLB2_HITS]++;
-        return;
-    }
-    m->counts[misses]++;
-    if (tlb->second != NULL)
-        sim_cache_put(tlb->second, page, 0);
+    else
+        m->counts[misses]++;
 }
 
 /* ---- data ---- */
 
-static void data_miss(struct sim_machine *m, uint64_t line, bool is_store)
+static void data_miss(struct sim_machine *m, uint64_t line, uint64_t victim, bool is_store)
 {
-    uint64_t address = line << m->l1d.line_bits;
     m->counts[is_store ? SIM_L1D_STORE_MISSES : SIM_L1D_LOAD_MISSES]++;
-    if (is_store && !m->allocates) {
-        l2_write(m, address);
-        return;
-    }
-    uint64_t dirty = l2_read(m, address, is_store ? SIM_L2_STORE_MISSES : SIM_L2_LOAD_MISSES);
-    dirty |= is_store && !m->is_write_through;
-    l1_victim(m, &m->l1d, sim_cache_put(&m->l1d, line, dirty));
+    uint64_t dirty = l2_read(m, line << m->l1d.line_bits, is_store ? SIM_L2_STORE_MISSES : SIM_L2_LOAD_MISSES);
+    uint64_t *latest = sim_cache_set(&m->l1d, line);
+    if (*latest >> 1 == line)
+        *latest |= dirty;
+    l1_victim(m, &m->l1d, victim);
+}
+
+/* A store into a cache that writes through, or does not allocate. */
+static void store_through(struct sim_machine *m, uint64_t line)
+{
+    uint64_t victim, dirty = !m->is_write_through;
+    bool is_hit = sim_cache_use(&m->l1d, line, dirty);
+    m->counts[SIM_L1D_STORES]++;
+    if (!is_hit && !m->allocates)
+        m->counts[SIM_L1D_STORE_MISSES]++;
+    else if (!is_hit && !sim_cache_touch(&m->l1d, line, dirty, &victim))
+        data_miss(m, line, victim, true);
+    if (!is_hit || m->is_write_through)
+        l2_write(m, line << m->l1d.line_bits, 1);
 }
 
 static void data_line(struct sim_machine *m, uint64_t line, bool is_store)
 {
-    bool is_hit = sim_cache_use(&m->l1d, line, is_store && !m->is_write_through);
+    uint64_t victim;
+    if (is_store && !m->is_plain) {
+        store_through(m, line);
+        return;
+    }
     m->counts[is_store ? SIM_L1D_STORES : SIM_L1D_LOADS]++;
-    if (!is_hit)
-        data_miss(m, line, is_store);
-    if (is_store && m->is_write_through && (is_hit || m->allocates))
-        l2_write(m, line << m->l1d.line_bits);
-    /* It is the latest now, unless it was not brought in, or what it displaced took it out again. */
-    uint64_t latest = sim_cache_set(&m->l1d, line)[0];
-    m->data_line = latest >> 1 == line ? line : SIM_EMPTY;
-    m->data_is_dirty = m->data_line == line && (latest & 1) != 0;
+    if (!sim_cache_touch(&m->l1d, line, is_store, &victim))
+        data_miss(m, line, victim, is_store);
 }
 
 void sim_machine_data(struct sim_machine *m, uint64_t address, uint32_t n_bytes, bool is_store)
 {
-    uint64_t end = address + n_bytes - 1;
-    for (uint64_t page = address >> m->page_bits; page <= end >> m->page_bits; page++)
-        if (page != m->data_page) {
-            translate(m, &m->dtlb, page, SIM_DTLB_MISSES);
-            m->data_page = page;
-        }
-    for (uint64_t line = address >> m->l1d.line_bits; line <= end >> m->l1d.line_bits; line++)
+    uint64_t end = address + n_bytes - 1, page = address >> m->page_bits, line = address >> m->l1d.line_bits;
+    if (page != m->data_page) {
+        translate(m, &m->dtlb, page, SIM_DTLB_MISSES);
+        m->data_page = page;
+    }
+    data_line(m, line, is_store);
+    if (__builtin_expect(end >> m->l1d.line_bits == line, 1))
+        return;
+    if (end >> m->page_bits != page) {
+        m->data_page = end >> m->page_bits;
+        translate(m, &m->dtlb, m->data_page, SIM_DTLB_MISSES);
+    }
+    while (line++ < end >> m->l1d.line_bits)
         data_line(m, line, is_store);
 }
 
@@ -247,14 +248,16 @@ void sim_machine_data(struct sim_machine *m, uint64_t address, uint32_t n_bytes,
 
 static void code_line(struct sim_machine *m, uint64_t line)
 {
+    uint64_t victim;
     m->counts[SIM_L1I_FETCHES]++;
-    if (m->l1i.n_ways > 0 && !sim_cache_use(&m->l1i, line, 0)) {
-        uint64_t address = line << m->l1i.line_bits;
+    if (m->l1i.n_ways > 0 && !sim_cache_touch(&m->l1i, line, 0, &victim)) {
         m->counts[SIM_L1I_MISSES]++;
-        uint64_t dirty = l2_read(m, address, SIM_L2_CODE_MISSES);
-        l1_victim(m, &m->l1i, sim_cache_put(&m->l1i, line, dirty));
+        uint64_t dirty = l2_read(m, line << m->l1i.line_bits, SIM_L2_CODE_MISSES);
+        uint64_t *latest = sim_cache_set(&m->l1i, line);
+        if (*latest >> 1 == line)
+            *latest |= dirty;
+        l1_victim(m, &m->l1i, victim);
     }
-    m->code_line = line;
 }
 
 void sim_machine_code(struct sim_machine *m, uint64_t first_line, uint64_t last_line)
@@ -265,28 +268,11 @@ void sim_machine_code(struct sim_machine *m, uint64_t first_line, uint64_t last_
             translate(m, &m->itlb, page, SIM_ITLB_MISSES);
             m->code_page = page;
         }
-        if (line != m->code_line)
-            code_line(m, line);
-        else
-            m->counts[SIM_L1I_FETCHES]++;
+        code_line(m, line);
     }
 }
 
 /* ---- branches ---- */
-
-static bool predict_direction(struct sim_predictor *p, uint64_t at, bool is_taken)
-{
-    if (p->counters == NULL)
-        return true;
-    uint8_t *counter = &p->counters[(at >> 1 ^ p->history) & p->counters_mask];
-    bool is_right = (*counter >= 2) == is_taken;
-    if (is_taken)
-        *counter = (uint8_t)(*counter + (*counter < 3));
-    else
-        *counter = (uint8_t)(*counter - (*counter > 0));
-    p->history = (p->history << 1 | is_taken) & p->history_mask;
-    return is_right;
-}
 
 static bool predict_target(struct sim_predictor *p, uint64_t at, uint64_t to)
 {
@@ -317,25 +303,17 @@ static bool predict_return(struct sim_predictor *p, uint64_t to)
     return is_right;
 }
 
-void sim_machine_branch(struct sim_machine *m, enum sim_branch_kind kind, uint64_t at, uint64_t behind, uint64_t to)
+void sim_machine_jump(struct sim_machine *m, enum sim_branch_kind kind, uint64_t at, uint64_t behind, uint64_t to)
 {
     bool is_right = true;
-    switch (kind) {
-    case SIM_CONDITIONAL:
-        is_right = predict_direction(&m->predictor, at, to != behind);
-        break;
-    case SIM_INDIRECT:
-    case SIM_INDIRECT_CALL:
+    if (kind == SIM_INDIRECT || kind == SIM_INDIRECT_CALL)
         is_right = predict_target(&m->predictor, at, to);
-        break;
-    case SIM_RETURN:
+    else if (kind == SIM_RETURN)
         is_right = predict_return(&m->predictor, to);
-        break;
-    default:
-        break;
-    }
     if (kind == SIM_CALL || kind == SIM_INDIRECT_CALL)
         push_return(&m->predictor, behind);
-    m->counts[SIM_BRANCHES] += kind != SIM_NO_BRANCH && kind != SIM_CALL;
-    m->counts[SIM_BRANCH_MISSES] += !is_right;
+    if (kind != SIM_CALL)
+        m->counts[SIM_BRANCHES]++;
+    if (!is_right)
+        m->counts[SIM_BRANCH_MISSES]++;
 }

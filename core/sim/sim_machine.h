@@ -79,13 +79,10 @@ struct sim_predictor {
 };
 
 struct sim_machine {
-    /* What the last access used is the latest of its sets: another one to it changes nothing but a count. */
-    uint64_t data_line, code_line; /* SIM_EMPTY: none */
-    bool data_is_dirty;            /* the last line of data is, so that a store changes nothing either */
-    bool is_write_through, allocates;
+    bool is_write_through, allocates, is_plain; /* plain: writes back and allocates */
     uint32_t page_bits, inclusion;
-    uint64_t data_page, code_page;
-    uint64_t *counts; /* SIM_N_COUNTS; borrowed */
+    uint64_t data_page, code_page; /* those of the last accesses: the latest of their TLBs */
+    uint64_t *counts;              /* SIM_N_COUNTS; borrowed */
     struct sim_cache l1i, l1d, l2;
     struct sim_tlb itlb, dtlb;
     struct sim_cache tlb2[2];
@@ -115,15 +112,16 @@ static inline uint64_t sim_cycles(const struct sim_costs *cost, const volatile u
            100;
 }
 
-/* The rare parts of the accesses below. */
+/* The accesses below, where they are no hit in the way used last of their set, in the page used last. */
 void sim_machine_data(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, bool is_store);
 void sim_machine_code(struct sim_machine *machine, uint64_t first_line, uint64_t last_line);
 
 /* One load or store of n_bytes (1 or more). */
 static inline void sim_machine_load(struct sim_machine *machine, uint64_t address, uint32_t n_bytes)
 {
-    unsigned bits = machine->l1d.line_bits;
-    if (address >> bits == machine->data_line && (address + n_bytes - 1) >> bits == machine->data_line)
+    uint64_t end = address + n_bytes - 1, line = address >> machine->l1d.line_bits;
+    if (sim_cache_set(&machine->l1d, line)[0] >> 1 == line && end >> machine->l1d.line_bits == line &&
+        address >> machine->page_bits == machine->data_page)
         machine->counts[SIM_L1D_LOADS]++;
     else
         sim_machine_data(machine, address, n_bytes, false);
@@ -131,30 +129,58 @@ static inline void sim_machine_load(struct sim_machine *machine, uint64_t addres
 
 static inline void sim_machine_store(struct sim_machine *machine, uint64_t address, uint32_t n_bytes)
 {
-    unsigned bits = machine->l1d.line_bits;
-    if (machine->data_is_dirty && address >> bits == machine->data_line &&
-        (address + n_bytes - 1) >> bits == machine->data_line)
+    uint64_t end = address + n_bytes - 1, line = address >> machine->l1d.line_bits;
+    uint64_t *set = sim_cache_set(&machine->l1d, line);
+    if (set[0] >> 1 == line && end >> machine->l1d.line_bits == line &&
+        address >> machine->page_bits == machine->data_page && machine->is_plain) {
+        set[0] |= 1;
         machine->counts[SIM_L1D_STORES]++;
-    else
+    } else {
         sim_machine_data(machine, address, n_bytes, true);
+    }
 }
 
 /* A block of n instructions in n_bytes (1 or more) at an address. */
 static inline void sim_machine_fetch(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, uint32_t n)
 {
-    unsigned bits = machine->l1i.line_bits;
-    uint64_t first = address >> bits, last = (address + n_bytes - 1) >> bits;
+    uint64_t first = address >> machine->l1i.line_bits, last = (address + n_bytes - 1) >> machine->l1i.line_bits;
     machine->counts[SIM_INSTRUCTIONS] += n;
-    if (first == machine->code_line && last == first)
+    if (sim_cache_set(&machine->l1i, first)[0] >> 1 == first && last == first &&
+        address >> machine->page_bits == machine->code_page)
         machine->counts[SIM_L1I_FETCHES]++;
     else
         sim_machine_code(machine, first, last);
 }
 
-/*
- * A branch at 'at', behind which the next instruction is at 'behind', went to 'to'.
- */
-void sim_machine_branch(struct sim_machine *machine, enum sim_branch_kind kind, uint64_t at, uint64_t behind,
-                        uint64_t to);
+/* Is a conditional branch predicted rightly? */
+static inline bool sim_predict_direction(struct sim_predictor *p, uint64_t at, bool is_taken)
+{
+    if (p->counters == NULL)
+        return true;
+    uint8_t *counter = &p->counters[(at >> 1 ^ p->history) & p->counters_mask], before = *counter;
+    p->history = (p->history << 1 | is_taken) & p->history_mask;
+    if (is_taken && before < 3)
+        *counter = (uint8_t)(before + 1);
+    else if (!is_taken && before > 0)
+        *counter = (uint8_t)(before - 1);
+    return (before >= 2) == is_taken;
+}
+
+/* The other kinds of the following. */
+void sim_machine_jump(struct sim_machine *machine, enum sim_branch_kind kind, uint64_t at, uint64_t behind,
+                      uint64_t to);
+
+/* A branch (not SIM_NO_BRANCH) at 'at', behind which the next instruction is at 'behind', went to 'to'. */
+static inline void sim_machine_branch(struct sim_machine *machine, enum sim_branch_kind kind, uint64_t at,
+                                      uint64_t behind, uint64_t to)
+{
+    if (kind != SIM_CONDITIONAL) {
+        sim_machine_jump(machine, kind, at, behind, to);
+        return;
+    }
+    machine->counts[SIM_BRANCHES]++;
+    if (!sim_predict_direction(&machine->predictor, at, to != behind))
+        machine->counts[SIM_BRANCH_MISSES]++;
+}
 
 #endif

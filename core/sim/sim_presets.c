@@ -22,7 +22,7 @@ static const struct {
             .inclusion = SIM_INCLUSIVE,
             .itlb = { 64, 64 }, .dtlb = { 72, 72 }, .tlb2 = { 2048, 16 }, /* 512 for code, 3072 for data there */
             .page_bytes = 4 * K,
-            .gshare_bits = 16, .history_bits = 16, .target_bits = 11, .path_bits = 8, /* chosen: a TAGE there */
+            .gshare_bits = 14, .history_bits = 14, .target_bits = 11, .path_bits = 8, /* chosen: a TAGE there */
             .n_returns = 32,
             .cost = { 25, 1000, 4000, 700, 3000, 1300 }, /* a miss of L2: as if L3 had it */
         },
@@ -35,7 +35,7 @@ static const struct {
             .inclusion = SIM_INDEPENDENT,
             .itlb = { 256, 8 }, .dtlb = { 96, 96 }, .tlb2 = { 2048, 16 }, .tlb2_shared = 1,
             .page_bytes = 4 * K,
-            .gshare_bits = 16, .history_bits = 16, .target_bits = 11, .path_bits = 8, /* chosen */
+            .gshare_bits = 14, .history_bits = 14, .target_bits = 11, .path_bits = 8, /* chosen */
             .n_returns = 24, /* chosen */
             .cost = { 20, 1000, 5000, 700, 3000, 1700 },
         },
@@ -48,7 +48,7 @@ static const struct {
             .inclusion = SIM_INCLUSIVE,
             .itlb = { 48, 48 }, .dtlb = { 48, 48 }, .tlb2 = { 1280, 5 }, .tlb2_shared = 1,
             .page_bytes = 4 * K,
-            .gshare_bits = 15, .history_bits = 15, .target_bits = 10, .path_bits = 8, .n_returns = 16, /* chosen */
+            .gshare_bits = 14, .history_bits = 14, .target_bits = 10, .path_bits = 8, .n_returns = 16, /* chosen */
             .cost = { 25, 800, 4000, 500, 3000, 1100 },
         },
     },

@@ -9,7 +9,8 @@ made() {
 
 holds "make install succeeds" made install
 prefix=$SCRATCH/root/opt/mmprof
-for file in bin/mmprof lib/mmprof/libmmprof-agent.so share/doc/mmprof/README.md share/doc/mmprof/LICENSE; do
+for file in bin/mmprof lib/mmprof/libmmprof-agent.so lib/mmprof/libmmprof-sim.so share/doc/mmprof/README.md \
+    share/doc/mmprof/LICENSE; do
     holds "$file is installed" test -s "$prefix/$file"
 done
 is "all manual pages are installed" "$(cd "$prefix/share/man" && find . -type f | sed 's,.*/,,' | sort | xargs)" \

@@ -8,6 +8,7 @@ rooms() {
 core/base
 core/trace      core/base
 core/sim        core/base
+core/plugin     core/base core/sim
 core/counters   core/base core/trace
 core/jvm        core/base core/trace core/counters
 core/agent      core/base core/trace core/counters
@@ -70,6 +71,18 @@ else
     shown=$(nm -D --defined-only "$agent" | awk '{ print $NF }')
     is "the agent shows Agent_* and Java_* only" "$(grep -vE '^(Agent_|Java_)' <<< "$shown" | grep -v '^$')" ""
     is "the agent's stack is not executable" "$(readelf -lW "$agent" | grep -c 'GNU_STACK.*RWE')" 0
+fi
+
+plugin=$build/libmmprof-sim.so
+if [ ! -f "$plugin" ]; then
+    not_ok "the plugin is built" "no $plugin"
+else
+    is "the plugin needs nothing but libc" \
+        "$(readelf -d "$plugin" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' |
+            grep -vE '^(libc\.so\.6|libpthread\.so\.0|ld-linux-(x86-64|aarch64)\.so\.[12])$')" ""
+    is "the plugin shows QEMU what it asks for only" \
+        "$(nm -D --defined-only "$plugin" | awk '{ print $NF }' | sort | xargs)" \
+        "qemu_plugin_install qemu_plugin_version"
 fi
 
 done_testing

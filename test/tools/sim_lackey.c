@@ -32,12 +32,9 @@ struct rule {
 static unsigned refer(struct sim_cache *cache, uint64_t address, uint32_t n_bytes)
 {
     unsigned n_misses = 0;
-    uint64_t last = (address + n_bytes - 1) >> cache->line_bits;
+    uint64_t last = (address + n_bytes - 1) >> cache->line_bits, victim;
     for (uint64_t line = address >> cache->line_bits; line <= last; line++)
-        if (!sim_cache_use(cache, line, 0)) {
-            sim_cache_put(cache, line, 0);
-            n_misses++;
-        }
+        n_misses += !sim_cache_touch(cache, line, 0, &victim);
     return n_misses;
 }
 

@@ -1,0 +1,34 @@
+/*
+ * What the plugin keeps of each block of instructions that QEMU has translated.
+ *
+ * A block's last instruction may not be executed with it, and then begins the next block: QEMU tells of an instruction
+ * that crosses the page's end before it leaves it to the next block, and of 'rep movs' and its like once for each
+ * iteration.  A block that begins where the one before had its last instruction, which is no branch, does not count it
+ * again.
+ */
+#ifndef CORE_PLUGIN_SIM_BLOCKS_H
+#define CORE_PLUGIN_SIM_BLOCKS_H
+
+#include "core/sim/sim_decode.h"
+
+struct sim_block {
+    uint64_t at;
+    uint16_t n_instructions, n_bytes, last_offset; /* of its last instruction */
+    uint16_t kind;                                 /* of it: enum sim_branch_kind */
+};
+
+#define SIM_BLOCKS_PER_CHUNK 4095
+
+struct sim_blocks_chunk;
+
+struct sim_blocks {
+    struct sim_blocks_chunk *newest; /* owned */
+    uint32_t n_in_newest;
+};
+
+/* A copy that stays until they are cleared; NULL: no memory. */
+struct sim_block *sim_blocks_add(struct sim_blocks *blocks, const struct sim_block *block);
+
+void sim_blocks_clear(struct sim_blocks *blocks);
+
+#endif

@@ -1,0 +1,355 @@
+/*
+ * libmmprof-sim.so: a plugin for QEMU's user mode that simulates a processor for each thread of the program that QEMU
+ * runs, and counts its events in the thread's slot (core/sim/sim_slots.h).
+ *
+ *     qemu-x86_64 -plugin libmmprof-sim.so,fd=7 java ...              as mmprof record --simulate does
+ *     qemu-x86_64 -plugin libmmprof-sim.so,model=zen4,out=FILE prog   prints the threads' counts when prog ends
+ *
+ * A block of instructions is counted as a whole when it is entered.  Each load and store goes into the machine when
+ * QEMU executes it.  All of a thread's state is its own, so nothing is locked but the making of blocks and threads.
+ */
+#include "core/plugin/qemu_api.h"
+
+#include "core/plugin/sim_blocks.h"
+#include "core/sim/sim_slots.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define VCPUS_MAX 65536
+
+/* Of QEMU's 'info', so many values are remembered. */
+#define ACCESSES     (1u << 18)
+#define ACCESS_KNOWN 0x80
+#define ACCESS_STORE 0x40
+#define ACCESS_SHIFT 0x0f /* log2 of the size */
+
+/* QEMU finds it by this name and asks what the plugin was made for. */
+__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info,
+                                                               int argc, char **argv);
+
+/* A thread. */
+struct core {
+    struct sim_machine machine;
+    /* The branch at the end of the block before; SIM_NO_BRANCH, or one that has happened already. */
+    enum sim_branch_kind kind;
+    uint64_t last_at, behind;
+    struct sim_slot *slot;
+    size_t n_bytes; /* of this mapping */
+};
+
+static struct {
+    struct sim_slots *slots;
+    struct core *cores[VCPUS_MAX]; /* by QEMU's number; NULL: not known yet, or gone */
+    pthread_mutex_t making;
+    struct sim_blocks blocks;
+    uint8_t accesses[ACCESSES]; /* what QEMU says of an access, by its 'info': 0: not asked yet */
+    const char *out;
+    bool is_arm64;
+} plugin = { .making = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- threads ---- */
+
+/* A slot that was never used, or else one whose thread ended longest ago. */
+static struct sim_slot *take_slot(struct sim_slots *slots)
+{
+    uint32_t n = atomic_load(&slots->n_used);
+    for (uint32_t i = 0; n >= slots->n_slots && i < slots->n_slots; i++) {
+        struct sim_slot *slot = &slots->slots[(n + i) % slots->n_slots];
+        if (atomic_load(&slot->is_ended) == 0)
+            continue;
+        atomic_store(&slots->n_used, n + i + 1);
+        return slot;
+    }
+    if (n >= slots->n_slots)
+        return NULL;
+    atomic_store(&slots->n_used, n + 1);
+    return &slots->slots[n];
+}
+
+/* Where counts go when there are more threads than slots: nobody reads them. */
+static uint64_t lost_counts[SIM_N_COUNTS];
+
+static struct core *make_core(unsigned vcpu)
+{
+    size_t n = sizeof(struct core) + sim_machine_bytes(&plugin.slots->model);
+    /* cppcheck-suppress invalidFunctionArg */
+    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    pthread_mutex_lock(&plugin.making);
+    struct core *core = at;
+    struct sim_slot *slot = take_slot(plugin.slots);
+    if (slot != NULL) {
+        memset(slot->counts, 0, sizeof slot->counts);
+        memset(slot->base, 0, sizeof slot->base);
+        atomic_store(&slot->is_ended, 0);
+        atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));
+    }
+    sim_machine_init(&core->machine, &plugin.slots->model, core + 1, slot == NULL ? lost_counts : slot->counts);
+    core->slot = slot;
+    core->n_bytes = n;
+    plugin.cores[vcpu] = core;
+    pthread_mutex_unlock(&plugin.making);
+    return core;
+}
+
+/* It is the thread's first block, since QEMU tells of a new thread in the one that makes it. */
+static __attribute__((noinline)) struct core *first_block(unsigned vcpu)
+{
+    return vcpu < VCPUS_MAX && plugin.slots != NULL ? make_core(vcpu) : NULL;
+}
+
+static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
+{
+    (void)id;
+    struct core *core = vcpu < VCPUS_MAX ? plugin.cores[vcpu] : NULL;
+    if (core == NULL)
+        return;
+    plugin.cores[vcpu] = NULL;
+    if (core->slot != NULL)
+        atomic_store(&core->slot->is_ended, 1);
+    munmap(core, core->n_bytes);
+}
+
+/* A new thread gets the number of one that has ended. */
+static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
+{
+    on_thread_end(id, vcpu);
+}
+
+/*
+ * A forked child runs in the emulator until it executes another program, and shares the slots: it counts nothing.  Its
+ * machines are copies that it leaves alone.
+ */
+static void in_child(void)
+{
+    plugin.slots = NULL;
+    plugin.out = NULL;
+    memset(plugin.cores, 0, sizeof plugin.cores);
+}
+
+/* ---- execution ---- */
+
+static void on_block(unsigned vcpu, void *context)
+{
+    const struct sim_block *block = context;
+    struct core *core = plugin.cores[vcpu];
+    if (__builtin_expect(core == NULL, 0) && (core = first_block(vcpu)) == NULL)
+        return;
+    uint32_t n = block->n_instructions;
+    if (core->kind != SIM_NO_BRANCH)
+        sim_machine_branch(&core->machine, core->kind, core->last_at, core->behind, block->at);
+    else if (core->last_at == block->at)
+        n--; /* it was counted with the block before, which did not finish it: see sim_blocks.h */
+    sim_machine_fetch(&core->machine, block->at, block->n_bytes, n);
+    core->kind = (enum sim_branch_kind)block->kind;
+    core->last_at = block->at + block->last_offset;
+    core->behind = block->at + block->n_bytes;
+}
+
+static __attribute__((noinline)) uint8_t ask_access(uint32_t info)
+{
+    unsigned said = qemu_plugin_mem_size_shift(info) & ACCESS_SHIFT;
+    said |= ACCESS_KNOWN | (qemu_plugin_mem_is_store(info) ? ACCESS_STORE : 0u);
+    if (info < ACCESSES)
+        plugin.accesses[info] = (uint8_t)said;
+    return (uint8_t)said;
+}
+
+/*
+ * Loads and stores alike: QEMU 7.2 confuses callbacks that want only one of them (a store comes to both, a load to that
+ * of stores), and of accesses that its helper functions make it tells only the first callback.
+ */
+static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *context)
+{
+    struct core *core = plugin.cores[vcpu];
+    (void)context;
+    if (__builtin_expect(core == NULL, 0))
+        return;
+    uint8_t access = info < ACCESSES ? plugin.accesses[info] : 0;
+    if (__builtin_expect(access == 0, 0))
+        access = ask_access(info);
+    if ((access & ACCESS_STORE) != 0)
+        sim_machine_store(&core->machine, address, 1u << (access & ACCESS_SHIFT));
+    else
+        sim_machine_load(&core->machine, address, 1u << (access & ACCESS_SHIFT));
+}
+
+/* The agent asks for its slot.  Written by system call: a bad pointer of the program's is not ours to fault on. */
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+    (void)id, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    if (number != SIM_SYSCALL || a1 != SIM_ASK_SLOT || vcpu >= VCPUS_MAX || plugin.cores[vcpu] == NULL)
+        return;
+    struct sim_answer answer = { plugin.cores[vcpu]->slot, plugin.slots };
+    struct iovec from = { &answer, sizeof answer }, to = { (void *)(uintptr_t)a2, sizeof answer };
+    if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) < 0)
+        return;
+}
+
+/* ---- translation ---- */
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    size_t n = qemu_plugin_tb_n_insns(tb);
+    struct sim_block block = { .at = qemu_plugin_tb_vaddr(tb), .n_instructions = (uint16_t)n };
+    (void)id;
+    for (size_t i = 0; i < n; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        const uint8_t *bytes = qemu_plugin_insn_data(insn);
+        size_t n_bytes = qemu_plugin_insn_size(insn);
+        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+        block.last_offset = (uint16_t)(qemu_plugin_insn_vaddr(insn) - block.at);
+        block.n_bytes = (uint16_t)(block.last_offset + n_bytes);
+        block.kind = (uint16_t)(plugin.is_arm64 ? sim_decode_arm64(bytes, n_bytes) : sim_decode_x86(bytes, n_bytes));
+    }
+    if (n == 0 || block.n_bytes == 0)
+        return;
+    pthread_mutex_lock(&plugin.making);
+    struct sim_block *kept = sim_blocks_add(&plugin.blocks, &block);
+    pthread_mutex_unlock(&plugin.making);
+    if (kept != NULL)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, kept);
+}
+
+/* QEMU throws all its translations away, while no thread is in one. */
+static void on_flush(qemu_plugin_id_t id)
+{
+    (void)id;
+    pthread_mutex_lock(&plugin.making);
+    sim_blocks_clear(&plugin.blocks);
+    pthread_mutex_unlock(&plugin.making);
+}
+
+/* ---- the end ---- */
+
+static void print_slot(FILE *out, const struct sim_slot *slot)
+{
+    static const char *const names[SIM_N_COUNTS] = {
+        [SIM_INSTRUCTIONS] = "instructions",
+        [SIM_BRANCHES] = "branches",
+        [SIM_BRANCH_MISSES] = "branch-misses",
+        [SIM_L1I_FETCHES] = "l1i-fetches",
+        [SIM_L1I_MISSES] = "l1i-misses",
+        [SIM_L1D_LOADS] = "l1d-loads",
+        [SIM_L1D_STORES] = "l1d-stores",
+        [SIM_L1D_LOAD_MISSES] = "l1d-load-misses",
+        [SIM_L1D_STORE_MISSES] = "l1d-store-misses",
+        [SIM_L2_LOAD_MISSES] = "l2-load-misses",
+        [SIM_L2_STORE_MISSES] = "l2-store-misses",
+        [SIM_L2_CODE_MISSES] = "l2-code-misses",
+        [SIM_L2_WRITES] = "l2-writes",
+        [SIM_MEMORY_WRITES] = "memory-writes",
+        [SIM_TLB2_HITS] = "tlb2-hits",
+        [SIM_DTLB_MISSES] = "dtlb-misses",
+        [SIM_ITLB_MISSES] = "itlb-misses",
+    };
+    fprintf(out, "thread");
+    for (int i = 0; i < SIM_N_COUNTS; i++)
+        fprintf(out, " %s %" PRIu64, names[i], slot->counts[i]);
+    fprintf(out, " cycles %" PRIu64 "\n", sim_cycles(&plugin.slots->model.cost, slot->counts));
+}
+
+static void on_end(qemu_plugin_id_t id, void *context)
+{
+    (void)id;
+    (void)context;
+    FILE *out = plugin.out == NULL || plugin.slots == NULL ? NULL : fopen(plugin.out, "we");
+    if (out == NULL)
+        return;
+    uint32_t n = atomic_load(&plugin.slots->n_used);
+    for (uint32_t i = 0; i < n && i < plugin.slots->n_slots; i++)
+        print_slot(out, &plugin.slots->slots[i]);
+    fclose(out);
+}
+
+/* ---- the beginning ---- */
+
+static int fail(const char *what)
+{
+    qemu_plugin_outs("mmprof: the simulator cannot start: ");
+    qemu_plugin_outs(what);
+    qemu_plugin_outs("\n");
+    return -1;
+}
+
+/* The recorder's memory. */
+static int map_slots(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0 || (size_t)status.st_size < sizeof(struct sim_slots))
+        return fail("there is no memory of mmprof record");
+    void *at = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (at == MAP_FAILED)
+        return fail("the memory of mmprof record cannot be mapped");
+    plugin.slots = at;
+    struct err err;
+    if (plugin.slots->magic != SIM_SLOTS_MAGIC || (size_t)status.st_size < sim_slots_bytes(plugin.slots->n_slots) ||
+        sim_model_check(&plugin.slots->model, &err) < 0)
+        return fail("the memory of mmprof record has another layout");
+    return 0;
+}
+
+/* Without a recorder. */
+static int make_slots(const char *model)
+{
+    struct err err;
+    size_t n = sim_slots_bytes(SIM_SLOTS_MAX);
+    /* cppcheck-suppress invalidFunctionArg */
+    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return fail("no memory");
+    plugin.slots = at;
+    plugin.slots->magic = SIM_SLOTS_MAGIC;
+    plugin.slots->n_slots = SIM_SLOTS_MAX;
+    return sim_model_load(model, &plugin.slots->model, &err) < 0 ? fail(err.text) : 0;
+}
+
+static int read_arguments(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        int rc = 0;
+        if (strncmp(argv[i], "fd=", 3) == 0)
+            rc = map_slots(atoi(argv[i] + 3));
+        else if (strncmp(argv[i], "model=", 6) == 0)
+            rc = make_slots(argv[i] + 6);
+        else if (strncmp(argv[i], "out=", 4) == 0)
+            plugin.out = strdup(argv[i] + 4);
+        else
+            rc = fail("it takes fd=, or model= and out=");
+        if (rc < 0)
+            return -1;
+    }
+    return plugin.slots == NULL ? fail("it takes fd=, or model= and out=") : 0;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
+{
+    if (info->system_emulation)
+        return fail("it simulates programs (qemu-x86_64), not whole machines");
+    plugin.is_arm64 = strcmp(info->target_name, "aarch64") == 0;
+    if (!plugin.is_arm64 && strcmp(info->target_name, "x86_64") != 0)
+        return fail("it knows programs for x86_64 and aarch64 only");
+    if (read_arguments(argc, argv) < 0)
+        return -1;
+    pthread_atfork(NULL, NULL, in_child);
+    qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
+    qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_flush_cb(id, on_flush);
+    qemu_plugin_register_atexit_cb(id, on_end, NULL);
+    return 0;
+}

@@ -1,0 +1,13 @@
+/*
+ * The little that the simulator needs to know of an instruction: whether it is a branch, and of which kind.
+ */
+#ifndef CORE_SIM_SIM_DECODE_H
+#define CORE_SIM_SIM_DECODE_H
+
+#include "core/sim/sim_machine.h"
+
+/* The kind of branch that n bytes of one instruction are; cut or unknown ones are SIM_NO_BRANCH. */
+enum sim_branch_kind sim_decode_x86(const uint8_t *bytes, size_t n);
+enum sim_branch_kind sim_decode_arm64(const uint8_t *bytes, size_t n);
+
+#endif

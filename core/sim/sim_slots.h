@@ -1,0 +1,59 @@
+/*
+ * What the simulator counts, in memory that three parties share: the plugin inside the emulator counts, the agent in
+ * the emulated JVM reads its thread's counts at each probe, mmprof record reads all threads' from outside.
+ *
+ * The emulator and the program in it have one address space, so the agent needs no mapping of its own: a system call
+ * that no kernel has, SIM_SYSCALL, is a question to the plugin, which sees all system calls, for the thread's slot.
+ * Without a plugin it is refused with ENOSYS.
+ */
+#ifndef CORE_SIM_SIM_SLOTS_H
+#define CORE_SIM_SIM_SLOTS_H
+
+#include "core/sim/sim_machine.h"
+
+#include <stdatomic.h>
+
+#define SIM_SLOTS_MAGIC UINT32_C(0x6d69730a)
+#define SIM_SLOTS_MAX   16384 /* threads, one after the other; the memory is sparse */
+
+/* syscall(SIM_SYSCALL, SIM_ASK_SLOT, &answer): where the calling thread's slot is. */
+#define SIM_SYSCALL  0x6d6d7066L
+#define SIM_ASK_SLOT UINT64_C(0x736c6f7400000001)
+
+struct sim_slot {
+    _Atomic int32_t tid;       /* of the thread; 0: nobody's yet */
+    _Atomic uint32_t is_ended; /* the thread has ended: its counts stay as they are */
+    uint64_t counts[SIM_N_COUNTS];
+    uint64_t base[SIM_N_COUNTS]; /* the counts when the agent began to read them */
+} __attribute__((aligned(64)));
+
+struct sim_slots;
+
+struct sim_answer {
+    struct sim_slot *slot;
+    struct sim_slots *slots;
+};
+
+struct sim_slots {
+    uint32_t magic, n_slots;
+    struct sim_model model;  /* set before the plugin starts */
+    _Atomic uint32_t n_used; /* slots given out so far */
+    struct sim_slot slots[];
+};
+
+static inline size_t sim_slots_bytes(uint32_t n_slots)
+{
+    return sizeof(struct sim_slots) + n_slots * sizeof(struct sim_slot);
+}
+
+/* The latest thread's of this id, or NULL. */
+static inline struct sim_slot *sim_slots_find(struct sim_slots *slots, int32_t tid)
+{
+    uint32_t n = atomic_load(&slots->n_used);
+    for (uint32_t i = n < slots->n_slots ? n : slots->n_slots; i-- > 0;)
+        if (atomic_load(&slots->slots[i].tid) == tid)
+            return &slots->slots[i];
+    return NULL;
+}
+
+#endif
