@@ -79,6 +79,11 @@ $(BUILD)/core/agent/probe.o $(BUILD)/core/agent/probe_virtual.o $(BUILD)/core/ag
 $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
+# The agent's connection, commands and methods, whose JVM is the test.
+AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control hash methods)
+$(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
+$(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
+
 # A bench in C is one file too.
 $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)

@@ -23,12 +23,28 @@ struct counting_calls {
 #define TRIES_MAX    9
 #define FIRST_TRY_MS 2
 
-/* The session. */
+/* The session: while a thread uses it, it does not end. */
 static struct {
     struct counting_plan plan;
     _Atomic int socket; /* -1: none */
-    _Atomic uint32_t n_senders;
+    _Atomic bool is_open;
+    _Atomic uint32_t n_users;
 } session = { .socket = -1 };
+
+/* Returns false: there is none. */
+static bool use_session(void)
+{
+    atomic_fetch_add(&session.n_users, 1);
+    if (atomic_load(&session.is_open))
+        return true;
+    atomic_fetch_sub(&session.n_users, 1);
+    return false;
+}
+
+static void leave_session(void)
+{
+    atomic_fetch_sub(&session.n_users, 1);
+}
 
 static uint32_t now_ms(void)
 {
@@ -102,27 +118,19 @@ static bool send_leaders(int socket, uint32_t number, const int *leaders, uint32
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == length;
 }
 
-/* The session's thread closes the socket when there are no senders: its number may be another file's then. */
-static bool hand_over(uint32_t number, const int *leaders, uint32_t n)
-{
-    atomic_fetch_add(&session.n_senders, 1);
-    int socket = atomic_load(&session.socket);
-    bool is_sent = socket >= 0 && send_leaders(socket, number, leaders, n);
-    atomic_fetch_sub(&session.n_senders, 1);
-    return is_sent;
-}
-
 void counting_say_full(void)
 {
     static const char full[] = "full";
-    atomic_fetch_add(&session.n_senders, 1);
+    if (!use_session())
+        return;
     int socket = atomic_load(&session.socket);
     if (socket >= 0)
         send(socket, full, sizeof full - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    atomic_fetch_sub(&session.n_senders, 1);
+    leave_session();
 }
 
-static bool try_to_open(struct counting *counting, struct ring *ring, uint32_t number)
+/* The session's thread closes the socket when there are no users: its number may be another file's then. */
+static bool open_in_session(struct counting *counting, struct ring *ring, uint32_t number)
 {
     struct counters_failure failure;
     int leaders[COUNTERS_GROUPS_MAX];
@@ -136,7 +144,8 @@ static bool try_to_open(struct counting *counting, struct ring *ring, uint32_t n
             atomic_store_explicit(&ring->counters, RING_COUNTERS_FAILED, memory_order_release);
         return false;
     }
-    bool is_handed_over = hand_over(number, leaders, n);
+    int socket = atomic_load(&session.socket);
+    bool is_handed_over = socket >= 0 && send_leaders(socket, number, leaders, n);
     for (uint32_t g = 0; g < n && !session.plan.by_call; g++)
         close(leaders[g]);
     atomic_store_explicit(&ring->counters, is_handed_over ? RING_COUNTERS_OPEN : RING_COUNTERS_ALONE,
@@ -144,13 +153,21 @@ static bool try_to_open(struct counting *counting, struct ring *ring, uint32_t n
     return true;
 }
 
+static bool try_to_open(struct counting *counting, struct ring *ring, uint32_t number)
+{
+    if (!use_session())
+        return false;
+    bool is_open = session.plan.layout.n_groups > 0 && open_in_session(counting, ring, number);
+    leave_session();
+    return is_open;
+}
+
 void counting_open(struct counting *counting, struct ring *ring, uint32_t number)
 {
     counting_close(counting);
     counting->n_tries = 0;
     atomic_store_explicit(&ring->counters, RING_COUNTERS_NONE, memory_order_relaxed);
-    if (session.plan.layout.n_groups > 0)
-        try_to_open(counting, ring, number);
+    try_to_open(counting, ring, number);
 }
 
 /* ---- reading ---- */
@@ -191,11 +208,13 @@ void counting_begin(const struct counting_plan *plan, int socket)
 {
     session.plan = *plan;
     atomic_store(&session.socket, socket);
+    atomic_store(&session.is_open, true);
 }
 
 void counting_end(void)
 {
+    atomic_store(&session.is_open, false);
     atomic_store(&session.socket, -1);
-    while (atomic_load(&session.n_senders) > 0)
+    while (atomic_load(&session.n_users) > 0)
         sched_yield();
 }

@@ -29,14 +29,14 @@ static uint32_t token_epoch(jint token)
 static void set_name(struct ring *ring)
 {
     jvmtiThreadInfo info;
+    jvmtiEnv *jvmti = atomic_load_explicit(&session.jvmti, memory_order_relaxed);
     memset(&info, 0, sizeof info);
-    if ((*session.jvmti)->GetThreadInfo(session.jvmti, virtual_carrier(session.jvmti), &info) != JVMTI_ERROR_NONE ||
-        info.name == NULL)
+    if ((*jvmti)->GetThreadInfo(jvmti, virtual_carrier(jvmti), &info) != JVMTI_ERROR_NONE || info.name == NULL)
         return;
     size_t n = strnlen(info.name, RING_NAME_BYTES - 1);
     memcpy(ring->name, info.name, n);
     ring->name[n] = '\0';
-    (*session.jvmti)->Deallocate(session.jvmti, (unsigned char *)info.name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
     atomic_store_explicit(&ring->name_set, 1, memory_order_release);
 }
 
@@ -59,9 +59,14 @@ static struct ring *claim(struct segment *segment, uint32_t *index)
     return NULL;
 }
 
+static struct segment *session_segment(void)
+{
+    return atomic_load_explicit(&session.segment, memory_order_relaxed);
+}
+
 bool probe_take_ring(uint32_t epoch)
 {
-    struct segment *segment = session.segment;
+    struct segment *segment = session_segment();
     uint32_t index;
     if (self.refused_epoch == epoch)
         return false;
@@ -69,6 +74,10 @@ bool probe_take_ring(uint32_t epoch)
     struct ring *ring = claim(segment, &index);
     if (ring == NULL) {
         self.refused_epoch = epoch;
+        return false;
+    }
+    if (atomic_load(&session.epoch) != epoch) { /* the thread stood still while its session ended */
+        atomic_store(&ring->state, RING_FREE);
         return false;
     }
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
@@ -82,7 +91,7 @@ bool probe_take_ring(uint32_t epoch)
     ring->tid = (int32_t)syscall(SYS_gettid);
     ring->start_ticks = ticks_now();
     set_name(ring);
-    self.n_counters = session.n_counters;
+    self.n_counters = atomic_load_explicit(&session.n_counters, memory_order_relaxed);
     /* Counters that do not open read as not counted. */
     counting_open(&self.counting, ring, index);
     self.ring = ring;
@@ -119,14 +128,15 @@ static void wake_recorder(struct segment *segment)
 bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words)
 {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire), end = tail + self.mask + 1;
-    uint64_t wake_words = session.segment->wake_words;
+    struct segment *segment = session_segment();
+    uint64_t wake_words = segment->wake_words;
     ring->limit = end;
     if (wake_words > 0 && wake_words < end - head) {
         uint64_t next = head + (self.depth + UINT64_C(4)) * record_words + wake_words;
         ring->limit = next < end ? next : end;
     }
     if (wake_words > 0 && head - tail >= wake_words)
-        wake_recorder(session.segment);
+        wake_recorder(segment);
     return has_room(ring, head, record_words);
 }
 
@@ -138,7 +148,7 @@ static __attribute__((noinline)) bool prepare(JNIEnv *jni, jint token)
     if (epoch != atomic_load_explicit(&session.epoch, memory_order_acquire))
         return false;
     if (self.epoch != epoch && !probe_take_ring(epoch)) {
-        atomic_fetch_add_explicit(&session.segment->n_lost_no_ring, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&session_segment()->n_lost_no_ring, 1, memory_order_relaxed);
         return false;
     }
     struct ring *ring = self.ring;
@@ -258,9 +268,9 @@ void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint 
 
 void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti, int socket)
 {
-    session.segment = segment;
-    session.jvmti = jvmti;
-    session.n_counters = counter_layout_columns(&config->counting.layout);
+    atomic_store_explicit(&session.segment, segment, memory_order_relaxed);
+    atomic_store_explicit(&session.jvmti, jvmti, memory_order_relaxed);
+    atomic_store_explicit(&session.n_counters, counter_layout_columns(&config->counting.layout), memory_order_relaxed);
     counting_begin(&config->counting, socket);
     atomic_store_explicit(&session.epoch, segment->epoch, memory_order_release);
 }

@@ -36,13 +36,16 @@ struct probe_thread {
 extern _Thread_local struct probe_thread probe_self;
 #define self probe_self
 
-/* The session; the epoch is published last. */
+/*
+ * The session; the epoch is published last.  A thread may still read here what the session was when the next one
+ * begins: it looks at the epoch once more when it has a ring.
+ */
 struct probe_session {
     _Atomic uint32_t epoch; /* 0: nothing is recorded */
-    struct segment *segment;
-    jvmtiEnv *jvmti;
-    uint32_t n_counters;   /* values that follow each record */
-    _Atomic uint32_t look; /* goes up when methods got probes, or lost them */
+    struct segment *_Atomic segment;
+    jvmtiEnv *_Atomic jvmti;
+    _Atomic uint32_t n_counters; /* values that follow each record */
+    _Atomic uint32_t look;       /* goes up when methods got probes, or lost them */
     open_calls_find_fn *find;
 };
 
