@@ -168,6 +168,9 @@ check-unit: unit
 $(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(CLI_LIBS)
 
+$(BUILD)/test/fuzz/config_fuzz: $(BUILD)/core/agent/config.o
+$(BUILD)/test/fuzz/config_fuzz.o: ALL_CFLAGS += $(JVMTI)
+
 # Each test/fuzz/NAME_fuzz.c for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 10
 fuzz:

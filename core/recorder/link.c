@@ -369,7 +369,9 @@ static int hear_pause(struct recorder_link *link, const char *packet, struct err
 
 int link_hear(struct recorder_link *link, const char *packet, struct err *err)
 {
-    const char *refused = is_word(packet, "refused") ? packet + strlen("refused ") : NULL;
+    const char *refused = NULL;
+    if (is_word(packet, "refused"))
+        refused = packet + strlen("refused") + (packet[strlen("refused")] == ' ');
     if (is_word(packet, "pause"))
         return hear_pause(link, packet, err);
     if (is_word(packet, "ready"))

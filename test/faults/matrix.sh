@@ -18,7 +18,8 @@ has_collector() {
 
 # same COLLECTOR OPTION...
 same() {
-    local gc=$1 name="JDK $(jdk_version "$jdk"), $*" plain probed
+    local gc=$1 name plain probed
+    name="JDK $(jdk_version "$jdk"), $*"
     shift
     if ! has_collector "$gc"; then
         skip "$name" "this JVM has no such collector"

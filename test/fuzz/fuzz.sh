@@ -1,6 +1,6 @@
 #!/bin/bash
 # Fuzzes each decoder with test/fuzz/NAME_fuzz.c for FUZZ_SECONDS (10), on top of the seeds in test/fuzz/corpus/NAME.
-# timeout: 600
+# timeout: 2400
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 1
 

@@ -1,0 +1,33 @@
+/* What the recorder tells the agent to do: any bytes; the agent must not fall over them, it is in somebody's JVM. */
+#include "core/agent/agent.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void ask(const struct agent_config *config)
+{
+    static const struct rewrite_method method = {
+        .class_name = { "a/B", 3 }, .name = { "run", 3 }, .descriptor = { "()V", 3 }, .code_bytes = 60
+    };
+    bool wants = config_wants_class(config, "a/B", 3) && config_wants_method(config, &method);
+    if (wants && config->n_phases > 0 && config->phases == NULL)
+        abort();
+    config_names_classes(config);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    struct agent_config config;
+    struct err err;
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+        abort();
+    if (config_read(&config, fd, &err) == 0)
+        ask(&config);
+    config_free(&config);
+    close(fd);
+    return 0;
+}

@@ -1,0 +1,84 @@
+/*
+ * Texts that the target's side gives us: /proc maps, the file 'release' of its JDK, its command line and environment,
+ * what its diagnostic command says of metaspace, mangled names.  The first byte says which; any bytes follow.
+ */
+#include "core/jvm/flags.h"
+#include "core/jvm/maps.h"
+#include "core/jvm/metaspace.h"
+#include "symbolize/native_symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void hold(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void read_maps(const char *text)
+{
+    struct jvm_maps maps;
+    jvm_maps_init(&maps);
+    if (jvm_maps_parse(&maps, text) == 0)
+        for (size_t i = 0; i < maps.n; i++) {
+            hold(maps.all[i].start < maps.all[i].end && (i == 0 || maps.all[i - 1].end <= maps.all[i].start));
+            hold(jvm_maps_find(&maps, maps.all[i].start) == &maps.all[i]);
+        }
+    jvm_maps_free(&maps);
+}
+
+static void read_name(const char *text)
+{
+    struct arena arena = { NULL, 0 };
+    const char *name = native_symbols_display(&arena, text);
+    hold(name == NULL || strlen(name) <= strlen(text) + 512);
+    arena_free(&arena);
+}
+
+static void read_text(uint8_t kind, const char *text, size_t n)
+{
+    struct jvm_release release;
+    struct jvm_metaspace metaspace;
+    struct jvm_flags flags;
+    memset(&flags, 0, sizeof flags);
+    switch (kind % 6) {
+    case 0:
+        read_maps(text);
+        break;
+    case 1:
+        if (jvm_release_parse(text, &release) == 0)
+            hold(strnlen(release.version, sizeof release.version) < sizeof release.version);
+        break;
+    case 2:
+        if (jvm_metaspace_parse(text, &metaspace) == 0)
+            hold(jvm_metaspace_room(&metaspace) <= METASPACE_ANY);
+        break;
+    case 3:
+        jvm_flags_command(&flags, text, n);
+        hold(strnlen(flags.agent, sizeof flags.agent) < sizeof flags.agent);
+        break;
+    case 4:
+        jvm_flags_environment(&flags, text, n);
+        hold(strnlen(flags.agent, sizeof flags.agent) < sizeof flags.agent);
+        break;
+    default:
+        read_name(text);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    if (n == 0)
+        return 0;
+    char *text = malloc(n); /* without the first byte, and with a NUL */
+    if (text == NULL)
+        return 0;
+    memcpy(text, bytes + 1, n - 1);
+    text[n - 1] = '\0';
+    read_text(bytes[0], text, n - 1);
+    free(text);
+    return 0;
+}
