@@ -227,19 +227,22 @@ int recorder_jit(struct recorder_link *link, struct err *err)
 
 /* ---- what the agent says ---- */
 
-/* The number of " KEY=" in a packet, or 0. */
+/* The number of " KEY=" in a packet, or 0: no agent says what is negative, infinite or more ns than a life has. */
 static double number_of(const char *packet, const char *key)
 {
+    double number = 0;
     for (const char *at = strchr(packet, ' '); at != NULL; at = strchr(at + 1, ' '))
-        if (strncmp(at + 1, key, strlen(key)) == 0 && at[1 + strlen(key)] == '=')
-            return strtod(at + 2 + strlen(key), NULL);
-    return 0;
+        if (strncmp(at + 1, key, strlen(key)) == 0 && at[1 + strlen(key)] == '=') {
+            number = strtod(at + 2 + strlen(key), NULL);
+            break;
+        }
+    return number >= 0 && number < 1e18 ? number : 0;
 }
 
 static uint32_t count_of(const char *packet, const char *key)
 {
     double number = number_of(packet, key);
-    return number < 0 || number > UINT32_MAX ? 0 : (uint32_t)number;
+    return number > UINT32_MAX ? 0 : (uint32_t)number;
 }
 
 static uint64_t ticks_of(const char *packet)
