@@ -393,6 +393,10 @@ static void on_control(struct calltree *tree, const struct trace_event *event)
     struct calltree_pauses *pauses = &tree->pauses;
     if (event->kind != TRACE_PAUSE)
         return;
+    if (pauses->n < CALLTREE_PAUSES_KEPT) {
+        pauses->kept[pauses->n].ticks = event->ticks;
+        pauses->kept[pauses->n].ns = event->count;
+    }
     pauses->n++;
     pauses->ns += event->count;
     if (event->count > pauses->longest_ns)

@@ -145,9 +145,14 @@ struct calltree_groups {
     uint32_t running, enabled;               /* the first group's time, the others' follow; the thread's.  n > 1 only */
 };
 
-/* When the program stood still, for its classes to be changed. */
+#define CALLTREE_PAUSES_KEPT 64
+
+/* When the program stood still, for its classes to be changed: all of them, and when the first ones began. */
 struct calltree_pauses {
     uint64_t n, ns, longest_ns;
+    struct {
+        uint64_t ticks, ns;
+    } kept[CALLTREE_PAUSES_KEPT];
 };
 
 struct calltree {

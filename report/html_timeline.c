@@ -299,6 +299,22 @@ static bool put_regions(cJSON *json, const struct report_source *source, const s
     return ok;
 }
 
+/* When mmprof stopped the program: pairs of ns since the start, and ns. */
+static bool put_stops(cJSON *json, const struct report_source *source)
+{
+    const struct calltree_pauses *pauses = &source->tree->pauses;
+    cJSON *stops = cJSON_AddArrayToObject(json, "stops");
+    bool ok = stops != NULL;
+    for (uint64_t i = 0; ok && i < pauses->n && i < CALLTREE_PAUSES_KEPT; i++) {
+        uint64_t ticks = pauses->kept[i].ticks, start = source->tree->start_ticks;
+        cJSON *pair = cJSON_CreateArray();
+        ok = html_put(stops, NULL, pair) &&
+             html_put(pair, NULL, html_number(report_ns(source, ticks > start ? ticks - start : 0))) &&
+             html_put(pair, NULL, html_number((double)pauses->kept[i].ns));
+    }
+    return ok;
+}
+
 cJSON *html_timeline(const struct report_source *source, const struct timeline_read *read)
 {
     cJSON *json = cJSON_CreateObject();
@@ -309,7 +325,8 @@ cJSON *html_timeline(const struct report_source *source, const struct timeline_r
         html_put(json, "step_ns", html_number(timeline_step_ns(timeline))) &&
         html_put(json, "end_ns", cJSON_CreateNumber(timeline_start_ns(timeline, n))) &&
         put_parts(json, source, timeline) && put_rates(json, source, read, &kept) &&
-        put_loads(json, source, timeline) && put_rows(json, source, read) && put_regions(json, source, read, &kept))
+        put_loads(json, source, timeline) && put_stops(json, source) && put_rows(json, source, read) &&
+        put_regions(json, source, read, &kept))
         return json;
     cJSON_Delete(json);
     return NULL;

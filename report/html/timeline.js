@@ -181,23 +181,9 @@ function drawRegions(chart, width, top) {
                 )
             );
     }
-    if (gc === undefined) return top + height;
-    chart.append(
-        svg("text", { class: "quiet", x: lineLeft - 6, y: top + height + 12, "text-anchor": "end" }, "GC")
-    );
-    gc.cpus.forEach((cpus, i) => {
-        if (cpus > 0.01)
-            chart.append(
-                svg("rect", {
-                    x: x(i),
-                    y: top + height + 3,
-                    width: Math.max(1, x(i + 1) - x(i)),
-                    height: 9,
-                    style: { fill: partColour("gc"), opacity: Math.min(1, 0.35 + cpus).toFixed(2) }
-                })
-            );
-    });
-    return top + height + 14;
+    if (gc !== undefined) drawCollections(chart, x, top + height, gc);
+    if (line.stops.length > 0) drawStops(chart, width, top + height + (gc === undefined ? 0 : 14));
+    return top + height + (gc === undefined ? 0 : 14) + (line.stops.length > 0 ? 14 : 0);
 }
 
 /* Each phase's own time on a CPU, as shades. */
@@ -447,7 +433,8 @@ function drawTimeline() {
         "ran alike; it may come again. " +
         (line.rates.length === 0
             ? "CPI over time was not measured: " + (whyOf({ key: "cpi" }) || "no such events were asked for") + "."
-            : "");
+            : "") +
+        (line.stops.length > 0 ? " Marks in the row \u201cmmprof\u201d: it stopped the program to change classes." : "");
     const chart = html("figure", {});
     const parts = line.parts.filter((part) => part.cpus.some((cpus) => cpus > 0));
     body.replaceChildren(

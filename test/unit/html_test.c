@@ -323,7 +323,11 @@ static void test_loads(void)
            AT(TRACE_CPU_OUT, 0, 200000), AT(TRACE_CPU_IN, 0, 300000), AT(TRACE_CPU_PREEMPTED, 0, 500000),
            AT(TRACE_CPU_IN, 0, 600000), AT(TRACE_CPU_OUT, 0, 800000));
     STEPS(&m, 0, ENTER(0, 0, 0, 0), EXIT(0, 800000, 0, 0));
+    const struct trace_event pause = { .kind = TRACE_PAUSE, .ticks = 250000, .count = 15000000 };
+    maker_must(&m, trace_write_control(m.writer, &pause, 1, &m.err));
     read_back(&m, &made, 800000);
+    CHECK_NUMBER("when mmprof stopped the program is there", number_at(&made, "timeline.stops.0.0"), 250000000);
+    CHECK_NUMBER("and for how long", number_at(&made, "timeline.stops.0.1"), 15000000);
     double step_s = number_at(&made, "timeline.step_ns") / 1e9;
     CHECK_NUMBER("no rate was measured", cJSON_GetArraySize(at(&made, "timeline.rates")), 0);
     CHECK_TEXT("a preempted thread waits for a CPU", text_at(&made, "timeline.loads.0.name"), "waiting for a CPU");
