@@ -19,7 +19,7 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/base/pattern.c core/counters/perf_open.c core/counters/read.c core/counters/outside.c \
+AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/base/pattern.c core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/plugin/*.c core/sim/*.c) core/base/err.c
@@ -191,6 +191,11 @@ bench-overhead: make tools java
 bench-agreement: make tools
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/agreement.sh
 
+# What simulation costs programs, beside cachegrind.
+.PHONY: bench-simulate
+bench-simulate: make tools java
+	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/simulate_cost.sh
+
 .PHONY: demo demo-here
 demo: deps
 	@+$(AGAIN) demo-here
@@ -258,6 +263,7 @@ help:
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
+	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make deps         install the Debian packages that are missing'

@@ -28,7 +28,7 @@ static const struct {
     { "perf", doctor_paranoid },       { "counters", doctor_counters }, { "reads", doctor_reads },
     { "watchdog", doctor_watchdog },   { "switches", doctor_switches }, { "pinned", doctor_pinned },
     { "files", doctor_files },         { "clock", doctor_clock },       { "memory", doctor_memory },
-    { "container", doctor_container },
+    { "container", doctor_container }, { "simulate", doctor_simulate },
 };
 
 /* ---- the machine ---- */

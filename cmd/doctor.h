@@ -56,6 +56,9 @@ doctor_check doctor_paranoid, doctor_counters, doctor_reads, doctor_watchdog, do
 /* doctor_machine.c */
 doctor_check doctor_agent, doctor_clock, doctor_memory, doctor_container;
 
+/* doctor_simulate.c: after doctor_agent and doctor_counters. */
+doctor_check doctor_simulate;
+
 /* doctor_jvm.c; those behind the first say nothing about a process that is no JVM to attach to. */
 doctor_check doctor_jvm, doctor_java, doctor_attach, doctor_flags, doctor_library;
 

@@ -12,6 +12,7 @@
 
 #include "core/counters/layout.h"
 #include "core/counters/selftest.h"
+#include "core/counters/simulated_events.h"
 #include "core/sim/sim_model.h"
 
 #include <fnmatch.h>
@@ -167,8 +168,12 @@ static int list(const char *pattern, bool all, struct arena *arena, struct err *
 static void print_models(void)
 {
     const char *what, *name;
+    puts("models");
     for (size_t i = 0; (name = sim_model_preset(i, &what)) != NULL; i++)
         printf("  %-*s  %s\n", NAME_COLUMNS / 2, name, what);
+    puts("\nsimulated events; * are the default ones");
+    for (const struct simulated_event *event = simulated_events; event->name != NULL; event++)
+        printf("  %-*s%c %s\n", NAME_COLUMNS - 8, event->name, event->is_default ? '*' : ' ', event->description);
 }
 
 static int print_model(const char *name, struct err *err)

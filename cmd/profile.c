@@ -4,6 +4,7 @@
 #include "cmd/recording.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -24,6 +25,10 @@ struct profile {
 
 static int check(const struct profile *p, struct err *err)
 {
+    if (p->recording.simulate != NULL && p->recording.pid != 0) {
+        err_set(err, "--simulate runs a program from its start, and JVM %" PRIu64 " runs already", p->recording.pid);
+        return err_next(err, "start it with 'mmprof profile --simulate -- java ...'");
+    }
     if (!p->two_runs && strcmp(p->recording.groups, "separate") == 0) {
         err_set(err, "separate groups are recorded one after the other, and a live recording is only one");
         return err_next(err, "add --two-runs");
@@ -87,6 +92,7 @@ static int record_all(struct profile *p, struct recorder_summary *summary, struc
     struct recording first = p->recording;
     first.output = p->trace;
     first.events = NULL;
+    first.simulate = NULL; /* time selects the phases, and an emulator's is no measure */
     step(p, 1, "recording all methods that are large or have a loop");
     return recording_run(&first, summary, err);
 }
@@ -198,5 +204,5 @@ int command_profile(int argc, char **argv, struct err *err)
         p->recording.duration_s = DEFAULT_DURATION_S;
     if (make_directory(p, err) < 0)
         return -1;
-    return p->two_runs ? run_twice(p, err) : run_live(p, err);
+    return p->two_runs || p->recording.simulate != NULL ? run_twice(p, err) : run_live(p, err);
 }

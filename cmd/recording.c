@@ -5,6 +5,7 @@
 #include "cmd/recording_counters.h"
 #include "core/base/arena.h"
 #include "core/base/pattern.h"
+#include "core/counters/simulated_events.h"
 #include "phases/phases_file.h"
 
 #include <inttypes.h>
@@ -71,6 +72,11 @@ static void tell_counters(const struct recorder_summary *s, const struct recorde
                                          "by no probe" };
     if (plan->layout->n_groups == 0)
         return;
+    if (plan->simulate != NULL) {
+        fprintf(out, "mmprof: counters are simulated: '%s'; read by the probes, and %" PRIu64 " times from outside\n",
+                plan->simulate->name, s->n_readings);
+        return;
+    }
     fprintf(out,
             "mmprof: %" PRIu32 " group%s of counters, read %s; and %" PRIu64 " times from outside (%.1f ms of CPU)\n",
             plan->layout->n_groups, plan->layout->n_groups == 1 ? "" : "s in turn", reads[plan->read], s->n_readings,
@@ -211,11 +217,56 @@ static int check_hits(const struct recording *recording, struct err *err)
     return err_next(err, "give %d for the finest look, or 0 for none", RECORDING_HITS_HZ_MAX);
 }
 
+/* What a simulation is not for. */
+static int check_simulate(const struct recording *recording, struct err *err)
+{
+    if (recording->simulate == NULL)
+        return 0;
+    if (recording->pid != 0) {
+        err_set(err, "--simulate runs a program from its start in an emulator, and JVM %" PRIu64 " runs already",
+                recording->pid);
+        return err_next(err, "start it with 'mmprof record --simulate -- java ...'");
+    }
+    if (recording->live != NULL) {
+        err_set(err, "--live selects phases by time, which an emulator stretches");
+        return err_next(err, "leave --simulate away, then record what it finds with --simulate --phases; or run "
+                             "'mmprof profile --simulate', which does both");
+    }
+    if (strcmp(recording->read, "auto") != 0 || strcmp(recording->groups, "rotate") != 0) {
+        err_set(err, "--read and --groups are about a processor's counters, which a simulation does not use");
+        return err_next(err, "leave them away: all simulated events are counted at once");
+    }
+    return 0;
+}
+
+static int choose_simulated(const struct recording *recording, struct arena *arena, struct sim_model *model,
+                            struct recording_counters *counters, struct err *err)
+{
+    memset(counters, 0, sizeof *counters);
+    counters->read = RECORDER_READ_USER;
+    if (sim_model_load(recording->simulate[0] == '\0' ? SIM_MODEL_DEFAULT : recording->simulate, model, err) < 0)
+        return -1;
+    return simulated_choose(recording->events, arena, &counters->events, &counters->layout, err);
+}
+
+/* What is counted, and by what. */
+static int choose_counters(const struct recording *recording, struct recorder_plan *plan, struct arena *arena,
+                           struct sim_model *model, struct recording_counters *counters, struct err *err)
+{
+    if (recording->simulate == NULL)
+        return recording_choose(recording->events, recording->phases != NULL || recording->live != NULL,
+                                recording->read, (pid_t)recording->pid, !recording->quiet, arena, counters, err);
+    plan->simulate = model;
+    plan->hits_hz = 0; /* the kernel sees where the emulator is, not where the program is */
+    return choose_simulated(recording, arena, model, counters, err);
+}
+
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
 {
     struct arena arena = { NULL, 0 };
     const struct recorder_symbols symbols = { &arena, recording_name_functions };
     struct recording_counters counters;
+    struct sim_model model;
     char agent[PATH_MAX];
     bool separate;
     int rc = -1;
@@ -240,8 +291,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
         check_patterns(&recording->excludes, "exclude", err) < 0 || check_hits(recording, err) < 0 ||
         is_separate(recording, &separate, err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
-        recording_choose(recording->events, recording->phases != NULL || recording->live != NULL, recording->read,
-                         (pid_t)recording->pid, !recording->quiet, &arena, &counters, err) < 0)
+        check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &model, &counters, err) < 0)
         goto out;
     if (recording->live != NULL)
         recording->live->options.is_new = recording->command != NULL;

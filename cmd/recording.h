@@ -12,7 +12,7 @@ struct recording {
     uint64_t pid, min_bytecodes, ring_bytes;
     double duration_s;
     const char *output, *phases, *events; /* phases, events: NULL when not given */
-    const char *read, *groups;
+    const char *read, *groups, *simulate; /* simulate: a model; NULL: no */
     struct options_list includes, excludes;
     bool quiet, wants_perf_map;
     uint64_t hits_hz;
@@ -51,6 +51,12 @@ struct recording {
           OPTION_NUMBER,                                                                                               \
           &(r).hits_hz,                                                                                                \
           "look so often a second where each thread is (100; 0: never)" },                                             \
+        { 0,                                                                                                           \
+          "simulate",                                                                                                  \
+          "MODEL",                                                                                                     \
+          OPTION_MAYBE_TEXT,                                                                                           \
+          &(r).simulate,                                                                                               \
+          "run COMMAND on a simulated processor, for counters anywhere (zen4)" },                                      \
         { 0, "buffer", "SIZE", OPTION_SIZE, &(r).ring_bytes, "memory per thread for records on their way (8M)" },      \
         { 0,           "perf-map",          NULL,                                                                      \
           OPTION_FLAG, &(r).wants_perf_map, "write /tmp/perf-PID.map, by which perf names Java's code" },              \

@@ -91,6 +91,7 @@ struct diff {
     size_t n_rows, rows_room;
     const char *modes[DIFF_SIDES]; /* "all", "phases" or "live", or NULL when a side's traces differ */
     bool has_live;                 /* some are */
+    bool has_simulated, has_real;  /* some are of a simulated processor; of a real one */
     enum phases_clock clock;       /* wall where CPU time is not known of one of the traces */
     bool clocks_differ;
 };

@@ -344,6 +344,10 @@ static int note_mode(struct reading *r, struct err *err)
     bool is_live = mode != NULL && strcmp(mode, "live") == 0;
     mode = is_live ? "live" : mode != NULL && strcmp(mode, "phases") == 0 ? "phases" : "all";
     r->diff->has_live = r->diff->has_live || is_live;
+    if (trace_info(r->source.reader, "simulated") != NULL)
+        r->diff->has_simulated = true;
+    else
+        r->diff->has_real = true;
     if (r->trace == 0)
         *known = mode;
     else if (*known != NULL && strcmp(*known, mode) != 0)

@@ -155,6 +155,10 @@ static void add_notes(const struct diff *d, struct table *table)
         table_note(table,
                    "the traces are recordings of different kinds (all methods, phases, live): probes cost some of "
                    "them more");
+    if (d->has_simulated)
+        table_note(table, d->has_real ? "some traces are of a simulated processor and an emulator's time: what is "
+                                        "compared with the others is only how often methods are called"
+                                      : "cycles, instructions and misses are simulated; times are an emulator's");
     if (d->has_live)
         table_note(table, "of methods that a live recording switched off, only time per call, CPI and misses are "
                           "compared");

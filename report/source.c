@@ -103,6 +103,7 @@ void report_facts(const struct report_source *source, struct table *table)
     table_fact_words(table, "trace", source->path, NULL);
     add_info(source, table, "jvm.command", "program", "program ");
     add_info(source, table, "jvm.version", "jvm", "JVM     ");
+    add_info(source, table, "simulated", "simulated", "machine  simulated:");
     table_fact_number(table, "duration_ns", wall_ns, NULL);
     table_fact_number(table, "cpu_ns", cpu_ns, NULL);
     table_fact_number(table, "records", (double)tree->n_records, NULL);
@@ -136,6 +137,9 @@ void report_losses(const struct report_source *source, struct table *table)
     const struct calltree *tree = source->tree;
     struct arena *arena = source->arena;
     lost_calls(source, table);
+    if (trace_info(source->reader, "simulated") != NULL)
+        table_note(table, "cycles, instructions and misses are simulated; times are those of the emulator, which slows "
+                          "code down by very different factors: they do not tell where the program's time goes");
     if (tree->cpu_is_wall)
         table_note(table, arena_printf(arena, "CPU time is not known (%s): wall time stands in, waiting included",
                                        tree->why_wall));

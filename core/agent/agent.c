@@ -6,6 +6,7 @@
  */
 #include "core/agent/agent.h"
 #include "core/agent/busy.h"
+#include "core/agent/emulated.h"
 #include "core/agent/protocol.h"
 #include "core/agent/virtual.h"
 
@@ -28,7 +29,8 @@ static struct {
     struct segment *segment;
     void *mapped; /* the address range of all sessions' segments */
     size_t mapped_bytes;
-    uint32_t epoch;               /* of the latest session */
+    uint32_t epoch; /* of the latest session */
+    bool is_emulated;
     struct retransform_pass pass; /* the first or the last one */
     jrawMonitorID end;            /* of the JVM: who waits for it is not in native code */
     _Atomic bool is_jvm_ending;
@@ -239,6 +241,8 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     if (atomic_load(&agent.phase) != STARTING)
         return;
     atomic_store(&agent.phase, RUNNING);
+    if (agent.is_emulated) /* those that came since the library was loaded */
+        emulated_align_handlers();
     sem_init(&is_ready, 0, 0);
     if (agent_run_thread(jni, run_started, &is_ready) < 0)
         stop(jni);
@@ -380,7 +384,13 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(Jav
 __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     (void)reserved;
-    if (open_session(vm, options == NULL ? "" : options) == 0)
+    const char *path = options == NULL ? "" : options;
+    if (strncmp(path, EMULATED_PREFIX, strlen(EMULATED_PREFIX)) == 0) {
+        agent.is_emulated = true;
+        path += strlen(EMULATED_PREFIX);
+        emulated_align_handlers();
+    }
+    if (open_session(vm, path) == 0)
         (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
     return 0;
 }

@@ -75,6 +75,12 @@ static int open_calls(struct counting *counting, const struct counting_plan *pla
 static int open_any(struct counting *counting, const struct counting_plan *plan, int *leaders,
                     struct counters_failure *failure)
 {
+    if (counter_layout_is_simulated(&plan->layout)) {
+        *failure = (struct counters_failure){ .step = COUNTERS_OPEN };
+        failure->error = simulated_open(&counting->simulated);
+        counting->layout = &plan->layout;
+        return failure->error == 0 ? 0 : -1;
+    }
     if (!plan->by_call)
         return counters_thread_open(&counting->pages, &plan->layout, leaders, failure);
     if (open_calls(counting, plan, failure) < 0)
@@ -144,9 +150,11 @@ static bool open_in_session(struct counting *counting, struct ring *ring, uint32
             atomic_store_explicit(&ring->counters, RING_COUNTERS_FAILED, memory_order_release);
         return false;
     }
+    /* The recorder has simulated counters in its own memory. */
+    bool is_simulated = counting->simulated.slot != NULL;
     int socket = atomic_load(&session.socket);
-    bool is_handed_over = socket >= 0 && send_leaders(socket, number, leaders, n);
-    for (uint32_t g = 0; g < n && !session.plan.by_call; g++)
+    bool is_handed_over = is_simulated || (socket >= 0 && send_leaders(socket, number, leaders, n));
+    for (uint32_t g = 0; g < n && !session.plan.by_call && !is_simulated; g++)
         close(leaders[g]);
     atomic_store_explicit(&ring->counters, is_handed_over ? RING_COUNTERS_OPEN : RING_COUNTERS_ALONE,
                           memory_order_release);
@@ -182,6 +190,10 @@ static __attribute__((noinline)) bool retry(struct counting *counting, struct ri
 
 bool counting_read(struct counting *counting, struct ring *ring, uint32_t number, uint64_t ticks, uint64_t *values)
 {
+    if (counting->simulated.slot != NULL) {
+        simulated_read(&counting->simulated, counting->layout, values);
+        return true;
+    }
     if (counters_thread_read(&counting->pages, ticks, values))
         return true;
     if (counting->calls != NULL)
@@ -195,6 +207,7 @@ bool counting_read(struct counting *counting, struct ring *ring, uint32_t number
 void counting_close(struct counting *counting)
 {
     counters_thread_close(&counting->pages);
+    counting->simulated.slot = NULL;
     if (counting->calls == NULL)
         return;
     counters_outside_close(&counting->calls->outside);

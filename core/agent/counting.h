@@ -23,8 +23,10 @@ struct counting_calls;
 
 /* One thread's, in its own memory; zeroed: not open. */
 struct counting {
-    struct counters_thread pages; /* read in user space; or */
-    struct counting_calls *calls; /* by system call; owned mapping */
+    struct counters_thread pages;        /* read in user space; or */
+    struct counting_calls *calls;        /* by system call; owned mapping; or */
+    struct simulated_thread simulated;   /* with the layout: */
+    const struct counter_layout *layout; /* borrowed from the plan */
     /* While they do not open because somebody else's (the recorder's, for some ms) hold the counters: */
     uint32_t n_tries, tried_ms;
 };
@@ -50,6 +52,22 @@ int counting_open_private(struct counting *counting, const struct counting_plan 
 
 /* The values at 'ticks', now, as counter_layout_columns counts them.  Returns whether they are valid. */
 bool counting_read(struct counting *counting, struct ring *ring, uint32_t number, uint64_t ticks, uint64_t *values);
+
+/*
+ * A simulator does not count what is between them, nor does it leave anything in the simulated caches.  Both in the
+ * same function: a return without its call would be mispredicted.
+ */
+static inline void counting_pause(const struct counting *counting)
+{
+    if (counting->simulated.slot != NULL)
+        atomic_store_explicit(&counting->simulated.slot->is_paused, 1, memory_order_relaxed);
+}
+
+static inline void counting_resume(const struct counting *counting)
+{
+    if (counting->simulated.slot != NULL)
+        atomic_store_explicit(&counting->simulated.slot->is_paused, 0, memory_order_relaxed);
+}
 
 /* Does nothing when not open. */
 void counting_close(struct counting *counting);

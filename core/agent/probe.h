@@ -76,12 +76,14 @@ static inline void put(uint64_t head, uint64_t word)
 static inline uint64_t put_with_counters(uint64_t head, enum ring_kind kind, uint32_t method, uint64_t ticks)
 {
     uint64_t values[RING_COUNTERS_MAX];
+    counting_pause(&self.counting);
     if (!counting_read(&self.counting, self.ring, self.ring_number, ticks, values))
         for (uint32_t i = 0; i < self.n_counters; i++)
             values[i] = RING_NOT_COUNTED;
     put(head++, ring_word(kind, method, ticks));
     for (uint32_t i = 0; i < self.n_counters; i++)
         put(head++, values[i]);
+    counting_resume(&self.counting);
     return head;
 }
 

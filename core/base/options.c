@@ -78,6 +78,9 @@ static int assign(const struct options_row *row, const char *value)
     case OPTION_TEXT:
         *(const char **)row->target = value;
         return 0;
+    case OPTION_MAYBE_TEXT:
+        *(const char **)row->target = value == NULL ? "" : value;
+        return 0;
     case OPTION_NUMBER:
         return parse_number(value, false, row->target);
     case OPTION_SIZE:
@@ -95,6 +98,12 @@ static int assign(const struct options_row *row, const char *value)
         return add_to_list(row->target, value);
     }
     return -1;
+}
+
+/* Does it take a value only behind a '='? */
+static bool is_maybe(const struct options_row *row)
+{
+    return row->type == OPTION_MAYBE_SECONDS || row->type == OPTION_MAYBE_TEXT;
 }
 
 static const struct options_row *find_long(const struct options_row *rows, const char *name, size_t n)
@@ -144,7 +153,7 @@ int options_parse(const struct options_row *rows, int argc, char **argv, int *n_
         }
         if (row->type == OPTION_FLAG && value != NULL)
             return err_set(err, "option --%s takes no value", row->name);
-        bool needs_value = row->type != OPTION_FLAG && row->type != OPTION_MAYBE_SECONDS;
+        bool needs_value = row->type != OPTION_FLAG && !is_maybe(row);
         if (needs_value && value == NULL && ++i < argc)
             value = argv[i];
         if (needs_value && value == NULL)
@@ -164,12 +173,11 @@ void options_help(FILE *out, const struct options_row *rows)
         char left[64], letter[8] = "    ";
         if (rows->letter != 0)
             snprintf(letter, sizeof letter, "-%c, ", rows->letter);
-        bool is_maybe = rows->type == OPTION_MAYBE_SECONDS;
         snprintf(left, sizeof left, "%s--%s%s%s%s", letter, rows->name,
                  rows->argument == NULL ? ""
-                 : is_maybe             ? "[="
+                 : is_maybe(rows)       ? "[="
                                         : " ",
-                 rows->argument == NULL ? "" : rows->argument, is_maybe ? "]" : "");
+                 rows->argument == NULL ? "" : rows->argument, is_maybe(rows) ? "]" : "");
         fprintf(out, "  %-30s %s\n", left, rows->help);
     }
 }

@@ -21,6 +21,7 @@
 enum option_type {
     OPTION_FLAG,          /* bool *: set to true */
     OPTION_TEXT,          /* const char **: borrowed from argv */
+    OPTION_MAYBE_TEXT,    /* const char **: what follows a '=', "" without one */
     OPTION_NUMBER,        /* uint64_t *: decimal */
     OPTION_SECONDS,       /* double *: a positive number, in seconds; or in "ms" */
     OPTION_MAYBE_SECONDS, /* double *: the same after a '=', 0 without one */

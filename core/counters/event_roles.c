@@ -59,6 +59,12 @@ static const struct {
     { "l2d-cache-refill", EVENT_MISSES, "L2-D" },
     { "l2-rqsts:code-rd-miss", EVENT_MISSES, "L2-I" },
     { "core-to-l2-cacheable-request-access-status:ic-fill-miss", EVENT_MISSES, "L2-I" },
+    { "l1-load-misses", EVENT_MISSES, "L1 loads" }, /* from here on names of simulated events */
+    { "l1-store-misses", EVENT_MISSES, "L1 stores" },
+    { "l2-data-misses", EVENT_MISSES, "L2-D" },
+    { "l2-code-misses", EVENT_MISSES, "L2-I" },
+    { "l2-load-misses", EVENT_MISSES, "L2 loads" },
+    { "l2-store-misses", EVENT_MISSES, "L2 stores" },
     { "llc-load-misses", EVENT_MISSES, "LLC" },
     { "cache-ll:read:miss", EVENT_MISSES, "LLC" },
     { "cache-misses", EVENT_MISSES, "LLC" },

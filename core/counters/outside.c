@@ -41,11 +41,23 @@ void counters_outside_adopt(struct counters_outside *outside, const struct count
         outside->fds[layout->first[g]] = leader_fds[g];
 }
 
+void counters_outside_simulated(struct counters_outside *outside, const struct counter_layout *layout,
+                                const struct simulated_thread *thread, bool since_base)
+{
+    counters_outside_adopt(outside, layout, (const int[COUNTERS_GROUPS_MAX]){ -1 });
+    outside->simulated = *thread;
+    outside->simulated.since_base = since_base;
+}
+
 bool counters_outside_read(struct counters_outside *outside, const struct counter_layout *layout, uint64_t *columns)
 {
     struct counters_reading reading;
     if (outside->n_slots == 0)
         return false;
+    if (outside->simulated.slot != NULL) {
+        simulated_read(&outside->simulated, layout, columns);
+        return true;
+    }
     for (uint32_t g = 0; g < layout->n_groups; g++) {
         uint32_t slot = layout->first[g], n = layout->first[g + 1] - slot;
         if (!counters_read_group(outside->fds[slot], n, &reading))

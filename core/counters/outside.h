@@ -6,6 +6,7 @@
 #define CORE_COUNTERS_OUTSIDE_H
 
 #include "core/counters/read.h"
+#include "core/counters/simulated.h"
 
 /* The descriptors of one thread's groups. */
 struct counters_outside {
@@ -14,6 +15,7 @@ struct counters_outside {
     uint64_t missed_ns; /* one group: the time that it was enabled and did not count, at the first reading */
     /* Owned, by slot; -1: a member whose leader was adopted. */
     int fds[COUNTERS_SLOTS_MAX];
+    struct simulated_thread simulated; /* of simulated events, instead of the descriptors */
 };
 
 /*
@@ -33,6 +35,12 @@ void counters_outside_adopt(struct counters_outside *outside, const struct count
  * read, or the thread has closed the members of adopted groups.
  */
 bool counters_outside_read(struct counters_outside *outside, const struct counter_layout *layout, uint64_t *columns);
+
+/*
+ * The same of simulated events.  since_base: the series that the thread's probes read, else since the thread began.
+ */
+void counters_outside_simulated(struct counters_outside *outside, const struct counter_layout *layout,
+                                const struct simulated_thread *thread, bool since_base);
 
 /* Does nothing when not open. */
 void counters_outside_close(struct counters_outside *outside);

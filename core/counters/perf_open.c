@@ -66,10 +66,15 @@ void counters_perf_read_replace(counters_perf_read_fn *fn)
 
 /* ---- layouts ---- */
 
+static uint32_t group_max(const struct counter_code *first)
+{
+    return first->type == COUNTERS_SIMULATED ? COUNTERS_EVENTS_MAX : COUNTERS_GROUP_MAX;
+}
+
 int counter_layout_add(struct counter_layout *layout, const struct counter_code *codes, const uint8_t *events,
                        uint32_t n)
 {
-    if (n < 1 || n > COUNTERS_GROUP_MAX || layout->n_groups == COUNTERS_GROUPS_MAX ||
+    if (n < 1 || n > group_max(codes) || layout->n_groups == COUNTERS_GROUPS_MAX ||
         layout->n_slots + n > COUNTERS_SLOTS_MAX)
         return -1;
     layout->first[0] = 0;
@@ -88,7 +93,8 @@ bool counter_layout_valid(const struct counter_layout *layout)
     if (layout->n_groups == 0)
         return layout->n_slots == 0;
     for (uint32_t g = 0; g < layout->n_groups; g++)
-        if (layout->first[g + 1] <= layout->first[g] || layout->first[g + 1] - layout->first[g] > COUNTERS_GROUP_MAX)
+        if (layout->first[g + 1] <= layout->first[g] || layout->first[g] >= COUNTERS_SLOTS_MAX ||
+            layout->first[g + 1] - layout->first[g] > group_max(&layout->codes[layout->first[g]]))
             return false;
     return layout->first[0] == 0 && layout->first[layout->n_groups] == layout->n_slots;
 }

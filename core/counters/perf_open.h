@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define COUNTERS_EVENTS_MAX  32 /* events of one session, whatever they are counted by */
-#define COUNTERS_GROUP_MAX   8  /* hardware events that count together */
+#define COUNTERS_EVENTS_MAX  32                   /* events of one session, whatever they are counted by */
+#define COUNTERS_GROUP_MAX   8                    /* hardware events that count together */
+#define COUNTERS_SIMULATED   UINT32_C(0x73696d00) /* instead of a type of perf's: see simulated.h */
 #define COUNTERS_GROUPS_MAX  16
 #define COUNTERS_SLOTS_MAX   64 /* over all groups */
 #define COUNTERS_COLUMNS_MAX (COUNTERS_SLOTS_MAX + COUNTERS_GROUPS_MAX + 1)
@@ -28,6 +29,8 @@ struct counter_code {
  * How a session's hardware events share the counters: in groups that take turns, each counted as a whole or not at all.
  * Group g has the slots first[g] .. first[g + 1] - 1; an event that is in several groups has a slot in each.  Plain
  * data.
+ *
+ * Simulated events are one group of any size; then there are no others.
  */
 struct counter_layout {
     uint32_t n_groups, n_slots;
@@ -36,10 +39,18 @@ struct counter_layout {
     uint8_t event[COUNTERS_SLOTS_MAX]; /* which of the session's events: an index into counter_set.specs */
 };
 
-/* Append a group of n events (1..COUNTERS_GROUP_MAX); events[i] is the index of codes[i].  Returns 0, or -1: no room.
+/*
+ * Append a group of n events (1..COUNTERS_GROUP_MAX, simulated ones COUNTERS_EVENTS_MAX); events[i] is the index of
+ * codes[i].  Returns 0, or -1: no room.
  */
 int counter_layout_add(struct counter_layout *layout, const struct counter_code *codes, const uint8_t *events,
                        uint32_t n);
+
+/* Are its events simulated? */
+static inline bool counter_layout_is_simulated(const struct counter_layout *layout)
+{
+    return layout->n_slots > 0 && layout->codes[0].type == COUNTERS_SIMULATED;
+}
 
 /* Are the numbers in it within bounds?  For a layout that came from elsewhere. */
 bool counter_layout_valid(const struct counter_layout *layout);

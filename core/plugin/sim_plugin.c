@@ -77,7 +77,7 @@ static struct sim_slot *take_slot(struct sim_slots *slots)
 }
 
 /* Where counts go when there are more threads than slots: nobody reads them. */
-static uint64_t lost_counts[SIM_N_COUNTS];
+static struct sim_slot lost;
 
 static struct core *make_core(unsigned vcpu)
 {
@@ -93,10 +93,11 @@ static struct core *make_core(unsigned vcpu)
         memset(slot->counts, 0, sizeof slot->counts);
         memset(slot->base, 0, sizeof slot->base);
         atomic_store(&slot->is_ended, 0);
+        atomic_store(&slot->is_paused, 0);
         atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));
     }
-    sim_machine_init(&core->machine, &plugin.slots->model, core + 1, slot == NULL ? lost_counts : slot->counts);
-    core->slot = slot;
+    core->slot = slot == NULL ? &lost : slot;
+    sim_machine_init(&core->machine, &plugin.slots->model, core + 1, core->slot->counts);
     core->n_bytes = n;
     plugin.cores[vcpu] = core;
     pthread_mutex_unlock(&plugin.making);
@@ -116,8 +117,7 @@ static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
     if (core == NULL)
         return;
     plugin.cores[vcpu] = NULL;
-    if (core->slot != NULL)
-        atomic_store(&core->slot->is_ended, 1);
+    atomic_store(&core->slot->is_ended, 1);
     munmap(core, core->n_bytes);
 }
 
@@ -127,12 +127,24 @@ static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
     on_thread_end(id, vcpu);
 }
 
+/* Nobody holds the lock in a child that is forked. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&plugin.making);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&plugin.making);
+}
+
 /*
  * A forked child runs in the emulator until it executes another program, and shares the slots: it counts nothing.  Its
  * machines are copies that it leaves alone.
  */
 static void in_child(void)
 {
+    pthread_mutex_unlock(&plugin.making);
     plugin.slots = NULL;
     plugin.out = NULL;
     memset(plugin.cores, 0, sizeof plugin.cores);
@@ -140,12 +152,28 @@ static void in_child(void)
 
 /* ---- execution ---- */
 
+/* NULL: not known yet; or, of a number beyond all that are kept, never. */
+static inline struct core *core_of(unsigned vcpu)
+{
+    return __builtin_expect(vcpu < VCPUS_MAX, 1) ? plugin.cores[vcpu] : NULL;
+}
+
+static inline bool is_paused(const struct core *core)
+{
+    return atomic_load_explicit(&core->slot->is_paused, memory_order_relaxed) != 0;
+}
+
 static void on_block(unsigned vcpu, void *context)
 {
     const struct sim_block *block = context;
-    struct core *core = plugin.cores[vcpu];
+    struct core *core = core_of(vcpu);
     if (__builtin_expect(core == NULL, 0) && (core = first_block(vcpu)) == NULL)
         return;
+    if (__builtin_expect(is_paused(core), 0)) {
+        core->kind = SIM_NO_BRANCH;
+        core->last_at = 0;
+        return;
+    }
     uint32_t n = block->n_instructions;
     if (core->kind != SIM_NO_BRANCH)
         sim_machine_branch(&core->machine, core->kind, core->last_at, core->behind, block->at);
@@ -172,9 +200,9 @@ static __attribute__((noinline)) uint8_t ask_access(uint32_t info)
  */
 static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *context)
 {
-    struct core *core = plugin.cores[vcpu];
+    struct core *core = core_of(vcpu);
     (void)context;
-    if (__builtin_expect(core == NULL, 0))
+    if (__builtin_expect(core == NULL || is_paused(core), 0))
         return;
     uint8_t access = info < ACCESSES ? plugin.accesses[info] : 0;
     if (__builtin_expect(access == 0, 0))
@@ -190,9 +218,10 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
     (void)id, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    if (number != SIM_SYSCALL || a1 != SIM_ASK_SLOT || vcpu >= VCPUS_MAX || plugin.cores[vcpu] == NULL)
+    const struct core *core = core_of(vcpu);
+    if (number != SIM_SYSCALL || a1 != SIM_ASK_SLOT || core == NULL)
         return;
-    struct sim_answer answer = { plugin.cores[vcpu]->slot, plugin.slots };
+    struct sim_answer answer = { core->slot, plugin.slots };
     struct iovec from = { &answer, sizeof answer }, to = { (void *)(uintptr_t)a2, sizeof answer };
     if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) < 0)
         return;
@@ -344,7 +373,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
         return fail("it knows programs for x86_64 and aarch64 only");
     if (read_arguments(argc, argv) < 0)
         return -1;
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(before_fork, in_parent, in_child);
     qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
     qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

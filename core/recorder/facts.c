@@ -124,6 +124,23 @@ static int write_counting(struct trace_writer *writer, const struct recorder_pla
                plan->read_reason == NULL ? "" : plan->read_reason);
 }
 
+/* The model as its file's lines, on one. */
+static int write_simulation(struct trace_writer *writer, const struct sim_model *model, struct err *err)
+{
+    char text[SIM_TEXT_BYTES];
+    if (model == NULL)
+        return 0;
+    sim_model_print(model, text, sizeof text);
+    size_t n = 0;
+    for (const char *c = text; *c != '\0'; c++) {
+        char shown = *c == '\n' ? ';' : *c;
+        if (shown != ' ' || (n > 0 && text[n - 1] != ' '))
+            text[n++] = shown;
+    }
+    text[n] = '\0';
+    return put(writer, err, "simulated", "%s", model->name) < 0 ? -1 : put(writer, err, "simulated.model", "%s", text);
+}
+
 int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
                       struct err *err)
 {
@@ -143,7 +160,8 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
             plan->is_live        ? "live"
             : plan->n_phases > 0 ? "phases"
                                  : "all") < 0 ||
-        put(writer, err, "offcpu", "%s", offcpu) < 0 || write_counting(writer, plan, err) < 0)
+        put(writer, err, "offcpu", "%s", offcpu) < 0 || write_counting(writer, plan, err) < 0 ||
+        write_simulation(writer, plan->simulate, err) < 0)
         return -1;
     return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,8 +41,30 @@ static char **command_words(char *const *argv, const char *agent, const char *op
     return words;
 }
 
+/*
+ * The command's words behind the emulator's.  Addresses are not randomised then, so that the same program has the same
+ * misses again (where the system forbids that, it has about the same).
+ */
+static char **emulator_words(char **words, const struct launch_emulator *emulator)
+{
+    const char *first[] = { emulator->path, "-plugin", emulator->plugin, emulator->program };
+    size_t n_first = sizeof first / sizeof *first, n = 0;
+    while (words[n] != NULL)
+        n++;
+    char **all = calloc(n_first + n, sizeof *all);
+    if (all == NULL)
+        return NULL;
+    for (size_t i = 0; i < n_first; i++)
+        all[i] = strdup(first[i]);
+    memcpy(all + n_first, words + 1, (n - 1) * sizeof *all);
+    personality(ADDR_NO_RANDOMIZE);
+    fcntl(emulator->fd, F_SETFD, 0);
+    return all;
+}
+
 /* In the child: wait, then become the command.  Tells errno through the pipe when that fails. */
-static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, const char *agent, const char *options)
+static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, const char *agent, const char *options,
+                             const struct launch_emulator *emulator)
 {
     char go = 0;
     int why = ENOMEM;
@@ -50,6 +73,8 @@ static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, cons
     if (read(wait_fd, &go, 1) != 1)
         _exit(127);
     char **words = command_words(argv, agent, options);
+    if (words != NULL && emulator != NULL)
+        words = emulator_words(words, emulator);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
@@ -62,7 +87,8 @@ static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, cons
     _exit(127);
 }
 
-int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options, struct err *err)
+int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,
+                const struct launch_emulator *emulator, struct err *err)
 {
     int go[2], failed[2];
     if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
@@ -72,7 +98,7 @@ int launch_fork(struct launch *launch, char *const *argv, const char *agent, con
         return err_set(err, "cannot start a process: %s", strerror(errno));
     if (launch->pid == 0) {
         close(go[1]);
-        become(go[0], failed[1], argv, agent, options);
+        become(go[0], failed[1], argv, agent, options, emulator);
     }
     close(go[0]);
     close(failed[1]);

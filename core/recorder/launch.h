@@ -8,6 +8,12 @@
 
 #include <sys/types.h>
 
+/* An emulator to run the command in. */
+struct launch_emulator {
+    const char *path, *plugin, *program; /* the program is the command's first word, as a file */
+    int fd;                              /* which it inherits */
+};
+
 struct launch {
     pid_t pid;
     int go;     /* write end of the pipe that the child waits on; -1 afterwards */
@@ -16,9 +22,10 @@ struct launch {
 
 /*
  * Fork a child that waits for launch_go.  'java' itself gets -agentpath; any other command gets it by way of
- * JAVA_TOOL_OPTIONS.  Returns 0, or -1 with *err set.
+ * JAVA_TOOL_OPTIONS.  emulator: NULL, or to run it in.  Returns 0, or -1 with *err set.
  */
-int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options, struct err *err);
+int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,
+                const struct launch_emulator *emulator, struct err *err);
 
 /* Let it run its command.  Returns 0, or -1 with *err set when it cannot be run. */
 int launch_go(struct launch *launch, const char *command, struct err *err);

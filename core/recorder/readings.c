@@ -1,4 +1,4 @@
-#include "core/recorder/readings.h"
+#include "core/recorder/readings_own.h"
 
 #include "core/base/ticks.h"
 #include "core/counters/kernel_rings.h"
@@ -81,7 +81,8 @@ static bool is_active(const struct readings *readings)
 
 static void release(struct readings_handed *handed, const struct counter_layout *layout)
 {
-    for (uint32_t g = 0; handed->outside.n_slots > 0 && g < layout->n_groups; g++)
+    bool is_open = handed->outside.n_slots > 0 && handed->outside.simulated.slot == NULL;
+    for (uint32_t g = 0; is_open && g < layout->n_groups; g++)
         ioctl(handed->outside.fds[layout->first[g]], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
     counters_outside_close(&handed->outside);
 }
@@ -104,18 +105,6 @@ void readings_close(struct readings *readings)
 
 /* ---- what threads hand over ---- */
 
-/* Reading anything else could wait for ever. */
-static bool is_event(int fd)
-{
-    char path[32], target[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(path, target, sizeof target - 1);
-    if (n < 0)
-        return false;
-    target[n] = '\0';
-    return strcmp(target, "anon_inode:[perf_event]") == 0;
-}
-
 void readings_hand_over(struct readings *readings, const char *packet, const int *fds, size_t n_fds)
 {
     int tid = 0;
@@ -123,7 +112,7 @@ void readings_hand_over(struct readings *readings, const char *packet, const int
     bool good = is_active(readings) && sscanf(packet, "counters %d %u", &tid, &ring) == 2 &&
                 ring < readings->session->n_rings && n_fds == readings->plan.layout->n_groups;
     for (size_t i = 0; i < n_fds; i++)
-        good = good && is_event(fds[i]);
+        good = good && readings_is_event(fds[i]);
     for (size_t i = 0; i < n_fds && !good; i++)
         close(fds[i]);
     if (!good)
@@ -139,6 +128,8 @@ static struct counters_outside *handed_of(struct readings *readings, const struc
 {
     if (thread->ring < 0)
         return NULL;
+    if (readings->plan.simulated != NULL)
+        return readings_simulated_probes(readings, thread);
     struct readings_handed *handed = &readings->handed[thread->ring];
     bool is_his =
         handed->outside.n_slots > 0 && handed->tid == session_ring(readings->session, (uint32_t)thread->ring)->tid;
@@ -267,6 +258,7 @@ void readings_take(struct readings *readings, uint64_t now_ns)
     uint64_t start_ns = 0;
     if (!is_active(readings))
         return;
+    readings->first_ticks = readings->first_ticks == 0 ? ticks_now() : readings->first_ticks;
     earn(readings, now_ns);
     for (uint32_t n = 0; n < readings->n_all; n++) {
         if (!readings->is_last && (readings->credit_ns <= 0 || readings->credit_x1000 <= 0))
@@ -299,12 +291,21 @@ static void refuse(struct readings *readings, struct reading_thread *mine, const
     miss(readings, why);
 }
 
+/* The simulator has counted it from its beginning. */
+static void keep_start(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
+{
+    const uint64_t none[COUNTERS_COLUMNS_MAX] = { 0 };
+    bool is_known = thread->info.start_ticks != TRACE_UNKNOWN;
+    if (readings->plan.simulated != NULL)
+        keep(readings, thread, mine, is_known ? thread->info.start_ticks : readings->first_ticks, none);
+}
+
 static void begin(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
 {
     struct counters_failure failure;
-    if (counters_outside_open(&mine->own, readings->plan.layout, thread->info.tid, &failure) < 0) {
-        mine->state = READING_DONE;
-        if (failure.error != ESRCH)
+    if (readings_open_own(readings, &mine->own, thread->info.tid, &failure) < 0) {
+        mine->state = failure.error == EAGAIN ? mine->state : READING_DONE;
+        if (failure.error != ESRCH && failure.error != EAGAIN)
             refuse(readings, mine, strerror(failure.error));
         return;
     }
@@ -315,7 +316,8 @@ static void begin(struct readings *readings, struct recorder_thread *thread, str
             refuse(readings, mine, "too few file descriptors (ulimit -n)");
             return;
         }
-    read_thread(readings, thread, mine, &mine->own); /* where the series begins */
+    keep_start(readings, thread, mine);
+    read_thread(readings, thread, mine, &mine->own); /* where the series begins, if not there */
 }
 
 static void end(struct reading_thread *mine, enum reading_state state)
@@ -329,6 +331,8 @@ static void end(struct reading_thread *mine, enum reading_state state)
 static void end_with_thread(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
 {
     uint64_t values[COUNTERS_COLUMNS_MAX];
+    if (mine->state == READING_NEW && readings->plan.simulated != NULL)
+        begin(readings, thread, mine);
     if (mine->state == READING_OWN && counters_outside_read(&mine->own, readings->plan.layout, values))
         keep(readings, thread, mine, thread->info.end_ticks, values);
     end(mine, READING_DONE);

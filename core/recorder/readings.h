@@ -19,6 +19,7 @@ enum readings_series { READINGS_OWN = 0, READINGS_PROBES = 1, READINGS_OWN_AGAIN
 struct readings_plan {
     const struct counter_layout *layout; /* n_groups 0: nothing is read; borrowed */
     bool without_probes;                 /* probes do not read the counters: threads with a ring are counted, too */
+    struct sim_slots *simulated;         /* the layout's events are: here they are counted; borrowed, or NULL */
 };
 
 struct reading_thread;
@@ -44,6 +45,7 @@ struct readings {
     uint32_t next;                        /* the thread whose turn it is */
     int64_t credit_ns, credit_x1000;      /* CPU time, and readings times 1000, that may be spent */
     uint64_t round_ns;                    /* when the latest round was */
+    uint64_t first_ticks;                 /* when the first one was; 0: not yet */
     int highest_fd;                       /* own events take no descriptor above it */
     bool is_last;                         /* from now on: read all that is open, whatever it costs */
     uint64_t n_read, n_dropped, spent_ns; /* in all; dropped: a record came in between */

@@ -417,6 +417,7 @@ static void close_all(struct recorder *r)
     hits_free(&r->hits);
     pauses_close(&r->pauses);
     readings_close(&r->readings);
+    simulation_close(&r->simulation);
     drain_free(&r->drain);
     link_free(&r->link);
     session_close(&r->session);

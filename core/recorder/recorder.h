@@ -12,6 +12,7 @@
 #include "core/counters/events.h"
 #include "core/recorder/hits.h"
 #include "core/recorder/link.h"
+#include "core/sim/sim_model.h"
 #include "core/trace/trace.h"
 
 #include <stdbool.h>
@@ -38,7 +39,8 @@ struct recorder_plan {
     const struct counter_set *events;    /* NULL: none */
     const struct counter_layout *layout; /* how those share the counters that are counted by hardware; NULL: none is */
     enum recorder_read read;
-    const char *read_reason; /* why, if the user did not say so himself; or NULL */
+    const char *read_reason;          /* why, if the user did not say so himself; or NULL */
+    const struct sim_model *simulate; /* run the command in an emulator that simulates this processor; NULL: no */
     uint32_t min_bytecodes;
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;

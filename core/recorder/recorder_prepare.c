@@ -1,5 +1,6 @@
 #include "core/recorder/recorder_state.h"
 
+#include "core/agent/emulated.h"
 #include "core/counters/hit_cost.h"
 #include "core/jvm/attach.h"
 #include "core/jvm/metaspace.h"
@@ -148,7 +149,7 @@ static int open_session(struct recorder *r, struct err *err)
                                  .n_counters =
                                      r->plan->read == RECORDER_READ_NONE ? 0 : counter_layout_columns(r->layout),
                                  .config = facts_config(r->plan, &r->arena) };
-    struct readings_plan readings = { r->layout, r->plan->read == RECORDER_READ_NONE };
+    struct readings_plan readings = { r->layout, r->plan->read == RECORDER_READ_NONE, r->simulation.slots };
     if (plan.config == NULL)
         return err_set(err, "out of memory");
     if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
@@ -280,6 +281,16 @@ static int attach(struct recorder *r, struct err *err)
     return 0;
 }
 
+static int fork_command(struct recorder *r, struct err *err)
+{
+    const struct simulation *s = &r->simulation;
+    const struct launch_emulator emulator = { s->emulator, s->plugin, s->program, s->fd };
+    char options[GUEST_PATH_BYTES + sizeof EMULATED_PREFIX];
+    bool is_simulated = s->slots != NULL;
+    snprintf(options, sizeof options, "%s%s", is_simulated ? EMULATED_PREFIX : "", r->session.socket_path);
+    return launch_fork(&r->child, r->plan->argv, r->plan->agent, options, is_simulated ? &emulator : NULL, err);
+}
+
 static const struct counter_layout no_events;
 
 int recorder_prepare(struct recorder *r, struct err *err)
@@ -291,11 +302,13 @@ int recorder_prepare(struct recorder *r, struct err *err)
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
     if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)
         return -1;
+    if (plan->simulate != NULL && simulation_open(&r->simulation, plan->simulate, plan->argv[0], plan->agent, err) < 0)
+        return -1;
     if (check_output(plan->output, err) < 0 || open_signals(r, err) < 0 || open_session(r, err) < 0)
         return -1;
     r->drain.pid = plan->pid;
     r->drain.inner_pid = plan->pid != 0 ? r->process.inner_pid : 0;
-    if (plan->pid == 0 && launch_fork(&r->child, plan->argv, plan->agent, r->session.socket_path, err) < 0)
+    if (plan->pid == 0 && fork_command(r, err) < 0)
         return -1;
     r->pidfd = (int)syscall(SYS_pidfd_open, plan->pid != 0 ? plan->pid : r->child.pid, 0);
     open_kernel(r);

@@ -12,6 +12,7 @@
 #include "core/recorder/pauses.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
+#include "core/recorder/simulation.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -30,6 +31,7 @@ struct recorder {
     struct hits hits;
     struct pauses pauses;
     struct readings readings;
+    struct simulation simulation;
     struct trace_writer *writer;
     struct clock_point first, latest;
     pid_t target; /* the JVM; 0 until it is known */

@@ -23,6 +23,8 @@
 struct sim_slot {
     _Atomic int32_t tid;       /* of the thread; 0: nobody's yet */
     _Atomic uint32_t is_ended; /* the thread has ended: its counts stay as they are */
+    /* The agent asks, for its own work: nothing is counted, and caches and predictors stay as they are. */
+    _Atomic uint32_t is_paused;
     uint64_t counts[SIM_N_COUNTS];
     uint64_t base[SIM_N_COUNTS]; /* the counts when the agent began to read them */
 } __attribute__((aligned(64)));

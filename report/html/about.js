@@ -6,6 +6,8 @@ const infoWords = {
     os: "System",
     cpu: "CPU",
     "jvm.version": "JVM",
+    simulated: "Simulated processor",
+    "simulated.model": "its model",
     "jvm.pid": "Process",
     clock: "Clock of the probes",
     "recording.mode": "Recording",

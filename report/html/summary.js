@@ -21,7 +21,12 @@ function drawHead() {
     document.title = name + " \u2013 mmprof";
     byId("title").textContent = name;
     byId("command").textContent = command;
-    byId("subtitle").textContent = [info.started, info["jvm.version"], info.host, info.cpu]
+    byId("subtitle").textContent = [
+        info.started,
+        info["jvm.version"],
+        info.host,
+        info.simulated ? "simulated: " + info.simulated : info.cpu,
+    ]
         .filter(Boolean)
         .join(" \u00b7 ");
 }

@@ -9,10 +9,10 @@ core/base
 core/trace      core/base
 core/sim        core/base
 core/plugin     core/base core/sim
-core/counters   core/base core/trace
+core/counters   core/base core/trace core/sim
 core/jvm        core/base core/trace core/counters
 core/agent      core/base core/trace core/counters
-core/recorder   core/base core/trace core/counters core/jvm core/agent
+core/recorder   core/base core/trace core/sim core/counters core/jvm core/agent
 symbolize       core/base core/trace core/counters core/jvm core/recorder
 phases          core/base core/trace core/counters core/jvm core/recorder symbolize
 report          core/base core/trace core/counters core/jvm core/recorder symbolize phases

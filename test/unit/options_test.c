@@ -7,23 +7,26 @@
 static struct err err;
 
 static double seconds, step;
+static const char *model;
 static bool flag;
 
 static const struct options_row rows[] = { { 'd', "duration", "SECONDS", OPTION_SECONDS, &seconds, "how long" },
                                            { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &step, "what when" },
+                                           { 0, "simulate", "MODEL", OPTION_MAYBE_TEXT, &model, "on what" },
                                            { 0, "all", NULL, OPTION_FLAG, &flag, "all of it" },
                                            { 0 } };
 
 /* How many words are options; -1: refused. */
 static int parse(const char *first, const char *second)
 {
-    char words[3][32] = { "command" };
+    static char words[3][32] = { "command" }; /* texts are borrowed from them */
     char *argv[] = { words[0], words[1], words[2], NULL };
     int n = -1, argc = second == NULL ? 2 : 3;
     snprintf(words[1], sizeof words[1], "%s", first);
     snprintf(words[2], sizeof words[2], "%s", second == NULL ? "" : second);
     seconds = step = -1;
     flag = false;
+    model = NULL;
     return options_parse(rows, argc, argv, &n, &err) < 0 ? -1 : n - 1;
 }
 
@@ -47,7 +50,9 @@ static void test_maybe(void)
     CHECK("a bad one is refused",
           parse("--timeline=fast", NULL) < 0 && strstr(err.text, "bad value 'fast' of option --timeline") != NULL);
     CHECK("so is an empty one", parse("--timeline=", NULL) < 0);
-    CHECK("without the option nothing is set", parse("--all", NULL) == 1 && step < 0);
+    CHECK("without the option nothing is set", parse("--all", NULL) == 1 && step < 0 && model == NULL);
+    CHECK("a text that may be left out is empty then", parse("--simulate", "x") == 1 && strcmp(model, "") == 0);
+    CHECK("it stands after '=', too", parse("--simulate=x", NULL) == 1 && strcmp(model, "x") == 0);
 }
 
 static void test_help(void)

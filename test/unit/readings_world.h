@@ -59,7 +59,7 @@ static inline bool open_world(struct world *w, uint32_t n_groups, bool without_p
     memset(w, 0, sizeof *w);
     w->layout = make_layout(n_groups);
     plan.n_counters = without_probes ? 0 : counter_layout_columns(&w->layout);
-    struct readings_plan readings = { &w->layout, without_probes };
+    struct readings_plan readings = { &w->layout, without_probes, NULL };
     struct trace_counter counters[COUNTERS_COLUMNS_MAX];
     size_t n = counter_layout_columns(&w->layout);
     for (size_t i = 0; i < n; i++)

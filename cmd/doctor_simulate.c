@@ -1,0 +1,65 @@
+#include "cmd/doctor.h"
+
+#include "core/recorder/simulation.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* Does a command succeed?  The first bytes of what it prints are in text. */
+static bool succeeds(char *const *argv, char *text, size_t n)
+{
+    posix_spawn_file_actions_t actions;
+    int out[2], status = -1;
+    pid_t pid;
+    text[0] = '\0';
+    if (pipe2(out, O_CLOEXEC) < 0)
+        return false;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDERR_FILENO);
+    int rc = posix_spawn(&pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(out[1]);
+    if (rc == 0) {
+        ssize_t got = read(out[0], text, n - 1);
+        text[got < 0 ? 0 : got] = '\0';
+    }
+    close(out[0]);
+    return rc == 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* The plugin, as an option of the emulator; its path is as the agent's. */
+static void name_plugin(const struct doctor *doctor, char *option, size_t n)
+{
+    const char *slash = strrchr(doctor->agent, '/');
+    snprintf(option, n, "%.*slibmmprof-sim.so,model=" SIM_MODEL_DEFAULT,
+             slash == NULL ? 0 : (int)(slash + 1 - doctor->agent), doctor->agent);
+}
+
+/* It is tried: there are builds of QEMU without plugins. */
+enum doctor_level doctor_simulate(struct doctor *doctor, struct err *said)
+{
+    char emulator[PATH_MAX], option[PATH_MAX + 64], version[256], text[256];
+    if (simulation_find_emulator(emulator, sizeof emulator, said) < 0)
+        return doctor->n_counters > 0 ? DOCTOR_SILENT : DOCTOR_LIMIT;
+    name_plugin(doctor, option, sizeof option);
+    char *const ask[] = { emulator, (char[]){ "--version" }, NULL };
+    char *const attempt[] = { emulator, (char[]){ "-plugin" }, option, (char[]){ "/bin/true" }, NULL };
+    succeeds(ask, version, sizeof version);
+    version[strcspn(version, "(\n")] = '\0';
+    if (!succeeds(attempt, text, sizeof text)) {
+        err_set(said, "%s does not run mmprof's plugin: %.*s", emulator, (int)strcspn(text, "\n"), text);
+        err_next(said, "install a build of QEMU 6.0 to 8.2 with plugins: on Debian 12, 'apt-get install qemu-user'");
+        return DOCTOR_LIMIT;
+    }
+    err_set(said, "%s runs programs on a simulated processor (record --simulate); those that they start it does not",
+            version[0] == '\0' ? emulator : version);
+    return DOCTOR_OK;
+}

@@ -1,0 +1,47 @@
+#include "core/agent/emulated.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+/*
+ * QEMU 7.2 begins a signal handler with a stack that is not aligned to 16 bytes (x86-64), and does enforce the
+ * alignment of movaps: HotSpot's handler for SIGSEGV then dies itself, and with it each JVM that throws a
+ * StackOverflowError, or a NullPointerException by an implicit check.
+ */
+#if defined(__x86_64__)
+
+#define N_SIGNALS 65
+
+typedef void handler_fn(int signal, siginfo_t *info, void *context);
+
+static handler_fn *_Atomic handlers[N_SIGNALS];
+
+__attribute__((force_align_arg_pointer)) static void aligned(int signal, siginfo_t *info, void *context)
+{
+    handler_fn *handler = signal > 0 && signal < N_SIGNALS ? atomic_load(&handlers[signal]) : NULL;
+    if (handler != NULL)
+        handler(signal, info, context);
+}
+
+void emulated_align_handlers(void)
+{
+    for (int signal = 1; signal < N_SIGNALS; signal++) {
+        struct sigaction action;
+        if (sigaction(signal, NULL, &action) < 0 || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN ||
+            action.sa_sigaction == aligned)
+            continue;
+        /* One that takes the number only finds it in the same register. */
+        atomic_store(&handlers[signal], action.sa_sigaction);
+        action.sa_sigaction = aligned;
+        sigaction(signal, &action, NULL);
+    }
+}
+
+#else
+
+void emulated_align_handlers(void)
+{
+}
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * The names of simulated events.  In traces and tables they are "simulated::cycles" and so on.
+ */
+#ifndef CORE_COUNTERS_SIMULATED_EVENTS_H
+#define CORE_COUNTERS_SIMULATED_EVENTS_H
+
+#include "core/base/arena.h"
+#include "core/counters/events.h"
+
+#define SIMULATED_PREFIX "simulated::"
+
+/* Names without the prefix; name NULL ends the table. */
+struct simulated_event {
+    const char *name, *description;
+    uint64_t set; /* as in simulated.h */
+    bool is_default;
+};
+extern const struct simulated_event simulated_events[];
+
+/*
+ * The events of a list separated by commas, with or without the prefix; task-clock, page-faults and context-switches,
+ * too, which are not simulated.  NULL: the default ones.  Their layout is one group.  Returns 0, or -1 with *err set.
+ */
+int simulated_choose(const char *list, struct arena *arena, struct counter_set *set, struct counter_layout *layout,
+                     struct err *err);
+
+#endif

@@ -1,0 +1,123 @@
+#include "core/recorder/simulation.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define EMULATOR "qemu-x86_64"
+#else
+#define EMULATOR "qemu-aarch64"
+#endif
+
+#define PLUGIN_LIBRARY "libmmprof-sim.so"
+
+/* As execvp finds it. */
+static bool find_on_path(const char *name, char *path, size_t n)
+{
+    const char *place = getenv("PATH");
+    if (strchr(name, '/') != NULL)
+        return (size_t)snprintf(path, n, "%s", name) < n && access(path, X_OK) == 0;
+    while (place != NULL && *place != '\0') {
+        size_t length = strcspn(place, ":");
+        if ((size_t)snprintf(path, n, "%.*s/%s", (int)length, place, name) < n && access(path, X_OK) == 0)
+            return true;
+        place += length + (place[length] == ':');
+    }
+    return false;
+}
+
+int simulation_find_emulator(char *path, size_t n, struct err *err)
+{
+    if (find_on_path(EMULATOR, path, n))
+        return 0;
+    err_set(err, "the simulation needs " EMULATOR ", which is not installed");
+    return err_next(err, "install QEMU 6.0 or later with plugins: on Debian 12, 'apt-get install qemu-user'");
+}
+
+static int find_program(const char *command, char *path, size_t n, struct err *err)
+{
+    char magic[4] = "";
+    if (!find_on_path(command, path, n)) {
+        err_set(err, "cannot run '%s': %s", command, strerror(ENOENT));
+        return err_next(err, "give the command as you would type it, behind '--'");
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_elf = fd >= 0 && read(fd, magic, 4) == 4 && memcmp(magic, "\177ELF", 4) == 0;
+    if (fd >= 0)
+        close(fd);
+    if (is_elf)
+        return 0;
+    err_set(err, "'%s' is a script, and the emulator runs one binary: what a script starts would not be simulated",
+            path);
+    return err_next(err, "give the java program itself and its arguments, behind '--'");
+}
+
+/* QEMU separates arguments by commas, and takes two for one. */
+static int name_plugin(struct simulation *simulation, const char *agent, struct err *err)
+{
+    char path[PATH_MAX];
+    const char *slash = strrchr(agent, '/');
+    int length = slash == NULL ? 0 : (int)(slash + 1 - agent);
+    if ((size_t)snprintf(path, sizeof path, "%.*s" PLUGIN_LIBRARY, length, agent) >= sizeof path ||
+        access(path, R_OK) < 0) {
+        err_set(err, "cannot find '" PLUGIN_LIBRARY "' beside '%s'", agent);
+        return err_next(err, "run 'make' or 'make install' again");
+    }
+    size_t n = 0;
+    for (const char *c = path; *c != '\0' && n + 32 < sizeof simulation->plugin; c++) {
+        simulation->plugin[n++] = *c;
+        if (*c == ',')
+            simulation->plugin[n++] = ',';
+    }
+    snprintf(simulation->plugin + n, sizeof simulation->plugin - n, ",fd=%d", simulation->fd);
+    return 0;
+}
+
+static int make_slots(struct simulation *simulation, const struct sim_model *model, struct err *err)
+{
+    simulation->n_bytes = sim_slots_bytes(SIM_SLOTS_MAX);
+    simulation->fd = memfd_create("mmprof-simulated", MFD_CLOEXEC);
+    void *at = MAP_FAILED;
+    if (simulation->fd >= 0 && ftruncate(simulation->fd, (off_t)simulation->n_bytes) == 0)
+        at = mmap(NULL, simulation->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, simulation->fd, 0);
+    if (at == MAP_FAILED) {
+        err_set(err, "cannot make memory for simulated counters: %s", strerror(errno));
+        if (simulation->fd >= 0)
+            close(simulation->fd);
+        return -1;
+    }
+    simulation->slots = at;
+    simulation->slots->magic = SIM_SLOTS_MAGIC;
+    simulation->slots->n_slots = SIM_SLOTS_MAX;
+    simulation->slots->model = *model;
+    return 0;
+}
+
+int simulation_open(struct simulation *simulation, const struct sim_model *model, const char *command,
+                    const char *agent, struct err *err)
+{
+    *simulation = (struct simulation){ .fd = -1 };
+    if (simulation_find_emulator(simulation->emulator, sizeof simulation->emulator, err) < 0 ||
+        find_program(command, simulation->program, sizeof simulation->program, err) < 0 ||
+        make_slots(simulation, model, err) < 0)
+        return -1;
+    if (name_plugin(simulation, agent, err) == 0)
+        return 0;
+    simulation_close(simulation);
+    return -1;
+}
+
+void simulation_close(struct simulation *simulation)
+{
+    if (simulation->slots == NULL)
+        return;
+    munmap(simulation->slots, simulation->n_bytes);
+    close(simulation->fd);
+    simulation->slots = NULL;
+}

@@ -1,0 +1,34 @@
+/*
+ * A command that runs in an emulator, whose plugin simulates the processor: where the emulator is, and the memory in
+ * which the plugin counts.
+ */
+#ifndef CORE_RECORDER_SIMULATION_H
+#define CORE_RECORDER_SIMULATION_H
+
+#include "core/base/err.h"
+#include "core/sim/sim_slots.h"
+
+#include <limits.h>
+
+struct simulation {
+    struct sim_slots *slots; /* mapped; NULL: there is no simulation */
+    size_t n_bytes;
+    int fd; /* of that memory; the emulator inherits it */
+    char emulator[PATH_MAX], program[PATH_MAX];
+    char plugin[2 * PATH_MAX]; /* the emulator's option: the library and its arguments */
+};
+
+/* The emulator for this machine's programs, "qemu-x86_64", on the PATH.  Returns 0, or -1 with *err set. */
+int simulation_find_emulator(char *path, size_t n, struct err *err);
+
+/*
+ * Prepare it for a command, whose program has to be a binary of this machine; agent: the path of the agent's library,
+ * beside which the plugin's is.  Returns 0, or -1 with *err set and nothing open.
+ */
+int simulation_open(struct simulation *simulation, const struct sim_model *model, const char *command,
+                    const char *agent, struct err *err);
+
+/* Does nothing when not open (zeroed). */
+void simulation_close(struct simulation *simulation);
+
+#endif

@@ -1,0 +1,92 @@
+#!/bin/bash
+# What simulation costs programs:   make bench-simulate [WORKLOADS=DIR]
+#
+# CPU time of each program against its time without anything: in QEMU alone, in QEMU with mmprof's plugin (the model
+# zen4), and in valgrind's cachegrind with caches and branches, which has no TLBs and runs threads one at a time.  The
+# median of BENCH_RUNS (3) runs without anything and in QEMU, one run in cachegrind.  BENCH_ONLY="NAME ..." takes only
+# these programs; BENCH_CACHEGRIND=no leaves cachegrind out.
+#
+# DIR/commands is as for overhead.sh: a name, blanks, and a command 'exec java ...'.
+#
+# The table goes to standard output, what is run to standard error.
+. "$(dirname "$0")/../lib.sh"
+cd "$root" || exit 1
+
+runs=${BENCH_RUNS:-3}
+jdk=${JDK:-$(first_jdk)}
+directory=${WORKLOADS:-$SCRATCH}
+timed=$build/test/tools/timed
+qemu=$(command -v "qemu-$(uname -m)")
+plugin=$build/libmmprof-sim.so
+
+# OpenJDK runs in valgrind with these only: it writes code, and reads registers of threads that it stopped.
+cachegrind="valgrind --tool=cachegrind --cache-sim=yes --branch-sim=yes --smc-check=all-non-file
+--vex-iropt-register-updates=allregs-at-each-insn --cachegrind-out-file=/dev/null --log-file=/dev/null"
+
+fail() {
+    echo "bench-simulate: $1" >&2
+    exit 1
+}
+
+[ -n "$qemu" ] || fail "qemu-$(uname -m) is not installed; 'make deps' installs it"
+
+# Without WORKLOADS: about a second each.
+own_commands() {
+    local java="exec $jdk/bin/java -XX:+UseSerialGC -Xmx512m -cp $classes"
+    cat << END
+sort        $java micro.Locality 60000 40000
+thesis      $java micro.Thesis 500 1
+osr         $java micro.Osr
+exceptions  $java micro.Exceptions
+threads     $java micro.Threads
+walks       $java target.Walks 100
+accessors   $java bench.Accessors 2 1
+javac       $java -Xmx1g demo.JavacDemo $jdk/lib/src.zip 1 java.net.http
+END
+}
+
+[ -n "${WORKLOADS-}" ] || own_commands > "$SCRATCH/commands"
+[ -r "$directory/commands" ] || fail "there is no '$directory/commands'"
+
+# cpu_seconds COMMAND BEFORE...: of one run, or '-': 'BEFORE... PROGRAM ARGUMENT...' for 'exec PROGRAM ARGUMENT...'.
+cpu_seconds() {
+    local command=$1 before
+    shift
+    before="$*"
+    rm -f "$SCRATCH/took"
+    (cd "$directory" && "$timed" "$SCRATCH/took" sh -c "exec $before ${command#exec }") \
+        > "$SCRATCH/out" 2> "$SCRATCH/errors" < /dev/null || { echo -; return; }
+    awk '{ printf "%.2f\n", $5 + $7 }' "$SCRATCH/took"
+}
+
+# median_of N COMMAND BEFORE...
+median_of() {
+    local n=$1 i
+    shift
+    for ((i = 0; i < n; i++)); do
+        cpu_seconds "$@"
+    done | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+ratio() {
+    awk -v a="$1" -v b="$2" 'BEGIN { if (a == "-" || b == "-" || b == 0) print "-"; else printf "%.1f\n", a / b }'
+}
+
+printf '%-12s %9s %8s %10s %12s\n' program 'alone (s)' QEMU simulated cachegrind
+while read -r name command; do
+    [[ -n $name && $name != '#'* ]] || continue
+    [ -z "${BENCH_ONLY-}" ] || [[ " $BENCH_ONLY " == *" $name "* ]] || continue
+    echo "  $name" >&2
+    java=${command#exec }
+    java=$(command -v "${java%% *}")
+    in_qemu="exec $java ${command#exec * }"
+    alone=$(median_of "$runs" "$command")
+    plain=$(median_of "$runs" "$in_qemu" "$qemu")
+    full=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4")
+    grind=-
+    # shellcheck disable=SC2086 # words
+    [ "${BENCH_CACHEGRIND-}" = no ] || ! command -v valgrind > "$SCRATCH/which" ||
+        grind=$(cpu_seconds "$in_qemu" $cachegrind)
+    printf '%-12s %9s %8s %10s %12s\n' "$name" "$alone" "$(ratio "$plain" "$alone")" "$(ratio "$full" "$alone")" \
+        "$(ratio "$grind" "$alone")"
+done < "$directory/commands"

@@ -1,0 +1,105 @@
+#!/bin/bash
+# mmprof record --simulate: loops whose misses are known, on a simulated processor; the same again; what is refused.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+
+jdk=$(first_jdk)
+[ -n "$jdk" ] || skip_all "there is no JDK 17 or 25"
+
+# refused WHAT NEXT ARGUMENT...: a recording ends with an error, and a next step.
+refused() {
+    local what=$1 next=$2
+    shift 2
+    "$mmprof" record -o "$SCRATCH/refused.dat" "$@" > "$SCRATCH/said" 2>&1
+    is "refused: $what" "$?, $(grep -c "next: .*$next" "$SCRATCH/said")" "1, 1"
+}
+
+refused "a JVM that runs already" "mmprof record --simulate -- java" --simulate -p $$
+refused "a live recording" "mmprof profile --simulate" --simulate --live -- "$jdk/bin/java" -version
+refused "a way to read hardware counters" "leave them away" --simulate --read syscall -- "$jdk/bin/java" -version
+refused "a model that is not known" "mmprof list --models" --simulate=zen0 -- "$jdk/bin/java" -version
+refused "an event that is not simulated" "mmprof list --models" --simulate -e stalls -- "$jdk/bin/java" -version
+
+machine=$(uname -m)
+command -v "qemu-$machine" > "$SCRATCH/which" || {
+    refused "a machine without the emulator" "apt-get install qemu-user" --simulate -- "$jdk/bin/java" -version
+    skip "programs run simulated" "qemu-user is not installed; 'make deps' installs it"
+    done_testing
+}
+printf '#!/bin/sh\nexec "%s/bin/java" "$@"\n' "$jdk" > "$SCRATCH/script"
+chmod +x "$SCRATCH/script"
+refused "a script" "give the java program itself" --simulate -- "$SCRATCH/script" -version
+
+# record NAME [OPTION...]: one round of target.Walks, interpreted.
+record() {
+    local name=$1
+    shift
+    "$mmprof" record -q --simulate "$@" --min-bytecodes 0 --include target/Walks --exclude target/Walks.down \
+        -o "$SCRATCH/$name.dat" -- \
+        "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx256m -cp "$classes" target.Walks > "$SCRATCH/$name.said" 2>&1
+    is "$name: the program ends as it should: stack overflows and null pointers, too" \
+        "$?, $(cat "$SCRATCH/$name.said")" "0, 0 10 500"
+    "$mmprof" report --all --csv "$SCRATCH/$name.dat" > "$SCRATCH/$name.csv" 2> "$SCRATCH/errors"
+}
+
+# count NAME METHOD EVENT: of the method, in the CSV file.
+count() {
+    tr -d '\r' < "$SCRATCH/$1.csv" | awk -F , -v label="Walks.$2" -v key="simulated::$3" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i; next }
+        $2 == label { printf "%d\n", $c }'
+}
+
+# between CLAIM NUMBER LEAST MOST
+between() {
+    if [ -n "$2" ] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then
+        ok "$1: $2"
+    else
+        not_ok "$1" "is: $2" "expected: $3 to $4"
+    fi
+}
+
+record first
+between "an array of 131,072 lines, walked, misses L1 once a line" "$(count first walk L1-dcache-misses)" 131072 132400
+between "and L2, which does not hold it" "$(count first walk L2-data-misses)" 131072 132400
+between "and the TLBs once a page" "$(count first walk dTLB-misses)" 2040 2250
+between "65,536 lines, jumped about in, miss 99 of 100 times (512 lines in L1)" \
+    "$(count first jump L1-dcache-misses)" 64000 66200
+between "and three times of four in L2 (16,384 lines), but for what walk left there" \
+    "$(count first jump L2-data-misses)" 47000 66200
+between "4 KB, read again and again, miss no more than their lines and some of the interpreter's" \
+    "$(count first stay L1-dcache-misses)" 0 700
+between "but execute instructions" "$(count first stay instructions)" 5000000 20000000
+
+# 3.5 MB of records; an interpreted call writes to 20 pages of the stack (HotSpot looks whether they are there), which
+# L1 does not hold at once, but L2 does.
+between "20,000 calls with probes in them leave nothing in L2 of what the probes write" \
+    "$(count first calls L2-data-misses)" 0 2000
+
+record second
+for method in walk jump stay; do
+    one=$(count first $method instructions)
+    between "$method: the same instructions once more" "$(count second $method instructions)" \
+        $((one - one / 100000)) $((one + one / 100000))
+    one=$(count first $method L1-dcache-misses)
+    between "$method: about the same misses" "$(count second $method L1-dcache-misses)" $((one - one / 100 - 100)) \
+        $((one + one / 100 + 100))
+done
+
+# ---- another model, events by name; where it is said that all this is simulated ----
+
+printf 'like javana\nl2.size 2M # twice\n' > "$SCRATCH/mine.model"
+record mine "--simulate=$SCRATCH/mine.model" -e instructions,L1-load-misses,L2-load-misses
+between "a model of one's own: twice as many lines of 32 bytes" "$(count mine walk L1-load-misses)" 262144 264800
+between "and lines of 128 bytes in L2" "$(count mine walk L2-load-misses)" 65536 66300
+
+"$mmprof" report "$SCRATCH/mine.dat" > "$SCRATCH/table" 2>&1
+matches "the table says that it is simulated, and the model" "$(cat "$SCRATCH/table")" \
+    '^machine  simulated: mine\.model$'
+matches "and that times are the emulator's" "$(cat "$SCRATCH/table")" '^note: .*times are those of the emulator'
+"$mmprof" report --json "$SCRATCH/mine.dat" > "$SCRATCH/json" 2>&1
+matches "the JSON file does" "$(cat "$SCRATCH/json")" '"simulated":[[:space:]]*"mine\.model"'
+matches "the CSV file does, in each event's name" "$(head -n 1 "$SCRATCH/mine.csv")" 'simulated::L1-load-misses'
+"$mmprof" report --html "$SCRATCH/page.html" "$SCRATCH/mine.dat" > "$SCRATCH/said" 2>&1
+matches "the page does" "$(grep -c '"simulated": *"mine.model"' "$SCRATCH/page.html")" '^[1-9]'
+
+done_testing
