@@ -89,7 +89,7 @@ refused "three traces without a side" 'next: name several traces as --before A B
 refused "one against two" 'or at least two on each' --before before1.dat --after after1.dat after2.dat
 refused "a limit that is none" "next: name a metric" --fail-on 'time=5%' before1.dat after1.dat
 refused "a metric that is none" "next: they have time, share, calls, time/call" \
-    --fail-on 'cpi>5%' before1.dat after1.dat
+    --fail-on 'colour>5%' before1.dat after1.dat
 refused "a trace that is none" 'gone\.dat' before1.dat gone.dat
 
 done_testing

@@ -57,7 +57,8 @@ done
 
 # A class whose hot loop is under way keeps its code: the JVM would interpret the loop until it ends.
 looks_at_loop() {
-    "$mmprof" record --live -p "$jvm" -d 3 --min-bytecodes 0 -o "$SCRATCH/loop.dat" > "$SCRATCH/out" 2>&1
+    "$mmprof" record --live -p "$jvm" -d $((3 * ${MMPROF_SLOW:-1})) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \
+        > "$SCRATCH/out" 2>&1
     "$mmprof" dump "$SCRATCH/loop.dat" > "$SCRATCH/loop"
     grep ' enter  micro/LongLoop\.' "$SCRATCH/loop" >> "$SCRATCH/changed"
     grep -q ' classes got no probes: a loop of theirs was under way' "$SCRATCH/out" &&
