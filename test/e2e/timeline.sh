@@ -6,7 +6,7 @@ needs_command report
 
 jdk=$(first_jdk)
 "$mmprof" record -q --include target/Cpu -o "$SCRATCH/cpu.dat" -- \
-    "$jdk/bin/java" -Xmx32m -cp "$classes" target.Cpu 2 > "$SCRATCH/out" 2>&1
+    "$jdk/bin/java" -XX:+UseG1GC -Xmx32m -cp "$classes" target.Cpu 2 > "$SCRATCH/out" 2>&1
 is "a program that collects garbage is recorded" $? 0
 cd "$SCRATCH" || exit 1
 
