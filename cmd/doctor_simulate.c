@@ -54,6 +54,8 @@ enum doctor_level doctor_simulate(struct doctor *doctor, struct err *said)
     char *const attempt[] = { emulator, (char[]){ "-plugin" }, option, (char[]){ "/bin/true" }, NULL };
     succeeds(ask, version, sizeof version);
     version[strcspn(version, "(\n")] = '\0';
+    for (size_t n = strlen(version); n > 0 && version[n - 1] == ' '; n--)
+        version[n - 1] = '\0';
     if (!succeeds(attempt, text, sizeof text)) {
         err_set(said, "%s does not run mmprof's plugin: %.*s", emulator, (int)strcspn(text, "\n"), text);
         err_next(said, "install a build of QEMU 6.0 to 8.2 with plugins: on Debian 12, 'apt-get install qemu-user'");
