@@ -6,24 +6,31 @@ export MACHINE_RUN_S=800
 in_machine -smp 1 -icount shift=1
 
 trace=$SCRATCH/live.dat
-stop=$SCRATCH/stop
-java -Xmx256m -cp "$classes" pmu.KnownWork 0 "$stop" > "$SCRATCH/said" 2>&1 &
-jvm=$!
-test_pids+=("$jvm")
-wait_for 60 grep -qx READY "$SCRATCH/said"
+start_busy "$(first_jdk)"
+jvm=$pid
 
 "$mmprof" record --live -e cycles,instructions -p "$jvm" -d 20 -o "$trace" > "$SCRATCH/out" 2>&1
 is "a live recording reads counters" "$?$(grep -c 'not counted\|cannot' "$SCRATCH/out")" 00
 csv "$trace" > "$SCRATCH/csv"
-for method in steps1 steps3 fill; do
-    between "it has found KnownWork.$method" "$(column_of "$SCRATCH/csv" "KnownWork.$method" calls)" 100 1000000
-    known_cpi "whose CPI is 2" "$(column_of "$SCRATCH/csv" "KnownWork.$method" cpi)" 2
-done
-"$mmprof" top --count 12 -e cycles,instructions -p "$jvm" > "$SCRATCH/top" 2> "$SCRATCH/errors"
-matches "top shows it, too: $(tail -n 1 "$SCRATCH/errors")" "$(cat "$SCRATCH/top")" 'KnownWork\.steps3 .* 2\.00'
+# The phases of the program's own class: how many, and the least and largest CPI.
+read -r n low high < <(awk -F, '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+    $1 == "phase" && $2 ~ /^Busy\./ && $at["cpi"] > 0 {
+        cpi = $at["cpi"] + 0
+        low = n == 0 || cpi < low ? cpi : low
+        high = cpi > high ? cpi : high
+        n++
+    }
+    END { print n + 0, low + 0, high + 0 }' "$SCRATCH/csv")
+between "it has found phases by itself" "$n" 1 100
+between "whose CPI is 2" "$low" 1.999 2.001
+between "all of them" "$high" 1.999 2.001
+known_cpi "so is that of all" "$(awk -F, '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == "total" { print $at["cpi"] }' "$SCRATCH/csv")" 2
 
-touch "$stop"
-wait "$jvm"
-is "the program ends as without mmprof" "$?$(grep -c '^ROUNDS [0-9]' "$SCRATCH/said")" 01
+"$mmprof" top --count 12 -e cycles,instructions -p "$jvm" > "$SCRATCH/top" 2> "$SCRATCH/errors"
+matches "top shows it, too: $(tail -n 1 "$SCRATCH/errors")" "$(cat "$SCRATCH/top")" 'Busy| 2\.00 .*Busy'
+matches "with the CPI" "$(grep Busy "$SCRATCH/top")" ' 2\.00'
+stop_busy "$jvm" "the program's results and output are those without mmprof"
 
 done_testing
