@@ -48,11 +48,14 @@ static inline size_t sim_slots_bytes(uint32_t n_slots)
     return sizeof(struct sim_slots) + n_slots * sizeof(struct sim_slot);
 }
 
-/* The latest thread's of this id, or NULL. */
+/*
+ * The latest thread's of this id, or NULL.  The emulated program may write what it likes into the numbers: never beyond
+ * SIM_SLOTS_MAX.
+ */
 static inline struct sim_slot *sim_slots_find(struct sim_slots *slots, int32_t tid)
 {
-    uint32_t n = atomic_load(&slots->n_used);
-    for (uint32_t i = n < slots->n_slots ? n : slots->n_slots; i-- > 0;)
+    uint32_t n = atomic_load(&slots->n_used), room = slots->n_slots < SIM_SLOTS_MAX ? slots->n_slots : SIM_SLOTS_MAX;
+    for (uint32_t i = n < room ? n : room; i-- > 0;)
         if (atomic_load(&slots->slots[i].tid) == tid)
             return &slots->slots[i];
     return NULL;

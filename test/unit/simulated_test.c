@@ -76,6 +76,9 @@ static void test_reading(void)
     CHECK_NUMBER("an event is a sum of counts", columns[2], 7);
     CHECK_NUMBER("a count", columns[1], 200);
     CHECK_NUMBER("or the sum of all costs", columns[0], 100 + 70);
+    atomic_store(&slots->n_used, UINT32_MAX);
+    CHECK("more used slots than there are, which somebody wrote there, are not looked at",
+          !simulated_find(slots, 18, &thread) && simulated_find(slots, 17, &thread));
     thread.slot->base[SIM_INSTRUCTIONS] = 150;
     counters_outside_simulated(&outside, &layout, &thread, true);
     CHECK("read as the probes read them", counters_outside_read(&outside, &layout, columns));
