@@ -113,16 +113,33 @@ static inline uint64_t sim_cycles(const struct sim_costs *cost, const volatile u
            100;
 }
 
-/* The accesses below, where they are no hit in the way used last of their set, in the page used last. */
+/* The accesses below, where they are no hit in the way used last of their set, in one of the pages used last. */
 void sim_machine_data(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, bool is_store);
 void sim_machine_code(struct sim_machine *machine, uint64_t first_line, uint64_t last_line);
+
+/*
+ * Is it the page used last, or the one before, which most accesses alternate between?  Then it is the latest of its TLB
+ * now.
+ */
+static inline bool sim_machine_page(struct sim_machine *machine, uint64_t page)
+{
+    if (page == machine->data_page)
+        return true;
+    uint64_t *set = sim_cache_set(&machine->dtlb.first, page), latest = set[0];
+    if (machine->dtlb.first.n_ways < 2 || set[1] >> 1 != page)
+        return false;
+    set[0] = set[1];
+    set[1] = latest;
+    machine->data_page = page;
+    return true;
+}
 
 /* One load or store of n_bytes (1 or more). */
 static inline void sim_machine_load(struct sim_machine *machine, uint64_t address, uint32_t n_bytes)
 {
     uint64_t end = address + n_bytes - 1, line = address >> machine->l1d.line_bits;
     if (sim_cache_set(&machine->l1d, line)[0] >> 1 == line && end >> machine->l1d.line_bits == line &&
-        address >> machine->page_bits == machine->data_page)
+        sim_machine_page(machine, address >> machine->page_bits))
         machine->counts[SIM_L1D_LOADS]++;
     else
         sim_machine_data(machine, address, n_bytes, false);
@@ -132,8 +149,8 @@ static inline void sim_machine_store(struct sim_machine *machine, uint64_t addre
 {
     uint64_t end = address + n_bytes - 1, line = address >> machine->l1d.line_bits;
     uint64_t *set = sim_cache_set(&machine->l1d, line);
-    if (set[0] >> 1 == line && end >> machine->l1d.line_bits == line &&
-        address >> machine->page_bits == machine->data_page && machine->is_plain) {
+    if (set[0] >> 1 == line && end >> machine->l1d.line_bits == line && machine->is_plain &&
+        sim_machine_page(machine, address >> machine->page_bits)) {
         set[0] |= 1;
         machine->counts[SIM_L1D_STORES]++;
     } else {
