@@ -39,7 +39,6 @@ thesis      $java micro.Thesis 500 1
 osr         $java micro.Osr
 exceptions  $java micro.Exceptions
 threads     $java micro.Threads
-walks       $java target.Walks 100
 accessors   $java bench.Accessors 2 1
 javac       $java -Xmx1g demo.JavacDemo $jdk/lib/src.zip 1 java.net.http
 END
