@@ -56,7 +56,9 @@ static int show(struct top *top, struct live_session *session, struct err *err)
 /* Plain tables begin when there is something to see; the screen shows what goes on. */
 static bool is_worth_showing(struct top *top, const struct live_session *session)
 {
-    if (top->is_screen || live_stage(session->live) == LIVE_WATCHING || top->n_shown > 0)
+    if (top->is_screen || top->n_shown > 0)
+        return true;
+    if (live_stage(session->live) == LIVE_WATCHING && live_has_calls(session->live))
         return true;
     return session->status.monotonic_ns - top->first_ns > SETTLE_NS;
 }

@@ -175,6 +175,17 @@ void live_figures(struct live *live, const struct live_method *method, struct li
     live_net(live, (size_t)(method - live->methods), figures);
 }
 
+bool live_has_calls(const struct live *live)
+{
+    for (size_t i = 0; i < live->n_methods; i++) {
+        struct live_account figures;
+        live_net(live, i, &figures);
+        if (live->methods[i].state == LIVE_ARMED && figures.calls > 0)
+            return true;
+    }
+    return false;
+}
+
 /* ---- on and off ---- */
 
 static void cancel(struct live_ids *list, uint32_t id)

@@ -198,6 +198,9 @@ void live_cost(const struct live *live, struct live_cost *cost);
 /* A method's figures up to the last round: calls in recovery and those of the compiler's warming up left out. */
 void live_figures(struct live *live, const struct live_method *method, struct live_account *figures);
 
+/* Has a method that is measured been called? */
+bool live_has_calls(const struct live *live);
+
 /* "armed", "disarmed", "tried", "removed" */
 const char *live_state_name(enum live_state state);
 

@@ -2,6 +2,7 @@
 
 #include "core/agent/busy.h"
 #include "core/agent/virtual.h"
+#include "core/agent/vm_structs.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -18,6 +19,8 @@
 #define MAX_PUT_OFF_NS    (200 * NS_PER_MS)
 #define FRAMES_OF_A_STOP  8 /* stopping and starting a thread takes as long as walking so many */
 #define SAMPLES_OF_A_LOOP 2 /* as many as a candidate needs */
+#define PARTS_OF_A_LOOP   32
+#define CALLS_OF_A_LOOP   50
 #define BUFFER_BYTES      ((size_t)1 << 20)
 #define END_BYTES         ((size_t)256) /* kept for the end's entry */
 #define STACK_ENTRY_BYTES (64 + (size_t)5 * SAMPLES_MAX_FRAMES)
@@ -126,13 +129,19 @@ static void note_loop(const struct sampler *s, struct sample_thread *thread, uin
     uint32_t i = n;
     while (i > 0 && s->frames[i - 1].is_small)
         i--;
-    if (i == 0 || !s->frames[i - 1].has_loop || thread->n_loops == SAMPLE_LOOPS)
+    if (i == 0 || !s->frames[i - 1].has_loop)
         return;
-    for (uint32_t k = 0; k < thread->n_loops; k++)
-        if (thread->loops[k].at == i - 1 && thread->loops[k].method == s->frames[i - 1].method)
-            return;
-    thread->loops[thread->n_loops++] =
-        (struct sample_loop){ i - 1, s->frames[i - 1].method, s->stack[n - i].method, s->frames[i - 1].class_key };
+    const struct sample_frame *frame = &s->frames[i - 1];
+    uint32_t k = 0;
+    while (k < thread->n_loops && (thread->loops[k].at != i - 1 || thread->loops[k].method != frame->method))
+        k++;
+    if (k == SAMPLE_LOOPS)
+        return;
+    if (k == thread->n_loops)
+        thread->loops[thread->n_loops++] = (struct sample_loop){
+            i - 1, frame->method, 0, frame->code_bytes, s->stack[n - i].method, frame->class_key
+        };
+    thread->loops[k].n_samples++;
 }
 
 static int remember(struct sampler *s, struct sample_thread *thread, uint32_t n)
@@ -344,12 +353,24 @@ static int sample(struct sampler *s, struct err *err)
     return flush(s) < 0 ? err_set(err, "the samples' log is full") : 0;
 }
 
-/* Loops that were never left may be one call that goes on: its class had better not be changed now. */
+/* It runs hot: slowed down ten to fifty times, it would be felt. */
+static bool is_hot(const struct sample_thread *thread, const struct sample_loop *loop)
+{
+    return loop->n_samples >= SAMPLES_OF_A_LOOP && loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP;
+}
+
+/* It may be one call that goes on: it was never left, and has not been called so often that it ends soon. */
+static bool is_under_way(const struct sample_thread *thread, const struct sample_loop *loop)
+{
+    return loop->at < thread->n_trunk && thread->frames != NULL && thread->frames[loop->at].method == loop->method &&
+           vm_structs_calls(loop->id, loop->code_bytes) < CALLS_OF_A_LOOP;
+}
+
+/* Such a loop's class had better not be changed now. */
 static void tell_loops(const struct sample_thread *thread)
 {
-    for (uint32_t i = 0; i < thread->n_loops && thread->n_samples >= SAMPLES_OF_A_LOOP; i++)
-        if (thread->loops[i].at < thread->n_trunk && thread->frames != NULL &&
-            thread->frames[thread->loops[i].at].method == thread->loops[i].method)
+    for (uint32_t i = 0; i < thread->n_loops; i++)
+        if (is_hot(thread, &thread->loops[i]) && is_under_way(thread, &thread->loops[i]))
             busy_note(thread->loops[i].id, thread->loops[i].class_key);
 }
 

@@ -14,6 +14,7 @@ struct sample_frame {
     uint32_t method;
     bool has_loop, is_straight; /* as far as its code is known */
     bool is_small;              /* straight, and so small that the JIT compiler inlines it */
+    uint32_t code_bytes;        /* 0: not known */
     uint64_t class_key;         /* the hash of its class' name */
     jlocation location;
 };
@@ -39,6 +40,8 @@ void sample_methods_free(struct sample_methods *methods);
 /* A frame in whose loop a thread was seen. */
 struct sample_loop {
     uint32_t at, method; /* its place from outside, its number */
+    uint32_t n_samples;
+    uint32_t code_bytes;
     jmethodID id;
     uint64_t class_key;
 };

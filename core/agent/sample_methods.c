@@ -82,6 +82,7 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, bool with_code,
         if (with_code && !native && is_wanted(jvmti, class_ref, &method))
             method.flags |= SAMPLE_IS_WANTED;
     }
+    frame->code_bytes = method.code_bytes;
     frame->has_loop = method.code_bytes > 0 && (method.flags & SAMPLE_HAS_LOOP) != 0;
     frame->is_straight = method.code_bytes > 0 && (method.flags & SAMPLE_HAS_LOOP) == 0;
     frame->is_small = frame->is_straight && method.code_bytes <= INLINED_BYTES;

@@ -1,6 +1,6 @@
 /*
- * By which compiler code was made: read from HotSpot's own structures, whose layout libjvm.so exports for its debugger
- * (gHotSpotVMStructs; SA §3.1).  JVMTI does not tell it.
+ * By which compiler code was made, and how often a method was called: read from HotSpot's own structures, whose layout
+ * libjvm.so exports for its debugger (gHotSpotVMStructs; SA §3.1).  JVMTI does not tell it.
  *
  * Everything is read by process_vm_readv on this very process: an address that is none makes the answer unknown, and
  * not a crash.  Code is found as the JVM does it: a heap's segment map has, for each segment of it, how many segments
@@ -9,6 +9,7 @@
 #include "core/agent/vm_structs.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -21,12 +22,14 @@
 
 /* Where fields are. */
 static struct {
-    bool is_known, was_tried;
+    bool knows_code, knows_calls;
     uint64_t heaps;                                 /* the address of a pointer to the list of heaps */
     uint64_t list_length, list_data;                /* offsets in the list */
     uint64_t heap_memory, heap_segments, heap_log2; /* in a heap */
     uint64_t space_low, space_high;                 /* in a VirtualSpace */
     uint64_t block_bytes, level;                    /* of a block's header; in an nmethod */
+    uint64_t constant, counters;                    /* in a Method */
+    uint64_t code_size, calls, count;               /* in a ConstMethod, in MethodCounters, in its counter */
 } at;
 
 static bool get(uint64_t address, void *value, size_t n)
@@ -147,11 +150,20 @@ static void find_all(void)
         { "VirtualSpace", "_high_boundary", &at.space_high, false, false },
         { "nmethod", "_comp_level", &at.level, false, false },
     };
-    at.was_tried = true;
+    struct wanted of_calls[] = {
+        { "Method", "_constMethod", &at.constant, false, false },
+        { "Method", "_method_counters", &at.counters, false, false },
+        { "ConstMethod", "_code_size", &at.code_size, false, false },
+        { "MethodCounters", "_invocation_counter", &at.calls, false, false },
+        { "InvocationCounter", "_counter", &at.count, false, false },
+    };
     if (library == NULL)
         return;
-    at.is_known = open_table(library, &table) && find_fields(&table, wanted, sizeof wanted / sizeof *wanted) &&
-                  find_size(library, "HeapBlock", &at.block_bytes);
+    if (open_table(library, &table)) {
+        at.knows_code = find_fields(&table, wanted, sizeof wanted / sizeof *wanted) &&
+                        find_size(library, "HeapBlock", &at.block_bytes);
+        at.knows_calls = find_fields(&table, of_calls, sizeof of_calls / sizeof *of_calls);
+    }
     dlclose(library);
 }
 
@@ -177,13 +189,21 @@ static void read_heaps(void)
 {
     uint64_t list, data, heap;
     int32_t n = 0;
-    if (!at.is_known || !get_u64(at.heaps, &list) || !get(list + at.list_length, &n, sizeof n) ||
+    if (!at.knows_code || !get_u64(at.heaps, &list) || !get(list + at.list_length, &n, sizeof n) ||
         !get_u64(list + at.list_data, &data))
         return;
     for (int32_t i = 0; i < n && i < HEAPS_MAX; i++)
         if (get_u64(data + 8 * (uint64_t)i, &heap) && read_heap(heap, &heaps[n_heaps]))
             n_heaps++;
 }
+
+static void know(void)
+{
+    find_all();
+    read_heaps();
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Where the block with an address begins; 0: it is not known. */
 static uint64_t find_block(const struct heap *heap, uint64_t address)
@@ -204,10 +224,7 @@ uint32_t vm_structs_tier(const void *code)
 {
     uint64_t address = (uint64_t)(uintptr_t)code;
     uint8_t level = 0;
-    if (!at.was_tried) {
-        find_all();
-        read_heaps();
-    }
+    pthread_once(&once, know);
     for (int32_t i = 0; i < n_heaps; i++) {
         if (address < heaps[i].low || address >= heaps[i].high)
             continue;
@@ -215,4 +232,26 @@ uint32_t vm_structs_tier(const void *code)
         return block != 0 && get(block + at.block_bytes + at.level, &level, 1) && level <= 4 ? level : 0;
     }
     return 0;
+}
+
+/* ---- methods ---- */
+
+/* A jmethodID is the address of a pointer to the method; what it says of its code must be true, else it is none. */
+static bool find_method(const void *id, uint32_t code_bytes, uint64_t *method)
+{
+    uint64_t constant;
+    uint16_t size;
+    return get_u64((uint64_t)(uintptr_t)id, method) && get_u64(*method + at.constant, &constant) &&
+           get(constant + at.code_size, &size, sizeof size) && size == code_bytes;
+}
+
+uint32_t vm_structs_calls(const void *id, uint32_t code_bytes)
+{
+    uint64_t method, counters;
+    uint32_t count = 0;
+    pthread_once(&once, know);
+    if (!at.knows_calls || !find_method(id, code_bytes, &method) || !get_u64(method + at.counters, &counters) ||
+        counters == 0 || !get(counters + at.calls + at.count, &count, sizeof count))
+        return 0;
+    return count >> 1; /* below is a flag: it has overflowed */
 }

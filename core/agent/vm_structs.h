@@ -6,10 +6,15 @@
 
 #include <stdint.h>
 
-/*
- * The tier that made a compiled method's code (1 to 3: C1; 4: C2), which is in use now; 0: not known.  Not for several
- * threads at a time.
- */
+/* The tier that made a compiled method's code (1 to 3: C1; 4: C2), which is in use now; 0: not known. */
 uint32_t vm_structs_tier(const void *code);
+
+/*
+ * How often a method was called before it was compiled by a compiler that does not count calls; 0: not known.
+ *
+ * id          its jmethodID; its class is not unloaded meanwhile
+ * code_bytes  of its bytecode, as JVMTI tells it
+ */
+uint32_t vm_structs_calls(const void *id, uint32_t code_bytes);
 
 #endif

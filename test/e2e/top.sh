@@ -24,7 +24,7 @@ shows() {
 
 # ended FILE: until the command has said its status: a terminal whose input ends before would end it, too.
 ended() {
-    shows "$1" STATUS
+    shows "$1" 'STATUS [0-9]'
 }
 
 # terminal_is_restored CLAIM FILE: both 'stty -g' say the same, and the last screen shown is the usual one.
@@ -68,14 +68,14 @@ else
     screen=$SCRATCH/quit
     { shows "$screen" 'Busy\.round' && printf n && shows "$screen" 'by name; keys' && printf q && ended "$screen"; } |
         in_terminal "$screen" "$mmprof top -p $jvm"
-    matches "q quits" "$(tr -d '\r' < "$screen" | grep -a STATUS)" 'STATUS 0'
+    matches "q quits" "$(tr -d '\r' < "$screen" | grep -a 'STATUS [0-9]')" 'STATUS 0'
     matches "a key sorts" "$(tr -d '\r' < "$screen" | grep -a keys)" '^.*by name; keys'
     terminal_is_restored "after q" "$screen"
     nothing_stays "after q"
 
     screen=$SCRATCH/break
     { shows "$screen" 'Busy\.round' && printf '\003' && ended "$screen"; } | in_terminal "$screen" "$mmprof top -p $jvm"
-    matches "Ctrl-C ends it" "$(tr -d '\r' < "$screen" | grep -a STATUS)" 'STATUS 0'
+    matches "Ctrl-C ends it" "$(tr -d '\r' < "$screen" | grep -a 'STATUS [0-9]')" 'STATUS 0'
     terminal_is_restored "after Ctrl-C" "$screen"
     nothing_stays "after Ctrl-C"
 
