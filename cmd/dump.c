@@ -97,6 +97,15 @@ static void dump_thread(void *context, const struct trace_thread *thread)
     fputc('\n', dump->out);
 }
 
+static void dump_charge(void *context, const struct trace_thread *thread)
+{
+    const struct dump *dump = context;
+    const struct trace_charge *charge = &thread->charge;
+    fprintf(dump->out,
+            "charge  thread %" PRIu32 ": %" PRIu64 " ns of CPU time, %" PRIu64 " ns on CPUs in %" PRIu64 " stays\n",
+            thread->index, charge->charged_ns, charge->stays_ns, charge->n_stays);
+}
+
 /* Main.work(I)V */
 static void put_method(FILE *out, const struct trace_method *method)
 {
@@ -361,8 +370,8 @@ static void put_totals(const struct dump *dump)
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
-    const struct trace_listener listener = { &dump,       dump_info,   dump_clock, dump_counter,
-                                             dump_thread, dump_method, dump_jit,   dump_place };
+    const struct trace_listener listener = { &dump,       dump_info,   dump_clock, dump_counter, dump_thread,
+                                             dump_charge, dump_method, dump_jit,   dump_place };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

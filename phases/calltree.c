@@ -133,6 +133,7 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
         if (b->flow != NULL && flow_kernel(b, t, cpu, wall, &event, err) < 0)
             return -1;
         bool is_fault = event.kind == TRACE_PAGE_FAULT;
+        t->known.n_stays += event.kind == TRACE_CPU_IN;
         if (event.kind == TRACE_COUNTS && apply_reading(b, t, err) < 0)
             return -1;
         if (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED)

@@ -128,6 +128,7 @@ struct calltree_thread {
     uint64_t cpu_ticks, wall_ticks; /* all of it, probe time included */
     uint64_t probe_ticks;           /* of cpu_ticks: the probes' own */
     uint64_t n_lost;                /* calls not recorded */
+    uint64_t n_stays;               /* how often it got a CPU */
 };
 
 /* Further metrics of a node: metrics[node * n_metrics + i]. */

@@ -18,9 +18,9 @@ struct amounts {
     double of[PARTS];
 };
 
-static const char *part_name(size_t part)
+static const char *part_name(const struct parts *parts, size_t part)
 {
-    return part == KERNEL ? "kernel: switches, exit" : vm_part_name((enum vm_part)part);
+    return part == KERNEL ? report_kernel_label(&parts->making.shares) : vm_part_name((enum vm_part)part);
 }
 
 static const char *part_key(size_t part)
@@ -31,8 +31,10 @@ static const char *part_key(size_t part)
 static double time_of(const struct parts *parts, size_t part)
 {
     const struct shares *shares = &parts->making.shares;
-    double probes = part == VM_PART_MMPROF ? (double)shares->probe_ticks : 0;
-    return part == KERNEL ? (double)shares->kernel_ticks : (double)shares->part_ticks[part] + probes;
+    double more = part == VM_PART_MMPROF        ? (double)shares->probe_ticks
+                  : part == VM_PART_APPLICATION ? (double)shares->switch_ticks
+                                                : 0;
+    return part == KERNEL ? (double)shares->kernel_ticks : (double)shares->part_ticks[part] + more;
 }
 
 static bool is_tiny(const struct parts *parts, size_t part)
@@ -72,7 +74,7 @@ static const char *not_counted(const struct parts *parts)
         bool is_unknown = p == VM_PART_APPLICATION && !parts->making.has_readings;
         if (parts->columns[p] == 0 || is_tiny(parts, p) || is_unknown || counted >= 1 - REPORT_SCALED_MAX)
             continue;
-        names = arena_printf(arena, "%s%s%s", names, names[0] == '\0' ? "" : ", ", part_name(p));
+        names = arena_printf(arena, "%s%s%s", names, names[0] == '\0' ? "" : ", ", part_name(parts, p));
     }
     return names;
 }
@@ -131,7 +133,7 @@ static void add_columns(struct parts *parts)
         bool is_there = p == VM_PART_APPLICATION || p == VM_PART_MMPROF ||
                         (p == KERNEL ? parts->making.shares.kernel_ticks > 0 : parts->making.shares.part_is_known[p]);
         if (is_there)
-            parts->columns[p] = table_column(table, part_name(p), part_key(p), TABLE_SHARE);
+            parts->columns[p] = table_column(table, part_name(parts, p), part_key(p), TABLE_SHARE);
     }
 }
 

@@ -153,7 +153,9 @@ static void note_rest(struct making *making)
 static void add_accounted(struct making *making)
 {
     const struct report_source *source = making->source;
+    const struct switches *switches = &making->shares.switches;
     double process_ns = report_process_cpu_ns(source), cpu_ns = report_ns(source, source->tree->cpu_ticks);
+    cpu_ns += switches->are_known ? switches->all_ns : 0;
     if (source->tree->cpu_is_wall || !(process_ns > 0))
         return;
     char process[32], accounted[32];
@@ -163,6 +165,26 @@ static void add_accounted(struct making *making)
     table_fact_number(making->table, "accounted_share", cpu_ns / process_ns,
                       arena_printf(source->arena, "check    %s of the process' CPU time is accounted for: %s of %s",
                                    report_percent(source->arena, cpu_ns / process_ns), accounted, process));
+}
+
+#define SWITCHES_SHARE 0.005
+
+/* What the kernel charges for switches, and how that is known. */
+static void add_switches(const struct making *making)
+{
+    const struct switches *switches = &making->shares.switches;
+    char all[32];
+    if (!switches->are_known || !(switches->all_ns > 0))
+        return;
+    table_format_ns(switches->all_ns, all, sizeof all);
+    bool is_much = switches->all_ns > SWITCHES_SHARE * report_ns(making->source, making->shares.all_ticks);
+    const char *words =
+        arena_printf(making->source->arena,
+                     "switches %s of it for getting and losing CPUs: what the kernel says of each "
+                     "thread, but %s estimated",
+                     all, report_percent(making->source->arena, switches->spread_ns / switches->all_ns));
+    table_fact_number(making->table, "switches_ns", switches->all_ns, is_much ? words : NULL);
+    table_fact_number(making->table, "switches_spread_ns", switches->spread_ns, NULL);
 }
 
 /* Steps of 10 ms are all that the kernel tells, and some of them were taken from nobody of these. */
@@ -295,6 +317,7 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
         return -1;
     report_facts(source, table);
     add_accounted(making);
+    add_switches(making);
     add_stolen(making);
     report_columns(making);
     if (report_phase_rows(making, err) < 0)

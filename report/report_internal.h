@@ -109,7 +109,10 @@ void report_row(struct making *making, const struct values *v, bool after_rule);
 /* The rows of the phases, sorted.  Returns 0, or -1 with *err set: an unknown key, no memory. */
 int report_phase_rows(struct making *making, struct err *err);
 
-/* The application's other code, the parts of the VM, mmprof, the total. */
+/* Of the row of what no thread had. */
+const char *report_kernel_label(const struct shares *shares);
+
+/* The application's other code and switches, the parts of the VM, mmprof, the total. */
 void report_other_rows(struct making *making);
 
 #endif

@@ -136,6 +136,11 @@ int report_phase_rows(struct making *making, struct err *err)
 
 /* ---- the other rows ---- */
 
+const char *report_kernel_label(const struct shares *shares)
+{
+    return shares->switches.are_known ? "kernel: exit, rest" : "kernel: switches, exit";
+}
+
 static void add_outside(struct making *making)
 {
     bool is_cpu = making->source->clock == PHASES_CPU;
@@ -183,10 +188,23 @@ static void add_mmprof(struct making *making)
     report_row(making, &v, false);
 }
 
+static void add_switches(struct making *making)
+{
+    double ticks = (double)making->shares.switch_ticks;
+    struct values v = { .label = "application, switches",
+                        .kind = "switches",
+                        .id = { ROW_OF_TIME, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    if (making->shares.switch_ticks > 0)
+        report_row(making, &v, false);
+}
+
 static void add_kernel(struct making *making)
 {
     double ticks = (double)making->shares.kernel_ticks;
-    struct values v = { .label = "kernel: switches, exit",
+    struct values v = { .label = report_kernel_label(&making->shares),
                         .kind = "kernel",
                         .id = { ROW_OF_TIME, 0 },
                         .time_ticks = ticks,
@@ -213,6 +231,7 @@ static void add_total(struct making *making)
 void report_other_rows(struct making *making)
 {
     add_outside(making);
+    add_switches(making);
     for (enum vm_part part = VM_PART_GC; part < VM_PART_MMPROF; part++)
         add_part(making, part);
     add_mmprof(making);

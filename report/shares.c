@@ -24,9 +24,25 @@ static void add_threads(const struct report_source *source, struct shares *share
 }
 
 /*
- * What the kernel charges to the process besides its threads' stays on the CPUs: the switches themselves (2 to 20 us
- * each, longer while they are recorded), and taking the process down.
+ * The switches themselves, 1 to 4 us each.  The VM's parts are their threads and get theirs; in which phases those of
+ * the application's threads were is not known: they have a row of their own.
  */
+static void add_switches(const struct report_source *source, struct shares *shares)
+{
+    double ns_per_tick = report_ns(source, 1);
+    switches_compute(source, &shares->switches);
+    if (!shares->switches.are_known || source->clock != PHASES_CPU || !(ns_per_tick > 0))
+        return;
+    for (size_t p = 0; p < VM_PARTS; p++) {
+        double ticks = shares->switches.part_ns[p] / ns_per_tick;
+        uint64_t *to = p == VM_PART_APPLICATION ? &shares->switch_ticks : &shares->part_ticks[p];
+        uint64_t before = *to;
+        *to = ticks < -(double)before ? 0 : (uint64_t)((double)before + ticks);
+        shares->all_ticks = shares->all_ticks - before + *to;
+    }
+}
+
+/* What the kernel charges to the process and no thread was seen to have: above all, taking it down. */
 static void add_kernel(const struct report_source *source, struct shares *shares)
 {
     double process_ns = report_process_cpu_ns(source), ns_per_tick = report_ns(source, 1);
@@ -94,6 +110,7 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
         return err_set(err, "out of memory for the shares of %u calling contexts", tree->n_nodes);
     }
     add_threads(source, shares);
+    add_switches(source, shares);
     add_kernel(source, shares);
     shares->outside_ticks = shares->part_ticks[VM_PART_APPLICATION];
     for (uint32_t i = 1; i < tree->n_nodes; i++) {

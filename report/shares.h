@@ -4,20 +4,22 @@
 #ifndef REPORT_SHARES_H
 #define REPORT_SHARES_H
 
-#include "report/source.h"
+#include "report/switches.h"
 
 struct shares {
     uint64_t *self_ticks;              /* by row: the phase's own, and what it calls that is no row; the arena's */
     uint64_t outside_ticks;            /* the application's, in none of the rows */
     uint64_t outside_cpu_ticks;        /* the same on the CPU, less probe time, whatever the clock */
     uint64_t *outside_metrics;         /* the same, of the tree's metrics; the arena's, or NULL */
-    uint64_t part_ticks[VM_PARTS];     /* all of a part's threads, less probe time */
+    uint64_t part_ticks[VM_PARTS];     /* all of a part's threads, less probe time; the VM's: switches, too */
     uint64_t *part_metrics[VM_PARTS];  /* all of a part's threads; NULL where the tree has none; the arena's */
     uint64_t *all_metrics;             /* their sums */
     uint64_t part_cpu_ticks[VM_PARTS]; /* the same on the CPU, less probe time, whatever the clock */
     bool part_is_known[VM_PARTS];      /* it has threads that were measured on this clock */
     uint64_t probe_ticks;
-    uint64_t kernel_ticks; /* the process is charged for them, but no thread had the CPU: switches, the process' end */
+    struct switches switches;
+    uint64_t switch_ticks; /* of the application's threads: charged beyond their stays on CPUs */
+    uint64_t kernel_ticks; /* of the process, but of no thread: its end, and switches where they are not known */
     uint64_t all_ticks;    /* 100 % */
 };
 

@@ -1,5 +1,7 @@
 #include "core/recorder/kernel.h"
 
+#include "core/recorder/charges.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,9 +78,9 @@ static struct recorder_thread *thread_of(struct kernel *kernel, const struct ker
 
 static void note(struct recorder_thread *thread, const struct kernel_event *event, uint64_t ticks)
 {
+    charges_follow(thread, event);
     switch (event->kind) {
     case KERNEL_THREAD_FOUND:
-        thread->found_cpu_ns = event->count;
         threads_set_comm(thread, event->name);
         break;
     case KERNEL_COMM:

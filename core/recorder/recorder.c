@@ -88,6 +88,7 @@ static int write_hits(struct recorder *r, bool is_last, struct err *err)
 static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
     readings_take(&r->readings, clock_ns(CLOCK_MONOTONIC_RAW));
+    charges_take(&r->charges, r->kernel.pid);
     *n_words = drain_snapshot(&r->drain);
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
@@ -348,14 +349,16 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
 {
     uint64_t n_words;
     r->readings.is_last = true;
+    charges_take_all(&r->charges, r->gone ? 0 : r->kernel.pid);
     if (write_round(r, &n_words, err) < 0)
         return -1;
+    charges_finish(&r->charges);
     summary->end = r->gone         ? RECORDER_ENDED_WITH_TARGET
                    : time_is_up(r) ? RECORDER_ENDED_BY_TIME
                                    : RECORDER_ENDED_BY_SIGNAL;
     struct recorder_status status = status_of(r);
     struct facts_cpu cpu = cpu_times(r, &status);
-    if (link_finish(&r->link, &status, err) < 0 ||
+    if (link_finish(&r->link, &status, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 || write_hits(r, true, err) < 0 ||
         hits_write_symbols(&r->hits, r->plan->symbols, r->writer, err) < 0 || write_hits_facts(r, err) < 0 ||
         pauses_write(&r->pauses, r->writer, err) < 0 || facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||

@@ -4,6 +4,7 @@
 #ifndef CORE_RECORDER_RECORDER_STATE_H
 #define CORE_RECORDER_RECORDER_STATE_H
 
+#include "core/recorder/charges.h"
 #include "core/recorder/drain.h"
 #include "core/recorder/hits.h"
 #include "core/recorder/kernel.h"
@@ -28,6 +29,7 @@ struct recorder {
     struct drain drain;
     struct recorder_link link;
     struct kernel kernel;
+    struct charges charges;
     struct hits hits;
     struct pauses pauses;
     struct readings readings;

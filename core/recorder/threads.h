@@ -9,6 +9,16 @@
 #include "core/trace/ring.h"
 #include "core/trace/trace.h"
 
+/* A thread's stays on CPUs, in ns of CLOCK_MONOTONIC_RAW: charges.h. */
+struct thread_stays {
+    bool is_followed;             /* its CPU time at its first event is known */
+    bool is_seen;                 /* so is whether it is on a CPU */
+    bool is_on;                   /* one */
+    uint64_t on_since_ns;         /* or, before it is seen, since its first event */
+    uint64_t ns, n;               /* of those that have ended; how often it got a CPU */
+    uint64_t read_at_ns, read_ns; /* its CPU time was read, but not all events up to then are known; 0: was not */
+};
+
 struct recorder_thread {
     struct trace_thread info; /* name and comm point into this struct */
     char name[RING_NAME_BYTES], comm[16];
@@ -17,7 +27,8 @@ struct recorder_thread {
     bool is_off;           /* the latest that it told was that it lost one */
     bool has_run;          /* and of either since its counters were read */
     int32_t ring;          /* number of its ring, or -1 */
-    uint64_t found_cpu_ns; /* CPU time before the recording; TRACE_UNKNOWN for those that came later */
+    uint64_t found_cpu_ns; /* CPU time before the recording; TRACE_UNKNOWN: not known */
+    struct thread_stays stays;
 };
 
 struct threads {

@@ -80,3 +80,16 @@ size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_
     *last_ticks = before;
     return (size_t)(at - payload);
 }
+
+void encode_header(uint8_t *at, enum chunk_type type, unsigned flags, uint32_t thread, const uint8_t *payload, size_t n)
+{
+    struct sink s = sink_into(at, CHUNK_HEADER_BYTES);
+    sink_u32le(&s, CHUNK_MAGIC);
+    sink_u8(&s, (uint8_t)type);
+    sink_u8(&s, (uint8_t)flags);
+    sink_u16le(&s, 0);
+    sink_u32le(&s, thread);
+    sink_u32le(&s, (uint32_t)n);
+    sink_u32le(&s, checksum(payload, n));
+    sink_u32le(&s, checksum(at, CHUNK_SIGNED_BYTES));
+}

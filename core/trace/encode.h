@@ -28,6 +28,10 @@ struct encoder {
 size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now,
                       uint64_t *last_ticks, uint8_t *payload);
 
+/* The header of a chunk, CHUNK_HEADER_BYTES, with the checksums of its payload of n bytes and of itself. */
+void encode_header(uint8_t *at, enum chunk_type type, unsigned flags, uint32_t thread, const uint8_t *payload,
+                   size_t n);
+
 /*
  * Encode n values as differences to before[], which become the values.  Returns where the next byte goes; with tag and
  * operand it is at most RECORD_MAX_BYTES away.

@@ -313,6 +313,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_METHODS:
     case CHUNK_JIT:
     case CHUNK_PLACES:
+    case CHUNK_CHARGES:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:

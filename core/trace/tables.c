@@ -150,7 +150,7 @@ static enum tables_result take_thread(struct tables *tables, struct cursor *c)
     struct trace_thread *slot = table_make(tables, &tables->threads, (uint32_t)index, sizeof *slot);
     if (slot == NULL)
         return TABLES_NO_MEMORY;
-    struct trace_thread thread = { .index = (uint32_t)index };
+    struct trace_thread thread = { .index = (uint32_t)index, .charge = slot->charge };
     thread.has_ring = cursor_number(c) & THREAD_FLAG_RING;
     thread.tid = (int32_t)cursor_u32le(c);
     thread.start_ticks = cursor_u64le(c);
@@ -163,6 +163,26 @@ static enum tables_result take_thread(struct tables *tables, struct cursor *c)
     *slot = thread;
     if (tables->listener.thread != NULL)
         tables->listener.thread(tables->listener.context, slot);
+    return TABLES_OK;
+}
+
+/* Of a thread, whether it is defined already or not. */
+static enum tables_result take_charge(struct tables *tables, struct cursor *c)
+{
+    uint64_t index = cursor_number(c);
+    struct trace_charge charge = { .is_known = true };
+    charge.charged_ns = cursor_number(c);
+    charge.stays_ns = cursor_number(c);
+    charge.n_stays = cursor_number(c);
+    if (c->bad || index > THREAD_INDEX_MAX)
+        return TABLES_DAMAGED;
+    struct trace_thread *slot = table_make(tables, &tables->threads, (uint32_t)index, sizeof *slot);
+    if (slot == NULL)
+        return TABLES_NO_MEMORY;
+    slot->index = (uint32_t)index;
+    slot->charge = charge;
+    if (tables->listener.charge != NULL)
+        tables->listener.charge(tables->listener.context, slot);
     return TABLES_OK;
 }
 
@@ -228,6 +248,8 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_jit(tables, c);
     case CHUNK_PLACES:
         return take_place(tables, c);
+    case CHUNK_CHARGES:
+        return take_charge(tables, c);
     default:
         return TABLES_DAMAGED;
     }

@@ -38,7 +38,7 @@ void tables_free(struct tables *tables);
 
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
 
-/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT or PLACES chunk. */
+/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES or CHARGES chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
 /* The pointer under a number, or NULL. */

@@ -15,7 +15,7 @@
 #define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
 #define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
 #define PENDING_TARGET   ((size_t)64 * 1024)
-#define N_PENDING        (CHUNK_HITS + 1)
+#define N_PENDING        (CHUNK_CHARGES + 1)
 #define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
 
 _Static_assert(PLACE_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a place has room");
@@ -73,20 +73,6 @@ static int drain(struct trace_writer *writer, struct err *err)
     return 0;
 }
 
-static void put_header(uint8_t *at, enum chunk_type type, unsigned flags, uint32_t thread, const uint8_t *payload,
-                       size_t n)
-{
-    struct sink s = sink_into(at, CHUNK_HEADER_BYTES);
-    sink_u32le(&s, CHUNK_MAGIC);
-    sink_u8(&s, (uint8_t)type);
-    sink_u8(&s, (uint8_t)flags);
-    sink_u16le(&s, 0);
-    sink_u32le(&s, thread);
-    sink_u32le(&s, (uint32_t)n);
-    sink_u32le(&s, checksum(payload, n));
-    sink_u32le(&s, checksum(at, CHUNK_SIGNED_BYTES));
-}
-
 /* Append bytes to the output, however many. */
 static int put_out(struct trace_writer *writer, const uint8_t *bytes, size_t n, struct err *err)
 {
@@ -107,7 +93,7 @@ static int put_chunk(struct trace_writer *writer, enum chunk_type type, const ui
                      struct err *err)
 {
     uint8_t header[CHUNK_HEADER_BYTES];
-    put_header(header, type, type == CHUNK_READINGS ? (unsigned)writer->n_columns : 0, 0, payload, n);
+    encode_header(header, type, type == CHUNK_READINGS ? (unsigned)writer->n_columns : 0, 0, payload, n);
     if (put_out(writer, header, sizeof header, err) < 0)
         return -1;
     return put_out(writer, payload, n, err);
@@ -271,6 +257,16 @@ int trace_write_method(struct trace_writer *writer, const struct trace_method *m
     return finish(writer, CHUNK_METHODS, &s, err);
 }
 
+static int put_charge(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
+{
+    struct sink s = begin(writer, CHUNK_CHARGES);
+    sink_number(&s, thread->index);
+    sink_number(&s, thread->charge.charged_ns);
+    sink_number(&s, thread->charge.stays_ns);
+    sink_number(&s, thread->charge.n_stays);
+    return finish(writer, CHUNK_CHARGES, &s, err);
+}
+
 int trace_write_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
 {
     if (check(writer, err) < 0)
@@ -286,7 +282,9 @@ int trace_write_thread(struct trace_writer *writer, const struct trace_thread *t
     sink_number(&s, thread->n_lost);
     put_text(&s, thread->name);
     put_text(&s, thread->comm);
-    return finish(writer, CHUNK_THREADS, &s, err);
+    if (finish(writer, CHUNK_THREADS, &s, err) < 0)
+        return -1;
+    return thread->charge.is_known ? put_charge(writer, thread, err) : 0;
 }
 
 /* The ticks since the pending event before (at *latest), or a new chunk's first timestamp; a kind and an operand. */
@@ -431,7 +429,7 @@ static size_t put_records(struct trace_writer *writer, uint32_t thread, const ui
     struct encoder *encoder = &writer->encoder;
     uint8_t *header = writer->out + writer->out_used, *payload = header + CHUNK_HEADER_BYTES;
     size_t n = encode_records(encoder, words, &n_words, now, &writer->last_ticks[thread], payload);
-    put_header(header, CHUNK_RECORDS, (unsigned)encoder->n_counters, thread, payload, n);
+    encode_header(header, CHUNK_RECORDS, (unsigned)encoder->n_counters, thread, payload, n);
     writer->out_used += CHUNK_HEADER_BYTES + n;
     writer->n_bytes += CHUNK_HEADER_BYTES + n;
     writer->n_records += n_words / (1 + encoder->n_counters);

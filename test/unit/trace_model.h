@@ -89,6 +89,14 @@ static inline void seen_thread(void *context, const struct trace_thread *thread)
     hash_number(context, thread->n_lost);
 }
 
+static inline void seen_charge(void *context, const struct trace_thread *thread)
+{
+    hash_number(context, thread->index);
+    hash_number(context, thread->charge.charged_ns);
+    hash_number(context, thread->charge.stays_ns);
+    hash_number(context, thread->charge.n_stays);
+}
+
 static inline void seen_method(void *context, const struct trace_method *method)
 {
     hash_number(context, method->id);
@@ -124,6 +132,7 @@ static inline void see_all(struct trace_reader *reader, struct seen *seen, struc
                                        .clock = seen_clock,
                                        .counter = seen_counter,
                                        .thread = seen_thread,
+                                       .charge = seen_charge,
                                        .method = seen_method };
     struct trace_event event;
     trace_listen(reader, &listener);

@@ -1,0 +1,32 @@
+/*
+ * What the kernel charges a thread beyond its stays on CPUs: for getting and losing them, 1 to 4 us each time, which is
+ * in no context switch record; less what a virtual machine's host kept from it.  Each thread's CPU time is read from
+ * /proc now and then, and set against the stays up to the same moment.
+ */
+#ifndef CORE_RECORDER_CHARGES_H
+#define CORE_RECORDER_CHARGES_H
+
+#include "core/counters/kernel_records.h"
+#include "core/recorder/threads.h"
+
+#include <sys/types.h>
+
+struct charges {
+    struct threads *threads; /* borrowed */
+    uint32_t next;           /* the thread whose turn it is */
+    uint64_t read_ns;        /* when the latest one was read, CLOCK_MONOTONIC_RAW */
+};
+
+/* Follow what the kernel's events, in the order of time, tell of a thread. */
+void charges_follow(struct recorder_thread *thread, const struct kernel_event *event);
+
+/* Read at most one thread's CPU time, 100 times a second: that takes 0.1 % of a CPU. */
+void charges_take(struct charges *charges, pid_t pid);
+
+/* At the end, before the last of the kernel's events are taken up: read all threads that have run. */
+void charges_take_all(struct charges *charges, pid_t pid);
+
+/* And after it: what is known of them by now is to be written. */
+void charges_finish(struct charges *charges);
+
+#endif

@@ -1,0 +1,49 @@
+#include "report/switches.h"
+
+#include <string.h>
+
+static double charge_ns(const struct trace_charge *charge)
+{
+    return (double)charge->charged_ns - (double)charge->stays_ns;
+}
+
+static const struct trace_charge *charge_of(const struct report_source *source, uint32_t thread)
+{
+    static const struct trace_charge none;
+    const struct trace_thread *about = trace_thread(source->reader, thread);
+    return about == NULL ? &none : &about->charge;
+}
+
+/* ns for each stay, of all threads that were read; 0 where there are none, or the host kept more. */
+static double mean_ns(const struct report_source *source)
+{
+    double ns = 0, n = 0;
+    for (uint32_t i = 0; i < source->tree->n_threads; i++) {
+        const struct trace_charge *charge = charge_of(source, i);
+        ns += charge->is_known ? charge_ns(charge) : 0;
+        n += charge->is_known ? (double)charge->n_stays : 0;
+    }
+    return n > 0 && ns > 0 ? ns / n : 0;
+}
+
+void switches_compute(const struct report_source *source, struct switches *switches)
+{
+    const struct calltree *tree = source->tree;
+    double mean = mean_ns(source);
+    memset(switches, 0, sizeof *switches);
+    if (tree->cpu_is_wall || tree->n_kernel_lost > 0)
+        return;
+    for (uint32_t i = 0; i < tree->n_threads; i++) {
+        const struct calltree_thread *thread = &tree->threads[i];
+        const struct trace_charge *charge = charge_of(source, i);
+        uint64_t n_read = charge->is_known ? charge->n_stays : 0;
+        double rest_ns = thread->n_stays > n_read ? (double)(thread->n_stays - n_read) * mean : 0;
+        switches->are_known = switches->are_known || charge->is_known;
+        switches->part_ns[thread->part] += (charge->is_known ? charge_ns(charge) : 0) + rest_ns;
+        switches->spread_ns += rest_ns;
+    }
+    for (size_t p = 0; p < VM_PARTS; p++)
+        switches->all_ns += switches->part_ns[p];
+    if (switches->part_ns[VM_PART_APPLICATION] < 0)
+        switches->are_known = false;
+}

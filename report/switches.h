@@ -1,0 +1,23 @@
+/*
+ * What the kernel charges threads beyond their stays on CPUs: mostly for getting and losing them.
+ */
+#ifndef REPORT_SWITCHES_H
+#define REPORT_SWITCHES_H
+
+#include "report/source.h"
+
+struct switches {
+    bool are_known;
+    double part_ns[VM_PARTS]; /* negative: the host of a virtual machine kept more from it */
+    double all_ns;
+    double spread_ns; /* of it: not read of the threads themselves, but what all were charged for a stay on average */
+};
+
+/*
+ * Of the trace's threads.  Not known where the trace has no such readings, has lost some of the kernel's events, or
+ * where the host of a virtual machine kept more from the application than it was charged for switches: then its
+ * threads' stays stand for their CPU time, and those of the VM's threads have to, too.
+ */
+void switches_compute(const struct report_source *source, struct switches *switches);
+
+#endif

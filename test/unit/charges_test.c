@@ -1,0 +1,158 @@
+/*
+ * What the kernel charges threads beyond their stays on CPUs: the recorder's part, and the report's.
+ */
+#include "core/recorder/charges.h"
+
+#include "phases/calltree.h"
+#include "report/shares.h"
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+#define AT_NS(what, ns)                                  \
+    (struct kernel_event)                                \
+    {                                                    \
+        .kind = KERNEL_##what, .tid = 9, .time_ns = (ns) \
+    }
+
+static struct recorder_thread *new_thread(struct threads *threads)
+{
+    threads_init(threads);
+    return threads_add(threads, 9, TRACE_UNKNOWN);
+}
+
+static void follow(struct recorder_thread *thread, const struct kernel_event *events, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        charges_follow(thread, &events[i]);
+}
+
+#define FOLLOW(thread, ...)                                      \
+    follow(thread, (const struct kernel_event[]){ __VA_ARGS__ }, \
+           sizeof(const struct kernel_event[]){ __VA_ARGS__ } / sizeof(struct kernel_event))
+
+/* As if it had been read of /proc at a moment. */
+static void was_read(struct recorder_thread *thread, uint64_t at_ns, uint64_t cpu_ns)
+{
+    thread->stays.read_at_ns = at_ns;
+    thread->stays.read_ns = cpu_ns;
+}
+
+static bool is_charge(const struct recorder_thread *thread, uint64_t charged_ns, uint64_t stays_ns, uint64_t n)
+{
+    const struct trace_charge *charge = &thread->info.charge;
+    return charge->is_known && charge->charged_ns == charged_ns && charge->stays_ns == stays_ns && charge->n_stays == n;
+}
+
+static void test_born(void)
+{
+    struct threads threads;
+    struct charges charges = { .threads = &threads };
+    struct recorder_thread *thread = new_thread(&threads);
+    FOLLOW(thread, AT_NS(THREAD_START, 100), AT_NS(CPU_IN, 110), AT_NS(CPU_OUT, 150));
+    was_read(thread, 160, 45);
+    CHECK("events up to a reading may come after it", !thread->info.charge.is_known);
+    FOLLOW(thread, AT_NS(CPU_IN, 200));
+    CHECK("a later event settles it", is_charge(thread, 45, 40, 1));
+    was_read(thread, 230, 80);
+    FOLLOW(thread, AT_NS(CPU_PREEMPTED, 220), AT_NS(CPU_IN, 225), AT_NS(CPU_OUT, 240));
+    CHECK("a stay counts up to the moment of the reading", is_charge(thread, 80, 40 + 20 + 5, 3));
+    was_read(thread, 250, 99);
+    charges_finish(&charges);
+    CHECK("the end settles the last one, and it is written", is_charge(thread, 99, 40 + 20 + 15, 3) && thread->changed);
+    threads_free(&threads);
+}
+
+static void test_found(void)
+{
+    struct threads threads;
+    struct recorder_thread *thread = new_thread(&threads);
+    struct kernel_event found = AT_NS(THREAD_FOUND, 1000);
+    found.count = 700;
+    FOLLOW(thread, found, AT_NS(PAGE_FAULT, 1005));
+    was_read(thread, 1010, 711);
+    FOLLOW(thread, AT_NS(CPU_OUT, 1020));
+    CHECK("a thread that loses a CPU first had it before", is_charge(thread, 11, 10, 0));
+    FOLLOW(thread, AT_NS(CPU_OUT, 1030), AT_NS(CPU_IN, 1040), AT_NS(CPU_IN, 1050));
+    was_read(thread, 1060, 760);
+    FOLLOW(thread, AT_NS(THREAD_END, 1070));
+    CHECK("an event whose counterpart was lost changes nothing", is_charge(thread, 60, 20 + 20, 2));
+    threads_free(&threads);
+
+    thread = new_thread(&threads);
+    found.count = KERNEL_UNKNOWN;
+    FOLLOW(thread, found, AT_NS(CPU_IN, 1100));
+    was_read(thread, 1110, 5);
+    FOLLOW(thread, AT_NS(CPU_OUT, 1120));
+    CHECK("without its time at the beginning nothing is known", !thread->info.charge.is_known);
+    threads_free(&threads);
+}
+
+static void charge_thread(struct maker *m, uint32_t index, const char *name, struct trace_charge charge)
+{
+    const struct trace_thread thread = { index, 100, false, name, name, TRACE_UNKNOWN, TRACE_UNKNOWN, 0, charge };
+    maker_must(m, trace_write_thread(m->writer, &thread, &m->err));
+}
+
+/* 1 tick is 1 us: main has a CPU for 400 us, the collector for 200, two compilers for 100 each; 900 are charged. */
+static struct shares shares_of(int64_t main_extra_ns, uint64_t n_lost, struct switches *switches)
+{
+    static struct arena arena;
+    struct maker m;
+    struct calltree tree;
+    struct shares shares;
+    uint32_t row_of = 0;
+    maker_open_scaled(&m, "charges.dat", 1000);
+    maker_info(&m, "offcpu", "perf");
+    maker_info(&m, "process.cpu_ns", "900000");
+    charge_thread(&m, 0, "main", (struct trace_charge){ true, (uint64_t)(400000 + main_extra_ns), 400000, 2 });
+    charge_thread(&m, 1, "GC Thread#0", (struct trace_charge){ true, 220000, 200000, 1 });
+    charge_thread(&m, 2, "C1 CompilerThre", (struct trace_charge){ .is_known = false });
+    charge_thread(&m, 3, "C2 CompilerThre", (struct trace_charge){ true, 90000, 100000, 1 });
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_OUT, 0, 200), AT(TRACE_CPU_IN, 1, 200), AT(TRACE_CPU_IN, 0, 300),
+           AT(TRACE_CPU_OUT, 1, 400), AT(TRACE_CPU_IN, 2, 400), AT(TRACE_CPU_OUT, 2, 500), AT(TRACE_CPU_OUT, 0, 500),
+           AT(TRACE_CPU_IN, 3, 600), AT(TRACE_CPU_OUT, 3, 700));
+    if (n_lost > 0)
+        maker_must(&m, trace_write_kernel(
+                           m.writer, &(struct trace_event){ .kind = TRACE_KERNEL_LOST, .ticks = 800, .count = n_lost },
+                           1, &m.err));
+    maker_close(&m, 1000);
+    struct trace_reader *reader = maker_read(&m);
+    maker_must(&m, calltree_build(reader, &(struct calltree_options){ 0 }, &tree, &m.err));
+    const struct report_source source = { "charges.dat", reader, &tree, PHASES_CPU, &arena, NULL };
+    maker_must(&m, shares_compute(&source, &row_of, 0, &shares, &m.err));
+    *switches = shares.switches;
+    calltree_free(&tree);
+    trace_close(reader);
+    arena_free(&arena);
+    return shares;
+}
+
+static void test_shares(void)
+{
+    struct switches switches;
+    struct shares shares = shares_of(30000, 0, &switches);
+    CHECK_NUMBER("the VM's parts are what the kernel charged their threads", shares.part_ticks[VM_PART_GC], 220);
+    CHECK_NUMBER("less, where the host kept more from them", shares.part_ticks[VM_PART_C2], 90);
+    CHECK_NUMBER("a thread that was not read is charged what the others were on average", shares.part_ticks[VM_PART_C1],
+                 110);
+    CHECK("and that is said", switches.spread_ns > 9999 && switches.spread_ns < 10001);
+    CHECK_NUMBER("the application's switches stand apart", shares.switch_ticks, 30);
+    CHECK_NUMBER("its phases keep their time", shares.part_ticks[VM_PART_APPLICATION], 400);
+    CHECK_NUMBER("what is charged to no thread is left", shares.kernel_ticks, 900 - 400 - 30 - 220 - 110 - 90);
+    CHECK_NUMBER("all of it is the process' time", shares.all_ticks, 900);
+
+    shares = shares_of(-30000, 0, &switches);
+    CHECK("where the host kept more from the application than switches took, they are not known",
+          !switches.are_known && shares.switch_ticks == 0 && shares.part_ticks[VM_PART_GC] == 200);
+    CHECK_NUMBER("and stand with the rest of the kernel's", shares.kernel_ticks, 100);
+    shares = shares_of(30000, 1, &switches);
+    CHECK("nor where events of the kernel were lost", !switches.are_known && shares.switch_ticks == 0);
+}
+
+int main(void)
+{
+    test_born();
+    test_found();
+    test_shares();
+    return tap_done();
+}
