@@ -11,20 +11,23 @@ unshare -m -p -f --kill-child sh -c 'mount -t tmpfs none /mnt && mount -t proc n
 # The box is what a container has as its /tmp; boxed_options are for its file system.
 mkdir "$SCRATCH/box" "$SCRATCH/root"
 cat > "$SCRATCH/enter" << 'END'
-# HOW BOX ROOT COMMAND...: becomes the command, in its container.
-how=$1 box=$2 root=$3
-shift 3
+# HOW BOX ROOT MMPROF COMMAND...: becomes the command, in its container, which has not what is in MMPROF.
+how=$1 box=$2 root=$3 built=$4
+shift 4
+hide() { # DIRECTORY
+    [ ! -d "$1" ] || mount -t tmpfs -o ro,noexec none "$1"
+}
 fill() { # OPTIONS: a new file system with what is in the box
     mount -t tmpfs -o "$1" none /mnt && cp -r "$box"/. /mnt && chmod 1777 /mnt
 }
 case $how in
     own-tmp) # as systemd's PrivateTmp: the root directory is ours
-        fill mode=1777 && mount --move /mnt /tmp && mount -t proc none /proc || exit 1
+        fill mode=1777 && mount --move /mnt /tmp && mount -t proc none /proc && hide "$built" || exit 1
         ;;
     own-root | noexec-tmp | nowhere)
         [ $how = own-root ] && options=mode=1777 || options=mode=1777,noexec
         mount --rbind / "$root" && mount -o remount,bind,ro "$root" && mount -t proc none "$root/proc" || exit 1
-        fill $options && mount --move /mnt "$root/tmp" || exit 1
+        fill $options && mount --move /mnt "$root/tmp" && hide "$root$built" || exit 1
         for place in var/tmp dev/shm run; do
             [ -d "$root/$place" ] && [ ! -L "$root/$place" ] || continue
             mount -t tmpfs -o ro,noexec none "$root/$place" || exit 1
@@ -49,7 +52,7 @@ in_container() {
     out=$SCRATCH/container.out
     rm -f "$out"
     start "$out" unshare "${options[@]}" -m -p -f --kill-child bash "$SCRATCH/enter" "$how" "$SCRATCH/box" \
-        "$SCRATCH/root" "$@"
+        "$SCRATCH/root" "$(dirname "$agent")" "$@"
     container=$pid
 }
 
