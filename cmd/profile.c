@@ -2,6 +2,7 @@
  * mmprof profile: one live recording, and the report; or record, select the phases, record these again, report.
  */
 #include "cmd/recording.h"
+#include "cmd/recording_counters.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -97,14 +98,32 @@ static int record_all(struct profile *p, struct recorder_summary *summary, struc
     return recording_run(&first, summary, err);
 }
 
-static int select_phases(struct profile *p, char *trace, struct err *err)
+/* The first pass counts nothing; that the second one does makes each of its calls dearer. */
+static int measure_reads(const struct profile *p, uint64_t *read_cost_ns, struct err *err)
+{
+    struct arena arena = { NULL, 0 };
+    struct recording_counters counters;
+    const struct recording *r = &p->recording;
+    *read_cost_ns = 0;
+    if (r->simulate != NULL)
+        return 0; /* such counters are read for nothing */
+    int rc = recording_choose(r->events, true, r->read, (pid_t)r->pid, false, &arena, &counters, err);
+    if (rc == 0) {
+        double n_at_a_time = strcmp(r->groups, "separate") == 0 ? counters.layout.n_groups : 1;
+        *read_cost_ns = (uint64_t)(recording_read_cost(&counters) / (n_at_a_time > 0 ? n_at_a_time : 1) + 0.5);
+    }
+    arena_free(&arena);
+    return rc;
+}
+
+static int select_phases(struct profile *p, char *trace, uint64_t read_cost_ns, struct err *err)
 {
     char *words[16] = { (char[]){ "phases" }, (char[]){ "--quiet" }, (char[]){ "-o" }, p->phases };
     const struct {
         const char *option;
         double value;
     } thresholds[] = { { "--weight", p->weight }, { "--grain", p->grain }, { "--budget", p->budget } };
-    char texts[3][64];
+    char texts[4][64];
     int n = 4;
     for (size_t i = 0; i < 3; i++) {
         if (thresholds[i].value < 0)
@@ -112,6 +131,8 @@ static int select_phases(struct profile *p, char *trace, struct err *err)
         snprintf(texts[i], sizeof texts[i], "%s=%.17g", thresholds[i].option, thresholds[i].value);
         words[n++] = texts[i];
     }
+    snprintf(texts[3], sizeof texts[3], "--read-cost=%" PRIu64, read_cost_ns);
+    words[n++] = texts[3];
     words[n++] = trace;
     return command_phases(n, words, err);
 }
@@ -143,10 +164,11 @@ static int report(const char *trace, uint32_t n_separate, struct err *err)
 static int run_twice(struct profile *p, struct err *err)
 {
     struct recorder_summary first, second;
-    if (record_all(p, &first, err) < 0)
+    uint64_t read_cost_ns;
+    if (measure_reads(p, &read_cost_ns, err) < 0 || record_all(p, &first, err) < 0)
         return -1;
     step(p, 2, "selecting the phases");
-    if (select_phases(p, p->trace, err) < 0)
+    if (select_phases(p, p->trace, read_cost_ns, err) < 0)
         return -1;
     if (p->recording.command == NULL && first.end == RECORDER_ENDED_WITH_TARGET) {
         fprintf(stderr, "mmprof: the JVM has ended: this is what the first recording says\n");
@@ -183,7 +205,7 @@ static int run_live(struct profile *p, struct err *err)
         return -1;
     if (summary.n_records == 0)
         return refuse_short(&summary, err);
-    if (select_phases(p, p->phases_trace, err) < 0 || report(p->phases_trace, 0, err) < 0)
+    if (select_phases(p, p->phases_trace, 0, err) < 0 || report(p->phases_trace, 0, err) < 0)
         return -1;
     return summary.command_status;
 }

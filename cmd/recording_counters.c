@@ -101,6 +101,16 @@ int recording_choose(const char *list, bool counts, const char *how, pid_t pid, 
     return counters->layout.n_groups == 0 ? 0 : choose_read(index, tells, counters, err);
 }
 
+double recording_read_cost(const struct recording_counters *counters)
+{
+    double user_ns, syscall_ns;
+    if (counters->layout.n_groups == 0 || counters->read == RECORDER_READ_NONE ||
+        selftest_read_ns(&counters->layout, &user_ns, &syscall_ns) < 0)
+        return 0;
+    double each = counters->read == RECORDER_READ_USER ? user_ns : syscall_ns;
+    return each < 0 ? 0 : 2 * each;
+}
+
 void recording_one_group(const struct recording_counters *all, uint32_t g, struct recording_counters *one)
 {
     const struct counter_layout *layout = &all->layout;

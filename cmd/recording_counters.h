@@ -27,6 +27,9 @@ struct recording_counters {
 int recording_choose(const char *list, bool counts, const char *how, pid_t pid, bool tells, struct arena *arena,
                      struct recording_counters *counters, struct err *err);
 
+/* What reading them at a call's entry and exit costs, measured in this process, in ns; 0: not read, or not known. */
+double recording_read_cost(const struct recording_counters *counters);
+
 /* The g-th group alone, and with the first one what is not counted by hardware. */
 void recording_one_group(const struct recording_counters *all, uint32_t g, struct recording_counters *one);
 

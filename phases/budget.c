@@ -2,7 +2,7 @@
 
 struct budget_estimates budget_estimate(const struct budget_base *base, uint64_t n_profiled_calls)
 {
-    struct budget_estimates estimates = { -1, -1 };
+    struct budget_estimates estimates = { .time_ratio = -1, .invocations_ratio = -1 };
     double calls = (double)n_profiled_calls;
     if (base->n_invocations > 0)
         estimates.invocations_ratio = calls / (double)base->n_invocations;
@@ -13,5 +13,5 @@ struct budget_estimates budget_estimate(const struct budget_base *base, uint64_t
 
 bool budget_keeps(const struct budget_estimates *estimates, double limit)
 {
-    return estimates->invocations_ratio <= limit && estimates->time_ratio <= limit;
+    return (estimates->time_ratio >= 0 ? estimates->time_ratio : estimates->invocations_ratio) <= limit;
 }

@@ -16,14 +16,17 @@ struct budget_base {
 
 /* Fractions 0..; negative: not known. */
 struct budget_estimates {
-    double invocations_ratio; /* the thesis': profiled invocations over all invocations */
     double time_ratio;        /* calls times the pair's cost, over total time */
+    double invocations_ratio; /* the thesis': profiled invocations over all invocations */
 };
 
-/* Source: thesis §3.3.1 (the first; it calls it naive: a call's cost does not depend on how many others there are). */
+/* Source: thesis §3.3.1 (the second; it calls it naive: a call's cost does not depend on how many others there are). */
 struct budget_estimates budget_estimate(const struct budget_base *base, uint64_t n_profiled_calls);
 
-/* Whether every estimate that is known is at most limit (a fraction). */
+/*
+ * Whether the estimate in time is at most limit (a fraction); where it is not known, the thesis' stands in.  That one
+ * would leave out half of a program's time where it has few calls: each is many per cent of all.
+ */
 bool budget_keeps(const struct budget_estimates *estimates, double limit);
 
 #endif

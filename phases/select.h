@@ -46,14 +46,14 @@ struct phases_choice {
  *
  * Thresholds that are not given are searched for on a grid: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3 and 8 times a
  * power of ten, from 1e-6 to 0.5.  The search takes, in this order,
- *   1. a pair of thresholds that selects at least one method and keeps both estimates within the budget;
+ *   1. a pair of thresholds that selects at least one method and keeps the budget (budget_keeps);
  *   2. where both thresholds are searched, of these one that selects at most PHASES_MANY methods;
  *   3. of these the one whose methods have the most time of their own (callees not included);
  *   4. of these the one that selects the most methods;
  *   5. of these the one whose methods are called the least (the smaller overhead);
  *   6. of these the lowest weight, then the lowest grain.
- * An estimate that is not known keeps any budget.  If no pair keeps the budget, the least calls decide, then the most
- * methods, and over_budget says so.  A threshold that is given stays as it is, and the other one is searched.
+ * Where neither estimate is known, any budget is kept.  If no pair keeps the budget, the least calls decide, then the
+ * most methods, and over_budget says so.  A threshold that is given stays as it is, and the other one is searched.
  *
  * totals     n_totals methods; borrowed.
  * all_ticks  the program's total time on wish->clock.

@@ -66,20 +66,21 @@ static void add_estimates(const struct phases_report *report, struct table *tabl
 {
     const struct budget_estimates *estimates = &report->choice->estimates;
     struct arena *arena = report->source->arena;
-    if (estimates->invocations_ratio >= 0)
-        table_fact_number(table, "estimate_invocations", estimates->invocations_ratio, NULL);
+    const char *each = report->pair_ns > 0 ? arena_printf(arena, " (at %.3g ns a call)", report->pair_ns) : "";
     if (estimates->time_ratio >= 0)
         table_fact_number(table, "estimate_time", estimates->time_ratio, NULL);
+    if (estimates->invocations_ratio >= 0)
+        table_fact_number(table, "estimate_invocations", estimates->invocations_ratio, NULL);
     table_fact_number(table, "pair_ns", report->pair_ns, NULL);
     table_fact_words(table, NULL, NULL,
-                     arena_printf(arena,
-                                  "overhead %s of all calls (the thesis' estimate), %s of the time (at %.3g ns a call)",
-                                  estimate_words(arena, estimates->invocations_ratio),
-                                  estimate_words(arena, estimates->time_ratio), report->pair_ns));
+                     arena_printf(arena, "overhead %s of the time%s, %s of all calls (the thesis' estimate)",
+                                  estimate_words(arena, estimates->time_ratio), each,
+                                  estimate_words(arena, estimates->invocations_ratio)));
     if (report->choice->over_budget)
         table_note(table, "no thresholds keep within the budget: these cost least; a larger --budget selects more");
     if (estimates->time_ratio < 0)
-        table_note(table, "the trace has no calibrated cost of a probe: the overhead in time is not known");
+        table_note(table, "the trace has no calibrated cost of a probe: the overhead in time is not known, and "
+                          "the thesis' estimate keeps the budget");
 }
 
 static void fill_row(const struct phases_report *report, const struct order *order, const char *label,

@@ -60,14 +60,4 @@ int selftest_read_ns(const struct counter_layout *layout, double *user_ns, doubl
 
 #define SELFTEST_NO_COST (-1.0)
 
-/*
- * What one reading of the layout's groups costs in this process: in user space, and by system call (a read(2) for each
- * group).  SELFTEST_NO_COST stands for one that is not possible.  Takes some milliseconds.
- *
- * Returns 0, or -1 when the groups cannot be opened.
- */
-int selftest_read_ns(const struct counter_layout *layout, double *user_ns, double *syscall_ns);
-
-#define SELFTEST_NO_COST (-1.0)
-
 #endif

@@ -176,12 +176,12 @@ function saySelection() {
         " with " +
             plural(sweep.calls[w][g], "call") +
             ": " +
-            estimate(sweep.of_calls) +
-            " of all calls (the thesis' estimate), " +
             estimate(sweep.of_time) +
             " of the time" +
             (sweep.pair_ns === null ? "" : " at " + formatNs(sweep.pair_ns) + " a call") +
-            ". ",
+            ", " +
+            estimate(sweep.of_calls) +
+            " of all calls (the thesis' estimate). ",
         html(
             "code",
             {},
@@ -218,7 +218,7 @@ function slider(name, thresholds) {
 function sweepTable() {
     const isPower = (t) => Math.abs(Math.log10(t) - Math.round(Math.log10(t))) < 1e-6;
     const at = (list) => list.map((t, i) => [t, i]).filter(([t]) => isPower(t));
-    const estimates = sweep.of_calls[0][0] === null ? sweep.of_time : sweep.of_calls;
+    const estimates = sweep.of_time[0][0] === null ? sweep.of_calls : sweep.of_time;
     return html(
         "div",
         { class: "scroll" },
@@ -346,19 +346,19 @@ function drawSweep() {
         legend.replaceChildren(curveLegend());
         left.replaceChildren(drawPlot(width, sweep.methods, "Number of phases", powerLabel));
         right.replaceChildren(
-            hasCalls
+            hasTime
                 ? drawPlot(
                       width,
-                      sweep.of_calls,
-                      "Estimated overhead, % of all calls",
+                      sweep.of_time,
+                      "Estimated overhead, % of the time",
                       (v) => powerLabel(v * 100),
                       sweep.budget
                   )
-                : hasTime
+                : hasCalls
                   ? drawPlot(
                         width,
-                        sweep.of_time,
-                        "Estimated overhead, % of the time",
+                        sweep.of_calls,
+                        "Estimated overhead, % of all calls",
                         (v) => powerLabel(v * 100),
                         sweep.budget
                     )

@@ -13,6 +13,18 @@ selected() {
         sort | xargs
 }
 
+# Of a program with few calls, those that are most of all calls are within the budget: what they cost in time counts.
+within_budget() {
+    local table
+    table=$("$mmprof" phases -o "$SCRATCH/phases.json" "$SCRATCH/late.dat")
+    matches "JDK $version: with a budget alone, most of the few calls are in phases" "$table" \
+        '^overhead 0\.[0-9e-]+ % of the time .*, [1-9][0-9.]* % of all calls'
+    matches "JDK $version: among them compare's" "$table" '^Thesis\.compare '
+    table=$("$mmprof" phases --read-cost 1000000000 -o "$SCRATCH/phases.json" "$SCRATCH/late.dat")
+    matches "JDK $version: counters that are read for a second a call are over the budget" "$table" \
+        '^note: no thresholds keep within the budget'
+}
+
 # The attached program repeats itself for minutes: its main is never entered or left while it is recorded, and one call
 # is a small part of the whole, so the grain is finer.
 check_jdk() {
@@ -37,6 +49,7 @@ check_jdk() {
     n_out=$(selected "$SCRATCH/late.dat" 0.1%)
     # main was called before: its call is under way.
     is "JDK $version: attached late, it has the same phases" "$n_out" "main readData sortData"
+    within_budget
     stop $pid
 }
 

@@ -49,9 +49,8 @@ matches "the VM's own threads have it, too" "$(cat "$SCRATCH/out")" '^C2 compile
 : > "$SCRATCH/java.out"
 start "$SCRATCH/java.out" "${known[@]}" 0 "$SCRATCH/stop"
 wait_for 60 grep -q READY "$SCRATCH/java.out"
-# With thresholds: of so few calls all but main's are too many for the thesis' estimate of the cost.
-holds "a running program is profiled" "$mmprof" profile -q --two-runs -p "$pid" -d 2 \
-    --weight 5% --grain 0.001% -e cycles,instructions -o "$SCRATCH/late"
+holds "a running program is profiled" "$mmprof" profile -q --two-runs -p "$pid" -d 2 -e cycles,instructions \
+    -o "$SCRATCH/late"
 known_cpi "it takes a cycle per instruction" "$(column "$SCRATCH/late/phases.dat" "KnownWork.loop +" cpi)$(
     column "$SCRATCH/late/phases.dat" KnownWork.loop cpi)" 1
 touch "$SCRATCH/stop"

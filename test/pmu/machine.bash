@@ -14,7 +14,7 @@
 # shellcheck shell=bash
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-machine_version=3 # another one is made anew
+machine_version=4 # another one is made anew
 machine=${XDG_CACHE_HOME:+$XDG_CACHE_HOME/mmprof/}
 machine=${machine:-$build/}pmu-machine-$machine_version
 machine_runtime=bash,dash,coreutils,util-linux,mount,procps,grep,sed,gawk,diffutils,findutils,tar
@@ -108,7 +108,9 @@ machine_disk() {
         tar -C "$at" -xf - || return 1
     machine_tool "$at" javac jdk.compiler/com.sun.tools.javac.Main &&
         machine_tool "$at" javap jdk.jdeps/com.sun.tools.javap.Main &&
-        machine_tool "$at" jimage jdk.jlink/jdk.tools.jimage.Main || return 1
+        machine_tool "$at" jimage jdk.jlink/jdk.tools.jimage.Main &&
+        machine_tool "$at" jar jdk.jartool/sun.tools.jar.Main &&
+        machine_tool "$at" jcmd jdk.jcmd/sun.tools.jcmd.JCmd || return 1
     machine_init > "$at/init"
     chmod 755 "$at/init"
     mkdir -p "$at"/{tmp,run,proc,sys,dev,root}

@@ -86,7 +86,7 @@ static const char without_pmu[] =
 static const char figure[] =
     "trace    t.dat: 1.83 us, 1.83 us of CPU time, 1312 records of 656 calls\n"
     "phases   3 of 10 methods: weight 10 %, grain 5 % (as given, budget 1 %)\n"
-    "overhead 0.457 % of all calls (the thesis' estimate), unknown of the time (at 0 ns a call)\n"
+    "overhead unknown of the time, 0.457 % of all calls (the thesis' estimate)\n"
     "\n"
     "Phase            Total  Per call  Calls  Share (%)    Self\n"
     "----------------------------------------------------------\n"
@@ -94,7 +94,8 @@ static const char figure[] =
     "Sort.sortData  1.30 us   1.30 us      1      71.04  200 ns\n"
     "Sort.readData   300 ns    300 ns      1      16.39  100 ns\n"
     "\n"
-    "note: the trace has no calibrated cost of a probe: the overhead in time is not known\n";
+    "note: the trace has no calibrated cost of a probe: the overhead in time is not known, and the thesis' estimate "
+    "keeps the budget\n";
 
 static const char figure_tree[] =
     "Share (%)     Total      Self          Calls  Method\n"

@@ -78,11 +78,14 @@ static void test_search(void)
     CHECK_TEXT("10 %: one of those with 50 calls, of which only the longer calls fit", chosen(&choice), "0123458");
     choice = choose(-1, -1, 1, 0);
     CHECK_TEXT("100 %: all", chosen(&choice), "0123456789");
-    choice = choose(-1, -1, 1, 1.0);
-    CHECK_TEXT("the predicted time has to keep the budget too: at 1 ns a call all cost 36 %", chosen(&choice),
-               "0123456789");
+    choice = choose(-1, -1, 0.36, 1.0);
+    CHECK_TEXT("where a call's cost is known, the predicted time keeps the budget: at 1 ns all cost 35.8 %",
+               chosen(&choice), "0123456789");
     choice = choose(-1, -1, 0.2, 1.0);
-    CHECK("and it binds where it is the larger one", choice.estimates.time_ratio <= 0.2 && choice.n_calls < 367);
+    CHECK("and it binds", choice.estimates.time_ratio <= 0.2 && choice.n_calls < 367);
+    choice = choose(-1, -1, 0.01, 0.02);
+    CHECK_TEXT("so that methods with most of few calls are phases", chosen(&choice), "0123456789");
+    CHECK("whatever the thesis' estimate says", is_near(choice.estimates.invocations_ratio, 1) && !choice.over_budget);
     choice = choose(0.10, -1, 0.01, 0);
     CHECK_TEXT("a given weight stays, the grain is searched", chosen(&choice), "025");
     CHECK("as given", choice.weight == 0.10 && choice.weight_given && !choice.grain_given);
@@ -99,8 +102,11 @@ static void test_unknown_estimates(void)
     struct phases_wish wish = { PHASES_CPU, -1, -1, 0.01 };
     struct phases_choice choice;
     phases_select(figure, N_FIGURE, 1830, &base, &wish, &arena, &choice, &err);
-    CHECK("only selected methods recorded: the thesis' estimate is not known, the other one decides",
+    CHECK("only selected methods recorded: the thesis' estimate is not known, the one in time decides",
           choice.estimates.invocations_ratio < 0 && choice.estimates.time_ratio <= 0.01 && choice.n_chosen == 6);
+    base.pair_ns = 0;
+    phases_select(figure, N_FIGURE, 1830, &base, &wish, &arena, &choice, &err);
+    CHECK("neither is known: all methods are phases", choice.n_chosen == N_FIGURE && !choice.over_budget);
 }
 
 /* Two hundred methods of a big program: 30 with most of the time of their own, the rest callers and small ones. */
