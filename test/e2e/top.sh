@@ -14,7 +14,8 @@ cd "$SCRATCH/empty" || exit 1
 in_terminal() {
     local file=$1
     shift
-    script -qfec "stty rows 20 cols 100; stty -g; $*; echo STATUS \$?; stty -g" "$file" > /dev/null 2>&1
+    # The shell of it must outlive a Ctrl-C, whichever it is.
+    script -qfec "trap : INT; stty rows 20 cols 100; stty -g; $*; echo STATUS \$?; stty -g" "$file" > /dev/null 2>&1
 }
 
 # shows FILE TEXT: until that is on the screen; then what follows can be typed.
