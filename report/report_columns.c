@@ -140,7 +140,7 @@ static struct table_cell ratio(double numerator, double denominator)
 
 static struct table_cell share(const struct making *making, double ticks)
 {
-    return ticks < 0 ? not_applicable() : table_quotient(ticks, (double)making->shares.all_ticks);
+    return ticks == REPORT_NO_TICKS ? not_applicable() : table_quotient(ticks, (double)making->shares.all_ticks);
 }
 
 /* A rate, and in text how far it may be off. */
@@ -289,8 +289,8 @@ static void fill_row(struct making *making, const struct values *v, struct table
     cells[at->off_cpu] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->off_cpu_ticks * ns, v->calls);
     fill_events(making, v, cells);
     fill_kernel(making, v, cells);
-    cells[at->time_ns] = v->time_ticks < 0 ? not_applicable() : table_number(v->time_ticks * ns);
-    cells[at->self_ns] = v->self_ticks < 0 ? not_applicable() : table_number(v->self_ticks * ns);
+    cells[at->time_ns] = v->time_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->time_ticks * ns);
+    cells[at->self_ns] = v->self_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->self_ticks * ns);
     if (v->name.method == NULL)
         return;
     cells[at->unwinds] = table_number(v->unwinds);

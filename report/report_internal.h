@@ -16,15 +16,18 @@ struct row_id {
     size_t index; /* of a phase: into rows; of a part: enum vm_part */
 };
 
+#define REPORT_NO_TICKS (-1.0)
+
 /* One row's values before any division. */
 struct values {
     const char *label, *kind;
     struct row_id id;
     struct java_name name;
-    double time_ticks, self_ticks; /* negative: not applicable */
-    double cpu_ticks;              /* inclusive: what faults and switches are divided by */
-    double off_cpu_ticks;          /* inclusive; negative: not known */
-    double calls;                  /* negative: not applicable */
+    double time_ticks,
+        self_ticks;       /* or REPORT_NO_TICKS: not applicable; others are negative in a row of switches only */
+    double cpu_ticks;     /* inclusive: what faults and switches are divided by */
+    double off_cpu_ticks; /* inclusive; negative: not known */
+    double calls;         /* negative: not applicable */
     double unwinds, n_open;
     const uint64_t *metrics; /* the tree's; NULL: not known */
 };

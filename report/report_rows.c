@@ -191,13 +191,13 @@ static void add_mmprof(struct making *making)
 static void add_switches(struct making *making)
 {
     double ticks = (double)making->shares.switch_ticks;
-    struct values v = { .label = "application, switches",
+    struct values v = { .label = ticks < 0 ? "application, kept by the host" : "application, switches",
                         .kind = "switches",
                         .id = { ROW_OF_TIME, 0 },
                         .time_ticks = ticks,
                         .self_ticks = ticks,
                         .calls = -1 };
-    if (making->shares.switch_ticks > 0)
+    if (making->shares.switch_ticks != 0)
         report_row(making, &v, false);
 }
 
@@ -220,7 +220,7 @@ static void add_total(struct making *making)
     struct values v = { .label = "Benchmark average",
                         .kind = "total",
                         .id = { ROW_TOTAL, 0 },
-                        .time_ticks = -1,
+                        .time_ticks = REPORT_NO_TICKS,
                         .self_ticks = (double)making->shares.all_ticks,
                         .cpu_ticks = (double)tree->cpu_ticks,
                         .calls = (double)tree->n_calls,

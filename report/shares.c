@@ -24,8 +24,8 @@ static void add_threads(const struct report_source *source, struct shares *share
 }
 
 /*
- * The switches themselves, 1 to 4 us each.  The VM's parts are their threads and get theirs; in which phases those of
- * the application's threads were is not known: they have a row of their own.
+ * The switches themselves, 1 to 4 us each, and less what a host kept.  The VM's parts are their threads and get theirs;
+ * in which phases those of the application's threads were is not known: they have a row of their own.
  */
 static void add_switches(const struct report_source *source, struct shares *shares)
 {
@@ -34,11 +34,13 @@ static void add_switches(const struct report_source *source, struct shares *shar
     if (!shares->switches.are_known || source->clock != PHASES_CPU || !(ns_per_tick > 0))
         return;
     for (size_t p = 0; p < VM_PARTS; p++) {
-        double ticks = shares->switches.part_ns[p] / ns_per_tick;
-        uint64_t *to = p == VM_PART_APPLICATION ? &shares->switch_ticks : &shares->part_ticks[p];
-        uint64_t before = *to;
-        *to = ticks < -(double)before ? 0 : (uint64_t)((double)before + ticks);
-        shares->all_ticks = shares->all_ticks - before + *to;
+        int64_t ticks = (int64_t)(shares->switches.part_ns[p] / ns_per_tick), had = (int64_t)shares->part_ticks[p];
+        ticks = ticks < -had ? -had : ticks;
+        if (p == VM_PART_APPLICATION)
+            shares->switch_ticks = ticks;
+        else
+            shares->part_ticks[p] = (uint64_t)(had + ticks);
+        shares->all_ticks += (uint64_t)ticks;
     }
 }
 

@@ -18,7 +18,7 @@ struct shares {
     bool part_is_known[VM_PARTS];      /* it has threads that were measured on this clock */
     uint64_t probe_ticks;
     struct switches switches;
-    uint64_t switch_ticks; /* of the application's threads: charged beyond their stays on CPUs */
+    int64_t switch_ticks;  /* of the application's threads: charged beyond their stays on CPUs, or less than them */
     uint64_t kernel_ticks; /* of the process, but of no thread: its end, and switches where they are not known */
     uint64_t all_ticks;    /* 100 % */
 };

@@ -44,6 +44,4 @@ void switches_compute(const struct report_source *source, struct switches *switc
     }
     for (size_t p = 0; p < VM_PARTS; p++)
         switches->all_ns += switches->part_ns[p];
-    if (switches->part_ns[VM_PART_APPLICATION] < 0)
-        switches->are_known = false;
 }

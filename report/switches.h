@@ -14,9 +14,7 @@ struct switches {
 };
 
 /*
- * Of the trace's threads.  Not known where the trace has no such readings, has lost some of the kernel's events, or
- * where the host of a virtual machine kept more from the application than it was charged for switches: then its
- * threads' stays stand for their CPU time, and those of the VM's threads have to, too.
+ * Of the trace's threads.  Not known where the trace has no such readings, or has lost some of the kernel's events.
  */
 void switches_compute(const struct report_source *source, struct switches *switches);
 
