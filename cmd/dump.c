@@ -318,6 +318,22 @@ static void dump_code(const struct dump *dump, const struct place_entry *entry)
     fputc('\n', dump->out);
 }
 
+static void dump_collection(void *context, const struct trace_collection *collection)
+{
+    const struct dump *dump = context;
+    fputs("collection ", dump->out);
+    put_text(dump->out, collection->name);
+    put_moment(dump->out, "start", collection->start_ticks);
+    fprintf(dump->out, ", %" PRIu64 " ns", collection->ns);
+    if (collection->cause[0] != '\0') {
+        fputs(", ", dump->out);
+        put_text(dump->out, collection->cause);
+    }
+    if (collection->n_missed > 0)
+        fprintf(dump->out, ", %" PRIu64 " before it not seen", collection->n_missed);
+    fputc('\n', dump->out);
+}
+
 static void dump_place(void *context, const struct place_entry *entry)
 {
     const struct dump *dump = context;
@@ -371,7 +387,7 @@ int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double 
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
     const struct trace_listener listener = { &dump,       dump_info,   dump_clock, dump_counter, dump_thread,
-                                             dump_charge, dump_method, dump_jit,   dump_place };
+                                             dump_charge, dump_method, dump_jit,   dump_place,   dump_collection };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

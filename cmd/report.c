@@ -39,7 +39,7 @@ struct report_options {
     size_t n_paths;
     struct report_wish wish;
     double step; /* of the time line, in seconds; 0: choose; negative: none */
-    bool stats, pruned, cost, vm, hot, pauses, csv, json, salvage;
+    bool stats, pruned, cost, vm, hot, pauses, collections, csv, json, salvage;
 };
 
 static int parse(int argc, char **argv, struct report_options *o, bool *done, struct err *err)
@@ -61,6 +61,7 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "hot", NULL, OPTION_FLAG, &o->hot, "print the functions in which threads were most, instead" },
         { 0, "pauses", NULL, OPTION_FLAG, &o->pauses,
           "print garbage collections, safepoints and class loading, instead" },
+        { 0, "collections", NULL, OPTION_FLAG, &o->collections, "print each garbage collection instead" },
         { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &o->step,
           "print what happened when instead, in steps of so many seconds" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
@@ -138,6 +139,14 @@ static int print_pauses(struct report_run *run, struct err *err)
 {
     struct table table;
     if (pauses_table(run->traces[0].source, &table, err) < 0)
+        return -1;
+    return command_print_table(&table, run->options->csv, run->options->json, err);
+}
+
+static int print_collections(struct report_run *run, struct err *err)
+{
+    struct table table;
+    if (collections_table(run->traces[0].source, &table, err) < 0)
         return -1;
     return command_print_table(&table, run->options->csv, run->options->json, err);
 }
@@ -330,9 +339,11 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
 /* What is made instead of the report: one at a time; all but the page of one trace.  A page has a time line, too. */
 static int check_options(const struct report_options *o, struct err *err)
 {
-    const bool is_asked[] = { o->html != NULL, o->stats, o->pruned, o->cost,
-                              o->vm,           o->hot,   o->pauses, o->step >= 0 && o->html == NULL };
-    static const char *const names[] = { "html", "stats", "pruned", "cost", "vm", "hot", "pauses", "timeline" };
+    const bool is_asked[] = { o->html != NULL, o->stats,       o->pruned,
+                              o->cost,         o->vm,          o->hot,
+                              o->pauses,       o->collections, o->step >= 0 && o->html == NULL };
+    static const char *const names[] = { "html", "stats",  "pruned",      "cost",    "vm",
+                                         "hot",  "pauses", "collections", "timeline" };
     const char *first = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (is_asked[i] && first != NULL) {
@@ -376,6 +387,8 @@ static int run_report(struct report_run *run, struct err *err)
         return print_cost(run, err);
     if (o->pauses)
         return print_pauses(run, err);
+    if (o->collections)
+        return print_collections(run, err);
     if (o->vm || o->hot)
         return print_where(run, err);
     return o->pruned ? print_pruned(run, err) : print_report(run, err);

@@ -315,6 +315,28 @@ static bool put_stops(cJSON *json, const struct report_source *source)
     return ok;
 }
 
+/* A page with more would not open: it shows only when the collector's threads ran. */
+#define COLLECTIONS_MAX 2000
+
+/* Each collection: ns since the start, ns, its kind and its cause, or "". */
+static bool put_collections(cJSON *json, const struct report_source *source)
+{
+    size_t n = trace_n_collections(source->reader);
+    cJSON *collections = cJSON_AddArrayToObject(json, "collections");
+    bool ok = collections != NULL;
+    for (size_t i = 0; ok && n <= COLLECTIONS_MAX && i < n; i++) {
+        const struct trace_collection *one = trace_collection(source->reader, i);
+        uint64_t ticks = one->start_ticks, start = source->tree->start_ticks;
+        cJSON *item = cJSON_CreateArray();
+        ok = html_put(collections, NULL, item) &&
+             html_put(item, NULL, html_number(report_ns(source, ticks > start ? ticks - start : 0))) &&
+             html_put(item, NULL, html_number((double)one->ns)) &&
+             html_put(item, NULL, html_text(source->arena, one->name)) &&
+             html_put(item, NULL, html_text(source->arena, one->cause));
+    }
+    return ok;
+}
+
 cJSON *html_timeline(const struct report_source *source, const struct timeline_read *read)
 {
     cJSON *json = cJSON_CreateObject();
@@ -325,8 +347,8 @@ cJSON *html_timeline(const struct report_source *source, const struct timeline_r
         html_put(json, "step_ns", html_number(timeline_step_ns(timeline))) &&
         html_put(json, "end_ns", cJSON_CreateNumber(timeline_start_ns(timeline, n))) &&
         put_parts(json, source, timeline) && put_rates(json, source, read, &kept) &&
-        put_loads(json, source, timeline) && put_stops(json, source) && put_rows(json, source, read) &&
-        put_regions(json, source, read, &kept))
+        put_loads(json, source, timeline) && put_stops(json, source) && put_collections(json, source) &&
+        put_rows(json, source, read) && put_regions(json, source, read, &kept))
         return json;
     cJSON_Delete(json);
     return NULL;

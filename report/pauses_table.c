@@ -1,5 +1,6 @@
 #include "report/pauses_table.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,4 +112,54 @@ int pauses_table(const struct report_source *source, struct table *table, struct
     add_collections(source, table);
     add_others(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+}
+
+/* ---- one by one ---- */
+
+static int refuse_collections(const struct report_source *source, struct err *err)
+{
+    const char *why = trace_info(source->reader, "pauses.failed");
+    err_set(err, "'%s' has no collection%s%s", source->path, why == NULL ? "" : ": ", why == NULL ? "" : why);
+    if (why == NULL)
+        return err_next(err, "see with 'mmprof report --pauses' how many there were; those of very short pauses, one "
+                             "upon the other, are not seen one by one");
+    return err_next(err, "record it again: a JVM tells it unless it runs with -XX:-UsePerfData");
+}
+
+static void add_collection(const struct report_source *source, const struct trace_collection *collection,
+                           struct table *table)
+{
+    uint64_t start = source->tree->start_ticks, ticks = collection->start_ticks;
+    struct table_cell *cells = table_row(table, kind_of(collection->name));
+    if (cells == NULL)
+        return;
+    cells[0] = table_number(ticks > start ? report_ns(source, ticks - start) : 0);
+    cells[1] = table_number((double)collection->ns);
+    cells[2] = table_words(collection->name);
+    cells[3] = collection->cause[0] == '\0' ? table_unmeasured() : table_words(collection->cause);
+    cells[4] = table_number((double)collection->n_missed);
+}
+
+int collections_table(const struct report_source *source, struct table *table, struct err *err)
+{
+    size_t n = trace_n_collections(source->reader);
+    uint64_t n_missed = 0;
+    if (n == 0)
+        return refuse_collections(source, err);
+    table_begin(table, source->arena);
+    table_column(table, "Start", "start_ns", TABLE_NS);
+    table_column(table, "Time", "total_ns", TABLE_NS);
+    table_column(table, "Pause", "what", TABLE_TEXT);
+    table_column(table, "Cause", "cause", TABLE_TEXT);
+    table_column(table, "Not seen before", "not_seen", TABLE_COUNT);
+    for (size_t i = 0; i < n; i++) {
+        add_collection(source, trace_collection(source->reader, i), table);
+        n_missed += trace_collection(source->reader, i)->n_missed;
+    }
+    if (n_missed > 0)
+        table_note(table,
+                   arena_printf(source->arena,
+                                "%" PRIu64 " more were not seen one by one: they ended between two looks at the JVM",
+                                n_missed));
+    return table->is_broken ? err_set(err, "out of memory for %zu collections", n) : 0;
 }

@@ -22,7 +22,7 @@ static const struct {
                  { "mmprof (%)", "mmprof", VM_PART_MMPROF, VM_PART_MMPROF } };
 
 struct layout {
-    size_t start, end, region, busy[BUSY], runnable, faults, switches, most; /* text: busy; CSV: the next ones */
+    size_t start, end, region, busy[BUSY], gcs, runnable, faults, switches, most; /* text: busy; CSV: the next ones */
     size_t label, cpu, share, steps, times, counted, class_name, method, descriptor;
     size_t events[EVENT_COLUMNS_MAX], rates[STATISTICS_METRICS_MAX];
 };
@@ -68,6 +68,8 @@ static void add_text_columns(struct making *m)
     m->at.region = table_column(t, "Region", "region", TABLE_COUNT);
     for (size_t i = 0; i < BUSY; i++)
         m->at.busy[i] = table_column(t, busy[i].heading, busy[i].key, TABLE_SHARE);
+    m->at.gcs = table_column(t, "GCs", "collections", TABLE_COUNT);
+    t->columns[m->at.gcs].not_in_text = trace_n_collections(m->source->reader) == 0;
     m->at.runnable = table_column(t, "Waits (%)", "runnable", TABLE_SHARE);
     m->at.faults = table_column(t, "Faults", "page_faults", TABLE_COUNT);
     t->columns[m->at.faults].not_in_text = !m->has_faults;
@@ -161,6 +163,20 @@ static void add_busy(const struct making *m, uint32_t step, struct table_cell *c
     }
 }
 
+/* Collections that began in the step; they are in the order of time, but for some microseconds. */
+static double count_collections(const struct making *m, uint32_t step)
+{
+    const struct trace_reader *reader = m->source->reader;
+    uint64_t start = m->source->tree->start_ticks;
+    double n = 0, from = timeline_start_ns(m->timeline, step), to = timeline_start_ns(m->timeline, step + 1);
+    for (size_t i = 0; i < trace_n_collections(reader); i++) {
+        uint64_t ticks = trace_collection(reader, i)->start_ticks;
+        double at = ticks > start ? report_ns(m->source, ticks - start) : 0;
+        n += at >= from && at < to;
+    }
+    return n;
+}
+
 /* Waits, faults and switches are the process'. */
 static void add_kernel(const struct making *m, uint32_t step, struct table_cell *cells)
 {
@@ -187,6 +203,7 @@ static void add_text_row(struct making *m, uint32_t step)
     cells[m->at.start] = table_words(start_words(m, step));
     cells[m->at.region] = table_number(m->read->regions.of_step[step]);
     add_busy(m, step, cells);
+    cells[m->at.gcs] = table_number(count_collections(m, step));
     add_kernel(m, step, cells);
     for (size_t i = 0; i < m->read->rates.wish.n_metrics; i++)
         if (!m->read->rates.wish.metrics[i].is_time)

@@ -141,14 +141,27 @@ static bool find(const struct perf_data *data, const char *name, struct entry *e
     return false;
 }
 
-bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *value)
+size_t perf_data_place(const struct perf_data *data, const char *name)
 {
     struct entry entry;
     if (data->n == 0 || !find(data, name, &entry) || entry.type != 'J' || entry.n < 8)
+        return 0;
+    return (size_t)(entry.value - data->bytes);
+}
+
+bool perf_data_at(const struct perf_data *data, size_t place, uint64_t *value)
+{
+    if (place > data->n || data->n - place < 8)
         return false;
-    struct cursor c = cursor_over(entry.value, 8);
+    struct cursor c = cursor_over(data->bytes + place, 8);
     *value = cursor_u64le(&c);
     return true;
+}
+
+bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *value)
+{
+    size_t place = perf_data_place(data, name);
+    return place != 0 && perf_data_at(data, place, value);
 }
 
 bool perf_data_text(const struct perf_data *data, const char *name, char *text, size_t n)

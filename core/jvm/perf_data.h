@@ -40,4 +40,11 @@ int perf_data_read(struct perf_data *data, struct err *err);
 bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *value);
 bool perf_data_text(const struct perf_data *data, const char *name, char *text, size_t n);
 
+/*
+ * Where a number stands in this and later readings; 0: there is none.  And the number at such a place; false where the
+ * reading is too short for it.
+ */
+size_t perf_data_place(const struct perf_data *data, const char *name);
+bool perf_data_at(const struct perf_data *data, size_t place, uint64_t *value);
+
 #endif

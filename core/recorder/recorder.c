@@ -95,8 +95,9 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
         kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
         write_hits(r, false, err) < 0 || tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 ||
         readings_follow(&r->readings, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
-        readings_write(&r->readings, r->writer, err) < 0 || drain_methods(&r->drain, r->writer, err) < 0 ||
-        drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
+        readings_write(&r->readings, r->writer, err) < 0 ||
+        collections_write(&r->collections, &r->pauses.data, r->writer, &r->first, &r->latest, err) < 0 ||
+        drain_methods(&r->drain, r->writer, err) < 0 || drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
         return -1;
     return flush(r, err);
 }

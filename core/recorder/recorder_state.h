@@ -5,6 +5,7 @@
 #define CORE_RECORDER_RECORDER_STATE_H
 
 #include "core/recorder/charges.h"
+#include "core/recorder/collections.h"
 #include "core/recorder/drain.h"
 #include "core/recorder/hits.h"
 #include "core/recorder/kernel.h"
@@ -32,6 +33,7 @@ struct recorder {
     struct charges charges;
     struct hits hits;
     struct pauses pauses;
+    struct collections collections;
     struct readings readings;
     struct simulation simulation;
     struct trace_writer *writer;

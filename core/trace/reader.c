@@ -314,6 +314,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_JIT:
     case CHUNK_PLACES:
     case CHUNK_CHARGES:
+    case CHUNK_COLLECTIONS:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:
@@ -418,6 +419,16 @@ const struct trace_thread *trace_thread(const struct trace_reader *reader, uint3
 const struct trace_counter *trace_counter(const struct trace_reader *reader, size_t i)
 {
     return i < reader->tables.n_counters ? &reader->tables.counters[i] : NULL;
+}
+
+const struct trace_collection *trace_collection(const struct trace_reader *reader, size_t i)
+{
+    return i < reader->tables.n_collections ? &reader->tables.collections[i] : NULL;
+}
+
+size_t trace_n_collections(const struct trace_reader *reader)
+{
+    return reader->tables.n_collections;
 }
 
 uint32_t trace_n_threads(const struct trace_reader *reader)

@@ -44,6 +44,7 @@ void tables_free(struct tables *tables)
     free(tables->info_values);
     free(tables->methods.pages);
     free(tables->threads.pages);
+    free(tables->collections);
     arena_free(&tables->arena);
 }
 
@@ -230,6 +231,40 @@ static enum tables_result take_place(struct tables *tables, struct cursor *c)
     return TABLES_OK;
 }
 
+static bool grow_collections(struct tables *tables)
+{
+    if (tables->n_collections < tables->n_collections_room)
+        return true;
+    size_t room = tables->n_collections_room == 0 ? 64 : tables->n_collections_room * 2;
+    struct trace_collection *collections = realloc(tables->collections, room * sizeof *collections);
+    if (collections == NULL)
+        return false;
+    tables->collections = collections;
+    tables->n_collections_room = room;
+    return true;
+}
+
+static enum tables_result take_collection(struct tables *tables, struct cursor *c)
+{
+    static const struct trace_collection none;
+    enum tables_result result = TABLES_OK;
+    size_t n = tables->n_collections;
+    const struct trace_collection *before = n == 0 ? &none : &tables->collections[n - 1];
+    struct trace_collection collection = { .start_ticks = cursor_u64le(c) };
+    collection.ns = cursor_number(c);
+    collection.n_missed = cursor_number(c);
+    collection.name = take_text(tables, c, before->name, &result);
+    collection.cause = result == TABLES_OK ? take_text(tables, c, before->cause, &result) : NULL;
+    if (result != TABLES_OK)
+        return result;
+    if (!grow_collections(tables))
+        return TABLES_NO_MEMORY;
+    tables->collections[tables->n_collections++] = collection;
+    if (tables->listener.collection != NULL)
+        tables->listener.collection(tables->listener.context, &collection);
+    return TABLES_OK;
+}
+
 static enum tables_result take_entry(struct tables *tables, enum chunk_type type, struct cursor *c,
                                      const struct trace_method **before)
 {
@@ -250,6 +285,8 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_place(tables, c);
     case CHUNK_CHARGES:
         return take_charge(tables, c);
+    case CHUNK_COLLECTIONS:
+        return take_collection(tables, c);
     default:
         return TABLES_DAMAGED;
     }

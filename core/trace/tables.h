@@ -26,6 +26,8 @@ struct tables {
     size_t n_counters, n_recorded;
     bool have_counters;
     struct table methods, threads;
+    struct trace_collection *collections; /* owned; the texts are the arena's */
+    size_t n_collections, n_collections_room;
     uint64_t n_clock_points, first_clock[3], last_clock[3]; /* ticks, monotonic_ns, realtime_ns */
     struct jit_event jit;                                   /* the one that the listener is told of */
     struct place_entry place;                               /* the same */
@@ -38,7 +40,7 @@ void tables_free(struct tables *tables);
 
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
 
-/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES or CHARGES chunk. */
+/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES, CHARGES or COLLECTIONS chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
 /* The pointer under a number, or NULL. */

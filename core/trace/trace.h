@@ -97,6 +97,14 @@ struct trace_thread {
     struct trace_charge charge;
 };
 
+/* A garbage collection, as the JVM tells of it. */
+struct trace_collection {
+    uint64_t start_ticks, ns;
+    uint64_t n_missed; /* others of this kind since the one before, of which nothing else is known */
+    const char *name;  /* of the kind: "G1 young collection pauses" */
+    const char *cause; /* or "" */
+};
+
 enum trace_counter_kind {
     TRACE_COUNTER_EVENT,
     TRACE_COUNTER_RUNNING_NS, /* how long a group has counted: its events' values are of that time */
@@ -164,6 +172,9 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
 int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,
                         uint64_t now, struct err *err);
 
+/* In the order of time. */
+int trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection, struct err *err);
+
 /* What the JIT compiler did with a method: its event as the agent's log has it. */
 int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err);
 
@@ -215,6 +226,7 @@ struct trace_listener {
     void (*method)(void *context, const struct trace_method *method);
     void (*jit)(void *context, const struct jit_event *event);
     void (*place)(void *context, const struct place_entry *entry);
+    void (*collection)(void *context, const struct trace_collection *collection);
 };
 
 void trace_listen(struct trace_reader *reader, const struct trace_listener *listener);
@@ -224,6 +236,8 @@ const char *trace_info(const struct trace_reader *reader, const char *key);
 const struct trace_method *trace_method(const struct trace_reader *reader, uint32_t id);
 const struct trace_thread *trace_thread(const struct trace_reader *reader, uint32_t index);
 const struct trace_counter *trace_counter(const struct trace_reader *reader, size_t i);
+const struct trace_collection *trace_collection(const struct trace_reader *reader, size_t i);
+size_t trace_n_collections(const struct trace_reader *reader);
 uint32_t trace_n_threads(const struct trace_reader *reader);         /* indexes are below this */
 uint32_t trace_n_methods(const struct trace_reader *reader);         /* ids are below this */
 size_t trace_n_counters(const struct trace_reader *reader);          /* all, in records or not */

@@ -3,40 +3,12 @@
  * file may be a pipe.  What defines things (threads, methods, ...) is collected and written as chunks before the next
  * records.
  */
-#include "core/trace/encode.h"
 #include "core/trace/output.h"
-#include "core/trace/trace.h"
+#include "core/trace/writer_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define OUT_BYTES        ((size_t)256 * 1024)
-#define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
-#define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
-#define PENDING_TARGET   ((size_t)64 * 1024)
-#define N_PENDING        (CHUNK_CHARGES + 1)
-#define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
-
-_Static_assert(PLACE_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a place has room");
-
-struct trace_writer {
-    int fd;
-    char *path;
-    bool failed;
-    struct err error; /* the first one, when failed */
-    uint64_t n_bytes, n_records;
-    bool have_counters;
-    size_t n_columns; /* values of a reading; the encoder knows those of a record */
-    uint64_t kernel_ticks, reading_ticks, control_ticks, hit_ticks; /* of the latest pending one */
-    uint64_t *last_ticks;                                           /* by thread index: of its latest record */
-    size_t n_last_ticks;
-    size_t out_used;
-    size_t pending_used[N_PENDING]; /* by chunk type: they are written in the order of the types */
-    struct encoder encoder;
-    uint8_t out[OUT_BYTES];
-    uint8_t pending[N_PENDING][PENDING_BYTES];
-};
 
 static int fail(struct trace_writer *writer, int error, struct err *err)
 {
@@ -57,7 +29,7 @@ static int fail(struct trace_writer *writer, int error, struct err *err)
     return -1;
 }
 
-static int check(const struct trace_writer *writer, struct err *err)
+int writer_check(const struct trace_writer *writer, struct err *err)
 {
     if (!writer->failed)
         return 0;
@@ -99,7 +71,7 @@ static int put_chunk(struct trace_writer *writer, enum chunk_type type, const ui
     return put_out(writer, payload, n, err);
 }
 
-static int put_pending(struct trace_writer *writer, struct err *err)
+int writer_put_pending(struct trace_writer *writer, struct err *err)
 {
     for (unsigned type = 0; type < N_PENDING; type++) {
         size_t n = writer->pending_used[type];
@@ -112,28 +84,16 @@ static int put_pending(struct trace_writer *writer, struct err *err)
     return 0;
 }
 
-/* An entry is encoded between begin and finish; there is always room for the largest. */
-static struct sink begin(struct trace_writer *writer, enum chunk_type type)
+struct sink writer_begin(struct trace_writer *writer, enum chunk_type type)
 {
     size_t used = writer->pending_used[type];
     return sink_into(writer->pending[type] + used, PENDING_BYTES - used);
 }
 
-static int finish(struct trace_writer *writer, enum chunk_type type, const struct sink *s, struct err *err)
+int writer_finish(struct trace_writer *writer, enum chunk_type type, const struct sink *s, struct err *err)
 {
     writer->pending_used[type] = (size_t)(s->at - writer->pending[type]);
-    return writer->pending_used[type] < PENDING_TARGET ? 0 : put_pending(writer, err);
-}
-
-/* A longer text is cut, between two characters; none (NULL) is the empty one. */
-static void put_text(struct sink *s, const char *text)
-{
-    size_t n = text == NULL ? 0 : strlen(text);
-    if (n > STRING_MAX_BYTES)
-        for (n = STRING_MAX_BYTES; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;)
-            n--;
-    sink_number(s, n);
-    sink_bytes(s, text, n);
+    return writer->pending_used[type] < PENDING_TARGET ? 0 : writer_put_pending(writer, err);
 }
 
 static int put_file_header(struct trace_writer *writer, struct err *err)
@@ -179,123 +139,15 @@ int trace_writer_open(struct trace_writer **result, const char *path, struct err
     return -1;
 }
 
-int trace_write_info(struct trace_writer *writer, const char *key, const char *value, struct err *err)
-{
-    if (check(writer, err) < 0)
-        return -1;
-    struct sink s = begin(writer, CHUNK_INFO);
-    put_text(&s, key);
-    put_text(&s, value);
-    return finish(writer, CHUNK_INFO, &s, err);
-}
-
-int trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns,
-                      struct err *err)
-{
-    if (check(writer, err) < 0)
-        return -1;
-    struct sink s = begin(writer, CHUNK_CLOCK);
-    sink_u64le(&s, ticks);
-    sink_u64le(&s, monotonic_ns);
-    sink_u64le(&s, realtime_ns);
-    return finish(writer, CHUNK_CLOCK, &s, err);
-}
-
-int trace_write_counters(struct trace_writer *writer, const struct trace_counter *counters, size_t n, struct err *err)
-{
-    if (check(writer, err) < 0)
-        return -1;
-    size_t n_columns = 0;
-    for (size_t i = 0; i < n; i++)
-        n_columns += counters[i].in_records;
-    if (n > TRACE_COUNTERS_MAX || n_columns > TRACE_COLUMNS_MAX || writer->have_counters || writer->n_records > 0)
-        return err_set(err,
-                       "a trace takes at most %d counters, %d of them in records, once, and before its first record",
-                       TRACE_COUNTERS_MAX, TRACE_COLUMNS_MAX);
-    writer->have_counters = true;
-    writer->encoder.n_counters = writer->n_columns = n_columns;
-    struct sink s = begin(writer, CHUNK_COUNTERS);
-    for (size_t i = 0; i < n; i++) {
-        sink_number(&s, (counters[i].in_records ? COUNTER_FLAG_IN_RECORDS : 0) |
-                            (uint64_t)counters[i].kind << COUNTER_KIND_SHIFT |
-                            (uint64_t)counters[i].group << COUNTER_GROUP_SHIFT);
-        put_text(&s, counters[i].name);
-        put_text(&s, counters[i].why);
-    }
-    return finish(writer, CHUNK_COUNTERS, &s, err);
-}
-
-void trace_write_plain_records(struct trace_writer *writer)
-{
-    writer->encoder.n_counters = 0;
-}
-
-int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err)
-{
-    if (check(writer, err) < 0)
-        return -1;
-    struct sink s = begin(writer, CHUNK_JIT);
-    jit_events_put(&s, event);
-    return s.full ? err_set(err, "a JIT event is too long for a trace") : finish(writer, CHUNK_JIT, &s, err);
-}
-
-int trace_write_method(struct trace_writer *writer, const struct trace_method *method, struct err *err)
-{
-    if (check(writer, err) < 0)
-        return -1;
-    if (method->id > RING_METHOD_MAX)
-        return err_set(err, "method id %u is above %u", method->id, RING_METHOD_MAX);
-    struct sink s = begin(writer, CHUNK_METHODS);
-    sink_number(&s, method->id);
-    sink_number(&s, method->has_loop ? METHOD_FLAG_LOOP : 0);
-    sink_number(&s, method->first_line);
-    sink_number(&s, method->code_bytes);
-    put_text(&s, method->class_name);
-    put_text(&s, method->name);
-    put_text(&s, method->descriptor);
-    put_text(&s, method->source);
-    return finish(writer, CHUNK_METHODS, &s, err);
-}
-
-static int put_charge(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
-{
-    struct sink s = begin(writer, CHUNK_CHARGES);
-    sink_number(&s, thread->index);
-    sink_number(&s, thread->charge.charged_ns);
-    sink_number(&s, thread->charge.stays_ns);
-    sink_number(&s, thread->charge.n_stays);
-    return finish(writer, CHUNK_CHARGES, &s, err);
-}
-
-int trace_write_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
-{
-    if (check(writer, err) < 0)
-        return -1;
-    if (thread->index > THREAD_INDEX_MAX)
-        return err_set(err, "thread index %u is above %u", thread->index, THREAD_INDEX_MAX);
-    struct sink s = begin(writer, CHUNK_THREADS);
-    sink_number(&s, thread->index);
-    sink_number(&s, thread->has_ring ? THREAD_FLAG_RING : 0);
-    sink_u32le(&s, (uint32_t)thread->tid);
-    sink_u64le(&s, thread->start_ticks);
-    sink_u64le(&s, thread->end_ticks);
-    sink_number(&s, thread->n_lost);
-    put_text(&s, thread->name);
-    put_text(&s, thread->comm);
-    if (finish(writer, CHUNK_THREADS, &s, err) < 0)
-        return -1;
-    return thread->charge.is_known ? put_charge(writer, thread, err) : 0;
-}
-
 /* The ticks since the pending event before (at *latest), or a new chunk's first timestamp; a kind and an operand. */
 static int put_event(struct trace_writer *writer, enum chunk_type type, uint64_t *latest, uint64_t ticks, unsigned kind,
                      uint64_t operand, struct err *err)
 {
     uint64_t delta = ticks - *latest;
     bool fits = ticks >= *latest && delta <= KERNEL_DELTA_MAX;
-    if (!fits && writer->pending_used[type] > 0 && put_pending(writer, err) < 0)
+    if (!fits && writer->pending_used[type] > 0 && writer_put_pending(writer, err) < 0)
         return -1;
-    struct sink s = begin(writer, type);
+    struct sink s = writer_begin(writer, type);
     if (writer->pending_used[type] == 0) {
         sink_u64le(&s, ticks);
         delta = 0;
@@ -303,12 +155,12 @@ static int put_event(struct trace_writer *writer, enum chunk_type type, uint64_t
     *latest = ticks;
     sink_number(&s, delta << KERNEL_TAG_BITS | kind);
     sink_number(&s, operand);
-    return finish(writer, type, &s, err);
+    return writer_finish(writer, type, &s, err);
 }
 
 int trace_write_kernel(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
 {
-    if (check(writer, err) < 0)
+    if (writer_check(writer, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         if (events[i].kind < TRACE_CPU_IN || events[i].kind > TRACE_KERNEL_LOST)
@@ -325,7 +177,7 @@ int trace_write_kernel(struct trace_writer *writer, const struct trace_event *ev
 
 int trace_write_control(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
 {
-    if (check(writer, err) < 0)
+    if (writer_check(writer, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         bool of_method = events[i].kind == TRACE_ARMED || events[i].kind == TRACE_DISARMED;
@@ -341,21 +193,12 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
     return 0;
 }
 
-int trace_write_place(struct trace_writer *writer, const struct place_entry *entry, struct err *err)
-{
-    if (check(writer, err) < 0)
-        return -1;
-    struct sink s = begin(writer, CHUNK_PLACES);
-    places_put(&s, entry);
-    return s.full ? err_set(err, "a place is too long for a trace") : finish(writer, CHUNK_PLACES, &s, err);
-}
-
 static int put_hit(struct trace_writer *writer, const struct trace_event *event, struct err *err)
 {
     bool fits = event->ticks >= writer->hit_ticks && event->ticks - writer->hit_ticks <= KERNEL_DELTA_MAX;
-    if (!fits && writer->pending_used[CHUNK_HITS] > 0 && put_pending(writer, err) < 0)
+    if (!fits && writer->pending_used[CHUNK_HITS] > 0 && writer_put_pending(writer, err) < 0)
         return -1;
-    struct sink s = begin(writer, CHUNK_HITS);
+    struct sink s = writer_begin(writer, CHUNK_HITS);
     if (writer->pending_used[CHUNK_HITS] == 0) {
         sink_u64le(&s, event->ticks);
         writer->hit_ticks = event->ticks;
@@ -364,12 +207,12 @@ static int put_hit(struct trace_writer *writer, const struct trace_event *event,
     sink_number(&s, event->thread);
     sink_number(&s, event->count);
     writer->hit_ticks = event->ticks;
-    return finish(writer, CHUNK_HITS, &s, err);
+    return writer_finish(writer, CHUNK_HITS, &s, err);
 }
 
 int trace_write_hits(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
 {
-    if (check(writer, err) < 0)
+    if (writer_check(writer, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         if (events[i].kind != TRACE_HIT && events[i].kind != TRACE_KERNEL_HIT)
@@ -387,13 +230,14 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
 {
     uint64_t before[RING_COUNTERS_MAX] = { 0 };
     uint8_t bytes[RECORD_MAX_BYTES];
-    if (check(writer, err) < 0)
+    if (writer_check(writer, err) < 0)
         return -1;
     if (thread > THREAD_INDEX_MAX)
         return err_set(err, "thread index %u is above %u", thread, THREAD_INDEX_MAX);
-    if (ticks < writer->reading_ticks && writer->pending_used[CHUNK_READINGS] > 0 && put_pending(writer, err) < 0)
+    if (ticks < writer->reading_ticks && writer->pending_used[CHUNK_READINGS] > 0 &&
+        writer_put_pending(writer, err) < 0)
         return -1;
-    struct sink s = begin(writer, CHUNK_READINGS);
+    struct sink s = writer_begin(writer, CHUNK_READINGS);
     if (writer->pending_used[CHUNK_READINGS] == 0) {
         sink_u64le(&s, ticks);
         writer->reading_ticks = ticks;
@@ -403,7 +247,7 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
     sink_number(&s, series);
     sink_bytes(&s, bytes, (size_t)(encode_counters(bytes, before, values, writer->n_columns) - bytes));
     writer->reading_ticks = ticks;
-    return finish(writer, CHUNK_READINGS, &s, err);
+    return writer_finish(writer, CHUNK_READINGS, &s, err);
 }
 
 static int grow_last_ticks(struct trace_writer *writer, uint32_t thread, struct err *err)
@@ -439,14 +283,14 @@ static size_t put_records(struct trace_writer *writer, uint32_t thread, const ui
 int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,
                         uint64_t now, struct err *err)
 {
-    if (check(writer, err) < 0)
+    if (writer_check(writer, err) < 0)
         return -1;
     if (thread > THREAD_INDEX_MAX || n_words % (1 + writer->encoder.n_counters) != 0)
         return err_set(err, "thread index %u is above %u, or %zu words are no whole number of records", thread,
                        THREAD_INDEX_MAX, n_words);
     if (thread >= writer->n_last_ticks && grow_last_ticks(writer, thread, err) < 0)
         return -1;
-    if (put_pending(writer, err) < 0)
+    if (writer_put_pending(writer, err) < 0)
         return -1;
     for (size_t used; n_words > 0; words += used, n_words -= used) {
         used = put_records(writer, thread, words, n_words, now, err);
@@ -458,7 +302,7 @@ int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint
 
 int trace_writer_flush(struct trace_writer *writer, struct err *err)
 {
-    if (check(writer, err) < 0 || put_pending(writer, err) < 0)
+    if (writer_check(writer, err) < 0 || writer_put_pending(writer, err) < 0)
         return -1;
     return drain(writer, err);
 }
@@ -478,7 +322,7 @@ int trace_writer_close(struct trace_writer *writer, uint64_t end_ticks, struct e
     uint8_t payload[8];
     store_u64le(payload, end_ticks);
     int rc = -1;
-    if (check(writer, err) < 0 || put_pending(writer, err) < 0)
+    if (writer_check(writer, err) < 0 || writer_put_pending(writer, err) < 0)
         goto out;
     if (put_chunk(writer, CHUNK_END, payload, sizeof payload, err) < 0 || drain(writer, err) < 0)
         goto out;

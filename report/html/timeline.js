@@ -181,9 +181,11 @@ function drawRegions(chart, width, top) {
                 )
             );
     }
-    if (gc !== undefined) drawCollections(chart, x, top + height, gc);
-    if (line.stops.length > 0) drawStops(chart, width, top + height + (gc === undefined ? 0 : 14));
-    return top + height + (gc === undefined ? 0 : 14) + (line.stops.length > 0 ? 14 : 0);
+    /* The serial collector has no threads of its own. */
+    const hasGc = gc !== undefined || line.collections.length > 0;
+    if (hasGc) drawCollections(chart, width, top + height, gc);
+    if (line.stops.length > 0) drawStops(chart, width, top + height + (hasGc ? 14 : 0));
+    return top + height + (hasGc ? 14 : 0) + (line.stops.length > 0 ? 14 : 0);
 }
 
 /* Each phase's own time on a CPU, as shades. */
@@ -434,6 +436,7 @@ function drawTimeline() {
         (line.rates.length === 0
             ? "CPI over time was not measured: " + (whyOf({ key: "cpi" }) || "no such events were asked for") + "."
             : "") +
+        (line.collections.length > 0 ? " Marks in the row \u201cGC\u201d: single collections; paler: its threads ran." : "") +
         (line.stops.length > 0 ? " Marks in the row \u201cmmprof\u201d: it stopped the program to change classes." : "");
     const chart = html("figure", {});
     const parts = line.parts.filter((part) => part.cpus.some((cpus) => cpus > 0));

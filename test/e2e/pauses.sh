@@ -23,6 +23,20 @@ of_log() {
     awk '/Pause/ { n++; sub(/ms$/, "", $NF); sum += $NF } END { print n, sum }' "$SCRATCH/gc.log"
 }
 
+# one_by_one NAME NUMBER NS: the collections seen, and those that were not, are no more than all, and take no longer.
+one_by_one() {
+    local seen ns starts
+    "$mmprof" report --collections --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
+    is "$1: collections are listed" $? 0
+    seen=$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, 'NR > 1 { n += 1 + $6 } END { print n }')
+    ns=$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, 'NR > 1 { ns += $3 } END { print ns }')
+    between "$1: no more than there were" "$seen" 1 "$2"
+    between "$1: nor longer" "$ns" 1 "$3"
+    matches "$1: with their causes" "$(cut -d , -f 1,5 "$SCRATCH/pauses")" '^gc_full,System\.gc\(\)'
+    starts=$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, 'NR > 1 && $2 > 0' | wc -l)
+    between "$1: each at its time" "$starts" 1 "$2"
+}
+
 check() {
     local jdk=$1 gc=$2 name=$3 n ms
     rm -f "$SCRATCH/gc.log"
@@ -39,6 +53,7 @@ check() {
     between "$name: System.gc() was a full one" "$(cell gc_full 3)" 1 100
     between "$name: each collection is a safepoint" "$(cell safepoints 3)" "$n" 100000
     between "$name: classes were loaded" "$(cell classes 3)" 100 100000
+    one_by_one "$name" "$n" "$(cell gc_all 4)"
 }
 
 while read -r jdk; do

@@ -325,7 +325,12 @@ static void test_loads(void)
     STEPS(&m, 0, ENTER(0, 0, 0, 0), EXIT(0, 800000, 0, 0));
     const struct trace_event pause = { .kind = TRACE_PAUSE, .ticks = 250000, .count = 15000000 };
     maker_must(&m, trace_write_control(m.writer, &pause, 1, &m.err));
+    const struct trace_collection collection = { 300000, 7000000, 0, "young pauses", "System.gc()" };
+    maker_must(&m, trace_write_collection(m.writer, &collection, &m.err));
     read_back(&m, &made, 800000);
+    CHECK_NUMBER("each collection is there, with its start", number_at(&made, "timeline.collections.0.0"), 300000000);
+    CHECK_NUMBER("its time", number_at(&made, "timeline.collections.0.1"), 7000000);
+    CHECK_TEXT("and its cause", text_at(&made, "timeline.collections.0.3"), "System.gc()");
     CHECK_NUMBER("when mmprof stopped the program is there", number_at(&made, "timeline.stops.0.0"), 250000000);
     CHECK_NUMBER("and for how long", number_at(&made, "timeline.stops.0.1"), 15000000);
     double step_s = number_at(&made, "timeline.step_ns") / 1e9;

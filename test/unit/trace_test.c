@@ -479,6 +479,8 @@ static void test_definitions(void)
     trace_write_thread(writer, &early, &err);
     trace_write_thread(writer, &late, &err);
     trace_write_clock(writer, 3000, 6000, 8000, &err);
+    trace_write_collection(writer, &(struct trace_collection){ 1500, 70, 0, "young pauses", "System.gc()" }, &err);
+    trace_write_collection(writer, &(struct trace_collection){ 1600, 80, 2, "young pauses", "" }, &err);
     trace_writer_close(writer, 3000, &err);
     trace_open(&reader, scratch_path("definitions"), false, &err);
     CHECK("a trace may have no events", trace_next(reader, &event, &err) == 0 && !trace_is_cut(reader));
@@ -502,6 +504,11 @@ static void test_definitions(void)
           t != NULL && strcmp(t->name, "worker") == 0 && t->has_ring && t->tid == 4712 && t->n_lost == UINT64_MAX);
     CHECK("with what the kernel charged it", t != NULL && t->charge.is_known && t->charge.charged_ns == 70 &&
                                                  t->charge.stays_ns == 60 && t->charge.n_stays == 5);
+    const struct trace_collection *c = trace_collection(reader, 1);
+    CHECK("collections are kept",
+          trace_n_collections(reader) == 2 && c->start_ticks == 1600 && c->ns == 80 && c->n_missed == 2 &&
+              strcmp(c->name, "young pauses") == 0 && strcmp(c->cause, "") == 0 &&
+              strcmp(trace_collection(reader, 0)->cause, "System.gc()") == 0 && trace_collection(reader, 2) == NULL);
     CHECK("indexes and ids are below", trace_n_threads(reader) == 2 && trace_n_methods(reader) == 1u << 20);
     trace_close(reader);
     unlink(scratch_path("definitions"));

@@ -1,0 +1,125 @@
+#include "core/recorder/collections.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FREQUENCY    "sun.os.hrt.frequency"
+#define BEGUN        "sun.rt.createVmEndTime" /* before, not all counters are there */
+#define NS_PER_S     1000000000u
+#define CAUSE_BYTES  64
+#define NO_CAUSE     "No GC" /* what the cause is between two collections */
+#define CONCURRENTLY "concurrent"
+
+static bool find_kind(struct collections *collections, const struct perf_data *data, uint32_t kind)
+{
+    static const char *const whats[] = { "invocations", "lastEntryTime", "lastExitTime" };
+    size_t at[3];
+    char name[64];
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "sun.gc.collector.%u.%s", (unsigned)kind, whats[i]);
+        at[i] = perf_data_place(data, name);
+        if (at[i] == 0)
+            return false;
+    }
+    collections->kinds[kind].n_at = at[0];
+    collections->kinds[kind].entry_at = at[1];
+    collections->kinds[kind].exit_at = at[2];
+    snprintf(name, sizeof name, "sun.gc.collector.%u.name", (unsigned)kind);
+    if (!perf_data_text(data, name, collections->kinds[kind].name, sizeof collections->kinds[kind].name))
+        return false;
+    collections->kinds[kind].is_concurrent = strstr(collections->kinds[kind].name, CONCURRENTLY) != NULL;
+    perf_data_at(data, at[0], &collections->kinds[kind].n);
+    return perf_data_at(data, at[2], &collections->kinds[kind].exit);
+}
+
+void collections_begin(struct collections *collections, const struct perf_data *data, const struct collections_now *now)
+{
+    uint64_t frequency = 0, begun_ms = 0;
+    if (!perf_data_number(data, BEGUN, &begun_ms) || begun_ms == 0)
+        return;
+    collections->is_ready = true;
+    collections->looked_ns = now->before_ns;
+    collections->zero_low_ns = INT64_MIN;
+    collections->zero_high_ns = INT64_MAX;
+    collections->n_kinds = 0;
+    if (!perf_data_number(data, FREQUENCY, &frequency) || frequency != NS_PER_S)
+        return;
+    while (collections->n_kinds < COLLECTIONS_KINDS && find_kind(collections, data, collections->n_kinds))
+        collections->n_kinds++;
+}
+
+/* What ended at exit_ns of the JVM's clock, ended between two looks: so its clock's zero is between these, too. */
+static void narrow(struct collections *collections, uint64_t exit_ns, const struct collections_now *now)
+{
+    int64_t low = (int64_t)(collections->looked_ns - exit_ns), high = (int64_t)(now->after_ns - exit_ns);
+    if (low > collections->zero_low_ns)
+        collections->zero_low_ns = low;
+    if (high < collections->zero_high_ns)
+        collections->zero_high_ns = high;
+    if (collections->zero_low_ns > collections->zero_high_ns) { /* a number was read while it was written */
+        collections->zero_low_ns = low;
+        collections->zero_high_ns = high;
+    }
+}
+
+/* A collection's cause is the present one as long as the JVM has not put it away. */
+static void find_cause(const struct perf_data *data, char *cause)
+{
+    if (!perf_data_text(data, "sun.gc.cause", cause, CAUSE_BYTES) || strcmp(cause, NO_CAUSE) == 0)
+        perf_data_text(data, "sun.gc.lastCause", cause, CAUSE_BYTES);
+    if (strcmp(cause, NO_CAUSE) == 0)
+        cause[0] = '\0';
+}
+
+bool collections_next(struct collections *collections, uint32_t kind, const struct perf_data *data,
+                      const struct collections_now *now, struct trace_collection *collection, uint64_t *start_ns,
+                      char *cause)
+{
+    uint64_t n, entry, exit;
+    if (!perf_data_at(data, collections->kinds[kind].n_at, &n) ||
+        !perf_data_at(data, collections->kinds[kind].entry_at, &entry) ||
+        !perf_data_at(data, collections->kinds[kind].exit_at, &exit))
+        return false;
+    if (exit == collections->kinds[kind].exit || exit < entry) /* nothing new, or it is under way */
+        return false;
+    narrow(collections, exit, now);
+    int64_t zero = collections->zero_low_ns + (collections->zero_high_ns - collections->zero_low_ns) / 2;
+    int64_t ago = (int64_t)now->after_ns - (zero + (int64_t)entry);
+    cause[0] = '\0';
+    if (!collections->kinds[kind].is_concurrent)
+        find_cause(data, cause);
+    uint64_t n_new = n - collections->kinds[kind].n;
+    *start_ns = now->raw_ns - (uint64_t)(ago > 0 ? ago : 0);
+    *collection = (struct trace_collection){ .ns = exit - entry,
+                                             .n_missed = n_new > 0 && n_new < n + 1 ? n_new - 1 : 0,
+                                             .name = collections->kinds[kind].name,
+                                             .cause = cause };
+    collections->kinds[kind].exit = exit;
+    collections->kinds[kind].n = n;
+    return true;
+}
+
+int collections_write(struct collections *collections, struct perf_data *data, struct trace_writer *writer,
+                      const struct clock_point *first, const struct clock_point *last, struct err *err)
+{
+    struct collections_now now = { .before_ns = clock_ns(CLOCK_MONOTONIC) };
+    struct err ignored; /* the summary at the end says why */
+    if (data->fd < 0 || (collections->is_ready && collections->n_kinds == 0) || perf_data_read(data, &ignored) < 0)
+        return 0;
+    now.after_ns = clock_ns(CLOCK_MONOTONIC);
+    now.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+    if (!collections->is_ready)
+        collections_begin(collections, data, &now);
+    for (uint32_t kind = 0; kind < collections->n_kinds; kind++) {
+        struct trace_collection collection;
+        uint64_t start_ns;
+        char cause[CAUSE_BYTES];
+        if (!collections_next(collections, kind, data, &now, &collection, &start_ns, cause))
+            continue;
+        collection.start_ticks = clock_ticks(start_ns, last, first, last);
+        if (trace_write_collection(writer, &collection, err) < 0)
+            return -1;
+    }
+    collections->looked_ns = now.before_ns;
+    return 0;
+}

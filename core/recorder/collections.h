@@ -1,0 +1,55 @@
+/*
+ * Single garbage collections: when, how long, of what kind and why.  The JVM shows the latest one of each kind in the
+ * counters that it keeps for others to read; they are looked at in each round, which costs the JVM nothing.  Of several
+ * of one kind between two looks only the last one is seen; how many were not is known.
+ */
+#ifndef CORE_RECORDER_COLLECTIONS_H
+#define CORE_RECORDER_COLLECTIONS_H
+
+#include "core/jvm/perf_data.h"
+#include "core/recorder/clock.h"
+#include "core/trace/trace.h"
+
+#define COLLECTIONS_KINDS 4 /* of pauses that a JVM has names for */
+
+struct collections {
+    bool is_ready; /* the numbers' places are known */
+    uint32_t n_kinds;
+    struct {
+        size_t n_at, entry_at, exit_at; /* places of numbers */
+        uint64_t n, exit;               /* at the latest look */
+        char name[64];
+        bool is_concurrent; /* the JVM gives no cause for these */
+    } kinds[COLLECTIONS_KINDS];
+    uint64_t looked_ns; /* CLOCK_MONOTONIC, before the latest look */
+    /* Its clock counts ns from a moment of CLOCK_MONOTONIC between these. */
+    int64_t zero_low_ns, zero_high_ns;
+};
+
+/* Two clocks at one moment. */
+struct collections_now {
+    uint64_t before_ns, after_ns; /* CLOCK_MONOTONIC, before and after the counters were read */
+    uint64_t raw_ns;              /* CLOCK_MONOTONIC_RAW at after_ns */
+};
+
+/*
+ * Find the counters in a reading of them, if the JVM has begun to work; collections from now on are seen.  Without them
+ * there never are any.
+ */
+void collections_begin(struct collections *collections, const struct perf_data *data,
+                       const struct collections_now *now);
+
+/*
+ * What a new reading says of one kind: returns whether a collection of it has ended since the one before.  *start_ns is
+ * then its start, CLOCK_MONOTONIC_RAW; off by half the time between two looks at first, by less with each one seen.
+ * The texts are those of collections, and of cause, 64 bytes.
+ */
+bool collections_next(struct collections *collections, uint32_t kind, const struct perf_data *data,
+                      const struct collections_now *now, struct trace_collection *collection, uint64_t *start_ns,
+                      char *cause);
+
+/* Look at all kinds, and write what is new; begins when data can be read first.  Returns 0, or -1 with *err set. */
+int collections_write(struct collections *collections, struct perf_data *data, struct trace_writer *writer,
+                      const struct clock_point *first, const struct clock_point *last, struct err *err);
+
+#endif

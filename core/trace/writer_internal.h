@@ -1,0 +1,47 @@
+/*
+ * Shared by writer.c and writer_tables.c; nobody else includes it.
+ */
+#ifndef CORE_TRACE_WRITER_INTERNAL_H
+#define CORE_TRACE_WRITER_INTERNAL_H
+
+#include "core/trace/encode.h"
+#include "core/trace/trace.h"
+
+#define OUT_BYTES        ((size_t)256 * 1024)
+#define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
+#define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
+#define PENDING_TARGET   ((size_t)64 * 1024)
+#define N_PENDING        (CHUNK_COLLECTIONS + 1)
+#define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
+
+_Static_assert(PLACE_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a place has room");
+
+struct trace_writer {
+    int fd;
+    char *path;
+    bool failed;
+    struct err error; /* the first one, when failed */
+    uint64_t n_bytes, n_records;
+    bool have_counters;
+    size_t n_columns; /* values of a reading; the encoder knows those of a record */
+    uint64_t kernel_ticks, reading_ticks, control_ticks, hit_ticks; /* of the latest pending one */
+    uint64_t *last_ticks;                                           /* by thread index: of its latest record */
+    size_t n_last_ticks;
+    size_t out_used;
+    size_t pending_used[N_PENDING]; /* by chunk type: they are written in the order of the types */
+    struct encoder encoder;
+    uint8_t out[OUT_BYTES];
+    uint8_t pending[N_PENDING][PENDING_BYTES];
+};
+
+/* Returns 0, or -1 with *err set: writing has failed before. */
+int writer_check(const struct trace_writer *writer, struct err *err);
+
+/* Write out all that is pending, as chunks.  Returns 0, or -1 with *err set. */
+int writer_put_pending(struct trace_writer *writer, struct err *err);
+
+/* An entry is encoded between begin and finish; there is always room for the largest.  As above. */
+struct sink writer_begin(struct trace_writer *writer, enum chunk_type type);
+int writer_finish(struct trace_writer *writer, enum chunk_type type, const struct sink *s, struct err *err);
+
+#endif

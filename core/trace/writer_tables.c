@@ -1,0 +1,145 @@
+/*
+ * Writing what defines things: facts, clock points, counters, threads, methods, places, and what is known of them.
+ */
+#include "core/trace/writer_internal.h"
+
+/* A longer text is cut, between two characters; none (NULL) is the empty one. */
+static void put_text(struct sink *s, const char *text)
+{
+    size_t n = text == NULL ? 0 : strlen(text);
+    if (n > STRING_MAX_BYTES)
+        for (n = STRING_MAX_BYTES; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;)
+            n--;
+    sink_number(s, n);
+    sink_bytes(s, text, n);
+}
+
+int trace_write_info(struct trace_writer *writer, const char *key, const char *value, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    struct sink s = writer_begin(writer, CHUNK_INFO);
+    put_text(&s, key);
+    put_text(&s, value);
+    return writer_finish(writer, CHUNK_INFO, &s, err);
+}
+
+int trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns,
+                      struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    struct sink s = writer_begin(writer, CHUNK_CLOCK);
+    sink_u64le(&s, ticks);
+    sink_u64le(&s, monotonic_ns);
+    sink_u64le(&s, realtime_ns);
+    return writer_finish(writer, CHUNK_CLOCK, &s, err);
+}
+
+int trace_write_counters(struct trace_writer *writer, const struct trace_counter *counters, size_t n, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    size_t n_columns = 0;
+    for (size_t i = 0; i < n; i++)
+        n_columns += counters[i].in_records;
+    if (n > TRACE_COUNTERS_MAX || n_columns > TRACE_COLUMNS_MAX || writer->have_counters || writer->n_records > 0)
+        return err_set(err,
+                       "a trace takes at most %d counters, %d of them in records, once, and before its first record",
+                       TRACE_COUNTERS_MAX, TRACE_COLUMNS_MAX);
+    writer->have_counters = true;
+    writer->encoder.n_counters = writer->n_columns = n_columns;
+    struct sink s = writer_begin(writer, CHUNK_COUNTERS);
+    for (size_t i = 0; i < n; i++) {
+        sink_number(&s, (counters[i].in_records ? COUNTER_FLAG_IN_RECORDS : 0) |
+                            (uint64_t)counters[i].kind << COUNTER_KIND_SHIFT |
+                            (uint64_t)counters[i].group << COUNTER_GROUP_SHIFT);
+        put_text(&s, counters[i].name);
+        put_text(&s, counters[i].why);
+    }
+    return writer_finish(writer, CHUNK_COUNTERS, &s, err);
+}
+
+void trace_write_plain_records(struct trace_writer *writer)
+{
+    writer->encoder.n_counters = 0;
+}
+
+int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    struct sink s = writer_begin(writer, CHUNK_JIT);
+    jit_events_put(&s, event);
+    return s.full ? err_set(err, "a JIT event is too long for a trace") : writer_finish(writer, CHUNK_JIT, &s, err);
+}
+
+int trace_write_method(struct trace_writer *writer, const struct trace_method *method, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (method->id > RING_METHOD_MAX)
+        return err_set(err, "method id %u is above %u", method->id, RING_METHOD_MAX);
+    struct sink s = writer_begin(writer, CHUNK_METHODS);
+    sink_number(&s, method->id);
+    sink_number(&s, method->has_loop ? METHOD_FLAG_LOOP : 0);
+    sink_number(&s, method->first_line);
+    sink_number(&s, method->code_bytes);
+    put_text(&s, method->class_name);
+    put_text(&s, method->name);
+    put_text(&s, method->descriptor);
+    put_text(&s, method->source);
+    return writer_finish(writer, CHUNK_METHODS, &s, err);
+}
+
+static int put_charge(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
+{
+    struct sink s = writer_begin(writer, CHUNK_CHARGES);
+    sink_number(&s, thread->index);
+    sink_number(&s, thread->charge.charged_ns);
+    sink_number(&s, thread->charge.stays_ns);
+    sink_number(&s, thread->charge.n_stays);
+    return writer_finish(writer, CHUNK_CHARGES, &s, err);
+}
+
+int trace_write_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (thread->index > THREAD_INDEX_MAX)
+        return err_set(err, "thread index %u is above %u", thread->index, THREAD_INDEX_MAX);
+    struct sink s = writer_begin(writer, CHUNK_THREADS);
+    sink_number(&s, thread->index);
+    sink_number(&s, thread->has_ring ? THREAD_FLAG_RING : 0);
+    sink_u32le(&s, (uint32_t)thread->tid);
+    sink_u64le(&s, thread->start_ticks);
+    sink_u64le(&s, thread->end_ticks);
+    sink_number(&s, thread->n_lost);
+    put_text(&s, thread->name);
+    put_text(&s, thread->comm);
+    if (writer_finish(writer, CHUNK_THREADS, &s, err) < 0)
+        return -1;
+    return thread->charge.is_known ? put_charge(writer, thread, err) : 0;
+}
+
+int trace_write_place(struct trace_writer *writer, const struct place_entry *entry, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    struct sink s = writer_begin(writer, CHUNK_PLACES);
+    places_put(&s, entry);
+    return s.full ? err_set(err, "a place is too long for a trace") : writer_finish(writer, CHUNK_PLACES, &s, err);
+}
+
+int trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    struct sink s = writer_begin(writer, CHUNK_COLLECTIONS);
+    sink_u64le(&s, collection->start_ticks);
+    sink_number(&s, collection->ns);
+    sink_number(&s, collection->n_missed);
+    put_text(&s, collection->name);
+    put_text(&s, collection->cause);
+    return writer_finish(writer, CHUNK_COLLECTIONS, &s, err);
+}

@@ -1,0 +1,131 @@
+/*
+ * Single collections from what a JVM shows of the latest one: the file is made up here.
+ */
+#include "core/recorder/collections.h"
+
+#include "core/base/bytes.h"
+#include "test/unit/tap.h"
+
+static struct err err;
+
+static void put_entry(struct sink *s, char type, const char *name, const void *value, uint32_t n_vector)
+{
+    uint32_t n_name = (uint32_t)strlen(name) + 1, n_value = n_vector == 0 ? 8 : n_vector;
+    uint32_t value_at = (20 + n_name + 7) / 8 * 8, length = value_at + (n_value + 7) / 8 * 8;
+    static const uint8_t zeros[256];
+    sink_u32le(s, length);
+    sink_u32le(s, 20);
+    sink_u32le(s, n_vector);
+    sink_u8(s, (uint8_t)type);
+    sink_bytes(s, zeros, 3);
+    sink_u32le(s, value_at);
+    sink_bytes(s, name, n_name);
+    sink_bytes(s, zeros, value_at - 20 - n_name);
+    sink_bytes(s, value, n_value);
+    sink_bytes(s, zeros, length - value_at - n_value);
+}
+
+/* What the JVM shows; the texts end with NULs. */
+struct shown {
+    uint64_t begun_ms, n, entry, exit;
+    char name[32], cause[32], last_cause[32];
+};
+
+static void show(struct perf_data *data, const struct shown *shown)
+{
+    static uint8_t bytes[2048];
+    static const uint64_t frequency = 1000000000;
+    struct sink s = sink_into(bytes, sizeof bytes);
+    sink_bytes(&s, "\xca\xfe\xc0\xc0\x01\x02\x00\x01", 8);
+    sink_u64le(&s, 0);
+    sink_u64le(&s, 0);
+    sink_u32le(&s, 32);
+    sink_u32le(&s, 8);
+    put_entry(&s, 'J', "sun.os.hrt.frequency", &frequency, 0);
+    put_entry(&s, 'J', "sun.rt.createVmEndTime", &shown->begun_ms, 0);
+    put_entry(&s, 'B', "sun.gc.collector.0.name", shown->name, sizeof shown->name);
+    put_entry(&s, 'J', "sun.gc.collector.0.invocations", &shown->n, 0);
+    put_entry(&s, 'J', "sun.gc.collector.0.lastEntryTime", &shown->entry, 0);
+    put_entry(&s, 'J', "sun.gc.collector.0.lastExitTime", &shown->exit, 0);
+    put_entry(&s, 'B', "sun.gc.cause", shown->cause, sizeof shown->cause);
+    put_entry(&s, 'B', "sun.gc.lastCause", shown->last_cause, sizeof shown->last_cause);
+    data->bytes = bytes;
+    data->n = (size_t)(s.at - bytes);
+}
+
+/* The JVM's clock began at 1,000 of CLOCK_MONOTONIC; CLOCK_MONOTONIC_RAW is 50 ahead of that. */
+static bool look(struct collections *collections, const struct shown *shown, uint64_t at_ns,
+                 struct trace_collection *collection, uint64_t *start_ns, char *cause)
+{
+    struct perf_data data = { .fd = -1 };
+    const struct collections_now now = { at_ns, at_ns + 10, at_ns + 60 };
+    show(&data, shown);
+    if (!collections->is_ready) {
+        collections_begin(collections, &data, &now);
+        return false;
+    }
+    bool is_new =
+        collections->n_kinds > 0 && collections_next(collections, 0, &data, &now, collection, start_ns, cause);
+    collections->looked_ns = now.before_ns;
+    return is_new;
+}
+
+static void test_looks(void)
+{
+    struct collections all = { .is_ready = false };
+    struct trace_collection one = { .ns = 0 };
+    struct shown shown = { .n = 3, .name = "young pauses", .cause = "No GC", .last_cause = "No GC" };
+    char cause[64] = "";
+    uint64_t start_ns = 0;
+    CHECK("before the JVM has begun there is nothing to look at",
+          !look(&all, &shown, 1000, &one, &start_ns, cause) && !all.is_ready);
+    shown.begun_ms = 1;
+    look(&all, &shown, 2000, &one, &start_ns, cause);
+    CHECK("what was before does not count",
+          all.is_ready && all.n_kinds == 1 && !look(&all, &shown, 3000, &one, &start_ns, cause));
+    shown = (struct shown){ 1, 4, 2500, 0, "young pauses", "System.gc()", "No GC" };
+    CHECK("nor one that is under way", !look(&all, &shown, 4000, &one, &start_ns, cause));
+    shown.exit = 3500;
+    CHECK("when it has ended, it is new", look(&all, &shown, 5000, &one, &start_ns, cause));
+    CHECK("its time is exact, its cause the present one", one.ns == 1000 && one.n_missed == 0 &&
+                                                              strcmp(cause, "System.gc()") == 0 &&
+                                                              strcmp(one.name, "young pauses") == 0);
+    CHECK("its start is known to half the time between the looks", start_ns >= 3550 - 505 && start_ns <= 3550 + 505);
+    CHECK("it is new once", !look(&all, &shown, 6000, &one, &start_ns, cause));
+    shown = (struct shown){ 1, 7, 5900, 5995, "young pauses", "No GC", "Allocation Failure" };
+    CHECK("two that nobody saw are counted", look(&all, &shown, 7000, &one, &start_ns, cause) && one.n_missed == 2);
+    CHECK("a cause that is put away is still known", strcmp(cause, "Allocation Failure") == 0);
+    CHECK("a look soon after an end tells the start better", start_ns >= 6950 - 260 && start_ns <= 6950 + 260);
+    shown = (struct shown){ 1, 2, 8900, 8950, "young pauses", "No GC", "No GC" };
+    CHECK("a number that runs backwards is no collection missed, and no cause is none",
+          look(&all, &shown, 10000, &one, &start_ns, cause) && one.n_missed == 0 && cause[0] == '\0');
+}
+
+static void test_without(void)
+{
+    struct collections all = { .is_ready = false };
+    struct perf_data data;
+    perf_data_init(&data);
+    const struct clock_point point = { 0, 0, 0 };
+    CHECK("a JVM without counters has no collections",
+          collections_write(&all, &data, NULL, &point, &point, &err) == 0 && !all.is_ready);
+    struct shown shown = { .begun_ms = 1, .name = "G1 concurrent cycle pauses", .cause = "Old", .last_cause = "Old" };
+    struct trace_collection one;
+    uint64_t start_ns;
+    char cause[64];
+    look(&all, &shown, 1000, &one, &start_ns, cause);
+    shown.n = shown.exit = 1;
+    CHECK("of concurrent cycles no cause is told",
+          look(&all, &shown, 2000, &one, &start_ns, cause) && cause[0] == '\0');
+    data.n = 0;
+    const struct collections_now now = { 3000, 3000, 3000 };
+    CHECK("counters that cannot be read any more end it",
+          !collections_next(&all, 0, &data, &now, &one, &start_ns, cause));
+}
+
+int main(void)
+{
+    test_looks();
+    test_without();
+    return tap_done();
+}
