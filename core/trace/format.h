@@ -18,7 +18,7 @@
 #define FILE_MAGIC_BYTES  8
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
-#define FORMAT_MINOR      2 /* additions that an older reader may ignore: 1 has PLACES and HITS, 2 CHARGES, COLLECTIONS */
+#define FORMAT_MINOR      2 /* additions that an older reader may ignore: 1: PLACES, HITS; 2: CHARGES, COLLECTIONS */
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24

@@ -19,11 +19,26 @@ sums_of() {
         END { for (part in sum) printf "%s %.6f\n", part, sum[part] / 1e9 }' | sort
 }
 
+# all_of FILE COLUMN [NS]: the sum of the parts, less NS, in us.
+all_of() {
+    sums_of "$1" "$2" | awk -v less="${3:-0}" '{ sum += $2 } END { printf "%.0f", sum * 1e6 - less / 1e3 }'
+}
+
 "$mmprof" report --all --csv cpu.dat > report.csv
+switches=$("$mmprof" report --json cpu.dat | sed -nE 's/.*"switches_ns":[[:space:]]*([0-9.e+-]+).*/\1/p')
 for step in 10ms 0.1 333ms 5; do
     "$mmprof" report --all --csv --timeline=$step cpu.dat > "timeline.csv"
-    is "steps of $step: CPU times add up to the report's, part by part" "$(sums_of timeline.csv cpu_ns)" \
-        "$(sums_of report.csv self_ns)"
+    is "steps of $step: the application's CPU time adds up to the report's" \
+        "$(sums_of timeline.csv cpu_ns | grep '^application ')" "$(sums_of report.csv self_ns | grep '^application ')"
+    # Each of ten figures is rounded, twice.
+    off=$(($(all_of timeline.csv cpu_ns) - $(all_of report.csv self_ns "${switches:-0}")))
+    if [ ${off#-} -le 10 ]; then
+        ok "steps of $step: and all that of all, but for what the kernel charges for switches"
+    else
+        not_ok "steps of $step: and all that of all, but for what the kernel charges for switches" \
+            "off by $off us" "switches: ${switches:-not known} ns" "$(sums_of timeline.csv cpu_ns)" \
+            "report:" "$(sums_of report.csv self_ns)"
+    fi
 done
 
 # Those of the phases, too: both are without the other phases that they call.
