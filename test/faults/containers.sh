@@ -6,7 +6,7 @@
 
 [ "$(id -u)" = 0 ] || skip_all "it takes root to make containers"
 unshare -m -p -f --kill-child sh -c 'mount -t tmpfs none /mnt && mount -t proc none /proc' > "$SCRATCH/said" 2>&1 ||
-    skip_all "containers cannot be made here: $(tail -n 1 "$SCRATCH/said")"
+    skip_all "containers cannot be made here: $(head -n 1 "$SCRATCH/said")"
 
 # The box is what a container has as its /tmp; boxed_options are for its file system.
 mkdir "$SCRATCH/box" "$SCRATCH/root"
@@ -127,6 +127,7 @@ while read -r jdk; do
 done < <(fault_jdks)
 
 # Inside, by a user who is nobody special.
+newest=$(jdks | tail -n 1)
 cp "$mmprof" "$agent" "$SCRATCH/box"
 cat > "$SCRATCH/box/inside" << 'END'
 cd /tmp
@@ -136,7 +137,7 @@ for _ in $(seq 600); do grep -q '^ROUND' /tmp/busy && break; sleep 0.05; done
 touch /tmp/stop; wait; tail -n 1 /tmp/busy
 END
 chmod -R a+rX "$SCRATCH/box"
-in_container own-tmp -- setpriv --reuid=65534 --regid=65534 --clear-groups bash /tmp/inside "$jdk/bin/java"
+in_container own-tmp -- setpriv --reuid=65534 --regid=65534 --clear-groups bash /tmp/inside "$newest/bin/java"
 wait_gone 60 "$container"
 is "from inside, without privileges: it is recorded" "$(grep -v '^END' "$out")" RECORDED
 matches "and the results are right" "$(tail -n 1 "$out")" '^END [0-9]+ rounds ok$'

@@ -14,7 +14,7 @@
 # shellcheck shell=bash
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
-machine_version=4 # another one is made anew
+machine_version=5 # another one is made anew
 machine=${XDG_CACHE_HOME:+$XDG_CACHE_HOME/mmprof/}
 machine=${machine:-$build/}pmu-machine-$machine_version
 machine_runtime=bash,dash,coreutils,util-linux,mount,procps,grep,sed,gawk,diffutils,findutils,tar
@@ -77,7 +77,8 @@ machine_init() {
 	export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/lib/jvm/java-17-openjdk-arm64/bin HOME=/root
 	mount -t tmpfs -o size=75% tmpfs /tmp
 	mount -t tmpfs tmpfs /run
-	mkdir /run/host /tmp/mmprof
+	mkdir /run/host /tmp/mmprof /dev/shm
+	mount -t tmpfs tmpfs /dev/shm
 	ln -s /proc/self/fd /dev/fd
 	ln -s /proc/self/fd/0 /dev/stdin
 	ln -s /proc/self/fd/1 /dev/stdout
@@ -113,7 +114,7 @@ machine_disk() {
         machine_tool "$at" jcmd jdk.jcmd/sun.tools.jcmd.JCmd || return 1
     machine_init > "$at/init"
     chmod 755 "$at/init"
-    mkdir -p "$at"/{tmp,run,proc,sys,dev,root}
+    mkdir -p "$at"/{tmp,run,proc,sys,dev,root,mnt,var/tmp}
     printf '%s\n' 'root:x:0:0:root:/root:/bin/bash' 'nobody:x:65534:65534:nobody:/:/bin/false' > "$at/etc/passwd"
     echo 'root:x:0:' > "$at/etc/group"
     echo '127.0.0.1 localhost' > "$at/etc/hosts"
