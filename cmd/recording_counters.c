@@ -19,6 +19,13 @@ static const struct {
 
 #define N_READS (sizeof reads / sizeof *reads)
 
+/* "event 'cycles': the reason": the reason. */
+static const char *without_name(const char *why)
+{
+    const char *colon = strncmp(why, "event '", 7) == 0 ? strstr(why, "': ") : NULL;
+    return colon == NULL ? why : colon + 3;
+}
+
 /* What the user asked for and does not get is said once, with the reason. */
 static int choose_events(const char *list, pid_t pid, bool tells, struct arena *arena, struct counter_set *set,
                          struct err *err)
@@ -28,9 +35,15 @@ static int choose_events(const char *list, pid_t pid, bool tells, struct arena *
         return -1;
     for (size_t i = 0; i < set->n && note.text[0] == '\0'; i++)
         if (set->specs[i].why[0] != '\0')
-            err_set(&note, "'%s' is not counted: %s", set->specs[i].name, set->specs[i].why);
+            err_set(&note, "'%s' is not counted: %s", set->specs[i].name, without_name(set->specs[i].why));
     if (tells && note.text[0] != '\0')
         fprintf(stderr, "mmprof: %s\n", note.text);
+    for (size_t i = 0; tells && i < set->n; i++)
+        if (set->specs[i].is_silent)
+            fprintf(stderr,
+                    "mmprof: '%s' stays 0 while mmprof's test loop runs: if it is 0 in the program, too, it does not "
+                    "count here\n",
+                    set->specs[i].name);
     return 0;
 }
 

@@ -44,7 +44,7 @@ static int find_metrics(const struct trace_reader *reader, struct arena *arena, 
                         struct err *err)
 {
     struct event_column events[EVENT_COLUMNS_MAX];
-    size_t n = event_columns(reader, events);
+    size_t n = event_columns(reader, NULL, events);
     const struct event_column *cycles = event_column_measured(events, n, EVENT_CYCLES),
                               *instructions = event_column_measured(events, n, EVENT_INSTRUCTIONS);
     add(metrics, (struct call_metric){ "time/call", "ns_per_call", "ns", TABLE_NS })->is_time = true;

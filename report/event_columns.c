@@ -32,7 +32,37 @@ static void add_group(struct event_column *column, int recorded, uint32_t group)
     column->recorded[column->n_recorded++].group = (uint8_t)group;
 }
 
-size_t event_columns(const struct trace_reader *reader, struct event_column *columns)
+/* In a list of names with spaces between them. */
+static bool is_listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; at != NULL && *at != '\0'; at += strspn(at, " ")) {
+        if (strncmp(at, name, n) == 0 && (at[n] == '\0' || at[n] == ' '))
+            return true;
+        at += strcspn(at, " ");
+    }
+    return false;
+}
+
+static bool has_counted(const struct calltree *tree, const struct event_column *column)
+{
+    for (uint32_t i = 0; i < column->n_recorded; i++)
+        for (uint32_t node = 0; tree->n_metrics > 0 && node < tree->n_nodes; node++)
+            if (tree->metrics[node * tree->n_metrics + CALLTREE_COUNTERS + column->recorded[i].column] > 0)
+                return true;
+    return false;
+}
+
+static void judge_silent(const struct trace_reader *reader, const struct calltree *tree, struct event_column *columns,
+                         size_t n)
+{
+    const char *silent = trace_info(reader, "counters.silent");
+    for (size_t i = 0; silent != NULL && tree != NULL && i < n; i++)
+        if (columns[i].why[0] == '\0' && is_listed(silent, columns[i].name) && !has_counted(tree, &columns[i]))
+            columns[i].why = "0 in mmprof's test loop, and in the whole recording";
+}
+
+size_t event_columns(const struct trace_reader *reader, const struct calltree *tree, struct event_column *columns)
 {
     size_t n = 0;
     int n_recorded = 0;
@@ -53,6 +83,7 @@ size_t event_columns(const struct trace_reader *reader, struct event_column *col
         if (recorded >= 0)
             add_group(column, recorded, counter->group);
     }
+    judge_silent(reader, tree, columns, n);
     return n;
 }
 

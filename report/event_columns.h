@@ -7,6 +7,7 @@
 #include "core/base/arena.h"
 #include "core/counters/event_roles.h"
 #include "core/trace/trace.h"
+#include "phases/calltree.h"
 #include "phases/estimate.h"
 
 #define EVENT_COLUMNS_MAX 64
@@ -25,9 +26,10 @@ struct event_column {
 
 /*
  * The trace's events, each once, in however many groups it is; columns has room for EVENT_COLUMNS_MAX, others are left
- * out.  Returns how many.
+ * out.  One that stayed 0 in the self-test and in the whole tree (NULL: that is not looked at) has not been measured.
+ * Returns how many.
  */
-size_t event_columns(const struct trace_reader *reader, struct event_column *columns);
+size_t event_columns(const struct trace_reader *reader, const struct calltree *tree, struct event_column *columns);
 
 /* The measured event of a role, or NULL. */
 const struct event_column *event_column_measured(const struct event_column *columns, size_t n, enum event_role role);

@@ -219,7 +219,7 @@ static cJSON *events_json(const struct html_page *page)
     for (size_t t = 0; ok && t < page->n_traces; t++) {
         const struct report_source *source = page->traces[t].source;
         struct event_column columns[EVENT_COLUMNS_MAX];
-        size_t n = event_columns(source->reader, columns);
+        size_t n = event_columns(source->reader, source->tree, columns);
         cJSON *json = cJSON_CreateObject(), *events = cJSON_CreateArray();
         ok = html_put(all, NULL, json) && html_put(json, "trace", html_text(source->arena, source->path));
         ok = html_put(ok ? json : NULL, "events", events) && ok;

@@ -109,6 +109,22 @@ static bool is_user_only(const struct making *making)
     return all;
 }
 
+/* What follows the last colon of "cycles:u", if it is a mode; else user space, as without one. */
+static const char *mode_of(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    return colon != NULL && strspn(colon + 1, "ukh") == strlen(colon + 1) ? colon + 1 : "u";
+}
+
+static void note_modes(struct making *making)
+{
+    const struct event_column *cycles = making->cycles, *instructions = making->instructions;
+    if (cycles != NULL && instructions != NULL && strcmp(mode_of(cycles->name), mode_of(instructions->name)) != 0)
+        table_note(making->table,
+                   arena_printf(making->source->arena, "CPI is '%s' by '%s', which are not counted in the same mode",
+                                cycles->name, instructions->name));
+}
+
 /* "none: the reason": what the figures are made of then. */
 static void note_reads(struct making *making)
 {
@@ -127,6 +143,7 @@ static void note_rest(struct making *making)
 {
     note_turns(making);
     note_reads(making);
+    note_modes(making);
     if (making->too_few != NULL)
         table_note(making->table, arena_printf(making->source->arena, "too little was counted for some rates of: %s",
                                                making->too_few));

@@ -79,7 +79,7 @@ bool report_estimates(const struct making *making, struct row_id id, struct even
 
 void report_find_events(struct making *making)
 {
-    size_t n = event_columns(making->source->reader, making->own);
+    size_t n = event_columns(making->source->reader, making->source->tree, making->own);
     making->cycles = event_column_measured(making->own, n, EVENT_CYCLES);
     making->instructions = event_column_measured(making->own, n, EVENT_INSTRUCTIONS);
     making->has_hardware = making->cycles != NULL || making->instructions != NULL ||

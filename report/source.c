@@ -141,8 +141,9 @@ void report_losses(const struct report_source *source, struct table *table)
         table_note(table, "cycles, instructions and misses are simulated; times are those of the emulator, which slows "
                           "code down by very different factors: they do not tell where the program's time goes");
     if (tree->cpu_is_wall)
-        table_note(table, arena_printf(arena, "CPU time is not known (%s): wall time stands in, waiting included",
-                                       tree->why_wall));
+        table_note(table,
+                   arena_printf(arena, "CPU time is not known (%s): wall time stands in, waiting included",
+                                strncmp(tree->why_wall, "none: ", 6) == 0 ? tree->why_wall + 6 : tree->why_wall));
     if (tree->n_kernel_lost > 0)
         table_note(table, arena_printf(arena, "the kernel dropped %.0f of its records: CPU times are estimates",
                                        (double)tree->n_kernel_lost));

@@ -379,7 +379,7 @@ static void add_phase(struct making *m, uint32_t row)
 static void find_events(struct making *m)
 {
     struct event_column all[EVENT_COLUMNS_MAX];
-    size_t n = event_columns(m->source->reader, all);
+    size_t n = event_columns(m->source->reader, m->source->tree, all);
     bool take_turns = m->source->tree->groups.n > 1;
     for (size_t i = 0; i < n; i++) {
         bool is_measured = all[i].why[0] == '\0';

@@ -9,7 +9,7 @@
 /* Without any hardware event: the first two stay as columns of '-' that say why. */
 static const char default_derived[] = "cycles,instructions,task-clock,page-faults,context-switches";
 
-/* An event that stays 0 may be a rare one, unless the PMU counts nothing at all. */
+/* An event that stays 0 may be a rare one, unless the PMU counts nothing at all: what the program does will tell. */
 static bool pmu_counts(struct arena *arena)
 {
     struct counter_spec instructions;
@@ -24,7 +24,10 @@ static int test_all(struct counter_set *set, pid_t pid, bool keep_silent, struct
     for (size_t i = 0; i < set->n; i++) {
         struct err reason = { "" };
         enum selftest_result result = selftest_event(&set->specs[i], pid, &reason);
-        if (selftest_counts(result) || (result == SELFTEST_SILENT && keep_silent && pmu_counts(arena)))
+        if (selftest_counts(result))
+            continue;
+        set->specs[i].is_silent = result == SELFTEST_SILENT && keep_silent && pmu_counts(arena);
+        if (set->specs[i].is_silent)
             continue;
         set->specs[i].why = arena_text(arena, reason.text, strlen(reason.text));
         if (set->specs[i].why == NULL)

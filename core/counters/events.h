@@ -11,6 +11,7 @@
 #include "core/base/err.h"
 #include "core/counters/perf_open.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum counter_kind {
@@ -28,6 +29,7 @@ struct counter_spec {
     const char *unit;        /* "events" or "ns" */
     const char *why;         /* "" while it is usable, else the reason why not */
     enum counter_kind kind;
+    bool is_silent; /* it stayed 0 in the self-test: what the loop there does not do, or what does not count at all */
     struct counter_code code;
 };
 

@@ -112,13 +112,26 @@ static const char *kernel_share(const struct counter_layout *layout)
     return n_excluded == layout->n_slots ? "excluded" : n_excluded == 0 ? "included" : "in some events";
 }
 
+/* "r1234 r1235": those that stayed 0 in the self-test. */
+static int write_silent(struct trace_writer *writer, const struct counter_set *events, struct err *err)
+{
+    char names[1024] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < events->n && used < sizeof names; i++)
+        if (events->specs[i].is_silent)
+            used +=
+                (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "", events->specs[i].name);
+    return used == 0 ? 0 : put(writer, err, "counters.silent", "%s", names);
+}
+
 static int write_counting(struct trace_writer *writer, const struct recorder_plan *plan, struct err *err)
 {
     static const char *const reads[] = { "user", "syscall", "none" };
     if (plan->layout == NULL || plan->layout->n_groups == 0)
         return 0;
     if (put(writer, err, "counters.groups", "%" PRIu32, plan->layout->n_groups) < 0 ||
-        put(writer, err, "counters.kernel", "%s", kernel_share(plan->layout)) < 0)
+        put(writer, err, "counters.kernel", "%s", kernel_share(plan->layout)) < 0 ||
+        write_silent(writer, plan->events, err) < 0)
         return -1;
     return put(writer, err, "probe.read", "%s%s%s", reads[plan->read], plan->read_reason == NULL ? "" : ": ",
                plan->read_reason == NULL ? "" : plan->read_reason);
@@ -160,8 +173,8 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
             plan->is_live        ? "live"
             : plan->n_phases > 0 ? "phases"
                                  : "all") < 0 ||
-        put(writer, err, "offcpu", "%s", offcpu) < 0 || write_counting(writer, plan, err) < 0 ||
-        write_simulation(writer, plan->simulate, err) < 0)
+        put(writer, err, "offcpu", "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
+        write_counting(writer, plan, err) < 0 || write_simulation(writer, plan->simulate, err) < 0)
         return -1;
     return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);
 }

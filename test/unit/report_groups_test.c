@@ -190,6 +190,44 @@ static void test_turns(void)
     done(&made);
 }
 
+/* ---- events that stay 0 ---- */
+
+/* Instructions and two misses: both 0 in the self-test, and the second one in the program, too. */
+static void make_silent(struct maker *m, const char *silent)
+{
+    maker_open(m, "silent.dat");
+    maker_info(m, "offcpu", "perf");
+    if (silent != NULL)
+        maker_info(m, "counters.silent", silent);
+    GROUPS(m, "cycles:u instructions:k r12 r1234");
+    maker_thread(m, 0, "main", true);
+    maker_method(m, RUN, "a/Sort", "run", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(m, 0, ENTER(RUN, 50, 1000, 500, 0, 0), EXIT(RUN, 90000, 900000, 450000, 900, 0));
+}
+
+static void test_silent(void)
+{
+    static const char why[] = "not measured: r1234: 0 in mmprof's test loop, and in the whole recording";
+    struct maker m;
+    struct made made;
+    make_silent(&m, "r12 r1234");
+    make_table(&m, &made, 100000);
+    CHECK("an event that stays 0 in the self-test and in the program is not called 0",
+          cell(&made, "Sort.run", "r1234_per_1000_instructions")->value == TABLE_UNMEASURED &&
+              cell(&made, "Sort.run", "r1234")->value == TABLE_UNMEASURED);
+    CHECK("a note says so", has_note(&made, why));
+    CHECK("a rare one, which counted in the program, has its figures", number(&made, "Sort.run", "r12") == 900);
+    CHECK("cycles by instructions of another mode are told of",
+          has_note(&made, "CPI is 'cycles:u' by 'instructions:k', which are not counted in the same mode"));
+    done(&made);
+    make_silent(&m, "r12345 r123");
+    make_table(&m, &made, 100000);
+    CHECK("one that counted in the self-test may be 0 in the program",
+          number(&made, "Sort.run", "r1234") == 0 && !has_note(&made, why));
+    done(&made);
+}
+
 /* ---- other notes, and the layout ---- */
 
 static void test_exact(void)
@@ -402,6 +440,7 @@ static void test_wide(void)
 
 int main(void)
 {
+    test_silent();
     test_turns();
     test_exact();
     test_partly();

@@ -395,7 +395,7 @@ static void test_losses(void)
         "x\n-\n\n"
         "note: 3 calls (60 %) were not recorded: their time is their callers'; a larger 'mmprof record --buffer' "
         "loses fewer\n"
-        "note: CPU time is not known (none: perf_event_paranoid is 3): wall time stands in, waiting included\n"
+        "note: CPU time is not known (perf_event_paranoid is 3): wall time stands in, waiting included\n"
         "note: 1 exits without an entry were ignored, 0 exits were missing\n");
     done(&made);
 }

@@ -148,6 +148,14 @@ static void test_choice(struct arena *arena)
     CHECK("an event asked for stays, with the reason why it is not measured",
           rc == 0 && set.n == 2 && strstr(set.specs[0].why, "no hardware counters") != NULL &&
               set.specs[1].why[0] == '\0');
+    reset(4);
+    machine.silent_config = 0x1000;
+    rc = selftest_choose("instructions,r1234", 0, arena, &set, &note, &err);
+    CHECK("an event that stays 0 where others count may be a rare one: it is counted, and marked",
+          rc == 0 && set.specs[1].why[0] == '\0' && set.specs[1].is_silent && !set.specs[0].is_silent);
+    machine.silent_config = 0;
+    rc = selftest_choose("instructions,r1234", 0, arena, &set, &note, &err);
+    CHECK("where none counts, it is not", rc == 0 && set.specs[1].why[0] != '\0' && !set.specs[1].is_silent);
     CHECK("an unknown event is an error", selftest_choose("cycels", 0, arena, &set, &note, &err) == -1 &&
                                               strstr(err.text, "unknown event 'cycels'") == err.text);
 }
