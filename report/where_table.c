@@ -1,6 +1,7 @@
 #include "report/where.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OUTER_CHARS 60
@@ -204,6 +205,20 @@ static void add_function(const struct report_source *source, const struct where 
     cells[at[7]] = table_words(function->file);
 }
 
+/* Lines that nobody knows are not said: how much that concerns, and what to do about it. */
+static void note_no_lines(const struct report_source *source, struct table *table)
+{
+    const char *fact = trace_info(source->reader, "hits.no_lines"), *all = trace_info(source->reader, "hits");
+    double n = fact == NULL ? 0 : strtod(fact, NULL), n_all = all == NULL ? 0 : strtod(all, NULL);
+    if (!(n > 0 && n_all > 0))
+        return;
+    table_note(table, arena_printf(source->arena,
+                                   "of %s of the hits only the compiled method is known, not the line, nor what is "
+                                   "inlined there: it was compiled before mmprof attached; start the JVM with "
+                                   "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints to know it",
+                                   report_percent(source->arena, n / n_all)));
+}
+
 int where_hot_table(const struct report_source *source, const struct where *where, uint64_t top, struct table *table,
                     struct err *err)
 {
@@ -220,5 +235,6 @@ int where_hot_table(const struct report_source *source, const struct where *wher
     table->columns[at[6]].not_in_text = table->columns[at[7]].not_in_text = true;
     for (size_t i = 0; i < where->n_functions && (top == 0 || i < top); i++)
         add_function(source, where, &where->functions[i], at, table);
+    note_no_lines(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

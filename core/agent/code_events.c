@@ -32,6 +32,9 @@ static struct {
     uint64_t n_logged, spent_ns;
     size_t n_held;           /* bytes of whole entries */
     struct hash_set numbers; /* by jmethodID: value is the number plus 1 */
+    struct hash_set coarse;  /* addresses of code from before the first session, kept for ever */
+    bool has_all_points;     /* whoever listens: the JVM was started so */
+    bool knows_coarse;       /* they are all there: what else there is, was compiled while somebody listened */
     uint32_t n_numbers;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
@@ -177,6 +180,20 @@ static void take_points(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiCompiledMethodL
     }
 }
 
+/*
+ * What the JVM compiles while nobody listens to its compilers, it knows at calls and loops only, unless it was started
+ * with -XX:+DebugNonSafepoints.  Code at the address of such code may be newer: then less is said than is known.
+ */
+static bool is_coarse(const void *code)
+{
+    uint64_t key = (uint64_t)(uintptr_t)code * UINT64_C(0x9e3779b97f4a7c15);
+    if (!asking || state.has_all_points)
+        return false;
+    if (!state.knows_coarse)
+        hash_put(&state.coarse, key);
+    return !state.knows_coarse || hash_get(&state.coarse, key) != NULL;
+}
+
 static void log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, const void *code, jint n_bytes,
                          const jvmtiCompiledMethodLoadRecordHeader *header)
 {
@@ -192,6 +209,7 @@ static void log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, const v
                                 .n_bytes = (uint64_t)n_bytes,
                                 .method = number_of(jvmti, jni, method),
                                 .tier = vm_structs_tier(code),
+                                .is_coarse = is_coarse(code),
                                 .spent_ns = state.spent_ns,
                                 .points = points,
                                 .n_points_bytes = (size_t)(s.at - points) };
@@ -297,7 +315,9 @@ int code_events_start(JNIEnv *jni, int fd, struct err *err)
 {
     if (make_env(jni, err) < 0)
         return -1;
+    bool has_all_points = vm_structs_asked_for("DebugNonSafepoints");
     pthread_mutex_lock(&state.lock);
+    state.has_all_points = has_all_points;
     state.fd = fd;
     state.n_logged = state.spent_ns = state.n_held = 0;
     state.n_numbers = 0;
@@ -313,6 +333,7 @@ int code_events_start(JNIEnv *jni, int fd, struct err *err)
     (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
     asking = false;
     pthread_mutex_lock(&state.lock);
+    state.knows_coarse = true;
     flush();
     pthread_mutex_unlock(&state.lock);
     return 0;

@@ -1,6 +1,6 @@
 /*
- * By which compiler code was made, and how often a method was called: read from HotSpot's own structures, whose layout
- * libjvm.so exports for its debugger (gHotSpotVMStructs; SA §3.1).  JVMTI does not tell it.
+ * By which compiler code was made, how often a method was called, and flags: read from HotSpot's own structures, whose
+ * layout libjvm.so exports for its debugger (gHotSpotVMStructs; SA §3.1).  JVMTI does not tell it.
  *
  * Everything is read by process_vm_readv on this very process: an address that is none makes the answer unknown, and
  * not a crash.  Code is found as the JVM does it: a heap's segment map has, for each segment of it, how many segments
@@ -254,4 +254,54 @@ uint32_t vm_structs_calls(const void *id, uint32_t code_bytes)
         counters == 0 || !get(counters + at.calls + at.count, &count, sizeof count))
         return 0;
     return count >> 1; /* below is a flag: it has overflowed */
+}
+
+/* ---- flags ---- */
+
+#define FLAGS_MAX   5000
+#define FLAG_ORIGIN 15 /* of a flag's bits: from where it has its value; 0: nobody gave it one */
+
+static struct {
+    bool are_known;
+    uint64_t all, n, name, address, bits, bytes; /* pointers to the array and its length; of one: offsets, its size */
+} flags_at;
+
+static void find_flags(void)
+{
+    void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    struct table table;
+    struct wanted wanted[] = { { "JVMFlag", "flags", &flags_at.all, true, false },
+                               { "JVMFlag", "numFlags", &flags_at.n, true, false },
+                               { "JVMFlag", "_name", &flags_at.name, false, false },
+                               { "JVMFlag", "_addr", &flags_at.address, false, false },
+                               { "JVMFlag", "_flags", &flags_at.bits, false, false } };
+    if (library == NULL)
+        return;
+    flags_at.are_known = open_table(library, &table) && find_fields(&table, wanted, sizeof wanted / sizeof *wanted) &&
+                         find_size(library, "JVMFlag", &flags_at.bytes);
+    dlclose(library);
+}
+
+/* The JVM itself may have switched it on later: it does not note from where it has the value then. */
+static bool is_asked_for(uint64_t flag)
+{
+    uint64_t address;
+    uint32_t bits;
+    uint8_t value;
+    return get_u64(flag + flags_at.address, &address) && get(address, &value, sizeof value) && value != 0 &&
+           get(flag + flags_at.bits, &bits, sizeof bits) && (bits & FLAG_ORIGIN) != 0;
+}
+
+bool vm_structs_asked_for(const char *flag)
+{
+    static pthread_once_t found = PTHREAD_ONCE_INIT;
+    uint64_t all, n;
+    char text[64];
+    pthread_once(&found, find_flags);
+    if (!flags_at.are_known || !get_u64(flags_at.all, &all) || !get_u64(flags_at.n, &n))
+        return false;
+    for (uint64_t i = 0; i < n && i < FLAGS_MAX; i++)
+        if (get_text(all + i * flags_at.bytes + flags_at.name, text, sizeof text) && strcmp(text, flag) == 0)
+            return is_asked_for(all + i * flags_at.bytes);
+    return false;
 }

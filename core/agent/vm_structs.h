@@ -4,6 +4,7 @@
 #ifndef CORE_AGENT_VM_STRUCTS_H
 #define CORE_AGENT_VM_STRUCTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The tier that made a compiled method's code (1 to 3: C1; 4: C2), which is in use now; 0: not known. */
@@ -16,5 +17,8 @@ uint32_t vm_structs_tier(const void *code);
  * code_bytes  of its bytecode, as JVMTI tells it
  */
 uint32_t vm_structs_calls(const void *id, uint32_t code_bytes);
+
+/* Whether a flag of the JVM is true since its start, because somebody said so; false where it is not known. */
+bool vm_structs_asked_for(const char *flag);
 
 #endif

@@ -87,6 +87,7 @@ static const void *keep(struct code_map *map, const void *bytes, size_t n)
 
 static int add_piece(struct code_map *map, const struct code_entry *entry)
 {
+    size_t n_points = entry->is_coarse ? 0 : entry->n_points_bytes;
     struct code_piece piece = {
         .start = entry->address,
         .end = entry->address + entry->n_bytes,
@@ -96,8 +97,9 @@ static int add_piece(struct code_map *map, const struct code_entry *entry)
         .method = entry->method,
         .tier = entry->tier,
         .name = arena_text(&map->arena, entry->name.at == NULL ? "" : entry->name.at, entry->name.n),
-        .points = keep(map, entry->points == NULL ? (const uint8_t *)"" : entry->points, entry->n_points_bytes),
-        .n_points_bytes = entry->n_points_bytes
+        .is_coarse = entry->is_coarse,
+        .points = keep(map, entry->points == NULL ? (const uint8_t *)"" : entry->points, n_points),
+        .n_points_bytes = n_points
     };
     struct code_piece *pieces = reserve(map->pieces, (size_t)map->n_pieces + 1, &map->pieces_room, sizeof *pieces);
     if (pieces == NULL || piece.name == NULL || piece.points == NULL)

@@ -16,6 +16,7 @@ struct code_piece {
     uint64_t from_ticks, to_ticks; /* from when it was told; UINT64_MAX: it is there still */
     enum code_kind kind;           /* COMPILED or OTHER */
     uint32_t method, tier;
+    bool is_coarse;        /* of its points nothing is kept: the code between them may be from anywhere in the method */
     const char *name;      /* OTHER; the arena's */
     const uint8_t *points; /* the arena's */
     size_t n_points_bytes;

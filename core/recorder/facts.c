@@ -335,6 +335,7 @@ int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const
         return -1;
     if (put(writer, err, "hits.hz", "%" PRIu32, hz) < 0 || put(writer, err, "hits", "%" PRIu64, hits->n) < 0 ||
         put(writer, err, "hits.unknown", "%" PRIu64, hits->n_unknown) < 0 ||
+        put(writer, err, "hits.no_lines", "%" PRIu64, hits->n_coarse) < 0 ||
         put(writer, err, "code.cpu_ms", "%.1f", (double)hits->code.spent_ns / 1e6) < 0 ||
         put(writer, err, "hits.kernel", "%s", state->has_kernel_hits ? "included" : "excluded") < 0)
         return -1;

@@ -200,6 +200,7 @@ static int find_in_code(struct hits *hits, struct hit *hit, struct trace_writer 
                        : strcmp(piece->name, "Interpreter") == 0 ? PLACE_INTERPRETER
                                                                  : PLACE_STUB;
     hits->entry.name = place_text(piece->name);
+    hits->n_coarse += piece->is_coarse;
     if (piece->kind == CODE_COMPILED && fill_frames(hits, piece, hit->address - piece->start, &key[1], writer, err) < 0)
         return -1;
     return place_of(hits, key, sizeof key, &is_new, &hit->place, writer, err);

@@ -57,7 +57,7 @@ struct hits {
     struct code_map code;
     uint64_t code_read_ns; /* when */
     struct place_entry entry;
-    uint64_t n, n_unknown; /* hits; those in no code that is known */
+    uint64_t n, n_unknown, n_coarse; /* hits; those in no code that is known; in code without lines */
 };
 
 void hits_init(struct hits *hits);

@@ -35,7 +35,7 @@ static void put_code(struct sink *s, const struct code_entry *entry)
         return;
     }
     sink_varint(s, entry->method);
-    sink_varint(s, entry->tier);
+    sink_varint(s, entry->tier | (entry->is_coarse ? CODE_COARSE : 0));
     sink_varint(s, entry->spent_ns);
     sink_bytes(s, entry->points, entry->n_points_bytes);
 }
@@ -110,7 +110,9 @@ static void get_code(struct cursor *c, struct code_entry *entry)
         return;
     }
     entry->method = cursor_below(c, PLACE_NUMBERS_MAX);
-    entry->tier = cursor_below(c, 16);
+    uint32_t tier = cursor_below(c, 2 * CODE_COARSE);
+    entry->is_coarse = (tier & CODE_COARSE) != 0;
+    entry->tier = tier & (CODE_COARSE - 1);
     entry->spent_ns = cursor_varint(c);
     entry->n_points_bytes = cursor_left(c);
     entry->points = cursor_bytes(c, entry->n_points_bytes);

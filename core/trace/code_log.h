@@ -5,10 +5,9 @@
  * text is its length and its bytes):
  *
  *     0, a method: number, class, name, descriptor, source file, n, and n times: bytecode index, line
- *     1, compiled: ticks, address, bytes, method, compiler's tier (0: not known), ns of CPU time that the entry before
- *        took in the program, and up to the end the points of the code
- *     2, discarded: ticks, address
- *     3, other code: ticks, address, bytes, name
+ *     1, compiled: ticks, address, bytes, method, compiler's tier (0: not known) plus 8 if the points are those of
+ * calls and loops only, ns of CPU time that the entry before took in the program, and up to the end the points of the
+ * code 2, discarded: ticks, address 3, other code: ticks, address, bytes, name
  *
  * A point is the offset of its end, less that of the point before; frames; how many of them, from the outermost, are
  * those of the point before; and for each other one: method, and 1 more than its bytecode index, or 0.  It tells what
@@ -25,6 +24,7 @@
 #define CODE_LOG_ENTRY_BYTES ((size_t)256 * 1024)  /* no entry is longer */
 #define CODE_LOG_BYTES       ((uint64_t)256 << 20) /* an agent logs no more */
 #define CODE_LINES_MAX       8192u
+#define CODE_COARSE          8u /* with the tier */
 
 enum code_kind { CODE_METHOD, CODE_COMPILED, CODE_DISCARDED, CODE_OTHER };
 
@@ -40,6 +40,7 @@ struct code_frame {
 struct code_entry {
     enum code_kind kind;
     uint32_t method, tier; /* number */
+    bool is_coarse;        /* between its points, nobody knows what the code is from */
     uint64_t ticks, address, n_bytes, spent_ns;
     struct place_text class_name, name, descriptor, source;
     const uint8_t *points; /* borrowed; n_points_bytes of them */

@@ -73,7 +73,10 @@ between() {
 
 # The application's share in a table of phases, of the time that threads had.
 phases_share() {
-    awk -F, '$1 == "phase" || $1 == "application" { s += $4 } $1 == "kernel" { k = $4 } END { print s / (1 - k) }' "$1"
+    awk -F, '
+        $1 == "phase" || $1 == "application" { s += $4 }
+        $1 == "kernel" || $1 == "switches" { k += $4 }
+        END { print s / (1 - k) }' "$1"
 }
 
 check_recording() {
@@ -126,6 +129,33 @@ is "and a report of them is refused" $? 1
 matches "with what to do" "$(cat "$SCRATCH/out")" 'next: record with --sample-ip'
 "$mmprof" record --sample-ip 99999 -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
 is "more than 10000 a second are refused" $? 1
+
+# Code that was compiled before mmprof came: it is never said to be at a line, or in what is inlined, where it is not.
+attached() {
+    local jdk=$1 name=$2
+    shift 2
+    start_busy "$jdk" "$@"
+    "$mmprof" record -q --sample-ip 1000 --include target/Busy.main -d 2 -o "$SCRATCH/late.dat" -p "$pid" \
+        > "$SCRATCH/said" 2>&1
+    is "$name: recorded" "$? $(cat "$SCRATCH/said")" "0 "
+    stop "$pid"
+    "$mmprof" report --hot --csv --top 0 "$SCRATCH/late.dat" > "$SCRATCH/hot" 2>&1
+}
+
+while read -r late; do
+    v="JDK $(jdk_version "$late")"
+    attached "$late" "$v, attached late" -Xbatch
+    [ -z "$(fact "$SCRATCH/late.dat" hits.failed)" ] || continue
+    no_lines=$(fact "$SCRATCH/late.dat" hits.no_lines)
+    if [ "$no_lines" = 0 ]; then # JDK 17 compiles all code anew; and a slow machine had compiled nothing before
+        skip "$v: hits in older code" "there are none"
+    else
+        matches "$v: hits in older code are noted" "$("$mmprof" report --hot "$SCRATCH/late.dat")" \
+            'only the compiled method is known'
+    fi
+    attached "$late" "$v, with its lines from the start" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
+    is "$v: all lines are known then" "$(fact "$SCRATCH/late.dat" hits.no_lines)" 0
+done < <(jdks)
 
 # A recorder that is killed writes no names; the report takes those of the same build here.
 start_busy "$jdk"

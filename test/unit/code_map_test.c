@@ -163,10 +163,33 @@ static void test_map(void)
     close(fd);
 }
 
+/* Code of which only the points at calls are known. */
+static void test_coarse(void)
+{
+    uint8_t points[256];
+    struct code_entry entry = { .kind = CODE_COMPILED, .ticks = 1, .address = 0x10000, .n_bytes = 44, .tier = 4 };
+    int fd = memfd_create("code", MFD_CLOEXEC);
+    struct code_map map;
+    entry.points = points;
+    entry.n_points_bytes = make_points(points, sizeof points);
+    code_map_init(&map, fd);
+    log_entry(fd, &entry);
+    entry.address = 0x20000;
+    entry.is_coarse = true;
+    log_entry(fd, &entry);
+    CHECK("both are read", code_map_read(&map, &err) == 0 && map.n_pieces == 2);
+    CHECK("code that is known whole keeps its points", !map.pieces[0].is_coarse && map.pieces[0].n_points_bytes > 0);
+    CHECK("other code has none: a line there would be wrong",
+          map.pieces[1].is_coarse && map.pieces[1].n_points_bytes == 0 && map.pieces[1].tier == 4);
+    code_map_free(&map);
+    close(fd);
+}
+
 int main(void)
 {
     test_points();
     test_log();
     test_map();
+    test_coarse();
     return tap_done();
 }
