@@ -258,7 +258,7 @@ help:
 	@echo 'make check-asan   unit tests with AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make check-tsan   unit tests that start threads, with ThreadSanitizer'
 	@echo 'make check-pmu    what needs hardware counters, in an emulated machine (200 MB to download, once)'
-	@echo '                  with PMU_ALL=1 also all other tests, on aarch64 (half an hour)'
+	@echo '                  with PMU_ALL=1 also all other tests, on aarch64 (an hour or two)'
 	@echo 'make check-faults kills, crashes, full disks, load, containers: man/mmprof-faults.7 (half an hour)'
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'

@@ -5,7 +5,7 @@
 # (-icount): however busy the host is, it is as fast as ever, in its own seconds.  PMU_ALL may name some of the tests.
 export MACHINE_RUN_S=7200
 . "$(dirname "$0")/machine.bash"
-[ -n "${PMU_ALL-}" ] || skip_all "it takes an hour: 'make check-pmu PMU_ALL=1' runs it"
+[ -n "${PMU_ALL-}" ] || skip_all "it takes an hour or two: 'make check-pmu PMU_ALL=1' runs it"
 in_machine -smp 1 -icount shift=1 -m 3072
 
 cd "$root" || exit 1
