@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define TRIGGER_TIMEOUT_MS 10000 /* for the JVM to see the trigger: as long as the one who attaches waits */
-#define MESSAGE_BYTES      128
+#define NAME_ROOM          128
 
 /* ---- removing ---- */
 
@@ -39,19 +39,32 @@ static void remove_directory(int place, const char *name)
 
 /* ---- the child that removes what a killed process left ---- */
 
-struct left {
-    char directory[MESSAGE_BYTES], trigger[MESSAGE_BYTES], socket[MESSAGE_BYTES];
+/* One write(2) each. */
+struct message {
+    enum { LEFT_DIRECTORY, LEFT_TRIGGER, LEFT_NOTHING } what;
+    char name[NAME_ROOM], socket[NAME_ROOM]; /* a trigger's socket */
 };
 
-/* "directory NAME", "trigger NAME SOCKET" or "done": one write(2) of MESSAGE_BYTES each. */
-static bool take_message(const char *message, struct left *left)
+struct left {
+    char directory[NAME_ROOM], trigger[NAME_ROOM], socket[NAME_ROOM];
+};
+
+/*
+ * Returns whether more may come.  Between fork and the end of a child that nobody needed, nothing may take a lock:
+ * another thread may have had it.
+ */
+static bool take_message(struct message *message, struct left *left)
 {
-    if (sscanf(message, "directory %127s", left->directory) == 1)
-        return true;
-    if (sscanf(message, "trigger %127s %127s", left->trigger, left->socket) == 2)
-        return true;
-    memset(left, 0, sizeof *left);
-    return false;
+    message->name[NAME_ROOM - 1] = message->socket[NAME_ROOM - 1] = '\0';
+    if (message->what == LEFT_NOTHING) {
+        left->directory[0] = left->trigger[0] = '\0';
+        return false;
+    }
+    bool is_directory = message->what == LEFT_DIRECTORY;
+    memcpy(is_directory ? left->directory : left->trigger, message->name, NAME_ROOM);
+    if (!is_directory)
+        memcpy(left->socket, message->socket, NAME_ROOM);
+    return true;
 }
 
 static void remove_trigger(int place, const struct left *left)
@@ -76,19 +89,17 @@ static void keep_only(int a, int b)
 
 static _Noreturn void guard(int place, int pipe_fd)
 {
-    char message[MESSAGE_BYTES];
+    struct message message;
     struct left left = { "", "", "" };
     bool is_needed = true;
-    setsid(); /* a Ctrl-C is not for us */
-    prctl(PR_SET_NAME, "mmprof-guard");
+    setsid();                                        /* a Ctrl-C is not for us */
+    syscall(SYS_prctl, PR_SET_NAME, "mmprof-guard"); /* ASan's prctl takes a lock */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     keep_only(place, pipe_fd);
-    while (is_needed && read(pipe_fd, message, sizeof message) == (ssize_t)sizeof message) {
-        message[sizeof message - 1] = '\0';
-        is_needed = take_message(message, &left);
-    }
+    while (is_needed && read(pipe_fd, &message, sizeof message) == (ssize_t)sizeof message)
+        is_needed = take_message(&message, &left);
     if (left.directory[0] != '\0')
         remove_directory(place, left.directory);
     if (left.trigger[0] != '\0')
@@ -115,11 +126,9 @@ static void start_guard(struct guest *guest)
     guest->guard_fd = -1;
 }
 
-static void tell_guard(const struct guest *guest, const char *what, const char *name, const char *other)
+static void tell_guard(const struct guest *guest, const struct message *message)
 {
-    char message[MESSAGE_BYTES] = "";
-    snprintf(message, sizeof message, "%s %s %s", what, name, other);
-    if (guest->guard_fd >= 0 && write(guest->guard_fd, message, sizeof message) < 0)
+    if (guest->guard_fd >= 0 && write(guest->guard_fd, message, sizeof *message) < 0)
         errno = 0; /* it was killed itself */
 }
 
@@ -127,7 +136,7 @@ static void end_guard(struct guest *guest)
 {
     if (guest->guard_fd < 0)
         return;
-    tell_guard(guest, "done", "", "");
+    tell_guard(guest, &(const struct message){ .what = LEFT_NOTHING });
     close(guest->guard_fd);
     guest->guard_fd = -1;
     waitpid(guest->guard_pid, NULL, 0);
@@ -177,7 +186,9 @@ int guest_make_directory(struct guest *guest, struct err *err)
     char name[GUEST_NAME_BYTES];
     if (make_name(name) < 0)
         return err_set(err, "cannot make a random name: %s", strerror(errno));
-    tell_guard(guest, "directory", name, "");
+    struct message message = { .what = LEFT_DIRECTORY };
+    memcpy(message.name, name, sizeof name);
+    tell_guard(guest, &message);
     if (mkdirat(guest->place, name, 0700) < 0) {
         err_set(err, "cannot make a directory in '%s' of the JVM: %s", guest->path, strerror(errno));
         return err_next(err, "make it writable for the JVM's user");
@@ -249,7 +260,10 @@ int guest_copy_library(const struct guest *guest, const char *library, struct er
 
 int guest_make_trigger(const struct guest *guest, const char *trigger, const char *socket)
 {
-    tell_guard(guest, "trigger", trigger, socket);
+    struct message message = { .what = LEFT_TRIGGER };
+    snprintf(message.name, sizeof message.name, "%s", trigger);
+    snprintf(message.socket, sizeof message.socket, "%s", socket);
+    tell_guard(guest, &message);
     int fd = openat(guest->place, trigger, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660);
     if (fd < 0)
         return errno == EEXIST ? 0 : -1;
