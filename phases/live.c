@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_MS        10
+#define LOOK_MS        10 /* of the free ones: they and their batches are over within a few seconds */
 #define LOOK_AGAIN_MS  40 /* later ones are spread: what a program does goes in turns of seconds */
 #define LOOK_SAMPLES   100
 #define LOOK_ENOUGH    20u /* samples: with fewer since the batch before, the look is repeated at once */
@@ -11,7 +11,7 @@
 #define LOOK_AGAIN     100                 /* samples of a later look: after the free ones, at most */
 #define START_NS       UINT64_C(200000000) /* of CPU time: a program has begun with what it is for, more or less */
 #define FREE_BATCHES   2 /* and looks: a program that has just started shows in the second one what it does */
-#define AGAIN_FIRST_NS UINT64_C(3000000000)
+#define AGAIN_FIRST_NS UINT64_C(1500000000) /* after the first look's begin; not before its batch is over */
 #define AGAIN_LAST_NS  UINT64_C(30000000000)
 #define ROUND_TRIED_MS 10  /* a moment's look is to be short */
 #define ROUND_SHORT_MS 50  /* while a batch is under way and the compiler recovers */
@@ -286,7 +286,7 @@ void live_go(struct live *live, enum live_stage stage)
 
 static void look(struct live *live, uint32_t n_samples, struct live_orders *orders)
 {
-    orders->sample_ms = live->n_batches == 0 ? LOOK_MS : LOOK_AGAIN_MS;
+    orders->sample_ms = live->n_looks < FREE_BATCHES ? LOOK_MS : LOOK_AGAIN_MS;
     orders->n_samples = n_samples;
     live->has_candidates = false;
     live->look_samples = live->now.n_samples;
@@ -346,7 +346,7 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
 /* On a busy machine a look has some of its samples only; of an idle program there are none to be had. */
 static bool is_look_short(const struct live *live)
 {
-    return live->n_batches < FREE_BATCHES && live->now.n_samples > live->look_samples &&
+    return live->n_looks <= FREE_BATCHES && live->now.n_samples > live->look_samples &&
            live->now.n_samples - live->batch_samples < LOOK_ENOUGH && live->n_repeats < LOOK_REPEATS;
 }
 
@@ -362,15 +362,17 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
         return 0;
     }
     live->n_repeats = 0;
-    bool is_worth = live->n_batches == 0 || live_is_worth_it(live);
+    bool is_free = live->n_looks <= FREE_BATCHES;
+    bool is_worth = live->n_batches == 0 || live_is_worth_it(live, is_free);
     live->n_put_off = is_worth ? 0 : live->n_wanted;
-    if (live->n_wanted == 0 || !is_worth || (live->n_batches >= FREE_BATCHES && !live_may_pause(live))) {
+    if (live->n_wanted == 0 || !is_worth || (!is_free && !live_may_pause(live))) {
         live_go(live, LIVE_WATCHING);
         return 0;
     }
     if (live_refresh(live, err) < 0)
         return -1;
     live_begin_batch(live);
+    live->recovering.is_free = is_free;
     orders->instrument = live->wanted;
     orders->n_instrument = live->n_wanted;
     return 0;

@@ -20,6 +20,7 @@ struct live_recovering {
     uint64_t window_ns, window_jit_ns; /* where the present window began */
     double usual_jit;                  /* CPUs that the compiler took before the batch */
     uint32_t n_quiet;                  /* windows in a row */
+    bool is_free;                      /* the batch is beside the budget */
 };
 
 struct live {
@@ -47,8 +48,8 @@ struct live {
     struct live_recovery *recoveries; /* owned */
     size_t n_recoveries;
     double recovery_ms;
-    uint64_t dearest_ns,
-        recompiling_ns; /* the compiler's CPU time in a recovery, most; what was more than usual, all */
+    /* The compiler's CPU time in a recovery, most; in all that were not free; what was more than usual, all. */
+    uint64_t dearest_ns, recompiled_ns, recompiling_ns;
     size_t n_put_off;
     uint32_t n_batches, n_removals, n_looks;
     uint32_t n_repeats;                   /* of the present look */
@@ -112,7 +113,7 @@ void live_choose_removals(struct live *live, bool may_pause);
 bool live_may_pause(const struct live *live);
 
 /* Is the time in what the latest look found, so far, worth what a batch may cost the compiler? */
-bool live_is_worth_it(const struct live *live);
+bool live_is_worth_it(const struct live *live, bool is_free);
 
 /* How many samples the next look may take: of at most so many; 0: wait. */
 uint32_t live_samples(const struct live *live, uint32_t most);

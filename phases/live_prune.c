@@ -153,17 +153,22 @@ static double price_ns(const struct live *live)
     return once > price ? once : price;
 }
 
-/* The time in the methods: that of the largest, or of their own code together, where those lie apart. */
-bool live_is_worth_it(const struct live *live)
+/*
+ * The time in the methods: that of the largest, or of their own code together, where those lie apart.  It must be as
+ * much as the compiler takes; and that the compiler takes it must be within the budget, but for a free batch.
+ */
+bool live_is_worth_it(const struct live *live, bool is_free)
 {
-    double largest = 0, own = 0;
+    double largest = 0, own = 0, price = price_ns(live);
     for (size_t i = 0; i < live->n_wanted; i++) {
         own += live->wanted[i].self_share;
         if (live->wanted[i].share > largest)
             largest = live->wanted[i].share;
     }
     double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    return (own > largest ? own : largest) * cpu_ns >= price_ns(live);
+    if (!is_free && price + (double)live->recompiled_ns > live->options.budget * cpu_ns)
+        return false;
+    return (own > largest ? own : largest) * cpu_ns >= price;
 }
 
 /* Half of what is left, for a batch may follow. */

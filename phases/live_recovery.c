@@ -75,6 +75,8 @@ static void charge_compiler(struct live *live)
     double usual_ns = r->usual_jit * (double)(live->now.now_ns - r->start_ns);
     if (all_ns > live->dearest_ns)
         live->dearest_ns = all_ns;
+    if (!live->recovering.is_free)
+        live->recompiled_ns += all_ns;
     if ((double)all_ns > usual_ns)
         live->recompiling_ns += all_ns - (uint64_t)usual_ns;
 }

@@ -367,7 +367,9 @@ static void test_worth(void)
     CHECK_NUMBER("and is counted as put off", cost.n_put_off, 1);
     CHECK_NUMBER("nor is it to remove closed probes that cost 0.7 % since", sim->n_removed, 0);
     run(sim, 1, 80);
-    CHECK("when it is, it gets probes", sim->has_probes[3]);
+    CHECK("nor within the budget: 1.2 s of 105 s", !sim->has_probes[3]);
+    run(sim, 1, 60);
+    CHECK("when it is both, it gets probes", sim->has_probes[3]);
     run(sim, 1, 120);
     CHECK_NUMBER("and closed probes go when they have cost as much", sim->n_removed, 1);
     live_close(sim->live);
@@ -398,7 +400,7 @@ static void test_room(void)
     struct sim *sim = new_sim(&options);
     for (uint32_t id = 1; id < 7; id++)
         sim->methods[id] = (struct sim_method){ 0, 0, 1000000, 1 - 0.1 * id };
-    run(sim, 1, 3);
+    run(sim, 1, 2);
     CHECK("the first look gives probes to two methods with the largest share",
           sim->has_probes[1] && sim->has_probes[2] && !sim->has_probes[3]);
     run(sim, 1, 10);
@@ -469,7 +471,7 @@ static void test_new_program(void)
     sim->busy = 0.1;
     run(sim, 1, 1);
     CHECK_NUMBER("a program that was just started is not looked at before it has worked for a while", sim->n_looks, 0);
-    run(sim, 1, 2);
+    run(sim, 1, 1);
     CHECK_NUMBER("then it is", sim->n_looks, 1);
     live_close(sim->live);
 }
