@@ -143,7 +143,7 @@ check-faults: make unit tools java
 # In an emulated machine that has a PMU: test/pmu/machine.bash.  Not part of 'check': it takes minutes and a download.
 # What cannot be installed or downloaded here is skipped; after PMU_SECONDS no further test is begun.
 PMU_ALL     ?=
-PMU_SECONDS ?= $(if $(PMU_ALL),7200,720)
+PMU_SECONDS ?= $(if $(PMU_ALL),10800,720)
 PMU := test/pmu/setup.sh $(filter-out %/setup.sh %/aarch64.sh %/aarch64_all.sh,$(wildcard test/pmu/*.sh)) \
     test/pmu/aarch64.sh test/pmu/aarch64_all.sh
 
