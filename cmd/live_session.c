@@ -72,14 +72,17 @@ static int hear_samples(void *context, const uint8_t *bytes, size_t n_bytes, str
 
 static void close_look(struct live_session *session)
 {
-    const struct sample_totals *totals = session->candidates == NULL ? NULL : candidates_totals(session->candidates);
-    if (totals == NULL)
+    if (session->candidates == NULL)
         return;
-    session->seen = *totals;
-    if (totals->n_samples < SAMPLES_TOGETHER) {
-        candidates_next_log(session->candidates);
+    session->seen = *candidates_totals(session->candidates);
+    candidates_next_log(session->candidates);
+}
+
+/* Before a look. */
+static void begin_anew(struct live_session *session)
+{
+    if (session->candidates == NULL || candidates_totals(session->candidates)->n_samples < SAMPLES_TOGETHER)
         return;
-    }
     candidates_close(session->candidates);
     session->candidates = NULL;
     session->seen = (struct sample_totals){ 0 };
@@ -159,6 +162,8 @@ static int give(struct live_session *session, struct recorder_link *link, const 
 {
     struct arena *arena = &session->arena;
     recorder_pace(link, orders->round_ms);
+    if (orders->n_samples > 0)
+        begin_anew(session);
     if ((orders->n_disarm > 0 && recorder_disarm(link, orders->disarm, orders->n_disarm, err) < 0) ||
         (orders->n_arm > 0 && recorder_arm(link, orders->arm, orders->n_arm, err) < 0) ||
         (orders->n_remove > 0 && recorder_remove(link, orders->remove, orders->n_remove, err) < 0) ||
@@ -249,7 +254,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
 static __attribute__((format(printf, 4, 5))) int fact(struct recorder_link *link, struct err *err, const char *key,
                                                       const char *format, ...)
 {
-    char text[512];
+    char text[2048];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -268,6 +273,31 @@ static int write_method(struct live_session *session, struct recorder_link *link
     snprintf(key, sizeof key, "live.method.%" PRIu32, method->id);
     return fact(link, err, key, "%s %.3f %.0f %.0f %s", live_state_name(method->state), (double)armed_ns / 1e9,
                 method->calls_per_s, method->call_ns, live_why_text(method->why));
+}
+
+/* What the latest looks found, and got no probes. */
+static int write_sampled(struct live_session *session, struct recorder_link *link, struct err *err)
+{
+    struct candidates_wish wish = CANDIDATES_WISH;
+    struct candidate_list list = { 0 };
+    struct err ignored;
+    uint32_t n = 0;
+    int rc = 0;
+    wish.weight = session->options.weight;
+    if (session->candidates == NULL || session->n_samples == 0 ||
+        candidates_choose(session->candidates, &wish, &session->arena, &list, &ignored) < 0)
+        return 0;
+    for (size_t i = 0; i < list.n && n < LIVE_SAMPLED_MAX && rc == 0; i++) {
+        const struct candidate *one = &list.all[i];
+        char key[48];
+        if (one->share < wish.weight || live_knows(session->live, one->class_name, one->name, one->descriptor))
+            continue;
+        snprintf(key, sizeof key, "live.sampled.%" PRIu32, n++);
+        rc = fact(link, err, key, "%.5f %" PRIu64 " %s %s %s", one->share, one->n_samples, one->class_name, one->name,
+                  one->descriptor);
+    }
+    arena_free(&session->arena);
+    return rc;
 }
 
 static int on_finish(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
@@ -292,6 +322,8 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
     for (size_t i = 0; i < n; i++)
         if (write_method(session, link, &methods[i], err) < 0)
             return -1;
+    if (write_sampled(session, link, err) < 0)
+        return -1;
     if (fact(link, err, "live.budget", "%g", session->options.budget) < 0 ||
         fact(link, err, "live.batches", "%" PRIu32, status->n_pauses) < 0 ||
         fact(link, err, "live.pauses_ms", "%.1f", status->pauses_ms) < 0 ||

@@ -235,12 +235,11 @@ void live_try(struct live *live, struct live_method *method)
 
 /* ---- looking for candidates ---- */
 
-static bool is_known(const struct live *live, const struct live_candidate *candidate)
+bool live_knows(const struct live *live, const char *class_name, const char *name, const char *descriptor)
 {
     for (size_t i = 0; i < live->n_methods; i++)
-        if (strcmp(live->methods[i].name, candidate->name) == 0 &&
-            strcmp(live->methods[i].class_name, candidate->class_name) == 0 &&
-            strcmp(live->methods[i].descriptor, candidate->descriptor) == 0)
+        if (strcmp(live->methods[i].name, name) == 0 && strcmp(live->methods[i].class_name, class_name) == 0 &&
+            strcmp(live->methods[i].descriptor, descriptor) == 0)
             return true;
     return false;
 }
@@ -269,7 +268,8 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
         struct live_candidate copy = { keep(live, candidates[i].class_name), keep(live, candidates[i].name),
                                        keep(live, candidates[i].descriptor), candidates[i].share,
                                        candidates[i].self_share };
-        if (candidates[i].share < live->options.weight / 2 || is_known(live, &candidates[i]))
+        if (candidates[i].share < live->options.weight / 2 ||
+            live_knows(live, copy.class_name, copy.name, copy.descriptor))
             continue;
         if (copy.class_name == NULL || copy.name == NULL || copy.descriptor == NULL)
             return err_set(err, "out of memory");

@@ -80,6 +80,7 @@ struct live_options {
 #define LIVE_GRAIN       1e-6 /* the lowest that the search for thresholds tries */
 #define LIVE_MAX_METHODS 256u
 #define LIVE_MAX_MORE    96u
+#define LIVE_SAMPLED_MAX 64u /* methods told of that got no probes */
 
 #define LIVE_OPTIONS                                                                                        \
     {                                                                                                       \
@@ -197,6 +198,9 @@ void live_cost(const struct live *live, struct live_cost *cost);
 
 /* A method's figures up to the last round: calls in recovery and those of the compiler's warming up left out. */
 void live_figures(struct live *live, const struct live_method *method, struct live_account *figures);
+
+/* Does a method have probes, or has it had them? */
+bool live_knows(const struct live *live, const char *class_name, const char *name, const char *descriptor);
 
 /* Has a method that is measured been called? */
 bool live_has_calls(const struct live *live);

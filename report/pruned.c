@@ -1,5 +1,9 @@
 #include "report/pruned.h"
 
+#include "phases/live.h"
+#include "report/shares.h"
+#include "symbolize/java_names.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +18,21 @@ struct pruned {
     double in_it;      /* which part of the time is the ancestor's, 0..1 */
 };
 
+/* A method that samples found, and that got no probes. */
+struct sampled {
+    struct java_name name;
+    double share; /* of the time of all samples, callees included */
+    uint64_t n_samples;
+};
+
 struct pruning {
     const struct report_source *source;
     struct pruned *all;
     size_t n;
     const struct pruned **by_method; /* NULL: it was recorded to the end */
     uint64_t *ticks;                 /* scratch, by method; the last one is the root's */
+    struct sampled sampled[LIVE_SAMPLED_MAX];
+    size_t n_sampled;
 };
 
 /* "STATE SECONDS CALLS_PER_S NS WHY": mmprof.trace(5).  Returns whether it was off at the end. */
@@ -129,6 +142,34 @@ static void estimate(const struct pruning *p, const struct calltree_total *total
         pruned->hidden_ns = most_ns;
 }
 
+/* "SHARE SAMPLES CLASS NAME DESCRIPTOR": mmprof.trace(5). */
+static bool parse_sampled(const char *fact, struct arena *arena, struct sampled *sampled)
+{
+    char *at, *words[3];
+    sampled->share = strtod(fact, &at);
+    sampled->n_samples = strtoull(at, &at, 10);
+    if (at[0] != ' ' || !(sampled->share >= 0 && sampled->share <= 1))
+        return false;
+    char *text = arena_text(arena, at + 1, strlen(at + 1)), *rest = NULL;
+    for (size_t i = 0; i < 3; i++)
+        if (text == NULL || (words[i] = strtok_r(i == 0 ? text : NULL, " ", &rest)) == NULL)
+            return false;
+    sampled->name = (struct java_name){ words[0], words[1], words[2] };
+    return true;
+}
+
+static void find_sampled(struct pruning *p)
+{
+    for (uint32_t i = 0; i < LIVE_SAMPLED_MAX; i++) {
+        char key[48];
+        snprintf(key, sizeof key, "live.sampled.%" PRIu32, i);
+        const char *fact = trace_info(p->source->reader, key);
+        if (fact == NULL)
+            return;
+        p->n_sampled += parse_sampled(fact, p->source->arena, &p->sampled[p->n_sampled]);
+    }
+}
+
 static int by_hidden(const void *a, const void *b)
 {
     const struct pruned *x = a, *y = b;
@@ -174,6 +215,67 @@ static int add_rows(const struct pruning *p, struct table *table, struct err *er
     return 0;
 }
 
+/* All of the application's, in ns; negative: it is not known. */
+static double application_ns(const struct report_source *source, struct err *err)
+{
+    struct shares shares;
+    uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
+    if (row_of == NULL || source->tree->cpu_is_wall)
+        return -1;
+    for (uint32_t i = 0; i < source->tree->n_methods; i++)
+        row_of[i] = CALLTREE_NONE;
+    if (shares_compute(source, row_of, 0, &shares, err) < 0)
+        return -1;
+    double ns = report_ns(source, shares.part_ticks[VM_PART_APPLICATION]);
+    return ns;
+}
+
+/* Nothing is known of their calls; samples know their share of the time. */
+static int add_sampled(const struct pruning *p, struct table *table, struct err *err)
+{
+    struct arena *arena = p->source->arena;
+    struct java_name names[LIVE_SAMPLED_MAX];
+    const char *labels[LIVE_SAMPLED_MAX];
+    double cpu_ns = p->n_sampled == 0 ? 0 : application_ns(p->source, err);
+    for (size_t i = 0; i < p->n_sampled; i++)
+        names[i] = p->sampled[i].name;
+    if (java_names_labels(arena, names, p->n_sampled, labels) < 0)
+        return err_set(err, "out of memory");
+    for (size_t i = 0; i < p->n_sampled; i++) {
+        struct table_cell *cells = table_row(table, "sampled");
+        if (cells == NULL)
+            return err_set(err, "out of memory");
+        const struct table_cell values[] = {
+            table_words(labels[i]),
+            table_words(arena_printf(arena, "no probes: seen in %" PRIu64 " samples", p->sampled[i].n_samples)),
+            table_number(0),
+            table_unmeasured(),
+            table_unmeasured(),
+            cpu_ns < 0 ? table_unmeasured() : table_number(p->sampled[i].share * cpu_ns),
+            table_unmeasured(),
+            table_unmeasured(),
+        };
+        memcpy(cells, values, sizeof values);
+    }
+    if (p->n_sampled > 0)
+        table_note(table,
+                   "no probes: compiling their classes again would have cost more than the budget; unrecorded is "
+                   "their share of the samples, a longer recording or a larger --budget measures them");
+    return 0;
+}
+
+static void add_notes(const struct pruning *p, struct table *table)
+{
+    if (p->n == 0 && p->n_sampled == 0)
+        table_note(table, "no method was switched off at the end");
+    if (p->n == 0)
+        return;
+    table_note(table, "unrecorded: its CPU time while it was not recorded, estimated from that while it was; "
+                      "such times overlap where one method calls another");
+    table_note(table, "share: of its time that was seen in the method behind it; the rest was in others, or in calls "
+                      "that had begun before they were recorded");
+}
+
 int pruned_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 struct table *table, struct err *err)
 {
@@ -189,15 +291,9 @@ int pruned_make(const struct report_source *source, const struct calltree_total 
     for (size_t i = 0; i < p.n; i++)
         estimate(&p, totals, n_totals, &p.all[i]);
     qsort(p.all, p.n, sizeof *p.all, by_hidden);
-    if (add_rows(&p, table, err) < 0)
+    find_sampled(&p);
+    if (add_rows(&p, table, err) < 0 || add_sampled(&p, table, err) < 0)
         return -1;
-    table_note(table, p.n == 0
-                          ? "no method was switched off at the end"
-                          : "unrecorded: its CPU time while it was not recorded, estimated from that while it was; "
-                            "such times overlap where one method calls another");
-    if (p.n > 0)
-        table_note(table,
-                   "share: of its time that was seen in the method behind it; the rest was in others, or in calls "
-                   "that had begun before they were recorded");
-    return table->is_broken ? err_set(err, "out of memory for a table") : (int)p.n;
+    add_notes(&p, table);
+    return table->is_broken ? err_set(err, "out of memory for a table") : (int)(p.n + p.n_sampled);
 }

@@ -14,9 +14,11 @@
  * The estimate takes the method's share of the time while it was recorded for its share of the rest; it is at most the
  * own time of the callers that it is part of.  Times of methods that call each other overlap.
  *
+ * Then those that later looks found and that got no probes, with their share of the samples.
+ *
  * totals  of the application's methods (calltree_totals).
  *
- * Returns the number of rows, 0 when the recording switched nothing off (or was no live one), or -1 with *err set.
+ * Returns the number of rows, 0 when there is none of them (or was no live one), or -1 with *err set.
  */
 int pruned_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 struct table *table, struct err *err);

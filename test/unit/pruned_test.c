@@ -126,6 +126,29 @@ static void test_recursion(void)
     done(&made);
 }
 
+/* The application has 1 s of CPU time. */
+static void test_sampled(void)
+{
+    struct maker m;
+    struct made made;
+    begin(&m);
+    maker_info(&m, "live.budget", "0.01");
+    maker_info(&m, "live.method.0", "armed 1.000 0 0 ");
+    maker_info(&m, "live.sampled.0", "0.25000 12 a/Later parse (I)V");
+    maker_info(&m, "live.sampled.1", "0.02000 2 a/Later");
+    maker_info(&m, "live.sampled.2", "1.5 2 a/Later x ()V");
+    maker_info(&m, "live.sampled.3", "0.01 1 b/Later parse (Ljava/lang/String;)V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(&m, 0, ENTER(RUN, 0), EXIT(RUN, 1000));
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
+    look(&m, &made);
+    CHECK_NUMBER("what samples found without probes is a row; damaged facts are none", made.n, 2);
+    CHECK_TEXT("its time is its share of the application's", printed(&made.table, CSV, &arena),
+               HEADER "sampled,a.Later.parse,no probes: seen in 12 samples,0,,,250000000,,\r\n"
+                      "sampled,b.Later.parse,no probes: seen in 1 samples,0,,,10000000,,\r\n");
+    done(&made);
+}
+
 static void test_nothing(void)
 {
     struct maker m;
@@ -155,6 +178,7 @@ int main(void)
     test_limit();
     test_callers();
     test_recursion();
+    test_sampled();
     test_nothing();
     return tap_done();
 }
