@@ -79,7 +79,7 @@ struct live_options {
 #define LIVE_WEIGHT      0.01
 #define LIVE_GRAIN       1e-6 /* the lowest that the search for thresholds tries */
 #define LIVE_MAX_METHODS 256u
-#define LIVE_MAX_MORE    96u
+#define LIVE_MAX_MORE    32u
 #define LIVE_SAMPLED_MAX 64u /* methods told of that got no probes */
 
 #define LIVE_OPTIONS                                                                                        \
