@@ -390,11 +390,10 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
                 "cost, and only a longer recording makes up for them\n",
                 prefix, all_ns / cpu_ns * 100, session->options.budget * 100);
     if (cost.n_put_off > 0)
-        fprintf(
-            out,
-            "%s%zu methods that were seen later got no probes: compiling their classes again would have taken longer "
-            "than they had\n",
-            prefix, cost.n_put_off);
+        fprintf(out,
+                "%s%zu methods that were seen later got no probes: compiling their classes again would have cost too "
+                "much\n",
+                prefix, cost.n_put_off);
     if (session->n_held > 0)
         fprintf(out,
                 "%s%" PRIu32 " classes got no probes: a loop of theirs was under way, which the JVM would have "

@@ -379,6 +379,7 @@ static int run_report(struct report_run *run, struct err *err)
     for (size_t i = 0; i < o->n_paths; i++)
         if (read_trace(run, i, clock, i == 0 ? &options : &others, err) < 0)
             return -1;
+    call_metrics_judge(&run->metrics, run->inputs[0].reader, &run->inputs[0].tree);
     if (o->html != NULL)
         return print_page(run, err);
     if (o->step >= 0)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_MS        10 /* of the free ones: they and their batches are over within a few seconds */
+#define LOOK_MS        10 /* of the free ones: what they find is to be measured soon */
 #define LOOK_AGAIN_MS  40 /* later ones are spread: what a program does goes in turns of seconds */
 #define LOOK_SAMPLES   100
 #define LOOK_ENOUGH    20u /* samples: with fewer since the batch before, the look is repeated at once */
@@ -269,7 +269,7 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
                                        keep(live, candidates[i].descriptor), candidates[i].share,
                                        candidates[i].self_share };
         if (candidates[i].share < live->options.weight / 2 ||
-            live_knows(live, copy.class_name, copy.name, copy.descriptor))
+            live_knows(live, candidates[i].class_name, candidates[i].name, candidates[i].descriptor))
             continue;
         if (copy.class_name == NULL || copy.name == NULL || copy.descriptor == NULL)
             return err_set(err, "out of memory");

@@ -112,7 +112,10 @@ void live_choose_removals(struct live *live, bool may_pause);
 /* Has the budget paid for all so far, and have batches stopped the application for no longer than it allows by now? */
 bool live_may_pause(const struct live *live);
 
-/* Is the time in what the latest look found, so far, worth what a batch may cost the compiler? */
+/*
+ * Is the time in what the latest look found, so far, as much as a batch may cost the compiler?  And is that, with the
+ * batches before, within the budget, unless the batch is free?
+ */
 bool live_is_worth_it(const struct live *live, bool is_free);
 
 /* How many samples the next look may take: of at most so many; 0: wait. */

@@ -154,8 +154,7 @@ static double price_ns(const struct live *live)
 }
 
 /*
- * The time in the methods: that of the largest, or of their own code together, where those lie apart.  It must be as
- * much as the compiler takes; and that the compiler takes it must be within the budget, but for a free batch.
+ * The time in the methods is that of the largest, or of their own code together, where those lie apart.
  */
 bool live_is_worth_it(const struct live *live, bool is_free)
 {

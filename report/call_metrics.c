@@ -47,15 +47,36 @@ static int find_metrics(const struct trace_reader *reader, struct arena *arena, 
     size_t n = event_columns(reader, NULL, events);
     const struct event_column *cycles = event_column_measured(events, n, EVENT_CYCLES),
                               *instructions = event_column_measured(events, n, EVENT_INSTRUCTIONS);
-    add(metrics, (struct call_metric){ "time/call", "ns_per_call", "ns", TABLE_NS })->is_time = true;
-    add_quotient(metrics, cycles, instructions, 1, (struct call_metric){ "CPI", "cpi", "ratio", TABLE_RATIO });
+    add(metrics, (struct call_metric){ "time/call", "ns_per_call", "ns", TABLE_NS, NULL })->is_time = true;
+    add_quotient(metrics, cycles, instructions, 1, (struct call_metric){ "CPI", "cpi", "ratio", TABLE_RATIO, NULL });
     for (size_t i = 0; i < n; i++)
         if (events[i].role == EVENT_MISSES && events[i].why[0] == '\0' && events[i].n_recorded > 0)
             add_quotient(metrics, &events[i], instructions, 1000,
                          (struct call_metric){ copy(arena, events[i].heading),
                                                arena_printf(arena, "%s_per_1000_instructions", events[i].name),
-                                               "per_1000_instructions", TABLE_RATE });
+                                               "per_1000_instructions", TABLE_RATE, NULL });
     return has_texts(metrics) ? 0 : err_set(err, "out of memory for the names of %zu events", n);
+}
+
+static bool is_of(const struct statistics_metric *metric, const struct event_column *event)
+{
+    for (uint32_t i = 0; i < event->n_recorded; i++) {
+        size_t column = CALLTREE_COUNTERS + event->recorded[i].column;
+        if ((metric->n_tops > 0 && metric->tops[0] == column) ||
+            (metric->n_bottoms > 0 && metric->bottoms[0] == column))
+            return true;
+    }
+    return false;
+}
+
+void call_metrics_judge(struct call_metrics *metrics, const struct trace_reader *reader, const struct calltree *tree)
+{
+    struct event_column events[EVENT_COLUMNS_MAX];
+    size_t n = event_columns(reader, tree, events);
+    for (size_t i = 0; i < metrics->wish.n_metrics; i++)
+        for (size_t e = 0; e < n; e++)
+            if (events[e].why[0] != '\0' && is_of(&metrics->wish.metrics[i], &events[e]))
+                metrics->of[i].why = events[e].why;
 }
 
 int call_metrics_read(const char *path, bool salvage, enum phases_clock clock, struct arena *arena,

@@ -12,6 +12,7 @@ struct call_metric {
     const char *key;  /* the column of the report's CSV and JSON that has it: "ns_per_call", "cpi", ... */
     const char *unit; /* "ns", "ratio", "per_1000_instructions" */
     enum table_unit format;
+    const char *why; /* it was not measured; NULL: it was, as far as is known */
 };
 
 struct call_metrics {
@@ -26,5 +27,8 @@ struct call_metrics {
  */
 int call_metrics_read(const char *path, bool salvage, enum phases_clock clock, struct arena *arena,
                       struct call_metrics *metrics, struct err *err);
+
+/* Now that all records are read: set why of those whose events never counted. */
+void call_metrics_judge(struct call_metrics *metrics, const struct trace_reader *reader, const struct calltree *tree);
 
 #endif

@@ -1,7 +1,5 @@
 #include "report/pruned.h"
 
-#include "phases/live.h"
-#include "report/shares.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>
@@ -31,7 +29,7 @@ struct pruning {
     size_t n;
     const struct pruned **by_method; /* NULL: it was recorded to the end */
     uint64_t *ticks;                 /* scratch, by method; the last one is the root's */
-    struct sampled sampled[LIVE_SAMPLED_MAX];
+    struct sampled *sampled;
     size_t n_sampled;
 };
 
@@ -158,16 +156,24 @@ static bool parse_sampled(const char *fact, struct arena *arena, struct sampled 
     return true;
 }
 
-static void find_sampled(struct pruning *p)
+static const char *sampled_fact(const struct pruning *p, size_t i)
 {
-    for (uint32_t i = 0; i < LIVE_SAMPLED_MAX; i++) {
-        char key[48];
-        snprintf(key, sizeof key, "live.sampled.%" PRIu32, i);
-        const char *fact = trace_info(p->source->reader, key);
-        if (fact == NULL)
-            return;
-        p->n_sampled += parse_sampled(fact, p->source->arena, &p->sampled[p->n_sampled]);
-    }
+    char key[48];
+    snprintf(key, sizeof key, "live.sampled.%zu", i);
+    return trace_info(p->source->reader, key);
+}
+
+static int find_sampled(struct pruning *p, struct err *err)
+{
+    size_t n = 0;
+    while (sampled_fact(p, n) != NULL)
+        n++;
+    p->sampled = arena_alloc(p->source->arena, (n + 1) * sizeof *p->sampled);
+    if (p->sampled == NULL)
+        return err_set(err, "out of memory for %zu methods", n);
+    for (size_t i = 0; i < n; i++)
+        p->n_sampled += parse_sampled(sampled_fact(p, i), p->source->arena, &p->sampled[p->n_sampled]);
+    return 0;
 }
 
 static int by_hidden(const void *a, const void *b)
@@ -215,52 +221,53 @@ static int add_rows(const struct pruning *p, struct table *table, struct err *er
     return 0;
 }
 
-/* All of the application's, in ns; negative: it is not known. */
-static double application_ns(const struct report_source *source, struct err *err)
+/* CPU time of all of the application's threads, less the probes'; whatever the report's clock. */
+static double application_ns(const struct report_source *source)
 {
-    struct shares shares;
-    uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
-    if (row_of == NULL || source->tree->cpu_is_wall)
-        return -1;
-    for (uint32_t i = 0; i < source->tree->n_methods; i++)
-        row_of[i] = CALLTREE_NONE;
-    if (shares_compute(source, row_of, 0, &shares, err) < 0)
-        return -1;
-    double ns = report_ns(source, shares.part_ticks[VM_PART_APPLICATION]);
-    return ns;
+    const struct calltree *tree = source->tree;
+    uint64_t ticks = 0;
+    for (uint32_t i = 0; i < tree->n_threads; i++) {
+        const struct calltree_thread *thread = &tree->threads[i];
+        if (thread->part == VM_PART_APPLICATION && thread->cpu_ticks > thread->probe_ticks)
+            ticks += thread->cpu_ticks - thread->probe_ticks;
+    }
+    return report_ns(source, ticks);
 }
 
 /* Nothing is known of their calls; samples know their share of the time. */
 static int add_sampled(const struct pruning *p, struct table *table, struct err *err)
 {
     struct arena *arena = p->source->arena;
-    struct java_name names[LIVE_SAMPLED_MAX];
-    const char *labels[LIVE_SAMPLED_MAX];
-    double cpu_ns = p->n_sampled == 0 ? 0 : application_ns(p->source, err);
-    for (size_t i = 0; i < p->n_sampled; i++)
+    struct java_name *names = arena_alloc(arena, (p->n_sampled + 1) * sizeof *names);
+    const char **labels = arena_alloc(arena, (p->n_sampled + 1) * sizeof *labels);
+    bool is_known = !p->source->tree->cpu_is_wall;
+    double cpu_ns = application_ns(p->source);
+    for (size_t i = 0; names != NULL && i < p->n_sampled; i++)
         names[i] = p->sampled[i].name;
-    if (java_names_labels(arena, names, p->n_sampled, labels) < 0)
-        return err_set(err, "out of memory");
+    if (names == NULL || labels == NULL || java_names_labels(arena, names, p->n_sampled, labels) < 0)
+        return err_set(err, "out of memory for %zu methods", p->n_sampled);
     for (size_t i = 0; i < p->n_sampled; i++) {
+        const struct sampled *one = &p->sampled[i];
         struct table_cell *cells = table_row(table, "sampled");
         if (cells == NULL)
-            return err_set(err, "out of memory");
+            return err_set(err, "out of memory for %zu methods", p->n_sampled);
+        const char *ending = one->n_samples == 1 ? "" : "s";
         const struct table_cell values[] = {
             table_words(labels[i]),
-            table_words(arena_printf(arena, "no probes: seen in %" PRIu64 " samples", p->sampled[i].n_samples)),
+            table_words(arena_printf(arena, "no probes: seen in %" PRIu64 " sample%s", one->n_samples, ending)),
             table_number(0),
             table_unmeasured(),
             table_unmeasured(),
-            cpu_ns < 0 ? table_unmeasured() : table_number(p->sampled[i].share * cpu_ns),
+            is_known ? table_number(one->share * cpu_ns) : table_unmeasured(),
             table_unmeasured(),
             table_unmeasured(),
         };
         memcpy(cells, values, sizeof values);
     }
     if (p->n_sampled > 0)
-        table_note(table,
-                   "no probes: compiling their classes again would have cost more than the budget; unrecorded is "
-                   "their share of the samples, a longer recording or a larger --budget measures them");
+        table_note(table, "no probes: the batches had no room for them, a loop of theirs was under way, or compiling "
+                          "their classes again would have cost more than the budget; unrecorded is their share of the "
+                          "samples, a longer recording or a larger --budget measures them");
     return 0;
 }
 
@@ -291,8 +298,7 @@ int pruned_make(const struct report_source *source, const struct calltree_total 
     for (size_t i = 0; i < p.n; i++)
         estimate(&p, totals, n_totals, &p.all[i]);
     qsort(p.all, p.n, sizeof *p.all, by_hidden);
-    find_sampled(&p);
-    if (add_rows(&p, table, err) < 0 || add_sampled(&p, table, err) < 0)
+    if (find_sampled(&p, err) < 0 || add_rows(&p, table, err) < 0 || add_sampled(&p, table, err) < 0)
         return -1;
     add_notes(&p, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : (int)(p.n + p.n_sampled);

@@ -23,8 +23,8 @@ struct values {
     const char *label, *kind;
     struct row_id id;
     struct java_name name;
-    double time_ticks,
-        self_ticks;       /* or REPORT_NO_TICKS: not applicable; others are negative in a row of switches only */
+    /* Or REPORT_NO_TICKS: not applicable; others are negative in a row of switches only. */
+    double time_ticks, self_ticks;
     double cpu_ticks;     /* inclusive: what faults and switches are divided by */
     double off_cpu_ticks; /* inclusive; negative: not known */
     double calls;         /* negative: not applicable */

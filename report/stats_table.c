@@ -79,11 +79,13 @@ static void add_phase(struct making *making, size_t row)
         struct table_cell *cells = start_row(making, "phase", making->labels[row], i);
         if (cells == NULL)
             return;
+        bool is_measured = making->metrics->of[i].why == NULL;
         cells[making->at.calls] = table_number((double)moments.n);
-        if (moments.n > 0)
+        if (is_measured && moments.n > 0)
             cells[making->at.mean] =
                 table_number_in(making->table, moments.mean * scale(making, i), making->metrics->of[i].format);
-        cells[making->at.cov] = table_number(moments_cov(&moments));
+        if (is_measured)
+            cells[making->at.cov] = table_number(moments_cov(&moments));
         cells[making->at.class_name] = table_words(name.class_name);
         cells[making->at.method] = table_words(name.method);
         cells[making->at.descriptor] = table_words(name.descriptor);
@@ -155,13 +157,18 @@ static void add_between(struct making *making, size_t metric, const struct anova
 static void add_all(struct making *making, size_t metric, struct moments *groups, bool after_rule)
 {
     struct anova anova;
+    const struct call_metric *about = &making->metrics->of[metric];
     size_t first = making->table->n_rows;
+    if (about->why != NULL) {
+        table_note(making->table, arena_printf(making->source->arena, "%s: %s", about->name, about->why));
+        return;
+    }
     for (size_t i = 0; i < making->n_rows; i++)
         groups[i] = statistics_moments(making->statistics, making->rows[i]->method, metric);
     if (!anova_compute(groups, making->n_rows, &anova)) {
         table_note(making->table,
                    arena_printf(making->source->arena, "%s: fewer than two phases have two calls whose values differ",
-                                making->metrics->of[metric].name));
+                                about->name));
         return;
     }
     say(making, metric, &anova);

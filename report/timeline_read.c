@@ -79,6 +79,7 @@ int timeline_read(const struct report_source *source, const struct calltree_tota
     if (choose_rows(source, totals, n_totals, report, row_of, read, err) < 0 ||
         call_metrics_read(source->path, salvage, source->clock, source->arena, &read->rates, err) < 0)
         return -1;
+    call_metrics_judge(&read->rates, source->reader, tree);
     struct timeline_wish wish = timeline_wish_of(tree);
     wish.step_ns = step_ns;
     wish.steps_max = steps_max;
@@ -94,6 +95,8 @@ double timeline_rate_of(const struct timeline_read *read, size_t rate, const uin
 {
     const struct statistics_metric *metric = &read->rates.wish.metrics[rate];
     double top = 0, bottom = 0;
+    if (read->rates.of[rate].why != NULL)
+        return NAN;
     for (size_t i = 0; i < metric->n_tops; i++)
         top += metric->tops[i] < n_metrics ? (double)metrics[metric->tops[i]] : 0;
     for (size_t i = 0; i < metric->n_bottoms; i++)

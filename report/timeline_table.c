@@ -404,6 +404,10 @@ static void add_notes(struct making *m)
         table_note(m->table, "CPI and misses are the application's");
     else
         table_note(m->table, "CPI and misses need recorded cycles and instructions");
+    for (size_t i = 0; i < m->read->rates.wish.n_metrics; i++)
+        if (m->read->rates.of[i].why != NULL)
+            table_note(m->table,
+                       arena_printf(m->source->arena, "%s: %s", m->read->rates.of[i].name, m->read->rates.of[i].why));
 }
 
 static void add_rows(struct making *m)

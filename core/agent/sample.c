@@ -17,10 +17,10 @@
 #define ONE_TO_REST       20               /* what the rounds may cost: a twentieth of the time */
 #define START_NS          (200 * NS_PER_MS)
 #define MAX_PUT_OFF_NS    (200 * NS_PER_MS)
-#define FRAMES_OF_A_STOP  8 /* stopping and starting a thread takes as long as walking so many */
-#define SAMPLES_OF_A_LOOP 2 /* as many as a candidate needs */
-#define PARTS_OF_A_LOOP   32
-#define CALLS_OF_A_LOOP   50
+#define FRAMES_OF_A_STOP  8  /* stopping and starting a thread takes as long as walking so many */
+#define SAMPLES_OF_A_LOOP 2  /* as many as a candidate needs */
+#define PARTS_OF_A_LOOP   32 /* a loop is hot with one of so many parts of its thread's samples */
+#define CALLS_OF_A_LOOP   50 /* a method that was called so often ends soon */
 #define BUFFER_BYTES      ((size_t)1 << 20)
 #define END_BYTES         ((size_t)256) /* kept for the end's entry */
 #define STACK_ENTRY_BYTES (64 + (size_t)5 * SAMPLES_MAX_FRAMES)

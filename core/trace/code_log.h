@@ -6,8 +6,10 @@
  *
  *     0, a method: number, class, name, descriptor, source file, n, and n times: bytecode index, line
  *     1, compiled: ticks, address, bytes, method, compiler's tier (0: not known) plus 8 if the points are those of
- * calls and loops only, ns of CPU time that the entry before took in the program, and up to the end the points of the
- * code 2, discarded: ticks, address 3, other code: ticks, address, bytes, name
+ *        calls and loops only, ns of CPU time that the entry before took in the program, and up to the end the points
+ *        of the code
+ *     2, discarded: ticks, address
+ *     3, other code: ticks, address, bytes, name
  *
  * A point is the offset of its end, less that of the point before; frames; how many of them, from the outermost, are
  * those of the point before; and for each other one: method, and 1 more than its bytecode index, or 0.  It tells what

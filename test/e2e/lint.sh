@@ -23,6 +23,7 @@ is "nobody calls strcpy, strcat, sprintf, gets, alloca or their like" \
 is "such a call is found" "$(printf 'a = my_gets(b);\nstrcpy (a, b);\n' | grep -cE "$forbidden")" 1
 is "no line is longer than 120 columns, no line ends in a blank" \
     "$(grep -nE '.{121}|[[:space:]]$' "${c_files[@]}" "${sh_files[@]}")" ""
+# The words below are what the check looks for.
 is "nothing is left to do" "$(grep -nE '(^|[^A-Za-z])(TODO|FIXME|XXX)([^A-Za-z]|$)' "${c_files[@]}")" ""
 
 jdk=$(first_jdk)

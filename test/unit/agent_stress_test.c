@@ -5,6 +5,7 @@
  *
  * The JVM's part is played by this file: gates are atomics, a class is changed by choosing its methods again.
  */
+#include "test/unit/jvmti_stand_in.h"
 #include "test/unit/tap.h"
 
 #include "core/agent/agent.h"
@@ -40,17 +41,6 @@ static _Atomic uint32_t epoch;
 static _Atomic uint64_t n_recorded[N_SESSIONS + 1], n_lives;
 static _Atomic bool is_over;
 static pthread_rwlock_t loading = PTHREAD_RWLOCK_INITIALIZER; /* no class is loaded between sessions */
-
-static jvmtiError JNICALL no_thread_info(jvmtiEnv *env, jthread thread, jvmtiThreadInfo *info)
-{
-    (void)env;
-    (void)thread;
-    (void)info;
-    return JVMTI_ERROR_WRONG_PHASE;
-}
-
-static struct jvmtiInterface_1_ functions = { .GetThreadInfo = no_thread_info };
-static jvmtiEnv jvmti = &functions;
 
 static struct rewrite_method method_of(uint32_t i)
 {

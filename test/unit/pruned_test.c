@@ -145,7 +145,7 @@ static void test_sampled(void)
     CHECK_NUMBER("what samples found without probes is a row; damaged facts are none", made.n, 2);
     CHECK_TEXT("its time is its share of the application's", printed(&made.table, CSV, &arena),
                HEADER "sampled,a.Later.parse,no probes: seen in 12 samples,0,,,250000000,,\r\n"
-                      "sampled,b.Later.parse,no probes: seen in 1 samples,0,,,10000000,,\r\n");
+                      "sampled,b.Later.parse,no probes: seen in 1 sample,0,,,10000000,,\r\n");
     done(&made);
 }
 

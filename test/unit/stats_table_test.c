@@ -53,6 +53,7 @@ static const char *printed(struct maker *m, bool as_csv)
     struct table table;
     maker_must(m, calltree_build(reader, &(struct calltree_options){ .observer = &observer }, &tree, &m->err));
     maker_must(m, calltree_totals(&tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m->err));
+    call_metrics_judge(&metrics, reader, &tree);
     struct report_source source = { "t.dat", reader, &tree, report_clock(&tree, PHASES_CPU), &arena, NULL };
     struct report_wish wish = { .sort = "time" };
     char *text = NULL;
@@ -138,6 +139,44 @@ static void test_alike(void)
     arena_free(&arena);
 }
 
+/* Cycles, instructions, and an event that counts nothing here. */
+static void make_silent(struct maker *m, const char *silent)
+{
+    static const struct trace_counter counters[] = { { .name = "cycles", .why = "", .in_records = true },
+                                                     { .name = "instructions", .why = "", .in_records = true },
+                                                     { .name = "branch-misses", .why = "", .in_records = true } };
+    maker_open_scaled(m, "silent.dat", 1000);
+    maker_info(m, "recording.mode", "phases");
+    maker_info(m, "offcpu", "perf");
+    maker_info(m, "counters.silent", silent);
+    maker_must(m, trace_write_counters(m->writer, counters, 3, &m->err));
+    m->n_counters = 3;
+    maker_thread(m, 0, "main", true);
+    maker_method(m, RUN, "a/Sort", "run", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
+    for (uint64_t i = 0; i < 3; i++)
+        STEPS(m, 0, ENTER(RUN, 100 * i, 3000 * i, 2000 * i, 0),
+              EXIT(RUN, 100 * i + 90, 3000 * i + 2000, 2000 * i + 1000, 0));
+    maker_close(m, 300);
+}
+
+static void test_silent(void)
+{
+    static const char why[] = "note: Branches mispredicted: 0 in mmprof's test loop, and in the whole recording\n";
+    struct maker m;
+    make_silent(&m, "branch-misses");
+    const char *text = printed(&m, false);
+    CHECK("the misses of an event that stayed 0 are not called 0",
+          strstr(text, "Branches mispredicted      3        -        -\n") != NULL);
+    CHECK("a note says why", strstr(text, why) != NULL);
+    CHECK("what counted is there", strstr(text, "  3    2.000     0.00\n") != NULL);
+    make_silent(&m, "L1-dcache-load-misses");
+    text = printed(&m, false);
+    CHECK("one that counted in the test loop may be 0",
+          strstr(text, "Branches mispredicted      3     0.00") != NULL && strstr(text, why) == NULL);
+    arena_free(&arena);
+}
+
 static void test_no_trace(void)
 {
     struct call_metrics metrics;
@@ -151,6 +190,7 @@ int main(void)
     test_text();
     test_csv();
     test_alike();
+    test_silent();
     test_no_trace();
     return tap_done();
 }
