@@ -12,9 +12,9 @@
 #include "core/sim/sim_decode.h"
 
 struct sim_block {
-    uint64_t at;
-    uint16_t n_instructions, n_bytes, last_offset; /* of its last instruction */
-    uint16_t kind;                                 /* of it: enum sim_branch_kind */
+    uint64_t at, last_at, behind;   /* its first and last instruction, the first one behind it */
+    uint64_t first_line, last_line; /* of code */
+    uint32_t n_instructions, kind;  /* of the last instruction: enum sim_branch_kind */
 };
 
 #define SIM_BLOCKS_PER_CHUNK 4095

@@ -27,10 +27,10 @@
 #define VCPUS_MAX 65536
 
 /* Of QEMU's 'info', so many values are remembered. */
-#define ACCESSES     (1u << 18)
-#define ACCESS_KNOWN 0x80
-#define ACCESS_STORE 0x40
-#define ACCESS_SHIFT 0x0f /* log2 of the size */
+#define ACCESSES      (1u << 18)
+#define ACCESS_STORE  0x01
+#define ACCESS_BEHIND 1 /* from this bit on: its size in bytes, less one */
+#define ACCESS_KNOWN  0x80
 
 /* QEMU finds it by this name and asks what the plugin was made for. */
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -39,12 +39,11 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 
 /* A thread. */
 struct core {
-    struct sim_machine machine;
-    /* The branch at the end of the block before; SIM_NO_BRANCH, or one that has happened already. */
-    enum sim_branch_kind kind;
-    uint64_t last_at, behind;
     struct sim_slot *slot;
-    size_t n_bytes; /* of this mapping */
+    const struct sim_block *before; /* the block executed last; no_block: nothing is known of it */
+    struct sim_block kept;          /* it, when QEMU has thrown it away */
+    size_t n_bytes;                 /* of this mapping */
+    struct sim_machine machine;
 };
 
 static struct {
@@ -54,6 +53,8 @@ static struct {
     struct sim_blocks blocks;
     uint8_t accesses[ACCESSES]; /* what QEMU says of an access, by its 'info': 0: not asked yet */
     const char *out;
+    qemu_plugin_memory_fn *on_access;
+    unsigned line_bits; /* of code */
     bool is_arm64;
 } plugin = { .making = PTHREAD_MUTEX_INITIALIZER };
 
@@ -79,8 +80,13 @@ static struct sim_slot *take_slot(struct sim_slots *slots)
 /* Where counts go when there are more threads than slots: nobody reads them. */
 static struct sim_slot lost;
 
+static const struct sim_block no_block = { .kind = SIM_NO_BRANCH };
+
+/* In a thread's first block: QEMU tells of a new thread in the one that makes it.  NULL: it is not counted. */
 static struct core *make_core(unsigned vcpu)
 {
+    if (vcpu >= VCPUS_MAX || plugin.slots == NULL)
+        return NULL;
     size_t n = sizeof(struct core) + sim_machine_bytes(&plugin.slots->model);
     /* cppcheck-suppress invalidFunctionArg */
     void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -97,17 +103,12 @@ static struct core *make_core(unsigned vcpu)
         atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));
     }
     core->slot = slot == NULL ? &lost : slot;
+    core->before = &no_block;
     sim_machine_init(&core->machine, &plugin.slots->model, core + 1, core->slot->counts);
     core->n_bytes = n;
     plugin.cores[vcpu] = core;
     pthread_mutex_unlock(&plugin.making);
     return core;
-}
-
-/* It is the thread's first block, since QEMU tells of a new thread in the one that makes it. */
-static __attribute__((noinline)) struct core *first_block(unsigned vcpu)
-{
-    return vcpu < VCPUS_MAX && plugin.slots != NULL ? make_core(vcpu) : NULL;
 }
 
 static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
@@ -163,35 +164,84 @@ static inline bool is_paused(const struct core *core)
     return atomic_load_explicit(&core->slot->is_paused, memory_order_relaxed) != 0;
 }
 
+/* All that happens at a block's begin. */
+static __attribute__((noinline)) void block_slowly(struct core *core, const struct sim_block *before,
+                                                   const struct sim_block *block)
+{
+    uint32_t n = block->n_instructions;
+    if (before->kind != SIM_NO_BRANCH)
+        sim_machine_branch(&core->machine, before->kind, before->last_at, before->behind, block->at);
+    else if (before->last_at == block->at)
+        n--; /* it was counted with the block before, which did not finish it: see sim_blocks.h */
+    sim_machine_fetch_lines(&core->machine, block->first_line, block->last_line, n);
+}
+
+static __attribute__((noinline)) void block_first(unsigned vcpu, const struct sim_block *block)
+{
+    struct core *core = core_of(vcpu);
+    if (core == NULL && (core = make_core(vcpu)) == NULL)
+        return;
+    if (is_paused(core)) {
+        core->before = &no_block;
+        return;
+    }
+    const struct sim_block *before = core->before;
+    core->before = block;
+    block_slowly(core, before, block);
+}
+
 static void on_block(unsigned vcpu, void *context)
 {
     const struct sim_block *block = context;
     struct core *core = core_of(vcpu);
-    if (__builtin_expect(core == NULL, 0) && (core = first_block(vcpu)) == NULL)
-        return;
-    if (__builtin_expect(is_paused(core), 0)) {
-        core->kind = SIM_NO_BRANCH;
-        core->last_at = 0;
+    if (__builtin_expect(core == NULL || is_paused(core), 0)) {
+        block_first(vcpu, block);
         return;
     }
-    uint32_t n = block->n_instructions;
-    if (core->kind != SIM_NO_BRANCH)
-        sim_machine_branch(&core->machine, core->kind, core->last_at, core->behind, block->at);
-    else if (core->last_at == block->at)
-        n--; /* it was counted with the block before, which did not finish it: see sim_blocks.h */
-    sim_machine_fetch(&core->machine, block->at, block->n_bytes, n);
-    core->kind = (enum sim_branch_kind)block->kind;
-    core->last_at = block->at + block->last_offset;
-    core->behind = block->at + block->n_bytes;
+    const struct sim_block *before = core->before;
+    core->before = block;
+    if (before->kind > SIM_CONDITIONAL || before->last_at == block->at ||
+        !sim_machine_fetch_hit(&core->machine, block->first_line, block->last_line, block->n_instructions)) {
+        block_slowly(core, before, block);
+        return;
+    }
+    if (before->kind == SIM_CONDITIONAL)
+        sim_machine_conditional(&core->machine, before->last_at, before->behind != block->at);
 }
 
-static __attribute__((noinline)) uint8_t ask_access(uint32_t info)
+static uint8_t ask_access(uint32_t info)
 {
-    unsigned said = qemu_plugin_mem_size_shift(info) & ACCESS_SHIFT;
-    said |= ACCESS_KNOWN | (qemu_plugin_mem_is_store(info) ? ACCESS_STORE : 0u);
+    unsigned said = ACCESS_KNOWN | ((1u << qemu_plugin_mem_size_shift(info)) - 1) << ACCESS_BEHIND;
+    said |= qemu_plugin_mem_is_store(info) ? ACCESS_STORE : 0u;
     if (info < ACCESSES)
         plugin.accesses[info] = (uint8_t)said;
     return (uint8_t)said;
+}
+
+static __attribute__((noinline)) void access_slowly(struct core *core, uint32_t info, uint64_t address,
+                                                    const void *instruction)
+{
+    (void)instruction;
+    unsigned access = info < ACCESSES ? plugin.accesses[info] : 0;
+    access = access == 0 ? ask_access(info) : access;
+    uint32_t n_bytes = ((access & (ACCESS_KNOWN - 1u)) >> ACCESS_BEHIND) + 1;
+    sim_machine_data(&core->machine, address, n_bytes, (access & ACCESS_STORE) != 0);
+}
+
+/* instruction: its address.  line_bits: 0: the machine says it, and writes through, perhaps. */
+static inline __attribute__((always_inline)) void access_once(unsigned vcpu, uint32_t info, uint64_t address,
+                                                              const void *instruction, unsigned line_bits)
+{
+    struct core *core = core_of(vcpu);
+    if (__builtin_expect(core == NULL || is_paused(core), 0))
+        return;
+    unsigned access = info < ACCESSES ? plugin.accesses[info] : 0;
+    uint64_t last = address + (access >> ACCESS_BEHIND) - (ACCESS_KNOWN >> ACCESS_BEHIND);
+    bool is_store = (access & ACCESS_STORE) != 0, is_plain = line_bits != 0 || core->machine.is_plain || !is_store;
+    line_bits = line_bits != 0 ? line_bits : core->machine.l1d.line_bits;
+    if (__builtin_expect(access == 0 || !is_plain, 0) ||
+        !sim_machine_hit(&core->machine, address, last, line_bits, is_store))
+        access_slowly(core, info, address, instruction);
 }
 
 /*
@@ -200,17 +250,13 @@ static __attribute__((noinline)) uint8_t ask_access(uint32_t info)
  */
 static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *context)
 {
-    struct core *core = core_of(vcpu);
-    (void)context;
-    if (__builtin_expect(core == NULL || is_paused(core), 0))
-        return;
-    uint8_t access = info < ACCESSES ? plugin.accesses[info] : 0;
-    if (__builtin_expect(access == 0, 0))
-        access = ask_access(info);
-    if ((access & ACCESS_STORE) != 0)
-        sim_machine_store(&core->machine, address, 1u << (access & ACCESS_SHIFT));
-    else
-        sim_machine_load(&core->machine, address, 1u << (access & ACCESS_SHIFT));
+    access_once(vcpu, info, address, context, 0);
+}
+
+/* Of the machines that most models are: written back, with lines of 64 bytes. */
+static void on_access_64(unsigned vcpu, uint32_t info, uint64_t address, void *context)
+{
+    access_once(vcpu, info, address, context, 6);
 }
 
 /* The agent asks for its slot.  Written by system call: a bad pointer of the program's is not ours to fault on. */
@@ -232,19 +278,24 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
-    struct sim_block block = { .at = qemu_plugin_tb_vaddr(tb), .n_instructions = (uint16_t)n };
+    struct sim_block block = { .at = qemu_plugin_tb_vaddr(tb), .n_instructions = (uint32_t)n };
     (void)id;
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        qemu_plugin_register_vcpu_mem_cb(insn, plugin.on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                         (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+        if (i + 1 < n)
+            continue;
         const uint8_t *bytes = qemu_plugin_insn_data(insn);
         size_t n_bytes = qemu_plugin_insn_size(insn);
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
-        block.last_offset = (uint16_t)(qemu_plugin_insn_vaddr(insn) - block.at);
-        block.n_bytes = (uint16_t)(block.last_offset + n_bytes);
-        block.kind = (uint16_t)(plugin.is_arm64 ? sim_decode_arm64(bytes, n_bytes) : sim_decode_x86(bytes, n_bytes));
+        block.last_at = qemu_plugin_insn_vaddr(insn);
+        block.behind = block.last_at + n_bytes;
+        block.kind = plugin.is_arm64 ? sim_decode_arm64(bytes, n_bytes) : sim_decode_x86(bytes, n_bytes);
     }
-    if (n == 0 || block.n_bytes == 0)
+    if (n == 0 || block.behind <= block.at)
         return;
+    block.first_line = block.at >> plugin.line_bits;
+    block.last_line = (block.behind - 1) >> plugin.line_bits;
     pthread_mutex_lock(&plugin.making);
     struct sim_block *kept = sim_blocks_add(&plugin.blocks, &block);
     pthread_mutex_unlock(&plugin.making);
@@ -257,6 +308,13 @@ static void on_flush(qemu_plugin_id_t id)
 {
     (void)id;
     pthread_mutex_lock(&plugin.making);
+    for (unsigned vcpu = 0; vcpu < VCPUS_MAX; vcpu++) {
+        struct core *core = plugin.cores[vcpu];
+        if (core == NULL)
+            continue;
+        core->kept = *core->before;
+        core->before = &core->kept;
+    }
     sim_blocks_clear(&plugin.blocks);
     pthread_mutex_unlock(&plugin.making);
 }
@@ -373,6 +431,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
         return fail("it knows programs for x86_64 and aarch64 only");
     if (read_arguments(argc, argv) < 0)
         return -1;
+    const struct sim_model *model = &plugin.slots->model;
+    bool is_plain = model->write == SIM_WRITE_BACK && model->allocate == SIM_ALLOCATE;
+    plugin.on_access = is_plain && model->l1d.line_bytes == 64 ? on_access_64 : on_access;
+    plugin.line_bits = sim_machine_code_bits(model);
     pthread_atfork(before_fork, in_parent, in_child);
     qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
     qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);

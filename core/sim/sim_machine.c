@@ -21,11 +21,17 @@ static size_t predictor_bytes(const struct sim_model *model)
     return ((counters + 7) & ~(size_t)7) + (targets + model->n_returns) * sizeof(uint64_t);
 }
 
+static size_t tlb_bytes(const struct sim_tlb_model *tlb)
+{
+    return sim_lru_bytes(tlb->n_entries, tlb->n_ways, false) + (tlb->n_entries + 1) * sizeof(uint64_t);
+}
+
 size_t sim_machine_bytes(const struct sim_model *model)
 {
-    size_t n = cache_entries(&model->l1i) + cache_entries(&model->l1d) + cache_entries(&model->l2) +
-               model->itlb.n_entries + model->dtlb.n_entries + 2 * (size_t)model->tlb2.n_entries;
-    return n * sizeof(uint64_t) + predictor_bytes(model);
+    size_t n = cache_entries(&model->l2) + 2 * (size_t)model->tlb2.n_entries;
+    return n * sizeof(uint64_t) + sim_lru_bytes(cache_entries(&model->l1i), model->l1i.n_ways, true) +
+           sim_lru_bytes(cache_entries(&model->l1d), model->l1d.n_ways, true) + tlb_bytes(&model->itlb) +
+           tlb_bytes(&model->dtlb) + predictor_bytes(model);
 }
 
 static void *take(char **memory, size_t n)
@@ -49,14 +55,24 @@ static struct sim_cache make_table(char **memory, size_t n_entries, uint32_t n_w
     return cache;
 }
 
-static struct sim_cache make_cache(char **memory, const struct sim_cache_model *model, uint32_t line_bytes)
-{
-    return make_table(memory, cache_entries(model), model->n_ways, log2_of(line_bytes));
-}
-
-static struct sim_cache make_tlb(char **memory, const struct sim_tlb_model *model)
+static struct sim_cache make_tlb2(char **memory, const struct sim_tlb_model *model)
 {
     return make_table(memory, model->n_entries, model->n_ways, 0);
+}
+
+static struct sim_lru make_l1(char **memory, const struct sim_cache_model *model, unsigned line_bits)
+{
+    size_t n = cache_entries(model);
+    return sim_lru_make(take(memory, sim_lru_bytes(n, model->n_ways, true)), n, model->n_ways, line_bits, true);
+}
+
+static struct sim_tlb make_tlb(char **memory, const struct sim_tlb_model *model, struct sim_cache *second)
+{
+    size_t n = model->n_entries;
+    void *first = take(memory, sim_lru_bytes(n, model->n_ways, false));
+    uint64_t *parts = take(memory, (n + 1) * sizeof *parts);
+    memset(parts, 0, (n + 1) * sizeof *parts);
+    return (struct sim_tlb){ sim_lru_make(first, n, model->n_ways, 0, false), parts, second };
 }
 
 static void make_predictor(struct sim_predictor *p, const struct sim_model *model, char **memory)
@@ -86,8 +102,6 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
 {
     char *rest = memory;
     *machine = (struct sim_machine){
-        .data_page = SIM_EMPTY,
-        .code_page = SIM_EMPTY,
         .is_write_through = model->write == SIM_WRITE_THROUGH,
         .is_plain = model->write == SIM_WRITE_BACK && model->allocate == SIM_ALLOCATE,
         .allocates = model->allocate == SIM_ALLOCATE,
@@ -95,19 +109,46 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
         .inclusion = model->inclusion,
         .counts = counts,
     };
-    /* Without an L1I a fetch still needs lines to be told apart by. */
-    machine->l1i = make_cache(&rest, &model->l1i, model->l1i.size_bytes == 0 ? 64 : model->l1i.line_bytes);
-    machine->l1d = make_cache(&rest, &model->l1d, model->l1d.line_bytes);
-    machine->l2 = make_cache(&rest, &model->l2, model->l2.line_bytes);
-    machine->itlb.first = make_tlb(&rest, &model->itlb);
-    machine->dtlb.first = make_tlb(&rest, &model->dtlb);
-    machine->tlb2[0] = make_tlb(&rest, &model->tlb2);
-    machine->tlb2[1] = make_tlb(&rest, &model->tlb2);
-    if (model->tlb2.n_entries > 0) {
-        machine->itlb.second = &machine->tlb2[0];
-        machine->dtlb.second = &machine->tlb2[model->tlb2_shared ? 0 : 1];
-    }
+    machine->l1i = make_l1(&rest, &model->l1i, sim_machine_code_bits(model));
+    machine->l1d = make_l1(&rest, &model->l1d, log2_of(model->l1d.line_bytes));
+    machine->l2 = make_table(&rest, cache_entries(&model->l2), model->l2.n_ways, log2_of(model->l2.line_bytes));
+    machine->tlb2[0] = make_tlb2(&rest, &model->tlb2);
+    machine->tlb2[1] = make_tlb2(&rest, &model->tlb2);
+    bool has_second = model->tlb2.n_entries > 0;
+    machine->itlb = make_tlb(&rest, &model->itlb, has_second ? &machine->tlb2[0] : NULL);
+    machine->dtlb = make_tlb(&rest, &model->dtlb, has_second ? &machine->tlb2[model->tlb2_shared ? 0 : 1] : NULL);
     make_predictor(&machine->predictor, model, &rest);
+    memset(machine->recent_data, 0xff, sizeof machine->recent_data); /* SIM_EMPTY */
+    memset(machine->recent_code, 0xff, sizeof machine->recent_code);
+}
+
+/* ---- recent lines ---- */
+
+static inline void forget_line(struct sim_recent *recent, uint64_t line)
+{
+    if (recent[line % SIM_RECENT].line == line)
+        recent[line % SIM_RECENT].line = SIM_EMPTY;
+}
+
+/* A page's 64ths have so many lines. */
+static inline unsigned part_bits(const struct sim_machine *m, const struct sim_lru *l1)
+{
+    unsigned bits = m->page_bits - l1->line_bits;
+    return bits > 6 ? bits - 6 : 0;
+}
+
+/* The lines of those parts of a page. */
+static void forget_parts(struct sim_recent *recent, uint64_t page, unsigned page_bits, uint64_t parts, unsigned bits)
+{
+    uint64_t n = UINT64_C(1) << bits;
+    for (; parts != 0; parts &= parts - 1) {
+        uint64_t first = (page << page_bits) + ((uint64_t)__builtin_ctzll(parts) << bits);
+        for (uint64_t i = 0; i < n && i < SIM_RECENT; i++) {
+            struct sim_recent *one = &recent[(first + i) % SIM_RECENT];
+            if (one->line - first < n)
+                one->line = SIM_EMPTY;
+        }
+    }
 }
 
 /* ---- L2 ---- */
@@ -118,15 +159,17 @@ static uint64_t l2_line(const struct sim_machine *m, uint64_t address)
 }
 
 /* A line has left L2, and so its parts leave an L1.  Returns the dirty bit of what left. */
-static uint64_t leave_l1(struct sim_machine *m, struct sim_cache *l1, uint64_t line)
+static uint64_t leave_l1(struct sim_machine *m, struct sim_lru *l1, struct sim_recent *recent, uint64_t line)
 {
     uint64_t dirty = 0;
     unsigned shift = m->l2.line_bits - l1->line_bits;
     for (uint64_t part = line << shift; l1->n_ways > 0 && part < (line + 1) << shift; part++) {
-        uint64_t left = sim_cache_take(l1, part);
-        if (left == SIM_EMPTY)
+        uint32_t at = sim_lru_find(l1, part);
+        if (at == SIM_NOWHERE)
             continue;
-        dirty |= left & 1;
+        dirty |= sim_lru_is_dirty(l1, at);
+        sim_lru_clear(l1, at);
+        forget_line(recent, part);
     }
     return dirty;
 }
@@ -137,7 +180,7 @@ static void l2_victim(struct sim_machine *m, uint64_t victim)
         return;
     uint64_t dirty = victim & 1;
     if (m->inclusion == SIM_INCLUSIVE)
-        dirty |= leave_l1(m, &m->l1d, victim >> 1) | leave_l1(m, &m->l1i, victim >> 1);
+        dirty |= leave_l1(m, &m->l1d, m->recent_data, victim >> 1) | leave_l1(m, &m->l1i, m->recent_code, victim >> 1);
     m->counts[SIM_MEMORY_WRITES] += dirty;
 }
 
@@ -166,110 +209,134 @@ static void l2_write(struct sim_machine *m, uint64_t address, uint64_t dirty)
         l2_victim(m, victim);
 }
 
-/* An entry has left an L1. */
-static void l1_victim(struct sim_machine *m, const struct sim_cache *l1, uint64_t victim)
+/* ---- L1 ---- */
+
+/*
+ * A line comes into L1, which does not have it, and the one that was used longest ago leaves it for L2.  Returns where
+ * it is.
+ */
+static uint32_t l1_bring(struct sim_machine *m, struct sim_lru *l1, struct sim_recent *recent, uint64_t line,
+                         bool is_dirty, uint64_t now, enum sim_count l2_misses)
 {
-    if (victim == SIM_EMPTY)
+    uint32_t at = sim_lru_oldest(l1, line);
+    uint64_t victim = l1->lines[at];
+    bool victim_dirty = sim_lru_is_dirty(l1, at);
+    sim_lru_put(l1, at, line, is_dirty, now);
+    if (victim != SIM_EMPTY)
+        forget_line(recent, victim);
+    if (l2_read(m, line << l1->line_bits, l2_misses) != 0 && l1->lines[at] == line)
+        l1->used[1][at] = now;
+    if (victim != SIM_EMPTY && (victim_dirty || m->inclusion == SIM_EXCLUSIVE))
+        l2_write(m, victim << l1->line_bits, victim_dirty);
+    return at;
+}
+
+/* The line that was used just now is a recent one, if what came after did not take it away. */
+static void remember(const struct sim_machine *m, const struct sim_lru *l1, const struct sim_tlb *tlb,
+                     struct sim_recent *recent, uint64_t line, uint32_t at, uint32_t page)
+{
+    if (l1->n_ways > 0 && l1->lines[at] != line)
         return;
-    if ((victim & 1) != 0 || m->inclusion == SIM_EXCLUSIVE)
-        l2_write(m, victim >> 1 << l1->line_bits, victim & 1);
+    recent[line % SIM_RECENT] = (struct sim_recent){ line, at, page };
+    uint64_t in_page = line & ((UINT64_C(1) << (m->page_bits - l1->line_bits)) - 1);
+    tlb->parts[page] |= UINT64_C(1) << (in_page >> part_bits(m, l1));
 }
 
 /* ---- TLBs ---- */
 
-static inline void translate(struct sim_machine *m, struct sim_tlb *tlb, uint64_t page, enum sim_count misses)
+/* A line's page.  Returns where it is in the first level. */
+static uint32_t translate(struct sim_machine *m, const struct sim_lru *l1, struct sim_tlb *tlb,
+                          struct sim_recent *recent, uint64_t line, uint64_t now, enum sim_count misses)
 {
-    uint64_t victim;
-    if (tlb->first.n_ways == 0 || sim_cache_touch(&tlb->first, page, 0, &victim))
-        return;
-    if (tlb->second != NULL && sim_cache_touch(tlb->second, page, 0, &victim))
+    uint64_t none, page = line >> (m->page_bits - l1->line_bits);
+    if (tlb->first.n_ways == 0)
+        return 0;
+    uint32_t at = sim_lru_find(&tlb->first, page);
+    if (at != SIM_NOWHERE) {
+        tlb->first.used[0][at] = now;
+        return at;
+    }
+    at = sim_lru_oldest(&tlb->first, page);
+    forget_parts(recent, tlb->first.lines[at], m->page_bits - l1->line_bits, tlb->parts[at], part_bits(m, l1));
+    tlb->parts[at] = 0;
+    sim_lru_put(&tlb->first, at, page, false, now);
+    if (tlb->second != NULL && sim_cache_touch(tlb->second, page, 0, &none))
         m->counts[SIM_TLB2_HITS]++;
     else
         m->counts[misses]++;
+    return at;
 }
 
 /* ---- data ---- */
 
-static void data_miss(struct sim_machine *m, uint64_t line, uint64_t victim, bool is_store)
-{
-    m->counts[is_store ? SIM_L1D_STORE_MISSES : SIM_L1D_LOAD_MISSES]++;
-    uint64_t dirty = l2_read(m, line << m->l1d.line_bits, is_store ? SIM_L2_STORE_MISSES : SIM_L2_LOAD_MISSES);
-    uint64_t *latest = sim_cache_set(&m->l1d, line);
-    if (*latest >> 1 == line)
-        *latest |= dirty;
-    l1_victim(m, &m->l1d, victim);
-}
-
 /* A store into a cache that writes through, or does not allocate. */
-static void store_through(struct sim_machine *m, uint64_t line)
+static void store_through(struct sim_machine *m, uint64_t line, uint64_t now)
 {
-    uint64_t victim, dirty = !m->is_write_through;
-    bool is_hit = sim_cache_use(&m->l1d, line, dirty);
+    bool is_dirty = !m->is_write_through;
+    uint32_t at = sim_lru_find(&m->l1d, line);
     m->counts[SIM_L1D_STORES]++;
-    if (!is_hit && !m->allocates)
+    if (at != SIM_NOWHERE) {
+        m->l1d.used[is_dirty][at] = now;
+    } else {
         m->counts[SIM_L1D_STORE_MISSES]++;
-    else if (!is_hit && !sim_cache_touch(&m->l1d, line, dirty, &victim))
-        data_miss(m, line, victim, true);
-    if (!is_hit || m->is_write_through)
+        if (m->allocates)
+            l1_bring(m, &m->l1d, m->recent_data, line, is_dirty, now, SIM_L2_STORE_MISSES);
+    }
+    if (at == SIM_NOWHERE || m->is_write_through)
         l2_write(m, line << m->l1d.line_bits, 1);
 }
 
-static void data_line(struct sim_machine *m, uint64_t line, bool is_store)
+static void data_line(struct sim_machine *m, uint64_t line, bool is_store, uint32_t page)
 {
-    uint64_t victim;
+    uint64_t now = ++m->data_time;
     if (is_store && !m->is_plain) {
-        store_through(m, line);
+        store_through(m, line, now);
         return;
     }
     m->counts[is_store ? SIM_L1D_STORES : SIM_L1D_LOADS]++;
-    if (!sim_cache_touch(&m->l1d, line, is_store, &victim))
-        data_miss(m, line, victim, is_store);
+    uint32_t at = sim_lru_find(&m->l1d, line);
+    if (at != SIM_NOWHERE) {
+        m->l1d.used[is_store][at] = now;
+    } else {
+        m->counts[is_store ? SIM_L1D_STORE_MISSES : SIM_L1D_LOAD_MISSES]++;
+        at = l1_bring(m, &m->l1d, m->recent_data, line, is_store, now,
+                      is_store ? SIM_L2_STORE_MISSES : SIM_L2_LOAD_MISSES);
+    }
+    remember(m, &m->l1d, &m->dtlb, m->recent_data, line, at, page);
+}
+
+static uint32_t data_page(struct sim_machine *m, uint64_t line)
+{
+    return translate(m, &m->l1d, &m->dtlb, m->recent_data, line, m->data_time + 1, SIM_DTLB_MISSES);
 }
 
 void sim_machine_data(struct sim_machine *m, uint64_t address, uint32_t n_bytes, bool is_store)
 {
-    uint64_t end = address + n_bytes - 1, page = address >> m->page_bits, line = address >> m->l1d.line_bits;
-    if (page != m->data_page) {
-        translate(m, &m->dtlb, page, SIM_DTLB_MISSES);
-        m->data_page = page;
-    }
-    data_line(m, line, is_store);
-    if (__builtin_expect(end >> m->l1d.line_bits == line, 1))
+    uint64_t end = address + n_bytes - 1, line = address >> m->l1d.line_bits, last = end >> m->l1d.line_bits;
+    uint32_t at = data_page(m, line);
+    data_line(m, line, is_store, at);
+    if (__builtin_expect(last == line, 1))
         return;
-    if (end >> m->page_bits != page) {
-        m->data_page = end >> m->page_bits;
-        translate(m, &m->dtlb, m->data_page, SIM_DTLB_MISSES);
-    }
-    while (line++ < end >> m->l1d.line_bits)
-        data_line(m, line, is_store);
+    if (end >> m->page_bits != address >> m->page_bits)
+        at = data_page(m, last);
+    while (line++ < last)
+        data_line(m, line, is_store, at);
 }
 
 /* ---- code ---- */
 
-static void code_line(struct sim_machine *m, uint64_t line)
+void sim_machine_code(struct sim_machine *m, uint64_t line)
 {
-    uint64_t victim;
+    uint64_t now = ++m->code_time;
+    uint32_t page = translate(m, &m->l1i, &m->itlb, m->recent_code, line, now, SIM_ITLB_MISSES), at = 0;
     m->counts[SIM_L1I_FETCHES]++;
-    if (m->l1i.n_ways > 0 && !sim_cache_touch(&m->l1i, line, 0, &victim)) {
+    if (m->l1i.n_ways > 0 && (at = sim_lru_find(&m->l1i, line)) == SIM_NOWHERE) {
         m->counts[SIM_L1I_MISSES]++;
-        uint64_t dirty = l2_read(m, line << m->l1i.line_bits, SIM_L2_CODE_MISSES);
-        uint64_t *latest = sim_cache_set(&m->l1i, line);
-        if (*latest >> 1 == line)
-            *latest |= dirty;
-        l1_victim(m, &m->l1i, victim);
+        at = l1_bring(m, &m->l1i, m->recent_code, line, false, now, SIM_L2_CODE_MISSES);
+    } else if (m->l1i.n_ways > 0) {
+        m->l1i.used[0][at] = now;
     }
-}
-
-void sim_machine_code(struct sim_machine *m, uint64_t first_line, uint64_t last_line)
-{
-    for (uint64_t line = first_line; line <= last_line; line++) {
-        uint64_t page = line << m->l1i.line_bits >> m->page_bits;
-        if (page != m->code_page) {
-            translate(m, &m->itlb, page, SIM_ITLB_MISSES);
-            m->code_page = page;
-        }
-        code_line(m, line);
-    }
+    remember(m, &m->l1i, &m->itlb, m->recent_code, line, at, page);
 }
 
 /* ---- branches ---- */

@@ -31,6 +31,7 @@
 #define CORE_SIM_SIM_MACHINE_H
 
 #include "core/sim/sim_cache.h"
+#include "core/sim/sim_lru.h"
 #include "core/sim/sim_model.h"
 
 #include <stddef.h>
@@ -67,9 +68,22 @@ enum sim_branch_kind {
 };
 
 struct sim_tlb {
-    struct sim_cache first;
+    struct sim_lru first;
+    /* Of each page of the first level: which 64ths of it have had recent lines.  Borrowed. */
+    uint64_t *parts;
     struct sim_cache *second; /* NULL: there is none */
 };
+
+/*
+ * A line that is in L1 and whose page is in its TLB, and where: one of those whose number ends in the same bits.  What
+ * leaves L1 or the TLB leaves here, too.
+ */
+struct sim_recent {
+    uint64_t line; /* SIM_EMPTY: none */
+    uint32_t at, page;
+};
+
+#define SIM_RECENT 1024 /* lines; twice L1's of most models */
 
 struct sim_predictor {
     uint8_t *counters; /* gshare's; NULL: none */
@@ -82,13 +96,20 @@ struct sim_predictor {
 struct sim_machine {
     bool is_write_through, allocates, is_plain; /* plain: writes back and allocates */
     uint32_t page_bits, inclusion;
-    uint64_t data_page, code_page; /* those of the last accesses: the latest of their TLBs */
+    uint64_t data_time, code_time; /* of the last access: their number */
     uint64_t *counts;              /* SIM_N_COUNTS; borrowed */
-    struct sim_cache l1i, l1d, l2;
+    struct sim_lru l1i, l1d;
     struct sim_tlb itlb, dtlb;
-    struct sim_cache tlb2[2];
+    struct sim_cache l2, tlb2[2];
     struct sim_predictor predictor;
+    struct sim_recent recent_data[SIM_RECENT], recent_code[SIM_RECENT];
 };
+
+/* log2 of a line of code; without an L1I a fetch still needs lines to be told apart by. */
+static inline unsigned sim_machine_code_bits(const struct sim_model *model)
+{
+    return model->l1i.size_bytes == 0 ? 6 : (unsigned)__builtin_ctz(model->l1i.line_bytes);
+}
 
 /* How much memory a machine of this model (which was checked) needs besides its struct. */
 size_t sim_machine_bytes(const struct sim_model *model);
@@ -113,61 +134,81 @@ static inline uint64_t sim_cycles(const struct sim_costs *cost, const volatile u
            100;
 }
 
-/* The accesses below, where they are no hit in the way used last of their set, in one of the pages used last. */
+/* The accesses below, where the line is none of the recent ones. */
 void sim_machine_data(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, bool is_store);
-void sim_machine_code(struct sim_machine *machine, uint64_t first_line, uint64_t last_line);
+void sim_machine_code(struct sim_machine *machine, uint64_t line);
 
 /*
- * Is it the page used last, or the one before, which most accesses alternate between?  Then it is the latest of its TLB
- * now.
+ * One load or store of the bytes from 'address' to 'last', if their line is one of the recent ones: a hit in L1 and the
+ * TLB.  Stores in plain machines only.  Returns whether it was; if not, nothing has happened.
+ *
+ * line_bits  L1D's; where they are a constant, it is quicker.
  */
-static inline bool sim_machine_page(struct sim_machine *machine, uint64_t page)
+static inline bool sim_machine_hit(struct sim_machine *machine, uint64_t address, uint64_t last, unsigned line_bits,
+                                   bool is_store)
 {
-    if (page == machine->data_page)
-        return true;
-    uint64_t *set = sim_cache_set(&machine->dtlb.first, page), latest = set[0];
-    if (machine->dtlb.first.n_ways < 2 || set[1] >> 1 != page)
+    const struct sim_recent *recent = &machine->recent_data[(address >> line_bits) % SIM_RECENT];
+    if (__builtin_expect(recent->line != last >> line_bits, 0))
         return false;
-    set[0] = set[1];
-    set[1] = latest;
-    machine->data_page = page;
+    uint64_t now = ++machine->data_time;
+    machine->l1d.used[is_store][recent->at] = now;
+    machine->dtlb.first.used[0][recent->page] = now;
+    machine->counts[SIM_L1D_LOADS + is_store]++;
     return true;
 }
 
 /* One load or store of n_bytes (1 or more). */
 static inline void sim_machine_load(struct sim_machine *machine, uint64_t address, uint32_t n_bytes)
 {
-    uint64_t end = address + n_bytes - 1, line = address >> machine->l1d.line_bits;
-    if (sim_cache_set(&machine->l1d, line)[0] >> 1 == line && end >> machine->l1d.line_bits == line &&
-        sim_machine_page(machine, address >> machine->page_bits))
-        machine->counts[SIM_L1D_LOADS]++;
-    else
+    if (!sim_machine_hit(machine, address, address + n_bytes - 1, machine->l1d.line_bits, false))
         sim_machine_data(machine, address, n_bytes, false);
 }
 
 static inline void sim_machine_store(struct sim_machine *machine, uint64_t address, uint32_t n_bytes)
 {
-    uint64_t end = address + n_bytes - 1, line = address >> machine->l1d.line_bits;
-    uint64_t *set = sim_cache_set(&machine->l1d, line);
-    if (set[0] >> 1 == line && end >> machine->l1d.line_bits == line && machine->is_plain &&
-        sim_machine_page(machine, address >> machine->page_bits)) {
-        set[0] |= 1;
-        machine->counts[SIM_L1D_STORES]++;
-    } else {
+    if (!machine->is_plain || !sim_machine_hit(machine, address, address + n_bytes - 1, machine->l1d.line_bits, true))
         sim_machine_data(machine, address, n_bytes, true);
-    }
+}
+
+/*
+ * A block of n instructions in one or two lines, if these are recent ones: hits in L1I and the TLB.  Returns whether it
+ * was; if not, nothing has happened.
+ */
+static inline bool sim_machine_fetch_hit(struct sim_machine *machine, uint64_t first_line, uint64_t last_line,
+                                         uint32_t n)
+{
+    const struct sim_recent *first = &machine->recent_code[first_line % SIM_RECENT];
+    const struct sim_recent *last = &machine->recent_code[last_line % SIM_RECENT];
+    uint64_t n_behind = last_line - first_line;
+    if (__builtin_expect(first->line != first_line || last->line != last_line || n_behind > 1, 0))
+        return false;
+    uint64_t now = machine->code_time += n_behind + 1;
+    machine->l1i.used[0][first->at] = now - n_behind;
+    machine->itlb.first.used[0][first->page] = now - n_behind;
+    machine->l1i.used[0][last->at] = now;
+    machine->itlb.first.used[0][last->page] = now;
+    machine->counts[SIM_INSTRUCTIONS] += n;
+    machine->counts[SIM_L1I_FETCHES] += n_behind + 1;
+    return true;
+}
+
+/* A block of n instructions in these lines. */
+static inline void sim_machine_fetch_lines(struct sim_machine *machine, uint64_t first_line, uint64_t last_line,
+                                           uint32_t n)
+{
+    machine->counts[SIM_INSTRUCTIONS] += n;
+    for (uint64_t line = first_line; line <= last_line; line++)
+        if (!sim_machine_fetch_hit(machine, line, line, 0))
+            sim_machine_code(machine, line);
 }
 
 /* A block of n instructions in n_bytes (1 or more) at an address. */
 static inline void sim_machine_fetch(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, uint32_t n)
 {
-    uint64_t first = address >> machine->l1i.line_bits, last = (address + n_bytes - 1) >> machine->l1i.line_bits;
-    machine->counts[SIM_INSTRUCTIONS] += n;
-    if (sim_cache_set(&machine->l1i, first)[0] >> 1 == first && last == first &&
-        address >> machine->page_bits == machine->code_page)
-        machine->counts[SIM_L1I_FETCHES]++;
-    else
-        sim_machine_code(machine, first, last);
+    unsigned line_bits = machine->l1i.line_bits;
+    uint64_t first = address >> line_bits, last = (address + n_bytes - 1) >> line_bits;
+    if (!sim_machine_fetch_hit(machine, first, last, n))
+        sim_machine_fetch_lines(machine, first, last, n);
 }
 
 /*
@@ -185,6 +226,12 @@ static inline bool sim_predict_direction(struct sim_predictor *p, uint64_t at, b
     return before >> 1 == is_taken;
 }
 
+static inline void sim_machine_conditional(struct sim_machine *machine, uint64_t at, bool is_taken)
+{
+    machine->counts[SIM_BRANCHES]++;
+    machine->counts[SIM_BRANCH_MISSES] += !sim_predict_direction(&machine->predictor, at, is_taken);
+}
+
 /* The other kinds of the following. */
 void sim_machine_jump(struct sim_machine *machine, enum sim_branch_kind kind, uint64_t at, uint64_t behind,
                       uint64_t to);
@@ -193,12 +240,10 @@ void sim_machine_jump(struct sim_machine *machine, enum sim_branch_kind kind, ui
 static inline void sim_machine_branch(struct sim_machine *machine, enum sim_branch_kind kind, uint64_t at,
                                       uint64_t behind, uint64_t to)
 {
-    if (kind != SIM_CONDITIONAL) {
+    if (kind == SIM_CONDITIONAL)
+        sim_machine_conditional(machine, at, to != behind);
+    else
         sim_machine_jump(machine, kind, at, behind, to);
-        return;
-    }
-    machine->counts[SIM_BRANCHES]++;
-    machine->counts[SIM_BRANCH_MISSES] += !sim_predict_direction(&machine->predictor, at, to != behind);
 }
 
 #endif

@@ -22,8 +22,7 @@ struct level_counts {
 };
 
 struct rule {
-    struct sim_machine m; /* its caches, not its rules */
-    uint64_t counts[SIM_N_COUNTS];
+    struct sim_cache l1i, l1d, l2;
     struct level_counts code, load, store;
     uint64_t n_both_code, n_both_data;
 };
@@ -46,22 +45,22 @@ static void as_cachegrind(struct rule *rule, struct sim_cache *first, struct lev
         return;
     counts->first++;
     *n_both += n_misses > 1;
-    counts->last += refer(&rule->m.l2, address, n_bytes) > 0;
+    counts->last += refer(&rule->l2, address, n_bytes) > 0;
 }
 
 static void access(struct rule *cg, struct sim_machine *own, char kind, uint64_t address, uint32_t n_bytes)
 {
     switch (kind) {
     case 'I':
-        as_cachegrind(cg, &cg->m.l1i, &cg->code, &cg->n_both_code, address, n_bytes);
+        as_cachegrind(cg, &cg->l1i, &cg->code, &cg->n_both_code, address, n_bytes);
         sim_machine_fetch(own, address, n_bytes, 1);
         break;
     case 'S':
-        as_cachegrind(cg, &cg->m.l1d, &cg->store, &cg->n_both_data, address, n_bytes);
+        as_cachegrind(cg, &cg->l1d, &cg->store, &cg->n_both_data, address, n_bytes);
         sim_machine_store(own, address, n_bytes);
         break;
     default:
-        as_cachegrind(cg, &cg->m.l1d, &cg->load, &cg->n_both_data, address, n_bytes);
+        as_cachegrind(cg, &cg->l1d, &cg->load, &cg->n_both_data, address, n_bytes);
         sim_machine_load(own, address, n_bytes);
         if (kind == 'M')
             sim_machine_store(own, address, n_bytes);
@@ -69,12 +68,16 @@ static void access(struct rule *cg, struct sim_machine *own, char kind, uint64_t
     }
 }
 
-static void make(const struct sim_model *model, struct sim_machine *machine, uint64_t *counts)
+static struct sim_cache make_cache(const struct sim_cache_model *model)
 {
-    void *memory = malloc(sim_machine_bytes(model));
-    if (memory == NULL)
+    size_t n = model->size_bytes / model->line_bytes;
+    struct sim_cache cache = { .entries = malloc(n * sizeof(uint64_t)), .set_mask = n / model->n_ways - 1 };
+    if (cache.entries == NULL)
         exit(1);
-    sim_machine_init(machine, model, memory, counts);
+    memset(cache.entries, 0xff, n * sizeof(uint64_t)); /* SIM_EMPTY */
+    cache.n_ways = model->n_ways;
+    cache.line_bits = (uint32_t)__builtin_ctz(model->line_bytes);
+    return cache;
 }
 
 static void print(const struct rule *cg, const uint64_t *own)
@@ -101,8 +104,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "sim_lackey: %s\n", err.text);
         return 1;
     }
-    make(&model, &cg.m, cg.counts);
-    make(&model, &own, own_counts);
+    void *memory = malloc(sim_machine_bytes(&model));
+    if (memory == NULL)
+        return 1;
+    sim_machine_init(&own, &model, memory, own_counts);
+    cg = (struct rule){ .l1i = make_cache(&model.l1i), .l1d = make_cache(&model.l1d), .l2 = make_cache(&model.l2) };
     while (fgets(line, sizeof line, stdin) != NULL) {
         char kind;
         uint64_t address;
@@ -112,7 +118,9 @@ int main(int argc, char **argv)
             access(&cg, &own, kind, address, n_bytes);
     }
     print(&cg, own_counts);
-    free(cg.m.l1i.entries);
-    free(own.l1i.entries);
+    free(cg.l1i.entries);
+    free(cg.l1d.entries);
+    free(cg.l2.entries);
+    free(memory);
     return 0;
 }
