@@ -22,7 +22,7 @@ JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/base/pattern.c core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
-PLUGIN_SRC := $(wildcard core/plugin/*.c core/sim/*.c) core/base/err.c
+PLUGIN_SRC := $(wildcard core/plugin/*.c core/sim/*.c) core/base/err.c core/trace/misses.c
 CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/%,$(wildcard core/*/*.c)) core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 UNIT_SRC  := $(wildcard test/unit/*.c)

@@ -11,6 +11,8 @@
  */
 #include "cmd/dump.h"
 
+#include "cmd/dump_misses.h"
+
 #include "cmd/commands.h"
 
 #include "core/base/arena.h"
@@ -368,6 +370,12 @@ static void dump_place(void *context, const struct place_entry *entry)
     fputc('\n', dump->out);
 }
 
+static void dump_miss(void *context, const struct miss_entry *entry)
+{
+    const struct dump *dump = context;
+    dump_misses(dump->out, entry);
+}
+
 static void put_totals(const struct dump *dump)
 {
     uint32_t n_threads = 0, n_methods = 0;
@@ -386,8 +394,9 @@ static void put_totals(const struct dump *dump)
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
-    const struct trace_listener listener = { &dump,       dump_info,   dump_clock, dump_counter, dump_thread,
-                                             dump_charge, dump_method, dump_jit,   dump_place,   dump_collection };
+    const struct trace_listener listener = { &dump,       dump_info,       dump_clock,  dump_counter,
+                                             dump_thread, dump_charge,     dump_method, dump_jit,
+                                             dump_place,  dump_collection, dump_miss };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

@@ -233,6 +233,33 @@ int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument)
 
 /* ---- events ---- */
 
+/* The simulator follows objects; without the events it would take those of before a collection for others. */
+static void watch_collections(void)
+{
+    const jvmtiEvent events[] = { JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH };
+    jvmtiCapabilities capabilities;
+    memset(&capabilities, 0, sizeof capabilities);
+    capabilities.can_generate_garbage_collection_events = 1;
+    if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) != JVMTI_ERROR_NONE)
+        return;
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if ((*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL) != JVMTI_ERROR_NONE)
+            return;
+    emulated_tell_tables();
+}
+
+static void JNICALL on_collection_start(jvmtiEnv *jvmti)
+{
+    (void)jvmti;
+    emulated_tell_move();
+}
+
+static void JNICALL on_collection_end(jvmtiEnv *jvmti)
+{
+    (void)jvmti;
+    emulated_tell_moved();
+}
+
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     sem_t is_ready;
@@ -241,8 +268,10 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     if (atomic_load(&agent.phase) != STARTING)
         return;
     atomic_store(&agent.phase, RUNNING);
-    if (agent.is_emulated) /* those that came since the library was loaded */
-        emulated_align_handlers();
+    if (agent.is_emulated) {
+        emulated_align_handlers(); /* those that came since the library was loaded */
+        watch_collections();
+    }
     sem_init(&is_ready, 0, 0);
     if (agent_run_thread(jni, run_started, &is_ready) < 0)
         stop(jni);
@@ -257,6 +286,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
     (void)jvmti;
     (void)jni;
     atomic_store(&agent.is_jvm_ending, true);
+    if (agent.is_emulated)
+        emulated_tell_end();
     pthread_mutex_lock(&agent.closing);
     if (atomic_load(&agent.phase) == RUNNING)
         control_wake(&agent.control);
@@ -308,6 +339,8 @@ static int make_env(JavaVM *vm)
     callbacks.ClassFileLoadHook = instrument_class_file;
     callbacks.CompiledMethodLoad = jit_log_compiled;
     callbacks.CompiledMethodUnload = jit_log_discarded;
+    callbacks.GarbageCollectionStart = on_collection_start;
+    callbacks.GarbageCollectionFinish = on_collection_end;
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->CreateRawMonitor(agent.jvmti, "mmprof: the end", &agent.end) == JVMTI_ERROR_NONE &&

@@ -1,5 +1,9 @@
 #include "core/agent/emulated.h"
 
+#include "core/counters/simulated.h"
+
+#include <dlfcn.h>
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -45,3 +49,31 @@ void emulated_align_handlers(void)
 }
 
 #endif
+
+void emulated_tell_tables(void)
+{
+    static const char *const names[SIM_N_SYMBOLS] = SIM_SYMBOL_NAMES;
+    uint64_t symbols[SIM_N_SYMBOLS];
+    void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL)
+        return;
+    for (int i = 0; i < SIM_N_SYMBOLS; i++)
+        symbols[i] = (uint64_t)(uintptr_t)dlsym(library, names[i]);
+    dlclose(library);
+    simulated_tell(SIM_TELL_TABLES, symbols);
+}
+
+void emulated_tell_move(void)
+{
+    simulated_tell(SIM_TELL_MOVE, NULL);
+}
+
+void emulated_tell_moved(void)
+{
+    simulated_tell(SIM_TELL_MOVED, NULL);
+}
+
+void emulated_tell_end(void)
+{
+    simulated_tell(SIM_TELL_END, NULL);
+}

@@ -12,4 +12,12 @@
  */
 void emulated_align_handlers(void);
 
+/* Tell the simulator where the JVM's tables are: it reads them, and so finds what memory belongs to what. */
+void emulated_tell_tables(void);
+
+/* Objects are about to move, have moved, and the JVM is about to end. */
+void emulated_tell_move(void);
+void emulated_tell_moved(void);
+void emulated_tell_end(void);
+
 #endif

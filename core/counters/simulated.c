@@ -43,6 +43,11 @@ int simulated_open(struct simulated_thread *thread)
     return 0;
 }
 
+void simulated_tell(uint64_t what, const void *argument)
+{
+    syscall(SIM_SYSCALL, what, argument);
+}
+
 bool simulated_find(struct sim_slots *slots, int32_t tid, struct simulated_thread *thread)
 {
     struct sim_slot *slot = sim_slots_find(slots, tid);

@@ -31,4 +31,7 @@ bool simulated_find(struct sim_slots *slots, int32_t tid, struct simulated_threa
 /* The layout's events, as many as it has. */
 void simulated_read(const struct simulated_thread *thread, const struct counter_layout *layout, uint64_t *columns);
 
+/* Tell the simulator something, from a program in it: SIM_TELL_... of core/sim/sim_slots.h. */
+void simulated_tell(uint64_t what, const void *argument);
+
 #endif

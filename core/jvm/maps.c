@@ -78,7 +78,7 @@ static int parse_line(struct jvm_maps *maps, const char *line, size_t n)
         last->end = end; /* reserved behind code */
         return 0;
     }
-    if (flags[2] != 'x' || (last != NULL && start < last->end))
+    if ((flags[2] != 'x' && !maps->is_emulated) || (last != NULL && start < last->end))
         return 0;
     struct jvm_mapping *mapping = add(maps);
     if (mapping == NULL)

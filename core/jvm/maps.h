@@ -24,6 +24,7 @@ struct jvm_maps {
     uint32_t n_names, names_room;
     struct jvm_mapping *all; /* owned; sorted, they do not overlap */
     size_t n, room;
+    bool is_emulated; /* an emulator has the program's code without the right to execute it: all pieces are read */
 };
 
 void jvm_maps_init(struct jvm_maps *maps);

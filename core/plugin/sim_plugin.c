@@ -11,6 +11,8 @@
 #include "core/plugin/qemu_api.h"
 
 #include "core/plugin/sim_blocks.h"
+#include "core/plugin/sim_misses.h"
+#include "core/plugin/vm_memory.h"
 #include "core/sim/sim_slots.h"
 
 #include <inttypes.h>
@@ -42,7 +44,9 @@ struct core {
     struct sim_slot *slot;
     const struct sim_block *before; /* the block executed last; no_block: nothing is known of it */
     struct sim_block kept;          /* it, when QEMU has thrown it away */
-    size_t n_bytes;                 /* of this mapping */
+    uint64_t bytecode;              /* the address of the bytecode that the thread fetched last; 0: none yet */
+    struct sim_misses misses;
+    size_t n_bytes; /* of this mapping */
     struct sim_machine machine;
 };
 
@@ -55,6 +59,7 @@ static struct {
     const char *out;
     qemu_plugin_memory_fn *on_access;
     unsigned line_bits; /* of code */
+    int64_t clone;      /* its number: a thread begins, with a stack */
     bool is_arm64;
 } plugin = { .making = PTHREAD_MUTEX_INITIALIZER };
 
@@ -96,6 +101,7 @@ static struct core *make_core(unsigned vcpu)
     struct core *core = at;
     struct sim_slot *slot = take_slot(plugin.slots);
     if (slot != NULL) {
+        sim_misses_retire(slot);
         memset(slot->counts, 0, sizeof slot->counts);
         memset(slot->base, 0, sizeof slot->base);
         atomic_store(&slot->is_ended, 0);
@@ -106,6 +112,7 @@ static struct core *make_core(unsigned vcpu)
     core->before = &no_block;
     sim_machine_init(&core->machine, &plugin.slots->model, core + 1, core->slot->counts);
     core->n_bytes = n;
+    sim_misses_begin(&core->misses, core->slot);
     plugin.cores[vcpu] = core;
     pthread_mutex_unlock(&plugin.making);
     return core;
@@ -118,6 +125,7 @@ static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
     if (core == NULL)
         return;
     plugin.cores[vcpu] = NULL;
+    sim_misses_end(&core->misses);
     atomic_store(&core->slot->is_ended, 1);
     munmap(core, core->n_bytes);
 }
@@ -146,6 +154,7 @@ static void in_parent(void)
 static void in_child(void)
 {
     pthread_mutex_unlock(&plugin.making);
+    sim_misses_forget();
     plugin.slots = NULL;
     plugin.out = NULL;
     memset(plugin.cores, 0, sizeof plugin.cores);
@@ -221,11 +230,16 @@ static uint8_t ask_access(uint32_t info)
 static __attribute__((noinline)) void access_slowly(struct core *core, uint32_t info, uint64_t address,
                                                     const void *instruction)
 {
-    (void)instruction;
     unsigned access = info < ACCESSES ? plugin.accesses[info] : 0;
     access = access == 0 ? ask_access(info) : access;
     uint32_t n_bytes = ((access & (ACCESS_KNOWN - 1u)) >> ACCESS_BEHIND) + 1;
+    struct sim_missed before = sim_missed(core->machine.counts);
     sim_machine_data(&core->machine, address, n_bytes, (access & ACCESS_STORE) != 0);
+    struct sim_missed after = sim_missed(core->machine.counts);
+    if (after.l1d != before.l1d || after.dtlb != before.dtlb) {
+        const struct sim_missed missed = { after.l1d - before.l1d, after.l2 - before.l2, after.dtlb - before.dtlb };
+        sim_misses_take(&core->misses, (uint64_t)(uintptr_t)instruction, core->bytecode, address, &missed);
+    }
 }
 
 /* instruction: its address.  line_bits: 0: the machine says it, and writes through, perhaps. */
@@ -259,18 +273,56 @@ static void on_access_64(unsigned vcpu, uint32_t info, uint64_t address, void *c
     access_once(vcpu, info, address, context, 6);
 }
 
+/* The interpreter fetches a bytecode, or its operand: see sim_decode_is_dispatch. */
+static void on_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *context)
+{
+    struct core *core = core_of(vcpu);
+    if (core != NULL)
+        core->bytecode = address;
+    plugin.on_access(vcpu, info, address, context);
+}
+
 /* The agent asks for its slot.  Written by system call: a bad pointer of the program's is not ours to fault on. */
+static void answer(const struct core *core, uint64_t to_address)
+{
+    struct sim_answer said = { core->slot, plugin.slots };
+    struct iovec from = { &said, sizeof said }, to = { (void *)(uintptr_t)to_address, sizeof said };
+    if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) < 0)
+        return;
+}
+
+static void hear(const struct core *core, uint64_t what, uint64_t argument)
+{
+    uint64_t symbols[SIM_N_SYMBOLS];
+    switch (what) {
+    case SIM_ASK_SLOT:
+        answer(core, argument);
+        break;
+    case SIM_TELL_TABLES:
+        if (vm_get(argument, symbols, sizeof symbols))
+            sim_misses_tables(symbols);
+        break;
+    case SIM_TELL_MOVE:
+        sim_misses_move();
+        break;
+    case SIM_TELL_MOVED:
+        sim_misses_moved();
+        break;
+    case SIM_TELL_END:
+        sim_misses_finish();
+        break;
+    }
+}
+
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
     (void)id, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
     const struct core *core = core_of(vcpu);
-    if (number != SIM_SYSCALL || a1 != SIM_ASK_SLOT || core == NULL)
-        return;
-    struct sim_answer answer = { core->slot, plugin.slots };
-    struct iovec from = { &answer, sizeof answer }, to = { (void *)(uintptr_t)a2, sizeof answer };
-    if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) < 0)
-        return;
+    if (number == SIM_SYSCALL && core != NULL)
+        hear(core, a1, a2);
+    else if (number == plugin.clone && core != NULL)
+        sim_misses_stack(a2);
 }
 
 /* ---- translation ---- */
@@ -282,12 +334,13 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     (void)id;
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        qemu_plugin_register_vcpu_mem_cb(insn, plugin.on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                         (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
-        if (i + 1 < n)
-            continue;
         const uint8_t *bytes = qemu_plugin_insn_data(insn);
         size_t n_bytes = qemu_plugin_insn_size(insn);
+        bool is_dispatch = !plugin.is_arm64 && sim_decode_is_dispatch(bytes, n_bytes);
+        qemu_plugin_register_vcpu_mem_cb(insn, is_dispatch ? on_bytecode : plugin.on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+        if (i + 1 < n)
+            continue;
         block.last_at = qemu_plugin_insn_vaddr(insn);
         block.behind = block.last_at + n_bytes;
         block.kind = plugin.is_arm64 ? sim_decode_arm64(bytes, n_bytes) : sim_decode_x86(bytes, n_bytes);
@@ -352,6 +405,7 @@ static void on_end(qemu_plugin_id_t id, void *context)
 {
     (void)id;
     (void)context;
+    sim_misses_finish();
     FILE *out = plugin.out == NULL || plugin.slots == NULL ? NULL : fopen(plugin.out, "we");
     if (out == NULL)
         return;
@@ -412,6 +466,10 @@ static int read_arguments(int argc, char **argv)
             rc = map_slots(atoi(argv[i] + 3));
         else if (strncmp(argv[i], "model=", 6) == 0)
             rc = make_slots(argv[i] + 6);
+        else if (strncmp(argv[i], "log=", 4) == 0)
+            rc = plugin.slots == NULL || sim_misses_open(plugin.slots, atoi(argv[i] + 4)) < 0
+                     ? fail("no memory for misses")
+                     : 0;
         else if (strncmp(argv[i], "out=", 4) == 0)
             plugin.out = strdup(argv[i] + 4);
         else
@@ -429,6 +487,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
     plugin.is_arm64 = strcmp(info->target_name, "aarch64") == 0;
     if (!plugin.is_arm64 && strcmp(info->target_name, "x86_64") != 0)
         return fail("it knows programs for x86_64 and aarch64 only");
+    plugin.clone = plugin.is_arm64 ? 220 : 56;
     if (read_arguments(argc, argv) < 0)
         return -1;
     const struct sim_model *model = &plugin.slots->model;

@@ -44,7 +44,7 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
         fputs("mode live\n", out);
     if (plan->wants_perf_map)
         fputs("perf_map on\n", out);
-    if (plan->hits_hz > 0)
+    if (plan->hits_hz > 0 || plan->simulate != NULL)
         fputs("code_map on\n", out);
     fprintf(out, "min_bytecodes %" PRIu32 "\n", plan->min_bytecodes);
     put_patterns(out, "include", plan->includes, plan->n_includes);

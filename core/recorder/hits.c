@@ -296,6 +296,53 @@ int hits_write(struct hits *hits, struct trace_writer *writer, uint64_t now_ns, 
     return 0;
 }
 
+/* ---- other places than those of hits ---- */
+
+void hits_look_at_maps(struct hits *hits)
+{
+    if (hits->pid != 0)
+        jvm_maps_read(&hits->maps, hits->pid);
+}
+
+int hits_place(struct hits *hits, uint64_t address, uint64_t ticks, uint32_t *place, struct trace_writer *writer,
+               struct err *err)
+{
+    struct hit hit = { .ticks = ticks, .address = address, .place = HITS_NO_PLACE };
+    int rc = code_map_read(&hits->code, err) < 0 ? -1 : look_up(hits, &hit, writer, err);
+    if (rc == 0 && hit.place == HITS_NO_PLACE)
+        rc = find_in_code(hits, &hit, writer, err);
+    else if (rc > 0)
+        rc = find_unknown(hits, PLACE_UNKNOWN, &hit, writer, err);
+    *place = hit.place;
+    return rc;
+}
+
+/* Numbers of methods that were interpreted are these behind those of methods that were compiled. */
+#define INTERPRETED (PLACE_NUMBERS_MAX / 2)
+
+int hits_interpreted(struct hits *hits, uint32_t method, uint32_t line, uint32_t *place, struct trace_writer *writer,
+                     struct err *err)
+{
+    const uint32_t key[4] = { method, line, 0, 2 };
+    bool is_new;
+    hits->entry = (struct place_entry){ .kind = PLACE_IN_CODE, .code = PLACE_INTERPRETER, .n_frames = 1 };
+    hits->entry.frames[0] = (struct place_frame){ INTERPRETED + method % INTERPRETED, line };
+    return place_of(hits, key, sizeof key, &is_new, place, writer, err);
+}
+
+int hits_interpreted_method(struct hits *hits, uint32_t method, struct place_text class_name, struct place_text name,
+                            struct place_text descriptor, struct place_text source, struct trace_writer *writer,
+                            struct err *err)
+{
+    hits->entry = (struct place_entry){ .kind = PLACE_METHOD,
+                                        .number = INTERPRETED + method % INTERPRETED,
+                                        .class_name = class_name,
+                                        .name = name,
+                                        .descriptor = descriptor,
+                                        .source = source };
+    return trace_write_place(writer, &hits->entry, err);
+}
+
 /* ---- symbols ---- */
 
 struct naming {

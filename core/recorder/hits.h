@@ -73,6 +73,23 @@ int hits_add(struct hits *hits, uint32_t thread, uint64_t ticks, uint64_t addres
 int hits_write(struct hits *hits, struct trace_writer *writer, uint64_t now_ns, uint64_t until_ticks, bool is_last,
                struct err *err);
 
+/* The maps as they are now, if the process is still there. */
+void hits_look_at_maps(struct hits *hits);
+
+/*
+ * The place that an address was at a moment, by what is known now; *place is its number in the trace.  Returns 0, or -1
+ * with *err set.
+ */
+int hits_place(struct hits *hits, uint64_t address, uint64_t ticks, uint32_t *place, struct trace_writer *writer,
+               struct err *err);
+
+/* The place of a line of a method that was interpreted (0: not known); and that method, before.  As above. */
+int hits_interpreted(struct hits *hits, uint32_t method, uint32_t line, uint32_t *place, struct trace_writer *writer,
+                     struct err *err);
+int hits_interpreted_method(struct hits *hits, uint32_t method, struct place_text class_name, struct place_text name,
+                            struct place_text descriptor, struct place_text source, struct trace_writer *writer,
+                            struct err *err);
+
 /* At the end: name the functions in which hits were.  Returns 0, or -1 with *err set. */
 int hits_write_symbols(struct hits *hits, const struct recorder_symbols *symbols, struct trace_writer *writer,
                        struct err *err);

@@ -11,7 +11,7 @@
 /* An emulator to run the command in. */
 struct launch_emulator {
     const char *path, *plugin, *program; /* the program is the command's first word, as a file */
-    int fd;                              /* which it inherits */
+    int fd, log_fd;                      /* which it inherits */
 };
 
 struct launch {

@@ -74,13 +74,17 @@ static int tell_kernel(const struct recorder *r, struct err *err)
     return observer->kernel(observer->context, r->kernel.events, r->kernel.n_events, err);
 }
 
-/* Those that have waited, or all. */
+/* Hits and misses that have waited, or all. */
 static int write_hits(struct recorder *r, bool is_last, struct err *err)
 {
     uint64_t until_ns = r->latest.monotonic_ns - HITS_WAIT_NS;
     uint64_t until_ticks = r->latest.monotonic_ns - r->first.monotonic_ns < HITS_WAIT_NS
                                ? 0
                                : clock_ticks(until_ns, &r->latest, &r->first, &r->latest);
+    /* Those of the JVM's start wait for the agent, which tells what code was there. */
+    bool may_know = r->ready && r->latest.monotonic_ns - r->ready_ns > HITS_WAIT_NS;
+    if (misses_log_write(&r->misses, r->writer, r->latest.monotonic_ns, may_know ? until_ticks : 0, is_last, err) < 0)
+        return -1;
     return hits_write(&r->hits, r->writer, r->latest.monotonic_ns, until_ticks, is_last, err);
 }
 
@@ -419,6 +423,7 @@ static void close_all(struct recorder *r)
         setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
     hits_free(&r->hits);
+    misses_log_free(&r->misses);
     pauses_close(&r->pauses);
     readings_close(&r->readings);
     simulation_close(&r->simulation);

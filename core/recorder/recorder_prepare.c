@@ -154,7 +154,9 @@ static int open_session(struct recorder *r, struct err *err)
         return err_set(err, "out of memory");
     if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
-    r->hits.code.fd = r->plan->hits_hz > 0 ? r->session.code_fd : -1;
+    r->hits.code.fd = r->plan->hits_hz > 0 || r->plan->simulate != NULL ? r->session.code_fd : -1;
+    r->hits.maps.is_emulated = r->plan->simulate != NULL;
+    misses_log_init(&r->misses, r->plan->simulate != NULL ? r->simulation.log_fd : -1, &r->hits, &r->threads);
     link_init(&r->link, &r->session, r->plan->observer);
     r->drain.observer = r->plan->observer;
     r->drain.link = &r->link;
@@ -284,7 +286,7 @@ static int attach(struct recorder *r, struct err *err)
 static int fork_command(struct recorder *r, struct err *err)
 {
     const struct simulation *s = &r->simulation;
-    const struct launch_emulator emulator = { s->emulator, s->plugin, s->program, s->fd };
+    const struct launch_emulator emulator = { s->emulator, s->plugin, s->program, s->fd, s->log_fd };
     char options[GUEST_PATH_BYTES + sizeof EMULATED_PREFIX];
     bool is_simulated = s->slots != NULL;
     snprintf(options, sizeof options, "%s%s", is_simulated ? EMULATED_PREFIX : "", r->session.socket_path);

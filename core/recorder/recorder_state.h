@@ -11,6 +11,7 @@
 #include "core/recorder/kernel.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/link_state.h"
+#include "core/recorder/misses_log.h"
 #include "core/recorder/pauses.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
@@ -35,6 +36,7 @@ struct recorder {
     struct pauses pauses;
     struct collections collections;
     struct readings readings;
+    struct misses_log misses;
     struct simulation simulation;
     struct trace_writer *writer;
     struct clock_point first, latest;

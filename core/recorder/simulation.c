@@ -75,7 +75,8 @@ static int name_plugin(struct simulation *simulation, const char *agent, struct 
         if (*c == ',')
             simulation->plugin[n++] = ',';
     }
-    snprintf(simulation->plugin + n, sizeof simulation->plugin - n, ",fd=%d", simulation->fd);
+    snprintf(simulation->plugin + n, sizeof simulation->plugin - n, ",fd=%d,log=%d", simulation->fd,
+             simulation->log_fd);
     return 0;
 }
 
@@ -83,13 +84,16 @@ static int make_slots(struct simulation *simulation, const struct sim_model *mod
 {
     simulation->n_bytes = sim_slots_bytes(SIM_SLOTS_MAX);
     simulation->fd = memfd_create("mmprof-simulated", MFD_CLOEXEC);
+    simulation->log_fd = memfd_create("mmprof-misses", MFD_CLOEXEC);
     void *at = MAP_FAILED;
-    if (simulation->fd >= 0 && ftruncate(simulation->fd, (off_t)simulation->n_bytes) == 0)
+    if (simulation->log_fd >= 0 && simulation->fd >= 0 && ftruncate(simulation->fd, (off_t)simulation->n_bytes) == 0)
         at = mmap(NULL, simulation->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, simulation->fd, 0);
     if (at == MAP_FAILED) {
         err_set(err, "cannot make memory for simulated counters: %s", strerror(errno));
         if (simulation->fd >= 0)
             close(simulation->fd);
+        if (simulation->log_fd >= 0)
+            close(simulation->log_fd);
         return -1;
     }
     simulation->slots = at;
@@ -102,7 +106,7 @@ static int make_slots(struct simulation *simulation, const struct sim_model *mod
 int simulation_open(struct simulation *simulation, const struct sim_model *model, const char *command,
                     const char *agent, struct err *err)
 {
-    *simulation = (struct simulation){ .fd = -1 };
+    *simulation = (struct simulation){ .fd = -1, .log_fd = -1 };
     if (simulation_find_emulator(simulation->emulator, sizeof simulation->emulator, err) < 0 ||
         find_program(command, simulation->program, sizeof simulation->program, err) < 0 ||
         make_slots(simulation, model, err) < 0)
@@ -119,5 +123,6 @@ void simulation_close(struct simulation *simulation)
         return;
     munmap(simulation->slots, simulation->n_bytes);
     close(simulation->fd);
+    close(simulation->log_fd);
     simulation->slots = NULL;
 }

@@ -13,7 +13,8 @@
 struct simulation {
     struct sim_slots *slots; /* mapped; NULL: there is no simulation */
     size_t n_bytes;
-    int fd; /* of that memory; the emulator inherits it */
+    int fd; /* of that memory; the emulator inherits it, and the log's: misses */
+    int log_fd;
     char emulator[PATH_MAX], program[PATH_MAX];
     char plugin[2 * PATH_MAX]; /* the emulator's option: the library and its arguments */
 };

@@ -1,5 +1,7 @@
 #include "core/sim/sim_decode.h"
 
+#include <string.h>
+
 /* ---- x86-64 ---- */
 
 static bool is_prefix(uint8_t byte)
@@ -92,4 +94,11 @@ enum sim_branch_kind sim_decode_arm64(const uint8_t *bytes, size_t n)
     default:
         return SIM_NO_BRANCH;
     }
+}
+
+/* movzbl disp(%r13), %ebx */
+bool sim_decode_is_dispatch(const uint8_t *bytes, size_t n)
+{
+    return (n == 5 && memcmp(bytes, "\x41\x0f\xb6\x5d", 4) == 0) ||
+           (n == 8 && memcmp(bytes, "\x41\x0f\xb6\x9d", 4) == 0);
 }

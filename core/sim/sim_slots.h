@@ -20,6 +20,44 @@
 #define SIM_SYSCALL  0x6d6d7066L
 #define SIM_ASK_SLOT UINT64_C(0x736c6f7400000001)
 
+/*
+ * syscall(SIM_SYSCALL, what, symbols): where HotSpot's tables are, SIM_N_SYMBOLS addresses of the variables below, 0
+ * for one that is not there; and without an argument: objects are about to move, stay where they are again; the program
+ * is about to end.
+ */
+#define SIM_TELL_TABLES UINT64_C(0x736c6f7400000002)
+#define SIM_TELL_MOVE   UINT64_C(0x736c6f7400000003)
+#define SIM_TELL_MOVED  UINT64_C(0x736c6f7400000004)
+#define SIM_TELL_END    UINT64_C(0x736c6f7400000005)
+
+enum sim_symbol {
+    SIM_STRUCTS,
+    SIM_STRUCT_STRIDE,
+    SIM_STRUCT_TYPE,
+    SIM_STRUCT_FIELD,
+    SIM_STRUCT_OFFSET,
+    SIM_STRUCT_ADDRESS,
+    SIM_TYPES,
+    SIM_TYPE_STRIDE,
+    SIM_TYPE_NAME,
+    SIM_TYPE_SIZE,
+    SIM_INTS,
+    SIM_INT_STRIDE,
+    SIM_INT_NAME,
+    SIM_INT_VALUE,
+    SIM_N_SYMBOLS
+};
+
+#define SIM_SYMBOL_NAMES                                                                                    \
+    {                                                                                                       \
+        "gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride", "gHotSpotVMStructEntryTypeNameOffset",     \
+            "gHotSpotVMStructEntryFieldNameOffset", "gHotSpotVMStructEntryOffsetOffset",                    \
+            "gHotSpotVMStructEntryAddressOffset", "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",      \
+            "gHotSpotVMTypeEntryTypeNameOffset", "gHotSpotVMTypeEntrySizeOffset", "gHotSpotVMIntConstants", \
+            "gHotSpotVMIntConstantEntryArrayStride", "gHotSpotVMIntConstantEntryNameOffset",                \
+            "gHotSpotVMIntConstantEntryValueOffset"                                                         \
+    }
+
 struct sim_slot {
     _Atomic int32_t tid;       /* of the thread; 0: nobody's yet */
     _Atomic uint32_t is_ended; /* the thread has ended: its counts stay as they are */

@@ -18,7 +18,8 @@
 #define FILE_MAGIC_BYTES  8
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
-#define FORMAT_MINOR      2 /* additions that an older reader may ignore: 1: PLACES, HITS; 2: CHARGES, COLLECTIONS */
+/* Additions that an older reader may ignore: 1: PLACES, HITS; 2: CHARGES, COLLECTIONS; 3: MISSES. */
+#define FORMAT_MINOR 3
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -41,7 +42,8 @@ enum chunk_type {
     CHUNK_PLACES = 12,
     CHUNK_HITS = 13,
     CHUNK_CHARGES = 14,
-    CHUNK_COLLECTIONS = 15
+    CHUNK_COLLECTIONS = 15,
+    CHUNK_MISSES = 16
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */

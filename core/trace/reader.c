@@ -315,6 +315,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_PLACES:
     case CHUNK_CHARGES:
     case CHUNK_COLLECTIONS:
+    case CHUNK_MISSES:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:

@@ -231,6 +231,16 @@ static enum tables_result take_place(struct tables *tables, struct cursor *c)
     return TABLES_OK;
 }
 
+/* Methods are told of in the log only: here they are among PLACES. */
+static enum tables_result take_miss(struct tables *tables, struct cursor *c)
+{
+    if (misses_get(c, &tables->miss) < 0 || tables->miss.kind == MISS_METHOD)
+        return TABLES_DAMAGED;
+    if (tables->listener.miss != NULL)
+        tables->listener.miss(tables->listener.context, &tables->miss);
+    return TABLES_OK;
+}
+
 static bool grow_collections(struct tables *tables)
 {
     if (tables->n_collections < tables->n_collections_room)
@@ -287,6 +297,8 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_charge(tables, c);
     case CHUNK_COLLECTIONS:
         return take_collection(tables, c);
+    case CHUNK_MISSES:
+        return take_miss(tables, c);
     default:
         return TABLES_DAMAGED;
     }

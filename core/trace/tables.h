@@ -31,6 +31,7 @@ struct tables {
     uint64_t n_clock_points, first_clock[3], last_clock[3]; /* ticks, monotonic_ns, realtime_ns */
     struct jit_event jit;                                   /* the one that the listener is told of */
     struct place_entry place;                               /* the same */
+    struct miss_entry miss;                                 /* the same */
     struct trace_listener listener;
 };
 
@@ -40,7 +41,7 @@ void tables_free(struct tables *tables);
 
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
 
-/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES, CHARGES or COLLECTIONS chunk. */
+/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES, CHARGES, COLLECTIONS or MISSES chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
 /* The pointer under a number, or NULL. */

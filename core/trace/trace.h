@@ -13,6 +13,7 @@
 
 #include "core/base/err.h"
 #include "core/trace/jit_events.h"
+#include "core/trace/misses.h"
 #include "core/trace/places.h"
 
 #include <stdbool.h>
@@ -180,6 +181,7 @@ int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, 
 
 /* What a place is that hits name, or what it takes to name it; before them. */
 int trace_write_place(struct trace_writer *writer, const struct place_entry *entry, struct err *err);
+int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry, struct err *err);
 
 /* Events of the kinds HIT and KERNEL_HIT, sorted by ticks. */
 int trace_write_hits(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err);
@@ -227,6 +229,7 @@ struct trace_listener {
     void (*jit)(void *context, const struct jit_event *event);
     void (*place)(void *context, const struct place_entry *entry);
     void (*collection)(void *context, const struct trace_collection *collection);
+    void (*miss)(void *context, const struct miss_entry *entry);
 };
 
 void trace_listen(struct trace_reader *reader, const struct trace_listener *listener);

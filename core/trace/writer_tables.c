@@ -131,6 +131,15 @@ int trace_write_place(struct trace_writer *writer, const struct place_entry *ent
     return s.full ? err_set(err, "a place is too long for a trace") : writer_finish(writer, CHUNK_PLACES, &s, err);
 }
 
+int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    struct sink s = writer_begin(writer, CHUNK_MISSES);
+    misses_put(&s, entry);
+    return s.full ? err_set(err, "a name is too long for a trace") : writer_finish(writer, CHUNK_MISSES, &s, err);
+}
+
 int trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection, struct err *err)
 {
     if (writer_check(writer, err) < 0)

@@ -8,7 +8,7 @@ rooms() {
 core/base
 core/trace      core/base
 core/sim        core/base
-core/plugin     core/base core/sim
+core/plugin     core/base core/trace core/sim
 core/counters   core/base core/trace core/sim
 core/jvm        core/base core/trace core/counters
 core/agent      core/base core/trace core/counters

@@ -47,6 +47,13 @@ static void hear_place(void *context, const struct place_entry *entry)
         listening->place = entry->number;
 }
 
+static void hear_miss(void *context, const struct miss_entry *entry)
+{
+    (void)context;
+    hold(entry->number < MISSES_NUMBERS_MAX && entry->cell < MISSES_NUMBERS_MAX && entry->owner_kind < MISS_OWNERS &&
+         entry->space < MISS_SPACES && entry->name.n <= PLACE_TEXT_BYTES && entry->kind != MISS_METHOD);
+}
+
 static void make_sense(const struct listening *listening)
 {
     struct hit_place place;
@@ -60,7 +67,9 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
     struct trace_reader *reader;
     struct trace_event event;
     struct listening listening = { .shapes = NULL };
-    const struct trace_listener listener = { .context = &listening, .jit = hear_jit, .place = hear_place };
+    const struct trace_listener listener = {
+        .context = &listening, .jit = hear_jit, .place = hear_place, .miss = hear_miss
+    };
     struct err err;
     uint64_t sum = 0, n_events = 0;
     int rc;

@@ -36,6 +36,16 @@ static void test_x86(void)
         CHECK_NUMBER(rows[i].claim, sim_decode_x86(rows[i].bytes, rows[i].n), rows[i].kind);
 }
 
+static void test_dispatch(void)
+{
+    static const uint8_t near[] = { 0x41, 0x0f, 0xb6, 0x5d, 0x02 }, far[] = { 0x41, 0x0f, 0xb6, 0x9d, 0, 1, 0, 0 };
+    static const uint8_t other[] = { 0x41, 0x0f, 0xb6, 0x45, 0x02 }; /* into eax */
+    CHECK("movzbl 2(%r13), %ebx fetches a bytecode", sim_decode_is_dispatch(near, sizeof near));
+    CHECK("so does one with a long offset", sim_decode_is_dispatch(far, sizeof far));
+    CHECK("a load into another register does not", !sim_decode_is_dispatch(other, sizeof other));
+    CHECK("nor does half of one", !sim_decode_is_dispatch(near, 4));
+}
+
 static void test_arm64(void)
 {
     static const struct {
@@ -68,5 +78,6 @@ int main(void)
 {
     test_x86();
     test_arm64();
+    test_dispatch();
     return tap_done();
 }

@@ -246,6 +246,15 @@ static const struct {
     ROW("a place that is not whole", CHUNK_PLACES, 0, 0, "\x03\x00\x00", 0, false),
     ROW("a file with a text longer than the chunk", CHUNK_PLACES, 0, 0, "\x00\x00\x7f/a", 0, false),
     ROW("a place with more frames than there can be", CHUNK_PLACES, 0, 0, "\x04\x01\x03\x04\x00\x41", 0, false),
+    ROW("misses", CHUNK_MISSES, 0, 0,
+        "\x00\x01\x00\x01"
+        "A\x01\x02\x01\x01\x0c\x00\x03\x09\x00\x05\x00\x02\x03\x02\x01\x03\x04\x09\x64\x03\x02\x01\x01\x07",
+        0, true),
+    ROW("misses of no kind", CHUNK_MISSES, 0, 0, "\x06\x00", 0, false),
+    ROW("a method among misses", CHUNK_MISSES, 0, 0, "\x02\x00\x00\x00\x00\x00", 0, false),
+    ROW("an owner of no kind", CHUNK_MISSES, 0, 0, "\x00\x01\x0b\x00", 0, false),
+    ROW("a cell in no space", CHUNK_MISSES, 0, 0, "\x01\x02\x01\x05\x0c\x00", 0, false),
+    ROW("misses that are not whole", CHUNK_MISSES, 0, 0, "\x03\x09\x00\x05\x00\x02\x03\x02", 0, false),
     ROW("an end without a time", CHUNK_END, 0, 0, "\1\2\3", 0, false),
     ROW("a chunk of a type to come", 99, 0, 0, "whatever", 0, true),
 };

@@ -1,0 +1,70 @@
+#include "cmd/dump_misses.h"
+
+#include <inttypes.h>
+
+static void put_text(FILE *out, struct place_text text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c < ' ' || c == 0x7f)
+            fprintf(out, "\\x%02x", c);
+        else
+            fputc(c, out);
+    }
+}
+
+static const char *const spaces[MISS_SPACES] = { "no space", "eden", "survivor", "old", "humongous" };
+
+static void put_owner(FILE *out, const struct miss_entry *entry)
+{
+    static const char *const kinds[MISS_OWNERS] = {
+        [MISS_OBJECTS] = "objects of",  [MISS_STATICS] = "static fields of",
+        [MISS_STACK] = "stacks",        [MISS_CODE] = "the code cache",
+        [MISS_METASPACE] = "metaspace", [MISS_CARDS] = "the card table",
+        [MISS_C_HEAP] = "the C heap",   [MISS_FILE] = "file",
+        [MISS_OTHER] = "other memory",  [MISS_HEAP] = "Java heap, no object:",
+        [MISS_UNKNOWN] = "not mapped",
+    };
+    fprintf(out, "owner   %" PRIu32 " %s%s", entry->number, kinds[entry->owner_kind], entry->name.n > 0 ? " " : "");
+    put_text(out, entry->name);
+}
+
+static void put_counts(FILE *out, const struct miss_entry *entry)
+{
+    static const char *const names[MISS_N_COUNTS] = { "L1D", "L2", "DTLB" };
+    for (int i = 0; i < MISS_N_COUNTS; i++)
+        fprintf(out, ", %s %" PRIu64, names[i], entry->counts[i]);
+}
+
+void dump_misses(FILE *out, const struct miss_entry *entry)
+{
+    switch (entry->kind) {
+    case MISS_OWNER:
+        put_owner(out, entry);
+        break;
+    case MISS_CELL:
+        fprintf(out, "cell    %" PRIu32 " owner %" PRIu32 ", %s, +%" PRIu32 " ", entry->number, entry->owner,
+                spaces[entry->space], entry->offset);
+        put_text(out, entry->name);
+        break;
+    case MISS_COUNTS:
+        fprintf(out, "misses  %" PRIu64 " ticks, thread %" PRIu32 ", place %" PRIu64 ", cell %" PRIu32, entry->ticks,
+                entry->thread, entry->place, entry->cell);
+        put_counts(out, entry);
+        fprintf(out, ", of %" PRIu64 " kept", entry->n_kept);
+        break;
+    case MISS_TOTALS:
+        fprintf(out, "misses  %" PRIu64 " ticks, of all: accesses %" PRIu64, entry->ticks, entry->n_accesses);
+        put_counts(out, entry);
+        fprintf(out, "; looked up %" PRIu64 " times in %" PRIu64 " ns", entry->n_looks, entry->look_ns);
+        break;
+    case MISS_CONTENTS:
+        fprintf(out, "cache   %" PRIu64 " ticks, thread %" PRIu32 ", %s: owner %" PRIu32 ", %s, lines %" PRIu64,
+                entry->ticks, entry->thread, entry->cache == 0 ? "L1D" : "L2", entry->owner, spaces[entry->space],
+                entry->n_lines);
+        break;
+    case MISS_METHOD:
+        return;
+    }
+    fputc('\n', out);
+}

@@ -1,0 +1,116 @@
+#include "core/recorder/misses_log.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE_BYTES    ((size_t)1 << 20)
+#define MAPS_PERIOD_NS UINT64_C(200000000)
+
+void misses_log_init(struct misses_log *log, int fd, struct hits *hits, struct threads *threads)
+{
+    *log = (struct misses_log){ .fd = fd, .hits = hits, .threads = threads };
+}
+
+void misses_log_free(struct misses_log *log)
+{
+    free(log->bytes);
+    log->bytes = NULL;
+}
+
+/*
+ * The maps are those of a process that may be gone when its last misses are written: they are looked at while there is
+ * something in the log.
+ */
+static void look_at_maps(struct misses_log *log, uint64_t now_ns)
+{
+    struct stat about;
+    if (now_ns - log->maps_read_ns < MAPS_PERIOD_NS || fstat(log->fd, &about) < 0 ||
+        (uint64_t)about.st_size <= log->read_bytes)
+        return;
+    log->maps_read_ns = now_ns;
+    hits_look_at_maps(log->hits);
+}
+
+static int write_counts(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
+{
+    struct recorder_thread *thread = threads_find(log->threads, (int32_t)entry->thread);
+    uint32_t place;
+    int rc = entry->line > 0 ? hits_interpreted(log->hits, (uint32_t)entry->place, entry->line - 1, &place, writer, err)
+                             : hits_place(log->hits, entry->place, entry->ticks, &place, writer, err);
+    if (rc < 0)
+        return -1;
+    if (thread == NULL)
+        thread = threads_add(log->threads, (int32_t)entry->thread, TRACE_UNKNOWN);
+    if (thread == NULL)
+        return err_set(err, "no memory for threads");
+    if (threads_write(log->threads, writer, err) < 0)
+        return -1;
+    entry->thread = thread->info.index;
+    entry->place = place;
+    entry->line = 0;
+    return trace_write_miss(writer, entry, err);
+}
+
+static int write_entry(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
+{
+    switch (entry->kind) {
+    case MISS_METHOD:
+        return hits_interpreted_method(log->hits, entry->number, entry->class_name, entry->name, entry->descriptor,
+                                       entry->source, writer, err);
+    case MISS_COUNTS:
+    case MISS_CONTENTS:
+        return write_counts(log, writer, entry, err);
+    default:
+        return trace_write_miss(writer, entry, err);
+    }
+}
+
+/* The entries of a piece up to one that has to wait.  Returns 1 when that is so, 0, or -1 with *err set. */
+static int write_piece(struct misses_log *log, struct trace_writer *writer, struct cursor *c, uint64_t until_ticks,
+                       struct err *err)
+{
+    struct miss_entry entry;
+    while (!log->is_damaged && cursor_left(c) >= 4) {
+        const uint8_t *start = c->at;
+        uint32_t n = cursor_u32le(c);
+        if (n > cursor_left(c)) {
+            log->is_damaged = n > PLACE_ENTRY_BYTES;
+            c->at = start;
+            return 0;
+        }
+        struct cursor inner = cursor_over(cursor_bytes(c, n), n);
+        log->is_damaged = misses_get(&inner, &entry) < 0;
+        if (!log->is_damaged && entry.ticks >= until_ticks) {
+            c->at = start;
+            return 1;
+        }
+        if (!log->is_damaged && write_entry(log, writer, &entry, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int misses_log_write(struct misses_log *log, struct trace_writer *writer, uint64_t now_ns, uint64_t until_ticks,
+                     bool is_last, struct err *err)
+{
+    int rc = 0;
+    ssize_t n;
+    size_t n_used;
+    if (log->fd < 0 || log->is_damaged)
+        return 0;
+    look_at_maps(log, now_ns);
+    if (log->bytes == NULL && (log->bytes = malloc(PIECE_BYTES)) == NULL)
+        return err_set(err, "no memory for misses");
+    do {
+        n = pread(log->fd, log->bytes, PIECE_BYTES, (off_t)log->read_bytes);
+        struct cursor c = cursor_over(log->bytes, n < 0 ? 0 : (size_t)n);
+        rc = write_piece(log, writer, &c, is_last ? UINT64_MAX : until_ticks, err);
+        n_used = (size_t)(c.at - log->bytes);
+        if (n_used > 0) /* what was read needs no memory any more */
+            fallocate(log->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)log->read_bytes, (off_t)n_used);
+        log->read_bytes += n_used;
+    } while (rc == 0 && n_used > 0);
+    return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,76 @@
+/*
+ * Where the simulated processor's misses are: the payload of a trace's MISSES chunk, and the log in which the plugin
+ * tells the recorder of them.
+ *
+ * An entry is a byte, its kind, then numbers (LEB128; a text is its length and its bytes):
+ *
+ *     0, an owner of memory: number, kind (enum miss_owner), name (of a class: "java/lang/String", "[I"; of a file: its
+ *        path; of what is not known: why)
+ *     1, a cell, a part of an owner's memory: number, owner, space (enum miss_space), offset of the field in bytes, or
+ * of an array's first element, name of the field (or empty) 2, a method that was interpreted: number, class, name,
+ * descriptor, source file (or empty); in the log only 3, misses: ticks, thread, place, line, cell, then counted since
+ * the entry before of all these: accesses that missed L1D, L2, the data TLB (the estimate, where not all were kept);
+ * how many were kept 4, totals: ticks, then counted since the entry before of its kind, by all threads: loads and
+ * stores, and what of them missed L1D, L2, the data TLB; how often objects were looked for, and ns that it took 5,
+ * contents of the data caches: ticks, thread, cache (0: L1D, 1: L2), owner, space, lines
+ *
+ * In the log a thread is its id, and a place an address: of the instruction, or with a line number plus 1 the number of
+ * an interpreted method.  In the trace a thread is an index and a place the number of one in PLACES, and lines are 0.
+ *
+ * What is named was described before; the last entry of a number counts.  The decoder trusts nothing.
+ */
+#ifndef CORE_TRACE_MISSES_H
+#define CORE_TRACE_MISSES_H
+
+#include "core/trace/places.h"
+
+#define MISSES_NUMBERS_MAX (UINT32_C(1) << 22) /* owners, cells: numbers are below it */
+
+enum miss_kind { MISS_OWNER, MISS_CELL, MISS_METHOD, MISS_COUNTS, MISS_TOTALS, MISS_CONTENTS };
+
+enum miss_owner {
+    MISS_OBJECTS, /* of a class */
+    MISS_STATICS, /* of a class: static fields */
+    MISS_STACK,
+    MISS_CODE, /* what compilers made, the interpreter and stubs */
+    MISS_METASPACE,
+    MISS_CARDS, /* the collector's card table */
+    MISS_C_HEAP,
+    MISS_FILE,    /* a library's or another file's */
+    MISS_OTHER,   /* memory of the process that is none of these */
+    MISS_HEAP,    /* the Java heap, but not in which object */
+    MISS_UNKNOWN, /* no memory of the process when it was looked up */
+    MISS_OWNERS
+};
+
+enum miss_space { MISS_NO_SPACE, MISS_EDEN, MISS_SURVIVOR, MISS_OLD, MISS_HUMONGOUS, MISS_SPACES };
+
+enum miss_count { MISS_L1D, MISS_L2, MISS_DTLB, MISS_N_COUNTS };
+
+struct miss_entry {
+    enum miss_kind kind;
+    uint32_t number;                                  /* OWNER, CELL, METHOD */
+    enum miss_owner owner_kind;                       /* OWNER */
+    struct place_text name;                           /* OWNER, CELL, METHOD */
+    struct place_text class_name, descriptor, source; /* METHOD */
+    uint32_t owner;                                   /* CELL, CONTENTS: number */
+    enum miss_space space;                            /* CELL, CONTENTS */
+    uint32_t offset;                                  /* CELL */
+    uint64_t ticks;                                   /* COUNTS, TOTALS, CONTENTS */
+    uint32_t thread;                                  /* COUNTS, CONTENTS */
+    uint64_t place;                                   /* COUNTS */
+    uint32_t line, cell;                              /* COUNTS; in the log: line plus 1 */
+    uint64_t counts[MISS_N_COUNTS];                   /* COUNTS, TOTALS */
+    uint64_t n_kept;                                  /* COUNTS */
+    uint64_t n_accesses, n_looks, look_ns;            /* TOTALS */
+    uint32_t cache;                                   /* CONTENTS */
+    uint64_t n_lines;                                 /* CONTENTS */
+};
+
+/* Append an entry.  s->full when it does not fit PLACE_ENTRY_BYTES. */
+void misses_put(struct sink *s, const struct miss_entry *entry);
+
+/* Take the next entry; texts live as long as the cursor's bytes.  Returns 0, or -1 when it is damaged. */
+int misses_get(struct cursor *c, struct miss_entry *entry);
+
+#endif
