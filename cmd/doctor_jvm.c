@@ -1,5 +1,7 @@
 #include "cmd/doctor.h"
 
+#include "core/jvm/compilers.h"
+
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,4 +133,27 @@ enum doctor_level doctor_library(struct doctor *doctor, struct err *said)
     }
     err_set(said, "the JVM sees the agent's library");
     return DOCTOR_OK;
+}
+
+/* What the first change of a class costs. */
+enum doctor_level doctor_code(struct doctor *doctor, struct err *said)
+{
+    struct jvm_compilers compilers = { .pid = doctor->pid };
+    if (!doctor->is_jvm)
+        return DOCTOR_SILENT;
+    if (!jvm_forgets_code(doctor->pid)) {
+        err_set(said, "when a class gets probes, the JVM compiles only what depends on it again");
+        return DOCTOR_OK;
+    }
+    uint64_t cpu_ns = jvm_compilers_cpu_ns(&compilers, 0);
+    if (cpu_ns == JVM_CPU_UNKNOWN)
+        err_set(said, "when the first class gets probes, the JVM throws all its compiled code away");
+    else
+        err_set(said,
+                "when the first class gets probes, the JVM throws all its compiled code away, for which its compilers "
+                "took %.1f s of CPU time so far: the program is slower until they have done it again",
+                (double)cpu_ns / 1e9);
+    err_next(said, "run the program on JDK %d or later, or start it under mmprof: mmprof record --live -- java ...",
+             JVM_KEEPS_CODE);
+    return DOCTOR_LIMIT;
 }

@@ -3,6 +3,7 @@
 #include "core/counters/event_roles.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,15 @@ static int tell_short(struct live_session *session, struct err *err)
     return 0;
 }
 
+/* Before it happens. */
+static void tell_forgetting(struct live_session *session)
+{
+    struct live_cost cost;
+    live_cost(session->live, &cost);
+    if (session->progress != NULL && cost.n_batches == 1 && cost.forgotten_ns > 0)
+        live_session_tell_forgetting(session->progress, cost.forgotten_ns);
+}
+
 static int give(struct live_session *session, struct recorder_link *link, const struct live_orders *orders,
                 struct err *err)
 {
@@ -172,6 +182,7 @@ static int give(struct live_session *session, struct recorder_link *link, const 
         return -1;
     if (orders->n_instrument == 0)
         return 0;
+    tell_forgetting(session);
     struct recorder_phase *methods = arena_alloc(arena, orders->n_instrument * sizeof *methods);
     if (methods == NULL)
         return err_set(err, "out of memory");
@@ -310,6 +321,8 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
         return -1;
     if (session->live == NULL)
         return 0;
+    if (live_finish(session->live, err) < 0)
+        return -1;
     live_cost(session->live, &cost);
     const struct live_recovery *recoveries = live_recoveries(session->live, &n);
     for (size_t i = 0; i < n; i++) {
@@ -331,6 +344,9 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
         fact(link, err, "live.recovery_ms", "%.0f", cost.recovery_ms) < 0 ||
         (cost.recompiling_ns != LIVE_UNKNOWN &&
          fact(link, err, "live.recompiling_ms", "%.0f", (double)cost.recompiling_ns / 1e6) < 0) ||
+        (cost.is_cut && fact(link, err, "live.recovery_is_cut", "1") < 0) ||
+        (cost.forgotten_ns > 0 && fact(link, err, "live.forgotten_ms", "%.0f", (double)cost.forgotten_ns / 1e6) < 0) ||
+        (cost.spared_ns > 0 && fact(link, err, "live.spared_ms", "%.0f", (double)cost.spared_ns / 1e6) < 0) ||
         fact(link, err, "live.put_off", "%zu", cost.n_put_off) < 0 ||
         fact(link, err, "live.rewriting_ms", "%.1f", session->rewriting_ms) < 0 ||
         fact(link, err, "live.samples", "%" PRIu32 " %.1f", session->n_samples, session->sampling_ms) < 0 ||
@@ -351,6 +367,22 @@ void live_session_init(struct live_session *session, const struct live_options *
                                                     .answer = hear_answer,
                                                     .round = on_round,
                                                     .finish = on_finish };
+}
+
+bool live_session_has_samples_only(const struct live_session *session)
+{
+    struct live_cost cost = { .spared_ns = 0 };
+    if (session->live != NULL)
+        live_cost(session->live, &cost);
+    return cost.spared_ns > 0;
+}
+
+void live_session_tell_forgetting(FILE *out, uint64_t compilers_ns)
+{
+    fprintf(out,
+            "mmprof: this JVM now throws all its compiled code away, which took its compilers %.1f s of CPU time: the "
+            "program is slower until they have done that again\n",
+            (double)compilers_ns / 1e9);
 }
 
 void live_session_tell(const struct live_session *session, const char *prefix, FILE *out)
@@ -377,9 +409,10 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
             prefix, n_armed, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
     fprintf(out,
             "%scost, of the program's CPU time: probes %.2f %%, mmprof itself %.2f %%, samples %.2f %%, rewriting "
-            "%.2f %%; the JIT compiler recovered for %.1f s",
+            "%.2f %%; the JIT compiler recovered for %s%.1f s",
             prefix, cost.probes_ns / seconds * 100, (double)cost.own_cpu_ns / seconds * 100,
-            cost.sampling_ns / seconds * 100, cost.rewriting_ns / seconds * 100, cost.recovery_ms / 1e3);
+            cost.sampling_ns / seconds * 100, cost.rewriting_ns / seconds * 100, cost.is_cut ? "at least " : "",
+            cost.recovery_ms / 1e3);
     if (cost.recompiling_ns != LIVE_UNKNOWN)
         fprintf(out, ", and took %.1f s of CPU time more than before", (double)cost.recompiling_ns / 1e9);
     fputc('\n', out);
@@ -389,7 +422,14 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
                 "%stogether %.2f %%, more than the budget of %.2g %%: the first two looks and batches cost what they "
                 "cost, and only a longer recording makes up for them\n",
                 prefix, all_ns / cpu_ns * 100, session->options.budget * 100);
-    if (cost.n_put_off > 0)
+    if (cost.spared_ns > 0)
+        fprintf(out,
+                "%sno class was changed, so there are samples only: this JVM would have thrown all its compiled code "
+                "away, which took its compilers %.1f s of CPU time\n"
+                "%s  next: add --recompile %.0f to have it do so; a JVM from JDK 23 on does not, nor one that mmprof "
+                "starts\n",
+                prefix, (double)cost.spared_ns / 1e9, prefix, ceil((double)cost.spared_ns / 1e9 * 1.2));
+    else if (cost.n_put_off > 0)
         fprintf(out,
                 "%s%zu methods that were seen later got no probes: compiling their classes again would have cost too "
                 "much\n",

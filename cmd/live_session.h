@@ -40,6 +40,7 @@ struct live_session {
     double rewriting_ms; /* what the batches cost there */
     bool has_cpi;
     char refused[256];  /* what the agent would not do, or "" */
+    FILE *progress;     /* set it after live_session_init: where to say what is about to happen; or NULL */
     live_view_fn *view; /* or NULL */
     void *view_context;
 };
@@ -59,5 +60,11 @@ void live_session_free(struct live_session *session);
 
 /* What it did and what it cost, for people: after recorder_run. */
 void live_session_tell(const struct live_session *session, const char *prefix, FILE *out);
+
+/* Was the program left as it is, so that there are samples and no records? */
+bool live_session_has_samples_only(const struct live_session *session);
+
+/* Tell that the JVM is about to throw its code away, for which its compilers took so much CPU time. */
+void live_session_tell_forgetting(FILE *out, uint64_t compilers_ns);
 
 #endif

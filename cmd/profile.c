@@ -19,6 +19,7 @@ struct profile {
     struct recording recording;
     const char *directory;
     double weight, grain, budget; /* UNGIVEN, or a fraction */
+    double recompile_s;
     bool two_runs;
     char trace[PATH_MAX], phases[PATH_MAX], phases_trace[PATH_MAX];
     uint32_t n_separate; /* traces of the phases, one for each group of events; 0: one of all */
@@ -50,6 +51,8 @@ static int parse(int argc, char **argv, struct profile *p, bool *done, struct er
         { 0, "weight", "SHARE", OPTION_FRACTION, &p->weight, "least share of the time in all calls of a phase" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &p->grain, "least share of the time in one call of a phase" },
         { 0, "budget", "SHARE", OPTION_FRACTION, &p->budget, "overhead to keep within (1%)" },
+        { 0, "recompile", "SECONDS", OPTION_SECONDS, &p->recompile_s,
+          "most CPU time of compilers to be thrown away (30)" },
         { 0 },
     };
     int n_parsed;
@@ -196,13 +199,17 @@ static int run_live(struct profile *p, struct err *err)
     options.budget = p->budget < 0 ? options.budget : p->budget;
     options.weight = p->weight < 0 ? options.weight : p->weight;
     options.grain = p->grain < 0 ? options.grain : p->grain;
+    options.recompile_s = p->recompile_s;
     live_session_init(&session, &options);
     live.output = p->phases_trace;
     live.live = &session;
     int rc = recording_run(&live, &summary, err);
+    bool has_samples = live_session_has_samples_only(&session);
     live_session_free(&session);
     if (rc < 0)
         return -1;
+    if (has_samples)
+        return report(p->phases_trace, 0, err) < 0 ? -1 : summary.command_status;
     if (summary.n_records == 0)
         return refuse_short(&summary, err);
     if (select_phases(p, p->phases_trace, 0, err) < 0 || report(p->phases_trace, 0, err) < 0)
@@ -216,7 +223,8 @@ int command_profile(int argc, char **argv, struct err *err)
                                            .directory = DEFAULT_DIRECTORY,
                                            .weight = UNGIVEN,
                                            .grain = UNGIVEN,
-                                           .budget = UNGIVEN };
+                                           .budget = UNGIVEN,
+                                           .recompile_s = LIVE_RECOMPILE_S };
     bool done;
     if (parse(argc, argv, p, &done, err) < 0)
         return -1;

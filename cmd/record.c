@@ -7,9 +7,10 @@
 static int check_live(const struct recording *recording, bool is_live, bool logs_jit,
                       const struct live_options *options, struct err *err)
 {
-    bool is_changed = options->budget != LIVE_BUDGET || options->weight != LIVE_WEIGHT || options->grain != LIVE_GRAIN;
+    bool is_changed = options->budget != LIVE_BUDGET || options->weight != LIVE_WEIGHT ||
+                      options->grain != LIVE_GRAIN || options->recompile_s != LIVE_RECOMPILE_S;
     if (!is_live && is_changed) {
-        err_set(err, "--budget, --weight and --grain belong to --live");
+        err_set(err, "--budget, --weight, --grain and --recompile belong to --live");
         return err_next(err, "add --live, or select phases of a recording with 'mmprof phases'");
     }
     if (!is_live && logs_jit) {
@@ -44,6 +45,8 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "budget", "SHARE", OPTION_FRACTION, &live.budget, "with --live: of the CPU time, for mmprof (1%)" },
         { 0, "weight", "SHARE", OPTION_FRACTION, &live.weight, "with --live: least share of a phase's time (1%)" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain, "with --live: least share of one call's time (0.0001%)" },
+        { 0, "recompile", "SECONDS", OPTION_SECONDS, &live.recompile_s,
+          "with --live: most CPU time of compilers to be thrown away (30)" },
         { 0, "jit-log", NULL, OPTION_FLAG, &logs_jit,
           "with --live: record what the JIT compiler makes of the methods" },
         { 0 },

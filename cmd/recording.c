@@ -261,6 +261,24 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
     return choose_simulated(recording, arena, model, counters, err);
 }
 
+static void prepare_live(struct recording *recording, const struct recording_counters *counters)
+{
+    struct live_session *live = recording->live;
+    live->options.is_new = recording->command != NULL;
+    live->options.forgets_code = recording->pid != 0 && jvm_forgets_code((pid_t)recording->pid);
+    live->progress = recording->quiet ? NULL : stderr;
+    live_session_events(live, &counters->events, &counters->layout);
+}
+
+/* Classes are changed at once. */
+static void tell_forgetting(pid_t pid)
+{
+    struct jvm_compilers compilers = { .pid = pid };
+    uint64_t cpu_ns = jvm_forgets_code(pid) ? jvm_compilers_cpu_ns(&compilers, 0) : JVM_CPU_UNKNOWN;
+    if (cpu_ns != JVM_CPU_UNKNOWN)
+        live_session_tell_forgetting(stderr, cpu_ns);
+}
+
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
 {
     struct arena arena = { NULL, 0 };
@@ -294,9 +312,9 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
         check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &model, &counters, err) < 0)
         goto out;
     if (recording->live != NULL)
-        recording->live->options.is_new = recording->command != NULL;
-    if (recording->live != NULL)
-        live_session_events(recording->live, &counters.events, &counters.layout);
+        prepare_live(recording, &counters);
+    else if (recording->pid != 0 && !recording->quiet)
+        tell_forgetting((pid_t)recording->pid);
     rc = separate && counters.layout.n_groups > 1 ? run_groups(recording, &plan, &counters, summary, err)
                                                   : run_session(recording, &plan, &counters, 0, summary, err);
     if (rc == 0 && !recording->quiet && recording->live != NULL)

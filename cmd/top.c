@@ -143,6 +143,8 @@ int command_top(int argc, char **argv, struct err *err)
           "with cycles and instructions: CPI (where they count)" },
         { 0, "budget", "SHARE", OPTION_FRACTION, &options.budget, "of the program's CPU time, for mmprof (1%)" },
         { 0, "weight", "SHARE", OPTION_FRACTION, &options.weight, "least share of a phase's time (1%)" },
+        { 0, "recompile", "SECONDS", OPTION_SECONDS, &options.recompile_s,
+          "most CPU time of compilers to be thrown away (30)" },
         { 0 },
     };
     if (command_parse("top [OPTIONS] -p PID",

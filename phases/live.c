@@ -363,7 +363,7 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     }
     live->n_repeats = 0;
     bool is_free = live->n_looks <= FREE_BATCHES;
-    bool is_worth = live->n_batches == 0 || live_is_worth_it(live, is_free);
+    bool is_worth = live->n_batches == 0 ? live_may_begin(live) : live_is_worth_it(live, is_free);
     live->n_put_off = is_worth ? 0 : live->n_wanted;
     if (live->n_wanted == 0 || !is_worth || (!is_free && !live_may_pause(live))) {
         live_go(live, LIVE_WATCHING);

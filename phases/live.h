@@ -44,6 +44,11 @@
  * remove have cost as much.  So what compiling again costs is at most about the first batch's, and what the batches
  * after it show, or save.
  *
+ * A JVM that was attached to may throw all its code away at the first batch (forgets_code): then a program is several
+ * times slower until its compilers have done again what they did since its start.  Where that took them more CPU time
+ * than recompile_s, no class is changed: looks go on, and samples are all there is.  A service that took minutes to
+ * warm up is not to be put back to its start by somebody who wants to look at it.
+ *
  * A method that was switched off is armed again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
  * first) after LIVE_FIRST_LOOK_NS, then after twice this time and so on up to LIVE_LAST_LOOK_NS; it stays armed when
  * its calls have become long enough, or when it is hardly called any more.
@@ -71,6 +76,8 @@ struct live_options {
     double weight, grain; /* thresholds of a phase, fractions: a lower bound of what will be chosen at the end */
     uint32_t max_methods; /* armed at any time */
     bool is_new;          /* the program has just been started: its start says little */
+    bool forgets_code;    /* the JVM throws all compiled code away at the first batch: jvm_forgets_code */
+    double recompile_s;   /* then there is none where its compilers took more CPU time than this so far */
     uint32_t max_more; /* instrumented after a look, those with the largest share: what comes later needs room, too */
     struct live_tree_options tree;
 };
@@ -80,12 +87,13 @@ struct live_options {
 #define LIVE_GRAIN       1e-6 /* the lowest that the search for thresholds tries */
 #define LIVE_MAX_METHODS 256u
 #define LIVE_MAX_MORE    32u
+#define LIVE_RECOMPILE_S 30.0
 #define LIVE_SAMPLED_MAX 64u /* methods told of that got no probes */
 
 #define LIVE_OPTIONS                                                                                        \
     {                                                                                                       \
         .budget = LIVE_BUDGET, .weight = LIVE_WEIGHT, .grain = LIVE_GRAIN, .max_methods = LIVE_MAX_METHODS, \
-        .max_more = LIVE_MAX_MORE                                                                           \
+        .max_more = LIVE_MAX_MORE, .recompile_s = LIVE_RECOMPILE_S                                          \
     }
 
 /* A method that samples found on the stack: internal form. */
@@ -158,6 +166,9 @@ struct live_cost {
     uint64_t own_cpu_ns, cpu_ns;
     double pauses_ms;
     double recovery_ms;      /* the compiler's recoveries */
+    bool is_cut;             /* one of them went on for longer than it was watched */
+    uint64_t forgotten_ns;   /* CPU time of the compilers for the code that the first batch threw away; 0: it did not */
+    uint64_t spared_ns;      /* likewise, would have thrown away: there is no batch; 0: nothing is spared */
     uint64_t recompiling_ns; /* CPU time of the compiler's in them, more than before; LIVE_UNKNOWN */
     size_t n_put_off;        /* candidates of the latest look that were not worth a batch */
     uint32_t n_batches;      /* of instrumentation and removal */
@@ -190,6 +201,9 @@ void live_removed(struct live *live, const uint32_t *ids, size_t n);
 
 /* Once per round, after what came in it.  Returns 0 with *orders set, or -1 with *err set. */
 int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err);
+
+/* The recording is over: so is a recovery that is under way.  Returns 0, or -1 with *err set. */
+int live_finish(struct live *live, struct err *err);
 
 enum live_stage live_stage(const struct live *live);
 const struct live_method *live_methods(const struct live *live, size_t *n);

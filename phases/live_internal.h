@@ -51,6 +51,8 @@ struct live {
     /* The compiler's CPU time in a recovery, most; in all that were not free; what was more than usual, all. */
     uint64_t dearest_ns, recompiled_ns, recompiling_ns;
     size_t n_put_off;
+    uint64_t forgotten_ns, spared_ns; /* see struct live_cost */
+    bool is_cut;                      /* likewise */
     uint32_t n_batches, n_removals, n_looks;
     uint32_t n_repeats;                   /* of the present look */
     uint32_t look_samples, batch_samples; /* when the look and the latest batch began */
@@ -117,6 +119,9 @@ bool live_may_pause(const struct live *live);
  * batches before, within the budget, unless the batch is free?
  */
 bool live_is_worth_it(const struct live *live, bool is_free);
+
+/* May there be a first batch?  Not where it would throw away what took the compiler long. */
+bool live_may_begin(struct live *live);
 
 /* How many samples the next look may take: of at most so many; 0: wait. */
 uint32_t live_samples(const struct live *live, uint32_t most);

@@ -29,6 +29,9 @@ void live_cost(const struct live *live, struct live_cost *cost)
                                 .rewriting_ns = live->now.rewriting_ns,
                                 .pauses_ms = live->now.pauses_ms,
                                 .recovery_ms = live->recovery_ms,
+                                .is_cut = live->is_cut,
+                                .forgotten_ns = live->forgotten_ns,
+                                .spared_ns = live->spared_ns,
                                 .recompiling_ns =
                                     live->now.jit_cpu_ns == LIVE_UNKNOWN ? LIVE_UNKNOWN : live->recompiling_ns,
                                 .n_put_off = live->n_put_off,

@@ -170,6 +170,16 @@ bool live_is_worth_it(const struct live *live, bool is_free)
     return (own > largest ? own : largest) * cpu_ns >= price;
 }
 
+bool live_may_begin(struct live *live)
+{
+    if (!live->options.forgets_code || live->now.jit_cpu_ns == LIVE_UNKNOWN)
+        return true;
+    bool is_dear = (double)live->now.jit_cpu_ns > live->options.recompile_s * 1e9;
+    live->spared_ns = is_dear ? live->now.jit_cpu_ns : 0;
+    live->forgotten_ns = is_dear || live->n_wanted == 0 ? 0 : live->now.jit_cpu_ns;
+    return !is_dear;
+}
+
 /* Half of what is left, for a batch may follow. */
 uint32_t live_samples(const struct live *live, uint32_t most)
 {

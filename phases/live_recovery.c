@@ -9,7 +9,8 @@
 #define RECOVERY_QUIET   3   /* windows in a row */
 #define RECOVERY_EXTRA   0.1 /* CPUs of the compiler's that are not worth waiting for */
 #define RECOVERY_MAX_NS  UINT64_C(5000000000)
-#define RECOVERY_BLIND   UINT64_C(1500000000) /* where the compiler's threads are not known */
+#define RECOVERY_ALL_NS  UINT64_C(30000000000) /* of all code: a batch meanwhile would only make it longer */
+#define RECOVERY_BLIND   UINT64_C(1500000000)  /* where the compiler's threads are not known */
 
 static double cpus(uint64_t cpu_ns, uint64_t ns)
 {
@@ -62,7 +63,11 @@ bool live_has_recovered(struct live *live)
     r->n_quiet = jit <= r->usual_jit + RECOVERY_EXTRA ? r->n_quiet + 1 : 0;
     r->window_ns = now_ns;
     r->window_jit_ns = live->now.jit_cpu_ns;
-    return r->n_quiet >= RECOVERY_QUIET || now_ns - r->start_ns >= RECOVERY_MAX_NS;
+    bool is_all = live->forgotten_ns > 0 && live->n_recoveries == 0;
+    bool is_over = r->n_quiet >= RECOVERY_QUIET,
+         is_cut = !is_over && now_ns - r->start_ns >= (is_all ? RECOVERY_ALL_NS : RECOVERY_MAX_NS);
+    live->is_cut = live->is_cut || is_cut;
+    return is_over || is_cut;
 }
 
 /* Of a program that has just begun the usual is much: so what is more than that is no measure of a batch's price. */
@@ -102,4 +107,12 @@ int live_end_recovery(struct live *live, struct err *err)
     live->usual_jit_ns = live->now.jit_cpu_ns;
     live_go(live, LIVE_WATCHING);
     return 0;
+}
+
+int live_finish(struct live *live, struct err *err)
+{
+    if (live->stage != LIVE_RECOVERING)
+        return 0;
+    live->is_cut = true;
+    return live_end_recovery(live, err);
 }

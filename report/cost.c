@@ -110,7 +110,9 @@ static void add_compiler(struct costs *c)
     if (shapes != NULL)
         jit_shapes_summary(shapes, &again);
     add(c, (struct cost){ "recovery", "Recovery of the JIT compiler", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
-                          is_live(c) ? "measured; of the time" : "only live recordings watch the compilers" });
+                          !is_live(c)                           ? "only live recordings watch the compilers"
+                          : fact(c, "live.recovery_is_cut") > 0 ? "measured, and not over then; of the time"
+                                                                : "measured; of the time" });
     double again_ns = fact(c, "live.recompiling_ms") < 0 ? NOT_KNOWN : fact(c, "live.recompiling_ms") * 1e6;
     add(c, (struct cost){ "recompiling_cpu", "CPU time of compiling again", TABLE_NS, again_ns, cpu_share(c, again_ns),
                           again_ns >= 0 ? "measured: the compilers' in it, more than before; not in the sum below"

@@ -139,8 +139,38 @@ static void note_reads(struct making *making)
                             why));
 }
 
+#define RECOVERY_SHARE 0.1 /* of the time; a shorter recovery is not worth a note */
+
+/* Times of code that is compiled again are not those of the program. */
+static void note_recovery(struct making *making)
+{
+    const struct calltree *tree = making->source->tree;
+    const char *recovery = trace_info(making->source->reader, "live.recovery_ms");
+    double all_ms = report_ns(making->source, tree->end_ticks - tree->start_ticks) / 1e6;
+    double ms = recovery == NULL ? 0 : strtod(recovery, NULL);
+    if (ms > RECOVERY_SHARE * all_ms)
+        table_note(making->table,
+                   arena_printf(making->source->arena,
+                                "for %.1f of %.1f s the JIT compiler had changed classes to compile again, and calls "
+                                "took longer: in a longer recording they count less",
+                                ms / 1e3, all_ms / 1e3));
+}
+
+static void note_spared(struct making *making)
+{
+    const char *spared = trace_info(making->source->reader, "live.spared_ms");
+    if (spared != NULL)
+        table_note(making->table,
+                   arena_printf(making->source->arena,
+                                "no class was changed, so no call was recorded: the JVM would have thrown all its "
+                                "compiled code away, which took its compilers %.1f s (--recompile)",
+                                strtod(spared, NULL) / 1e3));
+}
+
 static void note_rest(struct making *making)
 {
+    note_recovery(making);
+    note_spared(making);
     note_turns(making);
     note_reads(making);
     note_modes(making);

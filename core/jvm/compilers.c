@@ -1,6 +1,8 @@
 #include "core/jvm/compilers.h"
 
+#include "core/jvm/flags.h"
 #include "core/jvm/process.h"
+#include "core/trace/ring.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,4 +64,14 @@ uint64_t jvm_compilers_cpu_ns(struct jvm_compilers *compilers, uint64_t now_ns)
         all_ns += compilers->cpu_ns[i];
     }
     return compilers->n == 0 ? JVM_CPU_UNKNOWN : all_ns;
+}
+
+bool jvm_forgets_code(pid_t pid)
+{
+    struct jvm_release release;
+    struct jvm_flags flags;
+    char path[4096];
+    return jvm_release_read(pid, &release) == 0 && !release.is_openj9 && release.major < JVM_KEEPS_CODE &&
+           jvm_flags_read(pid, &flags) == 0 && flags.agent[0] == '\0' && !flags.debugger && !flags.interprets &&
+           jvm_process_maps(pid, RING_CHANGED, path, sizeof path) == 0;
 }

@@ -4,11 +4,13 @@
 #ifndef CORE_JVM_COMPILERS_H
 #define CORE_JVM_COMPILERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define JVM_COMPILERS_MAX 64
 #define JVM_CPU_UNKNOWN   UINT64_MAX
+#define JVM_KEEPS_CODE    23 /* the first JDK whose compiled code all knows what it depends on (JDK-8324241) */
 
 struct jvm_compilers {
     pid_t pid;
@@ -23,5 +25,12 @@ struct jvm_compilers {
  * none. Begin with zeros and pid.  Threads are looked for twice a second, now_ns tells the time.
  */
 uint64_t jvm_compilers_cpu_ns(struct jvm_compilers *compilers, uint64_t now_ns);
+
+/*
+ * Does a running JVM throw all its compiled code away when an agent changes a class for the first time?  It does before
+ * JVM_KEEPS_CODE, unless an agent was loaded at its start, or has changed classes since: of the latter, mmprof's own
+ * is seen.  Where its version is not known: false.
+ */
+bool jvm_forgets_code(pid_t pid);
 
 #endif

@@ -106,6 +106,9 @@ struct ring {
     char name[RING_NAME_BYTES]; /* the Java thread's name, modified UTF-8, ends with NUL; valid when name_set */
 };
 
+/* The name of a mapping that a process keeps when the agent has changed classes in it, for later recorders to see. */
+#define RING_CHANGED "changed-by-mmprof"
+
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
 #define SEGMENT_VERSION 11
 

@@ -78,16 +78,19 @@ while read -r jdk; do
     doctor -p "$jvm"
     is "JDK $v: exit status" $status 0
     check_form "JDK $v: well formed"
-    check_lines "JDK $v: the JVM's checks are there" jvm java attach library flags
+    check_lines "JDK $v: the JVM's checks are there" jvm java attach library flags code
     matches "JDK $v: the version" "$said" "^ok    java +HotSpot $v"
     matches "JDK $v: can be attached to" "$said" '^ok    attach +the JVM handles SIGQUIT'
     matches "JDK $v: no flag matters" "$said" '^ok    flags +none'
+    code=$([ "$v" -lt 23 ] && echo 'limit code +when the first class gets probes' || echo 'ok    code ')
+    matches "JDK $v: what the first change of a class costs" "$said" "^$code"
     [ ! -e "/tmp/.java_pid$jvm" ] && [ ! -e "/tmp/.attach_pid$jvm" ] && ok "JDK $v: no attach was begun" ||
         not_ok "JDK $v: no attach was begun"
     "$mmprof" record -q -o "$SCRATCH/t.dat" --include 'target/*' -p "$jvm" -d 0.5 > "$SCRATCH/record" 2>&1
     is "JDK $v: and it can be recorded" "$?$(cat "$SCRATCH/record")" 0
     doctor -p "$jvm"
     matches "JDK $v: afterwards the socket is there" "$said" '^ok    attach +the JVM listens'
+    matches "JDK $v: and that was paid for" "$said" '^ok    code '
     stop_busy "$jvm" "JDK $v: the JVM is unharmed"
 
     # Such a JVM handles no SIGQUIT, but listens from its start; so it is lost only when its socket is removed.

@@ -36,7 +36,7 @@ for jdk in $(jdks); do
     "$mmprof" report --pruned --csv "$trace" | tr -d '\r' > "$SCRATCH/pruned"
     matches "JDK $version: which says what was switched off, why, and in whose time it is" "$(cat "$SCRATCH/pruned")" \
         '^pruned,[^,]+,it[^,]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]*,[0-9.e+]+,.*Busy.round$'
-    is "JDK $version: all of it, in the table behind the report" "$(grep -c '^pruned,' "$SCRATCH/pruned")" \
+    is "JDK $version: all of it, in the table behind the report" "$(grep -cE '^(pruned|sampled),' "$SCRATCH/pruned")" \
         "$(sed -n '/^Switched off/,/^$/p' "$SCRATCH/report" | sed '1,2d;/^$/d' | wc -l)"
     "$mmprof" report --cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
@@ -53,6 +53,37 @@ for jdk in $(jdks); do
         "$(awk "BEGIN { print $own + 0.1 }")"
     goes_on "JDK $version: the program goes on"
     stop_busy "$jvm" "JDK $version: its results and output are those without mmprof"
+done
+
+# A JVM before JDK 23 would throw all its code away: what took long to compile is spared.
+for jdk in $(jdks); do
+    version=$(jdk_version "$jdk")
+    start_busy "$jdk"
+    jvm=$pid
+    trace=$SCRATCH/spared-$version.dat
+    "$mmprof" record --live --recompile 1ms -p "$jvm" -d 4 -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+    is "JDK $version, --recompile: a running program is recorded" "$?$(cat "$SCRATCH/out")" 0
+    "$mmprof" report "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
+    is "JDK $version, --recompile: and reported" "$?$(cat "$SCRATCH/said")" 0
+    if [ "$version" -lt 23 ]; then
+        matches "JDK $version: no class was changed, which it says" "$(cat "$SCRATCH/errors")" \
+            'no class was changed, so there are samples only: .* its compilers [0-9.]+ s of CPU time'
+        matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: add --recompile [1-9]'
+        is "JDK $version: nothing was changed" "$(fact "$trace" live.batches)" 0
+        matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
+            '^Busy\.round +no probes: seen in [0-9]+ samples'
+        matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" '^note: no class was changed, so no call was'
+        "$mmprof" record --live -p "$jvm" -d 4 -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+        matches "JDK $version: without the option it tells before it changes a class" "$(cat "$SCRATCH/errors")" \
+            '^mmprof: this JVM now throws all its compiled code away, which took its compilers [0-9.]+ s'
+        "$mmprof" record --live --recompile 1ms -p "$jvm" -d 4 -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+        matches "JDK $version: once it has done so, there is nothing to spare" "$(cat "$SCRATCH/errors")" \
+            '[1-9][0-9]* methods instrumented in [1-9]'
+    else
+        matches "JDK $version: only what depends on a class is compiled again, and that is changed" \
+            "$(cat "$SCRATCH/errors")" '[1-9][0-9]* methods instrumented in [1-9]'
+    fi
+    stop_busy "$jvm" "JDK $version, --recompile: its results and output are those without mmprof"
 done
 
 # A class whose hot loop is under way keeps its code: the JVM would interpret the loop until it ends.
@@ -93,7 +124,8 @@ holds "small methods that are called all the time cost next to nothing: $probes 
 
 "$mmprof" record --budget 2% -p 1 > "$SCRATCH/out" 2>&1
 is "a budget without --live is refused" "$?" 1
-matches "with the reason" "$(cat "$SCRATCH/out")" '^mmprof record: --budget, --weight and --grain belong to --live$'
+matches "with the reason" "$(cat "$SCRATCH/out")" \
+    '^mmprof record: --budget, --weight, --grain and --recompile belong to --live$'
 "$mmprof" record --live --phases x.json -p 1 > "$SCRATCH/out" 2>&1
 is "so are --live and --phases together" "$?" 1
 "$mmprof" record --live --budget 0 -p 1 > "$SCRATCH/out" 2>&1

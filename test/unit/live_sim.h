@@ -1,0 +1,230 @@
+/*
+ * Programs that are simulated, for what the live session decides: methods that call each other, a clock, gates that the
+ * session's orders open and close.
+ */
+#ifndef TEST_UNIT_LIVE_SIM_H
+#define TEST_UNIT_LIVE_SIM_H
+
+#include "core/trace/ring.h"
+#include "phases/live.h"
+#include "test/unit/tap.h"
+
+#include <stdlib.h>
+
+#define N_METHODS 16u
+#define MS        UINT64_C(1000000)
+#define SECOND    (UINT64_C(1000) * MS)
+#define PAIR_NS   20
+
+/* A method calls another one n times, and works itself. */
+struct sim_method {
+    uint32_t callee, n_calls, own_ns;
+    double share; /* as the samples find it */
+};
+
+struct sim {
+    struct sim_method methods[N_METHODS]; /* by id; 0 is none */
+    bool has_probes[N_METHODS], is_armed[N_METHODS];
+    struct live *live;
+    uint64_t now_ns, round_ns, round_end_ns, end_ns, own_ns, pauses_ns, last_batch_ns;
+    uint64_t words[1 << 13]; /* then the recorder is woken */
+    size_t n_words;
+    uint32_t last_n_samples, n_looks, n_batches, n_removed;
+    uint64_t look_end_ns, batch_end_ns;
+    uint64_t n_probed[N_METHODS]; /* calls with probes */
+    uint64_t n_round_calls;
+    double busy; /* CPU time of the target per wall time */
+    double jit;  /* after a batch, for recovery_ns */
+    uint64_t recovery_ns;
+    uint64_t compiled_ns;                                     /* the compilers had taken before */
+    uint64_t first_on_ns[N_METHODS], first_off_ns[N_METHODS]; /* its first record; when it was switched off first */
+    uint64_t sample_ns, batch_ns;                             /* what a sample and a batch cost */
+    uint64_t sampling_ns, rewriting_ns;
+    uint32_t n_samples;
+    uint32_t per_look; /* samples that a look has at most; 0: all */
+};
+
+static inline void must(int rc, const struct err *err)
+{
+    if (rc < 0)
+        CHECK_TEXT("the session goes on", err->text, "");
+}
+
+static inline void give_candidates(struct sim *sim)
+{
+    static const char names[] = "abcdefghijklmnop";
+    struct live_candidate found[N_METHODS];
+    char texts[N_METHODS][2];
+    struct err err = { "" };
+    size_t n = 0;
+    for (uint32_t id = 1; id < N_METHODS; id++) {
+        if (sim->methods[id].share <= 0)
+            continue;
+        texts[n][0] = names[id];
+        texts[n][1] = '\0';
+        found[n] = (struct live_candidate){ "Sim", texts[n], "()V", sim->methods[id].share, 0 };
+        n++;
+    }
+    must(live_candidates(sim->live, found, n, &err), &err);
+}
+
+static inline void end_commands(struct sim *sim)
+{
+    if (sim->look_end_ns != 0 && sim->now_ns >= sim->look_end_ns) {
+        sim->look_end_ns = 0;
+        give_candidates(sim);
+    }
+    if (sim->batch_end_ns != 0 && sim->now_ns >= sim->batch_end_ns) {
+        sim->batch_end_ns = 0;
+        sim->last_batch_ns = sim->now_ns;
+        live_batch_done(sim->live);
+    }
+}
+
+static inline void follow_orders(struct sim *sim, const struct live_orders *orders)
+{
+    struct err err = { "" };
+    for (size_t i = 0; i < orders->n_arm; i++)
+        sim->is_armed[orders->arm[i]] = true;
+    for (size_t i = 0; i < orders->n_disarm; i++) {
+        uint32_t id = orders->disarm[i];
+        sim->is_armed[id] = false;
+        if (sim->first_off_ns[id] == 0)
+            sim->first_off_ns[id] = sim->now_ns;
+    }
+    for (size_t i = 0; i < orders->n_instrument; i++) {
+        uint32_t id = (uint32_t)(orders->instrument[i].name[0] - 'a');
+        struct trace_method method = {
+            .id = id, .class_name = "Sim", .name = orders->instrument[i].name, .descriptor = "()V", .source = ""
+        };
+        must(live_met(sim->live, &method, &err), &err);
+        sim->has_probes[id] = sim->is_armed[id] = true;
+    }
+    for (size_t i = 0; i < orders->n_remove; i++)
+        sim->has_probes[orders->remove[i]] = false;
+    live_removed(sim->live, orders->remove, orders->n_remove);
+    sim->n_removed += (uint32_t)orders->n_remove;
+    if (orders->n_samples > 0) {
+        sim->n_looks++;
+        sim->look_end_ns = sim->now_ns + orders->n_samples * orders->sample_ms * MS;
+        sim->last_n_samples = orders->n_samples;
+        sim->n_samples += sim->per_look > 0 && sim->per_look < orders->n_samples ? sim->per_look : orders->n_samples;
+        sim->sampling_ns += orders->n_samples * sim->sample_ns;
+    }
+    if (orders->n_instrument + orders->n_remove > 0) {
+        sim->n_batches++;
+        sim->pauses_ns += 50 * MS;
+        sim->rewriting_ns += sim->batch_ns;
+        sim->batch_end_ns = sim->now_ns + 50 * MS;
+    }
+}
+
+static inline uint64_t jit_ns(const struct sim *sim)
+{
+    uint64_t since = sim->last_batch_ns == 0 ? 0 : sim->now_ns - sim->last_batch_ns;
+    uint64_t busy = since < sim->recovery_ns ? since : sim->recovery_ns;
+    return sim->compiled_ns + (uint64_t)((double)busy * sim->jit);
+}
+
+static inline void do_round(struct sim *sim)
+{
+    struct err err = { "" };
+    struct live_orders orders;
+    sim->own_ns += 20000 + sim->n_words * 10;
+    must(live_tree_records(live_tree(sim->live), 0, sim->words, sim->n_words, sim->now_ns, &err), &err);
+    sim->n_words = 0;
+    end_commands(sim);
+    struct live_status status = { .now_ns = sim->now_ns,
+                                  .ticks = sim->now_ns,
+                                  .ns_per_tick = 1,
+                                  .cpu_ns = (uint64_t)((double)sim->now_ns * sim->busy),
+                                  .own_cpu_ns = sim->own_ns,
+                                  .jit_cpu_ns = jit_ns(sim),
+                                  .pair_ns = PAIR_NS,
+                                  .pauses_ms = (double)sim->pauses_ns / 1e6,
+                                  .sampling_ns = (double)sim->sampling_ns,
+                                  .rewriting_ns = (double)sim->rewriting_ns,
+                                  .n_samples = sim->n_samples,
+                                  .ready = true,
+                                  .busy = sim->look_end_ns + sim->batch_end_ns != 0 };
+    must(live_round(sim->live, &status, &orders, &err), &err);
+    follow_orders(sim, &orders);
+    sim->round_end_ns = sim->now_ns + orders.round_ms * MS;
+}
+
+static inline void record(struct sim *sim, enum ring_kind kind, uint32_t id)
+{
+    sim->words[sim->n_words++] = ring_word(kind, id, sim->now_ns);
+    if (sim->n_words == sizeof sim->words / sizeof *sim->words) /* as the recorder: a busy round is short */
+        do_round(sim);
+}
+
+static inline void work(struct sim *sim, uint64_t ns)
+{
+    while (ns > 0) {
+        uint64_t left = sim->round_end_ns - sim->now_ns, part = ns < left ? ns : left;
+        sim->now_ns += part;
+        ns -= part;
+        if (sim->now_ns >= sim->round_end_ns)
+            do_round(sim);
+    }
+}
+
+static inline void call(struct sim *sim, uint32_t id)
+{
+    const struct sim_method *method = &sim->methods[id];
+    bool is_recorded = sim->has_probes[id] && sim->is_armed[id];
+    if (is_recorded) {
+        sim->n_probed[id]++;
+        if (sim->first_on_ns[id] == 0)
+            sim->first_on_ns[id] = sim->now_ns;
+        record(sim, RING_ENTER, id);
+        work(sim, PAIR_NS);
+    }
+    for (uint32_t i = 0; i < method->n_calls; i++)
+        call(sim, method->callee);
+    work(sim, method->own_ns);
+    if (is_recorded)
+        record(sim, RING_EXIT, id);
+}
+
+static inline struct sim *new_sim(const struct live_options *options)
+{
+    static struct sim sim;
+    struct err err = { "" };
+    memset(&sim, 0, sizeof sim);
+    sim.now_ns = SECOND;
+    sim.round_end_ns = sim.now_ns + 5 * MS;
+    sim.busy = 1;
+    sim.sample_ns = MS / 4;
+    sim.batch_ns = 100 * MS;
+    must(live_open(&sim.live, options, &err), &err);
+    return &sim;
+}
+
+static inline void run(struct sim *sim, uint32_t id, uint64_t seconds)
+{
+    for (uint64_t end = sim->now_ns + seconds * SECOND; sim->now_ns < end;)
+        call(sim, id);
+}
+
+static inline const struct live_method *method_of(const struct sim *sim, uint32_t id)
+{
+    size_t n;
+    const struct live_method *methods = live_methods(sim->live, &n);
+    for (size_t i = 0; i < n; i++)
+        if (methods[i].id == id)
+            return &methods[i];
+    return NULL;
+}
+
+static inline bool is_armed(const struct sim *sim, uint32_t id)
+{
+    return method_of(sim, id) != NULL && method_of(sim, id)->state == LIVE_ARMED;
+}
+
+static const struct live_options usual = {
+    .budget = 0.01, .weight = 0.01, .grain = 1e-6, .max_methods = 96, .max_more = 64
+};
+
+#endif
