@@ -1,6 +1,7 @@
 # What the tests of faults share, to be sourced:  . "$(dirname "$0")/faults.bash"
 #
-# Each has a short form, for 'make check', and a long one: FAULTS_LONG=1 (make check-faults).
+# Each has a short form, for 'make check', and a long one: FAULTS_LONG=1 (make check-faults); FAULTS_JDK=java-17 takes
+# only the JDKs whose path has that.
 # shellcheck shell=bash disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
@@ -12,7 +13,7 @@ either() {
 # In the short form one JDK, the newest; in the long one all.
 fault_jdks() {
     if [ -n "${FAULTS_LONG-}" ]; then
-        jdks
+        jdks | grep -e "${FAULTS_JDK-}"
     else
         jdks | tail -n 1
     fi
