@@ -8,7 +8,8 @@
 #
 # DIR/commands names the workloads, one a line: a name, blanks, and a command for 'sh -c' that starts one JVM by exec,
 # in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones
-# that began after its first two seconds are compared, too.  Without WORKLOADS the programs of test/java are taken.
+# that began after its first two seconds are compared, too, and those of its last third: when the JIT compilers have
+# settled, if the program runs for long enough.  Without WORKLOADS the programs of test/java are taken.
 # BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full) compares only these.
 #
 # The tables go to standard output, what is run to standard error.
@@ -51,7 +52,8 @@ fi
 
 # ---- one run ----
 
-# once NAME MODE COMMAND...: runs it in DIR; appends 'wall cpu late' to NAME.MODE; late: seconds of later iterations.
+# once NAME MODE COMMAND...: runs it in DIR; appends 'wall cpu late last' to NAME.MODE; late, last: seconds of later
+# iterations, and of the last third of them.
 once() {
     local name=$1 mode=$2 status=0
     shift 2
@@ -62,17 +64,20 @@ once() {
         echo "  $name, $mode: status $status: $(tail -n 2 "$SCRATCH/errors")" >&2
         return 1
     fi
-    local late
-    late=$(late_seconds < "$SCRATCH/out")
-    awk -v late="$late" '{ print $3, $5 + $7, late }' "$SCRATCH/took" >> "$SCRATCH/$name.$mode"
+    awk -v late="$(late_seconds < "$SCRATCH/out")" '{ print $3, $5 + $7, late }' "$SCRATCH/took" \
+        >> "$SCRATCH/$name.$mode"
     echo "  $name, $mode: $(tail -n 1 "$SCRATCH/$name.$mode")" >&2
 }
 
-# The mean time of the iterations that began two seconds after the first one, or '-'.
+# The mean time of the iterations that began two seconds after the first one, or '-'; and of the last third.
 late_seconds() {
     sed -n 's/^.*iteration [0-9]* of [0-9]*: \([0-9.]*\) s.*/\1/p' | awk '
-        { if (passed >= 2) { sum += $1; n++ }; passed += $1 }
-        END { if (n > 0) printf "%.4f", sum / n; else print "-" }'
+        { if (passed >= 2) { sum += $1; n++ }; passed += $1; took[NR] = $1 }
+        END {
+            for (i = NR - int(NR / 3) + 1; i <= NR; i++) last += took[i]
+            printf "%s ", n > 0 ? sprintf("%.4f", sum / n) : "-"
+            print NR >= 3 ? sprintf("%.4f", last / int(NR / 3)) : "-"
+        }'
 }
 
 # ---- statistics ----
@@ -80,7 +85,7 @@ late_seconds() {
 # slowdown NAME MODE COLUMN: 'median % [low .. high]' of (with - without) / without over the pairs.
 slowdown() {
     paste "$SCRATCH/$1.plain" "$SCRATCH/$1.$2" 2> /dev/null | awk -v c="$3" '
-        $c != "-" && $(c + 3) != "-" && $c > 0 && NF == 6 { print ($(c + 3) / $c - 1) * 100 }' | sort -g | awk '
+        $c != "-" && $(c + 4) != "-" && $c > 0 && NF == 8 { print ($(c + 4) / $c - 1) * 100 }' | sort -g | awk '
         { v[NR] = $1 }
         # The k-th smallest and largest enclose the median with 1 - 2 P(X < k), X binomial (n, 1/2).
         function reach(n,   k, p, sum) {
@@ -165,11 +170,12 @@ calls_of() {
 
 tables() {
     local name=$1
-    printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %s\n' "$name" \
+    printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "$name" \
         "$(percent "$(number "$name" weight)")" "$(percent "$(number "$name" grain)")" \
         "$(percent "$(number "$name" invocations)")" "$(percent "$(number "$name" time)")" \
         "$(slowdown "$name" phases 1)" "$(slowdown "$name" phases 2)" "$(slowdown "$name" live 1)" \
-        "$(slowdown "$name" live 2)" "$(slowdown "$name" live 3)" "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
+        "$(slowdown "$name" live 2)" "$(slowdown "$name" live 3)" "$(slowdown "$name" live 4)" \
+        "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
     printf '%-12s %16s %26s %9s %9s %9s\n' "$name" \
         "$(grep -c '"descriptor"' "$SCRATCH/$name.json") ($(sed -n 's/^METHODS //p' "$SCRATCH/$name.all"))" \
         "$(calls_of "$SCRATCH/$name.phases.dat") ($(sed -n 's/^CALLS //p' "$SCRATCH/$name.all"))" \
@@ -196,8 +202,8 @@ done 3< "$directory/commands"
 echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r)," \
     "$pairs rounds; slowdowns in %: median [95 % interval]"
 echo
-printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate predict \
-    "phases: wall" "phases: CPU" "live: wall" "live: CPU" "live: after 2 s" "all: wall"
+printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate predict \
+    "phases: wall" "phases: CPU" "live: wall" "live: CPU" "live: after 2 s" "live: last third" "all: wall"
 cat "$SCRATCH/table2"
 echo
 echo "Phases selected (methods called), their calls (all recorded calls), MB of trace:"

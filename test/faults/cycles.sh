@@ -87,7 +87,7 @@ check_jdk() {
     while [ $n_tried -lt $n_cycles ] || [ $SECONDS -lt $end ]; do
         cycle
     done
-    is "$v: $n_tried recordings in $((SECONDS - begin)) s work, $n_refused after garbage collections that they asked for" \
+    is "$v: $n_tried recordings in $((SECONDS - begin)) s work, $n_refused after collections that they asked for" \
         "$n_done$(cat "$SCRATCH/said" 2> /dev/null)" $n_tried
     for seconds in 0.02 0.1 0.2 0.3 0.5; do
         interrupted $seconds
