@@ -133,7 +133,7 @@ run_mode() {
 # measure NAME COMMAND
 measure() {
     local name=$1 command=$2 i mode order
-    first_pass "$name" "$command"
+    [[ " $modes " != *" phases "* ]] || first_pass "$name" "$command"
     for ((i = 0; i < pairs; i++)); do
         order="plain $modes"
         [ $((i % 2)) = 0 ] || order=$(tr ' ' '\n' <<< "$order" | tac)
@@ -145,7 +145,7 @@ measure() {
 
 # number NAME FIELD: of its phases.json.
 number() {
-    sed -n "s/^.*\"$2\":[[:space:]]*\([-0-9.e]*\).*/\1/p" "$SCRATCH/$1.json" | head -n 1
+    [ ! -e "$SCRATCH/$1.json" ] || sed -n "s/^.*\"$2\":[[:space:]]*\([-0-9.e]*\).*/\1/p" "$SCRATCH/$1.json" | head -n 1
 }
 
 percent() {
@@ -176,7 +176,7 @@ tables() {
         "$(slowdown "$name" phases 1)" "$(slowdown "$name" phases 2)" "$(slowdown "$name" live 1)" \
         "$(slowdown "$name" live 2)" "$(slowdown "$name" live 3)" "$(slowdown "$name" live 4)" \
         "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
-    printf '%-12s %16s %26s %9s %9s %9s\n' "$name" \
+    [ ! -e "$SCRATCH/$name.json" ] || printf '%-12s %16s %26s %9s %9s %9s\n' "$name" \
         "$(grep -c '"descriptor"' "$SCRATCH/$name.json") ($(sed -n 's/^METHODS //p' "$SCRATCH/$name.all"))" \
         "$(calls_of "$SCRATCH/$name.phases.dat") ($(sed -n 's/^CALLS //p' "$SCRATCH/$name.all"))" \
         "$(megabytes "$(size_of "$SCRATCH/$name.phases.dat")")" \
@@ -206,10 +206,12 @@ printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "" weig
     "phases: wall" "phases: CPU" "live: wall" "live: CPU" "live: after 2 s" "live: last third" "all: wall"
 cat "$SCRATCH/table2"
 echo
-echo "Phases selected (methods called), their calls (all recorded calls), MB of trace:"
-printf '%-12s %16s %26s %9s %9s %9s\n' "" static dynamic phases live all
-cat "$SCRATCH/table3"
-echo
+if [ -s "$SCRATCH/table3" ]; then
+    echo "Phases selected (methods called), their calls (all recorded calls), MB of trace:"
+    printf '%-12s %16s %26s %9s %9s %9s\n' "" static dynamic phases live all
+    cat "$SCRATCH/table3"
+    echo
+fi
 if [ -e "$SCRATCH/said" ]; then
     echo "What --live said of its last run:"
     cat "$SCRATCH/said"
