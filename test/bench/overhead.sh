@@ -75,8 +75,7 @@ late_seconds() {
         { if (passed >= 2) { sum += $1; n++ }; passed += $1; took[NR] = $1 }
         END {
             for (i = NR - int(NR / 3) + 1; i <= NR; i++) last += took[i]
-            printf "%s ", n > 0 ? sprintf("%.4f", sum / n) : "-"
-            print NR >= 3 ? sprintf("%.4f", last / int(NR / 3)) : "-"
+            printf "%s %s", (n > 0 ? sum / n : "-"), (NR >= 3 ? last / int(NR / 3) : "-")
         }'
 }
 
