@@ -398,11 +398,15 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
         n_off[methods[i].why] += methods[i].state != LIVE_ARMED;
     }
     double cpu_ns = (double)cost.cpu_ns, seconds = cpu_ns <= 0 ? 1 : cpu_ns;
-    fprintf(out,
-            "%s%" PRIu32 " samples in %" PRIu32 " looks; %zu methods instrumented in %" PRIu32
-            " batches, that stopped the program for %.0f ms at most (%.0f ms in all)\n",
-            prefix, session->n_samples, session->n_looks, n, session->status.n_pauses, session->status.longest_pause_ms,
-            session->status.pauses_ms);
+    fprintf(out, "%s%" PRIu32 " samples in %" PRIu32 " looks; ", prefix, session->n_samples, session->n_looks);
+    if (session->status.n_pauses == 0)
+        fprintf(out, "no loaded class was changed\n");
+    else
+        fprintf(out,
+                "%zu methods instrumented in %" PRIu32
+                " batches, that stopped the program for %.0f ms at most (%.0f ms "
+                "in all)\n",
+                n, session->status.n_pauses, session->status.longest_pause_ms, session->status.pauses_ms);
     fprintf(out,
             "%s%zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
             "budget\n",
