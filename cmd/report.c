@@ -18,6 +18,7 @@
 #include "cmd/trace_argument.h"
 #include "report/cost.h"
 #include "report/html.h"
+#include "report/misses_report.h"
 #include "report/pauses_table.h"
 #include "report/pruned.h"
 #include "report/stats_table.h"
@@ -35,7 +36,7 @@
 #define TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */
 
 struct report_options {
-    const char *paths[TRACES_MAX], *clock, *html;
+    const char *paths[TRACES_MAX], *clock, *html, *misses, *sources;
     size_t n_paths;
     struct report_wish wish;
     double step; /* of the time line, in seconds; 0: choose; negative: none */
@@ -62,6 +63,9 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "pauses", NULL, OPTION_FLAG, &o->pauses,
           "print garbage collections, safepoints and class loading, instead" },
         { 0, "collections", NULL, OPTION_FLAG, &o->collections, "print each garbage collection instead" },
+        { 0, "misses", "BY", OPTION_MAYBE_TEXT, &o->misses,
+          "print simulated misses instead: by class, field, space, method, line, part, time (class)" },
+        { 0, "source", "DIR", OPTION_TEXT, &o->sources, "with --misses=line: print the lines, of sources in DIR" },
         { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &o->step,
           "print what happened when instead, in steps of so many seconds" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
@@ -173,6 +177,24 @@ static int print_where(struct report_run *run, struct err *err)
                  ? -1
                  : command_print_table(&table, o->csv, o->json, err);
     where_free(&where);
+    return rc;
+}
+
+static int print_misses(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_source *source = run->traces[0].source;
+    enum misses_by by = MISSES_BY_CLASS;
+    struct misses misses = { .places = NULL };
+    struct table table;
+    if (o->misses[0] != '\0' && misses_way(o->misses, &by, err) < 0)
+        return -1;
+    int rc = misses_read(source, o->salvage, by, &misses, err);
+    if (rc == 0)
+        rc = misses_table(source, &misses, by, o->wish.top, o->sources, &table, err) < 0
+                 ? -1
+                 : command_print_table(&table, o->csv, o->json, err);
+    misses_free(&misses);
     return rc;
 }
 
@@ -339,11 +361,12 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
 /* What is made instead of the report: one at a time; all but the page of one trace.  A page has a time line, too. */
 static int check_options(const struct report_options *o, struct err *err)
 {
-    const bool is_asked[] = { o->html != NULL, o->stats,       o->pruned,
-                              o->cost,         o->vm,          o->hot,
-                              o->pauses,       o->collections, o->step >= 0 && o->html == NULL };
-    static const char *const names[] = { "html", "stats",  "pruned",      "cost",    "vm",
-                                         "hot",  "pauses", "collections", "timeline" };
+    const bool is_asked[] = { o->html != NULL,  o->stats,       o->pruned,
+                              o->cost,          o->vm,          o->hot,
+                              o->pauses,        o->collections, o->step >= 0 && o->html == NULL,
+                              o->misses != NULL };
+    static const char *const names[] = { "html", "stats",  "pruned",      "cost",     "vm",
+                                         "hot",  "pauses", "collections", "timeline", "misses" };
     const char *first = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (is_asked[i] && first != NULL) {
@@ -386,6 +409,8 @@ static int run_report(struct report_run *run, struct err *err)
         return print_timeline(run, err);
     if (o->cost)
         return print_cost(run, err);
+    if (o->misses != NULL)
+        return print_misses(run, err);
     if (o->pauses)
         return print_pauses(run, err);
     if (o->collections)

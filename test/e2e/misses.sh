@@ -1,0 +1,85 @@
+#!/bin/bash
+# Where simulated misses are: an array and a list whose misses are known by class, line and generation, before and after
+# collections that move them.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+
+command -v "qemu-$(uname -m)" > "$SCRATCH/which" || skip_all "qemu-user is not installed; 'make deps' installs it"
+[ "$(uname -m)" = x86_64 ] || skip_all "which bytecode is interpreted is known on x86-64 only"
+[ -n "$(first_jdk)" ] || skip_all "there is no JDK 17 or 25"
+
+# record NAME JAVA OPTION...: two rounds of target.Misses, a collection between them.
+record() {
+    local name=$1 java=$2
+    shift 2
+    "$mmprof" record -q --simulate --min-bytecodes 0 --include target/Misses.add --include target/Misses.chase \
+        -o "$SCRATCH/$name.dat" -- "$java" "$@" -Xmx128m -cp "$classes" target.Misses 2 > "$SCRATCH/said" 2>&1
+    is "$name: the program ends as it should" "$?, $(cat "$SCRATCH/said")" "0, 131072"
+}
+
+# count NAME WAY LABEL [IN]: misses of L1D in the rows that begin so.
+count() {
+    "$mmprof" report "--misses=$2" --csv "$SCRATCH/$1.dat" 2> "$SCRATCH/errors" | tr -d '\r' |
+        awk -F , -v label="$3" -v of="${4-}" '
+            { gsub(/"/, "") }
+            index($2, label) == 1 && (of == "" || index($3, of) == 1) { n += $(NF - 7) }
+            END { printf "%d\n", n }'
+}
+
+# between CLAIM NUMBER LEAST MOST
+between() {
+    if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then
+        ok "$1: $2"
+    else
+        not_ok "$1" "is: $2" "expected: $3 to $4"
+    fi
+}
+
+# 131,072 lines of an array and 65,536 nodes, in each of two rounds; what was thrown away makes estimates of the counts.
+# Making them misses, too, but not in these lines.
+check() {
+    local name=$1
+    between "$name: a line of code that walks an array misses once a line of it" \
+        "$(count "$name" line 'Misses.add:')" 235000 290000
+    between "$name: one that follows a list misses once a node, and where a node crosses a line" \
+        "$(count "$name" line 'Misses.chase:')" 117000 210000
+    between "$name: those of the array are known to be the array's" "$(count "$name" class 'long[]')" 240000 460000
+    between "$name: those of the nodes the class'" "$(count "$name" class 'target.Misses$Node')" 120000 700000
+    "$mmprof" report --misses=class --json "$SCRATCH/$name.dat" > "$SCRATCH/json" 2>&1
+    local share per_cent
+    share=$(sed -n 's/.*"known_code_share":[[:space:]]*\([0-9.]*\).*/\1/p' "$SCRATCH/json" | head -n 1)
+    per_cent=$(awk -v s="$share" 'BEGIN { printf "%d", 100 * s }')
+    between "$name: which code it was is known of so many per cent of the misses" "$per_cent" 60 100
+}
+
+for jdk in $(jdks); do
+    version=$(jdk_version "$jdk")
+    record "serial$version" "$jdk/bin/java" -Xint -XX:+UseSerialGC
+    check "serial$version"
+    between "before the collection the nodes are young" \
+        "$(count "serial$version" field 'target.Misses$Node' eden)" 60000 600000
+    between "after it they are old" "$(count "serial$version" field 'target.Misses$Node' 'old generation')" 58000 125000
+done
+jdk=$(first_jdk)
+record parallel "$jdk/bin/java" -Xint -XX:+UseParallelGC
+check parallel
+record g1 "$jdk/bin/java" -XX:+UseG1GC
+check g1
+between "an array of 8 MB is humongous" "$(count g1 field 'long[]' humongous)" 240000 460000
+
+# ---- what is said ----
+
+"$mmprof" report --misses=field "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+matches "fields have names" "$(cat "$SCRATCH/table")" '^target\.Misses\$Node\.next '
+matches "it is said that this is simulated" "$(cat "$SCRATCH/table")" '^misses   simulated \(zen4\): of [0-9]+ loads'
+matches "and of how many misses it is known" "$(cat "$SCRATCH/table")" '^note: of L1D.s misses, .* whose memory, of '
+"$mmprof" report --misses=line --source "$root/test/java" "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+matches "lines are shown" "$(cat "$SCRATCH/table")" '^Misses\.add:[0-9]+ .* sum \+= array\[i\];$'
+"$mmprof" report --misses=part "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+matches "parts of the JVM are told apart" "$(cat "$SCRATCH/table")" '^JVM: garbage collection +[0-9]'
+"$mmprof" report --misses=time "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+matches "there is a row for each step" "$(grep -cE '^ *[0-9.]+ (ns|us|ms|s) ' "$SCRATCH/table")" '^[1-9]'
+"$mmprof" report --misses=object "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+is "another way is refused" "$?, $(grep -c 'next: ask for --misses=class' "$SCRATCH/table")" "1, 1"
+
+done_testing

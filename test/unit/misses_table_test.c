@@ -1,0 +1,197 @@
+/*
+ * Where misses are: made-up ones, whose table is known.
+ */
+#include "report/misses_report.h"
+
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+#include <unistd.h>
+
+static struct arena arena;
+static struct err err;
+
+struct made {
+    struct maker maker;
+    struct trace_reader *reader;
+    struct calltree tree;
+    struct report_source source;
+};
+
+static void describe(struct maker *m)
+{
+    const struct place_entry places[] = {
+        { .kind = PLACE_METHOD,
+          .number = 0,
+          .class_name = place_text("a/Main"),
+          .name = place_text("work"),
+          .descriptor = place_text("()V"),
+          .source = place_text("Main.java") },
+        { .kind = PLACE_METHOD,
+          .number = 1,
+          .class_name = place_text("java/lang/MmprofProbe"),
+          .name = place_text("enter"),
+          .descriptor = place_text("(I)V") },
+        { .kind = PLACE_IN_CODE, .number = 0, .code = PLACE_INTERPRETER, .n_frames = 1, .frames = { { 0, 7 } } },
+        { .kind = PLACE_IN_CODE, .number = 1, .code = PLACE_INTERPRETER, .n_frames = 1, .frames = { { 0, 9 } } },
+        { .kind = PLACE_IN_CODE, .number = 2, .code = PLACE_UNKNOWN },
+        { .kind = PLACE_IN_CODE, .number = 3, .code = PLACE_INTERPRETER, .n_frames = 1, .frames = { { 1, 0 } } },
+    };
+    const struct miss_entry memory[] = {
+        { .kind = MISS_OWNER, .number = 0, .owner_kind = MISS_OBJECTS, .name = place_text("a/Node") },
+        { .kind = MISS_OWNER, .number = 1, .owner_kind = MISS_OBJECTS, .name = place_text("[[Ljava/lang/String;") },
+        { .kind = MISS_OWNER, .number = 2, .owner_kind = MISS_STACK },
+        { .kind = MISS_OWNER, .number = 3, .owner_kind = MISS_HEAP, .name = place_text("objects were moving") },
+        { .kind = MISS_CELL, .number = 0, .owner = 0, .space = MISS_EDEN, .offset = 12, .name = place_text("next") },
+        { .kind = MISS_CELL, .number = 1, .owner = 0, .space = MISS_OLD, .offset = 12, .name = place_text("next") },
+        { .kind = MISS_CELL, .number = 2, .owner = 1, .space = MISS_OLD, .offset = 16, .name = place_text("[]") },
+        { .kind = MISS_CELL, .number = 3, .owner = 2, .space = MISS_NO_SPACE },
+        { .kind = MISS_CELL, .number = 4, .owner = 3, .space = MISS_EDEN },
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        maker_must(m, trace_write_place(m->writer, &places[i], &m->err));
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        maker_must(m, trace_write_miss(m->writer, &memory[i], &m->err));
+}
+
+static void miss(struct maker *m, uint32_t thread, uint32_t place, uint32_t cell, uint64_t l1d, uint64_t l2)
+{
+    const struct miss_entry entry = { .kind = MISS_COUNTS,
+                                      .ticks = 500,
+                                      .thread = thread,
+                                      .place = place,
+                                      .cell = cell,
+                                      .counts = { l1d, l2, 1 },
+                                      .n_kept = l1d };
+    maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
+}
+
+static void make(struct made *made, bool with_misses)
+{
+    struct maker *m = &made->maker;
+    maker_open_scaled(m, "misses.dat", 1000);
+    maker_info(m, "simulated", "zen4");
+    maker_thread(m, 0, "main", true);
+    maker_thread(m, 1, "mmprof agent", false);
+    maker_method(m, 0, "a/Main", "run", "()V");
+    STEPS(m, 0, ENTER(0, 200), EXIT(0, 700));
+    if (with_misses) {
+        const struct miss_entry totals = {
+            .kind = MISS_TOTALS, .ticks = 600, .counts = { 100, 50, 6 }, .n_accesses = 1000
+        };
+        describe(m);
+        miss(m, 0, 0, 0, 30, 20);
+        miss(m, 0, 0, 1, 10, 10);
+        miss(m, 0, 1, 2, 20, 5);
+        miss(m, 0, 2, 3, 15, 0);
+        miss(m, 0, 1, 4, 5, 5);
+        miss(m, 1, 0, 0, 12, 6); /* by the agent's thread */
+        miss(m, 0, 3, 3, 8, 4);  /* by a probe */
+        maker_must(m, trace_write_miss(m->writer, &totals, &m->err));
+    }
+    maker_close(m, 1000);
+    made->reader = maker_read(m);
+    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
+    made->source = (struct report_source){
+        .path = m->path, .reader = made->reader, .tree = &made->tree, .clock = PHASES_WALL, .arena = &arena
+    };
+}
+
+static void done(struct made *made)
+{
+    calltree_free(&made->tree);
+    trace_close(made->reader);
+    unlink(made->maker.path);
+    arena_free(&arena);
+}
+
+/* The table of a way; the rows' first two columns and misses of L1D and L2, one a line. */
+static const char *rows_by(struct made *made, const char *way, uint64_t top, struct table *table)
+{
+    enum misses_by by;
+    struct misses misses;
+    const char *text = "";
+    CHECK(way, misses_way(way, &by, &err) == 0 && misses_read(&made->source, false, by, &misses, &err) == 0 &&
+                   misses_table(&made->source, &misses, by, top, NULL, table, &err) == 0);
+    misses_free(&misses);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct table_cell *cells = table->rows[i].cells;
+        text = arena_printf(&arena, "%s%s|%s|%.0f|%.0f\n", text, cells[0].words,
+                            cells[1].value == TABLE_WORDS ? cells[1].words : "-", cells[2].number, cells[4].number);
+    }
+    return text;
+}
+
+#define END "mmprof itself|-|20|10\nall|-|100|50\n"
+
+static void test_ways(void)
+{
+    struct made made;
+    struct table table;
+    make(&made, true);
+    CHECK_TEXT("classes, the one with most misses of L2 first", rows_by(&made, "class", 0, &table),
+               "a.Node|Java heap|40|30\n"
+               "java.lang.String[][]|Java heap|20|5\n"
+               "Java heap, object not known|objects were moving|5|5\n"
+               "threads' stacks|threads' stacks|15|0\n" END);
+    CHECK_TEXT("fields, in each generation", rows_by(&made, "field", 2, &table),
+               "a.Node.next|eden|30|20\n"
+               "a.Node.next|old generation|10|10\n"
+               "others|-|40|10\n" END);
+    CHECK_TEXT("generations", rows_by(&made, "space", 0, &table),
+               "Java heap: eden|heap|35|25\n"
+               "Java heap: old generation|heap|30|15\n"
+               "threads' stacks|stack|15|0\n" END);
+    CHECK_TEXT("methods", rows_by(&made, "method", 0, &table),
+               "Main.work|interpreter|65|40\n"
+               "(no name)|unknown|15|0\n" END);
+    CHECK_TEXT("lines", rows_by(&made, "line", 0, &table),
+               "Main.work:7|interpreter|40|30\n"
+               "Main.work:9|interpreter|25|10\n"
+               "(no name)|unknown|15|0\n" END);
+    CHECK_TEXT("parts of the VM", rows_by(&made, "part", 0, &table),
+               "interpreter|interpreter|65|40\n"
+               "unknown|unknown|15|0\n" END);
+    CHECK_TEXT("what is known", table.notes[0],
+               "of L1D's misses, without mmprof's own, it is known: whose memory, of 100 %; which object in the Java "
+               "heap, of 92.3 % of those there; which code, of 81.2 %; which line, of 100 % of those of Java methods");
+    CHECK_TEXT("and why not", table.notes[1],
+               "which object is not known of 7.69 % of those in the heap: objects were "
+               "moving");
+    done(&made);
+}
+
+static void test_time(void)
+{
+    struct made made;
+    struct table table;
+    make(&made, true);
+    rows_by(&made, "time", 0, &table);
+    CHECK_NUMBER("a short recording has one step", table.n_rows, 1);
+    const struct table_cell *cells = table.rows[0].cells;
+    CHECK("with all misses", cells[1].number == 100 && cells[2].number == 50);
+    CHECK("those of L2 by code", cells[4].number == 40 && cells[9].number == 0 && cells[10].number == 10);
+    CHECK("and by memory", cells[11].number == 25 && cells[12].number == 15 && cells[13].number == 0);
+    done(&made);
+}
+
+static void test_refused(void)
+{
+    struct made made;
+    struct misses misses;
+    enum misses_by by;
+    make(&made, false);
+    CHECK("a trace without misses is refused", misses_read(&made.source, false, MISSES_BY_CLASS, &misses, &err) < 0 &&
+                                                   strstr(err.text, "does not tell where misses were") != NULL);
+    misses_free(&misses);
+    CHECK("so is another way", misses_way("object", &by, &err) < 0);
+    done(&made);
+}
+
+int main(void)
+{
+    test_ways();
+    test_time();
+    test_refused();
+    return tap_done();
+}
