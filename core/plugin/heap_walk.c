@@ -227,7 +227,7 @@ static void remember(struct heap_walk *heap, uint64_t object)
         *first = (uint16_t)(((object - heap->base) & ((UINT64_C(1) << CHUNK_BITS) - 1)) / 8 + 1);
 }
 
-/* From heap->at on; what cannot be read ends the stretch. */
+/* From heap->at on, which is not behind the address; what cannot be read ends the stretch. */
 static enum heap_answer walk_to(struct heap_walk *heap, uint64_t address, struct heap_object *object)
 {
     while (heap->at < heap->stretch_end && heap->stretch_end - heap->at >= 16) {
@@ -243,7 +243,7 @@ static enum heap_answer walk_to(struct heap_walk *heap, uint64_t address, struct
         }
         heap->at += n;
     }
-    heap->at = UINT64_MAX;
+    heap->broken = heap->at;
     return HEAP_BROKEN;
 }
 
@@ -256,7 +256,7 @@ enum heap_space heap_walk_space(const struct heap_walk *heap, uint64_t address)
 /* Is it worth the while to look for an object nearer than where the walk is?  Not within one large object. */
 static bool is_far(struct heap_walk *heap, uint64_t address)
 {
-    if (address < heap->at || address - heap->at <= UINT64_C(1) << CHUNK_BITS)
+    if (address - heap->at <= UINT64_C(1) << CHUNK_BITS)
         return false;
     return address - heap->at >= vm_object_bytes(heap->classes, vm_class_of(heap->classes, heap->at), heap->at);
 }
@@ -277,10 +277,15 @@ enum heap_answer heap_walk_find(struct heap_walk *heap, uint64_t address, struct
             heap->stretch_end = 0;
             return HEAP_UNUSED;
         }
+        heap->broken = UINT64_MAX;
+        heap->at = known_before(heap, address);
+    } else if (address >= heap->broken) {
+        return HEAP_BROKEN;
+    } else if (address < heap->at) {
         heap->at = known_before(heap, address);
     } else if (is_far(heap, address)) {
         uint64_t nearer = known_before(heap, address);
         heap->at = nearer > heap->at ? nearer : heap->at;
     }
-    return heap->at > address ? HEAP_BROKEN : walk_to(heap, address, object);
+    return walk_to(heap, address, object);
 }

@@ -40,6 +40,7 @@ struct heap_walk {
     uint32_t n_parts, n_buffers;
     /* Where the walk is. */
     uint64_t at, stretch, stretch_end;
+    uint64_t broken; /* from here on the stretch cannot be read */
     bool in_buffer;
 };
 
