@@ -220,6 +220,10 @@ static int check_hits(const struct recording *recording, struct err *err)
 /* What a simulation is not for. */
 static int check_simulate(const struct recording *recording, struct err *err)
 {
+    if (recording->simulate == NULL && recording->window != NULL) {
+        err_set(err, "--window is of a simulation");
+        return err_next(err, "give --simulate, too");
+    }
     if (recording->simulate == NULL)
         return 0;
     if (recording->pid != 0) {
@@ -240,13 +244,20 @@ static int check_simulate(const struct recording *recording, struct err *err)
 }
 
 static int choose_simulated(const struct recording *recording, struct arena *arena, struct sim_model *model,
-                            struct recording_counters *counters, struct err *err)
+                            struct sim_window *window, struct recording_counters *counters, struct err *err)
 {
+    const char *sizes = recording->window;
     memset(counters, 0, sizeof *counters);
     counters->read = RECORDER_READ_USER;
     if (sim_model_load(recording->simulate[0] == '\0' ? SIM_MODEL_DEFAULT : recording->simulate, model, err) < 0)
         return -1;
-    return simulated_choose(recording->events, arena, &counters->events, &counters->layout, err);
+    if (simulated_choose(recording->events, arena, &counters->events, &counters->layout, err) < 0)
+        return -1;
+    if (sizes == NULL || counters->layout.n_groups == 0)
+        return 0;
+    return sim_window_read(sizes[0] == '\0' ? SIM_WINDOW_DEFAULT : sizes, window, err) < 0
+               ? -1
+               : simulated_choose_windows(arena, &counters->events, &counters->layout, err);
 }
 
 /* What is counted, and by what. */
@@ -258,7 +269,7 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
                                 recording->read, (pid_t)recording->pid, !recording->quiet, arena, counters, err);
     plan->simulate = model;
     plan->hits_hz = 0; /* the kernel sees where the emulator is, not where the program is */
-    return choose_simulated(recording, arena, model, counters, err);
+    return choose_simulated(recording, arena, model, &plan->window, counters, err);
 }
 
 static void prepare_live(struct recording *recording, const struct recording_counters *counters)

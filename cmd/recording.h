@@ -13,6 +13,7 @@ struct recording {
     double duration_s;
     const char *output, *phases, *events; /* phases, events: NULL when not given */
     const char *read, *groups, *simulate; /* simulate: a model; NULL: no */
+    const char *window;                   /* of a simulation; NULL: none */
     struct options_list includes, excludes;
     bool quiet, wants_perf_map;
     uint64_t hits_hz;
@@ -57,6 +58,7 @@ struct recording {
           OPTION_MAYBE_TEXT,                                                                                           \
           &(r).simulate,                                                                                               \
           "run COMMAND on a simulated processor, for counters anywhere (zen4)" },                                      \
+        { 0, "window", "SIZES", OPTION_MAYBE_TEXT, &(r).window, "simulate only samples of it (2M+1M/20M)" },           \
         { 0, "buffer", "SIZE", OPTION_SIZE, &(r).ring_bytes, "memory per thread for records on their way (8M)" },      \
         { 0,           "perf-map",          NULL,                                                                      \
           OPTION_FLAG, &(r).wants_perf_map, "write /tmp/perf-PID.map, by which perf names Java's code" },              \

@@ -88,9 +88,17 @@ static void note_groups(struct making *making)
 /* Where the groups of counters take turns. */
 static void note_turns(struct making *making)
 {
+    const char *window = trace_info(making->source->reader, "simulated.window");
     if (!making->take_turns)
         return;
-    note_groups(making);
+    if (window == NULL)
+        note_groups(making);
+    else
+        table_note(making->table,
+                   arena_printf(making->source->arena,
+                                "all instructions are counted, the other events in samples of them only (warm-up + "
+                                "counted / period, in instructions: %s): rates are estimates",
+                                window));
     table_note(making->table, "\xc2\xb1 is half of the interval that has the true value in 95 of 100 cases");
 }
 

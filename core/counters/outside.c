@@ -44,7 +44,10 @@ void counters_outside_adopt(struct counters_outside *outside, const struct count
 void counters_outside_simulated(struct counters_outside *outside, const struct counter_layout *layout,
                                 const struct simulated_thread *thread, bool since_base)
 {
-    counters_outside_adopt(outside, layout, (const int[COUNTERS_GROUPS_MAX]){ -1 });
+    int none[COUNTERS_GROUPS_MAX];
+    for (int g = 0; g < COUNTERS_GROUPS_MAX; g++)
+        none[g] = -1;
+    counters_outside_adopt(outside, layout, none);
     outside->simulated = *thread;
     outside->simulated.since_base = since_base;
 }

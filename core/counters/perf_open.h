@@ -30,7 +30,7 @@ struct counter_code {
  * Group g has the slots first[g] .. first[g + 1] - 1; an event that is in several groups has a slot in each.  Plain
  * data.
  *
- * Simulated events are one group of any size; then there are no others.
+ * Simulated events are one group of any size, or with sampling windows two (simulated.h); then there are no others.
  */
 struct counter_layout {
     uint32_t n_groups, n_slots;

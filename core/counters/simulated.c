@@ -21,11 +21,11 @@
 /* All counts at once, in one block: there must be no branch in it. */
 static __attribute__((noinline)) void copy_counts(const volatile uint64_t *from, uint64_t *to)
 {
-    _Static_assert(SIM_N_COUNTS == 17, "all counts are copied");
+    _Static_assert(SIM_N_COUNTS == 18, "all counts are copied");
     BEGIN_BLOCK();
     to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = from[3], to[4] = from[4], to[5] = from[5];
     to[6] = from[6], to[7] = from[7], to[8] = from[8], to[9] = from[9], to[10] = from[10], to[11] = from[11];
-    to[12] = from[12], to[13] = from[13], to[14] = from[14], to[15] = from[15], to[16] = from[16];
+    to[12] = from[12], to[13] = from[13], to[14] = from[14], to[15] = from[15], to[16] = from[16], to[17] = from[17];
 }
 
 int simulated_open(struct simulated_thread *thread)
@@ -74,4 +74,6 @@ void simulated_read(const struct simulated_thread *thread, const struct counter_
         columns[i] = set == SIMULATED_CYCLES ? sim_cycles(thread->cost, counts)
                                              : sum(set & ((UINT64_C(1) << SIM_N_COUNTS) - 1), counts);
     }
+    for (uint32_t g = 0; layout->n_groups > 1 && g <= layout->n_groups; g++)
+        columns[layout->n_slots + g] = counts[g == 1 ? SIM_INSTRUCTIONS : SIM_EXECUTED];
 }

@@ -4,6 +4,9 @@
  *
  * An event's code has the type COUNTERS_SIMULATED; config is a set of bits, one for each count of enum sim_count that
  * belongs to it: the event is their sum.  SIMULATED_CYCLES alone is the sum of all costs.
+ *
+ * With windows (core/sim/sim_window.h) there are two groups, whose times are not ns but instructions: the first has all
+ * instructions, and counts all the time; the second has the events, and counts in windows.
  */
 #ifndef CORE_COUNTERS_SIMULATED_H
 #define CORE_COUNTERS_SIMULATED_H

@@ -97,20 +97,45 @@ static int add_all(const char *list, struct arena *arena, struct counter_set *se
     return err_next(err, "choose from 'mmprof list --models'");
 }
 
-int simulated_choose(const char *list, struct arena *arena, struct counter_set *set, struct counter_layout *layout,
-                     struct err *err)
+/* One group of all. */
+static int lay_out(const struct counter_set *set, struct counter_layout *layout, struct err *err)
 {
     struct counter_code codes[COUNTERS_EVENTS_MAX];
     uint8_t events[COUNTERS_EVENTS_MAX];
     uint32_t n = 0;
-    set->n = 0;
-    *layout = (struct counter_layout){ .n_groups = 0 };
-    if (add_all(list, arena, set, err) < 0)
-        return -1;
     for (size_t i = 0; i < set->n; i++)
         if (set->specs[i].kind == COUNTER_HARDWARE) {
             codes[n] = set->specs[i].code;
             events[n++] = (uint8_t)i;
         }
     return n > 0 && counter_layout_add(layout, codes, events, n) < 0 ? err_set(err, "too many events") : 0;
+}
+
+int simulated_choose(const char *list, struct arena *arena, struct counter_set *set, struct counter_layout *layout,
+                     struct err *err)
+{
+    set->n = 0;
+    *layout = (struct counter_layout){ .n_groups = 0 };
+    return add_all(list, arena, set, err) < 0 ? -1 : lay_out(set, layout, err);
+}
+
+static size_t find_instructions(const struct counter_set *set)
+{
+    size_t i = 0;
+    while (i < set->n && strcmp(set->specs[i].name, SIMULATED_PREFIX "instructions") != 0)
+        i++;
+    return i;
+}
+
+int simulated_choose_windows(struct arena *arena, struct counter_set *set, struct counter_layout *layout,
+                             struct err *err)
+{
+    if (find_instructions(set) == set->n && add("instructions", arena, set, err) < 0)
+        return -1;
+    uint8_t event = (uint8_t)find_instructions(set);
+    struct counter_code all = set->specs[event].code;
+    all.config = BIT(SIM_EXECUTED);
+    *layout = (struct counter_layout){ .n_groups = 0 };
+    return counter_layout_add(layout, &all, &event, 1) < 0 ? err_set(err, "too many events")
+                                                           : lay_out(set, layout, err);
 }

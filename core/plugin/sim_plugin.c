@@ -10,18 +10,17 @@
  */
 #include "core/plugin/qemu_api.h"
 
+#include "core/plugin/sim_arguments.h"
 #include "core/plugin/sim_blocks.h"
 #include "core/plugin/sim_misses.h"
+#include "core/plugin/sim_print.h"
 #include "core/plugin/vm_memory.h"
 #include "core/sim/sim_slots.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -46,7 +45,9 @@ struct core {
     struct sim_block kept;          /* it, when QEMU has thrown it away */
     uint64_t bytecode;              /* the address of the bytecode that the thread fetched last; 0: none yet */
     struct sim_misses misses;
-    size_t n_bytes; /* of this mapping */
+    size_t n_bytes;                    /* of this mapping */
+    struct sim_window_place place;     /* with windows only */
+    uint64_t warming_up[SIM_N_COUNTS]; /* what is not counted */
     struct sim_machine machine;
 };
 
@@ -57,6 +58,7 @@ static struct {
     struct sim_blocks blocks;
     uint8_t accesses[ACCESSES]; /* what QEMU says of an access, by its 'info': 0: not asked yet */
     const char *out;
+    qemu_plugin_execute_fn *on_block;
     qemu_plugin_memory_fn *on_access;
     unsigned line_bits; /* of code */
     int64_t clone;      /* its number: a thread begins, with a stack */
@@ -111,6 +113,8 @@ static struct core *make_core(unsigned vcpu)
     core->slot = slot == NULL ? &lost : slot;
     core->before = &no_block;
     sim_machine_init(&core->machine, &plugin.slots->model, core + 1, core->slot->counts);
+    if (plugin.slots->window.counted > 0)
+        sim_window_begin(&core->place, &plugin.slots->window, atomic_load(&plugin.slots->n_used));
     core->n_bytes = n;
     sim_misses_begin(&core->misses, core->slot);
     plugin.cores[vcpu] = core;
@@ -218,6 +222,35 @@ static void on_block(unsigned vcpu, void *context)
         sim_machine_conditional(&core->machine, before->last_at, before->behind != block->at);
 }
 
+/* The next phase of the thread's windows. */
+static __attribute__((noinline)) void change_phase(struct core *core)
+{
+    sim_window_next(&core->place, &plugin.slots->window);
+    core->machine.counts = core->place.phase == SIM_COUNTED ? core->slot->counts : core->warming_up;
+}
+
+/* With windows. */
+static void on_block_windows(unsigned vcpu, void *context)
+{
+    const struct sim_block *block = context;
+    struct core *core = core_of(vcpu);
+    if (__builtin_expect(core == NULL, 0) && (core = make_core(vcpu)) == NULL)
+        return;
+    if (__builtin_expect(is_paused(core), 0)) {
+        core->before = &no_block;
+        return;
+    }
+    const struct sim_block *before = core->before;
+    uint32_t n = block->n_instructions;
+    core->before = block;
+    n -= before->kind == SIM_NO_BRANCH && before->last_at == block->at; /* as in block_slowly */
+    core->slot->counts[SIM_EXECUTED] += n;
+    if ((core->place.left -= n) < 0)
+        change_phase(core);
+    if (core->place.phase != SIM_SKIPPED)
+        block_slowly(core, before, block);
+}
+
 static uint8_t ask_access(uint32_t info)
 {
     unsigned said = ACCESS_KNOWN | ((1u << qemu_plugin_mem_size_shift(info)) - 1) << ACCESS_BEHIND;
@@ -236,7 +269,8 @@ static __attribute__((noinline)) void access_slowly(struct core *core, uint32_t 
     struct sim_missed before = sim_missed(core->machine.counts);
     sim_machine_data(&core->machine, address, n_bytes, (access & ACCESS_STORE) != 0);
     struct sim_missed after = sim_missed(core->machine.counts);
-    if (after.l1d != before.l1d || after.dtlb != before.dtlb) {
+    bool is_counted = core->machine.counts != core->warming_up;
+    if (is_counted && (after.l1d != before.l1d || after.dtlb != before.dtlb)) {
         const struct sim_missed missed = { after.l1d - before.l1d, after.l2 - before.l2, after.dtlb - before.dtlb };
         sim_misses_take(&core->misses, (uint64_t)(uintptr_t)instruction, core->bytecode, address, &missed);
     }
@@ -271,6 +305,14 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *cont
 static void on_access_64(unsigned vcpu, uint32_t info, uint64_t address, void *context)
 {
     access_once(vcpu, info, address, context, 6);
+}
+
+/* With windows. */
+static void on_access_windows(unsigned vcpu, uint32_t info, uint64_t address, void *context)
+{
+    const struct core *core = core_of(vcpu);
+    if (core != NULL && core->place.phase != SIM_SKIPPED)
+        access_once(vcpu, info, address, context, 0);
 }
 
 /* The interpreter fetches a bytecode, or its operand: see sim_decode_is_dispatch. */
@@ -353,7 +395,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     struct sim_block *kept = sim_blocks_add(&plugin.blocks, &block);
     pthread_mutex_unlock(&plugin.making);
     if (kept != NULL)
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, kept);
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, plugin.on_block, QEMU_PLUGIN_CB_NO_REGS, kept);
 }
 
 /* QEMU throws all its translations away, while no thread is in one. */
@@ -374,33 +416,6 @@ static void on_flush(qemu_plugin_id_t id)
 
 /* ---- the end ---- */
 
-static void print_slot(FILE *out, const struct sim_slot *slot)
-{
-    static const char *const names[SIM_N_COUNTS] = {
-        [SIM_INSTRUCTIONS] = "instructions",
-        [SIM_BRANCHES] = "branches",
-        [SIM_BRANCH_MISSES] = "branch-misses",
-        [SIM_L1I_FETCHES] = "l1i-fetches",
-        [SIM_L1I_MISSES] = "l1i-misses",
-        [SIM_L1D_LOADS] = "l1d-loads",
-        [SIM_L1D_STORES] = "l1d-stores",
-        [SIM_L1D_LOAD_MISSES] = "l1d-load-misses",
-        [SIM_L1D_STORE_MISSES] = "l1d-store-misses",
-        [SIM_L2_LOAD_MISSES] = "l2-load-misses",
-        [SIM_L2_STORE_MISSES] = "l2-store-misses",
-        [SIM_L2_CODE_MISSES] = "l2-code-misses",
-        [SIM_L2_WRITES] = "l2-writes",
-        [SIM_MEMORY_WRITES] = "memory-writes",
-        [SIM_TLB2_HITS] = "tlb2-hits",
-        [SIM_DTLB_MISSES] = "dtlb-misses",
-        [SIM_ITLB_MISSES] = "itlb-misses",
-    };
-    fprintf(out, "thread");
-    for (int i = 0; i < SIM_N_COUNTS; i++)
-        fprintf(out, " %s %" PRIu64, names[i], slot->counts[i]);
-    fprintf(out, " cycles %" PRIu64 "\n", sim_cycles(&plugin.slots->model.cost, slot->counts));
-}
-
 static void on_end(qemu_plugin_id_t id, void *context)
 {
     (void)id;
@@ -409,91 +424,33 @@ static void on_end(qemu_plugin_id_t id, void *context)
     FILE *out = plugin.out == NULL || plugin.slots == NULL ? NULL : fopen(plugin.out, "we");
     if (out == NULL)
         return;
-    uint32_t n = atomic_load(&plugin.slots->n_used);
-    for (uint32_t i = 0; i < n && i < plugin.slots->n_slots; i++)
-        print_slot(out, &plugin.slots->slots[i]);
+    sim_print(out, plugin.slots);
     fclose(out);
 }
 
 /* ---- the beginning ---- */
 
-static int fail(const char *what)
+static void choose_callbacks(const struct sim_model *model, bool has_windows)
 {
-    qemu_plugin_outs("mmprof: the simulator cannot start: ");
-    qemu_plugin_outs(what);
-    qemu_plugin_outs("\n");
-    return -1;
-}
-
-/* The recorder's memory. */
-static int map_slots(int fd)
-{
-    struct stat status;
-    if (fstat(fd, &status) < 0 || (size_t)status.st_size < sizeof(struct sim_slots))
-        return fail("there is no memory of mmprof record");
-    void *at = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    if (at == MAP_FAILED)
-        return fail("the memory of mmprof record cannot be mapped");
-    plugin.slots = at;
-    struct err err;
-    if (plugin.slots->magic != SIM_SLOTS_MAGIC || (size_t)status.st_size < sim_slots_bytes(plugin.slots->n_slots) ||
-        sim_model_check(&plugin.slots->model, &err) < 0)
-        return fail("the memory of mmprof record has another layout");
-    return 0;
-}
-
-/* Without a recorder. */
-static int make_slots(const char *model)
-{
-    struct err err;
-    size_t n = sim_slots_bytes(SIM_SLOTS_MAX);
-    /* cppcheck-suppress invalidFunctionArg */
-    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
-        return fail("no memory");
-    plugin.slots = at;
-    plugin.slots->magic = SIM_SLOTS_MAGIC;
-    plugin.slots->n_slots = SIM_SLOTS_MAX;
-    return sim_model_load(model, &plugin.slots->model, &err) < 0 ? fail(err.text) : 0;
-}
-
-static int read_arguments(int argc, char **argv)
-{
-    for (int i = 0; i < argc; i++) {
-        int rc = 0;
-        if (strncmp(argv[i], "fd=", 3) == 0)
-            rc = map_slots(atoi(argv[i] + 3));
-        else if (strncmp(argv[i], "model=", 6) == 0)
-            rc = make_slots(argv[i] + 6);
-        else if (strncmp(argv[i], "log=", 4) == 0)
-            rc = plugin.slots == NULL || sim_misses_open(plugin.slots, atoi(argv[i] + 4)) < 0
-                     ? fail("no memory for misses")
-                     : 0;
-        else if (strncmp(argv[i], "out=", 4) == 0)
-            plugin.out = strdup(argv[i] + 4);
-        else
-            rc = fail("it takes fd=, or model= and out=");
-        if (rc < 0)
-            return -1;
-    }
-    return plugin.slots == NULL ? fail("it takes fd=, or model= and out=") : 0;
+    bool is_plain = model->write == SIM_WRITE_BACK && model->allocate == SIM_ALLOCATE;
+    plugin.on_block = has_windows ? on_block_windows : on_block;
+    plugin.on_access = has_windows                               ? on_access_windows
+                       : is_plain && model->l1d.line_bytes == 64 ? on_access_64
+                                                                 : on_access;
+    plugin.line_bits = sim_machine_code_bits(model);
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
 {
     if (info->system_emulation)
-        return fail("it simulates programs (qemu-x86_64), not whole machines");
+        return sim_arguments_refuse("it simulates programs (qemu-x86_64), not whole machines");
     plugin.is_arm64 = strcmp(info->target_name, "aarch64") == 0;
     if (!plugin.is_arm64 && strcmp(info->target_name, "x86_64") != 0)
-        return fail("it knows programs for x86_64 and aarch64 only");
+        return sim_arguments_refuse("it knows programs for x86_64 and aarch64 only");
     plugin.clone = plugin.is_arm64 ? 220 : 56;
-    if (read_arguments(argc, argv) < 0)
+    if (sim_arguments_read(argc, argv, &plugin.slots, &plugin.out) < 0)
         return -1;
-    const struct sim_model *model = &plugin.slots->model;
-    bool is_plain = model->write == SIM_WRITE_BACK && model->allocate == SIM_ALLOCATE;
-    plugin.on_access = is_plain && model->l1d.line_bytes == 64 ? on_access_64 : on_access;
-    plugin.line_bits = sim_machine_code_bits(model);
+    choose_callbacks(&plugin.slots->model, plugin.slots->window.counted > 0);
     pthread_atfork(before_fork, in_parent, in_child);
     qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
     qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);

@@ -138,9 +138,10 @@ static int write_counting(struct trace_writer *writer, const struct recorder_pla
 }
 
 /* The model as its file's lines, on one. */
-static int write_simulation(struct trace_writer *writer, const struct sim_model *model, struct err *err)
+static int write_simulation(struct trace_writer *writer, const struct recorder_plan *plan, struct err *err)
 {
-    char text[SIM_TEXT_BYTES];
+    char text[SIM_TEXT_BYTES], window[SIM_WINDOW_TEXT_BYTES];
+    const struct sim_model *model = plan->simulate;
     if (model == NULL)
         return 0;
     sim_model_print(model, text, sizeof text);
@@ -151,7 +152,10 @@ static int write_simulation(struct trace_writer *writer, const struct sim_model 
             text[n++] = shown;
     }
     text[n] = '\0';
-    return put(writer, err, "simulated", "%s", model->name) < 0 ? -1 : put(writer, err, "simulated.model", "%s", text);
+    if (put(writer, err, "simulated", "%s", model->name) < 0 || put(writer, err, "simulated.model", "%s", text) < 0)
+        return -1;
+    sim_window_print(&plan->window, window, sizeof window);
+    return plan->window.counted == 0 ? 0 : put(writer, err, "simulated.window", "%s", window);
 }
 
 int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
@@ -174,7 +178,7 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
             : plan->n_phases > 0 ? "phases"
                                  : "all") < 0 ||
         put(writer, err, "offcpu", "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
-        write_counting(writer, plan, err) < 0 || write_simulation(writer, plan->simulate, err) < 0)
+        write_counting(writer, plan, err) < 0 || write_simulation(writer, plan, err) < 0)
         return -1;
     return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);
 }

@@ -13,6 +13,7 @@
 #include "core/recorder/hits.h"
 #include "core/recorder/link.h"
 #include "core/sim/sim_model.h"
+#include "core/sim/sim_window.h"
 #include "core/trace/trace.h"
 
 #include <stdbool.h>
@@ -41,6 +42,7 @@ struct recorder_plan {
     enum recorder_read read;
     const char *read_reason;          /* why, if the user did not say so himself; or NULL */
     const struct sim_model *simulate; /* run the command in an emulator that simulates this processor; NULL: no */
+    struct sim_window window;         /* of it; all zero: all is simulated */
     uint32_t min_bytecodes;
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;

@@ -305,7 +305,8 @@ int recorder_prepare(struct recorder *r, struct err *err)
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
     if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)
         return -1;
-    if (plan->simulate != NULL && simulation_open(&r->simulation, plan->simulate, plan->argv[0], plan->agent, err) < 0)
+    if (plan->simulate != NULL &&
+        simulation_open(&r->simulation, plan->simulate, &plan->window, plan->argv[0], plan->agent, err) < 0)
         return -1;
     if (check_output(plan->output, err) < 0 || open_signals(r, err) < 0 || open_session(r, err) < 0)
         return -1;

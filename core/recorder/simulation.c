@@ -103,14 +103,15 @@ static int make_slots(struct simulation *simulation, const struct sim_model *mod
     return 0;
 }
 
-int simulation_open(struct simulation *simulation, const struct sim_model *model, const char *command,
-                    const char *agent, struct err *err)
+int simulation_open(struct simulation *simulation, const struct sim_model *model, const struct sim_window *window,
+                    const char *command, const char *agent, struct err *err)
 {
     *simulation = (struct simulation){ .fd = -1, .log_fd = -1 };
     if (simulation_find_emulator(simulation->emulator, sizeof simulation->emulator, err) < 0 ||
         find_program(command, simulation->program, sizeof simulation->program, err) < 0 ||
         make_slots(simulation, model, err) < 0)
         return -1;
+    simulation->slots->window = *window;
     if (name_plugin(simulation, agent, err) == 0)
         return 0;
     simulation_close(simulation);

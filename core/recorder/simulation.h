@@ -26,8 +26,8 @@ int simulation_find_emulator(char *path, size_t n, struct err *err);
  * Prepare it for a command, whose program has to be a binary of this machine; agent: the path of the agent's library,
  * beside which the plugin's is.  Returns 0, or -1 with *err set and nothing open.
  */
-int simulation_open(struct simulation *simulation, const struct sim_model *model, const char *command,
-                    const char *agent, struct err *err);
+int simulation_open(struct simulation *simulation, const struct sim_model *model, const struct sim_window *window,
+                    const char *command, const char *agent, struct err *err);
 
 /* Does nothing when not open (zeroed). */
 void simulation_close(struct simulation *simulation);

@@ -10,6 +10,7 @@
 #define CORE_SIM_SIM_SLOTS_H
 
 #include "core/sim/sim_machine.h"
+#include "core/sim/sim_window.h"
 
 #include <stdatomic.h>
 
@@ -76,8 +77,9 @@ struct sim_answer {
 
 struct sim_slots {
     uint32_t magic, n_slots;
-    struct sim_model model;  /* set before the plugin starts */
-    _Atomic uint32_t n_used; /* slots given out so far */
+    struct sim_model model;   /* set before the plugin starts */
+    struct sim_window window; /* likewise */
+    _Atomic uint32_t n_used;  /* slots given out so far */
     struct sim_slot slots[];
 };
 

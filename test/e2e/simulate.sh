@@ -85,6 +85,32 @@ for method in walk jump stay; do
         $((one + one / 100 + 100))
 done
 
+# ---- windows ----
+
+# estimate NAME METHOD EVENT: its rate and the interval's ends, as '1.47 1.46 1.49'.
+estimate() {
+    tr -d '\r' < "$SCRATCH/$1.csv" | awk -F , -v label="Walks.$2" -v key="simulated::$3_per_1000_instructions" '
+        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+        NR > 1 && $2 == label { print $column[key], $column[key "_low"], $column[key "_high"] }'
+}
+
+refused "windows without a simulation" "give --simulate" --window -- "$jdk/bin/java" -version
+refused "a window that does not fit" "a period of" --simulate --window=3M+3M/5M -- "$jdk/bin/java" -version
+record windows --window=200K+200K/1M
+one=$(count first walk instructions)
+between "in windows, all instructions are counted as without" "$(count windows walk instructions)" \
+    $((one - one / 100000)) $((one + one / 100000))
+for event in L1-dcache-misses L2-data-misses; do
+    read -r whole _ < <(estimate first walk $event)
+    read -r rate low high < <(estimate windows walk $event)
+    # A window's caches are as its warm-up leaves them: 5 % for that, which no interval has.
+    is "walk: $event by windows are those of all instructions: $rate ($low to $high), $whole" \
+        "$(awk -v w="$whole" -v l="$low" -v h="$high" 'BEGIN { print (h > l && w > l * 0.95 && w < h * 1.05) }')" 1
+done
+"$mmprof" report "$SCRATCH/windows.dat" > "$SCRATCH/table" 2>&1
+matches "the table says that rates are of samples" "$(cat "$SCRATCH/table")" \
+    'in samples of them only .*200000\+200000/1000000'
+
 # ---- another model, events by name; where it is said that all this is simulated ----
 
 printf 'like javana\nl2.size 2M # twice\n' > "$SCRATCH/mine.model"

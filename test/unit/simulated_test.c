@@ -52,6 +52,31 @@ static void test_headings(void)
     CHECK("no two events have the same one", is_distinct);
 }
 
+static void test_windows(void)
+{
+    struct counter_set set;
+    struct counter_layout layout;
+    struct sim_slot slot = { .counts = { [SIM_INSTRUCTIONS] = 30, [SIM_EXECUTED] = 200, [SIM_L1D_LOAD_MISSES] = 7 } };
+    struct sim_costs cost = { 100, 0, 0, 0, 0, 0 };
+    struct simulated_thread thread = { .slot = &slot, .cost = &cost };
+    uint64_t columns[COUNTERS_COLUMNS_MAX];
+    CHECK("in windows, events are two groups", simulated_choose("L1-load-misses", &arena, &set, &layout, &err) == 0 &&
+                                                   simulated_choose_windows(&arena, &set, &layout, &err) == 0 &&
+                                                   layout.n_groups == 2 && counter_layout_valid(&layout));
+    CHECK("instructions join them, and are in both",
+          set.n == 2 && layout.n_slots == 3 && layout.event[0] == 1 && layout.event[1] == 0 && layout.event[2] == 1);
+    simulated_read(&thread, &layout, columns);
+    CHECK_NUMBER("all instructions", columns[0], 200);
+    CHECK_NUMBER("what the windows had of an event", columns[1], 7);
+    CHECK_NUMBER("and of instructions", columns[2], 30);
+    CHECK_NUMBER("stand for the time in which the first group counts", columns[3], 200);
+    CHECK_NUMBER("the second one", columns[4], 30);
+    CHECK_NUMBER("and could", columns[5], 200);
+    CHECK("instructions that were named stay one event",
+          simulated_choose(NULL, &arena, &set, &layout, &err) == 0 &&
+              simulated_choose_windows(&arena, &set, &layout, &err) == 0 && set.n == 9 && layout.n_slots == 10);
+}
+
 static void test_reading(void)
 {
     struct sim_slots *slots = calloc(1, sim_slots_bytes(4));
@@ -93,6 +118,7 @@ int main(void)
 {
     test_choice();
     test_headings();
+    test_windows();
     test_reading();
     arena_free(&arena);
     return tap_done();
