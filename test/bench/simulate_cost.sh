@@ -1,9 +1,11 @@
 #!/bin/bash
 # What simulation costs programs:   make bench-simulate [WORKLOADS=DIR]
 #
-# CPU time of each program against its time without anything: in QEMU alone, in QEMU with mmprof's plugin (the model
-# zen4), and in valgrind's cachegrind with caches and branches, which has no TLBs and runs threads one at a time.  The
-# median of BENCH_RUNS (3) runs without anything and in QEMU, one run in cachegrind.  BENCH_ONLY="NAME ..." takes only
+# CPU time of each program against its time without anything: in QEMU alone, in QEMU with callbacks of a plugin that do
+# nothing (BENCH_EMPTY=PLUGIN names one; else '-'), in QEMU with mmprof's plugin (the model zen4), with its windows
+# (those of 'mmprof record --window'), and in valgrind's cachegrind with caches and branches, which has no TLBs and runs
+# threads one at a time.  The median of BENCH_RUNS (3) runs without anything and in QEMU, whose times go to standard
+# error, one run in cachegrind.  BENCH_ONLY="NAME ..." takes only
 # these programs; BENCH_CACHEGRIND=no leaves cachegrind out.
 #
 # DIR/commands is as for overhead.sh: a name, blanks, and a command 'exec java ...'.
@@ -30,16 +32,16 @@ fail() {
 
 [ -n "$qemu" ] || fail "qemu-$(uname -m) is not installed; 'make deps' installs it"
 
-# Without WORKLOADS: about a second each.
+# Without WORKLOADS: half a second to two each.
 own_commands() {
     local java="exec $jdk/bin/java -XX:+UseSerialGC -Xmx512m -cp $classes"
     cat << END
-sort        $java micro.Locality 60000 40000
-thesis      $java micro.Thesis 500 1
+sort        $java micro.Locality 150000 150000
+thesis      $java micro.Thesis 1000 1
 osr         $java micro.Osr
-exceptions  $java micro.Exceptions
+recursion   $java micro.Recursion 8000
+exceptions  $java micro.Exceptions 3000000
 threads     $java micro.Threads
-accessors   $java bench.Accessors 2 1
 javac       $java -Xmx1g demo.JavacDemo $jdk/lib/src.zip 1 java.net.http
 END
 }
@@ -63,7 +65,7 @@ median_of() {
     local n=$1 i
     shift
     for ((i = 0; i < n; i++)); do
-        cpu_seconds "$@"
+        cpu_seconds "$@" | tee -a "$SCRATCH/times"
     done | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
@@ -71,21 +73,26 @@ ratio() {
     awk -v a="$1" -v b="$2" 'BEGIN { if (a == "-" || b == "-" || b == 0) print "-"; else printf "%.1f\n", a / b }'
 }
 
-printf '%-12s %9s %8s %10s %12s\n' program 'alone (s)' QEMU simulated cachegrind
+printf '%-12s %9s %8s %8s %10s %8s %12s\n' program 'alone (s)' QEMU empty simulated windows cachegrind
 while read -r name command; do
     [[ -n $name && $name != '#'* ]] || continue
     [ -z "${BENCH_ONLY-}" ] || [[ " $BENCH_ONLY " == *" $name "* ]] || continue
-    echo "  $name" >&2
+    : > "$SCRATCH/times"
     java=${command#exec }
     java=$(command -v "${java%% *}")
     in_qemu="exec $java ${command#exec * }"
     alone=$(median_of "$runs" "$command")
     plain=$(median_of "$runs" "$in_qemu" "$qemu")
     full=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4")
+    windows=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,window=2M+1M/20M")
+    empty=-
+    [ -z "${BENCH_EMPTY-}" ] || empty=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$BENCH_EMPTY")
+    echo "  $name: $(tr '\n' ' ' < "$SCRATCH/times")" >&2
     grind=-
     # shellcheck disable=SC2086 # words
     [ "${BENCH_CACHEGRIND-}" = no ] || ! command -v valgrind > "$SCRATCH/which" ||
         grind=$(cpu_seconds "$in_qemu" $cachegrind)
-    printf '%-12s %9s %8s %10s %12s\n' "$name" "$alone" "$(ratio "$plain" "$alone")" "$(ratio "$full" "$alone")" \
+    printf '%-12s %9s %8s %8s %10s %8s %12s\n' "$name" "$alone" "$(ratio "$plain" "$alone")" \
+        "$(ratio "$empty" "$alone")" "$(ratio "$full" "$alone")" "$(ratio "$windows" "$alone")" \
         "$(ratio "$grind" "$alone")"
 done < "$directory/commands"
