@@ -10,7 +10,7 @@ jdk=$(first_jdk)
 [ -n "$jdk" ] || skip_all "there is no JDK 17 or 25"
 command -v "qemu-$(uname -m)" > "$SCRATCH/which" || skip_all "qemu-user is not installed; 'make deps' installs it"
 
-# simulated COLLECTOR OPTION... -- ARGUMENT...: runs a program; its status and what it said, without what depends on time.
+# simulated COLLECTOR OPTION... -- ARGUMENT...: runs a program; its status and what it said, but for its times.
 simulated() {
     local collector=$1 options=()
     shift
