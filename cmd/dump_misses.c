@@ -58,11 +58,6 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
         put_counts(out, entry);
         fprintf(out, "; looked up %" PRIu64 " times in %" PRIu64 " ns", entry->n_looks, entry->look_ns);
         break;
-    case MISS_CONTENTS:
-        fprintf(out, "cache   %" PRIu64 " ticks, thread %" PRIu32 ", %s: owner %" PRIu32 ", %s, lines %" PRIu64,
-                entry->ticks, entry->thread, entry->cache == 0 ? "L1D" : "L2", entry->owner, spaces[entry->space],
-                entry->n_lines);
-        break;
     case MISS_METHOD:
         return;
     }

@@ -124,7 +124,6 @@ static void hear(void *context, const struct miss_entry *entry)
         m->look_ns += entry->look_ns;
         break;
     case MISS_METHOD:
-    case MISS_CONTENTS:
         break;
     }
 }

@@ -9,13 +9,14 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define PERIOD_NS    UINT64_C(200000000) /* what was found is written so often */
-#define SHARE        8                   /* so many times as long as it took, nothing is looked up again */
-#define CHECK_MISSES 1024u               /* the time is looked at so often */
-#define SUMS         (1u << 17)
-#define SUMS_FULL    (SUMS / 4 * 3)
-#define WAITING_MAX  (1u << 18)
-#define TRIES_MAX    8
+#define PERIOD_NS      UINT64_C(200000000) /* what was found is written so often */
+#define SHARE          8                   /* so many times as long as it took, nothing is looked up again */
+#define METADATA_SHARE 8                   /* the same for going through all classes, a part of it */
+#define CHECK_MISSES   1024u               /* the time is looked at so often */
+#define SUMS           (1u << 17)
+#define SUMS_FULL      (SUMS / 4 * 3)
+#define WAITING_MAX    (1u << 18)
+#define TRIES_MAX      8
 
 /* Misses of one thread, place and cell. */
 struct sum {
@@ -54,11 +55,27 @@ static struct {
     uint64_t retired[SIM_N_COUNTS], told[SIM_N_COUNTS]; /* of threads that are gone; by the last totals */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER, .why = "the JVM had not yet told where its heap is" };
 
-static uint64_t now_ns(void)
+static uint64_t read_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
+/* What looking up takes is this thread's CPU time, a share of all threads': on a busy machine they wait, too. */
+static uint64_t own_ns(void)
+{
+    return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static uint64_t cpu_ns(void)
+{
+    return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 int sim_misses_open(struct sim_slots *slots, int fd)
@@ -195,12 +212,11 @@ static uint32_t find_in_heap(const struct sim_miss *miss, bool *waits)
 
 static void look_at_metadata(void)
 {
-    uint64_t start = now_ns();
-    if (!all.has_metadata || start < all.next_metadata_ns)
+    uint64_t start = own_ns();
+    if (!all.has_metadata || cpu_ns() < all.next_metadata_ns)
         return;
     vm_metadata_look(&all.metadata);
-    uint64_t end = now_ns();
-    all.next_metadata_ns = end + SHARE * (end - start);
+    all.next_metadata_ns = cpu_ns() + METADATA_SHARE * (own_ns() - start);
 }
 
 static uint32_t find_elsewhere(const struct sim_miss *miss)
@@ -313,7 +329,7 @@ static void look_up_waiting(bool is_last)
 /* All threads' misses; the lock is held.  is_last: what cannot be found now will not be found later. */
 static void look_up_all(bool is_last)
 {
-    uint64_t start = now_ns();
+    uint64_t start = own_ns();
     vm_memory_forget();
     all.has_maps = false;
     if (all.has_heap && !atomic_load(&all.is_moving))
@@ -323,11 +339,11 @@ static void look_up_all(bool is_last)
         look_up_thread(thread);
     if (is_last)
         look_up_waiting(true);
-    uint64_t end = now_ns();
+    uint64_t took = own_ns() - start;
     all.n_looks++;
-    all.look_ns += end - start;
-    atomic_store(&all.next_look_ns, end + SHARE * (end - start));
-    if (end - all.written_ns > PERIOD_NS)
+    all.look_ns += took;
+    atomic_store(&all.next_look_ns, cpu_ns() + SHARE * took);
+    if (now_ns() - all.written_ns > PERIOD_NS)
         write_sums();
 }
 
@@ -360,10 +376,9 @@ static void thin_out(struct sim_misses *mine)
 static __attribute__((noinline)) void make_room(struct sim_misses *mine)
 {
     bool is_full = mine->n >= SIM_MISSES_KEPT;
-    uint64_t now = now_ns();
-    if (now >= atomic_load(&all.next_look_ns)) {
+    if (cpu_ns() >= atomic_load(&all.next_look_ns)) {
         pthread_mutex_lock(&all.lock);
-        if (mine->n >= SIM_MISSES_KEPT || now - all.written_ns > PERIOD_NS)
+        if (mine->n >= SIM_MISSES_KEPT || now_ns() - all.written_ns > PERIOD_NS)
             look_up_all(false);
         pthread_mutex_unlock(&all.lock);
     } else if (is_full) {

@@ -2,7 +2,7 @@
  * Where misses are: which instruction, and whose memory.
  *
  * Each thread keeps its misses, instruction and address, until they are looked up: all threads' at once, when one has
- * no room left, when objects are about to move, and at the end.  Looking up takes at most a ninth of the time: a thread
+ * no room left, when objects are about to move, and at the end.  Looking up takes some 4 % of the time: a thread
  * that fills its room faster throws away every second one, at random, and each of the others counts twice.  What was
  * found is added up and written to a log (core/trace/misses.h) some times a second.
  *

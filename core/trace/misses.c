@@ -49,16 +49,6 @@ static void put_counts(struct sink *s, const struct miss_entry *entry)
     }
 }
 
-static void put_contents(struct sink *s, const struct miss_entry *entry)
-{
-    sink_varint(s, entry->ticks);
-    sink_varint(s, entry->thread);
-    sink_varint(s, entry->cache);
-    sink_varint(s, entry->owner);
-    sink_varint(s, entry->space);
-    sink_varint(s, entry->n_lines);
-}
-
 void misses_put(struct sink *s, const struct miss_entry *entry)
 {
     sink_u8(s, (uint8_t)entry->kind);
@@ -71,9 +61,6 @@ void misses_put(struct sink *s, const struct miss_entry *entry)
     case MISS_COUNTS:
     case MISS_TOTALS:
         put_counts(s, entry);
-        break;
-    case MISS_CONTENTS:
-        put_contents(s, entry);
         break;
     }
 }
@@ -129,16 +116,6 @@ static void get_counts(struct cursor *c, struct miss_entry *entry)
     }
 }
 
-static void get_contents(struct cursor *c, struct miss_entry *entry)
-{
-    entry->ticks = cursor_varint(c);
-    entry->thread = cursor_below(c, UINT32_MAX);
-    entry->cache = cursor_below(c, 2);
-    entry->owner = cursor_below(c, MISSES_NUMBERS_MAX);
-    entry->space = (enum miss_space)cursor_below(c, MISS_SPACES);
-    entry->n_lines = cursor_varint(c);
-}
-
 int misses_get(struct cursor *c, struct miss_entry *entry)
 {
     uint8_t kind = cursor_u8(c);
@@ -153,9 +130,6 @@ int misses_get(struct cursor *c, struct miss_entry *entry)
     case MISS_COUNTS:
     case MISS_TOTALS:
         get_counts(c, entry);
-        break;
-    case MISS_CONTENTS:
-        get_contents(c, entry);
         break;
     default:
         return -1;

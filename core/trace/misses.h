@@ -4,15 +4,15 @@
  *
  * An entry is a byte, its kind, then numbers (LEB128; a text is its length and its bytes):
  *
- *     0, an owner of memory: number, kind (enum miss_owner), name (of a class: "java/lang/String", "[I"; of a file: its
- *        path; of what is not known: why)
+ *     0, an owner of memory: number, kind (enum miss_owner), name (of a class: "java/lang/String", "[I"; of a file:
+ *        its path; of what is not known: why)
  *     1, a cell, a part of an owner's memory: number, owner, space (enum miss_space), offset of the field in bytes, or
- * of an array's first element, name of the field (or empty) 2, a method that was interpreted: number, class, name,
- * descriptor, source file (or empty); in the log only 3, misses: ticks, thread, place, line, cell, then counted since
- * the entry before of all these: accesses that missed L1D, L2, the data TLB (the estimate, where not all were kept);
- * how many were kept 4, totals: ticks, then counted since the entry before of its kind, by all threads: loads and
- * stores, and what of them missed L1D, L2, the data TLB; how often objects were looked for, and ns that it took 5,
- * contents of the data caches: ticks, thread, cache (0: L1D, 1: L2), owner, space, lines
+ *        of an array's first element, name of the field (or empty)
+ *     2, a method that was interpreted: number, class, name, descriptor, source file (or empty); in the log only
+ *     3, misses: ticks, thread, place, line, cell, then counted since the entry before of all these: accesses that
+ *        missed L1D, L2, the data TLB (estimates, where not all were kept); how many were kept
+ *     4, totals: ticks, then counted since the entry before of its kind, by all threads: loads and stores, and what
+ *        of them missed L1D, L2, the data TLB; how often addresses were looked up, and ns that it took
  *
  * In the log a thread is its id, and a place an address: of the instruction, or with a line number plus 1 the number of
  * an interpreted method.  In the trace a thread is an index and a place the number of one in PLACES, and lines are 0.
@@ -26,7 +26,7 @@
 
 #define MISSES_NUMBERS_MAX (UINT32_C(1) << 22) /* owners, cells: numbers are below it */
 
-enum miss_kind { MISS_OWNER, MISS_CELL, MISS_METHOD, MISS_COUNTS, MISS_TOTALS, MISS_CONTENTS };
+enum miss_kind { MISS_OWNER, MISS_CELL, MISS_METHOD, MISS_COUNTS, MISS_TOTALS };
 
 enum miss_owner {
     MISS_OBJECTS, /* of a class */
@@ -53,18 +53,16 @@ struct miss_entry {
     enum miss_owner owner_kind;                       /* OWNER */
     struct place_text name;                           /* OWNER, CELL, METHOD */
     struct place_text class_name, descriptor, source; /* METHOD */
-    uint32_t owner;                                   /* CELL, CONTENTS: number */
-    enum miss_space space;                            /* CELL, CONTENTS */
+    uint32_t owner;                                   /* CELL: number */
+    enum miss_space space;                            /* CELL */
     uint32_t offset;                                  /* CELL */
-    uint64_t ticks;                                   /* COUNTS, TOTALS, CONTENTS */
-    uint32_t thread;                                  /* COUNTS, CONTENTS */
+    uint64_t ticks;                                   /* COUNTS, TOTALS */
+    uint32_t thread;                                  /* COUNTS */
     uint64_t place;                                   /* COUNTS */
     uint32_t line, cell;                              /* COUNTS; in the log: line plus 1 */
     uint64_t counts[MISS_N_COUNTS];                   /* COUNTS, TOTALS */
     uint64_t n_kept;                                  /* COUNTS */
     uint64_t n_accesses, n_looks, look_ns;            /* TOTALS */
-    uint32_t cache;                                   /* CONTENTS */
-    uint64_t n_lines;                                 /* CONTENTS */
 };
 
 /* Append an entry.  s->full when it does not fit PLACE_ENTRY_BYTES. */

@@ -88,17 +88,6 @@ static void test_counts(void)
     CHECK("totals", read.ticks == 1 && read.n_accesses == 1000 && read.n_looks == 2 && read.look_ns == 999 &&
                         memcmp(read.counts, totals.counts, sizeof totals.counts) == 0);
     CHECK("a part of them is refused", is_refused_in_part(n));
-    read = again(&(struct miss_entry){ .kind = MISS_CONTENTS,
-                                       .ticks = 3,
-                                       .thread = 1,
-                                       .cache = 1,
-                                       .owner = 2,
-                                       .space = MISS_EDEN,
-                                       .n_lines = 16384 },
-                 &n);
-    CHECK("what a cache has", read.ticks == 3 && read.thread == 1 && read.cache == 1 && read.owner == 2 &&
-                                  read.space == MISS_EDEN && read.n_lines == 16384);
-    CHECK("a part of it is refused", is_refused_in_part(n));
 }
 
 static void test_damage(void)
@@ -108,13 +97,12 @@ static void test_damage(void)
         uint8_t bytes[12];
         size_t n;
     } rows[] = {
-        { "no kind", { 6, 0 }, 2 },
+        { "no kind", { 5, 0 }, 2 },
         { "an owner of no kind", { MISS_OWNER, 1, MISS_OWNERS, 0 }, 4 },
         { "a number of 2^22", { MISS_OWNER, 0x80, 0x80, 0x80, 2, 0, 0 }, 7 },
         { "a name with a NUL", { MISS_OWNER, 1, 0, 2, 'a', 0 }, 6 },
         { "a name longer than the entry", { MISS_OWNER, 1, 0, 9, 'a' }, 5 },
         { "a cell in no space", { MISS_CELL, 1, 1, MISS_SPACES, 0, 0 }, 6 },
-        { "a third cache", { MISS_CONTENTS, 1, 1, 2, 1, 1, 1 }, 7 },
     };
     struct miss_entry read;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
