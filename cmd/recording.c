@@ -220,8 +220,8 @@ static int check_hits(const struct recording *recording, struct err *err)
 /* What a simulation is not for. */
 static int check_simulate(const struct recording *recording, struct err *err)
 {
-    if (recording->simulate == NULL && recording->window != NULL) {
-        err_set(err, "--window is of a simulation");
+    if (recording->simulate == NULL && (recording->window != NULL || recording->counts_only)) {
+        err_set(err, "--%s is of a simulation", recording->window != NULL ? "window" : "counts-only");
         return err_next(err, "give --simulate, too");
     }
     if (recording->simulate == NULL)
@@ -268,6 +268,7 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
         return recording_choose(recording->events, recording->phases != NULL || recording->live != NULL,
                                 recording->read, (pid_t)recording->pid, !recording->quiet, arena, counters, err);
     plan->simulate = model;
+    plan->counts_only = recording->counts_only;
     plan->hits_hz = 0; /* the kernel sees where the emulator is, not where the program is */
     return choose_simulated(recording, arena, model, &plan->window, counters, err);
 }

@@ -15,7 +15,7 @@ struct recording {
     const char *read, *groups, *simulate; /* simulate: a model; NULL: no */
     const char *window;                   /* of a simulation; NULL: none */
     struct options_list includes, excludes;
-    bool quiet, wants_perf_map;
+    bool quiet, wants_perf_map, counts_only;
     uint64_t hits_hz;
     struct live_session *live; /* NULL: not live; borrowed */
     char *const *command;      /* NULL when attaching */
@@ -59,6 +59,7 @@ struct recording {
           &(r).simulate,                                                                                               \
           "run COMMAND on a simulated processor, for counters anywhere (zen4)" },                                      \
         { 0, "window", "SIZES", OPTION_MAYBE_TEXT, &(r).window, "simulate only samples of it (2M+1M/20M)" },           \
+        { 0, "counts-only", NULL, OPTION_FLAG, &(r).counts_only, "with --simulate: not where misses are; faster" },    \
         { 0, "buffer", "SIZE", OPTION_SIZE, &(r).ring_bytes, "memory per thread for records on their way (8M)" },      \
         { 0,           "perf-map",          NULL,                                                                      \
           OPTION_FLAG, &(r).wants_perf_map, "write /tmp/perf-PID.map, by which perf names Java's code" },              \

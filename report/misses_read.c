@@ -175,7 +175,7 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
     if (misses->n_tallies > 0)
         return 0;
     err_set(err, "'%s' does not tell where misses were", source->path);
-    return err_next(err, "record with 'mmprof record --simulate -- java ...'");
+    return err_next(err, "record with 'mmprof record --simulate -- java ...', without --counts-only");
 }
 
 void misses_free(struct misses *misses)

@@ -33,6 +33,11 @@ static void put_events(FILE *out, const struct counter_layout *layout)
         }
 }
 
+bool facts_wants_code(const struct recorder_plan *plan)
+{
+    return plan->hits_hz > 0 || (plan->simulate != NULL && !plan->counts_only);
+}
+
 char *facts_config(const struct recorder_plan *plan, struct arena *arena)
 {
     char *text = NULL;
@@ -44,7 +49,7 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
         fputs("mode live\n", out);
     if (plan->wants_perf_map)
         fputs("perf_map on\n", out);
-    if (plan->hits_hz > 0 || plan->simulate != NULL)
+    if (facts_wants_code(plan))
         fputs("code_map on\n", out);
     fprintf(out, "min_bytecodes %" PRIu32 "\n", plan->min_bytecodes);
     put_patterns(out, "include", plan->includes, plan->n_includes);

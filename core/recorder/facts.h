@@ -10,6 +10,9 @@
 #include "core/recorder/recorder.h"
 #include "core/trace/ring.h"
 
+/* Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program. */
+bool facts_wants_code(const struct recorder_plan *plan);
+
 /* The configuration's text, in the arena; NULL when there is no memory. */
 char *facts_config(const struct recorder_plan *plan, struct arena *arena);
 

@@ -59,7 +59,8 @@ static char **emulator_words(char **words, const struct launch_emulator *emulato
     memcpy(all + n_first, words + 1, (n - 1) * sizeof *all);
     personality(ADDR_NO_RANDOMIZE);
     fcntl(emulator->fd, F_SETFD, 0);
-    fcntl(emulator->log_fd, F_SETFD, 0);
+    if (emulator->log_fd >= 0)
+        fcntl(emulator->log_fd, F_SETFD, 0);
     return all;
 }
 

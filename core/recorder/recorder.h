@@ -43,6 +43,7 @@ struct recorder_plan {
     const char *read_reason;          /* why, if the user did not say so himself; or NULL */
     const struct sim_model *simulate; /* run the command in an emulator that simulates this processor; NULL: no */
     struct sim_window window;         /* of it; all zero: all is simulated */
+    bool counts_only;                 /* of it: where misses are is not kept */
     uint32_t min_bytecodes;
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;

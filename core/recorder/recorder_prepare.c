@@ -154,7 +154,7 @@ static int open_session(struct recorder *r, struct err *err)
         return err_set(err, "out of memory");
     if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
-    r->hits.code.fd = r->plan->hits_hz > 0 || r->plan->simulate != NULL ? r->session.code_fd : -1;
+    r->hits.code.fd = facts_wants_code(r->plan) ? r->session.code_fd : -1;
     r->hits.maps.is_emulated = r->plan->simulate != NULL;
     misses_log_init(&r->misses, r->plan->simulate != NULL ? r->simulation.log_fd : -1, &r->hits, &r->threads);
     link_init(&r->link, &r->session, r->plan->observer);
@@ -305,8 +305,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
     if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)
         return -1;
-    if (plan->simulate != NULL &&
-        simulation_open(&r->simulation, plan->simulate, &plan->window, plan->argv[0], plan->agent, err) < 0)
+    if (plan->simulate != NULL && simulation_open(&r->simulation, plan, err) < 0)
         return -1;
     if (check_output(plan->output, err) < 0 || open_signals(r, err) < 0 || open_session(r, err) < 0)
         return -1;

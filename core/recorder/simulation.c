@@ -75,44 +75,51 @@ static int name_plugin(struct simulation *simulation, const char *agent, struct 
         if (*c == ',')
             simulation->plugin[n++] = ',';
     }
-    snprintf(simulation->plugin + n, sizeof simulation->plugin - n, ",fd=%d,log=%d", simulation->fd,
-             simulation->log_fd);
+    n += (size_t)snprintf(simulation->plugin + n, sizeof simulation->plugin - n, ",fd=%d", simulation->fd);
+    if (simulation->log_fd >= 0)
+        snprintf(simulation->plugin + n, sizeof simulation->plugin - n, ",log=%d", simulation->log_fd);
     return 0;
 }
 
-static int make_slots(struct simulation *simulation, const struct sim_model *model, struct err *err)
+static void close_files(const struct simulation *simulation)
+{
+    if (simulation->fd >= 0)
+        close(simulation->fd);
+    if (simulation->log_fd >= 0)
+        close(simulation->log_fd);
+}
+
+static int make_slots(struct simulation *simulation, const struct recorder_plan *plan, struct err *err)
 {
     simulation->n_bytes = sim_slots_bytes(SIM_SLOTS_MAX);
     simulation->fd = memfd_create("mmprof-simulated", MFD_CLOEXEC);
-    simulation->log_fd = memfd_create("mmprof-misses", MFD_CLOEXEC);
+    if (!plan->counts_only)
+        simulation->log_fd = memfd_create("mmprof-misses", MFD_CLOEXEC);
+    bool has_files = simulation->fd >= 0 && (plan->counts_only || simulation->log_fd >= 0);
     void *at = MAP_FAILED;
-    if (simulation->log_fd >= 0 && simulation->fd >= 0 && ftruncate(simulation->fd, (off_t)simulation->n_bytes) == 0)
+    if (has_files && ftruncate(simulation->fd, (off_t)simulation->n_bytes) == 0)
         at = mmap(NULL, simulation->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, simulation->fd, 0);
     if (at == MAP_FAILED) {
         err_set(err, "cannot make memory for simulated counters: %s", strerror(errno));
-        if (simulation->fd >= 0)
-            close(simulation->fd);
-        if (simulation->log_fd >= 0)
-            close(simulation->log_fd);
+        close_files(simulation);
         return -1;
     }
     simulation->slots = at;
     simulation->slots->magic = SIM_SLOTS_MAGIC;
     simulation->slots->n_slots = SIM_SLOTS_MAX;
-    simulation->slots->model = *model;
+    simulation->slots->model = *plan->simulate;
+    simulation->slots->window = plan->window;
     return 0;
 }
 
-int simulation_open(struct simulation *simulation, const struct sim_model *model, const struct sim_window *window,
-                    const char *command, const char *agent, struct err *err)
+int simulation_open(struct simulation *simulation, const struct recorder_plan *plan, struct err *err)
 {
     *simulation = (struct simulation){ .fd = -1, .log_fd = -1 };
     if (simulation_find_emulator(simulation->emulator, sizeof simulation->emulator, err) < 0 ||
-        find_program(command, simulation->program, sizeof simulation->program, err) < 0 ||
-        make_slots(simulation, model, err) < 0)
+        find_program(plan->argv[0], simulation->program, sizeof simulation->program, err) < 0 ||
+        make_slots(simulation, plan, err) < 0)
         return -1;
-    simulation->slots->window = *window;
-    if (name_plugin(simulation, agent, err) == 0)
+    if (name_plugin(simulation, plan->agent, err) == 0)
         return 0;
     simulation_close(simulation);
     return -1;
@@ -123,7 +130,6 @@ void simulation_close(struct simulation *simulation)
     if (simulation->slots == NULL)
         return;
     munmap(simulation->slots, simulation->n_bytes);
-    close(simulation->fd);
-    close(simulation->log_fd);
+    close_files(simulation);
     simulation->slots = NULL;
 }

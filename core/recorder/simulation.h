@@ -8,13 +8,15 @@
 #include "core/base/err.h"
 #include "core/sim/sim_slots.h"
 
+#include "core/recorder/recorder.h"
+
 #include <limits.h>
 
 struct simulation {
     struct sim_slots *slots; /* mapped; NULL: there is no simulation */
     size_t n_bytes;
-    int fd; /* of that memory; the emulator inherits it, and the log's: misses */
-    int log_fd;
+    int fd;     /* of that memory; the emulator inherits it, and the log's */
+    int log_fd; /* of misses; -1: they are not kept */
     char emulator[PATH_MAX], program[PATH_MAX];
     char plugin[2 * PATH_MAX]; /* the emulator's option: the library and its arguments */
 };
@@ -23,11 +25,10 @@ struct simulation {
 int simulation_find_emulator(char *path, size_t n, struct err *err);
 
 /*
- * Prepare it for a command, whose program has to be a binary of this machine; agent: the path of the agent's library,
- * beside which the plugin's is.  Returns 0, or -1 with *err set and nothing open.
+ * Prepare it for plan->argv, whose program has to be a binary of this machine; the plugin's library is beside the
+ * agent's. Returns 0, or -1 with *err set and nothing open.
  */
-int simulation_open(struct simulation *simulation, const struct sim_model *model, const struct sim_window *window,
-                    const char *command, const char *agent, struct err *err);
+int simulation_open(struct simulation *simulation, const struct recorder_plan *plan, struct err *err);
 
 /* Does nothing when not open (zeroed). */
 void simulation_close(struct simulation *simulation);

@@ -82,4 +82,14 @@ matches "there is a row for each step" "$(grep -cE '^ *[0-9.]+ (ns|us|ms|s) ' "$
 "$mmprof" report --misses=object "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "another way is refused" "$?, $(grep -c 'next: ask for --misses=class' "$SCRATCH/table")" "1, 1"
 
+"$mmprof" record -q --simulate --counts-only --include 'target/*' -o "$SCRATCH/counts.dat" -- \
+    "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx256m -cp "$classes" target.Misses 1 > "$SCRATCH/said" 2>&1
+is "counts can be had without it" $? 0
+"$mmprof" report --csv "$SCRATCH/counts.dat" 2> "$SCRATCH/errors" | head -n 1 > "$SCRATCH/table"
+matches "and are there" "$(cat "$SCRATCH/table")" 'simulated::l1d'
+"$mmprof" report --misses "$SCRATCH/counts.dat" > "$SCRATCH/table" 2>&1
+is "where they are is not told then" "$?, $(grep -c 'next: record .* without --counts-only' "$SCRATCH/table")" "1, 1"
+"$mmprof" record -q --counts-only -o "$SCRATCH/refused.dat" -- "$jdk/bin/java" -version > "$SCRATCH/said" 2>&1
+is "without a simulation it says nothing" "$?, $(grep -c 'next: give --simulate' "$SCRATCH/said")" "1, 1"
+
 done_testing

@@ -13,7 +13,7 @@ static bool is(struct place_text text, const char *expected)
 /* Write it and read it again; *n: its bytes. */
 static struct miss_entry again(const struct miss_entry *entry, size_t *n)
 {
-    struct miss_entry read;
+    struct miss_entry read = { 0 };
     struct sink s = sink_into(bytes, sizeof bytes);
     misses_put(&s, entry);
     *n = (size_t)(s.at - bytes);
