@@ -56,10 +56,13 @@ uint64_t jvm_metaspace_room(const struct jvm_metaspace *metaspace)
 {
     if (metaspace->max_bytes == METASPACE_ANY)
         return METASPACE_ANY;
-    uint64_t limit = metaspace->max_bytes - metaspace->max_bytes / 4;
+    uint64_t limit = metaspace->max_bytes - metaspace->max_bytes / 4,
+             last = metaspace->max_bytes - metaspace->max_bytes / 8;
     uint64_t room = metaspace->committed_bytes < limit ? limit - metaspace->committed_bytes : 0;
-    /* In small pieces: not all of it will fit. */
-    return room > metaspace->free_bytes / 2 ? room : metaspace->free_bytes / 2;
+    /* In small pieces, and of some loaders: what does not fit takes from the rest. */
+    uint64_t rest = metaspace->committed_bytes < last ? last - metaspace->committed_bytes : 0;
+    uint64_t back = metaspace->free_bytes / 2 < rest ? metaspace->free_bytes / 2 : rest;
+    return room > back ? room : back;
 }
 
 int jvm_metaspace_ask(const struct jvm_process *process, const struct guest *guest, struct jvm_metaspace *metaspace,

@@ -18,7 +18,10 @@ struct jvm_metaspace {
 /* Read what the diagnostic command VM.metaspace says.  Returns 0, or -1: it is not that. */
 int jvm_metaspace_parse(const char *report, struct jvm_metaspace *metaspace);
 
-/* What may be used up of it: a quarter of its maximum is the program's. */
+/*
+ * What may be used up of it: a quarter of its maximum is the program's; of what came back, half may be used up to the
+ * last eighth, since new classes fit into it by and by only.
+ */
 uint64_t jvm_metaspace_room(const struct jvm_metaspace *metaspace);
 
 /*

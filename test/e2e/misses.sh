@@ -86,7 +86,7 @@ is "another way is refused" "$?, $(grep -c 'next: ask for --misses=class' "$SCRA
     "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx256m -cp "$classes" target.Misses 1 > "$SCRATCH/said" 2>&1
 is "counts can be had without it" $? 0
 "$mmprof" report --csv "$SCRATCH/counts.dat" 2> "$SCRATCH/errors" | head -n 1 > "$SCRATCH/table"
-matches "and are there" "$(cat "$SCRATCH/table")" 'simulated::l1d'
+matches "and are there" "$(cat "$SCRATCH/table")" 'simulated::L1-dcache-misses'
 "$mmprof" report --misses "$SCRATCH/counts.dat" > "$SCRATCH/table" 2>&1
 is "where they are is not told then" "$?, $(grep -c 'next: record .* without --counts-only' "$SCRATCH/table")" "1, 1"
 "$mmprof" record -q --counts-only -o "$SCRATCH/refused.dat" -- "$jdk/bin/java" -version > "$SCRATCH/said" 2>&1

@@ -46,7 +46,9 @@ int main(void)
 
     CHECK_NUMBER("a quarter is left to the program", room(MB(64), MB(20), 0), MB(28));
     CHECK_NUMBER("where that is used up there is no room", room(MB(64), MB(60), 0), 0);
-    CHECK_NUMBER("but half of what came back", room(MB(64), MB(60), MB(40)), MB(20));
+    CHECK_NUMBER("but half of what came back", room(MB(64), MB(50), MB(10)), MB(5));
+    CHECK_NUMBER("up to the last eighth", room(MB(64), MB(50), MB(40)), MB(6));
+    CHECK_NUMBER("of which nothing is taken", room(MB(64), MB(60), MB(40)), 0);
     CHECK_NUMBER("which does not add up", room(MB(64), MB(20), MB(10)), MB(28));
     return tap_done();
 }
