@@ -50,8 +50,8 @@ constants_grown() {
         END { print most + 0 }' "$SCRATCH/redefined"
 }
 
-# A JVM without garbage collections gets short of metaspace, and mmprof then leaves it alone; these help.  In the end,
-# after hundreds of recordings, they do not: each recording leaves pieces that are too small for the next.
+# A JVM without garbage collections gets short of metaspace, and mmprof then leaves it alone; these help.  After
+# hundreds of recordings they may not.
 cycle() {
     n_tried=$((n_tried + 1))
     "$mmprof" record -q -d 0.3 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/cycle" 2>&1 && n_done=$((n_done + 1)) && return
