@@ -41,8 +41,9 @@ check() {
     local name=$1
     between "$name: a line of code that walks an array misses once a line of it" \
         "$(count "$name" line 'Misses.add:')" 235000 290000
-    between "$name: one that follows a list misses once a node, and where a node crosses a line" \
-        "$(count "$name" line 'Misses.chase:')" 117000 210000
+    # All nodes begin at the same offset in a line, for they are as long: it ends between header and field, or not.
+    between "$name: one that follows a list misses once a node, or twice where its header is in another line" \
+        "$(count "$name" line 'Misses.chase:')" 117000 275000
     between "$name: those of the array are known to be the array's" "$(count "$name" class 'long[]')" 240000 460000
     between "$name: those of the nodes the class'" "$(count "$name" class 'target.Misses$Node')" 120000 700000
     "$mmprof" report --misses=class --json "$SCRATCH/$name.dat" > "$SCRATCH/json" 2>&1
@@ -58,7 +59,7 @@ for jdk in $(jdks); do
     check "serial$version"
     between "before the collection the nodes are young" \
         "$(count "serial$version" field 'target.Misses$Node' eden)" 60000 600000
-    between "after it they are old" "$(count "serial$version" field 'target.Misses$Node' 'old generation')" 58000 125000
+    between "after it they are old" "$(count "serial$version" field 'target.Misses$Node' 'old generation')" 58000 140000
 done
 jdk=$(first_jdk)
 record parallel "$jdk/bin/java" -Xint -XX:+UseParallelGC
