@@ -41,7 +41,7 @@ check() {
     local name=$1
     between "$name: a line of code that walks an array misses once a line of it" \
         "$(count "$name" line 'Misses.add:')" 235000 290000
-    # All nodes begin at the same offset in a line, for they are as long: it ends between header and field, or not.
+    # A node is as long as a line, and begins anywhere in one.
     between "$name: one that follows a list misses once a node, or twice where its header is in another line" \
         "$(count "$name" line 'Misses.chase:')" 117000 275000
     between "$name: those of the array are known to be the array's" "$(count "$name" class 'long[]')" 240000 460000
