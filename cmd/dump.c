@@ -11,9 +11,8 @@
  */
 #include "cmd/dump.h"
 
-#include "cmd/dump_misses.h"
-
 #include "cmd/commands.h"
+#include "cmd/dump_misses.h"
 
 #include "core/base/arena.h"
 

@@ -1,5 +1,7 @@
 #include "cmd/live_session.h"
 
+#include "cmd/recording.h"
+
 #include "core/counters/event_roles.h"
 
 #include <inttypes.h>
@@ -164,7 +166,7 @@ static void tell_forgetting(struct live_session *session)
     struct live_cost cost;
     live_cost(session->live, &cost);
     if (session->progress != NULL && cost.n_batches == 1 && cost.forgotten_ns > 0)
-        live_session_tell_forgetting(session->progress, cost.forgotten_ns);
+        recording_tell_forgetting(session->progress, cost.forgotten_ns);
 }
 
 static int give(struct live_session *session, struct recorder_link *link, const struct live_orders *orders,
@@ -377,14 +379,6 @@ bool live_session_has_samples_only(const struct live_session *session)
     return cost.spared_ns > 0;
 }
 
-void live_session_tell_forgetting(FILE *out, uint64_t compilers_ns)
-{
-    fprintf(out,
-            "mmprof: this JVM now throws all its compiled code away, which took its compilers %.1f s of CPU time: the "
-            "program is slower until they have done that again\n",
-            (double)compilers_ns / 1e9);
-}
-
 void live_session_tell(const struct live_session *session, const char *prefix, FILE *out)
 {
     struct live_cost cost;
@@ -403,9 +397,8 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
         fprintf(out, "no loaded class was changed\n");
     else
         fprintf(out,
-                "%zu methods instrumented in %" PRIu32
-                " batches, that stopped the program for %.0f ms at most (%.0f ms "
-                "in all)\n",
+                "%zu methods instrumented in %" PRIu32 " batches, that stopped the program for %.0f ms at most "
+                "(%.0f ms in all)\n",
                 n, session->status.n_pauses, session->status.longest_pause_ms, session->status.pauses_ms);
     fprintf(out,
             "%s%zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "

@@ -64,7 +64,4 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
 /* Was the program left as it is, so that there are samples and no records? */
 bool live_session_has_samples_only(const struct live_session *session);
 
-/* Tell that the JVM is about to throw its code away, for which its compilers took so much CPU time. */
-void live_session_tell_forgetting(FILE *out, uint64_t compilers_ns);
-
 #endif

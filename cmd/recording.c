@@ -282,13 +282,21 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     live_session_events(live, &counters->events, &counters->layout);
 }
 
+void recording_tell_forgetting(FILE *out, uint64_t compilers_ns)
+{
+    fprintf(out,
+            "mmprof: this JVM now throws all its compiled code away, which took its compilers %.1f s of CPU time: the "
+            "program is slower until they have done that again\n",
+            (double)compilers_ns / 1e9);
+}
+
 /* Classes are changed at once. */
 static void tell_forgetting(pid_t pid)
 {
     struct jvm_compilers compilers = { .pid = pid };
     uint64_t cpu_ns = jvm_forgets_code(pid) ? jvm_compilers_cpu_ns(&compilers, 0) : JVM_CPU_UNKNOWN;
     if (cpu_ns != JVM_CPU_UNKNOWN)
-        live_session_tell_forgetting(stderr, cpu_ns);
+        recording_tell_forgetting(stderr, cpu_ns);
 }
 
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)

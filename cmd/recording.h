@@ -77,6 +77,9 @@ int recording_target(struct recording *recording, int argc, char **argv, int n_p
  */
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err);
 
+/* Tell that the JVM is about to throw its code away, for which its compilers took so much CPU time. */
+void recording_tell_forgetting(FILE *out, uint64_t compilers_ns);
+
 /* The trace of a group by its number (from 1), or with 0 the one of all. */
 void recording_trace_name(const char *output, uint32_t number, char *name, size_t n);
 

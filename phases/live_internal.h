@@ -120,7 +120,7 @@ bool live_may_pause(const struct live *live);
  */
 bool live_is_worth_it(const struct live *live, bool is_free);
 
-/* May there be a first batch?  Not where it would throw away what took the compiler long. */
+/* May there be a first batch?  Not where it would throw away what took the compiler long: spared_ns is set then. */
 bool live_may_begin(struct live *live);
 
 /* How many samples the next look may take: of at most so many; 0: wait. */

@@ -176,7 +176,6 @@ bool live_may_begin(struct live *live)
         return true;
     bool is_dear = (double)live->now.jit_cpu_ns > live->options.recompile_s * 1e9;
     live->spared_ns = is_dear ? live->now.jit_cpu_ns : 0;
-    live->forgotten_ns = is_dear || live->n_wanted == 0 ? 0 : live->now.jit_cpu_ns;
     return !is_dear;
 }
 

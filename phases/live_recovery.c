@@ -26,6 +26,8 @@ void live_begin_batch(struct live *live)
         (struct live_recovering){ .start_ns = now->now_ns, .start_ticks = now->ticks, .start_jit_ns = now->jit_cpu_ns };
     if (knows_jit)
         live->recovering.usual_jit = cpus(now->jit_cpu_ns - live->usual_jit_ns, watched_ns);
+    if (live->options.forgets_code && live->n_batches == 0 && now->jit_cpu_ns != LIVE_UNKNOWN)
+        live->forgotten_ns = now->jit_cpu_ns;
     for (size_t i = 0; i < live->n_methods; i++)
         live_net(live, i, &live->methods[i].frozen);
     live->n_batches++;

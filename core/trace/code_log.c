@@ -2,20 +2,13 @@
 
 /* ---- writing ---- */
 
-static void put_text(struct sink *s, struct place_text text)
-{
-    size_t n = text.n < PLACE_TEXT_BYTES ? text.n : PLACE_TEXT_BYTES;
-    sink_varint(s, n);
-    sink_bytes(s, text.at, n);
-}
-
 static void put_method(struct sink *s, const struct code_entry *entry)
 {
     sink_varint(s, entry->method);
-    put_text(s, entry->class_name);
-    put_text(s, entry->name);
-    put_text(s, entry->descriptor);
-    put_text(s, entry->source);
+    place_text_put(s, entry->class_name);
+    place_text_put(s, entry->name);
+    place_text_put(s, entry->descriptor);
+    place_text_put(s, entry->source);
     sink_varint(s, entry->n_lines);
     for (uint32_t i = 0; i < entry->n_lines; i++) {
         sink_varint(s, entry->lines[i].index);
@@ -31,7 +24,7 @@ static void put_code(struct sink *s, const struct code_entry *entry)
         return;
     sink_varint(s, entry->n_bytes);
     if (entry->kind == CODE_OTHER) {
-        put_text(s, entry->name);
+        place_text_put(s, entry->name);
         return;
     }
     sink_varint(s, entry->method);
@@ -73,22 +66,13 @@ void code_log_put_point(struct sink *s, uint64_t n_bytes, const struct code_fram
 
 /* ---- reading ---- */
 
-static struct place_text get_text(struct cursor *c)
-{
-    struct place_text text;
-    text.at = cursor_text(c, PLACE_TEXT_BYTES, &text.n);
-    if (memchr(text.at, '\0', text.n) != NULL)
-        c->bad = true;
-    return text;
-}
-
 static void get_method(struct cursor *c, struct code_entry *entry)
 {
     entry->method = cursor_below(c, PLACE_NUMBERS_MAX);
-    entry->class_name = get_text(c);
-    entry->name = get_text(c);
-    entry->descriptor = get_text(c);
-    entry->source = get_text(c);
+    entry->class_name = place_text_get(c);
+    entry->name = place_text_get(c);
+    entry->descriptor = place_text_get(c);
+    entry->source = place_text_get(c);
     entry->n_lines = cursor_below(c, CODE_LINES_MAX + 1);
     entry->line_bytes = c->at;
     for (uint32_t i = 0; i < entry->n_lines; i++) {
@@ -106,7 +90,7 @@ static void get_code(struct cursor *c, struct code_entry *entry)
         return;
     entry->n_bytes = cursor_below(c, UINT32_MAX);
     if (entry->kind == CODE_OTHER) {
-        entry->name = get_text(c);
+        entry->name = place_text_get(c);
         return;
     }
     entry->method = cursor_below(c, PLACE_NUMBERS_MAX);

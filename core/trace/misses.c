@@ -2,13 +2,6 @@
 
 /* ---- writing ---- */
 
-static void put_text(struct sink *s, struct place_text text)
-{
-    size_t n = text.n < PLACE_TEXT_BYTES ? text.n : PLACE_TEXT_BYTES;
-    sink_varint(s, n);
-    sink_bytes(s, text.at, n);
-}
-
 static void put_named(struct sink *s, const struct miss_entry *entry)
 {
     sink_varint(s, entry->number);
@@ -19,12 +12,12 @@ static void put_named(struct sink *s, const struct miss_entry *entry)
         sink_varint(s, entry->space);
         sink_varint(s, entry->offset);
     } else {
-        put_text(s, entry->class_name);
+        place_text_put(s, entry->class_name);
     }
-    put_text(s, entry->name);
+    place_text_put(s, entry->name);
     if (entry->kind == MISS_METHOD) {
-        put_text(s, entry->descriptor);
-        put_text(s, entry->source);
+        place_text_put(s, entry->descriptor);
+        place_text_put(s, entry->source);
     }
 }
 
@@ -67,15 +60,6 @@ void misses_put(struct sink *s, const struct miss_entry *entry)
 
 /* ---- reading ---- */
 
-static struct place_text get_text(struct cursor *c)
-{
-    struct place_text text;
-    text.at = cursor_text(c, PLACE_TEXT_BYTES, &text.n);
-    if (memchr(text.at, '\0', text.n) != NULL)
-        c->bad = true;
-    return text;
-}
-
 static void get_named(struct cursor *c, struct miss_entry *entry)
 {
     entry->number = cursor_below(c, MISSES_NUMBERS_MAX);
@@ -86,12 +70,12 @@ static void get_named(struct cursor *c, struct miss_entry *entry)
         entry->space = (enum miss_space)cursor_below(c, MISS_SPACES);
         entry->offset = cursor_below(c, UINT32_MAX);
     } else {
-        entry->class_name = get_text(c);
+        entry->class_name = place_text_get(c);
     }
-    entry->name = get_text(c);
+    entry->name = place_text_get(c);
     if (entry->kind == MISS_METHOD) {
-        entry->descriptor = get_text(c);
-        entry->source = get_text(c);
+        entry->descriptor = place_text_get(c);
+        entry->source = place_text_get(c);
     }
 }
 

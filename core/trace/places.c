@@ -2,18 +2,11 @@
 
 /* ---- writing ---- */
 
-static void put_text(struct sink *s, struct place_text text)
-{
-    size_t n = text.n < PLACE_TEXT_BYTES ? text.n : PLACE_TEXT_BYTES;
-    sink_varint(s, n);
-    sink_bytes(s, text.at, n);
-}
-
 static void put_code(struct sink *s, const struct place_entry *entry)
 {
     sink_varint(s, entry->code);
     sink_varint(s, entry->tier);
-    put_text(s, entry->name);
+    place_text_put(s, entry->name);
     sink_varint(s, entry->n_frames);
     for (uint32_t i = 0; i < entry->n_frames; i++) {
         sink_varint(s, entry->frames[i].method);
@@ -27,20 +20,20 @@ void places_put(struct sink *s, const struct place_entry *entry)
     sink_varint(s, entry->number);
     switch (entry->kind) {
     case PLACE_FILE:
-        put_text(s, entry->path);
-        put_text(s, entry->build_id);
-        put_text(s, entry->symbols);
+        place_text_put(s, entry->path);
+        place_text_put(s, entry->build_id);
+        place_text_put(s, entry->symbols);
         break;
     case PLACE_SYMBOL:
         sink_varint(s, entry->offset);
         sink_varint(s, entry->n_bytes);
-        put_text(s, entry->name);
+        place_text_put(s, entry->name);
         break;
     case PLACE_METHOD:
-        put_text(s, entry->class_name);
-        put_text(s, entry->name);
-        put_text(s, entry->descriptor);
-        put_text(s, entry->source);
+        place_text_put(s, entry->class_name);
+        place_text_put(s, entry->name);
+        place_text_put(s, entry->descriptor);
+        place_text_put(s, entry->source);
         break;
     case PLACE_IN_FILE:
         sink_varint(s, entry->file);
@@ -54,20 +47,11 @@ void places_put(struct sink *s, const struct place_entry *entry)
 
 /* ---- reading ---- */
 
-static struct place_text get_text(struct cursor *c)
-{
-    struct place_text text;
-    text.at = cursor_text(c, PLACE_TEXT_BYTES, &text.n);
-    if (memchr(text.at, '\0', text.n) != NULL)
-        c->bad = true;
-    return text;
-}
-
 static void get_code(struct cursor *c, struct place_entry *entry)
 {
     entry->code = (enum place_code)cursor_below(c, PLACE_CODES);
     entry->tier = cursor_below(c, 16);
-    entry->name = get_text(c);
+    entry->name = place_text_get(c);
     entry->n_frames = cursor_below(c, PLACE_FRAMES_MAX + 1);
     for (uint32_t i = 0; i < entry->n_frames; i++) {
         entry->frames[i].method = cursor_below(c, PLACE_NUMBERS_MAX);
@@ -83,20 +67,20 @@ int places_get(struct cursor *c, struct place_entry *entry)
     entry->n_frames = 0;
     switch (entry->kind) {
     case PLACE_FILE:
-        entry->path = get_text(c);
-        entry->build_id = get_text(c);
-        entry->symbols = get_text(c);
+        entry->path = place_text_get(c);
+        entry->build_id = place_text_get(c);
+        entry->symbols = place_text_get(c);
         break;
     case PLACE_SYMBOL:
         entry->offset = cursor_varint(c);
         entry->n_bytes = cursor_varint(c);
-        entry->name = get_text(c);
+        entry->name = place_text_get(c);
         break;
     case PLACE_METHOD:
-        entry->class_name = get_text(c);
-        entry->name = get_text(c);
-        entry->descriptor = get_text(c);
-        entry->source = get_text(c);
+        entry->class_name = place_text_get(c);
+        entry->name = place_text_get(c);
+        entry->descriptor = place_text_get(c);
+        entry->source = place_text_get(c);
         break;
     case PLACE_IN_FILE:
         entry->file = cursor_below(c, PLACE_NUMBERS_MAX);

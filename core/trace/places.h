@@ -71,4 +71,22 @@ static inline struct place_text place_text(const char *text)
     return (struct place_text){ text, strlen(text) };
 }
 
+/* A text in an entry: its length and bytes, of a longer one the first PLACE_TEXT_BYTES. */
+static inline void place_text_put(struct sink *s, struct place_text text)
+{
+    size_t n = text.n < PLACE_TEXT_BYTES ? text.n : PLACE_TEXT_BYTES;
+    sink_varint(s, n);
+    sink_bytes(s, text.at, n);
+}
+
+/* The same, read; c->bad when it is damaged. */
+static inline struct place_text place_text_get(struct cursor *c)
+{
+    struct place_text text;
+    text.at = cursor_text(c, PLACE_TEXT_BYTES, &text.n);
+    if (memchr(text.at, '\0', text.n) != NULL)
+        c->bad = true;
+    return text;
+}
+
 #endif
