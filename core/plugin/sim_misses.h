@@ -12,16 +12,9 @@
 #ifndef CORE_PLUGIN_SIM_MISSES_H
 #define CORE_PLUGIN_SIM_MISSES_H
 
-#include "core/sim/sim_slots.h"
+#include "core/plugin/sim_lookup.h"
 
 #define SIM_MISSES_KEPT 32768u
-
-struct sim_miss {
-    uint64_t where, address; /* where: of the instruction, or of the bytecode that is interpreted */
-    uint8_t counts[3];       /* accesses that missed: enum miss_count */
-    uint8_t weight;          /* log2 */
-    bool is_interpreted, is_moving;
-};
 
 /* A thread's. */
 struct sim_misses {
