@@ -72,6 +72,23 @@ struct hearing {
     struct misses *misses;
 };
 
+static void add_counts(struct misses *m, struct misses_tally *tally, const struct miss_entry *entry)
+{
+    if (entry->kind == MISS_ACCESSES) {
+        tally->n_accesses += entry->n_accesses;
+        tally->n_drawn += entry->n_kept;
+        m->told_accesses += entry->n_accesses;
+        m->n_drawn += entry->n_kept;
+        return;
+    }
+    for (int i = 0; i < MISS_N_COUNTS; i++) {
+        tally->counts[i] += entry->counts[i];
+        m->told[i] += entry->counts[i];
+    }
+    tally->n_kept += entry->n_kept;
+    m->n_kept += entry->n_kept;
+}
+
 static void hear_counts(const struct hearing *hearing, const struct miss_entry *entry)
 {
     struct misses *m = hearing->misses;
@@ -94,12 +111,7 @@ static void hear_counts(const struct hearing *hearing, const struct miss_entry *
         return;
     }
     kept->key = tally.key;
-    for (int i = 0; i < MISS_N_COUNTS; i++) {
-        kept->counts[i] += entry->counts[i];
-        m->told[i] += entry->counts[i];
-    }
-    kept->n_kept += entry->n_kept;
-    m->n_kept += entry->n_kept;
+    add_counts(m, kept, entry);
 }
 
 static void hear(void *context, const struct miss_entry *entry)
@@ -114,6 +126,7 @@ static void hear(void *context, const struct miss_entry *entry)
         hear_cell(m, entry);
         break;
     case MISS_COUNTS:
+    case MISS_ACCESSES:
         hear_counts(hearing, entry);
         break;
     case MISS_TOTALS:
@@ -123,6 +136,7 @@ static void hear(void *context, const struct miss_entry *entry)
         m->n_looks += entry->n_looks;
         m->look_ns += entry->look_ns;
         break;
+    case MISS_CONTENTS:
     case MISS_METHOD:
         break;
     }

@@ -41,6 +41,7 @@ struct misses_tally {
         bool is_ours;               /* of mmprof's agent's thread */
     } key;
     uint64_t counts[MISS_N_COUNTS], n_kept;
+    uint64_t n_accesses, n_drawn; /* loads and stores, estimated; of how many that were drawn */
 };
 
 struct misses {
@@ -53,6 +54,7 @@ struct misses {
     struct map by_key;
     uint64_t all[MISS_N_COUNTS], told[MISS_N_COUNTS]; /* exactly; those that are told by place */
     uint64_t n_accesses, n_kept, n_looks, look_ns;
+    uint64_t told_accesses, n_drawn; /* estimated by place; of how many */
     uint64_t step_ticks; /* 0: not by time */
     bool is_broken;      /* no memory */
 };

@@ -117,7 +117,9 @@ bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uin
     if (key.cell == OWNERS_NONE)
         return is_last; /* or there are more than four million: not told */
     struct sim_sum *sum = sim_sums_of(&lookup->sums, &key);
-    sum->n_kept++;
+    sum->n_kept += !miss->is_access;
+    sum->n_drawn += miss->is_access;
+    sum->n_accesses += miss->is_access ? (uint64_t)SIM_ACCESSES_DRAWN << miss->weight : 0;
     for (int i = 0; i < MISS_N_COUNTS; i++)
         sum->counts[i] += (uint64_t)miss->counts[i] << miss->weight;
     return true;

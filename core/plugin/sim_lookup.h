@@ -9,11 +9,14 @@
 
 #include "core/plugin/sim_sums.h"
 
+#define SIM_ACCESSES_DRAWN 4096u /* one of so many, on average */
+
+/* Or an access that was drawn, whether it missed or not: its counts are 0. */
 struct sim_miss {
     uint64_t where, address; /* where: of the instruction, or of the bytecode that is interpreted */
     uint8_t counts[3];       /* accesses that missed: enum miss_count */
     uint8_t weight;          /* log2 */
-    bool is_interpreted, is_moving;
+    bool is_access, is_interpreted, is_moving;
 };
 
 struct sim_lookup {

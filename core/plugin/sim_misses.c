@@ -160,28 +160,45 @@ static __attribute__((noinline)) void make_room(struct sim_misses *mine)
     }
 }
 
+static void keep(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, struct sim_miss *miss)
+{
+    miss->is_interpreted =
+        bytecode != 0 && instruction >= all.lookup.interpreter && instruction < all.lookup.interpreter_end;
+    miss->where = miss->is_interpreted ? bytecode : instruction;
+    miss->is_moving = atomic_load_explicit(&all.is_moving, memory_order_relaxed);
+    hold(mine);
+    mine->kept[mine->n++] = *miss;
+    uint32_t n = mine->n;
+    release(mine);
+    if (n % CHECK_MISSES == 0)
+        make_room(mine);
+}
+
 void sim_misses_take(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, uint64_t address,
                      const struct sim_missed *missed)
 {
     if (mine->kept == NULL ||
         (mine->thinned > 0 && (next_random(mine) >> 20 & ((UINT64_C(1) << mine->thinned) - 1)) != 0))
         return;
-    bool is_interpreted =
-        bytecode != 0 && instruction >= all.lookup.interpreter && instruction < all.lookup.interpreter_end;
-    hold(mine);
-    struct sim_miss *miss = &mine->kept[mine->n++];
-    miss->where = is_interpreted ? bytecode : instruction;
-    miss->address = address;
-    miss->counts[MISS_L1D] = (uint8_t)missed->l1d;
-    miss->counts[MISS_L2] = (uint8_t)missed->l2;
-    miss->counts[MISS_DTLB] = (uint8_t)missed->dtlb;
-    miss->weight = (uint8_t)mine->thinned;
-    miss->is_interpreted = is_interpreted;
-    miss->is_moving = atomic_load_explicit(&all.is_moving, memory_order_relaxed);
-    uint32_t n = mine->n;
-    release(mine);
-    if (n % CHECK_MISSES == 0)
-        make_room(mine);
+    struct sim_miss miss = { .address = address,
+                             .counts = { [MISS_L1D] = (uint8_t)missed->l1d,
+                                         [MISS_L2] = (uint8_t)missed->l2,
+                                         [MISS_DTLB] = (uint8_t)missed->dtlb },
+                             .weight = (uint8_t)mine->thinned };
+    keep(mine, instruction, bytecode, &miss);
+}
+
+uint64_t sim_misses_first_draw(struct sim_misses *mine)
+{
+    return mine->kept == NULL ? UINT64_MAX : 1 + (next_random(mine) >> 16) % (2 * SIM_ACCESSES_DRAWN - 1);
+}
+
+uint64_t sim_misses_draw(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, uint64_t address)
+{
+    struct sim_miss access = { .address = address, .is_access = true };
+    if (mine->kept != NULL)
+        keep(mine, instruction, bytecode, &access);
+    return sim_misses_first_draw(mine);
 }
 
 /* ---- threads ---- */

@@ -57,6 +57,15 @@ static inline struct sim_missed sim_missed(const uint64_t *counts)
 void sim_misses_take(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, uint64_t address,
                      const struct sim_missed *missed);
 
+/*
+ * An access is drawn: one of SIM_ACCESSES_DRAWN, whether it missed or not.  Returns how many accesses later the next
+ * one is: at random, so that no loop is in step with it; UINT64_MAX: nothing is kept.
+ */
+uint64_t sim_misses_draw(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, uint64_t address);
+
+/* How many accesses from a thread's begin until the first. */
+uint64_t sim_misses_first_draw(struct sim_misses *mine);
+
 /* What the agent and the program tell: see sim_slots.h */
 void sim_misses_tables(const uint64_t *symbols);
 void sim_misses_move(void);

@@ -38,23 +38,36 @@ static void tell_totals(struct sim_sums *sums, uint64_t ticks)
     owners_log(sums->owners, &entry);
 }
 
+static bool is_empty(const struct sim_sum *sum)
+{
+    return sum->n_kept == 0 && sum->n_drawn == 0;
+}
+
+static void write_sum(struct sim_sums *sums, const struct sim_sum *sum, uint64_t ticks)
+{
+    struct miss_entry entry = { .kind = MISS_COUNTS,
+                                .ticks = ticks,
+                                .thread = sum->key.thread,
+                                .place = sum->key.place,
+                                .line = sum->key.line,
+                                .cell = sum->key.cell,
+                                .n_kept = sum->n_kept };
+    memcpy(entry.counts, sum->counts, sizeof entry.counts);
+    if (sum->n_kept > 0)
+        owners_log(sums->owners, &entry);
+    entry.kind = MISS_ACCESSES;
+    entry.n_accesses = sum->n_accesses;
+    entry.n_kept = sum->n_drawn;
+    if (sum->n_drawn > 0)
+        owners_log(sums->owners, &entry);
+}
+
 void sim_sums_write(struct sim_sums *sums)
 {
     uint64_t ticks = ticks_now();
-    for (uint32_t i = 0; sums->n > 0 && i < SUMS; i++) {
-        const struct sim_sum *sum = &sums->sums[i];
-        if (sum->n_kept == 0)
-            continue;
-        struct miss_entry entry = { .kind = MISS_COUNTS,
-                                    .ticks = ticks,
-                                    .thread = sum->key.thread,
-                                    .place = sum->key.place,
-                                    .line = sum->key.line,
-                                    .cell = sum->key.cell,
-                                    .n_kept = sum->n_kept };
-        memcpy(entry.counts, sum->counts, sizeof entry.counts);
-        owners_log(sums->owners, &entry);
-    }
+    for (uint32_t i = 0; sums->n > 0 && i < SUMS; i++)
+        if (!is_empty(&sums->sums[i]))
+            write_sum(sums, &sums->sums[i], ticks);
     if (sums->n > 0)
         memset(sums->sums, 0, SUMS * sizeof *sums->sums);
     sums->n = 0;
@@ -82,7 +95,7 @@ struct sim_sum *sim_sums_of(struct sim_sums *sums, const struct sim_sum_key *key
                     UINT64_C(0x9e3779b97f4a7c15);
     for (hash ^= hash >> 31;; hash++) {
         struct sim_sum *sum = &sums->sums[hash & (SUMS - 1)];
-        if (sum->n_kept == 0) {
+        if (is_empty(sum)) {
             sums->n++;
             *sum = (struct sim_sum){ .key = *key };
             return sum;

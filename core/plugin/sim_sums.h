@@ -15,8 +15,8 @@ struct sim_sum_key {
 
 struct sim_sum {
     struct sim_sum_key key;
-    uint32_t n_kept; /* 0: an empty place */
-    uint64_t counts[MISS_N_COUNTS];
+    uint32_t n_kept, n_drawn; /* both 0: an empty place; accesses that missed, and any */
+    uint64_t counts[MISS_N_COUNTS], n_accesses;
 };
 
 struct sim_sums {

@@ -60,6 +60,7 @@ static int write_entry(struct misses_log *log, struct trace_writer *writer, stru
         return hits_interpreted_method(log->hits, entry->number, entry->class_name, entry->name, entry->descriptor,
                                        entry->source, writer, err);
     case MISS_COUNTS:
+    case MISS_ACCESSES:
         return write_counts(log, writer, entry, err);
     default:
         return trace_write_miss(writer, entry, err);

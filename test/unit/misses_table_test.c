@@ -66,6 +66,18 @@ static void miss(struct maker *m, uint32_t thread, uint32_t place, uint32_t cell
     maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
 }
 
+static void drawn(struct maker *m, uint32_t thread, uint32_t place, uint32_t cell, uint64_t n)
+{
+    const struct miss_entry entry = { .kind = MISS_ACCESSES,
+                                      .ticks = 500,
+                                      .thread = thread,
+                                      .place = place,
+                                      .cell = cell,
+                                      .n_accesses = n,
+                                      .n_kept = n / 10 };
+    maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
+}
+
 static void make(struct made *made, bool with_misses)
 {
     struct maker *m = &made->maker;
@@ -87,6 +99,10 @@ static void make(struct made *made, bool with_misses)
         miss(m, 0, 1, 4, 5, 5);
         miss(m, 1, 0, 0, 12, 6); /* by the agent's thread */
         miss(m, 0, 3, 3, 8, 4);  /* by a probe */
+        drawn(m, 0, 0, 0, 400);
+        drawn(m, 0, 1, 2, 100); /* too few to tell a rate */
+        drawn(m, 0, 2, 3, 300);
+        drawn(m, 1, 0, 0, 200);
         maker_must(m, trace_write_miss(m->writer, &totals, &m->err));
     }
     maker_close(m, 1000);
@@ -117,7 +133,7 @@ static const char *rows_by(struct made *made, const char *way, uint64_t top, str
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct table_cell *cells = table->rows[i].cells;
         text = arena_printf(&arena, "%s%s|%s|%.0f|%.0f\n", text, cells[0].words,
-                            cells[1].value == TABLE_WORDS ? cells[1].words : "-", cells[2].number, cells[4].number);
+                            cells[1].value == TABLE_WORDS ? cells[1].words : "-", cells[4].number, cells[7].number);
     }
     return text;
 }
@@ -155,9 +171,20 @@ static void test_ways(void)
     CHECK_TEXT("what is known", table.notes[0],
                "of L1D's misses, without mmprof's own, it is known: whose memory, of 100 %; which object in the Java "
                "heap, of 92.3 % of those there; which code, of 81.2 %; which line, of 100 % of those of Java methods");
-    CHECK_TEXT("and why not", table.notes[1],
+    CHECK_TEXT("and why not", table.notes[2],
                "which object is not known of 7.69 % of those in the heap: objects were "
                "moving");
+    const struct table_cell *nodes = table.rows[0].cells;
+    CHECK_TEXT(
+        "accesses", table.notes[1],
+        "accesses are estimates, from 80 that were drawn at random: without mmprof's own, 62.5 % are to the Java "
+        "heap, where 13 % miss L1D; of all 10 % do");
+    rows_by(&made, "class", 0, &table);
+    nodes = table.rows[0].cells;
+    CHECK("a class' accesses, and their share", nodes[2].number == 400 && nodes[3].number == 0.4);
+    CHECK("how many of them missed L1D and L2", nodes[6].number == 0.1 && nodes[9].number == 0.075);
+    CHECK("of few that were drawn it is not told",
+          table.rows[1].cells[2].number == 100 && table.rows[1].cells[6].value == TABLE_UNMEASURED);
     done(&made);
 }
 
