@@ -65,7 +65,8 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
                 entry->ticks, entry->thread, entry->place, entry->cell, entry->n_accesses, entry->n_kept);
         break;
     case MISS_CONTENTS:
-        fprintf(out, "misses  %" PRIu64 " ticks, contents of cell %" PRIu32, entry->ticks, entry->cell);
+        fprintf(out, "misses  %" PRIu64 " ticks, thread %" PRIu32 ", contents of cell %" PRIu32, entry->ticks,
+                entry->thread, entry->cell);
         put_counts(out, entry);
         break;
     case MISS_METHOD:

@@ -31,18 +31,21 @@ static uint32_t heap_cell(struct sim_lookup *lookup, enum heap_space space, cons
     return owners_cell(&lookup->owners, owners_named(&lookup->owners, MISS_HEAP, why), space_of(space));
 }
 
-/* NONE: it is not in the heap, or (*waits) it may be found later. */
-static uint32_t find_in_heap(struct sim_lookup *lookup, const struct sim_miss *miss, bool *waits)
+/* In a collection: only in which space. */
+static uint32_t find_moving(struct sim_lookup *lookup, uint64_t address)
+{
+    if (!is_in_heap(lookup, address))
+        return OWNERS_NONE;
+    return heap_cell(lookup, heap_walk_space(&lookup->heap, address), "in a collection: objects were moving");
+}
+
+/* of_fields: of its field, else of its class.  NONE: it is not in the heap, or (*waits) it may be found later. */
+static uint32_t find_in_heap(struct sim_lookup *lookup, uint64_t address, bool of_fields, bool *waits)
 {
     struct heap_object object;
     if (!lookup->has_heap)
         return OWNERS_NONE;
-    if (miss->is_moving || lookup->is_moving) {
-        if (!is_in_heap(lookup, miss->address))
-            return OWNERS_NONE;
-        return heap_cell(lookup, heap_walk_space(&lookup->heap, miss->address), "in a collection: objects were moving");
-    }
-    switch (heap_walk_find(&lookup->heap, miss->address, &object)) {
+    switch (heap_walk_find(&lookup->heap, address, &object)) {
     case HEAP_OBJECT:
         break;
     case HEAP_NOT_HEAP:
@@ -55,9 +58,10 @@ static uint32_t find_in_heap(struct sim_lookup *lookup, const struct sim_miss *m
         return heap_cell(lookup, object.space, "what was there could not be read as objects");
     }
     *waits = false;
-    uint32_t owner = owners_of(&lookup->owners, &lookup->classes, &object, miss->address);
-    uint32_t cell =
-        owners_field(&lookup->owners, owner, space_of(object.space), &lookup->classes, &object, miss->address);
+    enum miss_space space = space_of(object.space);
+    uint32_t owner = owners_of(&lookup->owners, &lookup->classes, &object, address);
+    uint32_t cell = of_fields ? owners_field(&lookup->owners, owner, space, &lookup->classes, &object, address)
+                              : owners_cell(&lookup->owners, owner, space);
     return cell != OWNERS_NONE ? cell : heap_cell(lookup, object.space, "its class has no name");
 }
 
@@ -99,8 +103,12 @@ static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss
     }
     uint32_t number = code == NULL ? OWNERS_NONE : owners_method(&lookup->owners, code);
     *place = number == OWNERS_NONE ? lookup->interpreter : number;
-    *line = number == OWNERS_NONE ? 0 : vm_code_line(&lookup->tables, code, miss->where) + 1;
-    return number != OWNERS_NONE;
+    *line = 0;
+    if (number == OWNERS_NONE)
+        return false;
+    *line = vm_code_line(&lookup->tables, code, miss->where);
+    *line = 1 + (*line != 0 ? *line : PLACE_BYTECODE + (uint32_t)(miss->where - code->start));
+    return true;
 }
 
 /* ---- both ---- */
@@ -111,7 +119,8 @@ bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uin
     bool waits = !is_last;
     if (miss->is_interpreted && !find_bytecode(lookup, miss, &key.place, &key.line) && !is_last)
         return false;
-    key.cell = find_in_heap(lookup, miss, &waits);
+    key.cell = miss->is_moving || lookup->is_moving ? find_moving(lookup, miss->address)
+                                                    : find_in_heap(lookup, miss->address, true, &waits);
     if (key.cell == OWNERS_NONE)
         key.cell = waits && is_in_heap(lookup, miss->address) ? OWNERS_NONE : find_elsewhere(lookup, miss->address);
     if (key.cell == OWNERS_NONE)
@@ -123,6 +132,13 @@ bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uin
     for (int i = 0; i < MISS_N_COUNTS; i++)
         sum->counts[i] += (uint64_t)miss->counts[i] << miss->weight;
     return true;
+}
+
+uint32_t sim_lookup_memory(struct sim_lookup *lookup, uint64_t address)
+{
+    bool waits = false;
+    uint32_t cell = find_in_heap(lookup, address, false, &waits);
+    return cell != OWNERS_NONE ? cell : find_elsewhere(lookup, address);
 }
 
 void sim_lookup_begin(struct sim_lookup *lookup)

@@ -46,6 +46,9 @@ void sim_lookup_begin(struct sim_lookup *lookup);
 /* Returns false when it may be found later, which must not be with is_last: it is not added up then. */
 bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uint32_t thread, bool is_last);
 
+/* The cell of the class or other owner whose memory an address is, or OWNERS_NONE; not in a collection. */
+uint32_t sim_lookup_memory(struct sim_lookup *lookup, uint64_t address);
+
 /* Objects have moved, and classes may have gone. */
 void sim_lookup_moved(struct sim_lookup *lookup);
 

@@ -1,5 +1,6 @@
 #include "core/plugin/sim_misses.h"
 
+#include "core/base/ticks.h"
 #include "core/plugin/sim_clock.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ static struct {
     pthread_mutex_t lock; /* for all below but the atomics */
     struct sim_misses *threads;
     struct sim_lookup lookup;
+    struct sim_contents contents;
     _Atomic bool is_moving;
     struct sim_miss *taken;  /* mapped: a thread's */
     struct waiting *waiting; /* mapped */
@@ -34,7 +36,8 @@ int sim_misses_open(struct sim_slots *slots, int fd)
 {
     all.taken = vm_map(SIM_MISSES_KEPT * sizeof *all.taken);
     all.waiting = vm_map(WAITING_MAX * sizeof *all.waiting);
-    if (all.taken == NULL || all.waiting == NULL || sim_lookup_open(&all.lookup, slots, fd) < 0)
+    if (all.taken == NULL || all.waiting == NULL || sim_lookup_open(&all.lookup, slots, fd) < 0 ||
+        sim_contents_open(&all.contents, &all.lookup, &slots->model) < 0)
         return -1;
     all.is_wanted = true;
     return 0;
@@ -104,6 +107,17 @@ static void look_up_waiting(bool is_last)
     }
 }
 
+/* What is in the caches now; after sim_lookup_begin. */
+static void look_at_contents(void)
+{
+    uint64_t start = sim_clock_own_ns(), ticks = ticks_now();
+    if (all.lookup.is_moving || !all.lookup.has_heap)
+        return;
+    for (struct sim_misses *thread = all.threads; thread != NULL; thread = thread->next)
+        sim_contents_look(&all.contents, &thread->caches, ticks);
+    sim_contents_looked(&all.contents, sim_clock_own_ns() - start);
+}
+
 /* All threads' misses; the lock is held.  is_last: what cannot be found now will not be found later. */
 static void look_up_all(bool is_last)
 {
@@ -114,6 +128,8 @@ static void look_up_all(bool is_last)
         look_up_thread(thread);
     if (is_last)
         look_up_waiting(true);
+    if (sim_contents_are_due(&all.contents))
+        look_at_contents();
     uint64_t took = sim_clock_own_ns() - start;
     all.lookup.sums.n_looks++;
     all.lookup.sums.look_ns += took;
@@ -203,13 +219,13 @@ uint64_t sim_misses_draw(struct sim_misses *mine, uint64_t instruction, uint64_t
 
 /* ---- threads ---- */
 
-void sim_misses_begin(struct sim_misses *mine, const struct sim_slot *slot)
+void sim_misses_begin(struct sim_misses *mine, const struct sim_slot *slot, const struct sim_machine *machine)
 {
     if (!all.is_wanted)
         return;
     mine->kept = vm_map(SIM_MISSES_KEPT * sizeof *mine->kept);
-    mine->slot = slot;
     mine->tid = slot->tid;
+    mine->caches = (struct sim_contents_of){ .machine = machine, .tid = (uint32_t)slot->tid };
     mine->random = (uint64_t)slot->tid * UINT64_C(0x9e3779b97f4a7c15) | 1; /* the same in each run of a program */
     pthread_mutex_lock(&all.lock);
     mine->next = all.threads;
@@ -283,6 +299,7 @@ void sim_misses_finish(void)
         return;
     pthread_mutex_lock(&all.lock);
     look_up_all(true);
+    look_at_contents();
     sim_sums_write(&all.lookup.sums);
     pthread_mutex_unlock(&all.lock);
 }

@@ -12,7 +12,7 @@
 #ifndef CORE_PLUGIN_SIM_MISSES_H
 #define CORE_PLUGIN_SIM_MISSES_H
 
-#include "core/plugin/sim_lookup.h"
+#include "core/plugin/sim_contents.h"
 
 #define SIM_MISSES_KEPT 32768u
 
@@ -20,7 +20,7 @@
 struct sim_misses {
     struct sim_misses *before, *next;
     struct sim_miss *kept; /* mapped */
-    const struct sim_slot *slot;
+    struct sim_contents_of caches;
     _Atomic bool is_locked;
     uint32_t n, thinned; /* how often it threw every second one away, since it was last looked up */
     uint64_t random;
@@ -36,7 +36,7 @@ void sim_misses_forget(void);
 bool sim_misses_are_wanted(void);
 
 /* A thread comes (mine is zeroed), and goes. */
-void sim_misses_begin(struct sim_misses *mine, const struct sim_slot *slot);
+void sim_misses_begin(struct sim_misses *mine, const struct sim_slot *slot, const struct sim_machine *machine);
 void sim_misses_end(struct sim_misses *mine);
 
 /* A slot will be another thread's. */

@@ -117,7 +117,7 @@ static struct core *make_core(unsigned vcpu)
     if (plugin.slots->window.counted > 0)
         sim_window_begin(&core->place, &plugin.slots->window, atomic_load(&plugin.slots->n_used));
     core->n_bytes = n;
-    sim_misses_begin(&core->misses, core->slot);
+    sim_misses_begin(&core->misses, core->slot, &core->machine);
     core->next_draw = sim_misses_first_draw(&core->misses);
     plugin.cores[vcpu] = core;
     pthread_mutex_unlock(&plugin.making);

@@ -35,8 +35,9 @@ static bool has_accesses(enum miss_kind kind)
 static void put_counts(struct sink *s, const struct miss_entry *entry)
 {
     sink_varint(s, entry->ticks);
-    if (has_place(entry->kind)) {
+    if (entry->kind != MISS_TOTALS)
         sink_varint(s, entry->thread);
+    if (has_place(entry->kind)) {
         sink_varint(s, entry->place);
         sink_varint(s, entry->line);
     }
@@ -96,8 +97,9 @@ static void get_named(struct cursor *c, struct miss_entry *entry)
 static void get_counts(struct cursor *c, struct miss_entry *entry)
 {
     entry->ticks = cursor_varint(c);
-    if (has_place(entry->kind)) {
+    if (entry->kind != MISS_TOTALS)
         entry->thread = cursor_below(c, UINT32_MAX);
+    if (has_place(entry->kind)) {
         entry->place = cursor_varint(c);
         entry->line = cursor_below(c, UINT32_MAX);
     }

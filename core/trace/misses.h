@@ -15,8 +15,8 @@
  *        of them missed L1D, L2, the data TLB; how often addresses were looked up, and ns that it took
  *     5, accesses: ticks, thread, place, line, cell, then since the entry before of all these: loads and stores, an
  *        estimate; how many were drawn for it
- *     6, contents: ticks, cell, then how many lines of L1D, lines of L2, pages of the data TLB are of that memory, of
- *        all threads
+ *     6, contents: ticks, thread, cell, then how many lines of its L1D, lines of its L2, pages of its data TLB are of
+ *        that memory
  *
  * 5 and 6 are in ACCESSES, the others in MISSES.
  *
@@ -63,14 +63,14 @@ struct miss_entry {
     enum miss_space space;                            /* CELL */
     uint32_t offset;                                  /* CELL */
     uint64_t ticks;                                   /* COUNTS, TOTALS, ACCESSES, CONTENTS */
-    uint32_t thread;                                  /* COUNTS, ACCESSES, as place and line */
-    uint64_t place;
-    uint32_t line;                  /* in the log: plus 1 */
-    uint32_t cell;                  /* COUNTS, ACCESSES, CONTENTS */
-    uint64_t counts[MISS_N_COUNTS]; /* COUNTS, TOTALS, CONTENTS */
-    uint64_t n_kept;                /* COUNTS, ACCESSES */
-    uint64_t n_accesses;            /* TOTALS, ACCESSES */
-    uint64_t n_looks, look_ns;      /* TOTALS */
+    uint32_t thread;                                  /* COUNTS, ACCESSES, CONTENTS */
+    uint64_t place;                                   /* COUNTS, ACCESSES */
+    uint32_t line;                                    /* the same; in the log: plus 1 */
+    uint32_t cell;                                    /* COUNTS, ACCESSES, CONTENTS */
+    uint64_t counts[MISS_N_COUNTS];                   /* COUNTS, TOTALS, CONTENTS */
+    uint64_t n_kept;                                  /* COUNTS, ACCESSES */
+    uint64_t n_accesses;                              /* TOTALS, ACCESSES */
+    uint64_t n_looks, look_ns;                        /* TOTALS */
 };
 
 /* Append an entry.  s->full when it does not fit PLACE_ENTRY_BYTES. */

@@ -73,9 +73,21 @@ record g1 "$jdk/bin/java" -XX:+UseG1GC
 check g1
 between "an array of 8 MB is humongous" "$(count g1 field 'long[]' humongous)" 240000 460000
 
+# An array of eight times L2's size is walked again and again: L2's 16,384 lines are mostly the array's then.
+"$mmprof" record -q --simulate --include 'target/*' -o "$SCRATCH/full.dat" -- \
+    "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx128m -cp "$classes" target.Misses 12 64 > "$SCRATCH/said" 2>&1
+"$mmprof" report --misses=contents --csv "$SCRATCH/full.dat" 2> "$SCRATCH/errors" | tr -d '\r"' |
+    awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR > 1 { lines = $at["l2_lines"] * ($at["l2_eden"] + $at["l2_old"]); if (lines > most) most = lines }
+        END { printf "%d\n", most }' > "$SCRATCH/lines"
+between "L2 is full of the array that was walked" "$(cat "$SCRATCH/lines")" 12000 33000
+"$mmprof" report --misses=contents "$SCRATCH/full.dat" > "$SCRATCH/table" 2>&1
+matches "it is a table of steps" "$(grep From "$SCRATCH/table")" '^ *From +Looks +L2 lines +Eden '
+
 # ---- what is said ----
 
 "$mmprof" report --misses=field "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+matches "elements of arrays have ranges of indices" "$(cat "$SCRATCH/table")" '^long\[\] \[524288\.\.1048575\] '
 matches "fields have names" "$(cat "$SCRATCH/table")" '^target\.Misses\$Node\.next '
 matches "it is said that this is simulated" "$(cat "$SCRATCH/table")" '^misses   simulated \(zen4\): of [0-9]+ loads'
 matches "and of how many misses it is known" "$(cat "$SCRATCH/table")" '^note: of L1D.s misses, .* whose memory, of '

@@ -100,9 +100,10 @@ static void test_counts(void)
     CHECK("accesses", read.ticks == 8 && read.thread == 5 && read.place == 1000 && read.line == 12 && read.cell == 9 &&
                           read.n_accesses == 4096 && read.n_kept == 4);
     CHECK("a part of them is refused", is_refused_in_part(n));
-    read =
-        again(&(struct miss_entry){ .kind = MISS_CONTENTS, .ticks = 8, .cell = 9, .counts = { 512, 16384, 64 } }, &n);
-    CHECK("contents", read.ticks == 8 && read.cell == 9 && read.counts[MISS_L1D] == 512 &&
+    read = again(
+        &(struct miss_entry){ .kind = MISS_CONTENTS, .ticks = 8, .thread = 5, .cell = 9, .counts = { 512, 16384, 64 } },
+        &n);
+    CHECK("contents", read.ticks == 8 && read.thread == 5 && read.cell == 9 && read.counts[MISS_L1D] == 512 &&
                           read.counts[MISS_L2] == 16384 && read.counts[MISS_DTLB] == 64);
     CHECK("a part of them is refused", is_refused_in_part(n));
 }
