@@ -23,7 +23,12 @@ AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/base/pattern.c core
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/plugin/*.c core/sim/*.c) core/base/err.c core/trace/misses.c
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/%,$(wildcard core/*/*.c)) core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
+# Likewise, for tools.
+TOOL_SRC  := $(wildcard core/tool/*.c) $(patsubst %,core/plugin/%.c,vm_classes vm_memory vm_metadata vm_tables) \
+             core/sim/sim_decode.c core/trace/code_log.c core/recorder/code_map.c core/base/arena.c core/base/err.c core/base/map.c
+# The tool that writes address traces.
+MEMTRACE_SRC := $(patsubst %,core/memtrace/memtrace_%.c,tool code entry write)
+CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/% core/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c)) core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 UNIT_SRC  := $(wildcard test/unit/*.c)
 
@@ -31,13 +36,15 @@ CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
 LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/pic/%.o)
+TOOL_OBJ  := $(TOOL_SRC:%.c=$(BUILD)/pic/%.o)
+MEMTRACE_OBJ := $(MEMTRACE_SRC:%.c=$(BUILD)/pic/%.o)
 UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
 
 # 'make V=1' shows the commands.
 Q = $(if $(V),,@$(if $(1),echo '  $(1) $@';))
 
 .PHONY: make
-make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so
+make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so
 
 $(BUILD)/mmprof: $(CLI_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
@@ -48,6 +55,12 @@ $(BUILD)/libmmprof-agent.so: $(AGENT_OBJ)
 
 $(BUILD)/libmmprof-sim.so: $(PLUGIN_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
+
+$(BUILD)/libmmprof-tool.so: $(TOOL_OBJ)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
+
+$(BUILD)/libmmprof-memtrace.so: $(MEMTRACE_OBJ)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -o $@ $^ -lz
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -230,21 +243,23 @@ deps:
 
 BIN_DIR   = $(DESTDIR)$(PREFIX)/bin
 AGENT_DIR = $(DESTDIR)$(PREFIX)/lib/mmprof
+INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include
 MAN_DIR   = $(DESTDIR)$(PREFIX)/share/man
 DOC_DIR   = $(DESTDIR)$(PREFIX)/share/doc/mmprof
 
 .PHONY: install uninstall
 install: make
-	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(MAN_DIR)/man7' '$(DOC_DIR)'
+	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(MAN_DIR)/man7' '$(DOC_DIR)' '$(INCLUDE_DIR)'
 	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
-	install -m 755 $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so '$(AGENT_DIR)'
+	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so sim.so tool.so memtrace.so) '$(AGENT_DIR)'
+	install -m 644 core/tool/mmprof_tool.h '$(INCLUDE_DIR)'
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')
 	$(if $(wildcard man/*.7),install -m 644 $(wildcard man/*.7) '$(MAN_DIR)/man7')
 	install -m 644 README.md LICENSE '$(DOC_DIR)'
 
 uninstall:
-	rm -f '$(BIN_DIR)/mmprof' $(foreach page,$(notdir $(wildcard man/*.1)),'$(MAN_DIR)/man1/$(page)') \
+	rm -f '$(BIN_DIR)/mmprof' '$(INCLUDE_DIR)/mmprof_tool.h' $(foreach page,$(notdir $(wildcard man/*.1)),'$(MAN_DIR)/man1/$(page)') \
 	    $(foreach page,$(notdir $(wildcard man/*.5)),'$(MAN_DIR)/man5/$(page)') \
 	    $(foreach page,$(notdir $(wildcard man/*.7)),'$(MAN_DIR)/man7/$(page)')
 	rm -rf '$(AGENT_DIR)' '$(DOC_DIR)'

@@ -21,6 +21,7 @@ int command_dump(int argc, char **argv, struct err *err);
 int command_export(int argc, char **argv, struct err *err);
 int command_list(int argc, char **argv, struct err *err);
 int command_record(int argc, char **argv, struct err *err);
+int command_memtrace(int argc, char **argv, struct err *err);
 int command_profile(int argc, char **argv, struct err *err);
 int command_top(int argc, char **argv, struct err *err);
 

@@ -15,6 +15,8 @@ static const struct command commands[] = {
     { "dump", "[TRACE]", "print a trace as text", command_dump },
     { "doctor", "[-p PID]", "what works here, and what to do about what does not", command_doctor },
     { "list", "[PATTERN]", "list the events that can be counted here", command_list },
+    { "memtrace", "-- COMMAND | [FILE]", "record a Java program's memory accesses and objects, or read them",
+      command_memtrace },
     { "profile", "-p PID | -- COMMAND", "find the phases, record them, and report, in one go", command_profile },
     { "record", "-p PID | -- COMMAND", "record a JVM's method entries and exits into a trace", command_record },
     { "top", "-p PID", "the phases of a running JVM, live in the terminal", command_top },

@@ -195,3 +195,23 @@ int java_names_labels(struct arena *arena, const struct java_name *names, size_t
     free(details);
     return n_raised < 0 ? -1 : 0;
 }
+
+const char *java_names_class(struct arena *arena, const char *name)
+{
+    static const char *const primitives[] = { "Bbyte", "Cchar", "Ddouble", "Ffloat",
+                                              "Iint",  "Jlong", "Sshort",  "Zboolean" };
+    size_t n_dimensions = strspn(name, "[");
+    const char *element = name + n_dimensions;
+    if (n_dimensions > 0 && element[0] != 'L')
+        for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++)
+            if (primitives[i][0] == element[0])
+                element = primitives[i] + 1;
+    size_t n = strcspn(element + (n_dimensions > 0 && element[0] == 'L'), ";+");
+    char *text = arena_text(arena, element + (n_dimensions > 0 && element[0] == 'L'), n);
+    for (char *c = text; c != NULL && *c != '\0'; c++)
+        if (*c == '/')
+            *c = '.';
+    for (size_t i = 0; i < n_dimensions && text != NULL; i++)
+        text = arena_printf(arena, "%s[]", text);
+    return text;
+}

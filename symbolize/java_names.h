@@ -28,6 +28,12 @@ const char *java_names_display(struct arena *arena, const struct java_name *name
 const char *java_names_parameters(struct arena *arena, const char *descriptor);
 
 /*
+ * A class: "[[Ljava/lang/String;" is java.lang.String[][].  An address behind a hidden class' name is left out.  As
+ * above.
+ */
+const char *java_names_class(struct arena *arena, const char *name);
+
+/*
  * Labels for the n rows of one table: short names, and only where two rows would print alike the package, then the
  * parameter types, then the return type, then all of the class name and a number.  labels receives n
  * pointers into the arena.  Returns 0, or -1 when there is no memory.

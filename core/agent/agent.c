@@ -7,8 +7,10 @@
 #include "core/agent/agent.h"
 #include "core/agent/busy.h"
 #include "core/agent/emulated.h"
+#include "core/agent/follow.h"
 #include "core/agent/protocol.h"
 #include "core/agent/virtual.h"
+#include "core/trace/followed.h"
 
 #include <semaphore.h>
 #include <stdio.h>
@@ -418,6 +420,10 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
 {
     (void)reserved;
     const char *path = options == NULL ? "" : options;
+    if (strncmp(path, FOLLOWED_PREFIX, strlen(FOLLOWED_PREFIX)) == 0) {
+        follow_start(vm, atoi(path + strlen(FOLLOWED_PREFIX)));
+        return 0;
+    }
     if (strncmp(path, EMULATED_PREFIX, strlen(EMULATED_PREFIX)) == 0) {
         agent.is_emulated = true;
         path += strlen(EMULATED_PREFIX);

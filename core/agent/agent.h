@@ -9,7 +9,7 @@
  * classes.c the classes that rewritten code refers to; methods.c, kept.c which methods get probes; instrument.c,
  * retransform.c, batch.c, busy.c and hurry.c the way they get them; sample.c stacks; calibrate.c what a probe costs;
  * jit_log.c, code_events.c, vm_structs.c and perf_map.c, perf_file.c what the JIT compiler makes; rewrite*.c the class
- * files.
+ * files; emulated.c and follow.c what it does in an emulator.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H

@@ -40,7 +40,7 @@ int simulation_find_emulator(char *path, size_t n, struct err *err)
     return err_next(err, "install QEMU 6.0 or later with plugins: on Debian 12, 'apt-get install qemu-user'");
 }
 
-static int find_program(const char *command, char *path, size_t n, struct err *err)
+int simulation_find_program(const char *command, char *path, size_t n, struct err *err)
 {
     char magic[4] = "";
     if (!find_on_path(command, path, n)) {
@@ -59,25 +59,41 @@ static int find_program(const char *command, char *path, size_t n, struct err *e
 }
 
 /* QEMU separates arguments by commas, and takes two for one. */
-static int name_plugin(struct simulation *simulation, const char *agent, struct err *err)
+void simulation_append(char *option, size_t n, const char *text)
+{
+    size_t at = strlen(option);
+    for (; *text != '\0' && at + 3 < n; text++) {
+        option[at++] = *text;
+        if (*text == ',')
+            option[at++] = ',';
+    }
+    option[at] = '\0';
+}
+
+int simulation_name_plugin(const char *agent, const char *library, char *option, size_t n, struct err *err)
 {
     char path[PATH_MAX];
     const char *slash = strrchr(agent, '/');
     int length = slash == NULL ? 0 : (int)(slash + 1 - agent);
-    if ((size_t)snprintf(path, sizeof path, "%.*s" PLUGIN_LIBRARY, length, agent) >= sizeof path ||
+    if ((size_t)snprintf(path, sizeof path, "%.*s%s", length, agent, library) >= sizeof path ||
         access(path, R_OK) < 0) {
-        err_set(err, "cannot find '" PLUGIN_LIBRARY "' beside '%s'", agent);
+        err_set(err, "cannot find '%s' beside '%s'", library, agent);
         return err_next(err, "run 'make' or 'make install' again");
     }
-    size_t n = 0;
-    for (const char *c = path; *c != '\0' && n + 32 < sizeof simulation->plugin; c++) {
-        simulation->plugin[n++] = *c;
-        if (*c == ',')
-            simulation->plugin[n++] = ',';
-    }
-    n += (size_t)snprintf(simulation->plugin + n, sizeof simulation->plugin - n, ",fd=%d", simulation->fd);
+    option[0] = '\0';
+    simulation_append(option, n, path);
+    return (int)strlen(option);
+}
+
+static int name_plugin(struct simulation *simulation, const char *agent, struct err *err)
+{
+    size_t room = sizeof simulation->plugin;
+    int n = simulation_name_plugin(agent, PLUGIN_LIBRARY, simulation->plugin, room - 32, err);
+    if (n < 0)
+        return -1;
+    n += snprintf(simulation->plugin + n, room - (size_t)n, ",fd=%d", simulation->fd);
     if (simulation->log_fd >= 0)
-        snprintf(simulation->plugin + n, sizeof simulation->plugin - n, ",log=%d", simulation->log_fd);
+        snprintf(simulation->plugin + n, room - (size_t)n, ",log=%d", simulation->log_fd);
     return 0;
 }
 
@@ -116,43 +132,13 @@ int simulation_open(struct simulation *simulation, const struct recorder_plan *p
 {
     *simulation = (struct simulation){ .fd = -1, .log_fd = -1 };
     if (simulation_find_emulator(simulation->emulator, sizeof simulation->emulator, err) < 0 ||
-        find_program(plan->argv[0], simulation->program, sizeof simulation->program, err) < 0 ||
+        simulation_find_program(plan->argv[0], simulation->program, sizeof simulation->program, err) < 0 ||
         make_slots(simulation, plan, err) < 0)
         return -1;
     if (name_plugin(simulation, plan->agent, err) == 0)
         return 0;
     simulation_close(simulation);
     return -1;
-}
-
-/* Of threads whose slots were given to later ones, nothing is known any more. */
-uint64_t simulation_instructions(const struct simulation *simulation)
-{
-    const struct sim_slots *slots = simulation->slots;
-    uint32_t n = slots == NULL ? 0 : atomic_load(&slots->n_used);
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < n && i < SIM_SLOTS_MAX; i++)
-        sum += slots->slots[i].counts[slots->window.counted > 0 ? SIM_EXECUTED : SIM_INSTRUCTIONS];
-    return sum;
-}
-
-void simulation_describe(const struct simulation_state *state, char *text, size_t n)
-{
-    int length = snprintf(text, n, "%.2f G instructions", (double)state->n_instructions / 1e9);
-    if (state->cpu_s > 0 && length > 0 && (size_t)length < n)
-        snprintf(text + length, n - (size_t)length, ", %.1f M in a second of CPU time",
-                 (double)state->n_instructions / state->cpu_s / 1e6);
-}
-
-void simulation_progress(const struct simulation_state *state, FILE *out)
-{
-    char text[128], slowdown[64] = "-", left[64] = "-";
-    simulation_describe(state, text, sizeof text);
-    if (state->alone_cpu_s > 0 && state->cpu_s > 0)
-        snprintf(slowdown, sizeof slowdown, "%.1f so far", state->cpu_s / state->alone_cpu_s);
-    if (state->left_s >= 0)
-        snprintf(left, sizeof left, "%.1f s", state->left_s);
-    fprintf(out, "\r%.1f s, %s, slowdown %s, left %s \033[K", state->elapsed_s, text, slowdown, left);
 }
 
 void simulation_close(struct simulation *simulation)

@@ -13,10 +13,12 @@ core/counters   core/base core/trace core/sim
 core/jvm        core/base core/trace core/counters
 core/agent      core/base core/trace core/counters
 core/recorder   core/base core/trace core/sim core/counters core/jvm core/agent
+core/tool       core/base core/trace core/sim core/plugin core/recorder
+core/memtrace   core/base core/tool
 symbolize       core/base core/trace core/counters core/jvm core/recorder
 phases          core/base core/trace core/counters core/jvm core/recorder symbolize
-report          core/base core/trace core/counters core/jvm core/recorder symbolize phases
-cmd             core/base core/trace core/sim core/counters core/jvm core/agent core/recorder symbolize phases report
+report          core/base core/trace core/counters core/jvm core/recorder core/memtrace symbolize phases
+cmd core/base core/trace core/sim core/counters core/jvm core/agent core/recorder core/memtrace symbolize phases report
 END
 }
 
@@ -84,5 +86,16 @@ else
         "$(nm -D --defined-only "$plugin" | awk '{ print $NF }' | sort | xargs)" \
         "qemu_plugin_install qemu_plugin_version"
 fi
+
+# shows LIBRARY NAMES: and needs libc, and of others zlib.
+shows() {
+    is "$1 needs nothing but libc, and zlib" \
+        "$(readelf -d "$build/$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' |
+            grep -vE '^(libc\.so\.6|libpthread\.so\.0|libz\.so\.1|ld-linux-(x86-64|aarch64)\.so\.[12])$')" ""
+    is "$1 shows what it is asked for only" \
+        "$(nm -D --defined-only "$build/$1" | awk '{ print $NF }' | sort | xargs)" "$2"
+}
+shows libmmprof-tool.so "qemu_plugin_install qemu_plugin_version"
+shows libmmprof-memtrace.so "mmprof_tool"
 
 done_testing

@@ -1,0 +1,163 @@
+/*
+ * mmprof memtrace: a Java program's memory accesses and objects, from beneath the JVM: recorded, read, or given to a
+ * tool.
+ */
+#include "cmd/commands.h"
+#include "cmd/memtrace_print.h"
+
+#include "cmd/trace_argument.h"
+
+#include "core/recorder/recorder.h"
+#include "core/recorder/tool_run.h"
+#include "report/lifetimes.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEFAULT_FILE "memtrace.dat"
+#define EMPTY_BYTES  100 /* nothing but a begin and an end */
+
+struct memtrace_options {
+    const char *output, *tool, *lifetimes; /* lifetimes: by what, or NULL */
+    uint64_t interval_bytes, top;
+    bool print, objects_only, all_threads, quiet, csv, json;
+};
+
+static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parsed, bool *done, struct err *err)
+{
+    const struct options_row rows[] = {
+        { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write to FILE (memtrace.dat)" },
+        { 0, "objects-only", NULL, OPTION_FLAG, &o->objects_only, "record objects and their lifetimes, no accesses" },
+        { 0, "all-threads", NULL, OPTION_FLAG, &o->all_threads, "record accesses of collectors and compilers, too" },
+        { 0, "interval", "BYTES", OPTION_SIZE, &o->interval_bytes,
+          "follow an object in about so many bytes of them; 0: all (0)" },
+        { 0, "tool", "LIBRARY", OPTION_TEXT, &o->tool,
+          "let it see accesses and objects instead; its argument behind a comma" },
+        { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was recorded" },
+        { 0, "print", NULL, OPTION_FLAG, &o->print, "print FILE as text: a line for each access" },
+        { 0, "lifetimes", "BY", OPTION_MAYBE_TEXT, &o->lifetimes,
+          "how long objects were used, by class, site, or as a distribution (class)" },
+        { 0, "top", "N", OPTION_NUMBER, &o->top, "with --lifetimes: only the N rows with most objects; 0: all (20)" },
+        { 0, "csv", NULL, OPTION_FLAG, &o->csv, "with --lifetimes: print CSV" },
+        { 0, "json", NULL, OPTION_FLAG, &o->json, "with --lifetimes: print JSON" },
+        { 0 },
+    };
+    return command_parse("memtrace [OPTIONS] -- COMMAND ... | [OPTIONS] [FILE]",
+                         "Records the memory accesses and objects of a Java program, which runs in an emulator, as an\n"
+                         "address trace; or says what is in one.",
+                         rows, argc, argv, n_parsed, done, err);
+}
+
+/* ---- reading ---- */
+
+static int print_lifetimes(const struct memtrace_options *o, struct memtrace_reader *reader, const char *path,
+                           struct err *err)
+{
+    struct arena arena = { 0 };
+    struct lifetimes *lifetimes = NULL;
+    struct table table;
+    enum lifetimes_by by;
+    int rc = -1;
+    if (lifetimes_by_parse(o->lifetimes, &by, err) == 0 && lifetimes_read(&lifetimes, reader, err) == 0 &&
+        lifetimes_table(lifetimes, path, by, o->top, &arena, &table, err) == 0)
+        rc = command_print_table(&table, o->csv, o->json, err);
+    lifetimes_free(lifetimes);
+    arena_free(&arena);
+    return rc;
+}
+
+static int read_trace(const struct memtrace_options *o, const char *path, struct err *err)
+{
+    struct memtrace_reader *reader;
+    if (memtrace_open(&reader, path, err) < 0)
+        return -1;
+    int rc = o->lifetimes != NULL ? print_lifetimes(o, reader, path, err)
+             : o->print           ? memtrace_print(stdout, reader, err)
+                                  : memtrace_summarize(stdout, reader, path, err);
+    memtrace_close(reader);
+    return rc;
+}
+
+/* ---- recording ---- */
+
+/* The library and what stands behind its comma, in text. */
+static const char *split_tool(const struct memtrace_options *o, char text[PATH_MAX], const char **argument)
+{
+    *argument = o->objects_only && o->all_threads ? "objects,all-threads"
+                : o->objects_only                 ? "objects"
+                : o->all_threads                  ? "all-threads"
+                                                  : "";
+    if (o->tool == NULL)
+        return NULL;
+    snprintf(text, PATH_MAX, "%s", o->tool);
+    char *comma = strchr(text, ',');
+    *argument = comma == NULL ? "" : comma + 1;
+    if (comma != NULL)
+        *comma = '\0';
+    return text;
+}
+
+static int check(const struct memtrace_options *o, struct err *err)
+{
+    if (o->print || o->lifetimes != NULL) {
+        err_set(err, "--print and --lifetimes are for a file, not for a command");
+        return err_next(err, "record first: 'mmprof memtrace -o FILE -- java ...'");
+    }
+    if (o->tool != NULL && (o->objects_only || o->all_threads)) {
+        err_set(err, "--objects-only and --all-threads are of address traces; a tool says itself what it wants");
+        return err_next(err, "leave them away, or leave --tool away");
+    }
+    if (o->interval_bytes > INT_MAX) {
+        err_set(err, "an interval of more than 2 GB is too long");
+        return err_next(err, "give --interval 512K, or 0 for all objects");
+    }
+    return 0;
+}
+
+static int record(const struct memtrace_options *o, char *const *argv, struct err *err)
+{
+    char agent[PATH_MAX], text[PATH_MAX];
+    const char *argument, *tool = split_tool(o, text, &argument);
+    const char *output = o->output != NULL || tool != NULL ? o->output : DEFAULT_FILE;
+    int status = 0;
+    struct tool_run_plan plan = { .argv = argv,
+                                  .agent = agent,
+                                  .tool = tool,
+                                  .argument = argument,
+                                  .output = output,
+                                  .interval_bytes = o->interval_bytes };
+    if (check(o, err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0)
+        return -1;
+    if (tool == NULL)
+        remove(output); /* what an earlier run left is not taken for this one's */
+    if (tool_run(&plan, &status, err) < 0)
+        return -1;
+    struct stat file;
+    if (tool == NULL && (stat(output, &file) < 0 || file.st_size < EMPTY_BYTES)) {
+        err_set(err, "'%s' ended, and nothing of a JVM was recorded", argv[0]);
+        return err_next(err, "see what is said above; give a command that starts a JVM (HotSpot 17 to 25)");
+    }
+    if (tool == NULL && !o->quiet)
+        fprintf(stderr, "mmprof: '%s' has %.1f MB: 'mmprof memtrace %s' says what is in it\n", output,
+                (double)file.st_size / 1e6, output);
+    return status;
+}
+
+int command_memtrace(int argc, char **argv, struct err *err)
+{
+    struct memtrace_options options = { .top = 20 };
+    bool done;
+    int i;
+    if (parse(argc, argv, &options, &i, &done, err) < 0)
+        return -1;
+    if (done)
+        return 0;
+    if (i > 1 && strcmp(argv[i - 1], "--") == 0 && i < argc)
+        return record(&options, argv + i, err);
+    if (argc - i > 1 || options.output != NULL || options.tool != NULL || options.objects_only || options.all_threads) {
+        err_set(err, "no command to record is given");
+        return err_next(err, "give it behind '--': mmprof memtrace -o FILE -- java ...");
+    }
+    return read_trace(&options, i < argc ? argv[i] : DEFAULT_FILE, err);
+}

@@ -1,0 +1,233 @@
+/*
+ * HotSpot tells of each object that is allocated (SampledObjectAlloc, JDK 11 and later; interval 0: of all), in the
+ * thread that allocates, when the object is there and before the program has it.  While the interval is 0 no thread
+ * allocates inline: compiled code calls the JVM for each object.  Objects that escape analysis has removed are none.
+ */
+#include "core/agent/follow.h"
+
+#include "core/agent/agent.h"
+#include "core/agent/emulated.h"
+#include "core/agent/hash.h"
+#include "core/counters/simulated.h"
+#include "core/trace/followed.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define WEAR_BYTES 1024
+#define WEAR_MAX   65536
+
+static struct {
+    pthread_mutex_t lock; /* for places */
+    jvmtiEnv *jvmti;      /* kept for ever */
+    struct hash_set places;
+    uint32_t n_places;
+    jint interval;
+} follow = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The calling thread's, in the plugin; what it does between 1 and 0 is not the program's. */
+static _Thread_local _Atomic uint32_t *paused;
+static _Thread_local bool has_told; /* of an object */
+
+static bool pause_thread(void)
+{
+    uint64_t address = 0;
+    if (paused == NULL) {
+        simulated_tell(FOLLOWED_ASK_PAUSE, &address);
+        /* cppcheck-suppress intToPointerCast */
+        paused = (_Atomic uint32_t *)(uintptr_t)address;
+    }
+    if (paused != NULL)
+        atomic_store_explicit(paused, 1, memory_order_relaxed);
+    return paused != NULL;
+}
+
+static void resume_thread(void)
+{
+    atomic_store_explicit(paused, 0, memory_order_relaxed);
+}
+
+/* ---- places ---- */
+
+static void copy_text(char to[FOLLOWED_TEXT_BYTES], const char *text, size_t n)
+{
+    n = n < FOLLOWED_TEXT_BYTES - 1 ? n : FOLLOWED_TEXT_BYTES - 1;
+    memcpy(to, text, n);
+    to[n] = '\0';
+}
+
+static uint32_t line_of(jvmtiEnv *jvmti, jmethodID method, jlocation location)
+{
+    jvmtiLineNumberEntry *table = NULL;
+    jlocation best = -1;
+    jint n = 0, line = 0;
+    if (location < 0 || (*jvmti)->GetLineNumberTable(jvmti, method, &n, &table) != JVMTI_ERROR_NONE)
+        return 0;
+    for (jint i = 0; i < n; i++)
+        if (table[i].start_location <= location && table[i].start_location >= best) {
+            best = table[i].start_location;
+            line = table[i].line_number;
+        }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)table);
+    return line > 0 ? (uint32_t)line : 0;
+}
+
+static void describe_class(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, struct followed_place *place)
+{
+    char *signature = NULL, *source = NULL;
+    jclass class_ref = NULL;
+    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) != JVMTI_ERROR_NONE)
+        return;
+    if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE && strlen(signature) > 2)
+        copy_text(place->class_name, signature + 1, strlen(signature) - 2); /* "Ljava/lang/String;" */
+    if ((*jvmti)->GetSourceFileName(jvmti, class_ref, &source) == JVMTI_ERROR_NONE)
+        copy_text(place->source, source, strlen(source));
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)source);
+    (*jni)->DeleteLocalRef(jni, class_ref);
+}
+
+static void tell_place(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame, uint32_t number)
+{
+    struct followed_place place = { .number = number, .line = line_of(jvmti, frame->method, frame->location) };
+    char *name = NULL, *descriptor = NULL;
+    if ((*jvmti)->GetMethodName(jvmti, frame->method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE) {
+        copy_text(place.name, name, strlen(name));
+        copy_text(place.descriptor, descriptor, strlen(descriptor));
+        describe_class(jvmti, jni, frame->method, &place);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    simulated_tell(FOLLOWED_TELL_PLACE, &place);
+}
+
+/* The number of a method and bytecode. */
+static uint32_t place_of(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame)
+{
+    uint64_t key = (uint64_t)(uintptr_t)frame->method * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t number = FOLLOWED_NO_PLACE;
+    key = (key ^ key >> 32) + (uint64_t)frame->location * UINT64_C(0xbf58476d1ce4e5b9);
+    key ^= key >> 29;
+    pthread_mutex_lock(&follow.lock);
+    struct hash_slot *slot = hash_put(&follow.places, key);
+    if (slot != NULL && slot->value == 0) {
+        tell_place(jvmti, jni, frame, follow.n_places);
+        slot->value = ++follow.n_places;
+    }
+    if (slot != NULL)
+        number = slot->value - 1;
+    pthread_mutex_unlock(&follow.lock);
+    return number;
+}
+
+/* ---- events ---- */
+
+static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jclass class_ref,
+                              jlong n_bytes)
+{
+    jvmtiFrameInfo frame;
+    jint n = 0;
+    (void)thread, (void)class_ref, (void)n_bytes;
+    if (!pause_thread())
+        return;
+    struct followed_object told = { .place = FOLLOWED_NO_PLACE };
+    if ((*jvmti)->GetStackTrace(jvmti, NULL, 0, 1, &frame, &n) == JVMTI_ERROR_NONE && n == 1)
+        told.place = place_of(jvmti, jni, &frame);
+    told.reference = (uint64_t)(uintptr_t)(*jni)->NewWeakGlobalRef(jni, object);
+    simulated_tell(FOLLOWED_TELL_OBJECT, &told);
+    for (uint32_t i = 0; i < told.n_gone && i < FOLLOWED_GONE_MAX; i++)
+        /* cppcheck-suppress intToPointerCast */
+        (*jni)->DeleteWeakGlobalRef(jni, (jweak)(uintptr_t)told.gone[i]);
+    has_told = true;
+    resume_thread();
+}
+
+static void JNICALL on_collection_start(jvmtiEnv *jvmti)
+{
+    (void)jvmti;
+    emulated_tell_move();
+}
+
+static void JNICALL on_collection_end(jvmtiEnv *jvmti)
+{
+    (void)jvmti;
+    emulated_tell_moved();
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void)jvmti;
+    (void)jni;
+    emulated_tell_end();
+}
+
+static void start_code(JNIEnv *jni)
+{
+    struct err err;
+    int fd = memfd_create("mmprof-code", MFD_CLOEXEC);
+    uint64_t told = (uint64_t)fd;
+    if (fd >= 0 && code_events_start(jni, fd, &err) == 0)
+        simulated_tell(FOLLOWED_TELL_CODE, &told);
+}
+
+/* A thread goes on in the buffer that it has, unwatched, until that is used up: this is the program's main thread. */
+static void wear_out_buffer(JNIEnv *jni)
+{
+    for (int i = 0; i < WEAR_MAX && !has_told; i++) {
+        jobject array = (*jni)->NewByteArray(jni, WEAR_BYTES);
+        (*jni)->ExceptionClear(jni);
+        (*jni)->DeleteLocalRef(jni, array);
+    }
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    static const jvmtiEvent events[] = { JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+                                         JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_DEATH };
+    (void)thread;
+    emulated_align_handlers(); /* those that came since the library was loaded */
+    if (!pause_thread())
+        return;
+    start_code(jni);
+    emulated_tell_tables();
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
+    if (follow.interval == 0)
+        wear_out_buffer(jni);
+    simulated_tell(FOLLOWED_TELL_START, NULL);
+    resume_thread();
+}
+
+static bool listen(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities wanted;
+    jvmtiEventCallbacks callbacks;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_generate_sampled_object_alloc_events = 1;
+    wanted.can_generate_garbage_collection_events = 1;
+    wanted.can_get_line_numbers = 1;
+    wanted.can_get_source_file_name = 1;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.VMInit = on_vm_init;
+    callbacks.VMDeath = on_vm_death;
+    callbacks.GarbageCollectionStart = on_collection_start;
+    callbacks.GarbageCollectionFinish = on_collection_end;
+    callbacks.SampledObjectAlloc = on_object;
+    return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetHeapSamplingInterval(jvmti, follow.interval) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) == JVMTI_ERROR_NONE;
+}
+
+void follow_start(JavaVM *vm, jint interval)
+{
+    jvmtiEnv *jvmti;
+    emulated_align_handlers();
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK)
+        return;
+    follow.jvmti = jvmti;
+    follow.interval = interval;
+    if (!listen(jvmti))
+        (*jvmti)->DisposeEnvironment(jvmti);
+}

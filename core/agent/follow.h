@@ -1,0 +1,16 @@
+/*
+ * The agent for tools that follow objects and accesses from beneath the JVM (mmprof memtrace): it changes no code and
+ * has no recorder, but tells the emulator's plugin what the JVM tells it (core/trace/followed.h).
+ */
+#ifndef CORE_AGENT_FOLLOW_H
+#define CORE_AGENT_FOLLOW_H
+
+#include <jvmti.h>
+
+/*
+ * At the JVM's start.  interval: tell of an object about every so many bytes of what a thread allocates; 0: of all.
+ * Where the JVM does not allow it, it starts all the same, and the plugin hears nothing.
+ */
+void follow_start(JavaVM *vm, jint interval);
+
+#endif

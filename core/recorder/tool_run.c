@@ -1,0 +1,83 @@
+#include "core/recorder/tool_run.h"
+
+#include "core/recorder/launch.h"
+#include "core/recorder/simulation.h"
+#include "core/trace/followed.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PLUGIN_LIBRARY "libmmprof-tool.so"
+#define WRITER_LIBRARY "libmmprof-memtrace.so"
+#define OPTION_BYTES   ((size_t)8 * PATH_MAX)
+
+/* ",KEY=" and a value in which commas are doubled. */
+static void append(char *option, const char *key, const char *value)
+{
+    size_t n = strlen(option);
+    snprintf(option + n, OPTION_BYTES - n, ",%s=", key);
+    simulation_append(option, OPTION_BYTES, value);
+}
+
+static int make_option(const struct tool_run_plan *plan, char *option, struct err *err)
+{
+    char path[PATH_MAX], tool[2 * PATH_MAX];
+    if (simulation_name_plugin(plan->agent, PLUGIN_LIBRARY, option, OPTION_BYTES, err) < 0)
+        return -1;
+    if (plan->tool == NULL) {
+        if (simulation_name_plugin(plan->agent, WRITER_LIBRARY, tool, sizeof tool, err) < 0)
+            return -1;
+        size_t n = strlen(option);
+        snprintf(option + n, OPTION_BYTES - n, ",tool=%s", tool);
+    } else if (realpath(plan->tool, path) == NULL || access(path, R_OK) < 0) {
+        err_set(err, "cannot read the tool '%s': %s", plan->tool, strerror(errno));
+        return err_next(err, "build it: cc -shared -fPIC -o my.so my.c, with mmprof_tool.h");
+    } else { /* by its own path, and not by that of the dynamic linker's search */
+        append(option, "tool", path);
+    }
+    if (plan->output != NULL)
+        append(option, "out", plan->output);
+    if (plan->argument[0] != '\0')
+        append(option, "argument", plan->argument);
+    return 0;
+}
+
+/* A signal of the terminal is the program's: it ends, and its trace with it. */
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    signal(SIGINT, interrupt);
+    signal(SIGQUIT, quit);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)
+{
+    char emulator[PATH_MAX], program[PATH_MAX], agent[64];
+    struct launch launch;
+    char *option = malloc(OPTION_BYTES);
+    int rc = -1;
+    if (option == NULL)
+        return err_set(err, "out of memory");
+    const struct launch_emulator how = { emulator, option, program, -1, -1 };
+    snprintf(agent, sizeof agent, FOLLOWED_PREFIX "%llu", (unsigned long long)plan->interval_bytes);
+    if (simulation_find_emulator(emulator, sizeof emulator, err) < 0 ||
+        simulation_find_program(plan->argv[0], program, sizeof program, err) < 0 ||
+        make_option(plan, option, err) < 0 || launch_fork(&launch, plan->argv, plan->agent, agent, &how, err) < 0)
+        goto out;
+    if (launch_go(&launch, plan->argv[0], err) < 0)
+        goto out;
+    *status = wait_for(launch.pid);
+    rc = 0;
+out:
+    free(option);
+    return rc;
+}

@@ -1,0 +1,126 @@
+/*
+ * Own analyses of a Java program's memory accesses: what 'mmprof memtrace --tool=./my.so' loads.
+ *
+ *     #include <mmprof_tool.h>
+ *     static void on_access(const struct mmprof_access *a) { fprintf(mmprof_out, "%p\n", (void *)a->address); }
+ *     MMPROF_TOOL(.access = on_access)
+ *
+ *     cc -shared -fPIC -o my.so my.c
+ *     mmprof memtrace --tool=./my.so -o addresses.txt -- java Main
+ *
+ * A tool is a table of functions; those that it leaves out are not called.  They are called one at a time, by any
+ * thread of the program, in the emulator that the program runs in: they may use the C library, and must not fork or
+ * raise signals.  What a pointer leads to lives until the function returns, but for threads, classes, places and
+ * methods, which stay, and objects, which stay until they have died.  Each has a 'user' pointer that is the tool's,
+ * NULL at first.
+ *
+ * Accesses of one thread come in their order, some thousand at a time; those of another may come earlier or later than
+ * they were made.  An object's creation comes before accesses to it, its moves and its death after those before them.
+ */
+#ifndef MMPROF_TOOL_H
+#define MMPROF_TOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define MMPROF_TOOL_VERSION 1
+
+/*
+ * Time is counted in data accesses of Java code (the interpreter, compiled code and the JVM's stubs), of all threads
+ * together, since the program's main thread began.  It does not pass in the JVM itself, which works for mmprof when
+ * objects are created.  Of other threads that run at the same time, a thread knows it late: by some thousand accesses.
+ */
+
+/* "java/lang/String", "[I" */
+struct mmprof_class {
+    uint32_t number; /* from 0 on, as everywhere */
+    const char *name;
+    void *user;
+};
+
+struct mmprof_method {
+    uint32_t number;
+    const char *class_name, *name, *descriptor;
+    const char *source; /* "Main.java"; "": not known */
+    void *user;
+};
+
+/* A line of a method. */
+struct mmprof_place {
+    uint32_t number;
+    struct mmprof_method *method;
+    uint32_t line; /* 0: not known */
+    void *user;
+};
+
+struct mmprof_thread {
+    uint32_t number;
+    int32_t tid;
+    const char *name; /* the system's, of 15 characters at most */
+    bool is_java;     /* it has run Java code: not a collector's or a compiler's */
+    void *user;
+};
+
+/* An object whose creation was seen. */
+struct mmprof_object {
+    uint64_t number;         /* no other object has it */
+    uint64_t address, bytes; /* where it is now, header included */
+    struct mmprof_class *class_of;
+    struct mmprof_place *site; /* that created it; NULL: not known */
+    struct mmprof_thread *thread;
+    uint64_t created, last_used; /* times; last_used: of its latest access by a thread that is_java, or created */
+    uint64_t n_uses;             /* such accesses */
+    void *user;
+};
+
+/* One load or store; of 16 bytes and more: one for each 8 of them. */
+struct mmprof_access {
+    uint64_t instruction, address; /* instruction: its own address */
+    uint32_t bytes;
+    bool is_store;
+    bool is_java;       /* the instruction is Java code: time passes */
+    bool is_vm;         /* it is the JVM's own: in libjvm.so */
+    bool is_collecting; /* while a collector moves objects: whose the memory is, is not known */
+    bool is_heap;       /* in the Java heap */
+    uint64_t time;
+    struct mmprof_thread *thread;
+    struct mmprof_object *object; /* that it is in; NULL: none whose creation was seen */
+    struct mmprof_place *place;   /* that did it, for tools that want_places; NULL: not known, or no Java code */
+};
+
+/* What a compiler made of a method: before code from it is executed, or some ms later. */
+struct mmprof_code {
+    uint64_t start, bytes;
+    struct mmprof_method *method;
+};
+
+struct mmprof_tool {
+    int version; /* MMPROF_TOOL sets it, and out */
+    FILE **out;  /* the file of 'mmprof memtrace -o', open from begin to end; stdout's place without -o */
+
+    bool want_places;     /* look up each access' place, which takes time */
+    bool want_vm_threads; /* accesses of threads that are not is_java, too */
+
+    /* argument: what stands behind the comma of --tool, "" without.  Returns NULL, or why it cannot begin. */
+    const char *(*begin)(const char *argument);
+    void (*thread_began)(struct mmprof_thread *thread);
+    void (*thread_ended)(struct mmprof_thread *thread);
+    void (*access)(const struct mmprof_access *access);
+    void (*object_created)(struct mmprof_object *object);
+    void (*object_moved)(struct mmprof_object *object, uint64_t from);
+    /* has_died: found by a collection; else the program ends, and it is there. */
+    void (*object_died)(struct mmprof_object *object, bool has_died);
+    void (*method_compiled)(const struct mmprof_code *code);
+    void (*end)(uint64_t time); /* once, after all others */
+};
+
+/* In the one file of the tool that says MMPROF_TOOL: where it writes to. */
+static FILE *mmprof_out __attribute__((unused));
+
+#define MMPROF_TOOL(...)                                                                                      \
+    __attribute__((visibility("default"))) struct mmprof_tool mmprof_tool = { .version = MMPROF_TOOL_VERSION, \
+                                                                              .out = &mmprof_out,             \
+                                                                              __VA_ARGS__ };
+
+#endif
