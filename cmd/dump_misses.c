@@ -58,6 +58,17 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
         put_counts(out, entry);
         fprintf(out, "; looked up %" PRIu64 " times in %" PRIu64 " ns", entry->n_looks, entry->look_ns);
         break;
+    case MISS_ACCESSES:
+        fprintf(out,
+                "misses  %" PRIu64 " ticks, thread %" PRIu32 ", place %" PRIu64 ", cell %" PRIu32 ", accesses %" PRIu64
+                ", of %" PRIu64 " drawn",
+                entry->ticks, entry->thread, entry->place, entry->cell, entry->n_accesses, entry->n_kept);
+        break;
+    case MISS_CONTENTS:
+        fprintf(out, "misses  %" PRIu64 " ticks, thread %" PRIu32 ", contents of cell %" PRIu32, entry->ticks,
+                entry->thread, entry->cell);
+        put_counts(out, entry);
+        break;
     case MISS_METHOD:
         return;
     }

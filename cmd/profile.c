@@ -141,9 +141,11 @@ static int select_phases(struct profile *p, char *trace, uint64_t read_cost_ns, 
     return command_phases(n, words, err);
 }
 
-static int record_phases(struct profile *p, struct recorder_summary *summary, struct err *err)
+static int record_phases(struct profile *p, const struct recorder_summary *first, struct recorder_summary *summary,
+                         struct err *err)
 {
     struct recording second = p->recording;
+    second.alone_cpu_s = first->cpu_s;
     second.output = p->phases_trace;
     second.phases = p->phases;
     step(p, 3, "recording the phases");
@@ -178,7 +180,7 @@ static int run_twice(struct profile *p, struct err *err)
         fprintf(stderr, "mmprof: the JVM has ended: this is what the first recording says\n");
         return report(p->trace, 0, err);
     }
-    if (record_phases(p, &second, err) < 0 || report(p->phases_trace, p->n_separate, err) < 0)
+    if (record_phases(p, &first, &second, err) < 0 || report(p->phases_trace, p->n_separate, err) < 0)
         return -1;
     return second.command_status != 0 ? second.command_status : first.command_status;
 }

@@ -6,6 +6,7 @@
 #include "core/base/arena.h"
 #include "core/base/pattern.h"
 #include "core/counters/simulated_events.h"
+#include "core/recorder/simulation.h"
 #include "phases/phases_file.h"
 
 #include <inttypes.h>
@@ -66,6 +67,19 @@ static int read_phases(const char *path, struct arena *arena, struct recorder_pl
     return 0;
 }
 
+static void tell_simulation(const struct recorder_summary *s, const struct recorder_plan *plan, FILE *out)
+{
+    char text[128];
+    simulation_describe(&(struct simulation_state){ .n_instructions = s->n_instructions, .cpu_s = s->cpu_s }, text,
+                        sizeof text);
+    fprintf(out, "mmprof: simulated %s; ", text);
+    if (plan->alone_cpu_s > 0 && s->cpu_s > 0)
+        fprintf(out, "slowdown %.1f: %.1f s of CPU time, where the first recording took %.1f s\n",
+                s->cpu_s / plan->alone_cpu_s, s->cpu_s, plan->alone_cpu_s);
+    else
+        fprintf(out, "slowdown -: what the program takes without it is not known\n");
+}
+
 static void tell_counters(const struct recorder_summary *s, const struct recorder_plan *plan, FILE *out)
 {
     static const char *const reads[] = { "by the probes, in user space", "by the probes, by system call",
@@ -75,6 +89,7 @@ static void tell_counters(const struct recorder_summary *s, const struct recorde
     if (plan->simulate != NULL) {
         fprintf(out, "mmprof: counters are simulated: '%s'; read by the probes, and %" PRIu64 " times from outside\n",
                 plan->simulate->name, s->n_readings);
+        tell_simulation(s, plan, out);
         return;
     }
     fprintf(out,
@@ -311,6 +326,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     struct recorder_plan plan = { .pid = (pid_t)recording->pid,
                                   .argv = recording->command,
                                   .duration_s = recording->duration_s,
+                                  .alone_cpu_s = recording->alone_cpu_s,
                                   .agent = agent,
                                   .min_bytecodes = (uint32_t)recording->min_bytecodes,
                                   .includes = recording->includes.items,

@@ -14,6 +14,7 @@ struct recording {
     const char *output, *phases, *events; /* phases, events: NULL when not given */
     const char *read, *groups, *simulate; /* simulate: a model; NULL: no */
     const char *window;                   /* of a simulation; NULL: none */
+    double alone_cpu_s;                   /* of it: CPU time that the command takes without; 0: not known */
     struct options_list includes, excludes;
     bool quiet, wants_perf_map, counts_only;
     uint64_t hits_hz;

@@ -64,7 +64,7 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
           "print garbage collections, safepoints and class loading, instead" },
         { 0, "collections", NULL, OPTION_FLAG, &o->collections, "print each garbage collection instead" },
         { 0, "misses", "BY", OPTION_MAYBE_TEXT, &o->misses,
-          "print simulated misses instead: by class, field, space, method, line, part, time (class)" },
+          "print simulated misses instead: by class, field, space, method, line, part, time, contents (class)" },
         { 0, "source", "DIR", OPTION_TEXT, &o->sources, "with --misses=line: print the lines, of sources in DIR" },
         { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &o->step,
           "print what happened when instead, in steps of so many seconds" },

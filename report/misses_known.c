@@ -7,6 +7,7 @@
 
 /* L1D's misses, without our own. */
 struct known {
+    uint64_t accesses, heap_accesses, n_drawn, heap_misses; /* n_drawn: of how many accesses is known */
     uint64_t all, no_code, java, no_line, of_owner[MISS_OWNERS], of_why[WHYS];
     const char *whys[WHYS]; /* the object is not known; NULL: no more */
 };
@@ -46,8 +47,28 @@ static void add_tally(struct known *known, struct misses *m, const struct misses
     known->java += is_java ? n : 0;
     known->no_line += is_java && place.line == 0 ? n : 0;
     known->of_owner[owner == NULL || owner->name == NULL ? MISS_UNKNOWN : owner->kind] += n;
-    if (owner != NULL && owner->name != NULL && owner->kind == MISS_HEAP)
+    if (owner != NULL && owner->name != NULL && owner->kind == MISS_HEAP && n > 0)
         add_why(known, owner->name, n);
+    bool in_heap = owner != NULL && (owner->kind == MISS_HEAP || owner->kind <= MISS_STATICS);
+    known->accesses += tally->n_accesses;
+    known->n_drawn += tally->n_drawn;
+    known->heap_accesses += in_heap ? tally->n_accesses : 0;
+    known->heap_misses += in_heap ? n : 0;
+}
+
+/* How many accesses are to the Java heap, and how often these and all miss (thesis Figures 2.5 and 2.6). */
+static void tell_accesses(struct arena *arena, const struct known *known, struct table *table)
+{
+    double all = (double)known->accesses, heap = (double)known->heap_accesses;
+    if (known->n_drawn == 0)
+        return;
+    table_fact_number(table, "heap_accesses_share", heap / all, NULL);
+    table_note(table, arena_printf(arena,
+                                   "accesses are estimates, from %" PRIu64 " that were drawn at random: without "
+                                   "mmprof's own, %s are to the Java heap, where %s miss L1D; of all %s do",
+                                   known->n_drawn, report_percent(arena, heap / all),
+                                   heap > 0 ? report_percent(arena, (double)known->heap_misses / heap) : "-",
+                                   report_percent(arena, (double)known->all / all)));
 }
 
 /* What is not there, of all: as per cent, or "-". */
@@ -77,6 +98,7 @@ void misses_tell_known(const struct report_source *source, struct misses *misses
                             "of those of Java methods",
                             but(arena, nowhere, all), but(arena, no_object, heap), but(arena, known.no_code, all),
                             but(arena, known.no_line, java)));
+    tell_accesses(arena, &known, table);
     for (size_t i = 0; i < WHYS && known.whys[i] != NULL; i++)
         table_note(table, arena_printf(arena, "which object is not known of %s of those in the heap: %s",
                                        report_percent(arena, (double)known.of_why[i] / heap), known.whys[i]));

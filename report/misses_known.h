@@ -12,6 +12,10 @@ bool misses_are_ours(const struct misses_tally *tally, const struct hit_function
 /* A row for each step of the recording; as misses_table. */
 int misses_time_table(const struct report_source *source, struct misses *misses, struct table *table, struct err *err);
 
+/* The same, of what was in the caches. */
+int misses_contents_table(const struct report_source *source, struct misses *misses, struct table *table,
+                          struct err *err);
+
 /* Facts and notes of a table: how many there were; of how many what is known. */
 void misses_tell_totals(const struct report_source *source, const struct misses *misses, struct table *table);
 void misses_tell_known(const struct report_source *source, struct misses *misses, struct table *table);

@@ -6,9 +6,9 @@
 #define STEP_LEAST_NS 4e8 /* twice as long as the plugin adds misses up */
 
 static const char *const ways[MISSES_WAYS] = {
-    [MISSES_BY_CLASS] = "class",   [MISSES_BY_FIELD] = "field", [MISSES_BY_SPACE] = "space",
-    [MISSES_BY_METHOD] = "method", [MISSES_BY_LINE] = "line",   [MISSES_BY_PART] = "part",
-    [MISSES_BY_TIME] = "time",
+    [MISSES_BY_CLASS] = "class",   [MISSES_BY_FIELD] = "field",    [MISSES_BY_SPACE] = "space",
+    [MISSES_BY_METHOD] = "method", [MISSES_BY_LINE] = "line",      [MISSES_BY_PART] = "part",
+    [MISSES_BY_TIME] = "time",     [MISSES_CONTENTS] = "contents",
 };
 
 int misses_way(const char *text, enum misses_by *by, struct err *err)
@@ -19,7 +19,7 @@ int misses_way(const char *text, enum misses_by *by, struct err *err)
             return 0;
     }
     err_set(err, "misses are not told by '%s'", text);
-    return err_next(err, "ask for --misses=class, field, space, method, line, part or time");
+    return err_next(err, "ask for --misses=class, field, space, method, line, part, time or contents");
 }
 
 /* ---- hearing ---- */
@@ -72,19 +72,46 @@ struct hearing {
     struct misses *misses;
 };
 
+static void add_counts(struct misses *m, struct misses_tally *tally, const struct miss_entry *entry)
+{
+    if (entry->kind == MISS_ACCESSES) {
+        tally->n_accesses += entry->n_accesses;
+        tally->n_drawn += entry->n_kept;
+        m->told_accesses += entry->n_accesses;
+        m->n_drawn += entry->n_kept;
+        return;
+    }
+    for (int i = 0; i < MISS_N_COUNTS; i++) {
+        tally->counts[i] += entry->counts[i];
+        m->told[i] += entry->counts[i];
+    }
+    tally->n_kept += entry->n_kept;
+    m->n_kept += entry->n_kept;
+}
+
+static uint32_t step_of(const struct hearing *hearing, uint64_t ticks)
+{
+    const struct misses *m = hearing->misses;
+    uint64_t start = trace_start_ticks(hearing->source->reader);
+    uint64_t step = m->step_ticks == 0 || ticks < start ? 0 : (ticks - start) / m->step_ticks;
+    return step < MISSES_STEPS ? (uint32_t)step : MISSES_STEPS - 1;
+}
+
+static bool is_ours(const struct hearing *hearing, uint32_t thread)
+{
+    const struct calltree *tree = hearing->source->tree;
+    return thread < tree->n_threads && tree->threads[thread].part == VM_PART_MMPROF;
+}
+
 static void hear_counts(const struct hearing *hearing, const struct miss_entry *entry)
 {
     struct misses *m = hearing->misses;
-    const struct calltree *tree = hearing->source->tree;
-    uint64_t start = trace_start_ticks(hearing->source->reader),
-             ticks = entry->ticks > start ? entry->ticks - start : 0;
     struct misses_tally tally;
     memset(&tally, 0, sizeof tally); /* its padding is a part of the key */
     tally.key.place = (uint32_t)entry->place;
     tally.key.cell = entry->cell;
-    tally.key.step = m->step_ticks == 0 ? 0 : (uint32_t)(ticks / m->step_ticks);
-    tally.key.step = tally.key.step < MISSES_STEPS ? tally.key.step : MISSES_STEPS - 1;
-    tally.key.is_ours = entry->thread < tree->n_threads && tree->threads[entry->thread].part == VM_PART_MMPROF;
+    tally.key.step = step_of(hearing, entry->ticks);
+    tally.key.is_ours = is_ours(hearing, entry->thread);
     const uint32_t *known = map_get(&m->by_key, &tally.key, sizeof tally.key);
     uint32_t number = known == NULL ? m->n_tallies : *known;
     struct misses_tally *kept =
@@ -94,12 +121,30 @@ static void hear_counts(const struct hearing *hearing, const struct miss_entry *
         return;
     }
     kept->key = tally.key;
-    for (int i = 0; i < MISS_N_COUNTS; i++) {
-        kept->counts[i] += entry->counts[i];
-        m->told[i] += entry->counts[i];
+    add_counts(m, kept, entry);
+}
+
+static void hear_contents(const struct hearing *hearing, const struct miss_entry *entry)
+{
+    struct misses *m = hearing->misses;
+    struct misses_held held;
+    memset(&held, 0, sizeof held); /* as above */
+    held.key.cell = entry->cell;
+    held.key.step = step_of(hearing, entry->ticks);
+    held.key.is_ours = is_ours(hearing, entry->thread);
+    const uint32_t *known = map_get(&m->by_held, &held.key, sizeof held.key);
+    uint32_t number = known == NULL ? m->n_held : *known;
+    struct misses_held *kept = element((void **)&m->held, number, &m->n_held, &m->held_room, sizeof *m->held);
+    if (kept == NULL || (known == NULL && map_put(&m->by_held, &held.key, sizeof held.key, number) < 0)) {
+        m->is_broken = true;
+        return;
     }
-    kept->n_kept += entry->n_kept;
-    m->n_kept += entry->n_kept;
+    kept->key = held.key;
+    for (int i = 0; i < MISS_N_COUNTS; i++)
+        kept->counts[i] += entry->counts[i];
+    m->l2_lines += entry->counts[MISS_L2];
+    m->n_looked[held.key.step] += m->looked_ticks != entry->ticks;
+    m->looked_ticks = entry->ticks;
 }
 
 static void hear(void *context, const struct miss_entry *entry)
@@ -114,6 +159,7 @@ static void hear(void *context, const struct miss_entry *entry)
         hear_cell(m, entry);
         break;
     case MISS_COUNTS:
+    case MISS_ACCESSES:
         hear_counts(hearing, entry);
         break;
     case MISS_TOTALS:
@@ -122,6 +168,9 @@ static void hear(void *context, const struct miss_entry *entry)
         m->n_accesses += entry->n_accesses;
         m->n_looks += entry->n_looks;
         m->look_ns += entry->look_ns;
+        break;
+    case MISS_CONTENTS:
+        hear_contents(hearing, entry);
         break;
     case MISS_METHOD:
         break;
@@ -165,8 +214,8 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
                 struct err *err)
 {
     const struct hearing hearing = { source, misses };
-    *misses = (struct misses){ .arena = source->arena, .by_key.arena = source->arena };
-    if (by == MISSES_BY_TIME)
+    *misses = (struct misses){ .arena = source->arena, .by_key.arena = source->arena, .by_held.arena = source->arena };
+    if (by == MISSES_BY_TIME || by == MISSES_CONTENTS)
         misses->step_ticks = step_ticks(source->reader);
     if (hit_places_open(&misses->places, err) < 0 || read_again(&hearing, salvage, err) < 0)
         return -1;
@@ -182,8 +231,10 @@ void misses_free(struct misses *misses)
 {
     hit_places_close(misses->places);
     map_free(&misses->by_key);
+    map_free(&misses->by_held);
     free(misses->owners);
     free(misses->cells);
     free(misses->tallies);
+    free(misses->held);
     memset(misses, 0, sizeof *misses);
 }

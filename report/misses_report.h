@@ -16,8 +16,9 @@ enum misses_by {
     MISSES_BY_SPACE,  /* of the Java heap, and as above */
     MISSES_BY_METHOD, /* and native functions */
     MISSES_BY_LINE,
-    MISSES_BY_PART, /* of the VM: as report --vm */
-    MISSES_BY_TIME, /* a step of the recording, a column for each part */
+    MISSES_BY_PART,  /* of the VM: as report --vm */
+    MISSES_BY_TIME,  /* a step of the recording, a column for each part */
+    MISSES_CONTENTS, /* what was in the caches: as BY_TIME */
     MISSES_WAYS
 };
 
@@ -41,6 +42,16 @@ struct misses_tally {
         bool is_ours;               /* of mmprof's agent's thread */
     } key;
     uint64_t counts[MISS_N_COUNTS], n_kept;
+    uint64_t n_accesses, n_drawn; /* loads and stores, estimated; of how many that were drawn */
+};
+
+/* Lines in the caches of one cell. */
+struct misses_held {
+    struct {
+        uint32_t cell, step;
+        bool is_ours;
+    } key;
+    uint64_t counts[MISS_N_COUNTS];
 };
 
 struct misses {
@@ -49,15 +60,19 @@ struct misses {
     struct misses_owner *owners; /* owned, as the others */
     struct misses_cell *cells;
     struct misses_tally *tallies;
-    uint32_t n_owners, n_cells, n_tallies, owners_room, cells_room, tallies_room;
-    struct map by_key;
+    struct misses_held *held;
+    uint32_t n_owners, n_cells, n_tallies, n_held, owners_room, cells_room, tallies_room, held_room;
+    struct map by_key, by_held;
     uint64_t all[MISS_N_COUNTS], told[MISS_N_COUNTS]; /* exactly; those that are told by place */
     uint64_t n_accesses, n_kept, n_looks, look_ns;
-    uint64_t step_ticks; /* 0: not by time */
-    bool is_broken;      /* no memory */
+    uint64_t told_accesses, n_drawn;               /* estimated by place; of how many */
+    uint64_t step_ticks;                           /* 0: not by time */
+    uint64_t l2_lines;                             /* held, by all looks */
+    uint64_t looked_ticks, n_looked[MISSES_STEPS]; /* the last look into the caches; how many there were */
+    bool is_broken;                                /* no memory */
 };
 
-/* "class" to "time".  Returns 0, or -1 with *err set. */
+/* "class" to "contents".  Returns 0, or -1 with *err set. */
 int misses_way(const char *text, enum misses_by *by, struct err *err);
 
 /*

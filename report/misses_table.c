@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DRAWN_LEAST 25 /* accesses of a row whose rates are told */
+
 /* What a miss is added to. */
 struct row {
     const char *label, *of, *kind, *file;
     const char *class_name; /* of a line, for its text */
     uint32_t line;
-    uint64_t counts[MISS_N_COUNTS], n_kept;
+    uint64_t counts[MISS_N_COUNTS], n_kept, n_accesses, n_drawn;
+    uint64_t l2_lines; /* in the caches, of all looks */
     bool is_ours;
 };
 
@@ -76,6 +79,8 @@ static const char *field_label(struct arena *arena, const struct misses_owner *o
         return arena_printf(arena, "%s +%" PRIu32, name, cell->offset);
     if (strcmp(cell->name, "header") == 0)
         return arena_printf(arena, "%s (header)", name);
+    if (cell->name[0] == '[' && cell->name[1] != ']')
+        return arena_printf(arena, "%s %s", name, cell->name);
     return strcmp(cell->name, "[]") == 0 ? arena_printf(arena, "%s elements", name)
                                          : arena_printf(arena, "%s.%s", name, cell->name);
 }
@@ -102,6 +107,11 @@ static const char *method_label(struct arena *arena, const struct hit_function *
 
 /* ---- adding up ---- */
 
+static bool tells_contents(enum misses_by by)
+{
+    return by == MISSES_BY_CLASS || by == MISSES_BY_SPACE;
+}
+
 static struct row *row_of(struct misses *m, struct rows *rows, const struct row *like)
 {
     const char *key = arena_printf(m->arena, "%s\n%s\n%s\n%" PRIu32, like->label, like->of,
@@ -124,11 +134,11 @@ static struct row *row_of(struct misses *m, struct rows *rows, const struct row 
 }
 
 /* The row of memory: where the miss went. */
-static struct row memory_row(const struct misses *m, enum misses_by by, const struct misses_tally *tally)
+static struct row memory_row(const struct misses *m, enum misses_by by, uint32_t number)
 {
     static const struct misses_owner nobody = { "", MISS_UNKNOWN };
     static const struct misses_cell nothing = { "", 0, 0, MISS_NO_SPACE };
-    const struct misses_cell *cell = tally->key.cell < m->n_cells ? &m->cells[tally->key.cell] : &nothing;
+    const struct misses_cell *cell = number < m->n_cells ? &m->cells[number] : &nothing;
     const struct misses_owner *owner = cell->owner < m->n_owners ? &m->owners[cell->owner] : &nobody;
     cell = cell->name == NULL ? &nothing : cell;
     owner = owner->name == NULL ? &nobody : owner;
@@ -164,10 +174,38 @@ static struct row code_row(const struct misses *m, enum misses_by by, const stru
     if (by == MISSES_BY_METHOD || function->method == NULL)
         return row;
     row.line = place->line;
-    row.label = row.line == 0 ? arena_printf(m->arena, "%s, line not known", row.label)
-                              : arena_printf(m->arena, "%s:%" PRIu32, row.label, row.line);
+    if (place->bytecode != 0)
+        row.label = arena_printf(m->arena, "%s, bytecode %" PRIu32, row.label, place->bytecode - 1);
+    else
+        row.label = row.line == 0 ? arena_printf(m->arena, "%s, line not known", row.label)
+                                  : arena_printf(m->arena, "%s:%" PRIu32, row.label, row.line);
     row.of = place->outer[0] == '\0' ? row.of : arena_printf(m->arena, "%s, in %s", row.of, place->outer);
     return row;
+}
+
+static void add_tally(struct row *row, const struct misses_tally *tally)
+{
+    for (int k = 0; k < MISS_N_COUNTS; k++)
+        row->counts[k] += tally->counts[k];
+    row->n_kept += tally->n_kept;
+    row->n_accesses += tally->n_accesses;
+    row->n_drawn += tally->n_drawn;
+}
+
+static const struct row ours = { .label = "mmprof itself", .of = "", .kind = "mmprof", .file = "", .is_ours = true };
+
+/* What is in L2. */
+static int add_contents(struct misses *m, enum misses_by by, struct rows *rows, struct err *err)
+{
+    for (uint32_t i = 0; i < m->n_held && tells_contents(by); i++) {
+        const struct misses_held *held = &m->held[i];
+        struct row like = held->key.is_ours ? ours : memory_row(m, by, held->key.cell);
+        struct row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
+        if (row == NULL)
+            return err_set(err, "out of memory for misses");
+        row->l2_lines += held->counts[MISS_L2];
+    }
+    return 0;
 }
 
 static int add_up(struct misses *m, enum misses_by by, struct rows *rows, struct err *err)
@@ -178,17 +216,15 @@ static int add_up(struct misses *m, enum misses_by by, struct rows *rows, struct
         if (hit_places_find(m->places, m->tallies[i].key.place, &place, err) < 0)
             return -1;
         const struct hit_function *function = hit_places_function(m->places, place.function);
-        struct row like = is_memory ? memory_row(m, by, &m->tallies[i]) : code_row(m, by, &place, function);
+        struct row like = is_memory ? memory_row(m, by, m->tallies[i].key.cell) : code_row(m, by, &place, function);
         if (misses_are_ours(&m->tallies[i], function))
-            like = (struct row){ .label = "mmprof itself", .of = "", .kind = "mmprof", .file = "", .is_ours = true };
+            like = ours;
         struct row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
         if (row == NULL)
             return err_set(err, "out of memory for misses");
-        for (int k = 0; k < MISS_N_COUNTS; k++)
-            row->counts[k] += m->tallies[i].counts[k];
-        row->n_kept += m->tallies[i].n_kept;
+        add_tally(row, &m->tallies[i]);
     }
-    return 0;
+    return add_contents(m, by, rows, err);
 }
 
 static int by_misses(const void *a, const void *b)
@@ -207,75 +243,115 @@ static int by_misses(const void *a, const void *b)
 /* ---- the table ---- */
 
 static const struct {
-    const char *heading, *key, *share_heading, *share_key;
-} counts[MISS_N_COUNTS] = { [MISS_L1D] = { "L1D misses", "l1d_misses", "(%)", "l1d_share" },
-                            [MISS_L2] = { "L2 misses", "l2_misses", "(%)", "l2_share" },
-                            [MISS_DTLB] = { "DTLB misses", "dtlb_misses", "(%)", "dtlb_share" } };
+    const char *heading, *key, *share_key, *rate_key;
+} counts[MISS_N_COUNTS] = { [MISS_L1D] = { "L1D misses", "l1d_misses", "l1d_share", "l1d_rate" },
+                            [MISS_L2] = { "L2 misses", "l2_misses", "l2_share", "l2_rate" },
+                            [MISS_DTLB] = { "DTLB misses", "dtlb_misses", "dtlb_share", "dtlb_rate" } };
 
-static void add_row(const struct misses *m, const struct row *row, struct misses_lines *lines, struct table *table)
+/* Misses of all accesses; of fewer that were drawn it is not known to within 40 %. */
+static struct table_cell rate(uint64_t n_misses, const struct row *row)
+{
+    return row->n_drawn < DRAWN_LEAST ? table_unmeasured() : table_quotient((double)n_misses, (double)row->n_accesses);
+}
+
+static void add_row(const struct misses *m, enum misses_by by, const struct row *row, struct misses_lines *lines,
+                    struct table *table)
 {
     struct table_cell *cells = table_row(table, row->kind);
     if (cells == NULL)
         return;
-    cells[0] = table_words(row->label);
-    cells[1] = row->of[0] == '\0' ? table_unmeasured() : table_words(row->of);
+    *cells++ = table_words(row->label);
+    *cells++ = row->of[0] == '\0' ? table_unmeasured() : table_words(row->of);
+    *cells++ = m->n_drawn == 0 ? table_unmeasured() : table_number((double)row->n_accesses);
+    *cells++ = table_quotient((double)row->n_accesses, (double)m->told_accesses);
     for (int k = 0; k < MISS_N_COUNTS; k++) {
-        cells[2 + 2 * k] = table_number((double)row->counts[k]);
-        cells[3 + 2 * k] = table_quotient((double)row->counts[k], (double)m->told[k]);
+        *cells++ = table_number((double)row->counts[k]);
+        *cells++ = table_quotient((double)row->counts[k], (double)m->told[k]);
+        *cells++ = rate(row->counts[k], row);
     }
-    cells[8] = table_number((double)row->n_kept);
-    cells[9] = table_words(row->file);
+    if (tells_contents(by))
+        *cells++ = table_quotient((double)row->l2_lines, (double)m->l2_lines);
+    *cells++ = table_number((double)row->n_kept);
+    *cells++ = table_number((double)row->n_drawn);
+    *cells++ = table_words(row->file);
     if (lines != NULL) {
         const char *text = misses_line(lines, row->class_name, row->file, row->line);
-        cells[10] = text == NULL ? table_unmeasured() : table_words(text);
+        *cells++ = text == NULL ? table_unmeasured() : table_words(text);
     }
 }
 
-static void add_rows(struct misses *m, const struct rows *rows, uint64_t top, struct misses_lines *lines,
-                     struct table *table)
+static void add_row_to(struct row *rest, const struct row *row)
+{
+    for (int k = 0; k < MISS_N_COUNTS; k++)
+        rest->counts[k] += row->counts[k];
+    rest->n_kept += row->n_kept;
+    rest->n_accesses += row->n_accesses;
+    rest->n_drawn += row->n_drawn;
+    rest->l2_lines += row->l2_lines;
+}
+
+static void add_rows(struct misses *m, enum misses_by by, const struct rows *rows, uint64_t top,
+                     struct misses_lines *lines, struct table *table)
 {
     struct row rest = { .label = "others", .of = "", .kind = "others", .file = "" };
     struct row all = { .label = "all", .of = "", .kind = "total", .file = "" };
     memcpy(all.counts, m->told, sizeof all.counts);
     all.n_kept = m->n_kept;
+    all.n_accesses = m->told_accesses;
+    all.n_drawn = m->n_drawn;
+    all.l2_lines = m->l2_lines;
     uint64_t n = 0;
     size_t first_after = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
         const struct row *row = &rows->all[i];
         if (!row->is_ours && (top == 0 || n < top)) {
-            add_row(m, row, lines, table);
+            add_row(m, by, row, lines, table);
             n++;
             continue;
         }
-        for (int k = 0; !row->is_ours && k < MISS_N_COUNTS; k++)
-            rest.counts[k] += row->counts[k];
-        rest.n_kept += row->is_ours ? 0 : row->n_kept;
+        if (!row->is_ours)
+            add_row_to(&rest, row);
     }
     first_after = table->n_rows;
-    if (rest.counts[MISS_L1D] + rest.counts[MISS_DTLB] > 0)
-        add_row(m, &rest, lines, table);
+    if (rest.counts[MISS_L1D] + rest.counts[MISS_DTLB] + rest.n_drawn + rest.l2_lines > 0)
+        add_row(m, by, &rest, lines, table);
     if (rows->n > 0 && rows->all[rows->n - 1].is_ours)
-        add_row(m, &rows->all[rows->n - 1], lines, table);
-    add_row(m, &all, lines, table);
+        add_row(m, by, &rows->all[rows->n - 1], lines, table);
+    add_row(m, by, &all, lines, table);
     if (first_after < table->n_rows)
         table->rows[first_after].after_rule = true;
 }
 
-static void add_columns(enum misses_by by, bool has_lines, struct table *table)
+static void add_hidden(struct table *table, const char *heading, const char *key, enum table_unit unit)
 {
-    static const char *const first[MISSES_WAYS] = { "Class", "Field", "Memory", "Method", "Line", "Code", "" };
-    static const char *const keys[MISSES_WAYS] = { "class", "field", "memory", "method", "line", "code", "" };
+    size_t column = table_column(table, heading, key, unit);
+    table->columns[column].not_in_text = true;
+}
+
+static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, struct table *table)
+{
+    static const char *const first[MISSES_WAYS] = { "Class", "Field", "Memory", "Method", "Line", "Code", "", "" };
+    static const char *const keys[MISSES_WAYS] = { "class", "field", "memory", "method", "line", "code", "", "" };
     table_column(table, first[by], keys[by], TABLE_TEXT);
     size_t of = table_column(table, by == MISSES_BY_FIELD || by == MISSES_BY_CLASS ? "In" : "Of", "of", TABLE_TEXT);
     table->columns[of].not_in_text = by == MISSES_BY_PART || by == MISSES_BY_SPACE;
+    size_t accesses = table_column(table, "Accesses", "accesses", TABLE_COUNT);
+    size_t share = table_column(table, "Accesses (%)", "accesses_share", TABLE_SHARE);
+    table->columns[accesses].not_in_text = true;
+    table->columns[share].not_in_text = !has_accesses;
     for (int k = 0; k < MISS_N_COUNTS; k++) {
         table_column(table, counts[k].heading, counts[k].key, TABLE_COUNT);
-        table_column(table, counts[k].share_heading, counts[k].share_key, TABLE_SHARE);
+        table_column(table, "(%)", counts[k].share_key, TABLE_SHARE);
+        size_t column = table_column(table, "Rate (%)", counts[k].rate_key, TABLE_SHARE);
+        table->columns[column].not_in_text = !has_accesses || k == MISS_DTLB;
     }
-    size_t kept = table_column(table, "Kept", "kept", TABLE_COUNT);
-    table->columns[kept].not_in_text = true;
-    size_t file = table_column(table, "File", "file", TABLE_TEXT);
-    table->columns[file].not_in_text = true;
+    if (tells_contents(by)) {
+        size_t column = table_column(table, "In L2 (%)", "l2_contents_share", TABLE_SHARE);
+        table->columns[column].not_in_text = !has_accesses;
+    }
+    add_hidden(table, "Kept", "kept", TABLE_COUNT);
+    add_hidden(table, "Drawn", "drawn", TABLE_COUNT);
+    add_hidden(table, "File", "file", TABLE_TEXT);
     if (has_lines)
         table_column(table, "Source", "source", TABLE_TEXT);
 }
@@ -287,15 +363,17 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
     struct misses_lines lines = { .directory = sources, .arena = source->arena };
     if (by == MISSES_BY_TIME)
         return misses_time_table(source, misses, table, err);
+    if (by == MISSES_CONTENTS)
+        return misses_contents_table(source, misses, table, err);
     rows.by_label.arena = source->arena;
     table_begin(table, source->arena);
     report_facts(source, table);
     misses_tell_totals(source, misses, table);
-    add_columns(by, by == MISSES_BY_LINE && sources != NULL, table);
+    add_columns(by, misses->n_drawn > 0, by == MISSES_BY_LINE && sources != NULL, table);
     int rc = add_up(misses, by, &rows, err);
     if (rc == 0 && rows.n > 0) {
         qsort(rows.all, rows.n, sizeof *rows.all, by_misses);
-        add_rows(misses, &rows, top, by == MISSES_BY_LINE && sources != NULL ? &lines : NULL, table);
+        add_rows(misses, by, &rows, top, by == MISSES_BY_LINE && sources != NULL ? &lines : NULL, table);
     }
     misses_tell_known(source, misses, table);
     report_losses(source, table);

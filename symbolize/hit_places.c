@@ -321,6 +321,11 @@ static const char *short_class(const char *name)
     return slash == NULL ? name : slash + 1;
 }
 
+static uint32_t line_of(const struct place_frame *frame)
+{
+    return frame->line < PLACE_BYTECODE ? frame->line : 0;
+}
+
 /* What it is inlined in, from the inside out. */
 static const char *outer_of(struct hit_places *places, const struct described *described)
 {
@@ -329,8 +334,9 @@ static const char *outer_of(struct hit_places *places, const struct described *d
         const struct method *method = method_of(places, described->frames[i].method);
         text = arena_printf(&places->arena, "%s%s%s.%s", text, i > 1 ? " in " : "", short_class(method->class_name),
                             method->name);
-        if (text != NULL && described->frames[i].line != 0) /* code that the JVM generates has no lines */
-            text = arena_printf(&places->arena, "%s:%u", text, described->frames[i].line);
+        uint32_t line = line_of(&described->frames[i]);
+        if (text != NULL && line != 0) /* code that the JVM generates has no lines */
+            text = arena_printf(&places->arena, "%s:%u", text, line);
     }
     return text;
 }
@@ -365,7 +371,8 @@ static int find_in_code(struct hit_places *places, const struct described *descr
     function->class_name = method->class_name;
     function->method = method->name;
     function->descriptor = method->descriptor;
-    place->line = described->frames[0].line;
+    place->line = line_of(&described->frames[0]);
+    place->bytecode = described->frames[0].line < PLACE_BYTECODE ? 0 : described->frames[0].line - PLACE_BYTECODE + 1;
     place->outer = outer_of(places, described);
     return function->name == NULL || place->outer == NULL ? -1 : 0;
 }

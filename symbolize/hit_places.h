@@ -37,7 +37,8 @@ struct hit_function {
 
 struct hit_place {
     uint32_t function; /* number */
-    uint32_t line;     /* of compiled code; 0: not known */
+    uint32_t line;     /* of Java code; 0: not known */
+    uint32_t bytecode; /* of code without lines: its index plus 1; 0: not known, or there is a line */
     const char *outer; /* what it was inlined into: "HashMap.get:12 in Main.run:30", or "" */
 };
 

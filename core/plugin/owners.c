@@ -1,5 +1,7 @@
 #include "core/plugin/owners.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define NAMES     (1u << 21)
@@ -153,28 +155,61 @@ uint32_t owners_of(struct owners *owners, const struct vm_classes *classes, cons
     return owners_class(owners, klass, vm_pointer(klass + classes->tables->klass_name), true);
 }
 
+/*
+ * Elements of arrays are told by ranges of their index, each twice as long as the one before: 0, 1, 2 and 3, 4 to 7,
+ * ... Each element would be too many cells; which half, quarter, ... of long arrays misses is seen nonetheless.
+ */
+static unsigned range_of(uint64_t index)
+{
+    return index == 0 ? 0 : 64 - (unsigned)__builtin_clzll(index);
+}
+
+static uint64_t range_first(unsigned range)
+{
+    return range == 0 ? 0 : UINT64_C(1) << (range - 1);
+}
+
+static uint32_t range_cell(struct owners *owners, struct owners_name *name, uint32_t owner, enum miss_space space,
+                           const struct vm_class *class, unsigned range)
+{
+    char text[VM_TEXT_BYTES];
+    uint64_t first = range_first(range), last = range_first(range + 1) - 1;
+    uint64_t offset = class->n_bytes + (first << class->log2);
+    snprintf(text, sizeof text, first == last ? "[%" PRIu64 "]" : "[%" PRIu64 "..%" PRIu64 "]", first, last);
+    return describe_cell(owners, name, owner, space, offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX - 1, text);
+}
+
+static uint32_t field_cell(struct owners *owners, struct owners_name *name, uint32_t owner, enum miss_space space,
+                           uint64_t klass, uint32_t offset, bool is_static)
+{
+    char text[VM_TEXT_BYTES] = "header";
+    if (offset != 0) {
+        text[0] = '\0';
+        vm_field_name(owners->tables, klass, offset, is_static, text, sizeof text);
+    }
+    return describe_cell(owners, name, owner, space, offset, text);
+}
+
 uint32_t owners_field(struct owners *owners, uint32_t owner, enum miss_space space, const struct vm_classes *classes,
                       const struct heap_object *object, uint64_t address)
 {
-    char text[VM_TEXT_BYTES] = "";
+    const struct vm_class *class = object->class;
     uint64_t offset = address - object->start, header = classes->tables->has_narrow_klass ? 12 : 16;
-    bool is_array = object->class->shape == VM_ARRAY, is_static = is_in_statics(classes, object, address);
-    if (is_array)
-        offset = offset < object->class->n_bytes ? 0 : object->class->n_bytes;
-    else if (offset < header)
+    bool is_array = class->shape == VM_ARRAY, is_static = is_in_statics(classes, object, address);
+    unsigned range = 0;
+    if (is_array && offset >= class->n_bytes)
+        range = range_of((offset - class->n_bytes) >> class->log2);
+    else if (is_array || offset < header)
         offset = 0;
+    uint64_t which = offset == 0 || !is_array ? offset : range + 1;
     struct owners_name *name =
-        owner == OWNERS_NONE ? NULL : find(owners, CELL, (uint64_t)owner << 8 | space, offset + 1);
+        owner == OWNERS_NONE ? NULL : find(owners, CELL, (uint64_t)owner << 8 | space, which + 1);
     if (name == NULL || name->number != OWNERS_NONE)
         return name == NULL ? OWNERS_NONE : name->number;
-    uint64_t klass = is_static ? vm_mirrored(classes, object->start) : object->class->klass;
-    if (offset == 0)
-        memcpy(text, "header", sizeof "header");
-    else if (is_array)
-        memcpy(text, "[]", sizeof "[]");
-    else
-        vm_field_name(classes->tables, klass, (uint32_t)offset, is_static, text, sizeof text);
-    return describe_cell(owners, name, owner, space, (uint32_t)offset, text);
+    if (is_array && offset != 0)
+        return range_cell(owners, name, owner, space, class, range);
+    uint64_t klass = is_static ? vm_mirrored(classes, object->start) : class->klass;
+    return field_cell(owners, name, owner, space, klass, (uint32_t)offset, is_static);
 }
 
 /* ---- methods ---- */

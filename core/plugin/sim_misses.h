@@ -12,22 +12,15 @@
 #ifndef CORE_PLUGIN_SIM_MISSES_H
 #define CORE_PLUGIN_SIM_MISSES_H
 
-#include "core/sim/sim_slots.h"
+#include "core/plugin/sim_contents.h"
 
 #define SIM_MISSES_KEPT 32768u
-
-struct sim_miss {
-    uint64_t where, address; /* where: of the instruction, or of the bytecode that is interpreted */
-    uint8_t counts[3];       /* accesses that missed: enum miss_count */
-    uint8_t weight;          /* log2 */
-    bool is_interpreted, is_moving;
-};
 
 /* A thread's. */
 struct sim_misses {
     struct sim_misses *before, *next;
     struct sim_miss *kept; /* mapped */
-    const struct sim_slot *slot;
+    struct sim_contents_of caches;
     _Atomic bool is_locked;
     uint32_t n, thinned; /* how often it threw every second one away, since it was last looked up */
     uint64_t random;
@@ -43,7 +36,7 @@ void sim_misses_forget(void);
 bool sim_misses_are_wanted(void);
 
 /* A thread comes (mine is zeroed), and goes. */
-void sim_misses_begin(struct sim_misses *mine, const struct sim_slot *slot);
+void sim_misses_begin(struct sim_misses *mine, const struct sim_slot *slot, const struct sim_machine *machine);
 void sim_misses_end(struct sim_misses *mine);
 
 /* A slot will be another thread's. */
@@ -63,6 +56,15 @@ static inline struct sim_missed sim_missed(const uint64_t *counts)
 /* An access missed.  bytecode: the one that the thread has fetched last, if it is in the interpreter. */
 void sim_misses_take(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, uint64_t address,
                      const struct sim_missed *missed);
+
+/*
+ * An access is drawn: one of SIM_ACCESSES_DRAWN, whether it missed or not.  Returns how many accesses later the next
+ * one is: at random, so that no loop is in step with it; UINT64_MAX: nothing is kept.
+ */
+uint64_t sim_misses_draw(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, uint64_t address);
+
+/* How many accesses from a thread's begin until the first. */
+uint64_t sim_misses_first_draw(struct sim_misses *mine);
 
 /* What the agent and the program tell: see sim_slots.h */
 void sim_misses_tables(const uint64_t *symbols);

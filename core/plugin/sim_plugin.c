@@ -45,6 +45,7 @@ struct core {
     struct sim_block kept;          /* it, when QEMU has thrown it away */
     uint64_t bytecode;              /* the address of the bytecode that the thread fetched last; 0: none yet */
     struct sim_misses misses;
+    uint64_t next_draw;                /* the machine's time from which on an access is drawn */
     size_t n_bytes;                    /* of this mapping */
     struct sim_window_place place;     /* with windows only */
     uint64_t warming_up[SIM_N_COUNTS]; /* what is not counted */
@@ -116,7 +117,8 @@ static struct core *make_core(unsigned vcpu)
     if (plugin.slots->window.counted > 0)
         sim_window_begin(&core->place, &plugin.slots->window, atomic_load(&plugin.slots->n_used));
     core->n_bytes = n;
-    sim_misses_begin(&core->misses, core->slot);
+    sim_misses_begin(&core->misses, core->slot, &core->machine);
+    core->next_draw = sim_misses_first_draw(&core->misses);
     plugin.cores[vcpu] = core;
     pthread_mutex_unlock(&plugin.making);
     return core;
@@ -276,6 +278,15 @@ static __attribute__((noinline)) void access_slowly(struct core *core, uint32_t 
     }
 }
 
+/* What a window does not count is not drawn. */
+static __attribute__((noinline)) void draw_access(struct core *core, uint64_t address, const void *instruction)
+{
+    uint64_t at = (uint64_t)(uintptr_t)instruction, next;
+    next = core->machine.counts == core->warming_up ? sim_misses_first_draw(&core->misses)
+                                                    : sim_misses_draw(&core->misses, at, core->bytecode, address);
+    core->next_draw = next == UINT64_MAX ? next : core->machine.data_time + next;
+}
+
 /* instruction: its address.  line_bits: 0: the machine says it, and writes through, perhaps. */
 static inline __attribute__((always_inline)) void access_once(unsigned vcpu, uint32_t info, uint64_t address,
                                                               const void *instruction, unsigned line_bits)
@@ -290,6 +301,8 @@ static inline __attribute__((always_inline)) void access_once(unsigned vcpu, uin
     if (__builtin_expect(access == 0 || !is_plain, 0) ||
         !sim_machine_hit(&core->machine, address, last, line_bits, is_store))
         access_slowly(core, info, address, instruction);
+    if (__builtin_expect(core->machine.data_time >= core->next_draw, 0))
+        draw_access(core, address, instruction);
 }
 
 /*

@@ -162,6 +162,15 @@ static int write_method(struct hits *hits, uint32_t number, struct trace_writer 
 }
 
 /* The frames at an offset in compiled code, the innermost first; at least the method itself. */
+/* Or the bytecode's index, where there is none; 0: neither is known. */
+static uint32_t line_of(const struct code_method *method, int32_t index)
+{
+    uint32_t line = method == NULL || method->line_bytes == NULL
+                        ? 0
+                        : code_log_line(method->line_bytes, method->n_line_bytes, index);
+    return line != 0 || index < 0 ? line : PLACE_BYTECODE + (uint32_t)index;
+}
+
 static int fill_frames(struct hits *hits, const struct code_piece *piece, uint64_t offset, uint32_t *point,
                        struct trace_writer *writer, struct err *err)
 {
@@ -176,9 +185,7 @@ static int fill_frames(struct hits *hits, const struct code_piece *piece, uint64
         const struct code_method *method =
             frame->method < hits->code.n_methods ? &hits->code.methods[frame->method] : NULL;
         entry->frames[i].method = frame->method;
-        entry->frames[i].line = method == NULL || method->line_bytes == NULL
-                                    ? 0
-                                    : code_log_line(method->line_bytes, method->n_line_bytes, frame->index);
+        entry->frames[i].line = line_of(method, frame->index);
         if (write_method(hits, frame->method, writer, err) < 0)
             return -1;
     }

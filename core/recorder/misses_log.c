@@ -33,24 +33,27 @@ static void look_at_maps(struct misses_log *log, uint64_t now_ns)
     hits_look_at_maps(log->hits);
 }
 
-static int write_counts(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
+/* From the log's thread id to the trace's index. */
+static int find_thread(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
 {
     struct recorder_thread *thread = threads_find(log->threads, (int32_t)entry->thread);
-    uint32_t place;
-    int rc = entry->line > 0 ? hits_interpreted(log->hits, (uint32_t)entry->place, entry->line - 1, &place, writer, err)
-                             : hits_place(log->hits, entry->place, entry->ticks, &place, writer, err);
-    if (rc < 0)
-        return -1;
     if (thread == NULL)
         thread = threads_add(log->threads, (int32_t)entry->thread, TRACE_UNKNOWN);
     if (thread == NULL)
         return err_set(err, "no memory for threads");
-    if (threads_write(log->threads, writer, err) < 0)
-        return -1;
     entry->thread = thread->info.index;
-    entry->place = place;
+    return threads_write(log->threads, writer, err);
+}
+
+static int find_place(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
+{
+    uint32_t place;
+    int rc = entry->line > 0 ? hits_interpreted(log->hits, (uint32_t)entry->place, entry->line - 1, &place, writer, err)
+                             : hits_place(log->hits, entry->place, entry->ticks, &place, writer, err);
+    if (rc == 0)
+        entry->place = place;
     entry->line = 0;
-    return trace_write_miss(writer, entry, err);
+    return rc;
 }
 
 static int write_entry(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
@@ -60,7 +63,12 @@ static int write_entry(struct misses_log *log, struct trace_writer *writer, stru
         return hits_interpreted_method(log->hits, entry->number, entry->class_name, entry->name, entry->descriptor,
                                        entry->source, writer, err);
     case MISS_COUNTS:
-        return write_counts(log, writer, entry, err);
+    case MISS_ACCESSES:
+        if (find_place(log, writer, entry, err) < 0)
+            return -1;
+        /* fall through */
+    case MISS_CONTENTS:
+        return find_thread(log, writer, entry, err) < 0 ? -1 : trace_write_miss(writer, entry, err);
     default:
         return trace_write_miss(writer, entry, err);
     }

@@ -106,6 +106,13 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     return flush(r, err);
 }
 
+static double left_s(const struct recorder *r)
+{
+    return r->ready && r->plan->duration_s > 0
+               ? r->plan->duration_s - (double)(int64_t)(r->latest.monotonic_ns - r->ready_ns) / 1e9
+               : -1;
+}
+
 /* One line that is written over and over: not where a started command writes its own lines. */
 static void report_progress(struct recorder *r)
 {
@@ -113,10 +120,16 @@ static void report_progress(struct recorder *r)
         !isatty(fileno(r->plan->progress)) || (r->plan->pid == 0 && isatty(STDOUT_FILENO)))
         return;
     r->reported_ns = r->latest.monotonic_ns;
-    fprintf(r->plan->progress, "\r%.1f s, %.1f M records, %.1f MB, %" PRIu64 " calls lost ",
-            (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / 1e9,
-            (double)trace_writer_records(r->writer) / 1e6, (double)trace_writer_bytes(r->writer) / 1e6,
-            drain_n_lost(&r->drain));
+    double elapsed_s = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / 1e9;
+    if (r->plan->simulate != NULL)
+        simulation_progress(&(struct simulation_state){ simulation_instructions(&r->simulation),
+                                                        (double)(r->cpu_ns - r->cpu_start_ns) / 1e9,
+                                                        r->plan->alone_cpu_s, elapsed_s, left_s(r) },
+                            r->plan->progress);
+    else
+        fprintf(r->plan->progress, "\r%.1f s, %.1f M records, %.1f MB, %" PRIu64 " calls lost ", elapsed_s,
+                (double)trace_writer_records(r->writer) / 1e6, (double)trace_writer_bytes(r->writer) / 1e6,
+                drain_n_lost(&r->drain));
     fflush(r->plan->progress);
 }
 
@@ -269,7 +282,7 @@ static int observe(struct recorder *r, struct err *err)
 static int round_ms(const struct recorder *r, uint64_t n_words)
 {
     int ms = r->link.round_ms == 0 ? ROUND_IDLE_MS : (int)r->link.round_ms;
-    double left_ms = r->plan->duration_s * 1e3 - (double)(int64_t)(r->latest.monotonic_ns - r->ready_ns) / 1e6;
+    double left_ms = left_s(r) * 1e3;
     if (n_words > r->session.ring_words / 16)
         return ROUND_BUSY_MS;
     return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
@@ -388,6 +401,9 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     const struct segment *segment = r->session.segment;
     summary->pid = r->target;
     summary->seconds = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / 1e9;
+    uint64_t cpu_ns = process_cpu_ns(r);
+    summary->cpu_s = cpu_ns == TRACE_UNKNOWN ? 0 : (double)cpu_ns / 1e9;
+    summary->n_instructions = simulation_instructions(&r->simulation);
     summary->n_records = trace_writer_records(r->writer);
     summary->n_bytes = trace_writer_bytes(r->writer);
     summary->n_lost = drain_n_lost(&r->drain);

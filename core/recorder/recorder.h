@@ -44,6 +44,7 @@ struct recorder_plan {
     const struct sim_model *simulate; /* run the command in an emulator that simulates this processor; NULL: no */
     struct sim_window window;         /* of it; all zero: all is simulated */
     bool counts_only;                 /* of it: where misses are is not kept */
+    double alone_cpu_s;               /* what the command takes without it; 0: not known */
     uint32_t min_bytecodes;
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;
@@ -60,9 +61,10 @@ enum recorder_end { RECORDER_ENDED_BY_TIME, RECORDER_ENDED_BY_SIGNAL, RECORDER_E
 
 struct recorder_summary {
     enum recorder_end end;
-    pid_t pid;          /* of the JVM */
-    int command_status; /* exit status of a started command (128 + signal when killed), or 0 */
-    double seconds;
+    pid_t pid;               /* of the JVM */
+    int command_status;      /* exit status of a started command (128 + signal when killed), or 0 */
+    double seconds, cpu_s;   /* cpu_s: of the whole process; 0: not known */
+    uint64_t n_instructions; /* simulated; 0: there is no simulation */
     uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
     uint32_t n_classes, n_methods, n_skipped, n_failed_classes, n_left_classes, n_no_room_classes;
     double instrument_ms, longest_pause_ms; /* of the classes that were loaded already */

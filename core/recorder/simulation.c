@@ -141,6 +141,36 @@ int simulation_open(struct simulation *simulation, const struct recorder_plan *p
     return -1;
 }
 
+/* Of threads whose slots were given to later ones, nothing is known any more. */
+uint64_t simulation_instructions(const struct simulation *simulation)
+{
+    const struct sim_slots *slots = simulation->slots;
+    uint32_t n = slots == NULL ? 0 : atomic_load(&slots->n_used);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n && i < SIM_SLOTS_MAX; i++)
+        sum += slots->slots[i].counts[slots->window.counted > 0 ? SIM_EXECUTED : SIM_INSTRUCTIONS];
+    return sum;
+}
+
+void simulation_describe(const struct simulation_state *state, char *text, size_t n)
+{
+    int length = snprintf(text, n, "%.2f G instructions", (double)state->n_instructions / 1e9);
+    if (state->cpu_s > 0 && length > 0 && (size_t)length < n)
+        snprintf(text + length, n - (size_t)length, ", %.1f M in a second of CPU time",
+                 (double)state->n_instructions / state->cpu_s / 1e6);
+}
+
+void simulation_progress(const struct simulation_state *state, FILE *out)
+{
+    char text[128], slowdown[64] = "-", left[64] = "-";
+    simulation_describe(state, text, sizeof text);
+    if (state->alone_cpu_s > 0 && state->cpu_s > 0)
+        snprintf(slowdown, sizeof slowdown, "%.1f so far", state->cpu_s / state->alone_cpu_s);
+    if (state->left_s >= 0)
+        snprintf(left, sizeof left, "%.1f s", state->left_s);
+    fprintf(out, "\r%.1f s, %s, slowdown %s, left %s \033[K", state->elapsed_s, text, slowdown, left);
+}
+
 void simulation_close(struct simulation *simulation)
 {
     if (simulation->slots == NULL)

@@ -42,6 +42,22 @@ void simulation_append(char *option, size_t n, const char *text);
  */
 int simulation_open(struct simulation *simulation, const struct recorder_plan *plan, struct err *err);
 
+/* How far a simulation is. */
+struct simulation_state {
+    uint64_t n_instructions;  /* that the program has executed, all threads of it */
+    double cpu_s;             /* CPU time of the emulator for it; 0: not known */
+    double alone_cpu_s;       /* CPU time that the whole program takes without simulation; 0: not known */
+    double elapsed_s, left_s; /* left_s: until the recording ends; below 0: not known */
+};
+
+uint64_t simulation_instructions(const struct simulation *simulation);
+
+/* "1.23 G instructions, 45.6 M in a second of CPU time"; the text is at most n bytes long. */
+void simulation_describe(const struct simulation_state *state, char *text, size_t n);
+
+/* A progress line: as above, and times the program alone, and what is left, '-' where that is not known. */
+void simulation_progress(const struct simulation_state *state, FILE *out);
+
 /* Does nothing when not open (zeroed). */
 void simulation_close(struct simulation *simulation);
 

@@ -10,6 +10,7 @@
 #define CORE_TRACE_FORMAT_H
 
 #include "core/base/bytes.h"
+#include "core/trace/misses.h"
 #include "core/trace/ring.h"
 
 #include <zlib.h>
@@ -18,8 +19,8 @@
 #define FILE_MAGIC_BYTES  8
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
-/* Additions that an older reader may ignore: 1: PLACES, HITS; 2: CHARGES, COLLECTIONS; 3: MISSES. */
-#define FORMAT_MINOR 3
+/* Additions that an older reader may ignore: 1: PLACES, HITS; 2: CHARGES, COLLECTIONS; 3: MISSES; 4: ACCESSES. */
+#define FORMAT_MINOR 4
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -43,7 +44,8 @@ enum chunk_type {
     CHUNK_HITS = 13,
     CHUNK_CHARGES = 14,
     CHUNK_COLLECTIONS = 15,
-    CHUNK_MISSES = 16
+    CHUNK_MISSES = 16,
+    CHUNK_ACCESSES = 17
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */
@@ -142,6 +144,12 @@ static inline void sink_number(struct sink *s, uint64_t value)
 {
     uint8_t bytes[NUMBER_MAX_BYTES];
     sink_bytes(s, bytes, (size_t)(number_put(bytes, value) - bytes));
+}
+
+/* The chunk that an entry of misses is in. */
+static inline enum chunk_type misses_chunk(enum miss_kind kind)
+{
+    return kind == MISS_ACCESSES || kind == MISS_CONTENTS ? CHUNK_ACCESSES : CHUNK_MISSES;
 }
 
 static inline uint32_t checksum(const void *bytes, size_t n)

@@ -21,22 +21,35 @@ static void put_named(struct sink *s, const struct miss_entry *entry)
     }
 }
 
+/* What an entry of counts has: each in this order. */
+static bool has_place(enum miss_kind kind)
+{
+    return kind == MISS_COUNTS || kind == MISS_ACCESSES;
+}
+
+static bool has_accesses(enum miss_kind kind)
+{
+    return kind == MISS_TOTALS || kind == MISS_ACCESSES;
+}
+
 static void put_counts(struct sink *s, const struct miss_entry *entry)
 {
     sink_varint(s, entry->ticks);
-    if (entry->kind == MISS_COUNTS) {
+    if (entry->kind != MISS_TOTALS)
         sink_varint(s, entry->thread);
+    if (has_place(entry->kind)) {
         sink_varint(s, entry->place);
         sink_varint(s, entry->line);
-        sink_varint(s, entry->cell);
-    } else {
-        sink_varint(s, entry->n_accesses);
     }
-    for (int i = 0; i < MISS_N_COUNTS; i++)
+    if (entry->kind != MISS_TOTALS)
+        sink_varint(s, entry->cell);
+    if (has_accesses(entry->kind))
+        sink_varint(s, entry->n_accesses);
+    for (int i = 0; i < MISS_N_COUNTS && entry->kind != MISS_ACCESSES; i++)
         sink_varint(s, entry->counts[i]);
-    if (entry->kind == MISS_COUNTS) {
+    if (has_place(entry->kind))
         sink_varint(s, entry->n_kept);
-    } else {
+    if (entry->kind == MISS_TOTALS) {
         sink_varint(s, entry->n_looks);
         sink_varint(s, entry->look_ns);
     }
@@ -53,6 +66,8 @@ void misses_put(struct sink *s, const struct miss_entry *entry)
         break;
     case MISS_COUNTS:
     case MISS_TOTALS:
+    case MISS_ACCESSES:
+    case MISS_CONTENTS:
         put_counts(s, entry);
         break;
     }
@@ -82,19 +97,21 @@ static void get_named(struct cursor *c, struct miss_entry *entry)
 static void get_counts(struct cursor *c, struct miss_entry *entry)
 {
     entry->ticks = cursor_varint(c);
-    if (entry->kind == MISS_COUNTS) {
+    if (entry->kind != MISS_TOTALS)
         entry->thread = cursor_below(c, UINT32_MAX);
+    if (has_place(entry->kind)) {
         entry->place = cursor_varint(c);
         entry->line = cursor_below(c, UINT32_MAX);
-        entry->cell = cursor_below(c, MISSES_NUMBERS_MAX);
-    } else {
-        entry->n_accesses = cursor_varint(c);
     }
-    for (int i = 0; i < MISS_N_COUNTS; i++)
+    if (entry->kind != MISS_TOTALS)
+        entry->cell = cursor_below(c, MISSES_NUMBERS_MAX);
+    if (has_accesses(entry->kind))
+        entry->n_accesses = cursor_varint(c);
+    for (int i = 0; i < MISS_N_COUNTS && entry->kind != MISS_ACCESSES; i++)
         entry->counts[i] = cursor_varint(c);
-    if (entry->kind == MISS_COUNTS) {
+    if (has_place(entry->kind))
         entry->n_kept = cursor_varint(c);
-    } else {
+    if (entry->kind == MISS_TOTALS) {
         entry->n_looks = cursor_varint(c);
         entry->look_ns = cursor_varint(c);
     }
@@ -113,6 +130,8 @@ int misses_get(struct cursor *c, struct miss_entry *entry)
         break;
     case MISS_COUNTS:
     case MISS_TOTALS:
+    case MISS_ACCESSES:
+    case MISS_CONTENTS:
         get_counts(c, entry);
         break;
     default:

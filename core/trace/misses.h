@@ -1,6 +1,6 @@
 /*
- * Where the simulated processor's misses are: the payload of a trace's MISSES chunk, and the log in which the plugin
- * tells the recorder of them.
+ * Where the simulated processor's misses and accesses are, and what is in its caches: the payload of a trace's MISSES
+ * and ACCESSES chunks, and the log in which the plugin tells the recorder of them.
  *
  * An entry is a byte, its kind, then numbers (LEB128; a text is its length and its bytes):
  *
@@ -13,6 +13,12 @@
  *        missed L1D, L2, the data TLB (estimates, where not all were kept); how many were kept
  *     4, totals: ticks, then counted since the entry before of its kind, by all threads: loads and stores, and what
  *        of them missed L1D, L2, the data TLB; how often addresses were looked up, and ns that it took
+ *     5, accesses: ticks, thread, place, line, cell, then since the entry before of all these: loads and stores, an
+ *        estimate; how many were drawn for it
+ *     6, contents: ticks, thread, cell, then how many lines of its L1D, lines of its L2, pages of its data TLB are of
+ *        that memory
+ *
+ * 5 and 6 are in ACCESSES, the others in MISSES.
  *
  * In the log a thread is its id, and a place an address: of the instruction, or with a line number plus 1 the number of
  * an interpreted method.  In the trace a thread is an index and a place the number of one in PLACES, and lines are 0.
@@ -26,7 +32,7 @@
 
 #define MISSES_NUMBERS_MAX (UINT32_C(1) << 22) /* owners, cells: numbers are below it */
 
-enum miss_kind { MISS_OWNER, MISS_CELL, MISS_METHOD, MISS_COUNTS, MISS_TOTALS };
+enum miss_kind { MISS_OWNER, MISS_CELL, MISS_METHOD, MISS_COUNTS, MISS_TOTALS, MISS_ACCESSES, MISS_CONTENTS };
 
 enum miss_owner {
     MISS_OBJECTS, /* of a class */
@@ -56,13 +62,15 @@ struct miss_entry {
     uint32_t owner;                                   /* CELL: number */
     enum miss_space space;                            /* CELL */
     uint32_t offset;                                  /* CELL */
-    uint64_t ticks;                                   /* COUNTS, TOTALS */
-    uint32_t thread;                                  /* COUNTS */
-    uint64_t place;                                   /* COUNTS */
-    uint32_t line, cell;                              /* COUNTS; in the log: line plus 1 */
-    uint64_t counts[MISS_N_COUNTS];                   /* COUNTS, TOTALS */
-    uint64_t n_kept;                                  /* COUNTS */
-    uint64_t n_accesses, n_looks, look_ns;            /* TOTALS */
+    uint64_t ticks;                                   /* COUNTS, TOTALS, ACCESSES, CONTENTS */
+    uint32_t thread;                                  /* COUNTS, ACCESSES, CONTENTS */
+    uint64_t place;                                   /* COUNTS, ACCESSES */
+    uint32_t line;                                    /* the same; in the log: plus 1 */
+    uint32_t cell;                                    /* COUNTS, ACCESSES, CONTENTS */
+    uint64_t counts[MISS_N_COUNTS];                   /* COUNTS, TOTALS, CONTENTS */
+    uint64_t n_kept;                                  /* COUNTS, ACCESSES */
+    uint64_t n_accesses;                              /* TOTALS, ACCESSES */
+    uint64_t n_looks, look_ns;                        /* TOTALS */
 };
 
 /* Append an entry.  s->full when it does not fit PLACE_ENTRY_BYTES. */

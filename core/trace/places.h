@@ -13,7 +13,8 @@
  *     2, a method: number, class, name, descriptor, source file (or empty)
  *     3, a place in a file: number, file, offset
  *     4, a place in code that the JVM made: number, kind (enum place_code), compiler's tier (0: not known), name (of
- *        a stub, or empty), n, and n times: method, line (0: not known); the innermost first, each inlined in the next
+ *        a stub, or empty), n, and n times: method, line (0: not known); the innermost first, each inlined in the next.
+ *        A line from PLACE_BYTECODE on is the index of a bytecode behind it, of a method without lines
  *
  * What is named was described before; the last entry of a number counts.  The decoder trusts nothing.
  */
@@ -24,6 +25,7 @@
 
 #define PLACE_NUMBERS_MAX (UINT32_C(1) << 22) /* files, methods, places: numbers are below it */
 #define PLACE_FRAMES_MAX  64u
+#define PLACE_BYTECODE    0x10000u       /* lines are below */
 #define PLACE_TEXT_BYTES  ((size_t)4096) /* of longer texts, the end is left out */
 #define PLACE_ENTRY_BYTES (4 * PLACE_TEXT_BYTES + 2048)
 

@@ -316,6 +316,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_CHARGES:
     case CHUNK_COLLECTIONS:
     case CHUNK_MISSES:
+    case CHUNK_ACCESSES:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:

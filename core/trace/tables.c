@@ -232,9 +232,9 @@ static enum tables_result take_place(struct tables *tables, struct cursor *c)
 }
 
 /* Methods are told of in the log only: here they are among PLACES. */
-static enum tables_result take_miss(struct tables *tables, struct cursor *c)
+static enum tables_result take_miss(struct tables *tables, enum chunk_type type, struct cursor *c)
 {
-    if (misses_get(c, &tables->miss) < 0 || tables->miss.kind == MISS_METHOD)
+    if (misses_get(c, &tables->miss) < 0 || tables->miss.kind == MISS_METHOD || misses_chunk(tables->miss.kind) != type)
         return TABLES_DAMAGED;
     if (tables->listener.miss != NULL)
         tables->listener.miss(tables->listener.context, &tables->miss);
@@ -298,7 +298,8 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
     case CHUNK_COLLECTIONS:
         return take_collection(tables, c);
     case CHUNK_MISSES:
-        return take_miss(tables, c);
+    case CHUNK_ACCESSES:
+        return take_miss(tables, type, c);
     default:
         return TABLES_DAMAGED;
     }

@@ -135,9 +135,10 @@ int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry
 {
     if (writer_check(writer, err) < 0)
         return -1;
-    struct sink s = writer_begin(writer, CHUNK_MISSES);
+    enum chunk_type type = misses_chunk(entry->kind);
+    struct sink s = writer_begin(writer, type);
     misses_put(&s, entry);
-    return s.full ? err_set(err, "a name is too long for a trace") : writer_finish(writer, CHUNK_MISSES, &s, err);
+    return s.full ? err_set(err, "a name is too long for a trace") : writer_finish(writer, type, &s, err);
 }
 
 int trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection, struct err *err)

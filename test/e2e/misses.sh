@@ -17,12 +17,13 @@ record() {
     is "$name: the program ends as it should" "$?, $(cat "$SCRATCH/said")" "0, 131072"
 }
 
-# count NAME WAY LABEL [IN]: misses of L1D in the rows that begin so.
+# count NAME WAY LABEL [IN [COLUMN]]: misses of L1D, or what else the column has, in the rows that begin so.
 count() {
     "$mmprof" report "--misses=$2" --csv "$SCRATCH/$1.dat" 2> "$SCRATCH/errors" | tr -d '\r' |
-        awk -F , -v label="$3" -v of="${4-}" '
+        awk -F , -v label="$3" -v of="${4-}" -v column="${5-l1d_misses}" '
             { gsub(/"/, "") }
-            index($2, label) == 1 && (of == "" || index($3, of) == 1) { n += $(NF - 7) }
+            NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) from_end = NF - i }
+            NR > 1 && index($2, label) == 1 && (of == "" || index($3, of) == 1) { n += $(NF - from_end) }
             END { printf "%d\n", n }'
 }
 
@@ -47,7 +48,11 @@ check() {
     between "$name: those of the array are known to be the array's" "$(count "$name" class 'long[]')" 240000 460000
     between "$name: those of the nodes the class'" "$(count "$name" class 'target.Misses$Node')" 120000 700000
     "$mmprof" report --misses=class --json "$SCRATCH/$name.dat" > "$SCRATCH/json" 2>&1
-    local share per_cent
+    # One of 4,096 is drawn, of 100 million or more: two per cent is five times what chance does, or more.
+    local share per_cent counted
+    counted=$(sed -n 's/.*"accesses":[[:space:]]*\([0-9.]*\).*/\1/p' "$SCRATCH/json" | head -n 1)
+    between "$name: estimates of accesses add up to $counted, which were counted" \
+        "$(count "$name" class all '' accesses)" $((counted / 100 * 98)) $((counted / 100 * 102))
     share=$(sed -n 's/.*"known_code_share":[[:space:]]*\([0-9.]*\).*/\1/p' "$SCRATCH/json" | head -n 1)
     per_cent=$(awk -v s="$share" 'BEGIN { printf "%d", 100 * s }')
     between "$name: which code it was is known of so many per cent of the misses" "$per_cent" 60 100
@@ -68,9 +73,21 @@ record g1 "$jdk/bin/java" -XX:+UseG1GC
 check g1
 between "an array of 8 MB is humongous" "$(count g1 field 'long[]' humongous)" 240000 460000
 
+# An array of eight times L2's size is walked again and again: L2's 16,384 lines are mostly the array's then.
+"$mmprof" record -q --simulate --include 'target/*' -o "$SCRATCH/full.dat" -- \
+    "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx128m -cp "$classes" target.Misses 12 64 > "$SCRATCH/said" 2>&1
+"$mmprof" report --misses=contents --csv "$SCRATCH/full.dat" 2> "$SCRATCH/errors" | tr -d '\r"' |
+    awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR > 1 { lines = $at["l2_lines"] * ($at["l2_eden"] + $at["l2_old"]); if (lines > most) most = lines }
+        END { printf "%d\n", most }' > "$SCRATCH/lines"
+between "L2 is full of the array that was walked" "$(cat "$SCRATCH/lines")" 12000 33000
+"$mmprof" report --misses=contents "$SCRATCH/full.dat" > "$SCRATCH/table" 2>&1
+matches "it is a table of steps" "$(grep From "$SCRATCH/table")" '^ *From +Looks +L2 lines +Eden '
+
 # ---- what is said ----
 
 "$mmprof" report --misses=field "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+matches "elements of arrays have ranges of indices" "$(cat "$SCRATCH/table")" '^long\[\] \[524288\.\.1048575\] '
 matches "fields have names" "$(cat "$SCRATCH/table")" '^target\.Misses\$Node\.next '
 matches "it is said that this is simulated" "$(cat "$SCRATCH/table")" '^misses   simulated \(zen4\): of [0-9]+ loads'
 matches "and of how many misses it is known" "$(cat "$SCRATCH/table")" '^note: of L1D.s misses, .* whose memory, of '

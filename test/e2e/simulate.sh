@@ -128,4 +128,28 @@ matches "the CSV file does, in each event's name" "$(head -n 1 "$SCRATCH/mine.cs
 "$mmprof" report --html "$SCRATCH/page.html" "$SCRATCH/mine.dat" > "$SCRATCH/said" 2>&1
 matches "the page does" "$(grep -c '"simulated": *"mine.model"' "$SCRATCH/page.html")" '^[1-9]'
 
+# ---- how far it is ----
+
+# told FILE TEXT: in what a terminal showed.
+told() {
+    tr '\r' '\n' < "$1" | grep -aoE -- "$2" | tail -n 1
+}
+
+# A started command's own terminal is left alone: its output goes to a file.
+program="'$jdk/bin/java' -Xint -XX:+UseSerialGC -Xmx256m -cp '$classes' target.Walks 3"
+script -qfec "'$mmprof' record --simulate --include 'target/*' -o '$SCRATCH/far.dat' -- $program > '$SCRATCH/said'" \
+    "$SCRATCH/screen" > "$SCRATCH/output" 2>&1 < /dev/null
+progress='[0-9.]+ s, [0-9.]+ G instructions, [0-9.]+ M in a second of CPU time, slowdown -, left -'
+matches "progress has instructions, and no slowdown or end that nobody knows" "$(told "$SCRATCH/screen" "$progress")" G
+matches "so has the summary" "$(told "$SCRATCH/screen" 'simulated [0-9.]+ G instructions, .*; slowdown -')" \
+    'simulated 0*[1-9.]'
+script -qfec "'$mmprof' record --simulate -d 1 --include 'target/*' -o '$SCRATCH/far.dat' -- $program \
+    > '$SCRATCH/said'" "$SCRATCH/screen" > "$SCRATCH/output" 2>&1 < /dev/null
+matches "with a duration, what is left of it" "$(told "$SCRATCH/screen" 'slowdown -, left [0-9.]+ s')" left
+"$mmprof" profile --simulate -o "$SCRATCH/profile" -- "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx256m -cp "$classes" \
+    target.Walks > "$SCRATCH/said" 2> "$SCRATCH/errors"
+matches "a profile knows how long it took without: it says the slowdown, and what is compared" \
+    "$(grep -E '^mmprof: simulated ' "$SCRATCH/errors")" \
+    'slowdown [0-9.]+: [0-9.]+ s of CPU time, where the first recording took [0-9.]+ s$'
+
 done_testing

@@ -44,7 +44,7 @@ static void describe(struct maker *m)
         { .kind = MISS_OWNER, .number = 3, .owner_kind = MISS_HEAP, .name = place_text("objects were moving") },
         { .kind = MISS_CELL, .number = 0, .owner = 0, .space = MISS_EDEN, .offset = 12, .name = place_text("next") },
         { .kind = MISS_CELL, .number = 1, .owner = 0, .space = MISS_OLD, .offset = 12, .name = place_text("next") },
-        { .kind = MISS_CELL, .number = 2, .owner = 1, .space = MISS_OLD, .offset = 16, .name = place_text("[]") },
+        { .kind = MISS_CELL, .number = 2, .owner = 1, .space = MISS_OLD, .offset = 16, .name = place_text("[4..7]") },
         { .kind = MISS_CELL, .number = 3, .owner = 2, .space = MISS_NO_SPACE },
         { .kind = MISS_CELL, .number = 4, .owner = 3, .space = MISS_EDEN },
     };
@@ -63,6 +63,26 @@ static void miss(struct maker *m, uint32_t thread, uint32_t place, uint32_t cell
                                       .cell = cell,
                                       .counts = { l1d, l2, 1 },
                                       .n_kept = l1d };
+    maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
+}
+
+static void drawn(struct maker *m, uint32_t thread, uint32_t place, uint32_t cell, uint64_t n)
+{
+    const struct miss_entry entry = { .kind = MISS_ACCESSES,
+                                      .ticks = 500,
+                                      .thread = thread,
+                                      .place = place,
+                                      .cell = cell,
+                                      .n_accesses = n,
+                                      .n_kept = n / 10 };
+    maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
+}
+
+static void hold(struct maker *m, uint64_t ticks, uint32_t thread, uint32_t cell, uint64_t l1d, uint64_t l2)
+{
+    const struct miss_entry entry = {
+        .kind = MISS_CONTENTS, .ticks = ticks, .thread = thread, .cell = cell, .counts = { l1d, l2, 2 }
+    };
     maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
 }
 
@@ -85,8 +105,17 @@ static void make(struct made *made, bool with_misses)
         miss(m, 0, 1, 2, 20, 5);
         miss(m, 0, 2, 3, 15, 0);
         miss(m, 0, 1, 4, 5, 5);
-        miss(m, 1, 0, 0, 12, 6); /* by the agent's thread */
-        miss(m, 0, 3, 3, 8, 4);  /* by a probe */
+        miss(m, 1, 0, 0, 12, 6);   /* by the agent's thread */
+        miss(m, 0, 3, 3, 8, 4);    /* by a probe */
+        hold(m, 400, 0, 0, 6, 30); /* two looks: nodes, stacks; and the agent's thread */
+        hold(m, 400, 0, 3, 2, 10);
+        hold(m, 500, 0, 0, 8, 60);
+        hold(m, 500, 0, 1, 0, 60);
+        hold(m, 500, 1, 3, 8, 40);
+        drawn(m, 0, 0, 0, 400);
+        drawn(m, 0, 1, 2, 100); /* too few to tell a rate */
+        drawn(m, 0, 2, 3, 300);
+        drawn(m, 1, 0, 0, 200);
         maker_must(m, trace_write_miss(m->writer, &totals, &m->err));
     }
     maker_close(m, 1000);
@@ -117,7 +146,7 @@ static const char *rows_by(struct made *made, const char *way, uint64_t top, str
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct table_cell *cells = table->rows[i].cells;
         text = arena_printf(&arena, "%s%s|%s|%.0f|%.0f\n", text, cells[0].words,
-                            cells[1].value == TABLE_WORDS ? cells[1].words : "-", cells[2].number, cells[4].number);
+                            cells[1].value == TABLE_WORDS ? cells[1].words : "-", cells[4].number, cells[7].number);
     }
     return text;
 }
@@ -138,6 +167,11 @@ static void test_ways(void)
                "a.Node.next|eden|30|20\n"
                "a.Node.next|old generation|10|10\n"
                "others|-|40|10\n" END);
+    CHECK_TEXT("elements of arrays, by their index", table.n_rows > 0 ? rows_by(&made, "field", 3, &table) : "",
+               "a.Node.next|eden|30|20\n"
+               "a.Node.next|old generation|10|10\n"
+               "java.lang.String[][] [4..7]|old generation|20|5\n"
+               "others|-|20|5\n" END);
     CHECK_TEXT("generations", rows_by(&made, "space", 0, &table),
                "Java heap: eden|heap|35|25\n"
                "Java heap: old generation|heap|30|15\n"
@@ -155,9 +189,20 @@ static void test_ways(void)
     CHECK_TEXT("what is known", table.notes[0],
                "of L1D's misses, without mmprof's own, it is known: whose memory, of 100 %; which object in the Java "
                "heap, of 92.3 % of those there; which code, of 81.2 %; which line, of 100 % of those of Java methods");
-    CHECK_TEXT("and why not", table.notes[1],
+    CHECK_TEXT("and why not", table.notes[2],
                "which object is not known of 7.69 % of those in the heap: objects were "
                "moving");
+    const struct table_cell *nodes = table.rows[0].cells;
+    CHECK_TEXT(
+        "accesses", table.notes[1],
+        "accesses are estimates, from 80 that were drawn at random: without mmprof's own, 62.5 % are to the Java "
+        "heap, where 13 % miss L1D; of all 10 % do");
+    rows_by(&made, "class", 0, &table);
+    nodes = table.rows[0].cells;
+    CHECK("a class' accesses, and their share", nodes[2].number == 400 && nodes[3].number == 0.4);
+    CHECK("how many of them missed L1D and L2", nodes[6].number == 0.1 && nodes[9].number == 0.075);
+    CHECK("of few that were drawn it is not told",
+          table.rows[1].cells[2].number == 100 && table.rows[1].cells[6].value == TABLE_UNMEASURED);
     done(&made);
 }
 
@@ -172,6 +217,26 @@ static void test_time(void)
     CHECK("with all misses", cells[1].number == 100 && cells[2].number == 50);
     CHECK("those of L2 by code", cells[4].number == 40 && cells[9].number == 0 && cells[10].number == 10);
     CHECK("and by memory", cells[11].number == 25 && cells[12].number == 15 && cells[13].number == 0);
+    done(&made);
+}
+
+static void test_contents(void)
+{
+    struct made made;
+    struct table table;
+    make(&made, true);
+    rows_by(&made, "contents", 0, &table);
+    CHECK_NUMBER("a short recording has one step", table.n_rows, 1);
+    const struct table_cell *cells = table.rows[0].cells;
+    CHECK("of two looks, with the mean of lines in L2", cells[1].number == 2 && cells[2].number == 100);
+    CHECK("of which in eden", cells[3].number == 90 / 200.0);
+    CHECK("the old generation, stacks", cells[5].number == 60 / 200.0 && cells[7].number == 10 / 200.0);
+    CHECK("and mmprof's", cells[13].number == 40 / 200.0);
+    CHECK("those of L1D", cells[14].number == 12 && cells[15].number == 14 / 24.0);
+    rows_by(&made, "class", 0, &table);
+    CHECK("a class' share of L2", table.rows[0].cells[13].number == 150 / 200.0);
+    rows_by(&made, "space", 0, &table);
+    CHECK("a generation's", table.rows[0].cells[13].number == 90 / 200.0);
     done(&made);
 }
 
@@ -192,6 +257,7 @@ int main(void)
 {
     test_ways();
     test_time();
+    test_contents();
     test_refused();
     return tap_done();
 }

@@ -88,6 +88,24 @@ static void test_counts(void)
     CHECK("totals", read.ticks == 1 && read.n_accesses == 1000 && read.n_looks == 2 && read.look_ns == 999 &&
                         memcmp(read.counts, totals.counts, sizeof totals.counts) == 0);
     CHECK("a part of them is refused", is_refused_in_part(n));
+    read = again(&(struct miss_entry){ .kind = MISS_ACCESSES,
+                                       .ticks = 8,
+                                       .thread = 5,
+                                       .place = 1000,
+                                       .line = 12,
+                                       .cell = 9,
+                                       .n_accesses = 4096,
+                                       .n_kept = 4 },
+                 &n);
+    CHECK("accesses", read.ticks == 8 && read.thread == 5 && read.place == 1000 && read.line == 12 && read.cell == 9 &&
+                          read.n_accesses == 4096 && read.n_kept == 4);
+    CHECK("a part of them is refused", is_refused_in_part(n));
+    read = again(
+        &(struct miss_entry){ .kind = MISS_CONTENTS, .ticks = 8, .thread = 5, .cell = 9, .counts = { 512, 16384, 64 } },
+        &n);
+    CHECK("contents", read.ticks == 8 && read.thread == 5 && read.cell == 9 && read.counts[MISS_L1D] == 512 &&
+                          read.counts[MISS_L2] == 16384 && read.counts[MISS_DTLB] == 64);
+    CHECK("a part of them is refused", is_refused_in_part(n));
 }
 
 static void test_damage(void)
@@ -97,7 +115,7 @@ static void test_damage(void)
         uint8_t bytes[12];
         size_t n;
     } rows[] = {
-        { "no kind", { 5, 0 }, 2 },
+        { "no kind", { 7, 0 }, 2 },
         { "an owner of no kind", { MISS_OWNER, 1, MISS_OWNERS, 0 }, 4 },
         { "a number of 2^22", { MISS_OWNER, 0x80, 0x80, 0x80, 2, 0, 0 }, 7 },
         { "a name with a NUL", { MISS_OWNER, 1, 0, 2, 'a', 0 }, 6 },
