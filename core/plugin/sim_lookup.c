@@ -31,26 +31,29 @@ static uint32_t heap_cell(struct sim_lookup *lookup, enum heap_space space, cons
     return owners_cell(&lookup->owners, owners_named(&lookup->owners, MISS_HEAP, why), space_of(space));
 }
 
-/* In a collection: only in which space. */
-static uint32_t find_moving(struct sim_lookup *lookup, uint64_t address)
+/* Objects move within their spaces, so that neither what was there nor what will be there can be read. */
+static bool is_in_full_collection(const struct sim_lookup *lookup)
 {
-    if (!is_in_heap(lookup, address))
-        return OWNERS_NONE;
-    return heap_cell(lookup, heap_walk_space(&lookup->heap, address), "in a collection: objects were moving");
+    return lookup->is_moving &&
+           (lookup->n_full == HEAP_WALK_NONE || heap_walk_full_collections(&lookup->heap) != lookup->n_full);
 }
 
 /* of_fields: of its field, else of its class.  NONE: it is not in the heap, or (*waits) it may be found later. */
 static uint32_t find_in_heap(struct sim_lookup *lookup, uint64_t address, bool of_fields, bool *waits)
 {
     struct heap_object object;
-    if (!lookup->has_heap)
+    if (!is_in_heap(lookup, address))
         return OWNERS_NONE;
+    if (is_in_full_collection(lookup))
+        return heap_cell(lookup, heap_walk_space(&lookup->heap, address), "in a full collection: objects were moving");
     switch (heap_walk_find(&lookup->heap, address, &object)) {
     case HEAP_OBJECT:
         break;
     case HEAP_NOT_HEAP:
         return OWNERS_NONE;
     case HEAP_UNUSED:
+        if (lookup->is_moving && *waits) /* objects are copied there */
+            return OWNERS_NONE;
         return heap_cell(lookup, object.space, "nothing was allocated there when it was looked up");
     case HEAP_BROKEN:
         if (*waits)
@@ -119,8 +122,7 @@ bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uin
     bool waits = !is_last;
     if (miss->is_interpreted && !find_bytecode(lookup, miss, &key.place, &key.line) && !is_last)
         return false;
-    key.cell = miss->is_moving || lookup->is_moving ? find_moving(lookup, miss->address)
-                                                    : find_in_heap(lookup, miss->address, true, &waits);
+    key.cell = find_in_heap(lookup, miss->address, true, &waits);
     if (key.cell == OWNERS_NONE)
         key.cell = waits && is_in_heap(lookup, miss->address) ? OWNERS_NONE : find_elsewhere(lookup, miss->address);
     if (key.cell == OWNERS_NONE)
@@ -149,8 +151,16 @@ void sim_lookup_begin(struct sim_lookup *lookup)
         heap_walk_look(&lookup->heap);
 }
 
+void sim_lookup_move(struct sim_lookup *lookup)
+{
+    lookup->is_moving = true;
+    if (lookup->has_heap)
+        lookup->n_full = heap_walk_full_collections(&lookup->heap);
+}
+
 void sim_lookup_moved(struct sim_lookup *lookup)
 {
+    lookup->is_moving = false;
     if (!lookup->has_heap)
         return;
     heap_walk_forget(&lookup->heap);

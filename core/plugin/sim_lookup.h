@@ -1,8 +1,9 @@
 /*
  * Looking misses up: which method and line, and whose memory.  What is found is added up (sim_sums.h).
  *
- * One thread at a time, which sees to it that no object moves meanwhile; in a collection (is_moving) the heap is not
- * looked into.
+ * One thread at a time, which sees to it that no object moves meanwhile, but in a collection (is_moving).  A young one
+ * copies objects: where they were they are found while it runs, by how the heap was divided before; where they are
+ * copied to, when it has ended.  In a full collection objects are not looked for.
  */
 #ifndef CORE_PLUGIN_SIM_LOOKUP_H
 #define CORE_PLUGIN_SIM_LOOKUP_H
@@ -16,7 +17,7 @@ struct sim_miss {
     uint64_t where, address; /* where: of the instruction, or of the bytecode that is interpreted */
     uint8_t counts[3];       /* accesses that missed: enum miss_count */
     uint8_t weight;          /* log2 */
-    bool is_access, is_interpreted, is_moving;
+    bool is_access, is_interpreted;
 };
 
 struct sim_lookup {
@@ -29,7 +30,8 @@ struct sim_lookup {
     struct sim_sums sums;
     const char *why; /* the heap cannot be looked into */
     bool has_heap, has_maps, has_metadata;
-    bool is_moving; /* objects are */
+    bool is_moving;  /* objects are */
+    uint32_t n_full; /* full collections before */
     uint64_t interpreter, interpreter_end;
     uint64_t next_metadata_ns;
 };
@@ -49,7 +51,8 @@ bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uin
 /* The cell of the class or other owner whose memory an address is, or OWNERS_NONE; not in a collection. */
 uint32_t sim_lookup_memory(struct sim_lookup *lookup, uint64_t address);
 
-/* Objects have moved, and classes may have gone. */
+/* Objects are about to move; they have moved, and classes may have gone. */
+void sim_lookup_move(struct sim_lookup *lookup);
 void sim_lookup_moved(struct sim_lookup *lookup);
 
 #endif

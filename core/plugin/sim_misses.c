@@ -25,7 +25,6 @@ static struct {
     struct sim_misses *threads;
     struct sim_lookup lookup;
     struct sim_contents contents;
-    _Atomic bool is_moving;
     struct sim_miss *taken;  /* mapped: a thread's */
     struct waiting *waiting; /* mapped */
     uint32_t n_waiting;
@@ -123,7 +122,8 @@ static void look_up_all(bool is_last)
 {
     uint64_t start = sim_clock_own_ns();
     sim_lookup_begin(&all.lookup);
-    look_up_waiting(false);
+    if (!all.lookup.is_moving) /* where objects are copied to is known at the end */
+        look_up_waiting(false);
     for (struct sim_misses *thread = all.threads; thread != NULL; thread = thread->next)
         look_up_thread(thread);
     if (is_last)
@@ -181,7 +181,6 @@ static void keep(struct sim_misses *mine, uint64_t instruction, uint64_t bytecod
     miss->is_interpreted =
         bytecode != 0 && instruction >= all.lookup.interpreter && instruction < all.lookup.interpreter_end;
     miss->where = miss->is_interpreted ? bytecode : instruction;
-    miss->is_moving = atomic_load_explicit(&all.is_moving, memory_order_relaxed);
     hold(mine);
     mine->kept[mine->n++] = *miss;
     uint32_t n = mine->n;
@@ -276,8 +275,7 @@ void sim_misses_move(void)
         return;
     pthread_mutex_lock(&all.lock);
     look_up_all(true);
-    atomic_store(&all.is_moving, true);
-    all.lookup.is_moving = true;
+    sim_lookup_move(&all.lookup);
     pthread_mutex_unlock(&all.lock);
 }
 
@@ -286,10 +284,10 @@ void sim_misses_moved(void)
     if (!all.is_wanted)
         return;
     pthread_mutex_lock(&all.lock);
-    look_up_all(true);
-    atomic_store(&all.is_moving, false);
-    all.lookup.is_moving = false;
+    if (all.lookup.is_moving)
+        look_up_all(false);
     sim_lookup_moved(&all.lookup);
+    look_up_all(true);
     pthread_mutex_unlock(&all.lock);
 }
 

@@ -7,7 +7,7 @@
  * found is added up and written to a log (core/trace/misses.h) some times a second.
  *
  * Nobody moves objects while they are looked up: the agent says when a collection begins, in a system call that waits
- * here for the end.  In a collection itself the heap is not looked into.
+ * here for the end.  What is looked up in a collection itself: see sim_lookup.h.
  */
 #ifndef CORE_PLUGIN_SIM_MISSES_H
 #define CORE_PLUGIN_SIM_MISSES_H

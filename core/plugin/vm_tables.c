@@ -130,6 +130,7 @@ static void find_heap(const uint64_t *symbols, struct vm_tables *t)
     const struct wanted wanted[] = {
         { "Universe", "_collectedHeap", &t->heap, true },
         { "CollectedHeap", "_reserved", &t->heap_reserved, false },
+        { "CollectedHeap", "_total_collections", &t->collections, false },
         { "MemRegion", "_start", &t->region_start, false },
         { "MemRegion", "_word_size", &t->region_words, false },
         { "GenCollectedHeap", "_young_gen", &t->young, false }, /* JDK 17 */

@@ -14,7 +14,7 @@ enum vm_collector { VM_SERIAL, VM_PARALLEL, VM_G1, VM_OTHER_COLLECTOR };
 /* Offsets of fields in their structures; addresses of static ones; sizes. */
 struct vm_tables {
     /* the heap */
-    uint64_t heap, heap_reserved, region_start, region_words;
+    uint64_t heap, heap_reserved, region_start, region_words, collections;
     uint64_t young, old, serial_young, serial_old, eden, from, to, tenured;
     uint64_t space_bottom, space_end, contiguous_bottom, contiguous_end, contiguous_top;
     uint64_t mutable_bottom, mutable_end, mutable_top;
