@@ -416,7 +416,7 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
     double all_ns = cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns;
     if (cpu_ns > 0 && all_ns > session->options.budget * cpu_ns)
         fprintf(out,
-                "%stogether %.2f %%, more than the budget of %.2g %%: the first two looks and batches cost what they "
+                "%stogether %.2f %%, more than the budget of %.2g %%: the first look and batch cost what they "
                 "cost, and only a longer recording makes up for them\n",
                 prefix, all_ns / cpu_ns * 100, session->options.budget * 100);
     if (cost.spared_ns > 0)
@@ -428,9 +428,9 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
                 prefix, (double)cost.spared_ns / 1e9, prefix, ceil((double)cost.spared_ns / 1e9 * 1.2));
     else if (cost.n_put_off > 0)
         fprintf(out,
-                "%s%zu methods that were seen later got no probes: compiling their classes again would have cost too "
-                "much\n",
-                prefix, cost.n_put_off);
+                "%s%zu methods that were seen later got no probes: compiling their classes again is not paid for yet\n"
+                "%s  next: record for longer, or with a --budget of more than %.2g%%\n",
+                prefix, cost.n_put_off, prefix, session->options.budget * 100);
     if (session->n_held > 0)
         fprintf(out,
                 "%s%" PRIu32 " classes got no probes: a loop of theirs was under way, which the JVM would have "

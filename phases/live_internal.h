@@ -20,7 +20,7 @@ struct live_recovering {
     uint64_t window_ns, window_jit_ns; /* where the present window began */
     double usual_jit;                  /* CPUs that the compiler took before the batch */
     uint32_t n_quiet;                  /* windows in a row */
-    bool is_free;                      /* the batch is beside the budget */
+    bool is_free;                      /* the first batch is beside the budget */
 };
 
 struct live {
@@ -116,9 +116,9 @@ bool live_may_pause(const struct live *live);
 
 /*
  * Is the time in what the latest look found, so far, as much as a batch may cost the compiler?  And is that, with the
- * batches before, within the budget, unless the batch is free?
+ * batches before, but the first one, within the budget?
  */
-bool live_is_worth_it(const struct live *live, bool is_free);
+bool live_is_worth_it(const struct live *live);
 
 /* May there be a first batch?  Not where it would throw away what took the compiler long: spared_ns is set then. */
 bool live_may_begin(struct live *live);

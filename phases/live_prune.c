@@ -156,7 +156,7 @@ static double price_ns(const struct live *live)
 /*
  * The time in the methods is that of the largest, or of their own code together, where those lie apart.
  */
-bool live_is_worth_it(const struct live *live, bool is_free)
+bool live_is_worth_it(const struct live *live)
 {
     double largest = 0, own = 0, price = price_ns(live);
     for (size_t i = 0; i < live->n_wanted; i++) {
@@ -165,7 +165,7 @@ bool live_is_worth_it(const struct live *live, bool is_free)
             largest = live->wanted[i].share;
     }
     double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    if (!is_free && price + (double)live->recompiled_ns > live->options.budget * cpu_ns)
+    if (price + (double)live->recompiled_ns > live->options.budget * cpu_ns)
         return false;
     return (own > largest ? own : largest) * cpu_ns >= price;
 }
