@@ -32,6 +32,9 @@ CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/% core/to
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 UNIT_SRC  := $(wildcard test/unit/*.c)
 
+# Tools that show how they are written.
+EXAMPLES  := $(patsubst core/tool/examples/%.c,$(BUILD)/%.so,$(wildcard core/tool/examples/*.c))
+
 CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
 LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
@@ -44,7 +47,7 @@ UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
 Q = $(if $(V),,@$(if $(1),echo '  $(1) $@';))
 
 .PHONY: make
-make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so
+make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so $(EXAMPLES)
 
 $(BUILD)/mmprof: $(CLI_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
@@ -61,6 +64,11 @@ $(BUILD)/libmmprof-tool.so: $(TOOL_OBJ)
 
 $(BUILD)/libmmprof-memtrace.so: $(MEMTRACE_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -o $@ $^ -lz
+
+# As a user builds one.
+$(BUILD)/example_%.so: core/tool/examples/example_%.c core/tool/mmprof_tool.h
+	@mkdir -p $(@D)
+	$(call Q,TOOL)$(CC) -std=c11 $(WARN) $(CFLAGS) $(SANITIZE_FLAGS) -Icore/tool -shared -fPIC -o $@ $<
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -257,6 +265,7 @@ install: make
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')
 	$(if $(wildcard man/*.7),install -m 644 $(wildcard man/*.7) '$(MAN_DIR)/man7')
 	install -m 644 README.md LICENSE '$(DOC_DIR)'
+	install -m 644 $(wildcard core/tool/examples/*.c) '$(DOC_DIR)'
 
 uninstall:
 	rm -f '$(BIN_DIR)/mmprof' '$(INCLUDE_DIR)/mmprof_tool.h' $(foreach page,$(notdir $(wildcard man/*.1)),'$(MAN_DIR)/man1/$(page)') \

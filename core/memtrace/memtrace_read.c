@@ -10,7 +10,8 @@ struct memtrace_reader {
     struct cursor bytes;
     uint64_t n_read, n_accesses;
     enum memtrace_chunk kind;
-    uint8_t *packed, *raw; /* owned, MEMTRACE_CHUNK_BYTES each */
+    uint8_t *packed, *raw; /* owned: as much as the chunks needed so far */
+    size_t packed_room, raw_room;
     struct cursor entries; /* of the chunk: what is left; of accesses, what could not be foretold */
     const uint8_t *flags;
     uint32_t n_flags, thread;
@@ -41,10 +42,6 @@ static size_t read_bytes(struct memtrace_reader *reader, void *to, size_t n)
 static int begin(struct memtrace_reader *reader, const char *path, struct err *err)
 {
     uint8_t bytes[MEMTRACE_HEADER_BYTES];
-    reader->packed = malloc(MEMTRACE_CHUNK_BYTES);
-    reader->raw = malloc(MEMTRACE_CHUNK_BYTES);
-    if (reader->packed == NULL || reader->raw == NULL)
-        return err_set(err, "out of memory");
     if (read_bytes(reader, bytes, sizeof bytes) != sizeof bytes || memcmp(bytes, MEMTRACE_MAGIC, 8) != 0) {
         err_set(err, "'%s' is no address trace", path);
         return err_next(err, "name a file that 'mmprof memtrace -o FILE -- java ...' has written");
@@ -111,6 +108,16 @@ uint64_t memtrace_bytes(const struct memtrace_reader *reader)
 
 /* ---- chunks ---- */
 
+static bool make_room(uint8_t **bytes, size_t *room, size_t n)
+{
+    if (n <= *room && *bytes != NULL)
+        return true;
+    free(*bytes);
+    *room = n + 1;
+    *bytes = malloc(*room);
+    return *bytes != NULL;
+}
+
 static int begin_accesses(struct memtrace_reader *reader, struct err *err)
 {
     struct cursor *c = &reader->entries;
@@ -139,7 +146,10 @@ static int next_chunk(struct memtrace_reader *reader, struct err *err)
     if (magic != MEMTRACE_CHUNK_MAGIC || own_sum != (uint32_t)crc32(0, header, sizeof header - 4) ||
         kind > MEMTRACE_END || n_raw > MEMTRACE_CHUNK_BYTES || n_packed > MEMTRACE_CHUNK_BYTES || reader->has_ended)
         return damaged(reader, "a chunk's header", err);
-    uLongf n_got = MEMTRACE_CHUNK_BYTES;
+    uLongf n_got = n_raw;
+    if (!make_room(&reader->packed, &reader->packed_room, n_packed) ||
+        !make_room(&reader->raw, &reader->raw_room, n_raw))
+        return err_set(err, "out of memory");
     if (read_bytes(reader, reader->packed, n_packed) != n_packed)
         return damaged(reader, "the file ends in a chunk", err);
     if (sum != (uint32_t)crc32(0, reader->packed, n_packed) ||

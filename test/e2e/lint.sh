@@ -47,7 +47,7 @@ else
 fi
 
 if command -v cppcheck > "$SCRATCH/which"; then
-    check=(cppcheck --quiet --error-exitcode=1 --std=c11 --library=posix -j 2 -I .
+    check=(cppcheck --quiet --error-exitcode=1 --std=c11 --library=posix -j 2 -I . -I core/tool
         "--enable=warning,performance,portability" --inline-suppr --suppressions-list=.ci/cppcheck-suppressions)
     holds "cppcheck finds nothing" "${check[@]}" "${c_files[@]}"
     printf 'int f(void);\nint f(void)\n{\n    int a[2] = { 0, 1 };\n    return a[2];\n}\n' > "$SCRATCH/bad.c"
