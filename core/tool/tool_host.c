@@ -169,11 +169,11 @@ static void release(struct tool_thread *thread)
     atomic_store_explicit(&thread->is_locked, false, memory_order_release);
 }
 
-/* How many of a thread's latest accesses are of libraries. */
+/* How many of a thread's latest accesses may be of telling of an object. */
 static uint32_t tail_of(const struct tool_thread *thread)
 {
     uint32_t n = 0;
-    while (n < thread->n && tool_is_library(thread->kept[thread->n - 1 - n].code))
+    while (n < thread->n && n < TOOL_BEFORE && tool_is_library(thread->kept[thread->n - 1 - n].code))
         n++;
     return n;
 }
@@ -220,8 +220,7 @@ void tool_host_flush(struct tool_thread *thread)
 {
     pthread_mutex_lock(&host.lock);
     hold(thread);
-    uint32_t n_tail = tail_of(thread);
-    flush(thread, n_tail > TOOL_TAIL ? 0 : n_tail);
+    flush(thread, tail_of(thread));
     release(thread);
     pthread_mutex_unlock(&host.lock);
 }
@@ -348,7 +347,7 @@ static void hear_object(struct tool_thread *thread, uint64_t argument)
         return;
     hold(thread);
     thread->n -= tail_of(thread);
-    thread->is_telling = true;
+    thread->left_out = TOOL_BEHIND;
     flush(thread, 0);
     release(thread);
     uint64_t address = vm_pointer(told.reference & ~UINT64_C(7));

@@ -5,7 +5,7 @@
  * of them, under the one lock of all.  While objects move, the accesses to them are told without.
  *
  * What the JVM does to tell of an object is not the program's: the accesses of its library, and of libc, between those
- * of Java or other code before and behind are left out, as far as the thread has them still.
+ * of Java or other code before and behind are left out, if they are not more than HotSpot needs for that.
  */
 #ifndef CORE_TOOL_TOOL_HOST_H
 #define CORE_TOOL_TOOL_HOST_H
@@ -15,7 +15,13 @@
 #include <stdatomic.h>
 
 #define TOOL_KEPT 4096u
-#define TOOL_TAIL 3072u /* of libraries' accesses, so many stay for what may come */
+
+/*
+ * Accesses of HotSpot's call to allocate an object, before it tells and behind: 704 to 832, and 384 to 447, of each of
+ * 200,000 objects of JDK 17 and 25, interpreted and compiled.  In a longer call the JVM does more, as loading a class.
+ */
+#define TOOL_BEFORE 1024u
+#define TOOL_BEHIND 512u
 
 enum tool_code { TOOL_OTHER, TOOL_JAVA, TOOL_VM, TOOL_LIBC };
 
@@ -35,7 +41,7 @@ struct tool_thread {
     bool has_begun;               /* the tool knows it */
     uint64_t time, others;        /* its own data accesses in Java code; those of all others, as it last heard */
     uint64_t bytecode;            /* that it fetched last */
-    bool is_telling;              /* it comes back from telling of an object */
+    uint32_t left_out;            /* it comes back from telling of an object: so many accesses may be of that */
     uint32_t n;
     struct tool_kept kept[TOOL_KEPT];
 };

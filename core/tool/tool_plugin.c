@@ -93,10 +93,10 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *inst
             return;
         code = code == TOOL_JAVA ? TOOL_VM : code;
     }
-    if (__builtin_expect(thread->is_telling, 0)) {
+    if (__builtin_expect(thread->left_out > 0, 0)) {
+        thread->left_out = tool_is_library(code) ? thread->left_out - 1 : 0;
         if (tool_is_library(code))
             return;
-        thread->is_telling = false;
     }
     const struct tool_kept kept = {
         .instruction = at,
