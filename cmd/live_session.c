@@ -416,7 +416,7 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
     double all_ns = cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns;
     if (cpu_ns > 0 && all_ns > session->options.budget * cpu_ns)
         fprintf(out,
-                "%stogether %.2f %%, more than the budget of %.2g %%: the first look and batch cost what they "
+                "%stogether %.2f %%, more than the budget of %.2g %%: the first looks and batches cost what they "
                 "cost, and only a longer recording makes up for them\n",
                 prefix, all_ns / cpu_ns * 100, session->options.budget * 100);
     if (cost.spared_ns > 0)

@@ -3,14 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_MS        10 /* of the first one: what it finds is to be measured soon */
+#define FREE_LOOKS     2u /* what a program does at its start may not be what it is for */
+#define LOOK_MS        10 /* of the free ones: what they find is to be measured soon */
 #define LOOK_AGAIN_MS  40 /* later ones are spread: what a program does goes in turns of seconds */
 #define LOOK_SAMPLES   100
 #define LOOK_ENOUGH    20u /* samples: with fewer since the batch before, the look is repeated at once */
 #define LOOK_REPEATS   1u
-#define LOOK_AGAIN     100                  /* samples of a later look, at most */
+#define LOOK_AGAIN     100                  /* samples of a later look: after the free ones, at most */
 #define START_NS       UINT64_C(1000000000) /* of CPU time: a program has begun with what it is for, more or less */
-#define AGAIN_FIRST_NS UINT64_C(3000000000) /* after the first look's begin; not before its batch is over */
+#define AGAIN_FIRST_NS UINT64_C(1500000000) /* after the first look's begin; not before its batch is over */
 #define AGAIN_LAST_NS  UINT64_C(30000000000)
 #define ROUND_TRIED_MS 10  /* a moment's look is to be short */
 #define ROUND_SHORT_MS 50  /* while a batch is under way and the compiler recovers */
@@ -40,6 +41,7 @@ void live_close(struct live *live)
     free(live->disarm.ids);
     free(live->remove.ids);
     free(live->wanted);
+    free(live->asked);
     free(live->recoveries);
     arena_free(&live->arena);
     free(live);
@@ -285,7 +287,7 @@ void live_go(struct live *live, enum live_stage stage)
 
 static void look(struct live *live, uint32_t n_samples, struct live_orders *orders)
 {
-    orders->sample_ms = live->n_looks == 0 || live->n_repeats > 0 ? LOOK_MS : LOOK_AGAIN_MS;
+    orders->sample_ms = live->n_looks < FREE_LOOKS + (live->n_repeats > 0) ? LOOK_MS : LOOK_AGAIN_MS;
     orders->n_samples = n_samples;
     live->has_candidates = false;
     live->look_samples = live->now.n_samples;
@@ -335,7 +337,7 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
         orders->n_remove = live->remove.n;
         live->n_removals++;
     } else if (live->now.now_ns >= live->next_look_ns) {
-        uint32_t n = live_samples(live, LOOK_AGAIN);
+        uint32_t n = live->n_looks < FREE_LOOKS ? LOOK_SAMPLES : live_samples(live, LOOK_AGAIN);
         if (n > 0)
             look(live, n, orders);
     }
@@ -345,7 +347,7 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
 /* On a busy machine a look has some of its samples only; of an idle program there are none to be had. */
 static bool is_look_short(const struct live *live)
 {
-    return live->n_looks == 1 && live->now.n_samples > live->look_samples &&
+    return live->n_looks <= FREE_LOOKS && live->now.n_samples > live->look_samples &&
            live->now.n_samples - live->batch_samples < LOOK_ENOUGH && live->n_repeats < LOOK_REPEATS;
 }
 
@@ -362,18 +364,22 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     }
     live->n_repeats = 0;
     bool is_first = live->n_batches == 0;
-    bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live);
+    bool is_free = is_first || (live->n_looks <= FREE_LOOKS && live_is_elsewhere(live));
+    bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live, is_free);
     live->n_put_off = is_worth ? 0 : live->n_wanted;
-    if (live->n_wanted == 0 || !is_worth || (!is_first && !live_may_pause(live))) {
+    if (live->n_wanted == 0 || !is_worth || (!is_free && !live_may_pause(live))) {
         live_go(live, LIVE_WATCHING);
         return 0;
     }
     if (live_refresh(live, err) < 0)
         return -1;
     live_begin_batch(live);
-    live->recovering.is_free = is_first;
-    orders->instrument = live->wanted;
-    orders->n_instrument = live->n_wanted;
+    live->recovering.is_free = is_free;
+    free(live->asked);
+    orders->instrument = live->asked = live->wanted;
+    orders->n_instrument = live->n_asked = live->n_wanted;
+    live->wanted = NULL;
+    live->n_wanted = 0;
     return 0;
 }
 

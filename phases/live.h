@@ -32,18 +32,20 @@
  * after it appeared.
  *
  * What cannot be switched off any more is paid for as well: looks (the samples' cost, by what one of them cost so far)
- * and batches (the CPU time of rewriting).  The first of each is free: they are what the session is for, and cost
- * some tens of ms each.  From then on a look takes as many samples as the budget of the time elapsed has
- * left over from all costs together, and is put off while those are too few, but not for ever; a batch waits until it
- * is paid for, and until the time that all batches stopped the application is at most the budget of the time elapsed.
+ * and batches (the CPU time of rewriting).  Two looks are free, and the first one's batch; the second one's only where
+ * the program does something else by then: where a method without probes has most of what that look saw.  They are what
+ * the session is for, and cost some tens of ms each.  From then on a look takes as many samples as the budget of the
+ * time elapsed has left over from all costs together, and is put off while those are too few, but not for ever; a batch
+ * waits until it is paid for, and until the time that all batches stopped the application is at most the budget of the
+ * time elapsed.
  *
- * What the JIT compiler takes to compile the changed classes' code again is not charged for the first batch: in a
- * program that compiles for seconds it could not be paid for in minutes.  Each batch after it must be worth it: the
- * time that the program spent so far in what would get probes is at least the compiler's CPU time in the dearest
- * recovery so far (in a program that warms up: than it took to compile all, once), or closed probes that it would
- * remove have cost as much.  And that time, with what the later batches took so far, must be within the budget of the
- * time elapsed: a second batch, seconds after the first, throws away what has just been compiled for good, and cost
- * programs of ten seconds up to a quarter of their CPU time.
+ * What the JIT compiler takes to compile the changed classes' code again is not charged for the free batches: in a
+ * program that compiles for seconds the first one could not be paid for in minutes.  Each batch after the first must be
+ * worth it: the time that the program spent so far in what would get probes is at least the compiler's CPU time in the
+ * dearest recovery so far (in a program that warms up: than it took to compile all, once), or closed probes that it
+ * would remove have cost as much.  And where it is not free, that time, with what the later batches took so far, must
+ * be within the budget of the time elapsed: a second batch, seconds after the first, throws away what has just been
+ * compiled for good, and cost programs of ten seconds up to a quarter of their CPU time.
  *
  * A JVM that was attached to may throw all its code away at the first batch (forgets_code): then a program is several
  * times slower until its compilers have done again what they did since its start.  Where that took them more CPU time

@@ -20,7 +20,7 @@ struct live_recovering {
     uint64_t window_ns, window_jit_ns; /* where the present window began */
     double usual_jit;                  /* CPUs that the compiler took before the batch */
     uint32_t n_quiet;                  /* windows in a row */
-    bool is_free;                      /* the first batch is beside the budget */
+    bool is_free;                      /* the batch is beside the budget */
 };
 
 struct live {
@@ -35,8 +35,10 @@ struct live {
     struct live_account *scratch;  /* owned: by index of the tree */
     uint32_t scratch_room;
     struct live_ids arm, disarm, remove;
-    struct live_candidate *wanted; /* owned: to be instrumented */
+    struct live_candidate *wanted; /* owned: what the latest look found */
     size_t n_wanted;
+    struct live_candidate *asked; /* owned: what the latest batch was to instrument, and may not have been able to */
+    size_t n_asked;
     bool has_candidates; /* the look has ended */
 
     enum live_stage stage;
@@ -114,11 +116,14 @@ void live_choose_removals(struct live *live, bool may_pause);
 /* Has the budget paid for all so far, and have batches stopped the application for no longer than it allows by now? */
 bool live_may_pause(const struct live *live);
 
+/* Is the program busy with something else than what got probes: is a method without them most of what a look saw? */
+bool live_is_elsewhere(const struct live *live);
+
 /*
  * Is the time in what the latest look found, so far, as much as a batch may cost the compiler?  And is that, with the
- * batches before, but the first one, within the budget?
+ * batches before, within the budget, unless the batch is free?
  */
-bool live_is_worth_it(const struct live *live);
+bool live_is_worth_it(const struct live *live, bool is_free);
 
 /* May there be a first batch?  Not where it would throw away what took the compiler long: spared_ns is set then. */
 bool live_may_begin(struct live *live);

@@ -4,6 +4,7 @@
 #include "phases/live_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WRITER_NS        15.0 /* this program's CPU time per record, until it is measured */
 #define MANY_RECORDS     20000u
@@ -11,6 +12,7 @@
 #define SAMPLES_MIN      20u                   /* of a look: methods below a tenth of the time do not show in fewer */
 #define LOOK_LATEST_NS   UINT64_C(60000000000) /* after its time */
 #define PRUNE_PERIOD_NS  UINT64_C(100000000)
+#define ELSEWHERE        (1.0 / 3)            /* of the time of all looks so far: of a second one as long, two thirds */
 #define QUIET_LOOK_NS    UINT64_C(1000000000) /* a tried method that is not called for so long stays on */
 #define REMOVE_AFTER_NS  UINT64_C(1500000000)
 #define DISARMED_CALL_NS 2.0 /* what closed probes cost per call, the JIT compiler's trouble with them included */
@@ -153,10 +155,29 @@ static double price_ns(const struct live *live)
     return once > price ? once : price;
 }
 
+static bool was_asked(const struct live *live, const struct live_candidate *method)
+{
+    for (size_t i = 0; i < live->n_asked; i++)
+        if (strcmp(live->asked[i].name, method->name) == 0 &&
+            strcmp(live->asked[i].class_name, method->class_name) == 0 &&
+            strcmp(live->asked[i].descriptor, method->descriptor) == 0)
+            return true;
+    return false;
+}
+
+/* A class that the batch before had to leave as it is may have the largest method of all, and still has no probes. */
+bool live_is_elsewhere(const struct live *live)
+{
+    for (size_t i = 0; i < live->n_wanted; i++)
+        if (live->wanted[i].share >= ELSEWHERE && !was_asked(live, &live->wanted[i]))
+            return true;
+    return false;
+}
+
 /*
  * The time in the methods is that of the largest, or of their own code together, where those lie apart.
  */
-bool live_is_worth_it(const struct live *live)
+bool live_is_worth_it(const struct live *live, bool is_free)
 {
     double largest = 0, own = 0, price = price_ns(live);
     for (size_t i = 0; i < live->n_wanted; i++) {
@@ -165,7 +186,7 @@ bool live_is_worth_it(const struct live *live)
             largest = live->wanted[i].share;
     }
     double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    if (price + (double)live->recompiled_ns > live->options.budget * cpu_ns)
+    if (!is_free && price + (double)live->recompiled_ns > live->options.budget * cpu_ns)
         return false;
     return (own > largest ? own : largest) * cpu_ns >= price;
 }

@@ -42,6 +42,7 @@ struct sim {
     uint64_t sampling_ns, rewriting_ns;
     uint32_t n_samples;
     uint32_t per_look; /* samples that a look has at most; 0: all */
+    uint32_t refused;  /* a method that gets no probes; 0: none */
 };
 
 static inline void must(int rc, const struct err *err)
@@ -94,6 +95,8 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
     }
     for (size_t i = 0; i < orders->n_instrument; i++) {
         uint32_t id = (uint32_t)(orders->instrument[i].name[0] - 'a');
+        if (id == sim->refused)
+            continue;
         struct trace_method method = {
             .id = id, .class_name = "Sim", .name = orders->instrument[i].name, .descriptor = "()V", .source = ""
         };

@@ -108,6 +108,28 @@ static void test_change(void)
     live_close(sim->live);
 }
 
+/* What a program does at its start may not be what it is for: the second batch is free where most is new. */
+static uint32_t batches_with(double share, bool in_first_look)
+{
+    struct sim *sim = new_sim(&usual);
+    sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 0.5 };
+    sim->methods[2] = (struct sim_method){ 0, 0, 2000000, in_first_look ? share : 0 };
+    sim->refused = in_first_look ? 2 : 0;
+    run(sim, 1, 2);
+    sim->methods[2].share = share;
+    run(sim, 1, 5);
+    uint32_t n = sim->n_batches;
+    live_close(sim->live);
+    return n;
+}
+
+static void test_elsewhere(void)
+{
+    CHECK_NUMBER("a new method with 40 % of the time in both looks gets probes at once", batches_with(0.4, false), 2);
+    CHECK_NUMBER("one with 30 % waits until that is paid for", batches_with(0.3, false), 1);
+    CHECK_NUMBER("and so does one that the first batch could not change", batches_with(0.4, true), 1);
+}
+
 /* What the program begins to do later is found by a later look. */
 static void test_new_phase(void)
 {
@@ -132,7 +154,7 @@ static void test_room(void)
     options.max_methods = 3;
     struct sim *sim = new_sim(&options);
     for (uint32_t id = 1; id < 7; id++)
-        sim->methods[id] = (struct sim_method){ 0, 0, 1000000, 1 - 0.1 * id };
+        sim->methods[id] = (struct sim_method){ 0, 0, 1000000, 0.3 - 0.04 * id };
     run(sim, 1, 2);
     CHECK("the first look gives probes to two methods with the largest share",
           sim->has_probes[1] && sim->has_probes[2] && !sim->has_probes[3]);
@@ -150,16 +172,16 @@ static double all_costs_ns(const struct sim *sim)
     return cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns;
 }
 
-/* After the first look and the first batch all is paid for: 25 ms of samples, and 100 ms of rewriting. */
+/* After the first two looks and the first batch all is paid for: 50 ms of samples, and 100 ms of rewriting. */
 static void test_all_costs(void)
 {
     struct sim *sim = new_sim(&usual);
     sim->methods[1] = (struct sim_method){ 2, 10, 1000000, 1 };
     sim->methods[2] = (struct sim_method){ 0, 0, 1000000, 0.9 };
-    run(sim, 1, 12);
-    CHECK_NUMBER("until the first look and the batch are paid for there is no second one", sim->n_looks, 1);
-    run(sim, 1, 18);
-    CHECK("then there is", sim->n_looks >= 2);
+    run(sim, 1, 14);
+    CHECK_NUMBER("until the first two looks and the batch are paid for there is no third one", sim->n_looks, 2);
+    run(sim, 1, 16);
+    CHECK("then there is", sim->n_looks >= 3);
     for (uint64_t seconds = 0; seconds < 270; seconds += 30) {
         run(sim, 1, 30);
         if (all_costs_ns(sim) > usual.budget * (double)(sim->now_ns - SECOND))
@@ -177,9 +199,9 @@ static void test_dear_samples(void)
     sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
     sim->sample_ns = 20 * MS;
     run(sim, 1, 60);
-    CHECK_NUMBER("samples that cost 2 s a look are not taken again in the first minute", sim->n_looks, 1);
+    CHECK_NUMBER("samples that cost 2 s a look are not taken a third time in the first minute", sim->n_looks, 2);
     run(sim, 1, 240);
-    CHECK("but not never", sim->n_looks >= 2);
+    CHECK("but not never", sim->n_looks >= 3);
     CHECK_NUMBER("with few samples", sim->last_n_samples, 20);
     live_close(sim->live);
 }
@@ -230,6 +252,7 @@ int main(void)
     test_budget();
     test_generous_budget();
     test_change();
+    test_elsewhere();
     test_new_phase();
     test_room();
     test_all_costs();
