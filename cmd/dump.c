@@ -304,6 +304,14 @@ static void dump_file(const struct dump *dump, const struct place_entry *entry)
     fputc('\n', dump->out);
 }
 
+/* A line, or the index of a bytecode. */
+static void put_frame(FILE *out, const struct place_frame *frame, const char *before)
+{
+    bool is_line = frame->line < PLACE_BYTECODE;
+    fprintf(out, "%s code method %" PRIu32 "%s%" PRIu32, before, frame->method, is_line ? ":" : ", bytecode ",
+            is_line ? frame->line : frame->line - PLACE_BYTECODE);
+}
+
 static void dump_code(const struct dump *dump, const struct place_entry *entry)
 {
     static const char *const codes[PLACE_CODES] = { "unknown code", "the interpreter", "a stub", "compiled",
@@ -314,8 +322,7 @@ static void dump_code(const struct dump *dump, const struct place_entry *entry)
     fputs(entry->name.n > 0 ? " " : "", dump->out);
     put_place_text(dump, entry->name);
     for (uint32_t i = 0; i < entry->n_frames; i++)
-        fprintf(dump->out, "%s code method %" PRIu32 ":%" PRIu32, i == 0 ? ":" : " in", entry->frames[i].method,
-                entry->frames[i].line);
+        put_frame(dump->out, &entry->frames[i], i == 0 ? ":" : " in");
     fputc('\n', dump->out);
 }
 

@@ -204,6 +204,11 @@ static void hear_all(struct hit_places *places)
           .tier = 4,
           .n_frames = 3,
           .frames = { { 0, 12 }, { 1, 0 }, { 1, 30 } } },
+        { .kind = PLACE_IN_CODE,
+          .number = 12,
+          .code = PLACE_INTERPRETER,
+          .n_frames = 2,
+          .frames = { { 0, PLACE_BYTECODE + 5 }, { 1, PLACE_BYTECODE } } },
         { .kind = PLACE_IN_FILE, .number = 9, .file = 9, .offset = 110 },
     };
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
@@ -248,6 +253,11 @@ static void test_places(void)
     CHECK_TEXT("and where it is inlined", found[6].outer, "Main.run:30");
     CHECK_TEXT("a line that is not known is not said",
                hit_places_find(places, 11, &found[0], &err) < 0 ? "" : found[0].outer, "Main.run in Main.run:30");
+    CHECK("a method without lines: a bytecode", hit_places_find(places, 12, &found[0], &err) == 0 &&
+                                                    found[0].line == 0 && found[0].bytecode == 6 &&
+                                                    strcmp(found[0].outer, "Main.run") == 0);
+    CHECK("of one with lines there is none",
+          hit_places_find(places, 6, &found[0], &err) == 0 && found[0].bytecode == 0);
     hit_places_close(places);
 }
 
