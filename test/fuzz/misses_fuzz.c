@@ -25,7 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         struct cursor inner = cursor_over(bytes, (size_t)(s.at - bytes));
         hold(!s.full && misses_get(&inner, &again) == 0 && cursor_left(&inner) == 0);
         hold(again.kind == entry.kind && again.number == entry.number && again.ticks == entry.ticks &&
-             again.place == entry.place && again.name.n == entry.name.n &&
+             again.place == entry.place && again.name.n == entry.name.n && again.thread == entry.thread &&
+             again.cell == entry.cell && again.n_accesses == entry.n_accesses && again.n_kept == entry.n_kept &&
              memcmp(again.counts, entry.counts, sizeof entry.counts) == 0);
     }
     return 0;
