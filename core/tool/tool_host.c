@@ -69,6 +69,7 @@ const char *tool_host_open(const char *library, const char *argument, const char
     }
     tool_jvm_init(&host.jvm);
     tool_wanted.vm_threads = tool->want_vm_threads;
+    tool_wanted.accesses = tool->access != NULL;
     host.tool = tool;
     /* cppcheck-suppress resourceLeak */
     return NULL;
@@ -324,6 +325,8 @@ static void hear_start(void)
     if (!host.has_jvm)
         return;
     host.has_started = true;
+    tool_wanted.heap = host.jvm.heap;
+    tool_wanted.heap_bytes = host.jvm.heap_end - host.jvm.heap;
     atomic_store(&tool_wanted.java, host.jvm.java);
     atomic_store(&tool_wanted.java_bytes, host.jvm.java_end - host.jvm.java);
 }

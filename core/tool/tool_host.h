@@ -58,6 +58,8 @@ struct tool_wanted {
     struct tool_library libraries[TOOL_LIBRARIES_MAX]; /* set before the two below */
     uint32_t n_libraries;
     _Atomic uint64_t java, java_bytes; /* 0: not known yet, nothing is kept */
+    uint64_t heap, heap_bytes;         /* set before that */
+    bool accesses;                     /* the tool hears of them; else only those to objects are kept */
     _Atomic bool is_collecting;
     bool vm_threads;
 };

@@ -98,6 +98,10 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *inst
         if (tool_is_library(code))
             return;
     }
+    if (!tool_wanted.accesses && address - tool_wanted.heap >= tool_wanted.heap_bytes) {
+        thread->time += code == TOOL_JAVA;
+        return;
+    }
     const struct tool_kept kept = {
         .instruction = at,
         .address = address,
