@@ -23,15 +23,17 @@ jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint t
 void JNICALL Java_java_lang_MmprofProbe_exit0(JNIEnv *jni, jclass probe, jint token);
 void JNICALL Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint token);
 
-#define N_SESSIONS 4u
-#define N_CALLERS  3
-#define N_LOADERS  2
-#define N_CLASSES  40u
-#define N_COMMANDS 1000u /* in each session */
-#define N_ON_WAY   4u    /* commands without an answer */
-#define CALLS_MAX  2000u /* of a thread's life */
-#define DEPTH_MAX  30
-#define IDS_MAX    (N_CLASSES + 2) /* the last of them nobody has */
+#define N_SESSIONS  4u
+#define N_CALLERS   3
+#define N_LOADERS   2
+#define N_CLASSES   40u
+#define N_COMMANDS  1000u /* in each session */
+#define N_ON_WAY    4u    /* commands without an answer */
+#define CALLS_MAX   2000u /* of a thread's life */
+#define DEPTH_MAX   30
+#define IDS_MAX     (N_CLASSES + 2) /* the last of them nobody has */
+#define CALLS_LEAST 100u            /* that a session records */
+#define ROUNDS_MAX  300
 
 /* ---- the JVM's part ---- */
 
@@ -402,6 +404,17 @@ static bool read_trace(const struct world *w, struct tally *t)
     return rc == 0;
 }
 
+/* On a busy machine the callers may have had no turn between two commands: more are given until they had. */
+static bool await_calls(struct world *w, struct random *r, uint32_t number)
+{
+    for (int i = 0; i < ROUNDS_MAX && atomic_load(&n_recorded[number]) < CALLS_LEAST; i++) {
+        usleep(1000);
+        if (give_commands(w, r) < N_COMMANDS)
+            return false;
+    }
+    return atomic_load(&n_recorded[number]) >= CALLS_LEAST;
+}
+
 static void test_session(uint32_t number)
 {
     struct world w;
@@ -415,6 +428,7 @@ static void test_session(uint32_t number)
                                         pthread_create(&drainer, NULL, run_drain, &w) == 0))
         return;
     CHECK_NUMBER("each command has its answer", give_commands(&w, &random), N_COMMANDS);
+    CHECK("calls are recorded", await_calls(&w, &random, number));
     CHECK("it is told to stop", session_send(&w.session, "stop") == 0);
     pthread_join(agent, NULL);
     end_recording(&w);
