@@ -65,9 +65,14 @@ cycle() {
     cat "$SCRATCH/cycle" >> "$SCRATCH/said"
 }
 
-# interrupted SECONDS: Ctrl-C so long after the start; it has to end soon, with status 0.
+waits_for_signals() {
+    (($(sed -n 's/^SigBlk:[[:space:]]*/0x/p' "/proc/$pid/status") & 2))
+}
+
+# interrupted SECONDS: Ctrl-C so long after it takes signals; it has to end soon, with status 0.
 interrupted() {
     start "$SCRATCH/recorder" "$mmprof" record -q -o "$SCRATCH/c.dat" -p "$jvm"
+    wait_for 30 waits_for_signals
     sleep "$(awk "BEGIN { print $1 * $slow }")"
     kill -INT "$pid"
     wait_gone 30 "$pid" && wait "$pid" && n_interrupted=$((n_interrupted + 1))
