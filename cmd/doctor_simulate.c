@@ -61,7 +61,10 @@ enum doctor_level doctor_simulate(struct doctor *doctor, struct err *said)
         err_next(said, "install a build of QEMU 6.0 to 8.2 with plugins: on Debian 12, 'apt-get install qemu-user'");
         return DOCTOR_LIMIT;
     }
-    err_set(said, "%s runs programs on a simulated processor (record --simulate); those that they start it does not",
-            version[0] == '\0' ? emulator : version);
+    err_set(
+        said,
+        "%s runs programs on a simulated processor (record --simulate) and with all their accesses seen (memtrace); "
+        "those that they start it does not",
+        version[0] == '\0' ? emulator : version);
     return DOCTOR_OK;
 }

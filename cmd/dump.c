@@ -13,6 +13,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/dump_misses.h"
+#include "cmd/terminal.h"
 
 #include "core/base/arena.h"
 
@@ -31,16 +32,9 @@ struct dump {
     uint64_t n_records, n_kernel, n_readings, n_hits;
 };
 
-/* Names come from the target: nothing in them may steer the terminal. */
 static void put_text(FILE *out, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c < ' ' || c == 0x7f)
-            fprintf(out, "\\x%02x", c);
-        else
-            fputc(c, out);
-    }
+    terminal_text(out, text, strlen(text));
 }
 
 static void put_moment(FILE *out, const char *what, uint64_t ticks)

@@ -1,16 +1,12 @@
 #include "cmd/dump_misses.h"
 
+#include "cmd/terminal.h"
+
 #include <inttypes.h>
 
 static void put_text(FILE *out, struct place_text text)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        if (c < ' ' || c == 0x7f)
-            fprintf(out, "\\x%02x", c);
-        else
-            fputc(c, out);
-    }
+    terminal_text(out, text.at, text.n);
 }
 
 static const char *const spaces[MISS_SPACES] = { "no space", "eden", "survivor", "old", "humongous" };

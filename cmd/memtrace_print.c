@@ -1,17 +1,12 @@
 #include "cmd/memtrace_print.h"
 
+#include "cmd/terminal.h"
+
 #include <inttypes.h>
 
-/* Names come from the target: nothing in them may steer the terminal. */
 static void put_text(FILE *out, struct memtrace_text text)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        if (c < ' ' || c == 0x7f)
-            fprintf(out, "\\x%02x", c);
-        else
-            fputc(c, out);
-    }
+    terminal_text(out, text.at, text.n);
 }
 
 /* ---- all of it ---- */

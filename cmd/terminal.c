@@ -71,3 +71,14 @@ int terminal_key(const struct terminal *terminal)
     unsigned char key;
     return terminal->has_keys && read(STDIN_FILENO, &key, 1) == 1 ? key : 0;
 }
+
+void terminal_text(FILE *out, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c < ' ' || c == 0x7f)
+            fprintf(out, "\\x%02x", c);
+        else
+            fputc(c, out);
+    }
+}

@@ -29,6 +29,12 @@ void terminal_leave(struct terminal *terminal);
 /* Draw text, cut to the screen's lines and columns. */
 void terminal_draw(struct terminal *terminal, const char *text);
 
+/*
+ * Print n bytes of a text that comes from the target, to a terminal or not: nothing in it may steer one, so that control
+ * characters are shown as \x1b.
+ */
+void terminal_text(FILE *out, const char *text, size_t n);
+
 /* The next key, or 0 when none was pressed. */
 int terminal_key(const struct terminal *terminal);
 
