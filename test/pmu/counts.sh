@@ -65,7 +65,7 @@ setpriv --reuid=65534 --regid=65534 --clear-groups "${known[@]}" 0 "$SCRATCH/sto
 pid=$!
 test_pids+=("$pid")
 wait_for 60 grep -q READY "$SCRATCH/java2.out"
-"$mmprof" record -p "$pid" -d 2 -e cycles,instructions --include 'pmu/*' -o "$SCRATCH/refused.dat" > "$SCRATCH/out" 2>&1
+"$mmprof" record -p "$pid" -d 4 -e cycles,instructions --include 'pmu/*' -o "$SCRATCH/refused.dat" > "$SCRATCH/out" 2>&1
 touch "$SCRATCH/stop2"
 matches "a JVM that may not open its counters is told of" "$(cat "$SCRATCH/out")" \
     "not counted: the JVM may not open 'cycles': .*perf_event_paranoid is 3"

@@ -97,7 +97,7 @@ static void test_gone(void)
 
 static void test_names(void)
 {
-    struct tool_names names;
+    static struct tool_names names; /* for good */
     const struct tool_method_text text = { "a/Main", "work", "()V", "Main.java" },
                                   other = { "a/Main", "wor", "k()V", "" };
     tool_names_init(&names);
