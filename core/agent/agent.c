@@ -250,18 +250,6 @@ static void watch_collections(void)
     emulated_tell_tables();
 }
 
-static void JNICALL on_collection_start(jvmtiEnv *jvmti)
-{
-    (void)jvmti;
-    emulated_tell_move();
-}
-
-static void JNICALL on_collection_end(jvmtiEnv *jvmti)
-{
-    (void)jvmti;
-    emulated_tell_moved();
-}
-
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     sem_t is_ready;
@@ -341,8 +329,8 @@ static int make_env(JavaVM *vm)
     callbacks.ClassFileLoadHook = instrument_class_file;
     callbacks.CompiledMethodLoad = jit_log_compiled;
     callbacks.CompiledMethodUnload = jit_log_discarded;
-    callbacks.GarbageCollectionStart = on_collection_start;
-    callbacks.GarbageCollectionFinish = on_collection_end;
+    callbacks.GarbageCollectionStart = emulated_collection_start;
+    callbacks.GarbageCollectionFinish = emulated_collection_end;
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->CreateRawMonitor(agent.jvmti, "mmprof: the end", &agent.end) == JVMTI_ERROR_NONE &&
@@ -424,9 +412,9 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
         follow_start(vm, atoi(path + strlen(FOLLOWED_PREFIX)));
         return 0;
     }
-    if (strncmp(path, EMULATED_PREFIX, strlen(EMULATED_PREFIX)) == 0) {
+    if (strncmp(path, SIM_AGENT_PREFIX, strlen(SIM_AGENT_PREFIX)) == 0) {
         agent.is_emulated = true;
-        path += strlen(EMULATED_PREFIX);
+        path += strlen(SIM_AGENT_PREFIX);
         emulated_align_handlers();
     }
     if (open_session(vm, path) == 0)

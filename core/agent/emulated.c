@@ -63,13 +63,15 @@ void emulated_tell_tables(void)
     simulated_tell(SIM_TELL_TABLES, symbols);
 }
 
-void emulated_tell_move(void)
+void JNICALL emulated_collection_start(jvmtiEnv *jvmti)
 {
+    (void)jvmti;
     simulated_tell(SIM_TELL_MOVE, NULL);
 }
 
-void emulated_tell_moved(void)
+void JNICALL emulated_collection_end(jvmtiEnv *jvmti)
 {
+    (void)jvmti;
     simulated_tell(SIM_TELL_MOVED, NULL);
 }
 

@@ -143,18 +143,6 @@ static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
     resume_thread();
 }
 
-static void JNICALL on_collection_start(jvmtiEnv *jvmti)
-{
-    (void)jvmti;
-    emulated_tell_move();
-}
-
-static void JNICALL on_collection_end(jvmtiEnv *jvmti)
-{
-    (void)jvmti;
-    emulated_tell_moved();
-}
-
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
@@ -211,8 +199,8 @@ static bool listen(jvmtiEnv *jvmti)
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.VMInit = on_vm_init;
     callbacks.VMDeath = on_vm_death;
-    callbacks.GarbageCollectionStart = on_collection_start;
-    callbacks.GarbageCollectionFinish = on_collection_end;
+    callbacks.GarbageCollectionStart = emulated_collection_start;
+    callbacks.GarbageCollectionFinish = emulated_collection_end;
     callbacks.SampledObjectAlloc = on_object;
     return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetHeapSamplingInterval(jvmti, follow.interval) == JVMTI_ERROR_NONE &&

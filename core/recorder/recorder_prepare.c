@@ -1,6 +1,5 @@
 #include "core/recorder/recorder_state.h"
 
-#include "core/agent/emulated.h"
 #include "core/counters/hit_cost.h"
 #include "core/jvm/attach.h"
 #include "core/jvm/metaspace.h"
@@ -287,9 +286,9 @@ static int fork_command(struct recorder *r, struct err *err)
 {
     const struct simulation *s = &r->simulation;
     const struct launch_emulator emulator = { s->emulator, s->plugin, s->program, s->fd, s->log_fd };
-    char options[GUEST_PATH_BYTES + sizeof EMULATED_PREFIX];
+    char options[GUEST_PATH_BYTES + sizeof SIM_AGENT_PREFIX];
     bool is_simulated = s->slots != NULL;
-    snprintf(options, sizeof options, "%s%s", is_simulated ? EMULATED_PREFIX : "", r->session.socket_path);
+    snprintf(options, sizeof options, "%s%s", is_simulated ? SIM_AGENT_PREFIX : "", r->session.socket_path);
     return launch_fork(&r->child, r->plan->argv, r->plan->agent, options, is_simulated ? &emulator : NULL, err);
 }
 

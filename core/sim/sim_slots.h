@@ -31,6 +31,8 @@
 #define SIM_TELL_MOVED  UINT64_C(0x736c6f7400000004)
 #define SIM_TELL_END    UINT64_C(0x736c6f7400000005)
 
+#define SIM_AGENT_PREFIX "simulated:" /* in front of the recorder's path, in the options of the agent's library */
+
 enum sim_symbol {
     SIM_STRUCTS,
     SIM_STRUCT_STRIDE,
