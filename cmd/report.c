@@ -40,7 +40,7 @@ struct report_options {
     size_t n_paths;
     struct report_wish wish;
     double step; /* of the time line, in seconds; 0: choose; negative: none */
-    bool stats, pruned, cost, vm, hot, pauses, collections, csv, json, salvage;
+    bool stats, pruned, cost, vm, hot, pauses, collections, csv, json, salvage, java;
 };
 
 static int parse(int argc, char **argv, struct report_options *o, bool *done, struct err *err)
@@ -65,6 +65,8 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "collections", NULL, OPTION_FLAG, &o->collections, "print each garbage collection instead" },
         { 0, "misses", "BY", OPTION_MAYBE_TEXT, &o->misses,
           "print simulated misses instead: by class, field, space, method, line, part, time, contents (class)" },
+        { 0, "java", NULL, OPTION_FLAG, &o->java,
+          "with --misses: only what Java code missed, not the JVM or libraries" },
         { 0, "source", "DIR", OPTION_TEXT, &o->sources, "with --misses=line: print the lines, of sources in DIR" },
         { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &o->step,
           "print what happened when instead, in steps of so many seconds" },
@@ -189,7 +191,13 @@ static int print_misses(struct report_run *run, struct err *err)
     struct table table;
     if (o->misses[0] != '\0' && misses_way(o->misses, &by, err) < 0)
         return -1;
+    if (o->java && by == MISSES_CONTENTS) {
+        err_set(err, "whose code brought it into the caches is not known");
+        return err_next(err, "leave --java away, or ask for --misses=class --java");
+    }
     int rc = misses_read(source, o->salvage, by, &misses, err);
+    if (rc == 0 && o->java)
+        rc = misses_keep_java(&misses, err);
     if (rc == 0)
         rc = misses_table(source, &misses, by, o->wish.top, o->sources, &table, err) < 0
                  ? -1
@@ -374,6 +382,10 @@ static int check_options(const struct report_options *o, struct err *err)
             return err_next(err, "ask for one of them");
         }
         first = is_asked[i] ? names[i] : first;
+    }
+    if (o->java && o->misses == NULL) {
+        err_set(err, "--java is for --misses");
+        return err_next(err, "give --misses=class, or leave it away");
     }
     if (o->html != NULL && (o->csv || o->json)) {
         err_set(err, "--html writes a page, and --%s a table", o->csv ? "csv" : "json");

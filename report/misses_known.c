@@ -1,6 +1,5 @@
 #include "report/misses_known.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define WHYS 8
@@ -16,6 +15,36 @@ bool misses_are_ours(const struct misses_tally *tally, const struct hit_function
 {
     return tally->key.is_ours || function->kind == HIT_AGENT ||
            (function->class_name != NULL && strcmp(function->class_name, "java/lang/MmprofProbe") == 0);
+}
+
+static bool is_java(enum hit_kind kind)
+{
+    return kind == HIT_INTERPRETER || kind == HIT_C1 || kind == HIT_C2 || kind == HIT_COMPILED || kind == HIT_STUB;
+}
+
+int misses_keep_java(struct misses *m, struct err *err)
+{
+    uint32_t n = 0;
+    m->is_java_only = true;
+    m->told_accesses = m->n_drawn = m->n_kept = 0;
+    memset(m->told, 0, sizeof m->told);
+    for (uint32_t i = 0; i < m->n_tallies; i++) {
+        const struct misses_tally *tally = &m->tallies[i];
+        struct hit_place place;
+        if (hit_places_find(m->places, tally->key.place, &place, err) < 0)
+            return -1;
+        const struct hit_function *function = hit_places_function(m->places, place.function);
+        if (!is_java(function->kind) || misses_are_ours(tally, function))
+            continue;
+        for (int k = 0; k < MISS_N_COUNTS; k++)
+            m->told[k] += tally->counts[k];
+        m->n_kept += tally->n_kept;
+        m->told_accesses += tally->n_accesses;
+        m->n_drawn += tally->n_drawn;
+        m->tallies[n++] = *tally;
+    }
+    m->n_tallies = n;
+    return 0;
 }
 
 static void add_why(struct known *known, const char *why, uint64_t n)
@@ -45,7 +74,7 @@ static void add_tally(struct known *known, struct misses *m, const struct misses
     known->all += n;
     known->no_code += function->kind == HIT_UNKNOWN || (function->kind == HIT_INTERPRETER && !is_java) ? n : 0;
     known->java += is_java ? n : 0;
-    known->no_line += is_java && place.line == 0 ? n : 0;
+    known->no_line += is_java && place.line == 0 && place.bytecode == 0 ? n : 0;
     known->of_owner[owner == NULL || owner->name == NULL ? MISS_UNKNOWN : owner->kind] += n;
     if (owner != NULL && owner->name != NULL && owner->kind == MISS_HEAP && n > 0)
         add_why(known, owner->name, n);
@@ -56,6 +85,15 @@ static void add_tally(struct known *known, struct misses *m, const struct misses
     known->heap_misses += in_heap ? n : 0;
 }
 
+/* As a table prints it. */
+static const char *digits(struct arena *arena, uint64_t n)
+{
+    char text[64];
+    const struct table_cell cell = table_number((double)n);
+    table_format(&cell, TABLE_COUNT, text, sizeof text);
+    return arena_printf(arena, "%s", text);
+}
+
 /* How many accesses are to the Java heap, and how often these and all miss (thesis Figures 2.5 and 2.6). */
 static void tell_accesses(struct arena *arena, const struct known *known, struct table *table)
 {
@@ -64,9 +102,9 @@ static void tell_accesses(struct arena *arena, const struct known *known, struct
         return;
     table_fact_number(table, "heap_accesses_share", heap / all, NULL);
     table_note(table, arena_printf(arena,
-                                   "accesses are estimates, from %" PRIu64 " that were drawn at random: without "
-                                   "mmprof's own, %s are to the Java heap, where %s miss L1D; of all %s do",
-                                   known->n_drawn, report_percent(arena, heap / all),
+                                   "accesses are estimates, from %s that were drawn at random: without mmprof's own, "
+                                   "%s are to the Java heap, where %s miss L1D; of all %s do",
+                                   digits(arena, known->n_drawn), report_percent(arena, heap / all),
                                    heap > 0 ? report_percent(arena, (double)known->heap_misses / heap) : "-",
                                    report_percent(arena, (double)known->all / all)));
 }
@@ -91,17 +129,26 @@ void misses_tell_known(const struct report_source *source, struct misses *misses
     table_fact_number(table, "known_object_share", heap > 0 ? 1 - (double)no_object / heap : 0, NULL);
     table_fact_number(table, "known_code_share", all > 0 ? 1 - (double)known.no_code / all : 0, NULL);
     table_fact_number(table, "known_line_share", java > 0 ? 1 - (double)known.no_line / java : 0, NULL);
-    table_note(table,
-               arena_printf(arena,
-                            "of L1D's misses, without mmprof's own, it is known: whose memory, of %s; which "
-                            "object in the Java heap, of %s of those there; which code, of %s; which line, of %s "
-                            "of those of Java methods",
-                            but(arena, nowhere, all), but(arena, no_object, heap), but(arena, known.no_code, all),
-                            but(arena, known.no_line, java)));
+    table_note(table, arena_printf(arena,
+                                   "of L1D's misses, without mmprof's own, it is known: whose memory, of %s; which "
+                                   "object in the Java heap, of %s of those there; which code, of %s; which line, or "
+                                   "bytecode in methods without lines, of %s of those of Java methods",
+                                   but(arena, nowhere, all), but(arena, no_object, heap),
+                                   but(arena, known.no_code, all), but(arena, known.no_line, java)));
     tell_accesses(arena, &known, table);
     for (size_t i = 0; i < WHYS && known.whys[i] != NULL; i++)
         table_note(table, arena_printf(arena, "which object is not known of %s of those in the heap: %s",
                                        report_percent(arena, (double)known.of_why[i] / heap), known.whys[i]));
+}
+
+static void tell_java(const struct report_source *source, const struct misses *m, struct table *table)
+{
+    struct arena *arena = source->arena;
+    double all = (double)m->all[MISS_L1D], l2 = (double)m->all[MISS_L2];
+    table_note(table,
+               arena_printf(arena, "only what Java code missed, and the JVM's stubs: %s of L1D's misses, %s of L2's",
+                            all > 0 ? report_percent(arena, (double)m->told[MISS_L1D] / all) : "-",
+                            l2 > 0 ? report_percent(arena, (double)m->told[MISS_L2] / l2) : "-"));
 }
 
 void misses_tell_totals(const struct report_source *source, const struct misses *m, struct table *table)
@@ -110,23 +157,25 @@ void misses_tell_totals(const struct report_source *source, const struct misses 
     table_fact_number(table, "accesses", (double)m->n_accesses, NULL);
     table_fact_number(table, "l1d_misses", (double)m->all[MISS_L1D], NULL);
     table_fact_number(table, "l2_misses", (double)m->all[MISS_L2], NULL);
-    table_fact_number(table, "dtlb_misses", (double)m->all[MISS_DTLB],
-                      arena_printf(source->arena,
-                                   "misses   simulated (%s): of %" PRIu64 " loads and stores %" PRIu64
-                                   " missed L1D, %" PRIu64 " L2, %" PRIu64 " the data TLB",
-                                   model == NULL ? "?" : model, m->n_accesses, m->all[MISS_L1D], m->all[MISS_L2],
-                                   m->all[MISS_DTLB]));
+    table_fact_number(
+        table, "dtlb_misses", (double)m->all[MISS_DTLB],
+        arena_printf(
+            source->arena, "misses   simulated (%s): of %s loads and stores %s missed L1D, %s L2, %s the data TLB",
+            model == NULL ? "?" : model, digits(source->arena, m->n_accesses), digits(source->arena, m->all[MISS_L1D]),
+            digits(source->arena, m->all[MISS_L2]), digits(source->arena, m->all[MISS_DTLB])));
     table_fact_number(table, "kept", (double)m->n_kept, NULL);
     table_fact_number(table, "looked_up", (double)m->n_looks, NULL);
     table_fact_number(table, "look_ns", (double)m->look_ns, NULL);
     uint64_t told = m->told[MISS_L1D] + m->told[MISS_DTLB];
     if (told > m->n_kept + m->n_kept / 10)
         table_note(table, arena_printf(source->arena,
-                                       "%" PRIu64 " accesses that missed were kept, drawn at random where there were "
-                                       "too many: rows are estimates; one of k kept accesses (--csv) is known to about "
+                                       "%s accesses that missed were kept, drawn at random where there were too many: "
+                                       "rows are estimates; one of k kept accesses (--csv) is known to about "
                                        "2 / sqrt(k) of itself",
-                                       m->n_kept));
-    if (m->all[MISS_L1D] > m->told[MISS_L1D] + m->all[MISS_L1D] / 100)
+                                       digits(source->arena, m->n_kept)));
+    if (m->is_java_only)
+        tell_java(source, m, table);
+    else if (m->all[MISS_L1D] > m->told[MISS_L1D] + m->all[MISS_L1D] / 100)
         table_note(table, arena_printf(
                               source->arena, "%s of L1D's misses are not in the table: they were not written",
                               report_percent(source->arena, 1 - (double)m->told[MISS_L1D] / (double)m->all[MISS_L1D])));

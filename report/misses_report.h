@@ -69,6 +69,7 @@ struct misses {
     uint64_t step_ticks;                           /* 0: not by time */
     uint64_t l2_lines;                             /* held, by all looks */
     uint64_t looked_ticks, n_looked[MISSES_STEPS]; /* the last look into the caches; how many there were */
+    bool is_java_only;                             /* misses_keep_java */
     bool is_broken;                                /* no memory */
 };
 
@@ -82,6 +83,12 @@ int misses_way(const char *text, enum misses_by *by, struct err *err);
 int misses_read(const struct report_source *source, bool salvage, enum misses_by by, struct misses *misses,
                 struct err *err);
 void misses_free(struct misses *misses);
+
+/*
+ * Leave out what was not missed by Java code (interpreted or compiled) or the JVM's stubs; what is in the caches stays.
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int misses_keep_java(struct misses *misses, struct err *err);
 
 /*
  * A row for each class, method, ... with most misses of L2 first; at most 'top' (0: all).

@@ -98,7 +98,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
         map_segment(agent.control.segment_fd, err) < 0)
         return -1;
     calibrate_soon(agent.segment);
-    if (classes_define_probe(jni, err) < 0 || calibrate(jni, &agent.config, agent.segment, err) < 0)
+    if (classes_define_probe(jni, err) < 0 || calibrate(agent.jvmti, jni, &agent.config, agent.segment, err) < 0)
         return -1;
     if (agent.config.wants_perf_map)
         perf_map_start(jni, &agent.control);
@@ -235,18 +235,31 @@ int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument)
 
 /* ---- events ---- */
 
-/* The simulator follows objects; without the events it would take those of before a collection for others. */
-static void watch_collections(void)
+/*
+ * The simulator follows objects; without the events it would take those of before a collection for others.  It hears of
+ * the heap and of methods when the JVM begins to run Java code: a third of a short run's misses in the interpreter come
+ * before VMInit.
+ */
+static void watch_memory(void)
 {
-    const jvmtiEvent events[] = { JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH };
+    const jvmtiEvent events[] = { JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+                                  JVMTI_EVENT_VM_START };
     jvmtiCapabilities capabilities;
     memset(&capabilities, 0, sizeof capabilities);
     capabilities.can_generate_garbage_collection_events = 1;
+    capabilities.can_generate_early_vmstart = 1; /* before the module system is made, in Java */
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) != JVMTI_ERROR_NONE)
         return;
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if ((*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL) != JVMTI_ERROR_NONE)
             return;
+}
+
+/* In an emulator only. */
+static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void)jvmti;
+    (void)jni;
     emulated_tell_tables();
 }
 
@@ -258,10 +271,8 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     if (atomic_load(&agent.phase) != STARTING)
         return;
     atomic_store(&agent.phase, RUNNING);
-    if (agent.is_emulated) {
+    if (agent.is_emulated)
         emulated_align_handlers(); /* those that came since the library was loaded */
-        watch_collections();
-    }
     sem_init(&is_ready, 0, 0);
     if (agent_run_thread(jni, run_started, &is_ready) < 0)
         stop(jni);
@@ -323,6 +334,7 @@ static int make_env(JavaVM *vm)
     capabilities.can_retransform_any_class = 1;
     capabilities.can_get_bytecodes = 1;
     memset(&callbacks, 0, sizeof callbacks);
+    callbacks.VMStart = on_vm_start;
     callbacks.VMInit = on_vm_init;
     callbacks.VMDeath = on_vm_death;
     callbacks.ThreadEnd = on_thread_end;
@@ -417,7 +429,10 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
         path += strlen(SIM_AGENT_PREFIX);
         emulated_align_handlers();
     }
-    if (open_session(vm, path) == 0)
-        (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
+    if (open_session(vm, path) != 0)
+        return 0;
+    (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
+    if (agent.is_emulated)
+        watch_memory();
     return 0;
 }

@@ -172,7 +172,8 @@ void calibrate_soon(struct segment *segment);
  * Measure what a pair of probes costs between its timestamps and outside of them, in ticks and in each counter's
  * events, and publish it in the segment.  Returns 0, or -1 with *err set.
  */
-int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *segment, struct err *err);
+int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
+              struct err *err);
 
 /* ---- methods.c ---- */
 

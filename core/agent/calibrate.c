@@ -16,6 +16,7 @@
 
 #define LONGEST_WAIT_MS 64 /* for counters that are in use */
 #define PAIRS_PER_ROUND 16384
+#define PAIRS_ALIKE     1024 /* simulated and interpreted, one pair is as another */
 #define MAX_ROUNDS      200
 #define SETTLED_ROUNDS  8        /* without a better one */
 #define SETTLED_NS      12000000 /* of CPU time: the compilers have been at the loop by then */
@@ -68,6 +69,7 @@ struct calibration {
     uint32_t *counts;          /* of values, for middle(); owned */
     size_t n_per_record;
     uint32_t n_words;
+    size_t n_pairs;                                  /* of a round */
     struct costs ticks, counters[RING_COUNTERS_MAX]; /* of the cheapest round */
     uint64_t group_ticks[COUNTERS_GROUPS_MAX];       /* of the round that a group's costs are from; 0: none yet */
 };
@@ -95,25 +97,36 @@ static size_t collect(const struct calibration *c, const struct column *column, 
 /* The cost in a column, of a round in which it counted in a good part of the pairs.  Returns whether it did. */
 static bool evaluate(struct calibration *c, const struct column *column, struct costs *costs)
 {
-    size_t n = collect(c, column, 0, PAIRS_PER_ROUND);
-    if (n < PAIRS_PER_ROUND / 8)
+    size_t n = collect(c, column, 0, c->n_pairs);
+    if (n < c->n_pairs / 8)
         return false;
     costs->inside = (uint64_t)(16 * middle(c->scratch, n, c->counts));
-    n = collect(c, column, 1, PAIRS_PER_ROUND - 1);
-    if (n < PAIRS_PER_ROUND / 8)
+    n = collect(c, column, 1, c->n_pairs - 1);
+    if (n < c->n_pairs / 8)
         return false;
     costs->outside = (uint64_t)(16 * middle(c->scratch, n, c->counts));
     return true;
 }
 
-static int prepare(struct calibration *c, const struct counter_layout *layout, struct err *err)
+/* "interpreted mode" */
+static bool is_interpreted(jvmtiEnv *jvmti)
+{
+    char *mode = NULL;
+    bool is = (*jvmti)->GetSystemProperty(jvmti, "java.vm.info", &mode) == JVMTI_ERROR_NONE &&
+              strstr(mode, "interpreted") != NULL;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)mode);
+    return is;
+}
+
+static int prepare(struct calibration *c, jvmtiEnv *jvmti, const struct counter_layout *layout, struct err *err)
 {
     c->layout = layout;
     c->n_per_record = 1 + counter_layout_columns(layout);
-    c->n_words = 2 * PAIRS_PER_ROUND;
-    while (c->n_words < 2 * PAIRS_PER_ROUND * c->n_per_record)
+    c->n_pairs = counter_layout_is_simulated(layout) && is_interpreted(jvmti) ? PAIRS_ALIKE : PAIRS_PER_ROUND;
+    c->n_words = 2 * (uint32_t)c->n_pairs;
+    while (c->n_words < 2 * c->n_pairs * c->n_per_record)
         c->n_words *= 2;
-    c->words = calloc((size_t)c->n_words + PAIRS_PER_ROUND, sizeof *c->words);
+    c->words = calloc((size_t)c->n_words + c->n_pairs, sizeof *c->words);
     c->counts = malloc(HISTOGRAM * sizeof *c->counts);
     c->ring = aligned_alloc(_Alignof(struct ring), sizeof *c->ring);
     if (c->words == NULL || c->ring == NULL || c->counts == NULL)
@@ -126,7 +139,7 @@ static int prepare(struct calibration *c, const struct counter_layout *layout, s
 static bool run(struct calibration *c, JNIEnv *jni, jmethodID loop)
 {
     atomic_store(&c->ring->head, 0);
-    (*jni)->CallStaticVoidMethod(jni, classes_probe(), loop, (jint)agent_token(AGENT_EPOCH_MAX, 1), PAIRS_PER_ROUND);
+    (*jni)->CallStaticVoidMethod(jni, classes_probe(), loop, (jint)agent_token(AGENT_EPOCH_MAX, 1), (jint)c->n_pairs);
     return !(*jni)->ExceptionCheck(jni);
 }
 
@@ -219,13 +232,13 @@ void calibrate_soon(struct segment *segment)
     atomic_store(&segment->calibrating_tid, (int32_t)syscall(SYS_gettid));
 }
 
-int calibrate(JNIEnv *jni, const struct agent_config *config, struct segment *segment, struct err *err)
+int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment, struct err *err)
 {
     struct calibration c = { .ring = NULL };
     struct counters_failure failure;
     bool refused = false;
     uint64_t start_ns = cpu_now_ns();
-    int rc = prepare(&c, &config->counting.layout, err);
+    int rc = prepare(&c, jvmti, &config->counting.layout, err);
     jmethodID loop = (*jni)->GetStaticMethodID(jni, classes_probe(), "calibrate", "(II)V");
     bool runs = rc == 0 && loop != NULL;
     /* Counters that do not open cost nothing. */

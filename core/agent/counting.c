@@ -72,12 +72,13 @@ static int open_calls(struct counting *counting, const struct counting_plan *pla
     return 0;
 }
 
+/* leaders: NULL: for nobody but the agent. */
 static int open_any(struct counting *counting, const struct counting_plan *plan, int *leaders,
                     struct counters_failure *failure)
 {
     if (counter_layout_is_simulated(&plan->layout)) {
         *failure = (struct counters_failure){ .step = COUNTERS_OPEN };
-        failure->error = simulated_open(&counting->simulated);
+        failure->error = simulated_open(&counting->simulated, leaders == NULL);
         counting->layout = &plan->layout;
         return failure->error == 0 ? 0 : -1;
     }
@@ -207,7 +208,7 @@ bool counting_read(struct counting *counting, struct ring *ring, uint32_t number
 void counting_close(struct counting *counting)
 {
     counters_thread_close(&counting->pages);
-    counting->simulated.slot = NULL;
+    simulated_close(&counting->simulated);
     if (counting->calls == NULL)
         return;
     counters_outside_close(&counting->calls->outside);

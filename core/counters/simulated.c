@@ -28,19 +28,27 @@ static __attribute__((noinline)) void copy_counts(const volatile uint64_t *from,
     to[12] = from[12], to[13] = from[13], to[14] = from[14], to[15] = from[15], to[16] = from[16], to[17] = from[17];
 }
 
-int simulated_open(struct simulated_thread *thread)
+int simulated_open(struct simulated_thread *thread, bool is_aside)
 {
     struct sim_answer answer = { NULL, NULL };
     uint64_t counts[SIM_N_COUNTS];
-    syscall(SIM_SYSCALL, SIM_ASK_SLOT, &answer);
+    syscall(SIM_SYSCALL, is_aside ? SIM_ASK_ASIDE : SIM_ASK_SLOT, &answer);
     if (answer.slot == NULL || answer.slots == NULL)
         return ENOSYS;
     thread->slot = answer.slot;
     thread->cost = &answer.slots->model.cost;
     thread->since_base = true;
+    thread->is_aside = is_aside;
     copy_counts(answer.slot->counts, counts);
     memcpy(answer.slot->base, counts, sizeof counts);
     return 0;
+}
+
+void simulated_close(struct simulated_thread *thread)
+{
+    if (thread->slot != NULL && thread->is_aside)
+        simulated_tell(SIM_TELL_BACK, NULL);
+    thread->slot = NULL;
 }
 
 void simulated_tell(uint64_t what, const void *argument)

@@ -20,13 +20,18 @@ struct simulated_thread {
     struct sim_slot *slot; /* NULL: not open; shared memory, borrowed */
     const struct sim_costs *cost;
     bool since_base; /* what was counted since the agent began to read */
+    bool is_aside;
 };
 
 /*
- * The calling thread's counters, whose base is now: for a program in the emulator.  One system call.  Returns 0, or an
- * errno: ENOSYS where no simulator is.
+ * The calling thread's counters, whose base is now: for a program in the emulator.  One system call.  is_aside: what
+ * the thread does until they are closed is the agent's own work, and is counted for it only: the program's counts stand
+ * still.  Returns 0, or an errno: ENOSYS where no simulator is.
  */
-int simulated_open(struct simulated_thread *thread);
+int simulated_open(struct simulated_thread *thread, bool is_aside);
+
+/* By the thread that opened them.  Does nothing when not open (slot NULL). */
+void simulated_close(struct simulated_thread *thread);
 
 /* Another thread's by its id; returns false when it has not run yet.  since_base is false. */
 bool simulated_find(struct sim_slots *slots, int32_t tid, struct simulated_thread *thread);

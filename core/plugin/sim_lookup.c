@@ -6,7 +6,7 @@
 
 int sim_lookup_open(struct sim_lookup *lookup, struct sim_slots *slots, int fd)
 {
-    *lookup = (struct sim_lookup){ .why = "the JVM had not yet told where its heap is" };
+    *lookup = (struct sim_lookup){ .why = "the heap was not known yet" };
     if (owners_open(&lookup->owners, fd) < 0 || vm_ranges_open(&lookup->ranges) < 0)
         return -1;
     return sim_sums_open(&lookup->sums, &lookup->owners, slots);

@@ -40,7 +40,8 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 
 /* A thread. */
 struct core {
-    struct sim_slot *slot;
+    struct sim_slot *slot; /* where it counts: its own one, or, for the agent's own work, aside */
+    struct sim_slot *own, aside;
     const struct sim_block *before; /* the block executed last; no_block: nothing is known of it */
     struct sim_block kept;          /* it, when QEMU has thrown it away */
     uint64_t bytecode;              /* the address of the bytecode that the thread fetched last; 0: none yet */
@@ -111,13 +112,14 @@ static struct core *make_core(unsigned vcpu)
         atomic_store(&slot->is_paused, 0);
         atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));
     }
-    core->slot = slot == NULL ? &lost : slot;
+    core->own = slot == NULL ? &lost : slot;
+    core->slot = core->own;
     core->before = &no_block;
     sim_machine_init(&core->machine, &plugin.slots->model, core + 1, core->slot->counts);
     if (plugin.slots->window.counted > 0)
         sim_window_begin(&core->place, &plugin.slots->window, atomic_load(&plugin.slots->n_used));
     core->n_bytes = n;
-    sim_misses_begin(&core->misses, core->slot, &core->machine);
+    sim_misses_begin(&core->misses, core->own, &core->machine);
     core->next_draw = sim_misses_first_draw(&core->misses);
     plugin.cores[vcpu] = core;
     pthread_mutex_unlock(&plugin.making);
@@ -132,7 +134,7 @@ static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
         return;
     plugin.cores[vcpu] = NULL;
     sim_misses_end(&core->misses);
-    atomic_store(&core->slot->is_ended, 1);
+    atomic_store(&core->own->is_ended, 1);
     munmap(core, core->n_bytes);
 }
 
@@ -224,11 +226,23 @@ static void on_block(unsigned vcpu, void *context)
         sim_machine_conditional(&core->machine, before->last_at, before->behind != block->at);
 }
 
+static void choose_counts(struct core *core)
+{
+    bool is_counted = plugin.slots->window.counted == 0 || core->place.phase == SIM_COUNTED;
+    core->machine.counts = is_counted ? core->slot->counts : core->warming_up;
+}
+
 /* The next phase of the thread's windows. */
 static __attribute__((noinline)) void change_phase(struct core *core)
 {
     sim_window_next(&core->place, &plugin.slots->window);
-    core->machine.counts = core->place.phase == SIM_COUNTED ? core->slot->counts : core->warming_up;
+    choose_counts(core);
+}
+
+/* Are the thread's misses kept?  Neither those of a window's warm-up nor the agent's own. */
+static inline bool is_kept(const struct core *core)
+{
+    return core->machine.counts == core->own->counts;
 }
 
 /* With windows. */
@@ -271,19 +285,17 @@ static __attribute__((noinline)) void access_slowly(struct core *core, uint32_t 
     struct sim_missed before = sim_missed(core->machine.counts);
     sim_machine_data(&core->machine, address, n_bytes, (access & ACCESS_STORE) != 0);
     struct sim_missed after = sim_missed(core->machine.counts);
-    bool is_counted = core->machine.counts != core->warming_up;
-    if (is_counted && (after.l1d != before.l1d || after.dtlb != before.dtlb)) {
+    if (is_kept(core) && (after.l1d != before.l1d || after.dtlb != before.dtlb)) {
         const struct sim_missed missed = { after.l1d - before.l1d, after.l2 - before.l2, after.dtlb - before.dtlb };
         sim_misses_take(&core->misses, (uint64_t)(uintptr_t)instruction, core->bytecode, address, &missed);
     }
 }
 
-/* What a window does not count is not drawn. */
 static __attribute__((noinline)) void draw_access(struct core *core, uint64_t address, const void *instruction)
 {
     uint64_t at = (uint64_t)(uintptr_t)instruction, next;
-    next = core->machine.counts == core->warming_up ? sim_misses_first_draw(&core->misses)
-                                                    : sim_misses_draw(&core->misses, at, core->bytecode, address);
+    next = is_kept(core) ? sim_misses_draw(&core->misses, at, core->bytecode, address)
+                         : sim_misses_first_draw(&core->misses);
     core->next_draw = next == UINT64_MAX ? next : core->machine.data_time + next;
 }
 
@@ -346,10 +358,19 @@ static void answer(const struct core *core, uint64_t to_address)
         return;
 }
 
-static void hear(const struct core *core, uint64_t what, uint64_t argument)
+static void hear(struct core *core, uint64_t what, uint64_t argument)
 {
     uint64_t symbols[SIM_N_SYMBOLS];
     switch (what) {
+    case SIM_ASK_ASIDE:
+        core->slot = &core->aside;
+        choose_counts(core);
+        answer(core, argument);
+        break;
+    case SIM_TELL_BACK:
+        core->slot = core->own;
+        choose_counts(core);
+        break;
     case SIM_ASK_SLOT:
         answer(core, argument);
         break;
@@ -373,7 +394,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
     (void)id, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    const struct core *core = core_of(vcpu);
+    struct core *core = core_of(vcpu);
     if (number == SIM_SYSCALL && core != NULL)
         hear(core, a1, a2);
     else if (number == plugin.clone && core != NULL)

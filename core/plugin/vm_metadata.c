@@ -2,35 +2,35 @@
 
 #include <stdlib.h>
 
-#define GRANULE_BITS 16
-#define GRANULES     (1u << 18) /* 16 GB of metaspace */
-#define CODES_MAX    (1u << 20)
-#define LOADERS_MAX  100000
-#define CLASSES_MAX  1000000
-#define METHODS_MAX  65535u
-#define HAS_LINES    1u /* of a ConstMethod's flags, JDK 17 to 25 */
+#define BLOCK_BITS  22
+#define BLOCKS      (1u << 14) /* 64 GB of metaspace */
+#define CODES_MAX   (1u << 20)
+#define LOADERS_MAX 100000
+#define CLASSES_MAX 1000000
+#define METHODS_MAX 65535u
+#define HAS_LINES   1u /* of a ConstMethod's flags, JDK 17 to 25 */
 
 int vm_metadata_open(struct vm_metadata *metadata, const struct vm_tables *tables)
 {
-    size_t n_granules = GRANULES * sizeof *metadata->granules, n_codes = CODES_MAX * sizeof *metadata->codes;
+    size_t n_blocks = BLOCKS * sizeof *metadata->blocks, n_codes = CODES_MAX * sizeof *metadata->codes;
     *metadata = (struct vm_metadata){ .tables = tables };
-    char *at = vm_map(n_granules + n_codes);
+    char *at = vm_map(n_blocks + n_codes);
     if (at == NULL)
         return -1;
-    metadata->granules = (void *)at;
-    metadata->codes = (void *)(at + n_granules);
+    metadata->blocks = (void *)at;
+    metadata->codes = (void *)(at + n_blocks);
     return 0;
 }
 
-/* ---- granules ---- */
+/* ---- blocks ---- */
 
-/* Where a granule is, or has its place; NULL: there is no room. */
-static uint64_t *place_of(const struct vm_metadata *metadata, uint64_t granule)
+/* Where a block is, or has its place; NULL: there is no room. */
+static uint64_t *place_of(const struct vm_metadata *metadata, uint64_t block)
 {
-    uint64_t hash = granule * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    uint64_t hash = block * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     for (uint32_t i = 0; i < 256; i++) {
-        uint64_t *place = &metadata->granules[(hash + i) & (GRANULES - 1)];
-        if (*place == granule || *place == 0)
+        uint64_t *place = &metadata->blocks[(hash + i) & (BLOCKS - 1)];
+        if (*place == block || *place == 0)
             return place;
     }
     return NULL;
@@ -38,14 +38,14 @@ static uint64_t *place_of(const struct vm_metadata *metadata, uint64_t granule)
 
 static void mark(struct vm_metadata *metadata, uint64_t address)
 {
-    uint64_t *place = address == 0 ? NULL : place_of(metadata, address >> GRANULE_BITS);
+    uint64_t *place = address == 0 ? NULL : place_of(metadata, address >> BLOCK_BITS);
     if (place != NULL)
-        *place = address >> GRANULE_BITS;
+        *place = address >> BLOCK_BITS;
 }
 
 bool vm_metadata_has(const struct vm_metadata *metadata, uint64_t address)
 {
-    const uint64_t *place = place_of(metadata, address >> GRANULE_BITS);
+    const uint64_t *place = place_of(metadata, address >> BLOCK_BITS);
     return place != NULL && *place != 0;
 }
 

@@ -1,8 +1,9 @@
 /*
  * The emulated JVM's metaspace: which parts of memory it is in, and which method a bytecode belongs to.
  *
- * HotSpot does not tell where its metaspace is, but hands it out in granules of 64 KB (JDK 16 and later): a granule in
- * which a class, a constant pool or a method is, is metaspace.  All classes of all loaders are gone through.
+ * HotSpot does not tell where its metaspace is, but takes it from the system in aligned blocks of 4 MB or a multiple
+ * (JDK 16 and later): one in which a class, a constant pool or a method is, is metaspace.  All classes of all loaders
+ * are gone through.
  */
 #ifndef CORE_PLUGIN_VM_METADATA_H
 #define CORE_PLUGIN_VM_METADATA_H
@@ -16,7 +17,7 @@ struct vm_code {                   /* of a method: its bytecodes */
 
 struct vm_metadata {
     const struct vm_tables *tables; /* borrowed */
-    uint64_t *granules;             /* mapped: open addressing; 0: none */
+    uint64_t *blocks;               /* mapped: open addressing; 0: none */
     struct vm_code *codes;          /* mapped, sorted */
     uint32_t n_codes;
 };
@@ -27,6 +28,7 @@ int vm_metadata_open(struct vm_metadata *metadata, const struct vm_tables *table
 /* Go through all that there is now. */
 void vm_metadata_look(struct vm_metadata *metadata);
 
+/* In memory that is no file's: is it metaspace? */
 bool vm_metadata_has(const struct vm_metadata *metadata, uint64_t address);
 
 /* The method whose bytecodes an address is in, or NULL. */

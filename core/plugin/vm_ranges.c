@@ -10,7 +10,10 @@
 #define PATHS_BYTES ((size_t)1 << 20)
 #define STACKS_MAX  65536u
 #define TEXT_BYTES  ((size_t)8 << 20)
-#define ARENA_BYTES (UINT64_C(64) << 20) /* of malloc's arenas for threads: glibc aligns them so */
+
+/* Of malloc's arenas for threads: glibc aligns them so. */
+#define ARENA_BYTES        (UINT64_C(64) << 20)
+#define ARENA_HEADER_BYTES 128u
 
 static char *text; /* of the maps; the walk's lock guards it */
 
@@ -71,21 +74,42 @@ static bool has_stack(const struct vm_ranges *ranges, uint64_t start, uint64_t e
     return false;
 }
 
+/* Does one of malloc's arenas begin there?  Its first word is where the arena's description is: near its own begin. */
+static bool is_arena(uint64_t start)
+{
+    uint64_t description = start % ARENA_BYTES == 0 ? vm_pointer(start) : 0;
+    return description != 0 && description % ARENA_BYTES < ARENA_HEADER_BYTES;
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), n_end = strlen(end);
+    return n >= n_end && strcmp(path + n - n_end, end) == 0;
+}
+
 /*
- * Memory without a name: a thread's stack if the program made a thread there; malloc's if it is where an arena begins,
- * or where the program's own data end (its break).
+ * Memory without a name: a thread's stack if the program made a thread there; malloc's if it is in an arena, or where
+ * the program's own data end (its break); a library's if its data end there (what has no bytes in the file).
  */
-static enum miss_owner kind_of(const struct vm_ranges *ranges, uint64_t start, uint64_t end)
+static void look_at_unnamed(struct vm_ranges *ranges, struct vm_range *range)
 {
     const struct vm_range *last = ranges->n_maps == 0 ? NULL : &ranges->maps[ranges->n_maps - 1];
-    if (has_stack(ranges, start, end))
-        return MISS_STACK;
-    if (start % ARENA_BYTES == 0 && end - start <= ARENA_BYTES)
-        return MISS_C_HEAP;
-    if (last != NULL && last->end == start && (last->kind == MISS_C_HEAP || last->path != 0) &&
-        strstr(last->path != 0 ? ranges->paths + last->path : "", ".so") == NULL)
-        return MISS_C_HEAP;
-    return MISS_OTHER;
+    bool is_behind = last != NULL && last->end == range->start;
+    range->kind = MISS_OTHER;
+    if (has_stack(ranges, range->start, range->end)) {
+        range->kind = MISS_STACK;
+    } else if (is_arena(range->start)) {
+        range->kind = MISS_C_HEAP;
+        ranges->arena_end = range->start + ARENA_BYTES;
+    } else if (range->start < ranges->arena_end) {
+        range->kind = MISS_C_HEAP;
+    } else if (is_behind && last->is_program) {
+        range->kind = MISS_C_HEAP;
+        range->is_program = true;
+    } else if (is_behind && last->is_data) {
+        range->kind = MISS_FILE;
+        range->path = last->path;
+    }
 }
 
 static void take_line(struct vm_ranges *ranges, const char *line, const char *end)
@@ -97,11 +121,14 @@ static void take_line(struct vm_ranges *ranges, const char *line, const char *en
         sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*s %*u %n", &start, &stop, rights, &path) < 3 || path == 0)
         return;
     bool has_path = line + path < end && line[path] == '/';
-    struct vm_range range = { start, stop, 0, MISS_FILE };
-    if (has_path)
+    struct vm_range range = { .start = start, .end = stop, .kind = MISS_FILE };
+    if (has_path) {
         range.path = keep_path(ranges, line + path, (size_t)(end - line - path));
-    else
-        range.kind = kind_of(ranges, start, stop);
+        range.is_data = rights[1] == 'w' && strstr(ranges->paths + range.path, ".so") != NULL;
+        range.is_program = rights[1] == 'w' && !range.is_data && !ends_with(ranges->paths + range.path, ".jsa");
+    } else {
+        look_at_unnamed(ranges, &range);
+    }
     ranges->maps[ranges->n_maps++] = range;
 }
 
@@ -109,6 +136,7 @@ static void look_at_maps(struct vm_ranges *ranges)
 {
     ranges->n_maps = 0;
     ranges->n_paths_bytes = 1;
+    ranges->arena_end = 0;
     read_maps();
     for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
@@ -159,9 +187,10 @@ enum miss_owner vm_ranges_find(const struct vm_ranges *ranges, const struct vm_m
         return MISS_UNKNOWN;
     if (range->path != 0)
         *path = ranges->paths + range->path;
-    if (range->path != 0 && strlen(*path) > 4 && strcmp(*path + strlen(*path) - 4, ".jsa") == 0)
+    if (range->path != 0 && ends_with(*path, ".jsa"))
         return MISS_METASPACE; /* the archive of classes, before the JVM tells where it is */
-    if (range->kind == MISS_OTHER && metadata != NULL && vm_metadata_has(metadata, address))
+    /* Whatever is beside it: the kernel makes one of neighbours with the same rights. */
+    if (range->path == 0 && metadata != NULL && vm_metadata_has(metadata, address))
         return MISS_METASPACE;
     return range->kind;
 }

@@ -13,6 +13,7 @@ struct vm_range {
     uint64_t start, end;
     uint32_t path; /* where in paths; 0: none */
     enum miss_owner kind;
+    bool is_program, is_data; /* what the program, a library has besides its code: it may go on behind the file's end */
 };
 
 struct vm_ranges {
@@ -21,6 +22,7 @@ struct vm_ranges {
     char *paths;
     uint64_t *stacks; /* where the stacks of threads begin that the program has made */
     uint32_t n_maps, n_paths_bytes;
+    uint64_t arena_end; /* of the one looked at last */
     _Atomic uint32_t n_stacks;
     uint64_t code_low, code_high, cards, cards_end, archive, archive_end;
 };

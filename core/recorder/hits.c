@@ -161,7 +161,6 @@ static int write_method(struct hits *hits, uint32_t number, struct trace_writer 
     return trace_write_place(writer, &entry, err);
 }
 
-/* The frames at an offset in compiled code, the innermost first; at least the method itself. */
 /* Or the bytecode's index, where there is none; 0: neither is known. */
 static uint32_t line_of(const struct code_method *method, int32_t index)
 {
@@ -171,12 +170,16 @@ static uint32_t line_of(const struct code_method *method, int32_t index)
     return line != 0 || index < 0 ? line : PLACE_BYTECODE + (uint32_t)index;
 }
 
+/* The frames at an offset in compiled code, the innermost first; at least the method itself. */
 static int fill_frames(struct hits *hits, const struct code_piece *piece, uint64_t offset, uint32_t *point,
                        struct trace_writer *writer, struct err *err)
 {
     struct code_frame frames[PLACE_FRAMES_MAX];
     struct place_entry *entry = &hits->entry;
     uint32_t n = code_log_find(piece->points, piece->n_points_bytes, offset, frames, point);
+    for (uint32_t i = 0; i < n; i++)
+        frames[i].index =
+            frames[i].index < 0 ? 0 : frames[i].index; /* a method's entry: HotSpot takes its first line */
     if (n == 0)
         frames[n++] = (struct code_frame){ piece->method, -1 };
     entry->n_frames = n;

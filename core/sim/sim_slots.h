@@ -31,6 +31,13 @@
 #define SIM_TELL_MOVED  UINT64_C(0x736c6f7400000004)
 #define SIM_TELL_END    UINT64_C(0x736c6f7400000005)
 
+/*
+ * syscall(SIM_SYSCALL, SIM_ASK_ASIDE, &answer): from now on the calling thread counts in a slot of its own that nobody
+ * else sees, and no misses of it are kept, until syscall(SIM_SYSCALL, SIM_TELL_BACK, NULL).
+ */
+#define SIM_ASK_ASIDE UINT64_C(0x736c6f7400000006)
+#define SIM_TELL_BACK UINT64_C(0x736c6f7400000007)
+
 #define SIM_AGENT_PREFIX "simulated:" /* in front of the recorder's path, in the options of the agent's library */
 
 enum sim_symbol {

@@ -150,7 +150,7 @@ static struct mmprof_place *compiled_place(struct tool_jvm *jvm, uint64_t instru
     uint32_t inner = n == 0 ? piece->method : frames[n - 1].method;
     if (n > 0 && inner < jvm->code.n_methods)
         line = code_log_line(jvm->code.methods[inner].line_bytes, jvm->code.methods[inner].n_line_bytes,
-                             frames[n - 1].index);
+                             frames[n - 1].index < 0 ? 0 : frames[n - 1].index); /* a method's entry: its first line */
     struct mmprof_method *method = method_of(jvm, inner);
     return method == NULL ? NULL : tool_names_place(&jvm->names, method, line);
 }

@@ -110,7 +110,7 @@ static void test_reading(void)
     CHECK_NUMBER("they begin with the base", columns[1], 50);
     counters_outside_close(&outside);
     CHECK("closed, they are not read", !counters_outside_read(&outside, &layout, columns));
-    CHECK_NUMBER("without a simulator none open", simulated_open(&thread), ENOSYS);
+    CHECK_NUMBER("without a simulator none open", simulated_open(&thread, false), ENOSYS);
     free(slots);
 }
 
