@@ -186,9 +186,11 @@ static void test_ways(void)
     CHECK_TEXT("parts of the VM", rows_by(&made, "part", 0, &table),
                "interpreter|interpreter|65|40\n"
                "unknown|unknown|15|0\n" END);
-    CHECK_TEXT("what is known", table.notes[0],
-               "of L1D's misses, without mmprof's own, it is known: whose memory, of 100 %; which object in the Java "
-               "heap, of 92.3 % of those there; which code, of 81.2 %; which line, of 100 % of those of Java methods");
+    CHECK_TEXT(
+        "what is known", table.notes[0],
+        "of L1D's misses, without mmprof's own, it is known: whose memory, of 100 %; which object in the Java "
+        "heap, of 92.3 % of those there; which code, of 81.2 %; which line, or bytecode in methods without lines, "
+        "of 100 % of those of Java methods");
     CHECK_TEXT("and why not", table.notes[2],
                "which object is not known of 7.69 % of those in the heap: objects were "
                "moving");
@@ -203,6 +205,24 @@ static void test_ways(void)
     CHECK("how many of them missed L1D and L2", nodes[6].number == 0.1 && nodes[9].number == 0.075);
     CHECK("of few that were drawn it is not told",
           table.rows[1].cells[2].number == 100 && table.rows[1].cells[6].value == TABLE_UNMEASURED);
+    done(&made);
+}
+
+static void test_java(void)
+{
+    struct made made;
+    struct misses misses;
+    struct table table;
+    make(&made, true);
+    CHECK("Java code's own are kept",
+          misses_read(&made.source, false, MISSES_BY_METHOD, &misses, &err) == 0 &&
+              misses_keep_java(&misses, &err) == 0 &&
+              misses_table(&made.source, &misses, MISSES_BY_METHOD, 0, NULL, &table, &err) == 0);
+    CHECK_NUMBER("code that is not known is left out, and mmprof's", table.n_rows, 2);
+    CHECK("and so of all", table.rows[1].cells[4].number == 65 && table.rows[0].cells[5].number == 1);
+    CHECK_TEXT("it is said what part that is", table.notes[0],
+               "only what Java code missed, and the JVM's stubs: 65 % of L1D's misses, 80 % of L2's");
+    misses_free(&misses);
     done(&made);
 }
 
@@ -256,6 +276,7 @@ static void test_refused(void)
 int main(void)
 {
     test_ways();
+    test_java();
     test_time();
     test_contents();
     test_refused();
