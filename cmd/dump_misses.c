@@ -65,6 +65,12 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
                 entry->thread, entry->cell);
         put_counts(out, entry);
         break;
+    case MISS_USED:
+        fprintf(out, "heap    %" PRIu64 " ticks, in use:", entry->ticks);
+        for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++)
+            fprintf(out, "%s %s %" PRIu64, i > MISS_NO_SPACE + 1 ? "," : "", spaces[i], entry->used[i]);
+        fprintf(out, " bytes");
+        break;
     case MISS_METHOD:
         return;
     }

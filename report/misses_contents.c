@@ -1,6 +1,6 @@
 #include "report/misses_known.h"
 
-/* Columns: whose memory lines are of (SA Figure 4). */
+/* Columns: whose memory lines are of, and how full the heap is (SA Figure 4). */
 enum column { EDEN, SURVIVOR, OLD, HUMONGOUS, STACKS, CODE, METASPACE, C_HEAP, FILES, ELSEWHERE, OURS, COLUMNS };
 
 static const struct {
@@ -30,6 +30,14 @@ static const enum miss_count order[MISS_N_COUNTS] = { MISS_L2, MISS_L1D, MISS_DT
 struct step {
     uint64_t all[MISS_N_COUNTS], of[MISS_N_COUNTS][COLUMNS];
 };
+
+/* Of the heap's spaces, in MB. */
+static const struct {
+    const char *heading, *key;
+} used[MISS_SPACES] = { [MISS_EDEN] = { "Eden (MB)", "used_eden_mb" },
+                        [MISS_SURVIVOR] = { "Survivor (MB)", "used_survivor_mb" },
+                        [MISS_OLD] = { "Old (MB)", "used_old_mb" },
+                        [MISS_HUMONGOUS] = { "Humongous (MB)", "used_humongous_mb" } };
 
 static enum column column_of(const struct misses *m, const struct misses_held *held)
 {
@@ -77,6 +85,11 @@ static void add_columns(const struct report_source *source, struct table *table)
             table->columns[column].not_in_text = cache != MISS_L2;
         }
     }
+    for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++) {
+        size_t column = table_column(table, used[i].heading, used[i].key, TABLE_RATE);
+        table->columns[column].is_detail = true;
+    }
+    table->details = "What was in use of the heap, at most";
 }
 
 static void add_step(const struct misses *m, const struct step *steps, int i, double ns, struct table *table)
@@ -93,6 +106,8 @@ static void add_step(const struct misses *m, const struct step *steps, int i, do
         for (int j = 0; j < COLUMNS; j++)
             *cells++ = table_quotient((double)step->of[cache][j], (double)step->all[cache]);
     }
+    for (int j = MISS_NO_SPACE + 1; j < MISS_SPACES; j++)
+        *cells++ = m->used[i].n == 0 ? table_unmeasured() : table_number((double)m->used[i].bytes[j] / (1 << 20));
 }
 
 int misses_contents_table(const struct report_source *source, struct misses *misses, struct table *table,

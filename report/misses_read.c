@@ -147,6 +147,15 @@ static void hear_contents(const struct hearing *hearing, const struct miss_entry
     m->looked_ticks = entry->ticks;
 }
 
+static void hear_used(const struct hearing *hearing, const struct miss_entry *entry)
+{
+    uint32_t step = step_of(hearing, entry->ticks);
+    uint64_t *bytes = hearing->misses->used[step].bytes;
+    hearing->misses->used[step].n++;
+    for (int i = 0; i < MISS_SPACES; i++)
+        bytes[i] = entry->used[i] > bytes[i] ? entry->used[i] : bytes[i];
+}
+
 static void hear(void *context, const struct miss_entry *entry)
 {
     const struct hearing *hearing = context;
@@ -171,6 +180,9 @@ static void hear(void *context, const struct miss_entry *entry)
         break;
     case MISS_CONTENTS:
         hear_contents(hearing, entry);
+        break;
+    case MISS_USED:
+        hear_used(hearing, entry);
         break;
     case MISS_METHOD:
         break;

@@ -69,8 +69,11 @@ struct misses {
     uint64_t step_ticks;                           /* 0: not by time */
     uint64_t l2_lines;                             /* held, by all looks */
     uint64_t looked_ticks, n_looked[MISSES_STEPS]; /* the last look into the caches; how many there were */
-    bool is_java_only;                             /* misses_keep_java */
-    bool is_broken;                                /* no memory */
+    struct {
+        uint64_t n, bytes[MISS_SPACES]; /* looks; the most that they found of each space */
+    } used[MISSES_STEPS];
+    bool is_java_only; /* misses_keep_java */
+    bool is_broken;    /* no memory */
 };
 
 /* "class" to "contents".  Returns 0, or -1 with *err set. */

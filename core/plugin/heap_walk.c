@@ -264,6 +264,13 @@ enum heap_space heap_walk_space(const struct heap_walk *heap, uint64_t address)
     return part == NULL || address >= part->end ? HEAP_NO_SPACE : part->space;
 }
 
+void heap_walk_used(const struct heap_walk *heap, uint64_t used[HEAP_SPACES])
+{
+    memset(used, 0, HEAP_SPACES * sizeof *used);
+    for (uint32_t i = 0; i < heap->n_parts; i++)
+        used[heap->parts[i].space] += heap->parts[i].top - heap->parts[i].bottom;
+}
+
 /* Is it worth the while to look for an object nearer than where the walk is?  Not within one large object. */
 static bool is_far(struct heap_walk *heap, uint64_t address)
 {

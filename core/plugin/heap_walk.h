@@ -64,6 +64,9 @@ uint32_t heap_walk_full_collections(const struct heap_walk *heap);
 /* In which space an address of the heap was when heap_walk_look was called last. */
 enum heap_space heap_walk_space(const struct heap_walk *heap, uint64_t address);
 
+/* How many bytes of each space were in use then. */
+void heap_walk_used(const struct heap_walk *heap, uint64_t used[HEAP_SPACES]);
+
 /* The object at an address, after heap_walk_look; fast for addresses that ascend. */
 enum heap_answer heap_walk_find(struct heap_walk *heap, uint64_t address, struct heap_object *object);
 

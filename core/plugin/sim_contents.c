@@ -122,7 +122,10 @@ void sim_contents_look(struct sim_contents *contents, struct sim_contents_of *of
     write_held(contents, of->tid, ticks);
 }
 
-void sim_contents_looked(struct sim_contents *contents, uint64_t own_ns)
+void sim_contents_looked(struct sim_contents *contents, uint64_t own_ns, uint64_t ticks)
 {
+    struct miss_entry entry = { .kind = MISS_USED, .ticks = ticks };
+    heap_walk_used(&contents->lookup->heap, entry.used);
+    owners_log(&contents->lookup->owners, &entry);
     contents->next_ns = sim_clock_cpu_ns() + (SHARE * own_ns > LEAST_NS ? SHARE * own_ns : LEAST_NS);
 }

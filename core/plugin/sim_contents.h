@@ -2,6 +2,8 @@
  * What is in the simulated caches: now and then the lines of each thread's L1D and L2 and the pages of its data TLB are
  * looked up, and how many are of which class or other memory goes into the log (SA Figure 4).
  *
+ * With them, how much of each of the heap's spaces is in use.
+ *
  * Threads that executed nothing since the look before are left out.  A thread that runs meanwhile goes on: of its some
  * ten thousand lines a few may be seen twice, or not at all.
  */
@@ -36,6 +38,6 @@ bool sim_contents_are_due(const struct sim_contents *contents);
  * own_ns: how long it took.
  */
 void sim_contents_look(struct sim_contents *contents, struct sim_contents_of *of, uint64_t ticks);
-void sim_contents_looked(struct sim_contents *contents, uint64_t own_ns);
+void sim_contents_looked(struct sim_contents *contents, uint64_t own_ns, uint64_t ticks);
 
 #endif

@@ -114,7 +114,7 @@ static void look_at_contents(void)
         return;
     for (struct sim_misses *thread = all.threads; thread != NULL; thread = thread->next)
         sim_contents_look(&all.contents, &thread->caches, ticks);
-    sim_contents_looked(&all.contents, sim_clock_own_ns() - start);
+    sim_contents_looked(&all.contents, sim_clock_own_ns() - start, ticks);
 }
 
 /* All threads' misses; the lock is held.  is_last: what cannot be found now will not be found later. */

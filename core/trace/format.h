@@ -20,7 +20,7 @@
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
 /* Additions that an older reader may ignore: 1: PLACES, HITS; 2: CHARGES, COLLECTIONS; 3: MISSES; 4: ACCESSES. */
-#define FORMAT_MINOR 4
+#define FORMAT_MINOR 5
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -45,7 +45,8 @@ enum chunk_type {
     CHUNK_CHARGES = 14,
     CHUNK_COLLECTIONS = 15,
     CHUNK_MISSES = 16,
-    CHUNK_ACCESSES = 17
+    CHUNK_ACCESSES = 17,
+    CHUNK_HEAP = 18
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */
@@ -149,6 +150,8 @@ static inline void sink_number(struct sink *s, uint64_t value)
 /* The chunk that an entry of misses is in. */
 static inline enum chunk_type misses_chunk(enum miss_kind kind)
 {
+    if (kind == MISS_USED)
+        return CHUNK_HEAP;
     return kind == MISS_ACCESSES || kind == MISS_CONTENTS ? CHUNK_ACCESSES : CHUNK_MISSES;
 }
 

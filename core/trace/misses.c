@@ -55,6 +55,13 @@ static void put_counts(struct sink *s, const struct miss_entry *entry)
     }
 }
 
+static void put_used(struct sink *s, const struct miss_entry *entry)
+{
+    sink_varint(s, entry->ticks);
+    for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++)
+        sink_varint(s, entry->used[i]);
+}
+
 void misses_put(struct sink *s, const struct miss_entry *entry)
 {
     sink_u8(s, (uint8_t)entry->kind);
@@ -69,6 +76,9 @@ void misses_put(struct sink *s, const struct miss_entry *entry)
     case MISS_ACCESSES:
     case MISS_CONTENTS:
         put_counts(s, entry);
+        break;
+    case MISS_USED:
+        put_used(s, entry);
         break;
     }
 }
@@ -117,6 +127,13 @@ static void get_counts(struct cursor *c, struct miss_entry *entry)
     }
 }
 
+static void get_used(struct cursor *c, struct miss_entry *entry)
+{
+    entry->ticks = cursor_varint(c);
+    for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++)
+        entry->used[i] = cursor_varint(c);
+}
+
 int misses_get(struct cursor *c, struct miss_entry *entry)
 {
     uint8_t kind = cursor_u8(c);
@@ -133,6 +150,9 @@ int misses_get(struct cursor *c, struct miss_entry *entry)
     case MISS_ACCESSES:
     case MISS_CONTENTS:
         get_counts(c, entry);
+        break;
+    case MISS_USED:
+        get_used(c, entry);
         break;
     default:
         return -1;

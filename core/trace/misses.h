@@ -1,6 +1,6 @@
 /*
- * Where the simulated processor's misses and accesses are, and what is in its caches: the payload of a trace's MISSES
- * and ACCESSES chunks, and the log in which the plugin tells the recorder of them.
+ * Where the simulated processor's misses and accesses are, and what is in its caches: the payload of a trace's MISSES,
+ * ACCESSES and HEAP chunks, and the log in which the plugin tells the recorder of them.
  *
  * An entry is a byte, its kind, then numbers (LEB128; a text is its length and its bytes):
  *
@@ -17,8 +17,10 @@
  *        estimate; how many were drawn for it
  *     6, contents: ticks, thread, cell, then how many lines of its L1D, lines of its L2, pages of its data TLB are of
  *        that memory
+ *     7, the heap's use: ticks, then bytes that are in use of eden, the survivor spaces, the old generation, humongous
+ *        regions
  *
- * 5 and 6 are in ACCESSES, the others in MISSES.
+ * 5 and 6 are in ACCESSES, 7 in HEAP, the others in MISSES.
  *
  * In the log a thread is its id, and a place an address: of the instruction, or with a line number plus 1 the number of
  * an interpreted method.  In the trace a thread is an index and a place the number of one in PLACES, and lines are 0.
@@ -32,7 +34,16 @@
 
 #define MISSES_NUMBERS_MAX (UINT32_C(1) << 22) /* owners, cells: numbers are below it */
 
-enum miss_kind { MISS_OWNER, MISS_CELL, MISS_METHOD, MISS_COUNTS, MISS_TOTALS, MISS_ACCESSES, MISS_CONTENTS };
+enum miss_kind {
+    MISS_OWNER,
+    MISS_CELL,
+    MISS_METHOD,
+    MISS_COUNTS,
+    MISS_TOTALS,
+    MISS_ACCESSES,
+    MISS_CONTENTS,
+    MISS_USED
+};
 
 enum miss_owner {
     MISS_OBJECTS, /* of a class */
@@ -62,7 +73,7 @@ struct miss_entry {
     uint32_t owner;                                   /* CELL: number */
     enum miss_space space;                            /* CELL */
     uint32_t offset;                                  /* CELL */
-    uint64_t ticks;                                   /* COUNTS, TOTALS, ACCESSES, CONTENTS */
+    uint64_t ticks;                                   /* COUNTS, TOTALS, ACCESSES, CONTENTS, USED */
     uint32_t thread;                                  /* COUNTS, ACCESSES, CONTENTS */
     uint64_t place;                                   /* COUNTS, ACCESSES */
     uint32_t line;                                    /* the same; in the log: plus 1 */
@@ -71,6 +82,7 @@ struct miss_entry {
     uint64_t n_kept;                                  /* COUNTS, ACCESSES */
     uint64_t n_accesses;                              /* TOTALS, ACCESSES */
     uint64_t n_looks, look_ns;                        /* TOTALS */
+    uint64_t used[MISS_SPACES];                       /* USED: bytes; not of NO_SPACE */
 };
 
 /* Append an entry.  s->full when it does not fit PLACE_ENTRY_BYTES. */

@@ -317,6 +317,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_COLLECTIONS:
     case CHUNK_MISSES:
     case CHUNK_ACCESSES:
+    case CHUNK_HEAP:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:

@@ -299,6 +299,7 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_collection(tables, c);
     case CHUNK_MISSES:
     case CHUNK_ACCESSES:
+    case CHUNK_HEAP:
         return take_miss(tables, type, c);
     default:
         return TABLES_DAMAGED;

@@ -98,6 +98,12 @@ between "of so many per cent of their misses in the heap, and others', the objec
         NR > 1 { lines = $at["l2_lines"] * ($at["l2_eden"] + $at["l2_old"]); if (lines > most) most = lines }
         END { printf "%d\n", most }' > "$SCRATCH/lines"
 between "L2 is full of the array that was walked" "$(cat "$SCRATCH/lines")" 12000 33000
+# Its 8 MB, and what the JVM has, of 128.
+"$mmprof" report --misses=contents --csv "$SCRATCH/full.dat" 2> "$SCRATCH/errors" | tr -d '\r"' |
+    awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR > 1 { mb = $at["used_eden_mb"] + $at["used_old_mb"] + $at["used_humongous_mb"]; if (mb > most) most = mb }
+        END { printf "%d\n", most }' > "$SCRATCH/used"
+between "the heap has it, too, in MB" "$(cat "$SCRATCH/used")" 8 128
 "$mmprof" report --misses=contents "$SCRATCH/full.dat" > "$SCRATCH/table" 2>&1
 matches "it is a table of steps" "$(grep From "$SCRATCH/table")" '^ *From +Looks +L2 lines +Eden '
 

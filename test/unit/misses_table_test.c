@@ -86,6 +86,14 @@ static void hold(struct maker *m, uint64_t ticks, uint32_t thread, uint32_t cell
     maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
 }
 
+static void use(struct maker *m, uint64_t ticks, uint64_t eden, uint64_t old)
+{
+    const struct miss_entry entry = { .kind = MISS_USED,
+                                      .ticks = ticks,
+                                      .used = { [MISS_EDEN] = eden << 20, [MISS_OLD] = old << 20 } };
+    maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
+}
+
 static void make(struct made *made, bool with_misses)
 {
     struct maker *m = &made->maker;
@@ -112,6 +120,8 @@ static void make(struct made *made, bool with_misses)
         hold(m, 500, 0, 0, 8, 60);
         hold(m, 500, 0, 1, 0, 60);
         hold(m, 500, 1, 3, 8, 40);
+        use(m, 400, 12, 3);
+        use(m, 500, 1, 5);
         drawn(m, 0, 0, 0, 400);
         drawn(m, 0, 1, 2, 100); /* too few to tell a rate */
         drawn(m, 0, 2, 3, 300);
@@ -252,6 +262,7 @@ static void test_contents(void)
     CHECK("of which in eden", cells[3].number == 90 / 200.0);
     CHECK("the old generation, stacks", cells[5].number == 60 / 200.0 && cells[7].number == 10 / 200.0);
     CHECK("and mmprof's", cells[13].number == 40 / 200.0);
+    CHECK("most of the heap that was in use", cells[38].number == 12 && cells[39].number == 0 && cells[40].number == 5);
     CHECK("those of L1D", cells[14].number == 12 && cells[15].number == 14 / 24.0);
     rows_by(&made, "class", 0, &table);
     CHECK("a class' share of L2", table.rows[0].cells[13].number == 150 / 200.0);

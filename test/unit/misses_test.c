@@ -108,6 +108,15 @@ static void test_counts(void)
     CHECK("a part of them is refused", is_refused_in_part(n));
 }
 
+static void test_used(void)
+{
+    size_t n;
+    const struct miss_entry used = { .kind = MISS_USED, .ticks = 9, .used = { 0, 1 << 20, 2, 3, UINT64_C(1) << 40 } };
+    struct miss_entry read = again(&used, &n);
+    CHECK("the heap's use", read.ticks == 9 && memcmp(read.used, used.used, sizeof used.used) == 0);
+    CHECK("a part of it is refused", is_refused_in_part(n));
+}
+
 static void test_damage(void)
 {
     static const struct {
@@ -115,7 +124,7 @@ static void test_damage(void)
         uint8_t bytes[12];
         size_t n;
     } rows[] = {
-        { "no kind", { 7, 0 }, 2 },
+        { "no kind", { 8, 0 }, 2 },
         { "an owner of no kind", { MISS_OWNER, 1, MISS_OWNERS, 0 }, 4 },
         { "a number of 2^22", { MISS_OWNER, 0x80, 0x80, 0x80, 2, 0, 0 }, 7 },
         { "a name with a NUL", { MISS_OWNER, 1, 0, 2, 'a', 0 }, 6 },
@@ -133,6 +142,7 @@ int main(void)
 {
     test_names();
     test_counts();
+    test_used();
     test_damage();
     return tap_done();
 }
