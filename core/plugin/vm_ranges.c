@@ -124,8 +124,10 @@ static void take_line(struct vm_ranges *ranges, const char *line, const char *en
     struct vm_range range = { .start = start, .end = stop, .kind = MISS_FILE };
     if (has_path) {
         range.path = keep_path(ranges, line + path, (size_t)(end - line - path));
-        range.is_data = rights[1] == 'w' && strstr(ranges->paths + range.path, ".so") != NULL;
-        range.is_program = rights[1] == 'w' && !range.is_data && !ends_with(ranges->paths + range.path, ".jsa");
+        const char *name = ranges->paths + range.path;
+        bool is_own = range.path != 0 && rights[1] == 'w' && rights[3] == 'p';
+        range.is_data = is_own && strstr(name, ".so") != NULL;
+        range.is_program = is_own && !range.is_data && !ends_with(name, ".jsa");
     } else {
         look_at_unnamed(ranges, &range);
     }
