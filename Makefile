@@ -162,7 +162,7 @@ check-here: make unit tools java
 check-quick: make unit
 	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(STATIC)
 
-# What 'check' does in short, at length: half an hour.
+# What 'check' does in short, at length: an hour.
 .PHONY: check-faults
 check-faults: make unit tools java
 	@BUILD='$(BUILD)' FAULTS_LONG=1 REWRITE_SEEDS='1 2 3' test/run -v $(FAULTS) test/e2e/rewrite_jdk.sh
@@ -289,7 +289,7 @@ help:
 	@echo 'make check-tsan   unit tests that start threads, with ThreadSanitizer'
 	@echo 'make check-pmu    what needs hardware counters, in an emulated machine (200 MB to download, once)'
 	@echo '                  with PMU_ALL=1 also all other tests, on aarch64 (an hour or two)'
-	@echo 'make check-faults kills, crashes, full disks, load, containers: man/mmprof-faults.7 (half an hour)'
+	@echo 'make check-faults kills, crashes, full disks, load, containers: man/mmprof-faults.7 (an hour)'
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
