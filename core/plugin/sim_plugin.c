@@ -41,7 +41,6 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 /* A thread. */
 struct core {
     struct sim_slot *slot; /* where it counts: its own one, or, for the agent's own work, aside */
-    bool is_pausing;       /* as the latest block saw the slot's is_paused */
     struct sim_slot *own, aside;
     const struct sim_block *before; /* the block executed last; no_block: nothing is known of it */
     struct sim_block kept;          /* it, when QEMU has thrown it away */
@@ -67,12 +66,6 @@ static struct {
     int64_t clone;      /* its number: a thread begins, with a stack */
     bool is_arm64;
 } plugin = { .making = PTHREAD_MUTEX_INITIALIZER };
-
-/*
- * This thread's core: each of QEMU's CPUs is a thread of its own.  NULL: not known yet; or, of a number beyond all that
- * are kept, never.  It stands where one instruction finds it, for it is asked for at each access.
- */
-static _Thread_local struct core *this_core __attribute__((tls_model("initial-exec")));
 
 /* ---- threads ---- */
 
@@ -128,7 +121,7 @@ static struct core *make_core(unsigned vcpu)
     core->n_bytes = n;
     sim_misses_begin(&core->misses, core->own, &core->machine);
     core->next_draw = sim_misses_first_draw(&core->misses);
-    plugin.cores[vcpu] = this_core = core;
+    plugin.cores[vcpu] = core;
     pthread_mutex_unlock(&plugin.making);
     return core;
 }
@@ -140,8 +133,6 @@ static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
     if (core == NULL)
         return;
     plugin.cores[vcpu] = NULL;
-    if (this_core == core)
-        this_core = NULL;
     sim_misses_end(&core->misses);
     atomic_store(&core->own->is_ended, 1);
     munmap(core, core->n_bytes);
@@ -175,15 +166,19 @@ static void in_child(void)
     plugin.slots = NULL;
     plugin.out = NULL;
     memset(plugin.cores, 0, sizeof plugin.cores);
-    this_core = NULL;
 }
 
 /* ---- execution ---- */
 
-/* Asked once a block: a thread sets and clears it itself, and its blocks are counted as a whole, too. */
-static inline bool is_paused(struct core *core)
+/* NULL: not known yet; or, of a number beyond all that are kept, never. */
+static inline struct core *core_of(unsigned vcpu)
 {
-    return core->is_pausing = atomic_load_explicit(&core->slot->is_paused, memory_order_relaxed) != 0;
+    return __builtin_expect(vcpu < VCPUS_MAX, 1) ? plugin.cores[vcpu] : NULL;
+}
+
+static inline bool is_paused(const struct core *core)
+{
+    return atomic_load_explicit(&core->slot->is_paused, memory_order_relaxed) != 0;
 }
 
 /* All that happens at a block's begin. */
@@ -200,7 +195,7 @@ static __attribute__((noinline)) void block_slowly(struct core *core, const stru
 
 static __attribute__((noinline)) void block_first(unsigned vcpu, const struct sim_block *block)
 {
-    struct core *core = this_core;
+    struct core *core = core_of(vcpu);
     if (core == NULL && (core = make_core(vcpu)) == NULL)
         return;
     if (is_paused(core)) {
@@ -215,7 +210,7 @@ static __attribute__((noinline)) void block_first(unsigned vcpu, const struct si
 static void on_block(unsigned vcpu, void *context)
 {
     const struct sim_block *block = context;
-    struct core *core = this_core;
+    struct core *core = core_of(vcpu);
     if (__builtin_expect(core == NULL || is_paused(core), 0)) {
         block_first(vcpu, block);
         return;
@@ -254,7 +249,7 @@ static inline bool is_kept(const struct core *core)
 static void on_block_windows(unsigned vcpu, void *context)
 {
     const struct sim_block *block = context;
-    struct core *core = this_core;
+    struct core *core = core_of(vcpu);
     if (__builtin_expect(core == NULL, 0) && (core = make_core(vcpu)) == NULL)
         return;
     if (__builtin_expect(is_paused(core), 0)) {
@@ -281,20 +276,6 @@ static uint8_t ask_access(uint32_t info)
     return (uint8_t)said;
 }
 
-static __attribute__((noinline)) void draw_access(struct core *core, uint64_t address, const void *instruction)
-{
-    uint64_t at = (uint64_t)(uintptr_t)instruction, next;
-    next = is_kept(core) ? sim_misses_draw(&core->misses, at, core->bytecode, address)
-                         : sim_misses_first_draw(&core->misses);
-    core->next_draw = next == UINT64_MAX ? next : core->machine.data_time + next;
-}
-
-static inline void draw_if_due(struct core *core, uint64_t address, const void *instruction)
-{
-    if (__builtin_expect(core->machine.data_time >= core->next_draw, 0))
-        draw_access(core, address, instruction);
-}
-
 static __attribute__((noinline)) void access_slowly(struct core *core, uint32_t info, uint64_t address,
                                                     const void *instruction)
 {
@@ -308,15 +289,22 @@ static __attribute__((noinline)) void access_slowly(struct core *core, uint32_t 
         const struct sim_missed missed = { after.l1d - before.l1d, after.l2 - before.l2, after.dtlb - before.dtlb };
         sim_misses_take(&core->misses, (uint64_t)(uintptr_t)instruction, core->bytecode, address, &missed);
     }
-    draw_if_due(core, address, instruction);
+}
+
+static __attribute__((noinline)) void draw_access(struct core *core, uint64_t address, const void *instruction)
+{
+    uint64_t at = (uint64_t)(uintptr_t)instruction, next;
+    next = is_kept(core) ? sim_misses_draw(&core->misses, at, core->bytecode, address)
+                         : sim_misses_first_draw(&core->misses);
+    core->next_draw = next == UINT64_MAX ? next : core->machine.data_time + next;
 }
 
 /* instruction: its address.  line_bits: 0: the machine says it, and writes through, perhaps. */
-static inline __attribute__((always_inline)) void access_once(uint32_t info, uint64_t address, const void *instruction,
-                                                              unsigned line_bits)
+static inline __attribute__((always_inline)) void access_once(unsigned vcpu, uint32_t info, uint64_t address,
+                                                              const void *instruction, unsigned line_bits)
 {
-    struct core *core = this_core;
-    if (__builtin_expect(core == NULL || core->is_pausing, 0))
+    struct core *core = core_of(vcpu);
+    if (__builtin_expect(core == NULL || is_paused(core), 0))
         return;
     unsigned access = info < ACCESSES ? plugin.accesses[info] : 0;
     uint64_t last = address + (access >> ACCESS_BEHIND) - (ACCESS_KNOWN >> ACCESS_BEHIND);
@@ -325,8 +313,8 @@ static inline __attribute__((always_inline)) void access_once(uint32_t info, uin
     if (__builtin_expect(access == 0 || !is_plain, 0) ||
         !sim_machine_hit(&core->machine, address, last, line_bits, is_store))
         access_slowly(core, info, address, instruction);
-    else
-        draw_if_due(core, address, instruction);
+    if (__builtin_expect(core->machine.data_time >= core->next_draw, 0))
+        draw_access(core, address, instruction);
 }
 
 /*
@@ -335,30 +323,27 @@ static inline __attribute__((always_inline)) void access_once(uint32_t info, uin
  */
 static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *context)
 {
-    (void)vcpu;
-    access_once(info, address, context, 0);
+    access_once(vcpu, info, address, context, 0);
 }
 
 /* Of the machines that most models are: written back, with lines of 64 bytes. */
 static void on_access_64(unsigned vcpu, uint32_t info, uint64_t address, void *context)
 {
-    (void)vcpu;
-    access_once(info, address, context, 6);
+    access_once(vcpu, info, address, context, 6);
 }
 
 /* With windows. */
 static void on_access_windows(unsigned vcpu, uint32_t info, uint64_t address, void *context)
 {
-    const struct core *core = this_core;
-    (void)vcpu;
+    const struct core *core = core_of(vcpu);
     if (core != NULL && core->place.phase != SIM_SKIPPED)
-        access_once(info, address, context, 0);
+        access_once(vcpu, info, address, context, 0);
 }
 
 /* The interpreter fetches a bytecode, or its operand: see sim_decode_is_dispatch. */
 static void on_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *context)
 {
-    struct core *core = this_core;
+    struct core *core = core_of(vcpu);
     if (core != NULL)
         core->bytecode = address;
     plugin.on_access(vcpu, info, address, context);
@@ -408,8 +393,8 @@ static void hear(struct core *core, uint64_t what, uint64_t argument)
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
-    (void)id, (void)vcpu, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    struct core *core = this_core;
+    (void)id, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
+    struct core *core = core_of(vcpu);
     if (number == SIM_SYSCALL && core != NULL)
         hear(core, a1, a2);
     else if (number == plugin.clone && core != NULL)
