@@ -178,8 +178,8 @@ static int fill_frames(struct hits *hits, const struct code_piece *piece, uint64
     struct place_entry *entry = &hits->entry;
     uint32_t n = code_log_find(piece->points, piece->n_points_bytes, offset, frames, point);
     for (uint32_t i = 0; i < n; i++)
-        frames[i].index =
-            frames[i].index < 0 ? 0 : frames[i].index; /* a method's entry: HotSpot takes its first line */
+        if (frames[i].index < 0)
+            frames[i].index = 0; /* a method's entry: HotSpot takes its first line */
     if (n == 0)
         frames[n++] = (struct code_frame){ piece->method, -1 };
     entry->n_frames = n;
