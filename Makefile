@@ -100,6 +100,9 @@ $(BUILD)/core/agent/probe.o $(BUILD)/core/agent/probe_virtual.o $(BUILD)/core/ag
 # The plugin's walk through a heap, which is the test's.
 $(BUILD)/test/unit/heap_walk_test: $(patsubst %,$(BUILD)/core/plugin/%.o,heap_walk vm_classes vm_memory)
 
+# QEMU's flags.
+$(BUILD)/test/unit/qemu_flags_test: $(BUILD)/core/plugin/qemu_flags.o
+
 # The objects that tools hear of.
 $(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
 

@@ -13,10 +13,12 @@
 
 struct sim_block {
     uint64_t at, last_at, behind;   /* its first and last instruction, the first one behind it */
+    uint64_t again_at;              /* where a block begins that counts one instruction less; SIM_BLOCK_NOWHERE */
     uint64_t first_line, last_line; /* of code */
     uint32_t n_instructions, kind;  /* of the last instruction: enum sim_branch_kind */
 };
 
+#define SIM_BLOCK_NOWHERE    UINT64_MAX
 #define SIM_BLOCKS_PER_CHUNK 4095
 
 struct sim_blocks_chunk;

@@ -30,9 +30,11 @@ static void print_slot(FILE *out, const struct sim_slot *slot, const struct sim_
     fprintf(out, " cycles %" PRIu64 "\n", sim_cycles(cost, slot->counts));
 }
 
-void sim_print(FILE *out, const struct sim_slots *slots)
+void sim_print(FILE *out, const struct sim_slots *slots, bool has_light)
 {
     uint32_t n = atomic_load(&slots->n_used);
     for (uint32_t i = 0; i < n && i < slots->n_slots; i++)
         print_slot(out, &slots->slots[i], &slots->model.cost);
+    if (slots->window.counted > 0)
+        fprintf(out, "windows %s\n", has_light ? "light" : "heavy");
 }

@@ -8,7 +8,10 @@
 
 #include <stdio.h>
 
-/* A line for each thread: 'thread instructions 12 branches 3 ... cycles 10'. */
-void sim_print(FILE *out, const struct sim_slots *slots);
+/*
+ * A line for each thread: 'thread instructions 12 branches 3 ... cycles 10'; with windows, another one, 'windows light'
+ * or 'windows heavy': see sim_windows_have_light.
+ */
+void sim_print(FILE *out, const struct sim_slots *slots, bool has_light);
 
 #endif

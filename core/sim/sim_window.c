@@ -84,6 +84,13 @@ void sim_window_begin(struct sim_window_place *place, const struct sim_window *w
     begin_period(place, window);
 }
 
+void sim_window_begin_late(struct sim_window_place *place, uint64_t n_late, uint32_t n)
+{
+    uint64_t before = n_late > n ? n_late - n : 0;
+    place->left = -(int64_t)(n_late - before);
+    place->behind -= before < place->behind ? before : place->behind;
+}
+
 void sim_window_next(struct sim_window_place *place, const struct sim_window *window)
 {
     while (place->left < 0) {

@@ -44,6 +44,13 @@ int sim_window_check(const struct sim_window *window, struct err *err);
 /* A thread's first period begins; number: of the thread. */
 void sim_window_begin(struct sim_window_place *place, const struct sim_window *window, uint32_t number);
 
+/*
+ * A thread that skips comes to its window with a block of n instructions; n_late, n or more or less, are those beyond
+ * what it was to skip, with the block.  What came before the block is taken from what will be left behind the window.
+ * sim_window_next is next.
+ */
+void sim_window_begin_late(struct sim_window_place *place, uint64_t n_late, uint32_t n);
+
 /* Less than 0 is left: go on to the phase that is due. */
 void sim_window_next(struct sim_window_place *place, const struct sim_window *window);
 

@@ -165,6 +165,157 @@ for line in 2 3 4 5; do
     is "thread $line misses once a line of its array" "$((misses >= 20 * 12500 && misses < 20 * 12500 + 500))" 1
 done
 
+# ---- in windows: light and heavy translations ----
+
+# A loop without any jump but its own, behind a system call at which the plugin sees QEMU's flags.
+cat > "$SCRATCH/tight.s" << 'END'
+        .globl _start
+_start: mov $39, %eax
+        syscall
+        mov $10000000, %ebx
+again:  add %rbx, place(%rip)
+        dec %ebx
+        jnz again
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+        .bss
+place:  .space 64
+END
+# The program's own use of the flag: it sets, reads and clears it; what it finds must be what it did.  Faults whose
+# handler jumps elsewhere, so that flags come back from a signal; a child; threads.
+cat > "$SCRATCH/flags.c" << 'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+static volatile int n_faults;
+static sigjmp_buf back;
+
+static unsigned long read_flags(void)
+{
+    unsigned long flags;
+    __asm__ volatile("pushfq; popq %0" : "=r"(flags));
+    return flags;
+}
+
+static __attribute__((noinline)) int can_change(void)
+{
+    unsigned long before, after;
+    __asm__ volatile("pushfq; popq %0; movq %0, %1; xorq $0x40000, %1; pushq %1; popfq; pushfq; popq %1; pushq %0;"
+                     "popfq" : "=&r"(before), "=&r"(after));
+    return ((before ^ after) & 0x40000) != 0;
+}
+
+static __attribute__((noinline)) void set_it(void)
+{
+    __asm__ volatile("pushfq; orq $0x40000, (%rsp); popfq");
+}
+
+static __attribute__((noinline)) void clear_it(void)
+{
+    __asm__ volatile("pushfq; andq $~0x40000, (%rsp); popfq");
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    if (++n_faults % 2)
+        siglongjmp(back, 1);
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2; /* movb $1, (%rax) is 3 bytes, movl %ecx, (%rax) 2 */
+}
+
+static long compute(long n)
+{
+    long sum = 0;
+    for (long i = 0; i < n; i++)
+        sum = sum * 31 + (sum >> 7) + i;
+    return sum;
+}
+
+static void *in_thread(void *argument)
+{
+    long sum = 0, n = (long)argument;
+    for (long i = 0; i < 200; i++)
+        sum += compute(n + i);
+    return (void *)sum;
+}
+
+int main(void)
+{
+    struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER };
+    char *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_t threads[3];
+    volatile long sum = 0;
+    int n_changed = 0, status = 0;
+    sigaction(SIGSEGV, &action, NULL);
+    for (volatile int i = 0; i < 3000; i++) {
+        n_changed += can_change();
+        if (i % 7 == 0)
+            set_it();
+        if (i % 11 == 0)
+            clear_it();
+        if (sigsetjmp(back, 0) == 0)
+            __asm__ volatile("movl %%ecx, (%%rax)" : : "a"(page), "c"(i) : "memory");
+        sum += compute(300);
+    }
+    if (fork() == 0)
+        _exit((int)(compute(100000) & 0x7f));
+    wait(&status);
+    for (long i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, in_thread, (void *)(1000 + i));
+    for (int i = 0; i < 3; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        sum += (long)result;
+    }
+    printf("%ld %d %d %d %d\n", sum, n_changed, n_faults, WEXITSTATUS(status), (read_flags() & 2) != 0);
+    return 0;
+}
+END
+holds "the loop is built" gcc -static -nostdlib -no-pie -o "$SCRATCH/tight" "$SCRATCH/tight.s"
+holds "the program with flags is built" gcc -O1 -o "$SCRATCH/flags" "$SCRATCH/flags.c" -lpthread
+
+# windows SIZES PROGRAM: as simulate, with windows.
+windows() {
+    qemu-x86_64 -plugin "$build/libmmprof-sim.so,model=zen4,window=$1,out=$SCRATCH/out" "$2" > "$SCRATCH/said" 2>&1
+    is "$(basename "$2") runs in windows" $? 0
+}
+
+# share N LINE: of the instructions of a thread are counted, in per cent, as 'yes' near N.
+share() {
+    awk -v n="$1" -v line="$2" 'NR == line {
+        for (i = 2; i < NF; i += 2) v[$i] = $(i + 1)
+        s = 100 * v["instructions"] / v["executed"]
+        if (s > n * 0.8 && s < n * 1.2) print "yes"; else print s " %" }' "$SCRATCH/out"
+}
+
+windows 20K+20K/200K "$SCRATCH/tight"
+is "in windows, all instructions are counted" "$(count executed)" $((3 + 3 * 10000000 + 3))
+is "a loop that never jumps elsewhere has its windows" "$(share 10 1)" yes
+if [[ $(qemu-x86_64 --version) == *'version 7.2.'* ]]; then
+    is "QEMU 7.2's flags are seen: there are light blocks" "$(tail -n 1 "$SCRATCH/out")" "windows light"
+else
+    skip "there are light blocks" "$(qemu-x86_64 --version | head -n 1)"
+fi
+windows 20K+20K/200K "$SCRATCH/known"
+is "an instruction that QEMU hands over is counted once" "$(count executed)" $((1 + 1000 * 8 + 3))
+
+# Alone, a processor heeds the flag, and libc's accesses that are not aligned fault.
+expected=$(qemu-x86_64 "$SCRATCH/flags")
+windows 5K+5K/50K "$SCRATCH/flags"
+is "a program that changes flags, faults, forks and has threads computes what it does in QEMU alone" \
+    "$(cat "$SCRATCH/said")" "$expected"
+matches "among it that a flag can be changed, each time" "$expected" '^-?[0-9]+ 3000 3000 '
+is "its main thread and three others have their windows, and the child none" \
+    "$(share 10 1) $(share 10 2) $(share 10 3) $(share 10 4) $(wc -l < "$SCRATCH/out")" "yes yes yes yes 5"
+
 # A program for aarch64, whose emulator runs here as well.
 if command -v qemu-aarch64 > "$SCRATCH/which" && command -v aarch64-linux-gnu-gcc > "$SCRATCH/which"; then
     cat > "$SCRATCH/known64.s" << 'END'

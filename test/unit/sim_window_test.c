@@ -92,10 +92,28 @@ static void test_places(void)
     CHECK("a window may be anywhere in its period", n_early > 400 && n_early < 600);
 }
 
+static void test_late(void)
+{
+    struct sim_window window = { .warm_up = 100, .counted = 50, .period = 1000 };
+    struct sim_window_place place = { .phase = SIM_SKIPPED, .left = 5, .behind = 300 };
+    sim_window_begin_late(&place, 2, 7);
+    sim_window_next(&place, &window);
+    CHECK("a block that is partly in the window is of its warm-up",
+          place.phase == SIM_WARMING_UP && place.left == 98 && place.behind == 300);
+    place = (struct sim_window_place){ .phase = SIM_SKIPPED, .behind = 300 };
+    sim_window_begin_late(&place, 47, 7);
+    sim_window_next(&place, &window);
+    CHECK("what a thread is late is not of the warm-up, but of what is behind",
+          place.phase == SIM_WARMING_UP && place.left == 93 && place.behind == 260);
+    sim_window_begin_late(&place, 5000, 7);
+    CHECK("no more than there is", place.behind == 0 && place.left == -7);
+}
+
 int main(void)
 {
     test_reading();
     test_phases();
+    test_late();
     test_places();
     return tap_done();
 }
