@@ -10,7 +10,8 @@
 # in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones
 # that began after its first two seconds are compared, too, and those of its last third: when the JIT compilers have
 # settled, if the program runs for long enough.  Without WORKLOADS the programs of test/java are taken.
-# BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full) compares only these.
+# BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full) compares only these;
+# BENCH_OPTIONS="--sample-ip 0" gives phases and live these options, too.
 #
 # The tables go to standard output, what is run to standard error.
 . "$(dirname "$0")/../lib.sh"
@@ -18,6 +19,7 @@ cd "$root" || exit 1
 
 pairs=${BENCH_PAIRS:-6}
 modes=${BENCH_MODES:-phases live full}
+read -r -a options <<< "${BENCH_OPTIONS-}"
 jdk=${JDK:-$(first_jdk)}
 directory=${WORKLOADS:-$SCRATCH}
 timed=$build/test/tools/timed
@@ -120,9 +122,10 @@ run_mode() {
     local name=$1 mode=$2 command=$3
     case $mode in
         plain) once "$name" plain sh -c "$command" ;;
-        phases) once "$name" phases "$mmprof" record -q --phases "$SCRATCH/$name.json" -o "$SCRATCH/$name.phases.dat" \
-            -- sh -c "$command" ;;
-        live) once "$name" live "$mmprof" record --live --budget 1% -o "$SCRATCH/$name.live.dat" -- sh -c "$command" &&
+        phases) once "$name" phases "$mmprof" record -q "${options[@]}" --phases "$SCRATCH/$name.json" \
+            -o "$SCRATCH/$name.phases.dat" -- sh -c "$command" ;;
+        live) once "$name" live "$mmprof" record "${options[@]}" --live --budget 1% -o "$SCRATCH/$name.live.dat" \
+            -- sh -c "$command" &&
             grep '^mmprof: ' "$SCRATCH/errors" > "$SCRATCH/$name.live.said" ;;
         full) once "$name" full "$mmprof" record -q -o "$SCRATCH/$name.full.dat" -- sh -c "$command" &&
             rm -f "$SCRATCH/$name.full.dat" ;;
@@ -169,12 +172,12 @@ calls_of() {
 
 tables() {
     local name=$1
-    printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "$name" \
+    printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "$name" \
         "$(percent "$(number "$name" weight)")" "$(percent "$(number "$name" grain)")" \
         "$(percent "$(number "$name" invocations)")" "$(percent "$(number "$name" time)")" \
-        "$(slowdown "$name" phases 1)" "$(slowdown "$name" phases 2)" "$(slowdown "$name" live 1)" \
-        "$(slowdown "$name" live 2)" "$(slowdown "$name" live 3)" "$(slowdown "$name" live 4)" \
-        "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
+        "$(slowdown "$name" phases 1)" "$(slowdown "$name" phases 2)" "$(slowdown "$name" phases 3)" \
+        "$(slowdown "$name" live 1)" "$(slowdown "$name" live 2)" "$(slowdown "$name" live 3)" \
+        "$(slowdown "$name" live 4)" "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
     [ ! -e "$SCRATCH/$name.json" ] || printf '%-12s %16s %26s %9s %9s %9s\n' "$name" \
         "$(grep -c '"descriptor"' "$SCRATCH/$name.json") ($(sed -n 's/^METHODS //p' "$SCRATCH/$name.all"))" \
         "$(calls_of "$SCRATCH/$name.phases.dat") ($(sed -n 's/^CALLS //p' "$SCRATCH/$name.all"))" \
@@ -201,8 +204,9 @@ done 3< "$directory/commands"
 echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r)," \
     "$pairs rounds; slowdowns in %: median [95 % interval]"
 echo
-printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate predict \
-    "phases: wall" "phases: CPU" "live: wall" "live: CPU" "live: after 2 s" "live: last third" "all: wall"
+printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate predict \
+    "phases: wall" "phases: CPU" "phases: after 2 s" "live: wall" "live: CPU" "live: after 2 s" \
+    "live: last third" "all: wall"
 cat "$SCRATCH/table2"
 echo
 if [ -s "$SCRATCH/table3" ]; then
