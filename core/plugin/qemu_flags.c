@@ -10,7 +10,7 @@
 #define FLAGS_ALWAYS UINT64_C(0x2)
 #define FLAGS_EVER   UINT64_C(0x257fd7)
 
-/* Memory that may not be there, or not be what it seems. */
+/* Memory that may not be there.  Any thread asks, at any time: what vm_get remembers of pages is for one at a time. */
 static bool read_bytes(const void *at, void *to, size_t n)
 {
     struct iovec here = { to, n }, there = { (void *)(uintptr_t)at, n };
