@@ -8,6 +8,7 @@
 
 #define NO_INDEX     UINT32_MAX
 #define PENDING_MAX  (UINT32_C(1) << 16)
+#define PENDING_NEW  256u /* of a thread without records: its first ones may come behind the switches of their round */
 #define THREADS_MAX  (UINT32_C(1) << 20)
 #define SETTLE_TICKS 3000000u /* about 1 ms: a round's records may stop a little before its moment */
 
@@ -160,6 +161,15 @@ static void apply_kernel(struct live_thread *t, uint64_t ticks)
         continue;
 }
 
+/* The oldest ones, when there are too many. */
+static void bound_pending(struct live_thread *t)
+{
+    uint32_t most = t->has_records ? PENDING_MAX : PENDING_NEW;
+    struct clock_event event;
+    while (t->clock.n_pending > most && clock_apply(&t->clock, UINT64_MAX, &event))
+        continue;
+}
+
 int live_tree_kernel(struct live_tree *tree, const struct trace_event *events, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
@@ -172,8 +182,7 @@ int live_tree_kernel(struct live_tree *tree, const struct trace_event *events, s
         tree->has_switches = true;
         if (clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err) < 0)
             return -1;
-        if (!t->has_records || t->clock.n_pending >= PENDING_MAX)
-            apply_kernel(t, event->ticks);
+        bound_pending(t);
     }
     return 0;
 }

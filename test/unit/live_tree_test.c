@@ -153,6 +153,40 @@ static void test_cpu(void)
     live_tree_close(tree);
 }
 
+/* In a round the switches come first: those of a thread's whole life, before its first record. */
+static void test_new_thread(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
+    struct err err = { "" };
+    const struct trace_event switches[] = {
+        { .kind = TRACE_THREAD_START, .thread = 0, .ticks = 100 }, { .kind = TRACE_CPU_IN, .thread = 0, .ticks = 110 },
+        { .kind = TRACE_CPU_OUT, .thread = 0, .ticks = 160 },      { .kind = TRACE_CPU_IN, .thread = 0, .ticks = 180 },
+        { .kind = TRACE_THREAD_END, .thread = 0, .ticks = 300 },
+    };
+    CHECK("switches are taken", live_tree_kernel(tree, switches, sizeof switches / sizeof *switches, &err) == 0);
+    feed(tree, 0, "+1@120 +2@130 -2@190 -1@200", 0);
+    CHECK_NUMBER("a new thread's calls have their time", account_of(tree, 1)->wall_ticks, 80);
+    CHECK_NUMBER("and their CPU time", account_of(tree, 1)->cpu_ticks, 60);
+    CHECK_NUMBER("within one, too", account_of(tree, 2)->cpu_ticks, 40);
+    live_tree_close(tree);
+}
+
+/* What is known of a thread without records is bounded. */
+static void test_quiet_thread(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
+    struct err err = { "" };
+    bool taken = true;
+    for (uint64_t i = 0; i < 100000; i++) {
+        const struct trace_event event = { .kind = i % 2 == 0 ? TRACE_CPU_IN : TRACE_CPU_OUT, .ticks = 1 + i };
+        taken = taken && live_tree_kernel(tree, &event, 1, &err) == 0;
+    }
+    CHECK("many switches are taken", taken);
+    feed(tree, 0, "+1@200000 -1@200010", 0);
+    CHECK_NUMBER("and a call behind them has its time", account_of(tree, 1)->wall_ticks, 10);
+    live_tree_close(tree);
+}
+
 static void test_under_way(void)
 {
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
@@ -213,6 +247,8 @@ int main(void)
     test_deep();
     test_open();
     test_cpu();
+    test_new_thread();
+    test_quiet_thread();
     test_under_way();
     test_counters();
     test_virtual_threads();
