@@ -7,9 +7,9 @@
  * recorder asks for; probe*.c the native side of the probes; counting.c their counters; open_calls.c and stack.c the
  * calls that were under way before; virtual.c and parked.c virtual threads and the calls that they leave open;
  * classes.c the classes that rewritten code refers to; methods.c, kept.c which methods get probes; instrument.c,
- * retransform.c, batch.c, busy.c and hurry.c the way they get them; sample.c stacks; calibrate.c what a probe costs;
- * jit_log.c, code_events.c, vm_structs.c and perf_map.c, perf_file.c what the JIT compiler makes; rewrite*.c the class
- * files; emulated.c and follow.c what it does in an emulator.
+ * retransform.c, batch.c, busy.c, compiling.c, own_threads.c and hurry.c the way they get them; sample.c stacks;
+ * calibrate.c what a probe costs; jit_log.c, code_events.c, vm_structs.c and perf_map.c, perf_file.c what the JIT
+ * compiler makes; rewrite*.c the class files; emulated.c and follow.c what it does in an emulator.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
@@ -260,14 +260,20 @@ void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
 /* ---- hurry.c ---- */
 
 /*
- * The JVM changes the classes of a batch in its VM thread, while the application stands still.  Between these two calls
- * that thread goes before all others, and so does the calling one after the last of n classes was shown to the hook,
- * where the system allows it (root, CAP_SYS_NICE or a limit on niceness).  With three busy threads for each CPU stops
- * took a third of the time then (javac: 12 to 25 ms, not 21 to 104).
+ * The JVM changes the classes of a batch in its VM thread, while the application stands still.  After the last of n
+ * classes was shown to the hook, that thread and the calling one go before all others until the end, where the system
+ * allows it (root, CAP_SYS_NICE or a limit on niceness).  With three busy threads for each CPU stops took a third of
+ * the time then (javac: 12 to 25 ms, not 21 to 104).
+ *
+ * Before that, the moment is waited for at which the change costs the JIT compiler least (compiling.h).
  */
 struct hurry {
-    uint32_t n_left; /* classes to be shown */
-    pid_t tids[2];   /* the VM thread and the calling one; 0: it is as it was */
+    uint32_t n_left;                      /* classes to be shown */
+    uint32_t wait_ms;                     /* for that moment at most; given before hurry_begin, as the next two are */
+    bool (*is_over)(const void *context); /* whether to wait no more; or NULL */
+    const void *context;
+    double waited_ms;
+    pid_t tids[2]; /* the VM thread and the calling one; 0: it is as it was */
     int niceness[2];
 };
 

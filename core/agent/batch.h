@@ -15,6 +15,7 @@
 #define BATCH_MAX     1000u
 #define BATCH_STOP_MS 50.0 /* what a stop should not exceed */
 #define BATCH_REST    3.0  /* times a stop: the application runs at least so long before the next one */
+#define BATCH_WAIT_MS 2000 /* all batches of a pass together: for compilations to end (compiling.h) */
 
 struct batch {
     uint32_t n_classes; /* in the next one */
@@ -22,11 +23,12 @@ struct batch {
     double shortest_ms; /* stop: no fixed part is longer; 0: none yet */
     uint32_t last_classes;
     double last_ms; /* the stop before */
+    double wait_ms; /* that may be waited for compilations yet */
 };
 
-#define BATCH_START              \
-    {                            \
-        .n_classes = BATCH_FIRST \
+#define BATCH_START                                        \
+    {                                                      \
+        .n_classes = BATCH_FIRST, .wait_ms = BATCH_WAIT_MS \
     }
 
 /* The call for a batch of n_classes took call_ms, and stopped the application at its end for stop_ms. */

@@ -7,6 +7,7 @@
  * (DebugNonSafepoints), in code compiled from then on.
  */
 #include "core/agent/agent.h"
+#include "core/agent/compiling.h"
 #include "core/agent/hash.h"
 #include "core/agent/vm_structs.h"
 #include "core/base/ticks.h"
@@ -213,6 +214,8 @@ static void log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, const v
                                 .spent_ns = state.spent_ns,
                                 .points = points,
                                 .n_points_bytes = (size_t)(s.at - points) };
+    if (!asking)
+        compiling_note(entry.tier);
     state.spent_ns = 0;
     if (entry.method != NO_NUMBER)
         append(&entry);

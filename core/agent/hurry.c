@@ -1,10 +1,8 @@
 #include "core/agent/agent.h"
+#include "core/agent/compiling.h"
+#include "core/agent/own_threads.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,29 +12,6 @@
 enum { VM_THREAD, CALLER };
 
 static _Thread_local struct hurry *mine; /* between begin and end */
-
-static bool has_name(const char *tid, const char *name)
-{
-    char path[64], comm[32] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%.16s/comm", tid);
-    FILE *file = fopen(path, "re");
-    bool same = file != NULL && fgets(comm, sizeof comm, file) != NULL && strcmp(comm, name) == 0;
-    if (file != NULL)
-        fclose(file);
-    return same;
-}
-
-static pid_t find_vm_thread(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    pid_t found = 0;
-    for (const struct dirent *entry; tasks != NULL && found == 0 && (entry = readdir(tasks)) != NULL;)
-        if (has_name(entry->d_name, "VM Thread\n"))
-            found = (pid_t)atoi(entry->d_name);
-    if (tasks != NULL)
-        closedir(tasks);
-    return found;
-}
 
 static void raise_thread(struct hurry *hurry, size_t which, pid_t tid)
 {
@@ -50,15 +25,19 @@ static void raise_thread(struct hurry *hurry, size_t which, pid_t tid)
 
 void hurry_begin(struct hurry *hurry, uint32_t n_classes)
 {
-    *hurry = (struct hurry){ .n_left = n_classes };
+    hurry->n_left = n_classes;
     mine = hurry;
-    raise_thread(hurry, VM_THREAD, find_vm_thread());
 }
 
 void hurry_class_shown(void)
 {
-    if (mine != NULL && mine->n_left > 0 && --mine->n_left == 0)
-        raise_thread(mine, CALLER, (pid_t)syscall(SYS_gettid));
+    pid_t vm_thread = 0;
+    if (mine == NULL || mine->n_left == 0 || --mine->n_left > 0)
+        return;
+    mine->waited_ms = compiling_wait(mine->wait_ms, mine->is_over, mine->context);
+    own_threads_find("VM Thread", &vm_thread, 1);
+    raise_thread(mine, VM_THREAD, vm_thread);
+    raise_thread(mine, CALLER, (pid_t)syscall(SYS_gettid));
 }
 
 void hurry_end(struct hurry *hurry)

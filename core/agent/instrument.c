@@ -147,8 +147,8 @@ void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     if (!done && redefined != NULL)
         keep_small(jvmti, bytes, n_bytes, n_out, out);
     if (redefined != NULL) {
-        atomic_store(&state.latest_ticks, ticks_now());
         hurry_class_shown();
+        atomic_store(&state.latest_ticks, ticks_now());
     }
 }
 

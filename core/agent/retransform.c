@@ -159,14 +159,37 @@ static double tell_pause(const struct work *work, uint64_t start, uint64_t end, 
     return pause_ms;
 }
 
-/* The application's stop counts twice as much on a busy machine if the JVM's thread, or ours behind it, has to wait. */
-static jvmtiError call(const struct work *work, const jclass *classes, jint n)
+static bool is_to_stop(const struct work *work)
 {
-    struct hurry hurry;
+    if (work->purpose == LAST)
+        return false;
+    return work->stopping != NULL ? atomic_load(work->stopping) : control_has_stop(work->control);
+}
+
+static uint32_t whole_ms(double ms)
+{
+    return ms <= 0 ? 0 : (uint32_t)ms;
+}
+
+static bool is_over(const void *context)
+{
+    return is_to_stop(context);
+}
+
+/*
+ * The application's stop counts twice as much on a busy machine if the JVM's thread, or ours behind it, has to wait.
+ * Returns the JVM's answer, and in *waited_ms how long the change was put off.
+ */
+static jvmtiError call(const struct work *work, const jclass *classes, jint n, double *waited_ms)
+{
+    struct hurry hurry = { .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
+                           .is_over = is_over,
+                           .context = work };
     hurry_begin(&hurry, (uint32_t)n);
     jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
     hurry_end(&hurry);
     (*work->jni)->ExceptionClear(work->jni);
+    *waited_ms = hurry.waited_ms;
     return error;
 }
 
@@ -198,11 +221,13 @@ static void retransform(const struct work *work, const jclass *classes, jint n)
     if (n == 0)
         return;
     rest(work, work->batch->rest_ms);
-    double start = now_ms();
+    double start = now_ms(), waited_ms;
     uint64_t start_ticks = ticks_now();
-    jvmtiError error = call(work, classes, n);
+    jvmtiError error = call(work, classes, n, &waited_ms);
     double took = now_ms() - start;
     double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, n);
+    took -= waited_ms;
+    work->batch->wait_ms -= waited_ms;
     pass->cpu_ms += pause_ms;
     pass->n_batches++;
     if (took > pass->longest_batch_ms)
@@ -220,13 +245,6 @@ static void retransform(const struct work *work, const jclass *classes, jint n)
     }
     retransform(work, classes, n / 2);
     retransform(work, classes + n / 2, n - n / 2);
-}
-
-static bool is_to_stop(const struct work *work)
-{
-    if (work->purpose == LAST)
-        return false;
-    return work->stopping != NULL ? atomic_load(work->stopping) : control_has_stop(work->control);
 }
 
 static int run(const struct work *work)

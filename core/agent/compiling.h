@@ -1,0 +1,29 @@
+/*
+ * What the optimizing compiler (C2) is at.
+ *
+ * A change of any class makes HotSpot throw away each compilation that is under way (ciEnv::jvmti_state_changed, 17
+ * and 25); most take some ms, but those of the largest methods a second, and the program runs slow code for as long
+ * again.  The best moment for a change is just after one has ended, or while the compiler has nothing to do.
+ */
+#ifndef CORE_AGENT_COMPILING_H
+#define CORE_AGENT_COMPILING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COMPILING_OPTIMIZED 4u /* C2's tier */
+
+/* A method was compiled, by the compiler of this tier. */
+void compiling_note(uint32_t tier);
+
+/*
+ * Wait until one of C2's compilations ends, or none is under way, for limit_ms at most.  Where the JVM does not tell
+ * what it compiles (code_events.h), only the latter is known.
+ *
+ * is_over  asked once per ms: whether to wait no more; or NULL
+ *
+ * Returns how long it took, in ms.
+ */
+double compiling_wait(uint32_t limit_ms, bool (*is_over)(const void *context), const void *context);
+
+#endif
