@@ -68,11 +68,12 @@ struct qemu_flags_call {
     __asm__(".text\n.type " #name ", @function\n.hidden " #name "\n.globl " #name "\n" #name ":" \
             "\n\tmov %rbp, %rdx\n\tmov (%rsp), %rcx\n\tjmp " #to "\n.size " #name ", . - " #name)
 #else
-#define QEMU_FLAGS_CALLBACK(name, to)       \
-    void name(unsigned vcpu, void *context) \
-    {                                       \
-        to(vcpu, context, NULL, NULL);      \
-    }                                       \
+#define QEMU_FLAGS_CALLBACK(name, to)        \
+    void name(unsigned vcpu, void *context); \
+    void name(unsigned vcpu, void *context)  \
+    {                                        \
+        to(vcpu, context, NULL, NULL);       \
+    }                                        \
     void name(unsigned vcpu, void *context)
 #endif
 

@@ -24,27 +24,35 @@ static uint8_t ask_access(uint32_t info)
     return (uint8_t)said;
 }
 
+/* It is not known to be a hit. */
+static __attribute__((noinline)) void look_up(struct sim_core *core, uint64_t address, uint32_t n_bytes, bool is_store,
+                                              uint64_t instruction)
+{
+    struct sim_missed before = sim_missed(core->machine.counts);
+    sim_machine_data(&core->machine, address, n_bytes, is_store);
+    struct sim_missed after = sim_missed(core->machine.counts);
+    if (is_kept(core) && (after.l1d != before.l1d || after.dtlb != before.dtlb)) {
+        const struct sim_missed missed = { after.l1d - before.l1d, after.l2 - before.l2, after.dtlb - before.dtlb };
+        sim_misses_take(&core->misses, instruction, core->bytecode, address, &missed);
+    }
+}
+
+static __attribute__((noinline)) void draw_access(struct sim_core *core, uint64_t address, uint64_t instruction)
+{
+    uint64_t next = is_kept(core) ? sim_misses_draw(&core->misses, instruction, core->bytecode, address)
+                                  : sim_misses_first_draw(&core->misses);
+    core->next_draw = next == UINT64_MAX ? next : core->machine.data_time + next;
+}
+
+/* ---- as QEMU tells of them ---- */
+
 static __attribute__((noinline)) void access_slowly(struct sim_core *core, uint32_t info, uint64_t address,
                                                     const void *instruction)
 {
     unsigned access = info < ACCESSES ? accesses[info] : 0;
     access = access == 0 ? ask_access(info) : access;
     uint32_t n_bytes = ((access & (ACCESS_KNOWN - 1u)) >> ACCESS_BEHIND) + 1;
-    struct sim_missed before = sim_missed(core->machine.counts);
-    sim_machine_data(&core->machine, address, n_bytes, (access & ACCESS_STORE) != 0);
-    struct sim_missed after = sim_missed(core->machine.counts);
-    if (is_kept(core) && (after.l1d != before.l1d || after.dtlb != before.dtlb)) {
-        const struct sim_missed missed = { after.l1d - before.l1d, after.l2 - before.l2, after.dtlb - before.dtlb };
-        sim_misses_take(&core->misses, (uint64_t)(uintptr_t)instruction, core->bytecode, address, &missed);
-    }
-}
-
-static __attribute__((noinline)) void draw_access(struct sim_core *core, uint64_t address, const void *instruction)
-{
-    uint64_t at = (uint64_t)(uintptr_t)instruction, next;
-    next = is_kept(core) ? sim_misses_draw(&core->misses, at, core->bytecode, address)
-                         : sim_misses_first_draw(&core->misses);
-    core->next_draw = next == UINT64_MAX ? next : core->machine.data_time + next;
+    look_up(core, address, n_bytes, (access & ACCESS_STORE) != 0, (uint64_t)(uintptr_t)instruction);
 }
 
 /* instruction: its address.  line_bits: 0: the machine says it, and writes through, perhaps. */
@@ -62,7 +70,7 @@ static inline __attribute__((always_inline)) void access_once(uint32_t info, uin
         !sim_machine_hit(&core->machine, address, last, line_bits, is_store))
         access_slowly(core, info, address, instruction);
     if (__builtin_expect(core->machine.data_time >= core->next_draw, 0))
-        draw_access(core, address, instruction);
+        draw_access(core, address, (uint64_t)(uintptr_t)instruction);
 }
 
 /*
@@ -102,6 +110,43 @@ void sim_access_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *c
     if (sim_core != NULL)
         sim_core->bytecode = address;
     sim.on_access(vcpu, info, address, context);
+}
+
+/* ---- foreseen ---- */
+
+void sim_access_draw(struct sim_core *core, const struct sim_foreseen *foreseen, const uint64_t *registers)
+{
+    uint64_t n_later = core->machine.data_time - core->next_draw;
+    uint64_t last = foreseen->n_loads + foreseen->n_stores - 1;
+    const struct sim_member *member = &foreseen->members[n_later > last ? 0 : last - n_later];
+    draw_access(core, sim_place_address(&member->operand.place, registers), member->instruction);
+}
+
+void sim_access_group_64(struct sim_core *core, const struct sim_group *group, const uint64_t *registers)
+{
+    const struct sim_member *member = group->members, *end = member + group->n;
+    for (; member < end; member++) {
+        const struct sim_operand *one = &member->operand;
+        uint64_t address = sim_place_address(&one->place, registers);
+        core->machine.counts[SIM_L1D_LOADS + one->is_store]--;
+        if (!sim_machine_hit(&core->machine, address, address + one->n_bytes - 1, 6, one->is_store))
+            look_up(core, address, one->n_bytes, one->is_store, member->instruction);
+    }
+}
+
+void sim_access_foreseen(struct sim_core *core, const struct sim_foreseen *foreseen, const uint64_t *registers)
+{
+    const struct sim_member *member = foreseen->members, *end = member + foreseen->n_loads + foreseen->n_stores;
+    for (; member < end; member++) {
+        const struct sim_operand *one = &member->operand;
+        uint64_t address = sim_place_address(&one->place, registers);
+        if ((one->is_store && !core->machine.is_plain) ||
+            !sim_machine_hit(&core->machine, address, address + one->n_bytes - 1, core->machine.l1d.line_bits,
+                             one->is_store))
+            look_up(core, address, one->n_bytes, one->is_store, member->instruction);
+    }
+    if (core->machine.data_time >= core->next_draw)
+        sim_access_draw(core, foreseen, registers);
 }
 
 qemu_plugin_memory_fn *sim_access_choose(const struct sim_model *model, bool has_windows)

@@ -58,9 +58,9 @@ static int read_window(const char *text, struct sim_slots *slots)
     return sim_window_read(text, &slots->window, &err) < 0 ? sim_arguments_refuse(err.text) : 0;
 }
 
-#define ARGUMENTS "it takes fd=, or model=, then window= and out="
+#define ARGUMENTS "it takes fd=, or model=, then window= or check=foreseen, and out="
 
-int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const char **out)
+int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const char **out, bool *is_checked)
 {
     for (int i = 0; i < argc; i++) {
         int rc = 0;
@@ -74,6 +74,8 @@ int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const ch
                      : 0;
         else if (strncmp(argv[i], "window=", 7) == 0)
             rc = read_window(argv[i] + 7, *slots);
+        else if (strcmp(argv[i], "check=foreseen") == 0)
+            *is_checked = true;
         else if (strncmp(argv[i], "out=", 4) == 0)
             *out = strdup(argv[i] + 4);
         else
@@ -81,5 +83,5 @@ int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const ch
         if (rc < 0)
             return -1;
     }
-    return *slots == NULL ? sim_arguments_refuse(ARGUMENTS) : 0;
+    return *slots == NULL || (*is_checked && (*slots)->window.counted > 0) ? sim_arguments_refuse(ARGUMENTS) : 0;
 }

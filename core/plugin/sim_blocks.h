@@ -10,26 +10,31 @@
 #define CORE_PLUGIN_SIM_BLOCKS_H
 
 #include "core/sim/sim_decode.h"
+#include "core/sim/sim_foreseen.h"
 
 struct sim_block {
     uint64_t at, last_at, behind;   /* its first and last instruction, the first one behind it */
     uint64_t again_at;              /* where a block begins that counts one instruction less; SIM_BLOCK_NOWHERE */
     uint64_t first_line, last_line; /* of code */
     uint32_t n_instructions, kind;  /* of the last instruction: enum sim_branch_kind */
+    struct sim_foreseen foreseen;   /* of its loads and stores */
 };
 
-#define SIM_BLOCK_NOWHERE    UINT64_MAX
-#define SIM_BLOCKS_PER_CHUNK 4095
+#define SIM_BLOCK_NOWHERE UINT64_MAX
 
 struct sim_blocks_chunk;
 
 struct sim_blocks {
     struct sim_blocks_chunk *newest; /* owned */
-    uint32_t n_in_newest;
+    size_t n_in_newest;              /* bytes */
 };
 
-/* A copy that stays until they are cleared; NULL: no memory. */
-struct sim_block *sim_blocks_add(struct sim_blocks *blocks, const struct sim_block *block);
+/*
+ * A copy that stays until they are cleared, with what is foreseen of it, if it is foreseen (NULL: it is not); NULL: no
+ * memory.
+ */
+struct sim_block *sim_blocks_add(struct sim_blocks *blocks, const struct sim_block *block,
+                                 const struct sim_foresight *foresight);
 
 void sim_blocks_clear(struct sim_blocks *blocks);
 

@@ -72,6 +72,15 @@ struct sim_core *sim_core_make(unsigned vcpu, void *state, const uint8_t *return
     return core;
 }
 
+void sim_core_look_at_state(struct sim_core *core, const struct qemu_flags_call *call)
+{
+    /* With windows, each thread's are wanted. */
+    if (core == NULL || core->flags.is_seen || (!sim.has_windows && atomic_load(&sim.sees_registers)))
+        return;
+    if (qemu_flags_see(&core->flags, call))
+        atomic_store(&sim.sees_registers, true);
+}
+
 void sim_core_end(unsigned vcpu)
 {
     struct sim_core *core = vcpu < SIM_VCPUS_MAX ? sim.cores[vcpu] : NULL;
@@ -99,11 +108,9 @@ void sim_core_flush(void)
     pthread_mutex_unlock(&sim.making);
 }
 
-void sim_core_enter_slowly(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)
+void sim_core_fetch_slowly(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)
 {
     uint32_t n = block->n_instructions - (before->again_at == block->at);
-    if (before->kind != SIM_NO_BRANCH)
-        sim_machine_branch(&core->machine, before->kind, before->last_at, before->behind, block->at);
     sim_machine_fetch_lines(&core->machine, block->first_line, block->last_line, n);
 }
 

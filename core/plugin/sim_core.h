@@ -41,11 +41,14 @@ struct sim_state {
     pthread_mutex_t making;
     struct sim_blocks blocks;
     const char *out;
-    qemu_plugin_execute_fn *on_block;
+    qemu_plugin_execute_fn *(*choose_block)(const struct sim_block *block); /* what is called for it */
     qemu_plugin_memory_fn *on_access;
     unsigned line_bits; /* of code */
     int64_t clone;      /* its number: a thread begins, with a stack */
-    bool is_arm64, has_windows;
+    bool is_arm64, has_windows, is_checked;
+    /* QEMU's callbacks for blocks have the program's registers: some loads and stores are foreseen.  See sim_access.h
+     */
+    _Atomic bool sees_registers;
 };
 
 /* The plugin's one static state. */
@@ -64,6 +67,12 @@ extern _Thread_local struct sim_core *sim_core;
  * thread in the one that makes it.  NULL: it is not counted.
  */
 struct sim_core *sim_core_make(unsigned vcpu, void *state, const uint8_t *returns_to);
+
+/*
+ * The thread (core; NULL: none) makes a system call, in a program for x86-64: from then on it may be known where QEMU
+ * has its registers and flags.
+ */
+void sim_core_look_at_state(struct sim_core *core, const struct qemu_flags_call *call);
 
 /* The thread ends that had this number. */
 void sim_core_end(unsigned vcpu);
@@ -86,17 +95,24 @@ static inline void sim_core_choose_counts(struct sim_core *core)
     core->machine.counts = is_counted ? core->slot->counts : core->warming_up;
 }
 
-/* The thread enters a block, behind another one: all that happens then. */
-void sim_core_enter_slowly(struct sim_core *core, const struct sim_block *before, const struct sim_block *block);
+/* The block's instructions are fetched, where that is no hit, or not all are counted. */
+void sim_core_fetch_slowly(struct sim_core *core, const struct sim_block *before, const struct sim_block *block);
 
-/* The same, mostly without a call. */
-static inline void sim_core_enter(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)
+/* The thread enters a block, behind another one.  is_line: the block is known to be in one line. */
+static inline __attribute__((always_inline)) void sim_core_enter(struct sim_core *core, const struct sim_block *before,
+                                                                 const struct sim_block *block, bool is_line)
 {
-    if (before->kind > SIM_CONDITIONAL || before->again_at == block->at ||
-        !sim_machine_fetch_hit(&core->machine, block->first_line, block->last_line, block->n_instructions))
-        sim_core_enter_slowly(core, before, block);
-    else if (before->kind == SIM_CONDITIONAL)
-        sim_machine_conditional(&core->machine, before->last_at, before->behind != block->at);
+    struct sim_machine *machine = &core->machine;
+    uint32_t n = block->n_instructions;
+    bool is_hit = before->again_at != block->at &&
+                  (is_line ? sim_machine_fetch_hit_line(machine, block->first_line, n)
+                           : sim_machine_fetch_hit(machine, block->first_line, block->last_line, n));
+    if (__builtin_expect(!is_hit, 0))
+        sim_core_fetch_slowly(core, before, block);
+    if (before->kind == SIM_CONDITIONAL)
+        sim_machine_conditional(machine, before->last_at, before->behind != block->at);
+    else if (before->kind != SIM_NO_BRANCH)
+        sim_machine_jump(machine, before->kind, before->last_at, before->behind, block->at);
 }
 
 #endif

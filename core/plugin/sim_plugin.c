@@ -5,12 +5,17 @@
  *     qemu-x86_64 -plugin libmmprof-sim.so,fd=7 java ...              as mmprof record --simulate does
  *     qemu-x86_64 -plugin libmmprof-sim.so,model=zen4,out=FILE prog   prints the threads' counts when prog ends, with
  *                                                                     windows also whether there are light blocks
+ *     ... model=zen4,check=foreseen,out=FILE prog                     prints also whether what is foreseen of loads and
+ *                                                                     stores is what QEMU tells (sim_check.h)
  *
- * A block of instructions is counted as a whole when it is entered.  Each load and store goes into the machine when
- * QEMU executes it.  All of a thread's state is its own, so nothing is locked but the making of blocks and threads.
+ * A block of instructions is counted as a whole when it is entered, and with it most of its loads and stores, whose
+ * addresses are known then; the others go into the machine when QEMU executes them (sim_access.h).  All of a thread's
+ * state is its own, so nothing is locked but the making of blocks and threads.
  */
 #include "core/plugin/sim_access.h"
 #include "core/plugin/sim_arguments.h"
+#include "core/plugin/sim_check.h"
+#include "core/plugin/sim_enter.h"
 #include "core/plugin/sim_print.h"
 #include "core/plugin/sim_windows.h"
 #include "core/plugin/vm_memory.h"
@@ -24,6 +29,8 @@
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info,
                                                                int argc, char **argv);
+
+#define PAGE_BITS 12 /* of QEMU's pages */
 
 /* ---- threads ---- */
 
@@ -46,33 +53,6 @@ static void on_flush(qemu_plugin_id_t id)
 }
 
 /* ---- execution ---- */
-
-static __attribute__((noinline)) void block_first(unsigned vcpu, const struct sim_block *block)
-{
-    struct sim_core *core = sim_core;
-    if (core == NULL && (core = sim_core_make(vcpu, NULL, NULL)) == NULL)
-        return;
-    if (sim_core_is_paused(core)) {
-        core->before = &sim_no_block;
-        return;
-    }
-    const struct sim_block *before = core->before;
-    core->before = block;
-    sim_core_enter_slowly(core, before, block);
-}
-
-static void on_block(unsigned vcpu, void *context)
-{
-    const struct sim_block *block = context;
-    struct sim_core *core = sim_core;
-    if (__builtin_expect(core == NULL || sim_core_is_paused(core), 0)) {
-        block_first(vcpu, block);
-        return;
-    }
-    const struct sim_block *before = core->before;
-    core->before = block;
-    sim_core_enter(core, before, block);
-}
 
 /* The agent asks for its slot.  Written by system call: a bad pointer of the program's is not ours to fault on. */
 static void answer(const struct sim_core *core, uint64_t to_address)
@@ -121,8 +101,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
     (void)id, (void)vcpu, (void)a7, (void)a8;
     struct sim_core *core = sim_core;
     const struct qemu_flags_call call = { number, { a1, a2, a3, a4, a5, a6 } };
-    if (sim.has_windows && !sim.is_arm64)
-        sim_windows_call(&call);
+    if (!sim.is_arm64)
+        sim_core_look_at_state(core, &call);
     if (number == SIM_SYSCALL && core != NULL)
         hear(core, a1, a2);
     else if (number == sim.clone && core != NULL)
@@ -131,21 +111,37 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 
 /* ---- translation ---- */
 
-static void watch_accesses(struct qemu_plugin_insn *insn, const uint8_t *bytes, size_t n_bytes)
+/*
+ * QEMU tells of an instruction's accesses, or they are foreseen (foresight: not NULL).  An instruction that crosses a
+ * page's end may be left to the next block: see sim_blocks.h.
+ */
+static void watch_accesses(struct qemu_plugin_insn *insn, const uint8_t *bytes, size_t n_bytes,
+                           struct sim_foresight *foresight)
 {
     bool is_dispatch = !sim.is_arm64 && sim_decode_is_dispatch(bytes, n_bytes);
+    uint64_t at = qemu_plugin_insn_vaddr(insn);
+    if (foresight != NULL) {
+        struct sim_operands operands;
+        sim_operands_x86(bytes, n_bytes, at, &operands);
+        bool is_told = is_dispatch || at >> PAGE_BITS != (at + n_bytes - 1) >> PAGE_BITS;
+        if (sim_foresight_add(foresight, &operands, at, is_told)) {
+            if (sim.is_checked)
+                sim_check_watch(insn, foresight, operands.n_accesses);
+            return;
+        }
+    }
     qemu_plugin_register_vcpu_mem_cb(insn, is_dispatch ? sim_access_bytecode : sim.on_access, QEMU_PLUGIN_CB_NO_REGS,
-                                     QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+                                     QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)at);
 }
 
 /* A copy that stays; NULL: no memory. */
-static struct sim_block *keep_block(struct sim_block *block)
+static struct sim_block *keep_block(struct sim_block *block, const struct sim_foresight *foresight)
 {
     block->first_line = block->at >> sim.line_bits;
     block->last_line = (block->behind - 1) >> sim.line_bits;
     block->again_at = block->kind == SIM_NO_BRANCH ? block->last_at : SIM_BLOCK_NOWHERE;
     pthread_mutex_lock(&sim.making);
-    struct sim_block *kept = sim_blocks_add(&sim.blocks, block);
+    struct sim_block *kept = sim_blocks_add(&sim.blocks, block, foresight);
     pthread_mutex_unlock(&sim.making);
     return kept;
 }
@@ -154,14 +150,17 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
     struct sim_block block = { .at = qemu_plugin_tb_vaddr(tb), .n_instructions = (uint32_t)n };
+    struct sim_foresight made, *foresight = NULL;
     bool is_light = sim.has_windows && sim_windows_are_light();
     (void)id;
+    if (!is_light && atomic_load(&sim.sees_registers))
+        sim_foresight_begin(foresight = &made);
     for (size_t i = is_light && n > 0 ? n - 1 : 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const uint8_t *bytes = qemu_plugin_insn_data(insn);
         size_t n_bytes = qemu_plugin_insn_size(insn);
         if (!is_light)
-            watch_accesses(insn, bytes, n_bytes);
+            watch_accesses(insn, bytes, n_bytes, foresight);
         if (i + 1 < n)
             continue;
         block.last_at = qemu_plugin_insn_vaddr(insn);
@@ -170,10 +169,10 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     }
     if (n == 0 || block.behind <= block.at)
         return;
-    struct sim_block *kept = keep_block(&block);
+    struct sim_block *kept = keep_block(&block, foresight);
     if (kept != NULL)
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, is_light ? sim_windows_light : sim.on_block, QEMU_PLUGIN_CB_NO_REGS,
-                                             kept);
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, is_light ? sim_windows_light : sim.choose_block(kept),
+                                             QEMU_PLUGIN_CB_NO_REGS, kept);
 }
 
 /* ---- the end ---- */
@@ -187,6 +186,8 @@ static void on_end(qemu_plugin_id_t id, void *context)
     if (out == NULL)
         return;
     sim_print(out, sim.slots, sim_windows_have_light());
+    if (sim.is_checked)
+        sim_check_print(out);
     fclose(out);
 }
 
@@ -200,10 +201,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
     if (!sim.is_arm64 && strcmp(info->target_name, "x86_64") != 0)
         return sim_arguments_refuse("it knows programs for x86_64 and aarch64 only");
     sim.clone = sim.is_arm64 ? 220 : 56;
-    if (sim_arguments_read(argc, argv, &sim.slots, &sim.out) < 0)
+    if (sim_arguments_read(argc, argv, &sim.slots, &sim.out, &sim.is_checked) < 0)
         return -1;
     sim.has_windows = sim.slots->window.counted > 0;
-    sim.on_block = sim.has_windows ? sim_windows_heavy : on_block;
+    sim.choose_block = sim.has_windows  ? sim_windows_choose
+                       : sim.is_checked ? sim_check_choose
+                                        : sim_enter_choose(&sim.slots->model);
     sim.on_access = sim_access_choose(&sim.slots->model, sim.has_windows);
     sim.line_bits = sim_machine_code_bits(&sim.slots->model);
     sim_core_prepare_forks();

@@ -1,9 +1,9 @@
 #include "core/plugin/sim_windows.h"
 
+#include "core/plugin/sim_access.h"
+
 /* Instructions in the wrong translations without an indirect jump, until the thread is taken out of its loop. */
 #define PATIENCE 4096
-
-static _Atomic bool have_light;
 
 /* As qemu_flags.h calls them. */
 void sim_windows_light_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
@@ -19,15 +19,7 @@ bool sim_windows_are_light(void)
 
 bool sim_windows_have_light(void)
 {
-    return atomic_load(&have_light);
-}
-
-void sim_windows_call(const struct qemu_flags_call *call)
-{
-    if (sim_core == NULL || sim_core->flags.is_seen)
-        return;
-    if (qemu_flags_see(&sim_core->flags, call))
-        atomic_store(&have_light, true);
+    return sim.has_windows && atomic_load(&sim.sees_registers);
 }
 
 /*
@@ -79,6 +71,12 @@ __attribute__((visibility("hidden"))) void sim_windows_light_begins(unsigned vcp
         ask_for(true, core, block, n);
 }
 
+qemu_plugin_execute_fn *sim_windows_choose(const struct sim_block *block)
+{
+    (void)block;
+    return sim_windows_heavy;
+}
+
 /* A phase ends with or before a block of n instructions. */
 static __attribute__((noinline)) void change_phase(struct sim_core *core, uint32_t n)
 {
@@ -105,8 +103,10 @@ __attribute__((visibility("hidden"))) void sim_windows_heavy_begins(unsigned vcp
     int64_t *left = core->place.phase == SIM_SKIPPED ? &core->skipping : &core->place.left;
     if ((*left -= n) < 0)
         change_phase(core, n);
-    if (core->place.phase != SIM_SKIPPED)
-        sim_core_enter(core, before, block);
-    else if (core->flags.is_seen)
+    if (core->place.phase != SIM_SKIPPED) {
+        sim_core_enter(core, before, block, false);
+        if (block->foreseen.groups != NULL)
+            sim_access_foreseen(core, &block->foreseen, state);
+    } else if (core->flags.is_seen)
         ask_for(false, core, block, n);
 }

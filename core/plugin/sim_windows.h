@@ -18,12 +18,11 @@ bool sim_windows_are_light(void);
 
 /* Context: the block. */
 void sim_windows_light(unsigned vcpu, void *context);
-void sim_windows_heavy(unsigned vcpu, void *context);
 
-/* The thread makes a system call: its flags may be known from then on. */
-void sim_windows_call(const struct qemu_flags_call *call);
+/* The callback of heavy ones. */
+qemu_plugin_execute_fn *sim_windows_choose(const struct sim_block *block);
 
-/* Are there two translations of each block?  Set when the first thread's flags are known. */
+/* Are there two translations of each block?  From when the first thread's flags are known. */
 bool sim_windows_have_light(void);
 
 #endif

@@ -193,6 +193,20 @@ static inline bool sim_machine_fetch_hit(struct sim_machine *machine, uint64_t f
     return true;
 }
 
+/* The same of a block that is in one line. */
+static inline bool sim_machine_fetch_hit_line(struct sim_machine *machine, uint64_t line, uint32_t n)
+{
+    const struct sim_recent *recent = &machine->recent_code[line % SIM_RECENT];
+    if (__builtin_expect(recent->line != line, 0))
+        return false;
+    uint64_t now = ++machine->code_time;
+    machine->l1i.used[0][recent->at] = now;
+    machine->itlb.first.used[0][recent->page] = now;
+    machine->counts[SIM_INSTRUCTIONS] += n;
+    machine->counts[SIM_L1I_FETCHES]++;
+    return true;
+}
+
 /* A block of n instructions in these lines. */
 static inline void sim_machine_fetch_lines(struct sim_machine *machine, uint64_t first_line, uint64_t last_line,
                                            uint32_t n)

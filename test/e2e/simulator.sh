@@ -316,6 +316,37 @@ matches "among it that a flag can be changed, each time" "$expected" '^-?[0-9]+ 
 is "its main thread and three others have their windows, and the child none" \
     "$(share 10 1) $(share 10 2) $(share 10 3) $(share 10 4) $(wc -l < "$SCRATCH/out")" "yes yes yes yes 5"
 
+# ---- loads and stores that are foreseen ----
+
+# check NAME COMMAND: all of them are those that QEMU tells of, but those behind a fault in its block: hardly any.
+check() {
+    local name=$1
+    shift
+    qemu-x86_64 -plugin "$build/libmmprof-sim.so,model=zen4,check=foreseen,out=$SCRATCH/out" "$@" \
+        > "$SCRATCH/said" 2>&1
+    is "$name runs while what is foreseen is checked" $? 0
+    is "$name: some are foreseen, none differs, hardly any is left out" "$(awk '$1 == "foreseen" {
+        print ($3 > 1000), $5, ($7 <= 4000 + $3 / 1000) }' "$SCRATCH/out")" "1 0 1"
+    echo "# $(grep -v '^thread' "$SCRATCH/out" | tr '\n' ';')"
+}
+
+if [[ $(qemu-x86_64 --version) == *'version 7.2.'* ]]; then
+    check "a program with threads" "$SCRATCH/threads"
+    check "a program with faults" "$SCRATCH/flags"
+    jdk=$(first_jdk)
+    if [ -n "$jdk" ]; then
+        java=("$jdk/bin/java" -XX:+UseSerialGC -Xmx256m -cp "$classes")
+        check "an interpreted program" "${java[@]}" -Xint micro.Locality 300 200
+        check "one that C1 and C2 compile" "${java[@]}" micro.Locality 2000 1000
+        check "exceptions" "${java[@]}" micro.Exceptions 1000
+        check "recursion" "${java[@]}" micro.Recursion 10
+    else
+        skip "JVMs are checked" "no JDK"
+    fi
+else
+    skip "what is foreseen is checked" "$(qemu-x86_64 --version | head -n 1)"
+fi
+
 # A program for aarch64, whose emulator runs here as well.
 if command -v qemu-aarch64 > "$SCRATCH/which" && command -v aarch64-linux-gnu-gcc > "$SCRATCH/which"; then
     cat > "$SCRATCH/known64.s" << 'END'
