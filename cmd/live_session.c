@@ -91,6 +91,34 @@ static void begin_anew(struct live_session *session)
     session->seen = (struct sample_totals){ 0 };
 }
 
+/* Numbers for their classes, of which there are names in the order of these.  Returns how many. */
+static size_t number_classes(struct live_candidate *found, size_t n, const char **names)
+{
+    size_t n_classes = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number = 0;
+        while (number < n_classes && strcmp(names[number], found[i].class_name) != 0)
+            number++;
+        if (number == n_classes && n_classes < CODE_PRICES_CLASSES)
+            names[n_classes++] = found[i].class_name;
+        found[i].class_number = number;
+    }
+    return n_classes;
+}
+
+static int give_candidates(struct live_session *session, struct live_candidate *found, size_t n, struct err *err)
+{
+    const char *names[CODE_PRICES_CLASSES];
+    struct code_prices prices;
+    if (n == 0)
+        return live_candidates(session->live, NULL, 0, NULL, err);
+    if (recorder_prices(session->link, names, number_classes(found, n, names), &prices, err) < 0)
+        return -1;
+    int rc = live_candidates(session->live, found, n, &prices, err);
+    code_prices_free(&prices);
+    return rc;
+}
+
 /* The look is over: what is worth probes?  No sample at all is no error: the program may be idle. */
 static int end_look(struct live_session *session, struct err *err)
 {
@@ -110,9 +138,9 @@ static int end_look(struct live_session *session, struct err *err)
             found = arena_alloc(&session->arena, (list.n + 1) * sizeof *found);
     }
     for (; found != NULL && n < list.n; n++)
-        found[n] = (struct live_candidate){ list.all[n].class_name, list.all[n].name, list.all[n].descriptor,
-                                            list.all[n].share, list.all[n].self_share };
-    int rc = live_candidates(session->live, found, n, err);
+        found[n] = (struct live_candidate){ list.all[n].class_name, list.all[n].name,       list.all[n].descriptor,
+                                            list.all[n].share,      list.all[n].self_share, 0 };
+    int rc = give_candidates(session, found, n, err);
     close_look(session);
     arena_free(&session->arena);
     return rc;
@@ -239,6 +267,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
     struct live_session *session = context;
     struct live_orders orders;
     session->status = *status;
+    session->link = link;
     if (!status->ready)
         return 0;
     if (session->live == NULL && begin(session, link, status, err) < 0)
@@ -428,7 +457,7 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
                 prefix, (double)cost.spared_ns / 1e9, prefix, ceil((double)cost.spared_ns / 1e9 * 1.2));
     else if (cost.n_put_off > 0)
         fprintf(out,
-                "%s%zu methods that were seen later got no probes: compiling their classes again is not paid for yet\n"
+                "%s%zu methods that were seen got no probes: compiling their classes again is not paid for yet\n"
                 "%s  next: record for longer, or with a --budget of more than %.2g%%\n",
                 prefix, cost.n_put_off, prefix, session->options.budget * 100);
     if (session->n_held > 0)

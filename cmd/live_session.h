@@ -29,6 +29,7 @@ struct live_session {
     struct arena arena;            /* of the present look */
     struct jvm_compilers compilers;
     uint64_t compilers_ns, compilers_read_ns; /* as read last, and when */
+    struct recorder_link *link;               /* borrowed: of the latest round */
     struct recorder_observer observer;
     struct recorder_status status; /* of the latest round */
     size_t n_methods;              /* instrumented */

@@ -234,51 +234,6 @@ void live_try(struct live *live, struct live_method *method)
     live->arm.ids[live->arm.n++] = method->id;
 }
 
-/* ---- looking for candidates ---- */
-
-bool live_knows(const struct live *live, const char *class_name, const char *name, const char *descriptor)
-{
-    for (size_t i = 0; i < live->n_methods; i++)
-        if (strcmp(live->methods[i].name, name) == 0 && strcmp(live->methods[i].class_name, class_name) == 0 &&
-            strcmp(live->methods[i].descriptor, descriptor) == 0)
-            return true;
-    return false;
-}
-
-static size_t n_armed(const struct live *live)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < live->n_methods; i++)
-        n += live_is_on(&live->methods[i]);
-    return n;
-}
-
-int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n, struct err *err)
-{
-    size_t n_on = n_armed(live);
-    live->has_candidates = true;
-    live->n_wanted = 0;
-    free(live->wanted);
-    live->wanted = calloc(n + 1, sizeof *live->wanted);
-    if (live->wanted == NULL)
-        return err_set(err, "out of memory");
-    size_t room = live->options.max_methods > n_on ? live->options.max_methods - n_on : 0;
-    if (room > live->options.max_more)
-        room = live->options.max_more;
-    for (size_t i = 0; i < n && live->n_wanted < room; i++) {
-        struct live_candidate copy = { keep(live, candidates[i].class_name), keep(live, candidates[i].name),
-                                       keep(live, candidates[i].descriptor), candidates[i].share,
-                                       candidates[i].self_share };
-        if (candidates[i].share < live->options.weight / 2 ||
-            live_knows(live, candidates[i].class_name, candidates[i].name, candidates[i].descriptor))
-            continue;
-        if (copy.class_name == NULL || copy.name == NULL || copy.descriptor == NULL)
-            return err_set(err, "out of memory");
-        live->wanted[live->n_wanted++] = copy;
-    }
-    return 0;
-}
-
 void live_go(struct live *live, enum live_stage stage)
 {
     live->stage = stage;
@@ -366,7 +321,7 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     bool is_first = live->n_batches == 0;
     bool is_free = is_first || (live->n_looks <= FREE_LOOKS && live_is_elsewhere(live));
     bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live, is_free);
-    live->n_put_off = is_worth ? 0 : live->n_wanted;
+    live->n_put_off = live->n_unpaid + (is_worth ? 0 : live->n_wanted);
     if (live->n_wanted == 0 || !is_worth || (!is_free && !live_may_pause(live))) {
         live_go(live, LIVE_WATCHING);
         return 0;
@@ -375,11 +330,13 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
         return -1;
     live_begin_batch(live);
     live->recovering.is_free = is_free;
+    live->priced_ns += live->wanted_ns;
     free(live->asked);
     orders->instrument = live->asked = live->wanted;
-    orders->n_instrument = live->n_asked = live->n_wanted;
+    orders->n_instrument = live->n_wanted;
+    live->n_asked = live->n_wanted + live->n_unpaid;
     live->wanted = NULL;
-    live->n_wanted = 0;
+    live->n_wanted = live->n_unpaid = 0;
     return 0;
 }
 

@@ -39,13 +39,18 @@
  * waits until it is paid for, and until the time that all batches stopped the application is at most the budget of the
  * time elapsed.
  *
- * What the JIT compiler takes to compile the changed classes' code again is not charged for the free batches: in a
- * program that compiles for seconds the first one could not be paid for in minutes.  Each batch after the first must be
- * worth it: the time that the program spent so far in what would get probes is at least the compiler's CPU time in the
- * dearest recovery so far (in a program that warms up: than it took to compile all, once), or closed probes that it
- * would remove have cost as much.  And where it is not free, that time, with what the later batches took so far, must
- * be within the budget of the time elapsed: a second batch, seconds after the first, throws away what has just been
- * compiled for good, and cost programs of ten seconds up to a quarter of their CPU time.
+ * What the JIT compiler takes to compile again what a batch throws away is known beforehand, where the JVM tells of its
+ * code (core/recorder/code_prices.h).  A batch has the classes with the most time for their price, as long as the
+ * budget of the time elapsed, of LIVE_ADVANCE_NS at least, pays for them and all before them, and each only if the
+ * program has spent as much time in it as it costs.  Code that is hardly called is hardly compiled: so methods with
+ * long calls cost little, and what costs much is called so often that most of it would be switched off again.  With
+ * all classes at once, programs of ten seconds lost up to a quarter of their CPU time.
+ *
+ * Where that is not known, the free batches have all.  In a program that compiles for seconds the first one could not
+ * be paid for in minutes.  Each batch after the first must be worth it: the time that the program spent so far in what
+ * would get probes is at least the compiler's CPU time in the dearest recovery so far (in a program that warms up: than
+ * it took to compile all, once), or closed probes that it would remove have cost as much.  And where it is not free,
+ * that time, with what the later batches took so far, must be within the budget of the time elapsed.
  *
  * A JVM that was attached to may throw all its code away at the first batch (forgets_code): then a program is several
  * times slower until its compilers have done again what they did since its start.  Where that took them more CPU time
@@ -60,6 +65,7 @@
 #define PHASES_LIVE_H
 
 #include "core/base/arena.h"
+#include "core/recorder/code_prices.h"
 #include "phases/live_tree.h"
 
 #include <stdbool.h>
@@ -91,6 +97,7 @@ struct live_options {
 #define LIVE_MAX_METHODS 256u
 #define LIVE_MAX_MORE    64u
 #define LIVE_RECOMPILE_S 30.0
+#define LIVE_ADVANCE_NS  3e9 /* of CPU time: what the budget of so long allows the compiler is given at once */
 #define LIVE_SAMPLED_MAX 64u /* methods told of that got no probes */
 
 #define LIVE_OPTIONS                                                                                        \
@@ -103,6 +110,7 @@ struct live_options {
 struct live_candidate {
     const char *class_name, *name, *descriptor;
     double share, self_share; /* of the samples' CPU time, callees included; without */
+    uint32_t class_number;    /* of its class among those whose prices were asked for; others: no price is known */
 };
 
 enum live_stage {
@@ -195,8 +203,12 @@ struct live_tree *live_tree(struct live *live);
 /* A method has probes now, armed ones.  Returns 0, or -1 with *err set. */
 int live_met(struct live *live, const struct trace_method *method, struct err *err);
 
-/* The samples have come to this; sorted by share, largest first; copied.  Returns 0, or -1 with *err set. */
-int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n, struct err *err);
+/*
+ * The samples have come to this; sorted by share, largest first; copied.  prices: of their classes, or NULL.  Returns
+ * 0, or -1 with *err set.
+ */
+int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n,
+                    const struct code_prices *prices, struct err *err);
 
 /* A batch has ended.  The methods that were removed are known by their ids. */
 void live_batch_done(struct live *live);

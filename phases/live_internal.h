@@ -1,6 +1,6 @@
 /*
- * Shared by live.c (the session's life), live_recovery.c (the JIT compiler after a batch) and live_prune.c (which
- * probes stay).
+ * Shared by live.c (the session's life), live_choose.c (what gets probes), live_recovery.c (the JIT compiler after a
+ * batch) and live_prune.c (which probes stay).
  */
 #ifndef PHASES_LIVE_INTERNAL_H
 #define PHASES_LIVE_INTERNAL_H
@@ -35,9 +35,12 @@ struct live {
     struct live_account *scratch;  /* owned: by index of the tree */
     uint32_t scratch_room;
     struct live_ids arm, disarm, remove;
-    struct live_candidate *wanted; /* owned: what the latest look found */
-    size_t n_wanted;
-    struct live_candidate *asked; /* owned: what the latest batch was to instrument, and may not have been able to */
+    struct live_candidate *wanted; /* owned: what the latest look found; what is not paid for comes last */
+    size_t n_wanted, n_unpaid;     /* unpaid: candidates whose classes cost the compiler more than there is room for */
+    bool has_prices;               /* of the classes of what is wanted */
+    double wanted_ns;              /* then: what they cost */
+    double priced_ns;              /* likewise, all batches so far */
+    struct live_candidate *asked;  /* owned: what the latest batch was to instrument, and may not have been able to */
     size_t n_asked;
     bool has_candidates; /* the look has ended */
 
@@ -124,6 +127,9 @@ bool live_is_elsewhere(const struct live *live);
  * batches before, within the budget, unless the batch is free?
  */
 bool live_is_worth_it(const struct live *live, bool is_free);
+
+/* What the next batch may cost the compiler, where the prices of classes are not known. */
+double live_price_ns(const struct live *live);
 
 /* May there be a first batch?  Not where it would throw away what took the compiler long: spared_ns is set then. */
 bool live_may_begin(struct live *live);

@@ -12,7 +12,6 @@
 #define SAMPLES_MIN      20u                   /* of a look: methods below a tenth of the time do not show in fewer */
 #define LOOK_LATEST_NS   UINT64_C(60000000000) /* after its time */
 #define PRUNE_PERIOD_NS  UINT64_C(100000000)
-#define ELSEWHERE        (1.0 / 3)            /* of the time of all looks so far: of a second one as long, two thirds */
 #define QUIET_LOOK_NS    UINT64_C(1000000000) /* a tried method that is not called for so long stays on */
 #define REMOVE_AFTER_NS  UINT64_C(1500000000)
 #define DISARMED_CALL_NS 2.0 /* what closed probes cost per call, the JIT compiler's trouble with them included */
@@ -142,64 +141,6 @@ bool live_may_pause(const struct live *live)
     return live->now.pauses_ms <= live->options.budget * elapsed_ms && left_ns(live) >= 0;
 }
 
-/*
- * What the next batch may cost the compiler.  In a program that warms up, recoveries end at once, for the compiler is
- * as busy as before: there it is what it took to compile all of it, once.
- */
-static double price_ns(const struct live *live)
-{
-    double price = (double)live->dearest_ns;
-    double once = !live->options.is_new || live->now.jit_cpu_ns == LIVE_UNKNOWN
-                      ? 0
-                      : (double)live->now.jit_cpu_ns / (1 + live->n_batches);
-    return once > price ? once : price;
-}
-
-static bool was_asked(const struct live *live, const struct live_candidate *method)
-{
-    for (size_t i = 0; i < live->n_asked; i++)
-        if (strcmp(live->asked[i].name, method->name) == 0 &&
-            strcmp(live->asked[i].class_name, method->class_name) == 0 &&
-            strcmp(live->asked[i].descriptor, method->descriptor) == 0)
-            return true;
-    return false;
-}
-
-/* A class that the batch before had to leave as it is may have the largest method of all, and still has no probes. */
-bool live_is_elsewhere(const struct live *live)
-{
-    for (size_t i = 0; i < live->n_wanted; i++)
-        if (live->wanted[i].share >= ELSEWHERE && !was_asked(live, &live->wanted[i]))
-            return true;
-    return false;
-}
-
-/*
- * The time in the methods is that of the largest, or of their own code together, where those lie apart.
- */
-bool live_is_worth_it(const struct live *live, bool is_free)
-{
-    double largest = 0, own = 0, price = price_ns(live);
-    for (size_t i = 0; i < live->n_wanted; i++) {
-        own += live->wanted[i].self_share;
-        if (live->wanted[i].share > largest)
-            largest = live->wanted[i].share;
-    }
-    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    if (!is_free && price + (double)live->recompiled_ns > live->options.budget * cpu_ns)
-        return false;
-    return (own > largest ? own : largest) * cpu_ns >= price;
-}
-
-bool live_may_begin(struct live *live)
-{
-    if (!live->options.forgets_code || live->now.jit_cpu_ns == LIVE_UNKNOWN)
-        return true;
-    bool is_dear = (double)live->now.jit_cpu_ns > live->options.recompile_s * 1e9;
-    live->spared_ns = is_dear ? live->now.jit_cpu_ns : 0;
-    return !is_dear;
-}
-
 /* Half of what is left, for a batch may follow. */
 uint32_t live_samples(const struct live *live, uint32_t most)
 {
@@ -311,6 +252,6 @@ void live_choose_removals(struct live *live, bool may_pause)
         live->remove.ids[live->remove.n++] = method->id;
     }
     double pause_ns = live->n_batches == 0 ? 0 : live->now.pauses_ms * 1e6 / live->n_batches;
-    if (cost_ns < worth || spent_ns < price_ns(live) || (!may_pause && cost_ns * PAID_BACK_S < pause_ns))
+    if (cost_ns < worth || spent_ns < live_price_ns(live) || (!may_pause && cost_ns * PAID_BACK_S < pause_ns))
         live->remove.n = 0;
 }

@@ -87,7 +87,6 @@ static const void *keep(struct code_map *map, const void *bytes, size_t n)
 
 static int add_piece(struct code_map *map, const struct code_entry *entry)
 {
-    size_t n_points = entry->is_coarse ? 0 : entry->n_points_bytes;
     struct code_piece piece = {
         .start = entry->address,
         .end = entry->address + entry->n_bytes,
@@ -98,8 +97,8 @@ static int add_piece(struct code_map *map, const struct code_entry *entry)
         .tier = entry->tier,
         .name = arena_text(&map->arena, entry->name.at == NULL ? "" : entry->name.at, entry->name.n),
         .is_coarse = entry->is_coarse,
-        .points = keep(map, entry->points == NULL ? (const uint8_t *)"" : entry->points, n_points),
-        .n_points_bytes = n_points
+        .points = keep(map, entry->points == NULL ? (const uint8_t *)"" : entry->points, entry->n_points_bytes),
+        .n_points_bytes = entry->n_points_bytes
     };
     struct code_piece *pieces = reserve(map->pieces, (size_t)map->n_pieces + 1, &map->pieces_room, sizeof *pieces);
     if (pieces == NULL || piece.name == NULL || piece.points == NULL)
@@ -207,4 +206,10 @@ uint32_t code_map_find(const struct code_map *map, uint64_t address, uint64_t ti
             break;
     }
     return late;
+}
+
+uint32_t code_piece_frames(const struct code_piece *piece, uint64_t offset, struct code_frame *frames, uint32_t *point)
+{
+    *point = 0;
+    return piece->is_coarse ? 0 : code_log_find(piece->points, piece->n_points_bytes, offset, frames, point);
 }

@@ -16,7 +16,7 @@ struct code_piece {
     uint64_t from_ticks, to_ticks; /* from when it was told; UINT64_MAX: it is there still */
     enum code_kind kind;           /* COMPILED or OTHER */
     uint32_t method, tier;
-    bool is_coarse;        /* of its points nothing is kept: the code between them may be from anywhere in the method */
+    bool is_coarse;        /* the code between its points may be from anywhere in the method */
     const char *name;      /* OTHER; the arena's */
     const uint8_t *points; /* the arena's */
     size_t n_points_bytes;
@@ -57,5 +57,8 @@ int code_map_read(struct code_map *map, struct err *err);
 
 /* The piece in which an address was at a moment, by its number; UINT32_MAX: none is known. */
 uint32_t code_map_find(const struct code_map *map, uint64_t address, uint64_t ticks);
+
+/* What the code at an offset in a piece was compiled from: as code_log_find; 0, too, where its points are coarse. */
+uint32_t code_piece_frames(const struct code_piece *piece, uint64_t offset, struct code_frame *frames, uint32_t *point);
 
 #endif

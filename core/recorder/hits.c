@@ -176,7 +176,7 @@ static int fill_frames(struct hits *hits, const struct code_piece *piece, uint64
 {
     struct code_frame frames[PLACE_FRAMES_MAX];
     struct place_entry *entry = &hits->entry;
-    uint32_t n = code_log_find(piece->points, piece->n_points_bytes, offset, frames, point);
+    uint32_t n = code_piece_frames(piece, offset, frames, point);
     for (uint32_t i = 0; i < n; i++)
         if (frames[i].index < 0)
             frames[i].index = 0; /* a method's entry: HotSpot takes its first line */

@@ -8,6 +8,7 @@
 #define CORE_RECORDER_LINK_H
 
 #include "core/base/err.h"
+#include "core/recorder/code_prices.h"
 #include "core/trace/trace.h"
 
 #include <stdbool.h>
@@ -45,6 +46,13 @@ int recorder_jit(struct recorder_link *link, struct err *err);
 
 /* Take n samples of all Java threads' stacks, one every period_ms.  Returns 0, or -1 with *err set. */
 int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err);
+
+/*
+ * What the JIT compilers would have to compile again if classes changed now: as code_prices_find.  Where the JVM does
+ * not tell of its code, 'compiled' is 0.  Returns 0 and *prices for code_prices_free, or -1 with *err set.
+ */
+int recorder_prices(struct recorder_link *link, const char *const *classes, size_t n, struct code_prices *prices,
+                    struct err *err);
 
 /* A fact for the trace; the last value of a key counts.  Returns 0, or -1 with *err set. */
 int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err);

@@ -37,6 +37,7 @@ struct recorder_link {
     uint32_t n_pauses;
     double longest_pause_ms, pauses_ms;
     struct trace_writer *writer; /* borrowed: for facts; NULL: it is closed */
+    struct code_map *code;       /* borrowed */
     int jit_fd;                  /* the JIT compiler's log; owned; -1: none */
     uint64_t jit_read_bytes;
     struct link_jit *jit; /* owned; NULL: not needed yet */

@@ -157,6 +157,7 @@ static int open_session(struct recorder *r, struct err *err)
     r->hits.maps.is_emulated = r->plan->simulate != NULL;
     misses_log_init(&r->misses, r->plan->simulate != NULL ? r->simulation.log_fd : -1, &r->hits, &r->threads);
     link_init(&r->link, &r->session, r->plan->observer);
+    r->link.code = &r->hits.code;
     r->drain.observer = r->plan->observer;
     r->drain.link = &r->link;
     return readings_init(&r->readings, &readings, &r->session, &r->threads, err);

@@ -144,9 +144,7 @@ static struct mmprof_place *compiled_place(struct tool_jvm *jvm, uint64_t instru
     const struct code_piece *piece = number == UINT32_MAX ? NULL : &jvm->code.pieces[number];
     if (piece == NULL || piece->kind != CODE_COMPILED)
         return NULL;
-    uint32_t n = piece->points == NULL
-                     ? 0
-                     : code_log_find(piece->points, piece->n_points_bytes, instruction - piece->start, frames, &point);
+    uint32_t n = code_piece_frames(piece, instruction - piece->start, frames, &point);
     uint32_t inner = n == 0 ? piece->method : frames[n - 1].method;
     if (n > 0 && inner < jvm->code.n_methods)
         line = code_log_line(jvm->code.methods[inner].line_bytes, jvm->code.methods[inner].n_line_bytes,

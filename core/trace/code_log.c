@@ -127,29 +127,40 @@ int code_log_get(struct cursor *c, struct code_entry *entry)
     return 1;
 }
 
-/* Take the next point; frames has those of the one before.  Returns whether there was one. */
-static bool next_point(struct cursor *c, uint64_t *end, struct code_frame *frames, uint32_t *n_frames)
+void code_points_begin(struct code_points *points, const uint8_t *bytes, size_t n)
 {
-    *end += cursor_varint(c);
+    points->rest = cursor_over(bytes, n);
+    points->end = 0;
+    points->n_frames = points->n_same = 0;
+}
+
+bool code_points_next(struct code_points *points)
+{
+    struct cursor *c = &points->rest;
+    if (cursor_left(c) == 0)
+        return false;
+    points->end += cursor_varint(c);
     uint32_t n = cursor_below(c, PLACE_FRAMES_MAX + 1), n_same = cursor_below(c, PLACE_FRAMES_MAX + 1);
-    if (c->bad || n_same > n || n_same > *n_frames)
+    if (c->bad || n_same > n || n_same > points->n_frames)
         return false;
     for (uint32_t i = n_same; i < n; i++) {
-        frames[i].method = cursor_below(c, PLACE_NUMBERS_MAX);
-        frames[i].index = (int32_t)cursor_below(c, INT32_MAX) - 1;
+        points->frames[i].method = cursor_below(c, PLACE_NUMBERS_MAX);
+        points->frames[i].index = (int32_t)cursor_below(c, INT32_MAX) - 1;
     }
-    *n_frames = n;
+    points->n_frames = n;
+    points->n_same = n_same;
     return !c->bad;
 }
 
-uint32_t code_log_find(const uint8_t *points, size_t n, uint64_t offset, struct code_frame *frames, uint32_t *point)
+uint32_t code_log_find(const uint8_t *bytes, size_t n, uint64_t offset, struct code_frame *frames, uint32_t *point)
 {
-    struct cursor c = cursor_over(points, n);
-    uint64_t end = 0;
-    uint32_t n_frames = 0;
-    for (*point = 0; cursor_left(&c) > 0 && next_point(&c, &end, frames, &n_frames); ++*point)
-        if (end > offset)
-            return n_frames;
+    struct code_points points;
+    code_points_begin(&points, bytes, n);
+    for (*point = 0; code_points_next(&points); ++*point)
+        if (points.end > offset) {
+            memcpy(frames, points.frames, points.n_frames * sizeof *frames);
+            return points.n_frames;
+        }
     return 0;
 }
 

@@ -72,6 +72,19 @@ int code_log_get(struct cursor *c, struct code_entry *entry);
  */
 uint32_t code_log_find(const uint8_t *points, size_t n, uint64_t offset, struct code_frame *frames, uint32_t *point);
 
+/* All points of a piece of code, one after the other. */
+struct code_points {
+    struct cursor rest;
+    uint64_t end;              /* of the point's code: an offset */
+    uint32_t n_frames, n_same; /* same: from the outermost on, those of the point before */
+    struct code_frame frames[PLACE_FRAMES_MAX];
+};
+
+void code_points_begin(struct code_points *points, const uint8_t *bytes, size_t n);
+
+/* Returns whether there was a next one, undamaged. */
+bool code_points_next(struct code_points *points);
+
 /* The line of a bytecode index, from an entry's line_bytes; 0: not known. */
 uint32_t code_log_line(const uint8_t *line_bytes, size_t n, int32_t index);
 

@@ -1,5 +1,5 @@
 /* The log of the JVM's code is written by another process: any bytes, and any moments and addresses. */
-#include "core/recorder/code_map.h"
+#include "core/recorder/code_prices.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             if (found != UINT32_MAX &&
                 (map.pieces[found].start > piece->start || map.pieces[found].end <= piece->start))
                 abort();
-            uint32_t n = code_log_find(piece->points, piece->n_points_bytes, 0, frames, &point);
+            uint32_t n = code_piece_frames(piece, 0, frames, &point);
             if (n > PLACE_FRAMES_MAX)
                 abort();
             for (uint32_t k = 0; k < n; k++)
@@ -32,6 +32,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                     code_log_line(map.methods[frames[k].method].line_bytes, map.methods[frames[k].method].n_line_bytes,
                                   frames[k].index);
         }
+    const char *const classes[] = { "a/Main", "" };
+    struct code_prices prices;
+    if (code_prices_find(&map, classes, 2, &prices, &err) == 0) {
+        if (code_prices_of(&prices, 3, 0) > prices.compiled)
+            abort();
+        code_prices_free(&prices);
+    }
     code_map_free(&map);
     close(fd);
     return 0;

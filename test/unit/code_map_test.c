@@ -1,7 +1,7 @@
 /*
  * The code that a JVM makes: its log, written and read, and what is at an address at a moment.
  */
-#include "core/recorder/code_map.h"
+#include "core/recorder/code_prices.h"
 
 #include "test/unit/tap.h"
 
@@ -170,6 +170,8 @@ static void test_coarse(void)
     struct code_entry entry = { .kind = CODE_COMPILED, .ticks = 1, .address = 0x10000, .n_bytes = 44, .tier = 4 };
     int fd = memfd_create("code", MFD_CLOEXEC);
     struct code_map map;
+    struct code_frame frames[PLACE_FRAMES_MAX];
+    uint32_t point;
     entry.points = points;
     entry.n_points_bytes = make_points(points, sizeof points);
     code_map_init(&map, fd);
@@ -180,7 +182,58 @@ static void test_coarse(void)
     CHECK("both are read", code_map_read(&map, &err) == 0 && map.n_pieces == 2);
     CHECK("code that is known whole keeps its points", !map.pieces[0].is_coarse && map.pieces[0].n_points_bytes > 0);
     CHECK("other code has none: a line there would be wrong",
-          map.pieces[1].is_coarse && map.pieces[1].n_points_bytes == 0 && map.pieces[1].tier == 4);
+          map.pieces[1].is_coarse && code_piece_frames(&map.pieces[1], 0, frames, &point) == 0 &&
+              map.pieces[1].tier == 4);
+    code_map_free(&map);
+    close(fd);
+}
+
+/* Two pieces: a method of class 7 with one of 8 inlined, made by C2; and one of 8 by C1, thrown away at the end. */
+static void test_prices(void)
+{
+    static const struct code_frame outer_7 = { 7, 30 }, inner_8 = { 8, 6 };
+    const struct code_frame first[] = { outer_7 }, second[] = { outer_7, inner_8 };
+    const char *const classes[] = { "a/Main", "a/Other", "a/None" };
+    uint8_t points[256];
+    struct sink s = sink_into(points, sizeof points);
+    struct code_entry method = { .kind = CODE_METHOD,
+                                 .method = 7,
+                                 .class_name = place_text("a/Main"),
+                                 .name = place_text("run"),
+                                 .descriptor = place_text("()V") };
+    struct code_entry code = {
+        .kind = CODE_COMPILED, .ticks = 1, .address = 0x10000, .n_bytes = 100, .method = 7, .tier = 4, .points = points
+    };
+    int fd = memfd_create("code", MFD_CLOEXEC);
+    struct code_map map;
+    struct code_prices prices;
+    code_log_put_point(&s, 16, first, 1, NULL, 0);
+    code_log_put_point(&s, 24, second, 2, first, 1);
+    code.n_points_bytes = (size_t)(s.at - points);
+    code_map_init(&map, fd);
+    log_entry(fd, &method);
+    method.method = 8;
+    method.class_name = place_text("a/Other");
+    log_entry(fd, &method);
+    log_entry(fd, &code);
+    code = (struct code_entry){
+        .kind = CODE_COMPILED, .ticks = 2, .address = 0x20000, .n_bytes = 50, .method = 8, .tier = 1, .points = points
+    };
+    log_entry(fd, &code);
+    CHECK("the code is read", code_map_read(&map, &err) == 0 && map.n_pieces == 2);
+    CHECK("and its prices are known", code_prices_find(&map, classes, 3, &prices, &err) == 0);
+    CHECK_NUMBER("the optimizing compiler takes longer", (uint64_t)prices.compiled, 100 * 20 + 50);
+    CHECK_NUMBER("a class costs what its methods are compiled to", (uint64_t)code_prices_of(&prices, 1, 0), 2000);
+    CHECK_NUMBER("and what they are inlined into", (uint64_t)code_prices_of(&prices, 2, 0), 2050);
+    CHECK_NUMBER("what changes anyway costs nothing more", (uint64_t)code_prices_of(&prices, 2, 1), 50);
+    CHECK_NUMBER("a class without code nothing", (uint64_t)code_prices_of(&prices, 4, 0), 0);
+    code_prices_free(&prices);
+    code = (struct code_entry){ .kind = CODE_DISCARDED, .ticks = 3, .address = 0x20000 };
+    log_entry(fd, &code);
+    CHECK("code that is gone costs nothing, but was compiled",
+          code_map_read(&map, &err) == 0 && code_prices_find(&map, classes, 3, &prices, &err) == 0 &&
+              (uint64_t)code_prices_of(&prices, 2, 1) == 0 && (uint64_t)prices.compiled == 2050);
+    code_prices_free(&prices);
     code_map_free(&map);
     close(fd);
 }
@@ -191,5 +244,6 @@ int main(void)
     test_log();
     test_map();
     test_coarse();
+    test_prices();
     return tap_done();
 }

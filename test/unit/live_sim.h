@@ -41,8 +41,9 @@ struct sim {
     uint64_t sample_ns, batch_ns;                             /* what a sample and a batch cost */
     uint64_t sampling_ns, rewriting_ns;
     uint32_t n_samples;
-    uint32_t per_look; /* samples that a look has at most; 0: all */
-    uint32_t refused;  /* a method that gets no probes; 0: none */
+    uint32_t per_look;                /* samples that a look has at most; 0: all */
+    uint32_t refused;                 /* a method that gets no probes; 0: none */
+    const struct code_prices *prices; /* of classes: a method's number is its class' one; NULL: not known */
 };
 
 static inline void must(int rc, const struct err *err)
@@ -63,10 +64,10 @@ static inline void give_candidates(struct sim *sim)
             continue;
         texts[n][0] = names[id];
         texts[n][1] = '\0';
-        found[n] = (struct live_candidate){ "Sim", texts[n], "()V", sim->methods[id].share, 0 };
+        found[n] = (struct live_candidate){ "Sim", texts[n], "()V", sim->methods[id].share, 0, id };
         n++;
     }
-    must(live_candidates(sim->live, found, n, &err), &err);
+    must(live_candidates(sim->live, found, n, sim->prices, &err), &err);
 }
 
 static inline void end_commands(struct sim *sim)

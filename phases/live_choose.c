@@ -1,0 +1,235 @@
+/*
+ * Which of the candidates get probes in the next batch: what their classes cost the JIT compiler, and whether they are
+ * worth it.
+ */
+#include "phases/live_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ELSEWHERE  (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
+#define SMALL_PART 0.1
+#define LEAST_NS   100000.0 /* a class without compiled code costs the JVM something, too */
+
+/* ---- candidates ---- */
+
+bool live_knows(const struct live *live, const char *class_name, const char *name, const char *descriptor)
+{
+    for (size_t i = 0; i < live->n_methods; i++)
+        if (strcmp(live->methods[i].name, name) == 0 && strcmp(live->methods[i].class_name, class_name) == 0 &&
+            strcmp(live->methods[i].descriptor, descriptor) == 0)
+            return true;
+    return false;
+}
+
+static size_t n_armed(const struct live *live)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < live->n_methods; i++)
+        n += live_is_on(&live->methods[i]);
+    return n;
+}
+
+/* May it get probes: is it large enough, and new? */
+static bool is_eligible(const struct live *live, const struct live_candidate *one)
+{
+    return one->share >= live->options.weight / 2 && !live_knows(live, one->class_name, one->name, one->descriptor);
+}
+
+/* ---- what changing their classes costs ---- */
+
+struct choice {
+    const struct code_prices *prices;
+    double shares[CODE_PRICES_CLASSES]; /* of each class: of its largest method; 0: it has none */
+    uint64_t open, chosen;              /* classes */
+    double work_ns;                     /* the compilers' CPU time for a unit of work */
+    double time_ns;                     /* that the program has spent so far */
+    double room_ns, used_ns;
+    bool is_first; /* no batch has cost anything yet */
+};
+
+/* Where the first batch throws away all code there is, it makes no difference which classes it is for. */
+static bool knows_prices(const struct live *live, const struct code_prices *prices)
+{
+    bool is_all = live->options.forgets_code && live->n_batches == 0;
+    return prices != NULL && prices->compiled > 0 && live->now.jit_cpu_ns != LIVE_UNKNOWN && !is_all;
+}
+
+/* The class with the most time for its price. */
+static uint64_t best_class(const struct choice *choice, uint32_t *number, double *price_ns)
+{
+    uint64_t best = 0;
+    double most = -1;
+    for (uint32_t i = 0; i < CODE_PRICES_CLASSES; i++) {
+        uint64_t bit = UINT64_C(1) << i;
+        if ((choice->open & bit) == 0)
+            continue;
+        double ns = code_prices_of(choice->prices, bit, choice->chosen) * choice->work_ns;
+        double worth = choice->shares[i] / (ns + LEAST_NS);
+        if (worth > most) {
+            most = worth;
+            best = bit;
+            *number = i;
+            *price_ns = ns;
+        }
+    }
+    return best;
+}
+
+/*
+ * Is there room for a class, and is it worth it: has the program spent as much time in it as it costs?  One class is
+ * let in without, where that is a small part of its time: a recording without any is of no use.
+ */
+static bool may_choose(const struct choice *choice, double price_ns, double spent_ns)
+{
+    if (choice->used_ns + price_ns <= choice->room_ns)
+        return price_ns <= spent_ns;
+    return choice->is_first && choice->used_ns <= 0 && price_ns <= SMALL_PART * spent_ns;
+}
+
+static void choose_classes(struct choice *choice)
+{
+    uint64_t best;
+    uint32_t number = 0;
+    double ns = 0;
+    while ((best = best_class(choice, &number, &ns)) != 0) {
+        choice->open &= ~best;
+        if (!may_choose(choice, ns, choice->shares[number] * choice->time_ns))
+            continue;
+        choice->chosen |= best;
+        choice->used_ns += ns;
+    }
+}
+
+/* The classes that may change, a bit for each; and what that costs the compilers. */
+static uint64_t affordable(const struct live *live, const struct live_candidate *candidates, size_t n,
+                           const struct code_prices *prices, double *price_ns)
+{
+    double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
+    double paid_ns = time_ns > LIVE_ADVANCE_NS ? time_ns : LIVE_ADVANCE_NS;
+    struct choice choice = { .prices = prices,
+                             .work_ns = (double)live->now.jit_cpu_ns / prices->compiled,
+                             .time_ns = time_ns,
+                             .room_ns = live->options.budget * paid_ns - live->priced_ns,
+                             .is_first = live->priced_ns <= 0 };
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number = candidates[i].class_number;
+        if (number >= CODE_PRICES_CLASSES || !is_eligible(live, &candidates[i]))
+            continue;
+        choice.open |= UINT64_C(1) << number;
+        if (candidates[i].share > choice.shares[number])
+            choice.shares[number] = candidates[i].share;
+    }
+    choose_classes(&choice);
+    *price_ns = choice.used_ns;
+    return choice.chosen;
+}
+
+static bool is_paid(const struct live *live, const struct live_candidate *one, uint64_t chosen)
+{
+    return !live->has_prices ||
+           (one->class_number < CODE_PRICES_CLASSES && (chosen & UINT64_C(1) << one->class_number) != 0);
+}
+
+/* One more of either kind: those that are not paid for come last. */
+static int want(struct live *live, const struct live_candidate *candidate, size_t *n, struct err *err)
+{
+    struct live_candidate copy = *candidate;
+    copy.class_name = arena_text(&live->arena, copy.class_name, strlen(copy.class_name));
+    copy.name = arena_text(&live->arena, copy.name, strlen(copy.name));
+    copy.descriptor = arena_text(&live->arena, copy.descriptor, strlen(copy.descriptor));
+    if (copy.class_name == NULL || copy.name == NULL || copy.descriptor == NULL)
+        return err_set(err, "out of memory");
+    live->wanted[live->n_wanted + live->n_unpaid] = copy;
+    ++*n;
+    return 0;
+}
+
+int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n,
+                    const struct code_prices *prices, struct err *err)
+{
+    size_t n_on = n_armed(live);
+    live->has_candidates = true;
+    live->n_wanted = live->n_unpaid = 0;
+    live->wanted_ns = 0;
+    free(live->wanted);
+    live->wanted = calloc(n + 1, sizeof *live->wanted);
+    if (live->wanted == NULL)
+        return err_set(err, "out of memory");
+    size_t room = live->options.max_methods > n_on ? live->options.max_methods - n_on : 0;
+    if (room > live->options.max_more)
+        room = live->options.max_more;
+    live->has_prices = knows_prices(live, prices);
+    uint64_t chosen = live->has_prices ? affordable(live, candidates, n, prices, &live->wanted_ns) : 0;
+    for (size_t i = 0; i < n && live->n_wanted < room; i++)
+        if (is_eligible(live, &candidates[i]) && is_paid(live, &candidates[i], chosen) &&
+            want(live, &candidates[i], &live->n_wanted, err) < 0)
+            return -1;
+    for (size_t i = 0; i < n; i++)
+        if (is_eligible(live, &candidates[i]) && !is_paid(live, &candidates[i], chosen) &&
+            want(live, &candidates[i], &live->n_unpaid, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- is a batch worth it? ---- */
+
+/*
+ * What the next batch may cost the compiler.  In a program that warms up, recoveries end at once, for the compiler is
+ * as busy as before: there it is what it took to compile all of it, once.
+ */
+double live_price_ns(const struct live *live)
+{
+    double price = (double)live->dearest_ns;
+    double once = !live->options.is_new || live->now.jit_cpu_ns == LIVE_UNKNOWN
+                      ? 0
+                      : (double)live->now.jit_cpu_ns / (1 + live->n_batches);
+    return once > price ? once : price;
+}
+
+static bool was_asked(const struct live *live, const struct live_candidate *method)
+{
+    for (size_t i = 0; i < live->n_asked; i++)
+        if (strcmp(live->asked[i].name, method->name) == 0 &&
+            strcmp(live->asked[i].class_name, method->class_name) == 0 &&
+            strcmp(live->asked[i].descriptor, method->descriptor) == 0)
+            return true;
+    return false;
+}
+
+/* A class that the batch before had to leave as it is may have the largest method of all, and still has no probes. */
+bool live_is_elsewhere(const struct live *live)
+{
+    for (size_t i = 0; i < live->n_wanted; i++)
+        if (live->wanted[i].share >= ELSEWHERE && !was_asked(live, &live->wanted[i]))
+            return true;
+    return false;
+}
+
+/*
+ * The time in the methods is that of the largest, or of their own code together, where those lie apart.
+ */
+bool live_is_worth_it(const struct live *live, bool is_free)
+{
+    if (live->has_prices) /* they were chosen so */
+        return live->n_wanted > 0;
+    double largest = 0, own = 0, price = live_price_ns(live);
+    for (size_t i = 0; i < live->n_wanted; i++) {
+        own += live->wanted[i].self_share;
+        if (live->wanted[i].share > largest)
+            largest = live->wanted[i].share;
+    }
+    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
+    if (!is_free && price + (double)live->recompiled_ns > live->options.budget * cpu_ns)
+        return false;
+    return (own > largest ? own : largest) * cpu_ns >= price;
+}
+
+bool live_may_begin(struct live *live)
+{
+    if (!live->options.forgets_code || live->now.jit_cpu_ns == LIVE_UNKNOWN)
+        return true;
+    bool is_dear = (double)live->now.jit_cpu_ns > live->options.recompile_s * 1e9;
+    live->spared_ns = is_dear ? live->now.jit_cpu_ns : 0;
+    return !is_dear;
+}
