@@ -194,7 +194,7 @@ static bool group_5(const struct reader *r, struct sim_operands *o, struct row r
             follow(o, r->rm, r->rm, which == 0 ? 1 : -1);
         return true;
     }
-    if (which == 3 || which == 5 || which == 7 || r->prefix == 1 || (r->is_elsewhere && r->mode != 3))
+    if (which == 3 || which == 5 || which == 7 || r->is_locked || r->prefix == 1 || (r->is_elsewhere && r->mode != 3))
         return false;
     apply(o, r, READS, 8);
     if (which != 4)
