@@ -330,7 +330,7 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
         return -1;
     live_begin_batch(live);
     live->recovering.is_free = is_free;
-    live->priced_ns += live->wanted_ns;
+    live->recovering.price_ns = live->wanted_ns;
     free(live->asked);
     orders->instrument = live->asked = live->wanted;
     orders->n_instrument = live->n_wanted;

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define ELSEWHERE  (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
-#define SMALL_PART 0.1
+#define WORK_NS    500.0     /* for a unit of work at most: twice what it was where all code was known (h2) */
+#define SMALL_PART 0.05
 #define LEAST_NS   100000.0 /* a class without compiled code costs the JVM something, too */
 
 /* ---- candidates ---- */
@@ -45,7 +46,7 @@ struct choice {
     double work_ns;                     /* the compilers' CPU time for a unit of work */
     double time_ns;                     /* that the program has spent so far */
     double room_ns, used_ns;
-    bool is_first; /* no batch has cost anything yet */
+    bool has_extra; /* one class more is let in */
 };
 
 /* Where the first batch throws away all code there is, it makes no difference which classes it is for. */
@@ -77,14 +78,18 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
 }
 
 /*
- * Is there room for a class, and is it worth it: has the program spent as much time in it as it costs?  One class is
- * let in without, where that is a small part of its time: a recording without any is of no use.
+ * Is there room for a class, and is it worth it: has the program spent as much time in it as it costs?  The first batch
+ * has one class for which there is no room; only if that is a small part of the time in it, where others cost
+ * something, too.  A recording without calls is of no use.
  */
-static bool may_choose(const struct choice *choice, double price_ns, double spent_ns)
+static bool may_choose(struct choice *choice, double price_ns, double spent_ns)
 {
     if (choice->used_ns + price_ns <= choice->room_ns)
         return price_ns <= spent_ns;
-    return choice->is_first && choice->used_ns <= 0 && price_ns <= SMALL_PART * spent_ns;
+    if (!choice->has_extra || price_ns > spent_ns * (choice->used_ns > 0 ? SMALL_PART : 1))
+        return false;
+    choice->has_extra = false;
+    return true;
 }
 
 static void choose_classes(struct choice *choice)
@@ -107,11 +112,12 @@ static uint64_t affordable(const struct live *live, const struct live_candidate 
 {
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double paid_ns = time_ns > LIVE_ADVANCE_NS ? time_ns : LIVE_ADVANCE_NS;
+    double work_ns = (double)live->now.jit_cpu_ns / prices->compiled; /* too much where code was gone before we came */
     struct choice choice = { .prices = prices,
-                             .work_ns = (double)live->now.jit_cpu_ns / prices->compiled,
+                             .work_ns = work_ns < WORK_NS ? work_ns : WORK_NS,
                              .time_ns = time_ns,
                              .room_ns = live->options.budget * paid_ns - live->priced_ns,
-                             .is_first = live->priced_ns <= 0 };
+                             .has_extra = live->priced_ns <= 0 };
     for (size_t i = 0; i < n; i++) {
         uint32_t number = candidates[i].class_number;
         if (number >= CODE_PRICES_CLASSES || !is_eligible(live, &candidates[i]))

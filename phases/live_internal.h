@@ -21,6 +21,8 @@ struct live_recovering {
     double usual_jit;                  /* CPUs that the compiler took before the batch */
     uint32_t n_quiet;                  /* windows in a row */
     bool is_free;                      /* the batch is beside the budget */
+    double price_ns;                   /* what its classes cost; 0: not known */
+    size_t n_methods;                  /* that had probes before */
 };
 
 struct live {

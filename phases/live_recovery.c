@@ -22,8 +22,10 @@ void live_begin_batch(struct live *live)
     const struct live_status *now = &live->now;
     uint64_t watched_ns = now->now_ns - live->usual_since_ns;
     bool knows_jit = now->jit_cpu_ns != LIVE_UNKNOWN && live->usual_jit_ns != LIVE_UNKNOWN;
-    live->recovering =
-        (struct live_recovering){ .start_ns = now->now_ns, .start_ticks = now->ticks, .start_jit_ns = now->jit_cpu_ns };
+    live->recovering = (struct live_recovering){ .start_ns = now->now_ns,
+                                                 .start_ticks = now->ticks,
+                                                 .start_jit_ns = now->jit_cpu_ns,
+                                                 .n_methods = live->n_methods };
     if (knows_jit)
         live->recovering.usual_jit = cpus(now->jit_cpu_ns - live->usual_jit_ns, watched_ns);
     if (live->options.forgets_code && live->n_batches == 0 && now->jit_cpu_ns != LIVE_UNKNOWN)
@@ -39,6 +41,10 @@ void live_batch_done(struct live *live)
 {
     if (live->stage != LIVE_INSTRUMENTING)
         return;
+    if (live->n_methods > live->recovering.n_methods)
+        live->priced_ns += live->recovering.price_ns;
+    else if (live->n_methods == 0) /* its classes could not be changed now */
+        live->n_asked = 0;
     live->recovering.window_ns = live->now.now_ns;
     live->recovering.window_jit_ns = live->now.jit_cpu_ns;
     live_go(live, LIVE_RECOVERING);

@@ -5,14 +5,18 @@
 
 #define CLASS(id) (UINT64_C(1) << (id))
 
-/* The compilers took 1 s for 1000 units of work, so a unit is a millisecond. */
+#define MS_WORK 4000 /* the compilers' work in a millisecond */
+
+/* The compilers took 1 s for what was compiled (in ms).  Prices are in ms, and become work. */
 static struct sim *new_priced(double budget, struct code_price *all, size_t n, double compiled)
 {
     static struct code_prices prices;
     struct live_options options = usual;
     options.budget = budget;
     struct sim *sim = new_sim(&options);
-    prices = (struct code_prices){ .all = all, .n = n, .compiled = compiled };
+    for (size_t i = 0; i < n; i++)
+        all[i].work *= MS_WORK;
+    prices = (struct code_prices){ .all = all, .n = n, .compiled = compiled * MS_WORK };
     sim->prices = &prices;
     sim->compiled_ns = SECOND;
     sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
@@ -61,10 +65,10 @@ static void test_one_at_least(void)
     CHECK("one class is changed where that is a small part of its time", sim->has_probes[1]);
     CHECK("no second one", !sim->has_probes[2]);
     live_close(sim->live);
-    all[0].work = 400;
+    all[0].work = 9000;
     sim = new_priced(0.001, all, 1, 1000);
     run(sim, 1, 3);
-    CHECK("but not one for half of its time", !sim->has_probes[1] && sim->n_batches == 0);
+    CHECK("but not one for all of its time", !sim->has_probes[1] && sim->n_batches == 0);
     live_close(sim->live);
 }
 
@@ -77,11 +81,37 @@ static void test_unknown(void)
     live_close(sim->live);
 }
 
+/* The agent does not change the class now: its loop is under way. */
+static void test_refused(void)
+{
+    struct code_price all[] = { { CLASS(1), 60 } };
+    struct sim *sim = new_priced(0.001, all, 1, 1000);
+    sim->refused = 1;
+    run(sim, 1, 2);
+    CHECK("a class that could not be changed has no probes", !sim->has_probes[1] && sim->n_batches == 1);
+    sim->refused = 0;
+    run(sim, 1, 3);
+    CHECK("it is let in after the next look, for nothing was paid", sim->has_probes[1]);
+    live_close(sim->live);
+}
+
+/* The code of before is gone, and nobody knows of it. */
+static void test_gone(void)
+{
+    struct code_price all[] = { { CLASS(1), 100 } };
+    struct sim *sim = new_priced(0.001, all, 1, 100);
+    run(sim, 1, 3);
+    CHECK("what was compiled before is not taken for what is there", sim->has_probes[1]);
+    live_close(sim->live);
+}
+
 int main(void)
 {
     test_room();
     test_worth();
     test_one_at_least();
     test_unknown();
+    test_gone();
+    test_refused();
     return tap_done();
 }
