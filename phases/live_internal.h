@@ -42,7 +42,7 @@ struct live {
     bool has_prices;               /* of the classes of what is wanted */
     double wanted_ns;              /* then: what they cost */
     double priced_ns;              /* likewise, all batches so far */
-    struct live_candidate *asked;  /* owned: what the latest batch was to instrument, and may not have been able to */
+    struct live_candidate *asked;  /* owned: what was wanted at the latest batch, paid for or not */
     size_t n_asked;
     bool has_candidates; /* the look has ended */
 

@@ -43,7 +43,7 @@ void live_batch_done(struct live *live)
         return;
     if (live->n_methods > live->recovering.n_methods)
         live->priced_ns += live->recovering.price_ns;
-    else if (live->n_methods == 0) /* its classes could not be changed now */
+    else if (live->n_methods == 0) /* no class could be changed now: the next look is as the first one */
         live->n_asked = 0;
     live->recovering.window_ns = live->now.now_ns;
     live->recovering.window_jit_ns = live->now.jit_cpu_ns;

@@ -1,8 +1,8 @@
 /*
  * What the optimizing compiler (C2) is at.
  *
- * A change of any class makes HotSpot throw away each compilation that is under way (ciEnv::jvmti_state_changed, 17
- * and 25); most take some ms, but those of the largest methods a second, and the program runs slow code for as long
+ * A change of any class makes HotSpot throw away each compilation that is under way (ciEnv::jvmti_state_changed; seen
+ * with 17); most take some ms, but those of the largest methods a second, and the program runs slow code for as long
  * again.  The best moment for a change is just after one has ended, or while the compiler has nothing to do.
  */
 #ifndef CORE_AGENT_COMPILING_H
