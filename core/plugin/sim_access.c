@@ -122,9 +122,32 @@ void sim_access_draw(struct sim_core *core, const struct sim_foreseen *foreseen,
     draw_access(core, sim_place_address(&member->operand.place, registers), member->instruction);
 }
 
+/*
+ * In two lines, both recent and of one page, that are in sets of their own: whatever the order of the group's accesses
+ * is, no line or page is used between them but these.
+ */
+static bool group_hits_two(struct sim_machine *machine, const struct sim_group *group, uint64_t first)
+{
+    uint64_t last = first + group->span;
+    unsigned n_before = (unsigned)(0 - first) % 64;
+    const struct sim_recent *one = &machine->recent_data[(first >> 6) % SIM_RECENT];
+    const struct sim_recent *other = &machine->recent_data[(last >> 6) % SIM_RECENT];
+    if (one->line != first >> 6 || other->line != last >> 6 || one->page != other->page || machine->l1d.set_mask == 0 ||
+        !sim_group_divides(group, n_before))
+        return false;
+    uint64_t now = machine->data_time += group->n;
+    machine->words[one->at + (group->first_written < n_before)] = now;
+    machine->words[other->at + (group->last_written >= n_before)] = now;
+    machine->words[one->page] = now;
+    return true;
+}
+
 void sim_access_group_64(struct sim_core *core, const struct sim_group *group, const uint64_t *registers)
 {
     const struct sim_member *member = group->members, *end = member + group->n;
+    uint64_t first = sim_group_address(group, registers, false);
+    if (first >> 6 != (first + group->span) >> 6 && group_hits_two(&core->machine, group, first))
+        return;
     for (; member < end; member++) {
         const struct sim_operand *one = &member->operand;
         uint64_t address = sim_place_address(&one->place, registers);

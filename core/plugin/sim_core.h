@@ -98,21 +98,24 @@ static inline void sim_core_choose_counts(struct sim_core *core)
 /* The block's instructions are fetched, where that is no hit, or not all are counted. */
 void sim_core_fetch_slowly(struct sim_core *core, const struct sim_block *before, const struct sim_block *block);
 
-/* The thread enters a block, behind another one.  is_line: the block is known to be in one line. */
-static inline __attribute__((always_inline)) void sim_core_enter(struct sim_core *core, const struct sim_block *before,
+/* A block's instructions are fetched, behind another one's, if that is a hit.  is_line: it is known to be in one line.
+ */
+static inline __attribute__((always_inline)) bool sim_core_fetch(struct sim_core *core, const struct sim_block *before,
                                                                  const struct sim_block *block, bool is_line)
 {
-    struct sim_machine *machine = &core->machine;
     uint32_t n = block->n_instructions;
-    bool is_hit = before->again_at != block->at &&
-                  (is_line ? sim_machine_fetch_hit_line(machine, block->first_line, n)
-                           : sim_machine_fetch_hit(machine, block->first_line, block->last_line, n));
-    if (__builtin_expect(!is_hit, 0))
+    return before->again_at != block->at &&
+           (is_line ? sim_machine_fetch_hit_line(&core->machine, block->first_line, n)
+                    : sim_machine_fetch_hit(&core->machine, block->first_line, block->last_line, n));
+}
+
+/* The thread enters a block, behind another one. */
+static inline void sim_core_enter(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)
+{
+    if (__builtin_expect(!sim_core_fetch(core, before, block, false), 0))
         sim_core_fetch_slowly(core, before, block);
-    if (before->kind == SIM_CONDITIONAL)
-        sim_machine_conditional(machine, before->last_at, before->behind != block->at);
-    else if (before->kind != SIM_NO_BRANCH)
-        sim_machine_jump(machine, before->kind, before->last_at, before->behind, block->at);
+    if (before->kind != SIM_NO_BRANCH)
+        sim_machine_branch(&core->machine, before->kind, before->last_at, before->behind, block->at);
 }
 
 #endif

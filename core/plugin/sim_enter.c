@@ -14,29 +14,63 @@ __attribute__((noinline)) void sim_enter_any(unsigned vcpu, const struct sim_blo
     }
     const struct sim_block *before = core->before;
     core->before = block;
-    sim_core_enter(core, before, block, false);
+    sim_core_enter(core, before, block);
     if (block->foreseen.groups != NULL)
         sim_access_foreseen(core, &block->foreseen, state);
 }
 
-/* A group of a plain machine with lines of 64 bytes.  Returns the time behind it. */
-static inline __attribute__((always_inline)) uint64_t do_group(struct sim_core *core, const struct sim_block *block,
-                                                               const uint64_t *registers, uint64_t now, unsigned i,
-                                                               bool is_simple)
+/*
+ * A group of a plain machine with lines of 64 bytes, if it is in one recent line.  Returns whether it is; if not,
+ * nothing has happened.
+ */
+static inline __attribute__((always_inline)) bool do_group(struct sim_machine *machine, const struct sim_group *group,
+                                                           const uint64_t *registers, uint64_t *time, bool is_simple)
 {
-    struct sim_machine *machine = &core->machine;
-    const struct sim_group *group = &((const struct sim_group *)(const void *)(block + 1))[i];
     uint64_t first = sim_group_address(group, registers, is_simple), last = first + group->span;
     const struct sim_recent *recent = &machine->recent_data[(first >> 6) % SIM_RECENT];
-    if (__builtin_expect(recent->line != last >> 6, 0)) {
-        machine->data_time = now;
-        sim_access_group_64(core, group, registers);
-        return machine->data_time;
-    }
-    now += group->n;
-    machine->l1d.used[group->is_written][recent->at] = now; /* the later one of both counts */
-    machine->dtlb.first.used[0][recent->page] = now;
-    return now;
+    if (__builtin_expect(recent->line != last >> 6, 0))
+        return false;
+    uint64_t now = *time += group->n;
+    machine->words[recent->at + group->is_written] = now; /* the later one of both counts */
+    machine->words[recent->page] = now;
+    return true;
+}
+
+/*
+ * The rest of a block: its groups from this one on, and the branch that it is behind.  The callbacks below end with a
+ * jump to it: they call nothing, and so have no registers to save.
+ */
+static __attribute__((noinline)) void finish(struct sim_core *core, const struct sim_block *before,
+                                             const struct sim_block *block, const uint64_t *registers, uint32_t i)
+{
+    struct sim_machine *machine = &core->machine;
+    const struct sim_foreseen *foreseen = &block->foreseen;
+    for (uint32_t n = (uint32_t)foreseen->n_simple + foreseen->n_general; i < n; i++)
+        if (!do_group(machine, &foreseen->groups[i], registers, &machine->data_time, false))
+            sim_access_group_64(core, &foreseen->groups[i], registers);
+    if (machine->data_time >= core->next_draw)
+        sim_access_draw(core, foreseen, registers);
+    if (before->kind > SIM_CONDITIONAL)
+        sim_machine_jump(machine, before->kind, before->last_at, before->behind, block->at);
+}
+
+static inline __attribute__((always_inline)) void count_foreseen(struct sim_core *core,
+                                                                 const struct sim_foreseen *foreseen)
+{
+    core->machine.counts[SIM_L1D_LOADS] += foreseen->n_loads;
+    __asm__ volatile("" : : : "memory"); /* else both at once, as sim_machine.h says of branches */
+    core->machine.counts[SIM_L1D_STORES] += foreseen->n_stores;
+}
+
+/* All of it, where not all of its code is in recent lines. */
+static __attribute__((noinline)) void enter_slowly(struct sim_core *core, const struct sim_block *before,
+                                                   const struct sim_block *block, const uint64_t *registers)
+{
+    sim_core_fetch_slowly(core, before, block);
+    if (before->kind == SIM_CONDITIONAL)
+        sim_machine_conditional(&core->machine, before->last_at, before->behind != block->at);
+    count_foreseen(core, &block->foreseen);
+    finish(core, before, block, registers, 0);
 }
 
 static inline __attribute__((always_inline)) void enter(unsigned vcpu, const struct sim_block *block,
@@ -48,24 +82,35 @@ static inline __attribute__((always_inline)) void enter(unsigned vcpu, const str
         sim_enter_any(vcpu, block, registers, returns_to);
         return;
     }
+    struct sim_machine *machine = &core->machine;
     const struct sim_block *before = core->before;
     core->before = block;
-    sim_core_enter(core, before, block, n_lines == 1);
-    if (n_simple + n_general == 0)
+    if (__builtin_expect(!sim_core_fetch(core, before, block, n_lines == 1), 0)) {
+        enter_slowly(core, before, block, registers);
         return;
-    uint64_t now = core->machine.data_time;
-    core->machine.counts[SIM_L1D_LOADS] += block->foreseen.n_loads;
-    __asm__ volatile("" : : : "memory"); /* else both at once, as sim_machine.h says of branches */
-    core->machine.counts[SIM_L1D_STORES] += block->foreseen.n_stores;
+    }
+    if (before->kind == SIM_CONDITIONAL)
+        sim_machine_conditional(machine, before->last_at, before->behind != block->at);
+    if (n_simple + n_general > 0) {
+        const struct sim_group *groups = (const struct sim_group *)(const void *)(block + 1);
+        count_foreseen(core, &block->foreseen);
+        uint64_t now = machine->data_time;
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < n_simple; i++)
-        now = do_group(core, block, registers, now, i, true);
-#pragma GCC unroll 8
-    for (unsigned i = n_simple; i < n_simple + n_general; i++)
-        now = do_group(core, block, registers, now, i, false);
-    core->machine.data_time = now;
-    if (__builtin_expect(now >= core->next_draw, 0))
-        sim_access_draw(core, &block->foreseen, registers);
+        for (unsigned i = 0; i < n_simple + n_general; i++) {
+            if (__builtin_expect(!do_group(machine, &groups[i], registers, &now, i < n_simple), 0)) {
+                machine->data_time = now;
+                finish(core, before, block, registers, i);
+                return;
+            }
+        }
+        machine->data_time = now;
+        if (__builtin_expect(now >= core->next_draw, 0)) {
+            finish(core, before, block, registers, n_simple + n_general);
+            return;
+        }
+    }
+    if (before->kind > SIM_CONDITIONAL)
+        sim_machine_jump(machine, before->kind, before->last_at, before->behind, block->at);
 }
 
 /*

@@ -104,7 +104,7 @@ __attribute__((visibility("hidden"))) void sim_windows_heavy_begins(unsigned vcp
     if ((*left -= n) < 0)
         change_phase(core, n);
     if (core->place.phase != SIM_SKIPPED) {
-        sim_core_enter(core, before, block, false);
+        sim_core_enter(core, before, block);
         if (block->foreseen.groups != NULL)
             sim_access_foreseen(core, &block->foreseen, state);
     } else if (core->flags.is_seen)

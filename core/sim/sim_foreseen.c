@@ -65,7 +65,8 @@ static struct sim_group make_group(const struct sim_operand *one)
                                .shift = has_index ? place->shift : 0,
                                .base_mask = has_base ? -1 : 0,
                                .index_mask = has_index ? -1 : 0,
-                               .span = (uint8_t)(one->n_bytes - 1) };
+                               .span = (uint8_t)(one->n_bytes - 1),
+                               .first_written = UINT8_MAX };
 }
 
 static bool is_simple(const struct sim_group *group)
@@ -90,6 +91,17 @@ static bool join(struct sim_group *group, const struct sim_operand *one)
     return true;
 }
 
+/* Where in the group, all of whose accesses are known, this one of them is. */
+static void place_member(struct sim_group *group, const struct sim_operand *one)
+{
+    unsigned first = (unsigned)(one->place.offset - group->offset), last = first + one->n_bytes - 1;
+    group->inner |= ((UINT64_C(2) << last) - 1) & ~((UINT64_C(2) << first) - 1);
+    if (!one->is_store)
+        return;
+    group->first_written = first < group->first_written ? (uint8_t)first : group->first_written;
+    group->last_written = last > group->last_written ? (uint8_t)last : group->last_written;
+}
+
 static void group_members(const struct sim_foresight *foresight, struct grouping *grouping)
 {
     grouping->n_groups = 0;
@@ -104,6 +116,8 @@ static void group_members(const struct sim_foresight *foresight, struct grouping
         grouping->groups[g].is_written |= one->is_store;
         grouping->group_of[i] = (uint8_t)g;
     }
+    for (uint32_t i = 0; i < foresight->n; i++)
+        place_member(&grouping->groups[grouping->group_of[i]], &foresight->members[i].operand);
 }
 
 size_t sim_foresight_bytes(const struct sim_foresight *foresight)

@@ -28,6 +28,9 @@ struct sim_group {
     uint8_t span; /* from the lowest byte to the highest one */
     uint8_t n;    /* members */
     uint8_t is_written;
+    /* For one that is in two lines: where it can be divided, and which of its bytes are stored. */
+    uint8_t first_written, last_written; /* the lowest and the highest one, or UINT8_MAX and 0 */
+    uint64_t inner;                      /* bit i: byte i is in an access that begins before it */
 };
 
 /* Of a block: n_simple groups that have a base and no index, and n_general others. */
@@ -86,6 +89,12 @@ static inline uint64_t sim_group_address(const struct sim_group *group, const ui
         return base + (uint64_t)group->offset;
     uint64_t index = registers[group->index] & (uint64_t)(int64_t)group->index_mask;
     return (base & (uint64_t)(int64_t)group->base_mask) + (index << group->shift) + (uint64_t)group->offset;
+}
+
+/* Does its first n bytes' end divide none of a group's accesses? */
+static inline bool sim_group_divides(const struct sim_group *group, unsigned n)
+{
+    return (group->inner >> n & 1) == 0;
 }
 
 #endif

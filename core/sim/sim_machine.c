@@ -23,14 +23,14 @@ static size_t predictor_bytes(const struct sim_model *model)
 
 static size_t tlb_bytes(const struct sim_tlb_model *tlb)
 {
-    return sim_lru_bytes(tlb->n_entries, tlb->n_ways, false) + (tlb->n_entries + 1) * sizeof(uint64_t);
+    return sim_lru_bytes(tlb->n_entries, tlb->n_ways) + (tlb->n_entries + 1) * sizeof(uint64_t);
 }
 
 size_t sim_machine_bytes(const struct sim_model *model)
 {
     size_t n = cache_entries(&model->l2) + 2 * (size_t)model->tlb2.n_entries;
-    return n * sizeof(uint64_t) + sim_lru_bytes(cache_entries(&model->l1i), model->l1i.n_ways, true) +
-           sim_lru_bytes(cache_entries(&model->l1d), model->l1d.n_ways, true) + tlb_bytes(&model->itlb) +
+    return n * sizeof(uint64_t) + sim_lru_bytes(cache_entries(&model->l1i), model->l1i.n_ways) +
+           sim_lru_bytes(cache_entries(&model->l1d), model->l1d.n_ways) + tlb_bytes(&model->itlb) +
            tlb_bytes(&model->dtlb) + predictor_bytes(model);
 }
 
@@ -63,16 +63,16 @@ static struct sim_cache make_tlb2(char **memory, const struct sim_tlb_model *mod
 static struct sim_lru make_l1(char **memory, const struct sim_cache_model *model, unsigned line_bits)
 {
     size_t n = cache_entries(model);
-    return sim_lru_make(take(memory, sim_lru_bytes(n, model->n_ways, true)), n, model->n_ways, line_bits, true);
+    return sim_lru_make(take(memory, sim_lru_bytes(n, model->n_ways)), n, model->n_ways, line_bits);
 }
 
 static struct sim_tlb make_tlb(char **memory, const struct sim_tlb_model *model, struct sim_cache *second)
 {
     size_t n = model->n_entries;
-    void *first = take(memory, sim_lru_bytes(n, model->n_ways, false));
+    void *first = take(memory, sim_lru_bytes(n, model->n_ways));
     uint64_t *parts = take(memory, (n + 1) * sizeof *parts);
     memset(parts, 0, (n + 1) * sizeof *parts);
-    return (struct sim_tlb){ sim_lru_make(first, n, model->n_ways, 0, false), parts, second };
+    return (struct sim_tlb){ sim_lru_make(first, n, model->n_ways, 0), parts, second };
 }
 
 static void make_predictor(struct sim_predictor *p, const struct sim_model *model, char **memory)
@@ -108,6 +108,7 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
         .page_bits = log2_of(model->page_bytes),
         .inclusion = model->inclusion,
         .counts = counts,
+        .words = memory,
     };
     machine->l1i = make_l1(&rest, &model->l1i, sim_machine_code_bits(model));
     machine->l1d = make_l1(&rest, &model->l1d, log2_of(model->l1d.line_bytes));
@@ -225,10 +226,15 @@ static uint32_t l1_bring(struct sim_machine *m, struct sim_lru *l1, struct sim_r
     if (victim != SIM_EMPTY)
         forget_line(recent, victim);
     if (l2_read(m, line << l1->line_bits, l2_misses) != 0 && l1->lines[at] == line)
-        l1->used[1][at] = now;
+        sim_lru_use(l1, at, true, now);
     if (victim != SIM_EMPTY && (victim_dirty || m->inclusion == SIM_EXCLUSIVE))
         l2_write(m, victim << l1->line_bits, victim_dirty);
     return at;
+}
+
+static uint32_t time_of(const struct sim_machine *m, const struct sim_lru *table, uint32_t at)
+{
+    return (uint32_t)(table->used + 2 * (size_t)at - m->words);
 }
 
 /* The line that was used just now is a recent one, if what came after did not take it away. */
@@ -237,7 +243,7 @@ static void remember(const struct sim_machine *m, const struct sim_lru *l1, cons
 {
     if (l1->n_ways > 0 && l1->lines[at] != line)
         return;
-    recent[line % SIM_RECENT] = (struct sim_recent){ line, at, page };
+    recent[line % SIM_RECENT] = (struct sim_recent){ line, time_of(m, l1, at), time_of(m, &tlb->first, page) };
     uint64_t in_page = line & ((UINT64_C(1) << (m->page_bits - l1->line_bits)) - 1);
     tlb->parts[page] |= UINT64_C(1) << (in_page >> part_bits(m, l1));
 }
@@ -253,7 +259,7 @@ static uint32_t translate(struct sim_machine *m, const struct sim_lru *l1, struc
         return 0;
     uint32_t at = sim_lru_find(&tlb->first, page);
     if (at != SIM_NOWHERE) {
-        tlb->first.used[0][at] = now;
+        sim_lru_use(&tlb->first, at, false, now);
         return at;
     }
     at = sim_lru_oldest(&tlb->first, page);
@@ -276,7 +282,7 @@ static void store_through(struct sim_machine *m, uint64_t line, uint64_t now)
     uint32_t at = sim_lru_find(&m->l1d, line);
     m->counts[SIM_L1D_STORES]++;
     if (at != SIM_NOWHERE) {
-        m->l1d.used[is_dirty][at] = now;
+        sim_lru_use(&m->l1d, at, is_dirty, now);
     } else {
         m->counts[SIM_L1D_STORE_MISSES]++;
         if (m->allocates)
@@ -296,7 +302,7 @@ static void data_line(struct sim_machine *m, uint64_t line, bool is_store, uint3
     m->counts[is_store ? SIM_L1D_STORES : SIM_L1D_LOADS]++;
     uint32_t at = sim_lru_find(&m->l1d, line);
     if (at != SIM_NOWHERE) {
-        m->l1d.used[is_store][at] = now;
+        sim_lru_use(&m->l1d, at, is_store, now);
     } else {
         m->counts[is_store ? SIM_L1D_STORE_MISSES : SIM_L1D_LOAD_MISSES]++;
         at = l1_bring(m, &m->l1d, m->recent_data, line, is_store, now,
@@ -313,6 +319,8 @@ static uint32_t data_page(struct sim_machine *m, uint64_t line)
 void sim_machine_data(struct sim_machine *m, uint64_t address, uint32_t n_bytes, bool is_store)
 {
     uint64_t end = address + n_bytes - 1, line = address >> m->l1d.line_bits, last = end >> m->l1d.line_bits;
+    /* Mostly it misses: what will be looked at last is on its way meanwhile. */
+    __builtin_prefetch(sim_cache_set(&m->l2, l2_line(m, address)), 1);
     uint32_t at = data_page(m, line);
     data_line(m, line, is_store, at);
     if (__builtin_expect(last == line, 1))
@@ -334,7 +342,7 @@ void sim_machine_code(struct sim_machine *m, uint64_t line)
         m->counts[SIM_L1I_MISSES]++;
         at = l1_bring(m, &m->l1i, m->recent_code, line, false, now, SIM_L2_CODE_MISSES);
     } else if (m->l1i.n_ways > 0) {
-        m->l1i.used[0][at] = now;
+        sim_lru_use(&m->l1i, at, false, now);
     }
     remember(m, &m->l1i, &m->itlb, m->recent_code, line, at, page);
 }

@@ -76,12 +76,12 @@ struct sim_tlb {
 };
 
 /*
- * A line that is in L1 and whose page is in its TLB, and where: one of those whose number ends in the same bits.  What
- * leaves L1 or the TLB leaves here, too.
+ * A line that is in L1 and whose page is in its TLB, and where the times of both are, among the machine's words: one of
+ * those whose number ends in the same bits.  What leaves L1 or the TLB leaves here, too.
  */
 struct sim_recent {
-    uint64_t line; /* SIM_EMPTY: none */
-    uint32_t at, page;
+    uint64_t line;     /* SIM_EMPTY: none */
+    uint32_t at, page; /* of the last read; a line's last write is behind it */
 };
 
 #define SIM_RECENT 1024 /* lines; twice L1's of most models */
@@ -99,6 +99,7 @@ struct sim_machine {
     uint32_t page_bits, inclusion;
     uint64_t data_time, code_time; /* of the last access: their number */
     uint64_t *counts;              /* SIM_N_COUNTS; borrowed */
+    uint64_t *words;               /* its memory; borrowed */
     struct sim_lru l1i, l1d;
     struct sim_tlb itlb, dtlb;
     struct sim_cache l2, tlb2[2];
@@ -152,8 +153,8 @@ static inline bool sim_machine_hit(struct sim_machine *machine, uint64_t address
     if (__builtin_expect(recent->line != last >> line_bits, 0))
         return false;
     uint64_t now = ++machine->data_time;
-    machine->l1d.used[is_store][recent->at] = now;
-    machine->dtlb.first.used[0][recent->page] = now;
+    machine->words[recent->at + is_store] = now;
+    machine->words[recent->page] = now;
     machine->counts[SIM_L1D_LOADS + is_store]++;
     return true;
 }
@@ -184,10 +185,10 @@ static inline bool sim_machine_fetch_hit(struct sim_machine *machine, uint64_t f
     if (__builtin_expect(first->line != first_line || last->line != last_line || n_behind > 1, 0))
         return false;
     uint64_t now = machine->code_time += n_behind + 1;
-    machine->l1i.used[0][first->at] = now - n_behind;
-    machine->itlb.first.used[0][first->page] = now - n_behind;
-    machine->l1i.used[0][last->at] = now;
-    machine->itlb.first.used[0][last->page] = now;
+    machine->words[first->at] = now - n_behind;
+    machine->words[first->page] = now - n_behind;
+    machine->words[last->at] = now;
+    machine->words[last->page] = now;
     machine->counts[SIM_INSTRUCTIONS] += n;
     machine->counts[SIM_L1I_FETCHES] += n_behind + 1;
     return true;
@@ -200,8 +201,8 @@ static inline bool sim_machine_fetch_hit_line(struct sim_machine *machine, uint6
     if (__builtin_expect(recent->line != line, 0))
         return false;
     uint64_t now = ++machine->code_time;
-    machine->l1i.used[0][recent->at] = now;
-    machine->itlb.first.used[0][recent->page] = now;
+    machine->words[recent->at] = now;
+    machine->words[recent->page] = now;
     machine->counts[SIM_INSTRUCTIONS] += n;
     machine->counts[SIM_L1I_FETCHES]++;
     return true;

@@ -330,7 +330,40 @@ check() {
     echo "# $(grep -v '^thread' "$SCRATCH/out" | tr '\n' ';')"
 }
 
+# Records of 50 bytes in a line or two, on a page or two, in no order, some of them in more than one block.
+cat > "$SCRATCH/odd.c" << 'END'
+static struct __attribute__((packed)) record { char c; long a, b, d, e, f; short g, h, i, k; char l; } records[20000];
+
+__attribute__((noinline)) static long use(struct record *one, unsigned i, long sum)
+{
+    sum += one->c + one->l + one->g;
+    if (i % 3 != 0)
+        one->a += one->b;
+    if (i % 5 != 0)
+        one->d = one->e + one->f;
+    if (i % 7 == 0)
+        one->k = one->h, one->i = (short)sum;
+    return sum;
+}
+
+__attribute__((used)) void begin(void)
+{
+    long sum = 0, ignored;
+    __asm__ volatile("syscall" : "=a"(ignored) : "0"(39) : "rcx", "r11", "memory"); /* getpid */
+    for (unsigned i = 0, state = 1; i < 200000; i++, state = state * 1664525u + 1013904223u)
+        sum = use(&records[state / 16 % (i % 2 == 0 ? 200 : 20000)], i, sum);
+    __asm__ volatile("mov $60, %eax; xor %edi, %edi; syscall");
+}
+__asm__(".globl _start; _start: and $-16, %rsp; call begin");
+END
+holds "the program of odd records is built" gcc -O1 -static -nostdlib -fno-pie -no-pie -fno-stack-protector \
+    -fno-builtin -o "$SCRATCH/odd" "$SCRATCH/odd.c"
+
 if [[ $(qemu-x86_64 --version) == *'version 7.2.'* ]]; then
+    check "odd records" "$SCRATCH/odd"
+    qemu-x86_64 -plugin "$build/libmmprof-sim.so,model=zen4,out=$SCRATCH/groups" "$SCRATCH/odd"
+    is "odd records: done in groups, they count what they count one by one" \
+        "$(cat "$SCRATCH/groups")" "$(grep '^thread' "$SCRATCH/out")"
     check "a program with threads" "$SCRATCH/threads"
     check "a program with faults" "$SCRATCH/flags"
     jdk=$(first_jdk)

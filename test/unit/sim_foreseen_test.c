@@ -87,6 +87,14 @@ static void test_groups(void)
     CHECK_NUMBER("with an index, or without a base, they are general", seen.n_general, 2);
     CHECK_NUMBER("the first has two members", seen.groups[0].n, 2);
     CHECK("one of which is a store", seen.groups[0].is_written && !seen.groups[1].is_written);
+    CHECK_NUMBER("whose bytes are told from the first on: the last four", seen.groups[0].first_written, 52);
+    CHECK_NUMBER("to the last one", seen.groups[0].last_written, 55);
+    CHECK("where no byte is written none is told",
+          seen.groups[1].first_written == 255 && seen.groups[1].last_written == 0);
+    CHECK("a line may end between its members",
+          sim_group_divides(seen.groups, 4) && sim_group_divides(seen.groups, 52));
+    CHECK("but not in one", !sim_group_divides(seen.groups, 1) && !sim_group_divides(seen.groups, 3) &&
+                                !sim_group_divides(seen.groups, 55));
     CHECK_NUMBER("an index counts", sim_group_address(&seen.groups[2], registers, false),
                  registers[6] + 4 * registers[7] + 16);
     CHECK_NUMBER("a number stands for itself", sim_group_address(&seen.groups[3], registers, false), 0x400016);

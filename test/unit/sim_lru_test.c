@@ -22,7 +22,7 @@ static bool use_both(struct sim_lru *table, struct sim_cache *ordered, uint64_t 
     if (was_there != (at != SIM_NOWHERE))
         return false;
     if (was_there) {
-        table->used[is_write][at] = now;
+        sim_lru_use(table, at, is_write, now);
         return true;
     }
     at = sim_lru_oldest(table, line);
@@ -50,12 +50,12 @@ static bool take_both(struct sim_lru *table, struct sim_cache *ordered, uint64_t
 static bool agree(size_t n_sets, uint32_t n_ways)
 {
     uint64_t state = 88172645463325252, n = n_sets * n_ways;
-    void *memory = malloc(sim_lru_bytes(n, n_ways, true));
+    void *memory = malloc(sim_lru_bytes(n, n_ways));
     struct sim_cache ordered = { .entries = malloc(n * sizeof(uint64_t)), .set_mask = n_sets - 1, .n_ways = n_ways };
     if (memory == NULL || ordered.entries == NULL)
         exit(1);
     memset(ordered.entries, 0xff, n * sizeof(uint64_t));
-    struct sim_lru table = sim_lru_make(memory, n, n_ways, 6, true);
+    struct sim_lru table = sim_lru_make(memory, n, n_ways, 6);
     bool is_same = true;
     for (uint64_t now = 1; now < 100000 && is_same; now++) {
         uint64_t r = next_random(&state), line = (r >> 8) % (n + n / 2 + 2);
