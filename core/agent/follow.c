@@ -8,6 +8,7 @@
 #include "core/agent/agent.h"
 #include "core/agent/emulated.h"
 #include "core/agent/hash.h"
+#include "core/agent/method_ids.h"
 #include "core/counters/simulated.h"
 #include "core/trace/followed.h"
 
@@ -123,18 +124,26 @@ static uint32_t place_of(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *fra
 
 /* ---- events ---- */
 
-static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jclass class_ref,
-                              jlong n_bytes)
+/* The line that the thread is at. */
+static uint32_t place_now(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     jvmtiFrameInfo frame;
     jint n = 0;
+    if (!method_ids_enter())
+        return FOLLOWED_NO_PLACE;
+    jvmtiError error = (*jvmti)->GetStackTrace(jvmti, NULL, 0, 1, &frame, &n);
+    method_ids_leave();
+    return error == JVMTI_ERROR_NONE && n == 1 ? place_of(jvmti, jni, &frame) : FOLLOWED_NO_PLACE;
+}
+
+static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jclass class_ref,
+                              jlong n_bytes)
+{
     (void)thread, (void)class_ref, (void)n_bytes;
     if (!pause_thread())
         return;
-    struct followed_object told = { .place = FOLLOWED_NO_PLACE };
-    if ((*jvmti)->GetStackTrace(jvmti, NULL, 0, 1, &frame, &n) == JVMTI_ERROR_NONE && n == 1)
-        told.place = place_of(jvmti, jni, &frame);
-    told.reference = (uint64_t)(uintptr_t)(*jni)->NewWeakGlobalRef(jni, object);
+    struct followed_object told = { .place = place_now(jvmti, jni),
+                                    .reference = (uint64_t)(uintptr_t)(*jni)->NewWeakGlobalRef(jni, object) };
     simulated_tell(FOLLOWED_TELL_OBJECT, &told);
     for (uint32_t i = 0; i < told.n_gone && i < FOLLOWED_GONE_MAX; i++)
         /* cppcheck-suppress intToPointerCast */

@@ -17,7 +17,8 @@
 #define OPEN_CALL (UINT32_C(1) << 31)
 
 struct open_calls {
-    uint32_t look; /* another number when other methods have probes */
+    uint32_t look;   /* another number when other methods have probes */
+    bool is_put_off; /* nothing was found, for classes are being changed: it is to be tried again */
     /* On the stack, outermost first: methods with probes; with OPEN_CALL those that record now. */
     uint32_t n_found, found[OPEN_CALLS_MAX];
     /* What is to be open: the thread's first n_kept calls, then these; is_known: they were open before. */

@@ -71,14 +71,19 @@ void probe_look(struct ring *ring, JNIEnv *jni, uintptr_t frame)
     struct open_calls *c = session.find == NULL || self.base > 0 || self.is_mounted ? NULL : malloc(sizeof *c);
     self.looked = atomic_load(&session.look);
     self.look_ticks = UINT64_MAX;
-    if (c != NULL)
+    if (c != NULL) {
         c->look = self.looked;
+        c->is_put_off = false;
+    }
     if (c != NULL && session.find(c, jni)) {
         bool is_done = look(ring, c, frame);
         uint64_t now = ticks_now(), rest = (now - start) * LOOK_COST;
         uint64_t share = is_done ? (now - self.open_since_ticks) / LOOK_SHARE : 0;
         if (!is_done || has_open_calls())
             self.look_ticks = now + (rest > share ? rest : share);
+    } else if (c != NULL && c->is_put_off) {
+        uint64_t now = ticks_now();
+        self.look_ticks = now + (now - start) * LOOK_COST;
     }
     free(c);
 }

@@ -9,6 +9,7 @@
 #include "core/agent/batch.h"
 #include "core/agent/busy.h"
 #include "core/agent/bytecode.h"
+#include "core/agent/method_ids.h"
 #include "core/base/ticks.h"
 
 #include <inttypes.h>
@@ -185,9 +186,12 @@ static jvmtiError call(const struct work *work, const jclass *classes, jint n, d
     struct hurry hurry = { .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
                            .is_over = is_over,
                            .context = work };
+    method_ids_hold();
     hurry_begin(&hurry, (uint32_t)n);
     jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
+    method_ids_know(work->jvmti, work->jni);
     hurry_end(&hurry);
+    method_ids_release();
     (*work->jni)->ExceptionClear(work->jni);
     *waited_ms = hurry.waited_ms;
     return error;

@@ -1,6 +1,7 @@
 #include "core/agent/sample.h"
 
 #include "core/agent/busy.h"
+#include "core/agent/method_ids.h"
 #include "core/agent/virtual.h"
 #include "core/agent/vm_structs.h"
 
@@ -207,8 +208,12 @@ static jvmtiError walk(struct sampler *s, struct sample_thread *thread, jint *n)
             (*s->jni)->DeleteWeakGlobalRef(s->jni, thread->mounted);
         thread->mounted = mounted == NULL ? NULL : (*s->jni)->NewWeakGlobalRef(s->jni, mounted);
     }
-    jvmtiError rc = (*s->jvmti)->GetStackTrace(s->jvmti, mounted == NULL ? thread->ref : mounted, 0,
-                                               SAMPLES_MAX_FRAMES + 1, s->stack, n);
+    jvmtiError rc = JVMTI_ERROR_NOT_AVAILABLE;
+    if (method_ids_enter()) {
+        rc = (*s->jvmti)->GetStackTrace(s->jvmti, mounted == NULL ? thread->ref : mounted, 0, SAMPLES_MAX_FRAMES + 1,
+                                        s->stack, n);
+        method_ids_leave();
+    }
     if (mounted != NULL)
         (*s->jni)->DeleteLocalRef(s->jni, mounted);
     return rc;
@@ -221,7 +226,7 @@ static int take_stack(struct sampler *s, struct sample_thread *thread)
     jlong after = 0;
     uint64_t before = thread->now_ns, start = clock_now(CLOCK_MONOTONIC);
     if (walk(s, thread, &n) != JVMTI_ERROR_NONE)
-        return 0; /* it has ended */
+        return 0; /* it has ended, or classes are being changed */
     uint64_t took = clock_now(CLOCK_MONOTONIC) - start;
     if ((*s->jvmti)->GetThreadCpuTime(s->jvmti, thread->ref, &after) == JVMTI_ERROR_NONE && (uint64_t)after > before)
         thread->now_ns = (uint64_t)after;

@@ -4,6 +4,7 @@
  * What a method is takes the JVM some microseconds; it is kept in a table of single words, without a lock.
  */
 #include "core/agent/agent.h"
+#include "core/agent/method_ids.h"
 #include "core/agent/open_calls.h"
 #include "core/agent/virtual.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX  4096
+#define FRAMES_MAX  METHOD_IDS_FRAMES
 #define TABLE_SLOTS 4096u
 #define LOOK_BITS   12      /* of a word: its high half is the method's hash, then the look, then the id */
 #define ROOM_BYTES  262144u /* of the thread's stack: the JVM's own functions want some */
@@ -86,17 +87,28 @@ static bool take_frames(struct open_calls *calls, jvmtiEnv *jvmti, const jvmtiFr
     return true;
 }
 
+/* Returns the number of frames, or -1. */
+static jint walk(jvmtiEnv *jvmti, jvmtiFrameInfo *frames, bool *is_put_off)
+{
+    jint n = 0;
+    *is_put_off = !method_ids_enter();
+    if (*is_put_off)
+        return -1;
+    jvmtiError error = (*jvmti)->GetStackTrace(jvmti, NULL, 0, FRAMES_MAX, frames, &n);
+    method_ids_leave();
+    return error == JVMTI_ERROR_NONE && n < FRAMES_MAX ? n : -1;
+}
+
 /* Not of virtual threads and their carriers: while one comes or goes the JVM has no stack to tell of. */
 bool stack_find(struct open_calls *calls, void *jni)
 {
     jvmtiEnv *jvmti = agent_jvmti();
-    jint n = 0;
+    calls->is_put_off = false;
     if (!has_room() || virtual_is_near(jvmti, jni))
         return false;
     jvmtiFrameInfo *frames = malloc(FRAMES_MAX * sizeof *frames);
-    bool found = frames != NULL &&
-                 (*jvmti)->GetStackTrace(jvmti, NULL, 0, FRAMES_MAX, frames, &n) == JVMTI_ERROR_NONE &&
-                 n < FRAMES_MAX && take_frames(calls, jvmti, frames, n);
+    jint n = frames == NULL ? -1 : walk(jvmti, frames, &calls->is_put_off);
+    bool found = n >= 0 && take_frames(calls, jvmti, frames, n);
     free(frames);
     return found;
 }

@@ -4,6 +4,8 @@
  */
 #include "test/unit/probe_world.h"
 
+#include <time.h>
+
 #define N_CALLS 100000u /* by each thread */
 
 static void call(struct caller *c, int depth)
@@ -118,10 +120,18 @@ static void test_stale_calls(void)
 /* ---- calls under way ---- */
 
 static const uint32_t *on_stack; /* outermost first; ends with 0 */
+static uint32_t n_put_off;       /* so often classes are still being changed */
+static uint32_t n_found;         /* so often they were not */
 
 static bool find_calls(struct open_calls *calls, void *jni)
 {
     (void)jni;
+    calls->is_put_off = n_put_off > 0;
+    if (calls->is_put_off) {
+        n_put_off--;
+        return false;
+    }
+    n_found++;
     for (calls->n_found = 0; on_stack[calls->n_found] != 0; calls->n_found++)
         calls->found[calls->n_found] = on_stack[calls->n_found] | OPEN_CALL;
     return true;
@@ -139,8 +149,14 @@ static void test_under_way(void)
     struct tally t;
     look_at((const uint32_t[]){ 1, 2, 0 });
     probe_find_with(find_calls);
+    n_put_off = 3;
     CHECK("a session opens with calls under way", open_world(&w, 65536));
-    leave(enter(3));
+    uint64_t n_tries = 0;
+    for (const struct timespec pause = { 0, 100000 }; n_found == 0; n_tries++) {
+        leave(enter(3));
+        nanosleep(&pause, NULL);
+    }
+    CHECK_NUMBER("what is put off is tried again", n_put_off, 0);
     jint outer = enter(4);
     look_at((const uint32_t[]){ 1, 4, 0 }); /* 2 is over, 4 has begun outside of it */
     leave(enter(3));
@@ -152,8 +168,8 @@ static void test_under_way(void)
     CHECK("its trace closes", close_trace(&w) && read_trace(&w, &t));
     CHECK_NUMBER("calls under way are found once", t.n_opens, 2);
     CHECK_NUMBER("a recorded call that goes on elsewhere is resumed", t.n_resumes, 1);
-    CHECK_NUMBER("recorded calls have their entries", t.n_enters, 5);
-    CHECK_NUMBER("and exits, and so has what is over, and what moved", t.n_exits, 5 + 1 + 1);
+    CHECK_NUMBER("recorded calls have their entries", t.n_enters, 4 + n_tries);
+    CHECK_NUMBER("and exits, and so has what is over, and what moved", t.n_exits, 4 + n_tries + 1 + 1);
     CHECK_NUMBER("what is under way has none", t.depth[0] + t.depth[1], 1);
     CHECK_NUMBER("all of it is well nested", t.n_unnested, 0);
     probe_find_with(NULL);

@@ -1,0 +1,57 @@
+/* Who may ask for stacks while classes are being changed: nobody. */
+#include "core/agent/method_ids.h"
+
+#include "test/unit/tap.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+static _Atomic bool is_inside, has_left, was_let_in;
+
+static void *ask_for_long(void *unused)
+{
+    const struct timespec pause = { 0, 100000000 };
+    (void)unused;
+    method_ids_enter();
+    atomic_store(&is_inside, true);
+    nanosleep(&pause, NULL);
+    atomic_store(&has_left, true);
+    method_ids_leave();
+    return NULL;
+}
+
+static void *ask(void *unused)
+{
+    (void)unused;
+    atomic_store(&was_let_in, method_ids_enter());
+    return NULL;
+}
+
+static bool another_is_let_in(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, ask, NULL);
+    pthread_join(thread, NULL);
+    if (atomic_load(&was_let_in))
+        method_ids_leave();
+    return atomic_load(&was_let_in);
+}
+
+int main(void)
+{
+    pthread_t thread;
+    CHECK("anybody may ask", another_is_let_in());
+    pthread_create(&thread, NULL, ask_for_long, NULL);
+    while (!atomic_load(&is_inside))
+        continue;
+    CHECK("others may ask meanwhile", another_is_let_in());
+    method_ids_hold();
+    CHECK("who changes classes waits for whoever asks", atomic_load(&has_left));
+    CHECK("nobody may ask then", !another_is_let_in());
+    CHECK("however often", !another_is_let_in());
+    method_ids_release();
+    CHECK("and afterwards they may again", another_is_let_in());
+    pthread_join(thread, NULL);
+    return tap_done();
+}
