@@ -75,8 +75,8 @@ is "its records have no values" "$(grep -E ' (enter|exit)  ' "$SCRATCH/refused" 
 matches "but mmprof, which may, counts its threads from outside" "$(cat "$SCRATCH/refused")" \
     'counts  series [02]  cycles=[0-9]+  instructions=[1-9]'
 report=$("$mmprof" report "$SCRATCH/refused.dat")
-between "its report has CPI from there" "$(column "$SCRATCH/refused.dat" "KnownWork.loop +" cpi)$(
-    column "$SCRATCH/refused.dat" KnownWork.loop cpi)" 0.999 1.001 || sed 's/^/# /' <<< "$report"
+# That a call of a millisecond has two readings within it is chance; the thread has them all.
+matches "its report has CPI from there" "$report" '^Benchmark average .* 1\.000 '
 matches "and says why" "$report" "^note: hardware events: the JVM may not open 'cycles'"
 sysctl -q -w kernel.perf_event_paranoid=-1
 
