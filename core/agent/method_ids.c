@@ -46,19 +46,17 @@ static bool is_repaired(jvmtiEnv *jvmti)
            ((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) >= REPAIRED_IN;
 }
 
-/* Of one thread alone it would be asked while the others run: it is named twice then. */
-static void walk(jvmtiEnv *jvmti, JNIEnv *jni, jthread *threads, jint n)
+/*
+ * Of one thread alone it would be asked while the others run: it is named twice then.  The threads in the answer are
+ * the caller's references.
+ */
+static void walk(jvmtiEnv *jvmti, const jthread *threads, jint n)
 {
-    jthread twice[2] = { threads[0], threads[0] };
+    const jthread twice[2] = { threads[0], threads[0] };
     jvmtiStackInfo *stacks = NULL;
     if ((*jvmti)->GetThreadListStackTraces(jvmti, n == 1 ? 2 : n, n == 1 ? twice : threads, METHOD_IDS_FRAMES,
-                                           &stacks) != JVMTI_ERROR_NONE)
-        return;
-    for (jint i = 0; i < n; i++)
-        (*jni)->DeleteLocalRef(jni, stacks[i].thread);
-    if (n == 1)
-        (*jni)->DeleteLocalRef(jni, stacks[1].thread);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)stacks);
+                                           &stacks) == JVMTI_ERROR_NONE)
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)stacks);
 }
 
 void method_ids_know(jvmtiEnv *jvmti, JNIEnv *jni)
@@ -68,7 +66,7 @@ void method_ids_know(jvmtiEnv *jvmti, JNIEnv *jni)
     if (is_repaired(jvmti) || (*jvmti)->GetAllThreads(jvmti, &n, &threads) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < n; i += AT_ONCE)
-        walk(jvmti, jni, threads + i, n - i < AT_ONCE ? n - i : AT_ONCE);
+        walk(jvmti, threads + i, n - i < AT_ONCE ? n - i : AT_ONCE);
     for (jint i = 0; i < n; i++)
         (*jni)->DeleteLocalRef(jni, threads[i]);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)threads);
