@@ -26,9 +26,18 @@ void method_ids_leave(void)
     atomic_fetch_sub(&n_inside, 1);
 }
 
-void method_ids_hold(void)
+static bool is_repaired(jvmtiEnv *jvmti)
+{
+    jint version = 0;
+    return (*jvmti)->GetVersionNumber(jvmti, &version) == JVMTI_ERROR_NONE &&
+           ((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) >= REPAIRED_IN;
+}
+
+void method_ids_hold(jvmtiEnv *jvmti)
 {
     const struct timespec step = { 0, STEP_NS };
+    if (is_repaired(jvmti))
+        return;
     atomic_store(&is_held, true);
     for (int i = 0; atomic_load(&n_inside) > 0 && i < STEPS_MAX; i++)
         nanosleep(&step, NULL);
@@ -37,13 +46,6 @@ void method_ids_hold(void)
 void method_ids_release(void)
 {
     atomic_store(&is_held, false);
-}
-
-static bool is_repaired(jvmtiEnv *jvmti)
-{
-    jint version = 0;
-    return (*jvmti)->GetVersionNumber(jvmti, &version) == JVMTI_ERROR_NONE &&
-           ((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) >= REPAIRED_IN;
 }
 
 /*
@@ -63,7 +65,7 @@ void method_ids_know(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     jthread *threads = NULL;
     jint n = 0;
-    if (is_repaired(jvmti) || (*jvmti)->GetAllThreads(jvmti, &n, &threads) != JVMTI_ERROR_NONE)
+    if (!atomic_load(&is_held) || (*jvmti)->GetAllThreads(jvmti, &n, &threads) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < n; i += AT_ONCE)
         walk(jvmti, threads + i, n - i < AT_ONCE ? n - i : AT_ONCE);

@@ -9,8 +9,8 @@
  *
  * So after each batch of changed classes the stacks of all threads are asked for while the threads stand still: then
  * there is an id for each of these methods, and no table has to grow later.  In between nobody else asks for stacks.
- * What remains: classes that other agents change, frames below METHOD_IDS_FRAMES, and, in 21, virtual threads that are
- * on no carrier.
+ * What remains: classes that other agents change, frames further out than METHOD_IDS_FRAMES, and, in 21, virtual
+ * threads that are on no carrier.
  */
 #ifndef CORE_AGENT_METHOD_IDS_H
 #define CORE_AGENT_METHOD_IDS_H
@@ -20,8 +20,11 @@
 
 #define METHOD_IDS_FRAMES 1024 /* nobody may ask for more of a stack */
 
-/* Around the calls that change classes.  method_ids_know stops the application, for as long as stacks are walked. */
-void method_ids_hold(void);
+/*
+ * Around the calls that change classes; where the JVM does not need it, nothing is held and nothing is walked.
+ * method_ids_know stops the application, for as long as stacks are walked.
+ */
+void method_ids_hold(jvmtiEnv *jvmti);
 void method_ids_know(jvmtiEnv *jvmti, JNIEnv *jni);
 void method_ids_release(void);
 

@@ -186,7 +186,7 @@ static jvmtiError call(const struct work *work, const jclass *classes, jint n, d
     struct hurry hurry = { .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
                            .is_over = is_over,
                            .context = work };
-    method_ids_hold();
+    method_ids_hold(work->jvmti);
     hurry_begin(&hurry, (uint32_t)n);
     jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
     method_ids_know(work->jvmti, work->jni);

@@ -91,9 +91,10 @@ static bool take_frames(struct open_calls *calls, jvmtiEnv *jvmti, const jvmtiFr
 static jint walk(jvmtiEnv *jvmti, jvmtiFrameInfo *frames, bool *is_put_off)
 {
     jint n = 0;
-    *is_put_off = !method_ids_enter();
-    if (*is_put_off)
+    if (!method_ids_enter()) {
+        *is_put_off = true;
         return -1;
+    }
     jvmtiError error = (*jvmti)->GetStackTrace(jvmti, NULL, 0, FRAMES_MAX, frames, &n);
     method_ids_leave();
     return error == JVMTI_ERROR_NONE && n < FRAMES_MAX ? n : -1;
@@ -103,7 +104,6 @@ static jint walk(jvmtiEnv *jvmti, jvmtiFrameInfo *frames, bool *is_put_off)
 bool stack_find(struct open_calls *calls, void *jni)
 {
     jvmtiEnv *jvmti = agent_jvmti();
-    calls->is_put_off = false;
     if (!has_room() || virtual_is_near(jvmti, jni))
         return false;
     jvmtiFrameInfo *frames = malloc(FRAMES_MAX * sizeof *frames);
