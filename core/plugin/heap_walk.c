@@ -248,14 +248,14 @@ static enum heap_answer walk_to(struct heap_walk *heap, uint64_t address, struct
 }
 
 /* The count stands behind that of all (JDK 17 to 25: _total_full_collections, which the tables do not have). */
-uint32_t heap_walk_full_collections(const struct heap_walk *heap)
+uint64_t heap_walk_full_count(const struct heap_walk *heap)
 {
     uint64_t at = heap->tables->collections == VM_NONE ? 0 : vm_pointer(heap->tables->heap);
     uint32_t all, full;
     if (at == 0 || !vm_get_u32(at + heap->tables->collections, &all) ||
         !vm_get_u32(at + heap->tables->collections + 4, &full) || full > all)
-        return HEAP_WALK_NONE;
-    return full;
+        return 0;
+    return at + heap->tables->collections + 4;
 }
 
 enum heap_space heap_walk_space(const struct heap_walk *heap, uint64_t address)

@@ -54,12 +54,11 @@ void heap_walk_look(struct heap_walk *heap);
 void heap_walk_forget(struct heap_walk *heap);
 
 /*
- * How many collections there were that move all objects within their spaces.  A young one only copies objects to where
- * nothing was: what was there before, walked as it was looked at before, stays readable until it ends.  NONE: not
- * known.
+ * Where the JVM counts, in 4 bytes that stay there, the collections that move all objects within their spaces.  A young
+ * one only copies objects to where nothing was: what was there before, walked as it was looked at before, stays
+ * readable until it ends.  0: not known.
  */
-#define HEAP_WALK_NONE UINT32_MAX
-uint32_t heap_walk_full_collections(const struct heap_walk *heap);
+uint64_t heap_walk_full_count(const struct heap_walk *heap);
 
 /* In which space an address of the heap was when heap_walk_look was called last. */
 enum heap_space heap_walk_space(const struct heap_walk *heap, uint64_t address);

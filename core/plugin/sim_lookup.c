@@ -31,20 +31,13 @@ static uint32_t heap_cell(struct sim_lookup *lookup, enum heap_space space, cons
     return owners_cell(&lookup->owners, owners_named(&lookup->owners, MISS_HEAP, why), space_of(space));
 }
 
-/* Objects move within their spaces, so that neither what was there nor what will be there can be read. */
-static bool is_in_full_collection(const struct sim_lookup *lookup)
-{
-    return lookup->is_moving &&
-           (lookup->n_full == HEAP_WALK_NONE || heap_walk_full_collections(&lookup->heap) != lookup->n_full);
-}
-
 /* of_fields: of its field, else of its class.  NONE: it is not in the heap, or (*waits) it may be found later. */
 static uint32_t find_in_heap(struct sim_lookup *lookup, uint64_t address, bool of_fields, bool *waits)
 {
     struct heap_object object;
     if (!is_in_heap(lookup, address))
         return OWNERS_NONE;
-    if (is_in_full_collection(lookup))
+    if (lookup->is_moving && lookup->is_full) /* neither what was there nor what will be there can be read */
         return heap_cell(lookup, heap_walk_space(&lookup->heap, address), "in a full collection: objects were moving");
     switch (heap_walk_find(&lookup->heap, address, &object)) {
     case HEAP_OBJECT:
@@ -151,11 +144,12 @@ void sim_lookup_begin(struct sim_lookup *lookup)
         heap_walk_look(&lookup->heap);
 }
 
-void sim_lookup_move(struct sim_lookup *lookup)
+void sim_lookup_move(struct sim_lookup *lookup, bool is_full)
 {
+    lookup->full_at = is_full || !lookup->has_heap ? 0 : heap_walk_full_count(&lookup->heap);
+    lookup->n_full = lookup->full_at == 0 ? 0 : vm_known_u32(lookup->full_at);
+    lookup->is_full = lookup->full_at == 0;
     lookup->is_moving = true;
-    if (lookup->has_heap)
-        lookup->n_full = heap_walk_full_collections(&lookup->heap);
 }
 
 void sim_lookup_moved(struct sim_lookup *lookup)

@@ -3,7 +3,8 @@
  *
  * One thread at a time, which sees to it that no object moves meanwhile, but in a collection (is_moving).  A young one
  * copies objects: where they were they are found while it runs, by how the heap was divided before; where they are
- * copied to, when it has ended.  In a full collection objects are not looked for.
+ * copied to, when it has ended, or a full one begins, as it may behind a young one, in the same pause.  In a full
+ * collection objects are not looked for.
  */
 #ifndef CORE_PLUGIN_SIM_LOOKUP_H
 #define CORE_PLUGIN_SIM_LOOKUP_H
@@ -30,8 +31,10 @@ struct sim_lookup {
     struct sim_sums sums;
     const char *why; /* the heap cannot be looked into */
     bool has_heap, has_maps, has_metadata;
-    bool is_moving;  /* objects are */
-    uint32_t n_full; /* full collections before */
+    bool is_moving;   /* objects are, in a collection */
+    bool is_full;     /* which is a full one, or it is not known whether it is */
+    uint64_t full_at; /* if not: where full collections are counted, */
+    uint32_t n_full;  /* and how many there were before */
     uint64_t interpreter, interpreter_end;
     uint64_t next_metadata_ns;
 };
@@ -51,8 +54,14 @@ bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uin
 /* The cell of the class or other owner whose memory an address is, or OWNERS_NONE; not in a collection. */
 uint32_t sim_lookup_memory(struct sim_lookup *lookup, uint64_t address);
 
-/* Objects are about to move; they have moved, and classes may have gone. */
-void sim_lookup_move(struct sim_lookup *lookup);
+/* Objects are about to move, within their spaces or not; they have moved, and classes may have gone. */
+void sim_lookup_move(struct sim_lookup *lookup, bool is_full);
 void sim_lookup_moved(struct sim_lookup *lookup);
+
+/* They moved as a young collection moves them, and a full one has begun. */
+static inline bool sim_lookup_full_has_begun(const struct sim_lookup *lookup)
+{
+    return lookup->is_moving && !lookup->is_full && vm_known_u32(lookup->full_at) != lookup->n_full;
+}
 
 #endif

@@ -29,6 +29,9 @@ static struct {
     struct waiting *waiting; /* mapped */
     uint32_t n_waiting;
     _Atomic uint64_t next_look_ns;
+    /* In a young collection: where full ones are counted, and how many there were before; else 0. */
+    _Atomic uint64_t full_at;
+    _Atomic uint32_t n_full;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 int sim_misses_open(struct sim_slots *slots, int fd)
@@ -137,6 +140,24 @@ static void look_up_all(bool is_last)
     sim_sums_write_due(&all.lookup.sums);
 }
 
+/* ---- collections; the lock is held ---- */
+
+static void begin_moving(bool is_full)
+{
+    sim_lookup_move(&all.lookup, is_full);
+    atomic_store(&all.n_full, all.lookup.n_full);
+    atomic_store(&all.full_at, all.lookup.full_at);
+}
+
+static void end_moving(void)
+{
+    if (all.lookup.is_moving)
+        look_up_all(false);
+    atomic_store(&all.full_at, 0);
+    sim_lookup_moved(&all.lookup);
+    look_up_all(true);
+}
+
 /* ---- keeping ---- */
 
 static uint64_t next_random(struct sim_misses *mine)
@@ -176,11 +197,33 @@ static __attribute__((noinline)) void make_room(struct sim_misses *mine)
     }
 }
 
+/*
+ * Behind a young collection, in the same pause, begins a full one, which marks objects before it moves them: what was
+ * kept until now can be looked up still.
+ */
+static __attribute__((noinline)) void look_for_full(void)
+{
+    pthread_mutex_lock(&all.lock);
+    if (sim_lookup_full_has_begun(&all.lookup)) {
+        end_moving();
+        begin_moving(true);
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+static inline bool may_be_full(void)
+{
+    uint64_t at = atomic_load_explicit(&all.full_at, memory_order_acquire);
+    return at != 0 && vm_known_u32(at) != atomic_load(&all.n_full);
+}
+
 static void keep(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, struct sim_miss *miss)
 {
     miss->is_interpreted =
         bytecode != 0 && instruction >= all.lookup.interpreter && instruction < all.lookup.interpreter_end;
     miss->where = miss->is_interpreted ? bytecode : instruction;
+    if (may_be_full())
+        look_for_full();
     hold(mine);
     mine->kept[mine->n++] = *miss;
     uint32_t n = mine->n;
@@ -275,7 +318,7 @@ void sim_misses_move(void)
         return;
     pthread_mutex_lock(&all.lock);
     look_up_all(true);
-    sim_lookup_move(&all.lookup);
+    begin_moving(false);
     pthread_mutex_unlock(&all.lock);
 }
 
@@ -284,10 +327,7 @@ void sim_misses_moved(void)
     if (!all.is_wanted)
         return;
     pthread_mutex_lock(&all.lock);
-    if (all.lookup.is_moving)
-        look_up_all(false);
-    sim_lookup_moved(&all.lookup);
-    look_up_all(true);
+    end_moving();
     pthread_mutex_unlock(&all.lock);
 }
 
