@@ -1,10 +1,12 @@
 #!/bin/bash
 # What recording costs a program:   make bench-overhead [WORKLOADS=DIR]
 #
-# Each workload runs without mmprof, with its selected phases only, with --live --budget 1%, and with all methods that
-# are large or have a loop: BENCH_PAIRS (6) rounds, every other one in reverse order.  A slowdown is the median over the
-# rounds of a run with mmprof against the one without; the interval beside it is the 95 % one of
-# the median (sign test; it needs 6 pairs).
+# Each workload runs with its selected phases only, with --live --budget 1%, and with all methods that are large or have
+# a loop, BENCH_PAIRS (6) times, and at the same time without mmprof: each on a CPU of its own, which they swap from
+# pair to pair, so that what else the machine does slows both down.  (With one CPU they run one after the other.)  A
+# JVM that has one CPU chooses other collectors, unless it is told '-XX:ActiveProcessorCount=2'.  A slowdown is the
+# median over the pairs of a run with mmprof against the one without; the interval beside it is the 95 % one of the
+# median (sign test; it needs 6 pairs).
 #
 # DIR/commands names the workloads, one a line: a name, blanks, and a command for 'sh -c' that starts one JVM by exec,
 # in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones
@@ -54,21 +56,23 @@ fi
 
 # ---- one run ----
 
-# once NAME MODE COMMAND...: runs it in DIR; appends 'wall cpu late last' to NAME.MODE; late, last: seconds of later
-# iterations, and of the last third of them.
+# Two that this may run on, or one.
+read -r -a cpus < <(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr ',' '\n' |
+    awk -F - '{ for (i = $1; i <= ($2 == "" ? $1 : $2) && n < 2; i++) { printf "%d ", i; n++ } } END { print "" }')
+
+# once RUN CPU COMMAND...: runs it in DIR; leaves its output in RUN.out and RUN.errors, and in RUN.figures
+# 'wall cpu late last'; late, last: seconds of later iterations, and of the last third of them.
 once() {
-    local name=$1 mode=$2 status=0
+    local run=$SCRATCH/$1 cpu=$2 status=0
     shift 2
-    rm -f "$SCRATCH/took"
-    (cd "$directory" && exec "$timed" "$SCRATCH/took" "$@") > "$SCRATCH/out" 2> "$SCRATCH/errors" < /dev/null ||
+    rm -f "$run.took" "$run.figures"
+    (cd "$directory" && exec taskset -c "$cpu" "$timed" "$run.took" "$@") > "$run.out" 2> "$run.errors" < /dev/null ||
         status=$?
     if [ $status != 0 ]; then
-        echo "  $name, $mode: status $status: $(tail -n 2 "$SCRATCH/errors")" >&2
+        echo "  $(basename "$run"): status $status: $(tail -n 2 "$run.errors")" >&2
         return 1
     fi
-    awk -v late="$(late_seconds < "$SCRATCH/out")" '{ print $3, $5 + $7, late }' "$SCRATCH/took" \
-        >> "$SCRATCH/$name.$mode"
-    echo "  $name, $mode: $(tail -n 1 "$SCRATCH/$name.$mode")" >&2
+    awk -v late="$(late_seconds < "$run.out")" '{ print $3, $5 + $7, late }' "$run.took" > "$run.figures"
 }
 
 # The mean time of the iterations that began two seconds after the first one, or '-'; and of the last third.
@@ -83,10 +87,14 @@ late_seconds() {
 
 # ---- statistics ----
 
-# slowdown NAME MODE COLUMN: 'median % [low .. high]' of (with - without) / without over the pairs.
+# slowdown NAME MODE COLUMN [WHAT]: 'median % [low .. high]' of (with - without) / without over the pairs; WHAT seconds:
+# of with - without.
 slowdown() {
-    paste "$SCRATCH/$1.plain" "$SCRATCH/$1.$2" 2> /dev/null | awk -v c="$3" '
-        $c != "-" && $(c + 4) != "-" && $c > 0 && NF == 8 { print ($(c + 4) / $c - 1) * 100 }' | sort -g | awk '
+    [ -e "$SCRATCH/$1.$2" ] || { echo - && return; }
+    awk -v c="$3" -v what="${4-}" '
+        $c != "-" && $(c + 4) != "-" && $c > 0 && NF == 8 {
+            print what == "seconds" ? $(c + 4) - $c : ($(c + 4) / $c - 1) * 100
+        }' "$SCRATCH/$1.$2" | sort -g | awk '
         { v[NR] = $1 }
         # The k-th smallest and largest enclose the median with 1 - 2 P(X < k), X binomial (n, 1/2).
         function reach(n,   k, p, sum) {
@@ -117,30 +125,53 @@ first_pass() {
     rm -f "$trace"
 }
 
-# run_mode NAME MODE COMMAND
+# run_mode NAME MODE CPU COMMAND
 run_mode() {
-    local name=$1 mode=$2 command=$3
+    local name=$1 mode=$2 cpu=$3 command=$4
     case $mode in
-        plain) once "$name" plain sh -c "$command" ;;
-        phases) once "$name" phases "$mmprof" record -q "${options[@]}" --phases "$SCRATCH/$name.json" \
+        plain) once plain "$cpu" sh -c "$command" ;;
+        phases) once phases "$cpu" "$mmprof" record -q "${options[@]}" --phases "$SCRATCH/$name.json" \
             -o "$SCRATCH/$name.phases.dat" -- sh -c "$command" ;;
-        live) once "$name" live "$mmprof" record "${options[@]}" --live --budget 1% -o "$SCRATCH/$name.live.dat" \
+        live) once live "$cpu" "$mmprof" record "${options[@]}" --live --budget 1% -o "$SCRATCH/$name.live.dat" \
             -- sh -c "$command" &&
-            grep '^mmprof: ' "$SCRATCH/errors" > "$SCRATCH/$name.live.said" ;;
-        full) once "$name" full "$mmprof" record -q -o "$SCRATCH/$name.full.dat" -- sh -c "$command" &&
+            grep '^mmprof: ' "$SCRATCH/live.errors" > "$SCRATCH/$name.live.said" ;;
+        full) once full "$cpu" "$mmprof" record -q -o "$SCRATCH/$name.full.dat" -- sh -c "$command" &&
             rm -f "$SCRATCH/$name.full.dat" ;;
     esac
 }
 
+# run_side NAME MODE CPU COMMAND OTHER: and keeps the CPU busy until the OTHER mode is done, which would be quicker else.
+run_side() {
+    local status=0
+    run_mode "$1" "$2" "$3" "$4" || status=1
+    : > "$SCRATCH/$2.done"
+    # shellcheck disable=SC2016 # its own argument
+    taskset -c "$3" bash -c 'until [ -e "$1" ]; do :; done' bash "$SCRATCH/$5.done"
+    return $status
+}
+
+# pair NAME MODE PLAINS_CPU MODES_CPU COMMAND: appends the figures of both to NAME.MODE.
+pair() {
+    local name=$1 mode=$2 status=0
+    rm -f "$SCRATCH/plain.done" "$SCRATCH/$mode.done"
+    if [ "$3" = "$4" ]; then
+        run_mode "$name" plain "$3" "$5" && run_mode "$name" "$mode" "$4" "$5" || return
+    else
+        run_side "$name" plain "$3" "$5" "$mode" &
+        run_side "$name" "$mode" "$4" "$5" plain || status=1
+        wait $! && [ $status = 0 ] || return
+    fi
+    paste -d ' ' "$SCRATCH/plain.figures" "$SCRATCH/$mode.figures" >> "$SCRATCH/$name.$mode"
+    echo "  $name, plain and $mode: $(tail -n 1 "$SCRATCH/$name.$mode")" >&2
+}
+
 # measure NAME COMMAND
 measure() {
-    local name=$1 command=$2 i mode order
+    local name=$1 command=$2 i mode
     [[ " $modes " != *" phases "* ]] || first_pass "$name" "$command"
-    for ((i = 0; i < pairs; i++)); do
-        order="plain $modes"
-        [ $((i % 2)) = 0 ] || order=$(tr ' ' '\n' <<< "$order" | tac)
-        for mode in $order; do
-            run_mode "$name" "$mode" "$command" || return
+    for mode in $modes; do
+        for ((i = 0; i < pairs; i++)); do
+            pair "$name" "$mode" "${cpus[i % ${#cpus[@]}]}" "${cpus[(i + 1) % ${#cpus[@]}]}" "$command" || return
         done
     done
 }
@@ -172,12 +203,13 @@ calls_of() {
 
 tables() {
     local name=$1
-    printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "$name" \
+    printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "$name" \
         "$(percent "$(number "$name" weight)")" "$(percent "$(number "$name" grain)")" \
         "$(percent "$(number "$name" invocations)")" "$(percent "$(number "$name" time)")" \
         "$(slowdown "$name" phases 1)" "$(slowdown "$name" phases 2)" "$(slowdown "$name" phases 3)" \
-        "$(slowdown "$name" live 1)" "$(slowdown "$name" live 2)" "$(slowdown "$name" live 3)" \
-        "$(slowdown "$name" live 4)" "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
+        "$(slowdown "$name" phases 4)" "$(slowdown "$name" live 1)" "$(slowdown "$name" live 2)" \
+        "$(slowdown "$name" live 2 seconds)" "$(slowdown "$name" live 3)" "$(slowdown "$name" live 4)" \
+        "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
     [ ! -e "$SCRATCH/$name.json" ] || printf '%-12s %16s %26s %9s %9s %9s\n' "$name" \
         "$(grep -c '"descriptor"' "$SCRATCH/$name.json") ($(sed -n 's/^METHODS //p' "$SCRATCH/$name.all"))" \
         "$(calls_of "$SCRATCH/$name.phases.dat") ($(sed -n 's/^CALLS //p' "$SCRATCH/$name.all"))" \
@@ -202,11 +234,11 @@ done 3< "$directory/commands"
 [ -s "$SCRATCH/table2" ] || fail "nothing was run"
 
 echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r)," \
-    "$pairs rounds; slowdowns in %: median [95 % interval]"
+    "$pairs pairs; slowdowns in %: median [95 % interval]"
 echo
-printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate predict \
-    "phases: wall" "phases: CPU" "phases: after 2 s" "live: wall" "live: CPU" "live: after 2 s" \
-    "live: last third" "all: wall"
+printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate \
+    predict "phases: wall" "phases: CPU" "phases: after 2 s" "phases: last third" "live: wall" "live: CPU" \
+    "live: CPU, s" "live: after 2 s" "live: last third" "all: wall"
 cat "$SCRATCH/table2"
 echo
 if [ -s "$SCRATCH/table3" ]; then
