@@ -4,9 +4,9 @@
 # CPU time of each program against its time without anything: in QEMU alone, in QEMU with callbacks of a plugin that do
 # nothing (BENCH_EMPTY=PLUGIN names one; else '-'), in QEMU with mmprof's plugin (the model zen4), with its windows
 # (those of 'mmprof record --window'), and in valgrind's cachegrind with caches and branches, which has no TLBs and runs
-# threads one at a time.  The median of BENCH_RUNS (3) runs without anything and in QEMU, whose times go to standard
-# error, one run in cachegrind.  BENCH_ONLY="NAME ..." takes only
-# these programs; BENCH_CACHEGRIND=no leaves cachegrind out.
+# threads one at a time.  The median of three runs without anything and of BENCH_RUNS (3) in QEMU, whose times go to
+# standard error, one run in cachegrind.  BENCH_ONLY="NAME ..." takes only these programs; BENCH_CACHEGRIND=no leaves
+# cachegrind out.
 #
 # DIR/commands is as for overhead.sh: a name, blanks, and a command 'exec java ...'.
 #
@@ -81,7 +81,7 @@ while read -r name command; do
     java=${command#exec }
     java=$(command -v "${java%% *}")
     in_qemu="exec $java ${command#exec * }"
-    alone=$(median_of "$runs" "$command")
+    alone=$(median_of 3 "$command")
     plain=$(median_of "$runs" "$in_qemu" "$qemu")
     full=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4")
     windows=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,window=2M+1M/20M")
