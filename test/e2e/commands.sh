@@ -102,7 +102,7 @@ check_live() {
 
     # Not loaded yet: the names of classes that come are looked at.
     script 'instrument micro/Recursion fibonacci (I)I micro/Recursion catches (I)I' 'run'
-    session live -- "$jdk/bin/java" -cp "$classes" micro.Recursion 15
+    session live -- "$jdk/bin/java" -cp "$classes" micro.Recursion 300
     matches "$name: a class that is loaded later gets probes where it was named" "$(entries / | tr '\n' ' ')" \
         '^micro/Recursion.catches\(I\)I micro/Recursion.fibonacci\(I\)I $'
     check_wrong "$jdk" "$name"
