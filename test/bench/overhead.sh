@@ -140,7 +140,7 @@ run_mode() {
     esac
 }
 
-# run_side NAME MODE CPU COMMAND OTHER: and keeps the CPU busy until the OTHER mode is done, which would be quicker else.
+# run_side NAME MODE CPU COMMAND OTHER: and keeps its CPU busy until the OTHER is done, which would be quicker else.
 run_side() {
     local status=0
     run_mode "$1" "$2" "$3" "$4" || status=1
