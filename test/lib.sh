@@ -108,6 +108,7 @@ is_gone() {
 start() {
     local file=$1
     shift
+    : > "$file" # at once: nobody is to wait for a line that another program left there
     "$@" > "$file" 2>&1 < /dev/null &
     pid=$!
     test_pids+=("$pid")
