@@ -7,6 +7,7 @@
  * (DebugNonSafepoints), in code compiled from then on.
  */
 #include "core/agent/agent.h"
+#include "core/agent/code_check.h"
 #include "core/agent/compiling.h"
 #include "core/agent/hash.h"
 #include "core/agent/vm_structs.h"
@@ -127,6 +128,7 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t nu
         entry.n_lines = take_lines(jvmti, method);
         entry.lines = lines;
         append(&entry);
+        code_check_method(&entry);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
@@ -203,8 +205,8 @@ static bool is_coarse(const void *code)
     return !state.knows_coarse || hash_get(&state.coarse, key) != NULL;
 }
 
-static void log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, const void *code, jint n_bytes,
-                         const jvmtiCompiledMethodLoadRecordHeader *header)
+static struct code_entry log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, const void *code, jint n_bytes,
+                                      const jvmtiCompiledMethodLoadRecordHeader *header)
 {
     struct sink s = sink_into(points, sizeof points - 256);
     for (; header != NULL; header = header->next)
@@ -227,6 +229,15 @@ static void log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, const v
     state.spent_ns = 0;
     if (entry.method != NO_NUMBER)
         append(&entry);
+    return entry;
+}
+
+/* With the lock. */
+static void count_cost(uint64_t start_ns, uint64_t end_ns)
+{
+    state.spent_ns += end_ns - (told_in == state.n_sessions ? told_ns : start_ns);
+    told_ns = end_ns;
+    told_in = state.n_sessions;
 }
 
 static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes, const void *code, jint n_map,
@@ -241,14 +252,13 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
     uint64_t start_ns = thread_ns();
     pthread_mutex_lock(&state.lock);
     if (atomic_load(&state.active)) {
-        log_compiled(jvmti, jni, method, code, n_bytes, compile_info);
-        if (!asking) {
+        struct code_entry entry = log_compiled(jvmti, jni, method, code, n_bytes, compile_info);
+        if (!asking)
             flush();
-            uint64_t end_ns = thread_ns();
-            state.spent_ns += end_ns - (told_in == state.n_sessions ? told_ns : start_ns);
-            told_ns = end_ns;
-            told_in = state.n_sessions;
-        }
+        uint64_t end_ns = thread_ns();
+        if (!asking)
+            count_cost(start_ns, end_ns);
+        code_check_compiled(&entry, end_ns - start_ns);
     }
     pthread_mutex_unlock(&state.lock);
 }
@@ -285,6 +295,21 @@ static void JNICALL on_generated(jvmtiEnv *jvmti, const char *name, const void *
                                         .name = place_text(name) });
 }
 
+static void stop_checking(void)
+{
+    pthread_mutex_lock(&state.lock);
+    code_check_stop();
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* Only where there is something to be checked. */
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void)jvmti;
+    (void)jni;
+    stop_checking();
+}
+
 /* ---- the session ---- */
 
 static const jvmtiEvent events[] = { JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_COMPILED_METHOD_LOAD,
@@ -308,6 +333,7 @@ static int make_env(JNIEnv *jni, struct err *err)
     callbacks.CompiledMethodLoad = on_compiled;
     callbacks.CompiledMethodUnload = on_discarded;
     callbacks.DynamicCodeGenerated = on_generated;
+    callbacks.VMDeath = on_vm_death;
     if ((*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE ||
         (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE) {
         (*jvmti)->DisposeEnvironment(jvmti);
@@ -338,8 +364,11 @@ int code_events_start(JNIEnv *jni, int fd, struct err *err)
     state.n_sessions++;
     state.n_numbers = 0;
     hash_free(&state.numbers);
+    code_check_start();
     atomic_store(&state.active, true);
     pthread_mutex_unlock(&state.lock);
+    if (code_check_is_on())
+        (*state.jvmti)->SetEventNotificationMode(state.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
     if (switch_events(JVMTI_ENABLE) < 0) {
         code_events_stop();
         return err_set(err, "the JVM does not tell what it compiles");
@@ -364,5 +393,6 @@ void code_events_stop(void)
     atomic_store(&state.active, false);
     state.fd = -1;
     hash_free(&state.numbers);
+    code_check_stop();
     pthread_mutex_unlock(&state.lock);
 }

@@ -1,0 +1,102 @@
+/*
+ * Blocks are found as the JVM does it: a heap's segment map has, for each segment of it, how many segments back a block
+ * begins.
+ */
+#include "core/agent/code_heaps.h"
+#include "core/agent/vm_fields.h"
+
+#include <pthread.h>
+
+#define HEAPS_MAX    8
+#define HOPS_MAX     100000
+#define MAP_BYTES    512u
+#define FREE_SEGMENT 0xff
+
+/* The heaps are where they are for ever; what is read of them once need not be read again for each method. */
+static struct heap {
+    uint64_t low, high; /* what is reserved for it */
+    uint64_t map;       /* of segments, a byte for each */
+    int32_t log2;       /* of a segment's bytes */
+} heaps[HEAPS_MAX];
+static int32_t n_heaps;
+
+/* Where fields are: offsets. */
+static struct {
+    uint64_t heaps;                                 /* the address of a pointer to the list of heaps */
+    uint64_t list_length, list_data;                /* in the list */
+    uint64_t heap_memory, heap_segments, heap_log2; /* in a heap */
+    uint64_t space_low, space_high;                 /* in a VirtualSpace */
+    uint64_t block_bytes;                           /* of a block's header */
+} at;
+
+static bool find_fields(void)
+{
+    struct vm_field fields[] = {
+        { "CodeCache", "_heaps", &at.heaps, true },
+        { "GrowableArrayBase", "_len", &at.list_length, false },
+        { "GrowableArray<int>", "_data", &at.list_data, false },
+        { "CodeHeap", "_memory", &at.heap_memory, false },
+        { "CodeHeap", "_segmap", &at.heap_segments, false },
+        { "CodeHeap", "_log2_segment_size", &at.heap_log2, false },
+        { "VirtualSpace", "_low", &at.space_low, false },
+        { "VirtualSpace", "_high_boundary", &at.space_high, false },
+    };
+    at.block_bytes = vm_type_bytes("HeapBlock");
+    return vm_fields_find(fields, sizeof fields / sizeof *fields) && at.block_bytes != VM_NONE;
+}
+
+static bool read_heap(uint64_t address, struct heap *heap)
+{
+    return vm_read_u64(address + at.heap_memory + at.space_low, &heap->low) &&
+           vm_read_u64(address + at.heap_memory + at.space_high, &heap->high) &&
+           vm_read_u64(address + at.heap_segments + at.space_low, &heap->map) &&
+           vm_read(address + at.heap_log2, &heap->log2, sizeof heap->log2) && heap->log2 >= 1 && heap->log2 <= 30;
+}
+
+static void read_heaps(void)
+{
+    uint64_t list, data, heap;
+    int32_t n = 0;
+    if (!find_fields() || !vm_read_u64(at.heaps, &list) || !vm_read(list + at.list_length, &n, sizeof n) ||
+        !vm_read_u64(list + at.list_data, &data))
+        return;
+    for (int32_t i = 0; i < n && i < HEAPS_MAX; i++)
+        if (vm_read_u64(data + 8 * (uint64_t)i, &heap) && read_heap(heap, &heaps[n_heaps]))
+            n_heaps++;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Most blocks need a step or two: those are in one piece of the map. */
+static uint64_t find_block(const struct heap *heap, uint64_t address)
+{
+    uint64_t segment = (address - heap->low) >> heap->log2, first = 0, n = 0;
+    uint8_t map[MAP_BYTES] = { 0 };
+    for (int hops = 0; hops < HOPS_MAX; hops++) {
+        if (segment < first || n == 0) {
+            n = segment < MAP_BYTES ? segment + 1 : MAP_BYTES;
+            first = segment + 1 - n;
+            if (!vm_read(heap->map + first, map, n))
+                return 0;
+        }
+        uint8_t back = map[segment - first];
+        if (back == FREE_SEGMENT || back > segment)
+            return 0;
+        if (back == 0)
+            return heap->low + (segment << heap->log2);
+        segment -= back;
+    }
+    return 0;
+}
+
+uint64_t code_heaps_find(uint64_t address)
+{
+    pthread_once(&once, read_heaps);
+    for (int32_t i = 0; i < n_heaps; i++) {
+        if (address < heaps[i].low || address >= heaps[i].high)
+            continue;
+        uint64_t block = find_block(&heaps[i], address);
+        return block == 0 ? 0 : block + at.block_bytes;
+    }
+    return 0;
+}

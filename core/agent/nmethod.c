@@ -1,0 +1,276 @@
+/*
+ * Where its parts are, JDK 17 to 22: list of methods, scopes and PcDescs one behind the other in the nmethod itself.
+ * JDK 25: the list of methods behind the relocations, in memory of its own (_mutable_data), PcDescs and scopes in
+ * another one (_immutable_data).  JDK 23 and 24 do not export where the list of methods is.
+ */
+#include "core/agent/nmethod.h"
+#include "core/agent/code_heaps.h"
+#include "core/agent/vm_fields.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define HEADER_MAX 1024u
+#define BYTES_MAX  ((uint64_t)64 << 20)
+
+/* Offsets of fields. */
+static struct {
+    const char *why_not;
+    bool is_apart; /* as in JDK 25 */
+    uint32_t excluded;
+    uint64_t header_bytes, pc_bytes, pc_at, pc_scope;
+    uint64_t name, n_bytes, state, tier, number, pcs; /* of all */
+    struct {
+        uint64_t method, code_start, code_end, scopes, methods, dependencies;
+    } together;
+    struct {
+        uint64_t method, code_offset, data_offset, relocation_bytes, mutable_at, mutable_bytes, fixed, fixed_bytes,
+            scopes;
+    } apart;
+} at;
+
+static bool are_known(const uint64_t *offsets, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes / sizeof *offsets; i++)
+        if (offsets[i] > HEADER_MAX - 8)
+            return false;
+    return true;
+}
+
+static void find_fields(void)
+{
+    struct vm_field fields[] = {
+        { "CodeBlob", "_name", &at.name, false },
+        { "CodeBlob", "_size", &at.n_bytes, false },
+        { "nmethod", "_state", &at.state, false },
+        { "nmethod", "_comp_level", &at.tier, false },
+        { "nmethod", "_compile_id", &at.number, false },
+        { "nmethod", "_scopes_pcs_offset", &at.pcs, false },
+        { "PcDesc", "_pc_offset", &at.pc_at, false },
+        { "PcDesc", "_scope_decode_offset", &at.pc_scope, false },
+        { "CompiledMethod", "_method", &at.together.method, false },
+        { "CodeBlob", "_code_begin", &at.together.code_start, false },
+        { "CodeBlob", "_code_end", &at.together.code_end, false },
+        { "CompiledMethod", "_scopes_data_begin", &at.together.scopes, false },
+        { "nmethod", "_metadata_offset", &at.together.methods, false },
+        { "nmethod", "_dependencies_offset", &at.together.dependencies, false },
+        { "nmethod", "_method", &at.apart.method, false },
+        { "CodeBlob", "_code_offset", &at.apart.code_offset, false },
+        { "CodeBlob", "_data_offset", &at.apart.data_offset, false },
+        { "CodeBlob", "_relocation_size", &at.apart.relocation_bytes, false },
+        { "CodeBlob", "_mutable_data", &at.apart.mutable_at, false },
+        { "CodeBlob", "_mutable_data_size", &at.apart.mutable_bytes, false },
+        { "nmethod", "_immutable_data", &at.apart.fixed, false },
+        { "nmethod", "_immutable_data_size", &at.apart.fixed_bytes, false },
+        { "nmethod", "_scopes_data_offset", &at.apart.scopes, false },
+    };
+    vm_fields_find(fields, sizeof fields / sizeof *fields);
+    at.header_bytes = vm_type_bytes("nmethod");
+    at.pc_bytes = vm_type_bytes("PcDesc");
+    at.excluded = vm_excluded_digits();
+}
+
+static void know(void)
+{
+    find_fields();
+    const uint64_t of_all[] = { at.name, at.n_bytes, at.state, at.tier, at.number, at.pcs, at.pc_at, at.pc_scope };
+    at.is_apart = are_known((const uint64_t *)&at.apart, sizeof at.apart);
+    if (vm_release() == 0 || !are_known(of_all, sizeof of_all) || at.pc_bytes > 64 || at.pc_at + 4 > at.pc_bytes ||
+        at.pc_scope + 4 > at.pc_bytes || at.header_bytes > HEADER_MAX || at.header_bytes < 64)
+        at.why_not = "the JVM does not export the layout of compiled code";
+    else if (!at.is_apart && !are_known((const uint64_t *)&at.together, sizeof at.together))
+        at.why_not = "the JVM does not export where compiled code has its list of methods";
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+const char *nmethod_why_not(void)
+{
+    pthread_once(&once, know);
+    return at.why_not;
+}
+
+/* ---- the header ---- */
+
+struct header {
+    uint8_t bytes[HEADER_MAX];
+};
+
+static uint64_t field(const struct header *header, uint64_t offset, size_t n)
+{
+    struct cursor c = cursor_over(header->bytes, sizeof header->bytes);
+    cursor_bytes(&c, (size_t)offset);
+    return cursor_little(&c, n);
+}
+
+static uint32_t number(const struct header *header, uint64_t offset)
+{
+    return (uint32_t)field(header, offset, 4);
+}
+
+static bool read_header(uint64_t address, struct header *header)
+{
+    return address != 0 && vm_read(address, header->bytes, at.header_bytes);
+}
+
+/* Names are texts of libjvm.so: where one is, it stays. */
+static bool is_nmethod(const struct header *header)
+{
+    static _Atomic uint64_t known[2]; /* the addresses of their names */
+    uint64_t address = field(header, at.name, 8);
+    char name[16] = "";
+    if (address != 0 && (address == atomic_load(&known[0]) || address == atomic_load(&known[1])))
+        return true;
+    vm_read_some(address, name, sizeof name);
+    bool is_native = strncmp(name, "native nmethod", sizeof name - 1) == 0;
+    if (!is_native && strncmp(name, "nmethod", sizeof "nmethod") != 0)
+        return false;
+    atomic_store(&known[is_native], address);
+    return true;
+}
+
+/* In use, or entered no more: calls of it may be under way.  Of those before JDK 23 also 'not used'. */
+static bool is_alive(const struct header *header)
+{
+    return field(header, at.state, 1) <= (at.is_apart ? 1 : 2);
+}
+
+/* ---- the parts ---- */
+
+struct parts {
+    struct vm_piece pieces[2];
+    size_t n_pieces;
+    uint64_t pcs, scopes, methods; /* offsets in what is copied */
+    uint64_t n_pcs_bytes, n_scopes_bytes, n_methods_bytes;
+};
+
+/* Methods, scopes, PcDescs. */
+static bool find_together(const struct nmethod *nmethod, const struct header *header, struct parts *parts)
+{
+    uint64_t methods = number(header, at.together.methods), pcs = number(header, at.pcs);
+    uint64_t scopes = field(header, at.together.scopes, 8) - nmethod->address;
+    uint64_t end = number(header, at.together.dependencies), all = number(header, at.n_bytes);
+    if (methods > scopes || scopes > pcs || pcs > end || end > all)
+        return false;
+    *parts = (struct parts){ .pieces = { { nmethod->address + methods, end - methods } }, .n_pieces = 1 };
+    parts->n_methods_bytes = scopes - methods;
+    parts->scopes = scopes - methods;
+    parts->n_scopes_bytes = pcs - scopes;
+    parts->pcs = pcs - methods;
+    parts->n_pcs_bytes = end - pcs;
+    return true;
+}
+
+/* Methods; PcDescs, scopes and more. */
+static bool find_apart(const struct header *header, struct parts *parts)
+{
+    uint64_t relocations = number(header, at.apart.relocation_bytes), all = number(header, at.apart.mutable_bytes);
+    uint64_t pcs = number(header, at.pcs), scopes = number(header, at.apart.scopes);
+    uint64_t end = number(header, at.apart.fixed_bytes);
+    if (relocations > all || pcs > scopes || scopes > end)
+        return false;
+    *parts = (struct parts){ .pieces = { { field(header, at.apart.mutable_at, 8) + relocations, all - relocations },
+                                         { field(header, at.apart.fixed, 8) + pcs, end - pcs } },
+                             .n_pieces = 2 };
+    parts->n_methods_bytes = all - relocations;
+    parts->pcs = parts->n_methods_bytes;
+    parts->n_pcs_bytes = scopes - pcs;
+    parts->scopes = parts->pcs + parts->n_pcs_bytes;
+    parts->n_scopes_bytes = end - scopes;
+    return true;
+}
+
+static bool make_room(struct nmethod *nmethod, uint64_t n)
+{
+    if (n > BYTES_MAX)
+        return false;
+    if (n <= nmethod->room)
+        return true;
+    free(nmethod->bytes);
+    nmethod->room = n < 32768 ? 65536 : (size_t)n * 2;
+    nmethod->bytes = malloc(nmethod->room);
+    if (nmethod->bytes == NULL)
+        nmethod->room = 0;
+    return nmethod->bytes != NULL;
+}
+
+static bool find_parts(struct nmethod *nmethod, const struct header *header, struct parts *parts)
+{
+    if (!(at.is_apart ? find_apart(header, parts) : find_together(nmethod, header, parts)))
+        return false;
+    nmethod->from[0] = parts->pieces[0].address;
+    nmethod->from[1] = parts->pieces[1].address;
+    return true;
+}
+
+/* A wrapper of a native method has no scopes. */
+static bool copy_parts(struct nmethod *nmethod, const struct header *header)
+{
+    struct parts parts;
+    if (!find_parts(nmethod, header, &parts))
+        return false;
+    uint64_t n = parts.pieces[0].n_bytes + parts.pieces[1].n_bytes;
+    if (!make_room(nmethod, n) || (n > 0 && !vm_read_pieces(parts.pieces, parts.n_pieces, nmethod->bytes)))
+        return false;
+    nmethod->scopes = (struct scopes){ .pcs = nmethod->bytes + parts.pcs,
+                                       .bytes = nmethod->bytes + parts.scopes,
+                                       .methods = nmethod->bytes + parts.methods,
+                                       .n_pcs_bytes = parts.n_pcs_bytes,
+                                       .n_bytes = parts.n_scopes_bytes,
+                                       .n_methods_bytes = parts.n_methods_bytes,
+                                       .pc_bytes = at.pc_bytes,
+                                       .at_pc = at.pc_at,
+                                       .at_scope = at.pc_scope,
+                                       .code_bytes = nmethod->n_bytes,
+                                       .excluded = at.excluded };
+    return true;
+}
+
+static void take_header(struct nmethod *nmethod, const struct header *header)
+{
+    uint64_t end = nmethod->address;
+    if (at.is_apart) {
+        nmethod->start = nmethod->address + number(header, at.apart.code_offset);
+        end += number(header, at.apart.data_offset);
+    } else {
+        nmethod->start = field(header, at.together.code_start, 8);
+        end = field(header, at.together.code_end, 8);
+    }
+    nmethod->n_bytes = end < nmethod->start ? 0 : end - nmethod->start;
+    nmethod->method = field(header, at.is_apart ? at.apart.method : at.together.method, 8);
+    nmethod->tier = (uint32_t)field(header, at.tier, 1);
+    nmethod->number = number(header, at.number);
+}
+
+bool nmethod_is_there(const struct nmethod *nmethod)
+{
+    struct header header;
+    struct parts parts;
+    struct nmethod now = { .address = nmethod->address };
+    if (!read_header(nmethod->address, &header) || !is_nmethod(&header) || !is_alive(&header))
+        return false;
+    take_header(&now, &header);
+    if (!find_parts(&now, &header, &parts) || memcmp(now.from, nmethod->from, sizeof now.from) != 0)
+        return false;
+    return now.start == nmethod->start && now.n_bytes == nmethod->n_bytes && now.method == nmethod->method &&
+           now.number == nmethod->number;
+}
+
+bool nmethod_read(struct nmethod *nmethod, uint64_t address)
+{
+    struct header header;
+    if (nmethod_why_not() != NULL)
+        return false;
+    nmethod->address = code_heaps_find(address);
+    if (!read_header(nmethod->address, &header) || !is_nmethod(&header) || !is_alive(&header))
+        return false;
+    take_header(nmethod, &header);
+    return address - nmethod->start < nmethod->n_bytes && copy_parts(nmethod, &header) && nmethod_is_there(nmethod);
+}
+
+void nmethod_free(struct nmethod *nmethod)
+{
+    free(nmethod->bytes);
+    memset(nmethod, 0, sizeof *nmethod);
+}

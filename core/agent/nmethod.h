@@ -1,0 +1,37 @@
+/*
+ * Compiled code as HotSpot itself knows it (an nmethod), read in place: what a CompiledMethodLoad event would tell of
+ * it, at any time, and only of the code that is asked for.
+ *
+ * The JVM throws code away, and takes its addresses for other code, while it is read: what is needed is copied, and
+ * counts only if it was the same compilation before and after.  Thread-safe, an nmethod each.
+ */
+#ifndef CORE_AGENT_NMETHOD_H
+#define CORE_AGENT_NMETHOD_H
+
+#include "core/agent/vm_streams.h"
+
+struct nmethod {
+    uint64_t address;        /* its own: of the header */
+    uint64_t start, n_bytes; /* of its code */
+    uint64_t method;         /* a Method's address */
+    uint32_t tier, number;   /* of the compiler (0: it calls a native method); of the compilation */
+    uint64_t from[2];        /* the addresses that its parts were copied from */
+    struct scopes scopes;    /* in 'bytes' */
+    uint8_t *bytes;          /* owned, as nmethod_free says */
+    size_t room;
+};
+
+/* Why none can be read in this JVM; NULL: they can. */
+const char *nmethod_why_not(void);
+
+/*
+ * Read the one with an address in its code; to be zero at first, and read into again and again.  Returns false when
+ * there is none now.
+ */
+bool nmethod_read(struct nmethod *nmethod, uint64_t address);
+
+/* Is it still that compilation: its methods have not been unloaded? */
+bool nmethod_is_there(const struct nmethod *nmethod);
+void nmethod_free(struct nmethod *nmethod);
+
+#endif

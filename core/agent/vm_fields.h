@@ -1,0 +1,59 @@
+/*
+ * Reading HotSpot's own structures in place, whose layout libjvm.so exports for its debugger (gHotSpotVMStructs,
+ * gHotSpotVMTypes).
+ *
+ * The layout is constants of libjvm.so.  All else is read by process_vm_readv on this very process: an address that is
+ * none makes the answer unknown, and not a crash.
+ */
+#ifndef CORE_AGENT_VM_FIELDS_H
+#define CORE_AGENT_VM_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VM_NONE UINT64_MAX
+
+/* n bytes of this process; false: they are not all there. */
+bool vm_read(uint64_t address, void *bytes, size_t n);
+bool vm_read_u64(uint64_t address, uint64_t *value);
+
+/* Those of n bytes (some pages at most) that are there before the first one that is not. */
+size_t vm_read_some(uint64_t address, void *bytes, size_t n);
+
+/* Several pieces, one behind the other into the same bytes, by one system call. */
+struct vm_piece {
+    uint64_t address;
+    size_t n_bytes;
+};
+
+#define VM_PIECES_MAX 4
+
+bool vm_read_pieces(const struct vm_piece *pieces, size_t n_pieces, void *bytes);
+
+/* The text that a pointer at an address points to; false: it is longer than n - 1, or not there. */
+bool vm_read_text(uint64_t address, char *text, size_t n);
+
+/* A field of a type: its offset, or the address of a static one; VM_NONE: this JVM does not export it. */
+struct vm_field {
+    const char *type, *field;
+    uint64_t *value;
+    bool is_static;
+};
+
+/* Returns whether all are there. */
+bool vm_fields_find(struct vm_field *fields, size_t n);
+
+/* The size of a type in bytes; VM_NONE: this JVM does not export it. */
+uint64_t vm_type_bytes(const char *name);
+
+/* The JVM's feature release: 17; 0: not known. */
+uint32_t vm_release(void);
+
+/*
+ * What is subtracted from each digit of a number in HotSpot's streams: JDK 20 and later write no zero bytes
+ * (JDK-8292758).
+ */
+uint32_t vm_excluded_digits(void);
+
+#endif

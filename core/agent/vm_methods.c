@@ -1,0 +1,241 @@
+#include "core/agent/vm_methods.h"
+#include "core/agent/vm_fields.h"
+#include "core/agent/vm_streams.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define HAS_LINES    1u /* of a ConstMethod's flags, JDK 17 to 25 */
+#define HEADER_MAX   256u
+#define OFFSET_MAX   (HEADER_MAX - 8)
+#define METHOD_BYTES 1024u /* of a ConstMethod and what is behind it: most are shorter */
+#define METHOD_MAX   ((size_t)1 << 20)
+#define SYMBOL_BYTES 128u /* most are shorter */
+
+/* Offsets of fields. */
+static struct {
+    const char *why_not;
+    uint32_t excluded;
+    uint64_t constant;                                                   /* in a Method */
+    uint64_t constant_bytes, pool, code_size, n_words, name, descriptor; /* of a ConstMethod */
+    uint64_t flags, wide_flags;                                          /* either */
+    uint64_t pool_bytes, holder, source;                                 /* of a ConstantPool */
+    uint64_t class_name, constants;                                      /* in a Klass, in an InstanceKlass */
+    uint64_t length, body;                                               /* in a Symbol */
+} at;
+
+static void know(void)
+{
+    struct vm_field fields[] = {
+        { "Method", "_constMethod", &at.constant, false },
+        { "ConstMethod", "_constants", &at.pool, false },
+        { "ConstMethod", "_code_size", &at.code_size, false },
+        { "ConstMethod", "_constMethod_size", &at.n_words, false },
+        { "ConstMethod", "_name_index", &at.name, false },
+        { "ConstMethod", "_signature_index", &at.descriptor, false },
+        { "ConstMethod", "_flags", &at.flags, false },
+        { "ConstMethod", "_flags._flags", &at.wide_flags, false },
+        { "ConstantPool", "_pool_holder", &at.holder, false },
+        { "ConstantPool", "_source_file_name_index", &at.source, false },
+        { "Klass", "_name", &at.class_name, false },
+        { "InstanceKlass", "_constants", &at.constants, false },
+        { "Symbol", "_length", &at.length, false },
+        { "Symbol", "_body", &at.body, false },
+    };
+    vm_fields_find(fields, sizeof fields / sizeof *fields);
+    at.constant_bytes = vm_type_bytes("ConstMethod");
+    at.pool_bytes = vm_type_bytes("ConstantPool");
+    at.excluded = vm_excluded_digits();
+    const uint64_t needed[] = { at.constant,       at.pool,       at.code_size, at.n_words,   at.name,
+                                at.descriptor,     at.holder,     at.source,    at.length,    at.body,
+                                at.constant_bytes, at.pool_bytes, at.constants, at.class_name };
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (needed[i] > OFFSET_MAX)
+            at.why_not = "the JVM does not export the layout of methods";
+    if (vm_release() == 0 || (at.flags > OFFSET_MAX && at.wide_flags > OFFSET_MAX))
+        at.why_not = "the JVM does not export the layout of methods";
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+const char *vm_methods_why_not(void)
+{
+    pthread_once(&once, know);
+    return at.why_not;
+}
+
+static uint64_t field(const uint8_t *bytes, size_t n_bytes, uint64_t offset, size_t n)
+{
+    struct cursor c = cursor_over(bytes, n_bytes);
+    cursor_bytes(&c, (size_t)offset);
+    return cursor_little(&c, n);
+}
+
+/* ---- texts ---- */
+
+struct text {
+    uint64_t symbol; /* its address; 0: there is none */
+    char *at;
+    size_t *n;
+};
+
+static bool take_symbol(const struct text *text, const uint8_t *bytes, size_t got)
+{
+    if (got < at.body || got < at.length + 2)
+        return false;
+    size_t n = field(bytes, got, at.length, 2);
+    *text->n = n < PLACE_TEXT_BYTES ? n : PLACE_TEXT_BYTES;
+    if (*text->n > got - at.body)
+        return vm_read(text->symbol + at.body, text->at, *text->n);
+    memcpy(text->at, bytes + at.body, *text->n);
+    return true;
+}
+
+static bool read_symbol(const struct text *text)
+{
+    uint8_t bytes[SYMBOL_BYTES];
+    *text->n = 0;
+    return text->symbol == 0 || take_symbol(text, bytes, vm_read_some(text->symbol, bytes, sizeof bytes));
+}
+
+/* All at once, unless one is where nothing is behind it. */
+static bool read_symbols(const struct text *texts, size_t n)
+{
+    struct vm_piece pieces[VM_PIECES_MAX];
+    uint8_t bytes[VM_PIECES_MAX][SYMBOL_BYTES];
+    for (size_t i = 0; i < n; i++)
+        pieces[i] = (struct vm_piece){ texts[i].symbol, texts[i].symbol == 0 ? 0 : SYMBOL_BYTES };
+    bool are_read = texts[n - 1].symbol != 0 && vm_read_pieces(pieces, n, bytes);
+    for (size_t i = 0; i < n; i++)
+        if (!(are_read ? take_symbol(&texts[i], bytes[i], SYMBOL_BYTES) : read_symbol(&texts[i])))
+            return false;
+    return true;
+}
+
+/*
+ * A hidden class is called "p/C+0x00007f0123456789"; JVMTI says so with a dot, as it may be in no class's own name
+ * (JVMTI, GetClassSignature).
+ */
+static void name_as_told(char *name, size_t n)
+{
+    size_t i = n;
+    while (i > 0 && ((name[i - 1] >= '0' && name[i - 1] <= '9') || (name[i - 1] >= 'a' && name[i - 1] <= 'f')))
+        i--;
+    if (i < n && i >= 3 && name[i - 3] == '+' && name[i - 2] == '0' && name[i - 1] == 'x')
+        name[i - 3] = '.';
+}
+
+/* ---- constants ---- */
+
+/* A class's pool: its header, and of two of its constants, which are names, their symbols' addresses. */
+struct pool {
+    uint8_t header[HEADER_MAX];
+    uint64_t symbols[2];
+};
+
+/* A constant is a word behind the header. */
+static bool read_pool(uint64_t address, const uint32_t *indexes, size_t n, struct pool *pool)
+{
+    struct vm_piece pieces[3] = { { address, at.pool_bytes } };
+    uint8_t bytes[HEADER_MAX + sizeof pool->symbols];
+    for (size_t i = 0; i < n; i++)
+        pieces[1 + i] = (struct vm_piece){ address + at.pool_bytes + 8 * (uint64_t)indexes[i], 8 };
+    if (!vm_read_pieces(pieces, 1 + n, bytes))
+        return false;
+    memcpy(pool->header, bytes, at.pool_bytes);
+    memcpy(pool->symbols, bytes + at.pool_bytes, 8 * n);
+    return true;
+}
+
+/*
+ * The class that the method's pool is of knows its name, and its own pool, which may be another one (of a method before
+ * the class was changed; of what the JVM makes of method handles), knows its source file.
+ */
+static bool find_class(uint64_t address, struct pool *pool, uint64_t *name, uint64_t *source)
+{
+    uint64_t holder = field(pool->header, at.pool_bytes, at.holder, 8), its[2];
+    const struct vm_piece pieces[2] = { { holder + at.class_name, 8 }, { holder + at.constants, 8 } };
+    if (!vm_read_pieces(pieces, 2, its) || its[0] == 0)
+        return false;
+    if (its[1] != address && !read_pool(its[1], NULL, 0, pool))
+        return false;
+    uint64_t index = field(pool->header, at.pool_bytes, at.source, 2);
+    *name = its[0];
+    *source = 0;
+    return index == 0 || vm_read_u64(its[1] + at.pool_bytes + 8 * index, source);
+}
+
+static bool read_texts(struct vm_method *method, uint64_t address, const uint32_t *indexes)
+{
+    struct pool pool;
+    uint64_t class_name, source;
+    if (!read_pool(address, indexes, 2, &pool) || pool.symbols[0] == 0 || pool.symbols[1] == 0)
+        return false;
+    const uint64_t symbols[2] = { pool.symbols[0], pool.symbols[1] };
+    if (!find_class(address, &pool, &class_name, &source))
+        return false;
+    const struct text texts[4] = { { symbols[0], method->name, &method->n_name },
+                                   { symbols[1], method->descriptor, &method->n_descriptor },
+                                   { class_name, method->class_name, &method->n_class_name },
+                                   { source, method->source, &method->n_source } };
+    bool are_read = read_symbols(texts, 4);
+    if (are_read)
+        name_as_told(method->class_name, method->n_class_name);
+    return are_read;
+}
+
+/* ---- methods ---- */
+
+/* What is behind the header: bytecodes, then line numbers. */
+static bool take_lines(struct vm_method *method, const uint8_t *bytes, size_t n)
+{
+    size_t lines = at.constant_bytes + field(bytes, n, at.code_size, 2);
+    uint64_t flags = at.wide_flags != VM_NONE ? field(bytes, n, at.wide_flags, 4) : field(bytes, n, at.flags, 2);
+    bool is_bad = false;
+    method->n_lines = 0;
+    if ((flags & HAS_LINES) != 0)
+        method->n_lines =
+            lines > n ? 0
+                      : line_stream_read(bytes + lines, n - lines, at.excluded, method->lines, CODE_LINES_MAX, &is_bad);
+    return lines <= n && !is_bad;
+}
+
+static bool take_constant(struct vm_method *method, const uint8_t *bytes, size_t n)
+{
+    const uint32_t indexes[2] = { (uint32_t)field(bytes, n, at.name, 2), (uint32_t)field(bytes, n, at.descriptor, 2) };
+    return read_texts(method, field(bytes, n, at.pool, 8), indexes) && take_lines(method, bytes, n);
+}
+
+/* A longer one is read once more. */
+static bool read_long(struct vm_method *method, uint64_t constant, size_t n)
+{
+    uint8_t *bytes = n > METHOD_MAX ? NULL : malloc(n);
+    bool is_read = bytes != NULL && vm_read(constant, bytes, n) && take_constant(method, bytes, n);
+    free(bytes);
+    return is_read;
+}
+
+bool vm_method_read(struct vm_method *method, uint64_t address)
+{
+    uint8_t bytes[METHOD_BYTES];
+    uint64_t constant;
+    if (vm_methods_why_not() != NULL || !vm_read_u64(address + at.constant, &constant))
+        return false;
+    size_t got = vm_read_some(constant, bytes, sizeof bytes);
+    size_t n = 8 * (size_t)field(bytes, got, at.n_words, 4);
+    if (got < at.constant_bytes || n < at.constant_bytes)
+        return false;
+    return n > got ? read_long(method, constant, n) : take_constant(method, bytes, n);
+}
+
+struct code_entry vm_method_entry(const struct vm_method *method, uint32_t number)
+{
+    return (struct code_entry){ .kind = CODE_METHOD,
+                                .method = number,
+                                .class_name = { method->class_name, method->n_class_name },
+                                .name = { method->name, method->n_name },
+                                .descriptor = { method->descriptor, method->n_descriptor },
+                                .source = { method->source, method->n_source },
+                                .lines = method->lines,
+                                .n_lines = method->n_lines };
+}

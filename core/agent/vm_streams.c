@@ -1,0 +1,96 @@
+#include "core/agent/vm_streams.h"
+
+#define LAST_DIGIT_BELOW 192u
+#define LINE_ESCAPE      0xff
+
+static uint32_t next_number(struct cursor *c, uint32_t excluded)
+{
+    uint32_t sum = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        uint8_t digit = cursor_u8(c);
+        if (digit < excluded)
+            c->bad = true;
+        sum += (digit - excluded) << (6 * i);
+        if (digit < LAST_DIGIT_BELOW)
+            break;
+    }
+    return c->bad ? 0 : sum;
+}
+
+static int32_t signed_of(uint32_t value)
+{
+    return (int32_t)(value >> 1 ^ (0 - (value & 1)));
+}
+
+/* ---- scopes ---- */
+
+void scopes_begin(struct scopes_walk *walk, const struct scopes *scopes)
+{
+    walk->scopes = scopes;
+    walk->at = 0;
+    walk->is_bad = false;
+    walk->end = 0;
+    walk->n_frames = 0;
+}
+
+static uint32_t pc_field(const struct scopes *scopes, size_t pc, size_t field)
+{
+    struct cursor c = cursor_over(scopes->pcs, scopes->n_pcs_bytes);
+    cursor_bytes(&c, pc + field);
+    return cursor_u32le(&c);
+}
+
+/* Takes a scope; returns the offset of its sender's, or 0: it has none, or *is_bad. */
+static uint32_t take_scope(const struct scopes *scopes, uint32_t offset, struct scope_frame *frame, bool *is_bad)
+{
+    struct cursor c = cursor_over(scopes->bytes, scopes->n_bytes);
+    cursor_bytes(&c, offset);
+    uint32_t sender = next_number(&c, scopes->excluded), method = next_number(&c, scopes->excluded);
+    uint32_t index = next_number(&c, scopes->excluded);
+    struct cursor methods = cursor_over(scopes->methods, scopes->n_methods_bytes);
+    cursor_bytes(&methods, method == 0 ? SIZE_MAX : ((size_t)method - 1) * 8);
+    frame->method = cursor_u64le(&methods);
+    frame->index = index > INT32_MAX ? -1 : (int32_t)index - 1;
+    *is_bad = c.bad || methods.bad || sender >= offset || index > INT32_MAX;
+    return *is_bad ? 0 : sender;
+}
+
+bool scopes_next(struct scopes_walk *walk)
+{
+    const struct scopes *scopes = walk->scopes;
+    uint32_t offset = 0;
+    size_t pc = walk->at;
+    while (pc + scopes->pc_bytes <= scopes->n_pcs_bytes && (offset = pc_field(scopes, pc, scopes->at_scope)) == 0)
+        pc += scopes->pc_bytes;
+    walk->at = pc + scopes->pc_bytes;
+    walk->n_frames = 0;
+    if (pc + scopes->pc_bytes > scopes->n_pcs_bytes)
+        return false;
+    uint32_t end = pc_field(scopes, pc, scopes->at_pc);
+    walk->is_bad = end < walk->end || end > scopes->code_bytes;
+    walk->end = end;
+    while (offset != 0 && !walk->is_bad && walk->n_frames < PLACE_FRAMES_MAX)
+        offset = take_scope(scopes, offset, &walk->frames[walk->n_frames++], &walk->is_bad);
+    return !walk->is_bad;
+}
+
+/* ---- lines ---- */
+
+uint32_t line_stream_read(const uint8_t *bytes, size_t n, uint32_t excluded, struct code_line *lines, uint32_t room,
+                          bool *is_bad)
+{
+    struct cursor c = cursor_over(bytes, n);
+    uint32_t n_lines = 0, index = 0, line = 0;
+    uint8_t byte;
+    while ((byte = cursor_u8(&c)) != 0) {
+        bool is_long = byte == LINE_ESCAPE;
+        index += is_long ? (uint32_t)signed_of(next_number(&c, excluded)) : byte >> 3;
+        line += is_long ? (uint32_t)signed_of(next_number(&c, excluded)) : byte & 7;
+        if (c.bad || index > UINT16_MAX || line > UINT16_MAX)
+            break;
+        if (n_lines < room)
+            lines[n_lines++] = (struct code_line){ index, line };
+    }
+    *is_bad = c.bad || byte != 0;
+    return *is_bad ? 0 : n_lines;
+}
