@@ -94,7 +94,7 @@ $(BUILD)/pic/%.o: %.c
 # ---- tests ----
 
 # A unit test is one file that is linked with all rooms, and with the agent's parts that need no JVM.
-AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite*.c core/agent/classfile*.c core/agent/bytecode*.c) core/agent/probe.c core/agent/probe_virtual.c core/agent/probe_open.c core/agent/virtual.c core/agent/parked.c core/agent/open_calls.c core/agent/counting.c core/agent/batch.c core/agent/perf_file.c core/agent/compiling.c core/agent/own_threads.c core/agent/method_ids.c core/agent/vm_streams.c)
+AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite*.c core/agent/classfile*.c core/agent/bytecode*.c) core/agent/probe.c core/agent/probe_virtual.c core/agent/probe_open.c core/agent/virtual.c core/agent/parked.c core/agent/open_calls.c core/agent/counting.c core/agent/batch.c core/agent/perf_file.c core/agent/compiling.c core/agent/own_threads.c core/agent/method_ids.c core/agent/vm_streams.c core/agent/vm_compilers.c core/agent/vm_fields.c)
 $(BUILD)/core/agent/probe.o $(BUILD)/core/agent/probe_virtual.o $(BUILD)/core/agent/probe_open.o $(BUILD)/core/agent/virtual.o $(BUILD)/core/agent/method_ids.o $(BUILD)/test/unit/method_ids_test.o $(BUILD)/test/unit/probe_test.o $(BUILD)/test/unit/probe_virtual_test.o $(BUILD)/test/unit/readings_rings_test.o: ALL_CFLAGS += $(JVMTI)
 
 # The plugin's walk through a heap, which is the test's.
@@ -110,7 +110,7 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 # The agent's connection, commands and methods, whose JVM is the test.
-AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control hash methods)
+AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control hash methods code_asked code_out code_heaps nmethod vm_fields vm_methods vm_streams vm_structs)
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
 $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 

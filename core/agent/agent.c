@@ -5,6 +5,7 @@
  * Agent_OnLoad connects, the VMInit event starts the thread, and main is called when it has instrumented.
  */
 #include "core/agent/agent.h"
+#include "core/agent/code_asked.h"
 #include "core/agent/busy.h"
 #include "core/agent/emulated.h"
 #include "core/agent/follow.h"
@@ -88,8 +89,16 @@ static void unmap_segment(void)
 static void start_code_events(JNIEnv *jni)
 {
     struct err err;
-    if (agent.config.wants_code_map && code_events_start(jni, agent.control.code_fd, &err) < 0)
+    const char *why_not = agent.config.asks_for_code ? code_asked_why_not() : NULL;
+    bool is_asked = agent.config.asks_for_code && why_not == NULL;
+    if (!agent.config.wants_code_map)
+        return;
+    if (is_asked)
+        code_asked_start();
+    if (code_events_start(jni, agent.control.code_fd, is_asked, &err) < 0)
         control_send(&agent.control, "code_map_failed %s", err.text);
+    else if (why_not != NULL)
+        control_send(&agent.control, "code_map_all %s", why_not);
 }
 
 static int begin_session(JNIEnv *jni, struct err *err)
@@ -125,6 +134,7 @@ static void end_session(JNIEnv *jni)
     probe_stop();
     jit_log_stop(agent.jvmti);
     perf_map_stop();
+    code_asked_stop();
     code_events_stop();
     virtual_listen(agent.jvmti, 0);
     classes_arm_all(jni, 0);

@@ -8,9 +8,9 @@
  * calls that were under way before; virtual.c and parked.c virtual threads and the calls that they leave open;
  * classes.c the classes that rewritten code refers to; methods.c, kept.c which methods get probes; instrument.c,
  * retransform.c, batch.c, busy.c, compiling.c, own_threads.c and hurry.c the way they get them; sample.c stacks;
- * calibrate.c what a probe costs; jit_log.c, code_events.c and perf_map.c, perf_file.c what the JIT compiler makes;
- * nmethod.c, code_heaps.c, vm_*.c what HotSpot's own structures say of it, code_check.c whether that is true;
- * rewrite*.c the class files; emulated.c and follow.c what it does in an emulator.
+ * calibrate.c what a probe costs; jit_log.c, code_events.c, code_asked.c, code_out.c and perf_map.c, perf_file.c what
+ * the JIT compiler makes; nmethod.c, code_heaps.c, vm_*.c what HotSpot's own structures say of it, code_check.c whether
+ * that is true; rewrite*.c the class files; emulated.c and follow.c what it does in an emulator.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
@@ -55,6 +55,7 @@ struct agent_config {
     size_t n_includes, n_excludes;
     bool is_live; /* nothing is instrumented at the start */
     bool wants_perf_map, wants_code_map;
+    bool asks_for_code;         /* only of code that is asked for, if that can be read */
     struct agent_phase *phases; /* owned, sorted by class name */
     size_t n_phases;
     struct counting_plan counting;
@@ -367,9 +368,10 @@ void perf_map_stop(void);
 
 /*
  * From now on append what code the JVM makes, beginning with what there is, to a memory file (borrowed until
- * code_events_stop), as core/trace/code_log.h says.  Returns 0, or -1 with *err set.
+ * code_events_stop), as core/trace/code_log.h says; only_generated: not what it compiles.  Returns 0, or -1 with *err
+ * set.
  */
-int code_events_start(JNIEnv *jni, int fd, struct err *err);
+int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err);
 void code_events_stop(void);
 
 /* ---- commands.c ---- */

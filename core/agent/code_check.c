@@ -236,7 +236,7 @@ void code_check_compiled(const struct code_entry *told, uint64_t told_ns)
     if (!code_check_is_on())
         return;
     uint64_t start_ns = thread_ns();
-    bool is_read = nmethod_read(&check.nmethod, told->address + told->n_bytes / 2);
+    bool is_read = nmethod_find(&check.nmethod, told->address + told->n_bytes / 2) && nmethod_copy(&check.nmethod);
     scopes_begin(&walk, &check.nmethod.scopes);
     while (is_read && scopes_next(&walk))
         continue;

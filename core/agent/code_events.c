@@ -8,6 +8,7 @@
  */
 #include "core/agent/agent.h"
 #include "core/agent/code_check.h"
+#include "core/agent/code_out.h"
 #include "core/agent/compiling.h"
 #include "core/agent/hash.h"
 #include "core/agent/vm_structs.h"
@@ -23,26 +24,21 @@
 
 #define NO_NUMBER UINT32_MAX
 
-/* 'lock' guards all but the atomic, and what stands below.  Whoever holds it waits for nothing but a write and the
- * JVM's tables of methods. */
+/* The log's lock guards it, and what stands below. */
 static struct {
-    pthread_mutex_t lock;
-    _Atomic bool active;
     JavaVM *vm;
     jvmtiEnv *jvmti; /* its own, for its events alone; kept for ever: events may be on their way */
-    int fd;          /* borrowed; -1: none */
-    uint64_t n_logged, spent_ns;
+    uint64_t spent_ns;
     uint32_t n_sessions;
-    size_t n_held;           /* bytes of whole entries */
     struct hash_set numbers; /* by jmethodID: value is the number plus 1 */
     struct hash_set coarse;  /* addresses of code from before the first session, kept for ever */
     bool has_all_points;     /* whoever listens: the JVM was started so */
     bool knows_coarse;       /* they are all there: what else there is, was compiled while somebody listened */
     uint32_t n_numbers;
-} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+} state;
 
 static struct code_line lines[CODE_LINES_MAX];
-static uint8_t points[CODE_LOG_ENTRY_BYTES], held[2 * CODE_LOG_ENTRY_BYTES];
+static uint8_t points[CODE_LOG_ENTRY_BYTES];
 
 /* The agent asks what there is: the events come in its own thread, and are written in large pieces. */
 static _Thread_local bool asking;
@@ -59,33 +55,6 @@ static uint64_t thread_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-/* ---- the log ---- */
-
-/* What is held is written.  A write costs as much as an entry: one for each event, not for each entry. */
-static void flush(void)
-{
-    if (state.n_held > 0 && write(state.fd, held, state.n_held) != (ssize_t)state.n_held)
-        atomic_store(&state.active, false);
-    state.n_held = 0;
-}
-
-static void append(const struct code_entry *entry)
-{
-    struct sink s = sink_into(held + state.n_held, sizeof held - state.n_held);
-    code_log_put(&s, entry);
-    if (s.full) { /* one that is too long for an empty one is left out */
-        flush();
-        s = sink_into(held, sizeof held);
-        code_log_put(&s, entry);
-    }
-    size_t n = s.full ? 0 : (size_t)(s.at - held) - state.n_held;
-    if (state.n_logged + n > CODE_LOG_BYTES)
-        atomic_store(&state.active, false);
-    else
-        state.n_held += n;
-    state.n_logged += n;
 }
 
 /* ---- methods ---- */
@@ -127,7 +96,7 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t nu
         entry.descriptor = place_text(descriptor);
         entry.n_lines = take_lines(jvmti, method);
         entry.lines = lines;
-        append(&entry);
+        code_out_put(&entry);
         code_check_method(&entry);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
@@ -228,7 +197,7 @@ static struct code_entry log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID me
         compiling_note(entry.tier);
     state.spent_ns = 0;
     if (entry.method != NO_NUMBER)
-        append(&entry);
+        code_out_put(&entry);
     return entry;
 }
 
@@ -246,32 +215,31 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
     JNIEnv *jni;
     (void)n_map;
     (void)map;
-    if (!atomic_load(&state.active) || n_bytes <= 0 ||
-        (*state.vm)->GetEnv(state.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
+    if (!code_out_is_open() || n_bytes <= 0 || (*state.vm)->GetEnv(state.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
         return;
     uint64_t start_ns = thread_ns();
-    pthread_mutex_lock(&state.lock);
-    if (atomic_load(&state.active)) {
+    code_out_lock();
+    if (code_out_is_open()) {
         struct code_entry entry = log_compiled(jvmti, jni, method, code, n_bytes, compile_info);
         if (!asking)
-            flush();
+            code_out_flush();
         uint64_t end_ns = thread_ns();
         if (!asking)
             count_cost(start_ns, end_ns);
         code_check_compiled(&entry, end_ns - start_ns);
     }
-    pthread_mutex_unlock(&state.lock);
+    code_out_unlock();
 }
 
 static void log_piece(const struct code_entry *entry)
 {
-    pthread_mutex_lock(&state.lock);
-    if (atomic_load(&state.active)) {
-        append(entry);
+    code_out_lock();
+    if (code_out_is_open()) {
+        code_out_put(entry);
         if (!asking)
-            flush();
+            code_out_flush();
     }
-    pthread_mutex_unlock(&state.lock);
+    code_out_unlock();
 }
 
 /* The method may be gone with its class. */
@@ -279,7 +247,7 @@ static void JNICALL on_discarded(jvmtiEnv *jvmti, jmethodID method, const void *
 {
     (void)jvmti;
     (void)method;
-    if (atomic_load(&state.active))
+    if (code_out_is_open())
         log_piece(
             &(struct code_entry){ .kind = CODE_DISCARDED, .ticks = ticks_now(), .address = (uint64_t)(uintptr_t)code });
 }
@@ -287,7 +255,7 @@ static void JNICALL on_discarded(jvmtiEnv *jvmti, jmethodID method, const void *
 static void JNICALL on_generated(jvmtiEnv *jvmti, const char *name, const void *code, jint n_bytes)
 {
     (void)jvmti;
-    if (atomic_load(&state.active) && n_bytes > 0)
+    if (code_out_is_open() && n_bytes > 0)
         log_piece(&(struct code_entry){ .kind = CODE_OTHER,
                                         .ticks = ticks_now(),
                                         .address = (uint64_t)(uintptr_t)code,
@@ -297,9 +265,9 @@ static void JNICALL on_generated(jvmtiEnv *jvmti, const char *name, const void *
 
 static void stop_checking(void)
 {
-    pthread_mutex_lock(&state.lock);
+    code_out_lock();
     code_check_stop();
-    pthread_mutex_unlock(&state.lock);
+    code_out_unlock();
 }
 
 /* Only where there is something to be checked. */
@@ -314,6 +282,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 
 static const jvmtiEvent events[] = { JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_COMPILED_METHOD_LOAD,
                                      JVMTI_EVENT_COMPILED_METHOD_UNLOAD };
+
+#define N_EVENTS (sizeof events / sizeof *events)
 
 static int make_env(JNIEnv *jni, struct err *err)
 {
@@ -343,44 +313,45 @@ static int make_env(JNIEnv *jni, struct err *err)
     return 0;
 }
 
-static int switch_events(jvmtiEventMode mode)
+static int switch_events(jvmtiEventMode mode, size_t n)
 {
     int rc = 0;
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+    for (size_t i = 0; i < n; i++)
         if ((*state.jvmti)->SetEventNotificationMode(state.jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
             rc = -1;
     return rc;
 }
 
-int code_events_start(JNIEnv *jni, int fd, struct err *err)
+int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
 {
+    size_t n_events = only_generated ? 1 : N_EVENTS;
     if (make_env(jni, err) < 0)
         return -1;
     bool has_all_points = vm_structs_asked_for("DebugNonSafepoints");
-    pthread_mutex_lock(&state.lock);
+    code_out_lock();
     state.has_all_points = has_all_points;
-    state.fd = fd;
-    state.n_logged = state.spent_ns = state.n_held = 0;
+    state.spent_ns = 0;
     state.n_sessions++;
     state.n_numbers = 0;
     hash_free(&state.numbers);
     code_check_start();
-    atomic_store(&state.active, true);
-    pthread_mutex_unlock(&state.lock);
+    code_out_open(fd);
+    code_out_unlock();
     if (code_check_is_on())
         (*state.jvmti)->SetEventNotificationMode(state.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
-    if (switch_events(JVMTI_ENABLE) < 0) {
+    if (switch_events(JVMTI_ENABLE, n_events) < 0) {
         code_events_stop();
         return err_set(err, "the JVM does not tell what it compiles");
     }
     asking = true;
     (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-    (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+    if (!only_generated)
+        (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
     asking = false;
-    pthread_mutex_lock(&state.lock);
-    state.knows_coarse = true;
-    flush();
-    pthread_mutex_unlock(&state.lock);
+    code_out_lock();
+    state.knows_coarse = state.knows_coarse || !only_generated;
+    code_out_flush();
+    code_out_unlock();
     return 0;
 }
 
@@ -388,11 +359,10 @@ void code_events_stop(void)
 {
     if (state.jvmti == NULL)
         return;
-    switch_events(JVMTI_DISABLE);
-    pthread_mutex_lock(&state.lock);
-    atomic_store(&state.active, false);
-    state.fd = -1;
+    switch_events(JVMTI_DISABLE, N_EVENTS);
+    code_out_lock();
+    code_out_close();
     hash_free(&state.numbers);
     code_check_stop();
-    pthread_mutex_unlock(&state.lock);
+    code_out_unlock();
 }

@@ -10,4 +10,7 @@
  */
 uint64_t code_heaps_find(uint64_t address);
 
+/* All blocks that are in use, in the same way; those that are made or freed meanwhile may be missed. */
+void code_heaps_walk(void (*block)(uint64_t address));
+
 #endif

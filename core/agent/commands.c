@@ -4,6 +4,7 @@
  * switched off while classes are still being rewritten.
  */
 #include "core/agent/agent.h"
+#include "core/agent/code_asked.h"
 #include "core/base/ticks.h"
 
 #include <inttypes.h>
@@ -13,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_IDS (CONTROL_PACKET_BYTES / 2)
+#define MAX_IDS       (CONTROL_PACKET_BYTES / 2)
+#define MAX_ADDRESSES (CONTROL_PACKET_BYTES / 2)
 
 /* Whoever hears the answer may give the next command at once. */
 enum work_state { WORK_NONE, WORK_UNDER_WAY, WORK_ANSWERED };
@@ -85,6 +87,32 @@ static void log_jit(JNIEnv *jni, const struct control *control, const char *pack
         refuse(control, packet, err.text);
 }
 
+/* ---- the code that is asked for ---- */
+
+static double thread_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void tell_code(const struct control *control, const char *packet)
+{
+    uint64_t addresses[MAX_ADDRESSES];
+    size_t n = 0;
+    double start_ms = thread_ms();
+    for (const char *text = packet + strcspn(packet, " "); n < MAX_ADDRESSES;) {
+        char *end;
+        addresses[n] = strtoull(text, &end, 16);
+        if (end == text)
+            break;
+        n++;
+        text = end;
+    }
+    uint32_t n_known = code_asked_tell(addresses, n);
+    control_send(control, "told n=%u cpu_ms=%.3f", n_known, thread_ms() - start_ms);
+}
+
 /* ---- what takes its time: each fills work.answer, or returns -1 with *err set ---- */
 
 /* ticks: as for switch_gates. */
@@ -146,7 +174,9 @@ static int do_sample(JNIEnv *jni, struct err *err)
     if (parse_ids(work.packet, numbers) < 2 || numbers[0] == 0 || work.fd < 0)
         return err_set(err, "it needs a period, a number and a descriptor");
     int n = sample_run(work.jvmti, jni, work.fd, numbers[0], numbers[1], &work.stopping, err);
-    snprintf(work.answer, sizeof work.answer, "sampled n=%d", n);
+    double start_ms = thread_ms();
+    code_asked_tell_all();
+    snprintf(work.answer, sizeof work.answer, "sampled n=%d cpu_ms=%.3f", n, thread_ms() - start_ms);
     return n < 0 ? -1 : 0;
 }
 
@@ -222,6 +252,8 @@ static bool execute(JNIEnv *jni, const struct control *control, const char *pack
         return true;
     if (is_command(packet, "arm") || is_command(packet, "disarm"))
         switch_gates(jni, control, packet, packet[0] == 'a');
+    else if (is_command(packet, "where"))
+        tell_code(control, packet);
     else
         refuse(control, packet, is_slow(packet) ? "another command is under way" : "it is not known");
     return false;

@@ -1,6 +1,7 @@
 #include "core/agent/compiling.h"
 
 #include "core/agent/own_threads.h"
+#include "core/agent/vm_compilers.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -45,15 +46,44 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+struct compilers {
+    size_t n;
+    pid_t tids[THREADS_MAX];
+    uint64_t threads[THREADS_MAX];
+    uint32_t numbers[THREADS_MAX]; /* of what each compiles; 0: nothing, or not known */
+};
+
+static void find_compilers(struct compilers *compilers)
+{
+    compilers->n = own_threads_find("C2 CompilerThre", compilers->tids, THREADS_MAX);
+    for (size_t i = 0; i < compilers->n; i++) {
+        compilers->threads[i] = vm_compiler_find(compilers->tids[i]);
+        compilers->numbers[i] = vm_compiler_number(compilers->threads[i]);
+    }
+}
+
+/* Has a compilation ended since? */
+static bool has_one_ended(struct compilers *compilers)
+{
+    bool has = false;
+    for (size_t i = 0; i < compilers->n; i++) {
+        uint32_t before = compilers->numbers[i];
+        compilers->numbers[i] = vm_compiler_number(compilers->threads[i]);
+        has = has || (before != 0 && compilers->numbers[i] != before);
+    }
+    return has;
+}
+
 double compiling_wait(uint32_t limit_ms, bool (*is_over)(const void *context), const void *context)
 {
     const struct timespec pause = { 0, POLL_NS };
-    pid_t tids[THREADS_MAX];
+    struct compilers compilers = { .n = 0 };
     double start = now_ms(), waited = 0;
     uint32_t before = atomic_load(&n_optimized);
-    size_t n = limit_ms == 0 ? 0 : own_threads_find("C2 CompilerThre", tids, THREADS_MAX);
-    while (waited < limit_ms && atomic_load(&n_optimized) == before && !are_asleep(tids, n) &&
-           (is_over == NULL || !is_over(context))) {
+    if (limit_ms > 0)
+        find_compilers(&compilers);
+    while (waited < limit_ms && atomic_load(&n_optimized) == before && !has_one_ended(&compilers) &&
+           !are_asleep(compilers.tids, compilers.n) && (is_over == NULL || !is_over(context))) {
         nanosleep(&pause, NULL);
         waited = now_ms() - start;
     }

@@ -17,8 +17,8 @@
 void compiling_note(uint32_t tier);
 
 /*
- * Wait until one of C2's compilations ends, or none is under way, for limit_ms at most.  Where the JVM does not tell
- * what it compiles (code_events.h), only the latter is known.
+ * Wait until one of C2's compilations ends, or none is under way, for limit_ms at most.  Where the JVM neither tells
+ * what it compiles nor exports what its compilers are at (vm_compilers.h), only the latter is known.
  *
  * is_over  asked once per ms: whether to wait no more; or NULL
  *

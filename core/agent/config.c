@@ -101,7 +101,8 @@ static int set(struct agent_config *config, const char *key, char *value, struct
         return config->is_live ? 0 : err_set(err, "unknown mode '%s' in the configuration", value);
     }
     if (strcmp(key, "code_map") == 0) {
-        config->wants_code_map = strcmp(value, "on") == 0;
+        config->asks_for_code = strcmp(value, "asked") == 0;
+        config->wants_code_map = config->asks_for_code || strcmp(value, "on") == 0;
         return 0;
     }
     if (strcmp(key, "perf_map") == 0) {

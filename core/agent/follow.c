@@ -164,7 +164,7 @@ static void start_code(JNIEnv *jni)
     struct err err;
     int fd = memfd_create("mmprof-code", MFD_CLOEXEC);
     uint64_t told = (uint64_t)fd;
-    if (fd >= 0 && code_events_start(jni, fd, &err) == 0)
+    if (fd >= 0 && code_events_start(jni, fd, false, &err) == 0)
         simulated_tell(FOLLOWED_TELL_CODE, &told);
 }
 

@@ -138,22 +138,15 @@ static bool is_alive(const struct header *header)
 
 /* ---- the parts ---- */
 
-struct parts {
-    struct vm_piece pieces[2];
-    size_t n_pieces;
-    uint64_t pcs, scopes, methods; /* offsets in what is copied */
-    uint64_t n_pcs_bytes, n_scopes_bytes, n_methods_bytes;
-};
-
 /* Methods, scopes, PcDescs. */
-static bool find_together(const struct nmethod *nmethod, const struct header *header, struct parts *parts)
+static bool find_together(const struct nmethod *nmethod, const struct header *header, struct nmethod_parts *parts)
 {
     uint64_t methods = number(header, at.together.methods), pcs = number(header, at.pcs);
     uint64_t scopes = field(header, at.together.scopes, 8) - nmethod->address;
     uint64_t end = number(header, at.together.dependencies), all = number(header, at.n_bytes);
     if (methods > scopes || scopes > pcs || pcs > end || end > all)
         return false;
-    *parts = (struct parts){ .pieces = { { nmethod->address + methods, end - methods } }, .n_pieces = 1 };
+    *parts = (struct nmethod_parts){ .from = { nmethod->address + methods }, .n_bytes = { end - methods } };
     parts->n_methods_bytes = scopes - methods;
     parts->scopes = scopes - methods;
     parts->n_scopes_bytes = pcs - scopes;
@@ -163,16 +156,16 @@ static bool find_together(const struct nmethod *nmethod, const struct header *he
 }
 
 /* Methods; PcDescs, scopes and more. */
-static bool find_apart(const struct header *header, struct parts *parts)
+static bool find_apart(const struct header *header, struct nmethod_parts *parts)
 {
     uint64_t relocations = number(header, at.apart.relocation_bytes), all = number(header, at.apart.mutable_bytes);
     uint64_t pcs = number(header, at.pcs), scopes = number(header, at.apart.scopes);
     uint64_t end = number(header, at.apart.fixed_bytes);
     if (relocations > all || pcs > scopes || scopes > end)
         return false;
-    *parts = (struct parts){ .pieces = { { field(header, at.apart.mutable_at, 8) + relocations, all - relocations },
-                                         { field(header, at.apart.fixed, 8) + pcs, end - pcs } },
-                             .n_pieces = 2 };
+    *parts = (struct nmethod_parts){ .from = { field(header, at.apart.mutable_at, 8) + relocations,
+                                               field(header, at.apart.fixed, 8) + pcs },
+                                     .n_bytes = { all - relocations, end - pcs } };
     parts->n_methods_bytes = all - relocations;
     parts->pcs = parts->n_methods_bytes;
     parts->n_pcs_bytes = scopes - pcs;
@@ -195,36 +188,10 @@ static bool make_room(struct nmethod *nmethod, uint64_t n)
     return nmethod->bytes != NULL;
 }
 
-static bool find_parts(struct nmethod *nmethod, const struct header *header, struct parts *parts)
+/* A wrapper of a native method has none. */
+static bool find_parts(const struct nmethod *nmethod, const struct header *header, struct nmethod_parts *parts)
 {
-    if (!(at.is_apart ? find_apart(header, parts) : find_together(nmethod, header, parts)))
-        return false;
-    nmethod->from[0] = parts->pieces[0].address;
-    nmethod->from[1] = parts->pieces[1].address;
-    return true;
-}
-
-/* A wrapper of a native method has no scopes. */
-static bool copy_parts(struct nmethod *nmethod, const struct header *header)
-{
-    struct parts parts;
-    if (!find_parts(nmethod, header, &parts))
-        return false;
-    uint64_t n = parts.pieces[0].n_bytes + parts.pieces[1].n_bytes;
-    if (!make_room(nmethod, n) || (n > 0 && !vm_read_pieces(parts.pieces, parts.n_pieces, nmethod->bytes)))
-        return false;
-    nmethod->scopes = (struct scopes){ .pcs = nmethod->bytes + parts.pcs,
-                                       .bytes = nmethod->bytes + parts.scopes,
-                                       .methods = nmethod->bytes + parts.methods,
-                                       .n_pcs_bytes = parts.n_pcs_bytes,
-                                       .n_bytes = parts.n_scopes_bytes,
-                                       .n_methods_bytes = parts.n_methods_bytes,
-                                       .pc_bytes = at.pc_bytes,
-                                       .at_pc = at.pc_at,
-                                       .at_scope = at.pc_scope,
-                                       .code_bytes = nmethod->n_bytes,
-                                       .excluded = at.excluded };
-    return true;
+    return at.is_apart ? find_apart(header, parts) : find_together(nmethod, header, parts);
 }
 
 static void take_header(struct nmethod *nmethod, const struct header *header)
@@ -246,27 +213,51 @@ static void take_header(struct nmethod *nmethod, const struct header *header)
 bool nmethod_is_there(const struct nmethod *nmethod)
 {
     struct header header;
-    struct parts parts;
     struct nmethod now = { .address = nmethod->address };
     if (!read_header(nmethod->address, &header) || !is_nmethod(&header) || !is_alive(&header))
         return false;
     take_header(&now, &header);
-    if (!find_parts(&now, &header, &parts) || memcmp(now.from, nmethod->from, sizeof now.from) != 0)
+    if (!find_parts(&now, &header, &now.parts) ||
+        memcmp(now.parts.from, nmethod->parts.from, sizeof now.parts.from) != 0)
         return false;
     return now.start == nmethod->start && now.n_bytes == nmethod->n_bytes && now.method == nmethod->method &&
            now.number == nmethod->number;
 }
 
-bool nmethod_read(struct nmethod *nmethod, uint64_t address)
+bool nmethod_find_at(struct nmethod *nmethod, uint64_t address)
 {
     struct header header;
-    if (nmethod_why_not() != NULL)
-        return false;
-    nmethod->address = code_heaps_find(address);
-    if (!read_header(nmethod->address, &header) || !is_nmethod(&header) || !is_alive(&header))
+    nmethod->address = address;
+    if (nmethod_why_not() != NULL || !read_header(address, &header) || !is_nmethod(&header) || !is_alive(&header))
         return false;
     take_header(nmethod, &header);
-    return address - nmethod->start < nmethod->n_bytes && copy_parts(nmethod, &header) && nmethod_is_there(nmethod);
+    return find_parts(nmethod, &header, &nmethod->parts);
+}
+
+bool nmethod_find(struct nmethod *nmethod, uint64_t address)
+{
+    return nmethod_find_at(nmethod, code_heaps_find(address)) && address - nmethod->start < nmethod->n_bytes;
+}
+
+bool nmethod_copy(struct nmethod *nmethod)
+{
+    const struct nmethod_parts *parts = &nmethod->parts;
+    const struct vm_piece pieces[2] = { { parts->from[0], parts->n_bytes[0] }, { parts->from[1], parts->n_bytes[1] } };
+    uint64_t n = parts->n_bytes[0] + parts->n_bytes[1];
+    if (!make_room(nmethod, n) || (n > 0 && !vm_read_pieces(pieces, 2, nmethod->bytes)))
+        return false;
+    nmethod->scopes = (struct scopes){ .pcs = nmethod->bytes + parts->pcs,
+                                       .bytes = nmethod->bytes + parts->scopes,
+                                       .methods = nmethod->bytes + parts->methods,
+                                       .n_pcs_bytes = parts->n_pcs_bytes,
+                                       .n_bytes = parts->n_scopes_bytes,
+                                       .n_methods_bytes = parts->n_methods_bytes,
+                                       .pc_bytes = at.pc_bytes,
+                                       .at_pc = at.pc_at,
+                                       .at_scope = at.pc_scope,
+                                       .code_bytes = nmethod->n_bytes,
+                                       .excluded = at.excluded };
+    return nmethod_is_there(nmethod);
 }
 
 void nmethod_free(struct nmethod *nmethod)

@@ -10,14 +10,21 @@
 
 #include "core/agent/vm_streams.h"
 
+/* Where the parts that are copied are, and then in 'bytes'. */
+struct nmethod_parts {
+    uint64_t from[2], n_bytes[2];
+    uint64_t methods, pcs, scopes; /* offsets in what is copied */
+    uint64_t n_methods_bytes, n_pcs_bytes, n_scopes_bytes;
+};
+
 struct nmethod {
     uint64_t address;        /* its own: of the header */
     uint64_t start, n_bytes; /* of its code */
     uint64_t method;         /* a Method's address */
     uint32_t tier, number;   /* of the compiler (0: it calls a native method); of the compilation */
-    uint64_t from[2];        /* the addresses that its parts were copied from */
-    struct scopes scopes;    /* in 'bytes' */
-    uint8_t *bytes;          /* owned, as nmethod_free says */
+    struct nmethod_parts parts;
+    struct scopes scopes; /* in 'bytes' */
+    uint8_t *bytes;       /* owned, as nmethod_free says */
     size_t room;
 };
 
@@ -25,10 +32,14 @@ struct nmethod {
 const char *nmethod_why_not(void);
 
 /*
- * Read the one with an address in its code; to be zero at first, and read into again and again.  Returns false when
- * there is none now.
+ * Find the one with an address in its code, or the one whose header is at an address: where its code is, and of which
+ * compilation; to be zero at first, and used again and again.  Returns false when there is none now.
  */
-bool nmethod_read(struct nmethod *nmethod, uint64_t address);
+bool nmethod_find(struct nmethod *nmethod, uint64_t address);
+bool nmethod_find_at(struct nmethod *nmethod, uint64_t header);
+
+/* Copy what it knows of its code: nmethod->scopes.  Returns false when it cannot, or the code is gone meanwhile. */
+bool nmethod_copy(struct nmethod *nmethod);
 
 /* Is it still that compilation: its methods have not been unloaded? */
 bool nmethod_is_there(const struct nmethod *nmethod);

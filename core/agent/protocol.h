@@ -21,8 +21,9 @@
  *     disarm ID ...                         disarmed ticks=T n=N unknown=N
  *     instrument   (with a descriptor)      instrumented ticks=T classes=N methods=N ...
  *     remove ID ...                         removed (the same)
- *     sample PERIOD_MS N   (the same)       sampled n=N
+ *     sample PERIOD_MS N   (the same)       sampled n=N cpu_ms=N
  *     jit          (with a descriptor)      logging
+ *     where ADDRESS ...  (hexadecimal)      told n=N cpu_ms=N
  *                                           or, to any of them:  refused COMMAND TEXT
  *
  * arm and disarm switch methods' gates, at once, also while another command is under way.  T is a moment at which the
@@ -32,6 +33,9 @@
  * N samples of all Java threads' stacks, one every PERIOD_MS, and appends them to the memory file of its descriptor
  * (core/trace/samples.h).  'jit', before 'instrument', has the agent append what the JIT compiler does with methods
  * that get probes, before and after, to its descriptor's file (core/trace/jit_events.h) until the session's end.
+ * 'where', with 'code_map asked', has it append what code is at these addresses to the code log before it answers,
+ * unless it has done so; if code that it told of begins at one and is gone, that.  Then 'sample' ends with all code
+ * that there is.  cpu_ms: of the agent's thread, for that.
  *
  * By itself the agent says, after each RetransformClasses that stopped the application:
  *
@@ -50,6 +54,10 @@
  *
  *     code_map_failed TEXT
  *
+ * or why it tells of all code, although only some would be asked for:
+ *
+ *     code_map_all TEXT
+ *
  * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
  *
  * The segment is core/trace/ring.h's.  The method log is a memory file to which the agent appends a method before its
@@ -62,7 +70,8 @@
  *     phase CLASS NAME DESCRIPTOR           then only these methods
  *     mode live                             nothing at the start, only what 'instrument' names
  *     perf_map on                           write /tmp/perf-PID.map
- *     code_map on                           append what code there is to the code log (core/trace/code_log.h)
+ *     code_map on | asked                   append what code there is to the code log (core/trace/code_log.h); asked:
+ *                                           of what is compiled, only that which 'where' asks for
  *     event GROUP TYPE CONFIG CONFIG1 CONFIG2 EXCLUDE    hexadecimal; counters to be read in records, group by group
  *     read user | syscall                   how
  */
@@ -72,7 +81,7 @@
 #include "core/base/bytes.h"
 #include "core/trace/trace.h"
 
-#define PROTOCOL_VERSION      4
+#define PROTOCOL_VERSION      5
 #define PROTOCOL_PACKET_BYTES 4096
 #define PROTOCOL_N_FDS        4
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */

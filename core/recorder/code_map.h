@@ -20,6 +20,7 @@ struct code_piece {
     const char *name;      /* OTHER; the arena's */
     const uint8_t *points; /* the arena's */
     size_t n_points_bytes;
+    uint32_t asked; /* the owner's: the last question about it */
 };
 
 struct code_method {

@@ -38,6 +38,11 @@ bool facts_wants_code(const struct recorder_plan *plan)
     return plan->hits_hz > 0 || (plan->simulate != NULL && !plan->counts_only);
 }
 
+bool facts_asks_for_code(const struct recorder_plan *plan)
+{
+    return plan->is_live && plan->simulate == NULL;
+}
+
 char *facts_config(const struct recorder_plan *plan, struct arena *arena)
 {
     char *text = NULL;
@@ -50,7 +55,7 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
     if (plan->wants_perf_map)
         fputs("perf_map on\n", out);
     if (facts_wants_code(plan))
-        fputs("code_map on\n", out);
+        fputs(facts_asks_for_code(plan) ? "code_map asked\n" : "code_map on\n", out);
     fprintf(out, "min_bytecodes %" PRIu32 "\n", plan->min_bytecodes);
     put_patterns(out, "include", plan->includes, plan->n_includes);
     put_patterns(out, "exclude", plan->excludes, plan->n_excludes);
@@ -337,9 +342,11 @@ int facts_write_readings(struct trace_writer *writer, const struct readings *rea
 }
 
 int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
-                     uint32_t hz, uint64_t cost_ns, struct err *err)
+                     uint32_t hz, uint64_t cost_ns, uint64_t asked_ns, struct err *err)
 {
     const char *why = state->why_no_hits;
+    if (asked_ns > 0 && put(writer, err, "code.asked_ms", "%.1f", (double)asked_ns / 1e6) < 0)
+        return -1;
     if (cost_ns > 0 && put(writer, err, "hits.cost_ns", "%" PRIu64, cost_ns) < 0)
         return -1;
     if (put(writer, err, "hits.hz", "%" PRIu32, hz) < 0 || put(writer, err, "hits", "%" PRIu64, hits->n) < 0 ||

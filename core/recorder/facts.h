@@ -13,6 +13,9 @@
 /* Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program. */
 bool facts_wants_code(const struct recorder_plan *plan);
 
+/* Of what it compiles, only that which is asked for? */
+bool facts_asks_for_code(const struct recorder_plan *plan);
+
 /* The configuration's text, in the arena; NULL when there is no memory. */
 char *facts_config(const struct recorder_plan *plan, struct arena *arena);
 
@@ -55,6 +58,6 @@ int facts_write_readings(struct trace_writer *writer, const struct readings *rea
 
 /* How often it was looked where threads are, or why not. */
 int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
-                     uint32_t hz, uint64_t cost_ns, struct err *err);
+                     uint32_t hz, uint64_t cost_ns, uint64_t asked_ns, struct err *err);
 
 #endif

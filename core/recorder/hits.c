@@ -302,8 +302,44 @@ int hits_write(struct hits *hits, struct trace_writer *writer, uint64_t now_ns, 
             return -1;
     hits->n_waiting -= n;
     hits->n_looked -= n < hits->n_looked ? n : hits->n_looked;
+    hits->n_asked -= n < hits->n_asked ? n : hits->n_asked;
     memmove(hits->waiting, hits->waiting + n, hits->n_waiting * sizeof *hits->waiting);
     return 0;
+}
+
+/* ---- asking ---- */
+
+static bool is_among(const uint64_t *addresses, size_t n, uint64_t address)
+{
+    for (size_t i = 0; i < n; i++)
+        if (addresses[i] == address)
+            return true;
+    return false;
+}
+
+/* What is to be asked for a hit in the JVM's code; 0: nothing. */
+static uint64_t question(struct hits *hits, const struct hit *hit)
+{
+    uint32_t number = hit->place == HITS_NO_PLACE ? code_map_find(&hits->code, hit->address, hit->ticks) : UINT32_MAX;
+    if (hit->place != HITS_NO_PLACE || number == UINT32_MAX)
+        return hit->place == HITS_NO_PLACE ? hit->address : 0;
+    struct code_piece *piece = &hits->code.pieces[number];
+    if (piece->kind != CODE_COMPILED || piece->asked == hits->n_questions)
+        return 0;
+    piece->asked = hits->n_questions;
+    return piece->start;
+}
+
+size_t hits_ask(struct hits *hits, uint64_t *addresses, size_t n)
+{
+    size_t n_addresses = 0;
+    hits->n_questions++;
+    for (; hits->n_asked < hits->n_looked && n_addresses < n; hits->n_asked++) {
+        uint64_t address = question(hits, &hits->waiting[hits->n_asked]);
+        if (address != 0 && !is_among(addresses, n_addresses, address))
+            addresses[n_addresses++] = address;
+    }
+    return n_addresses;
 }
 
 /* ---- other places than those of hits ---- */

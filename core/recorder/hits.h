@@ -54,6 +54,8 @@ struct hits {
     struct hit *waiting; /* owned; in the order of their ticks */
     size_t n_waiting, waiting_room;
     size_t n_looked; /* of them: their addresses were looked up in the maps */
+    size_t n_asked;  /* of those: the agent was asked what code they are in */
+    uint32_t n_questions;
     struct code_map code;
     uint64_t code_read_ns; /* when */
     struct place_entry entry;
@@ -72,6 +74,12 @@ int hits_add(struct hits *hits, uint32_t thread, uint64_t ticks, uint64_t addres
  */
 int hits_write(struct hits *hits, struct trace_writer *writer, uint64_t now_ns, uint64_t until_ticks, bool is_last,
                struct err *err);
+
+/*
+ * What is to be asked for now, where the agent tells of compiled code only then: addresses of hits in code that is not
+ * known, and where code begins that is, and may be gone.  Returns how many, at most n.
+ */
+size_t hits_ask(struct hits *hits, uint64_t *addresses, size_t n);
 
 /* The maps as they are now, if the process is still there. */
 void hits_look_at_maps(struct hits *hits);

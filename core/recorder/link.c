@@ -25,6 +25,7 @@ static const struct {
     [RECORDER_REMOVE] = { "remove", "removed", true },
     [RECORDER_SAMPLE] = { "sample", "sampled", true },
     [RECORDER_JIT] = { "jit", "logging", false },
+    [RECORDER_WHERE] = { "where", "told", false },
 };
 
 void link_init(struct recorder_link *link, struct session *session, const struct recorder_observer *observer)
@@ -231,6 +232,30 @@ int recorder_jit(struct recorder_link *link, struct err *err)
     return give_file(link, RECORDER_JIT, "jit", fd, NULL, err);
 }
 
+/* One question at a time: the next one waits for what is appended. */
+int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, struct err *err)
+{
+    char text[PROTOCOL_PACKET_BYTES];
+    int used = snprintf(text, sizeof text, "%s", commands[RECORDER_WHERE].name);
+    if (n == 0)
+        return 0;
+    struct link_command *command = add(link, RECORDER_WHERE);
+    for (size_t i = 0; i < n && i < LINK_ADDRESSES; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, " %" PRIx64, addresses[i]);
+    if (command == NULL || (command->packet = strdup(text)) == NULL)
+        return drop_failed(link, command, err);
+    link_send(link);
+    return 0;
+}
+
+bool link_may_ask(const struct recorder_link *link)
+{
+    const struct link_command *command = link->commands;
+    while (command != NULL && command->command != RECORDER_WHERE)
+        command = command->next;
+    return link->ready && command == NULL;
+}
+
 /* ---- what the agent says ---- */
 
 /* The number of " KEY=" in a packet, or 0: no agent says what is negative, infinite or more ns than a life has. */
@@ -336,6 +361,12 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
 {
     if (command->command == RECORDER_INSTRUMENT && refused == NULL && find_ids(link, command, err) < 0)
         return -1;
+    if (command->command == RECORDER_WHERE || command->command == RECORDER_SAMPLE)
+        link->code_ns += (uint64_t)(number_of(packet, "cpu_ms") * 1e6);
+    if (command->command == RECORDER_WHERE) {
+        drop(link, command);
+        return 0;
+    }
     const struct recorder_answer told = { .command = command->command,
                                           .refused = refused,
                                           .ids = command->ids,
@@ -348,7 +379,8 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
                                           .n_held = count_of(packet, "held"),
                                           .longest_pause_ms = number_of(packet, "pause_ms"),
                                           .total_ms = number_of(packet, "total_ms"),
-                                          .cpu_ms = number_of(packet, "cpu_ms"),
+                                          .cpu_ms =
+                                              command->command == RECORDER_SAMPLE ? 0 : number_of(packet, "cpu_ms"),
                                           .n_samples =
                                               command->command == RECORDER_SAMPLE ? count_of(packet, "n") : 0 };
     int rc = write_done(link, &told, err);
@@ -407,7 +439,7 @@ static void fill_status(const struct recorder_link *link, struct recorder_status
     status->n_gates = 0;
     for (const struct link_command *command = link->commands; command != NULL; command = command->next) {
         status->busy = status->busy || commands[command->command].is_slow;
-        status->n_gates += !commands[command->command].is_slow;
+        status->n_gates += !commands[command->command].is_slow && command->command != RECORDER_WHERE;
     }
     status->n_pauses = link->n_pauses;
     status->longest_pause_ms = link->longest_pause_ms;

@@ -73,6 +73,7 @@ enum recorder_command {
     RECORDER_REMOVE,
     RECORDER_SAMPLE,
     RECORDER_JIT,
+    RECORDER_WHERE, /* the recorder's own: no observer hears of it */
     RECORDER_N_COMMANDS
 };
 

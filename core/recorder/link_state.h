@@ -38,6 +38,7 @@ struct recorder_link {
     double longest_pause_ms, pauses_ms;
     struct trace_writer *writer; /* borrowed: for facts; NULL: it is closed */
     struct code_map *code;       /* borrowed */
+    uint64_t code_ns;            /* CPU time in the agent's threads for telling of code that was asked for */
     int jit_fd;                  /* the JIT compiler's log; owned; -1: none */
     uint64_t jit_read_bytes;
     struct link_jit *jit; /* owned; NULL: not needed yet */
@@ -62,6 +63,14 @@ int link_hear(struct recorder_link *link, const char *packet, struct err *err);
  * part of it is filled in here.  Returns 0, or -1 with *err set.
  */
 int link_round(struct recorder_link *link, struct recorder_status *status, struct err *err);
+
+/*
+ * Ask what code is at some addresses, LINK_ADDRESSES at most; the answer is in the code log.  It may be asked when
+ * there is no question under way.  Returns 0, or -1 with *err set.
+ */
+#define LINK_ADDRESSES 64
+bool link_may_ask(const struct recorder_link *link);
+int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, struct err *err);
 
 /* The end of the recording: the observer's finish.  Returns 0, or -1 with *err set. */
 int link_finish(struct recorder_link *link, struct recorder_status *status, struct err *err);

@@ -88,6 +88,15 @@ static int write_hits(struct recorder *r, bool is_last, struct err *err)
     return hits_write(&r->hits, r->writer, r->latest.monotonic_ns, until_ticks, is_last, err);
 }
 
+/* What code hits are in, where the agent tells only of that. */
+static int ask_for_code(struct recorder *r, struct err *err)
+{
+    uint64_t addresses[LINK_ADDRESSES];
+    if (!facts_asks_for_code(r->plan) || r->plan->hits_hz == 0 || !link_may_ask(&r->link))
+        return 0;
+    return link_where(&r->link, addresses, hits_ask(&r->hits, addresses, LINK_ADDRESSES), err);
+}
+
 /* One round, in the order that the trace promises.  *n_words: how much there was. */
 static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
@@ -97,9 +106,9 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
         kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
-        write_hits(r, false, err) < 0 || tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 ||
-        readings_follow(&r->readings, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
-        readings_write(&r->readings, r->writer, err) < 0 ||
+        write_hits(r, false, err) < 0 || ask_for_code(r, err) < 0 || tell_kernel(r, err) < 0 ||
+        drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
+        threads_write(&r->threads, r->writer, err) < 0 || readings_write(&r->readings, r->writer, err) < 0 ||
         collections_write(&r->collections, &r->pauses.data, r->writer, &r->first, &r->latest, err) < 0 ||
         drain_methods(&r->drain, r->writer, err) < 0 || drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
         return -1;
@@ -206,6 +215,9 @@ static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
         if (r->writer != NULL && strncmp(packet, "code_map_failed ", 16) == 0 &&
             trace_write_info(r->writer, "code.failed", packet + 16, err) < 0)
             return -1;
+        if (r->writer != NULL && strncmp(packet, "code_map_all ", 13) == 0 &&
+            trace_write_info(r->writer, "code.all", packet + 13, err) < 0)
+            return -1;
         *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
     }
     if (rc < 0)
@@ -256,7 +268,8 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .start_ns = r->first.monotonic_ns,
                                       .process_cpu_ns = r->cpu_ns - r->cpu_start_ns,
                                       .own_cpu_ns = recorder_own_cpu_ns() - r->own_cpu_start_ns,
-                                      .hits_cpu_ns = r->hits.n * r->hit_cost_ns + r->hits.code.spent_ns,
+                                      .hits_cpu_ns =
+                                          r->hits.n * r->hit_cost_ns + r->hits.code.spent_ns + r->link.code_ns,
                                       .n_records = trace_writer_records(r->writer),
                                       .n_lost = drain_n_lost(&r->drain),
                                       .n_columns = r->session.n_counters,
@@ -335,7 +348,7 @@ static int write_hits_facts(const struct recorder *r, struct err *err)
         return 0;
     if (r->kernel.rings != NULL)
         kernel_rings_state(r->kernel.rings, &state);
-    return facts_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, err);
+    return facts_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, r->link.code_ns, err);
 }
 
 /* Let the agent clean up, and wait until it has.  A second signal does not wait: the agent goes on by itself. */

@@ -1,0 +1,70 @@
+#!/bin/bash
+# record --live: compiled code is told only where threads were found, and is read in place.
+# timeout: 300
+. "$(dirname "$0")/../lib.sh"
+
+fact() {
+    "$mmprof" dump --tables "$1" | sed -n "s/^info *$2 = //p"
+}
+
+# at_most CLAIM VALUE HIGH
+at_most() {
+    if awk -v v="$2" -v high="$3" 'BEGIN { exit !(v != "" && v <= high) }'; then
+        ok "$1"
+    else
+        not_ok "$1" "is '$2', not at most $3"
+    fi
+}
+
+# record NAME JDK OPTION... CLASS [ARGUMENT...]
+record() {
+    local name=$1 jdk=$2
+    shift 2
+    trace=$SCRATCH/trace.dat
+    "$mmprof" record -q --live --sample-ip 1000 -o "$trace" -- "$jdk/bin/java" -Xmx512m \
+        "-Djava.library.path=$classes" -cp "$classes" "$@" > "$SCRATCH/said" 2>&1
+    is "$name: recorded" $? 0
+}
+
+share() {
+    echo "$(fact "$trace" "$1") $(fact "$trace" hits)" | awk '{ print $1 / $2 }'
+}
+
+check_parts() {
+    local jdk=$1 v=$2
+    record "$v" "$jdk" -Xbatch -XX:+UseSerialGC target.Parts 2500
+    if [ -n "$(fact "$trace" hits.failed)" ]; then
+        skip "$v: where its threads were" "$(fact "$trace" hits.failed)"
+        return
+    fi
+    is "$v: the JVM's structures are known" "$(fact "$trace" code.all)$(fact "$trace" code.failed)" ""
+    is "$v: and it tells of no compiled code by itself" "$(fact "$trace" code.cpu_ms)" 0.0
+    at_most "$v: the code that threads were found in is known" "$(share hits.unknown)" 0.02
+    "$mmprof" report --hot --csv --top 0 "$trace" > "$SCRATCH/hot"
+    matches "$v: by its method" "$(cat "$SCRATCH/hot")" '^c2_code,Parts\.'
+    at_most "$v: of a tenth and more the line is not" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
+    matches "$v: which is noted" "$("$mmprof" report --hot "$trace")" 'as always with --live'
+    record "$v, with lines" "$jdk" -Xbatch -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints \
+        target.Parts 2500
+    is "$v: all lines are known of a JVM that was started so" "$(fact "$trace" hits.no_lines)" 0
+    matches "$v: and what is inlined there" "$("$mmprof" report --hot --csv --top 0 "$trace")" \
+        '^c2_code,Parts.step.*Parts\.java:2[23] in Parts\.'
+}
+
+# Code and classes come and go while they are read.
+check_gone() {
+    local jdk=$1 v=$2
+    record "$v, a small code cache" "$jdk" -XX:ReservedCodeCacheSize=5m -XX:+UseSerialGC demo.JavacDemo \
+        "$(first_jdk)/lib/src.zip" 1 java.net.http
+    matches "$v: the program has compiled all" "$(cat "$SCRATCH/said")" 'iteration 1 of 1'
+    is "$v: the log is whole" "$(fact "$trace" code.failed)" ""
+    record "$v, classes that are unloaded" "$jdk" -XX:+UseSerialGC micro.All
+    matches "$v: the program has come to its end" "$(cat "$SCRATCH/said")" '^PROGRAM Unfinished'
+}
+
+while read -r jdk; do
+    check_parts "$jdk" "JDK $(jdk_version "$jdk")"
+    check_gone "$jdk" "JDK $(jdk_version "$jdk")"
+done < <(jdks)
+
+done_testing
