@@ -16,28 +16,43 @@ static int is_java(const char *command)
     return strcmp(slash == NULL ? command : slash + 1, "java") == 0;
 }
 
-/* argv with -agentpath behind the program's name, or the same argv with the option in the environment. */
-static char **command_words(char *const *argv, const char *agent, const char *options)
+/* Behind what the environment has of them.  Returns 0, or -1: no memory. */
+static int put_into_environment(char *const *words, size_t n)
 {
-    size_t n = 0, at = 0;
-    char *option = NULL;
+    const char *before = getenv("JAVA_TOOL_OPTIONS");
+    char *all = strdup(before == NULL ? "" : before);
+    for (size_t i = 0; i < n && all != NULL; i++) {
+        char *one = all;
+        if (asprintf(&all, "%s%s%s", one, *one == '\0' ? "" : " ", words[i]) < 0)
+            all = NULL;
+        free(one);
+    }
+    int rc = all == NULL ? -1 : setenv("JAVA_TOOL_OPTIONS", all, 1);
+    free(all);
+    return rc;
+}
+
+/* argv with -agentpath and flags behind the program's name, or the same argv with them in the environment. */
+static char **command_words(char *const *argv, const char *agent, const char *options, const char *const *flags)
+{
+    size_t n = 0, at = 1;
     while (argv[n] != NULL)
         n++;
-    char **words = calloc(n + 2, sizeof *words);
-    const char *before = getenv("JAVA_TOOL_OPTIONS");
-    if (words == NULL || asprintf(&option, "-agentpath:%s=%s", agent, options) < 0)
+    char **words = calloc(n + LAUNCH_FLAGS_MAX + 2, sizeof *words);
+    if (words == NULL || asprintf(&words[at++], "-agentpath:%s=%s", agent, options) < 0)
         return NULL;
-    words[at++] = argv[0];
-    if (is_java(argv[0])) {
-        words[at++] = option;
-    } else {
-        char *all = NULL;
-        if (asprintf(&all, "%s%s%s", before == NULL ? "" : before, before == NULL ? "" : " ", option) < 0 ||
-            setenv("JAVA_TOOL_OPTIONS", all, 1) < 0)
+    for (; flags != NULL && *flags != NULL && at < LAUNCH_FLAGS_MAX + 2; flags++)
+        if ((words[at++] = strdup(*flags)) == NULL)
             return NULL;
+    words[0] = argv[0];
+    if (!is_java(argv[0])) {
+        if (put_into_environment(words + 1, at - 1) < 0)
+            return NULL;
+        at = 1;
     }
     for (size_t i = 1; i < n; i++)
         words[at++] = argv[i];
+    words[at] = NULL;
     return words;
 }
 
@@ -66,7 +81,7 @@ static char **emulator_words(char **words, const struct launch_emulator *emulato
 
 /* In the child: wait, then become the command.  Tells errno through the pipe when that fails. */
 static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, const char *agent, const char *options,
-                             const struct launch_emulator *emulator)
+                             const char *const *flags, const struct launch_emulator *emulator)
 {
     char go = 0;
     int why = ENOMEM;
@@ -74,7 +89,7 @@ static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, cons
     sigemptyset(&none);
     if (read(wait_fd, &go, 1) != 1)
         _exit(127);
-    char **words = command_words(argv, agent, options);
+    char **words = command_words(argv, agent, options, flags);
     if (words != NULL && emulator != NULL)
         words = emulator_words(words, emulator);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -90,7 +105,7 @@ static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, cons
 }
 
 int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,
-                const struct launch_emulator *emulator, struct err *err)
+                const char *const *flags, const struct launch_emulator *emulator, struct err *err)
 {
     int go[2], failed[2];
     if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
@@ -100,7 +115,7 @@ int launch_fork(struct launch *launch, char *const *argv, const char *agent, con
         return err_set(err, "cannot start a process: %s", strerror(errno));
     if (launch->pid == 0) {
         close(go[1]);
-        become(go[0], failed[1], argv, agent, options, emulator);
+        become(go[0], failed[1], argv, agent, options, flags, emulator);
     }
     close(go[0]);
     close(failed[1]);

@@ -22,10 +22,15 @@ struct launch {
 
 /*
  * Fork a child that waits for launch_go.  'java' itself gets -agentpath; any other command gets it by way of
- * JAVA_TOOL_OPTIONS.  emulator: NULL, or to run it in.  Returns 0, or -1 with *err set.
+ * JAVA_TOOL_OPTIONS.  Returns 0, or -1 with *err set.
+ *
+ * agent, options  of -agentpath
+ * flags           of the JVM, in front of its own: up to LAUNCH_FLAGS_MAX, then NULL; or NULL
+ * emulator        NULL, or to run it in
  */
+#define LAUNCH_FLAGS_MAX 4
 int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,
-                const struct launch_emulator *emulator, struct err *err);
+                const char *const *flags, const struct launch_emulator *emulator, struct err *err);
 
 /* Let it run its command.  Returns 0, or -1 with *err set when it cannot be run. */
 int launch_go(struct launch *launch, const char *command, struct err *err);

@@ -283,6 +283,16 @@ static int attach(struct recorder *r, struct err *err)
     return 0;
 }
 
+/*
+ * Where the JVM does not tell what it compiles, its compilers keep what is inlined where, and lines, at calls and loops
+ * only, unless they are asked; that costs nothing which can be measured.
+ */
+static const char *const *flags_for(const struct recorder_plan *plan)
+{
+    static const char *const all_points[] = { "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", NULL };
+    return facts_asks_for_code(plan) && plan->hits_hz > 0 ? all_points : NULL;
+}
+
 static int fork_command(struct recorder *r, struct err *err)
 {
     const struct simulation *s = &r->simulation;
@@ -290,7 +300,8 @@ static int fork_command(struct recorder *r, struct err *err)
     char options[GUEST_PATH_BYTES + sizeof SIM_AGENT_PREFIX];
     bool is_simulated = s->slots != NULL;
     snprintf(options, sizeof options, "%s%s", is_simulated ? SIM_AGENT_PREFIX : "", r->session.socket_path);
-    return launch_fork(&r->child, r->plan->argv, r->plan->agent, options, is_simulated ? &emulator : NULL, err);
+    return launch_fork(&r->child, r->plan->argv, r->plan->agent, options, flags_for(r->plan),
+                       is_simulated ? &emulator : NULL, err);
 }
 
 static const struct counter_layout no_events;
