@@ -71,8 +71,7 @@ int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)
     snprintf(agent, sizeof agent, FOLLOWED_PREFIX "%llu", (unsigned long long)plan->interval_bytes);
     if (simulation_find_emulator(emulator, sizeof emulator, err) < 0 ||
         simulation_find_program(plan->argv[0], program, sizeof program, err) < 0 ||
-        make_option(plan, option, err) < 0 ||
-        launch_fork(&launch, plan->argv, plan->agent, agent, NULL, &how, err) < 0)
+        make_option(plan, option, err) < 0 || launch_fork(&launch, plan->argv, plan->agent, agent, NULL, &how, err) < 0)
         goto out;
     if (launch_go(&launch, plan->argv[0], err) < 0)
         goto out;
