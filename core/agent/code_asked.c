@@ -7,19 +7,26 @@
 #include "core/agent/vm_structs.h"
 #include "core/base/ticks.h"
 
-#include <string.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #define NO_NUMBER UINT32_MAX
 
-/* The log's lock guards it. */
+/*
+ * 'lock' guards it, and what stands below.  Only the agent's own threads take it; the log's lock, for which a thread of
+ * the application may wait, is held for an entry at a time.
+ */
 static struct {
+    pthread_mutex_t lock;
+    _Atomic int n_hurrying; /* who waits for the lock, and must not wait for all code */
     bool is_on, has_all_points;
     struct nmethod nmethod;
     struct hash_set told;    /* by where code begins: the compilation; 'second' is 1 while it is there */
     struct hash_set numbers; /* by what a method is called, and its lines: its number plus 1 */
     struct hash_set here;    /* by the method's address, while a question is answered: the same */
     uint32_t n_numbers;
-} state;
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct vm_method method;
 static uint8_t points[CODE_LOG_ENTRY_BYTES];
@@ -42,24 +49,32 @@ static void forget(void)
 void code_asked_start(void)
 {
     bool has_all_points = vm_structs_asked_for("DebugNonSafepoints");
-    code_out_lock();
+    pthread_mutex_lock(&state.lock);
     forget();
     state.is_on = true;
     state.has_all_points = has_all_points;
-    code_out_unlock();
+    pthread_mutex_unlock(&state.lock);
 }
 
 void code_asked_stop(void)
 {
-    code_out_lock();
+    pthread_mutex_lock(&state.lock);
     forget();
-    code_out_unlock();
+    pthread_mutex_unlock(&state.lock);
 }
 
 static uint64_t key_of(uint64_t address)
 {
     uint64_t key = address * UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 32;
+}
+
+static void put(const struct code_entry *entry)
+{
+    code_out_lock();
+    if (code_out_is_open())
+        code_out_put(entry);
+    code_out_unlock();
 }
 
 /* ---- methods ---- */
@@ -84,7 +99,7 @@ static uint32_t describe(uint64_t address)
         return 0;
     if (slot->value == 0) {
         slot->value = ++state.n_numbers;
-        code_out_put(&entry);
+        put(&entry);
     }
     return slot->value;
 }
@@ -161,7 +176,7 @@ static void tell(struct nmethod *nmethod)
         return;
     slot->value = nmethod->number;
     slot->second = 1;
-    code_out_put(&entry);
+    put(&entry);
 }
 
 static void tell_gone(uint64_t start)
@@ -170,7 +185,7 @@ static void tell_gone(uint64_t start)
     if (slot == NULL || slot->second == 0)
         return;
     slot->second = 0;
-    code_out_put(&(struct code_entry){ .kind = CODE_DISCARDED, .ticks = ticks_now(), .address = start });
+    put(&(struct code_entry){ .kind = CODE_DISCARDED, .ticks = ticks_now(), .address = start });
 }
 
 static bool is_on(void)
@@ -180,14 +195,19 @@ static bool is_on(void)
 
 static void end_question(void)
 {
-    code_out_flush();
+    code_out_lock();
+    if (code_out_is_open())
+        code_out_flush();
+    code_out_unlock();
     hash_free(&state.here);
 }
 
 uint32_t code_asked_tell(const uint64_t *addresses, size_t n)
 {
     uint32_t n_known = 0;
-    code_out_lock();
+    atomic_fetch_add(&state.n_hurrying, 1);
+    pthread_mutex_lock(&state.lock);
+    atomic_fetch_sub(&state.n_hurrying, 1);
     for (size_t i = 0; i < n && is_on(); i++) {
         bool is_there = nmethod_find(&state.nmethod, addresses[i]);
         if (is_there)
@@ -196,24 +216,33 @@ uint32_t code_asked_tell(const uint64_t *addresses, size_t n)
             tell_gone(addresses[i]);
         n_known += is_there;
     }
-    if (is_on())
-        end_question();
-    code_out_unlock();
+    end_question();
+    pthread_mutex_unlock(&state.lock);
     return n_known;
+}
+
+static void let_others_in(void)
+{
+    if (atomic_load(&state.n_hurrying) == 0)
+        return;
+    pthread_mutex_unlock(&state.lock);
+    while (atomic_load(&state.n_hurrying) > 0)
+        sched_yield();
+    pthread_mutex_lock(&state.lock);
 }
 
 static void tell_block(uint64_t address)
 {
+    let_others_in();
     if (is_on() && nmethod_find_at(&state.nmethod, address))
         tell(&state.nmethod);
 }
 
 void code_asked_tell_all(void)
 {
-    code_out_lock();
-    if (is_on()) {
+    pthread_mutex_lock(&state.lock);
+    if (is_on())
         code_heaps_walk(tell_block);
-        end_question();
-    }
-    code_out_unlock();
+    end_question();
+    pthread_mutex_unlock(&state.lock);
 }

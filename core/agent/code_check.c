@@ -240,6 +240,7 @@ void code_check_compiled(const struct code_entry *told, uint64_t told_ns)
     scopes_begin(&walk, &check.nmethod.scopes);
     while (is_read && scopes_next(&walk))
         continue;
+    is_read = is_read && nmethod_is_there(&check.nmethod);
     check.read_ns += thread_ns() - start_ns;
     check.told_ns += told_ns;
     check.n_not_read += !is_read;

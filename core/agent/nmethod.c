@@ -257,7 +257,7 @@ bool nmethod_copy(struct nmethod *nmethod)
                                        .at_scope = at.pc_scope,
                                        .code_bytes = nmethod->n_bytes,
                                        .excluded = at.excluded };
-    return nmethod_is_there(nmethod);
+    return true;
 }
 
 void nmethod_free(struct nmethod *nmethod)

@@ -38,7 +38,10 @@ const char *nmethod_why_not(void);
 bool nmethod_find(struct nmethod *nmethod, uint64_t address);
 bool nmethod_find_at(struct nmethod *nmethod, uint64_t header);
 
-/* Copy what it knows of its code: nmethod->scopes.  Returns false when it cannot, or the code is gone meanwhile. */
+/*
+ * Copy what it knows of its code: nmethod->scopes.  It is its own, and its methods are still there, if afterwards
+ * nmethod_is_there.  Returns false when it cannot be copied.
+ */
 bool nmethod_copy(struct nmethod *nmethod);
 
 /* Is it still that compilation: its methods have not been unloaded? */
