@@ -218,7 +218,7 @@ static void note_no_lines(const struct report_source *source, struct table *tabl
                                    "inlined there: it was compiled %s; start the JVM with "
                                    "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints to know it",
                                    report_percent(source->arena, n / n_all),
-                                   is_asked ? "while mmprof did not listen to the compilers, as always with --live"
+                                   is_asked ? "while nobody listened to the compilers, as always with --live"
                                             : "before mmprof attached"));
 }
 
