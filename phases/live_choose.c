@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define ELSEWHERE  (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
-#define WORK_NS    500.0     /* for a unit of work at most: twice what it was where all code was known (h2) */
+#define WORK_NS    250.0     /* for a unit of work at most: what it was where all code was known (h2) */
 #define SMALL_PART 0.05
 #define LEAST_NS   100000.0 /* a class without compiled code costs the JVM something, too */
 
@@ -112,7 +112,7 @@ static uint64_t affordable(const struct live *live, const struct live_candidate 
 {
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double paid_ns = time_ns > LIVE_ADVANCE_NS ? time_ns : LIVE_ADVANCE_NS;
-    double work_ns = (double)live->now.jit_cpu_ns / prices->compiled; /* too much where code was gone before we came */
+    double work_ns = (double)live->now.jit_cpu_ns / prices->compiled; /* too much where code is gone */
     struct choice choice = { .prices = prices,
                              .work_ns = work_ns < WORK_NS ? work_ns : WORK_NS,
                              .time_ns = time_ns,
