@@ -5,8 +5,8 @@
  * Agent_OnLoad connects, the VMInit event starts the thread, and main is called when it has instrumented.
  */
 #include "core/agent/agent.h"
-#include "core/agent/code_asked.h"
 #include "core/agent/busy.h"
+#include "core/agent/code_asked.h"
 #include "core/agent/emulated.h"
 #include "core/agent/follow.h"
 #include "core/agent/protocol.h"

@@ -78,9 +78,9 @@ static void know(void)
     at.is_apart = are_known((const uint64_t *)&at.apart, sizeof at.apart);
     if (vm_release() == 0 || !are_known(of_all, sizeof of_all) || at.pc_bytes > 64 || at.pc_at + 4 > at.pc_bytes ||
         at.pc_scope + 4 > at.pc_bytes || at.header_bytes > HEADER_MAX || at.header_bytes < 64)
-        at.why_not = "the JVM does not export the layout of compiled code";
+        at.why_not = "the layout of compiled code is not known, or cannot be read";
     else if (!at.is_apart && !are_known((const uint64_t *)&at.together, sizeof at.together))
-        at.why_not = "the JVM does not export where compiled code has its list of methods";
+        at.why_not = "it is not known where compiled code has its list of methods";
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -51,9 +51,9 @@ static void know(void)
                                 at.constant_bytes, at.pool_bytes, at.constants, at.class_name };
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i] > OFFSET_MAX)
-            at.why_not = "the JVM does not export the layout of methods";
+            at.why_not = "the layout of methods is not known, or cannot be read";
     if (vm_release() == 0 || (at.flags > OFFSET_MAX && at.wide_flags > OFFSET_MAX))
-        at.why_not = "the JVM does not export the layout of methods";
+        at.why_not = "the layout of methods is not known, or cannot be read";
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
