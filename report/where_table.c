@@ -213,13 +213,13 @@ static void note_no_lines(const struct report_source *source, struct table *tabl
     bool is_asked = trace_info(source->reader, "code.asked_ms") != NULL;
     if (!(n > 0 && n_all > 0))
         return;
-    table_note(table, arena_printf(source->arena,
-                                   "of %s of the hits only the compiled method is known, not the line, nor what is "
-                                   "inlined there: it was compiled %s; start the JVM with "
-                                   "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints to know it",
-                                   report_percent(source->arena, n / n_all),
-                                   is_asked ? "while nobody listened to the compilers, as always with --live"
-                                            : "before mmprof attached"));
+    table_note(table,
+               arena_printf(source->arena,
+                            "of %s of the hits only the compiled method is known, not the line, nor what is "
+                            "inlined there: it was compiled %s; start the JVM with "
+                            "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints to know it",
+                            report_percent(source->arena, n / n_all),
+                            is_asked ? "by compilers that had not been asked to keep them" : "before mmprof attached"));
 }
 
 int where_hot_table(const struct report_source *source, const struct where *where, uint64_t top, struct table *table,

@@ -40,7 +40,7 @@ bool facts_wants_code(const struct recorder_plan *plan)
 
 bool facts_asks_for_code(const struct recorder_plan *plan)
 {
-    return plan->is_live && plan->simulate == NULL;
+    return (plan->is_live || plan->argv != NULL) && plan->simulate == NULL;
 }
 
 char *facts_config(const struct recorder_plan *plan, struct arena *arena)

@@ -13,7 +13,10 @@
 /* Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program. */
 bool facts_wants_code(const struct recorder_plan *plan);
 
-/* Of what it compiles, only that which is asked for? */
+/*
+ * Of what it compiles, only that which is asked for?  That costs far less, but tells lines only in a JVM that was
+ * started with DebugNonSafepoints, as those are that we start.
+ */
 bool facts_asks_for_code(const struct recorder_plan *plan);
 
 /* The configuration's text, in the arena; NULL when there is no memory. */

@@ -1,5 +1,6 @@
 #!/bin/bash
-# record --live: compiled code is told only where threads were found, and is read in place.
+# record --live, and of a program that it starts: compiled code is told only where threads were found, and is read in
+# place.
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 
@@ -48,7 +49,7 @@ check_parts() {
         target.Parts 2500
     matches "$v: the program's own options count" "$("$mmprof" report --hot --csv --top 0 "$trace")" '^c2_code,Parts\.'
     at_most "$v: of a tenth and more the line is not known then" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
-    matches "$v: which is noted" "$("$mmprof" report --hot "$trace")" 'as always with --live'
+    matches "$v: which is noted" "$("$mmprof" report --hot "$trace")" 'compilers that had not been asked'
 }
 
 # Code and classes come and go while they are read.

@@ -110,6 +110,7 @@ check_recording() {
     between "$v: all code is known" "$(cell "$vm" unknown share | grep . || echo 0)" 0 0.02
     between "$v: what the interpreter runs is its own" "$(cell "$vm" interpreter share)" 0.0001 0.5
     is "$v: no event of the JVM failed" "$(fact "$trace" code.failed)" ""
+    is "$v: nor was one needed" "$(fact "$trace" code.cpu_ms) $(fact "$trace" code.all)" "0.0 "
     matches "$v: functions of the JVM have names" "$("$mmprof" report --hot --csv --top 0 "$trace")" \
         '^vm_gc,.*(Serial|DefNew|Mark|Oop|Card|Tenured|Gen)'
 }
