@@ -110,7 +110,7 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 # The agent's connection, commands and methods, whose JVM is the test.
-AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control hash methods code_asked code_out code_heaps nmethod vm_fields vm_methods vm_streams vm_structs)
+AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control hash methods code_asked code_dependents code_out code_heaps nmethod vm_fields vm_methods vm_streams vm_structs)
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
 $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 

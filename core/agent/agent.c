@@ -7,6 +7,8 @@
 #include "core/agent/agent.h"
 #include "core/agent/busy.h"
 #include "core/agent/code_asked.h"
+#include "core/agent/code_check.h"
+#include "core/agent/code_dependents.h"
 #include "core/agent/emulated.h"
 #include "core/agent/follow.h"
 #include "core/agent/protocol.h"
@@ -90,11 +92,13 @@ static void start_code_events(JNIEnv *jni)
 {
     struct err err;
     const char *why_not = agent.config.asks_for_code ? code_asked_why_not() : NULL;
-    bool is_asked = agent.config.asks_for_code && why_not == NULL;
+    bool is_asked = agent.config.asks_for_code && why_not == NULL && !code_check_is_wanted();
     if (!agent.config.wants_code_map)
         return;
     if (is_asked)
         code_asked_start();
+    if (is_asked && agent.config.is_live)
+        code_dependents_start();
     if (code_events_start(jni, agent.control.code_fd, is_asked, &err) < 0)
         control_send(&agent.control, "code_map_failed %s", err.text);
     else if (why_not != NULL)
@@ -135,6 +139,7 @@ static void end_session(JNIEnv *jni)
     jit_log_stop(agent.jvmti);
     perf_map_stop();
     code_asked_stop();
+    code_dependents_stop();
     code_events_stop();
     virtual_listen(agent.jvmti, 0);
     classes_arm_all(jni, 0);

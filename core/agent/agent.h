@@ -8,9 +8,9 @@
  * calls that were under way before; virtual.c and parked.c virtual threads and the calls that they leave open;
  * classes.c the classes that rewritten code refers to; methods.c, kept.c which methods get probes; instrument.c,
  * retransform.c, batch.c, busy.c, compiling.c, own_threads.c and hurry.c the way they get them; sample.c stacks;
- * calibrate.c what a probe costs; jit_log.c, code_events.c, code_asked.c, code_out.c and perf_map.c, perf_file.c what
- * the JIT compiler makes; nmethod.c, code_heaps.c, vm_*.c what HotSpot's own structures say of it, code_check.c whether
- * that is true; rewrite*.c the class files; emulated.c and follow.c what it does in an emulator.
+ * calibrate.c what a probe costs; jit_log.c, code_events.c, code_asked.c, code_dependents.c, code_out.c and perf_map.c,
+ * perf_file.c what the JIT compiler makes; nmethod.c, code_heaps.c, vm_*.c what HotSpot's own structures say of it,
+ * code_check.c whether that is true; rewrite*.c the class files; emulated.c and follow.c what it does in an emulator.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H

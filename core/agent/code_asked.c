@@ -8,10 +8,9 @@
 #include "core/base/ticks.h"
 
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 
-#define NO_NUMBER UINT32_MAX
+#define NO_NUMBER       UINT32_MAX
+#define METHODS_AT_ONCE 128u
 
 /*
  * 'lock' guards it, and what stands below.  Only the agent's own threads take it; the log's lock, for which a thread of
@@ -19,11 +18,11 @@
  */
 static struct {
     pthread_mutex_t lock;
-    _Atomic int n_hurrying; /* who waits for the lock, and must not wait for all code */
     bool is_on, has_all_points;
     struct nmethod nmethod;
     struct hash_set told;    /* by where code begins: the compilation; 'second' is 1 while it is there */
     struct hash_set numbers; /* by what a method is called, and its lines: its number plus 1 */
+    struct hash_set known;   /* by what tells methods from others at their addresses: the same */
     struct hash_set here;    /* by the method's address, while a question is answered: the same */
     uint32_t n_numbers;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -40,6 +39,7 @@ static void forget(void)
 {
     hash_free(&state.told);
     hash_free(&state.numbers);
+    hash_free(&state.known);
     hash_free(&state.here);
     nmethod_free(&state.nmethod);
     state.n_numbers = 0;
@@ -104,18 +104,59 @@ static uint32_t describe(uint64_t address)
     return slot->value;
 }
 
-/*
- * The number of the method at an address; NO_NUMBER: there is none.  A method's address is another one's as soon as its
- * class is unloaded: what is at it is remembered for as long as one question takes.
- */
-static uint32_t number_of(uint64_t address)
+/* Methods whose numbers are wanted. */
+struct wanted {
+    uint64_t all[METHODS_AT_ONCE];
+    size_t n;
+};
+
+static void know(struct wanted *wanted)
+{
+    uint64_t keys[METHODS_AT_ONCE];
+    vm_methods_keys(wanted->all, wanted->n, keys);
+    for (size_t i = 0; i < wanted->n; i++) {
+        struct hash_slot *known = keys[i] == 0 ? NULL : hash_put(&state.known, keys[i]);
+        if (known == NULL)
+            continue;
+        if (known->value == 0)
+            known->value = describe(wanted->all[i]);
+        hash_get(&state.here, key_of(wanted->all[i]))->value = known->value;
+    }
+    wanted->n = 0;
+}
+
+static void want(struct wanted *wanted, uint64_t address)
 {
     struct hash_slot *slot = hash_put(&state.here, key_of(address));
-    if (slot == NULL)
-        return NO_NUMBER;
-    if (slot->value == 0)
-        slot->value = describe(address);
-    return slot->value == 0 ? NO_NUMBER : slot->value - 1;
+    if (slot == NULL || slot->flags != 0)
+        return;
+    slot->flags = 1;
+    wanted->all[wanted->n++] = address;
+    if (wanted->n == METHODS_AT_ONCE)
+        know(wanted);
+}
+
+/*
+ * The methods of a piece of code, many at once.  A method's address is another one's as soon as its class is unloaded:
+ * what is at it is remembered for as long as one question takes.
+ */
+static void know_methods(const struct nmethod *nmethod)
+{
+    struct wanted wanted = { .n = 0 };
+    struct scopes_walk walk;
+    want(&wanted, nmethod->method);
+    scopes_begin(&walk, &nmethod->scopes);
+    while (scopes_next(&walk))
+        for (uint32_t i = 0; i < walk.n_frames; i++)
+            want(&wanted, walk.frames[i].method);
+    know(&wanted);
+}
+
+/* NO_NUMBER: there is none. */
+static uint32_t number_of(uint64_t address)
+{
+    const struct hash_slot *slot = hash_get(&state.here, key_of(address));
+    return slot == NULL || slot->value == 0 ? NO_NUMBER : slot->value - 1;
 }
 
 /* ---- code ---- */
@@ -163,6 +204,7 @@ static void tell(struct nmethod *nmethod)
     struct hash_slot *slot = hash_put(&state.told, key_of(nmethod->start));
     if (slot == NULL || (slot->second == 1 && slot->value == nmethod->number) || !nmethod_copy(nmethod))
         return;
+    know_methods(nmethod);
     struct code_entry entry = { .kind = CODE_COMPILED,
                                 .ticks = ticks_now(),
                                 .address = nmethod->start,
@@ -205,9 +247,7 @@ static void end_question(void)
 uint32_t code_asked_tell(const uint64_t *addresses, size_t n)
 {
     uint32_t n_known = 0;
-    atomic_fetch_add(&state.n_hurrying, 1);
     pthread_mutex_lock(&state.lock);
-    atomic_fetch_sub(&state.n_hurrying, 1);
     for (size_t i = 0; i < n && is_on(); i++) {
         bool is_there = nmethod_find(&state.nmethod, addresses[i]);
         if (is_there)
@@ -219,30 +259,4 @@ uint32_t code_asked_tell(const uint64_t *addresses, size_t n)
     end_question();
     pthread_mutex_unlock(&state.lock);
     return n_known;
-}
-
-static void let_others_in(void)
-{
-    if (atomic_load(&state.n_hurrying) == 0)
-        return;
-    pthread_mutex_unlock(&state.lock);
-    while (atomic_load(&state.n_hurrying) > 0)
-        sched_yield();
-    pthread_mutex_lock(&state.lock);
-}
-
-static void tell_block(uint64_t address)
-{
-    let_others_in();
-    if (is_on() && nmethod_find_at(&state.nmethod, address))
-        tell(&state.nmethod);
-}
-
-void code_asked_tell_all(void)
-{
-    pthread_mutex_lock(&state.lock);
-    if (is_on())
-        code_heaps_walk(tell_block);
-    end_question();
-    pthread_mutex_unlock(&state.lock);
 }

@@ -24,7 +24,4 @@ void code_asked_stop(void);
  */
 uint32_t code_asked_tell(const uint64_t *addresses, size_t n);
 
-/* Tell of all the code that there is. */
-void code_asked_tell_all(void);
-
 #endif

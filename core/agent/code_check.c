@@ -27,6 +27,7 @@ static struct {
     struct hash_set pairs; /* a number and the address of the method: whether they are the same */
     struct nmethod nmethod;
     uint64_t n_compared, n_different, n_not_read, n_points, n_frames, n_methods, n_linkers;
+    uint64_t n_classes, n_wrong_classes;
     uint64_t told_ns, read_ns, described_ns;
     char shown[SHOWN_MAX][200];
     uint32_t n_shown;
@@ -48,6 +49,11 @@ bool code_check_is_on(void)
     return check.fd > 0;
 }
 
+bool code_check_is_wanted(void)
+{
+    return getenv("MMPROF_CHECK_CODE") != NULL;
+}
+
 void code_check_start(void)
 {
     const char *path = getenv("MMPROF_CHECK_CODE");
@@ -62,6 +68,7 @@ static void report(void)
             check.n_different, check.n_not_read);
     dprintf(check.fd, "points %" PRIu64 " frames %" PRIu64 " methods %" PRIu64 " linkers %" PRIu64 "\n", check.n_points,
             check.n_frames, check.n_methods, check.n_linkers);
+    dprintf(check.fd, "classes %" PRIu64 " wrong %" PRIu64 "\n", check.n_classes, check.n_wrong_classes);
     dprintf(check.fd, "ns told %" PRIu64 " read %" PRIu64 " described %" PRIu64 "\n", check.told_ns, check.read_ns,
             check.described_ns);
     if (why_not != NULL)
@@ -145,6 +152,21 @@ static bool is_same_description(const struct description *told, const struct des
     return memcmp(told, read, sizeof *told) == 0;
 }
 
+/* A method is known as one, and its class, where nobody says that it is a method. */
+static void compare_class(uint64_t address)
+{
+    char name[PLACE_TEXT_BYTES];
+    uint64_t pool;
+    size_t n;
+    vm_methods_pools(&address, 1, &pool);
+    bool is_right = pool != 0 && vm_methods_class(pool, name, &n) && n == method.n_class_name &&
+                    memcmp(name, method.class_name, n) == 0;
+    check.n_classes++;
+    check.n_wrong_classes += !is_right;
+    if (!is_right)
+        show("class", pool, address);
+}
+
 static bool compare_new(uint32_t number, uint64_t address)
 {
     const struct description none = { 0 }, *told = number < check.n_told ? &check.told[number] : &none;
@@ -158,6 +180,7 @@ static bool compare_new(uint32_t number, uint64_t address)
     if (is_read) {
         struct code_entry entry = vm_method_entry(&method, number);
         read = describe(&entry);
+        compare_class(address);
     }
     return is_same_description(told, &read);
 }
@@ -243,6 +266,7 @@ void code_check_compiled(const struct code_entry *told, uint64_t told_ns)
     is_read = is_read && nmethod_is_there(&check.nmethod);
     check.read_ns += thread_ns() - start_ns;
     check.told_ns += told_ns;
+    vm_methods_learn(&check.nmethod.method, is_read);
     check.n_not_read += !is_read;
     check.n_compared += is_read;
     check.n_different += is_read && !is_same(told);

@@ -4,6 +4,7 @@
  *
  *     code compared 6151 different 0 not_read 0
  *     points 251350 frames 490711 methods 4953 linkers 116
+ *     classes 4953 wrong 0                                      by what code_dependents.h goes by
  *     ns told 121069787 read 71944086 described 90309163
  *     different: ...                                            of the first ones: what, of which method
  *
@@ -14,6 +15,9 @@
 #define CORE_AGENT_CODE_CHECK_H
 
 #include "core/trace/code_log.h"
+
+/* Then the events are needed, although code is only asked for. */
+bool code_check_is_wanted(void);
 
 /* A session begins, or ends.  None of these is called by two threads at once. */
 void code_check_start(void);

@@ -5,6 +5,7 @@
  */
 #include "core/agent/agent.h"
 #include "core/agent/code_asked.h"
+#include "core/agent/code_dependents.h"
 #include "core/base/ticks.h"
 
 #include <inttypes.h>
@@ -175,7 +176,7 @@ static int do_sample(JNIEnv *jni, struct err *err)
         return err_set(err, "it needs a period, a number and a descriptor");
     int n = sample_run(work.jvmti, jni, work.fd, numbers[0], numbers[1], &work.stopping, err);
     double start_ms = thread_ms();
-    code_asked_tell_all();
+    code_dependents_tell();
     snprintf(work.answer, sizeof work.answer, "sampled n=%d cpu_ms=%.3f", n, thread_ms() - start_ms);
     return n < 0 ? -1 : 0;
 }

@@ -224,14 +224,37 @@ bool nmethod_is_there(const struct nmethod *nmethod)
            now.number == nmethod->number;
 }
 
+static bool take_alive(struct nmethod *nmethod, uint64_t address, const struct header *header)
+{
+    nmethod->address = address;
+    if (!is_nmethod(header) || !is_alive(header))
+        return false;
+    take_header(nmethod, header);
+    return find_parts(nmethod, header, &nmethod->parts);
+}
+
 bool nmethod_find_at(struct nmethod *nmethod, uint64_t address)
 {
     struct header header;
-    nmethod->address = address;
-    if (nmethod_why_not() != NULL || !read_header(address, &header) || !is_nmethod(&header) || !is_alive(&header))
-        return false;
-    take_header(nmethod, &header);
-    return find_parts(nmethod, &header, &nmethod->parts);
+    return nmethod_why_not() == NULL && read_header(address, &header) && take_alive(nmethod, address, &header);
+}
+
+size_t nmethods_find_at(struct nmethod *all, const uint64_t *headers, size_t n)
+{
+    uint8_t bytes[NMETHODS_MAX * HEADER_MAX];
+    struct vm_piece pieces[NMETHODS_MAX];
+    struct header header = { { 0 } };
+    size_t n_found = 0;
+    if (nmethod_why_not() != NULL || n > NMETHODS_MAX)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        pieces[i] = (struct vm_piece){ headers[i], (size_t)at.header_bytes };
+    vm_read_each(pieces, n, bytes);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(header.bytes, bytes + i * at.header_bytes, (size_t)at.header_bytes);
+        n_found += take_alive(&all[n_found], headers[i], &header);
+    }
+    return n_found;
 }
 
 bool nmethod_find(struct nmethod *nmethod, uint64_t address)

@@ -39,6 +39,14 @@ bool nmethod_find(struct nmethod *nmethod, uint64_t address);
 bool nmethod_find_at(struct nmethod *nmethod, uint64_t header);
 
 /*
+ * Those of n (NMETHODS_MAX at most) whose headers are at these addresses, by one system call.  Returns how many there
+ * are, in their order.
+ */
+#define NMETHODS_MAX 32u
+
+size_t nmethods_find_at(struct nmethod *all, const uint64_t *headers, size_t n);
+
+/*
  * Copy what it knows of its code: nmethod->scopes.  It is its own, and its methods are still there, if afterwards
  * nmethod_is_there.  Returns false when it cannot be copied.
  */

@@ -34,8 +34,8 @@
  * (core/trace/samples.h).  'jit', before 'instrument', has the agent append what the JIT compiler does with methods
  * that get probes, before and after, to its descriptor's file (core/trace/jit_events.h) until the session's end.
  * 'where', with 'code_map asked', has it append what code is at these addresses to the code log before it answers,
- * unless it has done so; if code that it told of begins at one and is gone, that.  Then 'sample' ends with all code
- * that there is.  cpu_ms: of the agent's thread, for that.
+ * unless it has done so; if code that it told of begins at one and is gone, that.  Then 'sample' ends with whose
+ * classes' code all of it has.  cpu_ms: of the agent's thread, for that.
  *
  * By itself the agent says, after each RetransformClasses that stopped the application:
  *
@@ -81,7 +81,7 @@
 #include "core/base/bytes.h"
 #include "core/trace/trace.h"
 
-#define PROTOCOL_VERSION      5
+#define PROTOCOL_VERSION      6
 #define PROTOCOL_PACKET_BYTES 4096
 #define PROTOCOL_N_FDS        4
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */

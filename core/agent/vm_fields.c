@@ -46,6 +46,44 @@ bool vm_read_pieces(const struct vm_piece *pieces, size_t n_pieces, void *bytes)
     return process_vm_readv(getpid(), &here, 1, there, n_pieces, 0) == (ssize_t)here.iov_len;
 }
 
+#define PIECES_AT_ONCE 128u
+
+/* One that is not there ends the call: then each is read by itself.  Returns how many bytes they are. */
+static size_t read_at_once(const struct vm_piece *pieces, size_t n, char *bytes)
+{
+    struct iovec here = { bytes, 0 }, there[PIECES_AT_ONCE];
+    for (size_t i = 0; i < n; i++) {
+        there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes };
+        here.iov_len += pieces[i].n_bytes;
+    }
+    if (process_vm_readv(getpid(), &here, 1, there, n, 0) == (ssize_t)here.iov_len)
+        return here.iov_len;
+    for (size_t i = 0; i < n; i++) {
+        if (!vm_read(pieces[i].address, bytes, pieces[i].n_bytes))
+            memset(bytes, 0, pieces[i].n_bytes);
+        bytes += pieces[i].n_bytes;
+    }
+    return here.iov_len;
+}
+
+void vm_read_each(const struct vm_piece *pieces, size_t n_pieces, void *bytes)
+{
+    char *to = bytes;
+    for (size_t i = 0; i < n_pieces; i += PIECES_AT_ONCE)
+        to += read_at_once(pieces + i, n_pieces - i < PIECES_AT_ONCE ? n_pieces - i : PIECES_AT_ONCE, to);
+}
+
+void vm_read_words(const uint64_t *addresses, size_t n, uint64_t *words)
+{
+    struct vm_piece pieces[PIECES_AT_ONCE];
+    for (size_t i = 0; i < n; i += PIECES_AT_ONCE) {
+        size_t now = n - i < PIECES_AT_ONCE ? n - i : PIECES_AT_ONCE;
+        for (size_t k = 0; k < now; k++)
+            pieces[k] = (struct vm_piece){ addresses[i + k], sizeof *words };
+        read_at_once(pieces, now, (char *)(words + i));
+    }
+}
+
 bool vm_read_text(uint64_t address, char *text, size_t n)
 {
     uint64_t start;

@@ -31,6 +31,10 @@ struct vm_piece {
 
 bool vm_read_pieces(const struct vm_piece *pieces, size_t n_pieces, void *bytes);
 
+/* Any number, by few system calls; zeros for one that is not all there. */
+void vm_read_each(const struct vm_piece *pieces, size_t n_pieces, void *bytes);
+void vm_read_words(const uint64_t *addresses, size_t n, uint64_t *words);
+
 /* The text that a pointer at an address points to; false: it is longer than n - 1, or not there. */
 bool vm_read_text(uint64_t address, char *text, size_t n);
 

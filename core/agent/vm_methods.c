@@ -1,4 +1,5 @@
 #include "core/agent/vm_methods.h"
+#include "core/agent/hash.h"
 #include "core/agent/vm_fields.h"
 #include "core/agent/vm_streams.h"
 
@@ -238,4 +239,102 @@ struct code_entry vm_method_entry(const struct vm_method *method, uint32_t numbe
                                 .source = { method->source, method->n_source },
                                 .lines = method->lines,
                                 .n_lines = method->n_lines };
+}
+
+/* ---- many at once ---- */
+
+#define WORDS_AT_ONCE 128u
+
+static void find_keys(const uint64_t *addresses, size_t n, uint64_t *keys)
+{
+    uint64_t constants[WORDS_AT_ONCE];
+    struct vm_piece pieces[WORDS_AT_ONCE];
+    char bytes[WORDS_AT_ONCE * HEADER_MAX];
+    for (size_t i = 0; i < n; i++)
+        pieces[i] = (struct vm_piece){ addresses[i] + at.constant, sizeof *constants };
+    vm_read_each(pieces, n, constants);
+    for (size_t i = 0; i < n; i++)
+        pieces[i] = (struct vm_piece){ constants[i], (size_t)at.constant_bytes };
+    vm_read_each(pieces, n, bytes);
+    for (size_t i = 0; i < n; i++) {
+        const char *header = bytes + i * at.constant_bytes;
+        uint64_t key = hash_text(HASH_START, (const char *)&addresses[i], sizeof *addresses);
+        key = hash_text(key, (const char *)&constants[i], sizeof *constants);
+        keys[i] = field((const uint8_t *)header, (size_t)at.constant_bytes, at.pool, 8) == 0
+                      ? 0
+                      : hash_text(key, header, (size_t)at.constant_bytes) | 1;
+    }
+}
+
+void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys)
+{
+    bool is_known = vm_methods_why_not() == NULL;
+    memset(keys, 0, n * sizeof *keys);
+    for (size_t i = 0; is_known && i < n; i += WORDS_AT_ONCE)
+        find_keys(addresses + i, n - i < WORDS_AT_ONCE ? n - i : WORDS_AT_ONCE, keys + i);
+}
+
+/* ---- methods among other things ---- */
+
+#define TABLES_MAX 4u
+
+static uint64_t tables[TABLES_MAX];
+static size_t n_tables;
+
+static bool is_table(uint64_t address)
+{
+    for (size_t i = 0; i < n_tables; i++)
+        if (tables[i] == address)
+            return true;
+    return false;
+}
+
+void vm_methods_learn(const uint64_t *methods, size_t n)
+{
+    uint64_t words[WORDS_AT_ONCE];
+    n = n < WORDS_AT_ONCE ? n : WORDS_AT_ONCE;
+    vm_read_words(methods, n, words);
+    for (size_t i = 0; i < n; i++)
+        if (words[i] != 0 && n_tables < TABLES_MAX && !is_table(words[i]))
+            tables[n_tables++] = words[i];
+}
+
+/* The words behind words: of those that are not 0. */
+static void follow(uint64_t *words, size_t n, uint64_t offset)
+{
+    uint64_t addresses[WORDS_AT_ONCE], found[WORDS_AT_ONCE];
+    size_t n_addresses = 0, k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (words[i] != 0)
+            addresses[n_addresses++] = words[i] + offset;
+    vm_read_words(addresses, n_addresses, found);
+    for (size_t i = 0; i < n; i++)
+        words[i] = words[i] != 0 ? found[k++] : 0;
+}
+
+static void find_pools(const uint64_t *addresses, size_t n, uint64_t *pools)
+{
+    vm_read_words(addresses, n, pools);
+    for (size_t i = 0; i < n; i++)
+        pools[i] = is_table(pools[i]) ? addresses[i] : 0;
+    follow(pools, n, at.constant);
+    follow(pools, n, at.pool);
+}
+
+void vm_methods_pools(const uint64_t *addresses, size_t n, uint64_t *pools)
+{
+    if (vm_methods_why_not() != NULL)
+        n = 0;
+    for (size_t i = 0; i < n; i += WORDS_AT_ONCE)
+        find_pools(addresses + i, n - i < WORDS_AT_ONCE ? n - i : WORDS_AT_ONCE, pools + i);
+}
+
+bool vm_methods_class(uint64_t pool, char *name, size_t *n)
+{
+    uint64_t holder, symbol;
+    if (!vm_read_u64(pool + at.holder, &holder) || !vm_read_u64(holder + at.class_name, &symbol) || symbol == 0 ||
+        !read_symbol(&(struct text){ symbol, name, n }))
+        return false;
+    name_as_told(name, *n);
+    return true;
 }

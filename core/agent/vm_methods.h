@@ -23,7 +23,25 @@ const char *vm_methods_why_not(void);
 /* Read the one with an address.  Returns false when there is none. */
 bool vm_method_read(struct vm_method *method, uint64_t address);
 
+/*
+ * What tells the method at each address from any other that is there later, when its class has been unloaded: where its
+ * parts are, and what is in front of them; 0: there is none.
+ */
+void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys);
+
 /* The entry of a code log that describes it; it points into *method. */
 struct code_entry vm_method_entry(const struct vm_method *method, uint32_t number);
+
+/*
+ * Which of what compiled code refers to are Methods: pools[i] is the address of the ConstantPool of the one at
+ * addresses[i], 0 if there is none.  They are told by their virtual tables, of which there are two (those of the
+ * archive of shared classes have one of their own): which they are is to be learnt from some that are Methods for sure.
+ * Neither is thread-safe.
+ */
+void vm_methods_learn(const uint64_t *methods, size_t n);
+void vm_methods_pools(const uint64_t *addresses, size_t n, uint64_t *pools);
+
+/* The name of the class that a ConstantPool is of, as vm_method_read has it, PLACE_TEXT_BYTES; false: there is none. */
+bool vm_methods_class(uint64_t pool, char *name, size_t *n);
 
 #endif

@@ -18,6 +18,7 @@ void code_map_init(struct code_map *map, int fd)
 {
     memset(map, 0, sizeof *map);
     map->fd = fd;
+    map->starts.arena = &map->arena;
 }
 
 void code_map_free(struct code_map *map)
@@ -25,8 +26,11 @@ void code_map_free(struct code_map *map)
     free(map->bytes);
     free(map->pieces);
     free(map->methods);
+    free(map->dependents);
+    free(map->classes);
     free(map->links);
     free(map->buckets);
+    map_free(&map->starts);
     arena_free(&map->arena);
     code_map_init(map, -1);
 }
@@ -137,6 +141,41 @@ static int add_method(struct code_map *map, const struct code_entry *entry)
                : 0;
 }
 
+static int add_class(struct code_map *map, const struct code_entry *entry)
+{
+    if (entry->method > map->n_classes + GAP_MAX)
+        return 0;
+    const char **classes = reserve(map->classes, (size_t)entry->method + 1, &map->classes_room, sizeof *classes);
+    if (classes == NULL)
+        return -1;
+    map->classes = classes;
+    if (entry->method >= map->n_classes)
+        map->n_classes = entry->method + 1;
+    classes[entry->method] = arena_text(&map->arena, entry->class_name.at, entry->class_name.n);
+    return classes[entry->method] == NULL ? -1 : 0;
+}
+
+/* It takes the place of what began where it does; without bytes, nothing does. */
+static int add_dependent(struct code_map *map, const struct code_entry *entry)
+{
+    const uint32_t *before = map_get(&map->starts, &entry->address, sizeof entry->address);
+    if (before != NULL && *before < map->n_dependents)
+        map->dependents[*before].is_gone = true;
+    if (entry->n_bytes == 0 || entry->n_bytes > CODE_BYTES_MAX || map->n_dependents == NONE - 1)
+        return 0;
+    struct code_dependent *dependents =
+        reserve(map->dependents, (size_t)map->n_dependents + 1, &map->dependents_room, sizeof *dependents);
+    const void *classes = keep(map, entry->classes, entry->n_classes_bytes);
+    if (dependents == NULL || classes == NULL)
+        return -1;
+    map->dependents = dependents;
+    dependents[map->n_dependents] = (struct code_dependent){ .n_bytes = entry->n_bytes,
+                                                             .tier = entry->tier,
+                                                             .classes = classes,
+                                                             .n_classes_bytes = entry->n_classes_bytes };
+    return map_put(&map->starts, &entry->address, sizeof entry->address, map->n_dependents++);
+}
+
 static int take(struct code_map *map, const struct code_entry *entry)
 {
     switch (entry->kind) {
@@ -145,6 +184,10 @@ static int take(struct code_map *map, const struct code_entry *entry)
     case CODE_COMPILED:
     case CODE_OTHER:
         return add_piece(map, entry);
+    case CODE_CLASS:
+        return add_class(map, entry);
+    case CODE_DEPENDENT:
+        return add_dependent(map, entry);
     case CODE_DISCARDED:
         end_others(map, entry->address, entry->address + 1, entry->ticks);
         return 0;

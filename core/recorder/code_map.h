@@ -9,6 +9,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/err.h"
+#include "core/base/map.h"
 #include "core/trace/code_log.h"
 
 struct code_piece {
@@ -30,6 +31,16 @@ struct code_method {
     bool is_written; /* to the trace */
 };
 
+/* Compiled code, and the classes whose methods it has: where the agent tells that of all code, but only of some what it
+ * is. */
+struct code_dependent {
+    uint64_t n_bytes;
+    uint32_t tier;
+    bool is_gone;
+    const uint8_t *classes; /* the arena's: numbers, n_classes_bytes of them */
+    size_t n_classes_bytes;
+};
+
 /* An address may be in code of a page's pieces, the newest first. */
 struct code_link {
     uint32_t piece, next; /* indexes; next: plus 1, 0 for none */
@@ -42,10 +53,13 @@ struct code_map {
     uint8_t *bytes;            /* owned: a piece of the log */
     struct code_piece *pieces; /* owned, as the others */
     struct code_method *methods;
+    struct code_dependent *dependents;
+    const char **classes; /* by number; the arena's names; NULL: not described */
+    struct map starts;    /* of the dependents that are there, by the address: their numbers */
     struct code_link *links;
     uint32_t *buckets; /* by page: the newest link, plus 1 */
-    uint32_t n_pieces, n_methods, n_links;
-    size_t pieces_room, methods_room, links_room;
+    uint32_t n_pieces, n_methods, n_links, n_dependents, n_classes;
+    size_t pieces_room, methods_room, links_room, dependents_room, classes_room;
     bool is_damaged;
 };
 

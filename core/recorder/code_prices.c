@@ -5,15 +5,46 @@
 
 #define C2_TIER 4u
 
-/* The bits of methods' classes, by number. */
-static uint64_t *bits_of_methods(const struct code_map *map, const char *const *classes, size_t n)
+/* The classes that were asked for. */
+struct wanted {
+    const char *const *classes;
+    size_t n;
+};
+
+static uint64_t bit_of(const struct wanted *wanted, const char *class_name)
+{
+    for (size_t k = 0; class_name != NULL && k < wanted->n; k++)
+        if (strcmp(class_name, wanted->classes[k]) == 0)
+            return UINT64_C(1) << k;
+    return 0;
+}
+
+static uint64_t *bits_of_methods(const struct code_map *map, const struct wanted *wanted)
 {
     uint64_t *bits = calloc((size_t)map->n_methods + 1, sizeof *bits);
     for (uint32_t i = 0; bits != NULL && i < map->n_methods; i++)
-        for (size_t k = 0; map->methods[i].class_name != NULL && k < n; k++)
-            if (strcmp(map->methods[i].class_name, classes[k]) == 0)
-                bits[i] = UINT64_C(1) << k;
+        bits[i] = bit_of(wanted, map->methods[i].class_name);
     return bits;
+}
+
+static uint64_t *bits_of_classes(const struct code_map *map, const struct wanted *wanted)
+{
+    uint64_t *bits = calloc((size_t)map->n_classes + 1, sizeof *bits);
+    for (uint32_t i = 0; bits != NULL && i < map->n_classes; i++)
+        bits[i] = bit_of(wanted, map->classes[i]);
+    return bits;
+}
+
+static uint64_t bits_of_dependent(const struct code_map *map, const struct code_dependent *dependent,
+                                  const uint64_t *bits)
+{
+    struct cursor c = cursor_over(dependent->classes, dependent->n_classes_bytes);
+    uint64_t all = 0;
+    while (cursor_left(&c) > 0 && !c.bad) {
+        uint64_t number = cursor_varint(&c);
+        all |= number < map->n_classes ? bits[number] : 0;
+    }
+    return all;
 }
 
 static uint64_t bits_of_piece(const struct code_map *map, const struct code_piece *piece, const uint64_t *bits)
@@ -46,21 +77,49 @@ static int add(struct code_prices *prices, uint64_t classes, double work)
     return 0;
 }
 
-int code_prices_find(const struct code_map *map, const char *const *classes, size_t n, struct code_prices *prices,
-                     struct err *err)
+static double work_of(uint64_t n_bytes, uint32_t tier)
 {
-    uint64_t *bits = bits_of_methods(map, classes, n < CODE_PRICES_CLASSES ? n : CODE_PRICES_CLASSES);
-    int rc = bits == NULL ? -1 : 0;
-    memset(prices, 0, sizeof *prices);
+    return (double)n_bytes * (tier == C2_TIER ? CODE_PRICES_C2 : 1);
+}
+
+static int find_in_pieces(const struct code_map *map, const uint64_t *bits, struct code_prices *prices)
+{
+    int rc = 0;
     for (uint32_t i = 0; i < map->n_pieces && rc == 0; i++) {
         const struct code_piece *piece = &map->pieces[i];
-        double work = (double)(piece->end - piece->start) * (piece->tier == C2_TIER ? CODE_PRICES_C2 : 1);
+        double work = work_of(piece->end - piece->start, piece->tier);
         if (piece->kind != CODE_COMPILED)
             continue;
         prices->compiled += work;
         uint64_t of_piece = piece->to_ticks == UINT64_MAX ? bits_of_piece(map, piece, bits) : 0;
         rc = of_piece == 0 ? 0 : add(prices, of_piece, work);
     }
+    return rc;
+}
+
+static int find_in_dependents(const struct code_map *map, const uint64_t *bits, struct code_prices *prices)
+{
+    int rc = 0;
+    for (uint32_t i = 0; i < map->n_dependents && rc == 0; i++) {
+        const struct code_dependent *dependent = &map->dependents[i];
+        double work = work_of(dependent->n_bytes, dependent->tier);
+        prices->compiled += work;
+        uint64_t of_it = dependent->is_gone ? 0 : bits_of_dependent(map, dependent, bits);
+        rc = of_it == 0 ? 0 : add(prices, of_it, work);
+    }
+    return rc;
+}
+
+int code_prices_find(const struct code_map *map, const char *const *classes, size_t n, struct code_prices *prices,
+                     struct err *err)
+{
+    const struct wanted wanted = { classes, n < CODE_PRICES_CLASSES ? n : CODE_PRICES_CLASSES };
+    bool has_dependents = map->n_dependents > 0;
+    uint64_t *bits = has_dependents ? bits_of_classes(map, &wanted) : bits_of_methods(map, &wanted);
+    memset(prices, 0, sizeof *prices);
+    int rc = bits == NULL           ? -1
+             : has_dependents ? find_in_dependents(map, bits, prices)
+                              : find_in_pieces(map, bits, prices);
     free(bits);
     if (rc == 0)
         return 0;

@@ -1,7 +1,7 @@
 /*
  * What changed classes cost the JVM's JIT compilers: when a class changes, HotSpot throws away all compiled code that
  * has code of it, its own methods' and that into which these were inlined.  All of that is in the map of its code
- * beforehand.
+ * beforehand: what the JVM told of all code, or, where it tells of little, whose classes' code all of it has.
  *
  * Work is what it takes to compile code, in bytes of code of the quick compiler (C1).
  */

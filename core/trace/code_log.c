@@ -33,6 +33,20 @@ static void put_code(struct sink *s, const struct code_entry *entry)
     sink_bytes(s, entry->points, entry->n_points_bytes);
 }
 
+static void put_class(struct sink *s, const struct code_entry *entry)
+{
+    sink_varint(s, entry->method);
+    place_text_put(s, entry->class_name);
+}
+
+static void put_dependent(struct sink *s, const struct code_entry *entry)
+{
+    sink_varint(s, entry->address);
+    sink_varint(s, entry->n_bytes);
+    sink_varint(s, entry->tier);
+    sink_bytes(s, entry->classes, entry->n_classes_bytes);
+}
+
 void code_log_put(struct sink *s, const struct code_entry *entry)
 {
     uint8_t *length = s->at;
@@ -40,6 +54,10 @@ void code_log_put(struct sink *s, const struct code_entry *entry)
     sink_u8(s, (uint8_t)entry->kind);
     if (entry->kind == CODE_METHOD)
         put_method(s, entry);
+    else if (entry->kind == CODE_CLASS)
+        put_class(s, entry);
+    else if (entry->kind == CODE_DEPENDENT)
+        put_dependent(s, entry);
     else
         put_code(s, entry);
     if (s->full)
@@ -102,6 +120,21 @@ static void get_code(struct cursor *c, struct code_entry *entry)
     entry->points = cursor_bytes(c, entry->n_points_bytes);
 }
 
+static void get_class(struct cursor *c, struct code_entry *entry)
+{
+    entry->method = cursor_below(c, PLACE_NUMBERS_MAX);
+    entry->class_name = place_text_get(c);
+}
+
+static void get_dependent(struct cursor *c, struct code_entry *entry)
+{
+    entry->address = cursor_varint(c);
+    entry->n_bytes = cursor_below(c, UINT32_MAX);
+    entry->tier = cursor_below(c, CODE_COARSE);
+    entry->n_classes_bytes = cursor_left(c);
+    entry->classes = cursor_bytes(c, entry->n_classes_bytes);
+}
+
 int code_log_get(struct cursor *c, struct code_entry *entry)
 {
     struct cursor rest = *c;
@@ -119,6 +152,10 @@ int code_log_get(struct cursor *c, struct code_entry *entry)
         get_method(&inner, entry);
     else if (kind <= CODE_OTHER)
         get_code(&inner, entry);
+    else if (kind == CODE_CLASS)
+        get_class(&inner, entry);
+    else if (kind == CODE_DEPENDENT)
+        get_dependent(&inner, entry);
     else
         inner.bad = true;
     if (inner.bad || cursor_left(&inner) != 0)

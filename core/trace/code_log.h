@@ -10,12 +10,15 @@
  *        of the code
  *     2, discarded: ticks, address
  *     3, other code: ticks, address, bytes, name
+ *     4, a class: number, name
+ *     5, whose code compiled code has: address, bytes (0: what was there is gone), compiler's tier, and up to the end
+ *        the numbers of the classes
  *
  * A point is the offset of its end, less that of the point before; frames; how many of them, from the outermost, are
  * those of the point before; and for each other one: method, and 1 more than its bytecode index, or 0.  It tells what
  * the code before its end, and behind the point before, was compiled from.
  *
- * A method is described before another entry names it.  What is in a log comes from another process: the decoder trusts
+ * A method, or a class, is described before another entry names it.  What is in a log comes from another process: the decoder trusts
  * nothing.
  */
 #ifndef CORE_TRACE_CODE_LOG_H
@@ -28,7 +31,7 @@
 #define CODE_LINES_MAX       8192u
 #define CODE_COARSE          8u /* with the tier */
 
-enum code_kind { CODE_METHOD, CODE_COMPILED, CODE_DISCARDED, CODE_OTHER };
+enum code_kind { CODE_METHOD, CODE_COMPILED, CODE_DISCARDED, CODE_OTHER, CODE_CLASS, CODE_DEPENDENT };
 
 struct code_line {
     uint32_t index, line; /* from this bytecode index on */
@@ -41,12 +44,14 @@ struct code_frame {
 
 struct code_entry {
     enum code_kind kind;
-    uint32_t method, tier; /* number */
+    uint32_t method, tier; /* method: number; of CODE_CLASS, the class's */
     bool is_coarse;        /* between its points, nobody knows what the code is from */
     uint64_t ticks, address, n_bytes, spent_ns;
     struct place_text class_name, name, descriptor, source;
     const uint8_t *points; /* borrowed; n_points_bytes of them */
     size_t n_points_bytes;
+    const uint8_t *classes; /* the same, of CODE_DEPENDENT: numbers */
+    size_t n_classes_bytes;
     const struct code_line *lines; /* writing: the caller's; reading: none, see code_log_line */
     uint32_t n_lines;
     const uint8_t *line_bytes; /* reading: borrowed */

@@ -11,7 +11,8 @@
 # DIR/commands names the workloads, one a line: a name, blanks, and a command for 'sh -c' that starts one JVM by exec,
 # in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones
 # that began after its first two seconds are compared, too, and those of its last third: when the JIT compilers have
-# settled, if the program runs for long enough.  Without WORKLOADS the programs of test/java are taken.
+# settled, if the program runs for long enough.  One that writes files needs other ones in each of two that run at the
+# same time: it finds its run's name in $BENCH_RUN.  Without WORKLOADS the programs of test/java are taken.
 # BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full) compares only these;
 # BENCH_OPTIONS="--sample-ip 0" gives phases and live these options, too.
 #
@@ -66,7 +67,7 @@ once() {
     local run=$SCRATCH/$1 cpu=$2 status=0
     shift 2
     rm -f "$run.took" "$run.figures"
-    (cd "$directory" && exec taskset -c "$cpu" "$timed" "$run.took" "$@") > "$run.out" 2> "$run.errors" < /dev/null ||
+    (cd "$directory" && BENCH_RUN=$(basename "$run") exec taskset -c "$cpu" "$timed" "$run.took" "$@") > "$run.out" 2> "$run.errors" < /dev/null ||
         status=$?
     if [ $status != 0 ]; then
         echo "  $(basename "$run"): status $status: $(tail -n 2 "$run.errors")" >&2
@@ -116,7 +117,7 @@ slowdown() {
 # first_pass NAME COMMAND: all methods once, and what is selected from it.
 first_pass() {
     local name=$1 trace=$SCRATCH/$1.all.dat
-    (cd "$directory" && "$mmprof" record -q -o "$trace" -- sh -c "$2") > "$SCRATCH/out" 2>&1 < /dev/null ||
+    (cd "$directory" && BENCH_RUN=first "$mmprof" record -q -o "$trace" -- sh -c "$2") > "$SCRATCH/out" 2>&1 < /dev/null ||
         fail "the first pass of $name failed: $(tail -n 2 "$SCRATCH/out")"
     "$mmprof" phases -o "$SCRATCH/$name.json" "$trace" > "$SCRATCH/$name.table" || fail "no phases of $name"
     "$counts" "$trace" | awk '$1 == "METHOD" { m++; n += $3 } END { print "METHODS", m; print "CALLS", n }' \

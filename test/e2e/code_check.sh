@@ -23,8 +23,10 @@ check() {
     holds "$name: $(number "$out" compared) pieces of code, at least $at_least" \
         test "$(number "$out" compared)" -ge "$at_least"
     is "$name: as the events tell, with $(number "$out" points) points, $(number "$out" methods) methods" \
-        "$(grep -v '^ns ' "$out" | grep -v '^points ' | sed 's/compared [0-9]*/compared N/')" \
+        "$(grep -v '^ns ' "$out" | grep -v '^points ' | grep -v '^classes ' | sed 's/compared [0-9]*/compared N/')" \
         "code compared N different 0 not_read 0"
+    is "$name: and the class of each is known without its name" \
+        "$(sed -n 's/^classes [1-9][0-9]* //p' "$out")" "wrong 0"
     echo "# us per piece: read $(per_piece "$out" read), its new methods $(per_piece "$out" described), by the events" \
         "$(per_piece "$out" told), the JVM's part not counted"
 }

@@ -238,6 +238,49 @@ static void test_prices(void)
     close(fd);
 }
 
+static void log_dependent(int fd, uint64_t address, uint64_t n_bytes, uint32_t tier, const char *classes)
+{
+    log_entry(fd, &(struct code_entry){ .kind = CODE_DEPENDENT,
+                                        .address = address,
+                                        .n_bytes = n_bytes,
+                                        .tier = tier,
+                                        .classes = (const uint8_t *)classes,
+                                        .n_classes_bytes = strlen(classes) });
+}
+
+/* The same where the agent tells of all code only whose it is. */
+static void test_dependents(void)
+{
+    const char *const classes[] = { "a/Main", "a/Other", "a/None" };
+    int fd = memfd_create("code", MFD_CLOEXEC);
+    struct code_map map;
+    struct code_prices prices;
+    code_map_init(&map, fd);
+    log_entry(fd, &(struct code_entry){ .kind = CODE_CLASS, .method = 1, .class_name = place_text("a/Main") });
+    log_entry(fd, &(struct code_entry){ .kind = CODE_CLASS, .method = 2, .class_name = place_text("a/Other") });
+    log_dependent(fd, 0x10000, 100, 4, "\1\2");
+    log_dependent(fd, 0x20000, 50, 1, "\2");
+    log_dependent(fd, 0x30000, 7, 1, "\x70\2\xff"); /* a class that nobody named, and half a number */
+    CHECK("whose code it is is read", code_map_read(&map, &err) == 0 && map.n_dependents == 3 && map.n_pieces == 0);
+    CHECK("and what that costs is known", code_prices_find(&map, classes, 3, &prices, &err) == 0);
+    CHECK_NUMBER("all code counts", (uint64_t)prices.compiled, 100 * 20 + 50 + 7);
+    CHECK_NUMBER("a class costs the code that has its methods", (uint64_t)code_prices_of(&prices, 1, 0), 2000);
+    CHECK_NUMBER("wherever that is", (uint64_t)code_prices_of(&prices, 2, 0), 2057);
+    CHECK_NUMBER("but for what is gone anyway", (uint64_t)code_prices_of(&prices, 2, 1), 57);
+    CHECK_NUMBER("and nothing without code", (uint64_t)code_prices_of(&prices, 4, 0), 0);
+    code_prices_free(&prices);
+    log_dependent(fd, 0x20000, 0, 0, "");
+    log_dependent(fd, 0x40000, 0, 0, ""); /* of which nothing was told */
+    log_dependent(fd, 0x10000, 10, 4, "\1");
+    CHECK("what is gone, and what is there in its place",
+          code_map_read(&map, &err) == 0 && code_prices_find(&map, classes, 3, &prices, &err) == 0 &&
+              (uint64_t)code_prices_of(&prices, 1, 0) == 200 && (uint64_t)code_prices_of(&prices, 2, 0) == 7 &&
+              (uint64_t)prices.compiled == 2257);
+    code_prices_free(&prices);
+    code_map_free(&map);
+    close(fd);
+}
+
 int main(void)
 {
     test_points();
@@ -245,5 +288,6 @@ int main(void)
     test_map();
     test_coarse();
     test_prices();
+    test_dependents();
     return tap_done();
 }

@@ -1,0 +1,301 @@
+#include "core/agent/code_dependents.h"
+#include "core/agent/code_heaps.h"
+#include "core/agent/code_out.h"
+#include "core/agent/hash.h"
+#include "core/agent/nmethod.h"
+#include "core/agent/vm_fields.h"
+#include "core/agent/vm_methods.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLASSES_MAX 1024u                 /* of one piece of code */
+#define LISTS_MAX   ((size_t)1024 * 1024) /* bytes of a group's lists; the code of a longer one is left out */
+
+/* Code that was told, by where it begins. */
+struct told {
+    uint64_t start;
+    uint32_t number; /* of the compilation */
+    uint32_t walk;   /* the last one that found it; 0: it is gone */
+};
+
+/* Some that a walk has found, and their lists, one behind the other. */
+struct group {
+    struct nmethod all[NMETHODS_MAX];
+    size_t n;
+    uint64_t *lists; /* owned; LISTS_MAX bytes */
+    size_t from[NMETHODS_MAX + 1];
+};
+
+static struct {
+    pthread_mutex_t lock; /* guards it; only the agent's own threads take it */
+    bool is_on;
+    struct told *told; /* owned */
+    size_t n_told, room;
+    uint32_t walk;
+    struct hash_set starts;  /* by where code begins: the index in 'told', plus 1 */
+    struct hash_set classes; /* by name: the number, plus 1 */
+    uint32_t n_classes;
+    struct hash_set methods, pools; /* by address, in one walk: the number of its class, plus 1; 0: it has none */
+    uint64_t headers[NMETHODS_MAX];
+    size_t n_headers;
+    struct group group;
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static uint64_t key_of(uint64_t address)
+{
+    uint64_t key = address * UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 32;
+}
+
+static void put(const struct code_entry *entry)
+{
+    code_out_lock();
+    if (code_out_is_open())
+        code_out_put(entry);
+    code_out_unlock();
+}
+
+/* ---- classes ---- */
+
+/* Its number plus 1; 0: there is no room. */
+static uint32_t number_of_class(const char *name, size_t n)
+{
+    struct hash_slot *slot = hash_put(&state.classes, hash_text(HASH_START, name, n));
+    if (slot == NULL || (slot->value == 0 && state.n_classes + 1 >= PLACE_NUMBERS_MAX))
+        return 0;
+    if (slot->value == 0) {
+        slot->value = ++state.n_classes;
+        put(&(struct code_entry){ .kind = CODE_CLASS, .method = slot->value - 1, .class_name = { name, n } });
+    }
+    return slot->value;
+}
+
+static uint32_t class_of_pool(uint64_t pool)
+{
+    char name[PLACE_TEXT_BYTES];
+    size_t n;
+    struct hash_slot *slot = pool == 0 ? NULL : hash_put(&state.pools, key_of(pool));
+    if (slot == NULL)
+        return 0;
+    if (slot->flags == 0) {
+        slot->flags = 1;
+        slot->value = vm_methods_class(pool, name, &n) ? number_of_class(name, n) : 0;
+    }
+    return slot->value;
+}
+
+/* Those that this walk has not met yet. */
+static void find_classes(const uint64_t *addresses, size_t n)
+{
+    uint64_t wanted[128], pools[128];
+    size_t n_wanted = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool is_address = addresses[i] != 0 && addresses[i] % sizeof *addresses == 0;
+        struct hash_slot *slot = is_address ? hash_put(&state.methods, key_of(addresses[i])) : NULL;
+        if (slot != NULL && slot->flags == 0) {
+            slot->flags = 1;
+            wanted[n_wanted++] = addresses[i];
+        }
+        if (n_wanted < 128 && (i + 1 < n || n_wanted == 0))
+            continue;
+        vm_methods_pools(wanted, n_wanted, pools);
+        for (size_t k = 0; k < n_wanted; k++)
+            hash_get(&state.methods, key_of(wanted[k]))->value = class_of_pool(pools[k]);
+        n_wanted = 0;
+    }
+}
+
+/* ---- a group ---- */
+
+static struct told *find_told(uint64_t start)
+{
+    struct hash_slot *slot = hash_put(&state.starts, key_of(start));
+    if (slot == NULL)
+        return NULL;
+    if (slot->value != 0)
+        return &state.told[slot->value - 1];
+    if (state.n_told == state.room) {
+        size_t room = state.room == 0 ? 4096 : 2 * state.room;
+        struct told *more = realloc(state.told, room * sizeof *more);
+        if (more == NULL)
+            return NULL;
+        state.told = more;
+        state.room = room;
+    }
+    state.told[state.n_told] = (struct told){ .start = start };
+    slot->value = (uint32_t)++state.n_told;
+    return &state.told[slot->value - 1];
+}
+
+/* Those that were told already are still there; the others stay in the group. */
+static void keep_new(struct group *group)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        struct told *told = find_told(group->all[i].start);
+        if (told != NULL && told->walk != 0 && told->number == group->all[i].number)
+            told->walk = state.walk;
+        else if (told != NULL)
+            group->all[n++] = group->all[i];
+    }
+    group->n = n;
+}
+
+/* Behind them are the methods that were compiled. */
+static void read_lists(struct group *group)
+{
+    struct vm_piece pieces[NMETHODS_MAX];
+    size_t n = 0, n_kept = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        const struct nmethod_parts *parts = &group->all[i].parts;
+        size_t n_words = (size_t)(parts->n_methods_bytes / sizeof *group->lists);
+        if ((n + n_words + NMETHODS_MAX) * sizeof *group->lists > LISTS_MAX)
+            continue;
+        pieces[n_kept] = (struct vm_piece){ parts->from[0] + parts->methods, n_words * sizeof *group->lists };
+        group->all[n_kept] = group->all[i];
+        group->from[n_kept++] = n;
+        n += n_words;
+    }
+    vm_read_each(pieces, n_kept, group->lists);
+    group->from[n_kept] = n;
+    group->n = n_kept;
+    for (size_t i = 0; i < n_kept; i++)
+        group->lists[n + i] = group->all[i].method;
+}
+
+struct classes {
+    struct sink s;
+    uint32_t all[CLASSES_MAX], n;
+};
+
+/* That of the method at an address, if it is one. */
+static void add_class(struct classes *classes, uint64_t address)
+{
+    const struct hash_slot *slot = hash_get(&state.methods, key_of(address));
+    uint32_t number = slot == NULL ? 0 : slot->value, k = 0;
+    while (k < classes->n && classes->all[k] != number)
+        k++;
+    if (number == 0 || k < classes->n || classes->n == CLASSES_MAX)
+        return;
+    classes->all[classes->n++] = number;
+    sink_varint(&classes->s, number - 1);
+}
+
+static void tell(const struct group *group, size_t i)
+{
+    static uint8_t bytes[CLASSES_MAX * 5];
+    struct classes classes = { .s = sink_into(bytes, sizeof bytes) };
+    const struct nmethod *nmethod = &group->all[i];
+    struct told *told = find_told(nmethod->start);
+    add_class(&classes, nmethod->method);
+    for (size_t k = group->from[i]; k < group->from[i + 1]; k++)
+        add_class(&classes, group->lists[k]);
+    if (told == NULL)
+        return;
+    told->number = nmethod->number;
+    told->walk = state.walk;
+    put(&(struct code_entry){ .kind = CODE_DEPENDENT,
+                              .address = nmethod->start,
+                              .n_bytes = nmethod->n_bytes,
+                              .tier = nmethod->tier,
+                              .classes = bytes,
+                              .n_classes_bytes = (size_t)(classes.s.at - bytes) });
+}
+
+/* What was read of one is true if it is still there afterwards. */
+static void tell_group(void)
+{
+    static struct nmethod after[NMETHODS_MAX];
+    struct group *group = &state.group;
+    uint64_t methods[NMETHODS_MAX], headers[NMETHODS_MAX];
+    group->n = nmethods_find_at(group->all, state.headers, state.n_headers);
+    state.n_headers = 0;
+    keep_new(group);
+    for (size_t i = 0; i < group->n; i++)
+        methods[i] = group->all[i].method;
+    vm_methods_learn(methods, group->n);
+    read_lists(group);
+    find_classes(group->lists, group->from[group->n] + group->n);
+    for (size_t i = 0; i < group->n; i++)
+        headers[i] = group->all[i].address;
+    size_t n_after = nmethods_find_at(after, headers, group->n);
+    for (size_t i = 0, k = 0; i < group->n && k < n_after; i++) {
+        if (after[k].address != group->all[i].address)
+            continue;
+        if (after[k].start == group->all[i].start && after[k].number == group->all[i].number)
+            tell(group, i);
+        k++;
+    }
+}
+
+/* ---- a walk ---- */
+
+static void take_block(uint64_t header)
+{
+    state.headers[state.n_headers++] = header;
+    if (state.n_headers == NMETHODS_MAX)
+        tell_group();
+}
+
+static void tell_gone(void)
+{
+    for (size_t i = 0; i < state.n_told; i++) {
+        struct told *told = &state.told[i];
+        if (told->walk == 0 || told->walk == state.walk)
+            continue;
+        told->walk = 0;
+        put(&(struct code_entry){ .kind = CODE_DEPENDENT, .address = told->start });
+    }
+}
+
+void code_dependents_tell(void)
+{
+    pthread_mutex_lock(&state.lock);
+    if (state.is_on && code_out_is_open()) {
+        state.walk++;
+        code_heaps_walk(take_block);
+        tell_group();
+        tell_gone();
+        code_out_lock();
+        if (code_out_is_open())
+            code_out_flush();
+        code_out_unlock();
+        hash_free(&state.methods);
+        hash_free(&state.pools);
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* ---- the session ---- */
+
+static void forget(void)
+{
+    free(state.told);
+    free(state.group.lists);
+    hash_free(&state.starts);
+    hash_free(&state.classes);
+    state.told = NULL;
+    state.group.lists = NULL;
+    state.n_told = state.room = 0;
+    state.n_classes = 0;
+    state.is_on = false;
+}
+
+void code_dependents_start(void)
+{
+    pthread_mutex_lock(&state.lock);
+    forget();
+    state.walk = 0;
+    state.group.lists = malloc(LISTS_MAX);
+    state.is_on = state.group.lists != NULL;
+    pthread_mutex_unlock(&state.lock);
+}
+
+void code_dependents_stop(void)
+{
+    pthread_mutex_lock(&state.lock);
+    forget();
+    pthread_mutex_unlock(&state.lock);
+}
