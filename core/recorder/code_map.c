@@ -169,10 +169,9 @@ static int add_dependent(struct code_map *map, const struct code_entry *entry)
     if (dependents == NULL || classes == NULL)
         return -1;
     map->dependents = dependents;
-    dependents[map->n_dependents] = (struct code_dependent){ .n_bytes = entry->n_bytes,
-                                                             .tier = entry->tier,
-                                                             .classes = classes,
-                                                             .n_classes_bytes = entry->n_classes_bytes };
+    dependents[map->n_dependents] = (struct code_dependent){
+        .n_bytes = entry->n_bytes, .tier = entry->tier, .classes = classes, .n_classes_bytes = entry->n_classes_bytes
+    };
     return map_put(&map->starts, &entry->address, sizeof entry->address, map->n_dependents++);
 }
 

@@ -117,7 +117,7 @@ int code_prices_find(const struct code_map *map, const char *const *classes, siz
     bool has_dependents = map->n_dependents > 0;
     uint64_t *bits = has_dependents ? bits_of_classes(map, &wanted) : bits_of_methods(map, &wanted);
     memset(prices, 0, sizeof *prices);
-    int rc = bits == NULL           ? -1
+    int rc = bits == NULL     ? -1
              : has_dependents ? find_in_dependents(map, bits, prices)
                               : find_in_pieces(map, bits, prices);
     free(bits);

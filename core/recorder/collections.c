@@ -99,6 +99,23 @@ bool collections_next(struct collections *collections, uint32_t kind, const stru
     return true;
 }
 
+#define LOOKS_BETWEEN 4 /* at least so many, from one to the next */
+
+/* One of a kind that had more than one since the look before comes as fast as can be. */
+static void note_found(struct collections *collections, const struct collections_now *now, bool has_missed)
+{
+    collections->apart_ns = has_missed ? 0 : now->before_ns - collections->found_ns;
+    collections->found_ns = now->before_ns;
+}
+
+uint32_t collections_wait_ms(const struct collections *collections, uint32_t low_ms, uint32_t high_ms)
+{
+    uint64_t since_ns = collections->looked_ns - collections->found_ns;
+    uint64_t apart_ns = since_ns > collections->apart_ns ? since_ns : collections->apart_ns;
+    uint64_t ms = apart_ns / LOOKS_BETWEEN / 1000000u;
+    return ms < low_ms ? low_ms : ms > high_ms ? high_ms : (uint32_t)ms;
+}
+
 int collections_write(struct collections *collections, struct perf_data *data, struct trace_writer *writer,
                       const struct clock_point *first, const struct clock_point *last, struct err *err)
 {
@@ -110,16 +127,21 @@ int collections_write(struct collections *collections, struct perf_data *data, s
     now.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     if (!collections->is_ready)
         collections_begin(collections, data, &now);
+    bool is_found = false, has_missed = false;
     for (uint32_t kind = 0; kind < collections->n_kinds; kind++) {
         struct trace_collection collection;
         uint64_t start_ns;
         char cause[CAUSE_BYTES];
         if (!collections_next(collections, kind, data, &now, &collection, &start_ns, cause))
             continue;
+        is_found = true;
+        has_missed = has_missed || collection.n_missed > 0;
         collection.start_ticks = clock_ticks(start_ns, last, first, last);
         if (trace_write_collection(writer, &collection, err) < 0)
             return -1;
     }
+    if (is_found)
+        note_found(collections, &now, has_missed);
     collections->looked_ns = now.before_ns;
     return 0;
 }

@@ -1,7 +1,8 @@
 /*
  * Single garbage collections: when, how long, of what kind and why.  The JVM shows the latest one of each kind in the
- * counters that it keeps for others to read; they are looked at in each round, which costs the JVM nothing.  Of several
- * of one kind between two looks only the last one is seen; how many were not is known.
+ * counters that it keeps for others to read; they are looked at in each round, which costs the JVM nothing, and rounds
+ * come the faster the more of them there are.  Of several of one kind between two looks only the last one is seen; how
+ * many were not is known.
  */
 #ifndef CORE_RECORDER_COLLECTIONS_H
 #define CORE_RECORDER_COLLECTIONS_H
@@ -21,7 +22,8 @@ struct collections {
         char name[64];
         bool is_concurrent; /* the JVM gives no cause for these */
     } kinds[COLLECTIONS_KINDS];
-    uint64_t looked_ns; /* CLOCK_MONOTONIC, before the latest look */
+    uint64_t looked_ns;          /* CLOCK_MONOTONIC, before the latest look */
+    uint64_t found_ns, apart_ns; /* the latest look that found one, and how long after the one before */
     /* Its clock counts ns from a moment of CLOCK_MONOTONIC between these. */
     int64_t zero_low_ns, zero_high_ns;
 };
@@ -47,6 +49,9 @@ void collections_begin(struct collections *collections, const struct perf_data *
 bool collections_next(struct collections *collections, uint32_t kind, const struct perf_data *data,
                       const struct collections_now *now, struct trace_collection *collection, uint64_t *start_ns,
                       char *cause);
+
+/* How soon to look again, from low_ms to high_ms, so that those that come as fast as the latest ones are all seen. */
+uint32_t collections_wait_ms(const struct collections *collections, uint32_t low_ms, uint32_t high_ms);
 
 /* Look at all kinds, and write what is new; begins when data can be read first.  Returns 0, or -1 with *err set. */
 int collections_write(struct collections *collections, struct perf_data *data, struct trace_writer *writer,

@@ -74,7 +74,7 @@ int readings_init(struct readings *readings, const struct readings_plan *plan, s
     return readings->handed == NULL ? err_set(err, "out of memory") : 0;
 }
 
-static bool is_active(const struct readings *readings)
+bool readings_are_active(const struct readings *readings)
 {
     return readings->handed != NULL && readings->n_columns > 0;
 }
@@ -109,7 +109,7 @@ void readings_hand_over(struct readings *readings, const char *packet, const int
 {
     int tid = 0;
     unsigned ring = 0;
-    bool good = is_active(readings) && sscanf(packet, "counters %d %u", &tid, &ring) == 2 &&
+    bool good = readings_are_active(readings) && sscanf(packet, "counters %d %u", &tid, &ring) == 2 &&
                 ring < readings->session->n_rings && n_fds == readings->plan.layout->n_groups;
     for (size_t i = 0; i < n_fds; i++)
         good = good && readings_is_event(fds[i]);
@@ -256,7 +256,7 @@ static struct counters_outside *due_events(struct readings *readings, uint32_t i
 void readings_take(struct readings *readings, uint64_t now_ns)
 {
     uint64_t start_ns = 0;
-    if (!is_active(readings))
+    if (!readings_are_active(readings))
         return;
     readings->first_ticks = readings->first_ticks == 0 ? ticks_now() : readings->first_ticks;
     earn(readings, now_ns);
@@ -466,7 +466,7 @@ static void forget_ended(struct readings *readings)
 
 int readings_follow(struct readings *readings, struct err *err)
 {
-    if (!is_active(readings))
+    if (!readings_are_active(readings))
         return 0;
     if (grow(readings, err) < 0)
         return -1;

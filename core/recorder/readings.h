@@ -63,6 +63,9 @@ void readings_close(struct readings *readings);
 /* The packet "counters TID RING" with its descriptors, which are taken over. */
 void readings_hand_over(struct readings *readings, const char *packet, const int *fds, size_t n_fds);
 
+/* Is anything read at all? */
+bool readings_are_active(const struct readings *readings);
+
 /* Read those whose turn it is, before the snapshot of the rings. */
 void readings_take(struct readings *readings, uint64_t now_ns);
 

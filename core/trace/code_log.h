@@ -18,8 +18,8 @@
  * those of the point before; and for each other one: method, and 1 more than its bytecode index, or 0.  It tells what
  * the code before its end, and behind the point before, was compiled from.
  *
- * A method, or a class, is described before another entry names it.  What is in a log comes from another process: the decoder trusts
- * nothing.
+ * A method, or a class, is described before another entry names it.  What is in a log comes from another process: the
+ * decoder trusts nothing.
  */
 #ifndef CORE_TRACE_CODE_LOG_H
 #define CORE_TRACE_CODE_LOG_H

@@ -106,9 +106,29 @@ static void test_without(void)
           !collections_next(&all, 0, &data, &now, &one, &start_ns, cause));
 }
 
+/* ms since the latest look that found one, and before it: how soon to look again. */
+static void test_wait(void)
+{
+    static const struct {
+        uint32_t since_ms, apart_ms, wait_ms;
+    } rows[] = { { 0, 100, 25 }, { 0, 0, 5 }, { 8, 12, 5 }, { 60, 12, 15 }, { 0, 5000, 50 }, { 5000, 10, 50 } };
+    struct collections none = { .looked_ns = UINT64_C(900000000000) };
+    CHECK_NUMBER("where there was none, there is time", collections_wait_ms(&none, 5, 50), 50);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char claim[96];
+        struct collections all = { .looked_ns = UINT64_C(900000000000),
+                                   .found_ns = UINT64_C(900000000000) - rows[i].since_ms * UINT64_C(1000000),
+                                   .apart_ns = rows[i].apart_ms * UINT64_C(1000000) };
+        snprintf(claim, sizeof claim, "the latest was %u ms ago, and %u ms after the one before", rows[i].since_ms,
+                 rows[i].apart_ms);
+        CHECK_NUMBER(claim, collections_wait_ms(&all, 5, 50), rows[i].wait_ms);
+    }
+}
+
 int main(void)
 {
     test_looks();
     test_without();
+    test_wait();
     return tap_done();
 }
