@@ -193,14 +193,19 @@ static int note_perf_map(struct recorder *r, const char *packet, struct err *err
     return r->writer == NULL ? 0 : trace_write_info(r->writer, failed ? "perf_map.failed" : "perf_map", text, err);
 }
 
-/* Packets from the agent.  The end of the connection means that the target is ending. */
-static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
+/*
+ * Packets from the agent.  The end of the connection means that the target is ending.  *has_news: some ask for a round
+ * now; that compiled code was told does not.
+ */
+static int hear_agent(struct recorder *r, bool *stopped, bool *has_news, struct err *err)
 {
     char packet[PROTOCOL_PACKET_BYTES];
     int rc;
+    *has_news = true;
     if (!r->connected)
         return meet_agent(r, err);
-    while ((rc = session_receive(&r->session, packet)) > 0) {
+    for (*has_news = false; (rc = session_receive(&r->session, packet)) > 0;) {
+        *has_news = *has_news || strncmp(packet, "told ", 5) != 0;
         if (strncmp(packet, "failed ", 7) == 0) {
             err_set(err, "the agent cannot work in JVM %d: %s", (int)r->target, packet + 7);
             return err_next(err, "see 'mmprof record --help' for options that change what it does");
@@ -224,7 +229,7 @@ static int hear_agent(struct recorder *r, bool *stopped, struct err *err)
         *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
     }
     if (rc < 0)
-        *stopped = true;
+        *stopped = *has_news = true;
     return 0;
 }
 
@@ -238,7 +243,8 @@ static void reap(struct recorder *r)
         r->gone = true;
 }
 
-static void wait_for_something(struct recorder *r, int timeout_ms)
+/* Returns whether it was the agent only that said something. */
+static bool wait_for_something(struct recorder *r, int timeout_ms)
 {
     struct signalfd_siginfo info;
     struct pollfd fds[] = { { .fd = r->signals, .events = POLLIN },
@@ -246,13 +252,14 @@ static void wait_for_something(struct recorder *r, int timeout_ms)
                             { .fd = r->gone ? -1 : r->pidfd, .events = POLLIN },
                             { .fd = kernel_fd(&r->kernel), .events = POLLIN } };
     atomic_store(&r->session.segment->is_waiting, 1);
-    poll(fds, sizeof fds / sizeof *fds, timeout_ms);
+    bool is_agent_only = poll(fds, sizeof fds / sizeof *fds, timeout_ms) == 1 && fds[1].revents != 0;
     atomic_store(&r->session.segment->is_waiting, 0);
     while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
         /* A started command gets the terminal's Ctrl-C itself: its end ends the recording. */
         if (info.ssi_signo != SIGCHLD && (r->plan->pid != 0 || info.ssi_code == SI_USER))
             r->interrupted = true;
     reap(r);
+    return is_agent_only;
 }
 
 static bool time_is_up(const struct recorder *r)
@@ -314,12 +321,16 @@ static int round_ms(const struct recorder *r, uint64_t n_words)
 
 static int record(struct recorder *r, struct err *err)
 {
-    bool stopped = false;
+    bool stopped = false, has_news;
     uint64_t n_words = 0;
     r->link.writer = r->writer;
     while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r)) {
-        wait_for_something(r, round_ms(r, n_words));
-        if (hear_agent(r, &stopped, err) < 0 || write_round(r, &n_words, err) < 0 || observe(r, err) < 0)
+        bool is_agent_only = wait_for_something(r, round_ms(r, n_words));
+        if (hear_agent(r, &stopped, &has_news, err) < 0)
+            return -1;
+        if (is_agent_only && !has_news && !r->gone)
+            continue;
+        if (write_round(r, &n_words, err) < 0 || observe(r, err) < 0)
             return -1;
         if (stopped && !r->gone)
             poll(NULL, 0, ROUND_SHORT_MS); /* its socket is readable for good now */
@@ -366,7 +377,7 @@ static int write_hits_facts(const struct recorder *r, struct err *err)
 static void stop_agent(struct recorder *r, struct recorder_summary *summary)
 {
     struct err ignored;
-    bool stopped = !r->connected || r->gone;
+    bool stopped = !r->connected || r->gone, has_news;
     r->is_stopped = true;
     r->link.observer = NULL;
     r->link.writer = NULL;
@@ -382,7 +393,7 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
             return;
         }
         wait_for_something(r, ROUND_SHORT_MS);
-        hear_agent(r, &stopped, &ignored);
+        hear_agent(r, &stopped, &has_news, &ignored);
     }
 }
 
