@@ -64,10 +64,11 @@ read -r -a cpus < <(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/sta
 # once RUN CPU COMMAND...: runs it in DIR; leaves its output in RUN.out and RUN.errors, and in RUN.figures
 # 'wall cpu late last'; late, last: seconds of later iterations, and of the last third of them.
 once() {
+    local -x BENCH_RUN=$1
     local run=$SCRATCH/$1 cpu=$2 status=0
     shift 2
     rm -f "$run.took" "$run.figures"
-    (cd "$directory" && BENCH_RUN=$(basename "$run") exec taskset -c "$cpu" "$timed" "$run.took" "$@") > "$run.out" 2> "$run.errors" < /dev/null ||
+    (cd "$directory" && exec taskset -c "$cpu" "$timed" "$run.took" "$@") > "$run.out" 2> "$run.errors" < /dev/null ||
         status=$?
     if [ $status != 0 ]; then
         echo "  $(basename "$run"): status $status: $(tail -n 2 "$run.errors")" >&2
@@ -116,8 +117,9 @@ slowdown() {
 
 # first_pass NAME COMMAND: all methods once, and what is selected from it.
 first_pass() {
+    local -x BENCH_RUN=first
     local name=$1 trace=$SCRATCH/$1.all.dat
-    (cd "$directory" && BENCH_RUN=first "$mmprof" record -q -o "$trace" -- sh -c "$2") > "$SCRATCH/out" 2>&1 < /dev/null ||
+    (cd "$directory" && "$mmprof" record -q -o "$trace" -- sh -c "$2") > "$SCRATCH/out" 2>&1 < /dev/null ||
         fail "the first pass of $name failed: $(tail -n 2 "$SCRATCH/out")"
     "$mmprof" phases -o "$SCRATCH/$name.json" "$trace" > "$SCRATCH/$name.table" || fail "no phases of $name"
     "$counts" "$trace" | awk '$1 == "METHOD" { m++; n += $3 } END { print "METHODS", m; print "CALLS", n }' \
