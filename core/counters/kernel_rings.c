@@ -1,5 +1,6 @@
 #include "core/counters/kernel_rings_internal.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +19,14 @@ uint64_t kernel_now_ns(void)
 
 int kernel_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ns)
 {
-    char path[64];
-    unsigned long long value = 0;
+    char path[64], text[96] = "", *end;
     snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-    FILE *in = fopen(path, "re");
-    if (in == NULL)
-        return -1;
-    int n = fscanf(in, "%llu", &value);
-    fclose(in);
-    *ns = value;
-    return n == 1 ? 0 : -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    *ns = strtoull(text, &end, 10);
+    return n > 0 && end > text ? 0 : -1;
 }
 
 void *kernel_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes)

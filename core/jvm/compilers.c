@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define LOOK_PERIOD_NS UINT64_C(500000000)
-#define THREADS_MAX    4096
 
 /* "C1 CompilerThre", "C2 CompilerThre"; a JVM with Graal has "JVMCI ..." of the same kind. */
 static bool is_compiler(const char *comm)
@@ -26,17 +25,37 @@ static bool is_known(const struct jvm_compilers *compilers, pid_t tid)
     return false;
 }
 
+static int by_tid(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool is_old(const struct jvm_compilers *compilers, pid_t tid)
+{
+    for (int k = 0; k < 2; k++)
+        if (bsearch(&tid, compilers->seen[k].tids, (size_t)compilers->seen[k].n, sizeof tid, by_tid) == NULL)
+            return false;
+    return true;
+}
+
 static void look(struct jvm_compilers *compilers)
 {
-    pid_t tids[THREADS_MAX];
+    pid_t tids[JVM_SEEN_MAX];
     char comm[16];
-    int n = jvm_process_threads(compilers->pid, tids, THREADS_MAX);
-    for (int i = 0; i < n && i < THREADS_MAX && compilers->n < JVM_COMPILERS_MAX; i++) {
-        if (is_known(compilers, tids[i]) || jvm_thread_comm(compilers->pid, tids[i], comm) < 0 || !is_compiler(comm))
+    int n = jvm_process_threads(compilers->pid, tids, JVM_SEEN_MAX);
+    n = n < 0 ? 0 : n < JVM_SEEN_MAX ? n : JVM_SEEN_MAX;
+    qsort(tids, (size_t)n, sizeof *tids, by_tid);
+    for (int i = 0; i < n && compilers->n < JVM_COMPILERS_MAX; i++) {
+        if (is_old(compilers, tids[i]) || is_known(compilers, tids[i]) ||
+            jvm_thread_comm(compilers->pid, tids[i], comm) < 0 || !is_compiler(comm))
             continue;
         compilers->tids[compilers->n] = tids[i];
         compilers->cpu_ns[compilers->n++] = 0;
     }
+    compilers->seen[1] = compilers->seen[0];
+    memcpy(compilers->seen[0].tids, tids, (size_t)n * sizeof *tids);
+    compilers->seen[0].n = n;
 }
 
 /* The first number of schedstat is the time on a CPU. */

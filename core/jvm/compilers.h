@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #define JVM_COMPILERS_MAX 64
+#define JVM_SEEN_MAX      4096
 #define JVM_CPU_UNKNOWN   UINT64_MAX
 #define JVM_KEEPS_CODE    23 /* the first JDK whose compiled code all knows what it depends on (JDK-8324241) */
 
@@ -18,6 +19,10 @@ struct jvm_compilers {
     uint64_t cpu_ns[JVM_COMPILERS_MAX]; /* as read last: HotSpot ends compiler threads that have nothing to do */
     int n;
     uint64_t looked_ns; /* when the threads were looked for last */
+    struct {
+        pid_t tids[JVM_SEEN_MAX]; /* ascending */
+        int n;
+    } seen[2]; /* all threads, at the last two looks: a new one may have no name yet */
 };
 
 /*
