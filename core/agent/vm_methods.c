@@ -248,7 +248,7 @@ struct code_entry vm_method_entry(const struct vm_method *method, uint32_t numbe
 static void find_keys(const uint64_t *addresses, size_t n, uint64_t *keys)
 {
     uint64_t constants[WORDS_AT_ONCE];
-    struct vm_piece pieces[WORDS_AT_ONCE];
+    struct vm_piece pieces[WORDS_AT_ONCE] = { { 0 } };
     char bytes[WORDS_AT_ONCE * HEADER_MAX];
     for (size_t i = 0; i < n; i++)
         pieces[i] = (struct vm_piece){ addresses[i] + at.constant, sizeof *constants };
@@ -302,7 +302,7 @@ void vm_methods_learn(const uint64_t *methods, size_t n)
 /* The words behind words: of those that are not 0. */
 static void follow(uint64_t *words, size_t n, uint64_t offset)
 {
-    uint64_t addresses[WORDS_AT_ONCE], found[WORDS_AT_ONCE];
+    uint64_t addresses[WORDS_AT_ONCE] = { 0 }, found[WORDS_AT_ONCE];
     size_t n_addresses = 0, k = 0;
     for (size_t i = 0; i < n; i++)
         if (words[i] != 0)
