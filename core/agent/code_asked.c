@@ -63,20 +63,6 @@ void code_asked_stop(void)
     pthread_mutex_unlock(&state.lock);
 }
 
-static uint64_t key_of(uint64_t address)
-{
-    uint64_t key = address * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 32;
-}
-
-static void put(const struct code_entry *entry)
-{
-    code_out_lock();
-    if (code_out_is_open())
-        code_out_put(entry);
-    code_out_unlock();
-}
-
 /* ---- methods ---- */
 
 static uint64_t hash_of(const struct code_entry *entry)
@@ -99,7 +85,7 @@ static uint32_t describe(uint64_t address)
         return 0;
     if (slot->value == 0) {
         slot->value = ++state.n_numbers;
-        put(&entry);
+        code_out_tell(&entry);
     }
     return slot->value;
 }
@@ -120,14 +106,14 @@ static void know(struct wanted *wanted)
             continue;
         if (known->value == 0)
             known->value = describe(wanted->all[i]);
-        hash_get(&state.here, key_of(wanted->all[i]))->value = known->value;
+        hash_get(&state.here, hash_address(wanted->all[i]))->value = known->value;
     }
     wanted->n = 0;
 }
 
 static void want(struct wanted *wanted, uint64_t address)
 {
-    struct hash_slot *slot = hash_put(&state.here, key_of(address));
+    struct hash_slot *slot = hash_put(&state.here, hash_address(address));
     if (slot == NULL || slot->flags != 0)
         return;
     slot->flags = 1;
@@ -155,7 +141,7 @@ static void know_methods(const struct nmethod *nmethod)
 /* NO_NUMBER: there is none. */
 static uint32_t number_of(uint64_t address)
 {
-    const struct hash_slot *slot = hash_get(&state.here, key_of(address));
+    const struct hash_slot *slot = hash_get(&state.here, hash_address(address));
     return slot == NULL || slot->value == 0 ? NO_NUMBER : slot->value - 1;
 }
 
@@ -201,7 +187,7 @@ static size_t take_points(const struct scopes *scopes)
 /* What it says of methods is true if it is still there afterwards. */
 static void tell(struct nmethod *nmethod)
 {
-    struct hash_slot *slot = hash_put(&state.told, key_of(nmethod->start));
+    struct hash_slot *slot = hash_put(&state.told, hash_address(nmethod->start));
     if (slot == NULL || (slot->second == 1 && slot->value == nmethod->number) || !nmethod_copy(nmethod))
         return;
     know_methods(nmethod);
@@ -218,16 +204,16 @@ static void tell(struct nmethod *nmethod)
         return;
     slot->value = nmethod->number;
     slot->second = 1;
-    put(&entry);
+    code_out_tell(&entry);
 }
 
 static void tell_gone(uint64_t start)
 {
-    struct hash_slot *slot = hash_get(&state.told, key_of(start));
+    struct hash_slot *slot = hash_get(&state.told, hash_address(start));
     if (slot == NULL || slot->second == 0)
         return;
     slot->second = 0;
-    put(&(struct code_entry){ .kind = CODE_DISCARDED, .ticks = ticks_now(), .address = start });
+    code_out_tell(&(struct code_entry){ .kind = CODE_DISCARDED, .ticks = ticks_now(), .address = start });
 }
 
 static bool is_on(void)
@@ -237,10 +223,7 @@ static bool is_on(void)
 
 static void end_question(void)
 {
-    code_out_lock();
-    if (code_out_is_open())
-        code_out_flush();
-    code_out_unlock();
+    code_out_end();
     hash_free(&state.here);
 }
 

@@ -43,20 +43,6 @@ static struct {
     struct group group;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static uint64_t key_of(uint64_t address)
-{
-    uint64_t key = address * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 32;
-}
-
-static void put(const struct code_entry *entry)
-{
-    code_out_lock();
-    if (code_out_is_open())
-        code_out_put(entry);
-    code_out_unlock();
-}
-
 /* ---- classes ---- */
 
 /* Its number plus 1; 0: there is no room. */
@@ -67,7 +53,7 @@ static uint32_t number_of_class(const char *name, size_t n)
         return 0;
     if (slot->value == 0) {
         slot->value = ++state.n_classes;
-        put(&(struct code_entry){ .kind = CODE_CLASS, .method = slot->value - 1, .class_name = { name, n } });
+        code_out_tell(&(struct code_entry){ .kind = CODE_CLASS, .method = slot->value - 1, .class_name = { name, n } });
     }
     return slot->value;
 }
@@ -76,7 +62,7 @@ static uint32_t class_of_pool(uint64_t pool)
 {
     char name[PLACE_TEXT_BYTES];
     size_t n;
-    struct hash_slot *slot = pool == 0 ? NULL : hash_put(&state.pools, key_of(pool));
+    struct hash_slot *slot = pool == 0 ? NULL : hash_put(&state.pools, hash_address(pool));
     if (slot == NULL)
         return 0;
     if (slot->flags == 0) {
@@ -93,7 +79,7 @@ static void find_classes(const uint64_t *addresses, size_t n)
     size_t n_wanted = 0;
     for (size_t i = 0; i < n; i++) {
         bool is_address = addresses[i] != 0 && addresses[i] % sizeof *addresses == 0;
-        struct hash_slot *slot = is_address ? hash_put(&state.methods, key_of(addresses[i])) : NULL;
+        struct hash_slot *slot = is_address ? hash_put(&state.methods, hash_address(addresses[i])) : NULL;
         if (slot != NULL && slot->flags == 0) {
             slot->flags = 1;
             wanted[n_wanted++] = addresses[i];
@@ -102,7 +88,7 @@ static void find_classes(const uint64_t *addresses, size_t n)
             continue;
         vm_methods_pools(wanted, n_wanted, pools);
         for (size_t k = 0; k < n_wanted; k++)
-            hash_get(&state.methods, key_of(wanted[k]))->value = class_of_pool(pools[k]);
+            hash_get(&state.methods, hash_address(wanted[k]))->value = class_of_pool(pools[k]);
         n_wanted = 0;
     }
 }
@@ -111,7 +97,7 @@ static void find_classes(const uint64_t *addresses, size_t n)
 
 static struct told *find_told(uint64_t start)
 {
-    struct hash_slot *slot = hash_put(&state.starts, key_of(start));
+    struct hash_slot *slot = hash_put(&state.starts, hash_address(start));
     if (slot == NULL)
         return NULL;
     if (slot->value != 0)
@@ -173,7 +159,7 @@ struct classes {
 /* That of the method at an address, if it is one. */
 static void add_class(struct classes *classes, uint64_t address)
 {
-    const struct hash_slot *slot = hash_get(&state.methods, key_of(address));
+    const struct hash_slot *slot = hash_get(&state.methods, hash_address(address));
     uint32_t number = slot == NULL ? 0 : slot->value, k = 0;
     while (k < classes->n && classes->all[k] != number)
         k++;
@@ -196,12 +182,12 @@ static void tell(const struct group *group, size_t i)
         return;
     told->number = nmethod->number;
     told->walk = state.walk;
-    put(&(struct code_entry){ .kind = CODE_DEPENDENT,
-                              .address = nmethod->start,
-                              .n_bytes = nmethod->n_bytes,
-                              .tier = nmethod->tier,
-                              .classes = bytes,
-                              .n_classes_bytes = (size_t)(classes.s.at - bytes) });
+    code_out_tell(&(struct code_entry){ .kind = CODE_DEPENDENT,
+                                        .address = nmethod->start,
+                                        .n_bytes = nmethod->n_bytes,
+                                        .tier = nmethod->tier,
+                                        .classes = bytes,
+                                        .n_classes_bytes = (size_t)(classes.s.at - bytes) });
 }
 
 /* What was read of one is true if it is still there afterwards. */
@@ -246,7 +232,7 @@ static void tell_gone(void)
         if (told->walk == 0 || told->walk == state.walk)
             continue;
         told->walk = 0;
-        put(&(struct code_entry){ .kind = CODE_DEPENDENT, .address = told->start });
+        code_out_tell(&(struct code_entry){ .kind = CODE_DEPENDENT, .address = told->start });
     }
 }
 
@@ -258,10 +244,7 @@ void code_dependents_tell(void)
         code_heaps_walk(take_block);
         tell_group();
         tell_gone();
-        code_out_lock();
-        if (code_out_is_open())
-            code_out_flush();
-        code_out_unlock();
+        code_out_end();
         hash_free(&state.methods);
         hash_free(&state.pools);
     }

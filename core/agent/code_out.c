@@ -65,3 +65,19 @@ void code_out_put(const struct code_entry *entry)
         out.n_held += n;
     out.n_logged += n;
 }
+
+void code_out_tell(const struct code_entry *entry)
+{
+    code_out_lock();
+    if (code_out_is_open())
+        code_out_put(entry);
+    code_out_unlock();
+}
+
+void code_out_end(void)
+{
+    code_out_lock();
+    if (code_out_is_open())
+        code_out_flush();
+    code_out_unlock();
+}

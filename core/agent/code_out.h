@@ -22,4 +22,8 @@ void code_out_close(void);
 void code_out_put(const struct code_entry *entry);
 void code_out_flush(void);
 
+/* Without the lock, for an entry each; nothing without a session.  The last one is followed by an end. */
+void code_out_tell(const struct code_entry *entry);
+void code_out_end(void);
+
 #endif

@@ -11,6 +11,12 @@ uint64_t hash_text(uint64_t hash, const char *at, size_t n)
     return hash ^ hash >> 29;
 }
 
+uint64_t hash_address(uint64_t address)
+{
+    uint64_t key = address * UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 32;
+}
+
 static struct hash_slot *find(struct hash_slot *slots, size_t n_slots, uint64_t key)
 {
     size_t i = key & (n_slots - 1);

@@ -24,6 +24,9 @@ struct hash_set {
 /* The hash of a text behind that of what comes before it: "ab" "c" is not "a" "bc". */
 uint64_t hash_text(uint64_t hash, const char *at, size_t n);
 
+/* A key for an address. */
+uint64_t hash_address(uint64_t address);
+
 /* The slot of a key, or NULL; until the next hash_put. */
 struct hash_slot *hash_get(const struct hash_set *set, uint64_t key);
 

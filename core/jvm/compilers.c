@@ -1,5 +1,6 @@
 #include "core/jvm/compilers.h"
 
+#include "core/counters/kernel_rings.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/process.h"
 #include "core/trace/ring.h"
@@ -58,17 +59,6 @@ static void look(struct jvm_compilers *compilers)
     compilers->seen[0].n = n;
 }
 
-/* The first number of schedstat is the time on a CPU. */
-static bool thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *cpu_ns)
-{
-    char path[64], text[96];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-    if (jvm_read_file(path, text, sizeof text) <= 0)
-        return false;
-    *cpu_ns = strtoull(text, NULL, 10);
-    return true;
-}
-
 uint64_t jvm_compilers_cpu_ns(struct jvm_compilers *compilers, uint64_t now_ns)
 {
     uint64_t all_ns = 0;
@@ -78,7 +68,7 @@ uint64_t jvm_compilers_cpu_ns(struct jvm_compilers *compilers, uint64_t now_ns)
     }
     for (int i = 0; i < compilers->n; i++) {
         uint64_t cpu_ns;
-        if (thread_cpu_ns(compilers->pid, compilers->tids[i], &cpu_ns))
+        if (kernel_thread_cpu_ns(compilers->pid, compilers->tids[i], &cpu_ns) == 0)
             compilers->cpu_ns[i] = cpu_ns;
         all_ns += compilers->cpu_ns[i];
     }

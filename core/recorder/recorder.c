@@ -201,10 +201,10 @@ static int hear_agent(struct recorder *r, bool *stopped, bool *has_news, struct 
 {
     char packet[PROTOCOL_PACKET_BYTES];
     int rc;
-    *has_news = true;
+    *has_news = !r->connected;
     if (!r->connected)
         return meet_agent(r, err);
-    for (*has_news = false; (rc = session_receive(&r->session, packet)) > 0;) {
+    while ((rc = session_receive(&r->session, packet)) > 0) {
         *has_news = *has_news || strncmp(packet, "told ", 5) != 0;
         if (strncmp(packet, "failed ", 7) == 0) {
             err_set(err, "the agent cannot work in JVM %d: %s", (int)r->target, packet + 7);
