@@ -225,6 +225,10 @@ static int is_separate(const struct recording *recording, bool *separate, struct
 
 static int check_hits(const struct recording *recording, struct err *err)
 {
+    if (recording->wants_lines && recording->hits_hz == 0) {
+        err_set(err, "--lines is about what --sample-ip finds, and --sample-ip 0 looks for nothing");
+        return err_next(err, "leave one of them away");
+    }
     if (recording->hits_hz <= RECORDING_HITS_HZ_MAX)
         return 0;
     err_set(err, "--sample-ip takes at most %d a second: each costs the program some microseconds",
@@ -335,6 +339,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .n_excludes = recording->excludes.n,
                                   .ring_bytes = recording->ring_bytes,
                                   .wants_perf_map = recording->wants_perf_map,
+                                  .wants_lines = recording->wants_lines,
                                   .hits_hz = (uint32_t)recording->hits_hz,
                                   .symbols = &symbols,
                                   .is_live = recording->live != NULL,

@@ -16,7 +16,7 @@ struct recording {
     const char *window;                   /* of a simulation; NULL: none */
     double alone_cpu_s;                   /* of it: CPU time that the command takes without; 0: not known */
     struct options_list includes, excludes;
-    bool quiet, wants_perf_map, counts_only;
+    bool quiet, wants_perf_map, wants_lines, counts_only;
     uint64_t hits_hz;
     struct live_session *live; /* NULL: not live; borrowed */
     char *const *command;      /* NULL when attaching */
@@ -53,6 +53,7 @@ struct recording {
           OPTION_NUMBER,                                                                                               \
           &(r).hits_hz,                                                                                                \
           "look so often a second where each thread is (100; 0: never)" },                                             \
+        { 0, "lines", NULL, OPTION_FLAG, &(r).wants_lines, "let the JIT keep the lines that --sample-ip finds" },      \
         { 0,                                                                                                           \
           "simulate",                                                                                                  \
           "MODEL",                                                                                                     \

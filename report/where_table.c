@@ -210,16 +210,16 @@ static void note_no_lines(const struct report_source *source, struct table *tabl
 {
     const char *fact = trace_info(source->reader, "hits.no_lines"), *all = trace_info(source->reader, "hits");
     double n = fact == NULL ? 0 : strtod(fact, NULL), n_all = all == NULL ? 0 : strtod(all, NULL);
-    bool is_asked = trace_info(source->reader, "code.asked_ms") != NULL;
+    bool were_wanted = trace_info(source->reader, "code.lines") != NULL;
     if (!(n > 0 && n_all > 0))
         return;
-    table_note(table,
-               arena_printf(source->arena,
-                            "of %s of the hits only the compiled method is known, not the line, nor what is "
-                            "inlined there: it was compiled %s; start the JVM with "
-                            "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints to know it",
-                            report_percent(source->arena, n / n_all),
-                            is_asked ? "by compilers that had not been asked to keep them" : "before mmprof attached"));
+    table_note(table, arena_printf(source->arena,
+                                   "of %s of the hits only the compiled method is known, not the line, nor what is "
+                                   "inlined there: the compilers had not been asked to keep it%s",
+                                   report_percent(source->arena, n / n_all),
+                                   were_wanted ? " yet; start the JVM with -XX:+UnlockDiagnosticVMOptions "
+                                                 "-XX:+DebugNonSafepoints to know it"
+                                               : "; record with --lines to know it"));
 }
 
 int where_hot_table(const struct report_source *source, const struct where *where, uint64_t top, struct table *table,

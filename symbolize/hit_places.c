@@ -229,22 +229,22 @@ static void sort(struct file *file)
 /* The recorder did not get to look for symbols: those of the same build, if it is here. */
 static void take_symbols_here(struct hit_places *places, struct file *file)
 {
-    struct native_symbols *symbols;
+    struct native_symbols symbols;
     struct err ignored;
+    size_t n = 0;
+    uint64_t *offsets = arena_alloc(&places->arena, (places->n + 1) * sizeof *offsets);
     file->from = "none";
-    if (file->build_id[0] == '\0' ||
-        native_symbols_open(&symbols, file->path, file->build_id, NATIVE_SYMBOLS_DEBUG, &ignored) < 0)
+    for (uint32_t i = 0; offsets != NULL && i < places->n; i++)
+        if (places->all[i].in_file && file_of(places, places->all[i].file) == file)
+            offsets[n++] = places->all[i].offset;
+    if (offsets == NULL || file->build_id[0] == '\0' ||
+        native_symbols_find(&places->arena, file->path, file->build_id, NATIVE_SYMBOLS_DEBUG, offsets, n, &symbols,
+                            &ignored) < 0)
         return;
-    for (uint32_t i = 0; i < places->n; i++) {
-        const struct described *place = &places->all[i];
-        const struct native_symbol *symbol =
-            place->in_file && file_of(places, place->file) == file ? native_symbols_find(symbols, place->offset) : NULL;
-        if (symbol != NULL &&
-            add_symbol(file, symbol->offset, symbol->n_bytes, copy(places, place_text(symbol->name))) < 0)
+    for (size_t i = 0; i < symbols.n; i++)
+        if (add_symbol(file, symbols.all[i].offset, symbols.all[i].n_bytes, symbols.all[i].name) < 0)
             places->is_broken = true;
-    }
-    file->from = copy(places, place_text(native_symbols_from(symbols)));
-    native_symbols_close(symbols);
+    file->from = symbols.from;
 }
 
 /* The mangled name of the function at an offset, or NULL. */

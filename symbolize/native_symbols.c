@@ -22,11 +22,17 @@ struct elf_file {
     char path[4096];
 };
 
-struct native_symbols {
-    struct arena arena;
-    struct native_symbol *all; /* owned; sorted by offset, one for each */
-    size_t n, room;
-    const char *from;
+/* The best so far of the functions that begin between an offset that is asked for, inclusive, and the one before. */
+struct nearest {
+    uint64_t asked;
+    struct native_symbol symbol; /* name: the file's; NULL: there is none */
+};
+
+struct search {
+    struct arena *arena;
+    struct nearest *all; /* the arena's; by what was asked, one for each */
+    size_t n;
+    uint64_t n_functions; /* of the table */
     /* From addresses to offsets in the file: what is loaded. */
     struct {
         uint64_t address, n_bytes, offset;
@@ -62,46 +68,69 @@ static int open_file(struct elf_file *file, const char *path)
 
 /* ---- one table ---- */
 
-static void find_pieces(struct native_symbols *symbols, Elf *elf)
+static void find_pieces(struct search *search, Elf *elf)
 {
     size_t n = 0;
     GElf_Phdr header;
     if (elf_getphdrnum(elf, &n) < 0)
         return;
-    for (size_t i = 0; i < n && symbols->n_pieces < PIECES_MAX; i++) {
+    for (size_t i = 0; i < n && search->n_pieces < PIECES_MAX; i++) {
         if (gelf_getphdr(elf, (int)i, &header) == NULL || header.p_type != PT_LOAD || !(header.p_flags & PF_X))
             continue;
-        symbols->pieces[symbols->n_pieces].address = header.p_vaddr;
-        symbols->pieces[symbols->n_pieces].n_bytes = header.p_filesz;
-        symbols->pieces[symbols->n_pieces++].offset = header.p_offset;
+        search->pieces[search->n_pieces].address = header.p_vaddr;
+        search->pieces[search->n_pieces].n_bytes = header.p_filesz;
+        search->pieces[search->n_pieces++].offset = header.p_offset;
     }
 }
 
-/* Returns 0, or -1: no memory. */
-static int add(struct native_symbols *symbols, const GElf_Sym *symbol, const char *name)
+/* Returns whether it is loaded. */
+static bool to_offset(const struct search *search, uint64_t address, uint64_t *offset)
 {
-    if (symbols->n == symbols->room) {
-        size_t room = symbols->room == 0 ? 1024 : symbols->room * 2;
-        struct native_symbol *all = realloc(symbols->all, room * sizeof *all);
-        if (all == NULL)
-            return -1;
-        symbols->all = all;
-        symbols->room = room;
+    for (size_t i = 0; i < search->n_pieces; i++) {
+        uint64_t at = address - search->pieces[i].address;
+        *offset = search->pieces[i].offset + at;
+        if (address >= search->pieces[i].address && at < search->pieces[i].n_bytes)
+            return true;
     }
-    for (size_t i = 0; i < symbols->n_pieces; i++) {
-        uint64_t at = symbol->st_value - symbols->pieces[i].address;
-        if (symbol->st_value < symbols->pieces[i].address || at >= symbols->pieces[i].n_bytes)
-            continue;
-        char *copy = arena_text(&symbols->arena, name, strlen(name));
-        if (copy == NULL)
-            return -1;
-        symbols->all[symbols->n++] = (struct native_symbol){ symbols->pieces[i].offset + at, symbol->st_size, copy };
-        return 0;
-    }
-    return 0;
+    return false;
 }
 
-static int take_table(struct native_symbols *symbols, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+/* The first that was asked for from here on; n: there is none. */
+static size_t first_from(const struct search *search, uint64_t offset)
+{
+    size_t low = 0, high = search->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (search->all[middle].asked < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of two names for the same code the longer function counts, then the first name. */
+static bool is_better(const struct native_symbol *new, const struct native_symbol *old)
+{
+    if (old->name == NULL || new->offset != old->offset)
+        return old->name == NULL || new->offset > old->offset;
+    if (new->n_bytes != old->n_bytes)
+        return new->n_bytes > old->n_bytes;
+    return strcmp(new->name, old->name) < 0;
+}
+
+static void take_symbol(struct search *search, const GElf_Sym *symbol, const char *name)
+{
+    struct native_symbol new = { .n_bytes = symbol->st_size, .name = name };
+    if (!to_offset(search, symbol->st_value, &new.offset))
+        return;
+    size_t at = first_from(search, new.offset);
+    search->n_functions++;
+    if (at < search->n && is_better(&new, &search->all[at].symbol))
+        search->all[at].symbol = new;
+}
+
+static void take_table(struct search *search, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t n = data == NULL || header->sh_entsize == 0 ? 0 : header->sh_size / header->sh_entsize;
@@ -110,46 +139,22 @@ static int take_table(struct native_symbols *symbols, Elf *elf, Elf_Scn *section
         if (gelf_getsym(data, (int)i, &symbol) == NULL)
             break;
         int type = GELF_ST_TYPE(symbol.st_info);
+        if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF)
+            continue;
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if ((type == STT_FUNC || type == STT_GNU_IFUNC) && symbol.st_shndx != SHN_UNDEF && name != NULL &&
-            name[0] != '\0' && add(symbols, &symbol, name) < 0)
-            return -1;
+        if (name != NULL && name[0] != '\0')
+            take_symbol(search, &symbol, name);
     }
-    return 0;
 }
 
-/* The table of a type (SHT_SYMTAB, SHT_DYNSYM).  Returns 0, also without one, or -1: no memory. */
-static int take_tables(struct native_symbols *symbols, Elf *elf, uint32_t type)
+/* The table of a type (SHT_SYMTAB, SHT_DYNSYM). */
+static void take_tables(struct search *search, Elf *elf, uint32_t type)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
     while ((section = elf_nextscn(elf, section)) != NULL)
-        if (gelf_getshdr(section, &header) != NULL && header.sh_type == type &&
-            take_table(symbols, elf, section, &header) < 0)
-            return -1;
-    return 0;
-}
-
-/* Of two names for the same code the longer function counts, then the first name. */
-static int by_offset(const void *a, const void *b)
-{
-    const struct native_symbol *x = a, *y = b;
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    if (x->n_bytes != y->n_bytes)
-        return x->n_bytes > y->n_bytes ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
-
-static void sort(struct native_symbols *symbols)
-{
-    size_t n = 0;
-    if (symbols->n > 0)
-        qsort(symbols->all, symbols->n, sizeof *symbols->all, by_offset);
-    for (size_t i = 0; i < symbols->n; i++)
-        if (i == 0 || symbols->all[i].offset != symbols->all[n - 1].offset)
-            symbols->all[n++] = symbols->all[i];
-    symbols->n = n;
+        if (gelf_getshdr(section, &header) != NULL && header.sh_type == type)
+            take_table(search, elf, section, &header);
 }
 
 /* ---- separate files ---- */
@@ -219,83 +224,100 @@ static bool find_debug(struct elf_file *debug, const struct elf_file *file, cons
     return false;
 }
 
-/* ---- opening ---- */
+/* ---- all tables ---- */
 
-/* Returns 0, or -1: no memory. */
-static int take_all(struct native_symbols *symbols, const struct elf_file *file, const char *build_id,
-                    const char *roots)
+/*
+ * A function that begins before two of the offsets is kept with the first only.  Returns 0, or -1: no memory.
+ */
+static int take_found(const struct search *search, struct native_symbols *symbols)
 {
-    struct elf_file debug = { .fd = -1 };
-    find_pieces(symbols, file->elf);
-    symbols->from = ".symtab";
-    if (take_tables(symbols, file->elf, SHT_SYMTAB) < 0)
+    struct native_symbol *all = arena_alloc(search->arena, (search->n + 1) * sizeof *all);
+    const struct native_symbol *nearest = NULL;
+    if (all == NULL)
         return -1;
-    if (symbols->n == 0 && find_debug(&debug, file, build_id, roots)) {
-        symbols->from = arena_printf(&symbols->arena, ".symtab of %s", debug.path);
-        int rc = take_tables(symbols, debug.elf, SHT_SYMTAB);
-        close_file(&debug);
-        if (rc < 0 || symbols->from == NULL)
+    symbols->all = all;
+    for (size_t i = 0; i < search->n; i++) {
+        const struct nearest *asked = &search->all[i];
+        nearest = asked->symbol.name == NULL ? nearest : &asked->symbol;
+        if (nearest == NULL || asked->asked - nearest->offset >= nearest->n_bytes ||
+            (symbols->n > 0 && all[symbols->n - 1].offset == nearest->offset))
+            continue;
+        struct native_symbol found = *nearest;
+        found.name = arena_text(search->arena, nearest->name, strlen(nearest->name));
+        if (found.name == NULL)
             return -1;
+        all[symbols->n++] = found;
     }
-    if (symbols->n == 0) {
-        symbols->from = ".dynsym (exported functions only)";
-        if (take_tables(symbols, file->elf, SHT_DYNSYM) < 0)
-            return -1;
-    }
-    if (symbols->n == 0)
-        symbols->from = "none";
-    sort(symbols);
     return 0;
 }
 
-int native_symbols_open(struct native_symbols **result, const char *path, const char *build_id, const char *debug,
-                        struct err *err)
+/* Returns 0, or -1: no memory. */
+static int find_all(struct search *search, const struct elf_file *file, const char *build_id, const char *roots,
+                    struct native_symbols *symbols)
 {
-    struct native_symbols *symbols = calloc(1, sizeof *symbols);
+    struct elf_file debug = { .fd = -1 };
+    find_pieces(search, file->elf);
+    symbols->from = ".symtab";
+    take_tables(search, file->elf, SHT_SYMTAB);
+    if (search->n_functions == 0 && find_debug(&debug, file, build_id, roots)) {
+        symbols->from = arena_printf(search->arena, ".symtab of %s", debug.path);
+        take_tables(search, debug.elf, SHT_SYMTAB);
+    }
+    if (search->n_functions == 0) {
+        symbols->from = ".dynsym (exported functions only)";
+        take_tables(search, file->elf, SHT_DYNSYM);
+    }
+    if (search->n_functions == 0)
+        symbols->from = "none";
+    int rc = symbols->from == NULL ? -1 : take_found(search, symbols);
+    if (debug.fd >= 0)
+        close_file(&debug);
+    return rc;
+}
+
+static int by_asked(const void *a, const void *b)
+{
+    const struct nearest *x = a, *y = b;
+    return x->asked < y->asked ? -1 : x->asked > y->asked;
+}
+
+static bool prepare(struct search *search, const uint64_t *offsets, size_t n)
+{
+    search->all = arena_alloc(search->arena, (n + 1) * sizeof *search->all);
+    if (search->all == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        search->all[i].asked = offsets[i];
+    qsort(search->all, n, sizeof *search->all, by_asked);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || search->all[i].asked != search->all[search->n - 1].asked)
+            search->all[search->n++].asked = search->all[i].asked;
+    return true;
+}
+
+int native_symbols_find(struct arena *arena, const char *path, const char *build_id, const char *debug,
+                        const uint64_t *offsets, size_t n, struct native_symbols *symbols, struct err *err)
+{
     struct elf_file file = { .fd = -1 };
+    struct search search = { .arena = arena };
     char id[JVM_BUILD_ID_BYTES];
     int rc = -1;
-    *result = NULL;
-    if (symbols == NULL)
-        return err_set(err, "no memory for the symbols of '%s'", path);
+    memset(symbols, 0, sizeof *symbols);
     if (open_file(&file, path) < 0)
         err_set(err, "cannot read the symbols of '%s': %s", path,
                 errno == ENOEXEC ? "it is no ELF file" : strerror(errno));
     else if (jvm_build_id(path, id) < 0 || (build_id[0] != '\0' && strcmp(id, build_id) != 0))
         err_set(err, "'%s' is another build than the one that ran", path);
-    else if (take_all(symbols, &file, id, debug) < 0)
+    else if (!prepare(&search, offsets, n) || find_all(&search, &file, id, debug, symbols) < 0)
         err_set(err, "no memory for the symbols of '%s'", path);
     else
         rc = 0;
     if (file.fd >= 0)
         close_file(&file);
-    if (rc == 0)
-        *result = symbols;
-    else
-        native_symbols_close(symbols);
     return rc;
 }
 
-void native_symbols_close(struct native_symbols *symbols)
-{
-    if (symbols == NULL)
-        return;
-    arena_free(&symbols->arena);
-    free(symbols->all);
-    free(symbols);
-}
-
-const char *native_symbols_from(const struct native_symbols *symbols)
-{
-    return symbols->from;
-}
-
-size_t native_symbols_n(const struct native_symbols *symbols)
-{
-    return symbols->n;
-}
-
-const struct native_symbol *native_symbols_find(const struct native_symbols *symbols, uint64_t offset)
+const struct native_symbol *native_symbols_at(const struct native_symbols *symbols, uint64_t offset)
 {
     size_t low = 0, high = symbols->n;
     while (low < high) {

@@ -13,33 +13,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct native_symbols;
-
 struct native_symbol {
     uint64_t offset, n_bytes; /* in the file */
-    const char *name;         /* as the linker knows it; the symbols' */
+    const char *name;         /* as the linker knows it */
+};
+
+struct native_symbols {
+    const struct native_symbol *all; /* by offset, one for each */
+    size_t n;
+    /* Where they are from, in words: ".symtab", ".symtab of /usr/lib/debug/...", ".dynsym (exported functions only)",
+     * "none". */
+    const char *from;
 };
 
 /*
+ * The functions of a file in which these n offsets in it are, in any order.
+ *
  * path      of the file, as we see it
  * build_id  in hexadecimal: a file with another one is refused; "" takes any
  * debug     directories with separate files, parted by colons: "/usr/lib/debug"
  *
- * Returns 0, or -1 with *err set: no such file, not ELF, another build.  A file without any symbols is no error.
+ * A table is gone through once, and not sorted: a JVM's has 57,000 names, and few are asked for.  What is found lives
+ * in the arena.  Returns 0, or -1 with *err set: no such file, not ELF, another build, no memory.  A file without any
+ * symbols is no error.
  */
-int native_symbols_open(struct native_symbols **symbols, const char *path, const char *build_id, const char *debug,
-                        struct err *err);
-void native_symbols_close(struct native_symbols *symbols);
+int native_symbols_find(struct arena *arena, const char *path, const char *build_id, const char *debug,
+                        const uint64_t *offsets, size_t n, struct native_symbols *symbols, struct err *err);
 
 #define NATIVE_SYMBOLS_DEBUG "/usr/lib/debug"
 
-/* Where they are from, in words: ".symtab", ".symtab of /usr/lib/debug/...", ".dynsym (exported functions only)",
- * "none". */
-const char *native_symbols_from(const struct native_symbols *symbols);
-size_t native_symbols_n(const struct native_symbols *symbols);
-
-/* The function at an offset in the file, or NULL: there is none, or it has no name. */
-const struct native_symbol *native_symbols_find(const struct native_symbols *symbols, uint64_t offset);
+/* The one of them at an offset in the file, or NULL: there is none, or it has no name. */
+const struct native_symbol *native_symbols_at(const struct native_symbols *symbols, uint64_t offset);
 
 /*
  * Names of a function in the order of its scopes, as far as its mangled name (Itanium C++ ABI) says them without

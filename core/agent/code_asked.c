@@ -131,10 +131,12 @@ static void know_methods(const struct nmethod *nmethod)
     struct wanted wanted = { .n = 0 };
     struct scopes_walk walk;
     want(&wanted, nmethod->method);
-    scopes_begin(&walk, &nmethod->scopes);
-    while (scopes_next(&walk))
-        for (uint32_t i = 0; i < walk.n_frames; i++)
-            want(&wanted, walk.frames[i].method);
+    if (state.has_all_points) {
+        scopes_begin(&walk, &nmethod->scopes);
+        while (scopes_next(&walk))
+            for (uint32_t i = 0; i < walk.n_frames; i++)
+                want(&wanted, walk.frames[i].method);
+    }
     know(&wanted);
 }
 
@@ -184,11 +186,15 @@ static size_t take_points(const struct scopes *scopes)
     return (size_t)(s.at - points);
 }
 
-/* What it says of methods is true if it is still there afterwards. */
+/*
+ * What it says of methods is true if it is still there afterwards.  Points at calls and loops only tell nobody what the
+ * code between them is from: then its method is all.
+ */
 static void tell(struct nmethod *nmethod)
 {
     struct hash_slot *slot = hash_put(&state.told, hash_address(nmethod->start));
-    if (slot == NULL || (slot->second == 1 && slot->value == nmethod->number) || !nmethod_copy(nmethod))
+    if (slot == NULL || (slot->second == 1 && slot->value == nmethod->number) ||
+        (state.has_all_points && !nmethod_copy(nmethod)))
         return;
     know_methods(nmethod);
     struct code_entry entry = { .kind = CODE_COMPILED,
@@ -199,7 +205,8 @@ static void tell(struct nmethod *nmethod)
                                 .tier = nmethod->tier,
                                 .is_coarse = !state.has_all_points,
                                 .points = points };
-    entry.n_points_bytes = take_points(&nmethod->scopes);
+    if (state.has_all_points)
+        entry.n_points_bytes = take_points(&nmethod->scopes);
     if (entry.method == NO_NUMBER || !nmethod_is_there(nmethod))
         return;
     slot->value = nmethod->number;

@@ -40,7 +40,7 @@ bool facts_wants_code(const struct recorder_plan *plan)
 
 bool facts_asks_for_code(const struct recorder_plan *plan)
 {
-    return (plan->is_live || plan->argv != NULL) && plan->simulate == NULL;
+    return (plan->argv != NULL || !plan->wants_lines) && plan->simulate == NULL;
 }
 
 char *facts_config(const struct recorder_plan *plan, struct arena *arena)
@@ -188,7 +188,8 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
             : plan->n_phases > 0 ? "phases"
                                  : "all") < 0 ||
         put(writer, err, "offcpu", "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
-        write_counting(writer, plan, err) < 0 || write_simulation(writer, plan, err) < 0)
+        write_counting(writer, plan, err) < 0 || write_simulation(writer, plan, err) < 0 ||
+        (plan->wants_lines && put(writer, err, "code.lines", "kept since") < 0))
         return -1;
     return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);
 }

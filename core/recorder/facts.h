@@ -15,7 +15,7 @@ bool facts_wants_code(const struct recorder_plan *plan);
 
 /*
  * Of what it compiles, only that which is asked for?  That costs far less, but tells lines only in a JVM that was
- * started with DebugNonSafepoints, as those are that we start.
+ * started with DebugNonSafepoints, as those are that we start where lines are wanted.
  */
 bool facts_asks_for_code(const struct recorder_plan *plan);
 

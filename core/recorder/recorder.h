@@ -53,6 +53,7 @@ struct recorder_plan {
     const struct recorder_symbols *symbols;   /* names functions of files; borrowed, or NULL: nobody does */
     FILE *progress;                           /* where to report, or NULL */
     bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */
+    bool wants_lines;                         /* of all compiled code: its compilers are to keep them */
     bool is_live;                             /* nothing gets probes before the observer asks for it */
     const struct recorder_observer *observer; /* borrowed, or NULL */
 };

@@ -285,12 +285,12 @@ static int attach(struct recorder *r, struct err *err)
 
 /*
  * Where the JVM does not tell what it compiles, its compilers keep what is inlined where, and lines, at calls and loops
- * only, unless they are asked; that costs nothing which can be measured.
+ * only, unless they are asked: then C1 executes 5 % more instructions, and C2 1.3 % (mmprof-figures(7)).
  */
 static const char *const *flags_for(const struct recorder_plan *plan)
 {
     static const char *const all_points[] = { "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", NULL };
-    return facts_asks_for_code(plan) && plan->hits_hz > 0 ? all_points : NULL;
+    return facts_asks_for_code(plan) && plan->wants_lines ? all_points : NULL;
 }
 
 static int fork_command(struct recorder *r, struct err *err)

@@ -1,6 +1,5 @@
 #!/bin/bash
-# record --live, and of a program that it starts: compiled code is told only where threads were found, and is read in
-# place.
+# Compiled code is told only where threads were found, and is read in place.
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 
@@ -17,12 +16,12 @@ at_most() {
     fi
 }
 
-# record NAME JDK OPTION... CLASS [ARGUMENT...]
+# record NAME JDK OPTION FLAG... CLASS [ARGUMENT...]: the recorder's option, "" for none
 record() {
-    local name=$1 jdk=$2
-    shift 2
+    local name=$1 jdk=$2 option=$3
+    shift 3
     trace=$SCRATCH/trace.dat
-    "$mmprof" record -q --live --sample-ip 1000 -o "$trace" -- "$jdk/bin/java" -Xmx512m \
+    "$mmprof" record -q --live $option --sample-ip 1000 -o "$trace" -- "$jdk/bin/java" -Xmx512m \
         "-Djava.library.path=$classes" -cp "$classes" "$@" > "$SCRATCH/said" 2>&1
     is "$name: recorded" $? 0
 }
@@ -33,7 +32,7 @@ share() {
 
 check_parts() {
     local jdk=$1 v=$2
-    record "$v" "$jdk" -Xbatch -XX:+UseSerialGC target.Parts 2500
+    record "$v" "$jdk" --lines -Xbatch -XX:+UseSerialGC target.Parts 2500
     if [ -n "$(fact "$trace" hits.failed)" ]; then
         skip "$v: where its threads were" "$(fact "$trace" hits.failed)"
         return
@@ -45,21 +44,24 @@ check_parts() {
     matches "$v: by its method" "$(cat "$SCRATCH/hot")" '^c2_code,Parts\.'
     is "$v: and all lines are" "$(fact "$trace" hits.no_lines)" 0
     matches "$v: and what is inlined there" "$(cat "$SCRATCH/hot")" '^c2_code,Parts.step.*Parts\.java:2[23] in Parts\.'
-    record "$v, without lines" "$jdk" -Xbatch -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-DebugNonSafepoints \
-        target.Parts 2500
-    matches "$v: the program's own options count" "$("$mmprof" report --hot --csv --top 0 "$trace")" '^c2_code,Parts\.'
-    at_most "$v: of a tenth and more the line is not known then" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
-    matches "$v: which is noted" "$("$mmprof" report --hot "$trace")" 'compilers that had not been asked'
+    record "$v, without lines" "$jdk" "" -Xbatch -XX:+UseSerialGC target.Parts 2500
+    matches "$v: methods are known then, too" "$("$mmprof" report --hot --csv --top 0 "$trace")" '^c2_code,Parts\.'
+    at_most "$v: of a tenth and more not the line" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
+    matches "$v: which is noted" "$("$mmprof" report --hot "$trace")" 'had not been asked to keep it; record with --lines'
+    record "$v, against the program's own options" "$jdk" --lines -Xbatch -XX:+UseSerialGC \
+        -XX:+UnlockDiagnosticVMOptions -XX:-DebugNonSafepoints target.Parts 2500
+    at_most "$v: those count" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
+    matches "$v: which is noted, too" "$("$mmprof" report --hot "$trace")" 'start the JVM with -XX'
 }
 
 # Code and classes come and go while they are read.
 check_gone() {
     local jdk=$1 v=$2
-    record "$v, a small code cache" "$jdk" -XX:ReservedCodeCacheSize=5m -XX:+UseSerialGC demo.JavacDemo \
+    record "$v, a small code cache" "$jdk" --lines -XX:ReservedCodeCacheSize=5m -XX:+UseSerialGC demo.JavacDemo \
         "$(first_jdk)/lib/src.zip" 1 java.net.http
     matches "$v: the program has compiled all" "$(cat "$SCRATCH/said")" 'iteration 1 of 1'
     is "$v: the log is whole" "$(fact "$trace" code.failed)" ""
-    record "$v, classes that are unloaded" "$jdk" -XX:+UseSerialGC micro.All
+    record "$v, classes that are unloaded" "$jdk" --lines -XX:+UseSerialGC micro.All
     matches "$v: the program has come to its end" "$(cat "$SCRATCH/said")" '^PROGRAM Unfinished'
 }
 

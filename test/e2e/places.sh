@@ -81,7 +81,7 @@ phases_share() {
 
 check_recording() {
     local jdk=$1 v=$2 trace=$SCRATCH/$2.dat vm=$SCRATCH/$2.vm
-    "$mmprof" record -q --sample-ip 1000 --include 'target/Parts.main' -o "$trace" -- \
+    "$mmprof" record -q --sample-ip 1000 --lines --include 'target/Parts.main' -o "$trace" -- \
         "$jdk/bin/java" -Xmx256m -Xbatch -XX:+UseSerialGC -cp "$classes" target.Parts 1500 > "$SCRATCH/said" 2>&1
     is "$v: a program is recorded" "$? $(cat "$SCRATCH/said")" "0 DONE ok"
     if [ -n "$(fact "$trace" hits.failed)" ]; then
@@ -130,13 +130,17 @@ is "and a report of them is refused" $? 1
 matches "with what to do" "$(cat "$SCRATCH/out")" 'next: record with --sample-ip'
 "$mmprof" record --sample-ip 99999 -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
 is "more than 10000 a second are refused" $? 1
+"$mmprof" record --sample-ip 0 --lines -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
+is "and so are lines of none" $? 1
+matches "with what to do" "$(cat "$SCRATCH/out")" 'next: leave one of them away'
 
 # Code that was compiled before mmprof came: it is never said to be at a line, or in what is inlined, where it is not.
+# attached JDK NAME OPTION [FLAG...]: the recorder's option, "" for none; the JVM's flags
 attached() {
-    local jdk=$1 name=$2
-    shift 2
+    local jdk=$1 name=$2 option=$3
+    shift 3
     start_busy "$jdk" "$@"
-    "$mmprof" record -q --sample-ip 1000 --include target/Busy.main -d 2 -o "$SCRATCH/late.dat" -p "$pid" \
+    "$mmprof" record -q $option --sample-ip 1000 --include target/Busy.main -d 2 -o "$SCRATCH/late.dat" -p "$pid" \
         > "$SCRATCH/said" 2>&1
     is "$name: recorded" "$? $(cat "$SCRATCH/said")" "0 "
     stop "$pid"
@@ -145,7 +149,7 @@ attached() {
 
 while read -r late; do
     v="JDK $(jdk_version "$late")"
-    attached "$late" "$v, attached late" -Xbatch
+    attached "$late" "$v, attached late" --lines -Xbatch
     [ -z "$(fact "$SCRATCH/late.dat" hits.failed)" ] || continue
     no_lines=$(fact "$SCRATCH/late.dat" hits.no_lines)
     if [ "$no_lines" = 0 ]; then # JDK 17 compiles all code anew; and a slow machine had compiled nothing before
@@ -154,8 +158,13 @@ while read -r late; do
         matches "$v: hits in older code are noted" "$("$mmprof" report --hot "$SCRATCH/late.dat")" \
             'only the compiled method is known'
     fi
-    attached "$late" "$v, with its lines from the start" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
+    attached "$late" "$v, with its lines from the start" "" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
     is "$v: all lines are known then" "$(fact "$SCRATCH/late.dat" hits.no_lines)" 0
+    attached "$late" "$v, without lines" "" -Xbatch
+    is "$v: the JVM tells of no compiled code by itself" \
+        "$(fact "$SCRATCH/late.dat" code.cpu_ms) $(fact "$SCRATCH/late.dat" code.all)" "0.0 "
+    matches "$v: its methods are known" "$(cat "$SCRATCH/hot")" '^c[12]_code,Busy\.'
+    matches "$v: and how to know the lines" "$("$mmprof" report --hot "$SCRATCH/late.dat")" 'record with --lines'
 done < <(jdks)
 
 # A recorder that is killed writes no names; the report takes those of the same build here.

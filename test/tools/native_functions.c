@@ -7,23 +7,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define OFFSETS_MAX 1024
+
 int main(int argc, char **argv)
 {
-    struct native_symbols *symbols;
+    struct native_symbols symbols;
     struct arena arena = { NULL, 0 };
     struct err err;
     const char *debug = getenv("MMPROF_DEBUG");
-    if (argc < 2 ||
-        native_symbols_open(&symbols, argv[1], "", debug == NULL ? NATIVE_SYMBOLS_DEBUG : debug, &err) < 0) {
-        fprintf(stderr, "%s\n", argc < 2 ? "usage: native_functions FILE OFFSET..." : err.text);
+    uint64_t offsets[OFFSETS_MAX];
+    size_t n = argc < 2 ? 0 : (size_t)argc - 2;
+    for (size_t i = 0; i < n && i < OFFSETS_MAX; i++)
+        offsets[i] = strtoull(argv[i + 2], NULL, 0);
+    if (argc < 2 || n > OFFSETS_MAX ||
+        native_symbols_find(&arena, argv[1], "", debug == NULL ? NATIVE_SYMBOLS_DEBUG : debug, offsets, n, &symbols,
+                            &err) < 0) {
+        fprintf(stderr, "%s\n", argc < 2 || n > OFFSETS_MAX ? "usage: native_functions FILE OFFSET..." : err.text);
         return 1;
     }
-    puts(native_symbols_from(symbols));
-    for (int i = 2; i < argc; i++) {
-        const struct native_symbol *symbol = native_symbols_find(symbols, strtoull(argv[i], NULL, 0));
+    puts(symbols.from);
+    for (size_t i = 0; i < n; i++) {
+        const struct native_symbol *symbol = native_symbols_at(&symbols, offsets[i]);
         puts(symbol == NULL ? "-" : native_symbols_display(&arena, symbol->name));
     }
-    native_symbols_close(symbols);
     arena_free(&arena);
     return 0;
 }

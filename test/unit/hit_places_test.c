@@ -133,27 +133,34 @@ static void test_maps(void)
 static void test_own_symbols(void)
 {
     struct jvm_maps maps;
-    struct native_symbols *symbols;
+    struct native_symbols symbols;
     char id[JVM_BUILD_ID_BYTES], wrong[JVM_BUILD_ID_BYTES] = "00112233";
     jvm_maps_init(&maps);
     jvm_maps_read(&maps, getpid());
     uint64_t address = (uint64_t)(uintptr_t)test_own_symbols + 4;
     const struct jvm_mapping *mapping = jvm_maps_find(&maps, address);
     CHECK("this program is an ELF file", jvm_build_id("/proc/self/exe", id) == 0);
-    if (CHECK("with symbols", native_symbols_open(&symbols, "/proc/self/exe", id, "/nowhere", &err) == 0)) {
-        const struct native_symbol *symbol =
-            mapping == NULL ? NULL : native_symbols_find(symbols, address - mapping->start + mapping->offset);
+    const uint64_t own = mapping == NULL ? 0 : address - mapping->start + mapping->offset;
+    const uint64_t offsets[] = { own, 0, own + 1, UINT64_MAX, own };
+    if (CHECK("with symbols",
+              native_symbols_find(&arena, "/proc/self/exe", id, "/nowhere", offsets, 5, &symbols, &err) == 0)) {
+        const struct native_symbol *symbol = native_symbols_at(&symbols, own);
         CHECK_TEXT("that name this function", symbol == NULL ? NULL : symbol->name, "test_own_symbols");
-        CHECK_TEXT("they are its own", native_symbols_from(symbols), ".symtab");
+        CHECK("once", symbols.n == 1 && native_symbols_at(&symbols, own + 1) == symbol);
+        CHECK_TEXT("they are its own", symbols.from, ".symtab");
         CHECK("what is no function has no name",
-              native_symbols_find(symbols, 0) == NULL && native_symbols_find(symbols, UINT64_MAX) == NULL);
-        native_symbols_close(symbols);
+              native_symbols_at(&symbols, 0) == NULL && native_symbols_at(&symbols, UINT64_MAX) == NULL);
     }
-    CHECK("another build is refused", native_symbols_open(&symbols, "/proc/self/exe", wrong, "/nowhere", &err) == -1 &&
-                                          strstr(err.text, "another build") != NULL);
+    CHECK("none are asked for",
+          native_symbols_find(&arena, "/proc/self/exe", id, "/nowhere", NULL, 0, &symbols, &err) == 0 &&
+              symbols.n == 0);
+    CHECK("another build is refused",
+          native_symbols_find(&arena, "/proc/self/exe", wrong, "/nowhere", offsets, 5, &symbols, &err) == -1 &&
+              strstr(err.text, "another build") != NULL);
     CHECK("so is what is no ELF file",
-          native_symbols_open(&symbols, "/proc/self/maps", "", "", &err) == -1 && symbols == NULL);
-    CHECK("and what is not there", native_symbols_open(&symbols, "/no/such/file", "", "", &err) == -1);
+          native_symbols_find(&arena, "/proc/self/maps", "", "", offsets, 5, &symbols, &err) == -1);
+    CHECK("and what is not there",
+          native_symbols_find(&arena, "/no/such/file", "", "", offsets, 5, &symbols, &err) == -1);
     jvm_maps_free(&maps);
 }
 
