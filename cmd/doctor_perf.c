@@ -229,7 +229,7 @@ enum doctor_level doctor_switches(struct doctor *doctor, struct err *said)
     struct kernel_rings_state state;
     struct err why = { "" };
     doctor->has_switches =
-        kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ .page_faults = true }, &why) == 0;
+        kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ .fault_period = 1 }, &why) == 0;
     if (!doctor->has_switches) {
         err_set(said, "times are wall-clock times: %s", why.text);
         return DOCTOR_LIMIT;

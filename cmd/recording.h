@@ -26,6 +26,9 @@ struct recording {
 #define RECORDING_HITS_HZ     100
 #define RECORDING_HITS_HZ_MAX 10000
 
+/* Of so many page faults one is recorded where nobody asked for them: odd, as what touches pages often is not. */
+#define RECORDING_FAULT_PERIOD 7
+
 #define RECORDING_DEFAULTS                                                                           \
     {                                                                                                \
         .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat", .read = "auto", \

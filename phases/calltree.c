@@ -11,6 +11,8 @@
 
 #define NODES_MAX (UINT32_C(1) << 28)
 
+#define FAULT_PERIOD_LIMIT 1000000
+
 /* The counters stand before the first record and the first reading. */
 static int learn_groups(struct builder *b, struct err *err)
 {
@@ -123,6 +125,17 @@ static int apply_reading(struct builder *b, struct thread *t, struct err *err)
     return b->flow == NULL ? 0 : flow_settled(b, t, t->clock.now, err);
 }
 
+/* How many a recorded page fault stands for. */
+static uint64_t faults_of_one(struct builder *b)
+{
+    if (b->fault_period == 0) {
+        const char *period = trace_info(b->reader, "faults.period");
+        uint64_t n = period == NULL ? 1 : strtoull(period, NULL, 10);
+        b->fault_period = n > 0 && n < FAULT_PERIOD_LIMIT ? n : 1;
+    }
+    return b->fault_period;
+}
+
 static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err)
 {
     struct clock_event event;
@@ -130,21 +143,22 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
         uint64_t cpu = t->clock.cpu, wall = t->clock.wall;
         if (!clock_apply(&t->clock, ticks, &event))
             return 0;
+        bool is_fault = event.kind == TRACE_PAGE_FAULT;
+        uint64_t n = is_fault ? faults_of_one(b) : 1;
         if (b->flow != NULL && flow_kernel(b, t, cpu, wall, &event, err) < 0)
             return -1;
-        bool is_fault = event.kind == TRACE_PAGE_FAULT;
         t->known.n_stays += event.kind == TRACE_CPU_IN;
         if (event.kind == TRACE_COUNTS && apply_reading(b, t, err) < 0)
             return -1;
         if (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED)
             continue;
         if (!t->is_placed) {
-            *(is_fault ? &t->n_faults : &t->n_switches) += 1;
+            *(is_fault ? &t->n_faults : &t->n_switches) += n;
             continue;
         }
         if (need_metrics(b, err) < 0)
             return -1;
-        b->store.metrics[t->node * b->store.n_metrics + (is_fault ? CALLTREE_FAULTS : CALLTREE_SWITCHES)]++;
+        b->store.metrics[t->node * b->store.n_metrics + (is_fault ? CALLTREE_FAULTS : CALLTREE_SWITCHES)] += n;
     }
     return 0;
 }

@@ -79,6 +79,7 @@ struct calltree_flow {
     uint32_t thread;
     enum vm_part part;
     uint64_t from_ticks, ticks;
+    uint64_t n_faults;                                /* FAULTED: it stands for so many */
     uint64_t cpu_ticks, probe_ticks, uncounted_ticks; /* SETTLED: the probes' and uncounted ones are of cpu_ticks */
     const uint64_t *counters;                         /* SETTLED: what they rose by, n_counters; NULL: not known */
     size_t n_counters;

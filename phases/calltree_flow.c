@@ -33,7 +33,8 @@ int flow_kernel(struct builder *b, const struct thread *t, uint64_t cpu, uint64_
         return 0;
     struct calltree_flow flow = { .kind = is_switch ? CALLTREE_SWITCHED : CALLTREE_FAULTED,
                                   .is_on = event->kind == TRACE_CPU_PREEMPTED,
-                                  .ticks = event->ticks };
+                                  .ticks = event->ticks,
+                                  .n_faults = b->fault_period };
     return tell(b, t, &flow, err);
 }
 

@@ -235,6 +235,7 @@ struct builder {
     bool take_turns;  /* their groups do */
     bool knows_groups;
     uint64_t n_turns;
+    uint64_t fault_period;       /* how many faults one that was recorded stands for; 0: not read yet */
     const uint64_t *next_values; /* of the record that comes after the kernel's events being applied, or NULL */
     uint64_t round;              /* of kernel events and the records that follow them */
     bool in_records, is_begun, per_thread, has_switches;

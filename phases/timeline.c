@@ -232,14 +232,14 @@ static int pass(struct timeline *tl, struct lane *lane, const struct calltree_fl
     return 0;
 }
 
-static int count_one(struct timeline *tl, struct lane *lane, enum calltree_metric metric, uint64_t ticks,
-                     struct err *err)
+static int count(struct timeline *tl, struct lane *lane, enum calltree_metric metric, uint64_t ticks, uint64_t n,
+                 struct err *err)
 {
     uint64_t *cell = metric < tl->wish.n_metrics ? cell_of(tl, lane, step_of(tl, ticks)) : tl->nothing;
     if (cell == NULL)
         return no_memory(err);
     if (cell != tl->nothing)
-        cell[CELL_METRICS + metric]++;
+        cell[CELL_METRICS + metric] += n;
     return 0;
 }
 
@@ -334,9 +334,9 @@ static int take_flow(void *context, const struct calltree_flow *flow, struct err
         return pass(tl, lane, flow, err);
     case CALLTREE_SWITCHED:
         lane->is_runnable = flow->is_on;
-        return count_one(tl, lane, CALLTREE_SWITCHES, flow->ticks, err);
+        return count(tl, lane, CALLTREE_SWITCHES, flow->ticks, 1, err);
     case CALLTREE_FAULTED:
-        return count_one(tl, lane, CALLTREE_FAULTS, flow->ticks, err);
+        return count(tl, lane, CALLTREE_FAULTS, flow->ticks, flow->n_faults, err);
     case CALLTREE_SETTLED:
         return settle(tl, lane, flow, err);
     case CALLTREE_PLACED:

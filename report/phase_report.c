@@ -189,6 +189,8 @@ static void note_rest(struct making *making)
         table_note(making->table, "user space only: what the kernel did for the methods is in their time, but not in "
                                   "cycles, instructions and misses");
     const struct calltree *tree = making->source->tree;
+    if (!making->table->columns[making->at.faults].not_in_text)
+        report_note_faults(making->source, making->table);
     if (making->has_hardware && making->instructions == NULL)
         table_note(making->table, "misses per 1,000 instructions and CPI need the event 'instructions', too");
     else if (making->has_hardware && !making->has_readings &&

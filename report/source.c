@@ -132,6 +132,16 @@ static void lost_calls(const struct report_source *source, struct table *table)
                    arena_printf(source->arena, "%s calls were not recorded: more threads than buffers", no_ring));
 }
 
+void report_note_faults(const struct report_source *source, struct table *table)
+{
+    const char *period = trace_info(source->reader, "faults.period");
+    if (period != NULL)
+        table_note(table, arena_printf(source->arena,
+                                       "one of %s page faults of a thread was recorded, and stands for as many: "
+                                       "-e page-faults records all",
+                                       period));
+}
+
 void report_losses(const struct report_source *source, struct table *table)
 {
     const struct calltree *tree = source->tree;

@@ -51,4 +51,7 @@ const char *report_percent(struct arena *arena, double share);
 void report_facts(const struct report_source *source, struct table *table);
 void report_losses(const struct report_source *source, struct table *table);
 
+/* Page faults were counted by samples of them: a note, if so. */
+void report_note_faults(const struct report_source *source, struct table *table);
+
 #endif

@@ -404,6 +404,8 @@ static void add_notes(struct making *m)
         table_note(m->table, "CPI and misses are the application's");
     else
         table_note(m->table, "CPI and misses need recorded cycles and instructions");
+    if (m->has_faults)
+        report_note_faults(m->source, m->table);
     for (size_t i = 0; i < m->read->rates.wish.n_metrics; i++)
         if (m->read->rates.of[i].why != NULL)
             table_note(m->table,

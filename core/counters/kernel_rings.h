@@ -21,8 +21,8 @@
 struct kernel_rings;
 
 struct kernel_rings_wish {
-    bool page_faults;
-    uint32_t hits_hz; /* per second of a thread's time on a CPU; 0: none */
+    uint32_t fault_period; /* tell of one page fault in so many of a thread on a CPU; 0: of none */
+    uint32_t hits_hz;      /* per second of a thread's time on a CPU; 0: none */
 };
 
 /*

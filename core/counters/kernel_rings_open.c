@@ -79,9 +79,9 @@ static void fill_attr(const struct kernel_rings *rings, struct perf_event_attr *
 {
     fill_common(rings, attr);
     attr->config = PERF_COUNT_SW_DUMMY;
-    if (rings->wish.page_faults) {
+    if (rings->wish.fault_period > 0) {
         attr->config = PERF_COUNT_SW_PAGE_FAULTS;
-        attr->sample_period = 1;
+        attr->sample_period = rings->wish.fault_period;
     }
     attr->sample_type = KERNEL_SAMPLE_TYPE;
     attr->context_switch = 1;

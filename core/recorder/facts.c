@@ -43,6 +43,14 @@ bool facts_asks_for_code(const struct recorder_plan *plan)
     return (plan->argv != NULL || !plan->wants_lines) && plan->simulate == NULL;
 }
 
+uint32_t facts_fault_period(const struct recorder_plan *plan)
+{
+    for (size_t i = 0; plan->events != NULL && i < plan->events->n; i++)
+        if (plan->events->specs[i].kind == COUNTER_PAGE_FAULTS)
+            return plan->fault_period;
+    return 0;
+}
+
 char *facts_config(const struct recorder_plan *plan, struct arena *arena)
 {
     char *text = NULL;
@@ -189,6 +197,7 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
                                  : "all") < 0 ||
         put(writer, err, "offcpu", "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
         write_counting(writer, plan, err) < 0 || write_simulation(writer, plan, err) < 0 ||
+        (facts_fault_period(plan) > 1 && put(writer, err, "faults.period", "%" PRIu32, plan->fault_period) < 0) ||
         (plan->wants_lines && put(writer, err, "code.lines", "kept since") < 0))
         return -1;
     return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);

@@ -19,6 +19,9 @@ bool facts_wants_code(const struct recorder_plan *plan);
  */
 bool facts_asks_for_code(const struct recorder_plan *plan);
 
+/* Of how many page faults one is recorded; 0: of none. */
+uint32_t facts_fault_period(const struct recorder_plan *plan);
+
 /* The configuration's text, in the arena; NULL when there is no memory. */
 char *facts_config(const struct recorder_plan *plan, struct arena *arena);
 

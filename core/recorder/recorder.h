@@ -49,7 +49,8 @@ struct recorder_plan {
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;
     uint64_t ring_bytes;
-    uint32_t hits_hz; /* how often to look where a thread is, per second on a CPU; 0: not at all */
+    uint32_t fault_period; /* of so many page faults one is recorded, if they are among the events */
+    uint32_t hits_hz;      /* how often to look where a thread is, per second on a CPU; 0: not at all */
     const struct recorder_symbols *symbols;   /* names functions of files; borrowed, or NULL: nobody does */
     FILE *progress;                           /* where to report, or NULL */
     bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */

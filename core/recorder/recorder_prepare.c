@@ -48,20 +48,12 @@ static int open_signals(struct recorder *r, struct err *err)
     return r->signals < 0 ? err_set(err, "cannot watch signals: %s", strerror(errno)) : 0;
 }
 
-static bool wants_page_faults(const struct recorder_plan *plan)
-{
-    for (size_t i = 0; plan->events != NULL && i < plan->events->n; i++)
-        if (plan->events->specs[i].kind == COUNTER_PAGE_FAULTS)
-            return true;
-    return false;
-}
-
 /* Without the kernel's rings the recording goes on: it tells wall-clock time then, and says so. */
 static void open_kernel(struct recorder *r)
 {
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
-    const struct kernel_rings_wish wish = { wants_page_faults(r->plan), r->plan->hits_hz };
+    const struct kernel_rings_wish wish = { facts_fault_period(r->plan), r->plan->hits_hz };
     if (kernel_open(&r->kernel, &r->threads, &r->hits, pid, &wish, &why) == 0)
         snprintf(r->offcpu, sizeof r->offcpu, "perf");
     else

@@ -71,4 +71,28 @@ refused "a step that is none" "bad value 'often' of option --timeline" --timelin
 refused "two tables" 'next: ask for one of them' --timeline --stats cpu.dat
 refused "two traces" 'next: run it once for each of them' --timeline cpu.dat cpu.dat
 
+# 51,200 pages are touched once: one of seven faults is told of, if nobody asks for them, and stands for as many.
+"$mmprof" phases -q -o phases.json cpu.dat > said 2>&1
+faults_of() {
+    "$mmprof" record -q --phases phases.json "$@" -o faults.dat -- "$jdk/bin/java" -XX:+UseSerialGC -Xms200m -Xmx200m \
+        -XX:+AlwaysPreTouch -cp "$classes" target.Cpu 1 > said 2>&1
+    "$mmprof" report --timeline --csv faults.dat | tr -d '\r' | awk -F , '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        ("page_faults" in at) && $1 != "region" { sum += $at["page_faults"] }
+        END { print sum + 0 }'
+}
+if [ "$("$mmprof" dump --tables cpu.dat | sed -n 's/^info *offcpu = //p')" = perf ]; then
+    all=$(faults_of -e page-faults)
+    is "page faults that were asked for are not samples" "$("$mmprof" report --timeline faults.dat | grep -c 'page faults')" 0
+    some=$(faults_of)
+    matches "else they are, which is noted" "$("$mmprof" report --timeline faults.dat)" 'one of 7 page faults'
+    if awk -v all="$all" -v some="$some" 'BEGIN { exit !(all > 10000 && some > 0.85 * all && some < 1.15 * all) }'; then
+        ok "and as many"
+    else
+        not_ok "and as many" "$some, where $all were recorded"
+    fi
+else
+    skip "page faults" "the kernel does not tell of them"
+fi
+
 done_testing

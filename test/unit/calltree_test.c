@@ -205,6 +205,21 @@ static void test_switches(void)
     done(&tree);
 }
 
+static void test_sampled_faults(void)
+{
+    struct maker m;
+    begin(&m);
+    maker_info(&m, "faults.period", "7");
+    KERNEL(&m, AT(TRACE_PAGE_FAULT, 0, 5), AT(TRACE_PAGE_FAULT, 0, 65), AT(TRACE_PAGE_FAULT, 0, 70));
+    STEPS(&m, 0, ENTER(A, 10), ENTER(B, 60), EXIT(B, 100), EXIT(A, 110));
+    struct calltree tree = end(&m, 200);
+    size_t n = tree.n_metrics, i_b = (size_t)(NODE(&tree, A, B) - tree.nodes),
+           i_root = (size_t)(ROOT(&tree, VM_PART_APPLICATION) - tree.nodes);
+    CHECK_NUMBER("a fault of a sample stands for all of its period", tree.metrics[i_b * n + CALLTREE_FAULTS], 14);
+    CHECK_NUMBER("also one before the first record", tree.metrics[i_root * n + CALLTREE_FAULTS], 7);
+    done(&tree);
+}
+
 static void test_thread_lives(void)
 {
     struct maker m;
@@ -489,6 +504,7 @@ int main(void)
     test_gaps();
     test_open_calls();
     test_switches();
+    test_sampled_faults();
     test_thread_lives();
     test_rounds();
     test_clocks_apart();

@@ -53,7 +53,7 @@ static void test_refusals(void)
         struct kernel_rings *rings;
         struct err err = { "" };
         refusal = refusals[i].error;
-        int rc = kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ .page_faults = true }, &err);
+        int rc = kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ .fault_period = 1 }, &err);
         if (!CHECK(refusals[i].claim, rc == -1 && rings == NULL && strstr(err.text, refusals[i].text) != NULL &&
                                           strstr(err.text, "\n  next: ") != NULL))
             printf("# is '%s'\n", err.text);
@@ -389,7 +389,7 @@ static void test_child(void)
     if (pid == 0)
         be_child();
     wait_until(&child->n_ready, N_OLD);
-    if (kernel_rings_open(&rings, pid, &(struct kernel_rings_wish){ .page_faults = true }, &err) < 0) {
+    if (kernel_rings_open(&rings, pid, &(struct kernel_rings_wish){ .fault_period = 1 }, &err) < 0) {
         err.text[strcspn(err.text, "\n")] = '\0';
         SKIP("the records of a child's threads", err.text);
         kill(pid, SIGKILL);
