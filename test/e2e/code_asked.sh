@@ -47,7 +47,8 @@ check_parts() {
     record "$v, without lines" "$jdk" "" -Xbatch -XX:+UseSerialGC target.Parts 2500
     matches "$v: methods are known then, too" "$("$mmprof" report --hot --csv --top 0 "$trace")" '^c2_code,Parts\.'
     at_most "$v: of a tenth and more not the line" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
-    matches "$v: which is noted" "$("$mmprof" report --hot "$trace")" 'had not been asked to keep it; record with --lines'
+    matches "$v: which is noted" "$("$mmprof" report --hot "$trace")" \
+        'had not been asked to keep it; record with --lines'
     record "$v, against the program's own options" "$jdk" --lines -Xbatch -XX:+UseSerialGC \
         -XX:+UnlockDiagnosticVMOptions -XX:-DebugNonSafepoints target.Parts 2500
     at_most "$v: those count" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1

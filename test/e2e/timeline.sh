@@ -83,7 +83,8 @@ faults_of() {
 }
 if [ "$("$mmprof" dump --tables cpu.dat | sed -n 's/^info *offcpu = //p')" = perf ]; then
     all=$(faults_of -e page-faults)
-    is "page faults that were asked for are not samples" "$("$mmprof" report --timeline faults.dat | grep -c 'page faults')" 0
+    is "page faults that were asked for are not samples" \
+        "$("$mmprof" report --timeline faults.dat | grep -c 'page faults')" 0
     some=$(faults_of)
     matches "else they are, which is noted" "$("$mmprof" report --timeline faults.dat)" 'one of 7 page faults'
     if awk -v all="$all" -v some="$some" 'BEGIN { exit !(all > 10000 && some > 0.85 * all && some < 1.15 * all) }'; then
