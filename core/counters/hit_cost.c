@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS     5
+#define ROUNDS     3
 #define WORK_NS    UINT64_C(1000000)
 #define PERIOD_NS  UINT64_C(50000)
 #define RING_PAGES 4
