@@ -118,6 +118,11 @@ $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMT
 $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
+# One is a plugin of QEMU, which has its functions.
+$(BUILD)/test/bench/executed.so: $(BUILD)/pic/test/bench/executed.o
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^
+
 .PHONY: unit
 unit: $(UNIT_BIN)
 
@@ -216,6 +221,11 @@ WORKLOADS ?=
 bench-overhead: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/overhead.sh
 
+# What recording makes programs execute, in instructions.
+.PHONY: bench-instructions
+bench-instructions: make java $(BUILD)/test/bench/executed.so
+	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/instructions.sh
+
 # Whether one live recording finds the phases that two runs find.
 .PHONY: bench-agreement
 bench-agreement: make tools
@@ -296,6 +306,7 @@ help:
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
+	@echo 'make bench-instructions  what recording makes programs execute'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
