@@ -6,6 +6,7 @@
 #include "core/agent/vm_fields.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define HEAPS_MAX    8
 #define HOPS_MAX     100000
@@ -14,9 +15,11 @@
 
 /* The heaps are where they are for ever; what is read of them once need not be read again for each method. */
 static struct heap {
-    uint64_t low, high; /* what is reserved for it */
-    uint64_t map;       /* of segments, a byte for each */
-    int32_t log2;       /* of a segment's bytes */
+    uint64_t address;
+    uint64_t low, high;    /* what is reserved for it */
+    uint64_t map;          /* of segments, a byte for each */
+    int32_t log2;          /* of a segment's bytes */
+    _Atomic uint64_t used; /* up to here its memory was in use when that was read last */
 } heaps[HEAPS_MAX];
 static int32_t n_heaps;
 
@@ -25,7 +28,7 @@ static struct {
     uint64_t heaps;                                 /* the address of a pointer to the list of heaps */
     uint64_t list_length, list_data;                /* in the list */
     uint64_t heap_memory, heap_segments, heap_log2; /* in a heap */
-    uint64_t space_low, space_high;                 /* in a VirtualSpace */
+    uint64_t space_low, space_used, space_high;     /* in a VirtualSpace */
     uint64_t block_bytes;                           /* of a block's header */
 } at;
 
@@ -39,6 +42,7 @@ static bool find_fields(void)
         { "CodeHeap", "_segmap", &at.heap_segments, false },
         { "CodeHeap", "_log2_segment_size", &at.heap_log2, false },
         { "VirtualSpace", "_low", &at.space_low, false },
+        { "VirtualSpace", "_high", &at.space_used, false },
         { "VirtualSpace", "_high_boundary", &at.space_high, false },
     };
     at.block_bytes = vm_type_bytes("HeapBlock");
@@ -47,6 +51,7 @@ static bool find_fields(void)
 
 static bool read_heap(uint64_t address, struct heap *heap)
 {
+    heap->address = address;
     return vm_read_u64(address + at.heap_memory + at.space_low, &heap->low) &&
            vm_read_u64(address + at.heap_memory + at.space_high, &heap->high) &&
            vm_read_u64(address + at.heap_segments + at.space_low, &heap->map) &&
@@ -66,6 +71,19 @@ static void read_heaps(void)
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* What a heap uses of its memory, and of its map, grows, and is never given back. */
+static void read_in_place(size_t i)
+{
+    struct heap *heap = &heaps[i];
+    uint64_t used, map_used;
+    if (vm_read_u64(heap->address + at.heap_memory + at.space_used, &used) && used <= heap->high) {
+        vm_read_in_place(2 * i, heap->low, used);
+        atomic_store(&heap->used, used);
+    }
+    if (vm_read_u64(heap->address + at.heap_segments + at.space_used, &map_used) && map_used >= heap->map)
+        vm_read_in_place(2 * i + 1, heap->map, map_used);
+}
 
 /* Most blocks need a step or two: those are in one piece of the map. */
 static uint64_t find_block(const struct heap *heap, uint64_t address)
@@ -95,6 +113,8 @@ uint64_t code_heaps_find(uint64_t address)
     for (int32_t i = 0; i < n_heaps; i++) {
         if (address < heaps[i].low || address >= heaps[i].high)
             continue;
+        if (address >= atomic_load(&heaps[i].used))
+            read_in_place((size_t)i);
         uint64_t block = find_block(&heaps[i], address);
         return block == 0 ? 0 : block + at.block_bytes;
     }
@@ -120,6 +140,8 @@ static void walk(const struct heap *heap, void (*block)(uint64_t address))
 void code_heaps_walk(void (*block)(uint64_t address))
 {
     pthread_once(&once, read_heaps);
-    for (int32_t i = 0; i < n_heaps; i++)
+    for (int32_t i = 0; i < n_heaps; i++) {
+        read_in_place((size_t)i);
         walk(&heaps[i], block);
+    }
 }

@@ -1,6 +1,7 @@
 #include "core/agent/vm_fields.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -9,6 +10,38 @@
 #define SOME_MAX   (8 * PAGE_BYTES)
 
 /* ---- reading ---- */
+
+static struct {
+    _Atomic uint64_t low, high;
+} in_place[VM_RANGES];
+
+void vm_read_in_place(size_t which, uint64_t low, uint64_t high)
+{
+    atomic_store(&in_place[which].high, low); /* nothing, until both are there */
+    atomic_store(&in_place[which].low, low);
+    atomic_store(&in_place[which].high, high);
+}
+
+static bool is_in_place(uint64_t address, size_t n)
+{
+    for (size_t i = 0; i < VM_RANGES; i++) {
+        uint64_t high = atomic_load(&in_place[i].high), low = atomic_load(&in_place[i].low);
+        if (address >= low && address < high && n <= high - address)
+            return true;
+    }
+    return false;
+}
+
+/* Returns false, with nothing read, where one of them is to be asked of the kernel. */
+static bool read_in_place(const struct vm_piece *pieces, size_t n_pieces, char *bytes)
+{
+    for (size_t i = 0; i < n_pieces; i++)
+        if (!is_in_place(pieces[i].address, pieces[i].n_bytes))
+            return false;
+    for (size_t i = 0; i < n_pieces; bytes += pieces[i++].n_bytes)
+        memcpy(bytes, (const void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes);
+    return true;
+}
 
 bool vm_read(uint64_t address, void *bytes, size_t n)
 {
@@ -20,6 +53,8 @@ size_t vm_read_some(uint64_t address, void *bytes, size_t n)
 {
     struct iovec here = { bytes, n }, there[SOME_MAX / PAGE_BYTES + 1];
     size_t n_pieces = 0;
+    if (read_in_place(&(struct vm_piece){ address, n }, 1, bytes))
+        return n;
     for (size_t done = 0; done < n && n_pieces < sizeof there / sizeof *there;) {
         size_t left = PAGE_BYTES - (address + done) % PAGE_BYTES, piece = left < n - done ? left : n - done;
         there[n_pieces++] = (struct iovec){ (void *)(uintptr_t)(address + done), piece };
@@ -39,6 +74,8 @@ bool vm_read_pieces(const struct vm_piece *pieces, size_t n_pieces, void *bytes)
     struct iovec here = { bytes, 0 }, there[VM_PIECES_MAX];
     if (n_pieces > VM_PIECES_MAX)
         return false;
+    if (read_in_place(pieces, n_pieces, bytes))
+        return true;
     for (size_t i = 0; i < n_pieces; i++) {
         there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes };
         here.iov_len += pieces[i].n_bytes;
@@ -56,7 +93,7 @@ static size_t read_at_once(const struct vm_piece *pieces, size_t n, char *bytes)
         there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes };
         here.iov_len += pieces[i].n_bytes;
     }
-    if (process_vm_readv(getpid(), &here, 1, there, n, 0) == (ssize_t)here.iov_len)
+    if (read_in_place(pieces, n, bytes) || process_vm_readv(getpid(), &here, 1, there, n, 0) == (ssize_t)here.iov_len)
         return here.iov_len;
     for (size_t i = 0; i < n; i++) {
         if (!vm_read(pieces[i].address, bytes, pieces[i].n_bytes))

@@ -3,7 +3,8 @@
  * gHotSpotVMTypes).
  *
  * The layout is constants of libjvm.so.  All else is read by process_vm_readv on this very process: an address that is
- * none makes the answer unknown, and not a crash.
+ * none makes the answer unknown, and not a crash.  That costs some microseconds, and one for each page: what the JVM
+ * never gives back is read in place.
  */
 #ifndef CORE_AGENT_VM_FIELDS_H
 #define CORE_AGENT_VM_FIELDS_H
@@ -17,6 +18,14 @@
 /* n bytes of this process; false: they are not all there. */
 bool vm_read(uint64_t address, void *bytes, size_t n);
 bool vm_read_u64(uint64_t address, uint64_t *value);
+
+/*
+ * From low to high memory is the JVM's for as long as it runs: read it in place from now on.  which: the range, below
+ * VM_RANGES; its latest ends count.
+ */
+#define VM_RANGES 16u
+
+void vm_read_in_place(size_t which, uint64_t low, uint64_t high);
 
 /* Those of n bytes (some pages at most) that are there before the first one that is not. */
 size_t vm_read_some(uint64_t address, void *bytes, size_t n);
