@@ -4,8 +4,8 @@
 # Times differ by some per cent from run to run; the instructions that a JVM executes do not, where its compilers work
 # in the foreground (-Xbatch) and the serial collector collects: here they are counted, in QEMU, for the program alone,
 # twice; with the selected phases; and where compilers keep lines (record --lines).  Of each but the first: how many per
-# cent more than alone, and of which threads.  What is outside the JVM's code is not in it: the kernel, the recorder, and
-# looking where threads are, which the kernel does not see in an emulator.
+# cent more than alone, and of which threads; 'mmprof' is what the agent's own threads execute.  Only the JVM's process
+# is in it: not the kernel, the recorder, nor looking where threads are, which the kernel does not see in an emulator.
 #
 # DIR/commands is as for overhead.sh: a name, blanks, and a command 'exec java ...' with the program's path.
 # BENCH_ONLY="NAME ..." takes only these programs; BENCH_MODES="again phases lines" compares only these.

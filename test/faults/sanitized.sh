@@ -81,8 +81,8 @@ attached() {
     record "$v: all methods are recorded" -d 1 --min-bytecodes 0
     holds "$v: by that agent" grep -q "mmprof" "/proc/$jvm/maps"
     has_calls "$v: with their calls"
-    record "$v: a live recording, with the JIT compiler's events" -d "$(either 3 6)" --live --jit-log
     "$mmprof" phases -q -o "$SCRATCH/p.json" "$SCRATCH/a.dat"
+    record "$v: a live recording, with the JIT compiler's events" -d "$(either 3 6)" --live --jit-log
     record "$v: one of its phases, with names for perf" -d 1 --phases "$SCRATCH/p.json" --perf-map
     start "$SCRATCH/said" "$mmprof" record -q -o "$SCRATCH/a.dat" -p "$jvm"
     sleep 0.3
