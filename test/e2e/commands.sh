@@ -101,10 +101,10 @@ check_live() {
     is "$name: a later session is as ever" "$status, $(entries depth)" "0, target/Busy.depth(I)I"
 
     # Not loaded yet: the names of classes that come are looked at.
-    script 'instrument micro/Recursion fibonacci (I)I micro/Recursion catches (I)I' 'run'
-    session live -- "$jdk/bin/java" -cp "$classes" micro.Recursion 300
+    script 'instrument micro/Recursion even (I)Z micro/Recursion catches (I)I' 'run'
+    session live -- "$jdk/bin/java" -cp "$classes" micro.Recursion 2000
     matches "$name: a class that is loaded later gets probes where it was named" "$(entries / | tr '\n' ' ')" \
-        '^micro/Recursion.catches\(I\)I micro/Recursion.fibonacci\(I\)I $'
+        '^micro/Recursion.catches\(I\)I micro/Recursion.even\(I\)Z $'
     check_wrong "$jdk" "$name"
     stop_busy "$pid" "$name: it ends with the right results"
 }
