@@ -21,7 +21,7 @@ enum kind { APPLICATION, C1, C2, COLLECTOR, OTHER, MMPROF, KINDS };
 
 static const char *const kind_names[KINDS] = { "application", "c1", "c2", "collector", "other", "mmprof" };
 
-/* By what a thread's name begins with; the longer ones first. */
+/* By what a thread's name begins with. */
 static const struct {
     const char *start;
     enum kind kind;
