@@ -17,9 +17,9 @@ static struct {
 
 void vm_read_in_place(size_t which, uint64_t low, uint64_t high)
 {
-    atomic_store(&in_place[which].high, low); /* nothing, until both are there */
-    atomic_store(&in_place[which].low, low);
+    atomic_store(&in_place[which].low, UINT64_MAX); /* nothing, until both are there: readers take the end first */
     atomic_store(&in_place[which].high, high);
+    atomic_store(&in_place[which].low, low);
 }
 
 static bool is_in_place(uint64_t address, size_t n)
