@@ -14,10 +14,7 @@
 
 #include <jvmti.h>
 
-/*
- * Samples found a thread in this loop, itself or in small code that it calls, and never outside of its call; it was not
- * called often.
- */
+/* Samples found a thread in this loop, itself or in small code that it calls, and its method is not called often. */
 void busy_note(jmethodID method, uint64_t class_key);
 void busy_forget(void);
 

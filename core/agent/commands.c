@@ -6,6 +6,7 @@
 #include "core/agent/agent.h"
 #include "core/agent/code_asked.h"
 #include "core/agent/code_dependents.h"
+#include "core/agent/compiling.h"
 #include "core/base/ticks.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 
 #define MAX_IDS       (CONTROL_PACKET_BYTES / 2)
 #define MAX_ADDRESSES (CONTROL_PACKET_BYTES / 2)
+#define CALM_MS       2000 /* for what is found to be changed, the compilers may be waited for so long */
 
 /* Whoever hears the answer may give the next command at once. */
 enum work_state { WORK_NONE, WORK_UNDER_WAY, WORK_ANSWERED };
@@ -169,6 +171,12 @@ static int do_remove(JNIEnv *jni, struct err *err)
     return 0;
 }
 
+static bool is_stopping(const void *unused)
+{
+    (void)unused;
+    return atomic_load(&work.stopping);
+}
+
 static int do_sample(JNIEnv *jni, struct err *err)
 {
     uint32_t numbers[MAX_IDS];
@@ -176,6 +184,7 @@ static int do_sample(JNIEnv *jni, struct err *err)
         return err_set(err, "it needs a period, a number and a descriptor");
     int n = sample_run(work.jvmti, jni, work.fd, numbers[0], numbers[1], &work.stopping, err);
     double start_ms = thread_ms();
+    compiling_wait(CALM_MS, CALM_MS, is_stopping, NULL); /* before prices are told: more has been compiled by then */
     code_dependents_tell();
     snprintf(work.answer, sizeof work.answer, "sampled n=%d cpu_ms=%.3f", n, thread_ms() - start_ms);
     return n < 0 ? -1 : 0;

@@ -8,8 +8,11 @@
 #include <string.h>
 #include <time.h>
 
-#define THREADS_MAX 16u
-#define POLL_NS     1000000
+#define THREADS_MAX   16u
+#define POLL_NS       1000000
+#define POLL_LATER_NS 10000000 /* when it takes longer: waking up costs 20 us */
+#define LATER_MS      50
+#define LOOKS_OF_CALM 2 /* between two compilations of a queue there is a moment, too */
 
 static _Atomic uint32_t n_optimized;
 
@@ -31,14 +34,6 @@ static bool is_asleep(pid_t tid)
     return behind_name == NULL || behind_name[1] == '\0' || behind_name[2] == 'S';
 }
 
-static bool are_asleep(const pid_t *tids, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!is_asleep(tids[i]))
-            return false;
-    return true;
-}
-
 static double now_ms(void)
 {
     struct timespec t;
@@ -49,8 +44,9 @@ static double now_ms(void)
 struct compilers {
     size_t n;
     pid_t tids[THREADS_MAX];
-    uint64_t threads[THREADS_MAX];
+    uint64_t threads[THREADS_MAX]; /* the JVM's own; 0: not known */
     uint32_t numbers[THREADS_MAX]; /* of what each compiles; 0: nothing, or not known */
+    uint32_t n_calm;               /* looks in a row that found nothing under way */
 };
 
 static void find_compilers(struct compilers *compilers)
@@ -62,29 +58,35 @@ static void find_compilers(struct compilers *compilers)
     }
 }
 
-/* Has a compilation ended since? */
-static bool has_one_ended(struct compilers *compilers)
+/* What are they at now?  Returns whether a compilation has ended since the look before. */
+static bool look(struct compilers *compilers)
 {
-    bool has = false;
+    bool has_ended = false, is_calm = true;
     for (size_t i = 0; i < compilers->n; i++) {
         uint32_t before = compilers->numbers[i];
         compilers->numbers[i] = vm_compiler_number(compilers->threads[i]);
-        has = has || (before != 0 && compilers->numbers[i] != before);
+        has_ended = has_ended || (before != 0 && compilers->numbers[i] != before);
+        is_calm =
+            is_calm && compilers->numbers[i] == 0 && (compilers->threads[i] != 0 || is_asleep(compilers->tids[i]));
     }
-    return has;
+    compilers->n_calm = is_calm ? compilers->n_calm + 1 : 0;
+    return has_ended;
 }
 
-double compiling_wait(uint32_t limit_ms, bool (*is_over)(const void *context), const void *context)
+double compiling_wait(uint32_t calm_ms, uint32_t limit_ms, bool (*is_over)(const void *context), const void *context)
 {
-    const struct timespec pause = { 0, POLL_NS };
     struct compilers compilers = { .n = 0 };
     double start = now_ms(), waited = 0;
-    uint32_t before = atomic_load(&n_optimized);
+    bool has_ended = false;
     if (limit_ms > 0)
         find_compilers(&compilers);
-    while (waited < limit_ms && atomic_load(&n_optimized) == before && !has_one_ended(&compilers) &&
-           !are_asleep(compilers.tids, compilers.n) && (is_over == NULL || !is_over(context))) {
-        nanosleep(&pause, NULL);
+    while (waited < limit_ms && (!has_ended || waited < calm_ms) && (is_over == NULL || !is_over(context))) {
+        uint32_t before = atomic_load(&n_optimized);
+        has_ended = look(&compilers);
+        if (compilers.n_calm == LOOKS_OF_CALM)
+            break;
+        nanosleep(&(struct timespec){ 0, waited < LATER_MS ? POLL_NS : POLL_LATER_NS }, NULL);
+        has_ended = has_ended || atomic_load(&n_optimized) != before;
         waited = now_ms() - start;
     }
     return waited;

@@ -34,7 +34,7 @@ void hurry_class_shown(void)
     pid_t vm_thread = 0;
     if (mine == NULL || mine->n_left == 0 || --mine->n_left > 0)
         return;
-    mine->waited_ms = compiling_wait(mine->wait_ms, mine->is_over, mine->context);
+    mine->waited_ms = compiling_wait(mine->wait_ms / 2, mine->wait_ms, mine->is_over, mine->context);
     own_threads_find("VM Thread", &vm_thread, 1);
     raise_thread(mine, VM_THREAD, vm_thread);
     raise_thread(mine, CALLER, (pid_t)syscall(SYS_gettid));

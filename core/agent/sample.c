@@ -18,10 +18,9 @@
 #define ONE_TO_REST       20               /* what the rounds may cost: a twentieth of the time */
 #define START_NS          (200 * NS_PER_MS)
 #define MAX_PUT_OFF_NS    (200 * NS_PER_MS)
-#define FRAMES_OF_A_STOP  8  /* stopping and starting a thread takes as long as walking so many */
-#define SAMPLES_OF_A_LOOP 2  /* as many as a candidate needs */
-#define PARTS_OF_A_LOOP   32 /* a loop is hot with one of so many parts of its thread's samples */
-#define CALLS_OF_A_LOOP   50 /* a method that was called so often ends soon */
+#define FRAMES_OF_A_STOP  8   /* stopping and starting a thread takes as long as walking so many */
+#define PARTS_OF_A_LOOP   128 /* a loop is hot with one of so many parts of its thread's samples */
+#define CALLS_OF_A_LOOP   50  /* a method that was called so often ends soon */
 #define BUFFER_BYTES      ((size_t)1 << 20)
 #define END_BYTES         ((size_t)256) /* kept for the end's entry */
 #define STACK_ENTRY_BYTES (64 + (size_t)5 * SAMPLES_MAX_FRAMES)
@@ -115,33 +114,29 @@ static int name_frames(struct sampler *s, uint32_t n)
     return 0;
 }
 
-/* What has been on the stack in all samples of a thread may be one call. */
-static void narrow_trunk(const struct sampler *s, struct sample_thread *thread, uint32_t n)
-{
-    uint32_t i = 0, most = thread->n_samples++ == 0 ? n : thread->n_trunk;
-    while (i < n && i < most && (thread->n_samples == 1 || s->frames[i].method == thread->frames[i].method))
-        i++;
-    thread->n_trunk = i;
-}
-
-/* Where a thread is in a loop, itself or in small code that it calls: the innermost such frame. */
+/*
+ * Where a thread is in a loop, itself or in small code that it calls: the innermost such frame.  Only of a method that
+ * is called seldom: another call of it ends soon.
+ */
 static void note_loop(const struct sampler *s, struct sample_thread *thread, uint32_t n)
 {
     uint32_t i = n;
+    thread->n_samples++;
     while (i > 0 && s->frames[i - 1].is_small)
         i--;
     if (i == 0 || !s->frames[i - 1].has_loop)
         return;
     const struct sample_frame *frame = &s->frames[i - 1];
+    jmethodID id = s->stack[n - i].method;
     uint32_t k = 0;
-    while (k < thread->n_loops && (thread->loops[k].at != i - 1 || thread->loops[k].method != frame->method))
+    while (k < thread->n_loops && thread->loops[k].method != frame->method)
         k++;
-    if (k == SAMPLE_LOOPS)
-        return;
-    if (k == thread->n_loops)
-        thread->loops[thread->n_loops++] = (struct sample_loop){
-            i - 1, frame->method, 0, frame->code_bytes, s->stack[n - i].method, frame->class_key
-        };
+    if (k == thread->n_loops) {
+        if (k == SAMPLE_LOOPS || vm_structs_calls(id, frame->code_bytes) >= CALLS_OF_A_LOOP)
+            return;
+        thread->loops[thread->n_loops++] =
+            (struct sample_loop){ frame->method, 0, frame->code_bytes, id, frame->class_key };
+    }
     thread->loops[k].n_samples++;
 }
 
@@ -167,10 +162,8 @@ static int put_stack(struct sampler *s, struct sample_thread *thread, uint32_t n
                                   .n_frames = n,
                                   .n_same = is_cut ? 0 : count_same(thread, s->frames, n),
                                   .methods = s->numbers };
-    if (!is_cut) {
-        narrow_trunk(s, thread, n);
+    if (!is_cut)
         note_loop(s, thread, n);
-    }
     if (room_for(s, STACK_ENTRY_BYTES) < 0 || remember(s, thread, is_cut ? 0 : n) < 0)
         return -1;
     samples_put_stack(&s->out, &stack);
@@ -358,25 +351,15 @@ static int sample(struct sampler *s, struct err *err)
     return flush(s) < 0 ? err_set(err, "the samples' log is full") : 0;
 }
 
-/* It runs hot: slowed down ten to fifty times, it would be felt. */
-static bool is_hot(const struct sample_thread *thread, const struct sample_loop *loop)
-{
-    return loop->n_samples >= SAMPLES_OF_A_LOOP && loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP;
-}
-
-/* It may be one call that goes on: it was never left, and has not been called so often that it ends soon. */
-static bool is_under_way(const struct sample_thread *thread, const struct sample_loop *loop)
-{
-    return loop->at < thread->n_trunk && thread->frames != NULL && thread->frames[loop->at].method == loop->method &&
-           vm_structs_calls(loop->id, loop->code_bytes) < CALLS_OF_A_LOOP;
-}
-
-/* Such a loop's class had better not be changed now. */
+/* The classes of loops that run hot: slowed down ten to fifty times, they would be felt. */
 static void tell_loops(const struct sample_thread *thread)
 {
-    for (uint32_t i = 0; i < thread->n_loops; i++)
-        if (is_hot(thread, &thread->loops[i]) && is_under_way(thread, &thread->loops[i]))
-            busy_note(thread->loops[i].id, thread->loops[i].class_key);
+    for (uint32_t i = 0; i < thread->n_loops; i++) {
+        const struct sample_loop *loop = &thread->loops[i];
+        if (loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP &&
+            vm_structs_calls(loop->id, loop->code_bytes) < CALLS_OF_A_LOOP)
+            busy_note(loop->id, loop->class_key);
+    }
 }
 
 int sample_run(jvmtiEnv *jvmti, JNIEnv *jni, int log_fd, uint32_t period_ms, uint32_t n, const _Atomic bool *stopping,

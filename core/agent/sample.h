@@ -35,11 +35,11 @@ void sample_methods_free(struct sample_methods *methods);
 
 /* ---- sample_threads.c ---- */
 
-#define SAMPLE_LOOPS 4
+#define SAMPLE_LOOPS 8
 
 /* A frame in whose loop a thread was seen. */
 struct sample_loop {
-    uint32_t at, method; /* its place from outside, its number */
+    uint32_t method; /* its number */
     uint32_t n_samples;
     uint32_t code_bytes;
     jmethodID id;
@@ -56,7 +56,6 @@ struct sample_thread {
     uint64_t now_ns;     /* CPU time in this round */
     bool has_run;        /* since the round before */
     uint32_t n_samples;
-    uint32_t n_trunk; /* frames from outside on that are of the same methods in all of its samples */
     uint32_t n_loops;
     struct sample_loop loops[SAMPLE_LOOPS];
     uint32_t n_frames;

@@ -96,23 +96,42 @@ looks_at_loop() {
         grep -q ' open  micro/LongLoop\.main(' "$SCRATCH/loop"
 }
 
-for jdk in $(jdks); do
-    version=$(jdk_version "$jdk")
-    rm -f "$SCRATCH/lines" "$SCRATCH/changed"
+# start_loop ARGUMENT...: micro.LongLoop, until end_loop.
+start_loop() {
+    rm -f "$SCRATCH/lines"
     mkfifo "$SCRATCH/lines"
-    "$jdk/bin/java" -XX:+IgnoreUnrecognizedVMOptions -XX:+EnableDynamicAgentLoading -cp "$classes" micro.LongLoop \
+    "$jdk/bin/java" -XX:+IgnoreUnrecognizedVMOptions -XX:+EnableDynamicAgentLoading -cp "$classes" micro.LongLoop "$@" \
         < "$SCRATCH/lines" > "$SCRATCH/said" 2>&1 &
     jvm=$!
     test_pids+=("$jvm")
     exec 7> "$SCRATCH/lines"
     holds "JDK $version: a hot loop is under way" wait_for 60 grep -qx ready "$SCRATCH/said"
-    holds "JDK $version: a live recording leaves its class alone, and knows the call all the same" \
-        wait_for 100 looks_at_loop
-    is "JDK $version: and does so" "$(cat "$SCRATCH/changed")" ""
+}
+
+end_loop() {
     echo >&7
     exec 7>&-
     wait "$jvm"
     is "JDK $version: the loop ends as without mmprof" "$?$(tail -n 1 "$SCRATCH/said")" "0done false"
+}
+
+leaves_loop_alone() {
+    "$mmprof" record --live -p "$jvm" -d $((3 * ${MMPROF_SLOW:-1})) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \
+        > "$SCRATCH/out" 2>&1
+    grep -q ' classes got no probes: a loop of theirs was under way' "$SCRATCH/out"
+}
+
+for jdk in $(jdks); do
+    version=$(jdk_version "$jdk")
+    rm -f "$SCRATCH/changed"
+    start_loop
+    holds "JDK $version: a live recording leaves its class alone, and knows the call all the same" \
+        wait_for 100 looks_at_loop
+    is "JDK $version: and does so" "$(cat "$SCRATCH/changed")" ""
+    end_loop
+    start_loop again
+    holds "JDK $version: also when it is left now and then, and entered again" wait_for 100 leaves_loop_alone
+    end_loop
 done
 
 jdk=$(first_jdk)
