@@ -18,9 +18,10 @@
 #define ONE_TO_REST       20               /* what the rounds may cost: a twentieth of the time */
 #define START_NS          (200 * NS_PER_MS)
 #define MAX_PUT_OFF_NS    (200 * NS_PER_MS)
-#define FRAMES_OF_A_STOP  8   /* stopping and starting a thread takes as long as walking so many */
-#define PARTS_OF_A_LOOP   128 /* a loop is hot with one of so many parts of its thread's samples */
-#define CALLS_OF_A_LOOP   50  /* a method that was called so often ends soon */
+#define FRAMES_OF_A_STOP  8  /* stopping and starting a thread takes as long as walking so many */
+#define SAMPLES_OF_A_LOOP 2  /* a loop that only calls others is on top once in a while, too */
+#define PARTS_OF_A_LOOP   64 /* a loop is hot with one of so many parts of its thread's samples */
+#define CALLS_OF_A_LOOP   50 /* a method that was called so often ends soon */
 #define BUFFER_BYTES      ((size_t)1 << 20)
 #define END_BYTES         ((size_t)256) /* kept for the end's entry */
 #define STACK_ENTRY_BYTES (64 + (size_t)5 * SAMPLES_MAX_FRAMES)
@@ -356,7 +357,7 @@ static void tell_loops(const struct sample_thread *thread)
 {
     for (uint32_t i = 0; i < thread->n_loops; i++) {
         const struct sample_loop *loop = &thread->loops[i];
-        if (loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP &&
+        if (loop->n_samples >= SAMPLES_OF_A_LOOP && loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP &&
             vm_structs_calls(loop->id, loop->code_bytes) < CALLS_OF_A_LOOP)
             busy_note(loop->id, loop->class_key);
     }
