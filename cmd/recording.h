@@ -63,7 +63,7 @@ struct recording {
           OPTION_MAYBE_TEXT,                                                                                           \
           &(r).simulate,                                                                                               \
           "run COMMAND on a simulated processor, for counters anywhere (zen4)" },                                      \
-        { 0, "window", "SIZES", OPTION_MAYBE_TEXT, &(r).window, "simulate only samples of it (2M+1M/20M)" },           \
+        { 0, "window", "SIZES", OPTION_MAYBE_TEXT, &(r).window, "simulate only samples of it (500K+250K/10M)" },       \
         { 0, "counts-only", NULL, OPTION_FLAG, &(r).counts_only, "with --simulate: not where misses are; faster" },    \
         { 0, "buffer", "SIZE", OPTION_SIZE, &(r).ring_bytes, "memory per thread for records on their way (8M)" },      \
         { 0,           "perf-map",          NULL,                                                                      \

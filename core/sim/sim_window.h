@@ -1,7 +1,7 @@
 /*
  * Sampling windows: of each thread's instructions, a part is simulated and counted, and the rest only executed.
  *
- *     2M+1M/20M     of each 20 million, 2 million warm caches and predictors up, and the next million is counted
+ *     500K+250K/10M     of each 10 million, 500,000 warm caches and predictors up, the next 250,000 are counted
  *
  * Where in its period a window is, is drawn for each period: a program in step with the periods would else always show
  * the same part of itself.  The same thread draws the same places in each run.
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_WINDOW_DEFAULT    "2M+1M/20M"
+#define SIM_WINDOW_DEFAULT    "500K+250K/10M"
 #define SIM_WINDOW_TEXT_BYTES 80
 
 /* In instructions.  Plain data; counted 0: there are no windows, everything is counted. */

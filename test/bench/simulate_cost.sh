@@ -84,7 +84,7 @@ while read -r name command; do
     alone=$(median_of 3 "$command")
     plain=$(median_of "$runs" "$in_qemu" "$qemu")
     full=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4")
-    windows=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,window=2M+1M/20M")
+    windows=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,window=500K+250K/10M")
     empty=-
     [ -z "${BENCH_EMPTY-}" ] || empty=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$BENCH_EMPTY")
     echo "  $name: $(tr '\n' ' ' < "$SCRATCH/times")" >&2
