@@ -14,7 +14,8 @@
 
 #include <jvmti.h>
 
-/* Samples found a thread in this loop, itself or in small code that it calls, and its method is not called often. */
+/* Samples found a thread in this loop, itself or in small code that it calls, and hardly outside of its method's calls.
+ */
 void busy_note(jmethodID method, uint64_t class_key);
 void busy_forget(void);
 

@@ -21,6 +21,7 @@
 #define FRAMES_OF_A_STOP  8  /* stopping and starting a thread takes as long as walking so many */
 #define SAMPLES_OF_A_LOOP 2  /* a loop that only calls others is on top once in a while, too */
 #define PARTS_OF_A_LOOP   64 /* a loop is hot with one of so many parts of its thread's samples */
+#define PART_ELSEWHERE    16 /* it is left seldom: less than one of so many samples finds the thread elsewhere */
 #define CALLS_OF_A_LOOP   50 /* a method that was called so often ends soon */
 #define BUFFER_BYTES      ((size_t)1 << 20)
 #define END_BYTES         ((size_t)256) /* kept for the end's entry */
@@ -115,6 +116,14 @@ static int name_frames(struct sampler *s, uint32_t n)
     return 0;
 }
 
+static bool is_on_stack(const struct sampler *s, uint32_t n, uint32_t method)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (s->frames[i].method == method)
+            return true;
+    return false;
+}
+
 /*
  * Where a thread is in a loop, itself or in small code that it calls: the innermost such frame.  Only of a method that
  * is called seldom: another call of it ends soon.
@@ -122,7 +131,6 @@ static int name_frames(struct sampler *s, uint32_t n)
 static void note_loop(const struct sampler *s, struct sample_thread *thread, uint32_t n)
 {
     uint32_t i = n;
-    thread->n_samples++;
     while (i > 0 && s->frames[i - 1].is_small)
         i--;
     if (i == 0 || !s->frames[i - 1].has_loop)
@@ -136,9 +144,19 @@ static void note_loop(const struct sampler *s, struct sample_thread *thread, uin
         if (k == SAMPLE_LOOPS || vm_structs_calls(id, frame->code_bytes) >= CALLS_OF_A_LOOP)
             return;
         thread->loops[thread->n_loops++] =
-            (struct sample_loop){ frame->method, 0, frame->code_bytes, id, frame->class_key };
+            (struct sample_loop){ frame->method, 0, 0, 0, frame->code_bytes, id, frame->class_key };
     }
     thread->loops[k].n_samples++;
+}
+
+static void note_loops(const struct sampler *s, struct sample_thread *thread, uint32_t n)
+{
+    thread->n_samples++;
+    note_loop(s, thread, n);
+    for (uint32_t i = 0; i < thread->n_loops; i++) {
+        thread->loops[i].n_since++;
+        thread->loops[i].n_on_stack += is_on_stack(s, n, thread->loops[i].method);
+    }
 }
 
 static int remember(struct sampler *s, struct sample_thread *thread, uint32_t n)
@@ -164,7 +182,7 @@ static int put_stack(struct sampler *s, struct sample_thread *thread, uint32_t n
                                   .n_same = is_cut ? 0 : count_same(thread, s->frames, n),
                                   .methods = s->numbers };
     if (!is_cut)
-        note_loop(s, thread, n);
+        note_loops(s, thread, n);
     if (room_for(s, STACK_ENTRY_BYTES) < 0 || remember(s, thread, is_cut ? 0 : n) < 0)
         return -1;
     samples_put_stack(&s->out, &stack);
@@ -352,15 +370,25 @@ static int sample(struct sampler *s, struct err *err)
     return flush(s) < 0 ? err_set(err, "the samples' log is full") : 0;
 }
 
-/* The classes of loops that run hot: slowed down ten to fifty times, they would be felt. */
+/* It runs hot: slowed down ten to fifty times, it would be felt. */
+static bool is_hot(const struct sample_thread *thread, const struct sample_loop *loop)
+{
+    return loop->n_samples >= SAMPLES_OF_A_LOOP && loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP;
+}
+
+/* A call of it goes on for long: it is left seldom, and has not been called so often that it ends soon. */
+static bool is_long(const struct sample_loop *loop)
+{
+    return loop->n_since - loop->n_on_stack <= loop->n_since / PART_ELSEWHERE &&
+           vm_structs_calls(loop->id, loop->code_bytes) < CALLS_OF_A_LOOP;
+}
+
+/* Such a loop's class had better not be changed while it is under way. */
 static void tell_loops(const struct sample_thread *thread)
 {
-    for (uint32_t i = 0; i < thread->n_loops; i++) {
-        const struct sample_loop *loop = &thread->loops[i];
-        if (loop->n_samples >= SAMPLES_OF_A_LOOP && loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP &&
-            vm_structs_calls(loop->id, loop->code_bytes) < CALLS_OF_A_LOOP)
-            busy_note(loop->id, loop->class_key);
-    }
+    for (uint32_t i = 0; i < thread->n_loops; i++)
+        if (is_hot(thread, &thread->loops[i]) && is_long(&thread->loops[i]))
+            busy_note(thread->loops[i].id, thread->loops[i].class_key);
 }
 
 int sample_run(jvmtiEnv *jvmti, JNIEnv *jni, int log_fd, uint32_t period_ms, uint32_t n, const _Atomic bool *stopping,

@@ -33,7 +33,7 @@ public class LongLoop {
         long x = 1;
         System.out.println("ready");
         while (arguments.length > 0 && System.in.available() == 0) {
-            x = Part.work(turn(x), 100000000);
+            x = Part.work(turn(x), 10000000);
         }
         while (System.in.available() == 0) {
             for (int i = 0; i < 10000000; i++) {
