@@ -14,7 +14,9 @@
 
 #include <jvmti.h>
 
-/* Samples found a thread in this loop, itself or in small code that it calls, and hardly outside of its method's calls.
+/*
+ * Samples found a thread in this loop, itself or in small code that it calls, and hardly outside of its method's calls,
+ * of which there were few.
  */
 void busy_note(jmethodID method, uint64_t class_key);
 void busy_forget(void);

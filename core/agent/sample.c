@@ -21,7 +21,7 @@
 #define FRAMES_OF_A_STOP  8  /* stopping and starting a thread takes as long as walking so many */
 #define SAMPLES_OF_A_LOOP 2  /* a loop that only calls others is on top once in a while, too */
 #define PARTS_OF_A_LOOP   64 /* a loop is hot with one of so many parts of its thread's samples */
-#define PART_ELSEWHERE    16 /* it is left seldom: less than one of so many samples finds the thread elsewhere */
+#define PARTS_ELSEWHERE   16 /* it is left seldom: one of so many samples, or fewer, find the thread elsewhere */
 #define CALLS_OF_A_LOOP   50 /* a method that was called so often ends soon */
 #define BUFFER_BYTES      ((size_t)1 << 20)
 #define END_BYTES         ((size_t)256) /* kept for the end's entry */
@@ -126,7 +126,7 @@ static bool is_on_stack(const struct sampler *s, uint32_t n, uint32_t method)
 
 /*
  * Where a thread is in a loop, itself or in small code that it calls: the innermost such frame.  Only of a method that
- * is called seldom: another call of it ends soon.
+ * is called seldom: a call of any other one ends soon.
  */
 static void note_loop(const struct sampler *s, struct sample_thread *thread, uint32_t n)
 {
@@ -143,8 +143,9 @@ static void note_loop(const struct sampler *s, struct sample_thread *thread, uin
     if (k == thread->n_loops) {
         if (k == SAMPLE_LOOPS || vm_structs_calls(id, frame->code_bytes) >= CALLS_OF_A_LOOP)
             return;
-        thread->loops[thread->n_loops++] =
-            (struct sample_loop){ frame->method, 0, 0, 0, frame->code_bytes, id, frame->class_key };
+        thread->loops[thread->n_loops++] = (struct sample_loop){
+            .method = frame->method, .code_bytes = frame->code_bytes, .id = id, .class_key = frame->class_key
+        };
     }
     thread->loops[k].n_samples++;
 }
@@ -379,7 +380,7 @@ static bool is_hot(const struct sample_thread *thread, const struct sample_loop 
 /* A call of it goes on for long: it is left seldom, and has not been called so often that it ends soon. */
 static bool is_long(const struct sample_loop *loop)
 {
-    return loop->n_since - loop->n_on_stack <= loop->n_since / PART_ELSEWHERE &&
+    return loop->n_since - loop->n_on_stack <= loop->n_since / PARTS_ELSEWHERE &&
            vm_structs_calls(loop->id, loop->code_bytes) < CALLS_OF_A_LOOP;
 }
 
