@@ -221,6 +221,11 @@ WORKLOADS ?=
 bench-overhead: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/overhead.sh
 
+# What attaching costs JVMs that are warm.
+.PHONY: bench-attached
+bench-attached: make tools java
+	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/attached.sh
+
 # What recording makes programs execute, in instructions.
 .PHONY: bench-instructions
 bench-instructions: make java $(BUILD)/test/bench/executed.so
@@ -306,6 +311,7 @@ help:
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
+	@echo 'make bench-attached  what a live recording costs JVMs that are warm'
 	@echo 'make bench-instructions  what recording makes programs execute'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'

@@ -57,9 +57,7 @@ fi
 
 # ---- one run ----
 
-# Two that this may run on, or one.
-read -r -a cpus < <(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr ',' '\n' |
-    awk -F - '{ for (i = $1; i <= ($2 == "" ? $1 : $2) && n < 2; i++) { printf "%d ", i; n++ } } END { print "" }')
+read -r -a cpus < <(allowed_cpus 2)
 
 # once RUN CPU COMMAND...: runs it in DIR; leaves its output in RUN.out and RUN.errors, and in RUN.figures
 # 'wall cpu late last'; late, last: seconds of later iterations, and of the last third of them.
