@@ -3,10 +3,11 @@
 #
 # Of each workload two JVMs share one CPU, so that whatever slows this machine slows both; with two CPUs there are two
 # such pairs at the same time.  After BENCH_WARM (60) seconds they are recorded in turns of BENCH_TURN (40) seconds,
-# one of them at a time, BENCH_TURNS (4, an even number) turns: 'mmprof record --live --budget 1%', or what
-# BENCH_OPTIONS says.  In each turn, from two seconds after mmprof began: the CPU time of an iteration of the one that is
-# recorded, against the other's.  Two turns one after the other, in which they swap, are one figure, the mean of both:
-# what else is different between two JVMs, such as what their JIT compilers did, is gone from it.
+# one of them at a time, BENCH_TURNS (4, an even number) turns: live, within 1 % (BENCH_MODE=live), or the phases that a
+# live recording has found just before (BENCH_MODE=phases).  In each turn, from two seconds after mmprof began: the CPU
+# time of an iteration of the one that is recorded, against the other's.  Two turns one after the other, in which they
+# swap, are one figure, the mean of both: what else is different between two JVMs, such as what their JIT compilers did,
+# is gone from it.
 #
 # DIR/commands is as for overhead.sh; its programs print 'iteration K of N: S s', several in a turn, and do not end
 # before the last turn has.  (They are killed then.)  Without WORKLOADS: javac.  BENCH_ONLY="NAME ..." takes only these.
@@ -20,7 +21,7 @@ cd "$root" || exit 1
 warm=${BENCH_WARM:-60}
 turn=${BENCH_TURN:-40}
 turns=${BENCH_TURNS:-4}
-read -r -a options <<< "${BENCH_OPTIONS:---live --budget 1%}"
+mode=${BENCH_MODE:-live}
 jdk=${JDK:-$(first_jdk)}
 directory=${WORKLOADS:-$SCRATCH}
 tools=$build/test/tools
@@ -71,29 +72,42 @@ share() {
         END { if (n > 2) printf "%.5f", s / (cpu / seconds * (to - from)) }' "$SCRATCH/$1.times"
 }
 
-# record_one CPU SIDE PID: for a turn; SIDE.took: what that took mmprof's process.
+# record_one CPU SIDE PID OPTION...: for a turn, into SIDE.dat; SIDE.took: what that took mmprof's process.
 record_one() {
-    rm -f "$SCRATCH/$2.took"
-    taskset -c "$1" "$tools/timed" "$SCRATCH/$2.took" "$mmprof" record "${options[@]}" -p "$3" -d "$turn" \
-        -o "$SCRATCH/$2.dat" > "$SCRATCH/$2.said" 2>&1 || fail "recording failed: $(tail -n 2 "$SCRATCH/$2.said")"
-    rm -f "$SCRATCH/$2.dat"
+    local cpu=$1 side=$2 pid=$3
+    shift 3
+    rm -f "$SCRATCH/$side.took"
+    taskset -c "$cpu" "$tools/timed" "$SCRATCH/$side.took" "$mmprof" record "$@" -p "$pid" -d "$turn" \
+        -o "$SCRATCH/$side.dat" > "$SCRATCH/$side.said" 2>&1 ||
+        fail "recording failed: $(tail -n 2 "$SCRATCH/$side.said")"
+}
+
+# select_phases CPU SIDE PID: into CPU.json.
+select_phases() {
+    record_one "$1" "$2" "$3" --live --budget 1%
+    "$mmprof" phases -o "$SCRATCH/$1.json" "$SCRATCH/$2.dat" > "$SCRATCH/$1.table" 2>&1 ||
+        fail "no phases were found: $(tail -n 2 "$SCRATCH/$1.table")"
 }
 
 # pair NAME CPU COMMAND: appends its turns to NAME.turns: CPU, turn, iterations of the recorded one and of the other,
 # share of mmprof's process.  In a shell of its own: its JVMs end with that.
 pair() {
     local name=$1 cpu=$2 i from begin to recorded other pid
-    pids=()
+    pids=() options=(--live --budget 1%)
     trap 'kill -KILL ${pids[@]+"${pids[@]}"} 2> /dev/null' EXIT
     for i in 0 1; do
         start_side "$cpu" "$cpu.$i" "$3"
         pids[i]=$pid
     done
     sleep "$warm"
+    if [ "$mode" = phases ]; then
+        select_phases "$cpu" "$cpu.0" "${pids[0]}"
+        options=(--phases "$SCRATCH/$cpu.json")
+    fi
     for ((i = 0; i < turns; i++)); do
         recorded=$cpu.$((i % 2)) other=$cpu.$((1 - i % 2))
         from=$(now)
-        record_one "$cpu" "$recorded" "${pids[i % 2]}"
+        record_one "$cpu" "$recorded" "${pids[i % 2]}" "${options[@]}"
         to=$(now)
         begin=$(awk -v t="$from" 'BEGIN { print t + 2 }')
         echo "$cpu $i $(iterations "$recorded" "$begin" "$to") $(iterations "$other" "$begin" "$to")" \
@@ -152,7 +166,7 @@ done 3< "$directory/commands"
 [ -s "$SCRATCH/table" ] || fail "nothing was run"
 
 echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r);" \
-    "mmprof record ${options[*]}, $turns turns of $turn s after $warm s"
+    "$mode, $turns turns of $turn s after $warm s"
 echo "CPU time more, in % of that of the JVM that is not recorded: mean (standard error), and where"
 echo
 printf '%-12s %9s %6s %14s %12s %10s %10s %9s %8s\n' "" iteration times all application compilers collector agent mmprof
