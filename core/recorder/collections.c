@@ -6,7 +6,6 @@
 #define FREQUENCY    "sun.os.hrt.frequency"
 #define BEGUN        "sun.rt.createVmEndTime" /* before, not all counters are there */
 #define NS_PER_S     1000000000u
-#define CAUSE_BYTES  64
 #define NO_CAUSE     "No GC" /* what the cause is between two collections */
 #define CONCURRENTLY "concurrent"
 
@@ -65,8 +64,8 @@ static void narrow(struct collections *collections, uint64_t exit_ns, const stru
 /* A collection's cause is the present one as long as the JVM has not put it away. */
 static void find_cause(const struct perf_data *data, char *cause)
 {
-    if (!perf_data_text(data, "sun.gc.cause", cause, CAUSE_BYTES) || strcmp(cause, NO_CAUSE) == 0)
-        perf_data_text(data, "sun.gc.lastCause", cause, CAUSE_BYTES);
+    if (!perf_data_text(data, "sun.gc.cause", cause, COLLECTIONS_CAUSE) || strcmp(cause, NO_CAUSE) == 0)
+        perf_data_text(data, "sun.gc.lastCause", cause, COLLECTIONS_CAUSE);
     if (strcmp(cause, NO_CAUSE) == 0)
         cause[0] = '\0';
 }
@@ -110,38 +109,60 @@ static void note_found(struct collections *collections, const struct collections
 
 uint32_t collections_wait_ms(const struct collections *collections, uint32_t low_ms, uint32_t high_ms)
 {
+    if (collections->n_kinds == 0)
+        return high_ms;
     uint64_t since_ns = collections->looked_ns - collections->found_ns;
     uint64_t apart_ns = since_ns > collections->apart_ns ? since_ns : collections->apart_ns;
     uint64_t ms = apart_ns / LOOKS_BETWEEN / 1000000u;
     return ms < low_ms ? low_ms : ms > high_ms ? high_ms : (uint32_t)ms;
 }
 
-int collections_write(struct collections *collections, struct perf_data *data, struct trace_writer *writer,
-                      const struct clock_point *first, const struct clock_point *last, struct err *err)
+/* Whether there is another one of a kind, which waits then. */
+static bool look_at(struct collections *collections, uint32_t kind, const struct perf_data *data,
+                    const struct collections_now *now)
+{
+    struct collections_waiting *seen = &collections->waiting[collections->n_waiting];
+    if (collections->n_waiting == COLLECTIONS_WAITING ||
+        !collections_next(collections, kind, data, now, &seen->collection, &seen->start_ns, seen->cause))
+        return false;
+    collections->n_waiting++;
+    return true;
+}
+
+bool collections_look(struct collections *collections, struct perf_data *data)
 {
     struct collections_now now = { .before_ns = clock_ns(CLOCK_MONOTONIC) };
     struct err ignored; /* the summary at the end says why */
     if (data->fd < 0 || (collections->is_ready && collections->n_kinds == 0) || perf_data_read(data, &ignored) < 0)
-        return 0;
+        return true;
     now.after_ns = clock_ns(CLOCK_MONOTONIC);
     now.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     if (!collections->is_ready)
         collections_begin(collections, data, &now);
     bool is_found = false, has_missed = false;
     for (uint32_t kind = 0; kind < collections->n_kinds; kind++) {
-        struct trace_collection collection;
-        uint64_t start_ns;
-        char cause[CAUSE_BYTES];
-        if (!collections_next(collections, kind, data, &now, &collection, &start_ns, cause))
+        if (!look_at(collections, kind, data, &now))
             continue;
         is_found = true;
-        has_missed = has_missed || collection.n_missed > 0;
-        collection.start_ticks = clock_ticks(start_ns, last, first, last);
-        if (trace_write_collection(writer, &collection, err) < 0)
-            return -1;
+        has_missed = has_missed || collections->waiting[collections->n_waiting - 1].collection.n_missed > 0;
     }
     if (is_found)
         note_found(collections, &now, has_missed);
     collections->looked_ns = now.before_ns;
+    return collections->n_waiting + COLLECTIONS_KINDS <= COLLECTIONS_WAITING;
+}
+
+int collections_write(struct collections *collections, struct perf_data *data, struct trace_writer *writer,
+                      const struct clock_point *first, const struct clock_point *last, struct err *err)
+{
+    collections_look(collections, data);
+    for (uint32_t i = 0; i < collections->n_waiting; i++) {
+        struct collections_waiting *seen = &collections->waiting[i];
+        seen->collection.cause = seen->cause;
+        seen->collection.start_ticks = clock_ticks(seen->start_ns, last, first, last);
+        if (trace_write_collection(writer, &seen->collection, err) < 0)
+            return -1;
+    }
+    collections->n_waiting = 0;
     return 0;
 }

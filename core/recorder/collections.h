@@ -1,8 +1,8 @@
 /*
  * Single garbage collections: when, how long, of what kind and why.  The JVM shows the latest one of each kind in the
- * counters that it keeps for others to read; they are looked at in each round, which costs the JVM nothing, and rounds
- * come the faster the more of them there are.  Of several of one kind between two looks only the last one is seen; how
- * many were not is known.
+ * counters that it keeps for others to read; they are looked at in each round and, which takes much less, between two
+ * rounds, the faster the more of them there are.  It costs the JVM nothing.  Of several of one kind between two looks
+ * only the last one is seen; how many were not is known.
  */
 #ifndef CORE_RECORDER_COLLECTIONS_H
 #define CORE_RECORDER_COLLECTIONS_H
@@ -11,7 +11,16 @@
 #include "core/recorder/clock.h"
 #include "core/trace/trace.h"
 
-#define COLLECTIONS_KINDS 4 /* of pauses that a JVM has names for */
+#define COLLECTIONS_KINDS   4 /* of pauses that a JVM has names for */
+#define COLLECTIONS_WAITING 32
+#define COLLECTIONS_CAUSE   64 /* bytes */
+
+/* One that was seen, and is not in the trace yet. */
+struct collections_waiting {
+    struct trace_collection collection; /* but for its start and its cause, which are: */
+    uint64_t start_ns;                  /* CLOCK_MONOTONIC_RAW */
+    char cause[COLLECTIONS_CAUSE];
+};
 
 struct collections {
     bool is_ready; /* the numbers' places are known */
@@ -26,6 +35,8 @@ struct collections {
     uint64_t found_ns, apart_ns; /* the latest look that found one, and how long after the one before */
     /* Its clock counts ns from a moment of CLOCK_MONOTONIC between these. */
     int64_t zero_low_ns, zero_high_ns;
+    uint32_t n_waiting;
+    struct collections_waiting waiting[COLLECTIONS_WAITING];
 };
 
 /* Two clocks at one moment. */
@@ -44,16 +55,23 @@ void collections_begin(struct collections *collections, const struct perf_data *
 /*
  * What a new reading says of one kind: returns whether a collection of it has ended since the one before.  *start_ns is
  * then its start, CLOCK_MONOTONIC_RAW; off by half the time between two looks at first, by less with each one seen.
- * The texts are those of collections, and of cause, 64 bytes.
+ * The texts are those of collections, and of cause, COLLECTIONS_CAUSE bytes.
  */
 bool collections_next(struct collections *collections, uint32_t kind, const struct perf_data *data,
                       const struct collections_now *now, struct trace_collection *collection, uint64_t *start_ns,
                       char *cause);
 
-/* How soon to look again, from low_ms to high_ms, so that those that come as fast as the latest ones are all seen. */
+/*
+ * How soon to look again, from low_ms to high_ms, so that those that come as fast as the latest ones are all seen;
+ * high_ms where there is nothing to see.
+ */
 uint32_t collections_wait_ms(const struct collections *collections, uint32_t low_ms, uint32_t high_ms);
 
-/* Look at all kinds, and write what is new; begins when data can be read first.  Returns 0, or -1 with *err set. */
+/* Look at all kinds, and keep what is new; begins when data can be read first.  Returns whether there is room for more.
+ */
+bool collections_look(struct collections *collections, struct perf_data *data);
+
+/* Look once more, and write all that was seen.  Returns 0, or -1 with *err set. */
 int collections_write(struct collections *collections, struct perf_data *data, struct trace_writer *writer,
                       const struct clock_point *first, const struct clock_point *last, struct err *err);
 

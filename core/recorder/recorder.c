@@ -13,12 +13,13 @@
 /*
  * One thread can write 50 million records a second: a ring of 8 MB lasts 20 ms, and a thread may start to do so at any
  * time.  It wakes the recorder then; once that has seen many records, it waits no longer for the next ones.  The kernel
- * wakes it when its rings fill.  Otherwise a round, which takes 0.2 ms of CPU time, may wait for what else is to be
- * done: readings of counters from outside, and collections that follow each other fast.
+ * wakes it when its rings fill.  Otherwise a round, which takes 0.2 to 0.4 ms of CPU time, may wait for what else is to
+ * be done: readings of counters from outside.  Collections are looked at meanwhile.
  */
 #define ROUND_BUSY_MS   1
 #define ROUND_SHORT_MS  5
-#define ROUND_LONG_MS   50
+#define ROUND_LONG_MS   200
+#define LOOK_LONG_MS    50
 #define CLOCK_PERIOD_NS 100000000u
 #define FLUSH_PERIOD_NS 500000000u
 #define STOP_TIMEOUT_NS 60000000000u
@@ -243,8 +244,9 @@ static void reap(struct recorder *r)
         r->gone = true;
 }
 
-/* Returns whether it was the agent only that said something. */
-static bool wait_for_something(struct recorder *r, int timeout_ms)
+enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
+
+static enum woken_by wait_for_something(struct recorder *r, int timeout_ms)
 {
     struct signalfd_siginfo info;
     struct pollfd fds[] = { { .fd = r->signals, .events = POLLIN },
@@ -252,14 +254,14 @@ static bool wait_for_something(struct recorder *r, int timeout_ms)
                             { .fd = r->gone ? -1 : r->pidfd, .events = POLLIN },
                             { .fd = kernel_fd(&r->kernel), .events = POLLIN } };
     atomic_store(&r->session.segment->is_waiting, 1);
-    bool is_agent_only = poll(fds, sizeof fds / sizeof *fds, timeout_ms) == 1 && fds[1].revents != 0;
+    int n = poll(fds, sizeof fds / sizeof *fds, timeout_ms);
     atomic_store(&r->session.segment->is_waiting, 0);
     while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
         /* A started command gets the terminal's Ctrl-C itself: its end ends the recording. */
         if (info.ssi_signo != SIGCHLD && (r->plan->pid != 0 || info.ssi_code == SI_USER))
             r->interrupted = true;
     reap(r);
-    return is_agent_only;
+    return n == 0 ? WOKEN_BY_TIME : n == 1 && fds[1].revents != 0 ? WOKEN_BY_AGENT : WOKEN_BY_OTHERS;
 }
 
 static bool time_is_up(const struct recorder *r)
@@ -305,8 +307,7 @@ static int idle_ms(const struct recorder *r)
 {
     if (r->link.round_ms != 0)
         return (int)r->link.round_ms;
-    return readings_are_active(&r->readings) ? ROUND_SHORT_MS
-                                             : (int)collections_wait_ms(&r->collections, ROUND_SHORT_MS, ROUND_LONG_MS);
+    return readings_are_active(&r->readings) ? ROUND_SHORT_MS : ROUND_LONG_MS;
 }
 
 /* How long to wait: with records on their way, not long. */
@@ -319,16 +320,30 @@ static int round_ms(const struct recorder *r, uint64_t n_words)
     return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
 }
 
+/* Until the next round; an observer sets the pace of all that is looked at. */
+static enum woken_by wait_for_round(struct recorder *r, int ms)
+{
+    uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    for (int left_ms = ms, look_ms;; left_ms = ms - (int)((clock_ns(CLOCK_MONOTONIC) - start_ns) / 1000000u)) {
+        look_ms = (int)collections_wait_ms(&r->collections, ROUND_SHORT_MS, LOOK_LONG_MS);
+        if (r->link.round_ms != 0 || look_ms >= left_ms)
+            return wait_for_something(r, left_ms > 0 ? left_ms : 0);
+        enum woken_by by = wait_for_something(r, look_ms);
+        if (by != WOKEN_BY_TIME || r->gone || r->interrupted || !collections_look(&r->collections, &r->pauses.data))
+            return by;
+    }
+}
+
 static int record(struct recorder *r, struct err *err)
 {
     bool stopped = false, has_news;
     uint64_t n_words = 0;
     r->link.writer = r->writer;
     while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r)) {
-        bool is_agent_only = wait_for_something(r, round_ms(r, n_words));
+        enum woken_by by = wait_for_round(r, round_ms(r, n_words));
         if (hear_agent(r, &stopped, &has_news, err) < 0)
             return -1;
-        if (is_agent_only && !has_news && !r->gone)
+        if (by == WOKEN_BY_AGENT && !has_news && !r->gone)
             continue;
         if (write_round(r, &n_words, err) < 0 || observe(r, err) < 0)
             return -1;

@@ -6,6 +6,10 @@
 #include "test/unit/perf_data_maker.h"
 #include "test/unit/tap.h"
 
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 static struct err err;
 
 /* What the JVM shows; the texts end with NULs. */
@@ -106,17 +110,51 @@ static void test_without(void)
           !collections_next(&all, 0, &data, &now, &one, &start_ns, cause));
 }
 
+/* Between two rounds: what is seen waits for the next one. */
+static void test_waiting(void)
+{
+    struct collections all = { .is_ready = false };
+    struct perf_data made, data;
+    struct shown shown = { .begun_ms = 1, .n = 5, .exit = 10, .name = "young pauses", .cause = "No GC" };
+    perf_data_init(&data);
+    data.fd = memfd_create("perf_data", MFD_CLOEXEC);
+    uint32_t n_looks = 0;
+    bool is_made = true;
+    for (bool has_room = true; has_room && n_looks < 100; n_looks++) {
+        show(&made, &shown);
+        is_made = is_made && pwrite(data.fd, made.bytes, made.n, 0) == (ssize_t)made.n;
+        has_room = collections_look(&all, &data);
+        shown.n++;
+        shown.entry = shown.exit + 5;
+        shown.exit += 10;
+        snprintf(shown.last_cause, sizeof shown.last_cause, "cause %u", (unsigned)n_looks);
+    }
+    CHECK("the files are made", is_made);
+    CHECK_NUMBER("each look but the first sees one", all.n_waiting, n_looks - 1);
+    CHECK_NUMBER("as many as may be seen at once find room", all.n_waiting,
+                 COLLECTIONS_WAITING - COLLECTIONS_KINDS + 1);
+    CHECK_NUMBER("it is the latest of its kind", all.waiting[2].collection.ns, 5);
+    CHECK_NUMBER("and no other one was missed", all.waiting[2].collection.n_missed, 0);
+    CHECK_TEXT("each has its own cause", all.waiting[2].cause, "cause 2");
+    uint32_t n_before = all.n_waiting;
+    collections_look(&all, &data);
+    CHECK_NUMBER("what was seen is not seen again", all.n_waiting, n_before);
+    perf_data_close(&data);
+}
+
 /* ms since the latest look that found one, and before it: how soon to look again. */
 static void test_wait(void)
 {
     static const struct {
         uint32_t since_ms, apart_ms, wait_ms;
     } rows[] = { { 0, 100, 25 }, { 0, 0, 5 }, { 8, 12, 5 }, { 60, 12, 15 }, { 0, 5000, 50 }, { 5000, 10, 50 } };
-    struct collections none = { .looked_ns = UINT64_C(900000000000) };
+    struct collections none = { .looked_ns = UINT64_C(900000000000), .n_kinds = 1 }, without = { .is_ready = false };
     CHECK_NUMBER("where there was none, there is time", collections_wait_ms(&none, 5, 50), 50);
+    CHECK_NUMBER("and so there is where none are told", collections_wait_ms(&without, 5, 50), 50);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char claim[96];
-        struct collections all = { .looked_ns = UINT64_C(900000000000),
+        struct collections all = { .n_kinds = 1,
+                                   .looked_ns = UINT64_C(900000000000),
                                    .found_ns = UINT64_C(900000000000) - rows[i].since_ms * UINT64_C(1000000),
                                    .apart_ns = rows[i].apart_ms * UINT64_C(1000000) };
         snprintf(claim, sizeof claim, "the latest was %u ms ago, and %u ms after the one before", rows[i].since_ms,
@@ -129,6 +167,7 @@ int main(void)
 {
     test_looks();
     test_without();
+    test_waiting();
     test_wait();
     return tap_done();
 }
