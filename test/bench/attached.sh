@@ -82,11 +82,13 @@ record_one() {
         fail "recording failed: $(tail -n 2 "$SCRATCH/$side.said")"
 }
 
-# select_phases CPU SIDE PID: into CPU.json.
+# select_phases CPU SIDE PID: into CPU.json; fails if there are none.
 select_phases() {
     record_one "$1" "$2" "$3" --live --budget 1%
-    "$mmprof" phases -o "$SCRATCH/$1.json" "$SCRATCH/$2.dat" > "$SCRATCH/$1.table" 2>&1 ||
-        fail "no phases were found: $(tail -n 2 "$SCRATCH/$1.table")"
+    "$mmprof" phases -o "$SCRATCH/$1.json" "$SCRATCH/$2.dat" > "$SCRATCH/$1.table" 2>&1 || {
+        echo "  no phases: $(head -n 1 "$SCRATCH/$1.table")" >&2
+        return 1
+    }
 }
 
 # pair NAME CPU COMMAND: appends its turns to NAME.turns: CPU, turn, iterations of the recorded one and of the other,
@@ -101,7 +103,7 @@ pair() {
     done
     sleep "$warm"
     if [ "$mode" = phases ]; then
-        select_phases "$cpu" "$cpu.0" "${pids[0]}"
+        select_phases "$cpu" "$cpu.0" "${pids[0]}" || return 0
         options=(--phases "$SCRATCH/$cpu.json")
     fi
     for ((i = 0; i < turns; i++)); do
@@ -133,7 +135,7 @@ row() {
             print name, v >> figures
         }
         END {
-            if (n == 0) { printf "%-12s too few iterations in a turn\n", name; exit }
+            if (n == 0) { printf "%-12s too few iterations in a turn, or no phases\n", name; exit }
             mean = sum / n
             se = n > 1 ? sprintf("%.1f", sqrt((squares - n * mean * mean) / (n - 1) / n)) : "-"
             printf "%-12s %9.2f %6d %14s %12.2f %10.2f %10.2f %9.2f %8.2f", name, seconds / n, n, \
@@ -152,6 +154,7 @@ while read -r name command <&3; do
     esac
     [ -z "${BENCH_ONLY-}" ] || [[ " $BENCH_ONLY " = *" $name "* ]] || continue
     echo "$name: $command" >&2
+    : > "$SCRATCH/$name.turns"
     sides=()
     for cpu in "${cpus[@]}"; do
         (pair "$name" "$cpu" "$command") &

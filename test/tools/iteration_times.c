@@ -101,44 +101,65 @@ static void see_threads(pid_t pid, double seconds[N_KINDS])
         seconds[threads[i].kind] += threads[i].seconds;
 }
 
+static _Noreturn void fail(const char *what)
+{
+    perror(what);
+    exit(127);
+}
+
+/* Its standard output goes into the pipe. */
+static pid_t start(char **command, const int ends[2])
+{
+    pid_t child = fork();
+    if (child < 0)
+        fail("fork");
+    if (child > 0)
+        return child;
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    execvp(command[0], command);
+    perror(command[0]);
+    _exit(127);
+}
+
+/* Until the program has closed its end. */
+static void write_times(FILE *out, FILE *in, pid_t pid)
+{
+    clockid_t cpu_clock;
+    if (clock_getcpuclockid(pid, &cpu_clock) != 0)
+        return; /* it has ended */
+    for (char line[4096]; fgets(line, sizeof line, in) != NULL;) {
+        if (strstr(line, "iteration ") == NULL || strstr(line, " of ") == NULL)
+            continue;
+        double now = seconds_of(CLOCK_BOOTTIME), all = seconds_of(cpu_clock), of[N_KINDS];
+        see_threads(pid, of);
+        fprintf(out, "%.3f %.4f %.4f %.4f %.4f\n", now, all, of[COMPILERS], of[COLLECTOR], of[AGENT]);
+        fflush(out);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    int ends[2];
+    int ends[2], status;
     if (argc < 3) {
         fputs("usage: iteration_times FILE COMMAND [ARGUMENT...]\n", stderr);
         return 127;
     }
     FILE *out = fopen(argv[1], "w");
-    if (out == NULL || pipe(ends) != 0) {
-        perror(argv[1]);
-        return 127;
-    }
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execvp(argv[2], argv + 2);
-        perror(argv[2]);
-        _exit(127);
-    }
+    if (out == NULL)
+        fail(argv[1]);
+    if (pipe(ends) != 0)
+        fail("pipe");
+    pid_t child = start(argv + 2, ends);
     close(ends[1]);
-    clockid_t cpu_clock;
     FILE *in = fdopen(ends[0], "r");
-    if (child < 0 || in == NULL || clock_getcpuclockid(child, &cpu_clock) != 0) {
-        perror("iteration_times");
-        return 127;
-    }
-    for (char line[4096]; fgets(line, sizeof line, in) != NULL;) {
-        if (strstr(line, "iteration ") == NULL || strstr(line, " of ") == NULL)
-            continue;
-        double now = seconds_of(CLOCK_BOOTTIME), all = seconds_of(cpu_clock), of[N_KINDS];
-        see_threads(child, of);
-        fprintf(out, "%.3f %.4f %.4f %.4f %.4f\n", now, all, of[COMPILERS], of[COLLECTOR], of[AGENT]);
-        fflush(out);
-    }
-    int status;
+    if (in == NULL)
+        fail("pipe");
+    write_times(out, in, child);
+    fclose(in);
+    fclose(out);
     if (waitpid(child, &status, 0) < 0)
-        return 127;
+        fail("waitpid");
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
