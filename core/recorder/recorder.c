@@ -253,9 +253,7 @@ static enum woken_by wait_for_something(struct recorder *r, int timeout_ms)
                             { .fd = session_fd(&r->session), .events = POLLIN },
                             { .fd = r->gone ? -1 : r->pidfd, .events = POLLIN },
                             { .fd = kernel_fd(&r->kernel), .events = POLLIN } };
-    atomic_store(&r->session.segment->is_waiting, 1);
     int n = poll(fds, sizeof fds / sizeof *fds, timeout_ms);
-    atomic_store(&r->session.segment->is_waiting, 0);
     while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
         /* A started command gets the terminal's Ctrl-C itself: its end ends the recording. */
         if (info.ssi_signo != SIGCHLD && (r->plan->pid != 0 || info.ssi_code == SI_USER))
@@ -320,8 +318,8 @@ static int round_ms(const struct recorder *r, uint64_t n_words)
     return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
 }
 
-/* Until the next round; an observer sets the pace of all that is looked at. */
-static enum woken_by wait_for_round(struct recorder *r, int ms)
+/* For so long at most; an observer sets the pace of all that is looked at. */
+static enum woken_by wait_and_look(struct recorder *r, int ms)
 {
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     for (int left_ms = ms, look_ms;; left_ms = ms - (int)((clock_ns(CLOCK_MONOTONIC) - start_ns) / 1000000u)) {
@@ -332,6 +330,15 @@ static enum woken_by wait_for_round(struct recorder *r, int ms)
         if (by != WOKEN_BY_TIME || r->gone || r->interrupted || !collections_look(&r->collections, &r->pauses.data))
             return by;
     }
+}
+
+/* Threads whose rings fill wake it all the time, also while it looks. */
+static enum woken_by wait_for_round(struct recorder *r, int ms)
+{
+    atomic_store(&r->session.segment->is_waiting, 1);
+    enum woken_by by = wait_and_look(r, ms);
+    atomic_store(&r->session.segment->is_waiting, 0);
+    return by;
 }
 
 static int record(struct recorder *r, struct err *err)
