@@ -132,13 +132,6 @@ trap at_exit EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# allowed_cpus N: the first N of those that this may run on, or as many as there are.
-allowed_cpus() {
-    sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr ',' '\n' | awk -F - -v n="$1" '
-        { for (i = $1; i <= ($2 == "" ? $1 : $2) && n > 0; n--) printf "%d ", i++ }
-        END { print "" }'
-}
-
 # needs_command NAME: skips the test as a whole when mmprof has no such command.
 needs_command() {
     "$mmprof" help | grep -q "^  $1 " || skip_all "mmprof has no command '$1'"

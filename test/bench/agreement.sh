@@ -14,6 +14,7 @@
 #
 # The table goes to standard output, what is run to standard error.
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
 
 directory=${WORKLOADS:?give a directory with a file 'commands'}
@@ -75,11 +76,4 @@ measure() {
 
 printf '%-12s %10s %8s %8s %8s %10s %8s %8s %8s %8s\n' "" "grain, %" "two runs" live both precision recall \
     "missed %" "extra %" "most %"
-while read -r name command <&3; do
-    case $name in
-        '' | '#'*) continue ;;
-    esac
-    [ -z "${BENCH_ONLY-}" ] || [[ " $BENCH_ONLY " = *" $name "* ]] || continue
-    echo "$name: $command" >&2
-    measure "$name" "$command"
-done 3< "$directory/commands"
+each_workload "$directory" measure

@@ -16,6 +16,7 @@
 # error, of all; and where it is: in the JIT compilers' threads, the collector's, the agent's, all others, and mmprof's
 # own process.  What is run goes to standard error.
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
 
 warm=${BENCH_WARM:-60}
@@ -146,26 +147,24 @@ row() {
         }'
 }
 
-: > "$SCRATCH/table"
-: > "$SCRATCH/figures"
-while read -r name command <&3; do
-    case $name in
-        '' | '#'*) continue ;;
-    esac
-    [ -z "${BENCH_ONLY-}" ] || [[ " $BENCH_ONLY " = *" $name "* ]] || continue
-    echo "$name: $command" >&2
-    : > "$SCRATCH/$name.turns"
-    sides=()
+# compare NAME COMMAND: a pair on each CPU.
+compare() {
+    local cpu side sides=()
+    : > "$SCRATCH/$1.turns"
     for cpu in "${cpus[@]}"; do
-        (pair "$name" "$cpu" "$command") &
+        (pair "$1" "$cpu" "$2") &
         sides+=($!)
         test_pids+=($!)
     done
     for side in "${sides[@]}"; do
         wait "$side" || exit 1
     done
-    row "$name" >> "$SCRATCH/table"
-done 3< "$directory/commands"
+    row "$1" >> "$SCRATCH/table"
+}
+
+: > "$SCRATCH/table"
+: > "$SCRATCH/figures"
+each_workload "$directory" compare
 [ -s "$SCRATCH/table" ] || fail "nothing was run"
 
 echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r);" \

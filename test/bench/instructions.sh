@@ -12,6 +12,7 @@
 #
 # The table goes to standard output, what is run to standard error.
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
 
 modes=${BENCH_MODES:-again phases lines}
@@ -77,14 +78,16 @@ row() {
         }' "$SCRATCH/$1.alone" "$SCRATCH/$1.$2"
 }
 
-printf '%-12s %-8s %8s %8s %12s %8s %8s %8s\n' Program Mode "10^9" "All (%)" "Application" C1 C2 mmprof
-while read -r name command; do
-    [[ -n $name && $name != '#'* ]] || continue
-    [ -z "${BENCH_ONLY-}" ] || [[ " $BENCH_ONLY " == *" $name "* ]] || continue
+# compare NAME COMMAND: a row for each mode.
+compare() {
+    local name=$1 command=$2 mode
     [[ $command == 'exec '* ]] || fail "the command of $name does not begin with 'exec '"
     [[ " $modes " != *' phases '* ]] || select_phases "$name" "$command"
     for mode in alone $modes; do
         count "$name" "$mode" "$command"
         printf '%-12s %-8s %s\n' "$name" "$mode" "$(row "$name" "$mode")"
     done
-done < "$directory/commands"
+}
+
+printf '%-12s %-8s %8s %8s %12s %8s %8s %8s\n' Program Mode "10^9" "All (%)" "Application" C1 C2 mmprof
+each_workload "$directory" compare

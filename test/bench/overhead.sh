@@ -18,6 +18,7 @@
 #
 # The tables go to standard output, what is run to standard error.
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
 
 pairs=${BENCH_PAIRS:-6}
@@ -221,17 +222,15 @@ tables() {
         >> "$SCRATCH/said"
 }
 
+# compare NAME COMMAND
+compare() {
+    measure "$1" "$2"
+    tables "$1"
+}
+
 : > "$SCRATCH/table2"
 : > "$SCRATCH/table3"
-while read -r name command <&3; do
-    case $name in
-        '' | '#'*) continue ;;
-    esac
-    [ -z "${BENCH_ONLY-}" ] || [[ " $BENCH_ONLY " = *" $name "* ]] || continue
-    echo "$name: $command" >&2
-    measure "$name" "$command"
-    tables "$name"
-done 3< "$directory/commands"
+each_workload "$directory" compare
 [ -s "$SCRATCH/table2" ] || fail "nothing was run"
 
 echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r)," \

@@ -12,6 +12,7 @@
 #
 # The table goes to standard output, what is run to standard error.
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
 
 runs=${BENCH_RUNS:-3}
@@ -73,10 +74,9 @@ ratio() {
     awk -v a="$1" -v b="$2" 'BEGIN { if (a == "-" || b == "-" || b == 0) print "-"; else printf "%.1f\n", a / b }'
 }
 
-printf '%-12s %9s %8s %8s %10s %8s %12s\n' program 'alone (s)' QEMU empty simulated windows cachegrind
-while read -r name command; do
-    [[ -n $name && $name != '#'* ]] || continue
-    [ -z "${BENCH_ONLY-}" ] || [[ " $BENCH_ONLY " == *" $name "* ]] || continue
+# compare NAME COMMAND: a row.
+compare() {
+    local name=$1 command=$2 java in_qemu alone plain full windows empty grind
     : > "$SCRATCH/times"
     java=${command#exec }
     java=$(command -v "${java%% *}")
@@ -95,4 +95,7 @@ while read -r name command; do
     printf '%-12s %9s %8s %8s %10s %8s %12s\n' "$name" "$alone" "$(ratio "$plain" "$alone")" \
         "$(ratio "$empty" "$alone")" "$(ratio "$full" "$alone")" "$(ratio "$windows" "$alone")" \
         "$(ratio "$grind" "$alone")"
-done < "$directory/commands"
+}
+
+printf '%-12s %9s %8s %8s %10s %8s %12s\n' program 'alone (s)' QEMU empty simulated windows cachegrind
+each_workload "$directory" compare

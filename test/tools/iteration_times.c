@@ -10,7 +10,6 @@
  * that executes java.  The lines are not passed on.  The status is the command's, or 127 when it could not be started.
  */
 #include <dirent.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
