@@ -240,7 +240,10 @@ static int begin(struct live_session *session, struct recorder_link *link, const
 /* Seldom where it does not matter: each reading is a file per thread, and costs as much as the rest of a round. */
 static uint64_t compilers_ns(struct live_session *session, uint64_t now_ns)
 {
-    uint64_t period_ns = live_stage(session->live) == LIVE_RECOVERING ? UINT64_C(50000000) : UINT64_C(500000000);
+    enum live_stage stage = live_stage(session->live);
+    uint64_t period_ns = stage == LIVE_RECOVERING ? UINT64_C(50000000)
+                         : stage == LIVE_WATCHING ? UINT64_C(2000000000)
+                                                  : UINT64_C(500000000);
     if (session->compilers_read_ns != 0 && now_ns - session->compilers_read_ns < period_ns)
         return session->compilers_ns;
     session->compilers_read_ns = now_ns;
@@ -375,6 +378,7 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
         fact(link, err, "live.recovery_ms", "%.0f", cost.recovery_ms) < 0 ||
         (cost.recompiling_ns != LIVE_UNKNOWN &&
          fact(link, err, "live.recompiling_ms", "%.0f", (double)cost.recompiling_ns / 1e6) < 0) ||
+        fact(link, err, "live.compiling_ms", "%.0f", cost.compiling_ns / 1e6) < 0 ||
         (cost.is_cut && fact(link, err, "live.recovery_is_cut", "1") < 0) ||
         (cost.forgotten_ns > 0 && fact(link, err, "live.forgotten_ms", "%.0f", (double)cost.forgotten_ns / 1e6) < 0) ||
         (cost.spared_ns > 0 && fact(link, err, "live.spared_ms", "%.0f", (double)cost.spared_ns / 1e6) < 0) ||
@@ -435,14 +439,15 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
             prefix, n_armed, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
     fprintf(out,
             "%scost, of the program's CPU time: probes %.2f %%, mmprof itself %.2f %%, samples %.2f %%, rewriting "
-            "%.2f %%; the JIT compiler recovered for %s%.1f s",
+            "%.2f %%, compiling again %.2f %%\n"
+            "%sthe JIT compiler recovered for %s%.1f s",
             prefix, cost.probes_ns / seconds * 100, (double)cost.own_cpu_ns / seconds * 100,
-            cost.sampling_ns / seconds * 100, cost.rewriting_ns / seconds * 100, cost.is_cut ? "at least " : "",
-            cost.recovery_ms / 1e3);
+            cost.sampling_ns / seconds * 100, cost.rewriting_ns / seconds * 100, cost.compiling_ns / seconds * 100,
+            prefix, cost.is_cut ? "at least " : "", cost.recovery_ms / 1e3);
     if (cost.recompiling_ns != LIVE_UNKNOWN)
         fprintf(out, ", and took %.1f s of CPU time more than before", (double)cost.recompiling_ns / 1e9);
     fputc('\n', out);
-    double all_ns = cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns;
+    double all_ns = cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns + cost.compiling_ns;
     if (cpu_ns > 0 && all_ns > session->options.budget * cpu_ns)
         fprintf(out,
                 "%stogether %.2f %%, more than the budget of %.2g %%: the first looks and batches cost what they "

@@ -296,6 +296,7 @@ static void prepare_live(struct recording *recording, const struct recording_cou
 {
     struct live_session *live = recording->live;
     live->options.is_new = recording->command != NULL;
+    live->options.duration_s = recording->duration_s;
     live->options.forgets_code = recording->pid != 0 && jvm_forgets_code((pid_t)recording->pid);
     live->progress = recording->quiet ? NULL : stderr;
     live_session_events(live, &counters->events, &counters->layout);

@@ -15,7 +15,7 @@
 #define AGAIN_LAST_NS  UINT64_C(30000000000)
 #define ROUND_TRIED_MS 10  /* a moment's look is to be short */
 #define ROUND_SHORT_MS 50  /* while a batch is under way and the compiler recovers */
-#define ROUND_LONG_MS  100 /* a ring that fills, and an answer, come before that */
+#define ROUND_LONG_MS  250 /* a ring that fills, and an answer, come before that */
 #define ROUNDS_SHARE   0.3 /* of the budget that rounds should take at most */
 #define ROUNDS_RARER   4
 

@@ -41,10 +41,14 @@
  *
  * What the JIT compiler takes to compile again what a batch throws away is known beforehand, where the JVM tells of its
  * code (core/recorder/code_prices.h).  A batch has the classes with the most time for their price, as long as the
- * budget of the time elapsed, of LIVE_ADVANCE_NS at least, pays for them and all before them, and each only if the
- * program has spent as much time in it as it costs.  Code that is hardly called is hardly compiled: so methods with
- * long calls cost little, and what costs much is called so often that most of it would be switched off again.  With
- * all classes at once, programs of ten seconds lost up to a quarter of their CPU time.
+ * budget pays for them and all before them, and each only if the program has spent as much time in it as it costs.
+ * Where it is known how long the recording will be, that is the budget of all of it, of LIVE_AHEAD_S at most, less what
+ * the rest of it will take and a quarter for later: so the compiler's work comes first, and what it is for is recorded
+ * from then on.  In any case it may take LIVE_COMPILE of the budget of the time elapsed, of LIVE_ADVANCE_NS at least.
+ * Code that is hardly called is hardly compiled: so methods with long calls cost little, and what costs much is called
+ * so often that most of it would be switched off again.  With all classes at once, programs of ten seconds lost up to a
+ * quarter of their CPU time.  What it took after all is known where the program does not warm up, and counts if it is
+ * more.
  *
  * Where that is not known, the free batches have all.  In a program that compiles for seconds the first one could not
  * be paid for in minutes.  Each batch after the first must be worth it: the time that the program spent so far in what
@@ -87,6 +91,7 @@ struct live_options {
     bool is_new;          /* the program has just been started: its start says little */
     bool forgets_code;    /* the JVM throws all compiled code away at the first batch: jvm_forgets_code */
     double recompile_s;   /* then there is none where its compilers took more CPU time than this so far */
+    double duration_s;    /* of the recording; 0: until somebody ends it */
     uint32_t max_more; /* instrumented after a look, those with the largest share: what comes later needs room, too */
     struct live_tree_options tree;
 };
@@ -97,7 +102,9 @@ struct live_options {
 #define LIVE_MAX_METHODS 256u
 #define LIVE_MAX_MORE    64u
 #define LIVE_RECOMPILE_S 30.0
-#define LIVE_ADVANCE_NS  3e9 /* of CPU time: what the budget of so long allows the compiler is given at once */
+#define LIVE_COMPILE     0.5 /* of the budget of the time elapsed, for the compiler's work, whatever all else took */
+#define LIVE_ADVANCE_NS  6e9 /* of CPU time: what that is in so long the compiler is given at once */
+#define LIVE_AHEAD_S     60.0
 #define LIVE_SAMPLED_MAX 64u /* methods told of that got no probes */
 
 #define LIVE_OPTIONS                                                                                        \
@@ -181,6 +188,7 @@ struct live_cost {
     uint64_t forgotten_ns;   /* CPU time of the compilers for the code that the first batch threw away; 0: it did not */
     uint64_t spared_ns;      /* likewise, would have thrown away: there is no batch; 0: nothing is spared */
     uint64_t recompiling_ns; /* CPU time of the compiler's in them, more than before; LIVE_UNKNOWN */
+    double compiling_ns;     /* likewise as the budget has it: expected, or what it was if that is more */
     size_t n_put_off;        /* candidates of the latest look that were not worth a batch */
     uint32_t n_batches;      /* of instrumentation and removal */
     double probes_now;       /* of late: the probes' cost as a share of the target's CPU time */

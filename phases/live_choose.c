@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ELSEWHERE  (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
-#define WORK_NS    250.0     /* for a unit of work at most: what it was where all code was known (h2) */
-#define SMALL_PART 0.05
-#define LEAST_NS   100000.0 /* a class without compiled code costs the JVM something, too */
+#define ELSEWHERE    (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
+#define WORK_NS      250.0     /* for a unit of work at most: what it was where all code was known (h2) */
+#define SMALL_PART   0.05
+#define PART_OF_REST 0.75     /* something may be found later */
+#define LEAST_NS     100000.0 /* a class without compiled code costs the JVM something, too */
 
 /* ---- candidates ---- */
 
@@ -106,17 +107,26 @@ static void choose_classes(struct choice *choice)
     }
 }
 
+/* What the compilers' work may cost now. */
+static double room_ns(const struct live *live)
+{
+    double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
+    double paid_ns = time_ns > LIVE_ADVANCE_NS ? time_ns : LIVE_ADVANCE_NS;
+    double share_ns = LIVE_COMPILE * live->options.budget * paid_ns - live->priced_ns;
+    double left_ns = PART_OF_REST * live_left_ns(live);
+    return share_ns > left_ns ? share_ns : left_ns;
+}
+
 /* The classes that may change, a bit for each; and what that costs the compilers. */
 static uint64_t affordable(const struct live *live, const struct live_candidate *candidates, size_t n,
                            const struct code_prices *prices, double *price_ns)
 {
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    double paid_ns = time_ns > LIVE_ADVANCE_NS ? time_ns : LIVE_ADVANCE_NS;
     double work_ns = (double)live->now.jit_cpu_ns / prices->compiled; /* too much where code is gone */
     struct choice choice = { .prices = prices,
                              .work_ns = work_ns < WORK_NS ? work_ns : WORK_NS,
                              .time_ns = time_ns,
-                             .room_ns = live->options.budget * paid_ns - live->priced_ns,
+                             .room_ns = room_ns(live),
                              .has_extra = live->priced_ns <= 0 };
     for (size_t i = 0; i < n; i++) {
         uint32_t number = candidates[i].class_number;

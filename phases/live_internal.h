@@ -118,6 +118,12 @@ int live_prune(struct live *live, struct err *err);
  */
 void live_choose_removals(struct live *live, bool may_pause);
 
+/*
+ * What is left of the budget, in ns of CPU time; less than 0: it was not enough.  Where it is known how long the
+ * recording will be, of all its time (of LIVE_AHEAD_S at most), less what it will go on to cost.
+ */
+double live_left_ns(const struct live *live);
+
 /* Has the budget paid for all so far, and have batches stopped the application for no longer than it allows by now? */
 bool live_may_pause(const struct live *live);
 

@@ -8,6 +8,7 @@
 
 #define WRITER_NS        15.0 /* this program's CPU time per record, until it is measured */
 #define MANY_RECORDS     20000u
+#define RUNNING_NS       4e6                   /* a second of recording: rounds, hits, records that are not many */
 #define SAMPLE_NS        250000.0              /* what a sample costs, until that is measured */
 #define SAMPLES_MIN      20u                   /* of a look: methods below a tenth of the time do not show in fewer */
 #define LOOK_LATEST_NS   UINT64_C(60000000000) /* after its time */
@@ -127,25 +128,31 @@ int live_charge(struct live *live, struct err *err)
     return 0;
 }
 
-/* What is left of the budget of the time elapsed, in ns of CPU time; less than 0: it was not enough. */
-static double left_ns(const struct live *live)
+double live_left_ns(const struct live *live)
 {
-    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns);
-    return live->options.budget * cpu_ns - live->probes_ns - own_ns - live->now.sampling_ns - live->now.rewriting_ns;
+    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns), paid_ns = cpu_ns;
+    double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns), ahead_ns = 0;
+    double elapsed_s = (double)(live->now.now_ns - live->first.now_ns) / 1e9;
+    double planned_s = live->options.duration_s < LIVE_AHEAD_S ? live->options.duration_s : LIVE_AHEAD_S;
+    if (elapsed_s > 0 && planned_s > elapsed_s) {
+        paid_ns = cpu_ns / elapsed_s * planned_s;
+        ahead_ns = RUNNING_NS * (planned_s - elapsed_s);
+    }
+    return live->options.budget * paid_ns - ahead_ns - live->probes_ns - own_ns - live->now.sampling_ns -
+           live->now.rewriting_ns - live->priced_ns;
 }
 
 bool live_may_pause(const struct live *live)
 {
     double elapsed_ms = (double)(live->now.now_ns - live->first.now_ns) / 1e6;
-    return live->now.pauses_ms <= live->options.budget * elapsed_ms && left_ns(live) >= 0;
+    return live->now.pauses_ms <= live->options.budget * elapsed_ms && live_left_ns(live) >= 0;
 }
 
 /* Half of what is left, for a batch may follow. */
 uint32_t live_samples(const struct live *live, uint32_t most)
 {
     double sample_ns = live->now.n_samples == 0 ? SAMPLE_NS : live->now.sampling_ns / live->now.n_samples;
-    double samples = sample_ns <= 0 ? most : left_ns(live) / 2 / sample_ns;
+    double samples = sample_ns <= 0 ? most : live_left_ns(live) / 2 / sample_ns;
     if (samples >= most)
         return most;
     if (samples >= SAMPLES_MIN)

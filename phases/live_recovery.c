@@ -85,13 +85,15 @@ static void charge_compiler(struct live *live)
     if (live->now.jit_cpu_ns == LIVE_UNKNOWN || r->start_jit_ns == LIVE_UNKNOWN)
         return;
     uint64_t all_ns = live->now.jit_cpu_ns - r->start_jit_ns;
-    double usual_ns = r->usual_jit * (double)(live->now.now_ns - r->start_ns);
+    double usual_ns = r->usual_jit * (double)(live->now.now_ns - r->start_ns), more_ns = (double)all_ns - usual_ns;
     if (all_ns > live->dearest_ns)
         live->dearest_ns = all_ns;
     if (!live->recovering.is_free)
         live->recompiled_ns += all_ns;
-    if ((double)all_ns > usual_ns)
-        live->recompiling_ns += all_ns - (uint64_t)usual_ns;
+    if (more_ns > 0)
+        live->recompiling_ns += (uint64_t)more_ns;
+    if (!live->options.is_new && r->price_ns > 0 && more_ns > r->price_ns)
+        live->priced_ns += more_ns - r->price_ns;
 }
 
 /* From here on the figures count again. */

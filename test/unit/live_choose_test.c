@@ -45,6 +45,44 @@ static void test_room(void)
     live_close(sim->live);
 }
 
+/* Does a class of 150 ms get probes in the first batch, and one of 400, when the recording will be so long? */
+static void check_ahead(double seconds, bool is_paid, const char *name)
+{
+    struct code_price all[] = { { CLASS(2), 20 }, { CLASS(3), 150 }, { CLASS(4), 400 } };
+    struct sim *sim = new_priced(0.01, all, 3, 1000);
+    live_close(sim->live);
+    struct live_options options = usual;
+    struct err err;
+    options.duration_s = seconds;
+    must(live_open(&sim->live, &options, &err), &err);
+    for (uint32_t id = 2; id <= 4; id++)
+        sim->methods[id].share = 0.9;
+    run(sim, 1, 3);
+    CHECK(name, sim->n_batches == 1 && sim->has_probes[2] && sim->has_probes[3] == is_paid && !sim->has_probes[4]);
+    live_close(sim->live);
+}
+
+/* What the compilers took more than they should have is paid for, too. */
+static void test_more_than_expected(void)
+{
+    struct live_cost cost;
+    for (unsigned i = 0; i < 2; i++) {
+        struct code_price all[] = { { CLASS(2), 20 }, { CLASS(3), 50 } };
+        struct sim *sim = new_priced(0.01, all, 2, 1000);
+        sim->methods[2].share = 0.9;
+        sim->methods[3].share = 0.5;
+        sim->recovery_ns = i * SECOND;
+        sim->jit = 0.5;
+        run(sim, 1, 30);
+        live_cost(sim->live, &cost);
+        CHECK(i == 0 ? "a second class is paid for by and by" : "unless the first one took too long",
+              sim->has_probes[2] && sim->has_probes[3] == (i == 0));
+        if (i > 0)
+            CHECK("which is what it cost", cost.compiling_ns > 450e6 && cost.compiling_ns < 550e6);
+        live_close(sim->live);
+    }
+}
+
 static void test_worth(void)
 {
     struct code_price all[] = { { CLASS(2), 22 }, { CLASS(3), 8 } };
@@ -108,6 +146,11 @@ static void test_gone(void)
 int main(void)
 {
     test_room();
+    check_ahead(0, false, "what the budget of the time so far does not pay for is put off");
+    check_ahead(10, false, "as in a recording of ten seconds");
+    check_ahead(60, true, "where it is known to be a minute long, that is paid for at once");
+    check_ahead(3600, true, "and in an hour no more than in that");
+    test_more_than_expected();
     test_worth();
     test_one_at_least();
     test_unknown();
