@@ -209,8 +209,9 @@ static const char *sum_how(const struct costs *c)
     if (budget < 0)
         return "of the program's CPU time";
     return arena_printf(arena, "of the program's; budget %s%s", report_percent(arena, budget),
-                        fact(c, "live.recompiling_ms") >= 0 && c->compiling_ns <= 0 ? "; compiling again is not in it"
-                                                                                    : "");
+                        fact(c, "live.recompiling_ms") >= 0 && fact(c, "live.compiling_ms") < 0
+                            ? "; compiling again is not in it"
+                            : "");
 }
 
 static void add_cpu_times(struct costs *c)
