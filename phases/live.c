@@ -331,6 +331,7 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     live_begin_batch(live);
     live->recovering.is_free = is_free;
     live->recovering.price_ns = live->wanted_ns;
+    live->knows_price = live->knows_price || live->has_prices;
     free(live->asked);
     orders->instrument = live->asked = live->wanted;
     orders->n_instrument = live->n_wanted;

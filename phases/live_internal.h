@@ -42,6 +42,7 @@ struct live {
     bool has_prices;               /* of the classes of what is wanted */
     double wanted_ns;              /* then: what they cost */
     double priced_ns;              /* likewise, all batches so far */
+    bool knows_price;              /* of one of these */
     struct live_candidate *asked;  /* owned: what was wanted at the latest batch, paid for or not */
     size_t n_asked;
     bool has_candidates; /* the look has ended */

@@ -36,7 +36,7 @@ void live_cost(const struct live *live, struct live_cost *cost)
                                     live->now.jit_cpu_ns == LIVE_UNKNOWN ? LIVE_UNKNOWN : live->recompiling_ns,
                                 .n_put_off = live->n_put_off,
                                 .n_batches = live->n_batches };
-    cost->compiling_ns = live->priced_ns > 0                    ? live->priced_ns
+    cost->compiling_ns = live->knows_price                      ? live->priced_ns
                          : cost->recompiling_ns != LIVE_UNKNOWN ? (double)cost->recompiling_ns
                                                                 : 0;
     double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);

@@ -92,7 +92,7 @@ static void charge_compiler(struct live *live)
         live->recompiled_ns += all_ns;
     if (more_ns > 0)
         live->recompiling_ns += (uint64_t)more_ns;
-    if (!live->options.is_new && r->price_ns > 0 && more_ns > r->price_ns)
+    if (!live->options.is_new && live->knows_price && more_ns > r->price_ns)
         live->priced_ns += more_ns - r->price_ns;
 }
 

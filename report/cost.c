@@ -17,7 +17,7 @@ struct costs {
     double wall_ns, cpu_ns; /* of the recording; of the program in it, 0: not known */
     double probes_ns, agent_ns, recorder_ns;
     double hits_ns;      /* 0: there were none */
-    double compiling_ns; /* again, as the budget has it; 0: not known */
+    double compiling_ns; /* again, as the budget has it, or NOT_KNOWN */
     size_t label, value, share, unit, how;
 };
 
@@ -109,7 +109,7 @@ static void add_removal(struct costs *c)
 static void add_recompiling(struct costs *c)
 {
     double more_ns = fact(c, "live.recompiling_ms") < 0 ? NOT_KNOWN : fact(c, "live.recompiling_ms") * 1e6;
-    double ns = c->compiling_ns > 0 ? c->compiling_ns : more_ns;
+    double ns = c->compiling_ns >= 0 ? c->compiling_ns : more_ns;
     const char *how = !is_live(c) ? "only live recordings watch the compilers"
                       : ns < 0    ? "the JIT compiler's threads are not known"
                                   : "measured: the compilers' in it, more than before";
@@ -160,7 +160,7 @@ static void find_cpu_times(struct costs *c)
     c->hits_ns = fact(c, "hits") <= 0           ? 0
                  : fact(c, "hits.cost_ns") <= 0 ? NOT_KNOWN
                                                 : fact(c, "hits") * fact(c, "hits.cost_ns");
-    c->compiling_ns = fact(c, "live.compiling_ms") > 0 ? fact(c, "live.compiling_ms") * 1e6 : 0;
+    c->compiling_ns = fact(c, "live.compiling_ms") >= 0 ? fact(c, "live.compiling_ms") * 1e6 : NOT_KNOWN;
 }
 
 /* "estimated: 338104 records at 10.1 ns" */

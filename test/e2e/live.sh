@@ -44,7 +44,7 @@ for jdk in $(jdks); do
     matches "JDK $version: also of the last ones, which take the probes out" "$(cat "$SCRATCH/cost")" \
         '^removal_longest,"Pause to take probes out, longest",[1-9][0-9.e+]*,,ns,"measured, at most; after '
     matches "JDK $version: CPU time" "$(cat "$SCRATCH/cost")" \
-        '^cpu,"CPU time, together",[1-9][0-9.e+]*,0\.[0-9e-]+,ns,"of the program.s; budget 1 %"$'
+        '^cpu,"CPU time, together",[1-9][0-9.e+]*,0\.[0-9e-]+,ns,of the program.s; budget 1 %$'
     matches "JDK $version: the same behind the report" "$(cat "$SCRATCH/report")" '^CPU time, together  .* ms '
     own=$(awk -F, '$1 == "recorder_cpu" { print $3 / 1e6 }' "$SCRATCH/cost")
     is "JDK $version: mmprof's own CPU time is the trace's" "$own" \
