@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 
 #define DEFAULT_DIRECTORY  "mmprof-profile"
-#define DEFAULT_DURATION_S 10.0 /* of a running JVM */
+#define DEFAULT_DURATION_S      60.0 /* of a running JVM: the budget of less pays for few phases */
+#define DEFAULT_DURATION_EACH_S 10.0 /* with --two-runs */
 #define UNGIVEN            (-1.0)
 
 struct profile {
@@ -58,7 +59,7 @@ static int parse(int argc, char **argv, struct profile *p, bool *done, struct er
     int n_parsed;
     if (command_parse(
             "profile [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
-            "Records a JVM (a running one for 10 seconds without -d), finds its phases meanwhile, counts events\n"
+            "Records a JVM (a running one for a minute without -d), finds its phases meanwhile, counts events\n"
             "in them, and prints the report. With --two-runs, COMMAND is run twice, or two intervals are recorded.",
             rows, argc, argv, &n_parsed, done, err) < 0)
         return -1;
@@ -234,7 +235,7 @@ int command_profile(int argc, char **argv, struct err *err)
     if (done)
         return 0;
     if (p->recording.command == NULL && p->recording.duration_s == 0)
-        p->recording.duration_s = DEFAULT_DURATION_S;
+        p->recording.duration_s = p->two_runs ? DEFAULT_DURATION_EACH_S : DEFAULT_DURATION_S;
     if (make_directory(p, err) < 0)
         return -1;
     return p->two_runs || p->recording.simulate != NULL ? run_twice(p, err) : run_live(p, err);

@@ -1,5 +1,7 @@
 #include "report/report_internal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,10 +177,46 @@ static void note_spared(struct making *making)
                                 strtod(spared, NULL) / 1e3));
 }
 
+#define LATE_SHARE 0.9 /* of the recording */
+#define LATE_NAMED 2u
+
+/* Phases that got probes late: what they did before is not in their figures.  (pruned.h has those switched off.) */
+static void note_late(struct making *making)
+{
+    struct arena *arena = making->source->arena;
+    const struct calltree *tree = making->source->tree;
+    double all_ns = report_ns(making->source, tree->end_ticks - tree->start_ticks);
+    const char *names = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < making->n_rows; i++) {
+        char key[48], armed[32], all[32];
+        snprintf(key, sizeof key, "live.method.%" PRIu32, making->rows[i]->method);
+        const char *fact = trace_info(making->source->reader, key);
+        double armed_ns = fact == NULL || strncmp(fact, "armed ", 6) != 0 ? all_ns : strtod(fact + 6, NULL) * 1e9;
+        if (armed_ns >= LATE_SHARE * all_ns || ++n > LATE_NAMED)
+            continue;
+        const char **label = report_labels(making->source, &making->rows[i]->method, 1);
+        table_format_ns(armed_ns, armed, sizeof armed);
+        table_format_ns(all_ns, all, sizeof all);
+        names = label == NULL ? NULL
+                              : arena_printf(arena, "%s%s%s (for %s of %s)", names == NULL ? "" : names,
+                                             names == NULL ? "" : ", ", label[0], armed, all);
+    }
+    if (n > LATE_NAMED && names != NULL)
+        names = arena_printf(arena, "%s and %zu more", names, n - LATE_NAMED);
+    if (n > 0)
+        table_note(
+            making->table,
+            names == NULL
+                ? NULL
+                : arena_printf(arena, "recorded for a part of the time, and Time (%%) has no more of it: %s", names));
+}
+
 static void note_rest(struct making *making)
 {
     note_recovery(making);
     note_spared(making);
+    note_late(making);
     note_turns(making);
     note_reads(making);
     note_modes(making);

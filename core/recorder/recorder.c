@@ -318,13 +318,15 @@ static int round_ms(const struct recorder *r, uint64_t n_words)
     return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
 }
 
-/* For so long at most; an observer sets the pace of all that is looked at. */
+/* For so long at most.  An observer keeps a budget. */
 static enum woken_by wait_and_look(struct recorder *r, int ms)
 {
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    bool is_observed = r->link.round_ms != 0;
     for (int left_ms = ms, look_ms;; left_ms = ms - (int)((clock_ns(CLOCK_MONOTONIC) - start_ns) / 1000000u)) {
-        look_ms = (int)collections_wait_ms(&r->collections, ROUND_SHORT_MS, LOOK_LONG_MS);
-        if (r->link.round_ms != 0 || look_ms >= left_ms)
+        look_ms = (int)collections_wait_ms(&r->collections, is_observed ? LOOK_LONG_MS : ROUND_SHORT_MS,
+                                           is_observed ? 2 * LOOK_LONG_MS : LOOK_LONG_MS);
+        if (look_ms >= left_ms)
             return wait_for_something(r, left_ms > 0 ? left_ms : 0);
         enum woken_by by = wait_for_something(r, look_ms);
         if (by != WOKEN_BY_TIME || r->gone || r->interrupted || !collections_look(&r->collections, &r->pauses.data))

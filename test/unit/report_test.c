@@ -280,6 +280,24 @@ static void test_shapes(void)
     done(&made);
 }
 
+/* Sort.sort has had its probes for less than half of the time; Sort.run to the end, or nearly. */
+static void test_late(void)
+{
+    struct maker m;
+    struct made made;
+    make_program(&m, false);
+    maker_info(&m, "live.method.0", "armed 0.000950 0 0 ");
+    maker_info(&m, "live.method.1", "armed 0.000400 0 0 ");
+    maker_info(&m, "live.method.2", "armed 0.000100 0 0 ");
+    read_back(&m, &made, 1000, PHASES_CPU);
+    make_report(&made, "time", 0.01);
+    CHECK("a phase that got its probes late is named in a note",
+          strstr(printed(&made.table, TEXT, &arena),
+                 "note: recorded for a part of the time, and Time (%) has no more of it: Sort.sort (for 400 us of "
+                 "1.00 ms)\n") != NULL);
+    done(&made);
+}
+
 static void test_shares(void)
 {
     struct maker m;
@@ -508,6 +526,7 @@ int main(void)
     test_partly_counted(true);
     test_without_pmu();
     test_shapes();
+    test_late();
     test_shares();
     test_sorting();
     test_wall_clock();
