@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DEFAULT_DIRECTORY  "mmprof-profile"
+#define DEFAULT_DIRECTORY       "mmprof-profile"
 #define DEFAULT_DURATION_S      60.0 /* of a running JVM: the budget of less pays for few phases */
 #define DEFAULT_DURATION_EACH_S 10.0 /* with --two-runs */
-#define UNGIVEN            (-1.0)
+#define UNGIVEN                 (-1.0)
 
 struct profile {
     struct recording recording;

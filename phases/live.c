@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FREE_LOOKS     2u /* what a program does at its start may not be what it is for */
+#define FREE_LOOKS     1u
+#define FREE_LOOKS_NEW 2u /* what a program does at its start may not be what it is for */
 #define LOOK_MS        10 /* of the free ones: what they find is to be measured soon */
 #define LOOK_AGAIN_MS  40 /* later ones are spread: what a program does goes in turns of seconds */
 #define LOOK_SAMPLES   100
@@ -240,9 +241,15 @@ void live_go(struct live *live, enum live_stage stage)
     live->stage_since_ns = live->now.now_ns;
 }
 
+/* Without any method the first one was of no use. */
+static uint32_t n_free_looks(const struct live *live)
+{
+    return live->options.is_new || live->n_methods == 0 ? FREE_LOOKS_NEW : FREE_LOOKS;
+}
+
 static void look(struct live *live, uint32_t n_samples, struct live_orders *orders)
 {
-    orders->sample_ms = live->n_looks < FREE_LOOKS + (live->n_repeats > 0) ? LOOK_MS : LOOK_AGAIN_MS;
+    orders->sample_ms = live->n_looks < n_free_looks(live) + (live->n_repeats > 0) ? LOOK_MS : LOOK_AGAIN_MS;
     orders->n_samples = n_samples;
     live->has_candidates = false;
     live->look_samples = live->now.n_samples;
@@ -292,7 +299,7 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
         orders->n_remove = live->remove.n;
         live->n_removals++;
     } else if (live->now.now_ns >= live->next_look_ns) {
-        uint32_t n = live->n_looks < FREE_LOOKS ? LOOK_SAMPLES : live_samples(live, LOOK_AGAIN);
+        uint32_t n = live->n_looks < n_free_looks(live) ? LOOK_SAMPLES : live_samples(live, LOOK_AGAIN);
         if (n > 0)
             look(live, n, orders);
     }
@@ -302,7 +309,7 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
 /* On a busy machine a look has some of its samples only; of an idle program there are none to be had. */
 static bool is_look_short(const struct live *live)
 {
-    return live->n_looks <= FREE_LOOKS && live->now.n_samples > live->look_samples &&
+    return live->n_looks <= n_free_looks(live) && live->now.n_samples > live->look_samples &&
            live->now.n_samples - live->batch_samples < LOOK_ENOUGH && live->n_repeats < LOOK_REPEATS;
 }
 
@@ -319,7 +326,7 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     }
     live->n_repeats = 0;
     bool is_first = live->n_batches == 0;
-    bool is_free = is_first || (live->n_looks <= FREE_LOOKS && live_is_elsewhere(live));
+    bool is_free = is_first || (live->n_looks <= n_free_looks(live) && live_is_elsewhere(live));
     bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live, is_free);
     live->n_put_off = live->n_unpaid + (is_worth ? 0 : live->n_wanted);
     if (live->n_wanted == 0 || !is_worth || (!is_free && !live_may_pause(live))) {

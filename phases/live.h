@@ -32,12 +32,12 @@
  * after it appeared.
  *
  * What cannot be switched off any more is paid for as well: looks (the samples' cost, by what one of them cost so far)
- * and batches (the CPU time of rewriting).  Two looks are free, and the first one's batch; the second one's only where
- * the program does something else by then: where a method without probes has most of what that look saw.  They are what
- * the session is for, and cost some tens of ms each.  From then on a look takes as many samples as the budget of the
- * time elapsed has left over from all costs together, and is put off while those are too few, but not for ever; a batch
- * waits until it is paid for, and until the time that all batches stopped the application is at most the budget of the
- * time elapsed.
+ * and batches (the CPU time of rewriting).  One look is free, and its batch; of a program that has just been started
+ * a second look, too, and its batch where it does something else by then: where a method without probes has most of
+ * what that look saw.  They are what the session is for, and cost some tens of ms each.  From then on a look takes as
+ * many samples as the budget of the time elapsed has left over from all costs together, and is put off while those are
+ * too few, but not for ever; a batch waits until it is paid for, and until the time that all batches stopped the
+ * application is at most the budget of the time elapsed.
  *
  * What the JIT compiler takes to compile again what a batch throws away is known beforehand, where the JVM tells of its
  * code (core/recorder/code_prices.h).  A batch has the classes with the most time for their price, as long as the
@@ -105,6 +105,7 @@ struct live_options {
 #define LIVE_COMPILE     0.5 /* of the budget of the time elapsed, for the compiler's work, whatever all else took */
 #define LIVE_ADVANCE_NS  6e9 /* of CPU time: what that is in so long the compiler is given at once */
 #define LIVE_AHEAD_S     60.0
+#define LIVE_LOSS        2.0 /* the compiler's work and, as long as it is not done, slower code: of that work */
 #define LIVE_SAMPLED_MAX 64u /* methods told of that got no probes */
 
 #define LIVE_OPTIONS                                                                                        \

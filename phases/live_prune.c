@@ -128,18 +128,22 @@ int live_charge(struct live *live, struct err *err)
     return 0;
 }
 
-double live_left_ns(const struct live *live)
+double live_paid_ns(const struct live *live, double *ahead_s)
 {
-    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns), paid_ns = cpu_ns;
-    double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns), ahead_ns = 0;
+    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double elapsed_s = (double)(live->now.now_ns - live->first.now_ns) / 1e9;
     double planned_s = live->options.duration_s < LIVE_AHEAD_S ? live->options.duration_s : LIVE_AHEAD_S;
-    if (elapsed_s > 0 && planned_s > elapsed_s) {
-        paid_ns = cpu_ns / elapsed_s * planned_s;
-        ahead_ns = RUNNING_NS * (planned_s - elapsed_s);
-    }
-    return live->options.budget * paid_ns - ahead_ns - live->probes_ns - own_ns - live->now.sampling_ns -
-           live->now.rewriting_ns - live->priced_ns;
+    bool is_ahead = elapsed_s > 0 && planned_s > elapsed_s;
+    *ahead_s = is_ahead ? planned_s - elapsed_s : 0;
+    return is_ahead ? cpu_ns / elapsed_s * planned_s : cpu_ns;
+}
+
+double live_left_ns(const struct live *live)
+{
+    double ahead_s, paid_ns = live_paid_ns(live, &ahead_s);
+    double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns);
+    return live->options.budget * paid_ns - RUNNING_NS * ahead_s - live->probes_ns - own_ns - live->now.sampling_ns -
+           live->now.rewriting_ns - LIVE_LOSS * live->priced_ns;
 }
 
 bool live_may_pause(const struct live *live)

@@ -45,10 +45,10 @@ static void test_room(void)
     live_close(sim->live);
 }
 
-/* Does a class of 150 ms get probes in the first batch, and one of 400, when the recording will be so long? */
+/* Does a class of 90 ms get probes in the first batch, and one of 400, when the recording will be so long? */
 static void check_ahead(double seconds, bool is_paid, const char *name)
 {
-    struct code_price all[] = { { CLASS(2), 20 }, { CLASS(3), 150 }, { CLASS(4), 400 } };
+    struct code_price all[] = { { CLASS(2), 20 }, { CLASS(3), 90 }, { CLASS(4), 400 } };
     struct sim *sim = new_priced(0.01, all, 3, 1000);
     live_close(sim->live);
     struct live_options options = usual;
