@@ -4,7 +4,6 @@
  */
 #include "phases/live_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +48,6 @@ struct choice {
     double time_ns;                     /* that the program has spent so far */
     double room_ns, used_ns;
     bool has_extra; /* one class more is let in */
-    double extra_ns;
 };
 
 /* Where the first batch throws away all code there is, it makes no difference which classes it is for. */
@@ -82,15 +80,14 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
 
 /*
  * Is there room for a class, and is it worth it: has the program spent as much time in it as it costs?  The first batch
- * has one class for which there is no room, if that is not all too dear; only if that is a small part of the time in
- * it, where others cost something, too.  A recording without calls is of no use.
+ * has one class for which there is no room; only if that is a small part of the time in it, where others cost
+ * something, too.  A recording without calls is of no use.
  */
 static bool may_choose(struct choice *choice, double price_ns, double spent_ns)
 {
     if (choice->used_ns + price_ns <= choice->room_ns)
         return price_ns <= spent_ns;
-    if (!choice->has_extra || price_ns > choice->extra_ns ||
-        price_ns > spent_ns * (choice->used_ns > 0 ? SMALL_PART : 1))
+    if (!choice->has_extra || price_ns > spent_ns * (choice->used_ns > 0 ? SMALL_PART : 1))
         return false;
     choice->has_extra = false;
     return true;
@@ -120,13 +117,6 @@ static double room_ns(const struct live *live)
     return share_ns > left_ns ? share_ns : left_ns;
 }
 
-/* What one class may cost for which there is no room, at most: half of the whole budget, where that is known. */
-static double extra_ns(const struct live *live)
-{
-    double ahead_s, budget_ns = live->options.budget * live_paid_ns(live, &ahead_s);
-    return live->options.duration_s > 0 ? budget_ns / 2 : INFINITY;
-}
-
 /* The classes that may change, a bit for each; and what that costs the compilers. */
 static uint64_t affordable(const struct live *live, const struct live_candidate *candidates, size_t n,
                            const struct code_prices *prices, double *price_ns)
@@ -137,8 +127,7 @@ static uint64_t affordable(const struct live *live, const struct live_candidate 
                              .work_ns = work_ns < WORK_NS ? work_ns : WORK_NS,
                              .time_ns = time_ns,
                              .room_ns = room_ns(live),
-                             .has_extra = live->priced_ns <= 0,
-                             .extra_ns = extra_ns(live) };
+                             .has_extra = live->priced_ns <= 0 };
     for (size_t i = 0; i < n; i++) {
         uint32_t number = candidates[i].class_number;
         if (number >= CODE_PRICES_CLASSES || !is_eligible(live, &candidates[i]))
