@@ -20,6 +20,7 @@
 #define ROUND_SHORT_MS  5
 #define ROUND_LONG_MS   200
 #define LOOK_LONG_MS    50
+#define LOOK_SPARING_MS 125
 #define CLOCK_PERIOD_NS 100000000u
 #define FLUSH_PERIOD_NS 500000000u
 #define STOP_TIMEOUT_NS 60000000000u
@@ -318,14 +319,14 @@ static int round_ms(const struct recorder *r, uint64_t n_words)
     return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
 }
 
-/* For so long at most.  An observer keeps a budget. */
+/* For so long at most.  An observer keeps a budget, and a look costs 30 us. */
 static enum woken_by wait_and_look(struct recorder *r, int ms)
 {
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     bool is_observed = r->link.round_ms != 0;
     for (int left_ms = ms, look_ms;; left_ms = ms - (int)((clock_ns(CLOCK_MONOTONIC) - start_ns) / 1000000u)) {
-        look_ms = (int)collections_wait_ms(&r->collections, is_observed ? LOOK_LONG_MS : ROUND_SHORT_MS,
-                                           is_observed ? 2 * LOOK_LONG_MS : LOOK_LONG_MS);
+        look_ms =
+            is_observed ? LOOK_SPARING_MS : (int)collections_wait_ms(&r->collections, ROUND_SHORT_MS, LOOK_LONG_MS);
         if (look_ms >= left_ms)
             return wait_for_something(r, left_ms > 0 ? left_ms : 0);
         enum woken_by by = wait_for_something(r, look_ms);
