@@ -194,6 +194,15 @@ static int refuse_short(const struct recorder_summary *summary, struct err *err)
     return err_next(err, "add --two-runs: it is recorded from its start to its end then, twice");
 }
 
+/* The program was idle, or what it does is not paid for in so short a time. */
+static void tell_empty(const struct profile *p)
+{
+    fprintf(stderr,
+            "mmprof: no call was recorded, so there is no phase: what follows is what samples found\n"
+            "  next: record for longer (-d), while the program works, or with a --budget of more than %.2g%%\n",
+            (p->budget < 0 ? LIVE_BUDGET : p->budget) * 100);
+}
+
 static int run_live(struct profile *p, struct err *err)
 {
     struct recorder_summary summary;
@@ -214,8 +223,12 @@ static int run_live(struct profile *p, struct err *err)
         return -1;
     if (has_samples)
         return report(p->phases_trace, 0, err) < 0 ? -1 : summary.command_status;
-    if (summary.n_records == 0)
+    if (summary.n_records == 0 && summary.end == RECORDER_ENDED_WITH_TARGET)
         return refuse_short(&summary, err);
+    if (summary.n_records == 0) {
+        tell_empty(p);
+        return report(p->phases_trace, 0, err) < 0 ? -1 : summary.command_status;
+    }
     if (select_phases(p, p->phases_trace, 0, err) < 0 || report(p->phases_trace, 0, err) < 0)
         return -1;
     return summary.command_status;

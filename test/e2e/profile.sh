@@ -51,6 +51,11 @@ is "both runs have the priority that the program would have" "$(grep -cx -- "$(n
 
 start_busy "$jdk"
 jvm=$pid
+"$mmprof" profile -q --include 'no/*' -d 2 -o "$SCRATCH/none" -p "$jvm" > "$SCRATCH/table" 2> "$SCRATCH/errors"
+is "a running program of which no call was recorded has a report all the same" "$?" 0
+matches "of its threads" "$(cat "$SCRATCH/table")" '^application, other code +[1-9]'
+matches "and it is said why" "$(tr '\n' ' ' < "$SCRATCH/errors")" \
+    'no call was recorded, so there is no phase: .* next: .*with a --budget of more than 1%'
 for runs in '' --two-runs; do
     # shellcheck disable=SC2086 # nothing, or one option
     "$mmprof" profile -q $runs --include 'target/*' -d 4 -o "$SCRATCH/late" -p "$jvm" \
