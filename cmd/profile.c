@@ -221,17 +221,14 @@ static int run_live(struct profile *p, struct err *err)
     live_session_free(&session);
     if (rc < 0)
         return -1;
-    if (has_samples)
-        return report(p->phases_trace, 0, err) < 0 ? -1 : summary.command_status;
-    if (summary.n_records == 0 && summary.end == RECORDER_ENDED_WITH_TARGET)
+    bool is_empty = !has_samples && summary.n_records == 0;
+    if (is_empty && summary.end == RECORDER_ENDED_WITH_TARGET)
         return refuse_short(&summary, err);
-    if (summary.n_records == 0) {
+    if (is_empty)
         tell_empty(p);
-        return report(p->phases_trace, 0, err) < 0 ? -1 : summary.command_status;
-    }
-    if (select_phases(p, p->phases_trace, 0, err) < 0 || report(p->phases_trace, 0, err) < 0)
+    if (!has_samples && !is_empty && select_phases(p, p->phases_trace, 0, err) < 0)
         return -1;
-    return summary.command_status;
+    return report(p->phases_trace, 0, err) < 0 ? -1 : summary.command_status;
 }
 
 int command_profile(int argc, char **argv, struct err *err)

@@ -16,9 +16,8 @@
 #define AGAIN_LAST_NS  UINT64_C(30000000000)
 #define ROUND_TRIED_MS 10  /* a moment's look is to be short */
 #define ROUND_SHORT_MS 50  /* while a batch is under way and the compiler recovers */
-#define ROUND_LONG_MS  250 /* a ring that fills, and an answer, come before that */
-#define ROUNDS_SHARE   0.3 /* of the budget that rounds should take at most */
-#define ROUNDS_RARER   4
+#define ROUND_FIRST_MS 250 /* a ring that fills, and an answer, come before that */
+#define ROUND_LONG_MS  500
 
 int live_open(struct live **live, const struct live_options *options, struct err *err)
 {
@@ -366,23 +365,20 @@ static int step(struct live *live, struct live_orders *orders, struct err *err)
     }
 }
 
-/* A round costs 40 us, on a busy machine ten times as much: then they are rarer, for the budget has other uses. */
-static uint32_t watching_pace(const struct live *live)
-{
-    double budget_ns = live->options.budget * (double)(live->now.cpu_ns - live->first.cpu_ns);
-    double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns);
-    double times = budget_ns <= 0 ? 1 : own_ns / budget_ns / ROUNDS_SHARE;
-    return times <= 1              ? ROUND_LONG_MS
-           : times >= ROUNDS_RARER ? ROUNDS_RARER * ROUND_LONG_MS
-                                   : (uint32_t)(times * ROUND_LONG_MS);
-}
-
 static uint32_t pace(const struct live *live)
 {
     for (size_t i = 0; i < live->n_methods; i++)
         if (live->methods[i].state == LIVE_TRIED)
             return ROUND_TRIED_MS;
-    return live->stage == LIVE_INSTRUMENTING || live->stage == LIVE_RECOVERING ? ROUND_SHORT_MS : watching_pace(live);
+    switch (live->stage) {
+    case LIVE_INSTRUMENTING:
+    case LIVE_RECOVERING:
+        return ROUND_SHORT_MS;
+    case LIVE_WATCHING:
+        return ROUND_LONG_MS;
+    default:
+        return ROUND_FIRST_MS;
+    }
 }
 
 int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err)

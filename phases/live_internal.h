@@ -125,9 +125,6 @@ void live_choose_removals(struct live *live, bool may_pause);
  */
 double live_left_ns(const struct live *live);
 
-/* The CPU time whose budget that is, and how much of it is still to come, in seconds of the recording. */
-double live_paid_ns(const struct live *live, double *ahead_s);
-
 /* Has the budget paid for all so far, and have batches stopped the application for no longer than it allows by now? */
 bool live_may_pause(const struct live *live);
 

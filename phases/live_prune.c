@@ -128,7 +128,8 @@ int live_charge(struct live *live, struct err *err)
     return 0;
 }
 
-double live_paid_ns(const struct live *live, double *ahead_s)
+/* The CPU time of the program that the budget is a share of: with a known end, as much as there will be by then. */
+static double paid_ns(const struct live *live, double *ahead_s)
 {
     double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double elapsed_s = (double)(live->now.now_ns - live->first.now_ns) / 1e9;
@@ -140,9 +141,9 @@ double live_paid_ns(const struct live *live, double *ahead_s)
 
 double live_left_ns(const struct live *live)
 {
-    double ahead_s, paid_ns = live_paid_ns(live, &ahead_s);
+    double ahead_s, cpu_ns = paid_ns(live, &ahead_s);
     double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns);
-    return live->options.budget * paid_ns - RUNNING_NS * ahead_s - live->probes_ns - own_ns - live->now.sampling_ns -
+    return live->options.budget * cpu_ns - RUNNING_NS * ahead_s - live->probes_ns - own_ns - live->now.sampling_ns -
            live->now.rewriting_ns - LIVE_LOSS * live->priced_ns;
 }
 

@@ -209,15 +209,15 @@ static const char *sum_how(const struct costs *c)
     if (budget < 0)
         return "of the program's CPU time";
     return arena_printf(arena, "of the program's; budget %s%s", report_percent(arena, budget),
-                        fact(c, "live.recompiling_ms") >= 0 && fact(c, "live.compiling_ms") < 0
-                            ? "; compiling again is not in it"
-                            : "");
+                        fact(c, "live.recompiling_ms") >= 0 && c->compiling_ns < 0 ? "; compiling again is not in it"
+                                                                                   : "");
 }
 
 static void add_cpu_times(struct costs *c)
 {
     bool is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0 && c->hits_ns >= 0;
-    double all_ns = is_known ? c->probes_ns + c->agent_ns + c->recorder_ns + c->hits_ns + c->compiling_ns : NOT_KNOWN;
+    double compiling_ns = c->compiling_ns > 0 ? c->compiling_ns : 0;
+    double all_ns = is_known ? c->probes_ns + c->agent_ns + c->recorder_ns + c->hits_ns + compiling_ns : NOT_KNOWN;
     add(c, (struct cost){ "probes_cpu", "CPU time of probes", TABLE_NS, c->probes_ns, cpu_share(c, c->probes_ns),
                           probes_how(c) });
     add(c, (struct cost){ "agent_cpu", "CPU time of mmprof in the JVM", TABLE_NS, c->agent_ns,

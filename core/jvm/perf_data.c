@@ -97,6 +97,16 @@ int perf_data_read(struct perf_data *data, struct err *err)
     return got < 0 ? err_set(err, "cannot read the JVM's counters: %s", strerror(errno)) : 0;
 }
 
+int perf_data_read_part(struct perf_data *data, size_t begin, size_t end, struct err *err)
+{
+    if (data->fd < 0 || begin > end || end > data->n)
+        return err_set(err, "the JVM's counters have not been read");
+    ssize_t got = pread(data->fd, data->bytes + begin, end - begin, (off_t)begin);
+    if (got < 0)
+        return err_set(err, "cannot read the JVM's counters: %s", strerror(errno));
+    return got == (ssize_t)(end - begin) ? 0 : err_set(err, "the JVM's counters have become fewer");
+}
+
 struct entry {
     char type; /* 'J' a number, 'B' bytes */
     const char *name;

@@ -36,6 +36,12 @@ void perf_data_close(struct perf_data *data);
 /* Read it anew.  Returns 0, or -1 with *err set. */
 int perf_data_read(struct perf_data *data, struct err *err);
 
+/*
+ * Read anew only the bytes from begin to end, places of the latest reading.  Returns 0, or -1 with *err set; the
+ * reading is then as it was.
+ */
+int perf_data_read_part(struct perf_data *data, size_t begin, size_t end, struct err *err);
+
 /* Of the latest reading: a number, a text (up to its NUL, at most n - 1 bytes).  Return false where there is none. */
 bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *value);
 bool perf_data_text(const struct perf_data *data, const char *name, char *text, size_t n);

@@ -1,6 +1,7 @@
 #include "core/recorder/code_map.h"
 
-#include <fcntl.h>
+#include "core/recorder/read_log.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -221,9 +222,7 @@ int code_map_read(struct code_map *map, struct err *err)
             if (take(map, &entry) < 0)
                 return err_set(err, "no memory for the JVM's code");
         size_t n_used = (size_t)(c.at - map->bytes);
-        /* What was read needs no memory any more. */
-        if (n_used > 0)
-            fallocate(map->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)map->read_bytes, (off_t)n_used);
+        read_log_forget(map->fd, map->read_bytes, map->read_bytes + n_used);
         map->read_bytes += n_used;
         map->is_damaged = rc < 0;
     } while (n == (ssize_t)PIECE_BYTES && !map->is_damaged);

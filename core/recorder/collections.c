@@ -28,6 +28,10 @@ static bool find_kind(struct collections *collections, const struct perf_data *d
         return false;
     collections->kinds[kind].is_concurrent = strstr(collections->kinds[kind].name, CONCURRENTLY) != NULL;
     perf_data_at(data, at[0], &collections->kinds[kind].n);
+    for (size_t i = 0; i < 3; i++) {
+        collections->begin = at[i] < collections->begin ? at[i] : collections->begin;
+        collections->end = at[i] + 8 > collections->end ? at[i] + 8 : collections->end;
+    }
     return perf_data_at(data, at[2], &collections->kinds[kind].exit);
 }
 
@@ -41,6 +45,8 @@ void collections_begin(struct collections *collections, const struct perf_data *
     collections->zero_low_ns = INT64_MIN;
     collections->zero_high_ns = INT64_MAX;
     collections->n_kinds = 0;
+    collections->begin = SIZE_MAX;
+    collections->end = 0;
     if (!perf_data_number(data, FREQUENCY, &frequency) || frequency != NS_PER_S)
         return;
     while (collections->n_kinds < COLLECTIONS_KINDS && find_kind(collections, data, collections->n_kinds))
@@ -129,11 +135,27 @@ static bool look_at(struct collections *collections, uint32_t kind, const struct
     return true;
 }
 
+/* Most looks find nothing new in the few bytes that would be: only then all is read.  Returns whether it was. */
+static bool read_news(struct collections *collections, struct perf_data *data, struct collections_now *now)
+{
+    struct err ignored; /* the summary at the end says why */
+    bool is_new = !collections->is_ready;
+    uint64_t exit;
+    now->before_ns = clock_ns(CLOCK_MONOTONIC);
+    if (!is_new && perf_data_read_part(data, collections->begin, collections->end, &ignored) < 0)
+        return false;
+    for (uint32_t kind = 0; kind < collections->n_kinds; kind++)
+        is_new = is_new ||
+                 (perf_data_at(data, collections->kinds[kind].exit_at, &exit) && exit != collections->kinds[kind].exit);
+    if (!is_new)
+        collections->looked_ns = now->before_ns;
+    return is_new && perf_data_read(data, &ignored) == 0;
+}
+
 bool collections_look(struct collections *collections, struct perf_data *data)
 {
-    struct collections_now now = { .before_ns = clock_ns(CLOCK_MONOTONIC) };
-    struct err ignored; /* the summary at the end says why */
-    if (data->fd < 0 || (collections->is_ready && collections->n_kinds == 0) || perf_data_read(data, &ignored) < 0)
+    struct collections_now now;
+    if (data->fd < 0 || (collections->is_ready && collections->n_kinds == 0) || !read_news(collections, data, &now))
         return true;
     now.after_ns = clock_ns(CLOCK_MONOTONIC);
     now.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);

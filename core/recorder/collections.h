@@ -31,6 +31,7 @@ struct collections {
         char name[64];
         bool is_concurrent; /* the JVM gives no cause for these */
     } kinds[COLLECTIONS_KINDS];
+    size_t begin, end;           /* where all these places are */
     uint64_t looked_ns;          /* CLOCK_MONOTONIC, before the latest look */
     uint64_t found_ns, apart_ns; /* the latest look that found one, and how long after the one before */
     /* Its clock counts ns from a moment of CLOCK_MONOTONIC between these. */

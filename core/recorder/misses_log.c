@@ -1,6 +1,7 @@
 #include "core/recorder/misses_log.h"
 
-#include <fcntl.h>
+#include "core/recorder/read_log.h"
+
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -115,8 +116,7 @@ int misses_log_write(struct misses_log *log, struct trace_writer *writer, uint64
         struct cursor c = cursor_over(log->bytes, n < 0 ? 0 : (size_t)n);
         rc = write_piece(log, writer, &c, is_last ? UINT64_MAX : until_ticks, err);
         n_used = (size_t)(c.at - log->bytes);
-        if (n_used > 0) /* what was read needs no memory any more */
-            fallocate(log->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)log->read_bytes, (off_t)n_used);
+        read_log_forget(log->fd, log->read_bytes, log->read_bytes + n_used);
         log->read_bytes += n_used;
     } while (rc == 0 && n_used > 0);
     return rc < 0 ? -1 : 0;

@@ -14,12 +14,14 @@
  * One thread can write 50 million records a second: a ring of 8 MB lasts 20 ms, and a thread may start to do so at any
  * time.  It wakes the recorder then; once that has seen many records, it waits no longer for the next ones.  The kernel
  * wakes it when its rings fill.  Otherwise a round, which takes 0.2 to 0.4 ms of CPU time, may wait for what else is to
- * be done: readings of counters from outside.  Collections are looked at meanwhile.
+ * be done: readings of counters from outside, or code that is to be asked for before it is gone.  Collections are
+ * looked at meanwhile.
  */
 #define ROUND_BUSY_MS   1
 #define ROUND_SHORT_MS  5
-#define ROUND_LONG_MS   200
-#define LOOK_LONG_MS    50
+#define ROUND_ASKING_MS 250
+#define ROUND_LONG_MS   500
+#define LOOK_LONG_MS    100
 #define LOOK_SPARING_MS 125
 #define CLOCK_PERIOD_NS 100000000u
 #define FLUSH_PERIOD_NS 500000000u
@@ -99,7 +101,9 @@ static int ask_for_code(struct recorder *r, struct err *err)
     uint64_t addresses[LINK_ADDRESSES];
     if (!facts_asks_for_code(r->plan) || r->plan->hits_hz == 0 || !link_may_ask(&r->link))
         return 0;
-    return link_where(&r->link, addresses, hits_ask(&r->hits, addresses, LINK_ADDRESSES), err);
+    size_t n = hits_ask(&r->hits, addresses, LINK_ADDRESSES);
+    r->asks_much = n >= LINK_ADDRESSES / 4;
+    return link_where(&r->link, addresses, n, err);
 }
 
 /* One round, in the order that the trace promises.  *n_words: how much there was. */
@@ -255,6 +259,8 @@ static enum woken_by wait_for_something(struct recorder *r, int timeout_ms)
                             { .fd = r->gone ? -1 : r->pidfd, .events = POLLIN },
                             { .fd = kernel_fd(&r->kernel), .events = POLLIN } };
     int n = poll(fds, sizeof fds / sizeof *fds, timeout_ms);
+    if (n == 0 && r->pidfd >= 0)
+        return WOKEN_BY_TIME;
     while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
         /* A started command gets the terminal's Ctrl-C itself: its end ends the recording. */
         if (info.ssi_signo != SIGCHLD && (r->plan->pid != 0 || info.ssi_code == SI_USER))
@@ -304,9 +310,10 @@ static int observe(struct recorder *r, struct err *err)
 
 static int idle_ms(const struct recorder *r)
 {
-    if (r->link.round_ms != 0)
-        return (int)r->link.round_ms;
-    return readings_are_active(&r->readings) ? ROUND_SHORT_MS : ROUND_LONG_MS;
+    int ms = r->link.round_ms != 0               ? (int)r->link.round_ms
+             : readings_are_active(&r->readings) ? ROUND_SHORT_MS
+                                                 : ROUND_LONG_MS;
+    return r->asks_much && ms > ROUND_ASKING_MS ? ROUND_ASKING_MS : ms;
 }
 
 /* How long to wait: with records on their way, not long. */
@@ -319,7 +326,7 @@ static int round_ms(const struct recorder *r, uint64_t n_words)
     return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
 }
 
-/* For so long at most.  An observer keeps a budget, and a look costs 30 us. */
+/* For so long at most.  An observer keeps a budget, and looks are system calls. */
 static enum woken_by wait_and_look(struct recorder *r, int ms)
 {
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);

@@ -45,6 +45,7 @@ struct recorder {
     sigset_t old_mask;
     void (*old_pipe)(int), (*old_size)(int);
     bool connected, costs_written, ready, gone, child_reaped, interrupted, is_stopped;
+    bool asks_much; /* hits are in many pieces of code that are not known */
     int child_status;
     struct rusage child_usage;
     uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns;

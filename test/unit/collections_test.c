@@ -137,8 +137,10 @@ static void test_waiting(void)
     CHECK_NUMBER("and no other one was missed", all.waiting[2].collection.n_missed, 0);
     CHECK_TEXT("each has its own cause", all.waiting[2].cause, "cause 2");
     uint32_t n_before = all.n_waiting;
+    uint64_t looked_ns = all.looked_ns;
     collections_look(&all, &data);
     CHECK_NUMBER("what was seen is not seen again", all.n_waiting, n_before);
+    CHECK("and that there is nothing new was seen now", all.looked_ns > looked_ns);
     perf_data_close(&data);
 }
 

@@ -7,6 +7,7 @@
 #include "test/unit/tap.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static struct err err;
@@ -58,6 +59,31 @@ static void test_reading(void)
     CHECK("so is an entry shorter than its header", !perf_data_number(&data, "sun.os.hrt.frequency", &value));
 }
 
+static void test_part(void)
+{
+    uint8_t bytes[1024];
+    struct perf_data data, none = { .fd = -1 };
+    const uint64_t later[2] = { 7, 43 };
+    uint64_t first = 0, last = 0;
+    perf_data_init(&data);
+    data.fd = memfd_create("perf_data", MFD_CLOEXEC);
+    size_t n = make(bytes, sizeof bytes);
+    bool is_made = pwrite(data.fd, bytes, n, 0) == (ssize_t)n && perf_data_read(&data, &err) == 0;
+    size_t first_at = perf_data_place(&data, "sun.os.hrt.frequency"),
+           last_at = perf_data_place(&data, "sun.gc.collector.0.invocations");
+    is_made = is_made && pwrite(data.fd, &later[0], 8, (off_t)first_at) == 8 &&
+              pwrite(data.fd, &later[1], 8, (off_t)last_at) == 8;
+    CHECK("the file is made", is_made);
+    CHECK("a part is read anew", perf_data_read_part(&data, last_at, last_at + 8, &err) == 0 &&
+                                     perf_data_at(&data, last_at, &last) && last == 43);
+    CHECK("and the rest is as it was", perf_data_at(&data, first_at, &first) && first == 1000000000);
+    CHECK("there is no part behind the end", perf_data_read_part(&data, last_at, n + 1, &err) == -1);
+    CHECK("a file that has become shorter is refused",
+          ftruncate(data.fd, (off_t)last_at + 4) == 0 && perf_data_read_part(&data, last_at, last_at + 8, &err) == -1);
+    CHECK("and so is one that is not open", perf_data_read_part(&none, 0, 0, &err) == -1);
+    perf_data_close(&data);
+}
+
 static void test_opening(void)
 {
     struct perf_data data;
@@ -70,6 +96,7 @@ static void test_opening(void)
 int main(void)
 {
     test_reading();
+    test_part();
     test_opening();
     return tap_done();
 }
