@@ -119,7 +119,7 @@ $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 # One is a plugin of QEMU, which has its functions.
-$(BUILD)/test/bench/executed.so: $(BUILD)/pic/test/bench/executed.o
+$(BUILD)/test/bench/executed.so $(BUILD)/test/bench/callbacks.so: $(BUILD)/test/bench/%.so: $(BUILD)/pic/test/bench/%.o
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^
 
@@ -238,7 +238,7 @@ bench-agreement: make tools
 
 # What simulation costs programs, beside cachegrind.
 .PHONY: bench-simulate
-bench-simulate: make tools java
+bench-simulate: make tools java $(BUILD)/test/bench/callbacks.so
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/simulate_cost.sh
 
 .PHONY: demo demo-here

@@ -2,6 +2,7 @@
 
 #include "report/shares.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,8 +104,8 @@ static void add_removal(struct costs *c)
 /* ---- the JIT compiler ---- */
 
 /*
- * "expected; they took 39.0 ms more than before": in a program that warms up the second number says little.  Traces of
- * earlier versions have only that.
+ * "expected; in it they took 39.0 ms more than before": in a program that warms up the second number says little, be it
+ * less or more.  Traces of earlier versions have only that.
  */
 static void add_recompiling(struct costs *c)
 {
@@ -114,7 +115,7 @@ static void add_recompiling(struct costs *c)
                       : ns < 0    ? "the JIT compiler's threads are not known"
                                   : "measured: the compilers' in it, more than before";
     char more[32];
-    if (more_ns >= 0 && ns - more_ns >= 1e6) {
+    if (more_ns >= 0 && fabs(ns - more_ns) >= 1e6) {
         table_format_ns(more_ns, more, sizeof more);
         how = arena_printf(c->source->arena, "expected; in it they took %s more than before", more);
     }

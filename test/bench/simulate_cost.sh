@@ -1,10 +1,10 @@
 #!/bin/bash
 # What simulation costs programs:   make bench-simulate [WORKLOADS=DIR]
 #
-# CPU time of each program against its time without anything: in QEMU alone, in QEMU with callbacks of a plugin that do
-# nothing (BENCH_EMPTY=PLUGIN names one; else '-'), in QEMU with mmprof's plugin (the model zen4), with its windows
-# (those of 'mmprof record --window'), and in valgrind's cachegrind with caches and branches, which has no TLBs and runs
-# threads one at a time.  The median of three runs without anything and of BENCH_RUNS (3) in QEMU, whose times go to
+# CPU time of each program against its time without anything: in QEMU alone, in QEMU with a plugin whose callbacks at
+# each block and each access do nothing, in QEMU with mmprof's plugin (the model zen4), with its windows (those of
+# 'mmprof record --window'), and in valgrind's cachegrind with caches and branches, which has no TLBs and runs threads
+# one at a time.  The median of three runs without anything and of BENCH_RUNS (3) in QEMU, whose times go to
 # standard error, one run in cachegrind.  BENCH_ONLY="NAME ..." takes only these programs; BENCH_CACHEGRIND=no leaves
 # cachegrind out.
 #
@@ -21,6 +21,7 @@ directory=${WORKLOADS:-$SCRATCH}
 timed=$build/test/tools/timed
 qemu=$(command -v "qemu-$(uname -m)")
 plugin=$build/libmmprof-sim.so
+callbacks=$build/test/bench/callbacks.so
 
 # OpenJDK runs in valgrind with these only: it writes code, and reads registers of threads that it stopped.
 cachegrind="valgrind --tool=cachegrind --cache-sim=yes --branch-sim=yes --smc-check=all-non-file
@@ -85,17 +86,16 @@ compare() {
     plain=$(median_of "$runs" "$in_qemu" "$qemu")
     full=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4")
     windows=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,window=500K+250K/10M")
-    empty=-
-    [ -z "${BENCH_EMPTY-}" ] || empty=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$BENCH_EMPTY")
+    empty=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$callbacks")
     echo "  $name: $(tr '\n' ' ' < "$SCRATCH/times")" >&2
     grind=-
     # shellcheck disable=SC2086 # words
     [ "${BENCH_CACHEGRIND-}" = no ] || ! command -v valgrind > "$SCRATCH/which" ||
         grind=$(cpu_seconds "$in_qemu" $cachegrind)
-    printf '%-12s %9s %8s %8s %10s %8s %12s\n' "$name" "$alone" "$(ratio "$plain" "$alone")" \
+    printf '%-12s %9s %8s %10s %10s %8s %12s\n' "$name" "$alone" "$(ratio "$plain" "$alone")" \
         "$(ratio "$empty" "$alone")" "$(ratio "$full" "$alone")" "$(ratio "$windows" "$alone")" \
         "$(ratio "$grind" "$alone")"
 }
 
-printf '%-12s %9s %8s %8s %10s %8s %12s\n' program 'alone (s)' QEMU empty simulated windows cachegrind
+printf '%-12s %9s %8s %10s %10s %8s %12s\n' program 'alone (s)' QEMU callbacks simulated windows cachegrind
 each_workload "$directory" compare

@@ -117,13 +117,13 @@ static const char *row_of(const struct made *made, const char *kind)
 }
 
 /* 30 calls of 15 us in the recovery, one on its edge, 30 of 10 us after it; each less a tick for its probe. */
-static void make_live(struct maker *m, uint64_t n, const char *compiling_ms)
+static void make_live(struct maker *m, uint64_t n, const char *compiling_ms, const char *recompiling_ms)
 {
     begin(m);
     maker_info(m, "live.budget", "0.01");
     maker_info(m, "live.samples", "100 0.02");
     maker_info(m, "live.recovery.0", "0 460");
-    maker_info(m, "live.recompiling_ms", "0.1");
+    maker_info(m, "live.recompiling_ms", recompiling_ms);
     if (compiling_ms != NULL)
         maker_info(m, "live.compiling_ms", compiling_ms);
     maker_info(m, "live.method.0", "armed 1.000 0 0 ");
@@ -141,7 +141,7 @@ static void test_recovery(void)
 {
     struct maker m;
     struct made made;
-    make_live(&m, 30, NULL);
+    make_live(&m, 30, NULL, "0.1");
     look(&m, &made, NULL);
     CHECK_TEXT("calls in the recovery are compared with those outside", row_of(&made, "slowdown_in_recovery"),
                "n/a | 100.00 | measured: 30 calls of Main.run, and 30 others");
@@ -160,7 +160,7 @@ static void test_recovery(void)
     CHECK_TEXT("no pause is no measured pause", row_of(&made, "batches"),
                "0 | n/a | no class was changed while it ran");
     done(&made);
-    make_live(&m, RECOVERY_CALLS_MIN - 1, NULL);
+    make_live(&m, RECOVERY_CALLS_MIN - 1, NULL, "0.1");
     look(&m, &made, NULL);
     CHECK_TEXT("few calls are not compared", row_of(&made, "slowdown_in_recovery"),
                "n/a | - | no phase has enough calls, in the recoveries and outside");
@@ -171,11 +171,16 @@ static void test_compiling(void)
 {
     struct maker m;
     struct made made;
-    make_live(&m, 30, "2");
+    make_live(&m, 30, "2", "0.1");
     look(&m, &made, NULL);
     CHECK_TEXT("what was expected of the compilers stands beside what was measured", row_of(&made, "recompiling_cpu"),
                "2.00 ms | 200.00 | expected; in it they took 100 us more than before");
     CHECK_TEXT("and is part of the sum", row_of(&made, "cpu"), "2.19 ms | 219.10 | of the program's; budget 1 %");
+    done(&made);
+    make_live(&m, 30, "2", "9");
+    look(&m, &made, NULL);
+    CHECK_TEXT("also where that was less than what they took", row_of(&made, "recompiling_cpu"),
+               "2.00 ms | 200.00 | expected; in it they took 9.00 ms more than before");
     done(&made);
 }
 
