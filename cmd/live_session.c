@@ -284,6 +284,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .pair_ns = (status->inside_ticks + status->outside_ticks) * status->ns_per_tick,
                                .pauses_ms = status->pauses_ms,
                                .sampling_ns = session->sampling_ms * 1e6 + (double)status->hits_cpu_ns,
+                               .looking_ns = session->sampling_ms * 1e6,
                                .rewriting_ns = session->rewriting_ms * 1e6,
                                .n_samples = session->n_samples,
                                .ready = true,

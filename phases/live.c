@@ -324,11 +324,14 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
         return 0;
     }
     live->n_repeats = 0;
-    bool is_first = live->n_batches == 0;
-    bool is_free = is_first || (live->n_looks <= n_free_looks(live) && live_is_elsewhere(live));
+    bool is_first = live->n_batches == 0, is_of_free = live->n_looks <= n_free_looks(live);
+    bool is_free = is_first || (is_of_free && live_is_elsewhere(live));
+    bool is_due = is_free || (live->has_prices ? live_may_stop(live) : live_may_pause(live));
+    if (is_of_free)
+        live->free_samples = live->now.n_samples;
     bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live, is_free);
     live->n_put_off = live->n_unpaid + (is_worth ? 0 : live->n_wanted);
-    if (live->n_wanted == 0 || !is_worth || (!is_free && !live_may_pause(live))) {
+    if (live->n_wanted == 0 || !is_worth || !is_due) {
         live_go(live, LIVE_WATCHING);
         return 0;
     }

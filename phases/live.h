@@ -36,19 +36,22 @@
  * a second look, too, and its batch where it does something else by then: where a method without probes has most of
  * what that look saw.  They are what the session is for, and cost some tens of ms each.  From then on a look takes as
  * many samples as the budget of the time elapsed has left over from all costs together, and is put off while those are
- * too few, but not for ever; a batch waits until it is paid for, and until the time that all batches stopped the
- * application is at most the budget of the time elapsed.
+ * too few, but not for ever: short looks have LIVE_LOOKING_PART of the budget to themselves.  A batch waits until the
+ * time that all batches stopped the application is at most the budget of the time elapsed, and until it is paid for;
+ * where prices are known, batches have a part of the budget to themselves, too: see LIVE_COMPILE.  Else a program of
+ * half a minute, whose first seconds used the budget up, would be known by what it did in them.
  *
  * What the JIT compiler takes to compile again what a batch throws away is known beforehand, where the JVM tells of its
  * code (core/recorder/code_prices.h).  A batch has the classes with the most time for their price, as long as the
  * budget pays for them and all before them, and each only if the program has spent as much time in it as it costs.
  * Where it is known how long the recording will be, that is the budget of all of it, of LIVE_AHEAD_S at most, less what
  * the rest of it will take and a quarter for later: so the compiler's work comes first, and what it is for is recorded
- * from then on.  In any case it may take LIVE_COMPILE of the budget of the time elapsed, of LIVE_ADVANCE_NS at least.
- * Code that is hardly called is hardly compiled: so methods with long calls cost little, and what costs much is called
- * so often that most of it would be switched off again.  With all classes at once, programs of ten seconds lost up to a
- * quarter of their CPU time.  What it took after all is known where the program does not warm up, and counts if it is
- * more.
+ * from then on.  In any case it and rewriting may take LIVE_COMPILE of the budget of the time elapsed, of
+ * LIVE_ADVANCE_NS at least; and where most of the time is in what is new, one class may cost more: a hundredth of the
+ * time that was spent in it. Code that is hardly called is hardly compiled: so methods with long calls cost little, and
+ * what costs much is called so often that most of it would be switched off again.  With all classes at once, programs
+ * of ten seconds lost up to a quarter of their CPU time.  What it took after all is known where the program does not
+ * warm up, and counts if it is more.
  *
  * Where that is not known, the free batches have all.  In a program that compiles for seconds the first one could not
  * be paid for in minutes.  Each batch after the first must be worth it: the time that the program spent so far in what
@@ -102,7 +105,9 @@ struct live_options {
 #define LIVE_MAX_METHODS 256u
 #define LIVE_MAX_MORE    64u
 #define LIVE_RECOMPILE_S 30.0
-#define LIVE_COMPILE     0.5 /* of the budget of the time elapsed, for the compiler's work, whatever all else took */
+#define LIVE_LOOKING_PART \
+    0.2 /* of the budget of the time elapsed, for looks behind the free ones, whatever all else took */
+#define LIVE_COMPILE     0.5 /* of the budget of the time elapsed, for changed classes, whatever all else took */
 #define LIVE_ADVANCE_NS  6e9 /* of CPU time: what that is in so long the compiler is given at once */
 #define LIVE_AHEAD_S     60.0
 #define LIVE_LOSS        2.0 /* the compiler's work and, as long as it is not done, slower code: of that work */
@@ -161,7 +166,8 @@ struct live_status {
     uint64_t jit_cpu_ns; /* of the target's compiler threads; LIVE_UNKNOWN */
     double pair_ns;      /* calibrated cost of an entry and exit */
     double pauses_ms;    /* for which batches and samples have stopped the application so far */
-    double sampling_ns;  /* what looks have cost so far */
+    double sampling_ns;  /* what looks, and hits, have cost so far */
+    double looking_ns;   /* of it looks */
     double rewriting_ns; /* likewise batches: CPU time, the stops included */
     uint32_t n_samples;  /* so far */
     bool ready;          /* the agent takes orders */

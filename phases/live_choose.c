@@ -10,6 +10,7 @@
 #define ELSEWHERE    (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
 #define WORK_NS      250.0     /* for a unit of work at most: what it was where all code was known (h2) */
 #define SMALL_PART   0.05
+#define LATER_PART   0.01     /* of the time spent in it: the one class of a later batch for which there is no room */
 #define PART_OF_REST 0.75     /* something may be found later */
 #define LEAST_NS     100000.0 /* a class without compiled code costs the JVM something, too */
 
@@ -38,6 +39,25 @@ static bool is_eligible(const struct live *live, const struct live_candidate *on
     return one->share >= live->options.weight / 2 && !live_knows(live, one->class_name, one->name, one->descriptor);
 }
 
+static bool was_asked(const struct live *live, const struct live_candidate *method)
+{
+    for (size_t i = 0; i < live->n_asked; i++)
+        if (strcmp(live->asked[i].name, method->name) == 0 &&
+            strcmp(live->asked[i].class_name, method->class_name) == 0 &&
+            strcmp(live->asked[i].descriptor, method->descriptor) == 0)
+            return true;
+    return false;
+}
+
+/* Is much of the time in one that was not wanted at the batch before, paid for or not? */
+static bool has_new_largest(const struct live *live, const struct live_candidate *candidates, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (candidates[i].share >= ELSEWHERE && is_eligible(live, &candidates[i]) && !was_asked(live, &candidates[i]))
+            return true;
+    return false;
+}
+
 /* ---- what changing their classes costs ---- */
 
 struct choice {
@@ -48,6 +68,7 @@ struct choice {
     double time_ns;                     /* that the program has spent so far */
     double room_ns, used_ns;
     bool has_extra; /* one class more is let in */
+    bool is_later;  /* it is not the first batch */
 };
 
 /* Where the first batch throws away all code there is, it makes no difference which classes it is for. */
@@ -81,13 +102,17 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
 /*
  * Is there room for a class, and is it worth it: has the program spent as much time in it as it costs?  The first batch
  * has one class for which there is no room; only if that is a small part of the time in it, where others cost
- * something, too.  A recording without calls is of no use.
+ * something, too.  A recording without calls is of no use, nor is one of what the program did at its beginning: a later
+ * batch has such a class, too, if much of the time is in it, and no look had seen that.
  */
-static bool may_choose(struct choice *choice, double price_ns, double spent_ns)
+static bool may_choose(struct choice *choice, double price_ns, double share)
 {
+    double spent_ns = share * choice->time_ns;
     if (choice->used_ns + price_ns <= choice->room_ns)
         return price_ns <= spent_ns;
-    if (!choice->has_extra || price_ns > spent_ns * (choice->used_ns > 0 ? SMALL_PART : 1))
+    double later_part = share >= ELSEWHERE ? LATER_PART : 0;
+    double part = choice->is_later ? later_part : choice->used_ns > 0 ? SMALL_PART : 1;
+    if (!choice->has_extra || price_ns > spent_ns * part)
         return false;
     choice->has_extra = false;
     return true;
@@ -100,19 +125,19 @@ static void choose_classes(struct choice *choice)
     double ns = 0;
     while ((best = best_class(choice, &number, &ns)) != 0) {
         choice->open &= ~best;
-        if (!may_choose(choice, ns, choice->shares[number] * choice->time_ns))
+        if (!may_choose(choice, ns, choice->shares[number]))
             continue;
         choice->chosen |= best;
         choice->used_ns += ns;
     }
 }
 
-/* What the compilers' work may cost now. */
+/* What the compilers' work may cost now, besides rewriting. */
 static double room_ns(const struct live *live)
 {
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double paid_ns = time_ns > LIVE_ADVANCE_NS ? time_ns : LIVE_ADVANCE_NS;
-    double share_ns = LIVE_COMPILE * live->options.budget * paid_ns - live->priced_ns;
+    double share_ns = LIVE_COMPILE * live->options.budget * paid_ns - live->priced_ns - live->now.rewriting_ns;
     double left_ns = PART_OF_REST * live_left_ns(live) / LIVE_LOSS;
     return share_ns > left_ns ? share_ns : left_ns;
 }
@@ -127,7 +152,8 @@ static uint64_t affordable(const struct live *live, const struct live_candidate 
                              .work_ns = work_ns < WORK_NS ? work_ns : WORK_NS,
                              .time_ns = time_ns,
                              .room_ns = room_ns(live),
-                             .has_extra = live->priced_ns <= 0 };
+                             .has_extra = live->priced_ns <= 0 || has_new_largest(live, candidates, n),
+                             .is_later = live->priced_ns > 0 };
     for (size_t i = 0; i < n; i++) {
         uint32_t number = candidates[i].class_number;
         if (number >= CODE_PRICES_CLASSES || !is_eligible(live, &candidates[i]))
@@ -203,23 +229,10 @@ double live_price_ns(const struct live *live)
     return once > price ? once : price;
 }
 
-static bool was_asked(const struct live *live, const struct live_candidate *method)
-{
-    for (size_t i = 0; i < live->n_asked; i++)
-        if (strcmp(live->asked[i].name, method->name) == 0 &&
-            strcmp(live->asked[i].class_name, method->class_name) == 0 &&
-            strcmp(live->asked[i].descriptor, method->descriptor) == 0)
-            return true;
-    return false;
-}
-
 /* A class that the batch before had to leave as it is may have the largest method of all, and still has no probes. */
 bool live_is_elsewhere(const struct live *live)
 {
-    for (size_t i = 0; i < live->n_wanted; i++)
-        if (live->wanted[i].share >= ELSEWHERE && !was_asked(live, &live->wanted[i]))
-            return true;
-    return false;
+    return has_new_largest(live, live->wanted, live->n_wanted);
 }
 
 /*

@@ -64,6 +64,7 @@ struct live {
     uint32_t n_batches, n_removals, n_looks;
     uint32_t n_repeats;                   /* of the present look */
     uint32_t look_samples, batch_samples; /* when the look and the latest batch began */
+    uint32_t free_samples;                /* of the free looks */
 
     /* The budget. */
     double credit_ns, probes_ns;
@@ -125,7 +126,8 @@ void live_choose_removals(struct live *live, bool may_pause);
  */
 double live_left_ns(const struct live *live);
 
-/* Has the budget paid for all so far, and have batches stopped the application for no longer than it allows by now? */
+/* Have batches stopped the application for no longer than the budget allows by now?  And has it paid for all so far? */
+bool live_may_stop(const struct live *live);
 bool live_may_pause(const struct live *live);
 
 /* Is the program busy with something else than what got probes: is a method without them most of what a look saw? */

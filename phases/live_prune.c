@@ -147,21 +147,36 @@ double live_left_ns(const struct live *live)
            live->now.rewriting_ns - LIVE_LOSS * live->priced_ns;
 }
 
-bool live_may_pause(const struct live *live)
+bool live_may_stop(const struct live *live)
 {
     double elapsed_ms = (double)(live->now.now_ns - live->first.now_ns) / 1e6;
-    return live->now.pauses_ms <= live->options.budget * elapsed_ms && live_left_ns(live) >= 0;
+    return live->now.pauses_ms <= live->options.budget * elapsed_ms;
+}
+
+bool live_may_pause(const struct live *live)
+{
+    return live_may_stop(live) && live_left_ns(live) >= 0;
+}
+
+/* Looks behind the free ones: have they had less than their own part of the budget, the next one included? */
+static bool has_part_left(const struct live *live, double sample_ns)
+{
+    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
+    double later = (double)(live->now.n_samples - live->free_samples) + SAMPLES_MIN;
+    return later * sample_ns <= LIVE_LOOKING_PART * live->options.budget * cpu_ns;
 }
 
 /* Half of what is left, for a batch may follow. */
 uint32_t live_samples(const struct live *live, uint32_t most)
 {
-    double sample_ns = live->now.n_samples == 0 ? SAMPLE_NS : live->now.sampling_ns / live->now.n_samples;
+    double sample_ns = live->now.n_samples == 0 ? SAMPLE_NS : live->now.looking_ns / live->now.n_samples;
     double samples = sample_ns <= 0 ? most : live_left_ns(live) / 2 / sample_ns;
     if (samples >= most)
         return most;
     if (samples >= SAMPLES_MIN)
         return (uint32_t)samples;
+    if (has_part_left(live, sample_ns))
+        return SAMPLES_MIN;
     return live->now.now_ns - live->next_look_ns >= LOOK_LATEST_NS ? SAMPLES_MIN : 0;
 }
 

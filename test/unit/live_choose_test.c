@@ -40,7 +40,7 @@ static void test_room(void)
     CHECK_NUMBER("that it was seen before is no reason for a free batch", sim->n_batches, 1);
     run(sim, 1, 27);
     CHECK("nor is 1 % of 30 s enough for 0.5 s", !sim->has_probes[4]);
-    run(sim, 1, 100);
+    run(sim, 1, 150);
     CHECK("but it gets probes when it is paid for", sim->has_probes[4]);
     live_close(sim->live);
 }
@@ -73,7 +73,7 @@ static void test_more_than_expected(void)
         sim->methods[3].share = 0.5;
         sim->recovery_ns = i * SECOND;
         sim->jit = 0.5;
-        run(sim, 1, 30);
+        run(sim, 1, 60);
         live_cost(sim->live, &cost);
         CHECK(i == 0 ? "a second class is paid for by and by" : "unless the first one took too long",
               sim->has_probes[2] && sim->has_probes[3] == (i == 0));
@@ -108,6 +108,26 @@ static void test_one_at_least(void)
     run(sim, 1, 3);
     CHECK("but not one for all of its time", !sim->has_probes[1] && sim->n_batches == 0);
     live_close(sim->live);
+}
+
+/* The first batch has used up more than there was; then the program does something else. */
+static void test_later(void)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        struct code_price all[] = { { CLASS(1), 60 }, { CLASS(2), 20 }, { CLASS(3), i == 1 ? 400 : 20 } };
+        struct sim *sim = new_priced(0.001, all, 3, 1000);
+        run(sim, 1, 3);
+        CHECK("a first batch costs more than the budget", sim->has_probes[1]);
+        sim->methods[2].share = 0.2;
+        sim->methods[3].share = i == 2 ? 0.3 : 0.5;
+        run(sim, 1, 57);
+        CHECK(i == 0   ? "what has most of the time later gets probes before that is paid for"
+              : i == 1 ? "unless it costs more than a hundredth of the time in it"
+                       : "or has less than a third of the time",
+              sim->has_probes[3] == (i == 0));
+        CHECK("what has not does not", !sim->has_probes[2]);
+        live_close(sim->live);
+    }
 }
 
 static void test_unknown(void)
@@ -153,6 +173,7 @@ int main(void)
     test_more_than_expected();
     test_worth();
     test_one_at_least();
+    test_later();
     test_unknown();
     test_gone();
     test_refused();

@@ -147,6 +147,7 @@ static inline void do_round(struct sim *sim)
                                   .pair_ns = PAIR_NS,
                                   .pauses_ms = (double)sim->pauses_ns / 1e6,
                                   .sampling_ns = (double)sim->sampling_ns,
+                                  .looking_ns = (double)sim->sampling_ns,
                                   .rewriting_ns = (double)sim->rewriting_ns,
                                   .n_samples = sim->n_samples,
                                   .ready = true,
