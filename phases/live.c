@@ -326,7 +326,8 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     live->n_repeats = 0;
     bool is_first = live->n_batches == 0, is_of_free = live->n_looks <= n_free_looks(live);
     bool is_free = is_first || (is_of_free && live_is_elsewhere(live));
-    bool is_due = is_free || (live->has_prices ? live_may_stop(live) : live_may_pause(live));
+    bool has_part = live->has_prices && live->options.duration_s <= 0;
+    bool is_due = is_free || (has_part ? live_may_stop(live) : live_may_pause(live));
     if (is_of_free)
         live->free_samples = live->now.n_samples;
     bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live, is_free);
