@@ -326,7 +326,7 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     live->n_repeats = 0;
     bool is_first = live->n_batches == 0, is_of_free = live->n_looks <= n_free_looks(live);
     bool is_free = is_first || (is_of_free && live_is_elsewhere(live));
-    bool has_part = live->has_prices && live->options.duration_s <= 0;
+    bool has_part = live->has_prices && live_has_parts(live);
     bool is_due = is_free || (has_part ? live_may_stop(live) : live_may_pause(live));
     if (is_of_free)
         live->free_samples = live->now.n_samples;

@@ -38,7 +38,7 @@
  * many samples as the budget of the time elapsed has left over from all costs together, and is put off while those are
  * too few, but not for ever: where the end is not known, short looks have LIVE_LOOKING_PART of the budget to
  * themselves.  A batch waits until the time that all batches stopped the application is at most the budget of the time
- * elapsed, and until it is paid for; there, and where prices are known, batches have a part of the budget to
+ * elapsed, and until it is paid for; there, if prices are known, batches have a part of the budget to
  * themselves, too: see LIVE_COMPILE.  Else a program of half a minute, whose first seconds used the budget up, would be
  * known by what it did in them.
  *
@@ -49,10 +49,10 @@
  * the rest of it will take and a quarter for later: so the compiler's work comes first, and what it is for is recorded
  * from then on.  In any case it and rewriting may take LIVE_COMPILE of the budget of the time elapsed, of
  * LIVE_ADVANCE_NS at least; and where most of the time is in what is new, one class may cost more: a hundredth of the
- * time that was spent in it. Code that is hardly called is hardly compiled: so methods with long calls cost little, and
- * what costs much is called so often that most of it would be switched off again.  With all classes at once, programs
- * of ten seconds lost up to a quarter of their CPU time.  What it took after all is known where the program does not
- * warm up, and counts if it is more.
+ * time that was spent in it.  Code that is hardly called is hardly compiled: so methods with long calls cost little,
+ * and what costs much is called so often that most of it would be switched off again.  With all classes at once,
+ * programs of ten seconds lost up to a quarter of their CPU time.  What it took after all is known where the program
+ * does not warm up, and counts if it is more.
  *
  * Where that is not known, the free batches have all.  In a program that compiles for seconds the first one could not
  * be paid for in minutes.  Each batch after the first must be worth it: the time that the program spent so far in what

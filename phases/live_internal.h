@@ -126,6 +126,12 @@ void live_choose_removals(struct live *live, bool may_pause);
  */
 double live_left_ns(const struct live *live);
 
+/* Looks, and batches with prices, have parts of the budget to themselves: where the end is known, all is planned. */
+static inline bool live_has_parts(const struct live *live)
+{
+    return live->options.duration_s <= 0;
+}
+
 /* Have batches stopped the application for no longer than the budget allows by now?  And has it paid for all so far? */
 bool live_may_stop(const struct live *live);
 bool live_may_pause(const struct live *live);

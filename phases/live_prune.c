@@ -158,17 +158,12 @@ bool live_may_pause(const struct live *live)
     return live_may_stop(live) && live_left_ns(live) >= 0;
 }
 
-/*
- * Looks behind the free ones: have they had less than their own part of the budget, the next one included?  Where the
- * end is known, what is left has what will come.
- */
+/* Looks behind the free ones: have they had less than their own part of the budget, the next one included? */
 static bool has_part_left(const struct live *live, double sample_ns)
 {
-    if (live->options.duration_s > 0)
-        return false;
     double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double later = (double)(live->now.n_samples - live->free_samples) + SAMPLES_MIN;
-    return later * sample_ns <= LIVE_LOOKING_PART * live->options.budget * cpu_ns;
+    return live_has_parts(live) && later * sample_ns <= LIVE_LOOKING_PART * live->options.budget * cpu_ns;
 }
 
 /* Half of what is left, for a batch may follow. */
