@@ -9,6 +9,7 @@
 #include "core/agent/code_asked.h"
 #include "core/agent/code_check.h"
 #include "core/agent/code_dependents.h"
+#include "core/agent/emulate.h"
 #include "core/agent/emulated.h"
 #include "core/agent/follow.h"
 #include "core/agent/protocol.h"
@@ -435,6 +436,8 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
 {
     (void)reserved;
     const char *path = options == NULL ? "" : options;
+    if (!emulate_self())
+        return 0;
     if (strncmp(path, FOLLOWED_PREFIX, strlen(FOLLOWED_PREFIX)) == 0) {
         follow_start(vm, atoi(path + strlen(FOLLOWED_PREFIX)));
         return 0;

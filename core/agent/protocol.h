@@ -86,6 +86,14 @@
 #define PROTOCOL_N_FDS        4
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */
 
+/*
+ * In the environment of a command whose first JVM is to run in an emulator: the emulator's path, its option -plugin,
+ * and a pipe with one byte, which the JVM takes that may start again in there (core/agent/emulate.h).
+ */
+#define PROTOCOL_EMULATOR "MMPROF_EMULATOR"
+#define PROTOCOL_PLUGIN   "MMPROF_EMULATOR_PLUGIN"
+#define PROTOCOL_TURN     "MMPROF_EMULATOR_TURN"
+
 /* What Agent_OnAttach returns, for the attach response. */
 #define PROTOCOL_BUSY     101 /* another recorder is attached */
 #define PROTOCOL_NO_JVMTI 102 /* the JVM denies a capability that is needed */

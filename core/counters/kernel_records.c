@@ -76,7 +76,7 @@ int kernel_record_decode(const uint8_t *record, size_t n, struct kernel_event *e
         decode_task(&body, event);
         break;
     case PERF_RECORD_COMM:
-        event->kind = KERNEL_COMM;
+        event->kind = (misc & PERF_RECORD_MISC_COMM_EXEC) != 0 ? KERNEL_EXEC : KERNEL_COMM;
         decode_comm(&body, event);
         break;
     case PERF_RECORD_LOST:

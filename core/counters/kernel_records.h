@@ -18,6 +18,7 @@ enum kernel_event_kind {
     KERNEL_THREAD_START, /* born; it is not on a CPU yet */
     KERNEL_THREAD_END,   /* it is on a CPU and leaves it now for good: no CPU_OUT follows */
     KERNEL_COMM,         /* it has a new name */
+    KERNEL_EXEC,         /* likewise: its process begins another program, and this is its only thread, and the first */
     KERNEL_HIT,          /* it was found at an instruction: 'count' is its address in user space, or KERNEL_UNKNOWN */
     KERNEL_LOST          /* 'count' records of this CPU did not fit; tid is 0 */
 };
@@ -35,7 +36,7 @@ struct kernel_event {
     uint64_t count;               /* LOST: records; FOUND: ns on the CPU since its birth, or KERNEL_UNKNOWN */
     uint64_t event_id;            /* of the perf event that recorded it */
     uint64_t order;               /* of arrival */
-    char name[KERNEL_NAME_BYTES]; /* COMM, FOUND; ends with NUL */
+    char name[KERNEL_NAME_BYTES]; /* COMM, EXEC, FOUND; ends with NUL */
 };
 
 /* The events' sample_type that the decoder knows. */

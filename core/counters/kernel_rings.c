@@ -129,9 +129,13 @@ static bool is_wanted(struct kernel_rings *rings, const struct kernel_event *eve
     }
     if (event->kind == KERNEL_THREAD_FOUND)
         return true;
-    if (event->pid != rings->pid || is_double(rings, event))
+    if (event->pid != rings->pid)
         return false;
     struct thread *thread = thread_of(rings, event->tid);
+    if (thread != NULL && event->kind == KERNEL_EXEC) /* another thread's, if the first one has ended */
+        thread->ended = false;
+    if (is_double(rings, event))
+        return false;
     if (thread != NULL && event->kind == KERNEL_THREAD_END)
         thread->ended = true;
     if (thread != NULL && event->kind == KERNEL_THREAD_START && thread->ended)
@@ -185,6 +189,11 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
     int rc = hand_out(rings, until_ns, fn, context);
     rings->final_ns = until_ns != KERNEL_UNKNOWN ? until_ns : now_ns;
     return rc;
+}
+
+void kernel_rings_choose(struct kernel_rings *rings, pid_t pid)
+{
+    rings->pid = pid;
 }
 
 int kernel_rings_fd(const struct kernel_rings *rings)

@@ -23,6 +23,7 @@ struct kernel_rings;
 struct kernel_rings_wish {
     uint32_t fault_period; /* tell of one page fault in so many of a thread on a CPU; 0: of none */
     uint32_t hits_hz;      /* per second of a thread's time on a CPU; 0: none */
+    bool with_children;    /* record the processes that it starts, too: one of them may be the JVM */
 };
 
 /*
@@ -33,6 +34,9 @@ struct kernel_rings_wish {
  * cannot be had are no failure: kernel_rings_state says why.
  */
 int kernel_rings_open(struct kernel_rings **rings, pid_t pid, const struct kernel_rings_wish *wish, struct err *err);
+
+/* With wish.with_children: events of this process are wanted, of no other.  Before any event is handed out. */
+void kernel_rings_choose(struct kernel_rings *rings, pid_t pid);
 
 /*
  * Hand out, in the order of time, the events up to until_ns (CLOCK_MONOTONIC_RAW), or all with KERNEL_UNKNOWN; first of

@@ -311,6 +311,7 @@ int kernel_rings_open(struct kernel_rings **out, pid_t pid, const struct kernel_
         return err_set(err, "no memory for the kernel's rings");
     rings->pid = pid;
     rings->wish = *wish;
+    rings->inherit_children = wish->with_children;
     rings->ring_bytes = RING_BYTES;
     rings->half_full = epoll_create1(EPOLL_CLOEXEC);
     rings->owners.arena = rings->by_tid.arena = &rings->arena;

@@ -3,6 +3,7 @@
 #include "core/plugin/qemu_api.h"
 #include "core/plugin/sim_misses.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,10 +19,11 @@ int sim_arguments_refuse(const char *what)
 }
 
 /* The recorder's memory. */
-static int map_slots(int fd, struct sim_slots **mapped)
+static int map_slots(const char *path, struct sim_slots **mapped)
 {
     struct stat status;
-    if (fstat(fd, &status) < 0 || (size_t)status.st_size < sizeof(struct sim_slots))
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) < 0 || (size_t)status.st_size < sizeof(struct sim_slots))
         return sim_arguments_refuse("there is no memory of mmprof record");
     void *at = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
@@ -33,6 +35,16 @@ static int map_slots(int fd, struct sim_slots **mapped)
         sim_model_check(&slots->model, &err) < 0 || sim_window_check(&slots->window, &err) < 0)
         return sim_arguments_refuse("the memory of mmprof record has another layout");
     return 0;
+}
+
+static int open_log(const char *path, struct sim_slots *slots)
+{
+    int fd = slots == NULL ? -1 : open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && sim_misses_open(slots, fd) == 0)
+        return 0;
+    if (fd >= 0)
+        close(fd);
+    return sim_arguments_refuse("no memory for misses");
 }
 
 /* Without a recorder. */
@@ -58,20 +70,18 @@ static int read_window(const char *text, struct sim_slots *slots)
     return sim_window_read(text, &slots->window, &err) < 0 ? sim_arguments_refuse(err.text) : 0;
 }
 
-#define ARGUMENTS "it takes fd=, or model=, then window= or check=foreseen, and out="
+#define ARGUMENTS "it takes memory=, or model=, then window= or check=foreseen, and out="
 
 int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const char **out, bool *is_checked)
 {
     for (int i = 0; i < argc; i++) {
         int rc = 0;
-        if (strncmp(argv[i], "fd=", 3) == 0)
-            rc = map_slots(atoi(argv[i] + 3), slots);
+        if (strncmp(argv[i], "memory=", 7) == 0)
+            rc = map_slots(argv[i] + 7, slots);
         else if (strncmp(argv[i], "model=", 6) == 0)
             rc = make_slots(argv[i] + 6, slots);
         else if (strncmp(argv[i], "log=", 4) == 0)
-            rc = *slots == NULL || sim_misses_open(*slots, atoi(argv[i] + 4)) < 0
-                     ? sim_arguments_refuse("no memory for misses")
-                     : 0;
+            rc = open_log(argv[i] + 4, *slots);
         else if (strncmp(argv[i], "window=", 7) == 0)
             rc = read_window(argv[i] + 7, *slots);
         else if (strcmp(argv[i], "check=foreseen") == 0)

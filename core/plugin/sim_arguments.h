@@ -10,8 +10,8 @@
 int sim_arguments_refuse(const char *what);
 
 /*
- * fd=, or model=, then window= or check=, and out=; log=.  Sets *slots, *out to the file that out= names, which stays
- * allocated, and *is_checked.  Returns 0, or -1 when it said why not.
+ * memory=, or model=, then window= or check=, and out=; log=.  Sets *slots, *out to the file that out= names, which
+ * stays allocated, and *is_checked.  Returns 0, or -1 when it said why not.
  */
 int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const char **out, bool *is_checked);
 

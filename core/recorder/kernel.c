@@ -68,11 +68,27 @@ static struct recorder_thread *start_thread(struct kernel *kernel, const struct 
     return thread;
 }
 
+/*
+ * Of a process that begins another program all threads have ended but the one that asked for it, which has the first
+ * one's id from then on.
+ */
+static struct recorder_thread *exec_thread(struct kernel *kernel, const struct kernel_event *event)
+{
+    struct recorder_thread *first = threads_find(kernel->threads, event->tid), *left = NULL;
+    if (first == NULL || first->info.end_ticks == TRACE_UNKNOWN)
+        return first;
+    for (uint32_t i = 0; i < kernel->threads->n; i++)
+        if (kernel->threads->all[i]->info.end_ticks == TRACE_UNKNOWN)
+            left = kernel->threads->all[i];
+    return left == NULL || threads_rename(kernel->threads, left, event->tid) < 0 ? NULL : left;
+}
+
 static struct recorder_thread *thread_of(struct kernel *kernel, const struct kernel_event *event, uint64_t ticks)
 {
     if (event->kind == KERNEL_THREAD_START)
         return start_thread(kernel, event, ticks);
-    struct recorder_thread *thread = threads_find(kernel->threads, event->tid);
+    struct recorder_thread *thread =
+        event->kind == KERNEL_EXEC ? exec_thread(kernel, event) : threads_find(kernel->threads, event->tid);
     return thread != NULL ? thread : threads_add(kernel->threads, event->tid, TRACE_UNKNOWN);
 }
 
@@ -84,6 +100,7 @@ static void note(struct recorder_thread *thread, const struct kernel_event *even
         threads_set_comm(thread, event->name);
         break;
     case KERNEL_COMM:
+    case KERNEL_EXEC:
         threads_set_comm(thread, event->name);
         break;
     case KERNEL_THREAD_END:
@@ -119,7 +136,7 @@ static int take(const struct kernel_event *in, void *context)
     }
     if (in->kind == KERNEL_HIT)
         return hits_add(kernel->hits, thread->info.index, ticks, in->count, in->in_kernel);
-    if (in->kind == KERNEL_THREAD_FOUND || in->kind == KERNEL_COMM)
+    if (in->kind == KERNEL_THREAD_FOUND || in->kind == KERNEL_COMM || in->kind == KERNEL_EXEC)
         return 0;
     struct trace_event *out = new_event(kernel);
     if (out == NULL)

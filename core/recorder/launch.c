@@ -1,16 +1,19 @@
 #include "core/recorder/launch.h"
 
+#include "core/agent/protocol.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int is_java(const char *command)
+bool launch_is_java(const char *command)
 {
     const char *slash = strrchr(command, '/');
     return strcmp(slash == NULL ? command : slash + 1, "java") == 0;
@@ -45,7 +48,7 @@ static char **command_words(char *const *argv, const char *agent, const char *op
         if ((words[at++] = strdup(*flags)) == NULL)
             return NULL;
     words[0] = argv[0];
-    if (!is_java(argv[0])) {
+    if (!launch_is_java(argv[0])) {
         if (put_into_environment(words + 1, at - 1) < 0)
             return NULL;
         at = 1;
@@ -73,15 +76,22 @@ static char **emulator_words(char **words, const struct launch_emulator *emulato
         all[i] = strdup(first[i]);
     memcpy(all + n_first, words + 1, (n - 1) * sizeof *all);
     personality(ADDR_NO_RANDOMIZE);
-    fcntl(emulator->fd, F_SETFD, 0);
-    if (emulator->log_fd >= 0)
-        fcntl(emulator->log_fd, F_SETFD, 0);
     return all;
 }
 
+/* For core/agent/emulate.c.  The pipe is the recorder's, and gone with it.  Returns 0, or -1: no memory. */
+static int show_the_way_in(const struct launch_emulator *emulator, pid_t recorder, int turn)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)recorder, turn);
+    return setenv(PROTOCOL_EMULATOR, emulator->path, 1) == 0 && setenv(PROTOCOL_PLUGIN, emulator->plugin, 1) == 0 &&
+                   setenv(PROTOCOL_TURN, path, 1) == 0
+               ? 0
+               : -1;
+}
+
 /* In the child: wait, then become the command.  Tells errno through the pipe when that fails. */
-static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, const char *agent, const char *options,
-                             const char *const *flags, const struct launch_emulator *emulator)
+static _Noreturn void become(int wait_fd, int failed_fd, char **words, const struct launch_emulator *emulator)
 {
     char go = 0;
     int why = ENOMEM;
@@ -89,8 +99,7 @@ static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, cons
     sigemptyset(&none);
     if (read(wait_fd, &go, 1) != 1)
         _exit(127);
-    char **words = command_words(argv, agent, options, flags);
-    if (words != NULL && emulator != NULL)
+    if (words != NULL && emulator != NULL && emulator->program != NULL)
         words = emulator_words(words, emulator);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
@@ -104,18 +113,36 @@ static _Noreturn void become(int wait_fd, int failed_fd, char *const *argv, cons
     _exit(127);
 }
 
+/* A pipe with one byte in it.  Returns 0, or -1 with errno set. */
+static int make_turn(int *turn)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    ssize_t n = write(ends[1], "t", 1);
+    close(ends[1]);
+    *turn = ends[0];
+    return n == 1 ? 0 : -1;
+}
+
 int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,
                 const char *const *flags, const struct launch_emulator *emulator, struct err *err)
 {
     int go[2], failed[2];
-    if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0)
+    pid_t recorder = getpid();
+    bool is_later = emulator != NULL && emulator->program == NULL;
+    launch->go = launch->failed = launch->turn = -1;
+    if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0 || (is_later && make_turn(&launch->turn) < 0))
         return err_set(err, "cannot make a pipe: %s", strerror(errno));
     launch->pid = fork();
     if (launch->pid < 0)
         return err_set(err, "cannot start a process: %s", strerror(errno));
     if (launch->pid == 0) {
         close(go[1]);
-        become(go[0], failed[1], argv, agent, options, flags, emulator);
+        char **words = command_words(argv, agent, options, flags);
+        if (is_later && show_the_way_in(emulator, recorder, launch->turn) < 0)
+            words = NULL;
+        become(go[0], failed[1], words, emulator);
     }
     close(go[0]);
     close(failed[1]);
@@ -141,8 +168,17 @@ int launch_go(struct launch *launch, const char *command, struct err *err)
     return err_next(err, "give the command as you would type it, behind '--'");
 }
 
-void launch_cancel(struct launch *launch)
+bool launch_is_waiting(const struct launch *launch)
 {
+    int n = 0;
+    return launch->turn >= 0 && ioctl(launch->turn, FIONREAD, &n) == 0 && n > 0;
+}
+
+void launch_end(struct launch *launch)
+{
+    if (launch->turn >= 0)
+        close(launch->turn);
+    launch->turn = -1;
     if (launch->go < 0)
         return;
     close(launch->go);

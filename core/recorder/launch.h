@@ -6,27 +6,32 @@
 
 #include "core/base/err.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
-/* An emulator to run the command in. */
+/* An emulator to run the command in, or the first JVM that comes of it. */
 struct launch_emulator {
-    const char *path, *plugin, *program; /* the program is the command's first word, as a file */
-    int fd, log_fd;                      /* which it inherits */
+    const char *path, *plugin; /* and its option -plugin */
+    const char *program;       /* of the command, as a file, if that is java itself; else NULL */
 };
 
 struct launch {
     pid_t pid;
     int go;     /* write end of the pipe that the child waits on; -1 afterwards */
     int failed; /* read end of the pipe that tells why the command could not be run */
+    int turn;   /* read end of the pipe whose byte a JVM takes that goes into the emulator; -1: there is none */
 };
+
+/* By its name: a file of another name may start a JVM as its child. */
+bool launch_is_java(const char *command);
 
 /*
  * Fork a child that waits for launch_go.  'java' itself gets -agentpath; any other command gets it by way of
- * JAVA_TOOL_OPTIONS.  Returns 0, or -1 with *err set.
+ * JAVA_TOOL_OPTIONS.  Returns 0, or -1 with *err set; launch_end releases it.
  *
  * agent, options  of -agentpath
  * flags           of the JVM, in front of its own: up to LAUNCH_FLAGS_MAX, then NULL; or NULL
- * emulator        NULL, or to run it in
+ * emulator        NULL, or to run it in: java itself at once, of any other command the first JVM (core/agent/emulate.h)
  */
 #define LAUNCH_FLAGS_MAX 4
 int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,
@@ -35,7 +40,10 @@ int launch_fork(struct launch *launch, char *const *argv, const char *agent, con
 /* Let it run its command.  Returns 0, or -1 with *err set when it cannot be run. */
 int launch_go(struct launch *launch, const char *command, struct err *err);
 
-/* End a child that was not let go. */
-void launch_cancel(struct launch *launch);
+/* No JVM has gone into the emulator yet, of a command that is not java itself. */
+bool launch_is_waiting(const struct launch *launch);
+
+/* End a child that was not let go; one that was goes on, and no JVM of it can go into the emulator any more. */
+void launch_end(struct launch *launch);
 
 #endif

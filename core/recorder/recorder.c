@@ -162,6 +162,8 @@ static int meet_agent(struct recorder *r, struct err *err)
     if (r->plan->pid == 0) {
         r->target = r->kernel.pid = r->hits.pid = r->session.peer_pid;
         r->drain.pid = r->drain.inner_pid = r->target;
+        if (r->kernel.rings != NULL)
+            kernel_rings_choose(r->kernel.rings, r->target);
     }
     return name_threads(r, err) < 0 ? -1 : facts_write_target(r->writer, r->target, r->session.jvm, r->plan->argv, err);
 }
@@ -501,7 +503,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
 
 static void close_all(struct recorder *r)
 {
-    launch_cancel(&r->child);
+    launch_end(&r->child);
     if (r->hurries) /* the next recording's program would inherit it */
         setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
@@ -532,7 +534,7 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
         return err_set(err, "out of memory");
     int rc = -1;
     r->plan = plan;
-    r->signals = r->pidfd = r->child.go = r->child.failed = -1;
+    r->signals = r->pidfd = r->child.go = r->child.failed = r->child.turn = -1;
     session_init(&r->session);
     memset(summary, 0, sizeof *summary);
     if (recorder_prepare(r, err) < 0 || record(r, err) < 0 || finish_trace(r, summary, err) < 0)

@@ -53,7 +53,8 @@ static void open_kernel(struct recorder *r)
 {
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
-    const struct kernel_rings_wish wish = { facts_fault_period(r->plan), r->plan->hits_hz };
+    const struct kernel_rings_wish wish = { facts_fault_period(r->plan), r->plan->hits_hz,
+                                            r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
     if (kernel_open(&r->kernel, &r->threads, &r->hits, pid, &wish, &why) == 0)
         snprintf(r->offcpu, sizeof r->offcpu, "perf");
     else
@@ -288,7 +289,7 @@ static const char *const *flags_for(const struct recorder_plan *plan)
 static int fork_command(struct recorder *r, struct err *err)
 {
     const struct simulation *s = &r->simulation;
-    const struct launch_emulator emulator = { s->emulator, s->plugin, s->program, s->fd, s->log_fd };
+    const struct launch_emulator emulator = { s->emulator, s->plugin, s->program[0] == '\0' ? NULL : s->program };
     char options[GUEST_PATH_BYTES + sizeof SIM_AGENT_PREFIX];
     bool is_simulated = s->slots != NULL;
     snprintf(options, sizeof options, "%s%s", is_simulated ? SIM_AGENT_PREFIX : "", r->session.socket_path);

@@ -1,5 +1,7 @@
 #include "core/recorder/simulation.h"
 
+#include "core/recorder/launch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -40,22 +42,16 @@ int simulation_find_emulator(char *path, size_t n, struct err *err)
     return err_next(err, "install QEMU 6.0 or later with plugins: on Debian 12, 'apt-get install qemu-user'");
 }
 
-int simulation_find_program(const char *command, char *path, size_t n, struct err *err)
+bool simulation_find_java(const char *command, char *path, size_t n)
 {
     char magic[4] = "";
-    if (!find_on_path(command, path, n)) {
-        err_set(err, "cannot run '%s': %s", command, strerror(ENOENT));
-        return err_next(err, "give the command as you would type it, behind '--'");
-    }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_elf = fd >= 0 && read(fd, magic, 4) == 4 && memcmp(magic, "\177ELF", 4) == 0;
+    int fd = launch_is_java(command) && find_on_path(command, path, n) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    bool is_binary = fd >= 0 && read(fd, magic, 4) == 4 && memcmp(magic, "\177ELF", 4) == 0;
     if (fd >= 0)
         close(fd);
-    if (is_elf)
-        return 0;
-    err_set(err, "'%s' is a script, and the emulator runs one binary: what a script starts would not be simulated",
-            path);
-    return err_next(err, "give the java program itself and its arguments, behind '--'");
+    if (!is_binary)
+        path[0] = '\0';
+    return is_binary;
 }
 
 /* QEMU separates arguments by commas, and takes two for one. */
@@ -88,12 +84,12 @@ int simulation_name_plugin(const char *agent, const char *library, char *option,
 static int name_plugin(struct simulation *simulation, const char *agent, struct err *err)
 {
     size_t room = sizeof simulation->plugin;
-    int n = simulation_name_plugin(agent, PLUGIN_LIBRARY, simulation->plugin, room - 32, err);
+    int n = simulation_name_plugin(agent, PLUGIN_LIBRARY, simulation->plugin, room - 64, err);
     if (n < 0)
         return -1;
-    n += snprintf(simulation->plugin + n, room - (size_t)n, ",fd=%d", simulation->fd);
+    n += snprintf(simulation->plugin + n, room - (size_t)n, ",memory=/proc/%d/fd/%d", (int)getpid(), simulation->fd);
     if (simulation->log_fd >= 0)
-        snprintf(simulation->plugin + n, room - (size_t)n, ",log=%d", simulation->log_fd);
+        snprintf(simulation->plugin + n, room - (size_t)n, ",log=/proc/%d/fd/%d", (int)getpid(), simulation->log_fd);
     return 0;
 }
 
@@ -132,9 +128,9 @@ int simulation_open(struct simulation *simulation, const struct recorder_plan *p
 {
     *simulation = (struct simulation){ .fd = -1, .log_fd = -1 };
     if (simulation_find_emulator(simulation->emulator, sizeof simulation->emulator, err) < 0 ||
-        simulation_find_program(plan->argv[0], simulation->program, sizeof simulation->program, err) < 0 ||
         make_slots(simulation, plan, err) < 0)
         return -1;
+    simulation_find_java(plan->argv[0], simulation->program, sizeof simulation->program);
     if (name_plugin(simulation, plan->agent, err) == 0)
         return 0;
     simulation_close(simulation);

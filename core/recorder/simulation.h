@@ -15,17 +15,18 @@
 struct simulation {
     struct sim_slots *slots; /* mapped; NULL: there is no simulation */
     size_t n_bytes;
-    int fd;     /* of that memory; the emulator inherits it, and the log's */
+    int fd;     /* of that memory, which the plugin opens by its path in /proc, and the log's */
     int log_fd; /* of misses; -1: they are not kept */
-    char emulator[PATH_MAX], program[PATH_MAX];
+    char emulator[PATH_MAX];
+    char program[PATH_MAX];    /* java itself; empty: of another command, the first JVM goes into the emulator */
     char plugin[2 * PATH_MAX]; /* the emulator's option: the library and its arguments */
 };
 
 /* The emulator for this machine's programs, "qemu-x86_64", on the PATH.  Returns 0, or -1 with *err set. */
 int simulation_find_emulator(char *path, size_t n, struct err *err);
 
-/* The binary of this machine that a command names, for the emulator.  Returns 0, or -1 with *err set. */
-int simulation_find_program(const char *command, char *path, size_t n, struct err *err);
+/* Whether a command is java itself: its binary is at *path then, which is empty otherwise. */
+bool simulation_find_java(const char *command, char *path, size_t n);
 
 /*
  * The emulator's option for a plugin of ours that is beside the agent's library: its path, in which commas are doubled.
@@ -37,8 +38,8 @@ int simulation_name_plugin(const char *agent, const char *library, char *option,
 void simulation_append(char *option, size_t n, const char *text);
 
 /*
- * Prepare it for plan->argv, whose program has to be a binary of this machine; the plugin's library is beside the
- * agent's. Returns 0, or -1 with *err set and nothing open.
+ * Prepare it for plan->argv; the plugin's library is beside the agent's.  Returns 0, or -1 with *err set and nothing
+ * open.
  */
 int simulation_open(struct simulation *simulation, const struct recorder_plan *plan, struct err *err);
 

@@ -56,6 +56,15 @@ struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64
     return threads_add(threads, tid, start_ticks);
 }
 
+int threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid)
+{
+    if (map_put(&threads->by_tid, &tid, sizeof tid, thread->info.index) < 0)
+        return -1;
+    thread->info.tid = tid;
+    thread->changed = true;
+    return 0;
+}
+
 static void set(struct recorder_thread *thread, char *to, size_t n, const char *from)
 {
     size_t length = strnlen(from, n - 1);

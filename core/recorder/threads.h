@@ -50,6 +50,9 @@ struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64
 /* Both: the one that has this tid and has not ended, or a new one. */
 struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64_t start_ticks);
 
+/* The thread has another id from now on.  Returns 0, or -1: no memory. */
+int threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid);
+
 void threads_set_comm(struct recorder_thread *thread, const char *comm);
 void threads_set_name(struct recorder_thread *thread, const char *name);
 

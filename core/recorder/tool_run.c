@@ -24,6 +24,17 @@ static void append(char *option, const char *key, const char *value)
     simulation_append(option, OPTION_BYTES, value);
 }
 
+/* From where mmprof is: a script may go elsewhere before it starts the JVM. */
+static void append_output(char *option, const char *output)
+{
+    char directory[PATH_MAX], path[2 * PATH_MAX];
+    if (output[0] == '/' || getcwd(directory, sizeof directory) == NULL)
+        snprintf(path, sizeof path, "%s", output);
+    else
+        snprintf(path, sizeof path, "%s/%s", directory, output);
+    append(option, "out", path);
+}
+
 static int make_option(const struct tool_run_plan *plan, char *option, struct err *err)
 {
     char path[PATH_MAX], tool[2 * PATH_MAX];
@@ -41,7 +52,7 @@ static int make_option(const struct tool_run_plan *plan, char *option, struct er
         append(option, "tool", path);
     }
     if (plan->output != NULL)
-        append(option, "out", plan->output);
+        append_output(option, plan->output);
     if (plan->argument[0] != '\0')
         append(option, "argument", plan->argument);
     return 0;
@@ -59,6 +70,12 @@ static int wait_for(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static int has_no_jvm(const char *command, struct err *err)
+{
+    err_set(err, "'%s' ended, and has started no JVM", command);
+    return err_next(err, "give a command that starts a JVM (HotSpot 17 to 25)");
+}
+
 int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)
 {
     char emulator[PATH_MAX], program[PATH_MAX], agent[64];
@@ -67,16 +84,17 @@ int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)
     int rc = -1;
     if (option == NULL)
         return err_set(err, "out of memory");
-    const struct launch_emulator how = { emulator, option, program, -1, -1 };
+    const bool is_java = simulation_find_java(plan->argv[0], program, sizeof program);
+    const struct launch_emulator how = { emulator, option, is_java ? program : NULL };
     snprintf(agent, sizeof agent, FOLLOWED_PREFIX "%llu", (unsigned long long)plan->interval_bytes);
-    if (simulation_find_emulator(emulator, sizeof emulator, err) < 0 ||
-        simulation_find_program(plan->argv[0], program, sizeof program, err) < 0 ||
-        make_option(plan, option, err) < 0 || launch_fork(&launch, plan->argv, plan->agent, agent, NULL, &how, err) < 0)
+    if (simulation_find_emulator(emulator, sizeof emulator, err) < 0 || make_option(plan, option, err) < 0 ||
+        launch_fork(&launch, plan->argv, plan->agent, agent, NULL, &how, err) < 0)
         goto out;
-    if (launch_go(&launch, plan->argv[0], err) < 0)
-        goto out;
-    *status = wait_for(launch.pid);
-    rc = 0;
+    if (launch_go(&launch, plan->argv[0], err) == 0) {
+        *status = wait_for(launch.pid);
+        rc = launch_is_waiting(&launch) ? has_no_jvm(plan->argv[0], err) : 0;
+    }
+    launch_end(&launch);
 out:
     free(option);
     return rc;

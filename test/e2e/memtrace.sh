@@ -164,6 +164,12 @@ holds "a tool is built" "${CC:-cc}" -shared -fPIC -O1 -I"$root/core/tool" -o "$S
 "$mmprof" memtrace --tool="$SCRATCH/mine.so" -o "$SCRATCH/mine.txt" -- \
     "$jdk/bin/java" -XX:+UseSerialGC -Xmx64m -cp "$classes" target.Follow > "$SCRATCH/said" 2>&1
 is "it runs with the program" "$?, $(cat "$SCRATCH/mine.txt")" "0, 1 1 1"
+printf 'cd /\n"%s/bin/java" "$@"\n' "$jdk" > "$SCRATCH/script"
+(cd "$SCRATCH" && "$mmprof" memtrace --tool=./mine.so -o mine.txt -- \
+    sh "$SCRATCH/script" -XX:+UseSerialGC -Xmx64m -cp "$classes" target.Follow > said 2>&1)
+is "so does the JVM that a script starts, elsewhere" "$?, $(cat "$SCRATCH/mine.txt")" "0, 1 1 1"
+"$mmprof" memtrace --tool="$SCRATCH/mine.so" -o "$SCRATCH/mine.txt" -- true > "$SCRATCH/said" 2>&1
+is "a command without a JVM is an error" "$?, $(grep -c 'next: .*starts a JVM' "$SCRATCH/said")" "1, 1"
 "$mmprof" memtrace --tool="$SCRATCH/mine.so,x" -o "$SCRATCH/mine.txt" -- "$jdk/bin/java" -version > "$SCRATCH/said" 2>&1
 is "one that cannot begin says why" "$(grep -c 'the tool cannot begin.*it does not want to' "$SCRATCH/said")" 1
 

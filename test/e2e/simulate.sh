@@ -26,9 +26,7 @@ command -v "qemu-$machine" > "$SCRATCH/which" || {
     skip "programs run simulated" "qemu-user is not installed; 'make deps' installs it"
     done_testing
 }
-printf '#!/bin/sh\nexec "%s/bin/java" "$@"\n' "$jdk" > "$SCRATCH/script"
-chmod +x "$SCRATCH/script"
-refused "a script" "give the java program itself" --simulate -- "$SCRATCH/script" -version
+refused "a command that starts no JVM" "give a command that starts a JVM" --simulate -- true
 
 # record NAME [OPTION...]: one round of target.Walks, interpreted.
 record() {
@@ -127,6 +125,40 @@ matches "the JSON file does" "$(cat "$SCRATCH/json")" '"simulated":[[:space:]]*"
 matches "the CSV file does, in each event's name" "$(head -n 1 "$SCRATCH/mine.csv")" 'simulated::L1-load-misses'
 "$mmprof" report --html "$SCRATCH/page.html" "$SCRATCH/mine.dat" > "$SCRATCH/said" 2>&1
 matches "the page does" "$(grep -c '"simulated": *"mine.model"' "$SCRATCH/page.html")" '^[1-9]'
+
+# ---- a script that starts JVMs, not from here and without our descriptors ----
+
+cat > "$SCRATCH/script" << END
+#!/bin/bash
+cd / || exit 1
+for fd in /proc/self/fd/*; do
+    fd=\${fd##*/}
+    if [ "\$fd" -gt 2 ] && [ "\$fd" -lt 250 ]; then eval "exec \$fd>&-"; fi
+done
+one() { "$jdk/bin/java" -XX:+UseSerialGC -Xmx256m -cp "$classes" "\$@"; }
+one -Xint target.Walks "\$@" && one -Xint target.Walks 3 && echo 'and more'
+END
+chmod +x "$SCRATCH/script"
+"$mmprof" record -q --simulate --include target/Walks --exclude target/Walks.down --min-bytecodes 0 \
+    -o "$SCRATCH/script.dat" -- "$SCRATCH/script" 1 > "$SCRATCH/said" 2> "$SCRATCH/errors"
+is "a script runs to its end" "$?, $(paste -sd, "$SCRATCH/said")" "0, 0 10 500,0 10 500,and more"
+"$mmprof" report --all --csv "$SCRATCH/script.dat" > "$SCRATCH/script.csv" 2> "$SCRATCH/errors"
+"$mmprof" report --json "$SCRATCH/script.dat" > "$SCRATCH/json" 2>> "$SCRATCH/errors"
+between "its first JVM is simulated, and no other: lines of an array walked once miss once" \
+    "$(count script walk L1-dcache-misses)" 131072 140000
+share=$(sed -nE 's/.*"accounted_share":[[:space:]]*([0-9.]+).*/\1/p' "$SCRATCH/json")
+between "CPU time of its process, of which it is the second program, is accounted for, in percent" \
+    "$(awk -v s="$share" 'BEGIN { printf "%d", s * 100 + 0.5 }')" 95 105
+
+printf 'sleep 2\nexec "%s/bin/java" -cp "%s" target.Walks > "%s"\n' "$jdk" "$classes" "$SCRATCH/late" \
+    > "$SCRATCH/script"
+"$mmprof" record -q --simulate -o "$SCRATCH/killed.dat" -- sh "$SCRATCH/script" > "$SCRATCH/said" 2>&1 &
+sleep 1
+kill -9 $!
+wait $! 2> "$SCRATCH/errors"
+late() { [ -s "$SCRATCH/late" ]; }
+wait_for 20 late
+is "a JVM that starts when the recorder was killed goes on without" "$(cat "$SCRATCH/late")" "0 10 500"
 
 # ---- how far it is ----
 

@@ -81,6 +81,9 @@ static void test_decoding(void)
     n = make_record(record, PERF_RECORD_COMM, 0, body, 24, 5000);
     CHECK("a name", kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_COMM && event.tid == 72 &&
                         strcmp(event.name, "GC Thread#0") == 0);
+    n = make_record(record, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, body, 24, 5000);
+    CHECK("another program", kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_EXEC &&
+                                 event.tid == 72 && strcmp(event.name, "GC Thread#0") == 0);
     memset(body + 8, 'x', 40);
     n = make_record(record, PERF_RECORD_COMM, 0, body, 48, 5000);
     CHECK("a name without an end is cut",
