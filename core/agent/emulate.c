@@ -26,7 +26,7 @@ static bool take_turn(const char *path)
     return is_first;
 }
 
-/* Ends with a 0 byte more than it has.  NULL: it cannot be read; else to be freed. */
+/* All n bytes, and a 0 behind them.  NULL: they cannot be read; else to be freed. */
 static char *read_arguments(size_t *n)
 {
     FILE *in = fopen("/proc/self/cmdline", "re");
@@ -40,10 +40,13 @@ static char *read_arguments(size_t *n)
         text = more;
         *n += fread(text + *n, 1, room - 1 - *n, in);
     }
+    if (in == NULL || !feof(in) || *n == 0) {
+        free(text);
+        text = NULL;
+    } else
+        text[*n] = '\0';
     if (in != NULL)
         fclose(in);
-    if (text != NULL)
-        text[*n] = '\0';
     return text;
 }
 
@@ -75,7 +78,8 @@ static void become(char *emulator, char *plugin)
     char **words = NULL;
     if (text != NULL && length > 0) {
         program[length] = '\0';
-        words = make_words(emulator, plugin, program, text, n);
+        if (access(program, X_OK) == 0) /* it may be gone, or longer */
+            words = make_words(emulator, plugin, program, text, n);
     }
     if (words != NULL) {
         sigset_t none, before;

@@ -2,7 +2,7 @@
  * libmmprof-sim.so: a plugin for QEMU's user mode that simulates a processor for each thread of the program that QEMU
  * runs, and counts its events in the thread's slot (core/sim/sim_slots.h).
  *
- *     qemu-x86_64 -plugin libmmprof-sim.so,memory=FILE java ...      as mmprof record --simulate does
+ *     qemu-x86_64 -plugin libmmprof-sim.so,memory=FILE java ...       as mmprof record --simulate does
  *     qemu-x86_64 -plugin libmmprof-sim.so,model=zen4,out=FILE prog   prints the threads' counts when prog ends, with
  *                                                                     windows also whether there are light blocks
  *     ... model=zen4,check=foreseen,out=FILE prog                     prints also whether what is foreseen of loads and

@@ -1,6 +1,6 @@
 #!/bin/bash
 # mmprof top: plain tables, and in a terminal; nothing stays behind, however it ends.
-# timeout: 300
+# timeout: 150
 . "$(dirname "$0")/../lib.sh"
 needs_command top
 
@@ -20,7 +20,9 @@ in_terminal() {
 
 # shows FILE TEXT: until that is on the screen; then what follows can be typed.
 shows() {
-    wait_for 60 grep -aqE -- "$2" "$1" 2> /dev/null
+    wait_for 20 grep -aqE -- "$2" "$1" 2> /dev/null && return
+    echo "'$2' is not shown, but at the end: $(tail -c 1000 "$1" | cat -v)" >&2
+    return 1
 }
 
 # ended FILE: until the command has said its status: a terminal whose input ends before would end it, too.
