@@ -156,15 +156,16 @@ static bool is_same_description(const struct description *told, const struct des
 static void compare_class(uint64_t address)
 {
     char name[PLACE_TEXT_BYTES];
-    uint64_t pool;
+    uint64_t symbol;
     size_t n;
-    vm_methods_pools(&address, 1, &pool);
-    bool is_right = pool != 0 && vm_methods_class(pool, name, &n) && n == method.n_class_name &&
+    vm_methods_pools(&address, 1, &symbol);
+    vm_methods_names(&symbol, 1);
+    bool is_right = vm_methods_class(symbol, name, &n) && n == method.n_class_name &&
                     memcmp(name, method.class_name, n) == 0;
     check.n_classes++;
     check.n_wrong_classes += !is_right;
     if (!is_right)
-        show("class", pool, address);
+        show("class", symbol, address);
 }
 
 static bool compare_new(uint32_t number, uint64_t address)

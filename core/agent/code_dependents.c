@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define CLASSES_MAX 1024u                 /* of one piece of code */
+#define CLASSES_AT_ONCE 128u
 #define LISTS_MAX   ((size_t)1024 * 1024) /* bytes of a group's lists; the code of a longer one is left out */
 
 /* Code that was told, by where it begins. */
@@ -37,7 +38,7 @@ static struct {
     struct hash_set starts;  /* by where code begins: the index in 'told', plus 1 */
     struct hash_set classes; /* by name: the number, plus 1 */
     uint32_t n_classes;
-    struct hash_set methods, pools; /* by address, in one walk: the number of its class, plus 1; 0: it has none */
+    struct hash_set methods, pools, names; /* by address, in one walk: the class's number, plus 1; 0: there is none */
     uint64_t headers[NMETHODS_MAX];
     size_t n_headers;
     struct group group;
@@ -58,24 +59,53 @@ static uint32_t number_of_class(const char *name, size_t n)
     return slot->value;
 }
 
-static uint32_t class_of_pool(uint64_t pool)
+static uint32_t class_of_name(uint64_t symbol)
 {
     char name[PLACE_TEXT_BYTES];
     size_t n;
-    struct hash_slot *slot = pool == 0 ? NULL : hash_put(&state.pools, hash_address(pool));
+    struct hash_slot *slot = symbol == 0 ? NULL : hash_put(&state.names, hash_address(symbol));
     if (slot == NULL)
         return 0;
     if (slot->flags == 0) {
         slot->flags = 1;
-        slot->value = vm_methods_class(pool, name, &n) ? number_of_class(name, n) : 0;
+        slot->value = vm_methods_class(symbol, name, &n) ? number_of_class(name, n) : 0;
     }
     return slot->value;
 }
 
-/* Those that this walk has not met yet. */
+/* Those of the pools that this walk has not met yet. */
+static void find_names(const uint64_t *pools, size_t n)
+{
+    uint64_t new[CLASSES_AT_ONCE], symbols[CLASSES_AT_ONCE];
+    size_t n_new = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct hash_slot *slot = pools[i] == 0 ? NULL : hash_put(&state.pools, hash_address(pools[i]));
+        if (slot != NULL && slot->flags == 0) {
+            slot->flags = 1;
+            new[n_new++] = pools[i];
+        }
+    }
+    memcpy(symbols, new, n_new * sizeof *new);
+    vm_methods_names(symbols, n_new);
+    for (size_t i = 0; i < n_new; i++)
+        hash_get(&state.pools, hash_address(new[i]))->value = class_of_name(symbols[i]);
+}
+
+/* Those of the methods that this walk has not met yet. */
+static void find_classes_of(const uint64_t *methods, size_t n)
+{
+    uint64_t pools[CLASSES_AT_ONCE];
+    vm_methods_pools(methods, n, pools);
+    find_names(pools, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct hash_slot *slot = pools[i] == 0 ? NULL : hash_get(&state.pools, hash_address(pools[i]));
+        hash_get(&state.methods, hash_address(methods[i]))->value = slot == NULL ? 0 : slot->value;
+    }
+}
+
 static void find_classes(const uint64_t *addresses, size_t n)
 {
-    uint64_t wanted[128], pools[128];
+    uint64_t wanted[CLASSES_AT_ONCE];
     size_t n_wanted = 0;
     for (size_t i = 0; i < n; i++) {
         bool is_address = addresses[i] != 0 && addresses[i] % sizeof *addresses == 0;
@@ -84,11 +114,9 @@ static void find_classes(const uint64_t *addresses, size_t n)
             slot->flags = 1;
             wanted[n_wanted++] = addresses[i];
         }
-        if (n_wanted < 128 && (i + 1 < n || n_wanted == 0))
+        if (n_wanted < CLASSES_AT_ONCE && i + 1 < n)
             continue;
-        vm_methods_pools(wanted, n_wanted, pools);
-        for (size_t k = 0; k < n_wanted; k++)
-            hash_get(&state.methods, hash_address(wanted[k]))->value = class_of_pool(pools[k]);
+        find_classes_of(wanted, n_wanted);
         n_wanted = 0;
     }
 }
@@ -247,6 +275,7 @@ void code_dependents_tell(void)
         code_out_end();
         hash_free(&state.methods);
         hash_free(&state.pools);
+        hash_free(&state.names);
     }
     pthread_mutex_unlock(&state.lock);
 }

@@ -114,20 +114,32 @@ static bool read_header(uint64_t address, struct header *header)
     return address != 0 && vm_read(address, header->bytes, at.header_bytes);
 }
 
-/* Names are texts of libjvm.so: where one is, it stays. */
+/*
+ * Names are texts of libjvm.so: where one is, it stays.  What else is in the code heaps, adapters mostly, has few names:
+ * an address that is not that of such a text never will be.
+ */
 static bool is_nmethod(const struct header *header)
 {
-    static _Atomic uint64_t known[2]; /* the addresses of their names */
+    static _Atomic uint64_t known[2], others[8]; /* the addresses of their names */
+    static atomic_uint n_others;
     uint64_t address = field(header, at.name, 8);
     char name[16] = "";
-    if (address != 0 && (address == atomic_load(&known[0]) || address == atomic_load(&known[1])))
-        return true;
-    vm_read_some(address, name, sizeof name);
-    bool is_native = strncmp(name, "native nmethod", sizeof name - 1) == 0;
-    if (!is_native && strncmp(name, "nmethod", sizeof "nmethod") != 0)
+    if (address == 0) /* nothing is in the block yet */
         return false;
-    atomic_store(&known[is_native], address);
-    return true;
+    if (address == atomic_load(&known[0]) || address == atomic_load(&known[1]))
+        return true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (address == atomic_load(&others[i]))
+            return false;
+    if (vm_read_some(address, name, sizeof name) == 0)
+        return false;
+    bool is_native = strncmp(name, "native nmethod", sizeof name - 1) == 0;
+    if (is_native || strncmp(name, "nmethod", sizeof "nmethod") == 0) {
+        atomic_store(&known[is_native], address);
+        return true;
+    }
+    atomic_store(&others[atomic_fetch_add(&n_others, 1) % (sizeof others / sizeof *others)], address);
+    return false;
 }
 
 /* In use, or entered no more: calls of it may be under way.  Of those before JDK 23 also 'not used'. */

@@ -312,12 +312,22 @@ static void follow(uint64_t *words, size_t n, uint64_t offset)
         words[i] = words[i] != 0 ? found[k++] : 0;
 }
 
+/* A Method's first word tells that it is one, its pool is behind another word: both in one piece. */
 static void find_pools(const uint64_t *addresses, size_t n, uint64_t *pools)
 {
-    vm_read_words(addresses, n, pools);
+    struct vm_piece pieces[WORDS_AT_ONCE];
+    char bytes[WORDS_AT_ONCE * HEADER_MAX];
+    size_t n_bytes = (size_t)at.constant + sizeof *pools;
     for (size_t i = 0; i < n; i++)
-        pools[i] = is_table(pools[i]) ? addresses[i] : 0;
-    follow(pools, n, at.constant);
+        pieces[i] = (struct vm_piece){ addresses[i], n_bytes };
+    vm_read_each(pieces, n, bytes);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t table;
+        memcpy(&table, bytes + i * n_bytes, sizeof table);
+        memcpy(&pools[i], bytes + i * n_bytes + at.constant, sizeof *pools);
+        if (!is_table(table))
+            pools[i] = 0;
+    }
     follow(pools, n, at.pool);
 }
 
@@ -329,11 +339,18 @@ void vm_methods_pools(const uint64_t *addresses, size_t n, uint64_t *pools)
         find_pools(addresses + i, n - i < WORDS_AT_ONCE ? n - i : WORDS_AT_ONCE, pools + i);
 }
 
-bool vm_methods_class(uint64_t pool, char *name, size_t *n)
+void vm_methods_names(uint64_t *pools, size_t n)
 {
-    uint64_t holder, symbol;
-    if (!vm_read_u64(pool + at.holder, &holder) || !vm_read_u64(holder + at.class_name, &symbol) || symbol == 0 ||
-        !read_symbol(&(struct text){ symbol, name, n }))
+    for (size_t i = 0; i < n; i += WORDS_AT_ONCE) {
+        size_t now = n - i < WORDS_AT_ONCE ? n - i : WORDS_AT_ONCE;
+        follow(pools + i, now, at.holder);
+        follow(pools + i, now, at.class_name);
+    }
+}
+
+bool vm_methods_class(uint64_t symbol, char *name, size_t *n)
+{
+    if (symbol == 0 || !read_symbol(&(struct text){ symbol, name, n }))
         return false;
     name_as_told(name, *n);
     return true;

@@ -41,7 +41,10 @@ struct code_entry vm_method_entry(const struct vm_method *method, uint32_t numbe
 void vm_methods_learn(const uint64_t *methods, size_t n);
 void vm_methods_pools(const uint64_t *addresses, size_t n, uint64_t *pools);
 
-/* The name of the class that a ConstantPool is of, as vm_method_read has it, PLACE_TEXT_BYTES; false: there is none. */
-bool vm_methods_class(uint64_t pool, char *name, size_t *n);
+/* In place of each ConstantPool (0: none): the Symbol that is the name of the class that it is of; 0: there is none. */
+void vm_methods_names(uint64_t *pools, size_t n);
+
+/* A class's name by its Symbol, as vm_method_read has it, PLACE_TEXT_BYTES; false: there is none. */
+bool vm_methods_class(uint64_t symbol, char *name, size_t *n);
 
 #endif

@@ -1,0 +1,38 @@
+/*
+ * What the agent is asked to do: the configuration that a plan makes.
+ */
+#include "core/recorder/facts.h"
+
+#include "test/unit/tap.h"
+
+static struct arena arena;
+static char *const command[] = { "java", NULL };
+
+/* Does the configuration have this line? */
+static bool has_line(const struct recorder_plan *plan, const char *line)
+{
+    const char *text = facts_config(plan, &arena), *at = text == NULL ? NULL : strstr(text, line);
+    return at != NULL && (at == text || at[-1] == '\n') && at[strlen(line)] == '\n';
+}
+
+static void test_code(void)
+{
+    const struct recorder_plan hits = { .argv = command, .hits_hz = 100 }, live = { .argv = command, .is_live = true },
+                               neither = { .argv = command },
+                               lines = { .pid = 1, .hits_hz = 100, .wants_lines = true },
+                               started_lines = { .argv = command, .hits_hz = 100, .wants_lines = true };
+    CHECK("the code in which hits are is asked for", has_line(&hits, "code_map asked"));
+    CHECK("a live recording knows what code there is, with hits or without", has_line(&live, "code_map asked"));
+    CHECK("and is told to the agent as one", has_line(&live, "mode live") && !has_line(&hits, "mode live"));
+    CHECK("where nobody needs it, nothing is told of code",
+          !has_line(&neither, "code_map asked") && !has_line(&neither, "code_map on"));
+    CHECK("lines of a JVM that runs already need all code", has_line(&lines, "code_map on"));
+    CHECK("not those of one that is started with them", has_line(&started_lines, "code_map asked"));
+}
+
+int main(void)
+{
+    test_code();
+    arena_free(&arena);
+    return tap_done();
+}
