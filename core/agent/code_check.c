@@ -160,8 +160,8 @@ static void compare_class(uint64_t address)
     size_t n;
     vm_methods_pools(&address, 1, &symbol);
     vm_methods_names(&symbol, 1);
-    bool is_right = vm_methods_class(symbol, name, &n) && n == method.n_class_name &&
-                    memcmp(name, method.class_name, n) == 0;
+    bool is_right =
+        vm_methods_class(symbol, name, &n) && n == method.n_class_name && memcmp(name, method.class_name, n) == 0;
     check.n_classes++;
     check.n_wrong_classes += !is_right;
     if (!is_right)

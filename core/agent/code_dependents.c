@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLASSES_MAX 1024u                 /* of one piece of code */
+#define CLASSES_MAX     1024u /* of one piece of code */
 #define CLASSES_AT_ONCE 128u
-#define LISTS_MAX   ((size_t)1024 * 1024) /* bytes of a group's lists; the code of a longer one is left out */
+#define LISTS_MAX       ((size_t)1024 * 1024) /* bytes of a group's lists; the code of a longer one is left out */
 
 /* Code that was told, by where it begins. */
 struct told {
@@ -76,7 +76,7 @@ static uint32_t class_of_name(uint64_t symbol)
 /* Those of the pools that this walk has not met yet. */
 static void find_names(const uint64_t *pools, size_t n)
 {
-    uint64_t new[CLASSES_AT_ONCE], symbols[CLASSES_AT_ONCE];
+    uint64_t new[CLASSES_AT_ONCE] = { 0 }, symbols[CLASSES_AT_ONCE];
     size_t n_new = 0;
     for (size_t i = 0; i < n; i++) {
         struct hash_slot *slot = pools[i] == 0 ? NULL : hash_put(&state.pools, hash_address(pools[i]));
@@ -85,7 +85,7 @@ static void find_names(const uint64_t *pools, size_t n)
             new[n_new++] = pools[i];
         }
     }
-    memcpy(symbols, new, n_new * sizeof *new);
+    memcpy(symbols, new, sizeof symbols);
     vm_methods_names(symbols, n_new);
     for (size_t i = 0; i < n_new; i++)
         hash_get(&state.pools, hash_address(new[i]))->value = class_of_name(symbols[i]);

@@ -115,8 +115,8 @@ static bool read_header(uint64_t address, struct header *header)
 }
 
 /*
- * Names are texts of libjvm.so: where one is, it stays.  What else is in the code heaps, adapters mostly, has few names:
- * an address that is not that of such a text never will be.
+ * Names are texts of libjvm.so: where one is, it stays.  What else is in the code heaps, adapters mostly, has few
+ * names: an address that is not that of such a text never will be.
  */
 static bool is_nmethod(const struct header *header)
 {

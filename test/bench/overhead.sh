@@ -13,8 +13,9 @@
 # that began after its first two seconds are compared, too, and those of its last third: when the JIT compilers have
 # settled, if the program runs for long enough.  One that writes files needs other ones in each of two that run at the
 # same time: it finds its run's name in $BENCH_RUN.  Without WORKLOADS the programs of test/java are taken.
-# BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full) compares only these;
-# BENCH_OPTIONS="--sample-ip 0" gives phases and live these options, too.
+# BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full, none) compares only these;
+# none is without mmprof, too: what two runs differ by that are the same.  BENCH_OPTIONS="--sample-ip 0" gives phases
+# and live these options, too.
 #
 # The tables go to standard output, what is run to standard error.
 . "$(dirname "$0")/../lib.sh"
@@ -27,6 +28,7 @@ read -r -a options <<< "${BENCH_OPTIONS-}"
 jdk=${JDK:-$(first_jdk)}
 directory=${WORKLOADS:-$SCRATCH}
 timed=$build/test/tools/timed
+threads=$build/test/tools/thread_times
 counts=$build/test/tools/method_counts
 
 fail() {
@@ -60,15 +62,16 @@ fi
 
 read -r -a cpus < <(allowed_cpus 2)
 
-# once RUN CPU COMMAND...: runs it in DIR; leaves its output in RUN.out and RUN.errors, and in RUN.figures
-# 'wall cpu late last'; late, last: seconds of later iterations, and of the last third of them.
+# once RUN CPU COMMAND...: runs it in DIR; leaves its output in RUN.out and RUN.errors, in RUN.figures
+# 'wall cpu late last'; late, last: seconds of later iterations, and of the last third of them; and in RUN.threads the
+# CPU time of its threads, as thread_times has it.
 once() {
     local -x BENCH_RUN=$1
     local run=$SCRATCH/$1 cpu=$2 status=0
     shift 2
-    rm -f "$run.took" "$run.figures"
-    (cd "$directory" && exec taskset -c "$cpu" "$timed" "$run.took" "$@") > "$run.out" 2> "$run.errors" < /dev/null ||
-        status=$?
+    rm -f "$run.took" "$run.figures" "$run.threads"
+    (cd "$directory" && exec taskset -c "$cpu" "$timed" "$run.took" "$threads" "$run.threads" "$@") \
+        > "$run.out" 2> "$run.errors" < /dev/null || status=$?
     if [ $status != 0 ]; then
         echo "  $(basename "$run"): status $status: $(tail -n 2 "$run.errors")" >&2
         return 1
@@ -93,7 +96,7 @@ late_seconds() {
 slowdown() {
     [ -e "$SCRATCH/$1.$2" ] || { echo - && return; }
     awk -v c="$3" -v what="${4-}" '
-        $c != "-" && $(c + 4) != "-" && $c > 0 && NF == 8 {
+        $c != "-" && $(c + 4) != "-" && $c > 0 && NF == 20 {
             print what == "seconds" ? $(c + 4) - $c : ($(c + 4) / $c - 1) * 100
         }' "$SCRATCH/$1.$2" | sort -g | awk '
         { v[NR] = $1 }
@@ -109,6 +112,32 @@ slowdown() {
             k = reach(NR)
             if (k > 0) printf "%+.1f [%+.1f .. %+.1f]", m, v[k], v[NR + 1 - k]
             else printf "%+.1f", m
+        }'
+}
+
+# means MODE: over all pairs of all workloads, 'mean (standard error)' in per cent of the CPU time without mmprof: of
+# all, of the application's threads, C1, C2, the collector, the agent and the recorder; then of later iterations.
+means() {
+    cat "$SCRATCH"/*."$1" 2> "$SCRATCH/none" | awk -v mode="$1" '
+        function take(column, value) { n[column]++; sum[column] += value; squares[column] += value * value }
+        NF == 20 && $2 > 0 {
+            take(1, 100 * ($6 / $2 - 1))
+            take(2, 100 * ($20 - $14) / $2)
+            for (i = 1; i <= 5; i++) take(2 + i, 100 * ($(14 + i) - $(8 + i)) / $2)
+            for (i = 3; i <= 4; i++) if ($i != "-" && $(i + 4) != "-") take(5 + i, 100 * ($(i + 4) / $i - 1))
+        }
+        END {
+            if (n[1] < 2) exit
+            printf "%-12s %6d", mode, n[1]
+            for (c = 1; c <= 9; c++) {
+                v = "-"
+                if (n[c] > 1) {
+                    mean = sum[c] / n[c]
+                    v = sprintf("%.1f (%.1f)", mean, sqrt((squares[c] - n[c] * mean * mean) / (n[c] - 1) / n[c]))
+                }
+                printf " %13s", v
+            }
+            printf "\n"
         }'
 }
 
@@ -137,6 +166,7 @@ run_mode() {
         live) once live "$cpu" "$mmprof" record "${options[@]}" --live --budget 1% -o "$SCRATCH/$name.live.dat" \
             -- sh -c "$command" &&
             grep '^mmprof: ' "$SCRATCH/live.errors" > "$SCRATCH/$name.live.said" ;;
+        none) once none "$cpu" sh -c "$command" ;;
         full) once full "$cpu" "$mmprof" record -q -o "$SCRATCH/$name.full.dat" -- sh -c "$command" &&
             rm -f "$SCRATCH/$name.full.dat" ;;
     esac
@@ -163,7 +193,8 @@ pair() {
         run_side "$name" "$mode" "$4" "$5" plain || status=1
         wait $! && [ $status = 0 ] || return
     fi
-    paste -d ' ' "$SCRATCH/plain.figures" "$SCRATCH/$mode.figures" >> "$SCRATCH/$name.$mode"
+    paste -d ' ' "$SCRATCH/plain.figures" "$SCRATCH/$mode.figures" "$SCRATCH/plain.threads" "$SCRATCH/$mode.threads" \
+        >> "$SCRATCH/$name.$mode"
     echo "  $name, plain and $mode: $(tail -n 1 "$SCRATCH/$name.$mode")" >&2
 }
 
@@ -240,6 +271,13 @@ printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %
     predict "phases: wall" "phases: CPU" "phases: after 2 s" "phases: last third" "live: wall" "live: CPU" \
     "live: CPU, s" "live: after 2 s" "live: last third" "all: wall"
 cat "$SCRATCH/table2"
+echo
+echo "CPU time more, in % of that without mmprof: mean of all pairs (standard error), and in whose threads; iterations:"
+printf '%-12s %6s %13s %13s %13s %13s %13s %13s %13s %13s %13s\n' "" pairs CPU application C1 C2 collector agent \
+    recorder "after 2 s" "last third"
+for mode in $modes; do
+    means "$mode"
+done
 echo
 if [ -s "$SCRATCH/table3" ]; then
     echo "Phases selected (methods called), their calls (all recorded calls), MB of trace:"

@@ -18,8 +18,7 @@ static bool has_line(const struct recorder_plan *plan, const char *line)
 static void test_code(void)
 {
     const struct recorder_plan hits = { .argv = command, .hits_hz = 100 }, live = { .argv = command, .is_live = true },
-                               neither = { .argv = command },
-                               lines = { .pid = 1, .hits_hz = 100, .wants_lines = true },
+                               neither = { .argv = command }, lines = { .pid = 1, .hits_hz = 100, .wants_lines = true },
                                started_lines = { .argv = command, .hits_hz = 100, .wants_lines = true };
     CHECK("the code in which hits are is asked for", has_line(&hits, "code_map asked"));
     CHECK("a live recording knows what code there is, with hits or without", has_line(&live, "code_map asked"));
