@@ -447,7 +447,7 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
             prefix, cost.is_cut ? "at least " : "", cost.recovery_ms / 1e3);
     if (cost.recompiling_ns != LIVE_UNKNOWN)
         fprintf(out, ", and took %.1f s of CPU time more than before", (double)cost.recompiling_ns / 1e9);
-    fprintf(out, "%s\n", cost.recovery_ms > 0 ? "; that code ran slower meanwhile is not counted" : "");
+    fprintf(out, "%s\n", session->status.n_pauses > 0 ? "; that code ran slower meanwhile is not counted" : "");
     double all_ns = cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns + cost.compiling_ns;
     if (cpu_ns > 0 && all_ns > session->options.budget * cpu_ns)
         fprintf(out,

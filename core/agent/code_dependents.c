@@ -76,7 +76,7 @@ static uint32_t class_of_name(uint64_t symbol)
 /* Those of the pools that this walk has not met yet. */
 static void find_names(const uint64_t *pools, size_t n)
 {
-    uint64_t new[CLASSES_AT_ONCE] = { 0 }, symbols[CLASSES_AT_ONCE];
+    uint64_t new[CLASSES_AT_ONCE] = { 0 }, symbols[CLASSES_AT_ONCE] = { 0 };
     size_t n_new = 0;
     for (size_t i = 0; i < n; i++) {
         struct hash_slot *slot = pools[i] == 0 ? NULL : hash_put(&state.pools, hash_address(pools[i]));
@@ -94,7 +94,7 @@ static void find_names(const uint64_t *pools, size_t n)
 /* Those of the methods that this walk has not met yet. */
 static void find_classes_of(const uint64_t *methods, size_t n)
 {
-    uint64_t pools[CLASSES_AT_ONCE];
+    uint64_t pools[CLASSES_AT_ONCE] = { 0 };
     vm_methods_pools(methods, n, pools);
     find_names(pools, n);
     for (size_t i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ static void find_classes_of(const uint64_t *methods, size_t n)
 
 static void find_classes(const uint64_t *addresses, size_t n)
 {
-    uint64_t wanted[CLASSES_AT_ONCE];
+    uint64_t wanted[CLASSES_AT_ONCE] = { 0 };
     size_t n_wanted = 0;
     for (size_t i = 0; i < n; i++) {
         bool is_address = addresses[i] != 0 && addresses[i] % sizeof *addresses == 0;

@@ -315,7 +315,7 @@ static void follow(uint64_t *words, size_t n, uint64_t offset)
 /* A Method's first word tells that it is one, its pool is behind another word: both in one piece. */
 static void find_pools(const uint64_t *addresses, size_t n, uint64_t *pools)
 {
-    struct vm_piece pieces[WORDS_AT_ONCE];
+    struct vm_piece pieces[WORDS_AT_ONCE] = { { 0 } };
     char bytes[WORDS_AT_ONCE * HEADER_MAX];
     size_t n_bytes = (size_t)at.constant + sizeof *pools;
     for (size_t i = 0; i < n; i++)
