@@ -10,10 +10,7 @@
 #include "core/recorder/recorder.h"
 #include "core/trace/ring.h"
 
-/*
- * Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program; a live
- * recording needs to know which code would be thrown away, too (core/recorder/code_prices.h).
- */
+/* Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program. */
 bool facts_wants_code(const struct recorder_plan *plan);
 
 /*
