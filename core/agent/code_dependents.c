@@ -38,7 +38,7 @@ static struct {
     struct hash_set starts;  /* by where code begins: the index in 'told', plus 1 */
     struct hash_set classes; /* by name: the number, plus 1 */
     uint32_t n_classes;
-    struct hash_set methods, pools, names; /* by address, in one walk: the class's number, plus 1; 0: there is none */
+    struct hash_set methods, pools; /* by address, in one walk: the number of its class, plus 1; 0: it has none */
     uint64_t headers[NMETHODS_MAX];
     size_t n_headers;
     struct group group;
@@ -63,14 +63,7 @@ static uint32_t class_of_name(uint64_t symbol)
 {
     char name[PLACE_TEXT_BYTES];
     size_t n;
-    struct hash_slot *slot = symbol == 0 ? NULL : hash_put(&state.names, hash_address(symbol));
-    if (slot == NULL)
-        return 0;
-    if (slot->flags == 0) {
-        slot->flags = 1;
-        slot->value = vm_methods_class(symbol, name, &n) ? number_of_class(name, n) : 0;
-    }
-    return slot->value;
+    return vm_methods_class(symbol, name, &n) ? number_of_class(name, n) : 0;
 }
 
 /* Those of the pools that this walk has not met yet. */
@@ -275,7 +268,6 @@ void code_dependents_tell(void)
         code_out_end();
         hash_free(&state.methods);
         hash_free(&state.pools);
-        hash_free(&state.names);
     }
     pthread_mutex_unlock(&state.lock);
 }
