@@ -240,10 +240,18 @@ void live_go(struct live *live, enum live_stage stage)
     live->stage_since_ns = live->now.now_ns;
 }
 
-/* Without any method the first one was of no use. */
+bool live_measures_nothing(const struct live *live)
+{
+    for (size_t i = 0; i < live->n_methods; i++)
+        if (live->methods[i].state == LIVE_ARMED)
+            return false;
+    return live->n_looks <= FREE_LOOKS_NEW;
+}
+
+/* One that no method is measured after was of no use. */
 static uint32_t n_free_looks(const struct live *live)
 {
-    return live->options.is_new || live->n_methods == 0 ? FREE_LOOKS_NEW : FREE_LOOKS;
+    return live->options.is_new || live_measures_nothing(live) ? FREE_LOOKS_NEW : FREE_LOOKS;
 }
 
 static void look(struct live *live, uint32_t n_samples, struct live_orders *orders)
@@ -325,7 +333,7 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     }
     live->n_repeats = 0;
     bool is_first = live->n_batches == 0, is_of_free = live->n_looks <= n_free_looks(live);
-    bool is_free = is_first || (is_of_free && live_is_elsewhere(live));
+    bool is_free = is_first || (is_of_free && (live_measures_nothing(live) || live_is_elsewhere(live)));
     bool has_part = live->has_prices && live_has_parts(live);
     bool is_due = is_free || (has_part ? live_may_stop(live) : live_may_pause(live));
     if (is_of_free)

@@ -68,7 +68,7 @@ struct choice {
     double time_ns;                     /* that the program has spent so far */
     double room_ns, used_ns;
     bool has_extra; /* one class more is let in */
-    bool is_later;  /* it is not the first batch */
+    bool is_later;  /* something is measured */
 };
 
 /* Where the first batch throws away all code there is, it makes no difference which classes it is for. */
@@ -102,8 +102,9 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
 /*
  * Is there room for a class, and is it worth it: has the program spent as much time in it as it costs?  The first batch
  * has one class for which there is no room; only if that is a small part of the time in it, where others cost
- * something, too.  A recording without calls is of no use, nor is one of what the program did at its beginning: a later
- * batch has such a class, too, if much of the time is in it, and no look had seen that.
+ * something, too; so has the second one if all that the first one found had to be switched off.  A recording without
+ * calls is of no use, nor is one of what the program did at its beginning: a later batch has such a class, too, if much
+ * of the time is in it, and no look had seen that.
  */
 static bool may_choose(struct choice *choice, double price_ns, double share)
 {
@@ -148,12 +149,13 @@ static uint64_t affordable(const struct live *live, const struct live_candidate 
 {
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double work_ns = (double)live->now.jit_cpu_ns / prices->compiled; /* too much where code is gone */
+    bool is_first = live->priced_ns <= 0 || live_measures_nothing(live);
     struct choice choice = { .prices = prices,
                              .work_ns = work_ns < WORK_NS ? work_ns : WORK_NS,
                              .time_ns = time_ns,
                              .room_ns = room_ns(live),
-                             .has_extra = live->priced_ns <= 0 || has_new_largest(live, candidates, n),
-                             .is_later = live->priced_ns > 0 };
+                             .has_extra = is_first || has_new_largest(live, candidates, n),
+                             .is_later = !is_first };
     for (size_t i = 0; i < n; i++) {
         uint32_t number = candidates[i].class_number;
         if (number >= CODE_PRICES_CLASSES || !is_eligible(live, &candidates[i]))

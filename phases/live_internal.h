@@ -136,6 +136,12 @@ static inline bool live_has_parts(const struct live *live)
 bool live_may_stop(const struct live *live);
 bool live_may_pause(const struct live *live);
 
+/*
+ * Are the free looks not over yet, and is no method measured: is there no batch so far, or were all of its methods
+ * switched off?
+ */
+bool live_measures_nothing(const struct live *live);
+
 /* Is the program busy with something else than what got probes: is a method without them most of what a look saw? */
 bool live_is_elsewhere(const struct live *live);
 

@@ -130,6 +130,24 @@ static void test_later(void)
     }
 }
 
+/* The class with the most time for its price has short calls only; what calls them has long ones. */
+static void test_useless(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct code_price all[] = { { CLASS(1), i == 0 ? 60 : 9000 }, { CLASS(2), 10 } };
+        struct sim *sim = new_priced(0.001, all, 2, 1000);
+        sim->methods[1] = (struct sim_method){ 2, 1000, 1000, 1 };
+        sim->methods[2] = (struct sim_method){ 0, 0, 1000, 0.9 };
+        run(sim, 1, 2);
+        CHECK("a first batch finds short calls only", sim->has_probes[2] && !is_armed(sim, 2) && !sim->has_probes[1]);
+        run(sim, 1, 60);
+        CHECK(i == 0 ? "then a second one has a class for which there is no room, too" : "unless that costs too much",
+              is_armed(sim, 1) == (i == 0));
+        CHECK_NUMBER("and there is no third one", sim->n_batches - sim->n_removed, i == 0 ? 2 : 1);
+        live_close(sim->live);
+    }
+}
+
 static void test_unknown(void)
 {
     struct code_price all[] = { { CLASS(1), 900 } };
@@ -174,6 +192,7 @@ int main(void)
     test_worth();
     test_one_at_least();
     test_later();
+    test_useless();
     test_unknown();
     test_gone();
     test_refused();
