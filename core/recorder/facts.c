@@ -35,7 +35,7 @@ static void put_events(FILE *out, const struct counter_layout *layout)
 
 bool facts_wants_code(const struct recorder_plan *plan)
 {
-    return plan->hits_hz > 0 || (plan->simulate != NULL && !plan->counts_only);
+    return plan->hits_hz > 0 || plan->is_live || (plan->simulate != NULL && !plan->counts_only);
 }
 
 bool facts_asks_for_code(const struct recorder_plan *plan)

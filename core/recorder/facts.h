@@ -10,7 +10,10 @@
 #include "core/recorder/recorder.h"
 #include "core/trace/ring.h"
 
-/* Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program. */
+/*
+ * Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program; a live
+ * recording needs to know which code would be thrown away, too (core/recorder/code_prices.h).
+ */
 bool facts_wants_code(const struct recorder_plan *plan);
 
 /*

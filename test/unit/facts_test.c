@@ -21,8 +21,8 @@ static void test_code(void)
                                neither = { .argv = command }, lines = { .pid = 1, .hits_hz = 100, .wants_lines = true },
                                started_lines = { .argv = command, .hits_hz = 100, .wants_lines = true };
     CHECK("the code in which hits are is asked for", has_line(&hits, "code_map asked"));
-    CHECK("a live recording is told to the agent as one",
-          has_line(&live, "mode live") && !has_line(&hits, "mode live"));
+    CHECK("a live recording knows what code there is, with hits or without", has_line(&live, "code_map asked"));
+    CHECK("and is told to the agent as one", has_line(&live, "mode live") && !has_line(&hits, "mode live"));
     CHECK("where nobody needs it, nothing is told of code",
           !has_line(&neither, "code_map asked") && !has_line(&neither, "code_map on"));
     CHECK("lines of a JVM that runs already need all code", has_line(&lines, "code_map on"));
