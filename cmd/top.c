@@ -63,11 +63,12 @@ static bool is_worth_showing(struct top *top, const struct live_session *session
     return session->status.monotonic_ns - top->first_ns > SETTLE_NS;
 }
 
-static void begin_interval(struct top *top, const struct live_session *session)
+/* The first plain table is of the time since calls count. */
+static bool has_begun(const struct live_session *session)
 {
-    top->table.before_ns = session->status.monotonic_ns;
-    top->table.before_cpu_ns = session->status.process_cpu_ns;
-    top->table.before_own_ns = session->status.own_cpu_ns;
+    size_t n;
+    live_methods(session->live, &n);
+    return n > 0 && !live_is_frozen(session->live);
 }
 
 /* The session's view: called in each round; NULL for the link when it is over. */
@@ -81,7 +82,8 @@ static int on_round(void *context, struct live_session *session, struct recorder
     }
     if (top->first_ns == 0) {
         top->first_ns = session->status.monotonic_ns;
-        begin_interval(top, session);
+        if (top_table_begin(&top->table, session, err) < 0)
+            return -1;
         if (top->is_screen)
             terminal_enter(&top->terminal, stdout);
         top->table.has_keys = top->terminal.has_keys;
@@ -89,8 +91,7 @@ static int on_round(void *context, struct live_session *session, struct recorder
     }
     take_keys(top, link, &again);
     if (!is_worth_showing(top, session)) {
-        begin_interval(top, session);
-        return 0;
+        return has_begun(session) ? 0 : top_table_begin(&top->table, session, err);
     }
     double passed_s = (double)(session->status.monotonic_ns - top->table.before_ns) / 1e9;
     if (!again && passed_s < top->interval_s)

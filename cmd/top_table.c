@@ -79,13 +79,11 @@ static int make_rows(const struct top_table *top, struct live_session *session, 
         return err_set(err, "out of memory");
     for (size_t i = 0; i < n_methods; i++) {
         struct live_account figures;
-        if (methods[i].state != LIVE_ARMED)
+        if (!live_has_figures(session->live, &methods[i]))
             continue;
         live_figures(session->live, &methods[i], &figures);
         (*rows)[n_rows].method = &methods[i];
         fill_row(top, session, &figures, &(*rows)[n_rows]);
-        if (figures.calls == 0)
-            continue;
         names[n_rows++] = (struct java_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
     }
     if (java_names_labels(arena, names, n_rows, labels) < 0)
@@ -132,25 +130,25 @@ static const char *stage_text(enum live_stage stage, const struct live_cost *cos
     return texts[stage];
 }
 
-static void add_head(const struct top_table *top, struct live_session *session, struct table *table,
-                     struct arena *arena, double wall_ns, double cpu_ns)
+static void add_head(const struct top_table *top, struct live_session *session, const struct live_cost *cost,
+                     struct table *table, struct arena *arena)
 {
-    struct live_cost cost;
     size_t n, n_armed = 0;
+    double wall_ns = (double)(session->status.monotonic_ns - top->before_ns);
+    double cpu_ns = (double)(session->status.process_cpu_ns - top->before_cpu_ns);
     const struct live_method *methods = live_methods(session->live, &n);
     for (size_t i = 0; i < n; i++)
         n_armed += methods[i].state == LIVE_ARMED;
-    live_cost(session->live, &cost);
     double own_ns = (double)(session->status.own_cpu_ns - top->before_own_ns);
     table_fact_words(table, "head", "",
                      arena_printf(arena, "JVM %d: %.1f s, %.2f CPUs, %s", (int)session->status.pid,
                                   (double)(session->status.monotonic_ns - session->status.start_ns) / 1e9,
                                   wall_ns <= 0 ? 0 : cpu_ns / wall_ns,
-                                  stage_text(live_stage(session->live), &cost, arena)));
+                                  stage_text(live_stage(session->live), cost, arena)));
     table_fact_words(
         table, "cost", "",
         arena_printf(arena, "%zu methods measured, %zu switched off; probes %.2f %%, mmprof %.2f %% of the CPU time",
-                     n_armed, n - n_armed, cost.probes_now * 100, cpu_ns <= 0 ? 0 : own_ns / cpu_ns * 100));
+                     n_armed, n - n_armed, cost->probes_now * 100, cpu_ns <= 0 ? 0 : own_ns / cpu_ns * 100));
     if (top->has_keys)
         table_fact_words(table, "keys", "",
                          arena_printf(arena, "by %s; keys: t time, c calls, p time per call, i CPI, n name, q quit",
@@ -162,9 +160,14 @@ static struct table_cell known(double number)
     return number < 0 ? table_unmeasured() : table_number(number);
 }
 
-static int add_rows(const struct row *rows, size_t n, struct table *table, double wall_ns, double cpu_ns,
-                    struct err *err)
+/* Shares and rates are of the time that figures cover. */
+static int add_rows(const struct top_table *top, const struct live_session *session, const struct live_cost *cost,
+                    const struct row *rows, size_t n, struct table *table, struct err *err)
 {
+    double wall_ns =
+        (double)(session->status.monotonic_ns - top->before_ns) - (double)(cost->left_out_ns - top->before_out_ns);
+    double cpu_ns = (double)(session->status.process_cpu_ns - top->before_cpu_ns) -
+                    (double)(cost->left_out_cpu_ns - top->before_out_cpu_ns);
     table_column(table, "Time (%)", "cpu_share", TABLE_SHARE);
     table_column(table, "Calls/s", "calls_per_s", TABLE_RATE);
     table_column(table, "Time/call", "ns_per_call", TABLE_NS);
@@ -188,9 +191,9 @@ static int add_rows(const struct row *rows, size_t n, struct table *table, doubl
     return 0;
 }
 
-/* What the next interval begins with. */
-static int keep(struct top_table *top, struct live_session *session, struct err *err)
+int top_table_begin(struct top_table *top, const struct live_session *session, struct err *err)
 {
+    struct live_cost cost;
     size_t n;
     const struct live_method *methods = live_methods(session->live, &n);
     struct top_before *before = realloc(top->before, (n + 1) * sizeof *before);
@@ -202,9 +205,12 @@ static int keep(struct top_table *top, struct live_session *session, struct err 
         before[i].id = methods[i].id;
         live_figures(session->live, &methods[i], &before[i].figures);
     }
+    live_cost(session->live, &cost);
     top->before_ns = session->status.monotonic_ns;
     top->before_cpu_ns = session->status.process_cpu_ns;
     top->before_own_ns = session->status.own_cpu_ns;
+    top->before_out_ns = cost.left_out_ns;
+    top->before_out_cpu_ns = cost.left_out_cpu_ns;
     return 0;
 }
 
@@ -216,19 +222,19 @@ char *top_table_text(struct top_table *top, struct live_session *session, struct
     char *text = NULL;
     size_t n_bytes = 0, n = 0;
     FILE *out = open_memstream(&text, &n_bytes);
-    double wall_ns = (double)(session->status.monotonic_ns - top->before_ns);
-    double cpu_ns = (double)(session->status.process_cpu_ns - top->before_cpu_ns);
+    struct live_cost cost;
+    live_cost(session->live, &cost);
     int rc = out == NULL ? err_set(err, "out of memory") : make_rows(top, session, &arena, &rows, &n, err);
     if (rc == 0) {
         sort_rows(rows, n, top->sort);
         table_begin(&table, &arena);
-        add_head(top, session, &table, &arena, wall_ns, cpu_ns);
-        rc = add_rows(rows, n, &table, wall_ns, cpu_ns, err);
+        add_head(top, session, &cost, &table, &arena);
+        rc = add_rows(top, session, &cost, rows, n, &table, err);
     }
     if (rc == 0)
         rc = table_print_text(&table, out, err);
     if (rc == 0)
-        rc = keep(top, session, err);
+        rc = top_table_begin(top, session, err);
     if (out != NULL && fclose(out) != 0 && rc == 0)
         rc = err_set(err, "out of memory");
     arena_free(&arena);

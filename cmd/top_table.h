@@ -23,12 +23,16 @@ struct top_table {
     struct top_before *before; /* owned */
     size_t n_before;
     uint64_t before_ns, before_cpu_ns, before_own_ns; /* when that was; 0: never */
+    uint64_t before_out_ns, before_out_cpu_ns;        /* what no figure covered until then: see struct live_cost */
 };
 
 void top_table_free(struct top_table *top);
 
+/* An interval begins now.  Returns 0, or -1 with *err set: no memory. */
+int top_table_begin(struct top_table *top, const struct live_session *session, struct err *err);
+
 /*
- * Text of the table for the time since the last one.  Returns it, for free(), or NULL with *err set.
+ * Text of the table for the interval, which ends.  Returns it, for free(), or NULL with *err set.
  */
 char *top_table_text(struct top_table *top, struct live_session *session, struct err *err);
 

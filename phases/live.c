@@ -157,8 +157,7 @@ void live_subtract(struct live_account *from, const struct live_account *what)
 void live_net(const struct live *live, size_t index, struct live_account *figures)
 {
     const struct live_method *method = &live->methods[index];
-    bool is_frozen = live->stage == LIVE_INSTRUMENTING || live->stage == LIVE_RECOVERING;
-    if (is_frozen && method->frozen.calls > 0) {
+    if (live_is_frozen(live) && method->frozen.calls > 0) {
         *figures = method->frozen;
         return;
     }
@@ -171,19 +170,26 @@ double live_call_ns(const struct live *live, const struct live_account *figures)
     return figures->calls == 0 ? 0 : (double)figures->cpu_ticks * live->now.ns_per_tick / (double)figures->calls;
 }
 
-void live_figures(struct live *live, const struct live_method *method, struct live_account *figures)
+void live_figures(const struct live *live, const struct live_method *method, struct live_account *figures)
 {
-    live_net(live, (size_t)(method - live->methods), figures);
+    if (live_is_frozen(live))
+        *figures = method->frozen;
+    else
+        live_net(live, (size_t)(method - live->methods), figures);
+}
+
+bool live_has_figures(const struct live *live, const struct live_method *method)
+{
+    struct live_account figures;
+    live_figures(live, method, &figures);
+    return method->state == LIVE_ARMED && figures.calls > 0;
 }
 
 bool live_has_calls(const struct live *live)
 {
-    for (size_t i = 0; i < live->n_methods; i++) {
-        struct live_account figures;
-        live_net(live, i, &figures);
-        if (live->methods[i].state == LIVE_ARMED && figures.calls > 0)
+    for (size_t i = 0; i < live->n_methods; i++)
+        if (live_has_figures(live, &live->methods[i]))
             return true;
-    }
     return false;
 }
 

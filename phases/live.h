@@ -191,7 +191,10 @@ struct live_cost {
     double sampling_ns, rewriting_ns;
     uint64_t own_cpu_ns, cpu_ns;
     double pauses_ms;
-    double recovery_ms;      /* the compiler's recoveries */
+    double recovery_ms; /* the compiler's recoveries that are over */
+    /* Time, and the target's CPU time, that no figure covers: of batches and recoveries so far, the present one's, too.
+     */
+    uint64_t left_out_ns, left_out_cpu_ns;
     bool is_cut;             /* one of them went on for longer than it was watched */
     uint64_t forgotten_ns;   /* CPU time of the compilers for the code that the first batch threw away; 0: it did not */
     uint64_t spared_ns;      /* likewise, would have thrown away: there is no batch; 0: nothing is spared */
@@ -241,14 +244,20 @@ const struct live_method *live_methods(const struct live *live, size_t *n);
 const struct live_recovery *live_recoveries(const struct live *live, size_t *n);
 void live_cost(const struct live *live, struct live_cost *cost);
 
-/* A method's figures up to the last round: calls in recovery and those of the compiler's warming up left out. */
-void live_figures(struct live *live, const struct live_method *method, struct live_account *figures);
+/* A method's figures up to the last round: what calls took in recoveries is left out. */
+void live_figures(const struct live *live, const struct live_method *method, struct live_account *figures);
 
 /* Does a method have probes, or has it had them? */
 bool live_knows(const struct live *live, const char *class_name, const char *name, const char *descriptor);
 
-/* Has a method that is measured been called? */
+/* Is this method measured, and has it been called while its calls counted? */
+bool live_has_figures(const struct live *live, const struct live_method *method);
+
+/* Has any? */
 bool live_has_calls(const struct live *live);
+
+/* Do calls count at the moment?  Not during a batch and the recovery from it. */
+bool live_is_frozen(const struct live *live);
 
 /* "armed", "disarmed", "tried", "removed" */
 const char *live_state_name(enum live_state state);

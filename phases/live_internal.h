@@ -15,8 +15,7 @@ struct live_ids {
 
 /* The compiler's recovery after a batch. */
 struct live_recovering {
-    uint64_t start_ns, start_ticks;
-    uint64_t start_jit_ns;
+    uint64_t start_ns, start_ticks, start_cpu_ns, start_jit_ns;
     uint64_t window_ns, window_jit_ns; /* where the present window began */
     double usual_jit;                  /* CPUs that the compiler took before the batch */
     uint32_t n_quiet;                  /* windows in a row */
@@ -55,7 +54,7 @@ struct live {
     struct live_recovering recovering;
     struct live_recovery *recoveries; /* owned */
     size_t n_recoveries;
-    double recovery_ms;
+    uint64_t left_out_ns, left_out_cpu_ns; /* of those that are over: see struct live_cost */
     /* The compiler's CPU time in a recovery, most; in all that were not free; what was more than usual, all. */
     uint64_t dearest_ns, recompiled_ns, recompiling_ns;
     size_t n_put_off;

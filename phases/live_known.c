@@ -8,6 +8,11 @@ enum live_stage live_stage(const struct live *live)
     return live->stage;
 }
 
+bool live_is_frozen(const struct live *live)
+{
+    return live->stage == LIVE_INSTRUMENTING || live->stage == LIVE_RECOVERING;
+}
+
 const struct live_method *live_methods(const struct live *live, size_t *n)
 {
     *n = live->n_methods;
@@ -28,7 +33,9 @@ void live_cost(const struct live *live, struct live_cost *cost)
                                 .sampling_ns = live->now.sampling_ns,
                                 .rewriting_ns = live->now.rewriting_ns,
                                 .pauses_ms = live->now.pauses_ms,
-                                .recovery_ms = live->recovery_ms,
+                                .recovery_ms = (double)live->left_out_ns / 1e6,
+                                .left_out_ns = live->left_out_ns,
+                                .left_out_cpu_ns = live->left_out_cpu_ns,
                                 .is_cut = live->is_cut,
                                 .forgotten_ns = live->forgotten_ns,
                                 .spared_ns = live->spared_ns,
@@ -39,6 +46,10 @@ void live_cost(const struct live *live, struct live_cost *cost)
     cost->compiling_ns = live->knows_price                      ? live->priced_ns
                          : cost->recompiling_ns != LIVE_UNKNOWN ? (double)cost->recompiling_ns
                                                                 : 0;
+    if (live_is_frozen(live)) {
+        cost->left_out_ns += live->now.now_ns - live->recovering.start_ns;
+        cost->left_out_cpu_ns += live->now.cpu_ns - live->recovering.start_cpu_ns;
+    }
     double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
     double records = (double)(live->records_seen - live->mark_records[0]);
     cost->probes_now = cpu_ns <= 0 ? 0 : records * live->now.pair_ns / 2 / cpu_ns;

@@ -24,6 +24,7 @@ void live_begin_batch(struct live *live)
     bool knows_jit = now->jit_cpu_ns != LIVE_UNKNOWN && live->usual_jit_ns != LIVE_UNKNOWN;
     live->recovering = (struct live_recovering){ .start_ns = now->now_ns,
                                                  .start_ticks = now->ticks,
+                                                 .start_cpu_ns = now->cpu_ns,
                                                  .start_jit_ns = now->jit_cpu_ns,
                                                  .n_methods = live->n_methods };
     if (knows_jit)
@@ -104,7 +105,8 @@ int live_end_recovery(struct live *live, struct err *err)
         return err_set(err, "out of memory");
     live->recoveries = all;
     all[live->n_recoveries++] = (struct live_recovery){ live->recovering.start_ticks, live->now.ticks };
-    live->recovery_ms += (double)(live->now.now_ns - live->recovering.start_ns) / 1e6;
+    live->left_out_ns += live->now.now_ns - live->recovering.start_ns;
+    live->left_out_cpu_ns += live->now.cpu_ns - live->recovering.start_cpu_ns;
     charge_compiler(live);
     if (live_refresh(live, err) < 0)
         return -1;

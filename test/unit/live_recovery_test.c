@@ -24,6 +24,36 @@ static void test_recovery(void)
     live_close(sim->live);
 }
 
+/* What rates and shares of the figures are of: the time less that. */
+static void test_left_out(void)
+{
+    struct sim *sim = new_sim(&usual);
+    struct live_cost cost, later;
+    size_t n;
+    sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
+    sim->busy = 2;
+    sim->jit = 0.8;
+    sim->recovery_ns = 2500 * MS;
+    run(sim, 1, 1);
+    live_cost(sim->live, &cost);
+    run(sim, 1, 1);
+    live_cost(sim->live, &later);
+    CHECK("in a recovery the time goes by that no figure covers",
+          live_is_frozen(sim->live) && later.left_out_ns - cost.left_out_ns > 900 * MS);
+    CHECK("and there is no method with figures", method_of(sim, 1) != NULL && !live_has_calls(sim->live));
+    run(sim, 1, 3);
+    live_cost(sim->live, &cost);
+    run(sim, 1, 1);
+    live_cost(sim->live, &later);
+    CHECK("behind it that time stands still", later.left_out_ns == cost.left_out_ns && !live_is_frozen(sim->live));
+    const struct live_recovery *recoveries = live_recoveries(sim->live, &n);
+    CHECK("and is that of the recovery",
+          n == 1 && later.left_out_ns == recoveries[0].end_ticks - recoveries[0].start_ticks);
+    CHECK("its CPU time is known, too", later.left_out_cpu_ns == 2 * later.left_out_ns);
+    CHECK("then the method has figures", live_has_figures(sim->live, method_of(sim, 1)) && live_has_calls(sim->live));
+    live_close(sim->live);
+}
+
 /* Its compiler takes 1.2 s of CPU time after each batch. */
 static void test_worth(void)
 {
@@ -113,6 +143,7 @@ static void test_spared(void)
 int main(void)
 {
     test_recovery();
+    test_left_out();
     test_worth();
     test_forgotten();
     test_cut();
