@@ -162,10 +162,10 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
     case RECORDER_REMOVE:
         if (answer->refused == NULL)
             live_removed(session->live, answer->ids, answer->n_ids);
-        live_batch_done(session->live);
+        live_batch_done(session->live, answer->n_classes);
         return 0;
     case RECORDER_INSTRUMENT:
-        live_batch_done(session->live);
+        live_batch_done(session->live, answer->n_classes);
         return 0;
     default:
         return 0;

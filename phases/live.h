@@ -229,8 +229,11 @@ int live_met(struct live *live, const struct trace_method *method, struct err *e
 int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n,
                     const struct code_prices *prices, struct err *err);
 
-/* A batch has ended.  The methods that were removed are known by their ids. */
-void live_batch_done(struct live *live);
+/*
+ * A batch has ended, and so many classes were changed; 0: it was none, and there is nothing to recover from.  The
+ * methods that were removed are known by their ids.
+ */
+void live_batch_done(struct live *live, uint32_t n_classes);
 void live_removed(struct live *live, const uint32_t *ids, size_t n);
 
 /* Once per round, after what came in it.  Returns 0 with *orders set, or -1 with *err set. */

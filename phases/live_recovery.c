@@ -38,14 +38,18 @@ void live_begin_batch(struct live *live)
     live_go(live, LIVE_INSTRUMENTING);
 }
 
-void live_batch_done(struct live *live)
+void live_batch_done(struct live *live, uint32_t n_classes)
 {
     if (live->stage != LIVE_INSTRUMENTING)
         return;
+    if (n_classes == 0) { /* no class could be changed now: what was wanted is so again */
+        live->n_batches--;
+        live->n_asked = 0;
+        live_go(live, LIVE_WATCHING);
+        return;
+    }
     if (live->n_methods > live->recovering.n_methods)
         live->priced_ns += live->recovering.price_ns;
-    else if (live->n_methods == 0) /* no class could be changed now: the next look is as the first one */
-        live->n_asked = 0;
     live->recovering.window_ns = live->now.now_ns;
     live->recovering.window_jit_ns = live->now.jit_cpu_ns;
     live_go(live, LIVE_RECOVERING);

@@ -162,9 +162,12 @@ static void test_refused(void)
 {
     struct code_price all[] = { { CLASS(1), 60 } };
     struct sim *sim = new_priced(0.001, all, 1, 1000);
+    struct live_cost cost;
     sim->refused = 1;
     run(sim, 1, 2);
+    live_cost(sim->live, &cost);
     CHECK("a class that could not be changed has no probes", !sim->has_probes[1] && sim->n_batches == 1);
+    CHECK("nothing recovers from that", cost.n_batches == 0 && cost.left_out_ns == 0);
     sim->refused = 0;
     run(sim, 1, 3);
     CHECK("it is let in after the next look, for nothing was paid", sim->has_probes[1]);

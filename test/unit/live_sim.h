@@ -30,6 +30,7 @@ struct sim {
     uint64_t words[1 << 13]; /* then the recorder is woken */
     size_t n_words;
     uint32_t last_n_samples, n_looks, n_batches, n_removed;
+    uint32_t n_changed; /* classes, by the latest batch: each has one method */
     uint64_t look_end_ns, batch_end_ns;
     uint64_t n_probed[N_METHODS]; /* calls with probes */
     uint64_t n_round_calls;
@@ -79,7 +80,7 @@ static inline void end_commands(struct sim *sim)
     if (sim->batch_end_ns != 0 && sim->now_ns >= sim->batch_end_ns) {
         sim->batch_end_ns = 0;
         sim->last_batch_ns = sim->now_ns;
-        live_batch_done(sim->live);
+        live_batch_done(sim->live, sim->n_changed);
     }
 }
 
@@ -94,6 +95,8 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
         if (sim->first_off_ns[id] == 0)
             sim->first_off_ns[id] = sim->now_ns;
     }
+    if (orders->n_instrument + orders->n_remove > 0)
+        sim->n_changed = 0;
     for (size_t i = 0; i < orders->n_instrument; i++) {
         uint32_t id = (uint32_t)(orders->instrument[i].name[0] - 'a');
         if (id == sim->refused)
@@ -103,11 +106,13 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
         };
         must(live_met(sim->live, &method, &err), &err);
         sim->has_probes[id] = sim->is_armed[id] = true;
+        sim->n_changed++;
     }
     for (size_t i = 0; i < orders->n_remove; i++)
         sim->has_probes[orders->remove[i]] = false;
     live_removed(sim->live, orders->remove, orders->n_remove);
     sim->n_removed += (uint32_t)orders->n_remove;
+    sim->n_changed += (uint32_t)orders->n_remove;
     if (orders->n_samples > 0) {
         sim->n_looks++;
         sim->look_end_ns = sim->now_ns + orders->n_samples * orders->sample_ms * MS;
