@@ -138,8 +138,11 @@ static int end_look(struct live_session *session, struct err *err)
             found = arena_alloc(&session->arena, (list.n + 1) * sizeof *found);
     }
     for (; found != NULL && n < list.n; n++)
-        found[n] = (struct live_candidate){ list.all[n].class_name, list.all[n].name,       list.all[n].descriptor,
-                                            list.all[n].share,      list.all[n].self_share, 0 };
+        found[n] = (struct live_candidate){ .class_name = list.all[n].class_name,
+                                            .name = list.all[n].name,
+                                            .descriptor = list.all[n].descriptor,
+                                            .share = list.all[n].share,
+                                            .self_share = list.all[n].self_share };
     int rc = give_candidates(session, found, n, err);
     close_look(session);
     arena_free(&session->arena);
@@ -321,26 +324,45 @@ static int write_method(struct live_session *session, struct recorder_link *link
                 method->calls_per_s, method->call_ns, live_why_text(method->why));
 }
 
+/* Why it has no probes, and in whose calls it was seen. */
+static int write_found(struct live_session *session, struct recorder_link *link, uint32_t number,
+                       const struct candidate *one, struct err *err)
+{
+    static const char *const words[] = { [LIVE_NO_BATCH] = "none", [LIVE_DEAR] = "dear", [LIVE_UNCHANGED] = "kept" };
+    struct candidate_caller caller;
+    char key[48], within[1536] = "";
+    double price_ns;
+    enum live_without why = live_why_without(session->live, one->class_name, one->name, one->descriptor, &price_ns);
+    if (candidates_caller(session->candidates, one, &caller))
+        snprintf(within, sizeof within, " %.5f %s %s %s", caller.part, caller.class_name, caller.name,
+                 caller.descriptor);
+    snprintf(key, sizeof key, "live.sampled.%" PRIu32, number);
+    return fact(link, err, key, "%.5f %" PRIu64 " %s %s %s %s %.0f%s", one->share, one->n_samples, one->class_name,
+                one->name, one->descriptor, why == LIVE_UNCHANGED && session->n_held > 0 ? "loop" : words[why],
+                price_ns, within);
+}
+
 /* What the latest looks found, and got no probes. */
 static int write_sampled(struct live_session *session, struct recorder_link *link, struct err *err)
 {
     struct candidates_wish wish = CANDIDATES_WISH;
     struct candidate_list list = { 0 };
     struct err ignored;
+    size_t n_methods;
     uint32_t n = 0;
     int rc = 0;
     wish.weight = session->options.weight;
     if (session->candidates == NULL || session->n_samples == 0 ||
         candidates_choose(session->candidates, &wish, &session->arena, &list, &ignored) < 0)
         return 0;
+    const struct live_method *methods = live_methods(session->live, &n_methods);
+    for (size_t i = 0; i < n_methods; i++)
+        if (methods[i].state == LIVE_ARMED)
+            candidates_recorded(session->candidates, methods[i].class_name, methods[i].name, methods[i].descriptor);
     for (size_t i = 0; i < list.n && n < LIVE_SAMPLED_MAX && rc == 0; i++) {
         const struct candidate *one = &list.all[i];
-        char key[48];
-        if (one->share < wish.weight || live_knows(session->live, one->class_name, one->name, one->descriptor))
-            continue;
-        snprintf(key, sizeof key, "live.sampled.%" PRIu32, n++);
-        rc = fact(link, err, key, "%.5f %" PRIu64 " %s %s %s", one->share, one->n_samples, one->class_name, one->name,
-                  one->descriptor);
+        if (one->share >= wish.weight && !live_knows(session->live, one->class_name, one->name, one->descriptor))
+            rc = write_found(session, link, n++, one, err);
     }
     arena_free(&session->arena);
     return rc;

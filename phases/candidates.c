@@ -1,6 +1,7 @@
 #include "phases/candidates.h"
 
 #include "core/base/map.h"
+#include "phases/stack_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct seen_method {
     uint64_t n_samples, n_calls_least;
     uint64_t latest;             /* sample that it was counted in */
     bool is_too_short;           /* known from elsewhere */
+    bool is_recorded;            /* likewise */
     uint64_t n_judged, n_within; /* samples since there are such methods; of them in calls of those */
 };
 
@@ -38,6 +40,7 @@ struct candidates {
     uint32_t n_methods, n_room;
     uint32_t *numbers;            /* owned; by the log's number: index of a method, or NO_METHOD */
     struct seen_thread **threads; /* owned, by the log's number; NULL: not seen */
+    struct stack_tree stacks;
     uint64_t n_samples;
     bool has_too_short;
     double weight_ns, weight_squares;
@@ -118,12 +121,17 @@ static int take_method(struct candidates *c, const struct sample_method *method,
     return 0;
 }
 
+static struct sample_method named(const char *class_name, const char *name, const char *descriptor)
+{
+    return (struct sample_method){ .class_name = text_of(class_name),
+                                   .name = text_of(name),
+                                   .descriptor = text_of(descriptor) };
+}
+
 int candidates_too_short(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
                          struct err *err)
 {
-    struct sample_method method = { .class_name = text_of(class_name),
-                                    .name = text_of(name),
-                                    .descriptor = text_of(descriptor) };
+    const struct sample_method method = named(class_name, name, descriptor);
     uint32_t i = index_of(c, &method, err);
     if (i == NO_METHOD)
         return -1;
@@ -167,6 +175,14 @@ static void count(struct candidates *c, uint32_t method, uint64_t cpu_ns, bool i
     seen->n_within += is_within;
 }
 
+/* Frames outermost first, in those of the node.  Returns their innermost node. */
+static uint32_t grow_stacks(struct candidates *c, uint32_t node, const uint32_t *methods, uint32_t n, uint64_t cpu_ns)
+{
+    for (uint32_t i = 0; i < n && node != STACK_TREE_NONE; i++)
+        node = stack_tree_step(&c->stacks, node, methods[i], cpu_ns);
+    return node;
+}
+
 static int take_stack(struct candidates *c, const struct sample_stack *stack, uint32_t *methods, struct err *err)
 {
     struct seen_thread *thread = thread_of(c, stack->thread);
@@ -183,7 +199,12 @@ static int take_stack(struct candidates *c, const struct sample_stack *stack, ui
     thread->weight_ns += stack->cpu_ns;
     if (!stack->is_cut)
         narrow_trunk(thread, methods, stack->n_frames);
-    for (uint32_t i = 0; stack->is_cut && i < thread->n_trunk; i++)
+    uint32_t n_trunk = stack->is_cut ? thread->n_trunk : 0,
+             outside = grow_stacks(c, 0, thread->trunk, n_trunk, stack->cpu_ns);
+    if (outside == STACK_TREE_NONE ||
+        grow_stacks(c, outside, methods, stack->n_frames, stack->cpu_ns) == STACK_TREE_NONE)
+        return err_set(err, "out of memory");
+    for (uint32_t i = 0; i < n_trunk; i++)
         count(c, thread->trunk[i], stack->cpu_ns, false, false);
     bool is_within = false;
     for (uint32_t i = 0; i < stack->n_frames; i++) {
@@ -266,6 +287,7 @@ void candidates_close(struct candidates *c)
     free(c->numbers);
     free(c->rest);
     free(c->methods);
+    stack_tree_free(&c->stacks);
     map_free(&c->by_name);
     arena_free(&c->arena);
     free(c);
@@ -308,6 +330,44 @@ int candidates_feed(struct candidates *c, const uint8_t *bytes, size_t n_bytes, 
         n_bytes -= n;
     }
     return 0;
+}
+
+/* ---- in whose calls ---- */
+
+static uint32_t find_method(const struct candidates *c, const char *class_name, const char *name,
+                            const char *descriptor)
+{
+    const struct sample_method method = named(class_name, name, descriptor);
+    size_t n;
+    char *key = key_of(&method, &n);
+    const uint32_t *known = key == NULL ? NULL : map_get(&c->by_name, key, n);
+    uint32_t i = known == NULL ? NO_METHOD : *known;
+    free(key);
+    return i;
+}
+
+void candidates_recorded(struct candidates *c, const char *class_name, const char *name, const char *descriptor)
+{
+    uint32_t i = find_method(c, class_name, name, descriptor);
+    if (i != NO_METHOD)
+        c->methods[i].is_recorded = true;
+}
+
+bool candidates_caller(const struct candidates *c, const struct candidate *of, struct candidate_caller *caller)
+{
+    bool *is_recorded = calloc((size_t)c->n_methods + 1, sizeof *is_recorded);
+    uint32_t method = find_method(c, of->class_name, of->name, of->descriptor), found = STACK_TREE_NONE;
+    for (uint32_t i = 0; is_recorded != NULL && i < c->n_methods; i++)
+        is_recorded[i] = c->methods[i].is_recorded;
+    if (is_recorded != NULL && method != NO_METHOD)
+        found = stack_tree_caller(&c->stacks, method, is_recorded, c->n_methods, &caller->part);
+    free(is_recorded);
+    if (found == STACK_TREE_NONE)
+        return false;
+    caller->class_name = c->methods[found].class_name;
+    caller->name = c->methods[found].name;
+    caller->descriptor = c->methods[found].descriptor;
+    return true;
 }
 
 /* ---- the choice ---- */

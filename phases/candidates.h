@@ -91,6 +91,23 @@ struct candidate_list {
 int candidates_choose(struct candidates *candidates, const struct candidates_wish *wish, struct arena *arena,
                       struct candidate_list *list, struct err *err);
 
+/* A method is recorded: those that were seen in its calls can be told so.  One that was not seen is none. */
+void candidates_recorded(struct candidates *candidates, const char *class_name, const char *name,
+                         const char *descriptor);
+
+/* A recorded method in whose calls another one was seen. */
+struct candidate_caller {
+    const char *class_name, *name, *descriptor; /* the candidates' */
+    double part;                                /* of the other's time, 0..1 */
+};
+
+/*
+ * The recorded method in whose calls another one was seen, with nothing recorded in between: that with most of its
+ * time.  Returns false if there is none (or no memory).
+ */
+bool candidates_caller(const struct candidates *candidates, const struct candidate *of,
+                       struct candidate_caller *caller);
+
 /* "in all samples of a thread", ... */
 const char *candidate_reason_text(enum candidate_reason reason);
 

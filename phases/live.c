@@ -360,6 +360,8 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     orders->instrument = live->asked = live->wanted;
     orders->n_instrument = live->n_wanted;
     live->n_asked = live->n_wanted + live->n_unpaid;
+    live->n_asked_paid = live->n_wanted;
+    live->is_asked_again = false;
     live->wanted = NULL;
     live->n_wanted = live->n_unpaid = 0;
     return 0;

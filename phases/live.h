@@ -125,6 +125,14 @@ struct live_candidate {
     const char *class_name, *name, *descriptor;
     double share, self_share; /* of the samples' CPU time, callees included; without */
     uint32_t class_number;    /* of its class among those whose prices were asked for; others: no price is known */
+    double price_ns;          /* what the session found its class to cost the compilers; 0: not known */
+};
+
+/* Why samples find a method that has no probes. */
+enum live_without {
+    LIVE_NO_BATCH, /* none has come since it was found, or it had no room in it */
+    LIVE_DEAR,     /* compiling its class again is not paid for */
+    LIVE_UNCHANGED /* its class was to be changed, and was not */
 };
 
 enum live_stage {
@@ -252,6 +260,10 @@ void live_figures(const struct live *live, const struct live_method *method, str
 
 /* Does a method have probes, or has it had them? */
 bool live_knows(const struct live *live, const char *class_name, const char *name, const char *descriptor);
+
+/* Why does a method that a look found have no probes?  *price_ns: what its class costs the compilers; 0: not known. */
+enum live_without live_why_without(const struct live *live, const char *class_name, const char *name,
+                                   const char *descriptor, double *price_ns);
 
 /* Is this method measured, and has it been called while its calls counted? */
 bool live_has_figures(const struct live *live, const struct live_method *method);

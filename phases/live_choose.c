@@ -41,12 +41,8 @@ static bool is_eligible(const struct live *live, const struct live_candidate *on
 
 static bool was_asked(const struct live *live, const struct live_candidate *method)
 {
-    for (size_t i = 0; i < live->n_asked; i++)
-        if (strcmp(live->asked[i].name, method->name) == 0 &&
-            strcmp(live->asked[i].class_name, method->class_name) == 0 &&
-            strcmp(live->asked[i].descriptor, method->descriptor) == 0)
-            return true;
-    return false;
+    return !live->is_asked_again &&
+           live_find(live->asked, live->n_asked, method->class_name, method->name, method->descriptor) != NULL;
 }
 
 /* Is much of the time in one that was not wanted at the batch before, paid for or not? */
@@ -63,9 +59,10 @@ static bool has_new_largest(const struct live *live, const struct live_candidate
 struct choice {
     const struct code_prices *prices;
     double shares[CODE_PRICES_CLASSES]; /* of each class: of its largest method; 0: it has none */
-    uint64_t open, chosen;              /* classes */
-    double work_ns;                     /* the compilers' CPU time for a unit of work */
-    double time_ns;                     /* that the program has spent so far */
+    double prices_ns[CODE_PRICES_CLASSES];
+    uint64_t open, chosen; /* classes */
+    double work_ns;        /* the compilers' CPU time for a unit of work */
+    double time_ns;        /* that the program has spent so far */
     double room_ns, used_ns;
     bool has_extra; /* one class more is let in */
     bool is_later;  /* something is measured */
@@ -126,6 +123,7 @@ static void choose_classes(struct choice *choice)
     double ns = 0;
     while ((best = best_class(choice, &number, &ns)) != 0) {
         choice->open &= ~best;
+        choice->prices_ns[number] = ns;
         if (!may_choose(choice, ns, choice->shares[number]))
             continue;
         choice->chosen |= best;
@@ -143,9 +141,9 @@ static double room_ns(const struct live *live)
     return share_ns > left_ns ? share_ns : left_ns;
 }
 
-/* The classes that may change, a bit for each; and what that costs the compilers. */
-static uint64_t affordable(const struct live *live, const struct live_candidate *candidates, size_t n,
-                           const struct code_prices *prices, double *price_ns)
+/* The classes that may change, a bit for each. */
+static struct choice affordable(const struct live *live, const struct live_candidate *candidates, size_t n,
+                                const struct code_prices *prices)
 {
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double work_ns = (double)live->now.jit_cpu_ns / prices->compiled; /* too much where code is gone */
@@ -165,20 +163,21 @@ static uint64_t affordable(const struct live *live, const struct live_candidate 
             choice.shares[number] = candidates[i].share;
     }
     choose_classes(&choice);
-    *price_ns = choice.used_ns;
-    return choice.chosen;
+    return choice;
 }
 
-static bool is_paid(const struct live *live, const struct live_candidate *one, uint64_t chosen)
+static bool is_paid(const struct live *live, const struct live_candidate *one, const struct choice *choice)
 {
     return !live->has_prices ||
-           (one->class_number < CODE_PRICES_CLASSES && (chosen & UINT64_C(1) << one->class_number) != 0);
+           (one->class_number < CODE_PRICES_CLASSES && (choice->chosen & UINT64_C(1) << one->class_number) != 0);
 }
 
 /* One more of either kind: those that are not paid for come last. */
-static int want(struct live *live, const struct live_candidate *candidate, size_t *n, struct err *err)
+static int want(struct live *live, const struct live_candidate *candidate, const struct choice *choice, size_t *n,
+                struct err *err)
 {
     struct live_candidate copy = *candidate;
+    copy.price_ns = copy.class_number < CODE_PRICES_CLASSES ? choice->prices_ns[copy.class_number] : 0;
     copy.class_name = arena_text(&live->arena, copy.class_name, strlen(copy.class_name));
     copy.name = arena_text(&live->arena, copy.name, strlen(copy.name));
     copy.descriptor = arena_text(&live->arena, copy.descriptor, strlen(copy.descriptor));
@@ -195,7 +194,6 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
     size_t n_on = n_armed(live);
     live->has_candidates = true;
     live->n_wanted = live->n_unpaid = 0;
-    live->wanted_ns = 0;
     free(live->wanted);
     live->wanted = calloc(n + 1, sizeof *live->wanted);
     if (live->wanted == NULL)
@@ -204,14 +202,17 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
     if (room > live->options.max_more)
         room = live->options.max_more;
     live->has_prices = knows_prices(live, prices);
-    uint64_t chosen = live->has_prices ? affordable(live, candidates, n, prices, &live->wanted_ns) : 0;
+    struct choice choice = { .prices = prices };
+    if (live->has_prices)
+        choice = affordable(live, candidates, n, prices);
+    live->wanted_ns = choice.used_ns;
     for (size_t i = 0; i < n && live->n_wanted < room; i++)
-        if (is_eligible(live, &candidates[i]) && is_paid(live, &candidates[i], chosen) &&
-            want(live, &candidates[i], &live->n_wanted, err) < 0)
+        if (is_eligible(live, &candidates[i]) && is_paid(live, &candidates[i], &choice) &&
+            want(live, &candidates[i], &choice, &live->n_wanted, err) < 0)
             return -1;
     for (size_t i = 0; i < n; i++)
-        if (is_eligible(live, &candidates[i]) && !is_paid(live, &candidates[i], chosen) &&
-            want(live, &candidates[i], &live->n_unpaid, err) < 0)
+        if (is_eligible(live, &candidates[i]) && !is_paid(live, &candidates[i], &choice) &&
+            want(live, &candidates[i], &choice, &live->n_unpaid, err) < 0)
             return -1;
     return 0;
 }

@@ -43,8 +43,9 @@ struct live {
     double priced_ns;              /* likewise, all batches so far */
     bool knows_price;              /* of one of these */
     struct live_candidate *asked;  /* owned: what was wanted at the latest batch, paid for or not */
-    size_t n_asked;
-    bool has_candidates; /* the look has ended */
+    size_t n_asked, n_asked_paid;  /* paid ones come first */
+    bool is_asked_again;           /* it changed no class */
+    bool has_candidates;           /* the look has ended */
 
     enum live_stage stage;
     uint64_t stage_since_ns, next_look_ns, look_delay_ns;
@@ -85,6 +86,10 @@ int live_end_recovery(struct live *live, struct err *err);
 
 /* The method of this id, or NULL. */
 struct live_method *live_by_id(const struct live *live, uint32_t id);
+
+/* That of n candidates with these names, or NULL. */
+const struct live_candidate *live_find(const struct live_candidate *candidates, size_t n, const char *class_name,
+                                       const char *name, const char *descriptor);
 
 /* All of 'what' from 'from'. */
 void live_subtract(struct live_account *from, const struct live_account *what);

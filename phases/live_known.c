@@ -3,6 +3,8 @@
  */
 #include "phases/live_internal.h"
 
+#include <string.h>
+
 enum live_stage live_stage(const struct live *live)
 {
     return live->stage;
@@ -53,6 +55,31 @@ void live_cost(const struct live *live, struct live_cost *cost)
     double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
     double records = (double)(live->records_seen - live->mark_records[0]);
     cost->probes_now = cpu_ns <= 0 ? 0 : records * live->now.pair_ns / 2 / cpu_ns;
+}
+
+const struct live_candidate *live_find(const struct live_candidate *candidates, size_t n, const char *class_name,
+                                       const char *name, const char *descriptor)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(candidates[i].name, name) == 0 && strcmp(candidates[i].class_name, class_name) == 0 &&
+            strcmp(candidates[i].descriptor, descriptor) == 0)
+            return &candidates[i];
+    return NULL;
+}
+
+/* The latest look knows best; a batch has taken what it wanted with it. */
+enum live_without live_why_without(const struct live *live, const char *class_name, const char *name,
+                                   const char *descriptor, double *price_ns)
+{
+    const struct live_candidate *asked = live_find(live->asked, live->n_asked, class_name, name, descriptor),
+                                *wanted = live_find(live->wanted, live->n_wanted + live->n_unpaid, class_name, name,
+                                                    descriptor),
+                                *latest = wanted != NULL ? wanted : asked;
+    bool was_paid = asked != NULL && asked < live->asked + live->n_asked_paid;
+    bool is_unpaid = wanted != NULL ? wanted >= live->wanted + live->n_wanted || live->n_put_off > live->n_unpaid
+                                    : asked != NULL && !was_paid;
+    *price_ns = latest == NULL ? 0 : latest->price_ns;
+    return is_unpaid ? LIVE_DEAR : was_paid ? LIVE_UNCHANGED : LIVE_NO_BATCH;
 }
 
 const char *live_state_name(enum live_state state)

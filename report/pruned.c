@@ -21,6 +21,11 @@ struct sampled {
     struct java_name name;
     double share; /* of the time of all samples, callees included */
     uint64_t n_samples;
+    const char *why;
+    double compiling_ns;     /* what compiling its class again would cost; 0: not known */
+    struct java_name caller; /* the recorded method in whose calls it was seen; class_name NULL: none, or not known */
+    double in_it;            /* which part of its time, 0..1 */
+    bool knows_caller;
 };
 
 struct pruning {
@@ -140,20 +145,53 @@ static void estimate(const struct pruning *p, const struct calltree_total *total
         pruned->hidden_ns = most_ns;
 }
 
-/* "SHARE SAMPLES CLASS NAME DESCRIPTOR": mmprof.trace(5). */
+static const char *why_text(const char *word, double compiling_ns, struct arena *arena)
+{
+    char ns[64];
+    if (strcmp(word, "none") == 0)
+        return "no batch since it was seen";
+    if (strcmp(word, "loop") == 0)
+        return "a loop of its class is under way";
+    if (strcmp(word, "kept") == 0)
+        return "its class was not changed";
+    if (strcmp(word, "dear") != 0)
+        return "no probes";
+    if (compiling_ns <= 0)
+        return "not paid for";
+    table_format_ns(compiling_ns, ns, sizeof ns);
+    return arena_printf(arena, "not paid for: %s to compile", ns);
+}
+
+#define SAMPLED_WORDS  11
+#define SAMPLED_FORMER 5 /* of versions before */
+
+/*
+ * "SHARE SAMPLES CLASS NAME DESCRIPTOR WHY NS", and of its caller "PART CLASS NAME DESCRIPTOR" if there is one:
+ * mmprof.trace(5).
+ */
 static bool parse_sampled(const char *fact, struct arena *arena, struct sampled *sampled)
 {
-    char *at, *words[3];
-    sampled->share = strtod(fact, &at);
-    sampled->n_samples = strtoull(at, &at, 10);
-    if (at[0] != ' ' || !(sampled->share >= 0 && sampled->share <= 1))
+    char *words[SAMPLED_WORDS], *rest = NULL, *text = arena_text(arena, fact, strlen(fact));
+    size_t n = 0;
+    for (char *word = text; n < SAMPLED_WORDS && text != NULL; n++) {
+        word = strtok_r(n == 0 ? text : NULL, " ", &rest);
+        if (word == NULL)
+            break;
+        words[n] = word;
+    }
+    if (n < SAMPLED_FORMER)
         return false;
-    char *text = arena_text(arena, at + 1, strlen(at + 1)), *rest = NULL;
-    for (size_t i = 0; i < 3; i++)
-        if (text == NULL || (words[i] = strtok_r(i == 0 ? text : NULL, " ", &rest)) == NULL)
-            return false;
-    sampled->name = (struct java_name){ words[0], words[1], words[2] };
-    return true;
+    sampled->share = strtod(words[0], NULL);
+    sampled->n_samples = strtoull(words[1], NULL, 10);
+    sampled->name = (struct java_name){ words[2], words[3], words[4] };
+    sampled->knows_caller = n >= SAMPLED_FORMER + 2;
+    sampled->compiling_ns = sampled->knows_caller ? strtod(words[6], NULL) : 0;
+    sampled->why = why_text(sampled->knows_caller ? words[5] : "", sampled->compiling_ns, arena);
+    sampled->in_it = n == SAMPLED_WORDS ? strtod(words[7], NULL) : 0;
+    if (n == SAMPLED_WORDS)
+        sampled->caller = (struct java_name){ words[8], words[9], words[10] };
+    return sampled->share >= 0 && sampled->share <= 1 && sampled->compiling_ns >= 0 && sampled->in_it >= 0 &&
+           sampled->in_it <= 1 && sampled->why != NULL;
 }
 
 static const char *sampled_fact(const struct pruning *p, size_t i)
@@ -188,6 +226,8 @@ static void add_columns(struct table *table)
 {
     table_column(table, "Switched off", "method", TABLE_TEXT);
     table_column(table, "Because", "reason", TABLE_TEXT);
+    table_column(table, "Samples", "samples", TABLE_COUNT);
+    table->columns[table_column(table, "To compile", "compiling_ns", TABLE_NS)].not_in_text = true;
     table->columns[table_column(table, "Recorded", "recorded_ns", TABLE_NS)].not_in_text = true;
     table_column(table, "Calls/s", "calls_per_s", TABLE_COUNT);
     table_column(table, "Time/call", "ns_per_call", TABLE_NS);
@@ -198,6 +238,7 @@ static void add_columns(struct table *table)
 
 static int add_rows(const struct pruning *p, struct table *table, struct err *err)
 {
+    const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
     for (size_t i = 0; i < p->n; i++) {
         const struct pruned *pruned = &p->all[i];
         bool has_ancestor = pruned->ancestor != CALLTREE_ROOT;
@@ -209,6 +250,8 @@ static int add_rows(const struct pruning *p, struct table *table, struct err *er
         const struct table_cell values[] = {
             table_words(labels[0]),
             table_words(pruned->why),
+            none,
+            none,
             table_number(pruned->recorded_s * 1e9),
             table_number(pruned->calls_per_s),
             table_number(pruned->call_ns),
@@ -234,40 +277,74 @@ static double application_ns(const struct report_source *source)
     return report_ns(source, ticks);
 }
 
+/* The place of a name among n others, where it is put if it is not there. */
+static size_t place_of(struct java_name *names, size_t *n, const struct java_name *name)
+{
+    size_t i = 0;
+    while (i < *n &&
+           (strcmp(names[i].method, name->method) != 0 || strcmp(names[i].class_name, name->class_name) != 0 ||
+            strcmp(names[i].descriptor, name->descriptor) != 0))
+        i++;
+    if (i == *n)
+        names[(*n)++] = *name;
+    return i;
+}
+
+/* Two for each method that samples found: its own, and its caller's; "no recorded method" where there is none. */
+static const char **sampled_labels(const struct pruning *p)
+{
+    struct arena *arena = p->source->arena;
+    size_t n = 0, n_all = 2 * p->n_sampled;
+    struct java_name *names = arena_alloc(arena, (n_all + 1) * sizeof *names);
+    const char **labels = arena_alloc(arena, (n_all + 1) * sizeof *labels),
+               **both = arena_alloc(arena, (n_all + 1) * sizeof *both);
+    size_t *places = arena_alloc(arena, (n_all + 1) * sizeof *places);
+    if (names == NULL || labels == NULL || both == NULL || places == NULL)
+        return NULL;
+    for (size_t i = 0; i < p->n_sampled; i++) {
+        const struct sampled *one = &p->sampled[i];
+        places[2 * i] = place_of(names, &n, &one->name);
+        places[2 * i + 1] = one->in_it > 0 ? place_of(names, &n, &one->caller) : SIZE_MAX;
+    }
+    if (java_names_labels(arena, names, n, labels) < 0)
+        return NULL;
+    for (size_t i = 0; i < n_all; i++)
+        both[i] = places[i] == SIZE_MAX ? "no recorded method" : labels[places[i]];
+    return both;
+}
+
 /* Nothing is known of their calls; samples know their share of the time. */
 static int add_sampled(const struct pruning *p, struct table *table, struct err *err)
 {
-    struct arena *arena = p->source->arena;
-    struct java_name *names = arena_alloc(arena, (p->n_sampled + 1) * sizeof *names);
-    const char **labels = arena_alloc(arena, (p->n_sampled + 1) * sizeof *labels);
+    const char **labels = sampled_labels(p);
     bool is_known = !p->source->tree->cpu_is_wall;
     double cpu_ns = application_ns(p->source);
-    for (size_t i = 0; names != NULL && i < p->n_sampled; i++)
-        names[i] = p->sampled[i].name;
-    if (names == NULL || labels == NULL || java_names_labels(arena, names, p->n_sampled, labels) < 0)
+    if (labels == NULL)
         return err_set(err, "out of memory for %zu methods", p->n_sampled);
     for (size_t i = 0; i < p->n_sampled; i++) {
         const struct sampled *one = &p->sampled[i];
         struct table_cell *cells = table_row(table, "sampled");
         if (cells == NULL)
             return err_set(err, "out of memory for %zu methods", p->n_sampled);
-        const char *ending = one->n_samples == 1 ? "" : "s";
         const struct table_cell values[] = {
-            table_words(labels[i]),
-            table_words(arena_printf(arena, "no probes: seen in %" PRIu64 " sample%s", one->n_samples, ending)),
+            table_words(labels[2 * i]),
+            table_words(one->why),
+            table_number((double)one->n_samples),
+            one->compiling_ns > 0 ? table_number(one->compiling_ns) : table_unmeasured(),
             table_number(0),
             table_unmeasured(),
             table_unmeasured(),
             is_known ? table_number(one->share * cpu_ns) : table_unmeasured(),
-            table_unmeasured(),
-            table_unmeasured(),
+            one->in_it > 0 ? table_number(one->in_it) : table_unmeasured(),
+            one->knows_caller ? table_words(labels[2 * i + 1]) : table_unmeasured(),
         };
         memcpy(cells, values, sizeof values);
     }
     if (p->n_sampled > 0)
-        table_note(table, "no probes: the batches had no room for them, a loop of theirs was under way, or compiling "
-                          "their classes again would have cost more than the budget; unrecorded is their share of the "
-                          "samples, a longer recording or a larger --budget measures them");
+        table_note(table,
+                   "samples: of methods without probes; unrecorded is their share of all samples, not paid for what "
+                   "it would take to compile their classes again, estimated; a longer recording or a larger "
+                   "--budget measures them");
     return 0;
 }
 

@@ -202,6 +202,38 @@ static void test_cut(void)
     CHECK_NUMBER("and no call is certain from a part of a stack", find("6")->n_calls_least, 1);
 }
 
+/* Is a method seen in calls of a recorded one, in this part of its time?  caller "": in none. */
+static bool is_in(const char *name, const char *caller, double part)
+{
+    struct candidate_caller found;
+    if (!candidates_caller(all, find(name), &found))
+        return caller[0] == '\0';
+    return strcmp(found.name, caller) == 0 && strcmp(found.class_name, "Main") == 0 && is_near(found.part, part);
+}
+
+static void test_callers(void)
+{
+    start();
+    name_all(NORMAL);
+    for (int i = 0; i < 40; i++)
+        samples_maker_stack(&maker, 0, MS, i < 30 ? "0123" : "413", 0);
+    for (int i = 0; i < 10; i++)
+        samples_maker_stack(&maker, 1, MS, "05155", 0);
+    for (int i = 0; i < 10; i++)
+        samples_maker_stack(&maker, 1, MS, "66~", 0);
+    choose();
+    CHECK("where nothing is recorded no caller is", is_in("3", "", 0));
+    candidates_recorded(all, "Main", "0", "()V");
+    candidates_recorded(all, "Main", "4", "()V");
+    candidates_recorded(all, "Main", "0", "(I)V");
+    CHECK("of recorded methods it is that with most of the time", is_in("3", "0", 0.75));
+    CHECK("the outermost method is in no call", is_in("0", "", 0));
+    CHECK("a cut stack is in what was always outside", is_in("6", "0", 1));
+    candidates_recorded(all, "Main", "1", "()V");
+    CHECK("and the innermost one", is_in("3", "1", 1) && is_in("2", "1", 1));
+    CHECK("a recursion is where its outermost call is", is_in("5", "0", 1));
+}
+
 static void test_logs(void)
 {
     start();
@@ -348,6 +380,7 @@ int main(void)
     test_within();
     test_calls();
     test_cut();
+    test_callers();
     test_logs();
     test_pieces();
     test_refusals();

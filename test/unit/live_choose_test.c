@@ -148,6 +148,30 @@ static void test_useless(void)
     }
 }
 
+/* Why has a method no probes? */
+static bool is_without(const struct sim *sim, const char *name, enum live_without why, double ms)
+{
+    double price_ns;
+    return live_why_without(sim->live, "Sim", name, "()V", &price_ns) == why && price_ns > (ms - 0.5) * 1e6 &&
+           price_ns < (ms + 0.5) * 1e6;
+}
+
+static void test_why(void)
+{
+    struct code_price all[] = { { CLASS(2), 10 }, { CLASS(3), 500 } };
+    struct sim *sim = new_priced(0.01, all, 2, 1000);
+    sim->methods[2].share = 0.9;
+    sim->methods[3].share = 0.9;
+    sim->refused = 2;
+    run(sim, 1, 3);
+    CHECK("a class was to be changed, and was not", sim->has_probes[1] && is_without(sim, "c", LIVE_UNCHANGED, 10));
+    CHECK("another one is not paid for, and its price is known", is_without(sim, "d", LIVE_DEAR, 500));
+    CHECK("of a method that no look found nothing is", is_without(sim, "e", LIVE_NO_BATCH, 0));
+    run(sim, 1, 30);
+    CHECK("later looks know it, too", is_without(sim, "d", LIVE_DEAR, 500));
+    live_close(sim->live);
+}
+
 static void test_unknown(void)
 {
     struct code_price all[] = { { CLASS(1), 900 } };
@@ -196,6 +220,7 @@ int main(void)
     test_one_at_least();
     test_later();
     test_useless();
+    test_why();
     test_unknown();
     test_gone();
     test_refused();

@@ -65,7 +65,11 @@ static inline void give_candidates(struct sim *sim)
             continue;
         texts[n][0] = names[id];
         texts[n][1] = '\0';
-        found[n] = (struct live_candidate){ "Sim", texts[n], "()V", sim->methods[id].share, 0, id };
+        found[n] = (struct live_candidate){ .class_name = "Sim",
+                                            .name = texts[n],
+                                            .descriptor = "()V",
+                                            .share = sim->methods[id].share,
+                                            .class_number = id };
         n++;
     }
     must(live_candidates(sim->live, found, n, sim->prices, &err), &err);
