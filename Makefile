@@ -24,7 +24,7 @@ AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/base/pattern.c core
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/plugin/*.c core/sim/*.c) core/base/err.c core/trace/misses.c
 # Likewise, for tools.
-TOOL_SRC  := $(wildcard core/tool/*.c) $(patsubst %,core/plugin/%.c,vm_classes vm_memory vm_metadata vm_tables) \
+TOOL_SRC  := $(wildcard core/tool/*.c) $(patsubst %,core/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata vm_tables) \
              core/sim/sim_decode.c core/trace/code_log.c core/recorder/code_map.c core/base/arena.c core/base/err.c core/base/map.c
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/memtrace/memtrace_%.c,tool code entry write)
@@ -100,8 +100,9 @@ $(BUILD)/core/agent/probe.o $(BUILD)/core/agent/probe_virtual.o $(BUILD)/core/ag
 # The plugin's walk through a heap, which is the test's.
 $(BUILD)/test/unit/heap_walk_test: $(patsubst %,$(BUILD)/core/plugin/%.o,heap_walk vm_classes vm_memory)
 
-# QEMU's flags.
+# What QEMU has of its threads.
 $(BUILD)/test/unit/qemu_flags_test: $(BUILD)/core/plugin/qemu_flags.o
+$(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/plugin/qemu_stale.o
 
 # The objects that tools hear of.
 $(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)

@@ -43,8 +43,8 @@ static void name_plugin(const struct doctor *doctor, char *option, size_t n)
              slash == NULL ? 0 : (int)(slash + 1 - doctor->agent), doctor->agent);
 }
 
-/* core/agent/emulated.c */
-static bool has_unaligned_handlers(const char *version)
+/* core/agent/emulated.c; core/plugin/qemu_stale.h */
+static bool is_worked_around(const char *version)
 {
 #if defined(__x86_64__)
     return strstr(version, " 7.2") != NULL;
@@ -77,9 +77,9 @@ enum doctor_level doctor_simulate(struct doctor *doctor, struct err *said)
         "%s runs programs on a simulated processor (record --simulate) and with all their accesses seen (memtrace), of "
         "a script the first JVM that it starts; what that JVM starts runs on the machine itself%s%s",
         version[0] == '\0' ? emulator : version,
-        has_unaligned_handlers(version) ? "; this version's signal handlers have a stack that is not aligned: mmprof's "
-                                          "agent aligns it"
-                                        : "",
+        is_worked_around(version) ? "; this version's signal handlers have a stack that is not aligned, and it calls "
+                                    "callbacks that it has freed: mmprof mends both"
+                                  : "",
         strstr(text, "windows light") != NULL
             ? ""
             : "; with --window, what is skipped takes longer than in QEMU 7.2 for x86-64, whose flags mmprof knows");

@@ -1,7 +1,6 @@
 #include "core/plugin/qemu_flags.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
+#include "core/plugin/qemu_read.h"
 
 #define STATE_BYTES    144 /* as far as it is looked at */
 #define CALL_BEGINS_IN 48  /* bytes: of the code from a block's begin to its call of the plugin, never more */
@@ -9,13 +8,6 @@
 /* Bit 1 is always set.  CF, PF, AF, ZF, SF, TF, IF, DF, OF, IOPL, NT, RF, AC, ID can be. */
 #define FLAGS_ALWAYS UINT64_C(0x2)
 #define FLAGS_EVER   UINT64_C(0x257fd7)
-
-/* Memory that may not be there.  Any thread asks, at any time: what vm_get remembers of pages is for one at a time. */
-static bool read_bytes(const void *at, void *to, size_t n)
-{
-    struct iovec here = { to, n }, there = { (void *)(uintptr_t)at, n };
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
-}
 
 static int32_t get_i32(const uint8_t *bytes)
 {
@@ -28,7 +20,7 @@ static int32_t get_i32(const uint8_t *bytes)
 static bool is_way_out(const uint8_t *at)
 {
     uint8_t code[7];
-    if (!read_bytes(at, code, sizeof code) || code[0] != 0x48 || code[1] != 0x8d || code[2] != 0x05)
+    if (!qemu_read((uintptr_t)(at), code, sizeof code) || code[0] != 0x48 || code[1] != 0x8d || code[2] != 0x05)
         return false;
     return (((uintptr_t)at + sizeof code + (uintptr_t)(intptr_t)get_i32(code + 3)) & 7) == 3;
 }
@@ -44,8 +36,8 @@ static int32_t find_attention(const uint8_t *code, const uint8_t *at, const uint
         code[12] != 0x7d)
         return 0;
     int32_t attention_at = (int8_t)code[2], number_at = (int8_t)code[13], value, number;
-    if (attention_at > -4 || number_at > -4 || !read_bytes(state + attention_at, &value, sizeof value) ||
-        !read_bytes(state + number_at, &number, sizeof number))
+    if (attention_at > -4 || number_at > -4 || !qemu_read((uintptr_t)(state + attention_at), &value, sizeof value) ||
+        !qemu_read((uintptr_t)(state + number_at), &number, sizeof number))
         return 0;
     bool is_it = value == 0 && number == (int32_t)vcpu && is_way_out(at + 11 + get_i32(code + 7));
     return is_it ? attention_at : 0;
@@ -55,7 +47,7 @@ void qemu_flags_begin(struct qemu_flags *flags, unsigned vcpu, void *state, cons
 {
     uint8_t code[CALL_BEGINS_IN];
     *flags = (struct qemu_flags){ .state = state };
-    if (state == NULL || !read_bytes(returns_to - sizeof code, code, sizeof code))
+    if (state == NULL || !qemu_read((uintptr_t)(returns_to - sizeof code), code, sizeof code))
         return;
     for (size_t i = 0; i + 14 < sizeof code && flags->attention_at == 0; i++)
         flags->attention_at = find_attention(code + i, returns_to - sizeof code + i, state, vcpu);
@@ -68,14 +60,13 @@ bool qemu_flags_see(struct qemu_flags *flags, const struct qemu_flags_call *call
     uint8_t instruction[2];
     if (flags->is_seen || flags->state == NULL)
         return flags->is_seen;
-    if (!read_bytes(flags->state, state, sizeof state) || state[0] != (uint64_t)call->number)
+    if (!qemu_read((uintptr_t)(flags->state), state, sizeof state) || state[0] != (uint64_t)call->number)
         return false;
     for (int i = 0; i < 6; i++)
         if (state[order[i]] != call->arguments[i])
             return false;
     uint64_t rip = state[QEMU_FLAGS_RIP / 8], eflags = state[QEMU_FLAGS_EFLAGS / 8];
-    if (!read_bytes((const void *)(uintptr_t)(rip - 2), instruction, 2) || instruction[0] != 0x0f ||
-        instruction[1] != 0x05)
+    if (!qemu_read(rip - 2, instruction, 2) || instruction[0] != 0x0f || instruction[1] != 0x05)
         return false;
     return flags->is_seen = (eflags & FLAGS_ALWAYS) != 0 && (eflags & ~FLAGS_EVER) == 0;
 }

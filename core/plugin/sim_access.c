@@ -1,5 +1,7 @@
 #include "core/plugin/sim_access.h"
 
+#include "core/plugin/qemu_stale.h"
+
 /* Of QEMU's 'info', so many values are remembered. */
 #define ACCESSES      (1u << 18)
 #define ACCESS_STORE  0x01
@@ -51,6 +53,7 @@ static __attribute__((noinline)) void access_slowly(struct sim_core *core, uint3
 {
     unsigned access = info < ACCESSES ? accesses[info] : 0;
     access = access == 0 ? ask_access(info) : access;
+    qemu_stale_look(core->flags.state);
     uint32_t n_bytes = ((access & (ACCESS_KNOWN - 1u)) >> ACCESS_BEHIND) + 1;
     look_up(core, address, n_bytes, (access & ACCESS_STORE) != 0, (uint64_t)(uintptr_t)instruction);
 }

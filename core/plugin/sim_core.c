@@ -1,5 +1,7 @@
 #include "core/plugin/sim_core.h"
 
+#include "core/plugin/qemu_stale.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -101,6 +103,7 @@ void sim_core_flush(void)
         struct sim_core *core = sim.cores[vcpu];
         if (core == NULL)
             continue;
+        qemu_stale_clear(core->flags.state);
         core->kept = *core->before;
         core->before = &core->kept;
     }

@@ -12,6 +12,7 @@
  * addresses are known then; the others go into the machine when QEMU executes them (sim_access.h).  All of a thread's
  * state is its own, so nothing is locked but the making of blocks and threads.
  */
+#include "core/plugin/qemu_stale.h"
 #include "core/plugin/sim_access.h"
 #include "core/plugin/sim_arguments.h"
 #include "core/plugin/sim_check.h"
@@ -208,6 +209,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
                        : sim.is_checked ? sim_check_choose
                                         : sim_enter_choose(&sim.slots->model);
     sim.on_access = sim_access_choose(&sim.slots->model, sim.has_windows);
+    qemu_stale_begin((const void *)(uintptr_t)sim.on_access, (const void *)(uintptr_t)sim_access_bytecode);
     sim.line_bits = sim_machine_code_bits(&sim.slots->model);
     sim_core_prepare_forks();
     qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);

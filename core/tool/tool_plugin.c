@@ -7,6 +7,8 @@
  * mmprof memtrace starts it so.
  */
 #include "core/plugin/qemu_api.h"
+#include "core/plugin/qemu_flags.h"
+#include "core/plugin/qemu_stale.h"
 #include "core/sim/sim_decode.h"
 #include "core/sim/sim_slots.h"
 #include "core/tool/tool_host.h"
@@ -24,6 +26,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 
 static struct {
     struct tool_thread *threads[VCPUS_MAX]; /* by QEMU's number; NULL: not known yet, or gone */
+    void *states[VCPUS_MAX];                /* the processors', likewise: see qemu_flags.h */
     bool is_arm64;
 } plugin;
 
@@ -55,6 +58,8 @@ static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
 {
     (void)id;
     struct tool_thread *thread = thread_of(vcpu);
+    if (vcpu < VCPUS_MAX)
+        plugin.states[vcpu] = NULL;
     if (thread == NULL)
         return;
     plugin.threads[vcpu] = NULL;
@@ -78,6 +83,8 @@ static void in_child(void)
 
 static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *instruction)
 {
+    if (vcpu < VCPUS_MAX)
+        qemu_stale_look(plugin.states[vcpu]);
     uint64_t n_java = atomic_load_explicit(&tool_wanted.java_bytes, memory_order_relaxed);
     if (n_java == 0)
         return;
@@ -123,6 +130,26 @@ static void on_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *in
     on_access(vcpu, info, address, instruction);
 }
 
+/* Each block: nothing but where the thread's state is. */
+void tool_block_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
+
+QEMU_FLAGS_CALLBACK(tool_block, tool_block_begins);
+
+__attribute__((visibility("hidden"))) void tool_block_begins(unsigned vcpu, void *context, void *state,
+                                                             const uint8_t *returns_to)
+{
+    (void)context, (void)returns_to;
+    if (vcpu < VCPUS_MAX)
+        plugin.states[vcpu] = state;
+}
+
+static void on_flush(qemu_plugin_id_t id)
+{
+    (void)id;
+    for (unsigned vcpu = 0; vcpu < VCPUS_MAX; vcpu++)
+        qemu_stale_clear(plugin.states[vcpu]);
+}
+
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
@@ -138,6 +165,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
     (void)id;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, tool_block, QEMU_PLUGIN_CB_NO_REGS, NULL);
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         bool is_dispatch =
@@ -184,6 +212,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
     if (why != NULL)
         return refuse(why);
     pthread_atfork(tool_host_before_fork, tool_host_in_parent, in_child);
+    qemu_stale_begin((const void *)(uintptr_t)on_access, (const void *)(uintptr_t)on_bytecode);
+    qemu_plugin_register_flush_cb(id, on_flush);
     qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
     qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
