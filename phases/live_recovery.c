@@ -44,6 +44,7 @@ void live_batch_done(struct live *live, uint32_t n_classes)
         return;
     if (n_classes == 0) { /* no class could be changed now: what was wanted is so again */
         live->n_batches--;
+        live->forgotten_ns = live->n_batches == 0 ? 0 : live->forgotten_ns;
         live->is_asked_again = true;
         live_go(live, LIVE_WATCHING);
         return;
