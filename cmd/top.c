@@ -90,9 +90,8 @@ static int on_round(void *context, struct live_session *session, struct recorder
         again = top->is_screen;
     }
     take_keys(top, link, &again);
-    if (!is_worth_showing(top, session)) {
+    if (!is_worth_showing(top, session))
         return has_begun(session) ? 0 : top_table_begin(&top->table, session, err);
-    }
     double passed_s = (double)(session->status.monotonic_ns - top->table.before_ns) / 1e9;
     if (!again && passed_s < top->interval_s)
         return 0;

@@ -22,10 +22,10 @@ struct sampled {
     double share; /* of the time of all samples, callees included */
     uint64_t n_samples;
     const char *why;
-    double compiling_ns;     /* what compiling its class again would cost; 0: not known */
-    struct java_name caller; /* the recorded method in whose calls it was seen; class_name NULL: none, or not known */
-    double in_it;            /* which part of its time, 0..1 */
+    double compiling_ns; /* what compiling its class again would cost; 0: not known */
     bool knows_caller;
+    double in_it;            /* which part of its time, 0..1, was in its caller; 0: there is none */
+    struct java_name caller; /* then: the recorded method in whose calls it was seen */
 };
 
 struct pruning {
@@ -162,8 +162,9 @@ static const char *why_text(const char *word, double compiling_ns, struct arena 
     return arena_printf(arena, "not paid for: %s to compile", ns);
 }
 
-#define SAMPLED_WORDS  11
-#define SAMPLED_FORMER 5 /* of versions before */
+#define SAMPLED_WORDS   11
+#define SAMPLED_OUTSIDE 7 /* without a caller */
+#define SAMPLED_FORMER  5 /* of versions before */
 
 /*
  * "SHARE SAMPLES CLASS NAME DESCRIPTOR WHY NS", and of its caller "PART CLASS NAME DESCRIPTOR" if there is one:
@@ -184,9 +185,9 @@ static bool parse_sampled(const char *fact, struct arena *arena, struct sampled 
     sampled->share = strtod(words[0], NULL);
     sampled->n_samples = strtoull(words[1], NULL, 10);
     sampled->name = (struct java_name){ words[2], words[3], words[4] };
-    sampled->knows_caller = n >= SAMPLED_FORMER + 2;
-    sampled->compiling_ns = sampled->knows_caller ? strtod(words[6], NULL) : 0;
-    sampled->why = why_text(sampled->knows_caller ? words[5] : "", sampled->compiling_ns, arena);
+    sampled->knows_caller = n == SAMPLED_OUTSIDE || n == SAMPLED_WORDS;
+    sampled->compiling_ns = n >= SAMPLED_OUTSIDE ? strtod(words[6], NULL) : 0;
+    sampled->why = why_text(n >= SAMPLED_OUTSIDE ? words[5] : "", sampled->compiling_ns, arena);
     sampled->in_it = n == SAMPLED_WORDS ? strtod(words[7], NULL) : 0;
     if (n == SAMPLED_WORDS)
         sampled->caller = (struct java_name){ words[8], words[9], words[10] };
@@ -342,9 +343,9 @@ static int add_sampled(const struct pruning *p, struct table *table, struct err 
     }
     if (p->n_sampled > 0)
         table_note(table,
-                   "samples: of methods without probes; unrecorded is their share of all samples, not paid for what "
-                   "it would take to compile their classes again, estimated; a longer recording or a larger "
-                   "--budget measures them");
+                   "samples: so many had a method without probes on the stack; unrecorded is its share of them all; "
+                   "what compiling its class again would take is estimated; a longer recording or a larger --budget "
+                   "measures it");
     return 0;
 }
 

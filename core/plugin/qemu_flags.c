@@ -20,7 +20,7 @@ static int32_t get_i32(const uint8_t *bytes)
 static bool is_way_out(const uint8_t *at)
 {
     uint8_t code[7];
-    if (!qemu_read((uintptr_t)(at), code, sizeof code) || code[0] != 0x48 || code[1] != 0x8d || code[2] != 0x05)
+    if (!qemu_read((uintptr_t)at, code, sizeof code) || code[0] != 0x48 || code[1] != 0x8d || code[2] != 0x05)
         return false;
     return (((uintptr_t)at + sizeof code + (uintptr_t)(intptr_t)get_i32(code + 3)) & 7) == 3;
 }
@@ -60,7 +60,7 @@ bool qemu_flags_see(struct qemu_flags *flags, const struct qemu_flags_call *call
     uint8_t instruction[2];
     if (flags->is_seen || flags->state == NULL)
         return flags->is_seen;
-    if (!qemu_read((uintptr_t)(flags->state), state, sizeof state) || state[0] != (uint64_t)call->number)
+    if (!qemu_read((uintptr_t)flags->state, state, sizeof state) || state[0] != (uint64_t)call->number)
         return false;
     for (int i = 0; i < 6; i++)
         if (state[order[i]] != call->arguments[i])

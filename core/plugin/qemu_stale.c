@@ -39,10 +39,11 @@ static bool is_list(uint64_t at)
 void qemu_stale_search(const uint8_t *state)
 {
     uint64_t words[LOOK_BEHIND / 8];
+    int32_t not_known = 0; /* another thread may have found it meanwhile */
     if (state == NULL)
         return;
     if (atomic_fetch_add(&stale.n_looks, 1) >= LOOKS_MAX) {
-        atomic_store(&qemu_stale_at, 1);
+        atomic_compare_exchange_strong(&qemu_stale_at, &not_known, 1);
         return;
     }
     if (!qemu_read((uint64_t)(uintptr_t)state - sizeof words, words, sizeof words))

@@ -147,11 +147,12 @@ static void test_sampled(void)
     maker_info(&m, "live.sampled.7", "0.1 5 a/Later u ()V kept 5");
     maker_info(&m, "live.sampled.8", "0.1 5 a/Later v ()V none 0");
     maker_info(&m, "live.sampled.9", "0.1 5 a/Later w ()V none 0 1.5 a/Main run ()V");
+    maker_info(&m, "live.sampled.10", "0.1 5 a/Later t ()V none 0 0.5 a/Main run");
     KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
     STEPS(&m, 0, ENTER(RUN, 0), EXIT(RUN, 1000));
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
     look(&m, &made);
-    CHECK_NUMBER("what samples found without probes is a row; damaged facts are none", made.n, 7);
+    CHECK_NUMBER("what samples found without probes is a row; damaged facts are none", made.n, 8);
     CHECK_TEXT("its time is its share of the application's", printed(&made.table, CSV, &arena),
                HEADER "sampled,a.Later.parse,no probes,12,,0,,,250000000,,\r\n"
                       "sampled,b.Later.parse,no probes,1,,0,,,10000000,,\r\n"
@@ -159,7 +160,8 @@ static void test_sampled(void)
                       "sampled,Later.y,not paid for,5,,0,,,100000000,,no recorded method\r\n"
                       "sampled,Later.z,a loop of its class is under way,5,,0,,,100000000,1,Later.x\r\n"
                       "sampled,Later.u,its class was not changed,5,5,0,,,100000000,,no recorded method\r\n"
-                      "sampled,Later.v,no batch since it was seen,5,,0,,,100000000,,no recorded method\r\n");
+                      "sampled,Later.v,no batch since it was seen,5,,0,,,100000000,,no recorded method\r\n"
+                      "sampled,Later.t,no batch since it was seen,5,,0,,,100000000,,\r\n");
     done(&made);
 }
 
