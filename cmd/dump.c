@@ -14,6 +14,7 @@
 #include "cmd/commands.h"
 #include "cmd/dump_misses.h"
 #include "cmd/terminal.h"
+#include "cmd/trace_argument.h"
 
 #include "core/base/arena.h"
 
@@ -449,18 +450,13 @@ int command_dump(int argc, char **argv, struct err *err)
         { 0, "tables", NULL, OPTION_FLAG, &tables, "print what the trace defines, not its events" },
         { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
     };
-    int i;
-    if (command_parse("dump [--salvage] [--tables] [TRACE]",
-                      "Print a trace (trace.dat) as text: what it defines and one line for each event.", rows, argc,
-                      argv, &i, &done, err) < 0)
+    const char *path;
+    if (command_parse_trace("dump [--salvage] [--tables] [TRACE]",
+                            "Print a trace (trace.dat) as text: what it defines and one line for each event.", rows,
+                            argc, argv, &path, &done, err) < 0)
         return -1;
     if (done)
         return 0;
-    if (argc - i > 1) {
-        err_set(err, "one trace at a time, not '%s' and '%s'", argv[i], argv[i + 1]);
-        return err_next(err, "run 'mmprof dump TRACE'");
-    }
-    const char *path = i < argc ? argv[i] : "trace.dat";
     struct trace_reader *reader;
     double ns_per_tick = read_ns_per_tick(path, salvage);
     if (trace_open(&reader, path, salvage, err) < 0)

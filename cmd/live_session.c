@@ -1,5 +1,6 @@
 #include "cmd/live_session.h"
 
+#include "cmd/live_sampled.h"
 #include "cmd/recording.h"
 
 #include "core/counters/event_roles.h"
@@ -84,8 +85,10 @@ static void close_look(struct live_session *session)
 /* Before a look. */
 static void begin_anew(struct live_session *session)
 {
-    if (session->candidates == NULL || candidates_totals(session->candidates)->n_samples < SAMPLES_TOGETHER)
+    uint64_t n = session->candidates == NULL ? 0 : candidates_totals(session->candidates)->n_samples;
+    if (n > 0 && n < SAMPLES_TOGETHER)
         return;
+    session->looks_ns[0] = session->status.monotonic_ns;
     candidates_close(session->candidates);
     session->candidates = NULL;
     session->seen = (struct sample_totals){ 0 };
@@ -128,6 +131,7 @@ static int end_look(struct live_session *session, struct err *err)
     size_t n = 0;
     wish.weight = session->options.weight;
     session->n_looks++;
+    session->looks_ns[1] = session->status.monotonic_ns;
     if (session->candidates != NULL) {
         const struct sample_totals *totals = candidates_totals(session->candidates);
         session->n_samples += (uint32_t)(totals->n_samples - session->seen.n_samples);
@@ -324,50 +328,6 @@ static int write_method(struct live_session *session, struct recorder_link *link
                 method->calls_per_s, method->call_ns, live_why_text(method->why));
 }
 
-/* Why it has no probes, and in whose calls it was seen. */
-static int write_found(struct live_session *session, struct recorder_link *link, uint32_t number,
-                       const struct candidate *one, struct err *err)
-{
-    static const char *const words[] = { [LIVE_NO_BATCH] = "none", [LIVE_DEAR] = "dear", [LIVE_UNCHANGED] = "kept" };
-    struct candidate_caller caller;
-    char key[48], within[1536] = "";
-    double price_ns;
-    enum live_without why = live_why_without(session->live, one->class_name, one->name, one->descriptor, &price_ns);
-    if (candidates_caller(session->candidates, one, &caller))
-        snprintf(within, sizeof within, " %.5f %s %s %s", caller.part, caller.class_name, caller.name,
-                 caller.descriptor);
-    snprintf(key, sizeof key, "live.sampled.%" PRIu32, number);
-    return fact(link, err, key, "%.5f %" PRIu64 " %s %s %s %s %.0f%s", one->share, one->n_samples, one->class_name,
-                one->name, one->descriptor, why == LIVE_UNCHANGED && session->n_held > 0 ? "loop" : words[why],
-                price_ns, within);
-}
-
-/* What the latest looks found, and got no probes. */
-static int write_sampled(struct live_session *session, struct recorder_link *link, struct err *err)
-{
-    struct candidates_wish wish = CANDIDATES_WISH;
-    struct candidate_list list = { 0 };
-    struct err ignored;
-    size_t n_methods;
-    uint32_t n = 0;
-    int rc = 0;
-    wish.weight = session->options.weight;
-    if (session->candidates == NULL || session->n_samples == 0 ||
-        candidates_choose(session->candidates, &wish, &session->arena, &list, &ignored) < 0)
-        return 0;
-    const struct live_method *methods = live_methods(session->live, &n_methods);
-    for (size_t i = 0; i < n_methods; i++)
-        if (methods[i].state == LIVE_ARMED)
-            candidates_recorded(session->candidates, methods[i].class_name, methods[i].name, methods[i].descriptor);
-    for (size_t i = 0; i < list.n && n < LIVE_SAMPLED_MAX && rc == 0; i++) {
-        const struct candidate *one = &list.all[i];
-        if (one->share >= wish.weight && !live_knows(session->live, one->class_name, one->name, one->descriptor))
-            rc = write_found(session, link, n++, one, err);
-    }
-    arena_free(&session->arena);
-    return rc;
-}
-
 static int on_finish(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
 {
     struct live_session *session = context;
@@ -392,7 +352,7 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
     for (size_t i = 0; i < n; i++)
         if (write_method(session, link, &methods[i], err) < 0)
             return -1;
-    if (write_sampled(session, link, err) < 0)
+    if (live_sampled_write(session, link, err) < 0)
         return -1;
     if (fact(link, err, "live.budget", "%g", session->options.budget) < 0 ||
         fact(link, err, "live.batches", "%" PRIu32, status->n_pauses) < 0 ||

@@ -26,6 +26,7 @@ struct live_session {
     struct live *live;             /* owned; NULL until the agent is ready */
     struct candidates *candidates; /* owned: of the latest looks together, or NULL */
     struct sample_totals seen;     /* of them, without the present one */
+    uint64_t looks_ns[2];          /* when the first of them began, and the latest ended */
     struct arena arena;            /* of the present look */
     struct jvm_compilers compilers;
     uint64_t compilers_ns, compilers_read_ns; /* as read last, and when */

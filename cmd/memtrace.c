@@ -144,20 +144,45 @@ static int record(const struct memtrace_options *o, char *const *argv, struct er
     return status;
 }
 
+/* Options before and after a trace's name: *path, or NULL; and *command, what is behind "--", or NULL. */
+static int parse_words(int argc, char **argv, struct memtrace_options *o, const char **path, char ***command,
+                       bool *done, struct err *err)
+{
+    *path = NULL;
+    *command = NULL;
+    for (int i = 0;; argc -= i, argv += i) {
+        if (i > 0)
+            *path = argv[0];
+        if (parse(argc, argv, o, &i, done, err) < 0)
+            return -1;
+        if (*done || i >= argc)
+            return 0;
+        if (strcmp(argv[i - 1], "--") == 0)
+            *command = argv + i;
+        if (*path != NULL) {
+            err_set(err, "one thing at a time, not '%s' and '%s'", *path, argv[i]);
+            return err_next(err, "a command to record stands behind '--': mmprof memtrace -o FILE -- java ...");
+        }
+        if (*command != NULL)
+            return 0;
+    }
+}
+
 int command_memtrace(int argc, char **argv, struct err *err)
 {
     struct memtrace_options options = { .top = 20 };
+    const char *path;
+    char **command;
     bool done;
-    int i;
-    if (parse(argc, argv, &options, &i, &done, err) < 0)
+    if (parse_words(argc, argv, &options, &path, &command, &done, err) < 0)
         return -1;
     if (done)
         return 0;
-    if (i > 1 && strcmp(argv[i - 1], "--") == 0 && i < argc)
-        return record(&options, argv + i, err);
-    if (argc - i > 1 || options.output != NULL || options.tool != NULL || options.objects_only || options.all_threads) {
+    if (command != NULL)
+        return record(&options, command, err);
+    if (options.output != NULL || options.tool != NULL || options.objects_only || options.all_threads) {
         err_set(err, "no command to record is given");
         return err_next(err, "give it behind '--': mmprof memtrace -o FILE -- java ...");
     }
-    return read_trace(&options, i < argc ? argv[i] : DEFAULT_FILE, err);
+    return read_trace(&options, path != NULL ? path : DEFAULT_FILE, err);
 }

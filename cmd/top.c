@@ -8,9 +8,16 @@
  *     Time (%)  Calls/s  Time/call    CPI   Calls     Time  Phase
  *     -----------------------------------------------------------
  *        61.20     0.20     4.91 s  1.213       2   9.82 s  JavaCompiler.compile
+ *
+ *     without probes, by 83 samples in 12.1 s:
+ *
+ *     Time (%)  at least  at most  Own (%)  Method     No probes, because
+ *     ---------------------------------------------------------------------------------
+ *        30.12     21.31    40.69     1.20  Gen.genDef  not paid for: 59.9 ms to compile
  */
 #include "cmd/recording.h"
 #include "cmd/terminal.h"
+#include "cmd/top_sampled.h"
 #include "cmd/top_table.h"
 
 #include <stdlib.h>
@@ -24,6 +31,7 @@ struct top {
     double interval_s;
     uint64_t n_wanted, n_shown; /* tables; n_wanted 0: until the user quits */
     uint64_t first_ns;          /* when the session began */
+    char *sampled;              /* owned: text for what has no probes, or NULL */
 };
 
 static void take_keys(struct top *top, struct recorder_link *link, bool *again)
@@ -38,17 +46,34 @@ static void take_keys(struct top *top, struct recorder_link *link, bool *again)
     }
 }
 
+/* While samples are taken it stays as it was. */
+static int sample_anew(struct top *top, struct live_session *session, struct err *err)
+{
+    if (live_stage(session->live) == LIVE_LOOKING)
+        return 0;
+    free(top->sampled);
+    top->sampled = top_sampled_text(session, err);
+    return top->sampled == NULL ? -1 : 0;
+}
+
 static int show(struct top *top, struct live_session *session, struct err *err)
 {
-    char *text = top_table_text(&top->table, session, err);
-    if (text == NULL)
+    struct arena arena = { NULL, 0 };
+    if (sample_anew(top, session, err) < 0)
         return -1;
+    char *phases = top_table_text(&top->table, session, err);
+    if (phases == NULL)
+        return -1;
+    const char *text = arena_printf(&arena, "%s%s", phases, top->sampled == NULL ? "" : top->sampled);
+    free(phases);
+    if (text == NULL)
+        return err_set(err, "out of memory");
     if (top->is_screen)
         terminal_draw(&top->terminal, text);
     else
         printf("%s%s", top->n_shown == 0 ? "" : "\n", text);
     fflush(stdout);
-    free(text);
+    arena_free(&arena);
     top->n_shown++;
     return 0;
 }
@@ -58,7 +83,8 @@ static bool is_worth_showing(struct top *top, const struct live_session *session
 {
     if (top->is_screen || top->n_shown > 0)
         return true;
-    if (live_stage(session->live) == LIVE_WATCHING && live_has_calls(session->live))
+    if (live_stage(session->live) == LIVE_WATCHING &&
+        (live_has_calls(session->live) || live_session_has_samples_only(session)))
         return true;
     return session->status.monotonic_ns - top->first_ns > SETTLE_NS;
 }
@@ -114,6 +140,7 @@ static int run(struct top *top, const struct recording *recording, const struct 
     int rc = recording_run(&live, &summary, err);
     terminal_leave(&top->terminal);
     top_table_free(&top->table);
+    free(top->sampled);
     live_session_free(&session);
     if (rc == 0 && summary.end == RECORDER_ENDED_WITH_TARGET)
         fprintf(stderr, "mmprof: the JVM has ended\n");

@@ -130,9 +130,10 @@ struct live_candidate {
 
 /* Why samples find a method that has no probes. */
 enum live_without {
-    LIVE_NO_BATCH, /* none has come since it was found, or it had no room in it */
-    LIVE_DEAR,     /* compiling its class again is not paid for */
-    LIVE_UNCHANGED /* its class was to be changed, and was not */
+    LIVE_NO_BATCH,  /* none has come since it was found, or it had no room in it */
+    LIVE_DEAR,      /* compiling its class again is not paid for */
+    LIVE_UNCHANGED, /* its class was to be changed, and was not */
+    LIVE_SPARED     /* no class is changed, for the JVM would throw all compiled code away */
 };
 
 enum live_stage {

@@ -79,6 +79,8 @@ enum live_without live_why_without(const struct live *live, const char *class_na
     bool is_unpaid = wanted != NULL ? wanted >= live->wanted + live->n_wanted || live->n_put_off > live->n_unpaid
                                     : asked != NULL && !was_paid;
     *price_ns = latest == NULL ? 0 : latest->price_ns;
+    if (live->spared_ns > 0)
+        return LIVE_SPARED;
     return is_unpaid ? LIVE_DEAR : was_paid ? LIVE_UNCHANGED : LIVE_NO_BATCH;
 }
 

@@ -145,7 +145,7 @@ static void estimate(const struct pruning *p, const struct calltree_total *total
         pruned->hidden_ns = most_ns;
 }
 
-static const char *why_text(const char *word, double compiling_ns, struct arena *arena)
+const char *pruned_why_text(const char *word, double compiling_ns, struct arena *arena)
 {
     char ns[64];
     if (strcmp(word, "none") == 0)
@@ -154,6 +154,8 @@ static const char *why_text(const char *word, double compiling_ns, struct arena 
         return "a loop of its class is under way";
     if (strcmp(word, "kept") == 0)
         return "its class was not changed";
+    if (strcmp(word, "spared") == 0)
+        return "all compiled code would be lost";
     if (strcmp(word, "dear") != 0)
         return "no probes";
     if (compiling_ns <= 0)
@@ -187,7 +189,7 @@ static bool parse_sampled(const char *fact, struct arena *arena, struct sampled 
     sampled->name = (struct java_name){ words[2], words[3], words[4] };
     sampled->knows_caller = n == SAMPLED_OUTSIDE || n == SAMPLED_WORDS;
     sampled->compiling_ns = n >= SAMPLED_OUTSIDE ? strtod(words[6], NULL) : 0;
-    sampled->why = why_text(n >= SAMPLED_OUTSIDE ? words[5] : "", sampled->compiling_ns, arena);
+    sampled->why = pruned_why_text(n >= SAMPLED_OUTSIDE ? words[5] : "", sampled->compiling_ns, arena);
     sampled->in_it = n == SAMPLED_WORDS ? strtod(words[7], NULL) : 0;
     if (n == SAMPLED_WORDS)
         sampled->caller = (struct java_name){ words[8], words[9], words[10] };

@@ -23,4 +23,10 @@
 int pruned_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 struct table *table, struct err *err);
 
+/*
+ * Why a method that samples found has no probes, from the word of mmprof.trace(5), and what its class would take the
+ * compilers (0: not known): "not paid for: 1.27 s to compile".  NULL: no memory.
+ */
+const char *pruned_why_text(const char *word, double compiling_ns, struct arena *arena);
+
 #endif

@@ -54,5 +54,9 @@ dump "$root/Makefile"
 matches "another file is no trace" "$errors" "is not a trace$"
 dump "$trace" "$trace"
 matches "one trace at a time" "$errors" '^mmprof dump: one trace at a time'
+dump --salvage --tables "$trace"
+before=$said
+dump "$trace" --salvage --tables
+is "options behind the trace" "$said" "$before"
 
 done_testing

@@ -18,6 +18,7 @@ refused() {
 echo "a text of some length" > "$SCRATCH/text"
 refused "a file that is none" "memtrace -o FILE" "$SCRATCH/text"
 refused "an option of recording without a command" "behind '--'" -o "$SCRATCH/x.dat"
+refused "a trace and a command" "behind '--'" "$SCRATCH/text" -- "$jdk/bin/java" -version
 refused "printing a command" "record first" --print -- "$jdk/bin/java" -version
 refused "what a tool decides itself" "leave" --tool="$SCRATCH/text" --all-threads -- "$jdk/bin/java" -version
 refused "a tool that is not there" "build it" --tool="$SCRATCH/none.so" -- "$jdk/bin/java" -version
@@ -99,7 +100,7 @@ fi
 "$mmprof" memtrace --lifetimes "$SCRATCH/G1.dat" > "$SCRATCH/table"
 matches "by class: a thousand were used for less than 1024 accesses" "$(cat "$SCRATCH/table")" \
     '^target\.Follow\$Gone +1,000 +[0-9.]+ +0\.00 +0\.00 +[0-9.]+ +100\.00 +100\.00 +100\.00 '
-"$mmprof" memtrace --lifetimes=site --csv "$SCRATCH/G1.dat" | tr -d '"\r' > "$SCRATCH/table"
+"$mmprof" memtrace --lifetimes=site "$SCRATCH/G1.dat" --csv | tr -d '"\r' > "$SCRATCH/table"
 matches "by the line that created them: a hundred" "$(cat "$SCRATCH/table")" '^site,target\.Follow\.keep:[0-9]+,100,'
 "$mmprof" memtrace --lifetimes=distribution --csv "$SCRATCH/G1.dat" | tr -d '"\r' > "$SCRATCH/table"
 is "a distribution adds up" "$(tail -n 1 "$SCRATCH/table" | cut -d , -f 5)" 1

@@ -132,11 +132,14 @@ static void test_spared(void)
 {
     struct sim *sim = new_forgetful(19);
     struct live_cost cost;
+    double price_ns;
     run(sim, 1, 60);
     live_cost(sim->live, &cost);
     CHECK_NUMBER("where that took long, no class is changed", sim->n_batches, 0);
     CHECK("looks go on", sim->n_looks > 3);
     CHECK("it is said what is spared", cost.spared_ns == 20 * SECOND && cost.forgotten_ns == 0);
+    CHECK("and why what was seen has no probes",
+          live_why_without(sim->live, "Sim", "outer", "()V", &price_ns) == LIVE_SPARED);
     live_close(sim->live);
 }
 

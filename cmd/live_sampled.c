@@ -1,0 +1,73 @@
+#include "cmd/live_sampled.h"
+
+#include <inttypes.h>
+
+static const char *why_of(const struct live_session *session, const struct candidate *one, double *price_ns)
+{
+    static const char *const words[] = {
+        [LIVE_NO_BATCH] = "none", [LIVE_DEAR] = "dear", [LIVE_UNCHANGED] = "kept", [LIVE_SPARED] = "spared"
+    };
+    enum live_without why = live_why_without(session->live, one->class_name, one->name, one->descriptor, price_ns);
+    return why == LIVE_UNCHANGED && session->n_held > 0 ? "loop" : words[why];
+}
+
+int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
+                      struct err *err)
+{
+    struct candidates_wish wish = CANDIDATES_WISH;
+    struct candidate_list list = { 0 };
+    *n = 0;
+    *all = NULL;
+    wish.weight = session->options.weight;
+    if (session->candidates == NULL || candidates_totals(session->candidates)->n_samples == 0)
+        return 0;
+    if (candidates_choose(session->candidates, &wish, arena, &list, err) < 0)
+        return -1;
+    *all = arena_alloc(arena, (list.n + 1) * sizeof **all);
+    if (*all == NULL)
+        return err_set(err, "out of memory for %zu methods", list.n);
+    for (size_t i = 0; i < list.n && *n < LIVE_SAMPLED_MAX; i++) {
+        struct live_sampled *one = &(*all)[*n];
+        one->found = &list.all[i];
+        if (one->found->share < wish.weight ||
+            live_knows(session->live, one->found->class_name, one->found->name, one->found->descriptor))
+            continue;
+        one->why = why_of(session, one->found, &one->price_ns);
+        ++*n;
+    }
+    return 0;
+}
+
+/* Why it has no probes, and in whose calls it was seen. */
+static int write_one(struct live_session *session, struct recorder_link *link, size_t number,
+                     const struct live_sampled *one, struct err *err)
+{
+    const struct candidate *found = one->found;
+    struct candidate_caller caller;
+    char key[48], within[1536] = "", text[2048];
+    if (candidates_caller(session->candidates, found, &caller))
+        snprintf(within, sizeof within, " %.5f %s %s %s", caller.part, caller.class_name, caller.name,
+                 caller.descriptor);
+    snprintf(key, sizeof key, "live.sampled.%zu", number);
+    snprintf(text, sizeof text, "%.5f %" PRIu64 " %s %s %s %s %.0f%s", found->share, found->n_samples,
+             found->class_name, found->name, found->descriptor, one->why, one->price_ns, within);
+    return recorder_fact(link, key, text, err);
+}
+
+int live_sampled_write(struct live_session *session, struct recorder_link *link, struct err *err)
+{
+    struct live_sampled *all;
+    struct err ignored;
+    size_t n, n_methods;
+    int rc = 0;
+    if (live_sampled_list(session, &session->arena, &all, &n, &ignored) < 0)
+        n = 0;
+    const struct live_method *methods = live_methods(session->live, &n_methods);
+    for (size_t i = 0; i < n_methods && n > 0; i++)
+        if (methods[i].state == LIVE_ARMED)
+            candidates_recorded(session->candidates, methods[i].class_name, methods[i].name, methods[i].descriptor);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = write_one(session, link, i, &all[i], err);
+    arena_free(&session->arena);
+    return rc;
+}

@@ -1,0 +1,25 @@
+/*
+ * What the latest looks of a live session found, and has no probes.
+ */
+#ifndef CMD_LIVE_SAMPLED_H
+#define CMD_LIVE_SAMPLED_H
+
+#include "cmd/live_session.h"
+
+struct live_sampled {
+    const struct candidate *found; /* in the arena, its names the session's until the next look */
+    const char *why;               /* "dear", "loop", "kept", "spared", "none": mmprof.trace(5) */
+    double price_ns;               /* what its class costs the compilers; 0: not known */
+};
+
+/*
+ * Those with the session's weight at least, largest share first, LIVE_SAMPLED_MAX at most; none between two series of
+ * looks.  Returns 0, or -1 with *err set: no memory.
+ */
+int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
+                      struct err *err);
+
+/* At the end, once: the facts of them, for mmprof report.  Returns 0, or -1 with *err set. */
+int live_sampled_write(struct live_session *session, struct recorder_link *link, struct err *err);
+
+#endif
