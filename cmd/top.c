@@ -64,7 +64,9 @@ static int show(struct top *top, struct live_session *session, struct err *err)
     char *phases = top_table_text(&top->table, session, err);
     if (phases == NULL)
         return -1;
-    const char *text = arena_printf(&arena, "%s%s", phases, top->sampled == NULL ? "" : top->sampled);
+    bool has_sampled = top->sampled != NULL && top->sampled[0] != '\0';
+    const char *text =
+        has_sampled ? arena_printf(&arena, "%s\n%s", phases, top->sampled) : arena_printf(&arena, "%s", phases);
     free(phases);
     if (text == NULL)
         return err_set(err, "out of memory");

@@ -48,35 +48,22 @@ static int add_rows(const struct live_sampled *all, size_t n, struct table *tabl
     return 0;
 }
 
-static int print(struct live_session *session, struct arena *arena, FILE *out, struct err *err)
-{
-    struct table table;
-    struct live_sampled *all;
-    size_t n;
-    if (live_sampled_list(session, arena, &all, &n, err) < 0)
-        return -1;
-    if (n == 0)
-        return 0;
-    table_begin(&table, arena);
-    add_head(session, &table, arena);
-    if (add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, arena, err) < 0)
-        return -1;
-    fputc('\n', out);
-    return table_print_text(&table, out, err);
-}
-
 char *top_sampled_text(struct live_session *session, struct err *err)
 {
     struct arena arena = { NULL, 0 };
+    struct table table;
+    struct live_sampled *all;
     char *text = NULL;
-    size_t n_bytes = 0;
-    FILE *out = open_memstream(&text, &n_bytes);
-    int rc = out == NULL ? err_set(err, "out of memory") : print(session, &arena, out, err);
-    if (out != NULL && fclose(out) != 0 && rc == 0)
-        rc = err_set(err, "out of memory");
+    size_t n;
+    int rc = live_sampled_list(session, &arena, &all, &n, err);
+    if (rc == 0 && n == 0 && (text = calloc(1, 1)) == NULL)
+        err_set(err, "out of memory");
+    if (rc == 0 && n > 0) {
+        table_begin(&table, &arena);
+        add_head(session, &table, &arena);
+        rc = add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, &arena, err);
+        text = rc < 0 ? NULL : table_text(&table, err);
+    }
     arena_free(&arena);
-    if (rc == 0)
-        return text;
-    free(text);
-    return NULL;
+    return text;
 }

@@ -220,11 +220,10 @@ char *top_table_text(struct top_table *top, struct live_session *session, struct
     struct table table;
     struct row *rows = NULL;
     char *text = NULL;
-    size_t n_bytes = 0, n = 0;
-    FILE *out = open_memstream(&text, &n_bytes);
+    size_t n = 0;
     struct live_cost cost;
     live_cost(session->live, &cost);
-    int rc = out == NULL ? err_set(err, "out of memory") : make_rows(top, session, &arena, &rows, &n, err);
+    int rc = make_rows(top, session, &arena, &rows, &n, err);
     if (rc == 0) {
         sort_rows(rows, n, top->sort);
         table_begin(&table, &arena);
@@ -232,14 +231,9 @@ char *top_table_text(struct top_table *top, struct live_session *session, struct
         rc = add_rows(top, session, &cost, rows, n, &table, err);
     }
     if (rc == 0)
-        rc = table_print_text(&table, out, err);
-    if (rc == 0)
         rc = top_table_begin(top, session, err);
-    if (out != NULL && fclose(out) != 0 && rc == 0)
-        rc = err_set(err, "out of memory");
-    arena_free(&arena);
     if (rc == 0)
-        return text;
-    free(text);
-    return NULL;
+        text = table_text(&table, err);
+    arena_free(&arena);
+    return text;
 }

@@ -110,6 +110,9 @@ struct table_cell table_number_in(struct table *table, double number, enum table
 
 int table_print_text(const struct table *table, FILE *out, struct err *err);
 
+/* The same text, for free(); NULL with *err set: it is broken, or no memory. */
+char *table_text(const struct table *table, struct err *err);
+
 /* RFC 4180: a header of the columns' keys, full precision, an empty field for what is not there, CRLF.  With a schema:
  * its version is the first column. */
 int table_print_csv(const struct table *table, FILE *out, struct err *err);

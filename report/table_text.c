@@ -5,6 +5,7 @@
 #include "report/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CELL_BYTES 64
@@ -249,4 +250,18 @@ int table_print_text(const struct table *table, FILE *out, struct err *err)
         fputc('\n', out);
     }
     return ferror(out) ? err_set(err, "cannot write the table") : 0;
+}
+
+char *table_text(const struct table *table, struct err *err)
+{
+    char *text = NULL;
+    size_t n_bytes = 0;
+    FILE *out = open_memstream(&text, &n_bytes);
+    int rc = out == NULL ? err_set(err, "out of memory") : table_print_text(table, out, err);
+    if (out != NULL && fclose(out) != 0 && rc == 0)
+        rc = err_set(err, "out of memory");
+    if (rc == 0)
+        return text;
+    free(text);
+    return NULL;
 }
