@@ -10,6 +10,7 @@
 #include "core/agent/code_check.h"
 #include "core/agent/code_out.h"
 #include "core/agent/compiling.h"
+#include "core/agent/events_env.h"
 #include "core/agent/hash.h"
 #include "core/agent/vm_structs.h"
 #include "core/base/ticks.h"
@@ -26,8 +27,7 @@
 
 /* The log's lock guards it, and what stands below. */
 static struct {
-    JavaVM *vm;
-    jvmtiEnv *jvmti; /* its own, for its events alone; kept for ever: events may be on their way */
+    struct events_env env;
     uint64_t spent_ns;
     uint32_t n_sessions;
     struct hash_set numbers; /* by jmethodID: value is the number plus 1 */
@@ -215,7 +215,8 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
     JNIEnv *jni;
     (void)n_map;
     (void)map;
-    if (!code_out_is_open() || n_bytes <= 0 || (*state.vm)->GetEnv(state.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
+    if (!code_out_is_open() || n_bytes <= 0 ||
+        (*state.env.vm)->GetEnv(state.env.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
         return;
     uint64_t start_ns = thread_ns();
     code_out_lock();
@@ -287,39 +288,12 @@ static const jvmtiEvent events[] = { JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_E
 
 static int make_env(JNIEnv *jni, struct err *err)
 {
-    jvmtiCapabilities wanted;
-    jvmtiEventCallbacks callbacks;
-    jvmtiEnv *jvmti;
-    if (state.jvmti != NULL)
-        return 0;
-    if ((*jni)->GetJavaVM(jni, &state.vm) != 0 ||
-        (*state.vm)->GetEnv(state.vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK)
-        return err_set(err, "the JVM has no tool interface");
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_generate_compiled_method_load_events = 1;
-    wanted.can_get_line_numbers = 1;
-    wanted.can_get_source_file_name = 1;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.CompiledMethodLoad = on_compiled;
-    callbacks.CompiledMethodUnload = on_discarded;
-    callbacks.DynamicCodeGenerated = on_generated;
-    callbacks.VMDeath = on_vm_death;
-    if ((*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE ||
-        (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE) {
-        (*jvmti)->DisposeEnvironment(jvmti);
-        return err_set(err, "the JVM does not tell what it compiles");
-    }
-    state.jvmti = jvmti;
-    return 0;
-}
-
-static int switch_events(jvmtiEventMode mode, size_t n)
-{
-    int rc = 0;
-    for (size_t i = 0; i < n; i++)
-        if ((*state.jvmti)->SetEventNotificationMode(state.jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
-            rc = -1;
-    return rc;
+    static const jvmtiCapabilities wanted = { .can_get_line_numbers = 1, .can_get_source_file_name = 1 };
+    static const jvmtiEventCallbacks callbacks = { .CompiledMethodLoad = on_compiled,
+                                                   .CompiledMethodUnload = on_discarded,
+                                                   .DynamicCodeGenerated = on_generated,
+                                                   .VMDeath = on_vm_death };
+    return events_env_make(&state.env, jni, &wanted, &callbacks, err);
 }
 
 int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
@@ -338,15 +312,15 @@ int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
     code_out_open(fd);
     code_out_unlock();
     if (code_check_is_on())
-        (*state.jvmti)->SetEventNotificationMode(state.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
-    if (switch_events(JVMTI_ENABLE, n_events) < 0) {
+        (*state.env.jvmti)->SetEventNotificationMode(state.env.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
+    if (events_env_switch(&state.env, JVMTI_ENABLE, events, n_events) < 0) {
         code_events_stop();
         return err_set(err, "the JVM does not tell what it compiles");
     }
     asking = true;
-    (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    (*state.env.jvmti)->GenerateEvents(state.env.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
     if (!only_generated)
-        (*state.jvmti)->GenerateEvents(state.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+        (*state.env.jvmti)->GenerateEvents(state.env.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
     asking = false;
     code_out_lock();
     state.knows_coarse = state.knows_coarse || !only_generated;
@@ -357,9 +331,9 @@ int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
 
 void code_events_stop(void)
 {
-    if (state.jvmti == NULL)
+    if (state.env.jvmti == NULL)
         return;
-    switch_events(JVMTI_DISABLE, N_EVENTS);
+    events_env_switch(&state.env, JVMTI_DISABLE, events, N_EVENTS);
     code_out_lock();
     code_out_close();
     hash_free(&state.numbers);

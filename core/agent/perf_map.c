@@ -7,6 +7,7 @@
  * over 0.15 ms): for compiled methods one of HotSpot's own, after the compilation, for stubs the thread that needs one.
  */
 #include "core/agent/agent.h"
+#include "core/agent/events_env.h"
 #include "core/agent/perf_file.h"
 
 #include <stdio.h>
@@ -21,8 +22,7 @@
 static struct {
     pthread_mutex_t lock;
     _Atomic bool active;
-    JavaVM *vm;
-    jvmtiEnv *jvmti; /* its own, for its events alone; kept for ever: events may be on their way */
+    struct events_env env;
     const struct control *control;
     struct perf_file file;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .file.fd = -1 };
@@ -63,7 +63,7 @@ static bool name_method(jvmtiEnv *jvmti, jmethodID method, char *text, size_t n)
     jclass class_ref = NULL;
     char *name = NULL, *signature = NULL;
     bool is_named = false;
-    if ((*state.vm)->GetEnv(state.vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK &&
+    if ((*state.env.vm)->GetEnv(state.env.vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK &&
         (*jvmti)->GetMethodName(jvmti, method, &name, NULL, NULL) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) == JVMTI_ERROR_NONE) {
         is_named = (*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE;
@@ -100,37 +100,12 @@ static const jvmtiEvent events[] = { JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_E
 
 #define N_EVENTS (sizeof events / sizeof *events)
 
-static int switch_events(jvmtiEventMode mode, struct err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; i < N_EVENTS; i++)
-        if ((*state.jvmti)->SetEventNotificationMode(state.jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
-            rc = err_set(err, "the JVM does not tell what it compiles");
-    return rc;
-}
-
 static int make_env(JNIEnv *jni, struct err *err)
 {
-    jvmtiCapabilities wanted;
-    jvmtiEventCallbacks callbacks;
-    jvmtiEnv *jvmti;
-    if (state.jvmti != NULL)
-        return 0;
-    if ((*jni)->GetJavaVM(jni, &state.vm) != 0 ||
-        (*state.vm)->GetEnv(state.vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK)
-        return err_set(err, "the JVM has no tool interface");
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_generate_compiled_method_load_events = 1;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.CompiledMethodLoad = on_compiled;
-    callbacks.DynamicCodeGenerated = on_generated;
-    if ((*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE ||
-        (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) != JVMTI_ERROR_NONE) {
-        (*jvmti)->DisposeEnvironment(jvmti);
-        return err_set(err, "the JVM does not tell what it compiles");
-    }
-    state.jvmti = jvmti;
-    return 0;
+    static const jvmtiCapabilities nothing_else = { 0 };
+    static const jvmtiEventCallbacks callbacks = { .CompiledMethodLoad = on_compiled,
+                                                   .DynamicCodeGenerated = on_generated };
+    return events_env_make(&state.env, jni, &nothing_else, &callbacks, err);
 }
 
 static int begin(JNIEnv *jni, struct err *err)
@@ -140,7 +115,9 @@ static int begin(JNIEnv *jni, struct err *err)
     if (make_env(jni, err) < 0 || perf_file_open(&state.file, path, err) < 0)
         return -1;
     atomic_store(&state.active, true);
-    return switch_events(JVMTI_ENABLE, err);
+    if (events_env_switch(&state.env, JVMTI_ENABLE, events, N_EVENTS) == 0)
+        return 0;
+    return err_set(err, "the JVM does not tell what it compiles");
 }
 
 static double now_ms(void)
@@ -156,7 +133,7 @@ static void write_present(void)
     double start_ms = now_ms();
     asking = true;
     for (size_t i = 0; i < N_EVENTS; i++)
-        (*state.jvmti)->GenerateEvents(state.jvmti, events[i]);
+        (*state.env.jvmti)->GenerateEvents(state.env.jvmti, events[i]);
     asking = false;
     pthread_mutex_lock(&state.lock);
     if (atomic_load(&state.active)) {
@@ -184,10 +161,9 @@ void perf_map_start(JNIEnv *jni, const struct control *control)
 
 void perf_map_stop(void)
 {
-    struct err ignored;
-    if (state.jvmti == NULL)
+    if (state.env.jvmti == NULL)
         return;
-    switch_events(JVMTI_DISABLE, &ignored);
+    events_env_switch(&state.env, JVMTI_DISABLE, events, N_EVENTS);
     pthread_mutex_lock(&state.lock);
     atomic_store(&state.active, false);
     perf_file_close(&state.file);
