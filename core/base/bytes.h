@@ -124,6 +124,22 @@ static inline uint32_t cursor_below(struct cursor *c, uint32_t limit)
     return 0;
 }
 
+/*
+ * Take an entry that stands behind its length (4 bytes, little first), of at most this many bytes: *entry is over it.
+ * Returns 1, 0 when it is not all there yet, or -1: it is longer.
+ */
+static inline int cursor_entry(struct cursor *c, uint32_t most_bytes, struct cursor *entry)
+{
+    uint32_t length = cursor_u32le(c);
+    if (!c->bad && length > most_bytes)
+        return -1;
+    const uint8_t *bytes = c->bad ? NULL : cursor_bytes(c, length);
+    if (bytes == NULL)
+        return 0;
+    *entry = cursor_over(bytes, length);
+    return 1;
+}
+
 /* A varint *n, at most limit, and so many bytes of the input itself; else "", 0, and the cursor is bad. */
 static inline const char *cursor_text(struct cursor *c, size_t limit, size_t *n)
 {

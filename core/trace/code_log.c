@@ -137,14 +137,10 @@ static void get_dependent(struct cursor *c, struct code_entry *entry)
 
 int code_log_get(struct cursor *c, struct code_entry *entry)
 {
-    struct cursor rest = *c;
-    uint32_t length = cursor_u32le(&rest);
-    if (!rest.bad && length > CODE_LOG_ENTRY_BYTES)
-        return -1;
-    const uint8_t *bytes = rest.bad ? NULL : cursor_bytes(&rest, length);
-    if (bytes == NULL)
-        return 0;
-    struct cursor inner = cursor_over(bytes, length);
+    struct cursor rest = *c, inner;
+    int rc = cursor_entry(&rest, CODE_LOG_ENTRY_BYTES, &inner);
+    if (rc <= 0)
+        return rc;
     uint8_t kind = cursor_u8(&inner);
     memset(entry, 0, sizeof *entry);
     entry->kind = (enum code_kind)kind;

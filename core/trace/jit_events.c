@@ -82,14 +82,10 @@ static void get_entry(struct cursor *c, struct jit_event *event)
 
 int jit_events_get(struct cursor *c, struct jit_event *event)
 {
-    struct cursor rest = *c;
-    uint32_t length = cursor_u32le(&rest);
-    if (!rest.bad && length > JIT_ENTRY_BYTES)
-        return -1;
-    const uint8_t *bytes = rest.bad ? NULL : cursor_bytes(&rest, length);
-    if (bytes == NULL)
-        return 0;
-    struct cursor inner = cursor_over(bytes, length);
+    struct cursor rest = *c, inner;
+    int rc = cursor_entry(&rest, JIT_ENTRY_BYTES, &inner);
+    if (rc <= 0)
+        return rc;
     get_entry(&inner, event);
     if (inner.bad || cursor_left(&inner) != 0)
         return -1;

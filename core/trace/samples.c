@@ -108,14 +108,10 @@ static void get_totals(struct cursor *c, struct sample_totals *totals)
 
 int samples_get(struct cursor *c, struct sample_entry *entry)
 {
-    struct cursor rest = *c;
-    uint32_t length = cursor_u32le(&rest);
-    if (!rest.bad && length > SAMPLES_ENTRY_BYTES)
-        return -1;
-    const uint8_t *bytes = rest.bad ? NULL : cursor_bytes(&rest, length);
-    if (bytes == NULL)
-        return 0;
-    struct cursor inner = cursor_over(bytes, length);
+    struct cursor rest = *c, inner;
+    int rc = cursor_entry(&rest, SAMPLES_ENTRY_BYTES, &inner);
+    if (rc <= 0)
+        return rc;
     uint8_t kind = cursor_u8(&inner);
     if (kind > SAMPLE_END)
         return -1;
