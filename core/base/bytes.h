@@ -126,7 +126,7 @@ static inline uint32_t cursor_below(struct cursor *c, uint32_t limit)
 
 /*
  * Take an entry that stands behind its length (4 bytes, little first), of at most this many bytes: *entry is over it.
- * Returns 1, 0 when it is not all there yet, or -1: it is longer.
+ * Returns 1, or 0 when it is not all there yet, or -1: it is longer; then c stands nowhere.
  */
 static inline int cursor_entry(struct cursor *c, uint32_t most_bytes, struct cursor *entry)
 {
