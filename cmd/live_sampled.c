@@ -16,13 +16,12 @@ int live_sampled_list(struct live_session *session, struct arena *arena, struct 
 {
     struct candidates_wish wish = CANDIDATES_WISH;
     struct candidate_list list = { 0 };
+    struct err ignored; /* the program did nothing */
     *n = 0;
     *all = NULL;
     wish.weight = session->options.weight;
-    if (session->candidates == NULL || candidates_totals(session->candidates)->n_samples == 0)
+    if (session->candidates == NULL || candidates_choose(session->candidates, &wish, arena, &list, &ignored) < 0)
         return 0;
-    if (candidates_choose(session->candidates, &wish, arena, &list, err) < 0)
-        return -1;
     *all = arena_alloc(arena, (list.n + 1) * sizeof **all);
     if (*all == NULL)
         return err_set(err, "out of memory for %zu methods", list.n);
