@@ -48,6 +48,14 @@ static int add_rows(const struct live_sampled *all, size_t n, struct table *tabl
     return 0;
 }
 
+static char *empty_text(struct err *err)
+{
+    char *text = calloc(1, 1);
+    if (text == NULL)
+        err_set(err, "out of memory");
+    return text;
+}
+
 char *top_sampled_text(struct live_session *session, struct err *err)
 {
     struct arena arena = { NULL, 0 };
@@ -55,14 +63,13 @@ char *top_sampled_text(struct live_session *session, struct err *err)
     struct live_sampled *all;
     char *text = NULL;
     size_t n;
-    int rc = live_sampled_list(session, &arena, &all, &n, err);
-    if (rc == 0 && n == 0 && (text = calloc(1, 1)) == NULL)
-        err_set(err, "out of memory");
-    if (rc == 0 && n > 0) {
+    if (live_sampled_list(session, &arena, &all, &n, err) == 0) {
         table_begin(&table, &arena);
         add_head(session, &table, &arena);
-        rc = add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, &arena, err);
-        text = rc < 0 ? NULL : table_text(&table, err);
+        if (n == 0)
+            text = empty_text(err);
+        else if (add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, &arena, err) == 0)
+            text = table_text(&table, err);
     }
     arena_free(&arena);
     return text;
