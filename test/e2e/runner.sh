@@ -42,6 +42,13 @@ chmod +x "$SCRATCH/slow.sh"
 is "after RUN_SECONDS no program is begun any more" \
     "$(RUN_SECONDS=1 "$root/test/run" "$SCRATCH/slow.sh" "$SCRATCH/slow.sh" 2>&1 | tail -n 1)" \
     "1 passed, 0 failed, 1 skipped"
+printf '#!/bin/sh\n# takes: 61\necho "ok 1 - a"\necho 1..1\n' > "$SCRATCH/long.sh"
+chmod +x "$SCRATCH/long.sh"
+is "nor one that takes longer than what is left of them" \
+    "$(RUN_SECONDS=60 "$root/test/run" "$SCRATCH/long.sh" "$SCRATCH/slow.sh" 2>&1 | tail -n 1)" \
+    "1 passed, 0 failed, 1 skipped"
+is "which is begun where they are not set" "$("$root/test/run" "$SCRATCH/long.sh" 2>&1 | tail -n 1)" \
+    "1 passed, 0 failed, 0 skipped"
 is "a program that is not there is a failure" \
     "$("$root/test/run" "$SCRATCH/missing.sh" 2>&1 | tail -n 1)" "0 passed, 1 failed, 0 skipped"
 judged 'echo "not ok 1 - a"; echo "# is 1, expected 2"; echo "it broke" >&2; echo 1..1; exit 1' > "$SCRATCH/line"

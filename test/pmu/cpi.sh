@@ -1,5 +1,6 @@
 #!/bin/bash
 # timeout: 900
+# takes: 30
 # On a machine that takes two cycles for each instruction, CPI is 2.
 . "$(dirname "$0")/machine.bash"
 in_machine -smp 1 -icount shift=1

@@ -1,5 +1,6 @@
 #!/bin/bash
 # timeout: 840
+# takes: 60
 # The machine is made, and mmprof builds for it; where it cannot be made, all tests in it are skipped.
 . "$(dirname "$0")/machine.bash"
 

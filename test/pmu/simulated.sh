@@ -1,5 +1,6 @@
 #!/bin/bash
 # timeout: 900
+# takes: 45
 # The simulated processor executes what a real one does: the same JVM for aarch64 runs the same program in the machine,
 # whose PMU counts its instructions, and in QEMU's user mode on this machine, with mmprof's simulator.
 . "$(dirname "$0")/machine.bash"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # timeout: 600
+# takes: 45
 # What mmprof counts in phases, threads and the VM's parts adds up to what perf counts in the process.
 . "$(dirname "$0")/figures.bash"
 in_machine -smp 1 -icount shift=0

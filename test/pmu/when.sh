@@ -1,5 +1,6 @@
 #!/bin/bash
 # timeout: 600
+# takes: 50
 # The time line has the counts that perf stat -I prints at the same moments.
 . "$(dirname "$0")/figures.bash"
 in_machine -smp 1 -icount shift=1
