@@ -100,6 +100,19 @@ for command in phases report dump; do
 done
 stop_busy "$jvm" "the program's results and output are those without mmprof"
 
+for command in record profile; do
+    "$mmprof" $command -o "$SCRATCH/$command.made" -- "$jdk/bin/java" target.None > "$SCRATCH/said" 2> "$SCRATCH/errors"
+    is "$command: a program that fails has its status, which is told" \
+        "$?, $(grep -c 'mmprof: the command ended with status 1$' "$SCRATCH/errors")" "1, 1"
+done
+start "$SCRATCH/killed" "$mmprof" record -o "$SCRATCH/killed.dat" -- "$jdk/bin/java" -cp "$classes" target.Cpu 60
+wait_for 30 test -s "$SCRATCH/killed.dat"
+wait_for 30 eval '[ "$(stat -c %s "$SCRATCH/killed.dat")" -gt 10000 ]'
+pkill -KILL -P "$pid"
+wait "$pid"
+is "one that is killed, too" "$?, $(grep 'mmprof: the command' "$SCRATCH/killed")" \
+    "137, mmprof: the command ended with status 137: 128 and the number of the signal that killed it"
+
 start_busy "$jdk" -XX:+DisableAttachMechanism
 record "attaching is disabled" "DisableAttachMechanism" -p "$pid" -d 1
 stop_busy "$pid" "-XX:+DisableAttachMechanism: the JVM is unharmed"
