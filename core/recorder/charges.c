@@ -3,6 +3,7 @@
 #include "core/counters/kernel_rings.h"
 
 #define PERIOD_NS   10000000u
+#define SPARING_NS  100000000u
 #define LOOKS_MAX   64     /* at threads, for one to read */
 #define READ_MAX_NS 100000 /* a reading takes 5 us; one that took longer is of no certain moment */
 #define READ_TRIES  3
@@ -98,7 +99,7 @@ void charges_take(struct charges *charges, pid_t pid)
 {
     const struct threads *threads = charges->threads;
     uint64_t now_ns = kernel_now_ns();
-    if (pid == 0 || threads->n == 0 || now_ns - charges->read_ns < PERIOD_NS)
+    if (pid == 0 || threads->n == 0 || now_ns - charges->read_ns < (charges->is_sparing ? SPARING_NS : PERIOD_NS))
         return;
     charges->read_ns = now_ns;
     for (uint32_t i = 0; i < LOOKS_MAX && i < threads->n; i++) {

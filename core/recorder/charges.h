@@ -9,10 +9,12 @@
 #include "core/counters/kernel_records.h"
 #include "core/recorder/threads.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct charges {
     struct threads *threads; /* borrowed */
+    bool is_sparing;         /* a budget is kept: 10 readings a second */
     uint32_t next;           /* the thread whose turn it is */
     uint64_t read_ns;        /* when the latest one was read, CLOCK_MONOTONIC_RAW */
 };
@@ -20,7 +22,7 @@ struct charges {
 /* Follow what the kernel's events, in the order of time, tell of a thread. */
 void charges_follow(struct recorder_thread *thread, const struct kernel_event *event);
 
-/* Read at most one thread's CPU time, 100 times a second: that takes 0.1 % of a CPU. */
+/* Read at most one thread's CPU time, 100 times a second: that takes 0.1 % of a CPU.  Where is_sparing, 10 times. */
 void charges_take(struct charges *charges, pid_t pid);
 
 /* At the end, before the last of the kernel's events are taken up: read all threads that have run. */

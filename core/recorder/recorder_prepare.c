@@ -303,7 +303,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
 {
     const struct recorder_plan *plan = r->plan;
     threads_init(&r->threads);
-    r->charges.threads = &r->threads;
+    r->charges = (struct charges){ .threads = &r->threads, .is_sparing = r->plan->observer != NULL };
     hits_init(&r->hits);
     pauses_init(&r->pauses);
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
