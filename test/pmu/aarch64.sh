@@ -1,5 +1,6 @@
 #!/bin/bash
 # timeout: 560
+# takes: 150
 # The end-to-end tests of 'make check' that are quick in an emulated machine, and do not depend on who has how much
 # time, pass on aarch64.  aarch64_all.sh has the others.
 export MACHINE_RUN_S=500

@@ -1,6 +1,6 @@
 #!/bin/bash
 # timeout: 600
-# takes: 90
+# takes: 85
 # More events than counters: groups take turns, and what is estimated from them has the truth within its intervals.
 #
 # The truth is in the same trace: cycles and instructions are in each group, so that they are counted all the time, and
