@@ -179,7 +179,7 @@ check-faults: make unit tools java
 # In an emulated machine that has a PMU: test/pmu/machine.bash.  Not part of 'check': it takes minutes and a download.
 # What cannot be installed or downloaded here is skipped, and what would not end within PMU_SECONDS.
 PMU_ALL     ?=
-PMU_SECONDS ?= $(if $(PMU_ALL),10800,720)
+PMU_SECONDS ?= $(if $(PMU_ALL),10800,1200)
 PMU_LAST := $(addprefix test/pmu/,unit.sh aarch64.sh aarch64_all.sh)
 PMU := test/pmu/setup.sh $(filter-out %/setup.sh $(PMU_LAST),$(wildcard test/pmu/*.sh)) $(PMU_LAST)
 

@@ -113,8 +113,7 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
         fprintf(out, "mmprof: instrumenting the %s took %.2f s, in steps of %.0f ms at most\n",
                 attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3, s->longest_pause_ms);
     if (s->command_status != 0)
-        fprintf(out, "mmprof: the command ended with status %d%s\n", s->command_status,
-                s->command_status > 128 ? ": 128 and the number of the signal that killed it" : "");
+        fprintf(out, "mmprof: the command ended with status %d\n", s->command_status);
     tell_counters(s, plan, out);
     if (s->n_lost > 0)
         fprintf(out,

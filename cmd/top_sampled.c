@@ -56,21 +56,23 @@ static char *empty_text(struct err *err)
     return text;
 }
 
+static char *some_text(const struct live_session *session, const struct live_sampled *all, size_t n,
+                       struct arena *arena, struct err *err)
+{
+    struct table table;
+    table_begin(&table, arena);
+    add_head(session, &table, arena);
+    return add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, arena, err) < 0 ? NULL : table_text(&table, err);
+}
+
 char *top_sampled_text(struct live_session *session, struct err *err)
 {
     struct arena arena = { NULL, 0 };
-    struct table table;
     struct live_sampled *all;
     char *text = NULL;
     size_t n;
-    if (live_sampled_list(session, &arena, &all, &n, err) == 0) {
-        table_begin(&table, &arena);
-        add_head(session, &table, &arena);
-        if (n == 0)
-            text = empty_text(err);
-        else if (add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, &arena, err) == 0)
-            text = table_text(&table, err);
-    }
+    if (live_sampled_list(session, &arena, &all, &n, err) == 0)
+        text = n == 0 ? empty_text(err) : some_text(session, all, n, &arena, err);
     arena_free(&arena);
     return text;
 }
