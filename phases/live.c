@@ -15,6 +15,7 @@
 #define AGAIN_FIRST_NS UINT64_C(1500000000) /* after the first look's begin; not before its batch is over */
 #define AGAIN_LAST_NS  UINT64_C(30000000000)
 #define ROUND_TRIED_MS 10  /* a moment's look is to be short */
+#define ROUND_QUIET_MS 100 /* one that nothing is seen in may be longer: many calls would fill a ring */
 #define ROUND_SHORT_MS 50  /* while a batch is under way and the compiler recovers */
 #define ROUND_FIRST_MS 250 /* a ring that fills, and an answer, come before that */
 #define ROUND_LONG_MS  500
@@ -385,11 +386,26 @@ static int step(struct live *live, struct live_orders *orders, struct err *err)
     }
 }
 
+/* As long again as the latest method has been on so far.  0: none is tried. */
+static uint32_t pace_of_tried(const struct live *live)
+{
+    uint64_t on_ms = UINT64_MAX;
+    for (size_t i = 0; i < live->n_methods; i++) {
+        const struct live_method *method = &live->methods[i];
+        uint64_t ms = (live->now.now_ns - method->armed_since_ns) / 1000000u;
+        if (method->state == LIVE_TRIED && ms < on_ms)
+            on_ms = ms;
+    }
+    if (on_ms == UINT64_MAX)
+        return 0;
+    return on_ms < ROUND_TRIED_MS ? ROUND_TRIED_MS : on_ms > ROUND_QUIET_MS ? ROUND_QUIET_MS : (uint32_t)on_ms;
+}
+
 static uint32_t pace(const struct live *live)
 {
-    for (size_t i = 0; i < live->n_methods; i++)
-        if (live->methods[i].state == LIVE_TRIED)
-            return ROUND_TRIED_MS;
+    uint32_t ms = pace_of_tried(live);
+    if (ms > 0)
+        return ms;
     switch (live->stage) {
     case LIVE_INSTRUMENTING:
     case LIVE_RECOVERING:

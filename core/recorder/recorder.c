@@ -20,6 +20,7 @@
 #define ROUND_BUSY_MS   1
 #define ROUND_SHORT_MS  5
 #define ROUND_ASKING_MS 250
+#define ASKING_NS       200000000u /* a question wakes the agent, and its answer the recorder */
 #define ROUND_LONG_MS   500
 #define LOOK_LONG_MS    100
 #define LOOK_SPARING_MS 125
@@ -99,10 +100,12 @@ static int write_hits(struct recorder *r, bool is_last, struct err *err)
 static int ask_for_code(struct recorder *r, struct err *err)
 {
     uint64_t addresses[LINK_ADDRESSES];
-    if (!facts_asks_for_code(r->plan) || r->plan->hits_hz == 0 || !link_may_ask(&r->link))
+    if (!facts_asks_for_code(r->plan) || r->plan->hits_hz == 0 || !link_may_ask(&r->link) ||
+        (!r->asks_much && r->latest.monotonic_ns - r->asked_ns < ASKING_NS))
         return 0;
     size_t n = hits_ask(&r->hits, addresses, LINK_ADDRESSES);
     r->asks_much = n >= LINK_ADDRESSES / 4;
+    r->asked_ns = r->latest.monotonic_ns;
     return link_where(&r->link, addresses, n, err);
 }
 

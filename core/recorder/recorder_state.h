@@ -48,7 +48,7 @@ struct recorder {
     bool asks_much; /* hits are in many pieces of code that are not known */
     int child_status;
     struct rusage child_usage;
-    uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns;
+    uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns, asked_ns;
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
     uint64_t own_cpu_start_ns;
     uint64_t stolen_start_ns; /* of the machine; TRACE_UNKNOWN: not told */
