@@ -18,6 +18,7 @@
 
 #define MAX_IDS       (CONTROL_PACKET_BYTES / 2)
 #define MAX_ADDRESSES (CONTROL_PACKET_BYTES / 2)
+#define CALM_LOOK_MS  50
 #define CALM_MS       2000 /* for what is found to be changed, the compilers may be waited for so long */
 
 /* Whoever hears the answer may give the next command at once. */
@@ -184,7 +185,8 @@ static int do_sample(JNIEnv *jni, struct err *err)
         return err_set(err, "it needs a period, a number and a descriptor");
     int n = sample_run(work.jvmti, jni, work.fd, numbers[0], numbers[1], &work.stopping, err);
     double start_ms = thread_ms();
-    compiling_wait(CALM_MS, CALM_MS, is_stopping, NULL); /* before prices are told: more has been compiled by then */
+    /* Before prices are told: more has been compiled by then. */
+    compiling_wait((struct compiling_patience){ CALM_MS, CALM_MS, CALM_LOOK_MS }, is_stopping, NULL);
     code_dependents_tell();
     snprintf(work.answer, sizeof work.answer, "sampled n=%d cpu_ms=%.3f", n, thread_ms() - start_ms);
     return n < 0 ? -1 : 0;

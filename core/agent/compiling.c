@@ -9,9 +9,8 @@
 #include <time.h>
 
 #define THREADS_MAX   16u
-#define POLL_NS       1000000
-#define POLL_LATER_NS 10000000 /* when it takes longer: waking up costs 20 us */
-#define LATER_MS      50
+#define LOOK_MS       1.0
+#define PARTS_OF_WAIT 10
 #define LOOKS_OF_CALM 2 /* between two compilations of a queue there is a moment, too */
 
 static _Atomic uint32_t n_optimized;
@@ -73,19 +72,27 @@ static bool look(struct compilers *compilers)
     return has_ended;
 }
 
-double compiling_wait(uint32_t calm_ms, uint32_t limit_ms, bool (*is_over)(const void *context), const void *context)
+static void sleep_a_part(double waited_ms, double most_ms)
+{
+    double ms = waited_ms / PARTS_OF_WAIT;
+    ms = ms < LOOK_MS ? LOOK_MS : ms > most_ms ? most_ms : ms;
+    nanosleep(&(struct timespec){ 0, (long)(ms * 1e6) }, NULL);
+}
+
+double compiling_wait(struct compiling_patience patience, bool (*is_over)(const void *context), const void *context)
 {
     struct compilers compilers = { .n = 0 };
     double start = now_ms(), waited = 0;
     bool has_ended = false;
-    if (limit_ms > 0)
+    if (patience.limit > 0)
         find_compilers(&compilers);
-    while (waited < limit_ms && (!has_ended || waited < calm_ms) && (is_over == NULL || !is_over(context))) {
+    while (waited < patience.limit && (!has_ended || waited < patience.calm) &&
+           (is_over == NULL || !is_over(context))) {
         uint32_t before = atomic_load(&n_optimized);
         has_ended = look(&compilers);
         if (compilers.n_calm == LOOKS_OF_CALM)
             break;
-        nanosleep(&(struct timespec){ 0, waited < LATER_MS ? POLL_NS : POLL_LATER_NS }, NULL);
+        sleep_a_part(waited, patience.look);
         has_ended = has_ended || atomic_load(&n_optimized) != before;
         waited = now_ms() - start;
     }

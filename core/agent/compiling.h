@@ -17,15 +17,21 @@
 /* A method was compiled, by the compiler of this tier. */
 void compiling_note(uint32_t tier);
 
+/* In ms. */
+struct compiling_patience {
+    uint32_t calm, limit;
+    uint32_t look; /* the longest between two looks, which are a tenth of the time waited so far apart, 1 at least */
+};
+
 /*
- * Wait until C2 compiles nothing; after calm_ms until one of its compilations ends, too, and for limit_ms at most.
+ * Wait until C2 compiles nothing; after 'calm' until one of its compilations ends, too, and for 'limit' at most.
  * Where the JVM neither tells what it compiles nor exports what its compilers are at (vm_compilers.h), only whether
- * they are asleep is known.
+ * they are asleep is known.  A look takes some 40 us of CPU time.
  *
- * is_over  asked every 1 to 10 ms: whether to wait no more; or NULL
+ * is_over  asked at each look: whether to wait no more; or NULL
  *
  * Returns how long it took, in ms.
  */
-double compiling_wait(uint32_t calm_ms, uint32_t limit_ms, bool (*is_over)(const void *context), const void *context);
+double compiling_wait(struct compiling_patience patience, bool (*is_over)(const void *context), const void *context);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define FIRST_OF_ALL (-20)
+#define LOOK_MS      10 /* between two looks at the compilers, at most */
 
 enum { VM_THREAD, CALLER };
 
@@ -35,7 +36,8 @@ void hurry_class_shown(void)
     if (mine == NULL || mine->n_left == 0 || --mine->n_left > 0)
         return;
     /* For half of the time only nothing that is lost is good enough. */
-    mine->waited_ms = compiling_wait(mine->wait_ms / 2, mine->wait_ms, mine->is_over, mine->context);
+    mine->waited_ms = compiling_wait((struct compiling_patience){ mine->wait_ms / 2, mine->wait_ms, LOOK_MS },
+                                     mine->is_over, mine->context);
     own_threads_find("VM Thread", &vm_thread, 1);
     raise_thread(mine, VM_THREAD, vm_thread);
     raise_thread(mine, CALLER, (pid_t)syscall(SYS_gettid));

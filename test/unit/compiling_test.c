@@ -48,7 +48,7 @@ static bool is_told(uint32_t tier, uint32_t calm_ms, uint32_t limit_ms)
     pthread_t teller;
     atomic_store(&n_asked, 0);
     pthread_create(&teller, NULL, compile_and_tell, &tier);
-    double waited = compiling_wait(calm_ms, limit_ms, never, NULL);
+    double waited = compiling_wait((struct compiling_patience){ calm_ms, limit_ms, 10 }, never, NULL);
     pthread_join(teller, NULL);
     return waited > 0 && waited < limit_ms;
 }
@@ -56,18 +56,21 @@ static bool is_told(uint32_t tier, uint32_t calm_ms, uint32_t limit_ms)
 int main(void)
 {
     pthread_t compiler;
-    CHECK("without compilers nothing is waited for", compiling_wait(0, LONG_MS, NULL, NULL) < LONG_MS);
+    CHECK("without compilers nothing is waited for",
+          compiling_wait((struct compiling_patience){ 0, LONG_MS, 10 }, NULL, NULL) < LONG_MS);
     pthread_create(&compiler, NULL, compile, NULL);
     pthread_setname_np(compiler, "C2 CompilerThre");
     while (!atomic_load(&is_begun))
         continue;
-    CHECK("a compilation that goes on is waited for up to the limit", compiling_wait(0, 30, NULL, NULL) >= 30);
-    CHECK("not when there is no time for it", compiling_wait(0, 0, NULL, NULL) <= 0);
+    CHECK("a compilation that goes on is waited for up to the limit",
+          compiling_wait((struct compiling_patience){ 0, 30, 10 }, NULL, NULL) >= 30);
+    CHECK("not when there is no time for it", compiling_wait((struct compiling_patience){ 0, 0, 10 }, NULL, NULL) <= 0);
     CHECK("until one has ended", is_told(COMPILING_OPTIMIZED, 0, LONG_MS));
     CHECK("not even then while a calm is waited for", !is_told(COMPILING_OPTIMIZED, 200, 200));
     CHECK("one of the quick compiler's is none", !is_told(3, 0, 200));
     atomic_store(&n_asked, 0);
-    CHECK("whoever waits may be told to go on", compiling_wait(0, LONG_MS, soon, NULL) < LONG_MS);
+    CHECK("whoever waits may be told to go on",
+          compiling_wait((struct compiling_patience){ 0, LONG_MS, 10 }, soon, NULL) < LONG_MS);
     CHECK_NUMBER("and is asked each time", atomic_load(&n_asked), 4);
     atomic_store(&is_done, true);
     pthread_join(compiler, NULL);
