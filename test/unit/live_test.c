@@ -108,6 +108,31 @@ static void test_change(void)
     live_close(sim->live);
 }
 
+/* It is armed again for a moment, and not called any more. */
+static void test_quiet_moment(void)
+{
+    struct live_options options = usual;
+    options.grain = 1e-4;
+    struct sim *sim = new_sim(&options);
+    sim->methods[1] = (struct sim_method){ 2, 10, 1000000, 1 };
+    sim->methods[2] = (struct sim_method){ 0, 0, 20000, 0.2 };
+    run(sim, 1, 25);
+    sim->methods[1].n_calls = 0;
+    uint64_t first = 0, longest = 0, end_ns = sim->now_ns + 300 * SECOND;
+    while (sim->now_ns < end_ns && method_of(sim, 2)->state != LIVE_ARMED) {
+        call(sim, 1);
+        if (method_of(sim, 2)->state != LIVE_TRIED)
+            continue;
+        uint64_t round_ns = sim->round_end_ns - sim->now_ns;
+        first = first == 0 ? round_ns : first;
+        longest = round_ns > longest ? round_ns : longest;
+    }
+    CHECK("a moment's first round is short", first > 0 && first <= 10 * MS);
+    CHECK("those in which nothing is called become longer", longest > 50 * MS && longest <= 100 * MS);
+    CHECK("a method that is not called at all stays armed", is_armed(sim, 2));
+    live_close(sim->live);
+}
+
 /* What a program does at its start may not be what it is for: the second batch is free where most is new. */
 static uint32_t batches_with(bool is_new, double share, bool in_first_look)
 {
@@ -256,6 +281,7 @@ int main(void)
     test_budget();
     test_generous_budget();
     test_change();
+    test_quiet_moment();
     test_elsewhere();
     test_new_phase();
     test_room();
