@@ -52,7 +52,7 @@
  * time that was spent in it.  Code that is hardly called is hardly compiled: so methods with long calls cost little,
  * and what costs much is called so often that most of it would be switched off again.  With all classes at once,
  * programs of ten seconds lost up to a quarter of their CPU time.  What it took after all is known where the program
- * does not warm up, and counts if it is more.
+ * does not warm up, and counts if it is more; in one that has just begun, three times what the code took is expected.
  *
  * Where that is not known, the free batches have all.  In a program that compiles for seconds the first one could not
  * be paid for in minutes.  Each batch after the first must be worth it: the time that the program spent so far in what

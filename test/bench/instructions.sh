@@ -6,6 +6,8 @@
 # twice; with the selected phases; and where compilers keep lines (record --lines).  Of each but the first: how many per
 # cent more than alone, and of which threads; 'mmprof' is what the agent's own threads execute.  Only the JVM's process
 # is in it: not the kernel, the recorder, nor looking where threads are, which the kernel does not see in an emulator.
+# With 'live' among BENCH_MODES also with record --live from the program's start on.  Its budget is a share of CPU time,
+# and that is the emulator's: 5 to 10 times the program's, which may be a few seconds long for a minute's recording.
 #
 # DIR/commands is as for overhead.sh: a name, blanks, and a command 'exec java ...' with the program's path.
 # BENCH_ONLY="NAME ..." takes only these programs; BENCH_MODES="again phases lines" compares only these.
@@ -57,12 +59,14 @@ count() {
     local name=$1 mode=$2 to=$SCRATCH/$1.$2 recorder=() options="-Xbatch -XX:+UseSerialGC"
     case $mode in
         phases) recorder=("$mmprof" record -q --sample-ip 0 --phases "$SCRATCH/$name.json" -o "$to.dat" --) ;;
+        live) recorder=("$mmprof" record --live --sample-ip 0 -o "$to.dat" --) ;;
         lines) options="$options $lines" ;;
     esac
     echo "  $name, $mode" >&2
     (cd "$directory" && BENCH_RUN=$mode JDK_JAVA_OPTIONS=$options exec "${recorder[@]}" \
         sh -c "exec $qemu -plugin $plugin,out=$to ${3#exec }") > "$SCRATCH/out" 2>&1 < /dev/null
     [ -s "$to" ] || fail "$name, $mode: $(tail -n 2 "$SCRATCH/out")"
+    grep -E '^mmprof: (.* batches|cost)' "$SCRATCH/out" >&2
     rm -f "$to.dat"
 }
 

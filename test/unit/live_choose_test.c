@@ -83,6 +83,31 @@ static void test_more_than_expected(void)
     }
 }
 
+/* Is a class of 22 ms changed beside one of 5 ms, in the first seconds? */
+static bool has_second(bool is_new)
+{
+    struct code_price all[] = { { CLASS(2), 22 }, { CLASS(3), 5 } };
+    struct sim *sim = new_priced(0.01, all, 2, 1000);
+    live_close(sim->live);
+    struct live_options options = usual;
+    struct err err;
+    options.is_new = is_new;
+    must(live_open(&sim->live, &options, &err), &err);
+    sim->methods[2].share = 0.5;
+    sim->methods[3].share = 0.5;
+    run(sim, 1, 3);
+    CHECK("the cheaper one is", sim->has_probes[3]);
+    bool has = sim->has_probes[2];
+    live_close(sim->live);
+    return has;
+}
+
+static void test_new_work(void)
+{
+    CHECK("30 ms are room for 27 in a JVM that has worked for long", has_second(false));
+    CHECK("not in one that has just begun, where it takes more", !has_second(true));
+}
+
 static void test_worth(void)
 {
     struct code_price all[] = { { CLASS(2), 22 }, { CLASS(3), 8 } };
@@ -216,6 +241,7 @@ int main(void)
     check_ahead(60, true, "where it is known to be a minute long, that is paid for at once");
     check_ahead(3600, true, "and in an hour no more than in that");
     test_more_than_expected();
+    test_new_work();
     test_worth();
     test_one_at_least();
     test_later();
