@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ELSEWHERE    (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
-#define WORK_NS      250.0     /* for a unit of work at most: what it was where all code was known (h2) */
+#define ELSEWHERE (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
+#define WORK_NS   250.0     /* for a unit of work at most: what it was where all code was known (h2) */
 /*
  * Times the work that it took: in a program that has just begun, methods with probes are compiled by themselves, and
  * by both compilers.  Eight programs, their first minute: C1 and C2 took 0.8 % (SE 0.3) of the CPU time more, where the
