@@ -11,7 +11,7 @@
 #define WORK_NS   250.0     /* for a unit of work at most: what it was where all code was known (h2) */
 /*
  * Times the work that it took: in a program that has just begun, methods with probes are compiled by themselves, and
- * by both compilers.  Eight programs, their first minute: C1 and C2 took 0.8 % (SE 0.3) of the CPU time more, where the
+ * by both compilers.  Seven programs, their first minute: C1 and C2 took 0.8 % (SE 0.2) of the CPU time more, where the
  * work that it took was 0.24.
  */
 #define NEW_WORK     3.0
