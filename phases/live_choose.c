@@ -10,9 +10,9 @@
 #define ELSEWHERE (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
 #define WORK_NS   250.0     /* for a unit of work at most: what it was where all code was known (h2) */
 /*
- * Times the work that it took: in a program that has just begun, methods with probes are compiled by themselves, and
- * by both compilers.  Seven programs, their first minute: C1 and C2 took 0.8 % (SE 0.2) of the CPU time more, where the
- * work that it took was 0.24.
+ * Times the work that it took, in a program that has just begun.  Seven programs, their first minute: C1 and C2 took
+ * 0.8 % (SE 0.2) of the CPU time more, where the work that it took was 0.24.  It may be that methods with probes are
+ * compiled by themselves.
  */
 #define NEW_WORK     3.0
 #define SMALL_PART   0.05

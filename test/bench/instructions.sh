@@ -7,7 +7,7 @@
 # cent more than alone, and of which threads; 'mmprof' is what the agent's own threads execute.  Only the JVM's process
 # is in it: not the kernel, the recorder, nor looking where threads are, which the kernel does not see in an emulator.
 # With 'live' among BENCH_MODES also with record --live from the program's start on.  Its budget is a share of CPU time,
-# and that is the emulator's: 5 to 10 times the program's, which may be a few seconds long for a minute's recording.
+# and that is the emulator's: some ten times the program's, so that much is changed in what is a short program.
 #
 # DIR/commands is as for overhead.sh: a name, blanks, and a command 'exec java ...' with the program's path.
 # BENCH_ONLY="NAME ..." takes only these programs; BENCH_MODES="again phases lines" compares only these.

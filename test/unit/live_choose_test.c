@@ -23,6 +23,14 @@ static struct sim *new_priced(double budget, struct code_price *all, size_t n, d
     return sim;
 }
 
+/* Its session begins anew. */
+static void reopen(struct sim *sim, const struct live_options *options)
+{
+    struct err err;
+    live_close(sim->live);
+    must(live_open(&sim->live, options, &err), &err);
+}
+
 static void test_room(void)
 {
     struct code_price all[] = { { CLASS(2), 10 }, { CLASS(2) | CLASS(3), 10 }, { CLASS(3), 5 }, { CLASS(4), 500 } };
@@ -50,11 +58,9 @@ static void check_ahead(double seconds, bool is_paid, const char *name)
 {
     struct code_price all[] = { { CLASS(2), 20 }, { CLASS(3), 90 }, { CLASS(4), 400 } };
     struct sim *sim = new_priced(0.01, all, 3, 1000);
-    live_close(sim->live);
     struct live_options options = usual;
-    struct err err;
     options.duration_s = seconds;
-    must(live_open(&sim->live, &options, &err), &err);
+    reopen(sim, &options);
     for (uint32_t id = 2; id <= 4; id++)
         sim->methods[id].share = 0.9;
     run(sim, 1, 3);
@@ -88,11 +94,9 @@ static bool has_second(bool is_new)
 {
     struct code_price all[] = { { CLASS(2), 22 }, { CLASS(3), 5 } };
     struct sim *sim = new_priced(0.01, all, 2, 1000);
-    live_close(sim->live);
     struct live_options options = usual;
-    struct err err;
     options.is_new = is_new;
-    must(live_open(&sim->live, &options, &err), &err);
+    reopen(sim, &options);
     sim->methods[2].share = 0.5;
     sim->methods[3].share = 0.5;
     run(sim, 1, 3);

@@ -87,8 +87,8 @@ static void test_generous_budget(void)
     live_close(sim->live);
 }
 
-/* A method whose calls are short for ten seconds, and long from then on. */
-static void test_change(void)
+/* 25 s of a method whose calls are far below the grain. */
+static struct sim *new_short_calls(void)
 {
     struct live_options options = usual;
     options.grain = 1e-4;
@@ -96,6 +96,13 @@ static void test_change(void)
     sim->methods[1] = (struct sim_method){ 2, 10, 1000000, 1 };
     sim->methods[2] = (struct sim_method){ 0, 0, 20000, 0.2 };
     run(sim, 1, 25);
+    return sim;
+}
+
+/* A method whose calls are short at first, and long from then on. */
+static void test_change(void)
+{
+    struct sim *sim = new_short_calls();
     CHECK("calls far below the grain are switched off", !is_armed(sim, 2));
     CHECK_TEXT("for that reason", live_why_text(method_of(sim, 2)->why), "its calls are too short");
     CHECK("it is armed again for moments only", sim->n_probed[2] > 0 && sim->n_probed[2] < 25000);
@@ -111,12 +118,7 @@ static void test_change(void)
 /* It is armed again for a moment, and not called any more. */
 static void test_quiet_moment(void)
 {
-    struct live_options options = usual;
-    options.grain = 1e-4;
-    struct sim *sim = new_sim(&options);
-    sim->methods[1] = (struct sim_method){ 2, 10, 1000000, 1 };
-    sim->methods[2] = (struct sim_method){ 0, 0, 20000, 0.2 };
-    run(sim, 1, 25);
+    struct sim *sim = new_short_calls();
     sim->methods[1].n_calls = 0;
     uint64_t first = 0, longest = 0, end_ns = sim->now_ns + 300 * SECOND;
     while (sim->now_ns < end_ns && method_of(sim, 2)->state != LIVE_ARMED) {
