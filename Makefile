@@ -107,6 +107,14 @@ $(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/plugin/qemu_stale.o
 # The objects that tools hear of.
 $(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
 
+# The code cache is of a libjvm.so that the test fills.
+$(BUILD)/test/unit/code_heaps_test: $(BUILD)/core/agent/code_heaps.o $(BUILD)/test/unit/jvm/libjvm.so
+$(BUILD)/test/unit/code_heaps_test: LDFLAGS_ALL += -Wl,-rpath,'$$ORIGIN/jvm'
+
+$(BUILD)/test/unit/jvm/libjvm.so: $(BUILD)/pic/test/unit/jvm/code_cache.o
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) $(LDFLAGS) $(SANITIZE_FLAGS) -shared -Wl,-soname,libjvm.so -o $@ $^
+
 $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 

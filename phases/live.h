@@ -15,10 +15,11 @@
  *   the mean m < grain * A / M.  At the end, with A' >= A, it is a phase only if the mean of all its calls is at least
  *   grain * A', so the calls still to come must have a mean of at least grain * A' >= grain * A > M * m: a method that
  *   becomes a phase after all is one whose later calls are more than M times longer than those so far.  That is a
- * change of behaviour, and it is looked for: see below.  A is not known while the program runs, the CPU time of the
- * whole process is, JIT compiler and garbage collector included: with it M shrinks by A's share of it, so that
- * LIVE_MARGIN 8 leaves M >= 2 as long as the application has a quarter of the CPU time. Also: its calls are so short
- * that its probes cost more than the budget of its own time, so that its figures would be the probes'.
+ *   change of behaviour, and it is looked for: see below.  A is not known while the program runs; the CPU time of the
+ *   whole process less that of the JIT compiler's threads is, garbage collector included: with it M shrinks by A's
+ *   share of it, so that LIVE_MARGIN 4 leaves M >= 2 as long as the application has half of that CPU time.  Where the
+ *   compiler's threads are not known, all counts, and the margin is twice as large.  Also: its calls are so short that
+ *   their probes, and writing their records, cost more than the budget of their own time.
  * - LIVE_TOO_FREQUENT, LIVE_OVER_BUDGET: what its calls cost does not fit into the budget; for the first alone, for the
  *   second together with the methods whose calls take longer.  So the budget raises the grain, as the search for
  *   thresholds does (phases/select.h).
@@ -78,7 +79,7 @@
 
 #include <stdbool.h>
 
-#define LIVE_MARGIN        8.0
+#define LIVE_MARGIN        4.0
 #define LIVE_AIM           0.7
 #define LIVE_CREDIT_NS     UINT64_C(100000000)
 #define LIVE_MIN_CALLS     20u /* no mean of fewer calls is judged */

@@ -38,13 +38,19 @@ static void move_marks(struct live *live, uint64_t records)
     }
 }
 
-/* What one call of an armed method costs: its pair of probes, and writing two records. */
+/* What one call of an armed method costs at most: its pair of probes, and writing two records. */
+static double most_of_call_ns(const struct live *live)
+{
+    return live->now.pair_ns + 2 * WRITER_NS;
+}
+
+/* Likewise, by what writing has cost of late. */
 static double cost_of_call(const struct live *live, uint64_t records)
 {
     uint64_t n = records - live->mark_records[0];
     double own_ns = (double)(live->now.own_cpu_ns - live->mark_own_ns[0]);
-    double writer_ns = n < MANY_RECORDS ? WRITER_NS : own_ns / (double)n;
-    return live->now.pair_ns + 2 * (writer_ns < WRITER_NS ? writer_ns : WRITER_NS);
+    double measured_ns = n == 0 ? 0 : live->now.pair_ns + 2 * own_ns / (double)n, most_ns = most_of_call_ns(live);
+    return n < MANY_RECORDS || measured_ns > most_ns ? most_ns : measured_ns;
 }
 
 struct candidate {
@@ -182,12 +188,20 @@ uint32_t live_samples(const struct live *live, uint32_t most)
 
 /* ---- calls that are too short ---- */
 
-/* The mean below which a method cannot become a phase, and that below which its probes would be most of it. */
+/* The target's CPU time so far divided by the margin: without its compilers', where that is known. */
+static double elapsed_by_margin_ns(const struct live *live)
+{
+    double all_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
+    bool knows_jit = live->now.jit_cpu_ns != LIVE_UNKNOWN && live->first.jit_cpu_ns != LIVE_UNKNOWN;
+    double jit_ns = knows_jit ? (double)(live->now.jit_cpu_ns - live->first.jit_cpu_ns) : all_ns / 2;
+    return jit_ns < all_ns ? (all_ns - jit_ns) / LIVE_MARGIN : 0;
+}
+
+/* The mean below which a method cannot become a phase, and that below which a call costs more than its budget. */
 static double shortest_call_ns(const struct live *live)
 {
-    double elapsed_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    double by_grain = live->options.grain * elapsed_ns / LIVE_MARGIN;
-    double by_probe = live->options.budget > 0 ? live->now.pair_ns / live->options.budget : 0;
+    double by_grain = live->options.grain * elapsed_by_margin_ns(live);
+    double by_probe = live->options.budget > 0 ? most_of_call_ns(live) / live->options.budget : 0;
     return by_grain > by_probe ? by_grain : by_probe;
 }
 
@@ -205,7 +219,7 @@ static double share_of(const struct live *live, double calls, uint64_t since_ns)
     double all_seconds = (double)(live->now.now_ns - live->first.now_ns) / 1e9;
     if (seconds <= 0 || all_ns <= 0 || all_seconds <= 0)
         return 0;
-    return calls / seconds * (live->now.pair_ns + 2 * WRITER_NS) / (all_ns / all_seconds);
+    return calls / seconds * most_of_call_ns(live) / (all_ns / all_seconds);
 }
 
 /* The moment is over for a method that was armed again: does it stay? */

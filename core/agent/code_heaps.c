@@ -121,18 +121,21 @@ uint64_t code_heaps_find(uint64_t address)
     return 0;
 }
 
-/* A block begins at each segment that is no segment behind one. */
+/*
+ * A block begins at each segment that is no segment behind one.  The map is in use in whole pages: what it has of
+ * segments whose memory is not in use yet says nothing.
+ */
 static void walk(const struct heap *heap, void (*block)(uint64_t address))
 {
     uint8_t map[4096];
-    uint64_t n_segments = (heap->high - heap->low) >> heap->log2;
+    uint64_t used = atomic_load(&heap->used), n_segments = used < heap->low ? 0 : (used - heap->low) >> heap->log2;
     for (uint64_t first = 0; first < n_segments; first += sizeof map) {
         uint64_t left = n_segments - first;
         size_t got = vm_read_some(heap->map + first, map, left < sizeof map ? left : sizeof map);
         for (size_t i = 0; i < got; i++)
             if (map[i] == 0)
                 block(heap->low + ((first + i) << heap->log2) + at.block_bytes);
-        if (got < sizeof map) /* the rest is not in use yet */
+        if (got < sizeof map)
             break;
     }
 }

@@ -18,7 +18,7 @@
 
 #define MAX_IDS       (CONTROL_PACKET_BYTES / 2)
 #define MAX_ADDRESSES (CONTROL_PACKET_BYTES / 2)
-#define CALM_LOOK_MS  50
+#define CALM_LOOK_MS  200
 #define CALM_MS       2000 /* for what is found to be changed, the compilers may be waited for so long */
 
 /* Whoever hears the answer may give the next command at once. */

@@ -10,7 +10,7 @@
 
 #define THREADS_MAX   16u
 #define LOOK_MS       1.0
-#define PARTS_OF_WAIT 10
+#define PARTS_OF_WAIT 5
 #define LOOKS_OF_CALM 2 /* between two compilations of a queue there is a moment, too */
 
 static _Atomic uint32_t n_optimized;

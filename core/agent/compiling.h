@@ -20,7 +20,7 @@ void compiling_note(uint32_t tier);
 /* In ms. */
 struct compiling_patience {
     uint32_t calm, limit;
-    uint32_t look; /* the longest between two looks, which are a tenth of the time waited so far apart, 1 at least */
+    uint32_t look; /* the longest between two looks, which are a fifth of the time waited so far apart, 1 at least */
 };
 
 /*

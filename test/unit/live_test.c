@@ -87,6 +87,37 @@ static void test_generous_budget(void)
     live_close(sim->live);
 }
 
+/* A pair of probes takes 20 ns, and its two records 30: they are the budget of 5 us. */
+static void test_dear_calls(void)
+{
+    struct sim *sim = new_sim(&usual);
+    sim->methods[1] = (struct sim_method){ 2, 10, 1000000, 1 };
+    sim->methods[2] = (struct sim_method){ 3, 1, 1500, 0.5 };
+    sim->methods[3] = (struct sim_method){ 0, 0, 4500, 0.5 };
+    run(sim, 1, 5);
+    CHECK("a method whose calls cost more than the budget of them is switched off", !is_armed(sim, 3));
+    CHECK_TEXT("they are too short", live_why_text(method_of(sim, 3)->why), "its calls are too short");
+    CHECK("one whose calls cost less is not", is_armed(sim, 2));
+    live_close(sim->live);
+}
+
+/* Half of the CPU time is the compilers': 30 s of 60 are the program's, and a millionth of them by the margin 7.5 us.
+ */
+static void test_compilers_time(void)
+{
+    struct sim *sim = new_sim(&usual);
+    sim->busy = 2;
+    sim->jit = 1;
+    sim->recovery_ns = 100 * SECOND;
+    sim->methods[1] = (struct sim_method){ 2, 10, 1000000, 1 };
+    sim->methods[2] = (struct sim_method){ 3, 1, 3000, 0.5 };
+    sim->methods[3] = (struct sim_method){ 0, 0, 7000, 0.5 };
+    run(sim, 1, 30);
+    CHECK("what is too short goes by the program's time, not by its compilers'", is_armed(sim, 2));
+    CHECK("and is found by it", !is_armed(sim, 3));
+    live_close(sim->live);
+}
+
 /* 25 s of a method whose calls are far below the grain. */
 static struct sim *new_short_calls(void)
 {
@@ -282,6 +313,8 @@ int main(void)
     test_extreme_rate();
     test_budget();
     test_generous_budget();
+    test_dear_calls();
+    test_compilers_time();
     test_change();
     test_quiet_moment();
     test_elsewhere();
