@@ -115,20 +115,29 @@ slowdown() {
         }'
 }
 
-# means MODE: over all pairs of all workloads, 'mean (standard error)' in per cent of the CPU time without mmprof: of
-# all, of the application's threads, C1, C2, the collector, the agent and the recorder; then of later iterations.
+# means MODE: over all workloads, 'mean (standard error)' in per cent of the CPU time without mmprof: of all, of the
+# application's threads, C1, C2, the collector, the agent and the recorder; then of later iterations.  Two pairs one
+# after the other, in which the CPUs are swapped, are one figure, their mean: one CPU may be faster than the other.
 means() {
-    cat "$SCRATCH"/*."$1" 2> "$SCRATCH/none" | awk -v mode="$1" '
-        function take(column, value) { n[column]++; sum[column] += value; squares[column] += value * value }
+    awk -v mode="$1" '
+        function add(column, value) { n[column]++; sum[column] += value; squares[column] += value * value }
+        function take(column, value) {
+            if (column in half) { add(column, (half[column] + value) / 2); delete half[column] }
+            else half[column] = value
+        }
+        function take_rest(  column) { for (column in half) add(column, half[column]); split("", half) }
+        FNR == 1 { take_rest() }
         NF == 20 && $2 > 0 {
+            n_pairs++
             take(1, 100 * ($6 / $2 - 1))
             take(2, 100 * ($20 - $14) / $2)
             for (i = 1; i <= 5; i++) take(2 + i, 100 * ($(14 + i) - $(8 + i)) / $2)
             for (i = 3; i <= 4; i++) if ($i != "-" && $(i + 4) != "-") take(5 + i, 100 * ($(i + 4) / $i - 1))
         }
         END {
+            take_rest()
             if (n[1] < 2) exit
-            printf "%-12s %6d", mode, n[1]
+            printf "%-12s %6d", mode, n_pairs
             for (c = 1; c <= 9; c++) {
                 v = "-"
                 if (n[c] > 1) {
@@ -138,7 +147,7 @@ means() {
                 printf " %13s", v
             }
             printf "\n"
-        }'
+        }' "$SCRATCH"/*."$1" 2> "$SCRATCH/none"
 }
 
 # ---- a workload ----
@@ -272,7 +281,7 @@ printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %
     "live: CPU, s" "live: after 2 s" "live: last third" "all: wall"
 cat "$SCRATCH/table2"
 echo
-echo "CPU time more, in % of that without mmprof: mean of all pairs (standard error), and in whose threads; iterations:"
+echo "CPU time more, in % of that without mmprof: mean (standard error), and in whose threads; iterations:"
 printf '%-12s %6s %13s %13s %13s %13s %13s %13s %13s %13s %13s\n' "" pairs CPU application C1 C2 collector agent \
     recorder "after 2 s" "last third"
 for mode in $modes; do
