@@ -101,8 +101,7 @@ static void test_dear_calls(void)
     live_close(sim->live);
 }
 
-/* Half of the CPU time is the compilers': 30 s of 60 are the program's, and a millionth of them by the margin 7.5 us.
- */
+/* Half of the CPU time is the compilers', 30 s of 60: a millionth of the rest by the margin is 7.5 us. */
 static void test_compilers_time(void)
 {
     struct sim *sim = new_sim(&usual);
