@@ -48,9 +48,11 @@ static double most_of_call_ns(const struct live *live)
 static double cost_of_call(const struct live *live, uint64_t records)
 {
     uint64_t n = records - live->mark_records[0];
-    double own_ns = (double)(live->now.own_cpu_ns - live->mark_own_ns[0]);
-    double measured_ns = n == 0 ? 0 : live->now.pair_ns + 2 * own_ns / (double)n, most_ns = most_of_call_ns(live);
-    return n < MANY_RECORDS || measured_ns > most_ns ? most_ns : measured_ns;
+    double own_ns = (double)(live->now.own_cpu_ns - live->mark_own_ns[0]), most_ns = most_of_call_ns(live);
+    if (n < MANY_RECORDS)
+        return most_ns;
+    double measured_ns = live->now.pair_ns + 2 * own_ns / (double)n;
+    return measured_ns < most_ns ? measured_ns : most_ns;
 }
 
 struct candidate {
