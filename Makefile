@@ -107,11 +107,12 @@ $(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/plugin/qemu_stale.o
 # The objects that tools hear of.
 $(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
 
-# The code cache is of a libjvm.so that the test fills.
-$(BUILD)/test/unit/code_heaps_test: $(BUILD)/core/agent/code_heaps.o $(BUILD)/test/unit/jvm/libjvm.so
-$(BUILD)/test/unit/code_heaps_test: LDFLAGS_ALL += -Wl,-rpath,'$$ORIGIN/jvm'
+# What they ask is of a libjvm.so that they fill.
+$(BUILD)/test/unit/code_heaps_test: $(BUILD)/core/agent/code_heaps.o
+$(BUILD)/test/unit/code_heaps_test $(BUILD)/test/unit/compiling_test: $(BUILD)/test/unit/jvm/libjvm.so
+$(BUILD)/test/unit/code_heaps_test $(BUILD)/test/unit/compiling_test: LDFLAGS_ALL += -Wl,-rpath,'$$ORIGIN/jvm'
 
-$(BUILD)/test/unit/jvm/libjvm.so: $(BUILD)/pic/test/unit/jvm/code_cache.o
+$(BUILD)/test/unit/jvm/libjvm.so: $(BUILD)/pic/test/unit/jvm/structures.o
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS) $(SANITIZE_FLAGS) -shared -Wl,-soname,libjvm.so -o $@ $^
 

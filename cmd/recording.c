@@ -231,11 +231,18 @@ static int check_hits(const struct recording *recording, struct err *err)
         err_set(err, "--lines is about what --sample-ip finds, and --sample-ip 0 looks for nothing");
         return err_next(err, "leave one of them away");
     }
-    if (recording->hits_hz <= RECORDING_HITS_HZ_MAX)
+    if (recording->hits_hz == RECORDING_HITS_UNSET || recording->hits_hz <= RECORDING_HITS_HZ_MAX)
         return 0;
     err_set(err, "--sample-ip takes at most %d a second: each costs the program some microseconds",
             RECORDING_HITS_HZ_MAX);
     return err_next(err, "give %d for the finest look, or 0 for none", RECORDING_HITS_HZ_MAX);
+}
+
+static uint32_t hits_hz(const struct recording *recording)
+{
+    if (recording->hits_hz != RECORDING_HITS_UNSET)
+        return (uint32_t)recording->hits_hz;
+    return recording->live != NULL ? RECORDING_HITS_HZ_LIVE : RECORDING_HITS_HZ;
 }
 
 /* What a simulation is not for. */
@@ -343,7 +350,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .ring_bytes = recording->ring_bytes,
                                   .wants_perf_map = recording->wants_perf_map,
                                   .wants_lines = recording->wants_lines,
-                                  .hits_hz = (uint32_t)recording->hits_hz,
+                                  .hits_hz = hits_hz(recording),
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,
                                   .is_live = recording->live != NULL,

@@ -17,14 +17,17 @@ struct recording {
     double alone_cpu_s;                   /* of it: CPU time that the command takes without; 0: not known */
     struct options_list includes, excludes;
     bool quiet, wants_perf_map, wants_lines, counts_only;
-    uint64_t hits_hz;
+    uint64_t hits_hz;          /* RECORDING_HITS_UNSET: as many as this kind of recording takes */
     struct live_session *live; /* NULL: not live; borrowed */
     char *const *command;      /* NULL when attaching */
     uint32_t n_separate;       /* set by recording_run: the traces that it wrote, one for each group; 0: one for all */
 };
 
-#define RECORDING_HITS_HZ     100
-#define RECORDING_HITS_HZ_MAX 10000
+/* A hit takes some 20 us of a virtual machine's CPU time: 100 a second are a fifth of a budget of 1 %. */
+#define RECORDING_HITS_HZ      100
+#define RECORDING_HITS_HZ_LIVE 50
+#define RECORDING_HITS_HZ_MAX  10000
+#define RECORDING_HITS_UNSET   UINT64_MAX
 
 /* Of so many page faults one is recorded where nobody asked for them: odd, as what touches pages often is not. */
 #define RECORDING_FAULT_PERIOD 7
@@ -32,7 +35,7 @@ struct recording {
 #define RECORDING_DEFAULTS                                                                           \
     {                                                                                                \
         .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat", .read = "auto", \
-        .groups = "rotate", .hits_hz = RECORDING_HITS_HZ                                             \
+        .groups = "rotate", .hits_hz = RECORDING_HITS_UNSET                                          \
     }
 
 /* Rows of the options that both commands have; the caller adds its own and the closing row. */
@@ -55,7 +58,7 @@ struct recording {
           "HZ",                                                                                                        \
           OPTION_NUMBER,                                                                                               \
           &(r).hits_hz,                                                                                                \
-          "look so often a second where each thread is (100; 0: never)" },                                             \
+          "look so often a second where each thread is (100, live 50; 0: never)" },                                    \
         { 0, "lines", NULL, OPTION_FLAG, &(r).wants_lines, "let the JIT keep the lines that --sample-ip finds" },      \
         { 0,                                                                                                           \
           "simulate",                                                                                                  \

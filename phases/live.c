@@ -16,7 +16,8 @@
 #define AGAIN_LAST_NS  UINT64_C(30000000000)
 #define ROUND_TRIED_MS 10  /* a moment's look is to be short */
 #define ROUND_QUIET_MS 100 /* one that nothing is seen in may be longer: many calls would fill a ring */
-#define ROUND_SHORT_MS 50  /* while a batch is under way and the compiler recovers */
+#define ROUND_SHORT_MS 50  /* until the agent is ready */
+#define ROUND_AFTER_MS 100 /* a batch: a window of the recovery */
 #define ROUND_FIRST_MS 250 /* a ring that fills, and an answer, come before that */
 #define ROUND_LONG_MS  500
 
@@ -407,9 +408,8 @@ static uint32_t pace(const struct live *live)
     if (ms > 0)
         return ms;
     switch (live->stage) {
-    case LIVE_INSTRUMENTING:
     case LIVE_RECOVERING:
-        return ROUND_SHORT_MS;
+        return ROUND_AFTER_MS;
     case LIVE_WATCHING:
         return ROUND_LONG_MS;
     default:

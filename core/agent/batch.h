@@ -15,7 +15,9 @@
 #define BATCH_MAX     1000u
 #define BATCH_STOP_MS 50.0 /* what a stop should not exceed */
 #define BATCH_REST    3.0  /* times a stop: the application runs at least so long before the next one */
-#define BATCH_WAIT_MS 2000 /* all batches of a pass together: for compilations to end (compiling.h) */
+/* All batches of a pass together, for a moment at which few compilations are lost (compiling.h); beside a recording. */
+#define BATCH_WAIT_MS        2000
+#define BATCH_WAIT_BESIDE_MS 8000
 
 struct batch {
     uint32_t n_classes; /* in the next one */

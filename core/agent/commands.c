@@ -186,7 +186,7 @@ static int do_sample(JNIEnv *jni, struct err *err)
     int n = sample_run(work.jvmti, jni, work.fd, numbers[0], numbers[1], &work.stopping, err);
     double start_ms = thread_ms();
     /* Before prices are told: more has been compiled by then. */
-    compiling_wait((struct compiling_patience){ CALM_MS, CALM_MS, CALM_LOOK_MS }, is_stopping, NULL);
+    compiling_wait((struct compiling_patience){ CALM_MS, CALM_LOOK_MS, true }, is_stopping, NULL);
     code_dependents_tell();
     snprintf(work.answer, sizeof work.answer, "sampled n=%d cpu_ms=%.3f", n, thread_ms() - start_ms);
     return n < 0 ? -1 : 0;

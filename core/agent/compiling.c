@@ -13,6 +13,12 @@
 #define PARTS_OF_WAIT 5
 #define LOOKS_OF_CALM 2 /* between two compilations of a queue there is a moment, too */
 
+/* Until a part of the time that may be waited is over: the largest methods whose compilation may be lost. */
+static const struct {
+    double until;
+    uint32_t n_bytes;
+} small[] = { { 3.0 / 8, 50 }, { 6.0 / 8, 200 } };
+
 static _Atomic uint32_t n_optimized;
 
 void compiling_note(uint32_t tier)
@@ -44,8 +50,9 @@ struct compilers {
     size_t n;
     pid_t tids[THREADS_MAX];
     uint64_t threads[THREADS_MAX]; /* the JVM's own; 0: not known */
-    uint32_t numbers[THREADS_MAX]; /* of what each compiles; 0: nothing, or not known */
-    uint32_t n_calm;               /* looks in a row that found nothing under way */
+    struct vm_compilation at[THREADS_MAX];
+    uint32_t n_calm;           /* looks in a row that found nothing under way */
+    bool has_begun, has_ended; /* a compilation, since the look before */
 };
 
 static void find_compilers(struct compilers *compilers)
@@ -53,23 +60,51 @@ static void find_compilers(struct compilers *compilers)
     compilers->n = own_threads_find("C2 CompilerThre", compilers->tids, THREADS_MAX);
     for (size_t i = 0; i < compilers->n; i++) {
         compilers->threads[i] = vm_compiler_find(compilers->tids[i]);
-        compilers->numbers[i] = vm_compiler_number(compilers->threads[i]);
+        compilers->at[i] = vm_compiler_look(compilers->threads[i]);
     }
 }
 
-/* What are they at now?  Returns whether a compilation has ended since the look before. */
-static bool look(struct compilers *compilers)
+/* What are they at now? */
+static void look(struct compilers *compilers)
 {
-    bool has_ended = false, is_calm = true;
+    bool is_calm = true;
+    compilers->has_begun = compilers->has_ended = false;
     for (size_t i = 0; i < compilers->n; i++) {
-        uint32_t before = compilers->numbers[i];
-        compilers->numbers[i] = vm_compiler_number(compilers->threads[i]);
-        has_ended = has_ended || (before != 0 && compilers->numbers[i] != before);
-        is_calm =
-            is_calm && compilers->numbers[i] == 0 && (compilers->threads[i] != 0 || is_asleep(compilers->tids[i]));
+        uint32_t before = compilers->at[i].number, now;
+        compilers->at[i] = vm_compiler_look(compilers->threads[i]);
+        now = compilers->at[i].number;
+        compilers->has_begun = compilers->has_begun || (now != 0 && now != before);
+        compilers->has_ended = compilers->has_ended || (before != 0 && now != before);
+        is_calm = is_calm && now == 0 && (compilers->threads[i] != 0 || is_asleep(compilers->tids[i]));
     }
     compilers->n_calm = is_calm ? compilers->n_calm + 1 : 0;
-    return has_ended;
+}
+
+/* Is all that is under way of methods that are at most so large? */
+static bool are_small(const struct compilers *compilers, uint32_t n_bytes)
+{
+    for (size_t i = 0; i < compilers->n; i++) {
+        const struct vm_compilation *at = &compilers->at[i];
+        bool is_idle = compilers->threads[i] != 0 && at->number == 0;
+        bool is_small = at->n_bytes > 0 && at->n_bytes <= n_bytes && !at->is_of_loop;
+        if (!is_idle && !is_small)
+            return false;
+    }
+    return true;
+}
+
+/* Is little lost now, for how long it has been waited? */
+static bool is_good(const struct compilers *compilers, const struct compiling_patience *patience, double waited,
+                    bool was_told)
+{
+    if (compilers->n_calm == LOOKS_OF_CALM)
+        return true;
+    if (patience->for_calm)
+        return false;
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        if (waited < small[i].until * patience->limit)
+            return compilers->has_begun && are_small(compilers, small[i].n_bytes);
+    return compilers->has_ended || was_told;
 }
 
 static void sleep_a_part(double waited_ms, double most_ms)
@@ -83,17 +118,16 @@ double compiling_wait(struct compiling_patience patience, bool (*is_over)(const 
 {
     struct compilers compilers = { .n = 0 };
     double start = now_ms(), waited = 0;
-    bool has_ended = false;
+    uint32_t n_told = atomic_load(&n_optimized), n_before;
     if (patience.limit > 0)
         find_compilers(&compilers);
-    while (waited < patience.limit && (!has_ended || waited < patience.calm) &&
-           (is_over == NULL || !is_over(context))) {
-        uint32_t before = atomic_load(&n_optimized);
-        has_ended = look(&compilers);
-        if (compilers.n_calm == LOOKS_OF_CALM)
+    while (waited < patience.limit && (is_over == NULL || !is_over(context))) {
+        look(&compilers);
+        n_before = n_told;
+        n_told = atomic_load(&n_optimized);
+        if (is_good(&compilers, &patience, waited, n_told != n_before))
             break;
         sleep_a_part(waited, patience.look);
-        has_ended = has_ended || atomic_load(&n_optimized) != before;
         waited = now_ms() - start;
     }
     return waited;

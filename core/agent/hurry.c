@@ -35,8 +35,7 @@ void hurry_class_shown(void)
     pid_t vm_thread = 0;
     if (mine == NULL || mine->n_left == 0 || --mine->n_left > 0)
         return;
-    /* For half of the time only nothing that is lost is good enough. */
-    mine->waited_ms = compiling_wait((struct compiling_patience){ mine->wait_ms / 2, mine->wait_ms, LOOK_MS },
+    mine->waited_ms = compiling_wait((struct compiling_patience){ .limit = mine->wait_ms, .look = LOOK_MS },
                                      mine->is_over, mine->context);
     own_threads_find("VM Thread", &vm_thread, 1);
     raise_thread(mine, VM_THREAD, vm_thread);

@@ -312,6 +312,7 @@ int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *cont
 {
     struct batch batch = BATCH_START;
     struct hash_set held;
+    batch.wait_ms = BATCH_WAIT_BESIDE_MS;
     const struct work work = { jvmti, jni, control, stopping, CHANGED, true, pass, &batch, &held };
     wait_for_hooks();
     busy_wait(jvmti, jni, &held);

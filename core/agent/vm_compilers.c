@@ -9,7 +9,8 @@
 static struct {
     uint64_t list, length, threads, compilation, task, number, system_tid;
     uint64_t system, system_17; /* in a thread: where what the system knows is; in JDK 17 the field is JavaThread's */
-    bool are_known;
+    uint64_t method, loop, constant, n_bytes;
+    bool are_known, are_methods_known;
 } at;
 
 static void know(void)
@@ -23,9 +24,16 @@ static void know(void)
         { "ciEnv", "_task", &at.task, false },
         { "CompileTask", "_compile_id", &at.number, false },
     };
+    struct vm_field of_method[] = {
+        { "CompileTask", "_method", &at.method, false },
+        { "CompileTask", "_osr_bci", &at.loop, false },
+        { "Method", "_constMethod", &at.constant, false },
+        { "ConstMethod", "_code_size", &at.n_bytes, false },
+    };
     struct vm_field of_thread[] = { { "Thread", "_osthread", &at.system, false } };
     struct vm_field of_java_thread[] = { { "JavaThread", "_osthread", &at.system_17, false } };
     at.are_known = vm_fields_find(fields, sizeof fields / sizeof *fields);
+    at.are_methods_known = vm_fields_find(of_method, sizeof of_method / sizeof *of_method);
     if (!vm_fields_find(of_thread, 1)) {
         at.are_known = at.are_known && vm_fields_find(of_java_thread, 1);
         at.system = at.system_17;
@@ -55,12 +63,26 @@ uint64_t vm_compiler_find(pid_t tid)
     return 0;
 }
 
-uint32_t vm_compiler_number(uint64_t compiler)
+/* The task may end meanwhile: then it is something else by now, or not there. */
+static void find_method(uint64_t task, struct vm_compilation *compilation)
 {
-    uint64_t compilation, task;
-    uint32_t number;
-    return compiler != 0 && vm_read_u64(compiler + at.compilation, &compilation) && compilation != 0 &&
-                   vm_read_u64(compilation + at.task, &task) && vm_read(task + at.number, &number, sizeof number)
-               ? number
-               : 0;
+    uint64_t method, constant;
+    int32_t loop;
+    uint16_t n_bytes;
+    if (!at.are_methods_known || !vm_read_u64(task + at.method, &method) ||
+        !vm_read(task + at.loop, &loop, sizeof loop) || !vm_read_u64(method + at.constant, &constant) ||
+        !vm_read(constant + at.n_bytes, &n_bytes, sizeof n_bytes))
+        return;
+    compilation->is_of_loop = loop >= 0;
+    compilation->n_bytes = n_bytes;
+}
+
+struct vm_compilation vm_compiler_look(uint64_t compiler)
+{
+    uint64_t env, task;
+    struct vm_compilation compilation = { 0 };
+    if (compiler != 0 && vm_read_u64(compiler + at.compilation, &env) && env != 0 &&
+        vm_read_u64(env + at.task, &task) && vm_read(task + at.number, &compilation.number, sizeof compilation.number))
+        find_method(task, &compilation);
+    return compilation;
 }

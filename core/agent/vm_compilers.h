@@ -2,13 +2,20 @@
 #ifndef CORE_AGENT_VM_COMPILERS_H
 #define CORE_AGENT_VM_COMPILERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* The JVM's own structure of a thread, by the system's number; 0: not known. */
 uint64_t vm_compiler_find(pid_t tid);
 
-/* The number of the compilation that it does; 0: none, or not known. */
-uint32_t vm_compiler_number(uint64_t compiler);
+/* What a compiler is at. */
+struct vm_compilation {
+    uint32_t number;  /* 0: nothing, or not known */
+    uint32_t n_bytes; /* of the method's bytecode, without what is inlined; 0: not known */
+    bool is_of_loop;  /* code that is entered in a loop (OSR) */
+};
+
+struct vm_compilation vm_compiler_look(uint64_t compiler);
 
 #endif

@@ -1,7 +1,7 @@
 /* Blocks of a code cache: those in use, and none behind what is in use, whatever the map has there. */
 #include "core/agent/code_heaps.h"
 
-#include "test/unit/jvm/code_cache.h"
+#include "test/unit/jvm/structures.h"
 #include "test/unit/tap.h"
 
 #define PAGE     4096u

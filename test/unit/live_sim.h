@@ -164,6 +164,8 @@ static inline void do_round(struct sim *sim)
     must(live_round(sim->live, &status, &orders, &err), &err);
     follow_orders(sim, &orders);
     sim->round_end_ns = sim->now_ns + orders.round_ms * MS;
+    if (sim->batch_end_ns != 0 && sim->batch_end_ns < sim->round_end_ns) /* the answer wakes the recorder */
+        sim->round_end_ns = sim->batch_end_ns;
 }
 
 static inline void record(struct sim *sim, enum ring_kind kind, uint32_t id)

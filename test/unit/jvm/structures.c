@@ -1,4 +1,4 @@
-#include "test/unit/jvm/code_cache.h"
+#include "test/unit/jvm/structures.h"
 
 #include <stddef.h>
 
@@ -22,6 +22,7 @@ extern uint64_t gHotSpotVMStructEntryArrayStride, gHotSpotVMStructEntryTypeNameO
     gHotSpotVMTypeEntryArrayStride, gHotSpotVMTypeEntryTypeNameOffset, gHotSpotVMTypeEntrySizeOffset;
 
 EXPORT struct jvm_heaps *jvm_heaps;
+EXPORT struct jvm_threads *jvm_threads;
 
 static const struct field fields[] = {
     { "CodeCache", "_heaps", 0, &jvm_heaps },
@@ -33,6 +34,18 @@ static const struct field fields[] = {
     { "VirtualSpace", "_low", offsetof(struct jvm_space, low), NULL },
     { "VirtualSpace", "_high", offsetof(struct jvm_space, used), NULL },
     { "VirtualSpace", "_high_boundary", offsetof(struct jvm_space, high), NULL },
+    { "ThreadsSMRSupport", "_java_thread_list", 0, &jvm_threads },
+    { "ThreadsList", "_length", offsetof(struct jvm_threads, n), NULL },
+    { "ThreadsList", "_threads", offsetof(struct jvm_threads, all), NULL },
+    { "Thread", "_osthread", offsetof(struct jvm_thread, system), NULL },
+    { "OSThread", "_thread_id", offsetof(struct jvm_system_thread, tid), NULL },
+    { "CompilerThread", "_env", offsetof(struct jvm_thread, env), NULL },
+    { "ciEnv", "_task", offsetof(struct jvm_env, task), NULL },
+    { "CompileTask", "_compile_id", offsetof(struct jvm_task, number), NULL },
+    { "CompileTask", "_osr_bci", offsetof(struct jvm_task, loop), NULL },
+    { "CompileTask", "_method", offsetof(struct jvm_task, method), NULL },
+    { "Method", "_constMethod", offsetof(struct jvm_method, constant), NULL },
+    { "ConstMethod", "_code_size", offsetof(struct jvm_const_method, n_bytes), NULL },
     { NULL, NULL, 0, NULL },
 };
 
