@@ -186,21 +186,42 @@ static inline void work(struct sim *sim, uint64_t ns)
     }
 }
 
+static inline bool is_recorded(const struct sim *sim, uint32_t id)
+{
+    return sim->has_probes[id] && sim->is_armed[id];
+}
+
+/* How many of the next n calls are nothing but work until the round ends: they are done in one step. */
+static inline uint32_t n_plain(const struct sim *sim, uint32_t id, uint32_t n)
+{
+    const struct sim_method *method = &sim->methods[id];
+    if (is_recorded(sim, id) || method->n_calls > 0 || method->own_ns == 0)
+        return 0;
+    uint64_t until_round = (sim->round_end_ns - sim->now_ns + method->own_ns - 1) / method->own_ns;
+    return until_round < n ? (uint32_t)until_round : n;
+}
+
 static inline void call(struct sim *sim, uint32_t id)
 {
     const struct sim_method *method = &sim->methods[id];
-    bool is_recorded = sim->has_probes[id] && sim->is_armed[id];
-    if (is_recorded) {
+    bool has_records = is_recorded(sim, id);
+    if (has_records) {
         sim->n_probed[id]++;
         if (sim->first_on_ns[id] == 0)
             sim->first_on_ns[id] = sim->now_ns;
         record(sim, RING_ENTER, id);
         work(sim, PAIR_NS);
     }
-    for (uint32_t i = 0; i < method->n_calls; i++)
-        call(sim, method->callee);
+    for (uint32_t i = 0, n; i < method->n_calls; i += n) {
+        n = n_plain(sim, method->callee, method->n_calls - i);
+        if (n > 0)
+            work(sim, (uint64_t)n * sim->methods[method->callee].own_ns);
+        else
+            call(sim, method->callee);
+        n += n == 0;
+    }
     work(sim, method->own_ns);
-    if (is_recorded)
+    if (has_records)
         record(sim, RING_EXIT, id);
 }
 
