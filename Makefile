@@ -174,7 +174,7 @@ check: deps
 	@+$(AGAIN) check-here
 
 check-here: make unit tools java
-	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(E2E) $(FAULTS)
+	@BUILD='$(BUILD)' TEST_BESIDE=1 test/run $(UNIT_BIN) $(E2E) $(FAULTS)
 
 # Without a JVM: the unit tests and what is said about the sources.
 check-quick: make unit

@@ -2,6 +2,7 @@
 # Where simulated misses are: an array and a list whose misses are known by class, line and generation, before and after
 # collections that move them.
 # timeout: 300
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 command -v "qemu-$(uname -m)" > "$SCRATCH/which" || skip_all "qemu-user is not installed; 'make deps' installs it"

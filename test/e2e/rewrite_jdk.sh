@@ -2,6 +2,7 @@
 # Every method of every class of a JDK is rewritten; the JVM boots on the result, verifies all of it and runs it.
 # For each of REWRITE_SEEDS the same with a third of the methods, at random.
 # timeout: 1800
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 tool=$build/test/tools/rewrite_classes

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The test runner: what it counts as passed, failed and skipped.
 . "$(dirname "$0")/../lib.sh"
-unset TEST_AGAIN RUN_SECONDS MMPROF_SLOW
+unset TEST_AGAIN RUN_SECONDS TEST_BESIDE MMPROF_SLOW
 
 # judged BODY: the last line and the status of test/run on a script with that body.
 judged() {
@@ -37,10 +37,10 @@ is "a crash is a failure" "$(judged 'echo "ok 1 - a"; echo 1..1; kill -SEGV $$')
     "1 passed, 1 failed, 0 skipped, status 1"
 is "a hang is a failure, after the script's own timeout" \
     "$(judged $'# timeout: 1\necho "ok 1 - a"; echo 1..1; exec sleep 60')" "1 passed, 1 failed, 0 skipped, status 1"
-printf '#!/bin/sh\nsleep 1\necho "ok 1 - a"\necho 1..1\n' > "$SCRATCH/slow.sh"
+printf '#!/bin/sh\nsleep 2\necho "ok 1 - a"\necho 1..1\n' > "$SCRATCH/slow.sh"
 chmod +x "$SCRATCH/slow.sh"
 is "after RUN_SECONDS no program is begun any more" \
-    "$(RUN_SECONDS=1 "$root/test/run" "$SCRATCH/slow.sh" "$SCRATCH/slow.sh" 2>&1 | tail -n 1)" \
+    "$(RUN_SECONDS=2 "$root/test/run" "$SCRATCH/slow.sh" "$SCRATCH/slow.sh" 2>&1 | tail -n 1)" \
     "1 passed, 0 failed, 1 skipped"
 printf '#!/bin/sh\n# takes: 61\necho "ok 1 - a"\necho 1..1\n' > "$SCRATCH/long.sh"
 chmod +x "$SCRATCH/long.sh"
@@ -58,15 +58,47 @@ is "each program has an empty directory of its own and no input" \
     "$(judged '[ -z "$(ls -A "$SCRATCH")" ] && ! read -r line && echo "ok 1 - a"; echo 1..1')" \
     "1 passed, 0 failed, 0 skipped, status 0"
 
-# One that fails the first time only.
-once='[ -e "$SCRATCH/../once" ] && { echo "ok 1 - a"; echo 1..1; exit; }; touch "$SCRATCH/../once"'
-once="$once; echo 'not ok 1 - a'; echo 1..1; exit 1"
-is "what fails once has failed" "$(judged "$once")" "0 passed, 1 failed, 0 skipped, status 1"
-is "or passes the second time, where that may be" "$(TEST_AGAIN=1 judged "$once")" \
+# first_fails FILE: the body of one that fails the first time only.
+first_fails() {
+    echo "[ -e '$1' ] && { echo 'ok 1 - a'; echo 1..1; exit; }; touch '$1'; echo 'not ok 1 - a'; echo 1..1; exit 1"
+}
+is "what fails once has failed" "$(judged "$(first_fails "$SCRATCH/once")")" "0 passed, 1 failed, 0 skipped, status 1"
+is "or passes the second time, where that may be" \
+    "$(TEST_AGAIN=1 judged "$(first_fails "$SCRATCH/again")")" \
     "1 passed, 0 failed, 0 skipped, status 0"
 matches "its failure is shown" "$(cat "$SCRATCH/said")" '^  not ok 1 - a$'
 matches "and it is named at the end" "$(cat "$SCRATCH/said")" '^failed at first, then passed:.*case\.sh$'
 is "what fails twice has failed" "$(TEST_AGAIN=1 judged 'echo "not ok 1 - a"; echo 1..1; exit 1')" \
     "0 passed, 1 failed, 0 skipped, status 1"
+
+# judged_beside BODY OTHER: two, of which the first may run beside others.
+judged_beside() {
+    printf '#!/bin/bash\n# beside: yes\n%s\n' "$1" > "$SCRATCH/beside.sh"
+    printf '#!/bin/bash\n%s\n' "$2" > "$SCRATCH/other.sh"
+    chmod +x "$SCRATCH/beside.sh" "$SCRATCH/other.sh"
+    TEST_BESIDE=1 "$root/test/run" "$SCRATCH/beside.sh" "$SCRATCH/other.sh" > "$SCRATCH/said" 2>&1
+    local status=$?
+    echo "$(tail -n 1 "$SCRATCH/said"), status $status"
+}
+met="until [ -e '$SCRATCH/A' ]; do sleep 0.05; done"
+is "two run at the same time, if one says that it may" \
+    "$(judged_beside "touch '$SCRATCH/A'; until [ -e '$SCRATCH/B' ]; do sleep 0.05; done; echo 'ok 1 - a'; echo 1..1" \
+        "touch '$SCRATCH/B'; $met; echo 'ok 1 - b'; echo 'ok 2 - c # SKIP d'; echo 1..2")" \
+    "2 passed, 0 failed, 1 skipped, status 0"
+matches "both are shown" "$(tr '\n' ' ' < "$SCRATCH/said")" 'other\.sh .*beside\.sh '
+is "it has the lowest priority" \
+    "$(judged_beside '[ "$(nice)" = 19 ] && echo "ok 1 - a"; echo 1..1' '[ "$(nice)" != 19 ] && echo "ok 1 - b"; echo 1..1')" \
+    "2 passed, 0 failed, 0 skipped, status 0"
+is "what fails there has failed" "$(judged_beside 'echo "not ok 1 - a"; echo 1..1; exit 1' 'echo "ok 1 - b"; echo 1..1')" \
+    "1 passed, 1 failed, 0 skipped, status 1"
+is "or passes the second time" \
+    "$(TEST_AGAIN=1 judged_beside "$(first_fails "$SCRATCH/beside")" 'echo "ok 1 - b"; echo 1..1')" \
+    "2 passed, 0 failed, 0 skipped, status 0"
+matches "and is named as well" "$(cat "$SCRATCH/said")" '^failed at first, then passed:.*beside\.sh$'
+printf '#!/bin/sh\n# beside: yes\necho $$ > "%s"\nexec sleep 60\n' "$SCRATCH/pid" > "$SCRATCH/beside.sh"
+start "$SCRATCH/said" env TEST_BESIDE=1 "$root/test/run" "$SCRATCH/beside.sh"
+wait_for 10 test -s "$SCRATCH/pid"
+kill -TERM "$pid"
+holds "what runs beside the others ends with the runner" wait_gone 10 "$(cat "$SCRATCH/pid")"
 
 done_testing

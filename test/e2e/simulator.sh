@@ -1,6 +1,7 @@
 #!/bin/bash
 # The simulator: fed with the addresses of a small program it counts what cachegrind counts of it; in QEMU it counts the
 # same of the program itself.
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the small programs are written for x86-64"

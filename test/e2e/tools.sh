@@ -1,6 +1,7 @@
 #!/bin/bash
 # The three tools of thesis §2.4, as short as there, on programs whose numbers are known.
 # timeout: 300
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 jdk=$(first_jdk)
