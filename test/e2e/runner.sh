@@ -71,32 +71,48 @@ matches "and it is named at the end" "$(cat "$SCRATCH/said")" '^failed at first,
 is "what fails twice has failed" "$(TEST_AGAIN=1 judged 'echo "not ok 1 - a"; echo 1..1; exit 1')" \
     "0 passed, 1 failed, 0 skipped, status 1"
 
+# beside FILE BODY: writes one that may run beside others.
+beside() {
+    printf '#!/bin/bash\n# beside: yes\n%s\n' "$2" > "$1"
+    chmod +x "$1"
+}
+
 # judged_beside BODY OTHER: two, of which the first may run beside others.
 judged_beside() {
-    printf '#!/bin/bash\n# beside: yes\n%s\n' "$1" > "$SCRATCH/beside.sh"
+    beside "$SCRATCH/beside.sh" "$1"
     printf '#!/bin/bash\n%s\n' "$2" > "$SCRATCH/other.sh"
-    chmod +x "$SCRATCH/beside.sh" "$SCRATCH/other.sh"
+    chmod +x "$SCRATCH/other.sh"
     TEST_BESIDE=1 "$root/test/run" "$SCRATCH/beside.sh" "$SCRATCH/other.sh" > "$SCRATCH/said" 2>&1
     local status=$?
     echo "$(tail -n 1 "$SCRATCH/said"), status $status"
 }
-met="until [ -e '$SCRATCH/A' ]; do sleep 0.05; done"
+# Each of two that goes on when both have begun.
+met_a="touch '$SCRATCH/A'; until [ -e '$SCRATCH/B' ]; do sleep 0.05; done; echo 'ok 1 - a'; echo 1..1"
+met_b="touch '$SCRATCH/B'; until [ -e '$SCRATCH/A' ]; do sleep 0.05; done; echo 'ok 1 - b'; echo 1..1"
 is "two run at the same time, if one says that it may" \
-    "$(judged_beside "touch '$SCRATCH/A'; until [ -e '$SCRATCH/B' ]; do sleep 0.05; done; echo 'ok 1 - a'; echo 1..1" \
-        "touch '$SCRATCH/B'; $met; echo 'ok 1 - b'; echo 'ok 2 - c # SKIP d'; echo 1..2")" \
-    "2 passed, 0 failed, 1 skipped, status 0"
+    "$(judged_beside "$met_a" "$met_b")" "2 passed, 0 failed, 0 skipped, status 0"
 matches "both are shown" "$(tr '\n' ' ' < "$SCRATCH/said")" 'other\.sh .*beside\.sh '
 is "it has the lowest priority" \
-    "$(judged_beside '[ "$(nice)" = 19 ] && echo "ok 1 - a"; echo 1..1' '[ "$(nice)" != 19 ] && echo "ok 1 - b"; echo 1..1')" \
+    "$(judged_beside '[ "$(nice)" = 19 ] && echo "ok 1 - a"; echo 1..1' \
+        'sleep 1; [ "$(nice)" != 19 ] && echo "ok 1 - b"; echo 1..1')" \
     "2 passed, 0 failed, 0 skipped, status 0"
-is "what fails there has failed" "$(judged_beside 'echo "not ok 1 - a"; echo 1..1; exit 1' 'echo "ok 1 - b"; echo 1..1')" \
+is "what fails there has failed" \
+    "$(judged_beside 'echo "not ok 1 - a"; echo 1..1; exit 1' 'echo "ok 1 - b"; echo 1..1')" \
     "1 passed, 1 failed, 0 skipped, status 1"
 is "or passes the second time" \
     "$(TEST_AGAIN=1 judged_beside "$(first_fails "$SCRATCH/beside")" 'echo "ok 1 - b"; echo 1..1')" \
     "2 passed, 0 failed, 0 skipped, status 0"
 matches "and is named as well" "$(cat "$SCRATCH/said")" '^failed at first, then passed:.*beside\.sh$'
-printf '#!/bin/sh\n# beside: yes\necho $$ > "%s"\nexec sleep 60\n' "$SCRATCH/pid" > "$SCRATCH/beside.sh"
-start "$SCRATCH/said" env TEST_BESIDE=1 "$root/test/run" "$SCRATCH/beside.sh"
+
+rm -f "$SCRATCH"/[AB]
+beside "$SCRATCH/first.sh" "$met_a"
+beside "$SCRATCH/second.sh" "$met_b"
+is "two that may run beside others run at the same time when nothing else is left" \
+    "$(TEST_BESIDE=1 "$root/test/run" "$SCRATCH/first.sh" "$SCRATCH/second.sh" | tail -n 1)" \
+    "2 passed, 0 failed, 0 skipped"
+beside "$SCRATCH/long.sh" "echo \$\$ > '$SCRATCH/pid'; exec sleep 60"
+printf '#!/bin/sh\nsleep 1\necho "ok 1 - a"\necho 1..1\n' > "$SCRATCH/other.sh"
+start "$SCRATCH/said" env TEST_BESIDE=1 "$root/test/run" "$SCRATCH/long.sh" "$SCRATCH/other.sh"
 wait_for 10 test -s "$SCRATCH/pid"
 kill -TERM "$pid"
 holds "what runs beside the others ends with the runner" wait_gone 10 "$(cat "$SCRATCH/pid")"
