@@ -2,16 +2,16 @@
 # What recording costs a program:   make bench-overhead [WORKLOADS=DIR]
 #
 # Each workload runs with its selected phases only, with --live --budget 1%, and with all methods that are large or have
-# a loop, BENCH_PAIRS (6) times, and at the same time without mmprof: each on a CPU of its own, which they swap from
-# pair to pair, so that what else the machine does slows both down.  (With one CPU they run one after the other.)  A
-# JVM that has one CPU chooses other collectors, unless it is told '-XX:ActiveProcessorCount=2'.  A slowdown is the
-# median over the pairs of a run with mmprof against the one without; the interval beside it is the 95 % one of the
-# median (sign test; it needs 6 pairs).
+# a loop, BENCH_PAIRS (6) times, and at the same time without mmprof: both on one CPU, so that what else the machine
+# does slows both down; with two CPUs there are two such pairs at the same time.  A JVM that has one CPU chooses other
+# collectors, unless it is told '-XX:ActiveProcessorCount=2'.  All is CPU time, of both compilers, the collector and
+# mmprof's own process, too.  A slowdown is the median over the pairs of a run with mmprof against the one without; the
+# interval beside it is the 95 % one of the median (sign test; it needs 6 pairs).
 #
 # DIR/commands names the workloads, one a line: a name, blanks, and a command for 'sh -c' that starts one JVM by exec,
 # in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones
-# that began after its first two seconds are compared, too, and those of its last third: when the JIT compilers have
-# settled, if the program runs for long enough.  One that writes files needs other ones in each of two that run at the
+# that began after its first two seconds of CPU time are compared, too, and those of its last third: when the JIT
+# compilers have settled, if the program runs for long enough.  One that writes files needs other ones in each of two that run at the
 # same time: it finds its run's name in $BENCH_RUN.  Without WORKLOADS the programs of test/java are taken.
 # BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full, none) compares only these;
 # none is without mmprof, too: what two runs differ by that are the same.  BENCH_OPTIONS="--sample-ip 0" gives phases
@@ -22,7 +22,7 @@
 . "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
 
-pairs=${BENCH_PAIRS:-6}
+n_pairs=${BENCH_PAIRS:-6}
 modes=${BENCH_MODES:-phases live full}
 read -r -a options <<< "${BENCH_OPTIONS-}"
 jdk=${JDK:-$(first_jdk)}
@@ -62,30 +62,39 @@ fi
 
 read -r -a cpus < <(allowed_cpus 2)
 
-# once RUN CPU COMMAND...: runs it in DIR; leaves its output in RUN.out and RUN.errors, in RUN.figures
-# 'wall cpu late last'; late, last: seconds of later iterations, and of the last third of them; and in RUN.threads the
-# CPU time of its threads, as thread_times has it.
+# once RUN CPU COMMAND...: runs it in DIR; leaves its output in RUN.out and RUN.errors, in RUN.took what it took, and in
+# RUN.times the CPU time of its threads and at the ends of its iterations, as thread_times has it.
 once() {
     local -x BENCH_RUN=$1
     local run=$SCRATCH/$1 cpu=$2 status=0
     shift 2
-    rm -f "$run.took" "$run.figures" "$run.threads"
-    (cd "$directory" && exec taskset -c "$cpu" "$timed" "$run.took" "$threads" "$run.threads" "$@") \
+    rm -f "$run.took" "$run.times"
+    (cd "$directory" && exec taskset -c "$cpu" "$timed" "$run.took" "$threads" "$run.times" "$@") \
         > "$run.out" 2> "$run.errors" < /dev/null || status=$?
-    if [ $status != 0 ]; then
-        echo "  $(basename "$run"): status $status: $(tail -n 2 "$run.errors")" >&2
-        return 1
-    fi
-    awk -v late="$(late_seconds < "$run.out")" '{ print $3, $5 + $7, late }' "$run.took" > "$run.figures"
+    [ $status = 0 ] || echo "  $(basename "$run"): status $status: $(tail -n 2 "$run.errors")" >&2
+    return $status
 }
 
-# The mean time of the iterations that began two seconds after the first one, or '-'; and of the last third.
-late_seconds() {
-    sed -n 's/^.*iteration [0-9]* of [0-9]*: \([0-9.]*\) s.*/\1/p' | awk '
-        { if (passed >= 2) { sum += $1; n++ }; passed += $1; took[NR] = $1 }
+# figures RUN RUN: of each of the two the CPU seconds: of all, of an iteration of those that began after two seconds in
+# both, of one of the last third ('-': there is none); then those of the threads.
+figures() {
+    cat "$SCRATCH/$1.took" "$SCRATCH/$1.times" "$SCRATCH/$2.took" "$SCRATCH/$2.times" | awk '
+        $1 == "SECONDS" { r++; all[r] = $5 + $7; line = 0; next }
+        ++line == 1 { threads[r] = $0 }
+        line == 2 {
+            n[r] = NF
+            for (i = 1; i <= NF; i++) at[r, i] = $i
+            for (i = 1; i <= NF && $i < 2; i++) continue
+            if (i > late) late = i
+        }
         END {
-            for (i = NR - int(NR / 3) + 1; i <= NR; i++) last += took[i]
-            printf "%s %s", (n > 0 ? sum / n : "-"), (NR >= 3 ? last / int(NR / 3) : "-")
+            is_same = n[1] == n[2]
+            k = is_same ? int(n[1] / 3) : 0
+            for (r = 1; r <= 2; r++)
+                printf "%s %s %s ", all[r],
+                    (is_same && n[r] > late ? (at[r, n[r]] - at[r, late]) / (n[r] - late) : "-"),
+                    (k > 0 ? (at[r, n[r]] - at[r, n[r] - k]) / k : "-")
+            print threads[1], threads[2]
         }'
 }
 
@@ -96,8 +105,8 @@ late_seconds() {
 slowdown() {
     [ -e "$SCRATCH/$1.$2" ] || { echo - && return; }
     awk -v c="$3" -v what="${4-}" '
-        $c != "-" && $(c + 4) != "-" && $c > 0 && NF == 20 {
-            print what == "seconds" ? $(c + 4) - $c : ($(c + 4) / $c - 1) * 100
+        $c != "-" && $(c + 3) != "-" && $c > 0 && NF == 18 {
+            print what == "seconds" ? $(c + 3) - $c : ($(c + 3) / $c - 1) * 100
         }' "$SCRATCH/$1.$2" | sort -g | awk '
         { v[NR] = $1 }
         # The k-th smallest and largest enclose the median with 1 - 2 P(X < k), X binomial (n, 1/2).
@@ -116,28 +125,19 @@ slowdown() {
 }
 
 # means MODE: over all workloads, 'mean (standard error)' in per cent of the CPU time without mmprof: of all, of the
-# application's threads, C1, C2, the collector, the agent and the recorder; then of later iterations.  Two pairs one
-# after the other, in which the CPUs are swapped, are one figure, their mean: one CPU may be faster than the other.
+# application's threads, C1, C2, the collector, the agent and the recorder; then of later iterations.
 means() {
     awk -v mode="$1" '
         function add(column, value) { n[column]++; sum[column] += value; squares[column] += value * value }
-        function take(column, value) {
-            if (column in half) { add(column, (half[column] + value) / 2); delete half[column] }
-            else half[column] = value
-        }
-        function take_rest(  column) { for (column in half) add(column, half[column]); split("", half) }
-        FNR == 1 { take_rest() }
-        NF == 20 && $2 > 0 {
-            n_pairs++
-            take(1, 100 * ($6 / $2 - 1))
-            take(2, 100 * ($20 - $14) / $2)
-            for (i = 1; i <= 5; i++) take(2 + i, 100 * ($(14 + i) - $(8 + i)) / $2)
-            for (i = 3; i <= 4; i++) if ($i != "-" && $(i + 4) != "-") take(5 + i, 100 * ($(i + 4) / $i - 1))
+        NF == 18 && $1 > 0 {
+            add(1, 100 * ($4 / $1 - 1))
+            add(2, 100 * ($18 - $12) / $1)
+            for (i = 1; i <= 5; i++) add(2 + i, 100 * ($(12 + i) - $(6 + i)) / $1)
+            for (i = 2; i <= 3; i++) if ($i != "-" && $(i + 3) != "-") add(6 + i, 100 * ($(i + 3) / $i - 1))
         }
         END {
-            take_rest()
             if (n[1] < 2) exit
-            printf "%-12s %6d", mode, n_pairs
+            printf "%-12s %6d", mode, n[1]
             for (c = 1; c <= 9; c++) {
                 v = "-"
                 if (n[c] > 1) {
@@ -165,56 +165,67 @@ first_pass() {
     rm -f "$trace"
 }
 
-# run_mode NAME MODE CPU COMMAND
+# run_mode NAME MODE CPU COMMAND: a run that is called CPU.MODE.
 run_mode() {
-    local name=$1 mode=$2 cpu=$3 command=$4
-    case $mode in
-        plain) once plain "$cpu" sh -c "$command" ;;
-        phases) once phases "$cpu" "$mmprof" record -q "${options[@]}" --phases "$SCRATCH/$name.json" \
-            -o "$SCRATCH/$name.phases.dat" -- sh -c "$command" ;;
-        live) once live "$cpu" "$mmprof" record "${options[@]}" --live --budget 1% -o "$SCRATCH/$name.live.dat" \
-            -- sh -c "$command" &&
-            grep '^mmprof: ' "$SCRATCH/live.errors" > "$SCRATCH/$name.live.said" ;;
-        none) once none "$cpu" sh -c "$command" ;;
-        full) once full "$cpu" "$mmprof" record -q -o "$SCRATCH/$name.full.dat" -- sh -c "$command" &&
-            rm -f "$SCRATCH/$name.full.dat" ;;
+    local name=$1 run=$3.$2 cpu=$3 command=$4
+    case $2 in
+        plain | none) once "$run" "$cpu" sh -c "$command" ;;
+        phases) once "$run" "$cpu" "$mmprof" record -q "${options[@]}" --phases "$SCRATCH/$name.json" \
+            -o "$SCRATCH/$run.dat" -- sh -c "$command" ;;
+        live) once "$run" "$cpu" "$mmprof" record "${options[@]}" --live --budget 1% -o "$SCRATCH/$run.dat" \
+            -- sh -c "$command" ;;
+        full) once "$run" "$cpu" "$mmprof" record -q -o "$SCRATCH/$run.dat" -- sh -c "$command" &&
+            rm -f "$SCRATCH/$run.dat" ;;
     esac
 }
 
-# run_side NAME MODE CPU COMMAND OTHER: and keeps its CPU busy until the OTHER is done, which would be quicker else.
+# run_side NAME MODE CPU COMMAND OTHER: and keeps the CPU as busy until the OTHER is done, which would be quicker else.
 run_side() {
     local status=0
     run_mode "$1" "$2" "$3" "$4" || status=1
-    : > "$SCRATCH/$2.done"
+    : > "$SCRATCH/$3.$2.done"
     # shellcheck disable=SC2016 # its own argument
-    taskset -c "$3" bash -c 'until [ -e "$1" ]; do :; done' bash "$SCRATCH/$5.done"
+    taskset -c "$3" bash -c 'until [ -e "$1" ]; do :; done' bash "$SCRATCH/$3.$5.done"
     return $status
 }
 
-# pair NAME MODE PLAINS_CPU MODES_CPU COMMAND: appends the figures of both to NAME.MODE.
+# pair NAME MODE CPU COMMAND: appends the figures of both to NAME.MODE.
 pair() {
-    local name=$1 mode=$2 status=0
-    rm -f "$SCRATCH/plain.done" "$SCRATCH/$mode.done"
-    if [ "$3" = "$4" ]; then
-        run_mode "$name" plain "$3" "$5" && run_mode "$name" "$mode" "$4" "$5" || return
-    else
-        run_side "$name" plain "$3" "$5" "$mode" &
-        run_side "$name" "$mode" "$4" "$5" plain || status=1
-        wait $! && [ $status = 0 ] || return
-    fi
-    paste -d ' ' "$SCRATCH/plain.figures" "$SCRATCH/$mode.figures" "$SCRATCH/plain.threads" "$SCRATCH/$mode.threads" \
-        >> "$SCRATCH/$name.$mode"
-    echo "  $name, plain and $mode: $(tail -n 1 "$SCRATCH/$name.$mode")" >&2
+    local name=$1 mode=$2 cpu=$3 status=0 plain
+    rm -f "$SCRATCH/$cpu.plain.done" "$SCRATCH/$cpu.$mode.done"
+    run_side "$name" plain "$cpu" "$4" "$mode" &
+    plain=$!
+    run_side "$name" "$mode" "$cpu" "$4" plain || status=1
+    wait $plain && [ $status = 0 ] || return
+    figures "$cpu.plain" "$cpu.$mode" > "$SCRATCH/$cpu.figures"
+    echo "  $name, plain and $mode: $(cat "$SCRATCH/$cpu.figures")" >&2
+    cat "$SCRATCH/$cpu.figures" >> "$SCRATCH/$name.$mode"
+}
+
+# pairs NAME MODE N COMMAND: N of them, one on each CPU at a time; keeps what the last run on the first CPU left.
+pairs() {
+    local i k sides status=0 run=${cpus[0]}.$2
+    for ((i = 0; i < $3; i += ${#cpus[@]})); do
+        sides=()
+        for ((k = 0; k < ${#cpus[@]} && i + k < $3; k++)); do
+            pair "$1" "$2" "${cpus[k]}" "$4" &
+            sides+=($!)
+        done
+        for k in "${sides[@]}"; do
+            wait "$k" || status=1
+        done
+        [ $status = 0 ] || return
+    done
+    [ ! -e "$SCRATCH/$run.dat" ] || mv "$SCRATCH/$run.dat" "$SCRATCH/$1.$2.dat"
+    [ "$2" != live ] || grep '^mmprof: ' "$SCRATCH/$run.errors" > "$SCRATCH/$1.live.said"
 }
 
 # measure NAME COMMAND
 measure() {
-    local name=$1 command=$2 i mode
+    local name=$1 command=$2 mode
     [[ " $modes " != *" phases "* ]] || first_pass "$name" "$command"
     for mode in $modes; do
-        for ((i = 0; i < pairs; i++)); do
-            pair "$name" "$mode" "${cpus[i % ${#cpus[@]}]}" "${cpus[(i + 1) % ${#cpus[@]}]}" "$command" || return
-        done
+        pairs "$name" "$mode" "$n_pairs" "$command" || return
     done
 }
 
@@ -245,13 +256,12 @@ calls_of() {
 
 tables() {
     local name=$1
-    printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "$name" \
+    printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "$name" \
         "$(percent "$(number "$name" weight)")" "$(percent "$(number "$name" grain)")" \
         "$(percent "$(number "$name" invocations)")" "$(percent "$(number "$name" time)")" \
         "$(slowdown "$name" phases 1)" "$(slowdown "$name" phases 2)" "$(slowdown "$name" phases 3)" \
-        "$(slowdown "$name" phases 4)" "$(slowdown "$name" live 1)" "$(slowdown "$name" live 2)" \
-        "$(slowdown "$name" live 2 seconds)" "$(slowdown "$name" live 3)" "$(slowdown "$name" live 4)" \
-        "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
+        "$(slowdown "$name" live 1)" "$(slowdown "$name" live 1 seconds)" "$(slowdown "$name" live 2)" \
+        "$(slowdown "$name" live 3)" "$(slowdown "$name" full 1)" >> "$SCRATCH/table2"
     [ ! -e "$SCRATCH/$name.json" ] || printf '%-12s %16s %26s %9s %9s %9s\n' "$name" \
         "$(grep -c '"descriptor"' "$SCRATCH/$name.json") ($(sed -n 's/^METHODS //p' "$SCRATCH/$name.all"))" \
         "$(calls_of "$SCRATCH/$name.phases.dat") ($(sed -n 's/^CALLS //p' "$SCRATCH/$name.all"))" \
@@ -274,11 +284,11 @@ each_workload "$directory" compare
 [ -s "$SCRATCH/table2" ] || fail "nothing was run"
 
 echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r)," \
-    "$pairs pairs; slowdowns in %: median [95 % interval]"
+    "$n_pairs pairs; slowdowns in %: median [95 % interval]"
 echo
-printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate \
-    predict "phases: wall" "phases: CPU" "phases: after 2 s" "phases: last third" "live: wall" "live: CPU" \
-    "live: CPU, s" "live: after 2 s" "live: last third" "all: wall"
+printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate predict \
+    "phases: CPU" "phases: after 2 s" "phases: last third" "live: CPU" "live: CPU, s" "live: after 2 s" \
+    "live: last third" "all: CPU"
 cat "$SCRATCH/table2"
 echo
 echo "CPU time more, in % of that without mmprof: mean (standard error), and in whose threads; iterations:"

@@ -9,6 +9,7 @@
  * compilers' threads, the garbage collector's, and the agent's.  The process is the command's own: it may be a shell
  * that executes java.  The lines are not passed on.  The status is the command's, or 127 when it could not be started.
  */
+#include "test/tools/piped.h"
 #include "test/tools/thread_kinds.h"
 
 #include <sys/wait.h>
@@ -24,28 +25,6 @@ static double seconds_of(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static _Noreturn void fail(const char *what)
-{
-    perror(what);
-    exit(127);
-}
-
-/* Its standard output goes into the pipe. */
-static pid_t start(char **command, const int ends[2])
-{
-    pid_t child = fork();
-    if (child < 0)
-        fail("fork");
-    if (child > 0)
-        return child;
-    dup2(ends[1], STDOUT_FILENO);
-    close(ends[0]);
-    close(ends[1]);
-    execvp(command[0], command);
-    perror(command[0]);
-    _exit(127);
-}
-
 /* Until the program has closed its end. */
 static void write_times(FILE *out, FILE *in, pid_t pid)
 {
@@ -53,7 +32,7 @@ static void write_times(FILE *out, FILE *in, pid_t pid)
     if (clock_getcpuclockid(pid, &cpu_clock) != 0)
         return; /* it has ended */
     for (char line[4096]; fgets(line, sizeof line, in) != NULL;) {
-        if (strstr(line, "iteration ") == NULL || strstr(line, " of ") == NULL)
+        if (!ends_iteration(line))
             continue;
         double now = seconds_of(CLOCK_BOOTTIME), all = seconds_of(cpu_clock), of[N_KINDS];
         see_threads(&times, pid, NULL);
@@ -66,7 +45,7 @@ static void write_times(FILE *out, FILE *in, pid_t pid)
 
 int main(int argc, char **argv)
 {
-    int ends[2], status;
+    int output, status;
     if (argc < 3) {
         fputs("usage: iteration_times FILE COMMAND [ARGUMENT...]\n", stderr);
         return 127;
@@ -74,11 +53,8 @@ int main(int argc, char **argv)
     FILE *out = fopen(argv[1], "w");
     if (out == NULL)
         fail(argv[1]);
-    if (pipe(ends) != 0)
-        fail("pipe");
-    pid_t child = start(argv + 2, ends);
-    close(ends[1]);
-    FILE *in = fdopen(ends[0], "r");
+    pid_t child = start_piped(argv + 2, &output);
+    FILE *in = fdopen(output, "r");
     if (in == NULL)
         fail("pipe");
     write_times(out, in, child);
