@@ -11,8 +11,8 @@
 # DIR/commands names the workloads, one a line: a name, blanks, and a command for 'sh -c' that starts one JVM by exec,
 # in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones
 # that began after its first two seconds of CPU time are compared, too, and those of its last third: when the JIT
-# compilers have settled, if the program runs for long enough.  One that writes files needs other ones in each of two that run at the
-# same time: it finds its run's name in $BENCH_RUN.  Without WORKLOADS the programs of test/java are taken.
+# compilers have settled, if the program runs for long enough.  One that writes files needs other ones in each of the
+# runs at the same time: it finds its run's name in $BENCH_RUN.  Without WORKLOADS the programs of test/java are taken.
 # BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full, none) compares only these;
 # none is without mmprof, too: what two runs differ by that are the same.  BENCH_OPTIONS="--sample-ip 0" gives phases
 # and live these options, too.
