@@ -70,7 +70,7 @@ static int hear_samples(void *context, const uint8_t *bytes, size_t n_bytes, str
 
 /*
  * Looks add up: a method that takes a hundredth of the time shows once in one of them.  After so many samples they
- * begin anew, for a program that has changed; also when it has got through its start: what it did there is past.
+ * begin anew, for a program that has changed.
  */
 #define SAMPLES_TOGETHER 1000u
 
@@ -86,9 +86,7 @@ static void close_look(struct live_session *session)
 static void begin_anew(struct live_session *session)
 {
     uint64_t n = session->candidates == NULL ? 0 : candidates_totals(session->candidates)->n_samples;
-    bool is_early = live_is_starting(session->live), has_started = session->is_early && !is_early;
-    session->is_early = is_early;
-    if (n > 0 && n < SAMPLES_TOGETHER && !has_started)
+    if (n > 0 && n < SAMPLES_TOGETHER)
         return;
     session->looks_ns[0] = session->status.monotonic_ns;
     candidates_close(session->candidates);
@@ -115,8 +113,8 @@ static int give_candidates(struct live_session *session, struct live_candidate *
 {
     const char *names[CODE_PRICES_CLASSES];
     struct code_prices prices;
-    if (n == 0 || live_is_starting(session->live))
-        return live_candidates(session->live, found, n, NULL, err);
+    if (n == 0)
+        return live_candidates(session->live, NULL, 0, NULL, err);
     if (recorder_prices(session->link, names, number_classes(found, n, names), &prices, err) < 0)
         return -1;
     int rc = live_candidates(session->live, found, n, &prices, err);
@@ -250,7 +248,9 @@ static int begin(struct live_session *session, struct recorder_link *link, const
 static uint64_t compilers_ns(struct live_session *session, uint64_t now_ns)
 {
     enum live_stage stage = live_stage(session->live);
-    uint64_t period_ns = stage == LIVE_WATCHING ? UINT64_C(2000000000) : UINT64_C(50000000);
+    uint64_t period_ns = stage == LIVE_RECOVERING ? UINT64_C(50000000)
+                         : stage == LIVE_WATCHING ? UINT64_C(2000000000)
+                                                  : UINT64_C(500000000);
     if (session->compilers_read_ns != 0 && now_ns - session->compilers_read_ns < period_ns)
         return session->compilers_ns;
     session->compilers_read_ns = now_ns;
@@ -364,7 +364,6 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
         fact(link, err, "live.compiling_ms", "%.0f", cost.compiling_ns / 1e6) < 0 ||
         (cost.is_cut && fact(link, err, "live.recovery_is_cut", "1") < 0) ||
         (cost.forgotten_ns > 0 && fact(link, err, "live.forgotten_ms", "%.0f", (double)cost.forgotten_ns / 1e6) < 0) ||
-        (live_is_starting(session->live) && fact(link, err, "live.is_starting", "1") < 0) ||
         (cost.spared_ns > 0 && fact(link, err, "live.spared_ms", "%.0f", (double)cost.spared_ns / 1e6) < 0) ||
         fact(link, err, "live.put_off", "%zu", cost.n_put_off) < 0 ||
         fact(link, err, "live.rewriting_ms", "%.1f", session->rewriting_ms) < 0 ||
@@ -393,7 +392,7 @@ bool live_session_has_samples_only(const struct live_session *session)
     struct live_cost cost = { .spared_ns = 0 };
     if (session->live != NULL)
         live_cost(session->live, &cost);
-    return cost.spared_ns > 0 || (session->live != NULL && live_is_starting(session->live) && session->n_samples > 0);
+    return cost.spared_ns > 0;
 }
 
 void live_session_tell(const struct live_session *session, const char *prefix, FILE *out)
@@ -444,12 +443,6 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
                 "%s  next: add --recompile %.0f to have it do so; a JVM from JDK 23 on does not, nor one that mmprof "
                 "starts\n",
                 prefix, (double)cost.spared_ns / 1e9, prefix, ceil((double)cost.spared_ns / 1e9 * 1.2));
-    else if (live_is_starting(session->live))
-        fprintf(out,
-                "%sno class was changed, so there are samples only: the program was still starting up, and its "
-                "compilers had not come to rest\n"
-                "%s  next: record for longer, or with a --budget of more than %.2g%%, which waits less\n",
-                prefix, prefix, session->options.budget * 100);
     else if (cost.n_put_off > 0)
         fprintf(out,
                 "%s%zu methods that were seen got no probes: compiling their classes again is not paid for yet\n"

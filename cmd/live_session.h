@@ -26,7 +26,6 @@ struct live_session {
     struct live *live;             /* owned; NULL until the agent is ready */
     struct candidates *candidates; /* owned: of the latest looks together, or NULL */
     struct sample_totals seen;     /* of them, without the present one */
-    bool is_early;                 /* the latest one began while the program was starting up */
     uint64_t looks_ns[2];          /* when the first of them began, and the latest ended */
     struct arena arena;            /* of the present look */
     struct jvm_compilers compilers;
@@ -64,7 +63,7 @@ void live_session_free(struct live_session *session);
 /* What it did and what it cost, for people: after recorder_run. */
 void live_session_tell(const struct live_session *session, const char *prefix, FILE *out);
 
-/* Was the program left as it is, or is it so far, so that there are samples and no records? */
+/* Was the program left as it is, so that there are samples and no records? */
 bool live_session_has_samples_only(const struct live_session *session);
 
 #endif

@@ -85,8 +85,7 @@ static bool is_worth_showing(struct top *top, const struct live_session *session
 {
     if (top->is_screen || top->n_shown > 0)
         return true;
-    enum live_stage stage = live_stage(session->live);
-    if ((stage == LIVE_WATCHING || stage == LIVE_STARTING) &&
+    if (live_stage(session->live) == LIVE_WATCHING &&
         (live_has_calls(session->live) || live_session_has_samples_only(session)))
         return true;
     return session->status.monotonic_ns - top->first_ns > SETTLE_NS;

@@ -122,10 +122,8 @@ static void sort_rows(struct row *rows, size_t n, enum top_sort sort)
 
 static const char *stage_text(enum live_stage stage, const struct live_cost *cost, struct arena *arena)
 {
-    static const char *const texts[] = {
-        "waiting for the agent", "waiting for the program to start up", "taking samples",
-        "changing classes",      "waiting for the JIT compiler",        "measuring"
-    };
+    static const char *const texts[] = { "waiting for the agent", "taking samples", "changing classes",
+                                         "waiting for the JIT compiler", "measuring" };
     if (cost->spared_ns > 0)
         return arena_printf(arena, "no class is changed: %.0f s of compiling would be lost, see --recompile",
                             (double)cost->spared_ns / 1e9);

@@ -8,7 +8,6 @@
 #define LOOK_MS        10 /* of the free ones: what they find is to be measured soon */
 #define LOOK_AGAIN_MS  40 /* later ones are spread: what a program does goes in turns of seconds */
 #define LOOK_SAMPLES   100
-#define LOOK_EARLY     50  /* samples while a program starts: nothing is decided by them */
 #define LOOK_ENOUGH    20u /* samples: with fewer since the batch before, the look is repeated at once */
 #define LOOK_REPEATS   1u
 #define LOOK_AGAIN     100                  /* samples of a later look: after the free ones, at most */
@@ -28,7 +27,6 @@ int live_open(struct live **live, const struct live_options *options, struct err
     if (l == NULL)
         return err_set(err, "out of memory");
     l->options = *options;
-    l->is_started = !options->is_new;
     return live_tree_open(&l->tree, &options->tree, err);
 }
 
@@ -264,17 +262,6 @@ static uint32_t n_free_looks(const struct live *live)
     return live->options.is_new || live_measures_nothing(live) ? FREE_LOOKS_NEW : FREE_LOOKS;
 }
 
-/* ---- looks ---- */
-
-static void count_look(struct live *live)
-{
-    live->n_looks++;
-    live->look_delay_ns = live->look_delay_ns == 0 ? AGAIN_FIRST_NS : live->look_delay_ns * 2;
-    if (live->look_delay_ns > AGAIN_LAST_NS)
-        live->look_delay_ns = AGAIN_LAST_NS;
-    live->next_look_ns = live->now.now_ns + live->look_delay_ns;
-}
-
 static void look(struct live *live, uint32_t n_samples, struct live_orders *orders)
 {
     orders->sample_ms = live->n_looks < n_free_looks(live) + (live->n_repeats > 0) ? LOOK_MS : LOOK_AGAIN_MS;
@@ -286,8 +273,13 @@ static void look(struct live *live, uint32_t n_samples, struct live_orders *orde
         live->usual_jit_ns = live->now.jit_cpu_ns;
     }
     live_go(live, LIVE_LOOKING);
-    if (live->n_repeats == 0 && live->is_started)
-        count_look(live);
+    if (live->n_repeats > 0)
+        return;
+    live->n_looks++;
+    live->look_delay_ns = live->look_delay_ns == 0 ? AGAIN_FIRST_NS : live->look_delay_ns * 2;
+    if (live->look_delay_ns > AGAIN_LAST_NS)
+        live->look_delay_ns = AGAIN_LAST_NS;
+    live->next_look_ns = live->now.now_ns + live->look_delay_ns;
 }
 
 /* ---- rounds ---- */
@@ -295,11 +287,9 @@ static void look(struct live *live, uint32_t n_samples, struct live_orders *orde
 static void begin(struct live *live)
 {
     live->is_begun = true;
-    live_go(live, LIVE_STARTING);
     live->first = live->now;
     live->charged_cpu_ns = live->now.cpu_ns;
     live->charged_own_ns = live->now.own_cpu_ns;
-    live->rest_since = live->now;
     for (size_t i = 0; i < 2; i++) {
         live->mark_ns[i] = live->now.now_ns;
         live->mark_cpu_ns[i] = live->now.cpu_ns;
@@ -338,17 +328,30 @@ static bool is_look_short(const struct live *live)
            live->now.n_samples - live->batch_samples < LOOK_ENOUGH && live->n_repeats < LOOK_REPEATS;
 }
 
-/* Nothing is decided by what the program does at its start. */
-static void looked_early(struct live *live)
+static int looked(struct live *live, struct live_orders *orders, struct err *err)
 {
-    live->has_early_look = true;
-    live->batch_samples = live->now.n_samples;
-    live_go(live, LIVE_STARTING);
-}
-
-/* Probes for what is wanted. */
-static int order_batch(struct live *live, bool is_free, struct live_orders *orders, struct err *err)
-{
+    if (live->n_batches > 0 && live_prune(live, err) < 0)
+        return -1;
+    if (!live->has_candidates || live->now.busy)
+        return 0;
+    if (is_look_short(live)) {
+        live->n_repeats++;
+        look(live, LOOK_SAMPLES, orders);
+        return 0;
+    }
+    live->n_repeats = 0;
+    bool is_first = live->n_batches == 0, is_of_free = live->n_looks <= n_free_looks(live);
+    bool is_free = is_first || (is_of_free && (live_measures_nothing(live) || live_is_elsewhere(live)));
+    bool has_part = live->has_prices && live_has_parts(live);
+    bool is_due = is_free || (has_part ? live_may_stop(live) : live_may_pause(live));
+    if (is_of_free)
+        live->free_samples = live->now.n_samples;
+    bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live, is_free);
+    live->n_put_off = live->n_unpaid + (is_worth ? 0 : live->n_wanted);
+    if (live->n_wanted == 0 || !is_worth || !is_due) {
+        live_go(live, LIVE_WATCHING);
+        return 0;
+    }
     if (live_refresh(live, err) < 0)
         return -1;
     live_begin_batch(live);
@@ -366,49 +369,16 @@ static int order_batch(struct live *live, bool is_free, struct live_orders *orde
     return 0;
 }
 
-static int looked(struct live *live, struct live_orders *orders, struct err *err)
-{
-    if (live->n_batches > 0 && live_prune(live, err) < 0)
-        return -1;
-    if (!live->has_candidates || live->now.busy)
-        return 0;
-    if (live->is_early) {
-        looked_early(live);
-        return 0;
-    }
-    if (is_look_short(live)) {
-        live->n_repeats++;
-        look(live, LOOK_SAMPLES, orders);
-        return 0;
-    }
-    live->n_repeats = 0;
-    if (live->n_looks == 0) /* it began as an early one, and counts after all */
-        count_look(live);
-    bool is_first = live->n_batches == 0, is_of_free = live->n_looks <= n_free_looks(live);
-    bool is_free = is_first || (is_of_free && (live_measures_nothing(live) || live_is_elsewhere(live)));
-    bool has_part = live->has_prices && live_has_parts(live);
-    bool is_due = is_free || (has_part ? live_may_stop(live) : live_may_pause(live));
-    if (is_of_free)
-        live->free_samples = live->now.n_samples;
-    bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live, is_free);
-    live->n_put_off = live->n_unpaid + (is_worth ? 0 : live->n_wanted);
-    if (live->n_wanted > 0 && is_worth && is_due)
-        return order_batch(live, is_free, orders, err);
-    live_go(live, LIVE_WATCHING);
-    return 0;
-}
-
 static int step(struct live *live, struct live_orders *orders, struct err *err)
 {
     switch (live->stage) {
-    case LIVE_STARTING:
-        if (!live->options.is_new || (live->now.cpu_ns >= START_NS && (live->is_started || !live->has_early_look)))
-            look(live, live->is_started ? LOOK_SAMPLES : LOOK_EARLY, orders);
+    case LIVE_WAITING:
+        if (!live->options.is_new || live->now.cpu_ns >= START_NS)
+            look(live, LOOK_SAMPLES, orders);
         return 0;
     case LIVE_LOOKING:
         return looked(live, orders, err);
-    case LIVE_WAITING:       /* begin() ends it */
-    case LIVE_INSTRUMENTING: /* likewise live_batch_done() */
+    case LIVE_INSTRUMENTING: /* until live_batch_done */
         return 0;
     case LIVE_RECOVERING:
         return live_has_recovered(live) ? live_end_recovery(live, err) : 0;
@@ -456,7 +426,6 @@ int live_round(struct live *live, const struct live_status *status, struct live_
         return 0;
     if (!live->is_begun)
         begin(live);
-    live->is_started = live_has_started(live);
     live->arm.n = live->disarm.n = 0;
     if (live_charge(live, err) < 0 || step(live, orders, err) < 0)
         return -1;

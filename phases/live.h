@@ -66,11 +66,6 @@
  * than recompile_s, no class is changed: looks go on, and samples are all there is.  A service that took minutes to
  * warm up is not to be put back to its start by somebody who wants to look at it.
  *
- * A program that has just been started (is_new) is left as it is until its compilers rest, or until it has used 8 s of
- * CPU time (at LIVE_BUDGET; half of it at twice the budget; see live.c).  A class that changes loses what C1's code has
- * counted, and while C2 has a queue its methods wait behind it with slow code: h2 lost 5 % of its first 13 s by that
- * alone.  A look goes ahead, so that a short recording has samples.
- *
  * A method that was switched off is armed again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
  * first) after LIVE_FIRST_LOOK_NS, then after twice this time and so on up to LIVE_LAST_LOOK_NS; it stays armed when
  * its calls have become long enough, or when it is hardly called any more.
@@ -139,13 +134,11 @@ enum live_without {
     LIVE_NO_BATCH,  /* none has come since it was found, or it had no room in it */
     LIVE_DEAR,      /* compiling its class again is not paid for */
     LIVE_UNCHANGED, /* its class was to be changed, and was not */
-    LIVE_SPARED,    /* no class is changed, for the JVM would throw all compiled code away */
-    LIVE_EARLY      /* likewise, for the program is still starting up */
+    LIVE_SPARED     /* no class is changed, for the JVM would throw all compiled code away */
 };
 
 enum live_stage {
     LIVE_WAITING,       /* for the agent */
-    LIVE_STARTING,      /* until a program that was just started has got through that */
     LIVE_LOOKING,       /* samples are taken */
     LIVE_INSTRUMENTING, /* or removing probes */
     LIVE_RECOVERING,    /* the JIT compiler compiles again what the batch threw away */
@@ -239,12 +232,9 @@ struct live_tree *live_tree(struct live *live);
 /* A method has probes now, armed ones.  Returns 0, or -1 with *err set. */
 int live_met(struct live *live, const struct trace_method *method, struct err *err);
 
-/* Is this a program that was just started, and has not got through that?  Then there is no batch yet. */
-bool live_is_starting(const struct live *live);
-
 /*
- * The samples have come to this; sorted by share, largest first; copied.  prices: of their classes, or NULL; while
- * live_is_starting() they are not needed.  Returns 0, or -1 with *err set.
+ * The samples have come to this; sorted by share, largest first; copied.  prices: of their classes, or NULL.  Returns
+ * 0, or -1 with *err set.
  */
 int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n,
                     const struct code_prices *prices, struct err *err);

@@ -200,7 +200,6 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
 {
     size_t n_on = n_armed(live);
     live->has_candidates = true;
-    live->is_early = live_is_starting(live);
     live->n_wanted = live->n_unpaid = 0;
     free(live->wanted);
     live->wanted = calloc(n + 1, sizeof *live->wanted);

@@ -1,6 +1,6 @@
 /*
- * Shared by live.c (the session's life), live_start.c (the start of a program), live_choose.c (what gets probes),
- * live_recovery.c (the JIT compiler after a batch) and live_prune.c (which probes stay).
+ * Shared by live.c (the session's life), live_choose.c (what gets probes), live_recovery.c (the JIT compiler after a
+ * batch) and live_prune.c (which probes stay).
  */
 #ifndef PHASES_LIVE_INTERNAL_H
 #define PHASES_LIVE_INTERNAL_H
@@ -46,15 +46,11 @@ struct live {
     size_t n_asked, n_asked_paid;  /* paid ones come first */
     bool is_asked_again;           /* it changed no class */
     bool has_candidates;           /* the look has ended */
-    bool is_early;                 /* while the program was starting up */
 
     enum live_stage stage;
     uint64_t stage_since_ns, next_look_ns, look_delay_ns;
     struct live_status first, now; /* the first one with the agent ready */
     bool is_begun;
-    bool is_started;                       /* a program that was just started has got through that, or it ran before */
-    bool has_early_look;                   /* of one that has not */
-    struct live_status rest_since;         /* the present window of watching whether its compilers rest */
     uint64_t usual_since_ns, usual_jit_ns; /* where watching the compiler before a batch began */
     struct live_recovering recovering;
     struct live_recovery *recoveries; /* owned */
@@ -67,7 +63,7 @@ struct live {
     bool is_cut;                      /* likewise */
     uint32_t n_batches, n_removals, n_looks;
     uint32_t n_repeats;                   /* of the present look */
-    uint32_t look_samples, batch_samples; /* when the look and the latest batch began, or the early look was over */
+    uint32_t look_samples, batch_samples; /* when the look and the latest batch began */
     uint32_t free_samples;                /* of the free looks */
 
     /* The budget. */
@@ -77,9 +73,6 @@ struct live {
     uint64_t charged_cpu_ns, charged_own_ns;
     uint64_t pruned_ns;
 };
-
-/* Has a program got through its start, by this round?  Always, if it had been running before, or once it has. */
-bool live_has_started(struct live *live);
 
 /* The next stage. */
 void live_go(struct live *live, enum live_stage stage);

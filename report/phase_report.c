@@ -177,13 +177,6 @@ static void note_spared(struct making *making)
                                 strtod(spared, NULL) / 1e3));
 }
 
-static void note_starting(struct making *making)
-{
-    if (trace_info(making->source->reader, "live.is_starting") != NULL)
-        table_note(making->table, "no class was changed, so no call was recorded: the program was still starting up "
-                                  "(record for longer, or with a larger --budget)");
-}
-
 #define LATE_SHARE 0.9 /* of the recording */
 #define LATE_NAMED 2u
 
@@ -223,7 +216,6 @@ static void note_rest(struct making *making)
 {
     note_recovery(making);
     note_spared(making);
-    note_starting(making);
     note_late(making);
     note_turns(making);
     note_reads(making);

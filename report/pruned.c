@@ -154,8 +154,6 @@ const char *pruned_why_text(const char *word, double compiling_ns, struct arena 
         return "a loop of its class is under way";
     if (strcmp(word, "kept") == 0)
         return "its class was not changed";
-    if (strcmp(word, "early") == 0)
-        return "the program was starting up";
     if (strcmp(word, "spared") == 0)
         return "all compiled code would be lost";
     if (strcmp(word, "dear") != 0)

@@ -86,24 +86,6 @@ for jdk in $(jdks); do
     stop_busy "$jvm" "JDK $version, --recompile: its results and output are those without mmprof"
 done
 
-# A program that ends before its compilers come to rest: with -Xcomp they have more to do than the program.
-for jdk in $(jdks); do
-    version=$(jdk_version "$jdk")
-    trace=$SCRATCH/early-$version.dat
-    "$mmprof" record --live --budget 0.1% -o "$trace" -- "$jdk/bin/java" -Xcomp -cp "$classes" micro.Thesis 100 1 \
-        > "$SCRATCH/out" 2> "$SCRATCH/errors"
-    is "JDK $version: a program that only starts up is recorded" "$?" 0
-    is "JDK $version: with the same results" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/out")" 1
-    is "JDK $version: its classes are left alone" "$(fact "$trace" live.batches)" 0
-    matches "JDK $version: which it says" "$(cat "$SCRATCH/errors")" 'samples only: the program was still starting up'
-    matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: .* with a --budget of more than 0\.1%'
-    "$mmprof" report "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
-    is "JDK $version: it is reported" "$?$(cat "$SCRATCH/said")" 0
-    matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
-        '^Thesis\.main +the program was starting up +[0-9]+ '
-    matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" '^note: no class was changed, .* still starting up'
-done
-
 # A class whose hot loop is under way keeps its code: the JVM would interpret the loop until it ends.
 looks_at_loop() {
     "$mmprof" record --live -p "$jvm" -d $((3 * ${MMPROF_SLOW:-1})) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \

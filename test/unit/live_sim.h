@@ -37,8 +37,6 @@ struct sim {
     double busy; /* CPU time of the target per wall time */
     double jit;  /* after a batch, for recovery_ns */
     uint64_t recovery_ns;
-    double starting_jit; /* before the first batch, for starting_ns */
-    uint64_t starting_ns;
     uint64_t compiled_ns;                                     /* the compilers had taken before */
     uint64_t first_on_ns[N_METHODS], first_off_ns[N_METHODS]; /* its first record; when it was switched off first */
     uint64_t sample_ns, batch_ns;                             /* what a sample and a batch cost */
@@ -138,8 +136,7 @@ static inline uint64_t jit_ns(const struct sim *sim)
 {
     uint64_t since = sim->last_batch_ns == 0 ? 0 : sim->now_ns - sim->last_batch_ns;
     uint64_t busy = since < sim->recovery_ns ? since : sim->recovery_ns;
-    uint64_t starting = sim->now_ns - SECOND < sim->starting_ns ? sim->now_ns - SECOND : sim->starting_ns;
-    return sim->compiled_ns + (uint64_t)((double)busy * sim->jit + (double)starting * sim->starting_jit);
+    return sim->compiled_ns + (uint64_t)((double)busy * sim->jit);
 }
 
 static inline void do_round(struct sim *sim)

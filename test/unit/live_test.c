@@ -294,72 +294,6 @@ static void test_new_program(void)
     live_close(sim->live);
 }
 
-/* When the first batch of a program comes whose compilers are busy for so long, in ms of wall time since its start. */
-static uint64_t first_batch_ms(struct live_options options, double busy, double jit, uint64_t jit_ms)
-{
-    options.is_new = true;
-    struct sim *sim = new_sim(&options);
-    sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
-    sim->busy = busy;
-    sim->starting_jit = jit;
-    sim->starting_ns = jit_ms * MS;
-    for (int i = 0; i < 1000 && sim->n_batches == 0; i++)
-        for (int k = 0; k < 100; k++)
-            call(sim, 1);
-    uint64_t ms = sim->n_batches == 0 ? UINT64_MAX : (sim->first_on_ns[1] - SECOND) / MS;
-    live_close(sim->live);
-    return ms;
-}
-
-static bool is_between(uint64_t value, uint64_t low, uint64_t high)
-{
-    return value >= low && value <= high;
-}
-
-/* In a program that compiles, classes do not change before that has come to rest, for some time. */
-static void test_starting(void)
-{
-    struct live_options options = usual;
-    uint64_t ms = first_batch_ms(options, 1, 0.4, 60000);
-    CHECK("the first batch waits for 8 s of CPU time", is_between(ms, 7000, 9500));
-    ms = first_batch_ms(options, 1, 0.4, 3000);
-    CHECK("or until the compilers rest", is_between(ms, 3000, 5500));
-    options.budget = 0.0025;
-    ms = first_batch_ms(options, 4, 0.9, 60000);
-    CHECK("they do not where they take a small part of four CPUs; a quarter of the budget takes four times as long",
-          is_between(ms, 7000, 9500));
-    options.budget = 0.04;
-    ms = first_batch_ms(options, 1, 0.4, 60000);
-    CHECK("with four times the budget for 2 s", is_between(ms, 1000, 3500));
-    options = usual;
-    options.duration_s = 12;
-    ms = first_batch_ms(options, 1, 0.4, 60000);
-    CHECK("of a short recording for a quarter", is_between(ms, 2000, 4500));
-    options = usual;
-    ms = first_batch_ms(options, 0.1, 0.04, 60000);
-    CHECK("where the program does little for 30 s", is_between(ms, 30000, 32500));
-}
-
-/* Until then there are samples. */
-static void test_starting_samples(void)
-{
-    struct live_options options = usual;
-    double price_ns;
-    options.is_new = true;
-    struct sim *sim = new_sim(&options);
-    sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
-    sim->starting_jit = 0.4;
-    sim->starting_ns = 60 * SECOND;
-    run(sim, 1, 5);
-    CHECK("a program that starts up is looked at once, and left as it is", sim->n_looks == 1 && sim->n_batches == 0);
-    CHECK("which is said", live_is_starting(sim->live) && live_stage(sim->live) == LIVE_STARTING);
-    CHECK("also of what the look found", live_why_without(sim->live, "Sim", "b", "()V", &price_ns) == LIVE_EARLY);
-    run(sim, 1, 5);
-    CHECK("then it is looked at again, and its methods get probes", sim->n_looks >= 2 && is_armed(sim, 1));
-    CHECK("and it has started", !live_is_starting(sim->live));
-    live_close(sim->live);
-}
-
 /* A server that does next to nothing. */
 static void test_idle(void)
 {
@@ -389,8 +323,6 @@ int main(void)
     test_dear_samples();
     test_few_samples();
     test_new_program();
-    test_starting();
-    test_starting_samples();
     test_idle();
     return tap_done();
 }
