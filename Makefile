@@ -107,6 +107,9 @@ $(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/plugin/qemu_stale.o
 # The objects that tools hear of.
 $(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
 
+# The JVM's code and methods are the test's.
+$(BUILD)/test/unit/code_dependents_test: $(patsubst %,$(BUILD)/core/agent/%.o,code_dependents hash)
+
 # What they ask is of a libjvm.so that they fill.
 $(BUILD)/test/unit/code_heaps_test: $(BUILD)/core/agent/code_heaps.o
 $(BUILD)/test/unit/code_heaps_test $(BUILD)/test/unit/compiling_test: $(BUILD)/test/unit/jvm/libjvm.so
@@ -231,6 +234,12 @@ WORKLOADS ?=
 bench-overhead: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/overhead.sh
 
+# Likewise live with several builds at once: directories with an mmprof each.
+BUILDS ?= $(BUILD)
+.PHONY: bench-builds
+bench-builds: make tools java
+	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' BUILDS='$(BUILDS)' test/bench/builds.sh
+
 # What attaching costs JVMs that are warm.
 .PHONY: bench-attached
 bench-attached: make tools java
@@ -321,6 +330,7 @@ help:
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
+	@echo 'make bench-builds    what a live recording costs with one build and with others: BUILDS="DIR ..."'
 	@echo 'make bench-attached  what a live recording costs JVMs that are warm'
 	@echo 'make bench-instructions  what recording makes programs execute'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'

@@ -14,9 +14,9 @@
 #define CLASSES_AT_ONCE 128u
 #define LISTS_MAX       ((size_t)1024 * 1024) /* bytes of a group's lists; the code of a longer one is left out */
 
-/* Code that was told, by where it begins. */
+/* Code that was told: a compilation. */
 struct told {
-    uint64_t start;
+    uint64_t header, start;
     uint32_t number; /* of the compilation */
     uint32_t walk;   /* the last one that found it; 0: it is gone */
 };
@@ -35,10 +35,15 @@ static struct {
     struct told *told; /* owned */
     size_t n_told, room;
     uint32_t walk;
-    struct hash_set starts;  /* by where code begins: the index in 'told', plus 1 */
+    struct hash_set starts;  /* by where code begins: the index in 'told' of the latest there, plus 1 */
     struct hash_set classes; /* by name: the number, plus 1 */
     uint32_t n_classes;
-    struct hash_set methods, pools; /* by address, in one walk: the number of its class, plus 1; 0: it has none */
+    /*
+     * By address: the number of its class, plus 1; 0: it has none.  A method's was true in the walk 'flags', and is for
+     * as long as code that has the method is there: 'second' is that code's index in 'told', plus 1.  A pool's is
+     * forgotten after the walk.
+     */
+    struct hash_set methods, pools;
     uint64_t headers[NMETHODS_MAX];
     size_t n_headers;
     struct group group;
@@ -96,6 +101,19 @@ static void find_classes_of(const uint64_t *methods, size_t n)
     }
 }
 
+/* A class is not unloaded, nor a method's address another one's, while code that has the method is there. */
+static bool is_known(struct hash_slot *method)
+{
+    struct nmethod now = { 0 };
+    const struct told *told = method->second == 0 ? NULL : &state.told[method->second - 1];
+    if (method->flags == state.walk)
+        return true;
+    if (told == NULL || told->walk == 0 || !nmethod_find_at(&now, told->header) || now.number != told->number)
+        return false;
+    method->flags = state.walk;
+    return true;
+}
+
 static void find_classes(const uint64_t *addresses, size_t n)
 {
     uint64_t wanted[CLASSES_AT_ONCE] = { 0 };
@@ -103,8 +121,8 @@ static void find_classes(const uint64_t *addresses, size_t n)
     for (size_t i = 0; i < n; i++) {
         bool is_address = addresses[i] != 0 && addresses[i] % sizeof *addresses == 0;
         struct hash_slot *slot = is_address ? hash_put(&state.methods, hash_address(addresses[i])) : NULL;
-        if (slot != NULL && slot->flags == 0) {
-            slot->flags = 1;
+        if (slot != NULL && !is_known(slot)) {
+            slot->flags = state.walk;
             wanted[n_wanted++] = addresses[i];
         }
         if (n_wanted < CLASSES_AT_ONCE && i + 1 < n)
@@ -116,24 +134,31 @@ static void find_classes(const uint64_t *addresses, size_t n)
 
 /* ---- a group ---- */
 
+/* What was told last of code that begins there, or NULL. */
 static struct told *find_told(uint64_t start)
 {
-    struct hash_slot *slot = hash_put(&state.starts, hash_address(start));
+    const struct hash_slot *slot = hash_get(&state.starts, hash_address(start));
+    return slot == NULL || slot->value == 0 ? NULL : &state.told[slot->value - 1];
+}
+
+/* What was there before, and what it said of methods, is gone.  Returns the index, plus 1; 0: there is no memory. */
+static uint32_t add_told(const struct nmethod *nmethod)
+{
+    struct hash_slot *slot = hash_put(&state.starts, hash_address(nmethod->start));
     if (slot == NULL)
-        return NULL;
-    if (slot->value != 0)
-        return &state.told[slot->value - 1];
+        return 0;
     if (state.n_told == state.room) {
         size_t room = state.room == 0 ? 4096 : 2 * state.room;
         struct told *more = realloc(state.told, room * sizeof *more);
         if (more == NULL)
-            return NULL;
+            return 0;
         state.told = more;
         state.room = room;
     }
-    state.told[state.n_told] = (struct told){ .start = start };
-    slot->value = (uint32_t)++state.n_told;
-    return &state.told[slot->value - 1];
+    if (slot->value != 0)
+        state.told[slot->value - 1].walk = 0;
+    state.told[state.n_told] = (struct told){ nmethod->address, nmethod->start, nmethod->number, state.walk };
+    return slot->value = (uint32_t)++state.n_told;
 }
 
 /* Those that were told already are still there; the others stay in the group. */
@@ -144,7 +169,7 @@ static void keep_new(struct group *group)
         struct told *told = find_told(group->all[i].start);
         if (told != NULL && told->walk != 0 && told->number == group->all[i].number)
             told->walk = state.walk;
-        else if (told != NULL)
+        else
             group->all[n++] = group->all[i];
     }
     group->n = n;
@@ -177,11 +202,13 @@ struct classes {
     uint32_t all[CLASSES_MAX], n;
 };
 
-/* That of the method at an address, if it is one. */
-static void add_class(struct classes *classes, uint64_t address)
+/* That of the method at an address, if it is one, which code has that was told as this. */
+static void add_class(struct classes *classes, uint64_t address, uint32_t told)
 {
-    const struct hash_slot *slot = hash_get(&state.methods, hash_address(address));
+    struct hash_slot *slot = hash_get(&state.methods, hash_address(address));
     uint32_t number = slot == NULL ? 0 : slot->value, k = 0;
+    if (slot != NULL)
+        slot->second = told;
     while (k < classes->n && classes->all[k] != number)
         k++;
     if (number == 0 || k < classes->n || classes->n == CLASSES_MAX)
@@ -195,14 +222,12 @@ static void tell(const struct group *group, size_t i)
     static uint8_t bytes[CLASSES_MAX * 5];
     struct classes classes = { .s = sink_into(bytes, sizeof bytes) };
     const struct nmethod *nmethod = &group->all[i];
-    struct told *told = find_told(nmethod->start);
-    add_class(&classes, nmethod->method);
-    for (size_t k = group->from[i]; k < group->from[i + 1]; k++)
-        add_class(&classes, group->lists[k]);
-    if (told == NULL)
+    uint32_t told = add_told(nmethod);
+    if (told == 0)
         return;
-    told->number = nmethod->number;
-    told->walk = state.walk;
+    add_class(&classes, nmethod->method, told);
+    for (size_t k = group->from[i]; k < group->from[i + 1]; k++)
+        add_class(&classes, group->lists[k], told);
     code_out_tell(&(struct code_entry){ .kind = CODE_DEPENDENT,
                                         .address = nmethod->start,
                                         .n_bytes = nmethod->n_bytes,
@@ -211,18 +236,30 @@ static void tell(const struct group *group, size_t i)
                                         .n_classes_bytes = (size_t)(classes.s.at - bytes) });
 }
 
+/* Those that were compiled are Methods for sure: what others like them were taken for is forgotten. */
+static void learn(const struct group *group)
+{
+    uint64_t methods[NMETHODS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        const struct hash_slot *slot = hash_get(&state.methods, hash_address(group->all[i].method));
+        if (slot == NULL || slot->value == 0)
+            methods[n++] = group->all[i].method;
+    }
+    if (vm_methods_learn(methods, n))
+        hash_free(&state.methods);
+}
+
 /* What was read of one is true if it is still there afterwards. */
 static void tell_group(void)
 {
     static struct nmethod after[NMETHODS_MAX];
     struct group *group = &state.group;
-    uint64_t methods[NMETHODS_MAX], headers[NMETHODS_MAX];
+    uint64_t headers[NMETHODS_MAX];
     group->n = nmethods_find_at(group->all, state.headers, state.n_headers);
     state.n_headers = 0;
     keep_new(group);
-    for (size_t i = 0; i < group->n; i++)
-        methods[i] = group->all[i].method;
-    vm_methods_learn(methods, group->n);
+    learn(group);
     read_lists(group);
     find_classes(group->lists, group->from[group->n] + group->n);
     for (size_t i = 0; i < group->n; i++)
@@ -266,7 +303,6 @@ void code_dependents_tell(void)
         tell_group();
         tell_gone();
         code_out_end();
-        hash_free(&state.methods);
         hash_free(&state.pools);
     }
     pthread_mutex_unlock(&state.lock);
@@ -280,6 +316,7 @@ static void forget(void)
     free(state.group.lists);
     hash_free(&state.starts);
     hash_free(&state.classes);
+    hash_free(&state.methods);
     state.told = NULL;
     state.group.lists = NULL;
     state.n_told = state.room = 0;

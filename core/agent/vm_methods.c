@@ -289,14 +289,16 @@ static bool is_table(uint64_t address)
     return false;
 }
 
-void vm_methods_learn(const uint64_t *methods, size_t n)
+bool vm_methods_learn(const uint64_t *methods, size_t n)
 {
     uint64_t words[WORDS_AT_ONCE];
+    size_t n_before = n_tables;
     n = n < WORDS_AT_ONCE ? n : WORDS_AT_ONCE;
     vm_read_words(methods, n, words);
     for (size_t i = 0; i < n; i++)
         if (words[i] != 0 && n_tables < TABLES_MAX && !is_table(words[i]))
             tables[n_tables++] = words[i];
+    return n_tables > n_before;
 }
 
 /* The words behind words: of those that are not 0. */

@@ -35,10 +35,10 @@ struct code_entry vm_method_entry(const struct vm_method *method, uint32_t numbe
 /*
  * Which of what compiled code refers to are Methods: pools[i] is the address of the ConstantPool of the one at
  * addresses[i], 0 if there is none.  They are told by their virtual tables, of which there are two (those of the
- * archive of shared classes have one of their own): which they are is to be learnt from some that are Methods for sure.
- * Neither is thread-safe.
+ * archive of shared classes have one of their own): which they are is to be learnt from some that are Methods for sure,
+ * and true says that one of these had a new one.  Neither is thread-safe.
  */
-void vm_methods_learn(const uint64_t *methods, size_t n);
+bool vm_methods_learn(const uint64_t *methods, size_t n);
 void vm_methods_pools(const uint64_t *addresses, size_t n, uint64_t *pools);
 
 /* In place of each ConstantPool (0: none): the Symbol that is the name of the class that it is of; 0: there is none. */
