@@ -4,10 +4,10 @@
 #include <string.h>
 
 #define FREE_LOOKS     1u
-#define FREE_LOOKS_NEW 2u /* what a program does at its start may not be what it is for */
-#define LOOK_MS        10 /* of the free ones: what they find is to be measured soon */
+#define FREE_LOOKS_NEW 2u /* where it matters that what a program does at its start may not be what it is for */
+#define LOOK_MS        20 /* of the free ones: what they find is to be measured soon */
 #define LOOK_AGAIN_MS  40 /* later ones are spread: what a program does goes in turns of seconds */
-#define LOOK_SAMPLES   100
+#define LOOK_SAMPLES   50
 #define LOOK_ENOUGH    20u /* samples: with fewer since the batch before, the look is repeated at once */
 #define LOOK_REPEATS   1u
 #define LOOK_AGAIN     100                  /* samples of a later look: after the free ones, at most */
@@ -256,10 +256,13 @@ bool live_measures_nothing(const struct live *live)
     return live->n_looks <= FREE_LOOKS_NEW;
 }
 
-/* One that no method is measured after was of no use. */
+/*
+ * One that no method is measured after was of no use.  Of a program that has just been started a second one is free
+ * where a later batch could not be paid for in minutes; where prices are known, cheap classes can.
+ */
 static uint32_t n_free_looks(const struct live *live)
 {
-    return live->options.is_new || live_measures_nothing(live) ? FREE_LOOKS_NEW : FREE_LOOKS;
+    return (live->options.is_new && !live->has_prices) || live_measures_nothing(live) ? FREE_LOOKS_NEW : FREE_LOOKS;
 }
 
 static void look(struct live *live, uint32_t n_samples, struct live_orders *orders)

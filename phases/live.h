@@ -33,15 +33,15 @@
  * after it appeared.
  *
  * What cannot be switched off any more is paid for as well: looks (the samples' cost, by what one of them cost so far)
- * and batches (the CPU time of rewriting).  One look is free, and its batch; of a program that has just been started
- * a second look, too, and its batch where it does something else by then: where a method without probes has most of
- * what that look saw; and where all methods of the first batch had to be switched off.  They are what the session is
- * for, and cost some tens of ms each.  From then on a look takes as many samples as the budget of the time elapsed has
- * left over from all costs together, and is put off while those are too few, but not for ever: where the end is not
- * known, short looks have LIVE_LOOKING_PART of the budget to themselves.  A batch waits until the time that all batches
- * stopped the application is at most the budget of the time elapsed, and until it is paid for; there, if prices are
- * known, batches have a part of the budget to themselves, too: see LIVE_COMPILE.  Else a program of half a minute,
- * whose first seconds used the budget up, would be known by what it did in them.
+ * and batches (the CPU time of rewriting).  One look is free, and its batch; and a second look where all methods of the
+ * first batch had to be switched off, or a program has just been started and prices (below) are not known: its batch
+ * is, too, where it does something else by then, i.e. where a method without probes has most of what that look saw.
+ * They are what the session is for, and cost some tens of ms each.  From then on a look takes as many samples as the
+ * budget of the time elapsed has left over from all costs together, and is put off while those are too few, but not for
+ * ever: where the end is not known, short looks have LIVE_LOOKING_PART of the budget to themselves.  A batch waits
+ * until the time that all batches stopped the application is at most the budget of the time elapsed, and until it is
+ * paid for; there, if prices are known, batches have a part of the budget to themselves, too: see LIVE_COMPILE.  Else a
+ * program of half a minute, whose first seconds used the budget up, would be known by what it did in them.
  *
  * What the JIT compiler takes to compile again what a batch throws away is known beforehand, where the JVM tells of its
  * code (core/recorder/code_prices.h).  A batch has the classes with the most time for their price, as long as the

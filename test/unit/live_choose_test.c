@@ -112,6 +112,29 @@ static void test_new_work(void)
     CHECK("not in one that has just begun, where it takes more", !has_second(true));
 }
 
+/* Of a program that has just been started, the samples of the second look. */
+static uint32_t second_look(bool has_prices)
+{
+    struct code_price all[] = { { CLASS(1), 1 } };
+    struct sim *sim = new_priced(0.01, all, 1, 1000);
+    struct live_options options = usual;
+    options.is_new = true;
+    reopen(sim, &options);
+    sim->prices = has_prices ? sim->prices : NULL;
+    for (int i = 0; i < 100 && sim->n_looks < 2; i++)
+        run(sim, 1, 1);
+    uint32_t n = sim->last_n_samples;
+    live_close(sim->live);
+    return n;
+}
+
+static void test_second_look(void)
+{
+    CHECK_NUMBER("the second look at a program that was started is free where prices are not known", second_look(false),
+                 50);
+    CHECK_NUMBER("where they are, it is paid for", second_look(true), 20);
+}
+
 static void test_worth(void)
 {
     struct code_price all[] = { { CLASS(2), 22 }, { CLASS(3), 8 } };
@@ -246,6 +269,7 @@ int main(void)
     check_ahead(3600, true, "and in an hour no more than in that");
     test_more_than_expected();
     test_new_work();
+    test_second_look();
     test_worth();
     test_one_at_least();
     test_later();
