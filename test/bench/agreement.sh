@@ -2,8 +2,9 @@
 # Does one live recording find the phases that two runs find?   make bench-agreement [WORKLOADS=DIR]
 #
 # Each workload (as for overhead.sh; BENCH_ONLY="NAME ..." takes only these) is recorded once with all methods that are
-# large or have a loop, and once with --live --budget 1%.  'mmprof phases --weight 1%' searches the grain in the first
-# trace; with this weight and grain phases are selected from either trace, and the two sets of methods compared:
+# large or have a loop, and BENCH_LIVE (1) times with --live --budget 1%.  'mmprof phases --weight 1%' searches the grain
+# in the first trace; with this weight and grain phases are selected from it and from each live one, and the two sets of
+# methods compared:
 #
 #     both       methods in both sets
 #     precision  of those that live selects, the share that two runs select, too
@@ -18,6 +19,7 @@
 cd "$root" || exit 1
 
 directory=${WORKLOADS:?give a directory with a file 'commands'}
+n_live=${BENCH_LIVE:-1}
 
 fail() {
     echo "bench-agreement: $1" >&2
@@ -61,18 +63,21 @@ compare() {
 
 # measure NAME COMMAND
 measure() {
-    local name=$1 command=$2 grain
+    local name=$1 command=$2 grain k
     record "$name.all" "$command"
-    record "$name.live" "$command" --live --budget 1%
     "$mmprof" phases -q --weight 1% -o "$SCRATCH/phases.json" "$SCRATCH/$name.all.dat" || fail "no phases of $name"
     grain=$(sed -n 's/^.*"grain":[[:space:]]*\([-0-9.e]*\).*/\1/p' "$SCRATCH/phases.json" | head -n 1)
     selected "$SCRATCH/$name.all.dat" "$grain" > "$SCRATCH/two"
-    selected "$SCRATCH/$name.live.dat" "$grain" > "$SCRATCH/live"
     [ -s "$SCRATCH/two" ] || fail "no phases of $name"
-    compare "$name" "$grain"
+    rm -f "$SCRATCH/$name.all.dat"
+    for ((k = 0; k < n_live; k++)); do
+        record "$name.live" "$command" --live --budget 1%
+        selected "$SCRATCH/$name.live.dat" "$grain" > "$SCRATCH/live"
+        compare "$name" "$grain"
+    done
     cp "$SCRATCH/two" "${BENCH_KEEP:-$SCRATCH}/$name.two" 2> /dev/null
     cp "$SCRATCH/live" "${BENCH_KEEP:-$SCRATCH}/$name.found" 2> /dev/null
-    rm -f "$SCRATCH/$name.all.dat" "$SCRATCH/$name.live.dat"
+    rm -f "$SCRATCH/$name.live.dat"
 }
 
 printf '%-12s %10s %8s %8s %8s %10s %8s %8s %8s %8s\n' "" "grain, %" "two runs" live both precision recall \
