@@ -2,9 +2,9 @@
 # Does one live recording find the phases that two runs find?   make bench-agreement [WORKLOADS=DIR]
 #
 # Each workload (as for overhead.sh; BENCH_ONLY="NAME ..." takes only these) is recorded once with all methods that are
-# large or have a loop, and BENCH_LIVE (1) times with --live --budget 1%.  'mmprof phases --weight 1%' searches the grain
-# in the first trace; with this weight and grain phases are selected from it and from each live one, and the two sets of
-# methods compared:
+# large or have a loop, and BENCH_LIVE (1) times with --live --budget 1%.  'mmprof phases --weight 1%' searches the
+# grain in the first trace; with this weight and grain phases are selected from it and from each live one, and the two
+# sets of methods compared:
 #
 #     both       methods in both sets
 #     precision  of those that live selects, the share that two runs select, too
