@@ -5,8 +5,8 @@
 # a loop, BENCH_PAIRS (6) times, and at the same time without mmprof: both on one CPU, so that what else the machine
 # does slows both down; with two CPUs there are two such pairs at the same time.  A JVM that has one CPU chooses other
 # collectors, unless it is told '-XX:ActiveProcessorCount=2'.  All is CPU time, of both compilers, the collector and
-# mmprof's own process, too.  A slowdown is the median over the pairs of a run with mmprof against the one without; the
-# interval beside it is the 95 % one of the median (sign test; it needs 6 pairs).
+# mmprof's own process, too.  A slowdown is the median over the pairs of a run with mmprof against the one without, of a
+# workload and of all; the interval beside it is the 95 % one of the median (sign test; it needs 6 pairs).
 #
 # DIR/commands names the workloads, one a line: a name, blanks, and a command for 'sh -c' that starts one JVM by exec,
 # in DIR.  Lines that begin with '#' are left out.  A workload may print lines 'iteration K of N: S s': then the ones
@@ -217,6 +217,11 @@ compare() {
 : > "$SCRATCH/table3"
 each_workload "$directory" compare
 [ -s "$SCRATCH/table2" ] || fail "nothing was run"
+mkdir "$SCRATCH/all"
+for mode in $modes; do
+    cat "$SCRATCH"/*."$mode" > "$SCRATCH/all/pairs.$mode" 2> "$SCRATCH/none"
+done
+tables all/pairs
 
 echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r)," \
     "$n_pairs pairs; slowdowns in %: median [95 % interval]"
@@ -224,7 +229,7 @@ echo
 printf '%-12s %8s %8s %8s %8s  %-22s %-22s %-22s %-22s %-22s %-22s %-22s %s\n' "" weight grain estimate predict \
     "phases: CPU" "phases: after 2 s" "phases: last third" "live: CPU" "live: CPU, s" "live: after 2 s" \
     "live: last third" "all: CPU"
-cat "$SCRATCH/table2"
+sed 's|^all/pairs|all pairs|' "$SCRATCH/table2"
 echo
 echo "CPU time more, in % of that without mmprof: mean (standard error), and in whose threads; iterations:"
 means_heading pairs
