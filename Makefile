@@ -237,7 +237,7 @@ bench-overhead: make tools java
 # Likewise live with several builds at once: directories with an mmprof each.
 BUILDS ?= $(BUILD)
 .PHONY: bench-builds
-bench-builds: make tools java
+bench-builds: make tools
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' BUILDS='$(BUILDS)' test/bench/builds.sh
 
 # What attaching costs JVMs that are warm.

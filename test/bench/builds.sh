@@ -16,7 +16,6 @@ cd "$root" || exit 1
 n_sets=${BENCH_SETS:-4}
 directory=${WORKLOADS:?give a directory with a file 'commands'}
 read -r -a builds <<< "${BUILDS:?give directories with an mmprof each}"
-read -r -a cpus < <(allowed_cpus 2)
 
 fail() {
     echo "bench-builds: $1" >&2
@@ -39,9 +38,9 @@ run_one() {
     fi
 }
 
-# set_of NAME CPU COMMAND: appends to NAME-CPU.NUMBER the figures of the run without mmprof and of that build's.
+# set_of CPU NAME COMMAND: appends to NAME-CPU.NUMBER the figures of the run without mmprof and of that build's.
 set_of() {
-    local name=$1 cpu=$2 runs=() status=0 b
+    local cpu=$1 name=$2 runs=() status=0 b
     for b in plain "${!builds[@]}"; do
         run_one "$cpu" "$b" "$3" &
         runs+=($!)
@@ -59,15 +58,7 @@ set_of() {
 
 # compare NAME COMMAND
 compare() {
-    local i k sides
-    for ((i = 0; i < n_sets; i += ${#cpus[@]})); do
-        sides=()
-        for ((k = 0; k < ${#cpus[@]} && i + k < n_sets; k++)); do
-            set_of "$1" "${cpus[k]}" "$2" &
-            sides+=($!)
-        done
-        wait "${sides[@]}"
-    done
+    on_each_cpu "$n_sets" set_of "$1" "$2"
 }
 
 # more_seconds A [B]: 'mean (standard error)' of the CPU seconds that build A takes more than none, or than build B.
@@ -86,6 +77,7 @@ more_seconds() {
 }
 
 each_workload "$directory" compare
+compgen -G "$SCRATCH/*-*.0" > "$SCRATCH/none" || fail "nothing was run"
 
 echo "CPU time more than without mmprof, in %: mean (standard error), and in whose threads; iterations:"
 means_heading sets

@@ -57,8 +57,6 @@ if [ -z "${WORKLOADS-}" ]; then
 fi
 [ -r "$directory/commands" ] || fail "there is no '$directory/commands'"
 
-read -r -a cpus < <(allowed_cpus 2)
-
 # ---- statistics ----
 
 # slowdown NAME MODE COLUMN [WHAT]: 'median % [low .. high]' of (with - without) / without over the pairs; WHAT seconds:
@@ -124,9 +122,9 @@ run_side() {
     return $status
 }
 
-# pair NAME MODE CPU COMMAND: appends the figures of both to NAME.MODE.
+# pair CPU NAME MODE COMMAND: appends the figures of both to NAME.MODE.
 pair() {
-    local name=$1 mode=$2 cpu=$3 status=0 plain
+    local cpu=$1 name=$2 mode=$3 status=0 plain
     rm -f "$SCRATCH/$cpu.plain.done" "$SCRATCH/$cpu.$mode.done"
     run_side "$name" plain "$cpu" "$4" "$mode" &
     plain=$!
@@ -139,18 +137,8 @@ pair() {
 
 # pairs NAME MODE N COMMAND: N of them, one on each CPU at a time; keeps what the last run on the first CPU left.
 pairs() {
-    local i k sides status=0 run=${cpus[0]}.$2
-    for ((i = 0; i < $3; i += ${#cpus[@]})); do
-        sides=()
-        for ((k = 0; k < ${#cpus[@]} && i + k < $3; k++)); do
-            pair "$1" "$2" "${cpus[k]}" "$4" &
-            sides+=($!)
-        done
-        for k in "${sides[@]}"; do
-            wait "$k" || status=1
-        done
-        [ $status = 0 ] || return
-    done
+    local run=${cpus[0]}.$2
+    on_each_cpu "$3" pair "$1" "$2" "$4" || return
     [ ! -e "$SCRATCH/$run.dat" ] || mv "$SCRATCH/$run.dat" "$SCRATCH/$1.$2.dat"
     [ "$2" != live ] || grep '^mmprof: ' "$SCRATCH/$run.errors" > "$SCRATCH/$1.live.said"
 }

@@ -1,9 +1,28 @@
-# Runs that are compared by their CPU time, to be sourced behind lib.sh, with 'directory' set.
+# Runs that are compared by their CPU time, to be sourced behind lib.sh and workloads.sh, with 'directory' set.
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # build, directory
 
 timed=$build/test/tools/timed
 threads=$build/test/tools/thread_times
+read -r -a cpus < <(allowed_cpus 2)
+
+# on_each_cpu N FUNCTION ARGUMENT...: calls it N times as 'FUNCTION CPU ARGUMENT...', at the same time on each CPU that
+# there is; no more of them when one failed.
+on_each_cpu() {
+    local n=$1 i k sides status=0
+    shift
+    for ((i = 0; i < n && status == 0; i += ${#cpus[@]})); do
+        sides=()
+        for ((k = 0; k < ${#cpus[@]} && i + k < n; k++)); do
+            "$1" "${cpus[k]}" "${@:2}" &
+            sides+=($!)
+        done
+        for k in "${sides[@]}"; do
+            wait "$k" || status=1
+        done
+    done
+    return $status
+}
 
 # once RUN CPU COMMAND...: runs it in DIR; leaves its output in RUN.out and RUN.errors, in RUN.took what it took, and in
 # RUN.times the CPU time of its threads and at the ends of its iterations, as thread_times has it.
