@@ -413,9 +413,10 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
         fprintf(out, "no loaded class was changed\n");
     else
         fprintf(out,
-                "%zu methods instrumented in %" PRIu32 " batches, that stopped the program for %.0f ms at most "
+                "%zu methods instrumented in %" PRIu32 " batch%s, that stopped the program for %.0f ms at most "
                 "(%.0f ms in all)\n",
-                n, session->status.n_pauses, session->status.longest_pause_ms, session->status.pauses_ms);
+                n, session->status.n_pauses, session->status.n_pauses == 1 ? "" : "es",
+                session->status.longest_pause_ms, session->status.pauses_ms);
     fprintf(out,
             "%s%zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
             "budget\n",
