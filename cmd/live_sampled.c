@@ -4,11 +4,12 @@
 
 static const char *why_of(const struct live_session *session, const struct candidate *one, double *price_ns)
 {
-    static const char *const words[] = {
-        [LIVE_NO_BATCH] = "none", [LIVE_DEAR] = "dear", [LIVE_UNCHANGED] = "kept", [LIVE_SPARED] = "spared"
-    };
-    enum live_without why = live_why_without(session->live, one->class_name, one->name, one->descriptor, price_ns);
-    return why == LIVE_UNCHANGED && session->n_held > 0 ? "loop" : words[why];
+    static const char *const words[] = { [LIVE_NO_BATCH] = "none",
+                                         [LIVE_DEAR] = "dear",
+                                         [LIVE_UNCHANGED] = "kept",
+                                         [LIVE_HELD] = "loop",
+                                         [LIVE_SPARED] = "spared" };
+    return words[live_why_without(session->live, one->class_name, one->name, one->descriptor, price_ns)];
 }
 
 int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,

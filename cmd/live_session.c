@@ -43,7 +43,6 @@ void live_session_events(struct live_session *session, const struct counter_set 
 static int hear_method(void *context, const struct trace_method *method, struct err *err)
 {
     struct live_session *session = context;
-    session->n_methods++;
     return session->live == NULL ? 0 : live_met(session->live, method, err);
 }
 

@@ -44,6 +44,7 @@ void live_close(struct live *live)
     free(live->remove.ids);
     free(live->wanted);
     free(live->asked);
+    code_prices_free(&live->prices);
     free(live->recoveries);
     arena_free(&live->arena);
     free(live);
@@ -105,7 +106,8 @@ static const char *keep(struct live *live, const char *text)
 int live_met(struct live *live, const struct trace_method *method, struct err *err)
 {
     struct live_method *known = live_by_id(live, method->id);
-    if (known != NULL) { /* it had lost its probes */
+    if (known != NULL) { /* it had lost its probes, or not got them */
+        known->is_held = method->code_bytes == 0;
         known->state = LIVE_ARMED;
         known->why = LIVE_KEPT;
         known->armed_since_ns = live->now.now_ns;
@@ -115,6 +117,7 @@ int live_met(struct live *live, const struct trace_method *method, struct err *e
                                .class_name = keep(live, method->class_name),
                                .name = keep(live, method->name),
                                .descriptor = keep(live, method->descriptor),
+                               .is_held = method->code_bytes == 0,
                                .armed_since_ns = live->now.now_ns };
     if (new.class_name == NULL || new.name == NULL || new.descriptor == NULL)
         return err_set(err, "out of memory");
@@ -250,8 +253,9 @@ void live_go(struct live *live, enum live_stage stage)
 
 bool live_measures_nothing(const struct live *live)
 {
-    for (size_t i = 0; i < live->n_methods; i++)
-        if (live->methods[i].state == LIVE_ARMED)
+    bool has_records = live_tree_n_records(live->tree) > 0;
+    for (size_t i = 0; i < live->n_methods && has_records; i++)
+        if (live->methods[i].state == LIVE_ARMED && !live->methods[i].is_held)
             return false;
     return live->n_looks <= FREE_LOOKS_NEW;
 }
@@ -359,7 +363,7 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
         return -1;
     live_begin_batch(live);
     live->recovering.is_free = is_free;
-    live->recovering.price_ns = live->wanted_ns;
+    live->recovering.is_for_probes = true;
     live->knows_price = live->knows_price || live->has_prices;
     free(live->asked);
     orders->instrument = live->asked = live->wanted;

@@ -134,6 +134,7 @@ enum live_without {
     LIVE_NO_BATCH,  /* none has come since it was found, or it had no room in it */
     LIVE_DEAR,      /* compiling its class again is not paid for */
     LIVE_UNCHANGED, /* its class was to be changed, and was not */
+    LIVE_HELD,      /* a loop of its class is under way */
     LIVE_SPARED     /* no class is changed, for the JVM would throw all compiled code away */
 };
 
@@ -153,6 +154,7 @@ enum live_why { LIVE_KEPT, LIVE_TOO_SHORT, LIVE_TOO_FREQUENT, LIVE_OVER_BUDGET }
 struct live_method {
     uint32_t id;
     const char *class_name, *name, *descriptor; /* the session's */
+    bool is_held; /* it has no probes yet, for a loop of its class is under way: others' probes find it on the stack */
     enum live_state state;
     enum live_why why;
     uint64_t armed_since_ns;      /* while armed or tried */
@@ -229,7 +231,10 @@ void live_close(struct live *live);
 /* Feed it with records and kernel events. */
 struct live_tree *live_tree(struct live *live);
 
-/* A method has probes now, armed ones.  Returns 0, or -1 with *err set. */
+/*
+ * A method has probes now, armed ones; without code (code_bytes 0): its class could not be changed, and its calls are
+ * seen where others' probes find them on the stack.  Returns 0, or -1 with *err set.
+ */
 int live_met(struct live *live, const struct trace_method *method, struct err *err);
 
 /*
@@ -260,8 +265,11 @@ void live_cost(const struct live *live, struct live_cost *cost);
 /* A method's figures up to the last round: what calls took in recoveries is left out. */
 void live_figures(const struct live *live, const struct live_method *method, struct live_account *figures);
 
-/* Does a method have probes, or has it had them? */
+/* Has a method calls that were recorded, or probes, or has it had them? */
 bool live_knows(const struct live *live, const char *class_name, const char *name, const char *descriptor);
+
+/* Are its calls seen only where others' probes find them, for its class could not be changed yet? */
+bool live_is_held(const struct live *live, const char *class_name, const char *name, const char *descriptor);
 
 /* Why does a method that a look found have no probes?  *price_ns: what its class costs the compilers; 0: not known. */
 enum live_without live_why_without(const struct live *live, const char *class_name, const char *name,

@@ -22,13 +22,31 @@
 
 /* ---- candidates ---- */
 
-bool live_knows(const struct live *live, const char *class_name, const char *name, const char *descriptor)
+static const struct live_method *find_method(const struct live *live, const char *class_name, const char *name,
+                                             const char *descriptor)
 {
     for (size_t i = 0; i < live->n_methods; i++)
         if (strcmp(live->methods[i].name, name) == 0 && strcmp(live->methods[i].class_name, class_name) == 0 &&
             strcmp(live->methods[i].descriptor, descriptor) == 0)
-            return true;
-    return false;
+            return &live->methods[i];
+    return NULL;
+}
+
+static const struct live_method *method_of(const struct live *live, const struct live_candidate *one)
+{
+    return find_method(live, one->class_name, one->name, one->descriptor);
+}
+
+bool live_knows(const struct live *live, const char *class_name, const char *name, const char *descriptor)
+{
+    const struct live_method *method = find_method(live, class_name, name, descriptor);
+    return method != NULL && (!method->is_held || live->accounts[method - live->methods].calls > 0);
+}
+
+bool live_is_held(const struct live *live, const char *class_name, const char *name, const char *descriptor)
+{
+    const struct live_method *method = find_method(live, class_name, name, descriptor);
+    return method != NULL && method->is_held;
 }
 
 static size_t n_armed(const struct live *live)
@@ -39,10 +57,11 @@ static size_t n_armed(const struct live *live)
     return n;
 }
 
-/* May it get probes: is it large enough, and new? */
+/* May it get probes: is it large enough, and has none yet? */
 static bool is_eligible(const struct live *live, const struct live_candidate *one)
 {
-    return one->share >= live->options.weight / 2 && !live_knows(live, one->class_name, one->name, one->descriptor);
+    const struct live_method *method = method_of(live, one);
+    return one->share >= live->options.weight / 2 && (method == NULL || method->is_held);
 }
 
 static bool was_asked(const struct live *live, const struct live_candidate *method)
@@ -67,6 +86,7 @@ struct choice {
     double shares[CODE_PRICES_CLASSES]; /* of each class: of its largest method; 0: it has none */
     double prices_ns[CODE_PRICES_CLASSES];
     uint64_t open, chosen; /* classes */
+    uint64_t held;         /* those that could not be changed: their loops may be under way still */
     double work_ns;        /* the compilers' CPU time for a unit of work */
     double time_ns;        /* that the program has spent so far */
     double room_ns, used_ns;
@@ -81,14 +101,14 @@ static bool knows_prices(const struct live *live, const struct code_prices *pric
     return prices != NULL && prices->compiled > 0 && live->now.jit_cpu_ns != LIVE_UNKNOWN && !is_all;
 }
 
-/* The class with the most time for its price. */
+/* The class with the most time for its price; of those that were held only where there is no other one. */
 static uint64_t best_class(const struct choice *choice, uint32_t *number, double *price_ns)
 {
-    uint64_t best = 0;
+    uint64_t best = 0, new = choice->open & ~choice->held, among = new != 0 ? new : choice->open;
     double most = -1;
     for (uint32_t i = 0; i < CODE_PRICES_CLASSES; i++) {
         uint64_t bit = UINT64_C(1) << i;
-        if ((choice->open & bit) == 0)
+        if ((among & bit) == 0)
             continue;
         double ns = code_prices_of(choice->prices, bit, choice->chosen) * choice->work_ns;
         double worth = choice->shares[i] / (ns + LEAST_NS);
@@ -105,18 +125,18 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
 /*
  * Is there room for a class, and is it worth it: has the program spent as much time in it as it costs?  The first batch
  * has one class for which there is no room; only if that is a small part of the time in it, where others cost
- * something, too; so has the second one if all that the first one found had to be switched off.  A recording without
+ * something, too; so has the second one if all that the first one found had to be switched off, or was not called.  A recording without
  * calls is of no use, nor is one of what the program did at its beginning: a later batch has such a class, too, if much
  * of the time is in it, and no look had seen that.
  */
-static bool may_choose(struct choice *choice, double price_ns, double share)
+static bool may_choose(struct choice *choice, double price_ns, double share, bool is_held)
 {
     double spent_ns = share * choice->time_ns;
     if (choice->used_ns + price_ns <= choice->room_ns)
         return price_ns <= spent_ns;
     double later_part = share >= ELSEWHERE ? LATER_PART : 0;
     double part = choice->is_later ? later_part : choice->used_ns > 0 ? SMALL_PART : 1;
-    if (!choice->has_extra || price_ns > spent_ns * part)
+    if (!choice->has_extra || is_held || price_ns > spent_ns * part)
         return false;
     choice->has_extra = false;
     return true;
@@ -130,7 +150,7 @@ static void choose_classes(struct choice *choice)
     while ((best = best_class(choice, &number, &ns)) != 0) {
         choice->open &= ~best;
         choice->prices_ns[number] = ns;
-        if (!may_choose(choice, ns, choice->shares[number]))
+        if (!may_choose(choice, ns, choice->shares[number], (choice->held & best) != 0))
             continue;
         choice->chosen |= best;
         choice->used_ns += ns;
@@ -147,16 +167,30 @@ static double room_ns(const struct live *live)
     return share_ns > left_ns ? share_ns : left_ns;
 }
 
-/* The classes that may change, a bit for each. */
-static struct choice affordable(const struct live *live, const struct live_candidate *candidates, size_t n,
-                                const struct code_prices *prices)
+/* For the batch that may follow, too. */
+static int keep_prices(struct live *live, const struct code_prices *prices, struct err *err)
 {
-    double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double work_ns = (double)live->now.jit_cpu_ns / prices->compiled; /* too much where code is gone */
     work_ns = work_ns < WORK_NS ? work_ns : WORK_NS;
+    live->work_ns = live->options.is_new ? NEW_WORK * work_ns : work_ns;
+    code_prices_free(&live->prices);
+    struct code_price *all = calloc(prices->n + 1, sizeof *all);
+    if (all == NULL)
+        return err_set(err, "out of memory");
+    if (prices->n > 0)
+        memcpy(all, prices->all, prices->n * sizeof *all);
+    live->prices =
+        (struct code_prices){ .all = all, .n = prices->n, .room = prices->n + 1, .compiled = prices->compiled };
+    return 0;
+}
+
+/* The classes that may change, a bit for each. */
+static struct choice affordable(const struct live *live, const struct live_candidate *candidates, size_t n)
+{
+    double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     bool is_first = live->priced_ns <= 0 || live_measures_nothing(live);
-    struct choice choice = { .prices = prices,
-                             .work_ns = live->options.is_new ? NEW_WORK * work_ns : work_ns,
+    struct choice choice = { .prices = &live->prices,
+                             .work_ns = live->work_ns,
                              .time_ns = time_ns,
                              .room_ns = room_ns(live),
                              .has_extra = is_first || has_new_largest(live, candidates, n),
@@ -166,6 +200,8 @@ static struct choice affordable(const struct live *live, const struct live_candi
         if (number >= CODE_PRICES_CLASSES || !is_eligible(live, &candidates[i]))
             continue;
         choice.open |= UINT64_C(1) << number;
+        if (method_of(live, &candidates[i]) != NULL)
+            choice.held |= UINT64_C(1) << number;
         if (candidates[i].share > choice.shares[number])
             choice.shares[number] = candidates[i].share;
     }
@@ -209,10 +245,12 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
     if (room > live->options.max_more)
         room = live->options.max_more;
     live->has_prices = knows_prices(live, prices);
-    struct choice choice = { .prices = prices };
-    if (live->has_prices)
-        choice = affordable(live, candidates, n, prices);
-    live->wanted_ns = choice.used_ns;
+    struct choice choice = { .prices = &live->prices };
+    if (live->has_prices) {
+        if (keep_prices(live, prices, err) < 0)
+            return -1;
+        choice = affordable(live, candidates, n);
+    }
     for (size_t i = 0; i < n && live->n_wanted < room; i++)
         if (is_eligible(live, &candidates[i]) && is_paid(live, &candidates[i], &choice) &&
             want(live, &candidates[i], &choice, &live->n_wanted, err) < 0)
@@ -222,6 +260,19 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
             want(live, &candidates[i], &choice, &live->n_unpaid, err) < 0)
             return -1;
     return 0;
+}
+
+/* Of what was asked for, paid for or not: the agent may change a class that it had to leave alone before. */
+double live_changed_ns(const struct live *live)
+{
+    uint64_t changed = 0;
+    for (size_t i = 0; live->has_prices && i < live->n_asked; i++) {
+        const struct live_candidate *one = &live->asked[i];
+        const struct live_method *method = method_of(live, one);
+        if (method != NULL && !method->is_held && one->class_number < CODE_PRICES_CLASSES)
+            changed |= UINT64_C(1) << one->class_number;
+    }
+    return changed == 0 ? 0 : code_prices_of(&live->prices, changed, 0) * live->work_ns;
 }
 
 /* ---- is a batch worth it? ---- */

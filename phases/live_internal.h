@@ -20,8 +20,8 @@ struct live_recovering {
     double usual_jit;                  /* CPUs that the compiler took before the batch */
     uint32_t n_quiet;                  /* windows in a row */
     bool is_free;                      /* the batch is beside the budget */
+    bool is_for_probes;                /* it removes none */
     double price_ns;                   /* what its classes cost; 0: not known */
-    size_t n_methods;                  /* that had probes before */
 };
 
 struct live {
@@ -39,8 +39,9 @@ struct live {
     struct live_candidate *wanted; /* owned: what the latest look found; what is not paid for comes last */
     size_t n_wanted, n_unpaid;     /* unpaid: candidates whose classes cost the compiler more than there is room for */
     bool has_prices;               /* of the classes of what is wanted */
-    double wanted_ns;              /* then: what they cost */
-    double priced_ns;              /* likewise, all batches so far */
+    struct code_prices prices;     /* then: owned copy */
+    double work_ns;                /* and the compilers' CPU time for a unit of work */
+    double priced_ns;              /* what the classes that changed cost, in all batches so far */
     bool knows_price;              /* of one of these */
     struct live_candidate *asked;  /* owned: what was wanted at the latest batch, paid for or not */
     size_t n_asked, n_asked_paid;  /* paid ones come first */
@@ -141,8 +142,8 @@ bool live_may_stop(const struct live *live);
 bool live_may_pause(const struct live *live);
 
 /*
- * Are the free looks not over yet, and is no method measured: is there no batch so far, or were all of its methods
- * switched off?
+ * Are the free looks not over yet, and is no method measured: is there no batch so far, were all of its methods
+ * switched off, or has none been called?
  */
 bool live_measures_nothing(const struct live *live);
 
@@ -154,6 +155,9 @@ bool live_is_elsewhere(const struct live *live);
  * batches before, within the budget, unless the batch is free?
  */
 bool live_is_worth_it(const struct live *live, bool is_free);
+
+/* What the classes cost that the latest batch has changed; 0: no price is known. */
+double live_changed_ns(const struct live *live);
 
 /* What the next batch may cost the compiler, where the prices of classes are not known. */
 double live_price_ns(const struct live *live);

@@ -81,6 +81,8 @@ enum live_without live_why_without(const struct live *live, const char *class_na
     *price_ns = latest == NULL ? 0 : latest->price_ns;
     if (live->spared_ns > 0)
         return LIVE_SPARED;
+    if (live_is_held(live, class_name, name, descriptor))
+        return LIVE_HELD;
     return is_unpaid ? LIVE_DEAR : was_paid ? LIVE_UNCHANGED : LIVE_NO_BATCH;
 }
 

@@ -25,8 +25,7 @@ void live_begin_batch(struct live *live)
     live->recovering = (struct live_recovering){ .start_ns = now->now_ns,
                                                  .start_ticks = now->ticks,
                                                  .start_cpu_ns = now->cpu_ns,
-                                                 .start_jit_ns = now->jit_cpu_ns,
-                                                 .n_methods = live->n_methods };
+                                                 .start_jit_ns = now->jit_cpu_ns };
     if (knows_jit)
         live->recovering.usual_jit = cpus(now->jit_cpu_ns - live->usual_jit_ns, watched_ns);
     if (live->options.forgets_code && live->n_batches == 0 && now->jit_cpu_ns != LIVE_UNKNOWN)
@@ -49,8 +48,8 @@ void live_batch_done(struct live *live, uint32_t n_classes)
         live_go(live, LIVE_WATCHING);
         return;
     }
-    if (live->n_methods > live->recovering.n_methods)
-        live->priced_ns += live->recovering.price_ns;
+    if (live->recovering.is_for_probes)
+        live->priced_ns += live->recovering.price_ns = live_changed_ns(live);
     live->recovering.window_ns = live->now.now_ns;
     live->recovering.window_jit_ns = live->now.jit_cpu_ns;
     live_go(live, LIVE_RECOVERING);

@@ -207,6 +207,8 @@ uint32_t methods_choose(const struct rewrite_method *method)
     pthread_mutex_lock(&state.lock);
     uint32_t id = wants(method, keys.method) ? id_of(method, keys) : 0;
     struct hash_slot *followed = hash_get(&state.followed, keys.method);
+    if (followed != NULL && followed->second != 0 && id != 0)
+        log_method(id, method); /* now with its code: it has its probes */
     if (followed != NULL)
         followed->second = 0;
     pthread_mutex_unlock(&state.lock);

@@ -250,6 +250,54 @@ static void test_refused(void)
     live_close(sim->live);
 }
 
+/*
+ * The class with the most time for its price has a loop under way; the second look has another one.  When the loop is
+ * over, it is changed as well, once it is paid for.
+ */
+static void test_held(void)
+{
+    struct code_price all[] = { { CLASS(1), 60 }, { CLASS(2), 80 } };
+    struct sim *sim = new_priced(0.001, all, 2, 1000);
+    struct live_cost cost;
+    sim->methods[1] = (struct sim_method){ 2, 100, 1000000, 1 };
+    sim->methods[2] = (struct sim_method){ 0, 0, 1000000, 0.9 };
+    sim->held = 1;
+    sim->batch_ns = MS;
+    run(sim, 1, 2);
+    live_cost(sim->live, &cost);
+    CHECK("a class that is held has no probes, and nothing was paid",
+          !sim->has_probes[1] && sim->n_batches == 1 && cost.compiling_ns <= 0);
+    CHECK("which is why", is_without(sim, "b", LIVE_HELD, 60));
+    CHECK("its calls are not known", !live_knows(sim->live, "Sim", "b", "()V"));
+    run(sim, 1, 3);
+    live_cost(sim->live, &cost);
+    CHECK("the second look has another one", !sim->has_probes[1] && is_armed(sim, 2));
+    CHECK("and that is paid", cost.compiling_ns > 79e6 && cost.compiling_ns < 81e6);
+    sim->held = 0;
+    run(sim, 1, 30);
+    CHECK("what was held has no room yet", !sim->has_probes[1]);
+    run(sim, 1, 400);
+    live_cost(sim->live, &cost);
+    CHECK("but is changed when it has", is_armed(sim, 1) && live_knows(sim->live, "Sim", "b", "()V"));
+    CHECK("and paid for then", cost.compiling_ns > 139e6 && cost.compiling_ns < 141e6);
+    live_close(sim->live);
+}
+
+/* What the first batch found is not called any more. */
+static void test_not_called(void)
+{
+    struct code_price all[] = { { CLASS(2), 10 }, { CLASS(3), 60 } };
+    struct sim *sim = new_priced(0.001, all, 2, 1000);
+    sim->methods[1].share = 0;
+    sim->methods[2].share = 0.9;
+    sim->methods[3].share = 0.9;
+    run(sim, 1, 2);
+    CHECK("one class is changed", sim->has_probes[2] && !sim->has_probes[3]);
+    run(sim, 1, 3);
+    CHECK("whose methods are not called: the second look has another one", sim->has_probes[3]);
+    live_close(sim->live);
+}
+
 /* The code of before is gone, and nobody knows of it. */
 static void test_gone(void)
 {
@@ -278,5 +326,7 @@ int main(void)
     test_unknown();
     test_gone();
     test_refused();
+    test_held();
+    test_not_called();
     return tap_done();
 }

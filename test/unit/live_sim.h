@@ -44,6 +44,7 @@ struct sim {
     uint32_t n_samples;
     uint32_t per_look;                /* samples that a look has at most; 0: all */
     uint32_t refused;                 /* a method that gets no probes; 0: none */
+    uint32_t held;                    /* one that is known to have none yet, for its loop is under way; 0: none */
     const struct code_prices *prices; /* of classes: a method's number is its class' one; NULL: not known */
 };
 
@@ -108,9 +109,10 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
         struct trace_method method = {
             .id = id, .class_name = "Sim", .name = orders->instrument[i].name, .descriptor = "()V", .source = ""
         };
+        method.code_bytes = id == sim->held ? 0 : 1;
         must(live_met(sim->live, &method, &err), &err);
-        sim->has_probes[id] = sim->is_armed[id] = true;
-        sim->n_changed++;
+        sim->has_probes[id] = sim->is_armed[id] = id != sim->held;
+        sim->n_changed += id != sim->held;
     }
     for (size_t i = 0; i < orders->n_remove; i++)
         sim->has_probes[orders->remove[i]] = false;
