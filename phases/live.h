@@ -32,16 +32,19 @@
  * LIVE_AIM of the budget.  A method called 20 million times a second uses the credit up in 3 ms: it is off in the round
  * after it appeared.
  *
- * What cannot be switched off any more is paid for as well: looks (the samples' cost, by what one of them cost so far)
- * and batches (the CPU time of rewriting).  One look is free, and its batch; and a second look where all methods of the
- * first batch had to be switched off, or a program has just been started and prices (below) are not known: its batch
- * is, too, where it does something else by then, i.e. where a method without probes has most of what that look saw.
- * They are what the session is for, and cost some tens of ms each.  From then on a look takes as many samples as the
- * budget of the time elapsed has left over from all costs together, and is put off while those are too few, but not for
- * ever: where the end is not known, short looks have LIVE_LOOKING_PART of the budget to themselves.  A batch waits
- * until the time that all batches stopped the application is at most the budget of the time elapsed, and until it is
- * paid for; there, if prices are known, batches have a part of the budget to themselves, too: see LIVE_COMPILE.  Else a
- * program of half a minute, whose first seconds used the budget up, would be known by what it did in them.
+ * What cannot be switched off any more is paid for as well, and of the budget the probes have what it leaves: by the
+ * end of the recording, or of the first minute (LIVE_AHEAD_S) where that comes before or the end is not known; but not
+ * less than three tenths, for a recording without calls is of no use.  Those are looks (the samples' cost, by what one
+ * of them cost so far), batches (the CPU time of rewriting) and what the compiler takes for them (below).  One look is
+ * free, and its batch; and a second look where all methods of the first batch had to be switched off or none was
+ * called, or a program has just been started and prices (below) are not known: its batch is, too, where it does
+ * something else by then, i.e. where a method without probes has most of what that look saw. They are what the session
+ * is for, and cost some tens of ms each.  From then on a look takes as many samples as the budget of the time elapsed
+ * has left over from all costs together, and is put off while those are too few, but not for ever: where the end is not
+ * known, short looks have LIVE_LOOKING_PART of the budget to themselves.  A batch waits until the time that all batches
+ * stopped the application is at most the budget of the time elapsed, and until it is paid for; there, if prices are
+ * known, batches have a part of the budget to themselves, too: see LIVE_COMPILE.  Else a program of half a minute,
+ * whose first seconds used the budget up, would be known by what it did in them.
  *
  * What the JIT compiler takes to compile again what a batch throws away is known beforehand, where the JVM tells of its
  * code (core/recorder/code_prices.h).  A batch has the classes with the most time for their price, as long as the

@@ -18,8 +18,29 @@
 #define DISARMED_CALL_NS 2.0 /* what closed probes cost per call, the JIT compiler's trouble with them included */
 #define PAID_BACK_S      10.0
 #define WORTH_REMOVING   0.001 /* of the target's CPU time */
+#define LEAST_PART       0.3   /* of the budget, for probes: whatever all else took */
 
 /* ---- the budget ---- */
+
+/* The program's CPU time by the end of planned_s; *ahead_s of it are to come. */
+static double planned_ns(const struct live *live, double planned_s, double *ahead_s)
+{
+    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
+    double elapsed_s = (double)(live->now.now_ns - live->first.now_ns) / 1e9;
+    bool is_ahead = elapsed_s > 0 && planned_s > elapsed_s;
+    *ahead_s = is_ahead ? planned_s - elapsed_s : 0;
+    return is_ahead ? cpu_ns / elapsed_s * planned_s : cpu_ns;
+}
+
+/* The part of the budget that probes, and what writes their records, may have: see live.h. */
+static double probes_part(const struct live *live)
+{
+    double s = live->options.duration_s, ahead_s;
+    double all_ns = live->options.budget * planned_ns(live, s > 0 && s < LIVE_AHEAD_S ? s : LIVE_AHEAD_S, &ahead_s);
+    double others_ns = live->now.sampling_ns + live->now.rewriting_ns + live->priced_ns;
+    double part = all_ns <= 0 ? 1 : 1 - others_ns / all_ns;
+    return part > LEAST_PART ? part : LEAST_PART;
+}
 
 /* Costs are compared over the time since the older mark: 0.5 to 1 times what the whole credit is for. */
 static void move_marks(struct live *live, uint64_t records)
@@ -78,7 +99,7 @@ static int shed(struct live *live, uint64_t records, struct err *err)
     if (on == NULL)
         return err_set(err, "out of memory");
     double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
-    double room_ns = LIVE_AIM * live->options.budget * cpu_ns, used_ns = 0;
+    double room_ns = LIVE_AIM * probes_part(live) * live->options.budget * cpu_ns, used_ns = 0;
     double call_cost_ns = cost_of_call(live, records);
     for (size_t i = 0; i < live->n_methods; i++) {
         struct live_method *method = &live->methods[i];
@@ -107,7 +128,7 @@ static bool probes_cost_too_much(const struct live *live, uint64_t records)
 {
     double cpu_ns = (double)(live->now.cpu_ns - live->mark_cpu_ns[0]);
     double cost_ns = (double)(records - live->mark_records[0]) / 2 * cost_of_call(live, records);
-    return cost_ns > LIVE_AIM * live->options.budget * cpu_ns;
+    return cost_ns > LIVE_AIM * probes_part(live) * live->options.budget * cpu_ns;
 }
 
 int live_charge(struct live *live, struct err *err)
@@ -117,7 +138,7 @@ int live_charge(struct live *live, struct err *err)
     double budget = live->options.budget, most = budget * (double)LIVE_CREDIT_NS;
     live->probes_ns += probes_ns;
     live->records_seen = records;
-    live->credit_ns += budget * (double)(live->now.cpu_ns - live->charged_cpu_ns) - probes_ns -
+    live->credit_ns += probes_part(live) * budget * (double)(live->now.cpu_ns - live->charged_cpu_ns) - probes_ns -
                        (double)(live->now.own_cpu_ns - live->charged_own_ns);
     live->charged_cpu_ns = live->now.cpu_ns;
     live->charged_own_ns = live->now.own_cpu_ns;
@@ -139,12 +160,8 @@ int live_charge(struct live *live, struct err *err)
 /* The CPU time of the program that the budget is a share of: with a known end, as much as there will be by then. */
 static double paid_ns(const struct live *live, double *ahead_s)
 {
-    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    double elapsed_s = (double)(live->now.now_ns - live->first.now_ns) / 1e9;
-    double planned_s = live->options.duration_s < LIVE_AHEAD_S ? live->options.duration_s : LIVE_AHEAD_S;
-    bool is_ahead = elapsed_s > 0 && planned_s > elapsed_s;
-    *ahead_s = is_ahead ? planned_s - elapsed_s : 0;
-    return is_ahead ? cpu_ns / elapsed_s * planned_s : cpu_ns;
+    double s = live->options.duration_s;
+    return planned_ns(live, s < LIVE_AHEAD_S ? s : LIVE_AHEAD_S, ahead_s);
 }
 
 double live_left_ns(const struct live *live)

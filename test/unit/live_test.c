@@ -71,6 +71,34 @@ static void test_budget(void)
     live_close(sim->live);
 }
 
+/* How many of ten methods stay that cost 0.05 % each, where a batch takes so long? */
+static uint32_t n_that_stay(uint64_t batch_ns)
+{
+    struct sim *sim = new_sim(&usual);
+    sim->batch_ns = batch_ns;
+    sim->sample_ns = 1000;
+    for (uint32_t id = 1; id < 10; id++)
+        sim->methods[id] = (struct sim_method){ id + 1, 1, 10000, 0.5 };
+    sim->methods[10] = (struct sim_method){ 0, 0, 10000, 0.5 };
+    run(sim, 1, 20);
+    uint32_t n = 0;
+    for (uint32_t id = 1; id <= 10; id++)
+        n += is_armed(sim, id);
+    live_close(sim->live);
+    return n;
+}
+
+/* 600 ms are the budget of a minute. */
+static void test_others_cost(void)
+{
+    CHECK_NUMBER("what costs 0.5 % stays where all else was cheap", n_that_stay(MS), 10);
+    CHECK_NUMBER("as where the rest of a minute's budget is enough for it", n_that_stay(150 * MS), 10);
+    uint32_t n = n_that_stay(360 * MS);
+    CHECK("less where a batch took more than half of that", n >= 4 && n < 10);
+    n = n_that_stay(3000 * MS);
+    CHECK("but some, whatever it took", n >= 3 && n < 6);
+}
+
 static void test_generous_budget(void)
 {
     struct live_options options = usual;
@@ -300,6 +328,7 @@ static void test_idle(void)
     struct sim *sim = new_sim(&usual);
     sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
     sim->busy = 0.01;
+    sim->batch_ns = sim->sample_ns = 1000;
     run(sim, 1, 20);
     CHECK("rounds that cost too much themselves switch nothing off", is_armed(sim, 1));
     CHECK("they become rarer", sim->round_end_ns - sim->now_ns > 30 * MS || sim->own_ns < 20 * 100 * 40000);
@@ -311,6 +340,7 @@ int main(void)
     test_phases();
     test_extreme_rate();
     test_budget();
+    test_others_cost();
     test_generous_budget();
     test_dear_calls();
     test_compilers_time();
