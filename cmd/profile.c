@@ -100,7 +100,9 @@ static int record_all(struct profile *p, struct recorder_summary *summary, struc
     first.window = NULL;
     first.simulate = NULL; /* time selects the phases, and an emulator's is no measure */
     step(p, 1, "recording all methods that are large or have a loop");
-    return recording_run(&first, summary, err);
+    int rc = recording_run(&first, summary, err);
+    recording_wait(&first, summary);
+    return rc;
 }
 
 /* The first pass counts nothing; that the second one does makes each of its calls dearer. */
@@ -181,9 +183,12 @@ static int run_twice(struct profile *p, struct err *err)
         fprintf(stderr, "mmprof: the JVM has ended: this is what the first recording says\n");
         return report(p->trace, 0, err);
     }
-    if (record_phases(p, &first, &second, err) < 0 || report(p->phases_trace, p->n_separate, err) < 0)
+    if (record_phases(p, &first, &second, err) < 0)
         return -1;
-    return second.command_status != 0 ? second.command_status : first.command_status;
+    int rc = report(p->phases_trace, p->n_separate, err);
+    fflush(stdout);
+    int status = recording_wait(&p->recording, &second);
+    return rc < 0 ? -1 : status != 0 ? status : first.command_status;
 }
 
 /* ---- one run ---- */
@@ -201,6 +206,19 @@ static void tell_empty(const struct profile *p)
             "mmprof: no call was recorded, so there is no phase: what follows is what samples found\n"
             "  next: record for longer (-d), while the program works, or with a --budget of more than %.2g%%\n",
             (p->budget < 0 ? LIVE_BUDGET : p->budget) * 100);
+}
+
+/* What a live recording found.  Returns 0, or -1 with *err set. */
+static int report_live(struct profile *p, const struct recorder_summary *summary, bool has_samples, struct err *err)
+{
+    bool is_empty = !has_samples && summary->n_records == 0;
+    if (is_empty && summary->end == RECORDER_ENDED_WITH_TARGET)
+        return refuse_short(summary, err);
+    if (is_empty)
+        tell_empty(p);
+    if (!has_samples && !is_empty && select_phases(p, p->phases_trace, 0, err) < 0)
+        return -1;
+    return report(p->phases_trace, 0, err);
 }
 
 static int run_live(struct profile *p, struct err *err)
@@ -221,14 +239,10 @@ static int run_live(struct profile *p, struct err *err)
     live_session_free(&session);
     if (rc < 0)
         return -1;
-    bool is_empty = !has_samples && summary.n_records == 0;
-    if (is_empty && summary.end == RECORDER_ENDED_WITH_TARGET)
-        return refuse_short(&summary, err);
-    if (is_empty)
-        tell_empty(p);
-    if (!has_samples && !is_empty && select_phases(p, p->phases_trace, 0, err) < 0)
-        return -1;
-    return report(p->phases_trace, 0, err) < 0 ? -1 : summary.command_status;
+    rc = report_live(p, &summary, has_samples, err);
+    fflush(stdout);
+    int status = recording_wait(&p->recording, &summary);
+    return rc < 0 ? -1 : status;
 }
 
 int command_profile(int argc, char **argv, struct err *err)

@@ -14,6 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define ENDING_MS    200 /* a command whose JVM has ended, and nothing else to do, has ended by then */
+#define WAIT_FOREVER (-1)
+
 int recording_target(struct recording *recording, int argc, char **argv, int n_parsed, const char *name,
                      struct err *err)
 {
@@ -112,8 +115,6 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
     if (s->instrument_ms > 0)
         fprintf(out, "mmprof: instrumenting the %s took %.2f s, in steps of %.0f ms at most\n",
                 attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3, s->longest_pause_ms);
-    if (s->command_status != 0)
-        fprintf(out, "mmprof: the command ended with status %d\n", s->command_status);
     tell_counters(s, plan, out);
     if (s->n_lost > 0)
         fprintf(out,
@@ -183,6 +184,17 @@ static int run_session(const struct recording *recording, struct recorder_plan *
     return 0;
 }
 
+int recording_wait(const struct recording *recording, struct recorder_summary *summary)
+{
+    if (!recorder_wait(summary, ENDING_MS) && !recording->quiet)
+        fprintf(stderr, "mmprof: the trace is whole; the command goes on as process %d: waiting for its end\n",
+                (int)summary->command);
+    recorder_wait(summary, WAIT_FOREVER);
+    if (summary->command_status != 0 && !recording->quiet)
+        fprintf(stderr, "mmprof: the command ended with status %d\n", summary->command_status);
+    return summary->command_status;
+}
+
 /* Each group has all counters to itself, in a session of its own.  A command's status is the first that is not 0. */
 static int run_groups(struct recording *recording, struct recorder_plan *plan,
                       const struct recording_counters *counters, struct recorder_summary *summary, struct err *err)
@@ -196,6 +208,7 @@ static int run_groups(struct recording *recording, struct recorder_plan *plan,
         if (run_session(recording, plan, &one, g + 1, summary, err) < 0)
             return -1;
         recording->n_separate = g + 1;
+        recording_wait(recording, summary);
         status = status != 0 ? status : summary->command_status;
         if (recording->pid != 0 && summary->end != RECORDER_ENDED_BY_TIME && g + 1 < counters->layout.n_groups) {
             if (!recording->quiet)
@@ -357,6 +370,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .observer = recording->live == NULL ? NULL : &recording->live->observer,
                                   .progress = recording->quiet ? NULL : stderr };
     recording->n_separate = 0;
+    memset(summary, 0, sizeof *summary);
     if (check_patterns(&recording->includes, "include", err) < 0 ||
         check_patterns(&recording->excludes, "exclude", err) < 0 || check_hits(recording, err) < 0 ||
         is_separate(recording, &separate, err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||

@@ -125,9 +125,9 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
 /*
  * Is there room for a class, and is it worth it: has the program spent as much time in it as it costs?  The first batch
  * has one class for which there is no room; only if that is a small part of the time in it, where others cost
- * something, too; so has the second one if all that the first one found had to be switched off, or was not called.  A recording without
- * calls is of no use, nor is one of what the program did at its beginning: a later batch has such a class, too, if much
- * of the time is in it, and no look had seen that.
+ * something, too; so has the second one if all that the first one found had to be switched off, or was not called.  A
+ * recording without calls is of no use, nor is one of what the program did at its beginning: a later batch has such a
+ * class, too, if much of the time is in it, and no look had seen that.
  */
 static bool may_choose(struct choice *choice, double price_ns, double share, bool is_held)
 {

@@ -22,10 +22,9 @@ void live_begin_batch(struct live *live)
     const struct live_status *now = &live->now;
     uint64_t watched_ns = now->now_ns - live->usual_since_ns;
     bool knows_jit = now->jit_cpu_ns != LIVE_UNKNOWN && live->usual_jit_ns != LIVE_UNKNOWN;
-    live->recovering = (struct live_recovering){ .start_ns = now->now_ns,
-                                                 .start_ticks = now->ticks,
-                                                 .start_cpu_ns = now->cpu_ns,
-                                                 .start_jit_ns = now->jit_cpu_ns };
+    live->recovering = (struct live_recovering){
+        .start_ns = now->now_ns, .start_ticks = now->ticks, .start_cpu_ns = now->cpu_ns, .start_jit_ns = now->jit_cpu_ns
+    };
     if (knows_jit)
         live->recovering.usual_jit = cpus(now->jit_cpu_ns - live->usual_jit_ns, watched_ns);
     if (live->options.forgets_code && live->n_batches == 0 && now->jit_cpu_ns != LIVE_UNKNOWN)

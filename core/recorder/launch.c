@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,6 +174,27 @@ bool launch_is_waiting(const struct launch *launch)
 {
     int n = 0;
     return launch->turn >= 0 && ioctl(launch->turn, FIONREAD, &n) == 0 && n > 0;
+}
+
+int launch_status(int wait_status)
+{
+    return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+bool launch_wait(pid_t pid, int timeout_ms, int *status)
+{
+    struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+    bool is_over = end.fd < 0 || poll(&end, 1, timeout_ms) != 0;
+    int wait_status = 0;
+    while (is_over && waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+        continue;
+    signal(SIGINT, interrupt);
+    signal(SIGQUIT, quit);
+    if (end.fd >= 0)
+        close(end.fd);
+    *status = launch_status(wait_status);
+    return is_over;
 }
 
 void launch_end(struct launch *launch)

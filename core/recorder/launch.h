@@ -43,6 +43,17 @@ int launch_go(struct launch *launch, const char *command, struct err *err);
 /* No JVM has gone into the emulator yet, of a command that is not java itself. */
 bool launch_is_waiting(const struct launch *launch);
 
+#define LAUNCH_FOREVER (-1)
+
+/*
+ * Wait until a child ends, for timeout_ms at most.  A Ctrl-C of the terminal meanwhile is the child's, as in system(3);
+ * other signals do what they do.  Returns true, with *status as a shell tells it; false: it goes on.
+ */
+bool launch_wait(pid_t pid, int timeout_ms, int *status);
+
+/* As a shell tells how a child ended: its exit status, or 128 and the number of the signal that killed it. */
+int launch_status(int wait_status);
+
 /* End a child that was not let go; one that was goes on, and no JVM of it can go into the emulator any more. */
 void launch_end(struct launch *launch);
 

@@ -460,12 +460,31 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
 }
 
-static void wait_for_child(struct recorder *r)
+static void see_command(struct recorder *r, struct recorder_summary *summary)
 {
-    if (r->child.pid > 0 && r->child.go < 0 && !r->child_reaped) {
-        waitpid(r->child.pid, &r->child_status, 0);
-        r->child_reaped = true;
-    }
+    reap(r);
+    summary->command = r->child.pid > 0 && r->child.go < 0 && !r->child_reaped ? r->child.pid : 0;
+    summary->command_status = r->child_reaped ? launch_status(r->child_status) : 0;
+}
+
+bool recorder_wait(struct recorder_summary *summary, int timeout_ms)
+{
+    if (summary->command == 0)
+        return true;
+    int status;
+    if (!launch_wait(summary->command, timeout_ms, &status))
+        return false;
+    summary->command = 0;
+    summary->command_status = status;
+    return true;
+}
+
+/* What came while it was stopping has been heard: it would end this program before it has told anything. */
+static void forget_signals(const struct recorder *r)
+{
+    struct signalfd_siginfo info;
+    while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
+        continue;
 }
 
 static void summarize(const struct recorder *r, struct recorder_summary *summary)
@@ -522,6 +541,7 @@ static void close_all(struct recorder *r)
     if (r->pidfd >= 0)
         close(r->pidfd);
     if (r->signals >= 0) {
+        forget_signals(r);
         close(r->signals);
         sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
         signal(SIGPIPE, r->old_pipe);
@@ -553,10 +573,10 @@ out:
     }
     if (r->connected && !r->is_stopped)
         stop_agent(r, summary);
-    wait_for_child(r);
-    summary->command_status =
-        WIFEXITED(r->child_status) ? WEXITSTATUS(r->child_status) : 128 + WTERMSIG(r->child_status);
+    see_command(r, summary);
     close_all(r);
     free(r);
+    if (rc < 0)
+        recorder_wait(summary, LAUNCH_FOREVER);
     return rc;
 }

@@ -64,7 +64,8 @@ enum recorder_end { RECORDER_ENDED_BY_TIME, RECORDER_ENDED_BY_SIGNAL, RECORDER_E
 struct recorder_summary {
     enum recorder_end end;
     pid_t pid;               /* of the JVM */
-    int command_status;      /* exit status of a started command (128 + signal when killed), or 0 */
+    pid_t command;           /* the started command goes on, for recorder_wait; 0: it does not */
+    int command_status;      /* of one that has ended: exit status, or 128 + signal when killed; else 0 */
     double seconds, cpu_s;   /* cpu_s: of the whole process; 0: not known */
     uint64_t n_instructions; /* simulated; 0: there is no simulation */
     uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
@@ -80,10 +81,16 @@ struct recorder_summary {
 };
 
 /*
- * Record.  Returns 0 with *summary filled, or -1 with *err set; what was recorded up to then is in the trace, and the
- * target goes on.
+ * Record.  Returns 0 with *summary filled, and a command may go on then; or, when it has ended, -1 with *err set: what
+ * was recorded up to then is in the trace.
  */
 int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summary, struct err *err);
+
+/*
+ * Wait until the command ends, if it goes on, for timeout_ms at most (less than 0: for ever); Ctrl-C is the command's.
+ * Returns whether it has, with summary->command_status, and command 0.
+ */
+bool recorder_wait(struct recorder_summary *summary, int timeout_ms);
 
 /*
  * The agent's library beside this program or below its prefix (PREFIX/lib/mmprof).  Returns 0, or -1 with *err set.

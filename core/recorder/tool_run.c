@@ -5,11 +5,9 @@
 #include "core/trace/followed.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PLUGIN_LIBRARY "libmmprof-tool.so"
@@ -58,18 +56,6 @@ static int make_option(const struct tool_run_plan *plan, char *option, struct er
     return 0;
 }
 
-/* A signal of the terminal is the program's: it ends, and its trace with it. */
-static int wait_for(pid_t pid)
-{
-    int status = 0;
-    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    signal(SIGINT, interrupt);
-    signal(SIGQUIT, quit);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 static int has_no_jvm(const char *command, struct err *err)
 {
     err_set(err, "'%s' ended, and has started no JVM", command);
@@ -91,7 +77,7 @@ int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)
         launch_fork(&launch, plan->argv, plan->agent, agent, NULL, &how, err) < 0)
         goto out;
     if (launch_go(&launch, plan->argv[0], err) == 0) {
-        *status = wait_for(launch.pid);
+        launch_wait(launch.pid, LAUNCH_FOREVER, status);
         rc = launch_is_waiting(&launch) ? has_no_jvm(plan->argv[0], err) : 0;
     }
     launch_end(&launch);

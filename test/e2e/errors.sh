@@ -113,6 +113,35 @@ wait "$pid"
 is "one that is killed, too" "$?, $(grep 'mmprof: the command' "$SCRATCH/killed")" \
     "137, mmprof: the command ended with status 137"
 
+# outlives COMMAND: a program that goes on after its recording, until busy_stop is there; mmprof's PID is in $pid.
+outlives() {
+    busy_out=$SCRATCH/outlives-$1
+    busy_stop=$busy_out.stop
+    rm -f "$busy_stop"
+    start "$busy_out" "$mmprof" "$1" -d 3 -o "$SCRATCH/outlives-$1.made" -- "$jdk/bin/java" -cp "$classes" \
+        target.Busy "$busy_stop"
+    wait_for 60 grep -q '^mmprof: the trace is whole; the command goes on as process [0-9]*: waiting' "$busy_out"
+    matches "$1: a recording that ends before its command tells what it did at once" "$(cat "$busy_out")" \
+        '^mmprof: recorded .*the time is up'
+}
+
+for command in record profile; do
+    outlives $command
+    [ $command = record ] || matches "$command: with the report" "$(cat "$busy_out")" '^Benchmark average '
+    kill -INT "$pid"
+    goes_on "$command: a Ctrl-C is the command's, which goes on if it wants to"
+    touch "$busy_stop"
+    wait "$pid"
+    is "$command: then mmprof ends with it" "$?, $(grep -c '^END [0-9]* rounds ok$' "$busy_out")" "0, 1"
+done
+outlives record
+kill -TERM "$pid"
+wait "$pid"
+is "record: SIGTERM ends mmprof while it waits" $? 143
+goes_on "record: but not the command"
+touch "$busy_stop"
+holds "record: which ends as it would have" wait_for 30 grep -q '^END [0-9]* rounds ok$' "$busy_out"
+
 start_busy "$jdk" -XX:+DisableAttachMechanism
 record "attaching is disabled" "DisableAttachMechanism" -p "$pid" -d 1
 stop_busy "$pid" "-XX:+DisableAttachMechanism: the JVM is unharmed"

@@ -256,5 +256,6 @@ int main(int argc, char **argv)
     }
     printf("END records=%" PRIu64 " words=%" PRIu64 " lost=%" PRIu64 " switched=%" PRIu64 " sample_bytes=%" PRIu64 "\n",
            summary.n_records, script.n_words, summary.n_lost, script.n_switched, script.n_sample_bytes);
+    recorder_wait(&summary, -1);
     return summary.command_status;
 }

@@ -143,6 +143,7 @@ static int sample(char **argv, struct err *err)
     plan.argv = strcmp(argv[4], "--") == 0 ? argv + 5 : NULL;
     plan.pid = plan.argv != NULL ? 0 : (pid_t)atoi(argv[4]);
     int rc = recorder_run(&plan, &summary, err);
+    recorder_wait(&summary, -1);
     fclose(run.log);
     return rc;
 }
