@@ -156,8 +156,6 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
 {
     struct live_session *session = context;
     session->rewriting_ms += answer->cpu_ms;
-    if (answer->command == RECORDER_INSTRUMENT)
-        session->n_held = answer->n_held;
     if (answer->refused != NULL)
         snprintf(session->refused, sizeof session->refused, "%s", answer->refused);
     if (session->live == NULL)
@@ -397,13 +395,14 @@ bool live_session_has_samples_only(const struct live_session *session)
 void live_session_tell(const struct live_session *session, const char *prefix, FILE *out)
 {
     struct live_cost cost;
-    size_t n, n_armed = 0, n_off[4] = { 0 };
+    size_t n, n_armed = 0, n_held = 0, n_off[4] = { 0 };
     if (session->live == NULL)
         return;
     live_cost(session->live, &cost);
     const struct live_method *methods = live_methods(session->live, &n);
     for (size_t i = 0; i < n; i++) {
-        n_armed += methods[i].state == LIVE_ARMED;
+        n_held += methods[i].is_held;
+        n_armed += methods[i].state == LIVE_ARMED && !methods[i].is_held;
         n_off[methods[i].why] += methods[i].state != LIVE_ARMED;
     }
     double cpu_ns = (double)cost.cpu_ns, seconds = cpu_ns <= 0 ? 1 : cpu_ns;
@@ -414,7 +413,7 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
         fprintf(out,
                 "%zu methods instrumented in %" PRIu32 " batch%s, that stopped the program for %.0f ms at most "
                 "(%.0f ms in all)\n",
-                n, session->status.n_pauses, session->status.n_pauses == 1 ? "" : "es",
+                n - n_held, session->status.n_pauses, session->status.n_pauses == 1 ? "" : "es",
                 session->status.longest_pause_ms, session->status.pauses_ms);
     fprintf(out,
             "%s%zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
@@ -448,11 +447,11 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
                 "%s%zu methods that were seen got no probes: compiling their classes again is not paid for yet\n"
                 "%s  next: record for longer, or with a --budget of more than %.2g%%\n",
                 prefix, cost.n_put_off, prefix, session->options.budget * 100);
-    if (session->n_held > 0)
+    if (n_held > 0)
         fprintf(out,
-                "%s%" PRIu32 " classes got no probes: a loop of theirs was under way, which the JVM would have "
-                "interpreted from then on\n",
-                prefix, session->n_held);
+                "%s%zu method%s got no probes: a loop of %s class was under way, which the JVM would have interpreted "
+                "from then on\n",
+                prefix, n_held, n_held == 1 ? "" : "s", n_held == 1 ? "its" : "their");
     if (session->refused[0] != '\0')
         fprintf(out, "%sthe agent refused: %s\n", prefix, session->refused);
 }

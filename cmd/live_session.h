@@ -33,7 +33,6 @@ struct live_session {
     struct recorder_link *link;               /* borrowed: of the latest round */
     struct recorder_observer observer;
     struct recorder_status status; /* of the latest round */
-    uint32_t n_held;               /* classes that the latest batch left as they are, for their loops are under way */
     size_t n_recoveries;           /* told to the trace */
     bool logs_jit;                 /* set it after live_session_init: the trace gets the JIT compiler's events */
     uint32_t n_looks, n_samples;

@@ -100,9 +100,10 @@ static int record_all(struct profile *p, struct recorder_summary *summary, struc
     first.window = NULL;
     first.simulate = NULL; /* time selects the phases, and an emulator's is no measure */
     step(p, 1, "recording all methods that are large or have a loop");
-    int rc = recording_run(&first, summary, err);
-    recording_wait(&first, summary);
-    return rc;
+    if (recording_run(&first, summary, err) < 0)
+        return -1;
+    recording_wait(&first, summary, NULL);
+    return 0;
 }
 
 /* The first pass counts nothing; that the second one does makes each of its calls dearer. */
@@ -187,7 +188,7 @@ static int run_twice(struct profile *p, struct err *err)
         return -1;
     int rc = report(p->phases_trace, p->n_separate, err);
     fflush(stdout);
-    int status = recording_wait(&p->recording, &second);
+    int status = recording_wait(&p->recording, &second, NULL);
     return rc < 0 ? -1 : status != 0 ? status : first.command_status;
 }
 
@@ -241,7 +242,7 @@ static int run_live(struct profile *p, struct err *err)
         return -1;
     rc = report_live(p, &summary, has_samples, err);
     fflush(stdout);
-    int status = recording_wait(&p->recording, &summary);
+    int status = recording_wait(&p->recording, &summary, NULL);
     return rc < 0 ? -1 : status;
 }
 

@@ -71,5 +71,5 @@ int command_record(int argc, char **argv, struct err *err)
     recording.live = is_live ? &session : NULL;
     int rc = recording_run(&recording, &summary, err);
     live_session_free(&session);
-    return rc < 0 ? -1 : recording_wait(&recording, &summary);
+    return rc < 0 ? -1 : recording_wait(&recording, &summary, NULL);
 }

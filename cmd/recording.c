@@ -184,11 +184,12 @@ static int run_session(const struct recording *recording, struct recorder_plan *
     return 0;
 }
 
-int recording_wait(const struct recording *recording, struct recorder_summary *summary)
+int recording_wait(const struct recording *recording, struct recorder_summary *summary, const struct err *why)
 {
-    if (!recorder_wait(summary, ENDING_MS) && !recording->quiet)
-        fprintf(stderr, "mmprof: the trace is whole; the command goes on as process %d: waiting for its end\n",
-                (int)summary->command);
+    const char *text = why == NULL ? "the trace is whole" : why->text; /* its next step comes at the end */
+    if (!recorder_wait(summary, ENDING_MS) && (why != NULL || !recording->quiet))
+        fprintf(stderr, "mmprof: %.*s; the command goes on as process %d: waiting for its end\n",
+                (int)strcspn(text, "\n"), text, (int)summary->command);
     recorder_wait(summary, WAIT_FOREVER);
     if (summary->command_status != 0 && !recording->quiet)
         fprintf(stderr, "mmprof: the command ended with status %d\n", summary->command_status);
@@ -208,7 +209,7 @@ static int run_groups(struct recording *recording, struct recorder_plan *plan,
         if (run_session(recording, plan, &one, g + 1, summary, err) < 0)
             return -1;
         recording->n_separate = g + 1;
-        recording_wait(recording, summary);
+        recording_wait(recording, summary, NULL);
         status = status != 0 ? status : summary->command_status;
         if (recording->pid != 0 && summary->end != RECORDER_ENDED_BY_TIME && g + 1 < counters->layout.n_groups) {
             if (!recording->quiet)
@@ -383,6 +384,8 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
         tell_forgetting((pid_t)recording->pid);
     rc = separate && counters.layout.n_groups > 1 ? run_groups(recording, &plan, &counters, summary, err)
                                                   : run_session(recording, &plan, &counters, 0, summary, err);
+    if (rc < 0)
+        recording_wait(recording, summary, err);
     if (rc == 0 && !recording->quiet && recording->live != NULL)
         live_session_tell(recording->live, "mmprof: ", stderr);
 out:

@@ -81,12 +81,15 @@ int recording_target(struct recording *recording, int argc, char **argv, int n_p
 
 /*
  * Record, with progress and a summary on stderr; with --groups separate, one group of events after the other.  Returns
- * 0, and a command may go on then; or -1 with *err set.
+ * 0, and a command may go on then; or -1 with *err set, and it has ended.
  */
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err);
 
-/* Wait until a command that goes on ends, and tell so.  Returns its status; 0: there is none. */
-int recording_wait(const struct recording *recording, struct recorder_summary *summary);
+/*
+ * Wait until a command that goes on ends, and tell so: nothing is recorded any more, for it was enough (NULL) or for
+ * this reason.  Returns its status; 0: there is none.
+ */
+int recording_wait(const struct recording *recording, struct recorder_summary *summary, const struct err *why);
 
 /* Tell that the JVM is about to throw its code away, for which its compilers took so much CPU time. */
 void recording_tell_forgetting(FILE *out, uint64_t compilers_ns);

@@ -299,7 +299,6 @@ bool kept_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named);
 /* One pass over the loaded classes. */
 struct retransform_pass {
     uint32_t n_classes, n_batches;
-    uint32_t n_held;         /* classes that stay as they are: a hot loop of theirs is under way */
     double longest_batch_ms; /* RetransformClasses; the application runs most of the time */
     double longest_pause_ms; /* its stop, at most */
     double total_ms, cpu_ms; /* of the whole; of it, what a CPU worked: this thread, and the JVM's in the stops */

@@ -125,9 +125,9 @@ static void answer_change(const char *what, uint64_t ticks, const struct retrans
 {
     snprintf(work.answer, sizeof work.answer,
              "%s ticks=%" PRIu64 " classes=%u methods=%u unknown=%u failed=%u batches=%u longest_ms=%.3f pause_ms=%.3f "
-             "total_ms=%.3f cpu_ms=%.3f held=%u",
+             "total_ms=%.3f cpu_ms=%.3f",
              what, ticks, pass->n_classes, n_methods, n_unknown, n_failed, pass->n_batches, pass->longest_batch_ms,
-             pass->longest_pause_ms, pass->total_ms, pass->cpu_ms, pass->n_held);
+             pass->longest_pause_ms, pass->total_ms, pass->cpu_ms);
 }
 
 static int do_instrument(JNIEnv *jni, struct err *err)

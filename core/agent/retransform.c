@@ -114,10 +114,8 @@ static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_
     if (work->purpose == LAST)
         return has_probes && may_change(work->jvmti, class_ref, false);
     bool named = work->purpose == FIRST ? methods_want_class(name.at, name.n) : methods_changed_class(name.at, name.n);
-    if (named && work->held != NULL && busy_holds(work->held, name.at, name.n)) {
-        work->pass->n_held++;
+    if (named && work->held != NULL && busy_holds(work->held, name.at, name.n))
         return false;
-    }
     if (!named || !may_change(work->jvmti, class_ref, true) ||
         (!has_probes && !wants_a_method(work->jvmti, class_ref, name)) ||
         (!has_probes && !kept_allows(work->jvmti, class_ref, work->names_classes)))

@@ -376,7 +376,6 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
                                           .n_classes = count_of(packet, "classes"),
                                           .n_methods = count_of(packet, "methods"),
                                           .n_batches = count_of(packet, "batches"),
-                                          .n_held = count_of(packet, "held"),
                                           .longest_pause_ms = number_of(packet, "pause_ms"),
                                           .total_ms = number_of(packet, "total_ms"),
                                           .cpu_ms =

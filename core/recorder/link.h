@@ -91,7 +91,6 @@ struct recorder_answer {
     uint32_t n_unknown;                /* ids that no method has */
     uint32_t n_classes, n_methods;     /* instrument, remove: that were changed */
     uint32_t n_batches;                /* times that the application was stopped */
-    uint32_t n_held;                   /* classes left as they are: a hot loop of theirs is under way */
     double longest_pause_ms, total_ms; /* of which one, at most; from the command to its end */
     double cpu_ms;                     /* CPU time of it, the stops included */
     uint32_t n_samples;

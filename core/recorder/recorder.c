@@ -576,7 +576,5 @@ out:
     see_command(r, summary);
     close_all(r);
     free(r);
-    if (rc < 0)
-        recorder_wait(summary, LAUNCH_FOREVER);
     return rc;
 }

@@ -81,8 +81,8 @@ struct recorder_summary {
 };
 
 /*
- * Record.  Returns 0 with *summary filled, and a command may go on then; or, when it has ended, -1 with *err set: what
- * was recorded up to then is in the trace.
+ * Record.  Returns 0 with *summary filled, or -1 with *err set; what was recorded up to then is in the trace, and the
+ * target goes on.  A command may go on both ways.
  */
 int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summary, struct err *err);
 

@@ -142,6 +142,18 @@ goes_on "record: but not the command"
 touch "$busy_stop"
 holds "record: which ends as it would have" wait_for 30 grep -q '^END [0-9]* rounds ok$' "$busy_out"
 
+# A limit on the size of files is as a full disk.
+busy_out=$SCRATCH/limited busy_stop=$SCRATCH/limited.stop
+start "$busy_out" bash -c 'ulimit -f 1000; exec "$@"' - "$mmprof" record -q -o "$SCRATCH/limit.dat" \
+    --include 'target/*' --min-bytecodes 0 -- "$jdk/bin/java" -cp "$classes" target.Busy "$busy_stop"
+holds "record: a disk that is full is told at once" wait_for 60 grep -qE \
+    "^mmprof: cannot write '.*limit.dat': File too large; the command goes on as process [0-9]+: waiting" "$busy_out"
+goes_on "record: then the command goes on"
+touch "$busy_stop"
+wait "$pid"
+is "record: and when it has ended, that is an error" \
+    "$?, $(grep -c '^END [0-9]* rounds ok$' "$busy_out"), $(grep -c '^  next: ' "$busy_out")" "1, 1, 1"
+
 start_busy "$jdk" -XX:+DisableAttachMechanism
 record "attaching is disabled" "DisableAttachMechanism" -p "$pid" -d 1
 stop_busy "$pid" "-XX:+DisableAttachMechanism: the JVM is unharmed"
