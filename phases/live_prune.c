@@ -8,7 +8,9 @@
 
 #define WRITER_NS        15.0 /* this program's CPU time per record, until it is measured */
 #define MANY_RECORDS     20000u
-#define RUNNING_NS       4e6                   /* a second of recording: rounds, hits, records that are not many */
+#define RUNNING_NS       3e6                   /* a second of recording: rounds, hits, records that are not many */
+#define RUNNING_S        10.0                  /* then it is known */
+#define RUNNING_MORE     1.2                   /* times what it was: there may be more records */
 #define SAMPLE_NS        250000.0              /* what a sample costs, until that is measured */
 #define SAMPLES_MIN      20u                   /* of a look: methods below a tenth of the time do not show in fewer */
 #define LOOK_LATEST_NS   UINT64_C(60000000000) /* after its time */
@@ -164,12 +166,21 @@ static double paid_ns(const struct live *live, double *ahead_s)
     return planned_ns(live, s < LIVE_AHEAD_S ? s : LIVE_AHEAD_S, ahead_s);
 }
 
+/* What the rest of the recording will take a second. */
+static double running_ns(const struct live *live)
+{
+    double s = (double)(live->now.now_ns - live->first.now_ns) / 1e9;
+    double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns);
+    double all_ns = own_ns + live->probes_ns + live->now.sampling_ns - live->now.looking_ns;
+    return s < RUNNING_S || live->n_batches == 0 ? RUNNING_NS : RUNNING_MORE * all_ns / s;
+}
+
 double live_left_ns(const struct live *live)
 {
     double ahead_s, cpu_ns = paid_ns(live, &ahead_s);
     double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns);
-    return live->options.budget * cpu_ns - RUNNING_NS * ahead_s - live->probes_ns - own_ns - live->now.sampling_ns -
-           live->now.rewriting_ns - LIVE_LOSS * live->priced_ns;
+    return live->options.budget * cpu_ns - running_ns(live) * ahead_s - live->probes_ns - own_ns -
+           live->now.sampling_ns - live->now.rewriting_ns - LIVE_LOSS * live->priced_ns;
 }
 
 bool live_may_stop(const struct live *live)
