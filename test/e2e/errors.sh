@@ -144,7 +144,7 @@ holds "record: which ends as it would have" wait_for 30 grep -q '^END [0-9]* rou
 
 # A limit on the size of files is as a full disk.
 busy_out=$SCRATCH/limited busy_stop=$SCRATCH/limited.stop
-start "$busy_out" bash -c 'ulimit -f 1000; exec "$@"' - "$mmprof" record -q -o "$SCRATCH/limit.dat" \
+start "$busy_out" bash -c 'ulimit -f 16000; exec "$@"' - "$mmprof" record -q --buffer 8K -o "$SCRATCH/limit.dat" \
     --include 'target/*' --min-bytecodes 0 -- "$jdk/bin/java" -cp "$classes" target.Busy "$busy_stop"
 holds "record: a disk that is full is told at once" wait_for 60 grep -qE \
     "^mmprof: cannot write '.*limit.dat': File too large; the command goes on as process [0-9]+: waiting" "$busy_out"
