@@ -21,6 +21,7 @@
 #include "report/misses_report.h"
 #include "report/pauses_table.h"
 #include "report/pruned.h"
+#include "report/sampled.h"
 #include "report/stats_table.h"
 #include "report/timeline_table.h"
 #include "report/where.h"
@@ -40,7 +41,7 @@ struct report_options {
     size_t n_paths;
     struct report_wish wish;
     double step; /* of the time line, in seconds; 0: choose; negative: none */
-    bool stats, pruned, cost, vm, hot, pauses, collections, csv, json, salvage, java;
+    bool stats, sampled, pruned, cost, vm, hot, pauses, collections, csv, json, salvage, java;
 };
 
 static int parse(int argc, char **argv, struct report_options *o, bool *done, struct err *err)
@@ -55,6 +56,8 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "all", NULL, OPTION_FLAG, &o->wish.all, "print all methods, however small" },
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write a page for a browser: the table, plots, the call tree" },
         { 0, "stats", NULL, OPTION_FLAG, &o->stats, "print how calls vary within and between phases instead" },
+        { 0, "sampled", NULL, OPTION_FLAG, &o->sampled,
+          "print what a live recording knows from samples only, and why, instead" },
         { 0, "pruned", NULL, OPTION_FLAG, &o->pruned, "print what a live recording switched off, and why, instead" },
         { 0, "cost", NULL, OPTION_FLAG, &o->cost, "print what the recording cost the program instead" },
         { 0, "vm", NULL, OPTION_FLAG, &o->vm,
@@ -109,10 +112,28 @@ static void hear_jit(void *context, const struct jit_event *event)
     jit_shapes_add(run->shapes, event, run->options->salvage ? &ignored : &run->jit_err);
 }
 
-/* In text what was switched off and what it cost follow the report of one trace. */
+/* In text what was only sampled, what was switched off, and what it cost follow the report of one trace. */
 static bool has_more(const struct report_options *o)
 {
     return o->n_paths == 1 && !o->stats && !o->csv && !o->json;
+}
+
+/* A table of n rows: asked for, or behind the report if it has any. */
+static int print_more(const struct table *table, int n, bool is_asked, const struct report_options *o, struct err *err)
+{
+    if (n < 0 || (n == 0 && !is_asked))
+        return n;
+    if (!is_asked)
+        putchar('\n');
+    return command_print_table(table, o->csv, o->json, err);
+}
+
+static int print_sampled(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    struct table table;
+    int n = sampled_make(run->traces[0].source, &o->wish, &table, err);
+    return print_more(&table, n, o->sampled, o, err);
 }
 
 static int print_pruned(struct report_run *run, struct err *err)
@@ -121,11 +142,7 @@ static int print_pruned(struct report_run *run, struct err *err)
     const struct report_trace *first = &run->traces[0];
     struct table table;
     int n = pruned_make(first->source, first->totals, first->n_totals, &table, err);
-    if (n <= 0 && !o->pruned)
-        return n;
-    if (!o->pruned)
-        putchar('\n');
-    return n < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
+    return print_more(&table, n, o->pruned, o, err);
 }
 
 static int print_cost(struct report_run *run, struct err *err)
@@ -232,7 +249,9 @@ static int print_report(struct report_run *run, struct err *err)
                       : report_make_joined(run->traces, o->n_paths, &o->wish, &table, err);
     if (rc < 0 || command_print_table(&table, o->csv, o->json, err) < 0)
         return -1;
-    return has_more(o) && (print_pruned(run, err) < 0 || print_cost(run, err) < 0) ? -1 : 0;
+    bool has_failed =
+        has_more(o) && (print_sampled(run, err) < 0 || print_pruned(run, err) < 0 || print_cost(run, err) < 0);
+    return has_failed ? -1 : 0;
 }
 
 /* Half a page is worse than none. */
@@ -300,14 +319,15 @@ static int print_page(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_trace *first = &run->traces[0];
-    struct table table, pruned, cost, stats;
+    struct table table, sampled, pruned, cost, stats;
     struct recovery recovery;
     struct timeline_read read = { .timeline = NULL };
     struct page_places places = { .read = { .places = NULL } };
     struct err no_line;
     if (report_make_joined(run->traces, o->n_paths, &o->wish, &table, err) < 0)
         return -1;
-    int n_pruned = pruned_make(first->source, first->totals, first->n_totals, &pruned, err);
+    int n_sampled = sampled_make(first->source, &o->wish, &sampled, err);
+    int n_pruned = n_sampled < 0 ? -1 : pruned_make(first->source, first->totals, first->n_totals, &pruned, err);
     if (n_pruned < 0 || recovery_measure(first->source, o->salvage, &recovery, err) < 0 ||
         cost_make(first->source, &recovery, &cost, err) < 0 ||
         stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics, run->statistics, &stats,
@@ -316,6 +336,7 @@ static int print_page(struct report_run *run, struct err *err)
     struct html_page page = { .traces = run->traces,
                               .n_traces = o->n_paths,
                               .phases = &table,
+                              .sampled = n_sampled > 0 ? &sampled : NULL,
                               .pruned = n_pruned > 0 ? &pruned : NULL,
                               .cost = &cost,
                               .stats = &stats };
@@ -369,19 +390,27 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
 /* What is made instead of the report: one at a time; all but the page of one trace.  A page has a time line, too. */
 static int check_options(const struct report_options *o, struct err *err)
 {
-    const bool is_asked[] = { o->html != NULL,  o->stats,       o->pruned,
-                              o->cost,          o->vm,          o->hot,
-                              o->pauses,        o->collections, o->step >= 0 && o->html == NULL,
-                              o->misses != NULL };
-    static const char *const names[] = { "html", "stats",  "pruned",      "cost",     "vm",
-                                         "hot",  "pauses", "collections", "timeline", "misses" };
+    const struct {
+        const char *name;
+        bool is_asked;
+    } all[] = { { "html", o->html != NULL },
+                { "stats", o->stats },
+                { "sampled", o->sampled },
+                { "pruned", o->pruned },
+                { "cost", o->cost },
+                { "vm", o->vm },
+                { "hot", o->hot },
+                { "pauses", o->pauses },
+                { "collections", o->collections },
+                { "timeline", o->step >= 0 && o->html == NULL },
+                { "misses", o->misses != NULL } };
     const char *first = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (is_asked[i] && first != NULL) {
-            err_set(err, "--%s and --%s are reports of their own", first, names[i]);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].is_asked && first != NULL) {
+            err_set(err, "--%s and --%s are reports of their own", first, all[i].name);
             return err_next(err, "ask for one of them");
         }
-        first = is_asked[i] ? names[i] : first;
+        first = all[i].is_asked ? all[i].name : first;
     }
     if (o->java && o->misses == NULL) {
         err_set(err, "--java is for --misses");
@@ -429,6 +458,8 @@ static int run_report(struct report_run *run, struct err *err)
         return print_collections(run, err);
     if (o->vm || o->hot)
         return print_where(run, err);
+    if (o->sampled)
+        return print_sampled(run, err);
     return o->pruned ? print_pruned(run, err) : print_report(run, err);
 }
 

@@ -1,7 +1,7 @@
 #include "cmd/top_sampled.h"
 
 #include "cmd/live_sampled.h"
-#include "report/pruned.h"
+#include "report/sampled.h"
 #include "report/table.h"
 #include "symbolize/java_names.h"
 
@@ -37,7 +37,7 @@ static int add_rows(const struct live_sampled *all, size_t n, struct table *tabl
     for (size_t i = 0; i < n; i++) {
         const struct candidate *found = all[i].found;
         struct table_cell *cells = table_row(table, "sampled");
-        const char *why = pruned_why_text(all[i].why, all[i].price_ns, arena);
+        const char *why = sampled_why_text(all[i].why, all[i].price_ns, arena);
         if (cells == NULL || why == NULL)
             return err_set(err, "out of memory");
         const struct table_cell values[] = { table_number(found->share),      table_number(found->share_low),

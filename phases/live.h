@@ -40,10 +40,11 @@
  * called, or a program has just been started and prices (below) are not known: its batch is, too, where it does
  * something else by then, i.e. where a method without probes has most of what that look saw. They are what the session
  * is for, and cost some tens of ms each.  From then on a look takes as many samples as the budget of the time elapsed
- * has left over from all costs together, and is put off while those are too few, but not for ever: where the end is not
- * known, short looks have LIVE_LOOKING_PART of the budget to themselves.  A batch waits until the time that all batches
- * stopped the application is at most the budget of the time elapsed, and until it is paid for; there, if prices are
- * known, batches have a part of the budget to themselves, too: see LIVE_COMPILE.  Else a program of half a minute,
+ * has left over from all costs together, and is put off while those are too few, but not for ever: short looks have a
+ * part of the budget to themselves, LIVE_LOOKING_PART, or half of it where the end is known; else a minute would be
+ * known by its first second where compiling again took more than expected.  A batch waits until the time that all
+ * batches stopped the application is at most the budget of the time elapsed, and until it is paid for; there, if prices
+ * are known, batches have a part of the budget to themselves, too: see LIVE_COMPILE.  Else a program of half a minute,
  * whose first seconds used the budget up, would be known by what it did in them.
  *
  * What the JIT compiler takes to compile again what a batch throws away is known beforehand, where the JVM tells of its
@@ -110,8 +111,9 @@ struct live_options {
 #define LIVE_MAX_METHODS 256u
 #define LIVE_MAX_MORE    64u
 #define LIVE_RECOMPILE_S 30.0
-#define LIVE_LOOKING_PART \
-    0.2 /* of the budget of the time elapsed, for looks behind the free ones, whatever all else took */
+#define LIVE_LOOKING_PART                                                                                             \
+    0.2 /* of the budget of the time elapsed, for looks behind the free ones, whatever all else took; known end: half \
+         */
 #define LIVE_COMPILE     0.5 /* of the budget of the time elapsed, for changed classes, whatever all else took */
 #define LIVE_ADVANCE_NS  6e9 /* of CPU time: what that is in so long the compiler is given at once */
 #define LIVE_AHEAD_S     60.0

@@ -131,7 +131,7 @@ void live_choose_removals(struct live *live, bool may_pause);
  */
 double live_left_ns(const struct live *live);
 
-/* Looks, and batches with prices, have parts of the budget to themselves: where the end is known, all is planned. */
+/* Batches with prices have a part of the budget to themselves: where the end is known, all of it is planned. */
 static inline bool live_has_parts(const struct live *live)
 {
     return live->options.duration_s <= 0;

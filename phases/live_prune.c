@@ -199,7 +199,8 @@ static bool has_part_left(const struct live *live, double sample_ns)
 {
     double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double later = (double)(live->now.n_samples - live->free_samples) + SAMPLES_MIN;
-    return live_has_parts(live) && later * sample_ns <= LIVE_LOOKING_PART * live->options.budget * cpu_ns;
+    double part = live_has_parts(live) ? LIVE_LOOKING_PART : LIVE_LOOKING_PART / 2;
+    return later * sample_ns <= part * live->options.budget * cpu_ns;
 }
 
 /* Half of what is left, for a batch may follow. */

@@ -17,6 +17,7 @@
  *
  * traces    as for report_make_joined; all but the table is of the first one.
  * phases    report_make_joined's table of them.
+ * sampled   sampled_make's table of the first one, or NULL: it has no such methods.
  * pruned    pruned_make's table of the first one, or NULL: nothing was switched off.
  * cost      cost_make's table of the first one, or NULL.
  * stats     stats_table's of the first one, or NULL.
@@ -28,7 +29,7 @@
 struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
-    const struct table *phases, *pruned, *cost, *stats, *where, *hot, *pauses;
+    const struct table *phases, *sampled, *pruned, *cost, *stats, *where, *hot, *pauses;
     const struct timeline_read *line;
     const char *no_line, *no_where, *no_pauses;
 };

@@ -1,7 +1,5 @@
 #include "report/pruned.h"
 
-#include "symbolize/java_names.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,26 +14,12 @@ struct pruned {
     double in_it;      /* which part of the time is the ancestor's, 0..1 */
 };
 
-/* A method that samples found, and that got no probes. */
-struct sampled {
-    struct java_name name;
-    double share; /* of the time of all samples, callees included */
-    uint64_t n_samples;
-    const char *why;
-    double compiling_ns; /* what compiling its class again would cost; 0: not known */
-    bool knows_caller;
-    double in_it;            /* which part of its time, 0..1, was in its caller; 0: there is none */
-    struct java_name caller; /* then: the recorded method in whose calls it was seen */
-};
-
 struct pruning {
     const struct report_source *source;
     struct pruned *all;
     size_t n;
     const struct pruned **by_method; /* NULL: it was recorded to the end */
     uint64_t *ticks;                 /* scratch, by method; the last one is the root's */
-    struct sampled *sampled;
-    size_t n_sampled;
 };
 
 /* "STATE SECONDS CALLS_PER_S NS WHY": mmprof.trace(5).  Returns whether it was off at the end. */
@@ -145,78 +129,6 @@ static void estimate(const struct pruning *p, const struct calltree_total *total
         pruned->hidden_ns = most_ns;
 }
 
-const char *pruned_why_text(const char *word, double compiling_ns, struct arena *arena)
-{
-    char ns[64];
-    if (strcmp(word, "none") == 0)
-        return "no batch since it was seen";
-    if (strcmp(word, "loop") == 0)
-        return "a loop of its class is under way";
-    if (strcmp(word, "kept") == 0)
-        return "its class was not changed";
-    if (strcmp(word, "spared") == 0)
-        return "all compiled code would be lost";
-    if (strcmp(word, "dear") != 0)
-        return "no probes";
-    if (compiling_ns <= 0)
-        return "not paid for";
-    table_format_ns(compiling_ns, ns, sizeof ns);
-    return arena_printf(arena, "not paid for: %s to compile", ns);
-}
-
-#define SAMPLED_WORDS   11
-#define SAMPLED_OUTSIDE 7 /* without a caller */
-#define SAMPLED_FORMER  5 /* of versions before */
-
-/*
- * "SHARE SAMPLES CLASS NAME DESCRIPTOR WHY NS", and of its caller "PART CLASS NAME DESCRIPTOR" if there is one:
- * mmprof.trace(5).
- */
-static bool parse_sampled(const char *fact, struct arena *arena, struct sampled *sampled)
-{
-    char *words[SAMPLED_WORDS], *rest = NULL, *text = arena_text(arena, fact, strlen(fact));
-    size_t n = 0;
-    for (char *word = text; n < SAMPLED_WORDS && text != NULL; n++) {
-        word = strtok_r(n == 0 ? text : NULL, " ", &rest);
-        if (word == NULL)
-            break;
-        words[n] = word;
-    }
-    if (n < SAMPLED_FORMER)
-        return false;
-    sampled->share = strtod(words[0], NULL);
-    sampled->n_samples = strtoull(words[1], NULL, 10);
-    sampled->name = (struct java_name){ words[2], words[3], words[4] };
-    sampled->knows_caller = n == SAMPLED_OUTSIDE || n == SAMPLED_WORDS;
-    sampled->compiling_ns = n >= SAMPLED_OUTSIDE ? strtod(words[6], NULL) : 0;
-    sampled->why = pruned_why_text(n >= SAMPLED_OUTSIDE ? words[5] : "", sampled->compiling_ns, arena);
-    sampled->in_it = n == SAMPLED_WORDS ? strtod(words[7], NULL) : 0;
-    if (n == SAMPLED_WORDS)
-        sampled->caller = (struct java_name){ words[8], words[9], words[10] };
-    return sampled->share >= 0 && sampled->share <= 1 && sampled->compiling_ns >= 0 && sampled->in_it >= 0 &&
-           sampled->in_it <= 1 && sampled->why != NULL;
-}
-
-static const char *sampled_fact(const struct pruning *p, size_t i)
-{
-    char key[48];
-    snprintf(key, sizeof key, "live.sampled.%zu", i);
-    return trace_info(p->source->reader, key);
-}
-
-static int find_sampled(struct pruning *p, struct err *err)
-{
-    size_t n = 0;
-    while (sampled_fact(p, n) != NULL)
-        n++;
-    p->sampled = arena_alloc(p->source->arena, (n + 1) * sizeof *p->sampled);
-    if (p->sampled == NULL)
-        return err_set(err, "out of memory for %zu methods", n);
-    for (size_t i = 0; i < n; i++)
-        p->n_sampled += parse_sampled(sampled_fact(p, i), p->source->arena, &p->sampled[p->n_sampled]);
-    return 0;
-}
-
 static int by_hidden(const void *a, const void *b)
 {
     const struct pruned *x = a, *y = b;
@@ -229,8 +141,6 @@ static void add_columns(struct table *table)
 {
     table_column(table, "Switched off", "method", TABLE_TEXT);
     table_column(table, "Because", "reason", TABLE_TEXT);
-    table_column(table, "Samples", "samples", TABLE_COUNT);
-    table->columns[table_column(table, "To compile", "compiling_ns", TABLE_NS)].not_in_text = true;
     table->columns[table_column(table, "Recorded", "recorded_ns", TABLE_NS)].not_in_text = true;
     table_column(table, "Calls/s", "calls_per_s", TABLE_COUNT);
     table_column(table, "Time/call", "ns_per_call", TABLE_NS);
@@ -241,7 +151,6 @@ static void add_columns(struct table *table)
 
 static int add_rows(const struct pruning *p, struct table *table, struct err *err)
 {
-    const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
     for (size_t i = 0; i < p->n; i++) {
         const struct pruned *pruned = &p->all[i];
         bool has_ancestor = pruned->ancestor != CALLTREE_ROOT;
@@ -253,8 +162,6 @@ static int add_rows(const struct pruning *p, struct table *table, struct err *er
         const struct table_cell values[] = {
             table_words(labels[0]),
             table_words(pruned->why),
-            none,
-            none,
             table_number(pruned->recorded_s * 1e9),
             table_number(pruned->calls_per_s),
             table_number(pruned->call_ns),
@@ -267,96 +174,12 @@ static int add_rows(const struct pruning *p, struct table *table, struct err *er
     return 0;
 }
 
-/* CPU time of all of the application's threads, less the probes'; whatever the report's clock. */
-static double application_ns(const struct report_source *source)
-{
-    const struct calltree *tree = source->tree;
-    uint64_t ticks = 0;
-    for (uint32_t i = 0; i < tree->n_threads; i++) {
-        const struct calltree_thread *thread = &tree->threads[i];
-        if (thread->part == VM_PART_APPLICATION && thread->cpu_ticks > thread->probe_ticks)
-            ticks += thread->cpu_ticks - thread->probe_ticks;
-    }
-    return report_ns(source, ticks);
-}
-
-/* The place of a name among n others, where it is put if it is not there. */
-static size_t place_of(struct java_name *names, size_t *n, const struct java_name *name)
-{
-    size_t i = 0;
-    while (i < *n &&
-           (strcmp(names[i].method, name->method) != 0 || strcmp(names[i].class_name, name->class_name) != 0 ||
-            strcmp(names[i].descriptor, name->descriptor) != 0))
-        i++;
-    if (i == *n)
-        names[(*n)++] = *name;
-    return i;
-}
-
-/* Two for each method that samples found: its own, and its caller's; "no recorded method" where there is none. */
-static const char **sampled_labels(const struct pruning *p)
-{
-    struct arena *arena = p->source->arena;
-    size_t n = 0, n_all = 2 * p->n_sampled;
-    struct java_name *names = arena_alloc(arena, (n_all + 1) * sizeof *names);
-    const char **labels = arena_alloc(arena, (n_all + 1) * sizeof *labels),
-               **both = arena_alloc(arena, (n_all + 1) * sizeof *both);
-    size_t *places = arena_alloc(arena, (n_all + 1) * sizeof *places);
-    if (names == NULL || labels == NULL || both == NULL || places == NULL)
-        return NULL;
-    for (size_t i = 0; i < p->n_sampled; i++) {
-        const struct sampled *one = &p->sampled[i];
-        places[2 * i] = place_of(names, &n, &one->name);
-        places[2 * i + 1] = one->in_it > 0 ? place_of(names, &n, &one->caller) : SIZE_MAX;
-    }
-    if (java_names_labels(arena, names, n, labels) < 0)
-        return NULL;
-    for (size_t i = 0; i < n_all; i++)
-        both[i] = places[i] == SIZE_MAX ? "no recorded method" : labels[places[i]];
-    return both;
-}
-
-/* Nothing is known of their calls; samples know their share of the time. */
-static int add_sampled(const struct pruning *p, struct table *table, struct err *err)
-{
-    const char **labels = sampled_labels(p);
-    bool is_known = !p->source->tree->cpu_is_wall;
-    double cpu_ns = application_ns(p->source);
-    if (labels == NULL)
-        return err_set(err, "out of memory for %zu methods", p->n_sampled);
-    for (size_t i = 0; i < p->n_sampled; i++) {
-        const struct sampled *one = &p->sampled[i];
-        struct table_cell *cells = table_row(table, "sampled");
-        if (cells == NULL)
-            return err_set(err, "out of memory for %zu methods", p->n_sampled);
-        const struct table_cell values[] = {
-            table_words(labels[2 * i]),
-            table_words(one->why),
-            table_number((double)one->n_samples),
-            one->compiling_ns > 0 ? table_number(one->compiling_ns) : table_unmeasured(),
-            table_number(0),
-            table_unmeasured(),
-            table_unmeasured(),
-            is_known ? table_number(one->share * cpu_ns) : table_unmeasured(),
-            one->in_it > 0 ? table_number(one->in_it) : table_unmeasured(),
-            one->knows_caller ? table_words(labels[2 * i + 1]) : table_unmeasured(),
-        };
-        memcpy(cells, values, sizeof values);
-    }
-    if (p->n_sampled > 0)
-        table_note(table,
-                   "samples: so many had a method without probes on the stack; unrecorded is its share of them all; "
-                   "what compiling its class again would take is estimated; a longer recording or a larger --budget "
-                   "measures it");
-    return 0;
-}
-
 static void add_notes(const struct pruning *p, struct table *table)
 {
-    if (p->n == 0 && p->n_sampled == 0)
+    if (p->n == 0) {
         table_note(table, "no method was switched off at the end");
-    if (p->n == 0)
         return;
+    }
     table_note(table, "unrecorded: its CPU time while it was not recorded, estimated from that while it was; "
                       "such times overlap where one method calls another");
     table_note(table, "share: of its time that was seen in the method behind it; the rest was in others, or in calls "
@@ -378,8 +201,8 @@ int pruned_make(const struct report_source *source, const struct calltree_total 
     for (size_t i = 0; i < p.n; i++)
         estimate(&p, totals, n_totals, &p.all[i]);
     qsort(p.all, p.n, sizeof *p.all, by_hidden);
-    if (find_sampled(&p, err) < 0 || add_rows(&p, table, err) < 0 || add_sampled(&p, table, err) < 0)
+    if (add_rows(&p, table, err) < 0)
         return -1;
     add_notes(&p, table);
-    return table->is_broken ? err_set(err, "out of memory for a table") : (int)(p.n + p.n_sampled);
+    return table->is_broken ? err_set(err, "out of memory for a table") : (int)p.n;
 }

@@ -14,19 +14,11 @@
  * The estimate takes the method's share of the time while it was recorded for its share of the rest; it is at most the
  * own time of the callers that it is part of.  Times of methods that call each other overlap.
  *
- * Then those that later looks found and that got no probes, with their share of the samples.
- *
  * totals  of the application's methods (calltree_totals).
  *
  * Returns the number of rows, 0 when there is none of them (or was no live one), or -1 with *err set.
  */
 int pruned_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 struct table *table, struct err *err);
-
-/*
- * Why a method that samples found has no probes, from the word of mmprof.trace(5), and what its class would take the
- * compilers (0: not known): "not paid for: 1.27 s to compile".  NULL: no memory.
- */
-const char *pruned_why_text(const char *word, double compiling_ns, struct arena *arena);
 
 #endif

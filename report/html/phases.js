@@ -206,16 +206,25 @@ function phaseControls() {
     );
 }
 
-/* What a live recording switched off, and why. */
-function prunedDetails() {
-    if (data.pruned === undefined) return null;
+/* A table that is seen when asked for, with its notes. */
+function tableDetails(table, summary, caption) {
+    if (table === undefined) return null;
     return html(
         "details",
         {},
-        html("summary", {}, "Switched off meanwhile: " + plural(data.pruned.rows.length, "method")),
-        plainTable(data.pruned, "Methods that were switched off"),
-        data.pruned.notes.map((note) => html("p", { class: "quiet" }, note))
+        html("summary", {}, summary + plural(table.rows.length, "method")),
+        plainTable(table, caption),
+        table.notes.map((note) => html("p", { class: "quiet" }, note))
     );
+}
+
+/* What a live recording knows from samples only, and what it switched off, and why. */
+function sampledDetails() {
+    return tableDetails(data.sampled, "Without probes, seen in samples: ", "Methods seen in samples only");
+}
+
+function prunedDetails() {
+    return tableDetails(data.pruned, "Switched off meanwhile: ", "Methods that were switched off");
 }
 
 /* How calls vary within the phases and between them (thesis 3.2.3); the trace itself is described elsewhere. */
@@ -261,6 +270,7 @@ function drawPhases() {
                 html("tfoot", {}, average === undefined ? null : phaseRow(average))
             )
         ),
+        sampledDetails() ?? "",
         prunedDetails() ?? "",
         statsDetails() ?? ""
     );

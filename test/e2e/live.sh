@@ -35,9 +35,12 @@ for jdk in $(jdks); do
     is "JDK $version: and for 'mmprof report'" "$?$(cat "$SCRATCH/errors")" 0
     "$mmprof" report --pruned --csv "$trace" | tr -d '\r' > "$SCRATCH/pruned"
     matches "JDK $version: which says what was switched off, why, and in whose time it is" "$(cat "$SCRATCH/pruned")" \
-        '^pruned,[^,]+,it[^,]+,,,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]*,[0-9.e+]+,.*Busy.round$'
-    is "JDK $version: all of it, in the table behind the report" "$(grep -cE '^(pruned|sampled),' "$SCRATCH/pruned")" \
+        '^pruned,[^,]+,it[^,]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]*,[0-9.e+]+,.*Busy.round$'
+    is "JDK $version: all of it, in the table behind the report" "$(grep -c '^pruned,' "$SCRATCH/pruned")" \
         "$(sed -n '/^Switched off/,/^$/p' "$SCRATCH/report" | sed '1,2d;/^$/d' | wc -l)"
+    is "JDK $version: and the methods that only samples know, in one of their own" \
+        "$("$mmprof" report --sampled --all --csv "$trace" | grep -c '^sampled,')" \
+        "$("$mmprof" dump "$trace" | grep -c '^info *live.sampled\.')"
     "$mmprof" report --cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
         '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'

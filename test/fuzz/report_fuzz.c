@@ -7,6 +7,7 @@
 #include "report/html.h"
 #include "report/pauses_table.h"
 #include "report/pruned.h"
+#include "report/sampled.h"
 #include "report/where.h"
 #include "test/fuzz/repair.h"
 
@@ -55,6 +56,8 @@ static void make_others(const struct report_trace *trace, const struct report_so
     struct recovery recovery;
     struct table table;
     struct err err;
+    if (sampled_make(source, &(struct report_wish){ .all = true }, &table, &err) > 0)
+        print(&table, out);
     if (pruned_make(source, trace->totals, trace->n_totals, &table, &err) > 0)
         print(&table, out);
     if (recovery_measure(source, true, &recovery, &err) == 0 && cost_make(source, &recovery, &table, &err) == 0)

@@ -262,6 +262,15 @@ static inline bool is_armed(const struct sim *sim, uint32_t id)
     return method_of(sim, id) != NULL && method_of(sim, id)->state == LIVE_ARMED;
 }
 
+/* Of the methods 1 to last. */
+static inline uint32_t n_armed(const struct sim *sim, uint32_t last)
+{
+    uint32_t n = 0;
+    for (uint32_t id = 1; id <= last; id++)
+        n += is_armed(sim, id);
+    return n;
+}
+
 static const struct live_options usual = {
     .budget = 0.01, .weight = 0.01, .grain = 1e-6, .max_methods = 96, .max_more = 64
 };

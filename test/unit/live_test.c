@@ -61,12 +61,10 @@ static void test_budget(void)
     CHECK("the probes' cost is held", cost.probes_now <= 0.01 && cost.probes_now > 0.0005);
     CHECK("the outermost ones stay: their calls are the longest", is_armed(sim, 1) && is_armed(sim, 2));
     CHECK("the innermost ones go", !is_armed(sim, 12) && !is_armed(sim, 11));
-    uint32_t n = 0;
+    uint32_t n = n_armed(sim, 12);
     bool is_monotonic = true;
-    for (uint32_t id = 1; id <= 12; id++) {
-        n += is_armed(sim, id);
-        is_monotonic = is_monotonic && (id == 1 || !is_armed(sim, id) || is_armed(sim, id - 1));
-    }
+    for (uint32_t id = 2; id <= 12; id++)
+        is_monotonic = is_monotonic && (!is_armed(sim, id) || is_armed(sim, id - 1));
     CHECK("the budget raises the grain", is_monotonic && n >= 2 && n <= 8);
     live_close(sim->live);
 }
@@ -81,9 +79,7 @@ static uint32_t n_that_stay(uint64_t batch_ns)
         sim->methods[id] = (struct sim_method){ id + 1, 1, 10000, 0.5 };
     sim->methods[10] = (struct sim_method){ 0, 0, 10000, 0.5 };
     run(sim, 1, 20);
-    uint32_t n = 0;
-    for (uint32_t id = 1; id <= 10; id++)
-        n += is_armed(sim, id);
+    uint32_t n = n_armed(sim, 10);
     live_close(sim->live);
     return n;
 }
@@ -108,10 +104,7 @@ static void test_generous_budget(void)
         sim->methods[id] = (struct sim_method){ id + 1, 1, 2500, 0.5 };
     sim->methods[12] = (struct sim_method){ 0, 0, 2500, 0.5 };
     run(sim, 1, 5);
-    uint32_t n = 0;
-    for (uint32_t id = 1; id <= 12; id++)
-        n += is_armed(sim, id);
-    CHECK_NUMBER("with half of the time to spend all of them stay", n, 12);
+    CHECK_NUMBER("with half of the time to spend all of them stay", n_armed(sim, 12), 12);
     live_close(sim->live);
 }
 
@@ -295,6 +288,23 @@ static void test_dear_samples(void)
     live_close(sim->live);
 }
 
+/* A minute's whole budget, and more, went into the first batch; a sample takes 0.4 ms. */
+static void test_used_up(void)
+{
+    struct live_options options = usual;
+    options.duration_s = 60;
+    struct sim *sim = new_sim(&options);
+    sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
+    sim->sample_ns = MS * 4 / 10;
+    sim->batch_ns = 700 * MS;
+    run(sim, 1, 59);
+    uint32_t n_later = 20 * (sim->n_looks - 1);
+    CHECK("where nothing is left of the budget, looks go on, short ones",
+          sim->n_looks >= 4 && sim->last_n_samples == 20);
+    CHECK("and take a tenth of it", n_later * sim->sample_ns <= 60 * MS);
+    live_close(sim->live);
+}
+
 /* Of a program that shares its CPUs with many others, a look sees little. */
 static void test_few_samples(void)
 {
@@ -351,6 +361,7 @@ int main(void)
     test_room();
     test_all_costs();
     test_dear_samples();
+    test_used_up();
     test_few_samples();
     test_new_program();
     test_idle();

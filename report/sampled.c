@@ -1,0 +1,235 @@
+#include "report/sampled.h"
+
+#include "report/shares.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sampled {
+    struct java_name name;
+    double share; /* of the time of all samples, callees included */
+    uint64_t n_samples;
+    const char *why;
+    double compiling_ns; /* what compiling its class again would cost; 0: not known */
+    bool knows_caller;
+    double in_it;            /* which part of its time, 0..1, was in its caller; 0: there is none */
+    struct java_name caller; /* then: the recorded method in whose calls it was seen */
+};
+
+struct sampling {
+    const struct report_source *source;
+    struct sampled *all;
+    size_t n;
+    double application_ns; /* CPU time of its threads; 0: not known */
+    double process_ns;     /* 100 % */
+};
+
+const char *sampled_why_text(const char *word, double compiling_ns, struct arena *arena)
+{
+    char ns[64];
+    if (strcmp(word, "none") == 0)
+        return "no batch since it was seen";
+    if (strcmp(word, "loop") == 0)
+        return "a loop of its class is under way";
+    if (strcmp(word, "kept") == 0)
+        return "its class was not changed";
+    if (strcmp(word, "spared") == 0)
+        return "all compiled code would be lost";
+    if (strcmp(word, "dear") != 0)
+        return "no probes";
+    if (compiling_ns <= 0)
+        return "not paid for";
+    table_format_ns(compiling_ns, ns, sizeof ns);
+    return arena_printf(arena, "not paid for: %s to compile", ns);
+}
+
+#define SAMPLED_WORDS   11
+#define SAMPLED_OUTSIDE 7 /* without a caller */
+#define SAMPLED_FORMER  5 /* of versions before */
+
+/*
+ * "SHARE SAMPLES CLASS NAME DESCRIPTOR WHY NS", and of its caller "PART CLASS NAME DESCRIPTOR" if there is one:
+ * mmprof.trace(5).
+ */
+static bool parse(const char *fact, struct arena *arena, struct sampled *sampled)
+{
+    char *words[SAMPLED_WORDS], *rest = NULL, *text = arena_text(arena, fact, strlen(fact));
+    size_t n = 0;
+    for (char *word = text; n < SAMPLED_WORDS && text != NULL; n++) {
+        word = strtok_r(n == 0 ? text : NULL, " ", &rest);
+        if (word == NULL)
+            break;
+        words[n] = word;
+    }
+    if (n < SAMPLED_FORMER)
+        return false;
+    sampled->share = strtod(words[0], NULL);
+    sampled->n_samples = strtoull(words[1], NULL, 10);
+    sampled->name = (struct java_name){ words[2], words[3], words[4] };
+    sampled->knows_caller = n == SAMPLED_OUTSIDE || n == SAMPLED_WORDS;
+    sampled->compiling_ns = n >= SAMPLED_OUTSIDE ? strtod(words[6], NULL) : 0;
+    sampled->why = sampled_why_text(n >= SAMPLED_OUTSIDE ? words[5] : "", sampled->compiling_ns, arena);
+    sampled->in_it = n == SAMPLED_WORDS ? strtod(words[7], NULL) : 0;
+    if (n == SAMPLED_WORDS)
+        sampled->caller = (struct java_name){ words[8], words[9], words[10] };
+    return sampled->share >= 0 && sampled->share <= 1 && sampled->compiling_ns >= 0 && sampled->in_it >= 0 &&
+           sampled->in_it <= 1 && sampled->why != NULL;
+}
+
+static const char *fact_of(const struct sampling *s, size_t i)
+{
+    char key[48];
+    snprintf(key, sizeof key, "live.sampled.%zu", i);
+    return trace_info(s->source->reader, key);
+}
+
+static int find(struct sampling *s, struct err *err)
+{
+    size_t n = 0;
+    while (fact_of(s, n) != NULL)
+        n++;
+    s->all = arena_alloc(s->source->arena, (n + 1) * sizeof *s->all);
+    if (s->all == NULL)
+        return err_set(err, "out of memory for %zu methods", n);
+    for (size_t i = 0; i < n; i++)
+        s->n += parse(fact_of(s, i), s->source->arena, &s->all[s->n]);
+    return 0;
+}
+
+/* The application's CPU time, and the process', as the report has them on the CPU clock. */
+static int find_times(struct sampling *s, struct err *err)
+{
+    struct report_source source = *s->source;
+    struct shares shares;
+    size_t n_methods = source.tree->n_methods;
+    uint32_t *row_of = arena_alloc(source.arena, (n_methods + 1) * sizeof *row_of);
+    if (row_of == NULL)
+        return err_set(err, "out of memory for %zu methods", n_methods);
+    for (size_t i = 0; i < n_methods; i++)
+        row_of[i] = CALLTREE_NONE;
+    if (source.tree->cpu_is_wall)
+        return 0;
+    source.clock = PHASES_CPU;
+    if (shares_compute(&source, row_of, 0, &shares, err) < 0)
+        return -1;
+    s->application_ns = report_ns(&source, shares.part_cpu_ticks[VM_PART_APPLICATION]);
+    s->process_ns = report_ns(&source, shares.all_ticks);
+    return 0;
+}
+
+static double time_share(const struct sampling *s, const struct sampled *one)
+{
+    return s->process_ns > 0 ? one->share * s->application_ns / s->process_ns : 0;
+}
+
+/* ---- the table ---- */
+
+/* The place of a name among n others, where it is put if it is not there. */
+static size_t place_of(struct java_name *names, size_t *n, const struct java_name *name)
+{
+    size_t i = 0;
+    while (i < *n &&
+           (strcmp(names[i].method, name->method) != 0 || strcmp(names[i].class_name, name->class_name) != 0 ||
+            strcmp(names[i].descriptor, name->descriptor) != 0))
+        i++;
+    if (i == *n)
+        names[(*n)++] = *name;
+    return i;
+}
+
+/* Two for each method: its own, and its caller's; "no recorded method" where there is none. */
+static const char **labels_of(const struct sampling *s)
+{
+    struct arena *arena = s->source->arena;
+    size_t n = 0, n_all = 2 * s->n;
+    struct java_name *names = arena_alloc(arena, (n_all + 1) * sizeof *names);
+    const char **labels = arena_alloc(arena, (n_all + 1) * sizeof *labels),
+               **both = arena_alloc(arena, (n_all + 1) * sizeof *both);
+    size_t *places = arena_alloc(arena, (n_all + 1) * sizeof *places);
+    if (names == NULL || labels == NULL || both == NULL || places == NULL)
+        return NULL;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct sampled *one = &s->all[i];
+        places[2 * i] = place_of(names, &n, &one->name);
+        places[2 * i + 1] = one->in_it > 0 ? place_of(names, &n, &one->caller) : SIZE_MAX;
+    }
+    if (java_names_labels(arena, names, n, labels) < 0)
+        return NULL;
+    for (size_t i = 0; i < n_all; i++)
+        both[i] = places[i] == SIZE_MAX ? "no recorded method" : labels[places[i]];
+    return both;
+}
+
+static void add_columns(struct table *table)
+{
+    table_column(table, "Sampled only", "method", TABLE_TEXT);
+    table_column(table, "Time (%)", "cpu_share", TABLE_SHARE);
+    table->columns[table_column(table, "CPU time", "cpu_ns", TABLE_NS)].not_in_text = true;
+    table_column(table, "Samples", "samples", TABLE_COUNT);
+    table_column(table, "No probes, because", "reason", TABLE_TEXT);
+    table->columns[table_column(table, "To compile", "compiling_ns", TABLE_NS)].not_in_text = true;
+    table_column(table, "Share (%)", "ancestor_share", TABLE_SHARE);
+    table_column(table, "In the time of", "ancestor", TABLE_TEXT);
+}
+
+static int add_rows(const struct sampling *s, const struct report_wish *wish, struct table *table, struct err *err)
+{
+    const char **labels = labels_of(s);
+    bool is_known = s->process_ns > 0;
+    double least = wish->all || !is_known ? 0 : wish->min_share;
+    for (size_t i = 0; labels != NULL && i < s->n && (wish->top == 0 || table->n_rows < wish->top); i++) {
+        const struct sampled *one = &s->all[i];
+        if (time_share(s, one) < least)
+            continue;
+        struct table_cell *cells = table_row(table, "sampled");
+        if (cells == NULL)
+            break;
+        const struct table_cell values[] = {
+            table_words(labels[2 * i]),
+            is_known ? table_number(time_share(s, one)) : table_unmeasured(),
+            is_known ? table_number(one->share * s->application_ns) : table_unmeasured(),
+            table_number((double)one->n_samples),
+            table_words(one->why),
+            one->compiling_ns > 0 ? table_number(one->compiling_ns) : table_unmeasured(),
+            one->in_it > 0 ? table_number(one->in_it) : table_unmeasured(),
+            one->knows_caller ? table_words(labels[2 * i + 1]) : table_unmeasured(),
+        };
+        memcpy(cells, values, sizeof values);
+    }
+    return labels == NULL || table->is_broken ? err_set(err, "out of memory for %zu methods", s->n) : 0;
+}
+
+static void add_notes(const struct sampling *s, struct table *table)
+{
+    const char *samples = trace_info(s->source->reader, "live.samples");
+    struct arena *arena = s->source->arena;
+    uint64_t n = samples == NULL ? 0 : strtoull(samples, NULL, 10);
+    if (s->n == 0) {
+        table_note(table, "samples found no method without probes");
+        return;
+    }
+    table_note(table, arena_printf(arena,
+                                   "time: by %s of threads' stacks; calls and events of these methods are not known; a "
+                                   "longer recording or a larger --budget gives more of them probes",
+                                   n == 0 ? "samples" : arena_printf(arena, "%" PRIu64 " samples", n)));
+    if (table->n_rows < s->n)
+        table_note(table, arena_printf(arena, "%zu more with less time: --sampled --all --top 0 prints all",
+                                       s->n - table->n_rows));
+}
+
+int sampled_make(const struct report_source *source, const struct report_wish *wish, struct table *table,
+                 struct err *err)
+{
+    struct sampling s = { .source = source };
+    table_begin(table, source->arena);
+    add_columns(table);
+    if (trace_info(source->reader, "live.budget") == NULL) {
+        table_note(table, "there are no samples of methods without probes: it is no live recording");
+        return 0;
+    }
+    if (find(&s, err) < 0 || find_times(&s, err) < 0 || add_rows(&s, wish, table, err) < 0)
+        return -1;
+    add_notes(&s, table);
+    return table->is_broken ? err_set(err, "out of memory for a table") : (int)s.n;
+}

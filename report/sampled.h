@@ -1,0 +1,30 @@
+/*
+ * The methods that a live recording knows from samples only: they got no probes.
+ */
+#ifndef REPORT_SAMPLED_H
+#define REPORT_SAMPLED_H
+
+#include "report/phase_report.h"
+
+/*
+ * A row for each, those with most time first: its part of the process' CPU time, all that it calls included, as the
+ * report has the phases'; the samples that this is from; why it got no probes; and the recorded method in whose calls
+ * it was seen.
+ *
+ * The part is that of the samples with the method on the stack, of the application's CPU time.  Calls and events of it
+ * are not known.  Where the CPU time of threads is not known, nor is it.
+ *
+ * wish  min_share, top and all choose the rows; a note counts those left out.
+ *
+ * Returns the number of methods, those left out included, or -1 with *err set: no memory.
+ */
+int sampled_make(const struct report_source *source, const struct report_wish *wish, struct table *table,
+                 struct err *err);
+
+/*
+ * Why a method that samples found has no probes, from the word of mmprof.trace(5), and what its class would take the
+ * compilers (0: not known): "not paid for: 1.27 s to compile".  NULL: no memory.
+ */
+const char *sampled_why_text(const char *word, double compiling_ns, struct arena *arena);
+
+#endif

@@ -1,0 +1,171 @@
+#include "report/sampled.h"
+
+#include "test/unit/table_printed.h"
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+static struct arena arena;
+static struct err err;
+
+struct made {
+    struct trace_reader *reader;
+    struct calltree tree;
+    struct report_source source;
+    struct table table;
+    int n;
+};
+
+#define HEADER "kind,method,cpu_share,cpu_ns,samples,reason,compiling_ns,ancestor_share,ancestor\r\n"
+
+/* 1 tick is 1 ms; the recording takes 1 s, and so does the application; a thread of the VM has as much. */
+static void begin(struct maker *m)
+{
+    maker_open_scaled(m, "sampled.dat", 1000000);
+    maker_thread(m, 0, "main", true);
+    maker_thread(m, 1, "C2 CompilerThre", false);
+    maker_method(m, 0, "a/Main", "run", "()V");
+}
+
+static void make_threads(struct maker *m, bool has_kernel_events)
+{
+    for (uint32_t i = 0; has_kernel_events && i < 2; i++)
+        KERNEL(m, AT(TRACE_CPU_IN, i, 0));
+    STEPS(m, 0, ENTER(0, 0), EXIT(0, 1000));
+    for (uint32_t i = 0; has_kernel_events && i < 2; i++)
+        KERNEL(m, AT(TRACE_CPU_OUT, i, 1000));
+}
+
+static void look(struct maker *m, const struct report_wish *wish, struct made *made)
+{
+    maker_close(m, 1000);
+    made->reader = maker_read(m);
+    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
+    made->source = (struct report_source){ .path = "t.dat",
+                                           .reader = made->reader,
+                                           .tree = &made->tree,
+                                           .clock = report_clock(&made->tree, PHASES_CPU),
+                                           .arena = &arena };
+    made->n = sampled_make(&made->source, wish, &made->table, &err);
+}
+
+static void done(struct made *made)
+{
+    calltree_free(&made->tree);
+    trace_close(made->reader);
+    arena_free(&arena);
+}
+
+static void make_three(struct maker *m)
+{
+    begin(m);
+    maker_info(m, "live.budget", "0.01");
+    maker_info(m, "live.samples", "50 12.5");
+    maker_info(m, "live.sampled.0", "0.5 25 a/Later x ()V dear 12000000");
+    maker_info(m, "live.sampled.1", "0.04 2 a/Later y ()V none 0");
+    maker_info(m, "live.sampled.2", "0.01 1 a/Later z ()V none 0");
+}
+
+static void test_facts(void)
+{
+    struct maker m;
+    struct made made;
+    begin(&m);
+    maker_info(&m, "live.budget", "0.01");
+    maker_info(&m, "live.method.0", "armed 1.000 0 0 ");
+    maker_info(&m, "live.sampled.0", "0.25000 12 a/Later parse (I)V");
+    maker_info(&m, "live.sampled.1", "0.02000 2 a/Later");
+    maker_info(&m, "live.sampled.2", "1.5 2 a/Later x ()V");
+    maker_info(&m, "live.sampled.3", "0.01 1 b/Later parse (Ljava/lang/String;)V");
+    maker_info(&m, "live.sampled.4", "0.2 10 a/Later x ()V dear 12000000 0.75 a/Main run ()V");
+    maker_info(&m, "live.sampled.5", "0.1 5 a/Later y ()V dear 0");
+    maker_info(&m, "live.sampled.6", "0.1 5 a/Later z ()V loop 0 1 a/Later x ()V");
+    maker_info(&m, "live.sampled.7", "0.1 5 a/Later u ()V kept 5");
+    maker_info(&m, "live.sampled.8", "0.1 5 a/Later v ()V none 0");
+    maker_info(&m, "live.sampled.9", "0.1 5 a/Later w ()V none 0 1.5 a/Main run ()V");
+    maker_info(&m, "live.sampled.10", "0.1 5 a/Later t ()V none 0 0.5 a/Main run");
+    maker_info(&m, "live.sampled.11", "0.1 5 a/Later s ()V spared 0");
+    make_threads(&m, true);
+    look(&m, &(struct report_wish){ .all = true }, &made);
+    CHECK_NUMBER("what samples found without probes is a row; damaged facts are none", made.n, 9);
+    CHECK_TEXT("its time is its share of the application's, which has half of the process'",
+               printed(&made.table, CSV, &arena),
+               HEADER "sampled,a.Later.parse,0.125,250000000,12,no probes,,,\r\n"
+                      "sampled,b.Later.parse,0.0050000000000000001,10000000,1,no probes,,,\r\n"
+                      "sampled,Later.x,0.10000000000000001,200000000,10,not paid for: 12.0 ms to compile,12000000,"
+                      "0.75,Main.run\r\n"
+                      "sampled,Later.y,0.050000000000000003,100000000,5,not paid for,,,no recorded method\r\n"
+                      "sampled,Later.z,0.050000000000000003,100000000,5,a loop of its class is under way,,1,Later.x\r\n"
+                      "sampled,Later.u,0.050000000000000003,100000000,5,its class was not changed,5,,"
+                      "no recorded method\r\n"
+                      "sampled,Later.v,0.050000000000000003,100000000,5,no batch since it was seen,,,"
+                      "no recorded method\r\n"
+                      "sampled,Later.t,0.050000000000000003,100000000,5,no batch since it was seen,,,\r\n"
+                      "sampled,Later.s,0.050000000000000003,100000000,5,all compiled code would be lost,,,"
+                      "no recorded method\r\n");
+    done(&made);
+}
+
+static void test_wish(void)
+{
+    struct maker m;
+    struct made made;
+    make_three(&m);
+    make_threads(&m, true);
+    look(&m, &(struct report_wish){ .min_share = 0.01 }, &made);
+    CHECK_NUMBER("methods with less time than asked for are no rows", made.table.n_rows, 2);
+    CHECK_NUMBER("but counted", made.n, 3);
+    CHECK_TEXT("and told of", made.table.n_notes == 2 ? made.table.notes[1] : "",
+               "1 more with less time: --sampled --all --top 0 prints all");
+    CHECK_TEXT("with how many samples all of it is by", made.table.n_notes == 2 ? made.table.notes[0] : "",
+               "time: by 50 samples of threads' stacks; calls and events of these methods are not known; a longer "
+               "recording or a larger --budget gives more of them probes");
+    done(&made);
+    make_three(&m);
+    make_threads(&m, true);
+    look(&m, &(struct report_wish){ .all = true, .top = 1 }, &made);
+    CHECK_NUMBER("rows beyond the top are none", made.table.n_rows, 1);
+    done(&made);
+}
+
+static void test_no_clock(void)
+{
+    struct maker m;
+    struct made made;
+    make_three(&m);
+    make_threads(&m, false);
+    look(&m, &(struct report_wish){ .min_share = 0.01 }, &made);
+    CHECK_TEXT("where CPU time is not known, nor is its part of it", printed(&made.table, CSV, &arena),
+               HEADER "sampled,Later.x,,,25,not paid for: 12.0 ms to compile,12000000,,no recorded method\r\n"
+                      "sampled,Later.y,,,2,no batch since it was seen,,,no recorded method\r\n"
+                      "sampled,Later.z,,,1,no batch since it was seen,,,no recorded method\r\n");
+    done(&made);
+}
+
+static void test_nothing(void)
+{
+    struct maker m;
+    struct made made;
+    begin(&m);
+    make_threads(&m, true);
+    look(&m, &(struct report_wish){ .all = true }, &made);
+    CHECK_NUMBER("a recording that is not live has no rows", made.n, 0);
+    CHECK_TEXT("and says so", made.table.n_notes == 1 ? made.table.notes[0] : "",
+               "there are no samples of methods without probes: it is no live recording");
+    done(&made);
+    begin(&m);
+    maker_info(&m, "live.budget", "0.01");
+    make_threads(&m, true);
+    look(&m, &(struct report_wish){ .all = true }, &made);
+    CHECK_TEXT("a live one that left out none says that", made.table.n_notes == 1 ? made.table.notes[0] : "",
+               "samples found no method without probes");
+    done(&made);
+}
+
+int main(void)
+{
+    test_facts();
+    test_wish();
+    test_no_clock();
+    test_nothing();
+    return tap_done();
+}
