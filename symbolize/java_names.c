@@ -8,7 +8,7 @@
 
 /* How much a label must say to be the only one of its table. */
 struct detail {
-    bool package, parameters, returned, all;
+    bool package, parameters, outer, returned, all;
 };
 
 /* The name without a hidden class' address: "/0x..." (17), ".0x..." (signatures) or "+0x..." at its end. */
@@ -63,8 +63,20 @@ static const char *primitive(char letter)
     }
 }
 
-/* One type of a descriptor as in the source, "String[]"; *at moves behind it.  "" when malformed, NULL: no memory. */
-static const char *type_name(struct arena *arena, const char **at)
+/* "Entry" of "Map$Entry"; all of an anonymous class' name. */
+static size_t outer_length(const char *name, size_t n)
+{
+    size_t i = n;
+    while (i > 0 && name[i - 1] != '$')
+        i--;
+    return i == n || (name[i] >= '0' && name[i] <= '9') ? 0 : i;
+}
+
+/*
+ * One type of a descriptor as in the source, "String[]", with the classes that it is nested in or without; *at moves
+ * behind it.  "" when malformed, NULL: no memory.
+ */
+static const char *type_name(struct arena *arena, const char **at, bool with_outer)
 {
     size_t n_dimensions = strspn(*at, "[");
     const char *start = *at + n_dimensions;
@@ -75,6 +87,8 @@ static const char *type_name(struct arena *arena, const char **at)
         if (end == NULL)
             return "";
         size_t n = (size_t)(end - start - 1), skip = package_length(start + 1, n);
+        if (!with_outer)
+            skip += outer_length(start + 1 + skip, n - skip);
         base = arena_text(arena, start + 1 + skip, n - skip);
         *at = end + 1;
     } else if (base == NULL) {
@@ -90,13 +104,13 @@ static const char *type_name(struct arena *arena, const char **at)
     return name;
 }
 
-const char *java_names_parameters(struct arena *arena, const char *descriptor)
+static const char *parameters_of(struct arena *arena, const char *descriptor, bool with_outer)
 {
     if (descriptor[0] != '(')
         return "(?)";
     const char *at = descriptor + 1, *text = "(";
     for (const char *comma = ""; *at != ')'; comma = ", ") {
-        const char *type = *at == '\0' ? "" : type_name(arena, &at);
+        const char *type = *at == '\0' ? "" : type_name(arena, &at, with_outer);
         if (type == NULL)
             return NULL;
         if (*type == '\0')
@@ -108,13 +122,18 @@ const char *java_names_parameters(struct arena *arena, const char *descriptor)
     return arena_printf(arena, "%s)", text);
 }
 
+const char *java_names_parameters(struct arena *arena, const char *descriptor)
+{
+    return parameters_of(arena, descriptor, true);
+}
+
 static const char *returned_type(struct arena *arena, const char *descriptor)
 {
     const char *close = strchr(descriptor, ')');
     if (close == NULL || close[1] == '\0')
         return "?";
     close++;
-    return type_name(arena, &close);
+    return type_name(arena, &close, true);
 }
 
 const char *java_names_display(struct arena *arena, const struct java_name *name, enum java_names_style style)
@@ -132,7 +151,7 @@ static const char *label_of(struct arena *arena, const struct java_name *name, s
     if (detail.all)
         return arena_printf(arena, "%s.%s%s #%zu", name->class_name, name->method, name->descriptor, number + 1);
     const char *text = java_names_display(arena, name, detail.package ? JAVA_NAMES_FULL : JAVA_NAMES_SHORT);
-    const char *parameters = detail.parameters ? java_names_parameters(arena, name->descriptor) : "";
+    const char *parameters = detail.parameters ? parameters_of(arena, name->descriptor, detail.outer) : "";
     const char *type = detail.returned ? returned_type(arena, name->descriptor) : "";
     if (text == NULL || parameters == NULL || type == NULL)
         return NULL;
@@ -146,6 +165,8 @@ static void raise_detail(const struct java_name *a, const struct java_name *b, s
         one->package = other->package = true;
     else if (!one->parameters)
         one->parameters = other->parameters = true;
+    else if (!one->outer)
+        one->outer = other->outer = true;
     else if (!one->returned)
         one->returned = other->returned = true;
     else
@@ -189,8 +210,8 @@ int java_names_labels(struct arena *arena, const struct java_name *names, size_t
     if (details == NULL)
         return -1;
     long n_raised = 1;
-    /* Each round raises at least one detail of each row that is not alone; there are four. */
-    for (int round = 0; round < 5 && n_raised > 0; round++)
+    /* Each round raises at least one detail of each row that is not alone; there are five. */
+    for (int round = 0; round < 6 && n_raised > 0; round++)
         n_raised = label_round(arena, names, n, details, labels);
     free(details);
     return n_raised < 0 ? -1 : 0;

@@ -35,8 +35,8 @@ const char *java_names_class(struct arena *arena, const char *name);
 
 /*
  * Labels for the n rows of one table: short names, and only where two rows would print alike the package, then the
- * parameter types, then the return type, then all of the class name and a number.  labels receives n
- * pointers into the arena.  Returns 0, or -1 when there is no memory.
+ * parameter types, then the classes that those are nested in, then the return type, then all of the class name and a
+ * number.  labels receives n pointers into the arena.  Returns 0, or -1 when there is no memory.
  */
 int java_names_labels(struct arena *arena, const struct java_name *names, size_t n, const char **labels);
 

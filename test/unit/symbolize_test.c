@@ -64,6 +64,10 @@ static void test_labels(void)
         { { "a/Box", "value", "()Ljava/lang/String;" }, "Box.value() String" },
         { { "a/L$$Lambda$1/0x01", "run", "()V" }, "a/L$$Lambda$1/0x01.run()V #9" },
         { { "a/L$$Lambda$1/0x02", "run", "()V" }, "a/L$$Lambda$1/0x02.run()V #10" },
+        { { "a/Tree", "put", "(La/Map$Entry;[La/List$Node;)V" }, "Tree.put(Entry, Node[])" },
+        { { "a/Tree", "put", "(La/List$1;)V" }, "Tree.put(List$1)" },
+        { { "a/Tree", "get", "(La/Map$Node;)V" }, "Tree.get(Map$Node)" },
+        { { "a/Tree", "get", "(La/List$Node;)V" }, "Tree.get(List$Node)" },
     };
     enum { N = sizeof rows / sizeof rows[0] };
     struct java_name names[N];
