@@ -138,13 +138,28 @@ static size_t place_of(struct java_name *names, size_t *n, const struct java_nam
     return i;
 }
 
+/* The recorded methods that are called as one of n others: in the report, each says which one it is. */
+static size_t add_namesakes(const struct sampling *s, struct java_name *names, size_t n)
+{
+    size_t n_more = n;
+    for (uint32_t id = 0; id < s->source->tree->n_methods; id++) {
+        struct java_name name = report_name(s->source, id);
+        size_t i = 0;
+        while (i < n && strcmp(names[i].method, name.method) != 0)
+            i++;
+        if (i < n)
+            place_of(names, &n_more, &name);
+    }
+    return n_more;
+}
+
 /* Two for each method: its own, and its caller's; "no recorded method" where there is none. */
 static const char **labels_of(const struct sampling *s)
 {
     struct arena *arena = s->source->arena;
-    size_t n = 0, n_all = 2 * s->n;
-    struct java_name *names = arena_alloc(arena, (n_all + 1) * sizeof *names);
-    const char **labels = arena_alloc(arena, (n_all + 1) * sizeof *labels),
+    size_t n = 0, n_all = 2 * s->n, n_names = n_all + s->source->tree->n_methods;
+    struct java_name *names = arena_alloc(arena, (n_names + 1) * sizeof *names);
+    const char **labels = arena_alloc(arena, (n_names + 1) * sizeof *labels),
                **both = arena_alloc(arena, (n_all + 1) * sizeof *both);
     size_t *places = arena_alloc(arena, (n_all + 1) * sizeof *places);
     if (names == NULL || labels == NULL || both == NULL || places == NULL)
@@ -154,6 +169,7 @@ static const char **labels_of(const struct sampling *s)
         places[2 * i] = place_of(names, &n, &one->name);
         places[2 * i + 1] = one->in_it > 0 ? place_of(names, &n, &one->caller) : SIZE_MAX;
     }
+    n = add_namesakes(s, names, n);
     if (java_names_labels(arena, names, n, labels) < 0)
         return NULL;
     for (size_t i = 0; i < n_all; i++)

@@ -127,6 +127,24 @@ static void test_wish(void)
     done(&made);
 }
 
+/* Another method of the recording is called as the caller. */
+static void test_namesake(void)
+{
+    struct maker m;
+    struct made made;
+    begin(&m);
+    maker_method(&m, 1, "a/Main", "run", "(I)V");
+    maker_info(&m, "live.budget", "0.01");
+    maker_info(&m, "live.sampled.0", "0.5 25 a/Later x ()V none 0 1 a/Main run ()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(&m, 0, ENTER(0, 0), ENTER(1, 10), EXIT(1, 20), EXIT(0, 1000));
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
+    look(&m, &(struct report_wish){ .all = true }, &made);
+    CHECK_TEXT("a caller that is not alone with its name has its parameters", printed(&made.table, CSV, &arena),
+               HEADER "sampled,Later.x,0.5,500000000,25,no batch since it was seen,,1,Main.run()\r\n");
+    done(&made);
+}
+
 static void test_no_clock(void)
 {
     struct maker m;
@@ -165,6 +183,7 @@ int main(void)
 {
     test_facts();
     test_wish();
+    test_namesake();
     test_no_clock();
     test_nothing();
     return tap_done();
