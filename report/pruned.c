@@ -149,25 +149,33 @@ static void add_columns(struct table *table)
     table_column(table, "In the time of", "ancestor", TABLE_TEXT);
 }
 
+/* By method: its label, the only one of its kind among all. */
+static const char **labels_of(const struct report_source *source)
+{
+    uint32_t n = source->tree->n_methods, *methods = arena_alloc(source->arena, ((size_t)n + 1) * sizeof *methods);
+    for (uint32_t i = 0; methods != NULL && i < n; i++)
+        methods[i] = i;
+    return methods == NULL ? NULL : report_labels(source, methods, n);
+}
+
 static int add_rows(const struct pruning *p, struct table *table, struct err *err)
 {
+    const char **labels = labels_of(p->source);
     for (size_t i = 0; i < p->n; i++) {
         const struct pruned *pruned = &p->all[i];
         bool has_ancestor = pruned->ancestor != CALLTREE_ROOT;
-        const uint32_t both[] = { pruned->total->method, pruned->ancestor };
-        const char **labels = report_labels(p->source, both, has_ancestor ? 2 : 1);
         struct table_cell *cells = labels == NULL ? NULL : table_row(table, "pruned");
         if (cells == NULL)
             return err_set(err, "out of memory for %zu methods", p->n);
         const struct table_cell values[] = {
-            table_words(labels[0]),
+            table_words(labels[pruned->total->method]),
             table_words(pruned->why),
             table_number(pruned->recorded_s * 1e9),
             table_number(pruned->calls_per_s),
             table_number(pruned->call_ns),
             pruned->hidden_ns < 0 ? table_unmeasured() : table_number(pruned->hidden_ns),
             table_number(pruned->in_it),
-            table_words(has_ancestor ? labels[1] : "no recorded method"),
+            table_words(has_ancestor ? labels[pruned->ancestor] : "no recorded method"),
         };
         memcpy(cells, values, sizeof values);
     }
