@@ -2,16 +2,14 @@
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
-#include "test/unit/trace_maker.h"
+#include "test/unit/trace_made.h"
 
 static struct arena arena;
 static struct err err;
 
 struct made {
     char path[256];
-    struct trace_reader *reader;
-    struct calltree tree;
-    struct report_source source;
+    struct trace_made trace;
     struct recovery recovery;
     struct table table;
 };
@@ -43,25 +41,13 @@ static void pause_of(struct maker *m, uint64_t ticks, uint64_t ns)
 
 static void look(struct maker *m, struct made *made, struct jit_shapes *shapes)
 {
-    maker_close(m, 1000);
-    made->reader = maker_read(m);
+    const struct report_source *source = &made->trace.source;
+    trace_made_open(&made->trace, m, 1000, &arena);
     snprintf(made->path, sizeof made->path, "%s", m->path);
-    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){ .path = made->path,
-                                           .reader = made->reader,
-                                           .tree = &made->tree,
-                                           .clock = report_clock(&made->tree, PHASES_CPU),
-                                           .arena = &arena,
-                                           .shapes = shapes };
-    maker_must(m, recovery_measure(&made->source, false, &made->recovery, &m->err));
-    maker_must(m, cost_make(&made->source, &made->recovery, &made->table, &m->err));
-}
-
-static void done(struct made *made)
-{
-    calltree_free(&made->tree);
-    trace_close(made->reader);
-    arena_free(&arena);
+    made->trace.source.path = made->path;
+    made->trace.source.shapes = shapes;
+    maker_must(m, recovery_measure(source, false, &made->recovery, &m->err));
+    maker_must(m, cost_make(source, &made->recovery, &made->table, &m->err));
 }
 
 /* clang-format off */
@@ -96,7 +82,7 @@ static void test_plain(void)
     look(&m, &made, NULL);
     CHECK_TEXT("what was measured stands with its share, what was not with the reason",
                printed(&made.table, TEXT, &arena), plain);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 /* Of the row of a kind: what it says, with its share. */
@@ -159,12 +145,12 @@ static void test_recovery(void)
                "- | n/a | recorded without --jit-log");
     CHECK_TEXT("no pause is no measured pause", row_of(&made, "batches"),
                "0 | n/a | no class was changed while it ran");
-    done(&made);
+    trace_made_close(&made.trace);
     make_live(&m, RECOVERY_CALLS_MIN - 1, NULL, "0.1");
     look(&m, &made, NULL);
     CHECK_TEXT("few calls are not compared", row_of(&made, "slowdown_in_recovery"),
                "n/a | - | no phase has enough calls, in the recoveries and outside");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_compiling(void)
@@ -176,12 +162,12 @@ static void test_compiling(void)
     CHECK_TEXT("what was expected of the compilers stands beside what was measured", row_of(&made, "recompiling_cpu"),
                "2.00 ms | 200.00 | expected; in it they took 100 us more than before");
     CHECK_TEXT("and is part of the sum", row_of(&made, "cpu"), "2.19 ms | 219.10 | of the program's; budget 1 %");
-    done(&made);
+    trace_made_close(&made.trace);
     make_live(&m, 30, "2", "9");
     look(&m, &made, NULL);
     CHECK_TEXT("also where that was less than what they took", row_of(&made, "recompiling_cpu"),
                "2.00 ms | 200.00 | expected; in it they took 9.00 ms more than before");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 /* Exits are missing, calls are in calls of the same method. */
@@ -206,7 +192,7 @@ static void test_stacks(void)
               made.recovery.n_out == 20);
     CHECK("a window that ends before it starts is none",
           made.recovery.recovery_ns > 399000 && made.recovery.recovery_ns < 401000);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void add(struct jit_shapes *shapes, enum jit_kind kind, uint32_t method, unsigned flags)
@@ -245,7 +231,7 @@ static void test_compiled(void)
     CHECK_TEXT("so many times", row_of(&made, "compilations"), "3 | n/a | measured");
     CHECK_TEXT("without a recovery nothing is compared", row_of(&made, "slowdown_in_recovery"),
                "n/a | - | there was no recovery");
-    done(&made);
+    trace_made_close(&made.trace);
     jit_shapes_close(shapes);
 }
 
@@ -265,7 +251,7 @@ static void test_unknown(void)
                "- | - | the trace has no calibrated cost of a probe");
     CHECK_TEXT("nor is their sum", row_of(&made, "cpu"), "- | - | one of them is not known");
     CHECK_TEXT("nor the slowdown", row_of(&made, "slowdown"), "n/a | - | the cost of probes is not known");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 int main(void)

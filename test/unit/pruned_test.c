@@ -2,17 +2,13 @@
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
-#include "test/unit/trace_maker.h"
+#include "test/unit/trace_made.h"
 
 static struct arena arena;
 static struct err err;
 
 struct made {
-    struct trace_reader *reader;
-    struct calltree tree;
-    struct report_source source;
-    struct calltree_total *totals;
-    size_t n_totals;
+    struct trace_made trace;
     struct table table;
     int n;
 };
@@ -31,23 +27,8 @@ static void begin(struct maker *m)
 
 static void look(struct maker *m, struct made *made)
 {
-    maker_close(m, 1000);
-    made->reader = maker_read(m);
-    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){ .path = "t.dat",
-                                           .reader = made->reader,
-                                           .tree = &made->tree,
-                                           .clock = report_clock(&made->tree, PHASES_CPU),
-                                           .arena = &arena };
-    maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &made->totals, &made->n_totals, &m->err));
-    made->n = pruned_make(&made->source, made->totals, made->n_totals, &made->table, &err);
-}
-
-static void done(struct made *made)
-{
-    calltree_free(&made->tree);
-    trace_close(made->reader);
-    arena_free(&arena);
+    trace_made_open(&made->trace, m, 1000, &arena);
+    made->n = pruned_make(&made->trace.source, made->trace.totals, made->trace.n_totals, &made->table, &err);
 }
 
 #define HEADER "kind,method,reason,recorded_ns,calls_per_s,ns_per_call,unrecorded_ns,ancestor_share,ancestor\r\n"
@@ -75,7 +56,7 @@ static void test_estimates(void)
                printed(&made.table, CSV, &arena),
                HEADER "pruned,Main.step,it does not fit into the budget,100000000,10,50000000,450000000,1,Main.run\r\n"
                       "pruned,Main.leaf,its calls are too short,100000000,20,15000000,270000000,1,Main.run\r\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_limit(void)
@@ -91,7 +72,7 @@ static void test_limit(void)
     look(&m, &made);
     CHECK_TEXT("no more is hidden than the caller has of its own", printed(&made.table, CSV, &arena),
                HEADER "pruned,Main.step,it is called too often,10000000,10,50000000,940000000,1,Main.run\r\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 /* other is seen before run is, and then in it. */
@@ -108,7 +89,7 @@ static void test_callers(void)
     CHECK_TEXT("a caller that was seen is named, with its share, before time without one",
                printed(&made.table, CSV, &arena),
                HEADER "pruned,Main.other,it is called too often,100000000,10,20000000,200000000,0.25,Main.run\r\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_recursion(void)
@@ -123,7 +104,7 @@ static void test_recursion(void)
     CHECK_TEXT("a call in a call of the same method adds nothing; no caller is none", printed(&made.table, CSV, &arena),
                HEADER
                "pruned,Main.other,it is called too often,500000000,10,20000000,100000000,1,no recorded method\r\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_nothing(void)
@@ -136,7 +117,7 @@ static void test_nothing(void)
     CHECK_NUMBER("a recording that is not live has no rows", made.n, 0);
     CHECK_TEXT("and says so", made.table.n_notes == 1 ? made.table.notes[0] : "",
                "nothing was switched off: it is no live recording");
-    done(&made);
+    trace_made_close(&made.trace);
     begin(&m);
     maker_info(&m, "live.budget", "0.01");
     maker_info(&m, "live.method.0", "armed 1.000 0 0 ");
@@ -146,7 +127,7 @@ static void test_nothing(void)
     look(&m, &made);
     CHECK_TEXT("a fact without numbers gives no estimate", printed(&made.table, CSV, &arena),
                HEADER "pruned,Main.leaf,,0,0,0,,0.66666666666666663,Main.step\r\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
-#include "test/unit/trace_maker.h"
+#include "test/unit/trace_made.h"
 
 #include <math.h>
 
@@ -19,30 +19,16 @@ static struct arena arena;
 static struct err err;
 
 struct made {
-    struct trace_reader *reader;
-    struct calltree tree;
-    struct report_source source;
+    struct trace_made trace;
     struct table table;
 };
 
 static void make_table(struct maker *m, struct made *made, uint64_t end_ticks)
 {
-    struct calltree_total *totals;
-    size_t n_totals;
     struct report_wish wish = { .sort = "time", .min_share = 0, .all = true };
-    maker_close(m, end_ticks);
-    made->reader = maker_read(m);
-    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, PHASES_CPU, &arena, NULL };
-    maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m->err));
-    maker_must(m, report_make(&made->source, totals, n_totals, &wish, &made->table, &m->err));
-}
-
-static void done(struct made *made)
-{
-    calltree_free(&made->tree);
-    trace_close(made->reader);
-    arena_free(&arena);
+    trace_made_open(&made->trace, m, end_ticks, &arena);
+    maker_must(
+        m, report_make(&made->trace.source, made->trace.totals, made->trace.n_totals, &wish, &made->table, &m->err));
 }
 
 static size_t column(const struct table *table, const char *key)
@@ -187,7 +173,7 @@ static void test_turns(void)
     CHECK("nothing says that the VM's threads were not counted", !has_note(&made, "run no probes"));
     CHECK("text has half the interval beside the rate",
           strstr(printed(&made.table, TEXT, &arena), " \xc2\xb1") != NULL);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 /* ---- events that stay 0 ---- */
@@ -220,12 +206,12 @@ static void test_silent(void)
     CHECK("a rare one, which counted in the program, has its figures", number(&made, "Sort.run", "r12") == 900);
     CHECK("cycles by instructions of another mode are told of",
           has_note(&made, "CPI is 'cycles:u' by 'instructions:k', which are not counted in the same mode"));
-    done(&made);
+    trace_made_close(&made.trace);
     make_silent(&m, "r12345 r123");
     make_table(&m, &made, 100000);
     CHECK("one that counted in the self-test may be 0 in the program",
           number(&made, "Sort.run", "r1234") == 0 && !has_note(&made, why));
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 /* ---- other notes, and the layout ---- */
@@ -256,7 +242,7 @@ static void test_exact(void)
     CHECK("mmprof's own row has them",
           number(&made, "mmprof itself", "cycles:u") == 100 && number(&made, "mmprof itself", "instructions:u") == 50);
     CHECK("events with ':u' leave out the kernel, and the report says so", has_note(&made, "user space only: "));
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_partly(void)
@@ -283,7 +269,7 @@ static void test_partly(void)
     CHECK("and another that no probe read them, and why",
           has_note(&made, "no probe read the counters (perf_user_access is 0)"));
     CHECK("the kernel's share is in these", !has_note(&made, "user space only: "));
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 /* ---- recordings of one group each ---- */

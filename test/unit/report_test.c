@@ -4,36 +4,21 @@
 #include "report/phases_table.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
-#include "test/unit/trace_maker.h"
+#include "test/unit/trace_made.h"
 
 static struct arena arena;
 static struct err err;
 
 /* What a test looks at. */
 struct made {
-    struct trace_reader *reader;
-    struct calltree tree;
-    struct report_source source;
-    struct calltree_total *totals;
-    size_t n_totals;
+    struct trace_made trace;
     struct table table;
 };
 
 static void read_back(struct maker *m, struct made *made, uint64_t end_ticks, enum phases_clock clock)
 {
-    maker_close(m, end_ticks);
-    made->reader = maker_read(m);
-    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    clock = report_clock(&made->tree, clock);
-    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, clock, &arena, NULL };
-    maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &made->totals, &made->n_totals, &m->err));
-}
-
-static void done(struct made *made)
-{
-    calltree_free(&made->tree);
-    trace_close(made->reader);
-    arena_free(&arena);
+    trace_made_open(&made->trace, m, end_ticks, &arena);
+    made->trace.source.clock = report_clock(&made->trace.tree, clock);
 }
 
 /* As they look on the screen. */
@@ -151,7 +136,7 @@ static void make_program(struct maker *m, bool has_pmu)
 static void make_report(struct made *made, const char *sort, double min_share)
 {
     struct report_wish wish = { .sort = sort, .min_share = min_share };
-    if (report_make(&made->source, made->totals, made->n_totals, &wish, &made->table, &err) < 0)
+    if (report_make(&made->trace.source, made->trace.totals, made->trace.n_totals, &wish, &made->table, &err) < 0)
         printf("# %s\n", err.text);
 }
 
@@ -186,7 +171,7 @@ static void test_with_pmu(void)
         "total,Benchmark "
         "average,,1,4,,1.5263684210526316,5.2631578947368425,,,,2409.6385542168673,,,,,0."
         "20522161505768066,,1700000,,,,,\r\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 /* Another user of the counters took them away for a while. */
@@ -223,7 +208,7 @@ static void test_partly_counted(bool is_refused)
         CHECK("a note says how large that part is", strstr(text, ": Sort.run in 80 %\n") != NULL);
         CHECK("there is no count of the whole", strstr(csv, ",,,0.80000000000000004,500000,500000,") != NULL);
     }
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_without_pmu(void)
@@ -235,7 +220,7 @@ static void test_without_pmu(void)
     make_report(&made, "time", 0.01);
     CHECK_TEXT("without a PMU: waiting, faults and switches, and a note why there is no CPI",
                printed(&made.table, TEXT, &arena), without_pmu);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static double sum_of_self(const struct table *table)
@@ -256,8 +241,8 @@ static void test_shapes(void)
     make_program(&m, false);
     read_back(&m, &made, 1000, PHASES_CPU);
     maker_must(&m, jit_shapes_open(&shapes, &m.err));
-    for (uint32_t i = 0; i < made.n_totals; i++) {
-        const struct trace_method *method = trace_method(made.reader, made.totals[i].method);
+    for (uint32_t i = 0; i < made.trace.n_totals; i++) {
+        const struct trace_method *method = trace_method(made.trace.reader, made.trace.totals[i].method);
         event.kind = JIT_METHOD;
         event.method = method->id;
         event.class_name = (struct jit_text){ method->class_name, strlen(method->class_name) };
@@ -271,13 +256,13 @@ static void test_shapes(void)
     maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
     event = (struct jit_event){ .kind = JIT_COMPILED };
     maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
-    made.source.shapes = shapes;
+    made.trace.source.shapes = shapes;
     make_report(&made, "time", 0.01);
     CHECK("a phase that is not inlined any more is named in a note",
           strstr(printed(&made.table, TEXT, &arena),
                  "the probes changed the compiled code of: Sort.sort (not inlined any more (1 of 1 callers))") != NULL);
     jit_shapes_close(shapes);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 /* Sort.sort has had its probes for less than half of the time; Sort.run to the end, or nearly. */
@@ -295,7 +280,7 @@ static void test_late(void)
           strstr(printed(&made.table, TEXT, &arena),
                  "note: recorded for a part of the time, and Time (%) has no more of it: Sort.sort (for 400 us of "
                  "1.00 ms)\n") != NULL);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_shares(void)
@@ -312,7 +297,7 @@ static void test_shares(void)
     sum = sum_of_self(&made.table);
     CHECK("phases that are left out are part of their callers, or of the application's other code",
           made.table.n_rows == n_rows - 2 && sum > 1 - 1e-12 && sum < 1 + 1e-12);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_sorting(void)
@@ -339,9 +324,9 @@ static void test_sorting(void)
     }
     struct report_wish wish = { .sort = "colour" };
     CHECK("an unknown key is refused",
-          report_make(&made.source, made.totals, made.n_totals, &wish, &made.table, &err) < 0 &&
+          report_make(&made.trace.source, made.trace.totals, made.trace.n_totals, &wish, &made.table, &err) < 0 &&
               strncmp(err.text, "unknown key 'colour' to sort by\n  next: sort by time,", 52) == 0);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_wall_clock(void)
@@ -354,7 +339,7 @@ static void test_wall_clock(void)
     double sum = sum_of_self(&made.table);
     CHECK("on the wall clock shares add up too", sum > 1 - 1e-12 && sum < 1 + 1e-12);
     CHECK("over threads that ran probes, only", made.table.n_rows == 3 + 3);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_empty(void)
@@ -366,7 +351,7 @@ static void test_empty(void)
     make_report(&made, "time", 0.01);
     CHECK("an empty trace has a report: 0/0 is '-'",
           strstr(printed(&made.table, TEXT, &arena), "\nBenchmark average             n/a         -") != NULL);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_phases_table(void)
@@ -380,9 +365,11 @@ static void test_phases_table(void)
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1830));
     read_back(&m, &made, 1830, PHASES_CPU);
     struct phases_wish wish = { PHASES_CPU, 0.10, 0.05, 0.01 };
-    struct budget_base base = phases_budget_base(&made.tree, 1830, true);
-    maker_must(&m, phases_select(made.totals, made.n_totals, 1830, &base, &wish, &arena, &choice, &err));
-    struct phases_report report = { &made.source, made.totals, made.n_totals, 1830, &wish, &choice, 0, false, 0 };
+    struct budget_base base = phases_budget_base(&made.trace.tree, 1830, true);
+    maker_must(&m, phases_select(made.trace.totals, made.trace.n_totals, 1830, &base, &wish, &arena, &choice, &err));
+    struct phases_report report = {
+        &made.trace.source, made.trace.totals, made.trace.n_totals, 1830, &wish, &choice, 0, false, 0
+    };
     maker_must(&m, phases_table(&report, &made.table, &err));
     CHECK_TEXT("the phases of thesis Figure 3.3", printed(&made.table, TEXT, &arena), figure);
     char *text = NULL;
@@ -393,7 +380,7 @@ static void test_phases_table(void)
     fclose(out);
     CHECK_TEXT("its call tree, largest first, without what is small", text, figure_tree);
     free(text);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_losses(void)
@@ -407,7 +394,7 @@ static void test_losses(void)
     read_back(&m, &made, 40, PHASES_CPU);
     table_begin(&made.table, &arena);
     table_column(&made.table, "x", "x", TABLE_TEXT);
-    report_losses(&made.source, &made.table);
+    report_losses(&made.trace.source, &made.table);
     CHECK_TEXT(
         "everything lost is said", printed(&made.table, TEXT, &arena),
         "x\n-\n\n"
@@ -415,7 +402,7 @@ static void test_losses(void)
         "loses fewer\n"
         "note: CPU time is not known (perf_event_paranoid is 3): wall time stands in, waiting included\n"
         "note: 1 exits without an entry were ignored, 0 exits were missing\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_format(void)

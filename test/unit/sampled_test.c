@@ -2,15 +2,13 @@
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
-#include "test/unit/trace_maker.h"
+#include "test/unit/trace_made.h"
 
 static struct arena arena;
 static struct err err;
 
 struct made {
-    struct trace_reader *reader;
-    struct calltree tree;
-    struct report_source source;
+    struct trace_made trace;
     struct table table;
     int n;
 };
@@ -37,22 +35,8 @@ static void make_threads(struct maker *m, bool has_kernel_events)
 
 static void look(struct maker *m, const struct report_wish *wish, struct made *made)
 {
-    maker_close(m, 1000);
-    made->reader = maker_read(m);
-    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){ .path = "t.dat",
-                                           .reader = made->reader,
-                                           .tree = &made->tree,
-                                           .clock = report_clock(&made->tree, PHASES_CPU),
-                                           .arena = &arena };
-    made->n = sampled_make(&made->source, wish, &made->table, &err);
-}
-
-static void done(struct made *made)
-{
-    calltree_free(&made->tree);
-    trace_close(made->reader);
-    arena_free(&arena);
+    trace_made_open(&made->trace, m, 1000, &arena);
+    made->n = sampled_make(&made->trace.source, wish, &made->table, &err);
 }
 
 static void make_three(struct maker *m)
@@ -102,7 +86,7 @@ static void test_facts(void)
                       "sampled,Later.t,0.050000000000000003,100000000,5,no batch since it was seen,,,\r\n"
                       "sampled,Later.s,0.050000000000000003,100000000,5,all compiled code would be lost,,,"
                       "no recorded method\r\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_wish(void)
@@ -119,12 +103,12 @@ static void test_wish(void)
     CHECK_TEXT("with how many samples all of it is by", made.table.n_notes == 2 ? made.table.notes[0] : "",
                "time: by 50 samples of threads' stacks; calls and events of these methods are not known; a longer "
                "recording or a larger --budget gives more of them probes");
-    done(&made);
+    trace_made_close(&made.trace);
     make_three(&m);
     make_threads(&m, true);
     look(&m, &(struct report_wish){ .all = true, .top = 1 }, &made);
     CHECK_NUMBER("rows beyond the top are none", made.table.n_rows, 1);
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 /* Another method of the recording is called as the caller. */
@@ -142,7 +126,7 @@ static void test_namesake(void)
     look(&m, &(struct report_wish){ .all = true }, &made);
     CHECK_TEXT("a caller that is not alone with its name has its parameters", printed(&made.table, CSV, &arena),
                HEADER "sampled,Later.x,0.5,500000000,25,no batch since it was seen,,1,Main.run()\r\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_no_clock(void)
@@ -156,7 +140,7 @@ static void test_no_clock(void)
                HEADER "sampled,Later.x,,,25,not paid for: 12.0 ms to compile,12000000,,no recorded method\r\n"
                       "sampled,Later.y,,,2,no batch since it was seen,,,no recorded method\r\n"
                       "sampled,Later.z,,,1,no batch since it was seen,,,no recorded method\r\n");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 static void test_nothing(void)
@@ -169,14 +153,14 @@ static void test_nothing(void)
     CHECK_NUMBER("a recording that is not live has no rows", made.n, 0);
     CHECK_TEXT("and says so", made.table.n_notes == 1 ? made.table.notes[0] : "",
                "there are no samples of methods without probes: it is no live recording");
-    done(&made);
+    trace_made_close(&made.trace);
     begin(&m);
     maker_info(&m, "live.budget", "0.01");
     make_threads(&m, true);
     look(&m, &(struct report_wish){ .all = true }, &made);
     CHECK_TEXT("a live one that left out none says that", made.table.n_notes == 1 ? made.table.notes[0] : "",
                "samples found no method without probes");
-    done(&made);
+    trace_made_close(&made.trace);
 }
 
 int main(void)
