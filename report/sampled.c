@@ -11,6 +11,7 @@ struct sampled {
     double share; /* of the time of all samples, callees included */
     uint64_t n_samples;
     const char *why;
+    bool is_dear;        /* a larger budget would pay for its class */
     double compiling_ns; /* what compiling its class again would cost; 0: not known */
     bool knows_caller;
     double in_it;            /* which part of its time, 0..1, was in its caller; 0: there is none */
@@ -70,6 +71,7 @@ static bool parse(const char *fact, struct arena *arena, struct sampled *sampled
     sampled->knows_caller = n == SAMPLED_OUTSIDE || n == SAMPLED_WORDS;
     sampled->compiling_ns = n >= SAMPLED_OUTSIDE ? strtod(words[6], NULL) : 0;
     sampled->why = sampled_why_text(n >= SAMPLED_OUTSIDE ? words[5] : "", sampled->compiling_ns, arena);
+    sampled->is_dear = n >= SAMPLED_OUTSIDE && strcmp(words[5], "dear") == 0;
     sampled->in_it = n == SAMPLED_WORDS ? strtod(words[7], NULL) : 0;
     if (n == SAMPLED_WORDS)
         sampled->caller = (struct java_name){ words[8], words[9], words[10] };
@@ -221,14 +223,17 @@ static void add_notes(const struct sampling *s, struct table *table)
     const char *samples = trace_info(s->source->reader, "live.samples");
     struct arena *arena = s->source->arena;
     uint64_t n = samples == NULL ? 0 : strtoull(samples, NULL, 10);
+    bool any_dear = false;
+    for (size_t i = 0; i < s->n; i++)
+        any_dear = any_dear || s->all[i].is_dear;
     if (s->n == 0) {
         table_note(table, "samples found no method without probes");
         return;
     }
-    table_note(table, arena_printf(arena,
-                                   "time: by %s of threads' stacks; calls and events of these methods are not known; a "
-                                   "longer recording or a larger --budget gives more of them probes",
-                                   n == 0 ? "samples" : arena_printf(arena, "%" PRIu64 " samples", n)));
+    table_note(table,
+               arena_printf(arena, "time: by %s of threads' stacks; calls and events of these methods are not known%s",
+                            n == 0 ? "samples" : arena_printf(arena, "%" PRIu64 " samples", n),
+                            any_dear ? "; a longer recording or a larger --budget gives more of them probes" : ""));
     if (table->n_rows < s->n)
         table_note(table, arena_printf(arena, "%zu more with less time: --sampled --all --top 0 prints all",
                                        s->n - table->n_rows));

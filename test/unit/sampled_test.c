@@ -111,6 +111,22 @@ static void test_wish(void)
     trace_made_close(&made.trace);
 }
 
+/* More budget would not help. */
+static void test_spared(void)
+{
+    struct maker m;
+    struct made made;
+    begin(&m);
+    maker_info(&m, "live.budget", "0.01");
+    maker_info(&m, "live.sampled.0", "0.5 25 a/Later x ()V spared 0");
+    make_threads(&m, true);
+    look(&m, &(struct report_wish){ .all = true }, &made);
+    CHECK_TEXT("where no class was to be changed, no larger budget is asked for",
+               made.table.n_notes == 1 ? made.table.notes[0] : "",
+               "time: by samples of threads' stacks; calls and events of these methods are not known");
+    trace_made_close(&made.trace);
+}
+
 /* Another method of the recording is called as the caller. */
 static void test_namesake(void)
 {
@@ -167,6 +183,7 @@ int main(void)
 {
     test_facts();
     test_wish();
+    test_spared();
     test_namesake();
     test_no_clock();
     test_nothing();
