@@ -117,7 +117,7 @@ struct live_options {
 #define LIVE_COMPILE     0.5 /* of the budget of the time elapsed, for changed classes, whatever all else took */
 #define LIVE_ADVANCE_NS  6e9 /* of CPU time: what that is in so long the compiler is given at once */
 #define LIVE_AHEAD_S     60.0
-#define LIVE_LOSS        2.0 /* of a price, before it is paid: it may be more, and code is slower until it is */
+#define LIVE_LOSS        2.0 /* the compiler's work and, as long as it is not done, slower code: of that work */
 #define LIVE_SAMPLED_MAX 64u /* methods told of that got no probes */
 
 #define LIVE_OPTIONS                                                                                        \

@@ -180,7 +180,7 @@ double live_left_ns(const struct live *live)
     double ahead_s, cpu_ns = paid_ns(live, &ahead_s);
     double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns);
     return live->options.budget * cpu_ns - running_ns(live) * ahead_s - live->probes_ns - own_ns -
-           live->now.sampling_ns - live->now.rewriting_ns - live->priced_ns;
+           live->now.sampling_ns - live->now.rewriting_ns - LIVE_LOSS * live->priced_ns;
 }
 
 bool live_may_stop(const struct live *live)
