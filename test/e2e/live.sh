@@ -74,7 +74,7 @@ for jdk in $(jdks); do
         matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: add --recompile [1-9]'
         is "JDK $version: nothing was changed" "$(fact "$trace" live.batches)" 0
         matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
-            '^Busy\.round +all compiled code would be lost +[0-9]+ '
+            '^Busy\.round +[0-9.]+ +[0-9]+ +all compiled code would be lost '
         matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" '^note: no class was changed, so no call was'
         "$mmprof" record --live -p "$jvm" -d 4 -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
         matches "JDK $version: without the option it tells before it changes a class" "$(cat "$SCRATCH/errors")" \

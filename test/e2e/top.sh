@@ -72,7 +72,7 @@ nothing_stays "after that"
 
 "$mmprof" top -p "$jvm" --count 2 --interval 0.5 > "$SCRATCH/out" 2> "$SCRATCH/errors"
 is "top prints plain tables" "$?$(cat "$SCRATCH/errors")" 0
-is "as many as it was asked for" "$(grep -c '^Time (%)' "$SCRATCH/out")" 2
+is "as many as it was asked for" "$(grep -c "^JVM $jvm: " "$SCRATCH/out")" 2
 matches "with the method that does all the work" "$(cat "$SCRATCH/out")" '^ *[0-9.]+ +[0-9.]+ .* Busy\.round$'
 is "which cannot have had more than all of the time" \
     "$(awk '/^-----/ { rows = 1; next } NF == 0 { rows = 0 } rows && $1 > 105' "$SCRATCH/out")" ''
