@@ -3,29 +3,48 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What belongs to --live, and what does not go with it. */
-static int check_live(const struct recording *recording, bool is_live, bool logs_jit,
-                      const struct live_options *options, struct err *err)
+struct choice {
+    bool all_methods, live; /* as the user said */
+};
+
+/* A running service is not to notice: without a word of the user's on methods it is the recording with a budget. */
+static bool is_live(const struct recording *recording, const struct choice *choice)
+{
+    bool names_methods = recording->phases != NULL || recording->includes.n > 0;
+    return choice->live || (!choice->all_methods && !names_methods && recording->simulate == NULL);
+}
+
+static int check_choice(const struct recording *recording, const struct choice *choice, struct err *err)
+{
+    if (choice->live && choice->all_methods) {
+        err_set(err, "--live records few methods, --all-methods all of them");
+        return err_next(err, "give one of them");
+    }
+    if (recording->phases != NULL && (choice->live || choice->all_methods)) {
+        err_set(err, "--phases names the methods, and --%s chooses others", choice->live ? "live" : "all-methods");
+        return err_next(err, "give one of them");
+    }
+    return 0;
+}
+
+/* What belongs to a live recording, and what does not go with it. */
+static int check_live(const struct recording *recording, bool live, bool logs_jit, const struct live_options *options,
+                      struct err *err)
 {
     bool is_changed = options->budget != LIVE_BUDGET || options->weight != LIVE_WEIGHT ||
                       options->grain != LIVE_GRAIN || options->recompile_s != LIVE_RECOMPILE_S;
-    if (!is_live && is_changed) {
-        err_set(err, "--budget, --weight, --grain and --recompile belong to --live");
-        return err_next(err, "add --live, or select phases of a recording with 'mmprof phases'");
+    if (!live && (is_changed || logs_jit)) {
+        err_set(err, logs_jit ? "--jit-log belongs to --live: it compares code before and after a method gets probes"
+                              : "--budget, --weight, --grain and --recompile belong to --live");
+        return err_next(err, recording->includes.n > 0 && recording->phases == NULL
+                                 ? "add --live: --include alone records all methods that match"
+                                 : "leave --all-methods, --phases and --simulate away");
     }
-    if (!is_live && logs_jit) {
-        err_set(err, "--jit-log belongs to --live: it compares code before and after a method gets probes");
-        return err_next(err, "add --live");
-    }
-    if (is_live && recording->phases != NULL) {
-        err_set(err, "--live finds the methods itself, --phases names them");
-        return err_next(err, "give one of them");
-    }
-    if (is_live && strcmp(recording->groups, "separate") == 0) {
+    if (live && strcmp(recording->groups, "separate") == 0) {
         err_set(err, "--live is one session, --groups separate needs several");
-        return err_next(err, "leave --groups away, or record the phases that it finds with --phases");
+        return err_next(err, "leave --groups away, or record what it finds with --phases, or add --all-methods");
     }
-    if (is_live && options->budget <= 0) {
+    if (live && options->budget <= 0) {
         err_set(err, "a budget of 0 allows no probes");
         return err_next(err, "give a share of the program's CPU time, such as --budget 1%%");
     }
@@ -36,12 +55,15 @@ int command_record(int argc, char **argv, struct err *err)
 {
     struct recording recording = RECORDING_DEFAULTS;
     struct live_options live = LIVE_OPTIONS;
-    bool is_live = false, logs_jit = false;
+    struct choice choice = { false, false };
+    bool logs_jit = false;
     const struct options_row rows[] = {
         RECORDING_ROWS(recording),
         { 'o', "output", "FILE", OPTION_TEXT, &recording.output, "write the trace to FILE (trace.dat)" },
         { 0, "phases", "FILE", OPTION_TEXT, &recording.phases, "instrument only the methods that FILE selects" },
-        { 0, "live", NULL, OPTION_FLAG, &is_live, "find the phases while recording: one run, bounded overhead" },
+        { 0, "all-methods", NULL, OPTION_FLAG, &choice.all_methods, "record all calls, whatever it costs the program" },
+        { 0, "live", NULL, OPTION_FLAG, &choice.live,
+          "find the phases while recording, within a budget (default, but with --include)" },
         { 0, "budget", "SHARE", OPTION_FRACTION, &live.budget, "with --live: of the CPU time, for mmprof (1%)" },
         { 0, "weight", "SHARE", OPTION_FRACTION, &live.weight, "with --live: least share of a phase's time (1%)" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain, "with --live: least share of one call's time (0.0001%)" },
@@ -57,18 +79,20 @@ int command_record(int argc, char **argv, struct err *err)
     bool done;
     if (command_parse(
             "record [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
-            "Records entries and exits of a JVM's methods into a trace: of a running one until Ctrl-C, or of\n"
-            "one that COMMAND starts until it ends.",
+            "Records a JVM's methods into a trace: a running one until Ctrl-C, or one that COMMAND starts until\n"
+            "it ends. It finds the phases itself and keeps a budget (--live); --all-methods, --include,\n"
+            "--phases and --simulate record all of the methods that they name, from the beginning.",
             rows, argc, argv, &n_parsed, &done, err) < 0)
         return -1;
     if (done)
         return 0;
     if (recording_target(&recording, argc, argv, n_parsed, "record", err) < 0 ||
-        check_live(&recording, is_live, logs_jit, &live, err) < 0)
+        check_choice(&recording, &choice, err) < 0 ||
+        check_live(&recording, is_live(&recording, &choice), logs_jit, &live, err) < 0)
         return -1;
     live_session_init(&session, &live);
     session.logs_jit = logs_jit;
-    recording.live = is_live ? &session : NULL;
+    recording.live = is_live(&recording, &choice) ? &session : NULL;
     int rc = recording_run(&recording, &summary, err);
     live_session_free(&session);
     return rc < 0 ? -1 : recording_wait(&recording, &summary, NULL);

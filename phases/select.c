@@ -118,7 +118,7 @@ int phases_select(const struct calltree_total *totals, size_t n_totals, uint64_t
     *choice = (struct phases_choice){ .weight = 0 };
     if (n_totals == 0) {
         err_set(err, "the trace has no calls of the application's methods");
-        return err_next(err, "record longer, or more methods ('mmprof record --min-bytecodes 0')");
+        return err_next(err, "record longer, or more methods ('mmprof record --all-methods --min-bytecodes 0')");
     }
     if (all_ticks == 0) {
         err_set(err, "the application's threads spent no time on this clock");

@@ -64,7 +64,7 @@ compare() {
 # measure NAME COMMAND
 measure() {
     local name=$1 command=$2 grain k
-    record "$name.all" "$command"
+    record "$name.all" "$command" --all-methods
     "$mmprof" phases -q --weight 1% -o "$SCRATCH/phases.json" "$SCRATCH/$name.all.dat" || fail "no phases of $name"
     grain=$(sed -n 's/^.*"grain":[[:space:]]*\([-0-9.e]*\).*/\1/p' "$SCRATCH/phases.json" | head -n 1)
     selected "$SCRATCH/$name.all.dat" "$grain" > "$SCRATCH/two"

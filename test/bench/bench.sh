@@ -87,8 +87,8 @@ row "ns per disarmed pair" "$(spread disarmed_pair)" "-" "1"
 
 # javac NAME ITERATIONS: records the demo.
 javac() {
-    local command=("$mmprof" record -q --buffer 64M -o "$1" -- "$java" -Xmx1g -cp "$classes" demo.JavacDemo
-        "$jdk/lib/src.zip" "$2" java.net.http)
+    local command=("$mmprof" record --all-methods -q --buffer 64M -o "$1" -- "$java" -Xmx1g -cp "$classes"
+        demo.JavacDemo "$jdk/lib/src.zip" "$2" java.net.http)
     say "${command[@]}"
     "${command[@]}" > out 2>&1 || fail "recording javac failed: $(tail -n 3 out)"
 }

@@ -48,7 +48,7 @@ END
 
 # select_phases NAME COMMAND: natively.
 select_phases() {
-    (cd "$directory" && BENCH_RUN=first "$mmprof" record -q -o "$SCRATCH/all.dat" -- sh -c "$2") \
+    (cd "$directory" && BENCH_RUN=first "$mmprof" record --all-methods -q -o "$SCRATCH/all.dat" -- sh -c "$2") \
         > "$SCRATCH/out" 2>&1 < /dev/null || fail "the first pass of $1 failed: $(tail -n 2 "$SCRATCH/out")"
     "$mmprof" phases -o "$SCRATCH/$1.json" "$SCRATCH/all.dat" > "$SCRATCH/table" || fail "no phases of $1"
     rm -f "$SCRATCH/all.dat"

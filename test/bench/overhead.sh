@@ -89,7 +89,7 @@ slowdown() {
 first_pass() {
     local -x BENCH_RUN=first
     local name=$1 trace=$SCRATCH/$1.all.dat
-    (cd "$directory" && "$mmprof" record -q -o "$trace" -- sh -c "$2") > "$SCRATCH/out" 2>&1 < /dev/null ||
+    (cd "$directory" && "$mmprof" record --all-methods -q -o "$trace" -- sh -c "$2") > "$SCRATCH/out" 2>&1 < /dev/null ||
         fail "the first pass of $name failed: $(tail -n 2 "$SCRATCH/out")"
     "$mmprof" phases -o "$SCRATCH/$name.json" "$trace" > "$SCRATCH/$name.table" || fail "no phases of $name"
     "$counts" "$trace" | awk '$1 == "METHOD" { m++; n += $3 } END { print "METHODS", m; print "CALLS", n }' \
@@ -107,7 +107,7 @@ run_mode() {
             -o "$SCRATCH/$run.dat" -- sh -c "$command" ;;
         live) once "$run" "$cpu" "$mmprof" record "${options[@]}" --live --budget 1% -o "$SCRATCH/$run.dat" \
             -- sh -c "$command" ;;
-        full) once "$run" "$cpu" "$mmprof" record -q -o "$SCRATCH/$run.dat" -- sh -c "$command" &&
+        full) once "$run" "$cpu" "$mmprof" record --all-methods -q -o "$SCRATCH/$run.dat" -- sh -c "$command" &&
             rm -f "$SCRATCH/$run.dat" ;;
     esac
 }

@@ -66,7 +66,7 @@ check_whole() {
         skip "$v: javac's phases are among its candidates" "there is no $jdk/lib/src.zip; 'make deps' installs it"
         return
     fi
-    "$mmprof" record -q -o "$SCRATCH/whole.dat" -- "${program[@]}" > "$SCRATCH/said" 2>&1
+    "$mmprof" record --all-methods -q -o "$SCRATCH/whole.dat" -- "${program[@]}" > "$SCRATCH/said" 2>&1
     "$mmprof" phases -q --weight 5% --grain 0.1% -o "$SCRATCH/phases.json" "$SCRATCH/whole.dat" >> "$SCRATCH/said" 2>&1
     is "$v: javac is recorded" "$?" 0
     "$candidates" -a -p "$SCRATCH/phases.json" "$agent" "$SCRATCH/whole.dat" 5 200000 -- "${program[@]}" \

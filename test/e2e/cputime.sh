@@ -62,7 +62,7 @@ running() {
     start "$SCRATCH/said" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -XX:+EnableDynamicAgentLoading -cp "$classes" \
         target.Cpu 60
     wait_for 20 attachable "$pid"
-    "$mmprof" record -q -d 4 -o "$SCRATCH/t.dat" -p "$pid" > "$SCRATCH/errors" 2>&1
+    "$mmprof" record --all-methods -q -d 4 -o "$SCRATCH/t.dat" -p "$pid" > "$SCRATCH/errors" 2>&1
     is "$name: a running program is recorded" "$?$(cat "$SCRATCH/errors")" 0
     stop "$pid"
     reports "$name: and reported"
@@ -75,7 +75,7 @@ running() {
 started() {
     local jdk=$1 gc=$2 name=$3
     shift 3
-    "$mmprof" record -q -o "$SCRATCH/t.dat" -- "$@" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -cp "$classes" target.Cpu 4 \
+    "$mmprof" record --all-methods -q -o "$SCRATCH/t.dat" -- "$@" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -cp "$classes" target.Cpu 4 \
         > "$SCRATCH/said" 2> "$SCRATCH/errors"
     is "$name: a program is recorded from its start" "$?$(grep -v '^Picked up JAVA_TOOL' "$SCRATCH/errors")" 0
     reports "$name: and reported"

@@ -18,7 +18,7 @@ refused() {
 }
 
 record() {
-    refused "$1" "$2" "$mmprof" record -o "$SCRATCH/t.dat" "${@:3}"
+    refused "$1" "$2" "$mmprof" record -q -o "$SCRATCH/t.dat" "${@:3}"
 }
 
 jdk=$(first_jdk)
@@ -30,6 +30,8 @@ is "no arguments: the help, status 1" "$?, $(grep -c '^usage: mmprof' "$SCRATCH/
 refused "an unknown command" "unknown command 'recrod'" "$mmprof" recrod
 refused "record needs a PID or a command" "(PID|COMMAND|command)" "$mmprof" record
 refused "an unknown option" "unknown option '--pit'" "$mmprof" record --pit 1
+record "all methods, and few of them" "--live .*--all-methods" --live --all-methods -p 1
+record "methods that a file names, and all" "--phases .*--all-methods" --phases p.json --all-methods -p 1
 refused "profile needs a PID or a command" "(PID|COMMAND|command)" "$mmprof" profile
 
 record "no such PID" "[Nn]o (such )?process.*|does not exist" -p 4194200 -d 1
@@ -47,13 +49,13 @@ if [ "$(id -u)" = 0 ] && command -v setpriv > "$SCRATCH/which"; then
     chmod 755 "$SCRATCH"
     cp "$mmprof" "$agent" "$SCRATCH/open"
     refused "another user's JVM" "([Uu]ser|uid|permi)" setpriv --reuid=65534 --regid=65534 --clear-groups \
-        "$SCRATCH/open/mmprof" record -o "$SCRATCH/open/t.dat" -p "$jvm" -d 1
+        "$SCRATCH/open/mmprof" record -q -o "$SCRATCH/open/t.dat" -p "$jvm" -d 1
 else
     skip "another user's JVM" "it takes root and setpriv to be two users"
 fi
 
 record "an unknown event" "no-such-event" -e no-such-event -p "$jvm" -d 1
-refused "an unwritable output" "/no/such/directory/t.dat" "$mmprof" record -o /no/such/directory/t.dat -p "$jvm" -d 1
+refused "an unwritable output" "/no/such/directory/t.dat" "$mmprof" record -q -o /no/such/directory/t.dat -p "$jvm" -d 1
 record "a file of phases that is not there" "/no/such/phases.json" --phases /no/such/phases.json -p "$jvm" -d 1
 echo '{ "phases": [' > "$SCRATCH/cut.json"
 record "a file of phases that is cut off" "cut.json" --phases "$SCRATCH/cut.json" -p "$jvm" -d 1
@@ -68,6 +70,7 @@ if command -v python3 > "$SCRATCH/which"; then
     python3 -c "import socket; socket.socket(socket.AF_UNIX).bind('/tmp/.java_pid$again')"
     holds "a socket that a JVM of the same process id left is not in the way" \
         "$mmprof" record -q -o "$SCRATCH/again.dat" -p "$again" -d 1
+    matches "nobody said which methods: it is recorded live" "$("$mmprof" dump "$SCRATCH/again.dat")" 'live\.budget'
     stop "$again"
 else
     skip "a socket that a JVM of the same process id left is not in the way" "there is no python3 to leave one"
@@ -105,7 +108,8 @@ for command in record profile; do
     is "$command: a program that fails has its status, which is told" \
         "$?, $(grep -c 'mmprof: the command ended with status 1$' "$SCRATCH/errors")" "1, 1"
 done
-start "$SCRATCH/killed" "$mmprof" record -o "$SCRATCH/killed.dat" -- "$jdk/bin/java" -cp "$classes" target.Cpu 60
+start "$SCRATCH/killed" "$mmprof" record --all-methods -o "$SCRATCH/killed.dat" -- \
+    "$jdk/bin/java" -cp "$classes" target.Cpu 60
 wait_for 30 test -s "$SCRATCH/killed.dat"
 wait_for 30 eval '[ "$(stat -c %s "$SCRATCH/killed.dat")" -gt 10000 ]'
 pkill -KILL -P "$pid"

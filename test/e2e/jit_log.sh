@@ -39,7 +39,7 @@ while read -r jdk; do
     check_jdk "$jdk"
 done < <(jdks)
 
-"$mmprof" record --jit-log -p 1 > "$SCRATCH/said" 2>&1
+"$mmprof" record --jit-log --all-methods -p 1 > "$SCRATCH/said" 2>&1
 is "--jit-log without --live is refused" "$?" 1
 matches "and it is said why" "$(cat "$SCRATCH/said")" 'belongs to --live'
 

@@ -11,7 +11,7 @@ as_without() {
     # shellcheck disable=SC2086  # options are words
     without=$(timeout 60 "$jdk/bin/java" -Xmx64m $options -cp "$classes" target.Overflow "$@" 2>&1; echo "status $?")
     # shellcheck disable=SC2086
-    with=$(timeout 60 "$mmprof" record -q --min-bytecodes 0 -o "$SCRATCH/t.dat" -- \
+    with=$(timeout 60 "$mmprof" record --all-methods -q --min-bytecodes 0 -o "$SCRATCH/t.dat" -- \
         "$jdk/bin/java" -Xmx64m $options -cp "$classes" target.Overflow "$@" 2>&1; echo "status $?")
     is "$name" "$with" "$without"
     matches "$name: the trace is whole and well nested" \

@@ -40,7 +40,7 @@ recorded() {
 expected=$(run 10000 3; echo "status $?")
 matches "without mmprof" "$expected" '^TOTAL ok, LOCKED ok, SUM [0-9]+$'
 command=("$newest/bin/java" -Xmx512m -cp "$SCRATCH/classes" virtual.VirtualThreads 10000 3)
-recorded "every method" --min-bytecodes 0 -- "${command[@]}"
+recorded "every method" --all-methods --min-bytecodes 0 -- "${command[@]}"
 check_trace "every method" 10000 3
 recorded "the program's own" --min-bytecodes 0 --include 'virtual/*' -- "${command[@]}"
 check_trace "the program's own" 10000 3

@@ -54,11 +54,11 @@ constants_grown() {
 # hundreds of recordings they may not.
 cycle() {
     n_tried=$((n_tried + 1))
-    "$mmprof" record -q -d 0.3 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/cycle" 2>&1 && n_done=$((n_done + 1)) && return
+    "$mmprof" record --all-methods -q -d 0.3 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/cycle" 2>&1 && n_done=$((n_done + 1)) && return
     if grep -q 'MB of metaspace (-XX:MaxMetaspaceSize)' "$SCRATCH/cycle"; then
         n_refused=$((n_refused + 1))
         metaspace_kb > "$SCRATCH/ignored"
-        "$mmprof" record -q -d 0.3 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/cycle" 2>&1 && n_done=$((n_done + 1)) &&
+        "$mmprof" record --all-methods -q -d 0.3 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/cycle" 2>&1 && n_done=$((n_done + 1)) &&
             return
         [ -n "${FAULTS_SECONDS-}" ] && grep -q 'MB of metaspace' "$SCRATCH/cycle" && n_left=$((n_left + 1)) && return
     fi
@@ -71,7 +71,7 @@ waits_for_signals() {
 
 # interrupted SECONDS: Ctrl-C so long after it takes signals; it has to end soon, with status 0.
 interrupted() {
-    start "$SCRATCH/recorder" "$mmprof" record -q -o "$SCRATCH/c.dat" -p "$jvm"
+    start "$SCRATCH/recorder" "$mmprof" record --all-methods -q -o "$SCRATCH/c.dat" -p "$jvm"
     wait_for 30 waits_for_signals
     sleep "$(awk "BEGIN { print $1 * $slow }")"
     kill -INT "$pid"

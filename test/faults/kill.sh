@@ -21,7 +21,7 @@ now_ms() {
 options_of() {
     case $(($1 % 3)) in
         0) echo "--include target/* --min-bytecodes 0" ;;
-        1) echo "" ;;
+        1) echo "--all-methods" ;;
         2) echo "--live" ;;
     esac
 }

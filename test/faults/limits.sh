@@ -100,12 +100,12 @@ jvm_without_room() {
     local small=$pid
     busy_out=$SCRATCH/small
     wait_for 20 grep -q '^ROUND' "$SCRATCH/small"
-    said=$("$mmprof" record -q -d 0.1 -o "$SCRATCH/small.dat" -p "$small" 2>&1)
+    said=$("$mmprof" record --all-methods -q -d 0.1 -o "$SCRATCH/small.dat" -p "$small" 2>&1)
     is "$v: the JVM has no address space left: mmprof says so" \
         "$?$(grep -c 'cannot be mapped in the target' <<< "$said")" 11
     goes_on "$v: the JVM has no address space left: it goes on"
     holds "$v: the JVM has no address space left: smaller buffers fit" \
-        "$mmprof" record -q -d 0.1 --buffer 64K -o "$SCRATCH/small.dat" -p "$small"
+        "$mmprof" record --all-methods -q -d 0.1 --buffer 64K -o "$SCRATCH/small.dat" -p "$small"
     stop "$small"
 }
 

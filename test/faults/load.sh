@@ -73,7 +73,7 @@ little_metaspace() {
     local n=0 said
     java_options=-XX:MaxMetaspaceSize=24m program classes 5000 100
     for _ in 1 2 3; do
-        "$mmprof" record -d 0.1 -o "$SCRATCH/load.dat" -p "$jvm" > "$SCRATCH/recorder" 2>&1
+        "$mmprof" record --all-methods -d 0.1 -o "$SCRATCH/load.dat" -p "$jvm" > "$SCRATCH/recorder" 2>&1
         grep -q "classes were left as they are: a quarter of the JVM's metaspace" "$SCRATCH/recorder" && n=$((n + 1))
         grep -q 'MB of metaspace (-XX:MaxMetaspaceSize)' "$SCRATCH/recorder" && n=$((n + 1))
     done
@@ -82,7 +82,7 @@ little_metaspace() {
     wait_gone 60 "$jvm"
     said=$(sum_of "$SCRATCH/load.out")
     java_options=-XX:MaxMetaspaceSize=9m program classes 5000 100
-    "$mmprof" record -q -d 0.1 -o "$SCRATCH/load.dat" -p "$jvm" > "$SCRATCH/recorder" 2>&1
+    "$mmprof" record --all-methods -q -d 0.1 -o "$SCRATCH/load.dat" -p "$jvm" > "$SCRATCH/recorder" 2>&1
     is "$v: no metaspace: mmprof refuses to record" \
         "$? $(grep -c 'used [0-9]* of its 9 MB of metaspace' "$SCRATCH/recorder")" "1 1"
     begin

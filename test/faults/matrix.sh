@@ -27,7 +27,7 @@ same() {
     fi
     local java=("$jdk/bin/java" -Xmx256m "-XX:+Use$gc" "$@" -cp "$classes" target.Checks "$n")
     plain=$(run "${java[@]}")
-    probed=$(run "$mmprof" record -q --min-bytecodes 0 -o "$SCRATCH/m.dat" -- "${java[@]}")
+    probed=$(run "$mmprof" record --all-methods -q --min-bytecodes 0 -o "$SCRATCH/m.dat" -- "${java[@]}")
     is "$name: the same output and status with all methods instrumented" "$probed" "$plain"
     is "$name: the checksums are those of each JVM" "$(grep '^CHECK' <<< "$plain" | cksum)" "$expected"
     matches "$name: the trace is whole and well nested" "$(trace_counts "$SCRATCH/m.dat")" \

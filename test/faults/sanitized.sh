@@ -78,19 +78,19 @@ attached() {
     start_busy "$SCRATCH/jdk"
     jvm=$pid
     holds "$v: the library is in the JVM" grep -q libasan "/proc/$jvm/maps"
-    record "$v: all methods are recorded" -d 1 --min-bytecodes 0
+    record "$v: all methods are recorded" -d 1 --all-methods --min-bytecodes 0
     holds "$v: by that agent" grep -q "mmprof" "/proc/$jvm/maps"
     has_calls "$v: with their calls"
     "$mmprof" phases -q -o "$SCRATCH/p.json" "$SCRATCH/a.dat"
     record "$v: a live recording, with the JIT compiler's events" -d "$(either 3 6)" --live --jit-log
     record "$v: one of its phases, with names for perf" -d 1 --phases "$SCRATCH/p.json" --perf-map
-    start "$SCRATCH/said" "$mmprof" record -q -o "$SCRATCH/a.dat" -p "$jvm"
+    start "$SCRATCH/said" "$mmprof" record --all-methods -q -o "$SCRATCH/a.dat" -p "$jvm"
     sleep 0.3
     stop "$pid"
     record "$v: another one after mmprof was killed" -d 1 --include 'target/*' --min-bytecodes 0
     has_calls "$v: with calls, too"
     for _ in $(seq "$(either 2 20)"); do
-        record "$v: and again" -d 0.2
+        record "$v: and again" --all-methods -d 0.2
     done
     stop_busy "$jvm" "$v: the JVM's results and output are those without mmprof"
     is "$v: nothing is found" "$(found)" ""
@@ -100,8 +100,8 @@ attached() {
 launched() {
     local expected
     expected=$("$jdk/bin/java" -cp "$classes" "$@" 2>&1)
-    is "$v: $1, started with all methods" "$("$mmprof" record -q --min-bytecodes 0 -o "$SCRATCH/a.dat" -- \
-        "$SCRATCH/jdk/bin/java" -cp "$classes" "$@" 2>&1)$(found)" "$expected"
+    is "$v: $1, started with all methods" "$("$mmprof" record -q --all-methods --min-bytecodes 0 \
+        -o "$SCRATCH/a.dat" -- "$SCRATCH/jdk/bin/java" -cp "$classes" "$@" 2>&1)$(found)" "$expected"
     has_calls "$v: $1, with their calls"
     is "$v: $1, started live" "$("$mmprof" record -q --live -o "$SCRATCH/a.dat" -- \
         "$SCRATCH/jdk/bin/java" -cp "$classes" "$@" 2>&1)$(found)" "$expected"

@@ -146,7 +146,7 @@ static void test_refusals(void)
     CHECK("no methods is an error", phases_select(figure, 0, 1830, &base, &wish, &arena, &choice, &err) < 0);
     CHECK_TEXT("that says what to do", err.text,
                "the trace has no calls of the application's methods\n"
-               "  next: record longer, or more methods ('mmprof record --min-bytecodes 0')");
+               "  next: record longer, or more methods ('mmprof record --all-methods --min-bytecodes 0')");
     CHECK("no time is one too", phases_select(figure, N_FIGURE, 0, &base, &wish, &arena, &choice, &err) < 0);
 }
 
