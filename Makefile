@@ -19,7 +19,8 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(wildcard core/agent/*.c) core/base/err.c core/base/pattern.c core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
+AGENT_SRC := $(wildcard core/agent/*.c) $(patsubst %,core/hotspot/%.c,code_heaps nmethod vm_fields vm_methods vm_streams) \
+             core/base/err.c core/base/hash.c core/base/pattern.c core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/plugin/*.c core/sim/*.c) core/base/err.c core/trace/misses.c
@@ -30,6 +31,7 @@ TOOL_SRC  := $(wildcard core/tool/*.c) $(patsubst %,core/plugin/%.c,qemu_stale v
 MEMTRACE_SRC := $(patsubst %,core/memtrace/memtrace_%.c,tool code entry write)
 CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/% core/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c)) core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
+LIB       := $(BUILD)/mmprof.a
 UNIT_SRC  := $(wildcard test/unit/*.c)
 
 # Tools that show how they are written.
@@ -94,7 +96,7 @@ $(BUILD)/pic/%.o: %.c
 # ---- tests ----
 
 # A unit test is one file that is linked with all rooms, and with the agent's parts that need no JVM.
-AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite*.c core/agent/classfile*.c core/agent/bytecode*.c) core/agent/probe.c core/agent/probe_virtual.c core/agent/probe_open.c core/agent/virtual.c core/agent/parked.c core/agent/open_calls.c core/agent/counting.c core/agent/batch.c core/agent/perf_file.c core/agent/compiling.c core/agent/own_threads.c core/agent/method_ids.c core/agent/vm_streams.c core/agent/vm_compilers.c core/agent/vm_fields.c)
+AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite*.c core/agent/classfile*.c core/agent/bytecode*.c) core/agent/probe.c core/agent/probe_virtual.c core/agent/probe_open.c core/agent/virtual.c core/agent/parked.c core/agent/open_calls.c core/agent/counting.c core/agent/batch.c core/agent/perf_file.c core/agent/compiling.c core/agent/own_threads.c core/agent/method_ids.c core/agent/vm_compilers.c)
 $(BUILD)/core/agent/probe.o $(BUILD)/core/agent/probe_virtual.o $(BUILD)/core/agent/probe_open.o $(BUILD)/core/agent/virtual.o $(BUILD)/core/agent/method_ids.o $(BUILD)/test/unit/method_ids_test.o $(BUILD)/test/unit/probe_test.o $(BUILD)/test/unit/probe_virtual_test.o $(BUILD)/test/unit/readings_rings_test.o: ALL_CFLAGS += $(JVMTI)
 
 # The plugin's walk through a heap, which is the test's.
@@ -108,10 +110,9 @@ $(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/plugin/qemu_stale.o
 $(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
 
 # The JVM's code and methods are the test's.
-$(BUILD)/test/unit/code_dependents_test: $(patsubst %,$(BUILD)/core/agent/%.o,code_dependents hash)
+$(BUILD)/test/unit/code_dependents_test: $(BUILD)/core/agent/code_dependents.o
 
 # What they ask is of a libjvm.so that they fill.
-$(BUILD)/test/unit/code_heaps_test: $(BUILD)/core/agent/code_heaps.o
 $(BUILD)/test/unit/code_heaps_test $(BUILD)/test/unit/compiling_test: $(BUILD)/test/unit/jvm/libjvm.so
 $(BUILD)/test/unit/code_heaps_test $(BUILD)/test/unit/compiling_test: LDFLAGS_ALL += -Wl,-rpath,'$$ORIGIN/jvm'
 
@@ -119,16 +120,21 @@ $(BUILD)/test/unit/jvm/libjvm.so: $(BUILD)/pic/test/unit/jvm/structures.o
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS) $(SANITIZE_FLAGS) -shared -Wl,-soname,libjvm.so -o $@ $^
 
-$(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
-	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
+# A test's own functions come before those of the archive.
+$(LIB): $(LIB_OBJ) $(AGENT_PURE_OBJ)
+	@rm -f $@
+	$(call Q,AR)$(AR) rcs $@ $^
+
+$(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.a %.so,$^) $(filter %.a %.so,$^) $(CLI_LIBS)
 
 # The agent's connection, commands and methods, whose JVM is the test.
-AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control hash methods code_asked code_dependents code_out code_heaps nmethod vm_fields vm_methods vm_streams vm_structs)
+AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control methods code_asked code_dependents code_out vm_structs)
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
 $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 
 # A bench in C is one file too.
-$(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB_OBJ)
+$(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 # One is a plugin of QEMU, which has its functions.
@@ -142,7 +148,7 @@ unit: $(UNIT_BIN)
 # Programs of the tests that read traces.
 TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard test/tools/*.c))
 
-$(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
+$(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
 .PHONY: tools
@@ -213,8 +219,8 @@ check-unit: unit
 	@$(if $(UNIT_BIN),test/run $(UNIT_BIN),echo 'no unit test for it'; echo '0 passed, 0 failed, 1 skipped')
 
 # A fuzz target is linked like a unit test, by clang.
-$(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(LIB_OBJ) $(AGENT_PURE_OBJ)
-	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(CLI_LIBS)
+$(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(LIB)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $(filter-out %.a,$^) $(filter %.a,$^) $(CLI_LIBS)
 
 $(BUILD)/test/fuzz/config_fuzz: $(BUILD)/core/agent/config.o
 $(BUILD)/test/fuzz/config_fuzz.o: ALL_CFLAGS += $(JVMTI)

@@ -10,7 +10,7 @@
 #ifndef CORE_AGENT_BUSY_H
 #define CORE_AGENT_BUSY_H
 
-#include "core/agent/hash.h"
+#include "core/base/hash.h"
 
 #include <jvmti.h>
 

@@ -1,9 +1,9 @@
 #include "core/agent/code_asked.h"
-#include "core/agent/code_heaps.h"
+#include "core/hotspot/code_heaps.h"
 #include "core/agent/code_out.h"
-#include "core/agent/hash.h"
-#include "core/agent/nmethod.h"
-#include "core/agent/vm_methods.h"
+#include "core/base/hash.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/vm_methods.h"
 #include "core/agent/vm_structs.h"
 #include "core/base/ticks.h"
 

@@ -1,7 +1,7 @@
 #include "core/agent/code_check.h"
-#include "core/agent/hash.h"
-#include "core/agent/nmethod.h"
-#include "core/agent/vm_methods.h"
+#include "core/base/hash.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/vm_methods.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

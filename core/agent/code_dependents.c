@@ -1,10 +1,10 @@
 #include "core/agent/code_dependents.h"
-#include "core/agent/code_heaps.h"
+#include "core/hotspot/code_heaps.h"
 #include "core/agent/code_out.h"
-#include "core/agent/hash.h"
-#include "core/agent/nmethod.h"
-#include "core/agent/vm_fields.h"
-#include "core/agent/vm_methods.h"
+#include "core/base/hash.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_methods.h"
 
 #include <pthread.h>
 #include <stdlib.h>

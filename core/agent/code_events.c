@@ -11,7 +11,7 @@
 #include "core/agent/code_out.h"
 #include "core/agent/compiling.h"
 #include "core/agent/events_env.h"
-#include "core/agent/hash.h"
+#include "core/base/hash.h"
 #include "core/agent/vm_structs.h"
 #include "core/base/ticks.h"
 #include "core/trace/code_log.h"

@@ -7,7 +7,7 @@
 
 #include "core/agent/agent.h"
 #include "core/agent/emulated.h"
-#include "core/agent/hash.h"
+#include "core/base/hash.h"
 #include "core/agent/method_ids.h"
 #include "core/counters/simulated.h"
 #include "core/trace/followed.h"

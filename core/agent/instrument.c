@@ -3,7 +3,7 @@
  */
 #include "core/agent/agent.h"
 #include "core/agent/classfile.h"
-#include "core/agent/hash.h"
+#include "core/base/hash.h"
 #include "core/base/ticks.h"
 
 #include <stdlib.h>

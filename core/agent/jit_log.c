@@ -7,7 +7,7 @@
  * then on.
  */
 #include "core/agent/agent.h"
-#include "core/agent/hash.h"
+#include "core/base/hash.h"
 #include "core/base/ticks.h"
 #include "core/trace/jit_events.h"
 

@@ -5,7 +5,7 @@
  * or retransformed again by somebody else, keeps its ids.
  */
 #include "core/agent/agent.h"
-#include "core/agent/hash.h"
+#include "core/base/hash.h"
 #include "core/agent/protocol.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "core/agent/hash.h"
+#include "core/base/hash.h"
 #include "core/agent/rewrite_parts.h"
 #include "core/agent/sample.h"
 

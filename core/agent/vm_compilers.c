@@ -1,5 +1,5 @@
 #include "core/agent/vm_compilers.h"
-#include "core/agent/vm_fields.h"
+#include "core/hotspot/vm_fields.h"
 
 #include <pthread.h>
 

@@ -3,8 +3,8 @@
  * does not tell it.
  */
 #include "core/agent/vm_structs.h"
-#include "core/agent/code_heaps.h"
-#include "core/agent/vm_fields.h"
+#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/vm_fields.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * lists of methods, and methods, each at an address that may be another one's later.
  */
 #include "core/agent/code_dependents.h"
-#include "core/agent/code_heaps.h"
+#include "core/hotspot/code_heaps.h"
 #include "core/agent/code_out.h"
-#include "core/agent/nmethod.h"
-#include "core/agent/vm_methods.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/vm_methods.h"
 
 #include "test/unit/tap.h"
 

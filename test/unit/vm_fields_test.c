@@ -1,5 +1,5 @@
 /* Reading a process' own memory: what is there, what is not, and what is read without the kernel. */
-#include "core/agent/vm_fields.h"
+#include "core/hotspot/vm_fields.h"
 
 #include "test/unit/tap.h"
 

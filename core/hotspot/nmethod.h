@@ -5,10 +5,10 @@
  * The JVM throws code away, and takes its addresses for other code, while it is read: what is needed is copied, and
  * counts only if it was the same compilation before and after.  Thread-safe, an nmethod each.
  */
-#ifndef CORE_AGENT_NMETHOD_H
-#define CORE_AGENT_NMETHOD_H
+#ifndef CORE_HOTSPOT_NMETHOD_H
+#define CORE_HOTSPOT_NMETHOD_H
 
-#include "core/agent/vm_streams.h"
+#include "core/hotspot/vm_streams.h"
 
 /* Where the parts that are copied are, and then in 'bytes'. */
 struct nmethod_parts {

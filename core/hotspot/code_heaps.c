@@ -2,8 +2,8 @@
  * Blocks are found as the JVM does it: a heap's segment map has, for each segment of it, how many segments back a block
  * begins.
  */
-#include "core/agent/code_heaps.h"
-#include "core/agent/vm_fields.h"
+#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/vm_fields.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
  * A set of 64-bit hashes with a few numbers each.  Two names of one hash would be taken for one: among a million names
  * that happens once in 40 million sessions.
  */
-#ifndef CORE_AGENT_HASH_H
-#define CORE_AGENT_HASH_H
+#ifndef CORE_BASE_HASH_H
+#define CORE_BASE_HASH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-#include "core/agent/vm_methods.h"
-#include "core/agent/hash.h"
-#include "core/agent/vm_fields.h"
-#include "core/agent/vm_streams.h"
+#include "core/hotspot/vm_methods.h"
+#include "core/base/hash.h"
+#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_streams.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* HotSpot's code cache: where blocks of it begin. */
-#ifndef CORE_AGENT_CODE_HEAPS_H
-#define CORE_AGENT_CODE_HEAPS_H
+#ifndef CORE_HOTSPOT_CODE_HEAPS_H
+#define CORE_HOTSPOT_CODE_HEAPS_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "core/agent/vm_fields.h"
+#include "core/hotspot/vm_fields.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -6,8 +6,8 @@
  *
  * The JVM may have changed what is copied meanwhile: the decoders trust nothing.
  */
-#ifndef CORE_AGENT_VM_STREAMS_H
-#define CORE_AGENT_VM_STREAMS_H
+#ifndef CORE_HOTSPOT_VM_STREAMS_H
+#define CORE_HOTSPOT_VM_STREAMS_H
 
 #include "core/trace/code_log.h"
 

@@ -1,4 +1,4 @@
-#include "core/agent/hash.h"
+#include "core/base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

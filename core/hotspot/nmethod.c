@@ -3,9 +3,9 @@
  * JDK 25: the list of methods behind the relocations, in memory of its own (_mutable_data), PcDescs and scopes in
  * another one (_immutable_data).  JDK 23 and 24 do not export where the list of methods is.
  */
-#include "core/agent/nmethod.h"
-#include "core/agent/code_heaps.h"
-#include "core/agent/vm_fields.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/vm_fields.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

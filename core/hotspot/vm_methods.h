@@ -5,8 +5,8 @@
  * The class may be unloaded meanwhile: whoever asks, knows something that keeps it, and that it was there before and
  * after (nmethod_is_there).
  */
-#ifndef CORE_AGENT_VM_METHODS_H
-#define CORE_AGENT_VM_METHODS_H
+#ifndef CORE_HOTSPOT_VM_METHODS_H
+#define CORE_HOTSPOT_VM_METHODS_H
 
 #include "core/trace/code_log.h"
 

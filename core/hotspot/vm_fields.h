@@ -6,8 +6,8 @@
  * none makes the answer unknown, and not a crash.  That costs some microseconds, and one for each page: what the JVM
  * never gives back is read in place.
  */
-#ifndef CORE_AGENT_VM_FIELDS_H
-#define CORE_AGENT_VM_FIELDS_H
+#ifndef CORE_HOTSPOT_VM_FIELDS_H
+#define CORE_HOTSPOT_VM_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
