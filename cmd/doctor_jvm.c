@@ -98,6 +98,23 @@ enum doctor_level doctor_flags(struct doctor *doctor, struct err *said)
     return DOCTOR_LIMIT;
 }
 
+/* A JVM that writes its classes into an archive would crash then if they had been changed (core/agent/class_archive.h).
+ */
+enum doctor_level doctor_archive(struct doctor *doctor, struct err *said)
+{
+    const struct jvm_flags *flags = &doctor->flags;
+    if (!doctor->is_jvm || (flags->archive[0] == '\0' && !flags->may_archive))
+        return DOCTOR_SILENT;
+    if (flags->archive[0] == '\0')
+        err_set(said, "the JVM may write a class archive when it ends (-XX:+AutoCreateSharedArchive): then none of its "
+                      "classes gets probes");
+    else
+        err_set(said, "the JVM writes a class archive (%.200s): none of its classes gets probes", flags->archive);
+    err_next(said, "start it without that option, or record samples only: mmprof record --live -p %d",
+             (int)doctor->pid);
+    return DOCTOR_LIMIT;
+}
+
 /* May any user read this file?  A folder must let others pass. */
 static bool open_to_all(const char *path)
 {
@@ -139,7 +156,7 @@ enum doctor_level doctor_library(struct doctor *doctor, struct err *said)
 enum doctor_level doctor_code(struct doctor *doctor, struct err *said)
 {
     struct jvm_compilers compilers = { .pid = doctor->pid };
-    if (!doctor->is_jvm)
+    if (!doctor->is_jvm || doctor->flags.archive[0] != '\0')
         return DOCTOR_SILENT;
     if (!jvm_forgets_code(doctor->pid)) {
         err_set(said, "when a class gets probes, the JVM compiles only what depends on it again");

@@ -4,11 +4,10 @@
 
 static const char *why_of(const struct live_session *session, const struct candidate *one, double *price_ns)
 {
-    static const char *const words[] = { [LIVE_NO_BATCH] = "none",
-                                         [LIVE_DEAR] = "dear",
-                                         [LIVE_UNCHANGED] = "kept",
-                                         [LIVE_HELD] = "loop",
-                                         [LIVE_SPARED] = "spared" };
+    static const char *const words[] = {
+        [LIVE_NO_BATCH] = "none", [LIVE_DEAR] = "dear",     [LIVE_UNCHANGED] = "kept",
+        [LIVE_HELD] = "loop",     [LIVE_SPARED] = "spared", [LIVE_ARCHIVED] = "archive"
+    };
     return words[live_why_without(session->live, one->class_name, one->name, one->descriptor, price_ns)];
 }
 

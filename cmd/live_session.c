@@ -236,6 +236,8 @@ static int begin(struct live_session *session, struct recorder_link *link, const
         session->has_cpi = false;
     }
     session->compilers.pid = status->pid;
+    session->options.leaves_classes = status->archive != NULL;
+    snprintf(session->archive, sizeof session->archive, "%s", status->archive == NULL ? "" : status->archive);
     if (session->logs_jit && recorder_jit(link, err) < 0)
         return -1;
     return live_open(&session->live, &session->options, err);
@@ -389,7 +391,7 @@ bool live_session_has_samples_only(const struct live_session *session)
     struct live_cost cost = { .spared_ns = 0 };
     if (session->live != NULL)
         live_cost(session->live, &cost);
-    return cost.spared_ns > 0;
+    return session->options.leaves_classes || cost.spared_ns > 0;
 }
 
 void live_session_tell(const struct live_session *session, const char *prefix, FILE *out)
@@ -435,7 +437,13 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
                 "%stogether %.2f %%, more than the budget of %.2g %%: the first looks and batches cost what they "
                 "cost, and only a longer recording makes up for them\n",
                 prefix, all_ns / cpu_ns * 100, session->options.budget * 100);
-    if (cost.spared_ns > 0)
+    if (session->options.leaves_classes)
+        fprintf(out,
+                "%sno class was changed, so there are samples only: the JVM writes a class archive (%s), and would "
+                "crash when it does, or leave changed classes out\n"
+                "%s  next: run the program without that option to have its calls recorded\n",
+                prefix, session->archive, prefix);
+    else if (cost.spared_ns > 0)
         fprintf(out,
                 "%sno class was changed, so there are samples only: this JVM would have thrown all its compiled code "
                 "away, which took its compilers %.1f s of CPU time\n"

@@ -40,6 +40,7 @@ struct live_session {
     double rewriting_ms; /* what the batches cost there */
     bool has_cpi;
     char refused[256];  /* what the agent would not do, or "" */
+    char archive[256];  /* the JVM writes its classes into an archive by this option, and none is changed; or "" */
     FILE *progress;     /* set it after live_session_init: where to say what is about to happen; or NULL */
     live_view_fn *view; /* or NULL */
     void *view_context;

@@ -120,14 +120,16 @@ static void sort_rows(struct row *rows, size_t n, enum top_sort sort)
     }
 }
 
-static const char *stage_text(enum live_stage stage, const struct live_cost *cost, struct arena *arena)
+static const char *stage_text(const struct live_session *session, const struct live_cost *cost, struct arena *arena)
 {
     static const char *const texts[] = { "waiting for the agent", "taking samples", "changing classes",
                                          "waiting for the JIT compiler", "measuring" };
+    if (session->options.leaves_classes)
+        return arena_printf(arena, "no class is changed: the JVM writes a class archive (%s)", session->archive);
     if (cost->spared_ns > 0)
         return arena_printf(arena, "no class is changed: %.0f s of compiling would be lost, see --recompile",
                             (double)cost->spared_ns / 1e9);
-    return texts[stage];
+    return texts[live_stage(session->live)];
 }
 
 static void add_head(const struct top_table *top, struct live_session *session, const struct live_cost *cost,
@@ -143,8 +145,7 @@ static void add_head(const struct top_table *top, struct live_session *session, 
     table_fact_words(table, "head", "",
                      arena_printf(arena, "JVM %d: %.1f s, %.2f CPUs, %s", (int)session->status.pid,
                                   (double)(session->status.monotonic_ns - session->status.start_ns) / 1e9,
-                                  wall_ns <= 0 ? 0 : cpu_ns / wall_ns,
-                                  stage_text(live_stage(session->live), cost, arena)));
+                                  wall_ns <= 0 ? 0 : cpu_ns / wall_ns, stage_text(session, cost, arena)));
     table_fact_words(
         table, "cost", "",
         arena_printf(arena, "%zu methods measured, %zu switched off; probes %.2f %%, mmprof %.2f %% of the CPU time",

@@ -99,6 +99,7 @@ struct live_options {
     uint32_t max_methods; /* armed at any time */
     bool is_new;          /* the program has just been started: its start says little */
     bool forgets_code;    /* the JVM throws all compiled code away at the first batch: jvm_forgets_code */
+    bool leaves_classes;  /* none may be changed: samples are all there is */
     double recompile_s;   /* then there is none where its compilers took more CPU time than this so far */
     double duration_s;    /* of the recording; 0: until somebody ends it */
     uint32_t max_more; /* instrumented after a look, those with the largest share: what comes later needs room, too */
@@ -140,7 +141,8 @@ enum live_without {
     LIVE_DEAR,      /* compiling its class again is not paid for */
     LIVE_UNCHANGED, /* its class was to be changed, and was not */
     LIVE_HELD,      /* a loop of its class is under way */
-    LIVE_SPARED     /* no class is changed, for the JVM would throw all compiled code away */
+    LIVE_SPARED,    /* no class is changed, for the JVM would throw all compiled code away */
+    LIVE_ARCHIVED   /* no class is changed, for the JVM writes its classes into an archive */
 };
 
 enum live_stage {

@@ -317,6 +317,8 @@ bool live_is_worth_it(const struct live *live, bool is_free)
 
 bool live_may_begin(struct live *live)
 {
+    if (live->options.leaves_classes)
+        return false;
     if (!live->options.forgets_code || live->now.jit_cpu_ns == LIVE_UNKNOWN)
         return true;
     bool is_dear = (double)live->now.jit_cpu_ns > live->options.recompile_s * 1e9;

@@ -79,6 +79,8 @@ enum live_without live_why_without(const struct live *live, const char *class_na
     bool is_unpaid = wanted != NULL ? wanted >= live->wanted + live->n_wanted || live->n_put_off > live->n_unpaid
                                     : asked != NULL && !was_paid;
     *price_ns = latest == NULL ? 0 : latest->price_ns;
+    if (live->options.leaves_classes)
+        return LIVE_ARCHIVED;
     if (live->spared_ns > 0)
         return LIVE_SPARED;
     if (live_is_held(live, class_name, name, descriptor))

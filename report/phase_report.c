@@ -166,8 +166,14 @@ static void note_recovery(struct making *making)
                                 ms / 1e3, all_ms / 1e3));
 }
 
-static void note_spared(struct making *making)
+static void note_untouched(struct making *making)
 {
+    const char *archive = trace_info(making->source->reader, "jvm.archive");
+    if (archive != NULL)
+        table_note(making->table, arena_printf(making->source->arena,
+                                               "no class was changed, so no call was recorded: the JVM writes a class "
+                                               "archive (%s)",
+                                               archive));
     const char *spared = trace_info(making->source->reader, "live.spared_ms");
     if (spared != NULL)
         table_note(making->table,
@@ -215,7 +221,7 @@ static void note_late(struct making *making)
 static void note_rest(struct making *making)
 {
     note_recovery(making);
-    note_spared(making);
+    note_untouched(making);
     note_late(making);
     note_turns(making);
     note_reads(making);

@@ -37,6 +37,8 @@ const char *sampled_why_text(const char *word, double compiling_ns, struct arena
         return "its class was not changed";
     if (strcmp(word, "spared") == 0)
         return "all compiled code would be lost";
+    if (strcmp(word, "archive") == 0)
+        return "the JVM writes a class archive";
     if (strcmp(word, "dear") != 0)
         return "no probes";
     if (compiling_ns <= 0)

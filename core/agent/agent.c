@@ -6,6 +6,7 @@
  */
 #include "core/agent/agent.h"
 #include "core/agent/busy.h"
+#include "core/agent/class_archive.h"
 #include "core/agent/code_asked.h"
 #include "core/agent/code_check.h"
 #include "core/agent/code_dependents.h"
@@ -23,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum phase { IDLE, STARTING, RUNNING, STOPPING };
 
@@ -106,13 +108,23 @@ static void start_code_events(JNIEnv *jni)
         control_send(&agent.control, "code_map_all %s", why_not);
 }
 
+/* Of a JVM that writes its classes into an archive nothing is changed: without probes there are samples only. */
+static int make_probes(JNIEnv *jni, struct err *err)
+{
+    const char *option = class_archive_option();
+    if (option != NULL) {
+        control_send(&agent.control, "archive %s", option);
+        return agent.config.is_live ? 0 : err_set(err, "it writes a class archive (%s)", option);
+    }
+    calibrate_soon(agent.segment);
+    return classes_define_probe(jni, err) < 0 || calibrate(agent.jvmti, jni, &agent.config, agent.segment, err) < 0 ? -1
+                                                                                                                    : 0;
+}
+
 static int begin_session(JNIEnv *jni, struct err *err)
 {
     if (control_handshake(&agent.control, err) < 0 || config_read(&agent.config, agent.control.config_fd, err) < 0 ||
-        map_segment(agent.control.segment_fd, err) < 0)
-        return -1;
-    calibrate_soon(agent.segment);
-    if (classes_define_probe(jni, err) < 0 || calibrate(agent.jvmti, jni, &agent.config, agent.segment, err) < 0)
+        map_segment(agent.control.segment_fd, err) < 0 || make_probes(jni, err) < 0)
         return -1;
     if (agent.config.wants_perf_map)
         perf_map_start(jni, &agent.control);
@@ -400,6 +412,8 @@ static jint open_session(JavaVM *vm, const char *path)
 {
     struct err err = { "" };
     int idle = IDLE;
+    if (access(path, F_OK) < 0) /* a JVM that the recorded one started, as JAVA_TOOL_OPTIONS has it: it is left alone */
+        return PROTOCOL_NO_PEER;
     if (!atomic_compare_exchange_strong(&agent.phase, &idle, STARTING))
         return is_in_the_way();
     jint rc = PROTOCOL_NO_JVMTI;

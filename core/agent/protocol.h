@@ -58,6 +58,11 @@
  *
  *     code_map_all TEXT
  *
+ * and before "ready" or "failed", where no class may be changed because the JVM writes its classes into an archive, by
+ * which of its options:
+ *
+ *     archive OPTION
+ *
  * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
  *
  * The segment is core/trace/ring.h's.  The method log is a memory file to which the agent appends a method before its

@@ -9,6 +9,7 @@
 #include "core/agent/batch.h"
 #include "core/agent/busy.h"
 #include "core/agent/bytecode.h"
+#include "core/agent/class_archive.h"
 #include "core/agent/method_ids.h"
 #include "core/base/ticks.h"
 
@@ -280,6 +281,8 @@ static int run(const struct work *work)
 
 static int listen(jvmtiEnv *jvmti)
 {
+    if (class_archive_option() != NULL)
+        return -1; /* the recorder was told: it does not ask for it */
     jvmtiError error = (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     return error == JVMTI_ERROR_NONE ? 0 : -1;
 }

@@ -96,7 +96,8 @@ static bool is_asked_for(uint64_t flag)
            vm_read(flag + flags_at.bits, &bits, sizeof bits) && (bits & FLAG_ORIGIN) != 0;
 }
 
-bool vm_structs_asked_for(const char *flag)
+/* The flag of a name; false: this JVM has none, or does not tell. */
+static bool find_flag(const char *name, uint64_t *flag)
 {
     static pthread_once_t found = PTHREAD_ONCE_INIT;
     uint64_t all, n;
@@ -104,8 +105,25 @@ bool vm_structs_asked_for(const char *flag)
     pthread_once(&found, find_flags);
     if (!flags_at.are_known || !vm_read_u64(flags_at.all, &all) || !vm_read_u64(flags_at.n, &n))
         return false;
-    for (uint64_t i = 0; i < n && i < FLAGS_MAX; i++)
-        if (vm_read_text(all + i * flags_at.bytes + flags_at.name, text, sizeof text) && strcmp(text, flag) == 0)
-            return is_asked_for(all + i * flags_at.bytes);
+    for (uint64_t i = 0; i < n && i < FLAGS_MAX; i++) {
+        *flag = all + i * flags_at.bytes;
+        if (vm_read_text(*flag + flags_at.name, text, sizeof text) && strcmp(text, name) == 0)
+            return true;
+    }
     return false;
+}
+
+bool vm_structs_asked_for(const char *flag)
+{
+    uint64_t found;
+    return find_flag(flag, &found) && is_asked_for(found);
+}
+
+bool vm_structs_flag_text(const char *flag, char *text, size_t n)
+{
+    uint64_t found, address;
+    text[0] = '\0';
+    if (find_flag(flag, &found) && vm_read_u64(found + flags_at.address, &address))
+        vm_read_text(address, text, n);
+    return text[0] != '\0';
 }

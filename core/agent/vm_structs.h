@@ -5,6 +5,7 @@
 #define CORE_AGENT_VM_STRUCTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The tier that made a compiled method's code (1 to 3: C1; 4: C2), which is in use now; 0: not known. */
@@ -20,5 +21,8 @@ uint32_t vm_structs_calls(const void *id, uint32_t code_bytes);
 
 /* Whether a flag of the JVM is true since its start, because somebody said so; false where it is not known. */
 bool vm_structs_asked_for(const char *flag);
+
+/* The value of a flag that is a text, cut at n - 1 bytes; false: it has none, or it is not known. */
+bool vm_structs_flag_text(const char *flag, char *text, size_t n);
 
 #endif

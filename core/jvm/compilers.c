@@ -81,6 +81,6 @@ bool jvm_forgets_code(pid_t pid)
     struct jvm_flags flags;
     char path[4096];
     return jvm_release_read(pid, &release) == 0 && !release.is_openj9 && release.major < JVM_KEEPS_CODE &&
-           jvm_flags_read(pid, &flags) == 0 && flags.agent[0] == '\0' && !flags.debugger && !flags.interprets &&
-           jvm_process_maps(pid, RING_CHANGED, path, sizeof path) == 0;
+           jvm_flags_read(pid, &flags) == 0 && flags.agent[0] == '\0' && flags.archive[0] == '\0' && !flags.debugger &&
+           !flags.interprets && jvm_process_maps(pid, RING_CHANGED, path, sizeof path) == 0;
 }

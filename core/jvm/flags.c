@@ -1,5 +1,6 @@
 #include "core/jvm/flags.h"
 
+#include "core/jvm/perf_data.h"
 #include "core/jvm/process.h"
 
 #include <fcntl.h>
@@ -34,6 +35,20 @@ static bool take_switch(const char *word, const char *name, bool *value)
     return true;
 }
 
+/* JDK 25 takes AOTMode=record from AOTCacheOutput, unless another mode was given. */
+static void take_archive(struct jvm_flags *flags, const char *word)
+{
+    static const char mode[] = "-XX:AOTMode=";
+    bool is_asked = false;
+    if (strcmp(word, "-Xshare:dump") == 0 || begins(word, "-XX:ArchiveClassesAtExit=") ||
+        begins(word, "-XX:AOTCacheOutput=") ||
+        (begins(word, mode) && strcmp(word + sizeof mode - 1, "record") == 0 && flags->archive[0] == '\0') ||
+        (take_switch(word, "RecordDynamicDumpInfo", &is_asked) && is_asked))
+        snprintf(flags->archive, sizeof flags->archive, "%s", word);
+    flags->archive_bars_agents = flags->archive[0] != '\0' && !begins(flags->archive, "-XX:AOT");
+    take_switch(word, "AutoCreateSharedArchive", &flags->may_archive);
+}
+
 static void take_option(struct jvm_flags *flags, const char *word)
 {
     static const char tiered[] = "-XX:TieredStopAtLevel=";
@@ -49,8 +64,8 @@ static void take_option(struct jvm_flags *flags, const char *word)
         take_agent(flags, word);
     else if (take_switch(word, "EnableDynamicAgentLoading", &late_agents))
         flags->late_agents_disabled = !late_agents;
-    else
-        take_switch(word, "DisableAttachMechanism", &flags->attach_disabled);
+    else if (!take_switch(word, "DisableAttachMechanism", &flags->attach_disabled))
+        take_archive(flags, word);
 }
 
 /* Options of the launcher whose value is the next word. */
@@ -87,13 +102,12 @@ void jvm_flags_command(struct jvm_flags *flags, const char *words, size_t n)
     }
 }
 
-/* Words between blanks. */
-static void take_text(struct jvm_flags *flags, const char *text)
+void jvm_flags_told(struct jvm_flags *flags, const char *text)
 {
     char word[1024];
     while (*text != '\0') {
         size_t n = strcspn(text, " \t\n");
-        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), text);
+        snprintf(word, sizeof word, "%s%.*s", *text == '-' ? "" : "-XX:", (int)(n < 1000 ? n : 1000), text);
         take_option(flags, word);
         text += n;
         text += strspn(text, " \t\n");
@@ -109,11 +123,58 @@ void jvm_flags_environment(struct jvm_flags *flags, const char *variables, size_
             return;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             if (begins(at, names[i]))
-                take_text(flags, at + strlen(names[i]));
+                jvm_flags_told(flags, at + strlen(names[i]));
     }
 }
 
 /* ---- files ---- */
+
+/* "@FILE", and what the JVM itself reads. */
+static const char *file_of_options(const char *word)
+{
+    static const char *const starts[] = { "@", "-XX:Flags=", "-XX:VMOptionsFile=" };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (begins(word, starts[i]))
+            return word + strlen(starts[i]);
+    return NULL;
+}
+
+static void take_file(struct jvm_flags *flags, const char *path)
+{
+    char *text = malloc(FILE_BYTES);
+    if (text != NULL && jvm_read_file(path, text, FILE_BYTES) > 0)
+        jvm_flags_told(flags, text);
+    free(text);
+}
+
+void jvm_flags_launch(struct jvm_flags *flags, char *const *argv, bool is_java)
+{
+    *flags = (struct jvm_flags){ .tiered_stop = 4 };
+    for (char *const *variable = environ; *variable != NULL; variable++)
+        jvm_flags_environment(flags, *variable, strlen(*variable) + 1);
+    for (char *const *word = argv; is_java && *++word != NULL && !ends_options(*word);) {
+        const char *file = file_of_options(*word);
+        if (file != NULL)
+            take_file(flags, file);
+        else if (has_value(*word) && word[1] != NULL)
+            word++;
+        else
+            take_option(flags, *word);
+    }
+}
+
+static void read_told(pid_t pid, struct jvm_flags *flags, char *text)
+{
+    struct perf_data data;
+    struct err ignored;
+    if (perf_data_open(&data, pid, jvm_process_inner_pid(pid), &ignored) == 0 && perf_data_read(&data, &ignored) == 0) {
+        if (perf_data_text(&data, "java.rt.vmFlags", text, FILE_BYTES))
+            jvm_flags_told(flags, text);
+        if (perf_data_text(&data, "java.rt.vmArgs", text, FILE_BYTES))
+            jvm_flags_told(flags, text);
+    }
+    perf_data_close(&data);
+}
 
 int jvm_flags_read(pid_t pid, struct jvm_flags *flags)
 {
@@ -129,6 +190,8 @@ int jvm_flags_read(pid_t pid, struct jvm_flags *flags)
     n = jvm_read_file(path, text, FILE_BYTES);
     if (n > 0)
         jvm_flags_command(flags, text, (size_t)n);
+    if (n > 0)
+        read_told(pid, flags, text);
     free(text);
     return n > 0 ? 0 : -1;
 }

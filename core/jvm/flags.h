@@ -1,6 +1,6 @@
 /*
- * Which JVM it is and how it was started, as far as files tell: its command line, its environment and the file
- * 'release' of its JDK.  The JVM itself is not asked.
+ * Which JVM it is and how it was started, as far as files tell: its command line, its environment, what it tells of
+ * itself in hsperfdata, and the file 'release' of its JDK.  The JVM itself is not asked.
  */
 #ifndef CORE_JVM_FLAGS_H
 #define CORE_JVM_FLAGS_H
@@ -15,7 +15,10 @@ struct jvm_flags {
     bool attach_disabled;      /* -XX:+DisableAttachMechanism */
     bool late_agents_disabled; /* -XX:-EnableDynamicAgentLoading */
     bool debugger;             /* -agentlib:jdwp and the like */
+    bool may_archive;          /* -XX:+AutoCreateSharedArchive: it writes an archive where there is no valid one */
     int tiered_stop;           /* -XX:TieredStopAtLevel, or 4 */
+    char archive[256];         /* the option by which the JVM writes an archive of its classes, or "" */
+    bool archive_bars_agents;  /* and then no library of an agent may be loaded when it starts: it would not */
     char agent[128];           /* the first other agent that is loaded at the start, as it was written; or "" */
 };
 
@@ -28,6 +31,18 @@ void jvm_flags_command(struct jvm_flags *flags, const char *words, size_t n);
 
 /* The same for the variables JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS and _JAVA_OPTIONS of an environment. */
 void jvm_flags_environment(struct jvm_flags *flags, const char *variables, size_t n);
+
+/*
+ * The same for what the JVM itself tells of them (hsperfdata), with those of files (-XX:Flags, .hotspotrc, @argfiles):
+ * text between blanks; "+NAME" and "NAME=VALUE" are -XX options.
+ */
+void jvm_flags_told(struct jvm_flags *flags, const char *text);
+
+/*
+ * Those that a command gives the JVM that it is, or starts: its words, if it is java, with the files of options that
+ * they name, and this process's environment.
+ */
+void jvm_flags_launch(struct jvm_flags *flags, char *const *argv, bool is_java);
 
 /* Those of a process.  Returns 0, or -1 when its command line cannot be read. */
 int jvm_flags_read(pid_t pid, struct jvm_flags *flags);

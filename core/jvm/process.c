@@ -69,6 +69,13 @@ static int read_status(struct jvm_process *process, struct err *err)
     return 0;
 }
 
+pid_t jvm_process_inner_pid(pid_t pid)
+{
+    struct jvm_process process = { .pid = pid };
+    struct err ignored;
+    return read_status(&process, &ignored) < 0 ? pid : process.inner_pid;
+}
+
 static void read_command(struct jvm_process *process)
 {
     ssize_t n = read_proc(process->pid, "cmdline", process->command, sizeof process->command);

@@ -42,6 +42,9 @@ int jvm_process_maps(pid_t pid, const char *part, char *path, size_t n);
 /* Read a small file into n bytes, with a NUL behind what was read.  Returns its length, or -1 with errno set. */
 ssize_t jvm_read_file(const char *path, char *text, size_t n);
 
+/* The process id as the process sees it, in a container; the same one where it is not known. */
+pid_t jvm_process_inner_pid(pid_t pid);
+
 /* The thread ids of a process, at most n; the total count, or -1 when the process is gone. */
 int jvm_process_threads(pid_t pid, pid_t *tids, int n);
 

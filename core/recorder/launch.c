@@ -1,6 +1,7 @@
 #include "core/recorder/launch.h"
 
 #include "core/agent/protocol.h"
+#include "core/jvm/flags.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,6 +128,19 @@ static int make_turn(int *turn)
     return n == 1 ? 0 : -1;
 }
 
+/* HotSpot ends with "CDS dumping does not support native JVMTI agent". */
+static int check_archive(char *const *argv, struct err *err)
+{
+    struct jvm_flags flags;
+    jvm_flags_launch(&flags, argv, launch_is_java(argv[0]));
+    if (!flags.archive_bars_agents && !flags.may_archive)
+        return 0;
+    err_set(err, "a JVM that writes a class archive (%s) does not start with an agent",
+            flags.archive_bars_agents ? flags.archive : "-XX:+AutoCreateSharedArchive");
+    return err_next(err, "leave that option away; or start the program without mmprof and take samples only: mmprof "
+                         "record --live -p PID");
+}
+
 int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,
                 const char *const *flags, const struct launch_emulator *emulator, struct err *err)
 {
@@ -134,6 +148,8 @@ int launch_fork(struct launch *launch, char *const *argv, const char *agent, con
     pid_t recorder = getpid();
     bool is_later = emulator != NULL && emulator->program == NULL;
     launch->go = launch->failed = launch->turn = -1;
+    if (check_archive(argv, err) < 0)
+        return -1;
     if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0 || (is_later && make_turn(&launch->turn) < 0))
         return err_set(err, "cannot make a pipe: %s", strerror(errno));
     launch->pid = fork();

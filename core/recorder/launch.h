@@ -27,7 +27,8 @@ bool launch_is_java(const char *command);
 
 /*
  * Fork a child that waits for launch_go.  'java' itself gets -agentpath; any other command gets it by way of
- * JAVA_TOOL_OPTIONS.  Returns 0, or -1 with *err set; launch_end releases it.
+ * JAVA_TOOL_OPTIONS.  Returns 0, or -1 with *err set (such as that its options are for a JVM that does not start with
+ * an agent); launch_end releases it.
  *
  * agent, options  of -agentpath
  * flags           of the JVM, in front of its own: up to LAUNCH_FLAGS_MAX, then NULL; or NULL

@@ -109,6 +109,7 @@ struct recorder_status {
     uint64_t n_records, n_lost;         /* so far */
     uint32_t n_columns;                 /* words that follow each record */
     pid_t pid;                          /* of the JVM; 0: not known yet */
+    const char *archive;                /* it writes a class archive by this option: no class is changed; or NULL */
     bool ready;                         /* the agent takes commands */
     bool busy;                          /* an instrument, remove or sample is under way or waits */
     uint32_t n_gates;                   /* arm and disarm that are not answered yet */

@@ -204,6 +204,20 @@ static int note_perf_map(struct recorder *r, const char *packet, struct err *err
     return r->writer == NULL ? 0 : trace_write_info(r->writer, failed ? "perf_map.failed" : "perf_map", text, err);
 }
 
+static int note_archive(struct recorder *r, const char *option, struct err *err)
+{
+    snprintf(r->archive, sizeof r->archive, "%.250s", option);
+    return r->writer == NULL ? 0 : trace_write_info(r->writer, "jvm.archive", option, err);
+}
+
+static int agent_failed(const struct recorder *r, const char *why, struct err *err)
+{
+    if (r->archive[0] != '\0')
+        return recorder_refuse_archive(r->target, r->archive, err);
+    err_set(err, "the agent cannot work in JVM %d: %s", (int)r->target, why);
+    return err_next(err, "see 'mmprof record --help' for options that change what it does");
+}
+
 /*
  * Packets from the agent.  The end of the connection means that the target is ending.  *has_news: some ask for a round
  * now; that compiled code was told does not.
@@ -217,10 +231,8 @@ static int hear_agent(struct recorder *r, bool *stopped, bool *has_news, struct 
         return meet_agent(r, err);
     while ((rc = session_receive(&r->session, packet)) > 0) {
         *has_news = *has_news || strncmp(packet, "told ", 5) != 0;
-        if (strncmp(packet, "failed ", 7) == 0) {
-            err_set(err, "the agent cannot work in JVM %d: %s", (int)r->target, packet + 7);
-            return err_next(err, "see 'mmprof record --help' for options that change what it does");
-        }
+        if (strncmp(packet, "failed ", 7) == 0)
+            return agent_failed(r, packet + 7, err);
         /* Methods that an answer is about come before it. */
         if ((r->writer != NULL && drain_methods(&r->drain, r->writer, err) < 0) || link_hear(&r->link, packet, err) < 0)
             return -1;
@@ -230,6 +242,8 @@ static int hear_agent(struct recorder *r, bool *stopped, bool *has_news, struct 
             hand_over(r, packet);
         if ((strncmp(packet, "perf_map ", 9) == 0 || strncmp(packet, "perf_map_failed ", 16) == 0) &&
             note_perf_map(r, packet, err) < 0)
+            return -1;
+        if (strncmp(packet, "archive ", 8) == 0 && note_archive(r, packet + 8, err) < 0)
             return -1;
         if (r->writer != NULL && strncmp(packet, "code_map_failed ", 16) == 0 &&
             trace_write_info(r->writer, "code.failed", packet + 16, err) < 0)
@@ -295,7 +309,8 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .n_records = trace_writer_records(r->writer),
                                       .n_lost = drain_n_lost(&r->drain),
                                       .n_columns = r->session.n_counters,
-                                      .pid = r->target };
+                                      .pid = r->target,
+                                      .archive = r->archive[0] == '\0' ? NULL : r->archive };
     if (r->latest.monotonic_ns > r->first.monotonic_ns)
         status.ns_per_tick =
             (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / (double)(r->latest.ticks - r->first.ticks);

@@ -2,6 +2,7 @@
 
 #include "core/counters/hit_cost.h"
 #include "core/jvm/attach.h"
+#include "core/jvm/flags.h"
 #include "core/jvm/metaspace.h"
 #include "core/recorder/bring_agent.h"
 #include "core/recorder/facts.h"
@@ -259,11 +260,27 @@ static int look_at_metaspace(struct recorder *r, struct err *err)
                     (int)r->plan->pid);
 }
 
+int recorder_refuse_archive(pid_t pid, const char *option, struct err *err)
+{
+    char jvm[32] = "the program's JVM";
+    if (pid != 0)
+        snprintf(jvm, sizeof jvm, "JVM %d", (int)pid);
+    err_set(err,
+            "%s writes a class archive (%s): if its classes had probes, it would crash when it does, or the archive "
+            "would lack them",
+            jvm, option);
+    return err_next(err, "run the program without that option; or use --live, which takes samples only here");
+}
+
 static int attach(struct recorder *r, struct err *err)
 {
     char path[PATH_MAX];
     struct guest copy;
+    struct jvm_flags flags;
     int result = 0;
+    /* The agent would find that, too; but a JVM from JDK 21 on prints a warning when it is loaded. */
+    if (!r->plan->is_live && jvm_flags_read(r->plan->pid, &flags) == 0 && flags.archive[0] != '\0')
+        return recorder_refuse_archive(r->plan->pid, flags.archive, err);
     if (bring_agent(&r->process, r->plan->agent, &copy, path, sizeof path, err) < 0)
         return -1;
     int rc = look_at_metaspace(r, err) < 0 ? -1 : load_agent(r, path, &result, err);
@@ -292,6 +309,10 @@ static int fork_command(struct recorder *r, struct err *err)
     const struct launch_emulator emulator = { s->emulator, s->plugin, s->program[0] == '\0' ? NULL : s->program };
     char options[GUEST_PATH_BYTES + sizeof SIM_AGENT_PREFIX];
     bool is_simulated = s->slots != NULL;
+    struct jvm_flags flags;
+    jvm_flags_launch(&flags, r->plan->argv, launch_is_java(r->plan->argv[0]));
+    if (!r->plan->is_live && flags.archive[0] != '\0' && !flags.archive_bars_agents)
+        return recorder_refuse_archive(0, flags.archive, err);
     snprintf(options, sizeof options, "%s%s", is_simulated ? SIM_AGENT_PREFIX : "", r->session.socket_path);
     return launch_fork(&r->child, r->plan->argv, r->plan->agent, options, flags_for(r->plan),
                        is_simulated ? &emulator : NULL, err);

@@ -57,6 +57,7 @@ struct recorder {
     int niceness; /* before it hurried */
     bool hurries;
     char offcpu[512], perf_map_why[512];
+    char archive[256]; /* the JVM's option by which it writes a class archive, or "" */
 };
 
 /*
@@ -71,5 +72,8 @@ struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns);
  * a running clock.  Returns 0, or -1 with *err set; what was opened is in *r in both cases.
  */
 int recorder_prepare(struct recorder *r, struct err *err);
+
+/* What is said of a JVM (pid 0: of a command) that writes its classes into an archive, by this option.  Returns -1. */
+int recorder_refuse_archive(pid_t pid, const char *option, struct err *err);
 
 #endif

@@ -332,6 +332,21 @@ static const struct machine_case {
       DOCTOR_LIMIT,
       "(-javaagent:x.jar)",
       "without it" },
+    { "a JVM that writes no archive", doctor_archive, { { NULL, NULL } }, { .is_jvm = true }, DOCTOR_SILENT, "", NULL },
+    { "a JVM that writes one",
+      doctor_archive,
+      { { NULL, NULL } },
+      { .is_jvm = true, .flags = { .archive = "-XX:AOTMode=record" } },
+      DOCTOR_LIMIT,
+      "(-XX:AOTMode=record): none of its classes",
+      "record --live" },
+    { "a JVM that may write one",
+      doctor_archive,
+      { { NULL, NULL } },
+      { .is_jvm = true, .flags = { .may_archive = true } },
+      DOCTOR_LIMIT,
+      "may write",
+      "record --live" },
     { "a JVM that handles SIGQUIT",
       doctor_attach,
       { { NULL, NULL } },
@@ -474,6 +489,38 @@ static void test_refusals(struct arena *arena)
 
 #define WORDS(text) (text), sizeof(text)
 
+static void test_archive_flags(void)
+{
+    static const struct {
+        const char *claim, *told, *archive;
+        bool bars_agents;
+    } rows[] = {
+        { "no archive", "-Xmx1g -XX:AOTCache=a -XX:AOTMode=auto -XX:-RecordDynamicDumpInfo", "", false },
+        { "an AOT cache", "-XX:AOTMode=record -XX:AOTCacheOutput=a.aot", "-XX:AOTCacheOutput=a.aot", false },
+        { "its cause is told first", "-XX:AOTCacheOutput=a.aot -XX:AOTMode=record", "-XX:AOTCacheOutput=a.aot", false },
+        { "an AOT configuration", "-XX:AOTConfiguration=a -XX:AOTMode=record", "-XX:AOTMode=record", false },
+        { "an archive at the end", "-XX:ArchiveClassesAtExit=a.jsa", "-XX:ArchiveClassesAtExit=a.jsa", true },
+        { "an archive when asked", "+RecordDynamicDumpInfo", "-XX:+RecordDynamicDumpInfo", true },
+        { "an option of a file", "ArchiveClassesAtExit=a.jsa", "-XX:ArchiveClassesAtExit=a.jsa", true },
+        { "nothing but an archive", "-Xshare:dump", "-Xshare:dump", true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct jvm_flags flags = { .tiered_stop = 4 };
+        jvm_flags_told(&flags, rows[i].told);
+        CHECK_TEXT(rows[i].claim, flags.archive, rows[i].archive);
+        CHECK("such a JVM starts with an agent, or not", flags.archive_bars_agents == rows[i].bars_agents);
+    }
+    struct jvm_flags flags;
+    char *const java[] = { (char[]){ "java" }, (char[]){ "-cp" }, (char[]){ "-Xshare:dump" }, (char[]){ "Main" },
+                           NULL };
+    jvm_flags_launch(&flags, java, true);
+    CHECK("a value is no option", flags.archive[0] == '\0');
+    jvm_flags_launch(&flags, java + 1, true);
+    CHECK("of java the options count", strcmp(flags.archive, "-Xshare:dump") == 0);
+    jvm_flags_launch(&flags, java + 1, false);
+    CHECK("of another command its own do not", flags.archive[0] == '\0');
+}
+
 static void test_flags(void)
 {
     struct jvm_flags flags = { .tiered_stop = 4 };
@@ -494,6 +541,7 @@ static void test_flags(void)
     jvm_flags_environment(&flags,
                           WORDS("HOME=/\0JAVA_TOOL_OPTIONS=-Xrs  -Xint\0X_JAVA_OPTIONS=-XX:TieredStopAtLevel=2"));
     CHECK("options in the environment count", flags.no_signals && flags.interprets && flags.tiered_stop == 4);
+    test_archive_flags();
     CHECK("those of a process can be read", jvm_flags_read(getpid(), &flags) == 0);
     CHECK("but not those of none", jvm_flags_read(0, &flags) == -1);
 }

@@ -143,6 +143,21 @@ static void test_spared(void)
     live_close(sim->live);
 }
 
+/* The JVM writes its classes into an archive. */
+static void test_archived(void)
+{
+    struct live_options options = usual;
+    double price_ns;
+    options.leaves_classes = true;
+    struct sim *sim = new_sim(&options);
+    sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
+    run(sim, 1, 60);
+    CHECK("where no class may be changed, looks go on and none is", sim->n_looks > 3 && sim->n_batches == 0);
+    CHECK("and it is said why what was seen has no probes",
+          live_why_without(sim->live, "Sim", "outer", "()V", &price_ns) == LIVE_ARCHIVED);
+    live_close(sim->live);
+}
+
 int main(void)
 {
     test_recovery();
@@ -151,5 +166,6 @@ int main(void)
     test_forgotten();
     test_cut();
     test_spared();
+    test_archived();
     return tap_done();
 }

@@ -68,9 +68,10 @@ static void test_facts(void)
     maker_info(&m, "live.sampled.9", "0.1 5 a/Later w ()V none 0 1.5 a/Main run ()V");
     maker_info(&m, "live.sampled.10", "0.1 5 a/Later t ()V none 0 0.5 a/Main run");
     maker_info(&m, "live.sampled.11", "0.1 5 a/Later s ()V spared 0");
+    maker_info(&m, "live.sampled.12", "0.1 5 a/Later r ()V archive 0");
     make_threads(&m, true);
     look(&m, &(struct report_wish){ .all = true }, &made);
-    CHECK_NUMBER("what samples found without probes is a row; damaged facts are none", made.n, 9);
+    CHECK_NUMBER("what samples found without probes is a row; damaged facts are none", made.n, 10);
     CHECK_TEXT("its time is its share of the application's, which has half of the process'",
                printed(&made.table, CSV, &arena),
                HEADER "sampled,a.Later.parse,0.125,250000000,12,no probes,,,\r\n"
@@ -85,6 +86,8 @@ static void test_facts(void)
                       "no recorded method\r\n"
                       "sampled,Later.t,0.050000000000000003,100000000,5,no batch since it was seen,,,\r\n"
                       "sampled,Later.s,0.050000000000000003,100000000,5,all compiled code would be lost,,,"
+                      "no recorded method\r\n"
+                      "sampled,Later.r,0.050000000000000003,100000000,5,the JVM writes a class archive,,,"
                       "no recorded method\r\n");
     trace_made_close(&made.trace);
 }
