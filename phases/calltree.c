@@ -141,8 +141,10 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
     struct clock_event event;
     for (; n_max > 0; n_max--) {
         uint64_t cpu = t->clock.cpu, wall = t->clock.wall;
+        bool was_seen = t->clock.state != CLOCK_UNSEEN;
         if (!clock_apply(&t->clock, ticks, &event))
             return 0;
+        runs_switch(b, t, was_seen, &event);
         bool is_fault = event.kind == TRACE_PAGE_FAULT;
         uint64_t n = is_fault ? faults_of_one(b) : 1;
         if (b->flow != NULL && flow_kernel(b, t, cpu, wall, &event, err) < 0)
@@ -270,9 +272,12 @@ static int take_other(struct builder *b, struct thread *t, const struct trace_ev
         take_gap(b, t, event->count);
         return 0;
     }
-    if (event->kind == TRACE_OPEN ? enter(b, t, event->method, err) < 0 : descend(b, t, event->method, err) < 0)
+    bool is_found = event->kind == TRACE_OPEN;
+    if (is_found && control_found(b, event->method, event->ticks, err) < 0)
         return -1;
-    b->tree->n_under_way += event->kind == TRACE_OPEN;
+    b->tree->n_under_way += is_found;
+    if (is_found ? enter(b, t, event->method, err) < 0 : descend(b, t, event->method, err) < 0)
+        return -1;
     return b->take_turns ? spans_follow(b, t, event->method, err) : 0;
 }
 
@@ -289,6 +294,8 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
         b->tree->n_stray++;
         return found < 0 ? -1 : 0;
     }
+    if (!t->known.has_records && (b->first_record == 0 || event->ticks < b->first_record))
+        b->first_record = event->ticks;
     t->known.has_records = true;
     if (!t->is_placed && place_thread(b, t, event->thread, err) < 0)
         return -1;
@@ -301,8 +308,11 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
     uint64_t cpu = t->clock.cpu, wall = t->clock.wall;
     if (t->clock.state == CLOCK_ON)
         clock_advance(&t->clock, event->ticks);
-    else
+    else {
         clock_record(&t->clock, event->ticks);
+        if (t->on_since == NOT_ON && t->clock.state == CLOCK_ON)
+            t->on_since = event->ticks;
+    }
     if (b->flow != NULL && flow_passed(b, t, cpu, wall, err) < 0)
         return -1;
     enum step step = steps[event->kind];
@@ -319,22 +329,12 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
         return take_other(b, t, event, err);
     b->tree->n_records++;
     bool is_entry = event->kind == TRACE_ENTER;
-    if (!is_entry)
+    if (!is_entry) {
         leave(b, t, event->method, event->kind == TRACE_UNWIND);
-    else if (enter(b, t, event->method, err) < 0)
+        control_left(b, event->method, event->ticks);
+    } else if (enter(b, t, event->method, err) < 0)
         return -1;
     return b->take_turns ? spans_follow(b, t, is_entry ? event->method : CALLTREE_NONE, err) : 0;
-}
-
-/* Close what never returned. */
-static void close_calls(struct builder *b, const struct thread *t)
-{
-    struct frame f = { t->node, t->depth, t->n_folds };
-    b->tree->n_open += f.depth;
-    for (; f.depth > 0; frame_up(b, t, &f))
-        b->store.nodes[f.node].n_open++;
-    if (t->is_mounted)
-        count_open(b, t->carrier.node, t->carrier.depth);
 }
 
 static int finish_thread(struct builder *b, uint32_t index, struct err *err)
@@ -354,6 +354,8 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
         return -1;
     if (b->tree->cpu_is_wall && !t->known.has_records)
         t->clock.wall = 0;
+    uint64_t start = trace_start_ticks(b->reader);
+    runs_end(b, t, about != NULL && about->start_ticks != TRACE_UNKNOWN ? about->start_ticks : start);
     uint64_t ticks = settle(b, t, 0);
     if (b->n_columns > 0) {
         if (need_metrics(b, err) < 0)
@@ -363,7 +365,7 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
     }
     if (b->flow != NULL && flow_settled(b, t, t->clock.now, err) < 0)
         return -1;
-    close_calls(b, t);
+    stack_close(b, t);
     if (spans_end(b, t, err) < 0)
         return -1;
     if (about != NULL && about->n_lost > t->known.n_lost)
@@ -399,23 +401,8 @@ static int finish(struct builder *b, struct err *err)
     tree->ns_per_tick = trace_ns_per_tick(b->reader);
     tree->is_cut = trace_is_cut(b->reader);
     tree->n_damaged_chunks = trace_damaged_chunks(b->reader);
+    control_end(b);
     return 0;
-}
-
-/* What mmprof did to the program. */
-static void on_control(struct calltree *tree, const struct trace_event *event)
-{
-    struct calltree_pauses *pauses = &tree->pauses;
-    if (event->kind != TRACE_PAUSE)
-        return;
-    if (pauses->n < CALLTREE_PAUSES_KEPT) {
-        pauses->kept[pauses->n].ticks = event->ticks;
-        pauses->kept[pauses->n].ns = event->count;
-    }
-    pauses->n++;
-    pauses->ns += event->count;
-    if (event->count > pauses->longest_ns)
-        pauses->longest_ns = event->count;
 }
 
 static int build(struct builder *b, struct err *err)
@@ -425,11 +412,9 @@ static int build(struct builder *b, struct err *err)
     while ((rc = trace_next(b->reader, &event, err)) > 0) {
         if (!b->is_begun && event.kind <= TRACE_GAP && begin(b, err) < 0)
             return -1;
-        if (event.kind >= TRACE_ARMED) {
-            on_control(b->tree, &event);
-            continue;
-        }
-        rc = event.kind <= TRACE_GAP ? on_record(b, &event, err) : on_kernel(b, &event, err);
+        rc = event.kind <= TRACE_GAP    ? on_record(b, &event, err)
+             : event.kind < TRACE_ARMED ? on_kernel(b, &event, err)
+                                        : control_take(b, &event, err);
         if (rc < 0)
             return -1;
     }
@@ -449,6 +434,7 @@ static void hand_over(struct builder *b)
     free(b->threads);
     free(b->parked);
     free(b->before);
+    free(b->gated);
     free(b->store.slots);
     b->tree->nodes = b->store.nodes;
     b->tree->n_nodes = b->store.n_nodes;
@@ -473,7 +459,7 @@ int calltree_build(struct trace_reader *reader, const struct calltree_options *o
     uint32_t max_nodes = options->max_nodes == 0 ? CALLTREE_MAX_NODES : options->max_nodes;
     if (node_store_open(&b.store, max_nodes < NODES_MAX ? max_nodes : NODES_MAX, err) < 0)
         return -1;
-    int rc = build(&b, err);
+    int rc = activity_open(&tree->activity, 0, err) < 0 ? -1 : build(&b, err);
     hand_over(&b);
     if (rc < 0 || calltree_sum_up(tree, err) < 0) {
         calltree_free(tree);
@@ -491,6 +477,8 @@ void calltree_free(struct calltree *tree)
     free(tree->total_cpu_ticks);
     free(tree->total_wall_ticks);
     free(tree->total_metrics);
+    free(tree->gates);
+    activity_close(&tree->activity);
     for (uint32_t i = 0; i < tree->n_batches; i++)
         calltree_batches_free(tree->batches[i], tree->groups.n);
     free(tree->batches);

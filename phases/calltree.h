@@ -34,6 +34,7 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/trace/trace.h"
+#include "phases/activity.h"
 #include "phases/estimate.h"
 #include "symbolize/vm_parts.h"
 
@@ -157,6 +158,14 @@ struct calltree_pauses {
     } kept[CALLTREE_PAUSES_KEPT];
 };
 
+/* From a moment on the probes of a method record, or do not; or its first call was found, which was under way. */
+struct calltree_gate {
+    uint32_t method;
+    enum { CALLTREE_GATE_ON, CALLTREE_GATE_OFF, CALLTREE_GATE_FOUND } kind;
+    uint64_t ticks;
+    uint64_t last_exit_ticks; /* OFF: of the calls that were open then, which are recorded to their end; or 0 */
+};
+
 struct calltree {
     struct calltree_node *nodes; /* owned */
     uint32_t n_nodes, n_mapped;  /* 0 is no node; mapped: room for */
@@ -193,6 +202,10 @@ struct calltree {
     uint64_t probe_ticks; /* all threads */
     uint64_t cpu_ticks;   /* all threads, probe time included */
     struct calltree_pauses pauses;
+    struct calltree_gate *gates; /* by method and time; owned.  phases/recorded.h makes sense of them */
+    uint32_t n_gates;
+    uint64_t probes_since_ticks; /* when the first method got probes; the start, where the trace says nothing of it */
+    struct activity activity;
     double inside_ticks, outside_ticks; /* the calibrated probe cost; 0: the trace has none */
     uint64_t start_ticks, end_ticks;
     double ns_per_tick; /* 0: not known */

@@ -208,9 +208,18 @@ struct thread {
     bool is_mounted;
     bool is_placed;
     uint64_t n_faults, n_switches; /* before it was placed */
+    uint64_t on_since;             /* when it got the CPU that it has, or NOT_ON */
     struct calltree_thread known;
     struct thread_counters *counters; /* owned, or NULL */
     struct thread_spans spans;
+};
+
+#define NOT_ON UINT64_MAX
+
+/* What is known of a method's probes. */
+struct gated {
+    bool is_found;   /* a call was found that was under way */
+    uint32_t off_at; /* 1 + the index of the gate that is closed now; 0: it is open */
 };
 
 /* What was given to a thread's node last. */
@@ -246,7 +255,10 @@ struct builder {
     uint32_t shared_roots[VM_PARTS];          /* index into roots, or CALLTREE_NONE */
     struct parked *parked;                    /* by ticket; owned */
     uint32_t n_parked;
-    uint32_t roots_room;
+    uint32_t roots_room, gates_room;
+    struct gated *gated; /* by method; owned; NULL: nothing is known of gates */
+    uint32_t n_gated;
+    uint64_t probes_since, first_record; /* ticks; 0: none yet */
 };
 
 /* A thread that find_thread() does not know yet. */
@@ -293,6 +305,9 @@ int stack_fold(struct builder *b, struct thread *t, uint32_t method, struct err 
 /* An exit that may be another call's than the current one's, or of a folded call. */
 void stack_leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind);
 
+/* At the end: close what never returned. */
+void stack_close(struct builder *b, const struct thread *t);
+
 /* ---- batches of groups that take turns ---- */
 
 /* The thread's counters have passed on: a turn may have ended.  Returns 0, or -1 with *err set. */
@@ -316,6 +331,32 @@ int need_metrics(struct builder *b, struct err *err);
  * possible: at its first record, or at the end.  Returns 0, or -1 with *err set.
  */
 int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err);
+
+/* ---- what the recorder did, and when threads ran ---- */
+
+/* Events of the kinds ARMED to RECOVERED.  Returns 0, or -1 with *err set: no memory. */
+int control_take(struct builder *b, const struct trace_event *event, struct err *err);
+
+/* A call that was under way was found.  Returns 0, or -1 with *err set: no memory. */
+int control_found(struct builder *b, uint32_t method, uint64_t ticks, struct err *err);
+
+/* A call of a method ended.  Where the method is switched off, it was recorded up to now for this call's sake. */
+static inline void control_left(struct builder *b, uint32_t method, uint64_t ticks)
+{
+    if (method >= b->n_gated || b->gated[method].off_at == 0)
+        return;
+    struct calltree_gate *gate = &b->tree->gates[b->gated[method].off_at - 1];
+    gate->last_exit_ticks = ticks > gate->last_exit_ticks ? ticks : gate->last_exit_ticks;
+}
+
+/* The trace has ended, and the tree knows when it began. */
+void control_end(struct builder *b);
+
+/* The kernel has told of the thread; was_seen: not for the first time. */
+void runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event);
+
+/* The thread's time is over: its clock stands at the end of it.  start_ticks: when it was met. */
+void runs_end(struct builder *b, struct thread *t, uint64_t start_ticks);
 
 /* ---- who looks at time ---- */
 

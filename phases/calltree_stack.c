@@ -46,3 +46,15 @@ void stack_leave(struct builder *b, struct thread *t, uint32_t method, bool is_u
     t->depth = f.depth;
     t->n_folds = f.n_folds;
 }
+
+void stack_close(struct builder *b, const struct thread *t)
+{
+    struct frame f = { t->node, t->depth, t->n_folds };
+    b->tree->n_open += f.depth;
+    for (; f.depth > 0; frame_up(b, t, &f)) {
+        b->store.nodes[f.node].n_open++;
+        control_left(b, frame_method(b, t, &f), t->clock.now);
+    }
+    if (t->is_mounted)
+        count_open(b, t->carrier.node, t->carrier.depth);
+}

@@ -45,7 +45,9 @@ static void meet_thread(struct builder *b, struct thread *t, uint32_t index)
     uint64_t start = trace_start_ticks(b->reader);
     if (about != NULL && about->start_ticks != TRACE_UNKNOWN && about->start_ticks > start)
         start = about->start_ticks;
-    t->clock.now = start;
+    t->clock.now = t->on_since = start; /* until the kernel says otherwise */
+    if (b->tree->activity.bins != NULL && b->tree->activity.start_ticks == 0)
+        b->tree->activity.start_ticks = trace_start_ticks(b->reader);
     t->known.is_known = true;
 }
 

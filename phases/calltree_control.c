@@ -1,0 +1,150 @@
+/*
+ * What the recorder did to the program while it ran: stops, and since when methods have probes; and when threads ran.
+ */
+#include "phases/calltree_internal.h"
+
+#include "core/trace/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int add_gate(struct builder *b, const struct calltree_gate *gate, struct err *err)
+{
+    struct calltree *tree = b->tree;
+    if (tree->n_gates == b->gates_room) {
+        uint32_t room = b->gates_room == 0 ? 64 : b->gates_room * 2;
+        struct calltree_gate *gates = realloc(tree->gates, room * sizeof *gates);
+        if (gates == NULL)
+            return err_set(err, "out of memory for %u switches of probes", room);
+        tree->gates = gates;
+        b->gates_room = room;
+    }
+    tree->gates[tree->n_gates++] = *gate;
+    return 0;
+}
+
+static int know_gates(struct builder *b, uint32_t method, struct err *err)
+{
+    if (method < b->n_gated)
+        return 0;
+    uint32_t n = method * 2 + 64;
+    struct gated *gated = realloc(b->gated, n * sizeof *gated);
+    if (gated == NULL)
+        return err_set(err, "out of memory for %u methods", n);
+    memset(gated + b->n_gated, 0, (n - b->n_gated) * sizeof *gated);
+    b->gated = gated;
+    b->n_gated = n;
+    return 0;
+}
+
+static void add_pause(struct calltree_pauses *pauses, const struct trace_event *event)
+{
+    if (pauses->n < CALLTREE_PAUSES_KEPT) {
+        pauses->kept[pauses->n].ticks = event->ticks;
+        pauses->kept[pauses->n].ns = event->count;
+    }
+    pauses->n++;
+    pauses->ns += event->count;
+    if (event->count > pauses->longest_ns)
+        pauses->longest_ns = event->count;
+}
+
+int control_take(struct builder *b, const struct trace_event *event, struct err *err)
+{
+    if (event->kind == TRACE_PAUSE)
+        add_pause(&b->tree->pauses, event);
+    if (event->kind != TRACE_ARMED && event->kind != TRACE_DISARMED)
+        return 0;
+    bool is_on = event->kind == TRACE_ARMED;
+    const struct calltree_gate gate = { event->method, is_on ? CALLTREE_GATE_ON : CALLTREE_GATE_OFF, event->ticks, 0 };
+    if (event->method > RING_METHOD_MAX)
+        return 0;
+    if (is_on && (b->probes_since == 0 || event->ticks < b->probes_since))
+        b->probes_since = event->ticks;
+    if (know_gates(b, event->method, err) < 0 || add_gate(b, &gate, err) < 0)
+        return -1;
+    b->gated[event->method].off_at = is_on ? 0 : b->tree->n_gates;
+    return 0;
+}
+
+/* Has it been called before, as far as is known? */
+static bool has_node(const struct builder *b, uint32_t method)
+{
+    for (uint32_t i = 1; method < b->store.n_methods && i < b->store.n_nodes; i++)
+        if (b->store.nodes[i].method == method)
+            return true;
+    return false;
+}
+
+int control_found(struct builder *b, uint32_t method, uint64_t ticks, struct err *err)
+{
+    const struct calltree_gate gate = { method, CALLTREE_GATE_FOUND, ticks, 0 };
+    if (know_gates(b, method, err) < 0)
+        return -1;
+    bool is_first = !b->gated[method].is_found && !has_node(b, method);
+    b->gated[method].is_found = true;
+    return is_first ? add_gate(b, &gate, err) : 0;
+}
+
+static int by_method(const void *a, const void *b)
+{
+    const struct calltree_gate *x = a, *y = b;
+    if (x->method != y->method)
+        return x->method < y->method ? -1 : 1;
+    return (x->ticks > y->ticks) - (x->ticks < y->ticks);
+}
+
+void control_end(struct builder *b)
+{
+    struct calltree *tree = b->tree;
+    if (tree->n_gates > 0)
+        qsort(tree->gates, tree->n_gates, sizeof *tree->gates, by_method);
+    activity_sum_up(&tree->activity);
+    tree->probes_since_ticks = tree->start_ticks;
+    if (b->probes_since != 0)
+        tree->probes_since_ticks =
+            b->first_record != 0 && b->first_record < b->probes_since ? b->first_record : b->probes_since;
+}
+
+/* ---- when threads ran ---- */
+
+static void add_run(struct builder *b, struct thread *t, uint64_t ticks)
+{
+    const struct trace_thread *about = trace_thread(b->reader, (uint32_t)(t - b->threads));
+    enum vm_part part = t->is_placed || about == NULL ? t->known.part : vm_part_of(about->comm);
+    if (t->on_since == NOT_ON)
+        return;
+    activity_add(&b->tree->activity, ACTIVITY_CPU, t->on_since, ticks);
+    if (part == VM_PART_APPLICATION)
+        activity_add(&b->tree->activity, ACTIVITY_APPLICATION, t->on_since, ticks);
+    t->on_since = NOT_ON;
+}
+
+void runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event)
+{
+    switch (event->kind) {
+    case TRACE_CPU_IN:
+        if (!was_seen || t->on_since == NOT_ON)
+            t->on_since = event->ticks;
+        break;
+    case TRACE_THREAD_START:
+        t->on_since = was_seen ? t->on_since : NOT_ON;
+        break;
+    case TRACE_CPU_OUT:
+    case TRACE_CPU_PREEMPTED:
+    case TRACE_THREAD_END:
+        add_run(b, t, event->ticks);
+        break;
+    default:
+        break;
+    }
+}
+
+void runs_end(struct builder *b, struct thread *t, uint64_t start_ticks)
+{
+    bool counts = !b->tree->cpu_is_wall || t->known.has_records;
+    if (t->clock.state == CLOCK_ON && counts)
+        add_run(b, t, t->clock.now);
+    if (t->known.has_records)
+        activity_add(&b->tree->activity, ACTIVITY_WALL, start_ticks, t->clock.now);
+}

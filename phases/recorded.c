@@ -1,0 +1,97 @@
+#include "phases/recorded.h"
+
+/* The first gate of a method, or n_gates; they are sorted by method and time. */
+static uint32_t first_gate(const struct calltree *tree, uint32_t method)
+{
+    uint32_t low = 0, high = tree->n_gates;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (tree->gates[middle].method < method)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add(const struct calltree *tree, uint64_t from_ticks, uint64_t to_ticks, enum activity_kind kind,
+                struct recorded *recorded)
+{
+    if (to_ticks <= from_ticks)
+        return;
+    recorded->ticks += to_ticks - from_ticks;
+    recorded->share += activity_between(&tree->activity, kind, from_ticks, to_ticks);
+}
+
+/* From ticks to a share of all; where nothing ran, of the time. */
+static void divide(const struct calltree *tree, enum activity_kind kind, struct recorded *recorded)
+{
+    double all = activity_between(&tree->activity, kind, tree->start_ticks, tree->end_ticks);
+    uint64_t all_ticks = tree->end_ticks - tree->start_ticks;
+    if (all > 0)
+        recorded->share /= all;
+    else
+        recorded->share = all_ticks > 0 ? (double)recorded->ticks / (double)all_ticks : 1;
+    if (recorded->share > 1 || recorded->ticks >= all_ticks)
+        recorded->share = 1;
+}
+
+struct recorded recorded_between(const struct calltree *tree, uint64_t from_ticks, uint64_t to_ticks, bool is_wall)
+{
+    struct recorded recorded = { 0 };
+    enum activity_kind kind = is_wall ? ACTIVITY_WALL : ACTIVITY_CPU;
+    add(tree, from_ticks > tree->start_ticks ? from_ticks : tree->start_ticks,
+        to_ticks < tree->end_ticks ? to_ticks : tree->end_ticks, kind, &recorded);
+    divide(tree, kind, &recorded);
+    return recorded;
+}
+
+/* Do they record at the start?  They do unless the first that is told of them is that they begin to. */
+static bool is_on_at_first(const struct calltree *tree, uint32_t i, uint32_t method)
+{
+    while (i < tree->n_gates && tree->gates[i].method == method && tree->gates[i].kind == CALLTREE_GATE_FOUND)
+        i++;
+    return i == tree->n_gates || tree->gates[i].method != method || tree->gates[i].kind == CALLTREE_GATE_OFF;
+}
+
+/* Where the window ends that a gate has closed: calls that were open then are recorded to their end. */
+static uint64_t end_of(const struct calltree_gate *gate)
+{
+    return gate->last_exit_ticks > gate->ticks ? gate->last_exit_ticks : gate->ticks;
+}
+
+struct recorded recorded_of(const struct calltree *tree, uint32_t method, bool is_wall)
+{
+    struct recorded recorded = { 0 };
+    enum activity_kind kind = is_wall ? ACTIVITY_WALL : ACTIVITY_CPU;
+    uint32_t i = first_gate(tree, method);
+    bool is_on = is_on_at_first(tree, i, method), is_first = true;
+    uint64_t since = tree->start_ticks, end = is_on ? tree->end_ticks : since;
+    if (i == tree->n_gates || tree->gates[i].method != method)
+        return (struct recorded){ tree->end_ticks - tree->start_ticks, 1 };
+    for (; i < tree->n_gates && tree->gates[i].method == method; i++) {
+        const struct calltree_gate *gate = &tree->gates[i];
+        uint64_t ticks = gate->ticks > tree->start_ticks ? gate->ticks : tree->start_ticks;
+        if (gate->kind == CALLTREE_GATE_ON && !is_on && ticks > end) { /* else the window before goes on */
+            add(tree, since, end, kind, &recorded);
+            is_first = is_first && end == tree->start_ticks;
+            since = ticks;
+        }
+        if (gate->kind == CALLTREE_GATE_FOUND && is_on && is_first && ticks < end)
+            since = ticks;
+        is_on = gate->kind == CALLTREE_GATE_FOUND ? is_on : gate->kind == CALLTREE_GATE_ON;
+        end = is_on ? tree->end_ticks : gate->kind == CALLTREE_GATE_OFF ? end_of(gate) : end;
+    }
+    add(tree, since, end, kind, &recorded);
+    divide(tree, kind, &recorded);
+    return recorded;
+}
+
+double recorded_before_probes(const struct calltree *tree, bool is_wall)
+{
+    enum activity_kind kind = is_wall ? ACTIVITY_WALL : ACTIVITY_APPLICATION;
+    double all = activity_between(&tree->activity, kind, tree->start_ticks, tree->end_ticks);
+    if (all <= 0 || tree->probes_since_ticks <= tree->start_ticks)
+        return 0;
+    return activity_between(&tree->activity, kind, tree->start_ticks, tree->probes_since_ticks) / all;
+}
