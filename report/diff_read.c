@@ -282,7 +282,8 @@ static int take_row(struct reading *r, const struct table_row *row, const struct
     bool is_method = strcmp(row->kind, "phase") == 0, is_total = strcmp(row->kind, "total") == 0;
     const char *label = is_total ? "whole process" : label_of(r, words(table, row->cells, "label"));
     /* What is in no method: nobody can say what it is; and what may be the host's doing. */
-    if (strcmp(row->kind, "application") == 0 || strcmp(row->kind, "switches") == 0)
+    if (strcmp(row->kind, "application") == 0 || strcmp(row->kind, "switches") == 0 ||
+        strcmp(row->kind, "before") == 0 || strcmp(row->kind, "more") == 0)
         return 0;
     if (!is_method) /* they have no name but their kind's */
         name = (struct java_name){ "", "", "" };

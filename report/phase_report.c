@@ -183,46 +183,19 @@ static void note_untouched(struct making *making)
                                 strtod(spared, NULL) / 1e3));
 }
 
-#define LATE_SHARE 0.9 /* of the recording */
-#define LATE_NAMED 2u
-
-/* Phases that got probes late: what they did before is not in their figures.  (pruned.h has those switched off.) */
-static void note_late(struct making *making)
+/* What shares are of, where rows were not recorded for the same time. */
+static void note_partly(struct making *making)
 {
-    struct arena *arena = making->source->arena;
-    const struct calltree *tree = making->source->tree;
-    double all_ns = report_ns(making->source, tree->end_ticks - tree->start_ticks);
-    const char *names = NULL;
-    size_t n = 0;
-    for (size_t i = 0; i < making->n_rows; i++) {
-        char key[48], armed[32], all[32];
-        snprintf(key, sizeof key, "live.method.%" PRIu32, making->rows[i]->method);
-        const char *fact = trace_info(making->source->reader, key);
-        double armed_ns = fact == NULL || strncmp(fact, "armed ", 6) != 0 ? all_ns : strtod(fact + 6, NULL) * 1e9;
-        if (armed_ns >= LATE_SHARE * all_ns || ++n > LATE_NAMED)
-            continue;
-        const char **label = report_labels(making->source, &making->rows[i]->method, 1);
-        table_format_ns(armed_ns, armed, sizeof armed);
-        table_format_ns(all_ns, all, sizeof all);
-        names = label == NULL ? NULL
-                              : arena_printf(arena, "%s%s%s (for %s of %s)", names == NULL ? "" : names,
-                                             names == NULL ? "" : ", ", label[0], armed, all);
-    }
-    if (n > LATE_NAMED && names != NULL)
-        names = arena_printf(arena, "%s and %zu more", names, n - LATE_NAMED);
-    if (n > 0)
-        table_note(
-            making->table,
-            names == NULL
-                ? NULL
-                : arena_printf(arena, "recorded for a part of the time, and Time (%%) has no more of it: %s", names));
+    if (making->is_partly)
+        table_note(making->table, "Time (%) and Self (%) of a phase are of what ran while it was recorded (Recorded), "
+                                  "so that they can be compared; Self adds up to 100 % where that was all the time");
 }
 
 static void note_rest(struct making *making)
 {
     note_recovery(making);
     note_untouched(making);
-    note_late(making);
+    note_partly(making);
     note_turns(making);
     note_reads(making);
     note_modes(making);
@@ -345,60 +318,67 @@ static int choose(struct making *making, const struct calltree_total *totals, si
     return 0;
 }
 
-static int by_cpu_time(const void *a, const void *b)
+/* A method, and its share of what ran while it was recorded. */
+struct ranked {
+    const struct calltree_total *total;
+    double share;
+};
+
+static int by_share(const void *a, const void *b)
 {
-    const struct calltree_total *x = *(const struct calltree_total *const *)a,
-                                *y = *(const struct calltree_total *const *)b;
-    return (x->total_cpu_ticks < y->total_cpu_ticks) - (x->total_cpu_ticks > y->total_cpu_ticks);
+    const struct ranked *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share < y->share ? 1 : -1;
+    return (x->total->method > y->total->method) - (x->total->method < y->total->method);
 }
 
-static int by_wall_time(const void *a, const void *b)
-{
-    const struct calltree_total *x = *(const struct calltree_total *const *)a,
-                                *y = *(const struct calltree_total *const *)b;
-    return (x->total_wall_ticks < y->total_wall_ticks) - (x->total_wall_ticks > y->total_wall_ticks);
-}
-
-/* Leave those with most time. */
-static void cut_rows(struct making *making)
+/* The rows are those with most time; the rest is one row. */
+static void take_rows(struct making *making, struct ranked *ranked, size_t n)
 {
     size_t top = making->wish->top;
-    if (top == 0 || making->n_rows <= top)
-        return;
-    qsort(making->rows, making->n_rows, sizeof *making->rows,
-          making->source->clock == PHASES_CPU ? by_cpu_time : by_wall_time);
-    table_note(making->table,
-               arena_printf(making->source->arena, "%zu methods more have at least %s of the time: --top 0 prints them",
-                            making->n_rows - top, report_percent(making->source->arena, making->wish->min_share)));
-    making->n_rows = top;
+    qsort(ranked, n, sizeof *ranked, by_share);
+    for (size_t i = 0; i < n; i++)
+        making->rows[i] = ranked[i].total;
+    making->n_rows = top == 0 || n <= top ? n : top;
+    making->n_more = n - making->n_rows;
+    for (size_t i = 0; i < making->n_rows; i++) {
+        struct recorded recorded = report_recorded(making->source, making->rows[i]->method);
+        making->is_partly = making->is_partly || report_is_partly(making->source, &recorded);
+    }
+    if (making->n_more > 0)
+        table_note(making->table,
+                   arena_printf(making->source->arena,
+                                "%zu methods more have at least %s of the time: --top 0 prints them", making->n_more,
+                                report_percent(making->source->arena, making->wish->min_share)));
 }
 
 static int choose_rows(struct making *making, const struct calltree_total *totals, size_t n, struct err *err)
 {
     const struct report_source *source = making->source;
     const bool *is_chosen;
+    size_t n_ranked = 0;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
+    struct ranked *ranked = arena_alloc(source->arena, (n + 1) * sizeof *ranked);
     making->rows = arena_alloc(source->arena, (n + 1) * sizeof *making->rows);
-    if (row_of == NULL || making->rows == NULL)
+    if (row_of == NULL || ranked == NULL || making->rows == NULL)
         return err_set(err, "out of memory for a table of %zu methods", n);
     if (choose(making, totals, n, &is_chosen, err) < 0)
         return -1;
     /* The shares' denominator does not depend on the rows. */
     if (shares_compute(source, row_of, 0, &making->shares, err) < 0)
         return -1;
-    double least = making->wish->all ? 0 : making->wish->min_share * (double)making->shares.all_ticks;
     for (uint32_t i = 0; i < source->tree->n_methods; i++)
         row_of[i] = CALLTREE_NONE;
     for (size_t i = 0; i < n; i++) {
-        double ticks = (double)phases_total_ticks(&totals[i], source->clock);
-        if ((is_chosen != NULL && !is_chosen[i]) || ticks < least)
-            continue;
-        making->rows[making->n_rows++] = &totals[i];
+        double all = report_recorded(source, totals[i].method).share * (double)making->shares.all_ticks;
+        double ticks = (double)phases_total_ticks(&totals[i], source->clock), share = all > 0 ? ticks / all : 0;
+        if ((is_chosen == NULL || is_chosen[i]) && (making->wish->all || share >= making->wish->min_share))
+            ranked[n_ranked++] = (struct ranked){ &totals[i], share };
     }
-    cut_rows(making);
-    for (size_t i = 0; i < making->n_rows; i++)
+    take_rows(making, ranked, n_ranked);
+    for (size_t i = 0; i < n_ranked; i++)
         row_of[making->rows[i]->method] = (uint32_t)i;
-    return shares_compute(source, row_of, making->n_rows, &making->shares, err);
+    return shares_compute(source, row_of, n_ranked, &making->shares, err);
 }
 
 int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_wish *wish,

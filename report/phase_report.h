@@ -17,7 +17,8 @@ struct report_wish {
 /*
  * Make the report's table.  Rows are the phases: all methods of a recording of phases, else those that
  * phases_select() chooses within a budget of 1 %; then the application's other code, the VM's parts, mmprof itself
- * and the total.  Shares are of the time of all threads, so that the column "Self" adds up to 100 %.
+ * and the total.  Shares are of the time of all threads, so that the column "Self" adds up to 100 %; those of a phase
+ * of the time of all threads while it was recorded (report_recorded).
  *
  * totals  of the application's methods (calltree_totals).
  *

@@ -95,6 +95,7 @@ static void add_raw_columns(struct making *making)
         making->at.counted = hidden(t, true, table_column(t, "Counted", "counted_share", TABLE_SHARE));
     making->at.time_ns = hidden(t, true, table_column(t, "Total", "total_ns", TABLE_NS));
     making->at.self_ns = hidden(t, true, table_column(t, "Self", "self_ns", TABLE_NS));
+    making->at.recorded_share = hidden(t, true, table_column(t, "Recorded", "recorded_share", TABLE_SHARE));
     making->at.unwinds = hidden(t, true, table_column(t, "Thrown", "unwinds", TABLE_COUNT));
     making->at.open_calls = hidden(t, true, table_column(t, "Open", "open_calls", TABLE_COUNT));
     making->at.class_name = hidden(t, true, table_column(t, "Class", "class", TABLE_TEXT));
@@ -112,6 +113,7 @@ void report_columns(struct making *making)
     at->label = table_column(t, "Phase", "label", TABLE_TEXT);
     at->time = table_column(t, "Time (%)", "time_share", TABLE_SHARE);
     at->self = table_column(t, "Self (%)", "self_share", TABLE_SHARE);
+    at->recorded = hidden(t, !making->is_partly, table_column(t, "Recorded", "recorded_ns", TABLE_NS));
     at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
     at->per_call = table_column(t, "Time/call", "ns_per_call", TABLE_NS);
     at->cpi = hidden(t, no_cpi, table_column(t, "CPI", "cpi", TABLE_RATIO));
@@ -138,9 +140,26 @@ static struct table_cell ratio(double numerator, double denominator)
     return numerator < 0 || denominator <= 0 ? table_unmeasured() : table_number(numerator / denominator);
 }
 
-static struct table_cell share(const struct making *making, double ticks)
+/* A row's ticks, of all that ran while it was recorded. */
+static struct table_cell share(const struct making *making, const struct values *v, double ticks)
 {
-    return ticks == REPORT_NO_TICKS ? not_applicable() : table_quotient(ticks, (double)making->shares.all_ticks);
+    double all = (double)making->shares.all_ticks * (v->id.kind == ROW_PHASE ? v->recorded.share : 1);
+    return ticks == REPORT_NO_TICKS ? not_applicable() : table_quotient(ticks, all);
+}
+
+static void fill_recorded(const struct making *making, const struct values *v, struct table_cell *cells)
+{
+    const struct report_source *source = making->source;
+    bool is_phase = v->id.kind == ROW_PHASE;
+    uint64_t ticks = is_phase ? v->recorded.ticks : source->tree->end_ticks - source->tree->start_ticks;
+    struct table_cell *cell = &cells[making->at.recorded];
+    if (v->id.kind == ROW_OF_TIME)
+        *cell = not_applicable();
+    else
+        *cell = table_number(report_ns(source, ticks));
+    if (is_phase)
+        cell->words = report_recorded_text(source, &v->recorded);
+    cells[making->at.recorded_share] = table_number(is_phase ? v->recorded.share : 1);
 }
 
 /* A rate, and in text how far it may be off. */
@@ -282,8 +301,9 @@ static void fill_row(struct making *making, const struct values *v, struct table
     const struct layout *at = &making->at;
     double ns = making->source->tree->ns_per_tick;
     cells[at->label] = table_words(v->label);
-    cells[at->time] = share(making, v->time_ticks);
-    cells[at->self] = share(making, v->self_ticks);
+    cells[at->time] = share(making, v, v->time_ticks);
+    cells[at->self] = share(making, v, v->self_ticks);
+    fill_recorded(making, v, cells);
     cells[at->calls] = v->calls < 0 ? not_applicable() : table_number(v->calls);
     cells[at->per_call] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->time_ticks * ns, v->calls);
     cells[at->off_cpu] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->off_cpu_ticks * ns, v->calls);

@@ -4,6 +4,7 @@
 #ifndef REPORT_REPORT_INTERNAL_H
 #define REPORT_REPORT_INTERNAL_H
 
+#include "phases/recorded.h"
 #include "report/estimates.h"
 #include "report/phase_report.h"
 #include "report/shares.h"
@@ -29,13 +30,15 @@ struct values {
     double off_cpu_ticks; /* inclusive; negative: not known */
     double calls;         /* negative: not applicable */
     double unwinds, n_open;
-    const uint64_t *metrics; /* the tree's; NULL: not known */
+    struct recorded recorded; /* of a phase: its shares are of what ran then; of others: of all */
+    const uint64_t *metrics;  /* the tree's; NULL: not known */
 };
 
 /* The columns' indexes. */
 struct layout {
-    size_t label, time, self, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX], off_cpu, faults, switches;
-    size_t raw[EVENT_COLUMNS_MAX], counted, time_ns, self_ns, unwinds, open_calls, class_name, method, descriptor;
+    size_t label, time, self, recorded, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX], off_cpu, faults, switches;
+    size_t raw[EVENT_COLUMNS_MAX], counted, time_ns, self_ns, recorded_share, unwinds, open_calls, class_name, method,
+        descriptor;
     size_t shape; /* only with JIT events */
     /* Of groups that take turns; a lowest value stands before its highest. */
     size_t cpi_low, rates_low[EVENT_COLUMNS_MAX], raw_low[EVENT_COLUMNS_MAX], scaling[EVENT_COLUMNS_MAX];
@@ -63,12 +66,13 @@ struct making {
     bool take_turns; /* groups of counters do, in some trace */
     struct layout at;
     const struct calltree_total **rows; /* the arena's; NULL: joined trace without calls of that phase */
-    size_t n_rows;
-    bool has_hardware;   /* some hardware event was measured */
-    bool has_readings;   /* threads without probes were counted, too */
-    const char *partly;  /* the rows that were counted in part of their time: the arena's, or NULL */
-    const char *too_few; /* those of which too little was counted */
-    const char *shaped;  /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
+    size_t n_rows, n_more;              /* printed; not printed, with less time, which stand behind those */
+    bool is_partly;                     /* some row was recorded for a part of the time */
+    bool has_hardware;                  /* some hardware event was measured */
+    bool has_readings;                  /* threads without probes were counted, too */
+    const char *partly;                 /* the rows that were counted in part of their time: the arena's, or NULL */
+    const char *too_few;                /* those of which too little was counted */
+    const char *shaped; /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
 };
 
 /* Too little of the process' time for a note. */

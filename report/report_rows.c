@@ -26,6 +26,7 @@ static struct values phase_values(const struct making *making, size_t row, const
                             .calls = (double)total->calls,
                             .unwinds = (double)total->unwinds,
                             .n_open = (double)total->n_open,
+                            .recorded = report_recorded(making->source, total->method),
                             .metrics = total->total_metrics };
 }
 
@@ -141,19 +142,52 @@ const char *report_kernel_label(const struct shares *shares)
     return shares->switches.are_known ? "kernel: exit, rest" : "kernel: switches, exit";
 }
 
+/* Phases with less time than those above: without this row their time would be missing, or their callers'. */
+static void add_more(struct making *making)
+{
+    double ticks = 0;
+    if (making->n_more == 0)
+        return;
+    for (size_t i = 0; i < making->n_more; i++)
+        ticks += (double)making->shares.self_ticks[making->n_rows + i];
+    struct values v = { .label = arena_printf(making->source->arena, "%zu phase%s more", making->n_more,
+                                              making->n_more == 1 ? "" : "s"),
+                        .kind = "more",
+                        .id = { ROW_OF_TIME, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    report_row(making, &v, making->table->n_rows > 0);
+}
+
+static void add_before(struct making *making)
+{
+    double ticks = (double)making->shares.before_ticks;
+    struct values v = { .label = "before the first probes",
+                        .kind = "before",
+                        .id = { ROW_OF_TIME, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    if (ticks > 0)
+        report_row(making, &v, false);
+}
+
+/* Faults and switches before the first probes are not told apart, so their rates are of both times. */
 static void add_outside(struct making *making)
 {
+    const struct shares *shares = &making->shares;
     bool is_cpu = making->source->clock == PHASES_CPU;
-    double ticks = (double)making->shares.outside_ticks;
+    double ticks = (double)shares->outside_ticks;
     struct values v = { .label = "application, other code",
                         .kind = "application",
                         .id = { ROW_OUTSIDE, 0 },
                         .time_ticks = ticks,
                         .self_ticks = ticks,
-                        .cpu_ticks = is_cpu ? ticks : 0,
+                        .cpu_ticks = is_cpu ? ticks + (double)shares->before_ticks : 0,
                         .calls = -1,
-                        .metrics = making->source->tree->n_metrics == 0 ? NULL : making->shares.outside_metrics };
-    report_row(making, &v, making->table->n_rows > 0);
+                        .metrics = making->source->tree->n_metrics == 0 ? NULL : shares->outside_metrics };
+    report_row(making, &v, making->table->n_rows > 0 && making->n_more == 0);
     if (making->has_readings)
         add_partly(making, &v);
 }
@@ -191,13 +225,13 @@ static void add_mmprof(struct making *making)
 static void add_switches(struct making *making)
 {
     double ticks = (double)making->shares.switch_ticks;
-    struct values v = { .label = ticks < 0 ? "application, kept by the host" : "application, switches",
+    struct values v = { .label = "application, switches",
                         .kind = "switches",
                         .id = { ROW_OF_TIME, 0 },
                         .time_ticks = ticks,
                         .self_ticks = ticks,
                         .calls = -1 };
-    if (making->shares.switch_ticks != 0)
+    if (ticks > 0)
         report_row(making, &v, false);
 }
 
@@ -230,7 +264,9 @@ static void add_total(struct making *making)
 
 void report_other_rows(struct making *making)
 {
+    add_more(making);
     add_outside(making);
+    add_before(making);
     add_switches(making);
     for (enum vm_part part = VM_PART_GC; part < VM_PART_MMPROF; part++)
         add_part(making, part);

@@ -1,5 +1,7 @@
 #include "report/shares.h"
 
+#include "phases/recorded.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +27,8 @@ static void add_threads(const struct report_source *source, struct shares *share
 
 /*
  * The switches themselves, 1 to 4 us each, and less what a host kept.  The VM's parts are their threads and get theirs;
- * in which phases those of the application's threads were is not known: they have a row of their own.
+ * in which phases those of the application's threads were is not known: they have a row of their own.  Nor is it where
+ * the host kept more than they took: that stays in the phases, for no row can have less than no time.
  */
 static void add_switches(const struct report_source *source, struct shares *shares)
 {
@@ -36,8 +39,12 @@ static void add_switches(const struct report_source *source, struct shares *shar
     for (size_t p = 0; p < VM_PARTS; p++) {
         int64_t ticks = (int64_t)(shares->switches.part_ns[p] / ns_per_tick), had = (int64_t)shares->part_ticks[p];
         ticks = ticks < -had ? -had : ticks;
+        if (p == VM_PART_APPLICATION && ticks < 0) {
+            shares->kept_ticks = (uint64_t)-ticks;
+            continue;
+        }
         if (p == VM_PART_APPLICATION)
-            shares->switch_ticks = ticks;
+            shares->switch_ticks = (uint64_t)ticks;
         else
             shares->part_ticks[p] = (uint64_t)(had + ticks);
         shares->all_ticks += (uint64_t)ticks;
@@ -98,6 +105,15 @@ static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of
     return owner;
 }
 
+/* What the application did before anything was recorded of it is nobody's. */
+static void split_outside(const struct report_source *source, struct shares *shares)
+{
+    double part = recorded_before_probes(source->tree, source->clock == PHASES_WALL);
+    uint64_t ticks = (uint64_t)(part * (double)shares->part_ticks[VM_PART_APPLICATION]);
+    shares->before_ticks = ticks < shares->outside_ticks ? ticks : shares->outside_ticks;
+    shares->outside_ticks -= shares->before_ticks;
+}
+
 int shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares,
                    struct err *err)
 {
@@ -127,5 +143,6 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
         }
     }
     free(owner);
+    split_outside(source, shares);
     return 0;
 }

@@ -8,7 +8,8 @@
 
 struct shares {
     uint64_t *self_ticks;              /* by row: the phase's own, and what it calls that is no row; the arena's */
-    uint64_t outside_ticks;            /* the application's, in none of the rows */
+    uint64_t before_ticks;             /* the application's, before the first method had probes */
+    uint64_t outside_ticks;            /* the application's since then, in none of the rows */
     uint64_t outside_cpu_ticks;        /* the same on the CPU, less probe time, whatever the clock */
     uint64_t *outside_metrics;         /* the same, of the tree's metrics; the arena's, or NULL */
     uint64_t part_ticks[VM_PARTS];     /* all of a part's threads, less probe time; the VM's: switches, too */
@@ -18,7 +19,8 @@ struct shares {
     bool part_is_known[VM_PARTS];      /* it has threads that were measured on this clock */
     uint64_t probe_ticks;
     struct switches switches;
-    int64_t switch_ticks;  /* of the application's threads: charged beyond their stays on CPUs, or less than them */
+    uint64_t switch_ticks; /* of the application's threads: charged beyond their stays on CPUs */
+    uint64_t kept_ticks;   /* likewise, less than them: what the host kept is part of the rows' times */
     uint64_t kernel_ticks; /* of the process, but of no thread: its end, and switches where they are not known */
     uint64_t all_ticks;    /* 100 % */
 };

@@ -29,6 +29,28 @@ double report_ns(const struct report_source *source, uint64_t ticks)
     return (double)ticks * source->tree->ns_per_tick;
 }
 
+struct recorded report_recorded(const struct report_source *source, uint32_t method)
+{
+    return recorded_of(source->tree, method, source->clock == PHASES_WALL);
+}
+
+#define ALL_THE_TIME 0.9 /* of the recording */
+
+bool report_is_partly(const struct report_source *source, const struct recorded *recorded)
+{
+    return (double)recorded->ticks < ALL_THE_TIME * (double)(source->tree->end_ticks - source->tree->start_ticks);
+}
+
+const char *report_recorded_text(const struct report_source *source, const struct recorded *recorded)
+{
+    char ns[32];
+    uint64_t all_ticks = source->tree->end_ticks - source->tree->start_ticks;
+    table_format_ns(report_ns(source, recorded->ticks), ns, sizeof ns);
+    if (!report_is_partly(source, recorded))
+        return arena_printf(source->arena, "%s", ns);
+    return arena_printf(source->arena, "%s (%.0f %%)", ns, 100 * (double)recorded->ticks / (double)all_ticks);
+}
+
 struct java_name report_name(const struct report_source *source, uint32_t method)
 {
     const struct trace_method *known = trace_method(source->reader, method);

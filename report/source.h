@@ -5,6 +5,7 @@
 #define REPORT_SOURCE_H
 
 #include "phases/jit_shape.h"
+#include "phases/recorded.h"
 #include "phases/select.h"
 #include "report/table.h"
 #include "symbolize/java_names.h"
@@ -28,6 +29,18 @@ const char *report_clock_key(enum phases_clock clock);
 int report_clock_parse(const char *text, enum phases_clock *clock, struct err *err);
 
 double report_ns(const struct report_source *source, uint64_t ticks);
+
+/*
+ * For how long a method was recorded, and what part of all that ran, ran then: on the report's clock.  All tables that
+ * say which share of the time a method had say it of the time in which it was recorded.
+ */
+struct recorded report_recorded(const struct report_source *source, uint32_t method);
+
+/* Was it recorded for so much less than all the time that its row needs a mark? */
+bool report_is_partly(const struct report_source *source, const struct recorded *recorded);
+
+/* "8.02 s (46 %)", or "17.1 s" where it was all the time but for a moment. */
+const char *report_recorded_text(const struct report_source *source, const struct recorded *recorded);
 
 /* The method's names; "(method 17)" where the trace does not describe it.  Never NULL texts but without memory. */
 struct java_name report_name(const struct report_source *source, uint32_t method);

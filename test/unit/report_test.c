@@ -151,26 +151,27 @@ static void test_with_pmu(void)
                printed(&made.table, TEXT, &arena), with_pmu);
     CHECK_TEXT(
         "as CSV, with what was not measured left empty", printed(&made.table, CSV, &arena),
-        "kind,label,time_share,self_share,calls,ns_per_call,cpi,L1-dcache-load-misses_per_1000_instructions,branch-"
-        "misses_per_1000_instructions,off_cpu_ns_per_call,page_faults_per_cpu_s,switches_per_cpu_s,cycles,instructions:"
-        "u,L1-dcache-load-misses,branch-misses,counted_share,total_ns,self_ns,unwinds,open_calls,class,method,"
-        "descriptor\r\n"
-        "phase,Sort.run,0.14117647058823529,0.055294117647058827,1,240000,1.3571428571428572,3.6428571428571428,,50000,"
-        ",4166.666666666667,19000,14000,51,,1,240000,94000,0,0,a/Sort,run,()V\r\n"
-        "phase,Sort.sort,0.085882352941176465,0.085882352941176465,2,73000,4.4000000000000004,16,,25000,,6849."
-        "3150684931506,11000,2500,40,,1,146000,146000,1,0,a/Sort,sort,([I)V\r\n"
+        "kind,label,time_share,self_share,recorded_ns,calls,ns_per_call,cpi,L1-dcache-load-misses_per_1000_"
+        "instructions,branch-misses_per_1000_instructions,off_cpu_ns_per_call,page_faults_per_cpu_s,switches_per_cpu_s,"
+        "cycles,instructions:u,L1-dcache-load-misses,branch-misses,counted_share,total_ns,self_ns,recorded_share,"
+        "unwinds,open_calls,class,method,descriptor\r\n"
+        "phase,Sort.run,0.14117647058823529,0.055294117647058827,1000000,1,240000,1.3571428571428572,3."
+        "6428571428571428,,50000,,4166.666666666667,19000,14000,51,,1,240000,94000,1,0,0,a/Sort,run,()V\r\n"
+        "phase,Sort.sort,0.085882352941176465,0.085882352941176465,1000000,2,73000,4.4000000000000004,16,,25000,,6849."
+        "3150684931506,11000,2500,40,,1,146000,146000,1,1,0,a/Sort,sort,([I)V\r\n"
         "application,\"application, other "
-        "code\",0.35117647058823531,0.35117647058823531,,,2.0002,9.8000000000000007,,,,0,,,,,0.16415410385259632,"
-        "597000,597000,,,,,\r\n"
+        "code\",0.35117647058823531,0.35117647058823531,1000000,,,2.0002,9.8000000000000007,,,,0,,,,,0."
+        "16415410385259632,597000,597000,1,,,,,\r\n"
         "gc,garbage "
-        "collector,0.41176470588235292,0.41176470588235292,,,,,,,,1428.5714285714287,,,,,,700000,700000,,,,,\r\n"
-        "c2,C2 compiler,0.058823529411764705,0.058823529411764705,,,,,,,,10000,,,,,,100000,100000,,,,,\r\n"
-        "mmprof,mmprof itself,0.013529411764705882,0.013529411764705882,,,,,,,,,,,,,,23000,23000,,,,,\r\n"
+        "collector,0.41176470588235292,0.41176470588235292,1000000,,,,,,,,1428.5714285714287,,,,,,700000,700000,1,,,,,"
+        "\r\n"
+        "c2,C2 compiler,0.058823529411764705,0.058823529411764705,1000000,,,,,,,,10000,,,,,,100000,100000,1,,,,,\r\n"
+        "mmprof,mmprof itself,0.013529411764705882,0.013529411764705882,1000000,,,,,,,,,,,,,,23000,23000,1,,,,,\r\n"
         "kernel,\"kernel: switches, "
-        "exit\",0.023529411764705882,0.023529411764705882,,,,,,,,,,,,,,40000,40000,,,,,\r\n"
+        "exit\",0.023529411764705882,0.023529411764705882,,,,,,,,,,,,,,,40000,40000,1,,,,,\r\n"
         "total,Benchmark "
-        "average,,1,4,,1.5263684210526316,5.2631578947368425,,,,2409.6385542168673,,,,,0."
-        "20522161505768066,,1700000,,,,,\r\n");
+        "average,,1,1000000,4,,1.5263684210526316,5.2631578947368425,,,,2409.6385542168673,,,,,0.20522161505768066,,"
+        "1700000,1,,,,,\r\n");
     trace_made_close(&made.trace);
 }
 
@@ -201,7 +202,7 @@ static void test_partly_counted(bool is_refused)
     const char *text = printed(&made.table, TEXT, &arena), *csv = printed(&made.table, CSV, &arena);
     if (is_refused) {
         CHECK("counters that the JVM may not open leave no CPI",
-              strstr(csv, "phase,Sort.run,0.10000000000000001,0.10000000000000001,1,100000,,") != NULL);
+              strstr(csv, "phase,Sort.run,0.10000000000000001,0.10000000000000001,1000000,1,100000,,") != NULL);
         CHECK("and a note says why", strstr(text, "note: hardware events: the JVM may not open 'cycles'\n") != NULL);
     } else {
         CHECK("a CPI of a part of the time is that part's", strstr(text, "  2.000  ") != NULL);
@@ -262,24 +263,6 @@ static void test_shapes(void)
           strstr(printed(&made.table, TEXT, &arena),
                  "the probes changed the compiled code of: Sort.sort (not inlined any more (1 of 1 callers))") != NULL);
     jit_shapes_close(shapes);
-    trace_made_close(&made.trace);
-}
-
-/* Sort.sort has had its probes for less than half of the time; Sort.run to the end, or nearly. */
-static void test_late(void)
-{
-    struct maker m;
-    struct made made;
-    make_program(&m, false);
-    maker_info(&m, "live.method.0", "armed 0.000950 0 0 ");
-    maker_info(&m, "live.method.1", "armed 0.000400 0 0 ");
-    maker_info(&m, "live.method.2", "armed 0.000100 0 0 ");
-    read_back(&m, &made, 1000, PHASES_CPU);
-    make_report(&made, "time", 0.01);
-    CHECK("a phase that got its probes late is named in a note",
-          strstr(printed(&made.table, TEXT, &arena),
-                 "note: recorded for a part of the time, and Time (%) has no more of it: Sort.sort (for 400 us of "
-                 "1.00 ms)\n") != NULL);
     trace_made_close(&made.trace);
 }
 
@@ -513,7 +496,6 @@ int main(void)
     test_partly_counted(true);
     test_without_pmu();
     test_shapes();
-    test_late();
     test_shares();
     test_sorting();
     test_wall_clock();
