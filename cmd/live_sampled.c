@@ -45,8 +45,8 @@ static int write_one(struct live_session *session, struct recorder_link *link, s
     struct candidate_caller caller;
     char key[48], within[1536] = "", text[2048];
     if (candidates_caller(session->candidates, found, &caller))
-        snprintf(within, sizeof within, " %.5f %s %s %s", caller.part, caller.class_name, caller.name,
-                 caller.descriptor);
+        snprintf(within, sizeof within, " %.5f %s %s %s %.5f", caller.part, caller.class_name, caller.name,
+                 caller.descriptor, caller.share);
     snprintf(key, sizeof key, "live.sampled.%zu", number);
     snprintf(text, sizeof text, "%.5f %" PRIu64 " %s %s %s %s %.0f%s", found->share, found->n_samples,
              found->class_name, found->name, found->descriptor, one->why, one->price_ns, within);

@@ -367,6 +367,7 @@ bool candidates_caller(const struct candidates *c, const struct candidate *of, s
     caller->class_name = c->methods[found].class_name;
     caller->name = c->methods[found].name;
     caller->descriptor = c->methods[found].descriptor;
+    caller->share = c->weight_ns > 0 ? (double)c->methods[found].weight_ns / c->weight_ns : 0;
     return true;
 }
 

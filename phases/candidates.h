@@ -99,6 +99,7 @@ void candidates_recorded(struct candidates *candidates, const char *class_name, 
 struct candidate_caller {
     const char *class_name, *name, *descriptor; /* the candidates' */
     double part;                                /* of the other's time, 0..1 */
+    double share;                               /* its own, of the time in all samples, callees included; 0..1 */
 };
 
 /*

@@ -116,12 +116,16 @@ static void estimate(const struct pruning *p, const struct calltree_total *total
     const struct calltree *tree = p->source->tree;
     double all_s = report_ns(p->source, tree->end_ticks - tree->start_ticks) / 1e9;
     double ns = report_ns(p->source, pruned->total->total_cpu_ticks);
+    struct recorded recorded = recorded_of(tree, pruned->total->method, false);
     find_ancestor(p, pruned);
     pruned->hidden_ns = -1;
-    if (pruned->recorded_s <= 0 || all_s <= 0)
+    if (recorded.ticks < tree->end_ticks - tree->start_ticks) /* else the trace does not tell since when */
+        pruned->recorded_s = report_ns(p->source, recorded.ticks) / 1e9;
+    else if (all_s > 0)
+        recorded.share = pruned->recorded_s / all_s;
+    if (recorded.share <= 0)
         return;
-    double rest_s = all_s > pruned->recorded_s ? all_s - pruned->recorded_s : 0;
-    pruned->hidden_ns = ns / pruned->recorded_s * rest_s;
+    pruned->hidden_ns = recorded.share < 1 ? ns / recorded.share - ns : 0;
     if (pruned->ancestor == CALLTREE_ROOT || pruned->in_it <= 0)
         return;
     double most_ns = report_ns(p->source, own_ticks(totals, n_totals, pruned->ancestor)) / pruned->in_it;

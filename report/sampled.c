@@ -7,6 +7,7 @@
 #include <string.h>
 
 struct sampled {
+    size_t number; /* as the trace has them */
     struct java_name name;
     double share; /* of the time of all samples, callees included */
     uint64_t n_samples;
@@ -16,14 +17,19 @@ struct sampled {
     bool knows_caller;
     double in_it;            /* which part of its time, 0..1, was in its caller; 0: there is none */
     struct java_name caller; /* then: the recorded method in whose calls it was seen */
+    double caller_share;     /* of the time of all samples; 0: not known */
+    double time_share;       /* of the process' time */
 };
 
 struct sampling {
     const struct report_source *source;
     struct sampled *all;
     size_t n;
-    double application_ns; /* CPU time of its threads; 0: not known */
-    double process_ns;     /* 100 % */
+    double application_ns;         /* CPU time of its threads; 0: not known */
+    double process_ns;             /* 100 % */
+    struct calltree_total *totals; /* of recorded methods; the arena's */
+    size_t n_totals;
+    bool any_measured; /* what some method is in */
 };
 
 const char *sampled_why_text(const char *word, double compiling_ns, struct arena *arena)
@@ -47,12 +53,13 @@ const char *sampled_why_text(const char *word, double compiling_ns, struct arena
     return arena_printf(arena, "not paid for: %s to compile", ns);
 }
 
-#define SAMPLED_WORDS   11
-#define SAMPLED_OUTSIDE 7 /* without a caller */
-#define SAMPLED_FORMER  5 /* of versions before */
+#define SAMPLED_WORDS   12
+#define SAMPLED_CALLER  11 /* without its share, as versions before had it */
+#define SAMPLED_OUTSIDE 7  /* without a caller */
+#define SAMPLED_FORMER  5  /* of versions before */
 
 /*
- * "SHARE SAMPLES CLASS NAME DESCRIPTOR WHY NS", and of its caller "PART CLASS NAME DESCRIPTOR" if there is one:
+ * "SHARE SAMPLES CLASS NAME DESCRIPTOR WHY NS", and of its caller "PART CLASS NAME DESCRIPTOR SHARE" if there is one:
  * mmprof.trace(5).
  */
 static bool parse(const char *fact, struct arena *arena, struct sampled *sampled)
@@ -70,15 +77,16 @@ static bool parse(const char *fact, struct arena *arena, struct sampled *sampled
     sampled->share = strtod(words[0], NULL);
     sampled->n_samples = strtoull(words[1], NULL, 10);
     sampled->name = (struct java_name){ words[2], words[3], words[4] };
-    sampled->knows_caller = n == SAMPLED_OUTSIDE || n == SAMPLED_WORDS;
+    sampled->knows_caller = n == SAMPLED_OUTSIDE || n >= SAMPLED_CALLER;
     sampled->compiling_ns = n >= SAMPLED_OUTSIDE ? strtod(words[6], NULL) : 0;
     sampled->why = sampled_why_text(n >= SAMPLED_OUTSIDE ? words[5] : "", sampled->compiling_ns, arena);
     sampled->is_dear = n >= SAMPLED_OUTSIDE && strcmp(words[5], "dear") == 0;
-    sampled->in_it = n == SAMPLED_WORDS ? strtod(words[7], NULL) : 0;
-    if (n == SAMPLED_WORDS)
+    sampled->in_it = n >= SAMPLED_CALLER ? strtod(words[7], NULL) : 0;
+    sampled->caller_share = n == SAMPLED_WORDS ? strtod(words[11], NULL) : 0;
+    if (n >= SAMPLED_CALLER)
         sampled->caller = (struct java_name){ words[8], words[9], words[10] };
     return sampled->share >= 0 && sampled->share <= 1 && sampled->compiling_ns >= 0 && sampled->in_it >= 0 &&
-           sampled->in_it <= 1 && sampled->why != NULL;
+           sampled->in_it <= 1 && sampled->caller_share >= 0 && sampled->why != NULL;
 }
 
 static const char *fact_of(const struct sampling *s, size_t i)
@@ -97,7 +105,10 @@ static int find(struct sampling *s, struct err *err)
     if (s->all == NULL)
         return err_set(err, "out of memory for %zu methods", n);
     for (size_t i = 0; i < n; i++)
-        s->n += parse(fact_of(s, i), s->source->arena, &s->all[s->n]);
+        if (parse(fact_of(s, i), s->source->arena, &s->all[s->n])) {
+            s->all[s->n].number = s->n;
+            s->n++;
+        }
     return 0;
 }
 
@@ -122,9 +133,62 @@ static int find_times(struct sampling *s, struct err *err)
     return 0;
 }
 
-static double time_share(const struct sampling *s, const struct sampled *one)
+static bool is_same(const struct java_name *a, const struct java_name *b)
 {
-    return s->process_ns > 0 ? one->share * s->application_ns / s->process_ns : 0;
+    return strcmp(a->method, b->method) == 0 && strcmp(a->class_name, b->class_name) == 0 &&
+           strcmp(a->descriptor, b->descriptor) == 0;
+}
+
+/* What the report's row of a recorded method has, 0..1; 0: none of its calls was recorded. */
+static double measured_share(const struct sampling *s, const struct java_name *name)
+{
+    for (size_t i = 0; i < s->n_totals; i++) {
+        struct java_name known = report_name(s->source, s->totals[i].method);
+        if (!is_same(&known, name))
+            continue;
+        double share = recorded_of(s->source->tree, s->totals[i].method, false).share;
+        double ns = report_ns(s->source, s->totals[i].total_cpu_ticks);
+        return share > 0 ? ns / (share * s->process_ns) : 0;
+    }
+    return 0;
+}
+
+/*
+ * A method's share of the process' time.  In the calls of a recorded method it is what part of that one's samples it
+ * has, of that one's measured time: samples tell how time is divided where they were taken, and not as well how much
+ * there is in all of the recording.  So no part is larger than its whole, too.
+ */
+static void set_time_share(struct sampling *s, struct sampled *one)
+{
+    double plain = one->share * s->application_ns / s->process_ns;
+    double measured = one->in_it > 0 ? measured_share(s, &one->caller) : 0;
+    one->time_share = plain;
+    if (measured <= 0)
+        return;
+    double inside = one->caller_share > 0 ? one->in_it * one->share / one->caller_share * measured : one->in_it * plain;
+    one->time_share = (inside < measured ? inside : measured) + (1 - one->in_it) * plain;
+    s->any_measured = true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct sampled *x = a, *y = b;
+    if (x->time_share != y->time_share)
+        return x->time_share < y->time_share ? 1 : -1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* Most time first.  Returns 0, or -1 with *err set. */
+static int sort(struct sampling *s, struct err *err)
+{
+    if (s->process_ns <= 0)
+        return 0;
+    if (calltree_totals(s->source->tree, VM_PART_APPLICATION, s->source->arena, &s->totals, &s->n_totals, err) < 0)
+        return -1;
+    for (size_t i = 0; i < s->n; i++)
+        set_time_share(s, &s->all[i]);
+    qsort(s->all, s->n, sizeof *s->all, by_time);
+    return 0;
 }
 
 /* ---- the table ---- */
@@ -133,9 +197,7 @@ static double time_share(const struct sampling *s, const struct sampled *one)
 static size_t place_of(struct java_name *names, size_t *n, const struct java_name *name)
 {
     size_t i = 0;
-    while (i < *n &&
-           (strcmp(names[i].method, name->method) != 0 || strcmp(names[i].class_name, name->class_name) != 0 ||
-            strcmp(names[i].descriptor, name->descriptor) != 0))
+    while (i < *n && !is_same(&names[i], name))
         i++;
     if (i == *n)
         names[(*n)++] = *name;
@@ -181,10 +243,11 @@ static const char **labels_of(const struct sampling *s)
     return both;
 }
 
-static void add_columns(struct table *table)
+static void add_columns(const struct sampling *s, struct table *table)
 {
+    bool is_wall = s->source->clock == PHASES_WALL && !s->source->tree->cpu_is_wall; /* which the report's rows have */
     table_column(table, "Sampled only", "method", TABLE_TEXT);
-    table_column(table, "Time (%)", "cpu_share", TABLE_SHARE);
+    table_column(table, is_wall ? "CPU time (%)" : "Time (%)", "cpu_share", TABLE_SHARE);
     table->columns[table_column(table, "CPU time", "cpu_ns", TABLE_NS)].not_in_text = true;
     table_column(table, "Samples", "samples", TABLE_COUNT);
     table_column(table, "No probes, because", "reason", TABLE_TEXT);
@@ -200,15 +263,15 @@ static int add_rows(const struct sampling *s, const struct report_wish *wish, st
     double least = wish->all || !is_known ? 0 : wish->min_share;
     for (size_t i = 0; labels != NULL && i < s->n && (wish->top == 0 || table->n_rows < wish->top); i++) {
         const struct sampled *one = &s->all[i];
-        if (time_share(s, one) < least)
+        if (one->time_share < least)
             continue;
         struct table_cell *cells = table_row(table, "sampled");
         if (cells == NULL)
             break;
         const struct table_cell values[] = {
             table_words(labels[2 * i]),
-            is_known ? table_number(time_share(s, one)) : table_unmeasured(),
-            is_known ? table_number(one->share * s->application_ns) : table_unmeasured(),
+            is_known ? table_number(one->time_share) : table_unmeasured(),
+            is_known ? table_number(one->time_share * s->process_ns) : table_unmeasured(),
             table_number((double)one->n_samples),
             table_words(one->why),
             one->compiling_ns > 0 ? table_number(one->compiling_ns) : table_unmeasured(),
@@ -232,10 +295,11 @@ static void add_notes(const struct sampling *s, struct table *table)
         table_note(table, "samples found no method without probes");
         return;
     }
-    table_note(table,
-               arena_printf(arena, "time: by %s of threads' stacks; calls and events of these methods are not known%s",
-                            n == 0 ? "samples" : arena_printf(arena, "%" PRIu64 " samples", n),
-                            any_dear ? "; a longer recording or a larger --budget gives more of them probes" : ""));
+    table_note(table, arena_printf(
+                          arena, "time: by %s of threads' stacks%s; calls and events of these methods are not known%s",
+                          n == 0 ? "samples" : arena_printf(arena, "%" PRIu64 " samples", n),
+                          s->any_measured ? ", in a recorded method as part of its measured time" : "",
+                          any_dear ? "; a longer recording or a larger --budget gives more of them probes" : ""));
     if (table->n_rows < s->n)
         table_note(table, arena_printf(arena, "%zu more with less time: --sampled --all --top 0 prints all",
                                        s->n - table->n_rows));
@@ -246,12 +310,12 @@ int sampled_make(const struct report_source *source, const struct report_wish *w
 {
     struct sampling s = { .source = source };
     table_begin(table, source->arena);
-    add_columns(table);
+    add_columns(&s, table);
     if (trace_info(source->reader, "live.budget") == NULL) {
         table_note(table, "there are no samples of methods without probes: it is no live recording");
         return 0;
     }
-    if (find(&s, err) < 0 || find_times(&s, err) < 0 || add_rows(&s, wish, table, err) < 0)
+    if (find(&s, err) < 0 || find_times(&s, err) < 0 || sort(&s, err) < 0 || add_rows(&s, wish, table, err) < 0)
         return -1;
     add_notes(&s, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : (int)s.n;

@@ -11,8 +11,10 @@
  * report has the phases'; the samples that this is from; why it got no probes; and the recorded method in whose calls
  * it was seen.
  *
- * The part is that of the samples with the method on the stack, of the application's CPU time.  Calls and events of it
- * are not known.  Where the CPU time of threads is not known, nor is it.
+ * The part is that of the samples with the method on the stack: in the calls of a recorded method, of that one's
+ * samples and measured time (as its row has it: while it was recorded), else of all samples and the application's CPU
+ * time.  So none has more than the recorded method that it is in.  Calls and events of it are not known.  Where the CPU
+ * time of threads is not known, nor is it.
  *
  * wish  min_share, top and all choose the rows; a note counts those left out.
  *

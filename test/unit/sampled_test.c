@@ -75,7 +75,6 @@ static void test_facts(void)
     CHECK_TEXT("its time is its share of the application's, which has half of the process'",
                printed(&made.table, CSV, &arena),
                HEADER "sampled,a.Later.parse,0.125,250000000,12,no probes,,,\r\n"
-                      "sampled,b.Later.parse,0.0050000000000000001,10000000,1,no probes,,,\r\n"
                       "sampled,Later.x,0.10000000000000001,200000000,10,not paid for: 12.0 ms to compile,12000000,"
                       "0.75,Main.run\r\n"
                       "sampled,Later.y,0.050000000000000003,100000000,5,not paid for,,,no recorded method\r\n"
@@ -88,7 +87,8 @@ static void test_facts(void)
                       "sampled,Later.s,0.050000000000000003,100000000,5,all compiled code would be lost,,,"
                       "no recorded method\r\n"
                       "sampled,Later.r,0.050000000000000003,100000000,5,the JVM writes a class archive,,,"
-                      "no recorded method\r\n");
+                      "no recorded method\r\n"
+                      "sampled,b.Later.parse,0.0050000000000000001,10000000,1,no probes,,,\r\n");
     trace_made_close(&made.trace);
 }
 
@@ -148,6 +148,39 @@ static void test_namesake(void)
     trace_made_close(&made.trace);
 }
 
+/*
+ * run had its probes for the second half, and 200 of these 500 ms: a fifth of what ran then, with the thread of the VM.
+ * Samples found it in half of all time, and x in half of its samples, whichever half of the recording they are of.
+ */
+static void test_measured_caller(void)
+{
+    static const struct trace_event armed = { .kind = TRACE_ARMED, .method = 0, .ticks = 500 };
+    struct maker m;
+    struct made made;
+    begin(&m);
+    maker_info(&m, "live.budget", "0.01");
+    maker_info(&m, "live.sampled.0", "0.25 12 a/Later x ()V none 0 1 a/Main run ()V 0.5");
+    maker_info(&m, "live.sampled.1", "0.5 25 a/Later y ()V none 0 0.5 a/Main run ()V 0.5");
+    maker_info(&m, "live.sampled.2", "0.5 25 a/Later z ()V none 0 1 a/Main run ()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0));
+    maker_must(&m, trace_write_control(m.writer, &armed, 1, &m.err));
+    STEPS(&m, 0, ENTER(0, 600), EXIT(0, 800));
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000), AT(TRACE_CPU_OUT, 1, 1000));
+    look(&m, &(struct report_wish){ .all = true }, &made);
+    CHECK_TEXT("in a recorded method it has what part of that one's samples it has, of that one's time; never more",
+               printed(&made.table, CSV, &arena),
+               HEADER "sampled,Later.y,0.22500000000000001,450000000,25,no batch since it was seen,,0.5,Main.run\r\n"
+                      "sampled,Later.z,0.20000000000000001,400000000,25,no batch since it was seen,,1,Main.run\r\n"
+                      "sampled,Later.x,0.10000000000000001,200000000,12,no batch since it was seen,,1,Main.run\r\n");
+    CHECK_TEXT("a note says so", made.table.n_notes == 1 ? made.table.notes[0] : "",
+               "time: by samples of threads' stacks, in a recorded method as part of its measured time; calls and "
+               "events of these methods are not known");
+    made.trace.source.clock = PHASES_WALL;
+    sampled_make(&made.trace.source, &(struct report_wish){ .all = true }, &made.table, &err);
+    CHECK_TEXT("next to wall times it is called CPU time", made.table.columns[1].heading, "CPU time (%)");
+    trace_made_close(&made.trace);
+}
+
 static void test_no_clock(void)
 {
     struct maker m;
@@ -188,6 +221,7 @@ int main(void)
     test_wish();
     test_spared();
     test_namesake();
+    test_measured_caller();
     test_no_clock();
     test_nothing();
     return tap_done();
