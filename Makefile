@@ -20,13 +20,13 @@ JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
 AGENT_SRC := $(wildcard core/agent/*.c) $(patsubst %,core/hotspot/%.c,code_heaps nmethod vm_fields vm_methods vm_streams) \
-             core/base/err.c core/base/hash.c core/base/pattern.c core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
+             $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/plugin/*.c core/sim/*.c) core/base/err.c core/trace/misses.c
 # Likewise, for tools.
 TOOL_SRC  := $(wildcard core/tool/*.c) $(patsubst %,core/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata vm_tables) \
-             core/sim/sim_decode.c core/trace/code_log.c core/recorder/code_map.c core/base/arena.c core/base/err.c core/base/map.c
+             core/sim/sim_decode.c core/trace/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err map text utf8 words)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/memtrace/memtrace_%.c,tool code entry write)
 CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/% core/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c)) core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)

@@ -2,6 +2,7 @@
  * mmprof diff: what differs between two versions of a program, where it is more than chance.
  */
 #include "cmd/trace_argument.h"
+#include "core/base/text.h"
 #include "report/diff.h"
 #include "report/source.h"
 
@@ -108,8 +109,9 @@ static size_t print_broken(const struct diff *diff, const struct diff_limit *lim
         if (!diff_breaks(limit, row))
             continue;
         const char *words = diff_words(diff->arena, &row->results[limit->metric]);
-        fprintf(stderr, "mmprof: %s: %s: %s %s\n", limit->text, row->label, diff->metrics[limit->metric].name,
-                words == NULL ? "differs" : words);
+        fprintf(stderr, "mmprof: %s: ", limit->text);
+        text_print(stderr, row->label);
+        fprintf(stderr, ": %s %s\n", diff->metrics[limit->metric].name, words == NULL ? "differs" : words);
         n++;
     }
     return n;

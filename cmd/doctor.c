@@ -10,6 +10,7 @@
 #include "cmd/doctor.h"
 
 #include "cmd/commands.h"
+#include "core/base/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -117,7 +118,9 @@ static int examine(struct doctor *doctor)
         enum doctor_level level = checks[i].check(doctor, &said);
         if (level == DOCTOR_SILENT)
             continue;
-        printf("%-5s %-10s %s\n", words[level], checks[i].name, said.text);
+        printf("%-5s %-10s ", words[level], checks[i].name);
+        text_print_lines(stdout, said.text);
+        putchar('\n');
         fflush(stdout);
         size_t used = strlen(failed);
         if (level == DOCTOR_FAIL)

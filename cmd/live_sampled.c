@@ -1,5 +1,7 @@
 #include "cmd/live_sampled.h"
 
+#include "core/base/text.h"
+
 #include <inttypes.h>
 
 static const char *why_of(const struct live_session *session, const struct candidate *one, double *price_ns)
@@ -37,20 +39,29 @@ int live_sampled_list(struct live_session *session, struct arena *arena, struct 
     return 0;
 }
 
+static const char *words_of(struct arena *arena, const char *class_name, const char *name, const char *descriptor)
+{
+    const char *const words[] = { class_name, name, descriptor };
+    const char *text = text_words(arena, words, 3);
+    return text == NULL ? "? ? ?" : text;
+}
+
 /* Why it has no probes, and in whose calls it was seen. */
 static int write_one(struct live_session *session, struct recorder_link *link, size_t number,
                      const struct live_sampled *one, struct err *err)
 {
     const struct candidate *found = one->found;
     struct candidate_caller caller;
-    char key[48], within[1536] = "", text[2048];
+    struct arena *arena = &session->arena;
+    char key[48];
+    const char *within = "", *name = words_of(arena, found->class_name, found->name, found->descriptor);
     if (candidates_caller(session->candidates, found, &caller))
-        snprintf(within, sizeof within, " %.5f %s %s %s %.5f", caller.part, caller.class_name, caller.name,
-                 caller.descriptor, caller.share);
+        within = arena_printf(arena, " %.5f %s %.5f", caller.part,
+                              words_of(arena, caller.class_name, caller.name, caller.descriptor), caller.share);
     snprintf(key, sizeof key, "live.sampled.%zu", number);
-    snprintf(text, sizeof text, "%.5f %" PRIu64 " %s %s %s %s %.0f%s", found->share, found->n_samples,
-             found->class_name, found->name, found->descriptor, one->why, one->price_ns, within);
-    return recorder_fact(link, key, text, err);
+    const char *text = arena_printf(arena, "%.5f %" PRIu64 " %s %s %.0f%s", found->share, found->n_samples, name,
+                                    one->why, one->price_ns, within == NULL ? "" : within);
+    return text == NULL ? err_set(err, "out of memory") : recorder_fact(link, key, text, err);
 }
 
 int live_sampled_write(struct live_session *session, struct recorder_link *link, struct err *err)

@@ -3,6 +3,8 @@
  */
 #include "cmd/commands.h"
 
+#include "core/base/text.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +56,9 @@ int main(int argc, char **argv)
             return status;
         if (status >= 0)
             err_set(&err, "cannot write to the standard output");
-        fprintf(stderr, "mmprof %s: %s\n", c->name, err.text);
+        fprintf(stderr, "mmprof %s: ", c->name);
+        text_print_lines(stderr, err.text);
+        fputc('\n', stderr);
         return 1;
     }
     fprintf(stderr, "mmprof: unknown command '%s'\n  next: run 'mmprof help' for the list of commands\n", argv[1]);

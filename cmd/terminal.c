@@ -1,5 +1,8 @@
 #include "cmd/terminal.h"
 
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -74,11 +77,12 @@ int terminal_key(const struct terminal *terminal)
 
 void terminal_text(FILE *out, const char *text, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c < ' ' || c == 0x7f)
-            fprintf(out, "\\x%02x", c);
+    const char *end = text + n;
+    while (text < end) {
+        uint32_t character = utf8_take(&text, end);
+        if (utf8_is_control(character))
+            fprintf(out, character < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)character);
         else
-            fputc(c, out);
+            text_put(out, character);
     }
 }

@@ -31,7 +31,7 @@ void terminal_draw(struct terminal *terminal, const char *text);
 
 /*
  * Print n bytes of a text that comes from the target, to a terminal or not: nothing in it may steer one, so that
- * control characters are shown by their numbers, like \x1b.
+ * control characters are shown by their numbers, like \x1b and \u202e.
  */
 void terminal_text(FILE *out, const char *text, size_t n);
 

@@ -1,6 +1,8 @@
 #include "phases/candidates.h"
 
 #include "core/base/map.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "phases/stack_tree.h"
 
 #include <math.h>
@@ -57,17 +59,17 @@ static struct sample_text text_of(const char *text)
     return (struct sample_text){ text, strlen(text) };
 }
 
+/* Class, name and descriptor as UTF-8, each with its NUL. */
 static char *key_of(const struct sample_method *method, size_t *n)
 {
-    *n = method->class_name.n + method->name.n + method->descriptor.n + 2;
-    char *key = calloc(1, *n + 1), *at = key;
-    if (key == NULL)
-        return NULL;
-    memcpy(at, method->class_name.at, method->class_name.n);
-    at += method->class_name.n + 1;
-    memcpy(at, method->name.at, method->name.n);
-    at += method->name.n + 1;
-    memcpy(at, method->descriptor.at, method->descriptor.n);
+    const struct sample_text texts[] = { method->class_name, method->name, method->descriptor };
+    size_t room = (texts[0].n + texts[1].n + texts[2].n) * UTF8_GROWTH + 3;
+    char *key = calloc(1, room);
+    *n = 0;
+    for (size_t i = 0; key != NULL && i < 3; i++) {
+        text_utf8_into(key + *n, room - *n, texts[i].at, texts[i].n);
+        *n += strlen(key + *n) + 1;
+    }
     return key;
 }
 
@@ -82,9 +84,9 @@ static struct seen_method *add_method(struct candidates *c, const struct sample_
         c->n_room = n_room;
     }
     struct seen_method *seen = &c->methods[c->n_methods];
-    *seen = (struct seen_method){ .class_name = arena_text(&c->arena, method->class_name.at, method->class_name.n),
-                                  .name = arena_text(&c->arena, method->name.at, method->name.n),
-                                  .descriptor = arena_text(&c->arena, method->descriptor.at, method->descriptor.n),
+    *seen = (struct seen_method){ .class_name = text_utf8(&c->arena, method->class_name.at, method->class_name.n),
+                                  .name = text_utf8(&c->arena, method->name.at, method->name.n),
+                                  .descriptor = text_utf8(&c->arena, method->descriptor.at, method->descriptor.n),
                                   .code_bytes = method->code_bytes,
                                   .flags = method->flags };
     if (seen->class_name == NULL || seen->name == NULL || seen->descriptor == NULL)

@@ -2,6 +2,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/map.h"
+#include "core/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,11 +62,12 @@ void jit_shapes_close(struct jit_shapes *s)
 
 /* ---- events ---- */
 
-/* CLASS NAME DESCRIPTOR, with blanks: none of them holds one. */
+/* CLASS;NAME;DESCRIPTOR: a class and a name hold no ';'. */
 static char *name_of(struct arena *arena, struct jit_text class_name, struct jit_text name, struct jit_text descriptor)
 {
-    return arena_printf(arena, "%.*s %.*s %.*s", (int)class_name.n, class_name.at, (int)name.n, name.at,
-                        (int)descriptor.n, descriptor.at);
+    const char *of = text_utf8(arena, class_name.at, class_name.n), *its = text_utf8(arena, name.at, name.n);
+    const char *types = text_utf8(arena, descriptor.at, descriptor.n);
+    return of == NULL || its == NULL || types == NULL ? NULL : arena_printf(arena, "%s;%s;%s", of, its, types);
 }
 
 static int add_method(struct jit_shapes *s, const struct jit_event *event, struct err *err)
@@ -170,7 +172,7 @@ bool jit_shapes_find(const struct jit_shapes *s, const char *class_name, const c
                      struct jit_shape *shape)
 {
     struct arena scratch = { NULL, 0 };
-    char *key = arena_printf(&scratch, "%s %s %s", class_name, name, descriptor);
+    char *key = arena_printf(&scratch, "%s;%s;%s", class_name, name, descriptor);
     const uint32_t *number = key == NULL ? NULL : map_get(&s->by_name, key, strlen(key));
     const struct known_method *method = number == NULL ? NULL : &s->methods[*number];
     arena_free(&scratch);

@@ -1,5 +1,7 @@
 #include "phases/phases_file.h"
 
+#include "core/base/text.h"
+
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
@@ -55,6 +57,7 @@ static bool add_head(cJSON *json, const struct phases_file *phases)
 char *phases_file_text(const struct phases_file *phases)
 {
     char *text = NULL, *printed = NULL;
+    size_t n = 0;
     cJSON *rows, *json = cJSON_CreateObject();
     if (json == NULL || !add_head(json, phases) || (rows = cJSON_AddArrayToObject(json, "phases")) == NULL)
         goto out;
@@ -62,11 +65,14 @@ char *phases_file_text(const struct phases_file *phases)
         if (!add_row(rows, &phases->rows[i]))
             goto out;
     printed = cJSON_Print(json);
-    size_t n = printed == NULL ? 0 : strlen(printed);
-    text = printed == NULL ? NULL : malloc(n + 2);
-    if (text != NULL) {
-        memcpy(text, printed, n);
-        memcpy(text + n, "\n", 2);
+    FILE *out = printed == NULL ? NULL : open_memstream(&text, &n);
+    if (out != NULL) {
+        text_print_json(out, printed);
+        fputc('\n', out);
+    }
+    if (out != NULL && fclose(out) != 0) {
+        free(text);
+        text = NULL;
     }
 out:
     free(printed);
@@ -140,19 +146,49 @@ static const char *text_of(const struct parsing *p, const cJSON *json, const cha
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
     const char *text = cJSON_IsString(item) ? item->valuestring : "";
-    return arena_text(p->arena, text, strlen(text));
+    return text_utf8(p->arena, text, strlen(text));
 }
 
-/* What a class file may hold as a name, roughly: enough that nothing surprising gets on from here. */
-static bool is_name(const char *text, const char *forbidden)
+/* Whether n bytes are what JVMS 4.2.2 lets be a name: Kotlin's and Groovy's have blanks and brackets, any may have
+ * more. */
+static bool is_name(const char *text, size_t n, const char *forbidden)
 {
-    size_t n = strlen(text);
-    if (n == 0 || n > NAME_MAX_BYTES || text[strcspn(text, forbidden)] != '\0')
-        return false;
     for (size_t i = 0; i < n; i++)
-        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+        if (strchr(forbidden, text[i]) != NULL)
             return false;
-    return true;
+    return n > 0 && n <= NAME_MAX_BYTES;
+}
+
+/* A class in internal form: names between slashes.  Hidden classes have a dot or a plus sign before an address. */
+static bool is_class(const char *text, size_t n)
+{
+    bool is_good = is_name(text, n, ";[") && text[0] != '/' && text[n - 1] != '/';
+    for (size_t i = 1; is_good && i < n; i++)
+        is_good = text[i] != '/' || text[i - 1] != '/';
+    return is_good;
+}
+
+/* The end of a field's type, or NULL: there is none. */
+static const char *behind_type(const char *at)
+{
+    at += strspn(at, "[");
+    if (*at != 'L')
+        return *at != '\0' && strchr("BCDFIJSZ", *at) != NULL ? at + 1 : NULL;
+    const char *end = strchr(at, ';');
+    return end != NULL && is_class(at + 1, (size_t)(end - at - 1)) ? end + 1 : NULL;
+}
+
+/* "(ILjava/lang/String;)V"; the classes' names may hold brackets, too. */
+static bool is_descriptor(const char *text)
+{
+    if (strlen(text) > NAME_MAX_BYTES || *text++ != '(')
+        return false;
+    while (text != NULL && *text != ')')
+        text = behind_type(text);
+    if (text == NULL)
+        return false;
+    const char *end = text[1] == 'V' ? text + 2 : behind_type(text + 1);
+    return end != NULL && *end == '\0';
 }
 
 static int bad_row(const struct parsing *p, size_t i, const char *what)
@@ -169,11 +205,11 @@ static int parse_row(const struct parsing *p, const cJSON *json, size_t i, struc
     row->descriptor = text_of(p, json, "descriptor");
     if (row->class_name == NULL || row->method == NULL || row->descriptor == NULL)
         return no_memory(p);
-    if (!is_name(row->class_name, ";[") || row->class_name[0] == '/')
+    if (!is_class(row->class_name, strlen(row->class_name)))
         return bad_row(p, i, "\"class\" (such as \"java/lang/String\")");
-    if (!is_name(row->method, ".;[/()"))
+    if (!is_name(row->method, strlen(row->method), ".;[/"))
         return bad_row(p, i, "\"method\" (such as \"length\")");
-    if (!is_name(row->descriptor, ". ") || row->descriptor[0] != '(' || strchr(row->descriptor, ')') == NULL)
+    if (!is_descriptor(row->descriptor))
         return bad_row(p, i, "\"descriptor\" (such as \"()I\")");
     double calls = number_of(json, "calls", 0);
     row->calls = calls > 0 && calls < 0x1p63 ? (uint64_t)calls : 0;

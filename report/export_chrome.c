@@ -1,9 +1,9 @@
 /*
  * Source: "Trace Event Format", the Chrome project, 2016; complete events ("X") and metadata ("M").
  */
+#include "core/base/text.h"
 #include "report/export.h"
 #include "report/export_slices.h"
-#include "report/export_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static int make_labels(struct chrome *c)
     for (uint32_t i = 0; i < c->n_methods; i++) {
         if (trace_method(c->reader, i) == NULL)
             continue;
-        c->labels[i] = export_utf8(&c->arena, labels[n++]);
+        c->labels[i] = text_clean(&c->arena, labels[n++]);
         if (c->labels[i] == NULL)
             return -1;
     }
@@ -120,10 +120,10 @@ static int find_tids(struct chrome *c)
 
 static void print_name(struct chrome *c, const char *what, uint32_t tid, const char *name, bool is_first)
 {
-    const char *clean = export_utf8(&c->arena, name);
+    const char *clean = text_clean(&c->arena, name);
     fprintf(c->out, "%s{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"%s\",\"args\":{\"name\":", is_first ? "" : ",\n",
             tid, what);
-    export_json_text(c->out, clean == NULL ? "" : clean);
+    text_print_string(c->out, clean == NULL ? "" : clean);
     fputs("}}", c->out);
 }
 
@@ -163,7 +163,7 @@ static void print_slice(void *context, const struct slice *slice)
     c->slices.n_written++;
     fprintf(c->out, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"cat\":\"%s\",\"name\":", c->tids[slice->thread],
             is_cpu ? "cpu" : "method");
-    export_json_text(c->out, label == NULL ? "(unknown method)" : label);
+    text_print_string(c->out, label == NULL ? "(unknown method)" : label);
     print_us(c, "ts", start - c->start_ticks);
     print_us(c, "dur", end - start);
     fputc('}', c->out);
@@ -171,10 +171,10 @@ static void print_slice(void *context, const struct slice *slice)
 
 static void print_end(struct chrome *c, const char *path)
 {
-    const char *clean = export_utf8(&c->arena, path);
+    const char *clean = text_clean(&c->arena, path);
     fputs("\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"exporter\":\"mmprof " MMPROF_VERSION "\",\"trace\":",
           c->out);
-    export_json_text(c->out, clean == NULL ? "" : clean);
+    text_print_string(c->out, clean == NULL ? "" : clean);
     fprintf(c->out,
             ",\"slices\":\"%" PRIu64 "\",\"slices_left_out\":\"%" PRIu64 "\",\"shortest_slice_us\":\"%.3f\"}}\n",
             c->slices.n_written, c->slices.n_left_out, c->slices.limit_ns / 1000);

@@ -2,8 +2,8 @@
  * Source: https://github.com/google/pprof/blob/main/proto/profile.proto
  */
 #include "core/base/map.h"
+#include "core/base/text.h"
 #include "report/export_protobuf.h"
-#include "report/export_text.h"
 #include "report/export_tree.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static void put_message(struct pprof *p, uint32_t field)
 /* The number of a string; a new one is written to the table. */
 static uint64_t string(struct pprof *p, const char *text)
 {
-    const char *clean = text == NULL ? NULL : export_utf8(p->tree->source->arena, text);
+    const char *clean = text == NULL ? NULL : text_clean(p->tree->source->arena, text);
     const uint32_t *known = clean == NULL ? NULL : map_get(&p->strings, clean, strlen(clean));
     if (known != NULL)
         return *known;

@@ -1,7 +1,7 @@
 /*
  * Source: https://www.speedscope.app/file-format-schema.json
  */
-#include "report/export_text.h"
+#include "core/base/text.h"
 #include "report/export_tree.h"
 
 #include <inttypes.h>
@@ -32,11 +32,11 @@ static uint32_t frame_of(const struct speedscope *s, uint32_t node)
 static void print_frame(const struct speedscope *s, const char *name, const struct trace_method *method)
 {
     fputs("{\"name\":", s->out);
-    export_json_text(s->out, name);
+    text_print_string(s->out, name);
     if (method != NULL && method->source[0] != '\0') {
-        const char *file = export_utf8(s->tree->source->arena, method->source);
+        const char *file = text_clean(s->tree->source->arena, method->source);
         fputs(",\"file\":", s->out);
-        export_json_text(s->out, file == NULL ? "" : file);
+        text_print_string(s->out, file == NULL ? "" : file);
         if (method->first_line > 0)
             fprintf(s->out, ",\"line\":%u", method->first_line);
     }
@@ -89,7 +89,7 @@ static void print_profile(const struct speedscope *s, size_t root)
     uint32_t node = s->tree->source->tree->roots[root].node;
     bool is_time = strcmp(s->value->unit, "nanoseconds") == 0;
     fputs("{\"type\":\"evented\",\"name\":", s->out);
-    export_json_text(s->out, s->tree->root_names[root]);
+    text_print_string(s->out, s->tree->root_names[root]);
     fprintf(s->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\"events\":[\n",
             is_time ? "nanoseconds" : "none", s->total[node]);
     print_events(s, node);
@@ -100,11 +100,11 @@ static void print_all(const struct speedscope *s)
 {
     const struct report_source *source = s->tree->source;
     const char *name = arena_printf(source->arena, "%s: %s", source->path, s->value->name);
-    name = name == NULL ? NULL : export_utf8(source->arena, name);
+    name = name == NULL ? NULL : text_clean(source->arena, name);
     fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":\"mmprof " MMPROF_VERSION
           "\",\n\"name\":",
           s->out);
-    export_json_text(s->out, name == NULL ? "" : name);
+    text_print_string(s->out, name == NULL ? "" : name);
     fputs(",\n\"activeProfileIndex\":0,\n", s->out);
     print_frames(s);
     fputs(",\n\"profiles\":[\n", s->out);

@@ -1,8 +1,8 @@
 #include "report/export_tree.h"
 
 #include "core/base/map.h"
+#include "core/base/text.h"
 #include "core/counters/event_roles.h"
-#include "report/export_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static const char *full_name(const struct report_source *source, uint32_t method
     const char *text = java_names_display(source->arena, &name, JAVA_NAMES_FULL);
     const char *parameters = with_parameters ? java_names_parameters(source->arena, name.descriptor) : "";
     text = text == NULL || parameters == NULL ? NULL : arena_printf(source->arena, "%s%s", text, parameters);
-    return text == NULL ? NULL : export_utf8(source->arena, text);
+    return text == NULL ? NULL : text_clean(source->arena, text);
 }
 
 /* Overloaded methods say their parameters.  Returns -1: no memory. */
@@ -91,7 +91,7 @@ static int name_roots(const struct export_tree *tree)
         const char *name = root->thread == CALLTREE_NONE ? vm_part_name(root->part)
                            : thread == NULL              ? arena_printf(source->arena, "thread %u", root->thread)
                                             : arena_printf(source->arena, "%s (%d)", thread->name, thread->tid);
-        tree->root_names[i] = name == NULL ? NULL : export_utf8(source->arena, name);
+        tree->root_names[i] = name == NULL ? NULL : text_clean(source->arena, name);
         if (tree->root_names[i] == NULL)
             return -1;
     }

@@ -1,8 +1,8 @@
 #include "report/html_data.h"
 
+#include "core/base/text.h"
 #include "core/trace/trace.h"
 #include "report/event_columns.h"
-#include "report/export_text.h"
 #include "report/parts_table.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ cJSON *html_number(double number)
 
 cJSON *html_text(struct arena *arena, const char *text)
 {
-    const char *clean = text == NULL ? NULL : export_utf8(arena, text);
+    const char *clean = text == NULL ? NULL : text_clean(arena, text);
     if (text == NULL)
         return cJSON_CreateNull();
     return clean == NULL ? NULL : cJSON_CreateString(clean);

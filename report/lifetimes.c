@@ -4,6 +4,7 @@
  */
 #include "report/lifetimes.h"
 
+#include "core/base/text.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>
@@ -82,7 +83,7 @@ static struct place *place_of(struct lifetimes *l, uint32_t number)
 
 static const char *keep(struct lifetimes *l, struct memtrace_text text)
 {
-    return arena_text(&l->arena, text.at, text.n);
+    return text_utf8(&l->arena, text.at, text.n);
 }
 
 static void count(struct group *group, const struct memtrace_entry *e)

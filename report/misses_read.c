@@ -1,5 +1,7 @@
 #include "report/misses_report.h"
 
+#include "core/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +46,7 @@ static void *element(void **array, uint32_t number, uint32_t *n, uint32_t *room,
 
 static const char *copy(struct misses *m, struct place_text text)
 {
-    const char *kept = arena_text(m->arena, text.at, text.n);
+    const char *kept = text_utf8(m->arena, text.at, text.n);
     m->is_broken |= kept == NULL;
     return kept;
 }

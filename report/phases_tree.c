@@ -8,6 +8,8 @@
  */
 #include "report/phases_table.h"
 
+#include "core/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,8 +95,9 @@ static void print_line(const struct phases_report *report, const struct line *li
     table_format_ns(report_ns(report->source, line->total_ticks), total_text, sizeof total_text);
     table_format_ns(report_ns(report->source, self), self_text, sizeof self_text);
     int indent = (int)(line->depth < INDENT_MAX ? line->depth : INDENT_MAX) * 2 - 2;
-    fprintf(out, "%9s  %8s  %8s  %13s  %*s%s%s\n", share, total_text, self_text, calls, indent, "", name,
-            node->n_open > 0 ? " +" : "");
+    fprintf(out, "%9s  %8s  %8s  %13s  %*s", share, total_text, self_text, calls, indent, "");
+    text_print(out, name);
+    fputs(node->n_open > 0 ? " +\n" : "\n", out);
 }
 
 static int print_tree(const struct phases_report *report, uint32_t root, const char **names, FILE *out)
@@ -118,10 +121,13 @@ static void print_title(const struct phases_report *report, const struct calltre
         root->thread == CALLTREE_NONE ? NULL : trace_thread(source->reader, root->thread);
     char total[64];
     table_format_ns(report_ns(source, total_ticks(source, root->node)), total, sizeof total);
-    if (thread != NULL)
-        fprintf(out, "thread %s (%d, %s): %s\n", thread->name, thread->tid, vm_part_name(root->part), total);
-    else
+    if (thread == NULL) {
         fprintf(out, "%s: %s\n", vm_part_name(root->part), total);
+        return;
+    }
+    fputs("thread ", out);
+    text_print(out, thread->name);
+    fprintf(out, " (%d, %s): %s\n", thread->tid, vm_part_name(root->part), total);
 }
 
 int phases_tree(const struct phases_report *report, FILE *out, struct err *err)

@@ -1,5 +1,6 @@
 #include "report/sampled.h"
 
+#include "core/base/words.h"
 #include "report/shares.h"
 
 #include <inttypes.h>
@@ -70,6 +71,7 @@ static bool parse(const char *fact, struct arena *arena, struct sampled *sampled
         word = strtok_r(n == 0 ? text : NULL, " ", &rest);
         if (word == NULL)
             break;
+        words_unescape(word);
         words[n] = word;
     }
     if (n < SAMPLED_FORMER)

@@ -1,21 +1,21 @@
 #include "report/table.h"
 
+#include "core/base/text.h"
+
 #include <string.h>
 
-/* A field is quoted where RFC 4180 asks for it. */
+/* A field is quoted where RFC 4180 asks for it; what would steer a terminal, line breaks too, is '?'. */
 static void print_field(FILE *out, const char *text)
 {
-    if (text[strcspn(text, ",\"\r\n")] == '\0') {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
+    const char *quote = text[strcspn(text, ",\"")] == '\0' ? "" : "\"", *end = text + strlen(text);
+    fputs(quote, out);
+    while (text < end) {
+        uint32_t character = text_take_clean(&text, end);
+        if (character == '"')
             fputc('"', out);
-        fputc(*text, out);
+        text_put(out, character);
     }
-    fputc('"', out);
+    fputs(quote, out);
 }
 
 static void print_cell(FILE *out, const struct table_cell *cell, enum table_unit unit)

@@ -1,5 +1,7 @@
 #include "report/table.h"
 
+#include "core/base/text.h"
+
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 
@@ -71,10 +73,12 @@ int table_print_json(const struct table *table, FILE *out, struct err *err)
         text = cJSON_Print(json);
     if (text == NULL)
         err_set(err, "out of memory for a table of %zu rows", table->n_rows);
-    else if (fputs(text, out) < 0 || fputc('\n', out) < 0)
-        err_set(err, "cannot write the table");
     else
+        text_print_json(out, text);
+    if (text != NULL && fputc('\n', out) >= 0 && !ferror(out))
         rc = 0;
+    else if (text != NULL)
+        err_set(err, "cannot write the table");
     free(text);
     cJSON_Delete(json);
     return rc;

@@ -4,6 +4,8 @@
  */
 #include "report/table.h"
 
+#include "core/base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +25,6 @@ static void print_padding(FILE *out, char filler, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         fputc(filler, out);
-}
-
-/* Control characters of foreign names do not get to the terminal. */
-static void print_clean(FILE *out, const char *text)
-{
-    for (; *text != '\0'; text++)
-        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
 }
 
 static void format_count(double number, char *text, size_t n)
@@ -114,7 +109,7 @@ static void print_cell(FILE *out, const char *text, size_t width, bool to_the_le
     size_t padding = width - width_of(text);
     if (!to_the_left)
         print_padding(out, ' ', padding);
-    print_clean(out, text);
+    text_print(out, text);
     if (to_the_left && !is_last)
         print_padding(out, ' ', padding);
 }
@@ -237,7 +232,7 @@ int table_print_text(const struct table *table, FILE *out, struct err *err)
     for (size_t i = 0; i < table->n_facts; i++) {
         if (table->facts[i].words == NULL)
             continue;
-        print_clean(out, table->facts[i].words);
+        text_print(out, table->facts[i].words);
         fputc('\n', out);
         n_lines++;
     }
@@ -246,7 +241,7 @@ int table_print_text(const struct table *table, FILE *out, struct err *err)
     print_tables(table, out);
     for (size_t i = 0; i < table->n_notes; i++) {
         fputs(i == 0 ? "\nnote: " : "note: ", out);
-        print_clean(out, table->notes[i]);
+        text_print(out, table->notes[i]);
         fputc('\n', out);
     }
     return ferror(out) ? err_set(err, "cannot write the table") : 0;

@@ -1,6 +1,7 @@
 #include "symbolize/hit_places.h"
 
 #include "core/base/map.h"
+#include "core/base/text.h"
 #include "symbolize/native_symbols.h"
 
 #include <stdio.h>
@@ -92,7 +93,7 @@ static void *grow(void **array, uint32_t n, uint32_t *room, size_t element_bytes
 
 static const char *copy(struct hit_places *places, struct place_text text)
 {
-    const char *kept = arena_text(&places->arena, text.at, text.n);
+    const char *kept = text_utf8(&places->arena, text.at, text.n);
     places->is_broken |= kept == NULL;
     return kept == NULL ? "" : kept;
 }

@@ -129,9 +129,11 @@ const char *java_names_parameters(struct arena *arena, const char *descriptor)
 
 static const char *returned_type(struct arena *arena, const char *descriptor)
 {
-    const char *close = strchr(descriptor, ')');
-    if (close == NULL || close[1] == '\0')
-        return "?";
+    const char *close = descriptor + 1, *type = "?"; /* a class's name may have a bracket, too */
+    while (descriptor[0] == '(' && *close != ')' && *close != '\0' && type != NULL && *type != '\0')
+        type = type_name(arena, &close, true);
+    if (descriptor[0] != '(' || *close != ')' || close[1] == '\0' || type == NULL)
+        return type == NULL ? NULL : "?";
     close++;
     return type_name(arena, &close, true);
 }

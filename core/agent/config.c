@@ -1,5 +1,8 @@
 #include "core/agent/agent.h"
 
+#include "core/base/utf8.h"
+#include "core/base/words.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +64,9 @@ static int add_phase(struct agent_config *config, char *text, struct err *err)
     phase.descriptor = strtok_r(NULL, " ", &rest);
     if (phase.descriptor == NULL)
         return err_set(err, "bad phase in the configuration");
+    words_unescape(phase.class_name);
+    words_unescape(phase.name);
+    words_unescape(phase.descriptor);
     more[config->n_phases++] = phase;
     return 0;
 }
@@ -157,24 +163,18 @@ void config_free(struct agent_config *config)
     memset(config, 0, sizeof *config);
 }
 
-static int compare(const char *text, const char *name, size_t n)
-{
-    int order = strncmp(text, name, n);
-    return order != 0 ? order : text[n] != '\0';
-}
-
 /* The first phase of a class, or NULL. */
 static const struct agent_phase *phases_of(const struct agent_config *config, const char *name, size_t n)
 {
     size_t low = 0, high = config->n_phases;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare(config->phases[middle].class_name, name, n) < 0)
+        if (utf8_compare(config->phases[middle].class_name, name, n) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == config->n_phases || compare(config->phases[low].class_name, name, n) != 0)
+    if (low == config->n_phases || utf8_compare(config->phases[low].class_name, name, n) != 0)
         return NULL;
     return &config->phases[low];
 }
@@ -233,10 +233,10 @@ bool config_wants_method(const struct agent_config *config, const struct rewrite
         const struct agent_phase *end = config->phases + config->n_phases;
         const struct agent_phase *phase = phases_of(config, method->class_name.at, method->class_name.n);
         for (; phase != NULL && phase < end; phase++) {
-            if (compare(phase->class_name, method->class_name.at, method->class_name.n) != 0)
+            if (utf8_compare(phase->class_name, method->class_name.at, method->class_name.n) != 0)
                 return false;
-            if (compare(phase->name, method->name.at, method->name.n) == 0 &&
-                compare(phase->descriptor, method->descriptor.at, method->descriptor.n) == 0)
+            if (utf8_compare(phase->name, method->name.at, method->name.n) == 0 &&
+                utf8_compare(phase->descriptor, method->descriptor.at, method->descriptor.n) == 0)
                 return true;
         }
         return false;

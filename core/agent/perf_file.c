@@ -1,5 +1,7 @@
 #include "core/agent/perf_file.h"
 
+#include "core/base/utf8.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -91,12 +93,20 @@ int perf_file_flush(struct perf_file *file, struct err *err)
     return 0;
 }
 
-/* A name in a class file may have any character but a few. */
-static void clean(char *text)
+/* A name in a class file may have any character but a few: as UTF-8, and '?' for control characters.  The new end. */
+static char *put_clean(char *to, const char *room_end, const char *text)
 {
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
+    const char *end = text + strlen(text);
+    while (text < end) {
+        char one[UTF8_BYTES_MAX];
+        uint32_t character = utf8_take(&text, end);
+        size_t n = (size_t)(utf8_put(one, utf8_is_control(character) ? '?' : character) - one);
+        if ((size_t)(room_end - to) <= n) /* the line feed needs room, too */
+            break;
+        memcpy(to, one, n);
+        to += n;
+    }
+    return to;
 }
 
 int perf_file_add(struct perf_file *file, uint64_t start, uint64_t n_bytes, const char *name, struct err *err)
@@ -104,11 +114,10 @@ int perf_file_add(struct perf_file *file, uint64_t start, uint64_t n_bytes, cons
     if (sizeof file->held - file->n_held < PERF_FILE_LINE_BYTES && perf_file_flush(file, err) < 0)
         return -1;
     char *line = file->held + file->n_held;
-    snprintf(line, PERF_FILE_LINE_BYTES, "%" PRIx64 " %" PRIx64 " %s", start, n_bytes, name);
-    clean(line);
-    size_t n = strlen(line);
-    line[n] = '\n';
-    file->n_held += n + 1;
+    int n = snprintf(line, PERF_FILE_LINE_BYTES, "%" PRIx64 " %" PRIx64 " ", start, n_bytes);
+    char *end = put_clean(line + n, line + PERF_FILE_LINE_BYTES, name);
+    *end = '\n';
+    file->n_held += (size_t)(end + 1 - line);
     file->n_lines++;
     return 0;
 }

@@ -72,7 +72,7 @@
  *     min_bytecodes N
  *     include PATTERN                       core/base/pattern.h
  *     exclude PATTERN
- *     phase CLASS NAME DESCRIPTOR           then only these methods
+ *     phase CLASS NAME DESCRIPTOR           then only these methods; UTF-8 (core/base/words.h)
  *     mode live                             nothing at the start, only what 'instrument' names
  *     perf_map on                           write /tmp/perf-PID.map
  *     code_map on | asked                   append what code there is to the code log (core/trace/code_log.h); asked:
@@ -86,7 +86,7 @@
 #include "core/base/bytes.h"
 #include "core/trace/trace.h"
 
-#define PROTOCOL_VERSION      6
+#define PROTOCOL_VERSION      7
 #define PROTOCOL_PACKET_BYTES 4096
 #define PROTOCOL_N_FDS        4
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */

@@ -1,21 +1,25 @@
 #include "core/base/pattern.h"
 
+#include "core/base/utf8.h"
+
 #include <string.h>
 
 /* '*' matches any characters.  Linear but for the last star: on a mismatch only that one takes one more. */
 static bool matches(const char *glob, const char *text, size_t n)
 {
-    const char *end = text + n, *star = NULL, *resume = NULL;
+    const char *end = text + n, *glob_end = glob + strlen(glob), *star = NULL, *resume = NULL;
     while (text < end) {
+        const char *behind_glob = glob, *behind_text = text;
         if (*glob == '*') {
             star = ++glob;
             resume = text;
-        } else if (*glob != '\0' && *glob == *text) {
-            glob++;
-            text++;
+        } else if (glob < glob_end && utf8_take(&behind_glob, glob_end) == utf8_take(&behind_text, end)) {
+            glob = behind_glob;
+            text = behind_text;
         } else if (star != NULL) {
             glob = star;
-            text = ++resume;
+            utf8_take(&resume, end);
+            text = resume;
         } else {
             return false;
         }

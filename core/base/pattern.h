@@ -1,6 +1,7 @@
 /*
  * Patterns for methods: CLASS, CLASS#METHOD or, if the class is written with slashes, CLASS.METHOD; '*' stands for any
- * characters.  Without slashes, dots separate the parts of the class's name.
+ * characters.  Patterns are UTF-8, names that or a class file's modified UTF-8.  Without slashes, dots separate the
+ * parts of the class's name.
  *
  *     java/util/HashMap.get*    java.util.HashMap#get*    com.example.*
  */

@@ -1,5 +1,6 @@
 #include "core/recorder/code_map.h"
 
+#include "core/base/text.h"
 #include "core/recorder/read_log.h"
 
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static int add_piece(struct code_map *map, const struct code_entry *entry)
         .kind = entry->kind,
         .method = entry->method,
         .tier = entry->tier,
-        .name = arena_text(&map->arena, entry->name.at == NULL ? "" : entry->name.at, entry->name.n),
+        .name = text_utf8(&map->arena, entry->name.at == NULL ? "" : entry->name.at, entry->name.n),
         .is_coarse = entry->is_coarse,
         .points = keep(map, entry->points == NULL ? (const uint8_t *)"" : entry->points, entry->n_points_bytes),
         .n_points_bytes = entry->n_points_bytes
@@ -129,10 +130,10 @@ static int add_method(struct code_map *map, const struct code_entry *entry)
         map->n_methods = entry->method + 1;
     struct code_method *method = &methods[entry->method];
     *method = (struct code_method){
-        .class_name = arena_text(&map->arena, entry->class_name.at, entry->class_name.n),
-        .name = arena_text(&map->arena, entry->name.at, entry->name.n),
-        .descriptor = arena_text(&map->arena, entry->descriptor.at, entry->descriptor.n),
-        .source = arena_text(&map->arena, entry->source.at, entry->source.n),
+        .class_name = text_utf8(&map->arena, entry->class_name.at, entry->class_name.n),
+        .name = text_utf8(&map->arena, entry->name.at, entry->name.n),
+        .descriptor = text_utf8(&map->arena, entry->descriptor.at, entry->descriptor.n),
+        .source = text_utf8(&map->arena, entry->source.at, entry->source.n),
         .line_bytes = keep(map, entry->line_bytes, entry->n_line_bytes),
         .n_line_bytes = entry->n_line_bytes,
     };
@@ -152,7 +153,7 @@ static int add_class(struct code_map *map, const struct code_entry *entry)
     map->classes = classes;
     if (entry->method >= map->n_classes)
         map->n_classes = entry->method + 1;
-    classes[entry->method] = arena_text(&map->arena, entry->class_name.at, entry->class_name.n);
+    classes[entry->method] = text_utf8(&map->arena, entry->class_name.at, entry->class_name.n);
     return classes[entry->method] == NULL ? -1 : 0;
 }
 

@@ -1,5 +1,7 @@
 #include "core/recorder/drain.h"
 
+#include "core/base/text.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +128,7 @@ int drain_threads(struct drain *drain, struct err *err)
 
 static char *copy(struct arena *arena, struct protocol_text text)
 {
-    return arena_text(arena, text.at, text.n);
+    return text_utf8(arena, text.at, text.n);
 }
 
 static int tell_method(const struct drain *drain, const struct trace_method *method, struct err *err)

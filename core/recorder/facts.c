@@ -1,5 +1,6 @@
 #include "core/recorder/facts.h"
 
+#include "core/base/text.h"
 #include "core/base/ticks.h"
 #include "core/counters/perf_why.h"
 #include "core/counters/read.h"
@@ -51,6 +52,13 @@ uint32_t facts_fault_period(const struct recorder_plan *plan)
     return 0;
 }
 
+static void put_phase(FILE *out, const struct recorder_phase *phase, struct arena *arena)
+{
+    const char *const words[] = { phase->class_name, phase->name, phase->descriptor };
+    const char *line = text_words(arena, words, 3);
+    fprintf(out, "phase %s\n", line == NULL ? "" : line);
+}
+
 char *facts_config(const struct recorder_plan *plan, struct arena *arena)
 {
     char *text = NULL;
@@ -68,7 +76,7 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
     put_patterns(out, "include", plan->includes, plan->n_includes);
     put_patterns(out, "exclude", plan->excludes, plan->n_excludes);
     for (size_t i = 0; i < plan->n_phases; i++)
-        fprintf(out, "phase %s %s %s\n", plan->phases[i].class_name, plan->phases[i].name, plan->phases[i].descriptor);
+        put_phase(out, &plan->phases[i], arena);
     if (plan->layout != NULL && plan->read != RECORDER_READ_NONE)
         put_events(out, plan->layout);
     if (plan->read == RECORDER_READ_SYSCALL)

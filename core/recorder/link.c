@@ -1,5 +1,7 @@
 #include "core/recorder/link_state.h"
 
+#include "core/base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -66,7 +68,8 @@ void link_free(struct recorder_link *link)
 int link_know(struct recorder_link *link, const struct trace_method *method, struct err *err)
 {
     const struct recorder_observer *observer = link->observer;
-    char *name = arena_printf(&link->arena, "%s %s %s", method->class_name, method->name, method->descriptor);
+    const char *const words[] = { method->class_name, method->name, method->descriptor };
+    char *name = text_words(&link->arena, words, 3);
     if (name == NULL || map_put(&link->told, name, strlen(name), method->id) < 0 ||
         map_put(&link->told, &method->id, sizeof method->id, method->id) < 0)
         return err_set(err, "out of memory");
@@ -194,9 +197,14 @@ int recorder_instrument(struct recorder_link *link, const struct recorder_phase 
     char *text = NULL;
     size_t n_bytes = 0;
     FILE *out = open_memstream(&text, &n_bytes);
-    for (size_t i = 0; out != NULL && i < n; i++)
-        fprintf(out, PHASE "%s %s %s\n", methods[i].class_name, methods[i].name, methods[i].descriptor);
-    if (out == NULL || fclose(out) != 0 || fd < 0 || write(fd, text, n_bytes) != (ssize_t)n_bytes) {
+    bool is_whole = out != NULL;
+    for (size_t i = 0; is_whole && i < n; i++) {
+        const char *words = text_words(
+            &link->arena, (const char *const[]){ methods[i].class_name, methods[i].name, methods[i].descriptor }, 3);
+        is_whole = words != NULL && fprintf(out, PHASE "%s\n", words) > 0;
+    }
+    is_whole = out != NULL && fclose(out) == 0 && is_whole;
+    if (!is_whole || fd < 0 || write(fd, text, n_bytes) != (ssize_t)n_bytes) {
         err_set(err, "cannot write a memory file: %s", strerror(errno));
         free(text);
         if (fd >= 0)

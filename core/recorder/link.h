@@ -20,7 +20,7 @@ struct recorder_link;
 
 /* A method by name: class in internal form. */
 struct recorder_phase {
-    const char *class_name, *name, *descriptor;
+    const char *class_name, *name, *descriptor; /* UTF-8 */
 };
 
 /*

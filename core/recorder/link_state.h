@@ -32,7 +32,8 @@ struct recorder_link {
     const struct recorder_observer *observer; /* borrowed; NULL: none */
     struct link_command *commands;            /* owned, oldest first */
     struct arena arena;
-    struct map told; /* methods that the recorder was told of: by "CLASS NAME DESCRIPTOR" and by id, the id */
+    struct map told; /* methods that the recorder was told of: by "CLASS NAME DESCRIPTOR" (core/base/words.h) and by id,
+                        the id */
     bool ready;      /* the agent takes commands */
     uint32_t n_pauses;
     double longest_pause_ms, pauses_ms;

@@ -1,5 +1,7 @@
 #include "core/recorder/threads.h"
 
+#include "core/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,11 +69,13 @@ int threads_rename(struct threads *threads, struct recorder_thread *thread, int3
 
 static void set(struct recorder_thread *thread, char *to, size_t n, const char *from)
 {
-    size_t length = strnlen(from, n - 1);
+    char text[RING_NAME_BYTES];
     if (strncmp(to, from, n - 1) == 0)
         return;
-    memcpy(to, from, length);
-    to[length] = '\0';
+    text_utf8_into(text, n < sizeof text ? n : sizeof text, from, strlen(from));
+    if (strcmp(to, text) == 0)
+        return;
+    memcpy(to, text, strlen(text) + 1);
     thread->changed = true;
 }
 

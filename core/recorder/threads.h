@@ -9,6 +9,8 @@
 #include "core/trace/ring.h"
 #include "core/trace/trace.h"
 
+#define COMM_BYTES 48 /* 15 of the kernel's, each of which may be malformed, and so grow to three */
+
 /* A thread's stays on CPUs, in ns of CLOCK_MONOTONIC_RAW: charges.h. */
 struct thread_stays {
     bool is_followed;             /* its CPU time at its first event is known */
@@ -20,14 +22,14 @@ struct thread_stays {
 };
 
 struct recorder_thread {
-    struct trace_thread info; /* name and comm point into this struct */
-    char name[RING_NAME_BYTES], comm[16];
-    bool changed;          /* since it was written to the trace */
-    bool switched;         /* the kernel told of it getting or losing a CPU */
-    bool is_off;           /* the latest that it told was that it lost one */
-    bool has_run;          /* and of either since its counters were read */
-    int32_t ring;          /* number of its ring, or -1 */
-    uint64_t found_cpu_ns; /* CPU time before the recording; TRACE_UNKNOWN: not known */
+    struct trace_thread info;                     /* name and comm point into this struct */
+    char name[RING_NAME_BYTES], comm[COMM_BYTES]; /* UTF-8 */
+    bool changed;                                 /* since it was written to the trace */
+    bool switched;                                /* the kernel told of it getting or losing a CPU */
+    bool is_off;                                  /* the latest that it told was that it lost one */
+    bool has_run;                                 /* and of either since its counters were read */
+    int32_t ring;                                 /* number of its ring, or -1 */
+    uint64_t found_cpu_ns;                        /* CPU time before the recording; TRACE_UNKNOWN: not known */
     struct thread_stays stays;
 };
 

@@ -1,5 +1,7 @@
 #include "core/tool/tool_names.h"
 
+#include "core/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +42,7 @@ struct mmprof_class *tool_names_class(struct tool_names *names, const char *name
     struct mmprof_class *known = find(&names->classes, name, strlen(name));
     if (known != NULL)
         return known;
-    const char *text = arena_text(&names->arena, name, strlen(name));
+    const char *text = text_utf8(&names->arena, name, strlen(name));
     struct mmprof_class *made = text == NULL ? NULL : add(names, &names->classes, name, strlen(name), sizeof *made);
     if (made == NULL)
         return NULL;
@@ -51,7 +53,7 @@ struct mmprof_class *tool_names_class(struct tool_names *names, const char *name
 
 static const char *keep(struct tool_names *names, const char *text)
 {
-    const char *kept = arena_text(&names->arena, text, strlen(text));
+    const char *kept = text_utf8(&names->arena, text, strlen(text));
     return kept == NULL ? "" : kept;
 }
 

@@ -1,5 +1,7 @@
 #include "core/trace/tables.h"
 
+#include "core/base/text.h"
+
 #include <stdlib.h>
 
 #define PAGE_BITS 6
@@ -59,7 +61,7 @@ static const char *take_text(struct tables *tables, struct cursor *c, const char
     }
     if (hint != NULL && strncmp(hint, (const char *)bytes, (size_t)n) == 0 && hint[n] == '\0')
         return hint;
-    const char *text = arena_text(&tables->arena, (const char *)bytes, (size_t)n);
+    const char *text = text_utf8(&tables->arena, (const char *)bytes, (size_t)n);
     if (text == NULL)
         *result = TABLES_NO_MEMORY;
     return text;

@@ -12,7 +12,9 @@ static void ask(const struct agent_config *config)
     static const struct rewrite_method method = {
         .class_name = { "a/B", 3 }, .name = { "run", 3 }, .descriptor = { "()V", 3 }, .code_bytes = 60
     };
+    static const char half_a_pair[] = "\xed\xa0\xb5\xed";
     bool wants = config_wants_class(config, "a/B", 3) && config_wants_method(config, &method);
+    config_wants_class(config, half_a_pair, sizeof half_a_pair - 1);
     if (wants && config->n_phases > 0 && config->phases == NULL)
         abort();
     config_names_classes(config);

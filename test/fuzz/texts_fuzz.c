@@ -1,7 +1,11 @@
 /*
  * Texts that the target's side gives us: /proc maps, the file 'release' of its JDK, its command line and environment,
- * what its diagnostic command says of metaspace, mangled names.  The first byte says which; any bytes follow.
+ * what its diagnostic command says of metaspace, mangled names; and any name, on its way in and out.  The first byte
+ * says which; any bytes follow.
  */
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/base/words.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/maps.h"
 #include "core/jvm/metaspace.h"
@@ -38,13 +42,28 @@ static void read_name(const char *text)
     arena_free(&arena);
 }
 
+/* What came in is UTF-8 once and for all; what goes out steers no terminal; a word comes back. */
+static void pass_on(const char *text)
+{
+    struct arena arena = { NULL, 0 };
+    char *in = text_utf8(&arena, text, strlen(text)), *word = NULL, *out = NULL;
+    hold(in != NULL && strcmp(text_utf8(&arena, in, strlen(in)), in) == 0);
+    hold(utf8_compare(in, text, strlen(text)) == 0);
+    hold((word = text_words(&arena, (const char *const *)&in, 1)) != NULL && strchr(word, ' ') == NULL);
+    words_unescape(word);
+    hold(strcmp(word, in) == 0 && (out = text_clean(&arena, in)) != NULL);
+    for (const char *at = out, *end = out + strlen(out); at < end;)
+        hold(!utf8_is_control(utf8_take(&at, end)));
+    arena_free(&arena);
+}
+
 static void read_text(uint8_t kind, const char *text, size_t n)
 {
     struct jvm_release release;
     struct jvm_metaspace metaspace;
     struct jvm_flags flags;
     memset(&flags, 0, sizeof flags);
-    switch (kind % 6) {
+    switch (kind % 7) {
     case 0:
         read_maps(text);
         break;
@@ -64,8 +83,11 @@ static void read_text(uint8_t kind, const char *text, size_t n)
         jvm_flags_environment(&flags, text, n);
         hold(strnlen(flags.agent, sizeof flags.agent) < sizeof flags.agent);
         break;
-    default:
+    case 5:
         read_name(text);
+        break;
+    default:
+        pass_on(text);
     }
 }
 

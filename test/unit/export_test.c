@@ -2,7 +2,6 @@
 
 #include "report/export_protobuf.h"
 #include "report/export_slices.h"
-#include "report/export_text.h"
 #include "report/export_tree.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
@@ -11,36 +10,6 @@
 
 static struct arena arena;
 static struct err err;
-
-/* ---- texts ---- */
-
-static void test_utf8(void)
-{
-    static const struct {
-        const char *claim, *text, *clean;
-    } rows[] = {
-        { "ASCII stays", "a.B$1.c<init>", "a.B$1.c<init>" },
-        { "UTF-8 stays", "caf\xc3\xa9 \xe2\x82\xac", "caf\xc3\xa9 \xe2\x82\xac" },
-        { "Java's pair of surrogates is one character", "\xed\xa0\xbd\xed\xb8\x80", "\xf0\x9f\x98\x80" },
-        { "a character of four bytes stays", "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80" },
-        { "half a pair is replaced", "\xed\xa0\xbdx", "\xef\xbf\xbdx" },
-        { "the wrong half, too", "\xed\xb8\x80", "\xef\xbf\xbd" },
-        { "Java's NUL of two bytes is replaced, byte by byte", "a\xc0\x80z", "a\xef\xbf\xbd\xef\xbf\xbdz" },
-        { "a lonely byte is replaced", "a\xffz", "a\xef\xbf\xbdz" },
-        { "a text that is cut off is replaced", "\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd" },
-        { "an overlong one, too", "\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-        { "control characters are blanks", "a\n\x1b[b\x7f", "a  [b " },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        CHECK_TEXT(rows[i].claim, export_utf8(&arena, rows[i].text), rows[i].clean);
-    char *text = NULL;
-    size_t n;
-    FILE *out = open_memstream(&text, &n);
-    export_json_text(out, "say \"\\\"");
-    fclose(out);
-    CHECK_TEXT("JSON's quotes and backslashes are escaped", text, "\"say \\\"\\\\\\\"\"");
-    free(text);
-}
 
 /* ---- protocol buffers ---- */
 
@@ -257,7 +226,6 @@ static void test_chrome(void)
 
 int main(void)
 {
-    test_utf8();
     test_protobuf();
     test_full();
     test_values();

@@ -19,14 +19,19 @@ static void test_round_trip(void)
     struct phases_file_row rows[] = {
         { "thesis/Sort", "<init>", "([Ljava/lang/String;I)V", 1830, 915, 1, 2 },
         { "caf\xc3\xa9/\"Quoted\"", "sort\\Data", "()V", 0.25e9, 1e6, 0.125, UINT64_C(1) << 40 },
+        { "a b/C (d)", "adds (positive)\nnumbers\x1b", "(ILe f/G (h);[[La)b;)Li) j;", 1, 1, 1, 1 },
+        { "\xf0\x9d\x92\xb3/Hidden.0x01", "\xf0\x9d\x92\xb3work\xc2\x9b", "()V", 1, 1, 1, 1 },
     };
-    struct phases_file phases = { "trace.dat", "cpu", 1830, 0.1, 0.05, 0.01, 0.004, -1, 21.5, rows, 2 }, got;
+    struct phases_file phases = { "trace.dat", "cpu", 1830, 0.1, 0.05, 0.01, 0.004, -1, 21.5, rows, 4 }, got;
     char *text = phases_file_text(&phases);
     CHECK("what is written is read", text != NULL && parse(text, &got) == 0);
-    CHECK_NUMBER("with all phases", got.n_rows, 2);
-    CHECK_TEXT("class", got.rows[1].class_name, rows[1].class_name);
-    CHECK_TEXT("method", got.rows[1].method, rows[1].method);
-    CHECK_TEXT("descriptor", got.rows[0].descriptor, rows[0].descriptor);
+    CHECK_NUMBER("with all phases", got.n_rows, 4);
+    for (size_t i = 0; i < got.n_rows; i++) {
+        CHECK_TEXT("class", got.rows[i].class_name, rows[i].class_name);
+        CHECK_TEXT("method", got.rows[i].method, rows[i].method);
+        CHECK_TEXT("descriptor", got.rows[i].descriptor, rows[i].descriptor);
+    }
+    CHECK("nothing in it steers a terminal", text != NULL && strpbrk(text, "\x1b\x9b") == NULL);
     CHECK_NUMBER("calls", got.rows[1].calls, rows[1].calls);
     CHECK("times and shares", got.rows[1].total_ns == 0.25e9 && got.rows[1].per_call_ns == 1e6 &&
                                   got.rows[1].share == 0.125 && got.total_ns == 1830);
@@ -64,8 +69,13 @@ static void test_input(void)
           "phase 1 has no proper \"class\" (such as \"java/lang/String\")" },
         { "a method with a slash is refused", ROW("b/C", "m/n", "()V"),
           "phase 1 has no proper \"method\" (such as \"length\")" },
-        { "a line break in a method is refused", ROW("b/C", "m\\nn", "()V"),
-          "phase 1 has no proper \"method\" (such as \"length\")" },
+        { "names may have what the JVM lets them have", ROW("a b/C(", "m (\\n)>", "(La b(c);)V"), NULL },
+        { "a class with an empty part is refused", ROW("b//C", "m", "()V"),
+          "phase 1 has no proper \"class\" (such as \"java/lang/String\")" },
+        { "a type that is none is refused", ROW("b/C", "m", "(X)V"),
+          "phase 1 has no proper \"descriptor\" (such as \"()I\")" },
+        { "a descriptor with something behind it is refused", ROW("b/C", "m", "()VV"),
+          "phase 1 has no proper \"descriptor\" (such as \"()I\")" },
         { "an empty method is refused", ROW("b/C", "", "()V"),
           "phase 1 has no proper \"method\" (such as \"length\")" },
         { "a descriptor without parameters is refused", ROW("b/C", "m", "V"),

@@ -448,7 +448,7 @@ static void test_formats(void)
                "note: once\n");
     CHECK_TEXT("CSV: RFC 4180 quoting, CRLF, full precision", printed(&table, CSV, &arena),
                "kind,name,share,time_ns\r\n"
-               "k,\"caf\xc3\xa9, \"\"x\"\"\n\",0.25,\r\n"
+               "k,\"caf\xc3\xa9, \"\"x\"\"?\",0.25,\r\n"
                "k,y,,\r\n");
     CHECK_TEXT("JSON: facts, rows, notes", printed(&table, JSON, &arena),
                "{\n\t\"about\":\t{\n\t\t\"n\":\t7,\n\t\t\"program\":\t\"a \\\"b\\\"\"\n\t},\n\t\"rows\":\t[{\n"
