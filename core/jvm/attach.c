@@ -70,8 +70,7 @@ static int not_answering(const struct jvm_process *process, struct err *err)
 }
 
 /* Wake the attach thread up and wait for its socket. */
-static int wake_up(const struct jvm_process *process, const struct guest *guest, const char *socket_name,
-                   struct err *err)
+static int wake_up(const struct jvm_process *process, struct guest *guest, const char *socket_name, struct err *err)
 {
     char trigger[32];
     const struct timespec pause = { 0, 5000000 };
@@ -83,19 +82,16 @@ static int wake_up(const struct jvm_process *process, const struct guest *guest,
                              "instead: mmprof record -- java ...");
     }
     snprintf(trigger, sizeof trigger, ".attach_pid%d", (int)process->inner_pid);
-    if (guest_make_trigger(guest, trigger, socket_name) < 0) {
-        err_set(err, "cannot create '/tmp/%s' of the JVM: %s", trigger, strerror(errno));
-        return err_next(err, "make /tmp of the JVM writable for its user");
-    }
+    if (guest_make_trigger(guest, trigger, socket_name, err) < 0)
+        return -1;
     if (kill(process->pid, SIGQUIT) == 0)
         for (int waited = 0; waited < START_TIMEOUT_MS && !there; waited += 5) {
             nanosleep(&pause, NULL);
             there = fstatat(guest->place, socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0;
         }
-    /* A JVM that is late would take its SIGQUIT for a wish to see a thread dump if it did not find the file. */
-    if (!there)
+    if (!there) /* the guest's child removes the file when the JVM has seen it, however late */
         return not_answering(process, err);
-    unlinkat(guest->place, trigger, 0);
+    guest_remove_trigger(guest, trigger);
     return 0;
 }
 
@@ -148,7 +144,7 @@ static int parse_answer(const char *answer, const char *path, int *result, struc
 }
 
 /* Send one request and get its answer.  Returns 0, or -1 with *err set. */
-static int ask(const struct jvm_process *process, const struct guest *guest, const char *const *words, size_t n,
+static int ask(const struct jvm_process *process, struct guest *guest, const char *const *words, size_t n,
                char answer[JVM_ANSWER_BYTES], struct err *err)
 {
     char name[32];
@@ -170,7 +166,7 @@ static int ask(const struct jvm_process *process, const struct guest *guest, con
     return rc;
 }
 
-int jvm_attach_load(const struct jvm_process *process, const struct guest *guest, const char *path, const char *options,
+int jvm_attach_load(const struct jvm_process *process, struct guest *guest, const char *path, const char *options,
                     int *result, struct err *err)
 {
     const char *const words[] = { "1", "load", path, "true", options };
@@ -186,7 +182,7 @@ int jvm_attach_load(const struct jvm_process *process, const struct guest *guest
     }
 }
 
-int jvm_attach_jcmd(const struct jvm_process *process, const struct guest *guest, const char *command,
+int jvm_attach_jcmd(const struct jvm_process *process, struct guest *guest, const char *command,
                     char answer[JVM_ANSWER_BYTES], struct err *err)
 {
     const char *const words[] = { "1", "jcmd", command, "", "" };

@@ -21,7 +21,7 @@
  * Returns 0 when the library was called, or -1 with *err set: the JVM does not answer (stopped, hanging, started with
  * -Xrs), it refuses dynamic agents, or it cannot load the library.
  */
-int jvm_attach_load(const struct jvm_process *process, const struct guest *guest, const char *path, const char *options,
+int jvm_attach_load(const struct jvm_process *process, struct guest *guest, const char *path, const char *options,
                     int *result, struct err *err);
 
 #define JVM_ANSWER_BYTES 16384
@@ -30,7 +30,7 @@ int jvm_attach_load(const struct jvm_process *process, const struct guest *guest
  * Run a diagnostic command, as jcmd does.  answer: a status in its first line, then text, cut where it is too long.
  * Returns 0, or -1 with *err set: the JVM does not answer.
  */
-int jvm_attach_jcmd(const struct jvm_process *process, const struct guest *guest, const char *command,
+int jvm_attach_jcmd(const struct jvm_process *process, struct guest *guest, const char *command,
                     char answer[JVM_ANSWER_BYTES], struct err *err);
 
 #endif

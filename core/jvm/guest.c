@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIGGER_TIMEOUT_MS 10000 /* for the JVM to see the trigger: as long as the one who attaches waits */
+/* For the JVM to see the trigger: one that is late, since it was stopped, would print a thread dump without it. */
+#define TRIGGER_TIMEOUT_MS 600000
 #define NAME_ROOM          128
 
 /* ---- removing ---- */
@@ -67,10 +70,12 @@ static bool take_message(struct message *message, struct left *left)
     return true;
 }
 
-static void remove_trigger(int place, const struct left *left)
+static void remove_trigger(int place, pid_t pid, const struct left *left)
 {
     const struct timespec pause = { 0, 10000000 };
-    for (int waited = 0; waited < TRIGGER_TIMEOUT_MS && faccessat(place, left->socket, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+    for (int waited = 0;
+         waited < TRIGGER_TIMEOUT_MS && faccessat(place, left->socket, F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
+         (pid == 0 || kill(pid, 0) == 0);
          waited += 10)
         nanosleep(&pause, NULL);
     unlinkat(place, left->trigger, 0);
@@ -87,7 +92,7 @@ static void keep_only(int a, int b)
     syscall(SYS_close_range, high + 1, ~0u, 0u);
 }
 
-static _Noreturn void guard(int place, int pipe_fd)
+static _Noreturn void guard(int place, pid_t pid, int pipe_fd)
 {
     struct message message;
     struct left left = { "", "", "" };
@@ -103,7 +108,7 @@ static _Noreturn void guard(int place, int pipe_fd)
     if (left.directory[0] != '\0')
         remove_directory(place, left.directory);
     if (left.trigger[0] != '\0')
-        remove_trigger(place, &left);
+        remove_trigger(place, pid, &left);
     _exit(0);
 }
 
@@ -116,7 +121,7 @@ static void start_guard(struct guest *guest)
     guest->guard_pid = fork();
     if (guest->guard_pid == 0) {
         close(ends[1]);
-        guard(guest->place, ends[0]);
+        guard(guest->place, guest->pid, ends[0]);
     }
     close(ends[0]);
     guest->guard_fd = ends[1];
@@ -136,10 +141,12 @@ static void end_guard(struct guest *guest)
 {
     if (guest->guard_fd < 0)
         return;
-    tell_guard(guest, &(const struct message){ .what = LEFT_NOTHING });
+    if (!guest->has_trigger)
+        tell_guard(guest, &(const struct message){ .what = LEFT_NOTHING });
     close(guest->guard_fd);
     guest->guard_fd = -1;
-    waitpid(guest->guard_pid, NULL, 0);
+    if (!guest->has_trigger) /* else the child stays until the JVM has seen it */
+        waitpid(guest->guard_pid, NULL, 0);
 }
 
 /* ---- the directory ---- */
@@ -151,6 +158,7 @@ int guest_open(struct guest *guest, const struct jvm_process *process, const cha
     bool is_elsewhere = process != NULL && !process->same_mounts;
     *guest = none;
     snprintf(guest->path, sizeof guest->path, "%s", path);
+    guest->pid = process == NULL ? 0 : process->pid;
     guest->uid = process == NULL ? geteuid() : process->uid;
     guest->gid = process == NULL ? getegid() : process->gid;
     snprintf(from_here, sizeof from_here, "%s", path);
@@ -258,20 +266,90 @@ int guest_copy_library(const struct guest *guest, const char *library, struct er
 
 /* ---- the trigger, and the end ---- */
 
-int guest_make_trigger(const struct guest *guest, const char *trigger, const char *socket)
+/* HotSpot takes a SIGQUIT for an attach only if the file is its own user's or root's; else it prints a thread dump. */
+static bool is_accepted(const struct guest *guest, const struct stat *status)
+{
+    return S_ISREG(status->st_mode) && (status->st_uid == guest->uid || status->st_uid == 0);
+}
+
+static int in_the_way(const struct stat *status, const char *directory, const char *trigger, struct err *err)
+{
+    const struct passwd *owner = getpwuid(status->st_uid);
+    char number[32];
+    snprintf(number, sizeof number, "%lu", (unsigned long)status->st_uid);
+    err_set(
+        err,
+        "'%s/%s' is in the way: it belongs to user '%s', and the JVM would print a thread dump instead of answering",
+        directory, trigger, owner == NULL ? number : owner->pw_name);
+    return err_next(err, "remove that file as its owner or as root, then try again");
+}
+
+/* A file of another user's, left by whoever attached to a process of the same id, goes.  Returns 0, or -1: it does not.
+ */
+static int clear_way(const struct guest *guest, int at, const char *directory, const char *trigger, struct err *err)
+{
+    struct stat status;
+    if (fstatat(at, trigger, &status, AT_SYMLINK_NOFOLLOW) < 0 || is_accepted(guest, &status) ||
+        unlinkat(at, trigger, 0) == 0 || errno == ENOENT)
+        return 0;
+    return in_the_way(&status, directory, trigger, err);
+}
+
+/* HotSpot looks into its working directory before it looks into /tmp, and does not go on from a file that it finds. */
+static int clear_working_directory(const struct guest *guest, const char *trigger, struct err *err)
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/%d/cwd", (int)guest->pid);
+    ssize_t n = guest->pid == 0 ? -1 : readlink(link, path, sizeof path - 1);
+    int directory = n <= 0 ? -1 : open(link, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return 0;
+    path[n] = '\0';
+    int rc = clear_way(guest, directory, path, trigger, err);
+    close(directory);
+    return rc;
+}
+
+/* Ours, or one that is there and does.  Returns 0, or -1 with *err set. */
+static int create_trigger(const struct guest *guest, const char *trigger, struct err *err)
+{
+    struct stat status;
+    int fd = openat(guest->place, trigger, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660);
+    if (fd < 0 && errno != EEXIST) {
+        err_set(err, "cannot create '%s/%s' of the JVM: %s", guest->path, trigger, strerror(errno));
+        return err_next(err, "make '%s' of the JVM writable for its user", guest->path);
+    }
+    if (fd >= 0 && must_give(guest) && fchown(fd, guest->uid, guest->gid) < 0)
+        errno = 0; /* root's does */
+    if (fd >= 0)
+        close(fd);
+    if (fstatat(guest->place, trigger, &status, AT_SYMLINK_NOFOLLOW) == 0 && is_accepted(guest, &status))
+        return 0;
+    if (fd >= 0)
+        unlinkat(guest->place, trigger, 0);
+    return in_the_way(&status, guest->path, trigger, err);
+}
+
+int guest_make_trigger(struct guest *guest, const char *trigger, const char *socket, struct err *err)
 {
     struct message message = { .what = LEFT_TRIGGER };
+    if (clear_working_directory(guest, trigger, err) < 0 ||
+        clear_way(guest, guest->place, guest->path, trigger, err) < 0)
+        return -1;
     snprintf(message.name, sizeof message.name, "%s", trigger);
     snprintf(message.socket, sizeof message.socket, "%s", socket);
     tell_guard(guest, &message);
-    int fd = openat(guest->place, trigger, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660);
-    if (fd < 0)
-        return errno == EEXIST ? 0 : -1;
-    /* HotSpot accepts a file of its own user or of root: a failure here changes nothing. */
-    if (fchown(fd, guest->uid, guest->gid) < 0)
-        errno = 0;
-    close(fd);
-    return 0;
+    guest->has_trigger = true;
+    if (create_trigger(guest, trigger, err) == 0)
+        return 0;
+    guest->has_trigger = false;
+    return -1;
+}
+
+void guest_remove_trigger(struct guest *guest, const char *trigger)
+{
+    unlinkat(guest->place, trigger, 0);
+    guest->has_trigger = false;
 }
 
 void guest_remove(struct guest *guest)

@@ -22,6 +22,8 @@ struct guest {
     char path[GUEST_NAME_BYTES];      /* as the JVM sees it */
     char directory[GUEST_NAME_BYTES]; /* the private one in it: its name; "" when there is none */
     int directory_fd;                 /* or -1 */
+    pid_t pid;                        /* of the JVM; 0: none */
+    bool has_trigger;                 /* the JVM has not seen it yet */
     uid_t uid;                        /* the JVM's user, to whom things are given when root makes them */
     gid_t gid;
     int guard_fd; /* of the pipe to the child; or -1: there is none */
@@ -58,11 +60,15 @@ void guest_their_path(const struct guest *guest, const char *name, char path[GUE
 int guest_copy_library(const struct guest *guest, const char *library, struct err *err);
 
 /*
- * Create HotSpot's trigger file (in the directory itself).  Should this process be killed, it is removed as soon as the
- * JVM has made its socket: without it the JVM would take its SIGQUIT for a wish to see a thread dump.  Returns 0, or -1
- * with errno set.
+ * Create HotSpot's trigger file (in the directory itself), such that the JVM takes a SIGQUIT for an attach, and not for
+ * a wish to see a thread dump: a file that it would not accept, there or in its working directory, is removed first.
+ * Should this process end before guest_remove_trigger, the child removes it as soon as the JVM has made its socket.
+ * Returns 0, or -1 with *err set: somebody else's is in the way.
  */
-int guest_make_trigger(const struct guest *guest, const char *trigger, const char *socket);
+int guest_make_trigger(struct guest *guest, const char *trigger, const char *socket, struct err *err);
+
+/* The JVM has seen it. */
+void guest_remove_trigger(struct guest *guest, const char *trigger);
 
 /* Remove the private directory and what is in it.  Nothing needs the child any more. */
 void guest_remove(struct guest *guest);

@@ -65,7 +65,7 @@ uint64_t jvm_metaspace_room(const struct jvm_metaspace *metaspace)
     return room > back ? room : back;
 }
 
-int jvm_metaspace_ask(const struct jvm_process *process, const struct guest *guest, struct jvm_metaspace *metaspace,
+int jvm_metaspace_ask(const struct jvm_process *process, struct guest *guest, struct jvm_metaspace *metaspace,
                       struct err *err)
 {
     char report[JVM_ANSWER_BYTES];

@@ -28,7 +28,7 @@ uint64_t jvm_metaspace_room(const struct jvm_metaspace *metaspace);
  * Ask a JVM; guest is its /tmp.  One that does not say it, is taken to have no maximum.  Returns 0, or -1 with *err
  * set: it does not answer.
  */
-int jvm_metaspace_ask(const struct jvm_process *process, const struct guest *guest, struct jvm_metaspace *metaspace,
+int jvm_metaspace_ask(const struct jvm_process *process, struct guest *guest, struct jvm_metaspace *metaspace,
                       struct err *err);
 
 #endif

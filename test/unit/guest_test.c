@@ -74,7 +74,7 @@ static _Noreturn void be_killed(int out, const char *trigger)
 {
     struct guest guest;
     if (guest_open(&guest, NULL, place, &err) < 0 || guest_make_directory(&guest, &err) < 0 || !put(&guest, "agent") ||
-        (trigger != NULL && guest_make_trigger(&guest, trigger, "socket") < 0) ||
+        (trigger != NULL && guest_make_trigger(&guest, trigger, "socket", &err) < 0) ||
         write(out, guest.directory, sizeof guest.directory) < 0)
         _exit(1);
     raise(SIGKILL);
@@ -110,6 +110,46 @@ static void check_kill(void)
     close(fd);
     CHECK("which is when it has made its socket: then it is removed", goes_away("trigger"));
     unlink(in_place("socket"));
+}
+
+static void leave(const char *directory, const char *name, uid_t owner)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || fchown(fd, owner, (gid_t)owner) < 0)
+        printf("# '%s' cannot be made\n", path);
+    close(fd);
+}
+
+/* Somebody else's trigger file, for which the JVM would print a thread dump. */
+static void check_others_trigger(void)
+{
+    struct jvm_process process = { .pid = getpid(), .uid = geteuid(), .gid = getegid(), .same_mounts = true };
+    struct guest guest;
+    struct stat status;
+    char before[200], name[] = ".attach_pid1";
+    if (geteuid() != 0) {
+        SKIP("another user's trigger file", "it takes root to be two users");
+        return;
+    }
+    CHECK("the JVM has a working directory", getcwd(before, sizeof before) != NULL && chdir(place) == 0);
+    leave(place, name, 65534);
+    CHECK("another user's trigger file there is replaced by ours",
+          guest_open(&guest, &process, place, &err) == 0 && guest_make_trigger(&guest, name, "socket", &err) == 0 &&
+              stat(in_place(name), &status) == 0 && status.st_uid == geteuid());
+    guest_remove_trigger(&guest, name);
+    CHECK("which is removed", !is_there(name));
+    CHECK("a directory of that name cannot be", mkdir(in_place(name), 0700) == 0 &&
+                                                    chown(in_place(name), 65534, 65534) == 0 &&
+                                                    guest_make_trigger(&guest, name, "socket", &err) < 0);
+    CHECK("then the error names it and its owner",
+          strstr(err.text, "/.attach_pid1' is in the way: it belongs to user '") != NULL);
+    CHECK("and the next step",
+          strstr(err.text, "\n  next: remove that file as its owner or as root, then try again") != NULL);
+    rmdir(in_place(name));
+    guest_close(&guest);
+    CHECK("back", chdir(before) == 0);
 }
 
 static void check_container(void)
@@ -156,6 +196,7 @@ int main(void)
     }
     check_directory();
     check_kill();
+    check_others_trigger();
     check_container();
     check_library();
     CHECK("nothing is left", rmdir(place) == 0);
