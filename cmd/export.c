@@ -1,13 +1,12 @@
 /*
  * mmprof export: a trace in the formats of other tools.
  */
+#include "cmd/output_file.h"
 #include "cmd/trace_argument.h"
 #include "report/export.h"
 #include "report/phase_report.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Perfetto opens a file of 200,000 slices (20 MB) in a second or two. */
@@ -160,37 +159,20 @@ static const struct format *find_format(const char *name, struct err *err)
 
 /* ---- the whole ---- */
 
-static int open_output(const struct export_options *o, const struct format *format, FILE **out, struct err *err)
-{
-    *out = stdout;
-    if (o->output == NULL && format->is_binary && isatty(STDOUT_FILENO)) {
-        err_set(err, "%s is binary: not for a terminal", format->name);
-        return err_next(err, "name a file with -o, like 'profile.pb.gz'");
-    }
-    if (o->output == NULL || strcmp(o->output, "-") == 0)
-        return 0;
-    *out = fopen(o->output, "w");
-    if (*out != NULL)
-        return 0;
-    err_set(err, "cannot write '%s': %s", o->output, strerror(errno));
-    return err_next(err, "choose another place with -o");
-}
-
 static int run_export(struct export_run *run, struct err *err)
 {
     const struct export_options *o = run->options;
     const struct format *format = find_format(o->format, err);
-    FILE *out;
-    if (format == NULL || open_output(o, format, &out, err) < 0)
+    struct output_file file;
+    if (format == NULL)
         return -1;
-    int rc = format->write(run, out, err);
-    struct stat about;
-    bool is_file = out != stdout && fstat(fileno(out), &about) == 0 && S_ISREG(about.st_mode);
-    if (out != stdout && fclose(out) != 0 && rc == 0)
-        rc = err_set(err, "cannot write '%s': %s", o->output, strerror(errno));
-    if (rc < 0 && is_file) /* half a file is worse than none */
-        remove(o->output);
-    return rc;
+    if (o->output == NULL && format->is_binary && isatty(STDOUT_FILENO)) {
+        err_set(err, "%s is binary: not for a terminal", format->name);
+        return err_next(err, "name a file with -o, like 'profile.pb.gz'");
+    }
+    if (output_file_open(&file, o->output, "-o", err) < 0)
+        return -1;
+    return output_file_close(&file, format->write(run, file.out, err), err);
 }
 
 int command_export(int argc, char **argv, struct err *err)

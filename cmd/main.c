@@ -2,7 +2,7 @@
  * mmprof: a profiler that finds the method-level phases of a running Java program and says why they are slow.
  */
 #include "cmd/commands.h"
-
+#include "cmd/output_file.h"
 #include "core/base/text.h"
 
 #include <stdbool.h>
@@ -35,32 +35,46 @@ static int print_help(FILE *out)
     return 0;
 }
 
+static bool is_one_of(const char *word, const char *const *words)
+{
+    while (*words != NULL && strcmp(word, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
+static const struct command *find(const char *name)
+{
+    const struct command *c = commands;
+    while (c->name != NULL && strcmp(name, c->name) != 0)
+        c++;
+    return c->name == NULL ? NULL : c;
+}
+
+static int run_none(const char *name, struct err *err)
+{
+    static const char *const help[] = { "help", "--help", "-h", NULL };
+    static const char *const version[] = { "version", "--version", NULL };
+    if (is_one_of(name, help))
+        return print_help(stdout);
+    if (is_one_of(name, version))
+        return puts("mmprof " MMPROF_VERSION) < 0 ? 1 : 0;
+    err_set(err, "unknown command '%s'", name);
+    return err_next(err, "run 'mmprof help' for the list of commands");
+}
+
 int main(int argc, char **argv)
 {
+    struct err err = { "" };
     if (argc < 2) {
         print_help(stderr);
         return 1;
     }
-    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        return print_help(stdout);
-    if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0) {
-        puts("mmprof " MMPROF_VERSION);
-        return 0;
-    }
-    struct err err = { "" };
-    for (const struct command *c = commands; c->name != NULL; c++) {
-        if (strcmp(argv[1], c->name) != 0)
-            continue;
-        int status = c->run(argc - 1, argv + 1, &err);
-        if (status >= 0 && fflush(stdout) == 0)
-            return status;
-        if (status >= 0)
-            err_set(&err, "cannot write to the standard output");
-        fprintf(stderr, "mmprof %s: ", c->name);
-        text_print_lines(stderr, err.text);
-        fputc('\n', stderr);
-        return 1;
-    }
-    fprintf(stderr, "mmprof: unknown command '%s'\n  next: run 'mmprof help' for the list of commands\n", argv[1]);
+    const struct command *command = find(argv[1]);
+    int status = command == NULL ? run_none(argv[1], &err) : command->run(argc - 1, argv + 1, &err);
+    if (output_check(&err) == 0 && status >= 0) /* in any case: then that is why the command failed */
+        return status;
+    fprintf(stderr, "mmprof%s%s: ", command == NULL ? "" : " ", command == NULL ? "" : command->name);
+    text_print_lines(stderr, err.text);
+    fputc('\n', stderr);
     return 1;
 }

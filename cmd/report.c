@@ -15,6 +15,7 @@
  *     garbage collector           41.18     41.18    n/a        n/a      -      -           n/a
  *     ...
  */
+#include "cmd/output_file.h"
 #include "cmd/trace_argument.h"
 #include "report/cost.h"
 #include "report/html.h"
@@ -26,9 +27,7 @@
 #include "report/timeline_table.h"
 #include "report/where.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define TOP_UNSET     UINT64_MAX
 #define TOP_ON_SCREEN 30
@@ -254,22 +253,12 @@ static int print_report(struct report_run *run, struct err *err)
     return has_failed ? -1 : 0;
 }
 
-/* Half a page is worse than none. */
 static int write_page(const struct html_page *page, const char *path, struct err *err)
 {
-    struct stat about;
-    FILE *out = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-    if (out == NULL) {
-        err_set(err, "cannot write '%s': %s", path, strerror(errno));
-        return err_next(err, "choose another place with --html");
-    }
-    int rc = html_write(page, out, err);
-    bool is_file = out != stdout && fstat(fileno(out), &about) == 0 && S_ISREG(about.st_mode);
-    if (out != stdout && fclose(out) != 0 && rc == 0)
-        rc = err_set(err, "cannot write '%s': %s", path, strerror(errno));
-    if (rc < 0 && is_file)
-        remove(path);
-    return rc;
+    struct output_file file;
+    if (output_file_open(&file, path, "--html", err) < 0)
+        return -1;
+    return output_file_close(&file, html_write(page, file.out, err), err);
 }
 
 /* The page's time line; one that cannot be had is no error, unless the user asked for its steps. */

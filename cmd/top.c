@@ -15,6 +15,7 @@
  *     ---------------------------------------------------------------------------------
  *        30.12     21.31    40.69     1.20  Gen.genDef  not paid for: 59.9 ms to compile
  */
+#include "cmd/output_file.h"
 #include "cmd/recording.h"
 #include "cmd/terminal.h"
 #include "cmd/top_sampled.h"
@@ -74,10 +75,9 @@ static int show(struct top *top, struct live_session *session, struct err *err)
         terminal_draw(&top->terminal, text);
     else
         printf("%s%s", top->n_shown == 0 ? "" : "\n", text);
-    fflush(stdout);
     arena_free(&arena);
     top->n_shown++;
-    return 0;
+    return output_check(err);
 }
 
 /* Plain tables begin when there is something to see; the screen shows what goes on. */

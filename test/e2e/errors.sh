@@ -67,10 +67,18 @@ if command -v python3 > "$SCRATCH/which"; then
     again=$pid
     wait_for 20 attachable "$again"
     sleep 1
+    if [ "$(id -u)" = 0 ]; then # in the working directory, where the JVM looks first, and in /tmp
+        for left in "$PWD/.attach_pid$again" "/tmp/.attach_pid$again"; do
+            touch "$left"
+            chown 65534 "$left"
+        done
+    fi
     python3 -c "import socket; socket.socket(socket.AF_UNIX).bind('/tmp/.java_pid$again')"
     holds "a socket that a JVM of the same process id left is not in the way" \
         "$mmprof" record -q -o "$SCRATCH/again.dat" -p "$again" -d 1
     matches "nobody said which methods: it is recorded live" "$("$mmprof" dump "$SCRATCH/again.dat")" 'live\.budget'
+    is "nor are files by which another user began to attach to one: no thread dump, and they are gone" \
+        "$(grep -c 'Full thread dump' "$SCRATCH/again")$(ls -d "$PWD/.attach_pid$again" "/tmp/.attach_pid$again" 2> "$SCRATCH/ignored")" 0
     stop "$again"
 else
     skip "a socket that a JVM of the same process id left is not in the way" "there is no python3 to leave one"
@@ -101,6 +109,47 @@ for command in phases report dump; do
     is "$command: a damaged trace" \
         "$status, $(grep -c 'damaged.dat' "$SCRATCH/errors"), $(grep -c '^  next: ' "$SCRATCH/errors")" "1, 1, 1"
 done
+
+# full COMMAND...: of mmprof, with an output that takes nothing.
+full() {
+    refused "${*//$SCRATCH\//}: an output that is full is an error" "cannot write (to the standard output|'/dev/full)" \
+        bash -c '"$@" > /dev/full' - "$mmprof" "$@"
+}
+
+trace=$SCRATCH/first.dat
+for command in $("$mmprof" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    full "$command" --help
+done
+while read -r words; do
+    full $words
+done << END
+help
+version
+list
+doctor
+dump $trace
+dump --tables $trace
+diff $trace $trace
+diff --json $trace $trace
+report $trace
+report --csv $trace
+report --timeline --json $trace
+report --html - $trace
+report --html /dev/full $trace
+phases -o $SCRATCH/p.json $trace
+phases --tree -o $SCRATCH/p.json $trace
+phases -q -o - $trace
+phases -o /dev/full $trace
+export -q -f folded $trace
+export -q -f chrome $trace
+export -q -f pprof -o /dev/full $trace
+top --interval 1 -p $jvm
+record -q --include target/* -p $jvm -d 1 -o /dev/full
+END
+"$mmprof" profile -q -p "$jvm" -d 1 -o "$SCRATCH/full" > /dev/full 2> "$SCRATCH/errors"
+is "profile: an output that is full is an error" \
+    "$?, $(grep -c '^mmprof profile: cannot write to the standard output$' "$SCRATCH/errors")" "1, 1"
+holds "what a profile had recorded by then is there" "$mmprof" dump --tables "$SCRATCH/full/phases.dat"
 stop_busy "$jvm" "the program's results and output are those without mmprof"
 
 for command in record profile; do

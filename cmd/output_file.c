@@ -1,0 +1,48 @@
+#include "cmd/output_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int cannot_write(const struct output_file *file, struct err *err)
+{
+    err_set(err, "cannot write '%s': %s", file->path, errno == 0 ? "a part was not taken" : strerror(errno));
+    return err_next(err, "choose another place with %s", file->option);
+}
+
+int output_file_open(struct output_file *file, const char *path, const char *option, struct err *err)
+{
+    *file = (struct output_file){ stdout, path, option };
+    if (path == NULL || strcmp(path, "-") == 0)
+        return 0;
+    file->out = fopen(path, "we");
+    return file->out == NULL ? cannot_write(file, err) : 0;
+}
+
+int output_file_close(struct output_file *file, int rc, struct err *err)
+{
+    struct stat about;
+    if (file->out == stdout)
+        return rc;
+    bool is_plain = fstat(fileno(file->out), &about) == 0 && S_ISREG(about.st_mode);
+    if (!ferror(file->out))
+        errno = 0;
+    bool has_failed = fflush(file->out) != 0 || ferror(file->out);
+    if (has_failed)
+        rc = cannot_write(file, err);
+    if (fclose(file->out) != 0 && !has_failed)
+        rc = cannot_write(file, err);
+    if (rc < 0 && is_plain)
+        remove(file->path);
+    return rc;
+}
+
+/* A command that flushes ignores what that returns: the stream keeps the mark. */
+int output_check(struct err *err)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    err_set(err, "cannot write to the standard output");
+    return err_next(err, "see whether there is room where it goes; what was recorded is kept");
+}

@@ -1,0 +1,28 @@
+/*
+ * A file that a command writes for its user, or the standard output.
+ */
+#ifndef CMD_OUTPUT_FILE_H
+#define CMD_OUTPUT_FILE_H
+
+#include "core/base/err.h"
+
+#include <stdio.h>
+
+struct output_file {
+    FILE *out;
+    const char *path, *option; /* of the command, by which it can be named; borrowed */
+};
+
+/* path: NULL or "-" is the standard output.  Returns 0, or -1 with *err set. */
+int output_file_open(struct output_file *file, const char *path, const char *option, struct err *err);
+
+/*
+ * Close it.  rc: what writing returned; half a file is worse than none, and is removed.  Returns 0, or -1 with *err
+ * set: writing had failed, or it turns out now.
+ */
+int output_file_close(struct output_file *file, int rc, struct err *err);
+
+/* Whether all that was printed so far has got out.  Returns 0, or -1 with *err set. */
+int output_check(struct err *err);
+
+#endif
