@@ -1,6 +1,6 @@
 /*
  * The distributions that tests of significance need: Student's t and Fisher's F, by way of the incomplete beta
- * function.
+ * function; and what it takes to fit a distribution to variances.
  */
 #ifndef PHASES_DISTRIBUTION_H
 #define PHASES_DISTRIBUTION_H
@@ -21,5 +21,14 @@ double distribution_t_tails(double t, double df);
 
 /* The t with P(|T| >= t) = tails: half the width of a confidence interval of 1 - tails, in standard errors. */
 double distribution_t_limit(double tails, double df);
+
+/*
+ * The first and second derivative of log(gamma(x)) for x > 0, and the x whose trigamma is y > 0; NAN outside.
+ *
+ * Sources: DLMF 5.11.2, 5.5.2, 5.15.8; Smyth 2004, appendix, for the inverse.
+ */
+double distribution_digamma(double x);
+double distribution_trigamma(double x);
+double distribution_trigamma_inverse(double y);
 
 #endif
