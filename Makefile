@@ -256,6 +256,11 @@ bench-attached: make tools java
 bench-instructions: make java $(BUILD)/test/bench/executed.so
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/instructions.sh
 
+# What diff finds of a change, and what it finds without one.
+.PHONY: bench-diff
+bench-diff: make java $(BUILD)/test/bench/diff_power
+	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/diff_power.sh
+
 # Whether one live recording finds the phases that two runs find.
 .PHONY: bench-agreement
 bench-agreement: make tools
@@ -339,6 +344,7 @@ help:
 	@echo 'make bench-builds    what a live recording costs with one build and with others: BUILDS="DIR ..."'
 	@echo 'make bench-attached  what a live recording costs JVMs that are warm'
 	@echo 'make bench-instructions  what recording makes programs execute'
+	@echo 'make bench-diff      what diff finds of 10 % more in one phase, and what it finds that is not there'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'

@@ -13,7 +13,7 @@
 struct diff_options {
     struct options_list sides[DIFF_SIDES], limits;
     const char *clock;
-    double min_share;
+    double min_share, least;
     bool all, csv, json, salvage;
 };
 
@@ -84,6 +84,7 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
           "exit with 2 if a difference is significant and beyond: 'time>5%'" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out phases with less of the time (1%)" },
+        { 0, "least", "SHARE", OPTION_FRACTION, &o->least, "smaller changes are of no interest (1%)" },
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods and metrics" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
@@ -117,12 +118,27 @@ static size_t print_broken(const struct diff *diff, const struct diff_limit *lim
     return n;
 }
 
-static int parse_limits(const struct diff *diff, const struct diff_options *o, struct diff_limit *limits,
-                        struct err *err)
+/* Say if it may have been broken without being seen. */
+static void print_blind(const struct diff *diff, const struct diff_limit *limit)
 {
-    for (size_t i = 0; i < o->limits.n; i++)
+    size_t n_tested, n = diff_blind(diff, limit, &n_tested);
+    if (n_tested == 0)
+        fprintf(stderr, "mmprof: %s: nothing to test: no row has an interval\n", limit->text);
+    else if (n > 0)
+        fprintf(stderr,
+                "mmprof: %s: such a change would be missed in more than one of five comparisons in %zu of %zu rows\n",
+                limit->text, n, n_tested);
+    if (n_tested == 0 || n > 0)
+        fprintf(stderr, "  next: record more runs of each side, in turns (A B A B ...); see column 'Detectable'\n");
+}
+
+static int parse_limits(struct diff *diff, const struct diff_options *o, struct diff_limit *limits, struct err *err)
+{
+    for (size_t i = 0; i < o->limits.n; i++) {
         if (diff_limit_parse(diff, o->limits.items[i], &limits[i], err) < 0)
             return -1;
+        diff->metrics[limits[i].metric].is_asked = true;
+    }
     return 0;
 }
 
@@ -134,7 +150,8 @@ static int run(const struct diff_options *o, struct arena *arena, struct err *er
                               .n_traces = { o->sides[DIFF_BEFORE].n, o->sides[DIFF_AFTER].n },
                               .salvage = o->salvage,
                               .all = o->all,
-                              .min_share = o->min_share };
+                              .min_share = o->min_share,
+                              .least = o->least };
     struct diff diff;
     struct diff_limit limits[OPTIONS_LIST_MAX];
     struct table *table = arena_alloc(arena, sizeof *table);
@@ -148,12 +165,14 @@ static int run(const struct diff_options *o, struct arena *arena, struct err *er
     fflush(stdout);
     for (size_t i = 0; i < o->limits.n; i++)
         n_broken += print_broken(&diff, &limits[i]);
+    for (size_t i = 0; i < o->limits.n; i++)
+        print_blind(&diff, &limits[i]);
     return n_broken > 0 ? STATUS_BROKEN : 0;
 }
 
 int command_diff(int argc, char **argv, struct err *err)
 {
-    struct diff_options options = { .clock = "cpu", .min_share = 0.01 };
+    struct diff_options options = { .clock = "cpu", .min_share = 0.01, .least = 0.01 };
     struct arena arena = { NULL, 0 };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)

@@ -1,264 +1,352 @@
 /*
- * Means, Welch's t, Holm's correction, verdicts, gates.
+ * The comparison: which rows are kept, what is tested, verdicts.
  */
-#include "phases/distribution.h"
-#include "phases/statistics.h"
-#include "report/diff.h"
+#include "report/diff_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-/* ---- one row and metric ---- */
+static bool is_method(const struct diff_row *row)
+{
+    return strcmp(row->kind, "phase") == 0;
+}
 
-/* A mean, how well it is known, and from how much. */
-struct estimate {
-    double mean, variance, df;
+static bool is_whole(const struct diff_row *row)
+{
+    return strcmp(row->kind, "total") == 0;
+}
+
+/* ---- rows ---- */
+
+/* The mean of what is known; NAN: nothing is. */
+static double mean_of(const struct diff *d, const struct diff_row *row, enum diff_side side, size_t metric)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+        double value = diff_value_of(row, side, i, metric)->value;
+        sum += isnan(value) ? 0 : value;
+        n += !isnan(value);
+    }
+    return sum / n;
+}
+
+static double larger(const struct diff *d, const struct diff_row *row, size_t metric)
+{
+    return fmax(mean_of(d, row, DIFF_BEFORE, metric), mean_of(d, row, DIFF_AFTER, metric)); /* NAN only if both are */
+}
+
+/* A phase of one side, a method with own time, or a row of the JVM or the process. */
+static bool is_kept(const struct diff *d, const struct diff_row *row)
+{
+    if (!is_method(row))
+        return true;
+    bool is_asked = row->is_phase || d->wish->all || diff_has_own_time(d, row);
+    return is_asked && !(larger(d, row, DIFF_SHARE) < d->wish->min_share); /* one that is not known counts */
+}
+
+struct sortable {
+    struct diff_row row;
+    int part; /* the process, methods, the rest */
+    double time;
 };
 
-/* Over the runs of a side.  A method that a run did not call took no time there, but no CPI either. */
-static struct estimate over_runs(const struct diff *d, const struct diff_row *row, enum diff_side side, size_t metric)
+/* Methods by time, the others as they came. */
+static int in_order(const void *a, const void *b)
 {
-    struct moments moments = { .n = 0 };
-    enum diff_role role = d->metrics[metric].role;
-    bool is_zero = row->is_phase && (role == DIFF_TIME || role == DIFF_SHARE || role == DIFF_CALLS);
-    size_t n = d->wish->n_traces[side], n_known = 0;
+    const struct sortable *x = a, *y = b;
+    if (x->part != y->part)
+        return x->part - y->part;
+    if (x->time != y->time)
+        return (x->time < y->time) - (x->time > y->time);
+    return (x->row.order > y->row.order) - (x->row.order < y->row.order);
+}
+
+/* Returns 0, or -1: no memory. */
+static int keep_rows(struct diff *d)
+{
+    struct sortable *kept = malloc((d->n_rows + 1) * sizeof *kept);
+    size_t n = 0;
+    if (kept == NULL)
+        return -1;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const struct diff_row *row = &d->rows[i];
+        double time = is_method(row) ? larger(d, row, DIFF_TIME) : 0;
+        if (is_kept(d, row))
+            kept[n++] = (struct sortable){ *row, is_whole(row) ? 0 : is_method(row) ? 1 : 2, isnan(time) ? 0 : time };
+    }
+    qsort(kept, n, sizeof *kept, in_order);
     for (size_t i = 0; i < n; i++)
-        if (!isnan(row->values[side][i * DIFF_METRICS_MAX + metric].value))
-            n_known++;
-    for (size_t i = 0; i < n && n_known > 0; i++) {
-        const struct diff_value *value = &row->values[side][i * DIFF_METRICS_MAX + metric];
-        if (!isnan(value->value) || (is_zero && !value->is_partial))
-            moments_add(&moments, isnan(value->value) ? 0 : value->value);
-    }
-    if (moments.n == 0)
-        return (struct estimate){ NAN, NAN, 0 };
-    return (struct estimate){ moments.mean, moments_variance(&moments) / (double)moments.n, (double)moments.n - 1 };
+        d->rows[i] = kept[i].row;
+    d->n_rows = n;
+    free(kept);
+    return 0;
 }
 
-static struct estimate estimate_of(const struct diff *d, const struct diff_row *row, enum diff_side side, size_t metric)
+/* ---- variances ---- */
+
+/* What a metric's rows are compared by. */
+struct comparing {
+    struct diff *diff;
+    size_t metric, n_runs;
+    struct diff_estimate *estimates; /* by row */
+    double *variances;               /* by row: of a run; NAN: none, or not to be moved */
+    double *residuals;               /* by row, n_runs */
+    const double **residuals_of;     /* by row: there */
+};
+
+/* Times and rates of methods vary alike, in parts; numbers of calls may not vary at all, and the JVM's threads do as
+ * they like. */
+static bool is_moved(const struct comparing *c, size_t row)
 {
-    if (d->wish->n_traces[side] > 1)
-        return over_runs(d, row, side, metric);
-    const struct diff_value *value = &row->values[side][metric];
-    return (struct estimate){ value->value, value->variance, value->df };
+    enum diff_role role = c->diff->metrics[c->metric].role;
+    const struct diff_estimate *e = &c->estimates[row];
+    return is_method(&c->diff->rows[row]) && role != DIFF_CALLS && e->is_log && e->variance > 0 &&
+           e->means[DIFF_BEFORE].df + e->means[DIFF_AFTER].df + 2 == (double)c->n_runs;
 }
 
-/* Welch's t.  Where nothing varies on either side, each difference is one. */
-static void test(const struct estimate *before, const struct estimate *after, struct diff_result *result)
+/* The variance of one run that gives the means' difference its. */
+static double runs_part(const struct comparing *c)
 {
-    double difference = after->mean - before->mean, variance = before->variance + after->variance;
-    if (isnan(difference) || isnan(variance))
-        return;
-    if (variance == 0) {
-        result->low = result->high = difference;
-        result->p = difference == 0 ? 1 : 0;
-        return;
-    }
-    double squares = before->variance * before->variance / before->df + after->variance * after->variance / after->df;
-    double df = variance * variance / squares, error = sqrt(variance);
-    double half = distribution_t_limit(DIFF_SIGNIFICANCE, df) * error;
-    result->low = difference - half;
-    result->high = difference + half;
-    result->p = distribution_t_tails(difference / error, df);
+    const size_t *n = c->diff->wish->n_traces;
+    return 1 / (double)n[DIFF_BEFORE] + 1 / (double)n[DIFF_AFTER];
 }
+
+static void read_variance(struct comparing *c, size_t i)
+{
+    const struct diff *d = c->diff;
+    double *residuals = c->residuals + i * c->n_runs;
+    c->residuals_of[i] = residuals;
+    c->variances[i] = NAN;
+    if (!is_moved(c, i))
+        return;
+    c->variances[i] = c->estimates[i].variance / runs_part(c) / c->estimates[i].more;
+    for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
+        for (size_t k = 0; k < d->wish->n_traces[side]; k++)
+            *residuals++ = log(diff_value_of(&d->rows[i], (enum diff_side)side, k, c->metric)->value) -
+                           c->estimates[i].means[side].mean;
+}
+
+/* Five runs of a row tell little of how it varies; all rows together tell more. */
+static void move_variances(struct comparing *c)
+{
+    size_t n = c->diff->n_rows;
+    for (size_t i = 0; i < n; i++)
+        read_variance(c, i);
+    double df = (double)c->n_runs - (c->diff->metrics[c->metric].role == DIFF_ADJUSTED ? 3 : 2);
+    struct diff_prior prior = diff_prior_fit(c->variances, df, c->residuals_of, n, c->n_runs);
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(c->variances[i])) {
+            struct diff_estimate *e = &c->estimates[i];
+            e->variance = diff_prior_move(&prior, c->variances[i], &e->df) * runs_part(c) * e->more;
+        }
+}
+
+static int begin_comparing(struct comparing *c, struct diff *d)
+{
+    size_t n = d->n_rows + 1;
+    *c = (struct comparing){ .diff = d, .n_runs = d->wish->n_traces[DIFF_BEFORE] + d->wish->n_traces[DIFF_AFTER] };
+    c->estimates = calloc(n * d->n_metrics, sizeof *c->estimates);
+    c->variances = calloc(n, sizeof *c->variances);
+    c->residuals = calloc(n * c->n_runs, sizeof *c->residuals);
+    c->residuals_of = calloc(n, sizeof(double *));
+    return c->estimates == NULL || c->variances == NULL || c->residuals == NULL || c->residuals_of == NULL ? -1 : 0;
+}
+
+static void end_comparing(struct comparing *c)
+{
+    free(c->estimates);
+    free(c->variances);
+    free(c->residuals);
+    free(c->residuals_of);
+}
+
+static void compare_metric(struct comparing *c)
+{
+    struct diff *d = c->diff;
+    for (size_t i = 0; i < d->n_rows; i++)
+        c->estimates[i] = diff_estimate_of(d, &d->rows[i], c->metric);
+    if (d->wish->n_traces[DIFF_BEFORE] > 1)
+        move_variances(c);
+    for (size_t i = 0; i < d->n_rows; i++)
+        diff_judge(&c->estimates[i], &d->rows[i].results[c->metric]);
+}
+
+/* ---- many tests ---- */
+
+/* Of the process or a part of the JVM. */
+static unsigned group_of_other(const struct diff *d, const struct diff_row *row, const struct diff_metric *metric)
+{
+    if (metric->role == DIFF_RATE)
+        return metric->is_asked ? DIFF_GROUP_ASKED : DIFF_GROUP_REST;
+    if (metric->role != DIFF_TIME)
+        return DIFF_GROUPS;
+    if (is_whole(row))
+        return DIFF_GROUP_WHOLE;
+    return larger(d, row, DIFF_SHARE) < d->wish->min_share ? DIFF_GROUPS : DIFF_GROUP_SELF;
+}
+
+/* Which group a row's test is in; DIFF_GROUPS: it is not tested. */
+static unsigned group_of(const struct diff *d, const struct diff_row *row, const struct diff_metric *metric)
+{
+    /* What mmprof takes is no change of the program; nor is what no thread is charged for. */
+    if (isnan(row->results[metric - d->metrics].p) || strcmp(row->kind, "mmprof") == 0 ||
+        strcmp(row->kind, "kernel") == 0)
+        return DIFF_GROUPS;
+    if (!is_method(row))
+        return group_of_other(d, row, metric);
+    switch (metric->role) {
+    case DIFF_TIME:
+        return diff_is_leaf(d, row) ? DIFF_GROUPS : DIFF_GROUP_TIME;
+    case DIFF_SELF:
+        return diff_has_own_time(d, row) ? DIFF_GROUP_SELF : DIFF_GROUPS;
+    case DIFF_ADJUSTED:
+        return diff_has_own_time(d, row) ? DIFF_GROUP_ADJUSTED : DIFF_GROUPS;
+    case DIFF_SHARE:
+    case DIFF_PER_CALL:
+        if (isnan(row->results[DIFF_TIME].p)) /* they stand in for that */
+            return DIFF_GROUP_TIME;
+        break;
+    default:
+        break;
+    }
+    return metric->is_asked ? DIFF_GROUP_ASKED : DIFF_GROUP_REST;
+}
+
+static bool is_small(const struct diff *d, const struct diff_result *result)
+{
+    return fabs(result->change) < d->wish->least;
+}
+
+/* A change of no interest is none, whatever its p: a test that can only find less. */
+static size_t list_tests(const struct diff *d, struct diff_test *tests, size_t n_tests[DIFF_GROUPS])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_rows; i++)
+        for (size_t m = 0; m < d->n_metrics; m++) {
+            unsigned group = group_of(d, &d->rows[i], &d->metrics[m]);
+            const struct diff_result *result = &d->rows[i].results[m];
+            if (group == DIFF_GROUPS)
+                continue;
+            tests[n++] = (struct diff_test){ is_small(d, result) ? 1 : result->p, group };
+            n_tests[group]++;
+        }
+    return n;
+}
+
+/* Where own time is all, they are one. */
+static void copy_leaf(const struct diff *d, struct diff_row *row)
+{
+    if (is_method(row) && diff_is_leaf(d, row))
+        row->results[DIFF_TIME] = row->results[DIFF_SELF];
+}
+
+static void take_tests(const struct comparing *c, const struct diff_test *tests, const size_t n_tests[DIFF_GROUPS])
+{
+    const struct diff *d = c->diff;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        struct diff_row *row = &d->rows[i];
+        for (size_t m = 0; m < d->n_metrics; m++) {
+            unsigned group = group_of(d, row, &d->metrics[m]);
+            if (group == DIFF_GROUPS)
+                continue;
+            double least =
+                diff_detectable(&c->estimates[m * d->n_rows + i], DIFF_SIGNIFICANCE * diff_part(n_tests, group));
+            row->results[m].detectable = fmax(least, d->wish->least);
+            row->results[m].p_corrected = (tests++)->p;
+        }
+        copy_leaf(d, row);
+    }
+}
+
+static int correct(const struct comparing *c)
+{
+    const struct diff *d = c->diff;
+    struct diff_test *tests = malloc((d->n_rows * d->n_metrics + 1) * sizeof *tests);
+    size_t n_tests[DIFF_GROUPS] = { 0 };
+    int rc = tests == NULL ? -1 : diff_correct(tests, list_tests(d, tests, n_tests));
+    if (rc == 0)
+        take_tests(c, tests, n_tests);
+    free(tests);
+    return rc;
+}
+
+/* ---- verdicts ---- */
 
 static bool is_partial(const struct diff *d, const struct diff_row *row, size_t metric)
 {
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
         for (size_t i = 0; i < d->wish->n_traces[side]; i++)
-            if (row->values[side][i * DIFF_METRICS_MAX + metric].is_partial)
+            if (diff_value_of(row, (enum diff_side)side, i, metric)->is_partial)
                 return true;
     return false;
 }
 
-static struct diff_result compare(const struct diff *d, const struct diff_row *row, size_t metric)
+/* Of something that one side does not have. */
+static enum diff_verdict one_sided(const struct diff_row *row, const struct diff_result *result)
 {
-    struct estimate before = estimate_of(d, row, DIFF_BEFORE, metric), after = estimate_of(d, row, DIFF_AFTER, metric);
-    struct diff_result result = { { before.mean, after.mean }, NAN,         NAN, NAN, NAN, NAN,
-                                  is_partial(d, row, metric),  DIFF_UNKNOWN };
-    if (before.mean > 0)
-        result.change = (after.mean - before.mean) / before.mean;
-    test(&before, &after, &result);
-    result.p_corrected = result.p;
-    return result;
+    bool has_before = !isnan(result->mean[DIFF_BEFORE]);
+    if (result->is_partial)
+        return DIFF_UNKNOWN;
+    if (is_method(row) && row->measured[has_before ? DIFF_AFTER : DIFF_BEFORE] == 0)
+        return has_before ? DIFF_NOT_MEASURED_AFTER : DIFF_NOT_MEASURED_BEFORE;
+    return has_before ? DIFF_GONE : DIFF_NEW;
 }
 
-/* ---- correction ---- */
-
-struct ranked {
-    double p;
-    size_t i;
-};
-
-static int by_p(const void *a, const void *b)
+static enum diff_verdict verdict_of(const struct diff *d, const struct diff_row *row, size_t metric)
 {
-    double x = ((const struct ranked *)a)->p, y = ((const struct ranked *)b)->p;
-    return (x > y) - (x < y);
+    const struct diff_result *r = &row->results[metric];
+    double before = r->mean[DIFF_BEFORE], after = r->mean[DIFF_AFTER];
+    if (isnan(before) != isnan(after))
+        return one_sided(row, r);
+    if (is_method(row) && (before == 0) != (after == 0))
+        return before == 0 ? DIFF_NEW : DIFF_GONE;
+    if (isnan(r->p_corrected))
+        return DIFF_UNKNOWN;
+    if (r->p_corrected < DIFF_SIGNIFICANCE)
+        return after > before ? DIFF_HIGHER : DIFF_LOWER;
+    bool is_within = r->low > -d->wish->least * before && r->high < d->wish->least * before;
+    return is_small(d, r) && (r->p < DIFF_SIGNIFICANCE || is_within) ? DIFF_SMALL : DIFF_NOT_SHOWN;
 }
 
-int diff_correct(double *p, size_t n)
+static void set_verdicts(const struct diff *d)
 {
-    struct ranked *order = malloc((n + 1) * sizeof *order);
-    size_t n_tests = 0;
-    double highest = 0;
-    if (order == NULL)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(p[i]))
-            order[n_tests++] = (struct ranked){ p[i], i };
-    qsort(order, n_tests, sizeof *order, by_p);
-    for (size_t i = 0; i < n_tests; i++) {
-        double corrected = order[i].p * (double)(n_tests - i);
-        if (corrected > highest)
-            highest = corrected < 1 ? corrected : 1;
-        p[order[i].i] = highest;
+    for (size_t i = 0; i < d->n_rows; i++)
+        for (size_t m = 0; m < d->n_metrics; m++) {
+            d->rows[i].results[m].is_partial = is_partial(d, &d->rows[i], m);
+            d->rows[i].results[m].verdict = verdict_of(d, &d->rows[i], m);
+        }
+}
+
+/* ---- the whole ---- */
+
+static int compare(struct diff *d)
+{
+    struct comparing c;
+    int rc = begin_comparing(&c, d);
+    struct diff_estimate *all = c.estimates;
+    for (size_t m = 0; rc == 0 && m < d->n_metrics; m++) {
+        c.metric = m;
+        c.estimates = all + m * d->n_rows;
+        compare_metric(&c);
     }
-    free(order);
-    return 0;
-}
-
-static int correct(struct diff *d, size_t metric)
-{
-    double *p = malloc((d->n_rows + 1) * sizeof *p);
-    if (p == NULL)
-        return -1;
-    for (size_t i = 0; i < d->n_rows; i++)
-        p[i] = d->rows[i].results[metric].p;
-    int rc = diff_correct(p, d->n_rows);
-    for (size_t i = 0; i < d->n_rows; i++)
-        d->rows[i].results[metric].p_corrected = p[i];
-    free(p);
+    c.estimates = all;
+    if (rc == 0)
+        rc = correct(&c);
+    if (rc == 0)
+        set_verdicts(d);
+    end_comparing(&c);
     return rc;
-}
-
-static enum diff_verdict verdict_of(const struct diff_result *result)
-{
-    bool has_before = !isnan(result->mean[DIFF_BEFORE]), has_after = !isnan(result->mean[DIFF_AFTER]);
-    if (has_before != has_after && result->is_partial)
-        return DIFF_UNKNOWN;
-    if (has_before != has_after)
-        return has_before ? DIFF_GONE : DIFF_NEW;
-    if (isnan(result->p_corrected))
-        return DIFF_UNKNOWN;
-    if (!(result->p_corrected < DIFF_SIGNIFICANCE))
-        return DIFF_NONE;
-    return result->mean[DIFF_AFTER] > result->mean[DIFF_BEFORE] ? DIFF_HIGHER : DIFF_LOWER;
-}
-
-/* ---- rows ---- */
-
-static double larger(const struct diff_result *result)
-{
-    return fmax(result->mean[DIFF_BEFORE], result->mean[DIFF_AFTER]); /* of a NAN and a number: the number */
-}
-
-/* A phase of one side, or a row of the JVM or the process. */
-static bool is_kept(const struct diff *d, const struct diff_row *row)
-{
-    double share = 0;
-    for (size_t m = 0; m < d->n_metrics; m++)
-        if (d->metrics[m].role == DIFF_SHARE)
-            share = larger(&row->results[m]);
-    if (strcmp(row->kind, "phase") != 0)
-        return true;
-    return (row->is_phase || d->wish->all) && !(share < d->wish->min_share); /* one that is not known counts */
-}
-
-/* Phases by time, then the others as they came. */
-static int by_time(const void *a, const void *b)
-{
-    const struct diff_row *x = a, *y = b;
-    bool x_is_phase = strcmp(x->kind, "phase") == 0, y_is_phase = strcmp(y->kind, "phase") == 0;
-    if (x_is_phase != y_is_phase)
-        return x_is_phase ? -1 : 1;
-    if (!x_is_phase)
-        return strcmp(x->kind, "total") == 0   ? 1
-               : strcmp(y->kind, "total") == 0 ? -1
-                                               : (x->order > y->order) - (x->order < y->order);
-    double s = larger(&x->results[0]), t = larger(&y->results[0]);
-    s = isnan(s) ? 0 : s;
-    t = isnan(t) ? 0 : t;
-    return s != t ? (s < t) - (s > t) : strcmp(x->label, y->label);
 }
 
 int diff_compare(struct diff *d, struct err *err)
 {
-    size_t n_kept = 0;
-    for (size_t i = 0; i < d->n_rows; i++) {
-        struct diff_row *row = &d->rows[i];
-        row->results = arena_alloc(d->arena, DIFF_METRICS_MAX * sizeof *row->results);
-        if (row->results == NULL)
-            return err_set(err, "out of memory for %zu rows", d->n_rows);
-        for (size_t m = 0; m < d->n_metrics; m++)
-            row->results[m] = compare(d, row, m);
-        if (is_kept(d, row))
-            d->rows[n_kept++] = *row;
+    int rc = diff_hide_self(d) < 0 || keep_rows(d) < 0 || diff_adjust(d) < 0 ? -1 : 0;
+    for (size_t i = 0; rc == 0 && i < d->n_rows; i++) {
+        d->rows[i].results = arena_alloc(d->arena, DIFF_METRICS_MAX * sizeof *d->rows[i].results);
+        rc = d->rows[i].results == NULL ? -1 : 0;
     }
-    d->n_rows = n_kept;
-    qsort(d->rows, n_kept, sizeof *d->rows, by_time);
-    for (size_t m = 0; m < d->n_metrics; m++)
-        if (correct(d, m) < 0)
-            return err_set(err, "out of memory for %zu rows", d->n_rows);
-    for (size_t i = 0; i < d->n_rows; i++)
-        for (size_t m = 0; m < d->n_metrics; m++)
-            d->rows[i].results[m].verdict = verdict_of(&d->rows[i].results[m]);
+    if (rc < 0 || compare(d) < 0 || diff_fold(d) < 0)
+        return err_set(err, "out of memory for %zu rows", d->n_rows);
     return 0;
-}
-
-/* ---- gates ---- */
-
-static int no_metric(const struct diff *d, const char *name, struct err *err)
-{
-    const char *list = "";
-    for (size_t m = 0; m < d->n_metrics && list != NULL; m++)
-        list = arena_printf(d->arena, "%s%s%s", list, m == 0 ? "" : ", ", d->metrics[m].name);
-    err_set(err, "the traces have no '%s' to fail on", name);
-    return err_next(err, "they have %s", list == NULL ? "time" : list);
-}
-
-static int malformed(const char *text, struct err *err)
-{
-    err_set(err, "malformed limit '%s'", text);
-    return err_next(err, "name a metric, '>' or '<', and a percentage: --fail-on 'time>5%%'");
-}
-
-/* "5%", or "0.05". */
-static int parse_change(const char *text, double *change)
-{
-    char *end;
-    *change = strtod(text, &end);
-    if (end == text || !isfinite(*change) || *change < 0)
-        return -1;
-    if (strcmp(end, "%") == 0)
-        *change /= 100;
-    else if (*end != '\0')
-        return -1;
-    return 0;
-}
-
-int diff_limit_parse(const struct diff *d, const char *text, struct diff_limit *limit, struct err *err)
-{
-    size_t n = strcspn(text, "<>");
-    if (n == 0 || text[n] == '\0')
-        return malformed(text, err);
-    *limit = (struct diff_limit){ .text = text, .is_below = text[n] == '<' };
-    if (parse_change(text + n + 1, &limit->change) < 0)
-        return malformed(text, err);
-    const char *name = arena_text(d->arena, text, n);
-    if (name == NULL)
-        return err_set(err, "out of memory for '%s'", text);
-    while (limit->metric < d->n_metrics && strcasecmp(d->metrics[limit->metric].name, name) != 0)
-        limit->metric++;
-    return limit->metric < d->n_metrics ? 0 : no_metric(d, name, err);
-}
-
-bool diff_breaks(const struct diff_limit *limit, const struct diff_row *row)
-{
-    const struct diff_result *result = &row->results[limit->metric];
-    if (result->verdict != (limit->is_below ? DIFF_LOWER : DIFF_HIGHER))
-        return false;
-    /* From nothing to something is more than any percentage. */
-    return isnan(result->change) || fabs(result->change) > limit->change;
 }

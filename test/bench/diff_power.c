@@ -1,0 +1,242 @@
+/*
+ * How much 'mmprof diff' finds, and how much that is not there:
+ *
+ *     diff_power drawn N                     of N sets of runs drawn from noise
+ *     diff_power recorded N PHASE A ... [-- B ...]     of N sets of 5 + 5 drawn from runs A that were recorded; with 10
+ * % more put into PHASE; and against runs B that really have that
+ */
+#include "test/unit/diff_experiment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RUNS 5
+
+static int fail(const struct err *err)
+{
+    fprintf(stderr, "diff_power: %s\n", err->text);
+    return 1;
+}
+
+static double per_cent(size_t n, size_t of)
+{
+    return 100 * (double)n / (double)of;
+}
+
+/* ---- drawn ---- */
+
+static int print_drawn(size_t n)
+{
+    static const struct experiment_noise noises[] = {
+        { 0, 0.01, 0.1, false, false, false },   { 0, 0.03, 0.1, false, false, false },
+        { 0.1, 0.02, 0.1, false, false, false }, { 0.1, 0.03, 0.1, false, false, false },
+        { 0.1, 0.03, 0.1, true, true, false },   { 0.1, 0.05, 0.2, true, true, false },
+        { 0.1, 0.03, 0.1, true, true, true },    { 0.3, 0.1, 0.3, false, false, false },
+    };
+    static const size_t runs[] = { 2, 3, 5, 10 };
+    struct experiment e = { .random = 1 };
+    struct err err;
+    printf("noise: common  row  part (%%)              runs  false (%%)  found (%%)\n");
+    for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++)
+        for (size_t k = 0; k < sizeof runs / sizeof runs[0]; k++) {
+            struct experiment_counts counts;
+            if (experiment_many(&e, &noises[i], runs[k], n, &counts, &err) < 0)
+                return fail(&err);
+            printf("%13.0f %4.0f %5.0f %-9s%-9s %6zu  %9.1f  %9.1f\n", 100 * noises[i].common, 100 * noises[i].row,
+                   100 * noises[i].part, noises[i].has_slopes ? "uneven" : "", noises[i].has_outliers ? "outliers" : "",
+                   runs[k], per_cent(counts.n_false, n), per_cent(counts.n_found, n));
+        }
+    arena_free(&e.arena);
+    return 0;
+}
+
+/* ---- recorded ---- */
+
+/* The runs of both sides of a comparison that was read: A before, B after. */
+struct pool {
+    struct arena arena;
+    struct diff_wish wish;
+    struct diff diff;
+    size_t n, n_other;
+};
+
+static int read_pool(struct pool *pool, char **paths, size_t n, char **others, size_t n_others, struct err *err)
+{
+    bool has_others = n_others > 0;
+    size_t half = n / 2; /* runs A alone: either half is a side */
+    pool->n = n;
+    pool->n_other = n_others;
+    pool->wish = (struct diff_wish){ .paths = { (const char *const *)paths,
+                                                (const char *const *)(has_others ? others : paths + half) },
+                                     .n_traces = { has_others ? n : half, has_others ? n_others : n - half },
+                                     .min_share = 0.01,
+                                     .least = 0.01 };
+    return diff_read(&pool->diff, &pool->wish, &pool->arena, err);
+}
+
+/* The values of a run: A's are 0 to n - 1, B's follow. */
+static const struct diff_value *run_of(const struct pool *pool, const struct diff_row *row, size_t run)
+{
+    size_t n_before = pool->wish.n_traces[DIFF_BEFORE];
+    return run < n_before ? row->values[DIFF_BEFORE] + run * DIFF_METRICS_MAX
+                          : row->values[DIFF_AFTER] + (run - n_before) * DIFF_METRICS_MAX;
+}
+
+/* n different numbers below 'of'. */
+static void draw(struct experiment *e, size_t *numbers, size_t n, size_t of)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool is_known = true;
+        while (is_known) {
+            numbers[i] = (size_t)(experiment_uniform(e) * (double)of);
+            is_known = false;
+            for (size_t k = 0; k < i; k++)
+                is_known = is_known || numbers[k] == numbers[i];
+        }
+    }
+}
+
+/* A comparison of these runs of the pool, not yet made. */
+static void take_runs(struct experiment *e, const struct pool *pool, const size_t *before, const size_t *after)
+{
+    arena_free(&e->arena);
+    e->wish = pool->wish;
+    e->wish.n_traces[DIFF_BEFORE] = e->wish.n_traces[DIFF_AFTER] = RUNS;
+    e->diff = pool->diff;
+    e->diff.arena = &e->arena;
+    e->diff.wish = &e->wish;
+    e->diff.rows = arena_alloc(&e->arena, (e->diff.n_rows + 1) * sizeof *e->diff.rows);
+    for (size_t i = 0; i < e->diff.n_rows; i++) {
+        struct diff_row *row = &e->diff.rows[i];
+        *row = pool->diff.rows[i];
+        for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++) {
+            row->values[side] = arena_alloc(&e->arena, RUNS * DIFF_METRICS_MAX * sizeof(struct diff_value));
+            for (size_t k = 0; k < RUNS; k++)
+                memcpy(row->values[side] + k * DIFF_METRICS_MAX,
+                       run_of(pool, &pool->diff.rows[i], (side == DIFF_BEFORE ? before : after)[k]),
+                       DIFF_METRICS_MAX * sizeof(struct diff_value));
+        }
+    }
+}
+
+/* The part of the callee's time that is on behalf of the caller. */
+static double part_of(const struct diff *d, size_t caller, size_t callee)
+{
+    double on_behalf = 0, all = 0;
+    for (size_t i = 0; i < d->n_pairs; i++) {
+        const struct diff_pair *pair = &d->pairs[i];
+        on_behalf += pair->caller == caller && pair->callee == callee ? pair->ns : 0;
+        all += pair->caller == callee && pair->callee == callee ? pair->ns : 0;
+    }
+    return all > 0 ? on_behalf / all : 0;
+}
+
+/* 10 % more own time of a phase after: it, its callers and the process take more by that. */
+static void put_more(struct diff *d, const char *phase)
+{
+    const struct diff_row *changed = NULL;
+    for (size_t i = 0; i < d->n_rows; i++)
+        if (strcmp(d->rows[i].label, phase) == 0)
+            changed = &d->rows[i];
+    for (size_t k = 0; changed != NULL && k < RUNS; k++) {
+        double more = 0.1 * changed->values[DIFF_AFTER][k * DIFF_METRICS_MAX + DIFF_SELF].value;
+        for (size_t i = 0; i < d->n_rows; i++) {
+            struct diff_value *values = d->rows[i].values[DIFF_AFTER] + k * DIFF_METRICS_MAX;
+            bool is_whole = strcmp(d->rows[i].kind, "total") == 0;
+            values[DIFF_TIME].value += more * (is_whole ? 1 : part_of(d, d->rows[i].order, changed->order));
+            values[DIFF_SELF].value += &d->rows[i] == changed ? more : 0;
+        }
+    }
+}
+
+/* How runs vary: standard deviations of logarithms of own time, as they are and adjusted, and of the process' time. */
+static int print_noise(struct pool *pool, struct err *err)
+{
+    struct diff d = pool->diff;
+    if (diff_compare(&d, err) < 0)
+        return -1;
+    for (size_t i = 0; i < d.n_rows; i++) {
+        const struct diff_row *row = &d.rows[i];
+        static const enum diff_role roles[] = { DIFF_TIME, DIFF_SELF, DIFF_ADJUSTED };
+        double deviations[3];
+        for (size_t k = 0; k < 3; k++) {
+            double n = 0, sum = 0, squares = 0;
+            for (size_t run = 0; run < (pool->n_other > 0 ? pool->wish.n_traces[0] : pool->n); run++) {
+                double x = log(run_of(pool, row, run)[roles[k]].value);
+                n++;
+                sum += x;
+                squares += x * x;
+            }
+            deviations[k] = sqrt((squares - sum * sum / n) / (n - 1));
+        }
+        if (!isnan(deviations[2]) || strcmp(row->kind, "total") == 0)
+            printf("%-28s varies by %5.1f %%, adjusted %5.1f %%\n", row->label, 100 * deviations[0],
+                   100 * deviations[2]);
+    }
+    return 0;
+}
+
+static int print_recorded(struct pool *pool, size_t n, const char *phase, struct err *err)
+{
+    struct experiment e = { .random = 1 };
+    size_t n_false = 0, n_put = 0, n_real = 0, numbers[2 * RUNS], others[RUNS];
+    for (size_t i = 0; i < n; i++) {
+        draw(&e, numbers, 2 * RUNS, pool->n);
+        take_runs(&e, pool, numbers, numbers + RUNS);
+        if (diff_compare(&e.diff, err) < 0)
+            return -1;
+        n_false += experiment_count(&e.diff) > 0;
+        take_runs(&e, pool, numbers, numbers + RUNS);
+        put_more(&e.diff, phase);
+        if (diff_compare(&e.diff, err) < 0)
+            return -1;
+        n_put += experiment_rose(&e.diff, phase);
+        if (pool->n_other < RUNS)
+            continue;
+        draw(&e, others, RUNS, pool->n_other);
+        for (size_t k = 0; k < RUNS; k++)
+            others[k] += pool->n;
+        take_runs(&e, pool, numbers, others);
+        if (diff_compare(&e.diff, err) < 0)
+            return -1;
+        n_real += experiment_rose(&e.diff, phase);
+    }
+    arena_free(&e.arena);
+    printf("false %.1f %%; 10 %% more put into %s: found in %.1f %%", per_cent(n_false, n), phase, per_cent(n_put, n));
+    if (pool->n_other >= RUNS)
+        printf("; recorded with it: found in %.1f %%", per_cent(n_real, n));
+    printf(" of %zu sets of %d + %d\n", n, RUNS, RUNS);
+    return 0;
+}
+
+static int compare_recorded(size_t n, const char *phase, char **paths, size_t n_paths)
+{
+    struct pool pool = { .n = 0 };
+    struct err err;
+    size_t n_first = 0;
+    while (n_first < n_paths && strcmp(paths[n_first], "--") != 0)
+        n_first++;
+    size_t n_others = n_first < n_paths ? n_paths - n_first - 1 : 0;
+    if (n_first < 2 * RUNS) {
+        fprintf(stderr, "diff_power: %zu runs are too few: %d at least\n", n_first, 2 * RUNS);
+        return 1;
+    }
+    int rc = read_pool(&pool, paths, n_first, paths + n_first + 1, n_others, &err);
+    if (rc == 0)
+        rc = print_recorded(&pool, n, phase, &err);
+    if (rc == 0)
+        rc = print_noise(&pool, &err);
+    arena_free(&pool.arena);
+    return rc < 0 ? fail(&err) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+    if (n > 0 && strcmp(argv[1], "drawn") == 0)
+        return print_drawn(n);
+    if (n > 0 && argc > 4 && strcmp(argv[1], "recorded") == 0)
+        return compare_recorded(n, argv[3], argv + 4, (size_t)argc - 4);
+    fprintf(stderr, "usage: diff_power drawn N | diff_power recorded N PHASE TRACE ... [-- TRACE ...]\n");
+    return 1;
+}

@@ -1,0 +1,43 @@
+/* What 'mmprof diff' finds, and what it finds that is not there, in sets of five runs that chance has drawn. */
+#include "test/unit/diff_experiment.h"
+#include "test/unit/tap.h"
+
+#define N 300
+
+static struct experiment experiment = { .random = 1 };
+
+int main(void)
+{
+    static const struct {
+        const char *of;
+        struct experiment_noise noise;
+        double least_found; /* of N; what is not asked for is 0 */
+    } rows[] = {
+        { "3 % a row", { .row = 0.03, .part = 0.1 }, 0.8 },
+        { "3 % a row, and 10 % in common", { .common = 0.1, .row = 0.03, .part = 0.1 }, 0.8 },
+        { "1.5 to 6 % a row, and up to 15 % in common",
+          { .common = 0.1, .row = 0.03, .part = 0.1, .is_uneven = true, .has_slopes = true },
+          0.8 },
+        { "10 % in common alone", { .common = 0.1, .row = 0.0001, .part = 0.0001 }, 0.8 },
+        { "20 % a row", { .row = 0.2, .part = 0.3 }, 0 },
+        { "1.5 to 6 % a row, and 10 % in common, and outliers",
+          { .common = 0.1, .row = 0.03, .part = 0.1, .is_uneven = true, .has_outliers = true },
+          0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct experiment_counts counts;
+        struct err err;
+        char claim[120];
+        if (experiment_many(&experiment, &rows[i].noise, 5, N, &counts, &err) < 0)
+            return 1;
+        printf("# %s: false %.3f, found %.3f, wrong leaves %.3f\n", rows[i].of, (double)counts.n_false / N,
+               (double)counts.n_found / N, (double)counts.n_wrong / N);
+        snprintf(claim, sizeof claim, "%s: at most 5 %% of the sets without a change have one", rows[i].of);
+        CHECK(claim, counts.n_false <= 0.05 * N);
+        snprintf(claim, sizeof claim, "%s: 10 %% more of one phase are found in 80 %%", rows[i].of);
+        if (rows[i].least_found > 0)
+            CHECK(claim, counts.n_found >= rows[i].least_found * N);
+    }
+    arena_free(&experiment.arena);
+    return tap_done();
+}
