@@ -21,6 +21,7 @@ static const struct command commands[] = {
       command_memtrace },
     { "profile", "-p PID | -- COMMAND", "find the phases, record them, and report, in one go", command_profile },
     { "record", "-p PID | -- COMMAND", "record a JVM's method entries and exits into a trace", command_record },
+    { "sample", "-p PID", "a running JVM's methods by CPU time, from stack samples alone", command_sample },
     { "top", "-p PID", "the phases of a running JVM, live in the terminal", command_top },
     { NULL, NULL, NULL, NULL },
 };

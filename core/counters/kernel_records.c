@@ -47,6 +47,39 @@ static int decode_hit(struct cursor *in, uint16_t misc, struct kernel_event *eve
     return in->bad ? -1 : 1;
 }
 
+/* The same with three registers and the stack: room for n bytes, and how many of them were copied. */
+static int decode_stack(struct cursor *in, uint16_t misc, struct kernel_event *event)
+{
+    uint64_t registers[3] = { 0, 0, KERNEL_UNKNOWN }, n_room, n_bytes = 0;
+    decode_sample_id(in, event);
+    event->kind = KERNEL_HIT;
+    event->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    for (size_t i = 0, n = cursor_u64le(in) == PERF_SAMPLE_REGS_ABI_NONE ? 0 : 3; i < n; i++)
+        registers[i] = cursor_u64le(in);
+    n_room = cursor_u64le(in);
+    const uint8_t *bytes = n_room > cursor_left(in) ? NULL : cursor_bytes(in, (size_t)n_room);
+    if (n_room > 0 && bytes != NULL)
+        n_bytes = cursor_u64le(in);
+    if (in->bad || (n_room > 0 && bytes == NULL) || n_bytes > n_room)
+        return -1;
+    event->count = registers[2];
+    event->stack = (struct kernel_stack){ registers[1], registers[0], n_bytes > 0 ? bytes : NULL, (size_t)n_bytes };
+    return 1;
+}
+
+/*
+ * Which kind of sample a record is, is told by its length: a page fault's has nothing behind its first fields, a hit's
+ * at most one register, and more is a stack's, which has none of both in a thread of the kernel, but says so in a word.
+ */
+#define HIT_BYTES (HEADER_BYTES + SAMPLE_ID_BYTES + 2 * 8)
+
+static bool has_stack(const uint8_t *record, size_t n)
+{
+    struct cursor registers = cursor_over(record, n);
+    cursor_bytes(&registers, HEADER_BYTES + SAMPLE_ID_BYTES);
+    return n > HIT_BYTES || (n == HIT_BYTES && cursor_u64le(&registers) == PERF_SAMPLE_REGS_ABI_NONE);
+}
+
 int kernel_record_decode(const uint8_t *record, size_t n, struct kernel_event *event)
 {
     struct cursor header = cursor_over(record, n);
@@ -67,7 +100,7 @@ int kernel_record_decode(const uint8_t *record, size_t n, struct kernel_event *e
         break;
     case PERF_RECORD_SAMPLE:
         if (n > HEADER_BYTES + SAMPLE_ID_BYTES)
-            return decode_hit(&header, misc, event);
+            return has_stack(record, n) ? decode_stack(&header, misc, event) : decode_hit(&header, misc, event);
         event->kind = KERNEL_PAGE_FAULT;
         break;
     case PERF_RECORD_FORK:

@@ -26,6 +26,13 @@ enum kernel_event_kind {
 #define KERNEL_NAME_BYTES 16
 #define KERNEL_UNKNOWN    UINT64_MAX
 
+/* With a sample: more of the thread's registers in user space, and the innermost bytes of its stack there. */
+struct kernel_stack {
+    uint64_t sp, fp;
+    const uint8_t *bytes; /* from sp on; NULL: none were copied */
+    size_t n_bytes;
+};
+
 struct kernel_event {
     enum kernel_event_kind kind;
     bool in_kernel; /* HIT: the kernel worked for it, called from that address */
@@ -37,6 +44,7 @@ struct kernel_event {
     uint64_t event_id;            /* of the perf event that recorded it */
     uint64_t order;               /* of arrival */
     char name[KERNEL_NAME_BYTES]; /* COMM, EXEC, FOUND; ends with NUL */
+    struct kernel_stack stack;    /* HIT of an event that copies stacks; until the function that gets it returns */
 };
 
 /* The events' sample_type that the decoder knows. */
@@ -48,6 +56,14 @@ struct kernel_event {
 #define KERNEL_HIT_REGISTERS (UINT64_C(1) << 8) /* PERF_REG_X86_IP */
 #else
 #define KERNEL_HIT_REGISTERS (UINT64_C(1) << 32) /* PERF_REG_ARM64_PC */
+#endif
+
+/* That of samples with a stack, with frame pointer, stack pointer and instruction pointer, in this order. */
+#define KERNEL_STACK_TYPE (KERNEL_HIT_TYPE | PERF_SAMPLE_STACK_USER)
+#ifdef __x86_64__
+#define KERNEL_STACK_REGISTERS (UINT64_C(7) << 6) /* PERF_REG_X86_BP, _SP, _IP */
+#else
+#define KERNEL_STACK_REGISTERS (UINT64_C(1) << 29 | UINT64_C(3) << 31) /* PERF_REG_ARM64_X29, _SP, _PC */
 #endif
 
 /*

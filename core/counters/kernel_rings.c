@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,25 +72,12 @@ void kernel_rings_close(struct kernel_rings *rings)
     free(rings->threads);
     free(rings->rings);
     free(rings->files);
+    free(rings->hits);
     free(rings->pending);
     free(rings);
 }
 
 /* ---- reading ---- */
-
-static int read_ring(struct kernel_rings *rings, const struct ring *ring)
-{
-    struct perf_event_mmap_page *page = ring->page;
-    if (page == NULL)
-        return 0;
-    _Atomic uint64_t *head_at = (_Atomic uint64_t *)&page->data_head, *tail_at = (_Atomic uint64_t *)&page->data_tail;
-    uint64_t head = atomic_load_explicit(head_at, memory_order_acquire), tail = page->data_tail;
-    const uint8_t *data = (const uint8_t *)page + sysconf(_SC_PAGESIZE);
-    int rc = kernel_records_walk(data, rings->ring_bytes, &tail, head, rings->copy, &rings->state.n_bad,
-                                 kernel_rings_keep, rings);
-    atomic_store_explicit(tail_at, tail, memory_order_release);
-    return rc;
-}
 
 static int by_time(const void *a, const void *b)
 {
@@ -163,6 +151,30 @@ static int hand_out(struct kernel_rings *rings, uint64_t until_ns, kernel_event_
     return rc;
 }
 
+/* What is copied of a stack is there only now. */
+static int take(const struct kernel_event *event, void *context)
+{
+    struct kernel_rings *rings = context;
+    if (event->kind != KERNEL_HIT || rings->wish.stack_bytes == 0)
+        return kernel_rings_keep(event, rings);
+    if (event->pid != rings->pid || is_double(rings, event))
+        return 0;
+    return rings->wish.stack_fn(event, rings->wish.stack_context);
+}
+
+static int read_ring(struct kernel_rings *rings, const struct ring *ring)
+{
+    struct perf_event_mmap_page *page = ring->page;
+    if (page == NULL)
+        return 0;
+    _Atomic uint64_t *head_at = (_Atomic uint64_t *)&page->data_head, *tail_at = (_Atomic uint64_t *)&page->data_tail;
+    uint64_t head = atomic_load_explicit(head_at, memory_order_acquire), tail = page->data_tail;
+    const uint8_t *data = (const uint8_t *)page + sysconf(_SC_PAGESIZE);
+    int rc = kernel_records_walk(data, rings->ring_bytes, &tail, head, rings->copy, &rings->state.n_bad, take, rings);
+    atomic_store_explicit(tail_at, tail, memory_order_release);
+    return rc;
+}
+
 /*
  * What has woken us is seen to.  A ring whose thread has ended polls as readable for ever: only what is new may wake
  * us, or we run in circles while the target ends, on a CPU that it needs for that.
@@ -189,6 +201,12 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
     int rc = hand_out(rings, until_ns, fn, context);
     rings->final_ns = until_ns != KERNEL_UNKNOWN ? until_ns : now_ns;
     return rc;
+}
+
+void kernel_rings_set_period(struct kernel_rings *rings, uint64_t period_ns)
+{
+    for (size_t i = 0; i < rings->n_hits; i++)
+        ioctl(rings->hits[i], PERF_EVENT_IOC_PERIOD, &period_ns); /* that of a thread that has ended fails */
 }
 
 void kernel_rings_choose(struct kernel_rings *rings, pid_t pid)

@@ -21,10 +21,16 @@
 struct kernel_rings;
 
 struct kernel_rings_wish {
-    uint32_t fault_period; /* tell of one page fault in so many of a thread on a CPU; 0: of none */
-    uint32_t hits_hz;      /* per second of a thread's time on a CPU; 0: none */
-    bool with_children;    /* record the processes that it starts, too: one of them may be the JVM */
+    uint32_t fault_period;     /* tell of one page fault in so many of a thread on a CPU; 0: of none */
+    uint32_t hits_hz;          /* per second of a thread's time on a CPU; 0: none */
+    bool with_children;        /* record the processes that it starts, too: one of them may be the JVM */
+    bool no_switches;          /* do not tell of CPU_IN, CPU_OUT, CPU_PREEMPTED */
+    uint32_t stack_bytes;      /* of each hit's stack, a multiple of 8, KERNEL_STACK_MAX_BYTES at most; 0: none */
+    kernel_event_fn *stack_fn; /* with stack_bytes: gets the hits at once, by CPU and not in the order of time */
+    void *stack_context;       /* borrowed */
 };
+
+#define KERNEL_STACK_MAX_BYTES 65336u /* with the rest, a record's 65535 */
 
 /*
  * Begin to record all threads of a running process, or of a child that waits before its exec.  Raises the soft limit
@@ -51,6 +57,12 @@ void kernel_rings_choose(struct kernel_rings *rings, pid_t pid);
  */
 int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context,
                        struct err *err);
+
+/*
+ * Another period between a thread's hits on a CPU, from now on; what has passed of the one under way is lost.  Threads
+ * that start later have that of their parent.
+ */
+void kernel_rings_set_period(struct kernel_rings *rings, uint64_t period_ns);
 
 /* A descriptor that polls as readable when a ring is half full, until kernel_rings_drain; the rings', or -1. */
 int kernel_rings_fd(const struct kernel_rings *rings);

@@ -34,6 +34,8 @@ struct kernel_rings {
     size_t n_rings;
     int *files;
     size_t n_files, files_capacity;
+    int *hits; /* those of files that take hits */
+    size_t n_hits, hits_capacity;
     size_t ring_bytes;
     int half_full;                /* an epoll descriptor over all rings, or -1 */
     struct kernel_event *pending; /* read but not handed out */

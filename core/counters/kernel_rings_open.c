@@ -25,8 +25,15 @@
  */
 #define RING_BYTES     (256 * 1024)
 #define RING_BYTES_MIN (16 * 1024)
-#define SCANS_MAX      16
-#define CPU_MAX        4096
+
+/*
+ * Samples with stacks need more; the reader is woken at 128 KB, too.  The limit of what a user may pin is for the rings
+ * of all CPUs together; root has none.
+ */
+#define STACK_RING_BYTES      (512 * 1024)
+#define STACK_RING_BYTES_ROOT (4 * 1024 * 1024)
+#define SCANS_MAX             16
+#define CPU_MAX               4096
 
 static void raise_file_limit(void)
 {
@@ -84,7 +91,7 @@ static void fill_attr(const struct kernel_rings *rings, struct perf_event_attr *
         attr->sample_period = rings->wish.fault_period;
     }
     attr->sample_type = KERNEL_SAMPLE_TYPE;
-    attr->context_switch = 1;
+    attr->context_switch = !rings->wish.no_switches;
     attr->task = 1;
     attr->comm = 1;
     attr->exclude_kernel = 1;
@@ -98,6 +105,11 @@ static void fill_hits_attr(const struct kernel_rings *rings, struct perf_event_a
     attr->sample_period = 1000000000 / rings->wish.hits_hz;
     attr->sample_type = KERNEL_HIT_TYPE;
     attr->sample_regs_user = KERNEL_HIT_REGISTERS;
+    if (rings->wish.stack_bytes > 0) {
+        attr->sample_type = KERNEL_STACK_TYPE;
+        attr->sample_regs_user = KERNEL_STACK_REGISTERS;
+        attr->sample_stack_user = rings->wish.stack_bytes;
+    }
     attr->exclude_kernel = rings->user_hits_only;
 }
 
@@ -191,6 +203,18 @@ static int take_event(struct kernel_rings *rings, struct ring *ring, int fd, uin
     return 0;
 }
 
+static int take_hits(struct kernel_rings *rings, struct ring *ring, int fd, uint32_t owner, struct err *err)
+{
+    if (take_event(rings, ring, fd, owner, err) < 0)
+        return -1;
+    int *hits = kernel_rings_grow(rings->hits, rings->n_hits, &rings->hits_capacity, sizeof *hits);
+    if (hits == NULL)
+        return err_set(err, "no memory for the events of thread %d", rings->threads[owner].tid);
+    rings->hits = hits;
+    rings->hits[rings->n_hits++] = fd;
+    return 0;
+}
+
 /* Without hits the recording goes on: no more threads are tried then.  Returns 0, or -1 with *err set. */
 static int open_hits_on_cpu(struct kernel_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
 {
@@ -199,7 +223,7 @@ static int open_hits_on_cpu(struct kernel_rings *rings, struct ring *ring, uint3
         return 0;
     int fd = open_hits(rings, tid, ring->cpu);
     if (fd >= 0)
-        return take_event(rings, ring, fd, owner, err);
+        return take_hits(rings, ring, fd, owner, err);
     if (errno == ESRCH || errno == ENODEV)
         return 0;
     int error = errno;
@@ -313,6 +337,8 @@ int kernel_rings_open(struct kernel_rings **out, pid_t pid, const struct kernel_
     rings->wish = *wish;
     rings->inherit_children = wish->with_children;
     rings->ring_bytes = RING_BYTES;
+    if (wish->stack_bytes > 0)
+        rings->ring_bytes = geteuid() == 0 ? STACK_RING_BYTES_ROOT : STACK_RING_BYTES;
     rings->half_full = epoll_create1(EPOLL_CLOEXEC);
     rings->owners.arena = rings->by_tid.arena = &rings->arena;
     raise_file_limit();

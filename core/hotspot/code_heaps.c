@@ -148,3 +148,15 @@ void code_heaps_walk(void (*block)(uint64_t address))
         walk(&heaps[i], block);
     }
 }
+
+bool code_heaps_range(uint64_t *low, uint64_t *high)
+{
+    pthread_once(&once, read_heaps);
+    *low = UINT64_MAX;
+    *high = 0;
+    for (int32_t i = 0; i < n_heaps; i++) {
+        *low = heaps[i].low < *low ? heaps[i].low : *low;
+        *high = heaps[i].high > *high ? heaps[i].high : *high;
+    }
+    return n_heaps > 0;
+}

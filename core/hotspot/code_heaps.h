@@ -2,6 +2,7 @@
 #ifndef CORE_HOTSPOT_CODE_HEAPS_H
 #define CORE_HOTSPOT_CODE_HEAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -12,5 +13,8 @@ uint64_t code_heaps_find(uint64_t address);
 
 /* All blocks that are in use, in the same way; those that are made or freed meanwhile may be missed. */
 void code_heaps_walk(void (*block)(uint64_t address));
+
+/* The memory that is reserved for all heaps, from the lowest to the highest address; false: it is not known. */
+bool code_heaps_range(uint64_t *low, uint64_t *high);
 
 #endif

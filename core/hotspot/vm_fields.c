@@ -2,12 +2,27 @@
 
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #define PAGE_BYTES 4096u
 #define SOME_MAX   (8 * PAGE_BYTES)
+
+/* ---- whose ---- */
+
+static struct vm_library other; /* pid 0: this process is the JVM */
+
+void vm_fields_use(const struct vm_library *library)
+{
+    other = *library;
+}
+
+static pid_t pid_of_jvm(void)
+{
+    return other.pid != 0 ? other.pid : getpid();
+}
 
 /* ---- reading ---- */
 
@@ -17,6 +32,8 @@ static struct {
 
 void vm_read_in_place(size_t which, uint64_t low, uint64_t high)
 {
+    if (other.pid != 0)
+        return;
     atomic_store(&in_place[which].low, UINT64_MAX); /* nothing, until both are there: readers take the end first */
     atomic_store(&in_place[which].high, high);
     atomic_store(&in_place[which].low, low);
@@ -60,7 +77,7 @@ size_t vm_read_some(uint64_t address, void *bytes, size_t n)
         there[n_pieces++] = (struct iovec){ (void *)(uintptr_t)(address + done), piece };
         done += piece;
     }
-    ssize_t got = process_vm_readv(getpid(), &here, 1, there, n_pieces, 0);
+    ssize_t got = process_vm_readv(pid_of_jvm(), &here, 1, there, n_pieces, 0);
     return got < 0 ? 0 : (size_t)got;
 }
 
@@ -80,7 +97,7 @@ bool vm_read_pieces(const struct vm_piece *pieces, size_t n_pieces, void *bytes)
         there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes };
         here.iov_len += pieces[i].n_bytes;
     }
-    return process_vm_readv(getpid(), &here, 1, there, n_pieces, 0) == (ssize_t)here.iov_len;
+    return process_vm_readv(pid_of_jvm(), &here, 1, there, n_pieces, 0) == (ssize_t)here.iov_len;
 }
 
 #define PIECES_AT_ONCE 128u
@@ -93,7 +110,8 @@ static size_t read_at_once(const struct vm_piece *pieces, size_t n, char *bytes)
         there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes };
         here.iov_len += pieces[i].n_bytes;
     }
-    if (read_in_place(pieces, n, bytes) || process_vm_readv(getpid(), &here, 1, there, n, 0) == (ssize_t)here.iov_len)
+    if (read_in_place(pieces, n, bytes) ||
+        process_vm_readv(pid_of_jvm(), &here, 1, there, n, 0) == (ssize_t)here.iov_len)
         return here.iov_len;
     for (size_t i = 0; i < n; i++) {
         if (!vm_read(pieces[i].address, bytes, pieces[i].n_bytes))
@@ -135,24 +153,93 @@ bool vm_read_text(uint64_t address, char *text, size_t n)
 
 /* ---- the tables ---- */
 
+/* Of another process, pages of its libjvm.so are kept: tables have thousands of entries. */
+#define PAGES 1024u
+
+struct page {
+    uint64_t address; /* plus 1 */
+    uint8_t bytes[PAGE_BYTES];
+};
+
+static const uint8_t *page_of(uint64_t address)
+{
+    static struct page *pages;
+    uint64_t start = address - address % PAGE_BYTES;
+    if (pages == NULL)
+        pages = calloc(PAGES, sizeof *pages);
+    if (pages == NULL)
+        return NULL;
+    struct page *page = &pages[start / PAGE_BYTES % PAGES];
+    if (page->address != start + 1) {
+        page->address = 0;
+        if (!vm_read(start, page->bytes, sizeof page->bytes))
+            return NULL;
+        page->address = start + 1;
+    }
+    return page->bytes;
+}
+
+/* n bytes, or zeros where there are none. */
+static void take(uint64_t address, void *bytes, size_t n)
+{
+    uint8_t *to = bytes;
+    if (other.pid == 0) {
+        memcpy(bytes, (const void *)(uintptr_t)address, n);
+        return;
+    }
+    memset(bytes, 0, n);
+    for (size_t done = 0; done < n;) {
+        const uint8_t *page = page_of(address + done);
+        size_t at = (address + done) % PAGE_BYTES, piece = PAGE_BYTES - at < n - done ? PAGE_BYTES - at : n - done;
+        if (page == NULL)
+            return;
+        memcpy(to + done, page + at, piece);
+        done += piece;
+    }
+}
+
 static uint64_t word(uint64_t address)
 {
     uint64_t value;
-    memcpy(&value, (const void *)(uintptr_t)address, sizeof value);
+    take(address, &value, sizeof value);
     return value;
 }
 
-/* NULL: there is none. */
-static const char *text(uint64_t address)
+#define NAME_BYTES 128u
+
+/* Is the text that a pointer at an address points to this one? */
+static bool is_text(uint64_t address, const char *name)
 {
-    return (const char *)(uintptr_t)word(address);
+    uint64_t start = word(address);
+    size_t n = strlen(name) + 1;
+    char bytes[NAME_BYTES];
+    if (start == 0 || n > sizeof bytes)
+        return false;
+    if (other.pid == 0)
+        return strcmp((const char *)(uintptr_t)start, name) == 0;
+    take(start, bytes, n);
+    return memcmp(bytes, name, n) == 0;
 }
 
 static bool get_symbol(void *library, const char *name, uint64_t *value)
 {
-    const void *symbol = dlsym(library, name);
-    *value = symbol == NULL ? 0 : word((uint64_t)(uintptr_t)symbol);
-    return symbol != NULL;
+    uint64_t symbol = other.pid != 0 ? other.symbol(other.context, name) : (uint64_t)(uintptr_t)dlsym(library, name);
+    *value = symbol == 0 ? 0 : word(symbol);
+    return symbol != 0;
+}
+
+/* Returns what get_symbol needs in this process; *is_there: there is a libjvm.so. */
+static void *open_library(bool *is_there)
+{
+    void *library = other.pid != 0 ? NULL : dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    *is_there = other.pid != 0 || library != NULL;
+    return library;
+}
+
+static void close_library(void *library)
+{
+    if (library != NULL)
+        dlclose(library);
 }
 
 struct table {
@@ -171,10 +258,10 @@ static bool open_table(void *library, struct table *table)
 
 static size_t take_entry(const struct table *table, uint64_t entry, struct vm_field *fields, size_t n)
 {
-    const char *type = text(entry + table->type), *name = text(entry + table->field);
     size_t n_found = 0;
-    for (size_t k = 0; k < n && name != NULL; k++)
-        if (*fields[k].value == VM_NONE && strcmp(type, fields[k].type) == 0 && strcmp(name, fields[k].field) == 0) {
+    for (size_t k = 0; k < n; k++)
+        if (*fields[k].value == VM_NONE && is_text(entry + table->type, fields[k].type) &&
+            is_text(entry + table->field, fields[k].field)) {
             *fields[k].value = word(entry + (fields[k].is_static ? table->address : table->offset));
             n_found++;
         }
@@ -183,42 +270,48 @@ static size_t take_entry(const struct table *table, uint64_t entry, struct vm_fi
 
 bool vm_fields_find(struct vm_field *fields, size_t n)
 {
-    void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    bool is_there;
+    void *library = open_library(&is_there);
     struct table table;
     size_t n_found = 0;
     for (size_t k = 0; k < n; k++)
         *fields[k].value = VM_NONE;
-    if (library == NULL)
-        return false;
-    if (open_table(library, &table))
-        for (uint64_t entry = table.start; text(entry + table.type) != NULL && n_found < n; entry += table.stride)
+    if (is_there && open_table(library, &table))
+        for (uint64_t entry = table.start; word(entry + table.type) != 0 && n_found < n; entry += table.stride)
             n_found += take_entry(&table, entry, fields, n);
-    dlclose(library);
+    close_library(library);
     return n_found == n;
 }
 
-static uint64_t find_size(void *library, const char *name)
+/* A table with a name and a number in each entry; the address of the number, or 0: it has no such name. */
+static uint64_t find_named(const char *start, const char *stride, const char *name_at, const char *value_at,
+                           const char *name)
 {
-    uint64_t entry, stride, type, size;
-    if (!get_symbol(library, "gHotSpotVMTypes", &entry) ||
-        !get_symbol(library, "gHotSpotVMTypeEntryArrayStride", &stride) ||
-        !get_symbol(library, "gHotSpotVMTypeEntryTypeNameOffset", &type) ||
-        !get_symbol(library, "gHotSpotVMTypeEntrySizeOffset", &size))
-        return VM_NONE;
-    for (; text(entry + type) != NULL; entry += stride)
-        if (strcmp(text(entry + type), name) == 0)
-            return word(entry + size);
-    return VM_NONE;
+    uint64_t entry, step, at, value, found = 0;
+    bool is_there;
+    void *library = open_library(&is_there);
+    if (is_there && get_symbol(library, start, &entry) && get_symbol(library, stride, &step) &&
+        get_symbol(library, name_at, &at) && get_symbol(library, value_at, &value))
+        for (; word(entry + at) != 0 && found == 0; entry += step)
+            found = is_text(entry + at, name) ? entry + value : 0;
+    close_library(library);
+    return found;
 }
 
 uint64_t vm_type_bytes(const char *name)
 {
-    void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (library == NULL)
-        return VM_NONE;
-    uint64_t size = find_size(library, name);
-    dlclose(library);
-    return size;
+    uint64_t size = find_named("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride", "gHotSpotVMTypeEntryTypeNameOffset",
+                               "gHotSpotVMTypeEntrySizeOffset", name);
+    return size == 0 ? VM_NONE : word(size);
+}
+
+bool vm_constant(const char *name, int32_t *value)
+{
+    uint64_t found = find_named("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
+                                "gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset", name);
+    if (found != 0)
+        take(found, value, sizeof *value);
+    return found != 0;
 }
 
 uint32_t vm_release(void)

@@ -1,9 +1,9 @@
 /*
- * Reading HotSpot's own structures in place, whose layout libjvm.so exports for its debugger (gHotSpotVMStructs,
- * gHotSpotVMTypes).
+ * Reading HotSpot's own structures, whose layout libjvm.so exports for its debugger (gHotSpotVMStructs,
+ * gHotSpotVMTypes): of the JVM that this process is, or, after vm_fields_use, of another process.
  *
- * The layout is constants of libjvm.so.  All else is read by process_vm_readv on this very process: an address that is
- * none makes the answer unknown, and not a crash.  That costs some microseconds, and one for each page: what the JVM
+ * The layout is constants of libjvm.so.  All else is read by process_vm_readv, in the own process, too: an address that
+ * is none makes the answer unknown, and not a crash.  That costs some microseconds, and one for each page: what the JVM
  * never gives back is read in place.
  */
 #ifndef CORE_HOTSPOT_VM_FIELDS_H
@@ -12,10 +12,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define VM_NONE UINT64_MAX
 
-/* n bytes of this process; false: they are not all there. */
+/* The libjvm.so of another process. */
+struct vm_library {
+    pid_t pid;
+    uint64_t (*symbol)(void *context, const char *name); /* its address in that process; 0: it exports none */
+    void *context;                                       /* borrowed */
+};
+
+/* Read that process from now on.  Before anything is read, and once: a process looks at one JVM. */
+void vm_fields_use(const struct vm_library *library);
+
+/* n bytes of the process; false: they are not all there. */
 bool vm_read(uint64_t address, void *bytes, size_t n);
 bool vm_read_u64(uint64_t address, uint64_t *value);
 
@@ -56,6 +67,9 @@ struct vm_field {
 
 /* Returns whether all are there. */
 bool vm_fields_find(struct vm_field *fields, size_t n);
+
+/* A constant, as "frame::interpreter_frame_sender_sp_offset".  Returns whether this JVM exports it. */
+bool vm_constant(const char *name, int32_t *value);
 
 /* The size of a type in bytes; VM_NONE: this JVM does not export it. */
 uint64_t vm_type_bytes(const char *name);

@@ -54,8 +54,9 @@ static void open_kernel(struct recorder *r)
 {
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
-    const struct kernel_rings_wish wish = { facts_fault_period(r->plan), r->plan->hits_hz,
-                                            r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
+    const struct kernel_rings_wish wish = { .fault_period = facts_fault_period(r->plan),
+                                            .hits_hz = r->plan->hits_hz,
+                                            .with_children = r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
     if (kernel_open(&r->kernel, &r->threads, &r->hits, pid, &wish, &why) == 0)
         snprintf(r->offcpu, sizeof r->offcpu, "perf");
     else

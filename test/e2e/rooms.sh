@@ -13,13 +13,13 @@ core/plugin     core/base core/trace core/sim
 core/counters   core/base core/trace core/sim
 core/jvm        core/base core/trace core/counters
 core/agent      core/base core/trace core/hotspot core/counters
-core/recorder   core/base core/trace core/sim core/counters core/jvm core/agent
+core/recorder   core/base core/trace core/sim core/hotspot core/counters core/jvm core/agent
 core/tool       core/base core/trace core/sim core/plugin core/recorder
 core/memtrace   core/base core/tool
 symbolize       core/base core/trace core/counters core/jvm core/recorder
 phases          core/base core/trace core/counters core/jvm core/recorder symbolize
 report          core/base core/trace core/counters core/jvm core/recorder core/memtrace symbolize phases
-cmd core/base core/trace core/sim core/counters core/jvm core/agent core/recorder core/memtrace symbolize phases report
+cmd core/base core/trace core/sim core/hotspot core/counters core/jvm core/agent core/recorder core/memtrace symbolize phases report
 END
 }
 

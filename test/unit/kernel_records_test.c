@@ -135,6 +135,46 @@ static void test_hits(void)
           kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_HIT && event.count == KERNEL_UNKNOWN);
 }
 
+/* Three registers, room for n_room bytes, and how many of them there are. */
+static size_t make_stack(uint8_t *out, uint64_t abi, size_t n_room, uint64_t n_bytes)
+{
+    struct sink s = sink_into(out, 256);
+    size_t n = 40 + 8 + (abi == PERF_SAMPLE_REGS_ABI_NONE ? 0u : 24u) + 8 + (n_room > 0 ? n_room + 8 : 0u);
+    sink_u32le(&s, PERF_RECORD_SAMPLE);
+    sink_u16le(&s, PERF_RECORD_MISC_USER);
+    sink_u16le(&s, (uint16_t)n);
+    put_id(&s, 71, 5000);
+    sink_u64le(&s, abi);
+    for (uint64_t i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < 3; i++)
+        sink_u64le(&s, 0x7f0000001000 * (i + 1));
+    sink_u64le(&s, n_room);
+    for (size_t i = 0; i < n_room; i++)
+        sink_bytes(&s, &(uint8_t){ (uint8_t)(i + 1) }, 1);
+    if (n_room > 0)
+        sink_u64le(&s, n_bytes);
+    return (size_t)(s.at - out);
+}
+
+static void test_stacks(void)
+{
+    uint8_t record[256];
+    struct kernel_event event;
+    size_t n = make_stack(record, PERF_SAMPLE_REGS_ABI_64, 16, 9);
+    CHECK("a sample with a stack: registers, and what was copied",
+          kernel_record_decode(record, n, &event) == 1 && event.kind == KERNEL_HIT && event.tid == 71 &&
+              event.count == 3 * 0x7f0000001000 && event.stack.sp == 2 * 0x7f0000001000 &&
+              event.stack.fp == 0x7f0000001000 && event.stack.n_bytes == 9 && event.stack.bytes[8] == 9);
+    CHECK("a shorter record is refused", kernel_record_decode(record, n - 8, &event) == -1);
+    n = make_stack(record, PERF_SAMPLE_REGS_ABI_64, 16, 17);
+    CHECK("more bytes than there is room for are refused", kernel_record_decode(record, n, &event) == -1);
+    n = make_stack(record, PERF_SAMPLE_REGS_ABI_64, 0, 0);
+    CHECK("no bytes of it may have been copied",
+          kernel_record_decode(record, n, &event) == 1 && event.stack.sp != 0 && event.stack.bytes == NULL);
+    n = make_stack(record, PERF_SAMPLE_REGS_ABI_NONE, 0, 0);
+    CHECK("a thread of the kernel has neither",
+          kernel_record_decode(record, n, &event) == 1 && event.count == KERNEL_UNKNOWN && event.stack.bytes == NULL);
+}
+
 struct times {
     uint64_t ns[64];
     size_t n, stop_at;
@@ -201,6 +241,7 @@ int main(void)
     test_switches();
     test_decoding();
     test_hits();
+    test_stacks();
     test_ring();
     return tap_done();
 }

@@ -1,0 +1,291 @@
+#include "core/hotspot/code_blobs.h"
+#include "core/base/arena.h"
+#include "core/base/hash.h"
+#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/vm_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER_BYTES 512u
+#define BUCKETS      4096u
+#define PCS          (1u << 17) /* of which half are used at most: then all is forgotten */
+
+struct entry {
+    struct code_blob blob; /* first */
+    struct entry *next;
+};
+
+struct layout {
+    bool is_apart; /* JDK 23 and later: offsets from the header, of 16 bits some of them, in place of addresses */
+    uint64_t name, size, frame_words, complete;
+    uint64_t code_begin, code_offset, data_offset, original_pc;
+    uint64_t deopt, deopt_handles, deopt_offset;
+    uint64_t interpreter, buffer, limit;
+};
+
+struct code_blobs {
+    struct layout at;
+    struct arena arena; /* entries, frames */
+    struct entry *buckets[BUCKETS];
+    struct code_at *pcs; /* owned */
+    uint32_t n_pcs;
+    uint64_t round;
+    uint64_t low, high; /* of the code cache */
+    uint64_t interpreter_low, interpreter_high;
+    struct scopes_walk walk;
+};
+
+static bool find_layout(struct layout *at)
+{
+    struct vm_field needed[] = {
+        { "CodeBlob", "_name", &at->name, false },
+        { "CodeBlob", "_size", &at->size, false },
+        { "CodeBlob", "_frame_size", &at->frame_words, false },
+        { "CodeBlob", "_frame_complete_offset", &at->complete, false },
+        { "nmethod", "_orig_pc_offset", &at->original_pc, false },
+        { "AbstractInterpreter", "_code", &at->interpreter, true },
+        { "StubQueue", "_stub_buffer", &at->buffer, false },
+        { "StubQueue", "_buffer_limit", &at->limit, false },
+    };
+    struct vm_field together[] = {
+        { "CodeBlob", "_code_begin", &at->code_begin, false },
+        { "CompiledMethod", "_deopt_handler_begin", &at->deopt, false },
+        { "CompiledMethod", "_deopt_mh_handler_begin", &at->deopt_handles, false },
+    };
+    struct vm_field apart[] = {
+        { "CodeBlob", "_code_offset", &at->code_offset, false },
+        { "CodeBlob", "_data_offset", &at->data_offset, false },
+        { "nmethod", "_deopt_handler_offset", &at->deopt_offset, false },
+    };
+    bool is_known = vm_fields_find(needed, sizeof needed / sizeof *needed);
+    at->is_apart = vm_fields_find(apart, sizeof apart / sizeof *apart);
+    return is_known && (at->is_apart || vm_fields_find(together, sizeof together / sizeof *together));
+}
+
+/* The interpreter is one block of code. */
+static bool find_interpreter(struct code_blobs *blobs)
+{
+    const struct layout *at = &blobs->at;
+    uint64_t queue;
+    int32_t n_bytes;
+    if (!vm_read_u64(at->interpreter, &queue) || !vm_read_u64(queue + at->buffer, &blobs->interpreter_low) ||
+        !vm_read(queue + at->limit, &n_bytes, sizeof n_bytes) || n_bytes <= 0)
+        return false;
+    blobs->interpreter_high = blobs->interpreter_low + (uint64_t)n_bytes;
+    return true;
+}
+
+struct code_blobs *code_blobs_open(struct err *err)
+{
+    struct code_blobs *blobs = calloc(1, sizeof *blobs);
+    if (blobs == NULL || (blobs->pcs = calloc(PCS, sizeof *blobs->pcs)) == NULL) {
+        code_blobs_close(blobs);
+        err_set(err, "no memory for what is known of the JVM's code");
+        return NULL;
+    }
+    blobs->round = 1;
+    if (nmethod_why_not() == NULL && find_layout(&blobs->at) && find_interpreter(blobs) &&
+        code_heaps_range(&blobs->low, &blobs->high))
+        return blobs;
+    code_blobs_close(blobs);
+    err_set(err, "the layout of this JVM's code is not known (release %u)", (unsigned)vm_release());
+    err_next(err, "use 'mmprof record', which asks the JVM itself; known are JDK 17 to 22 and 25");
+    return NULL;
+}
+
+/* ---- what is kept ---- */
+
+static void forget_all(struct code_blobs *blobs)
+{
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (struct entry *entry = blobs->buckets[i]; entry != NULL; entry = entry->next)
+            nmethod_free(&entry->blob.nmethod);
+        blobs->buckets[i] = NULL;
+    }
+    arena_free(&blobs->arena);
+    memset(blobs->pcs, 0, PCS * sizeof *blobs->pcs);
+    blobs->n_pcs = 0;
+}
+
+void code_blobs_close(struct code_blobs *blobs)
+{
+    if (blobs == NULL)
+        return;
+    if (blobs->pcs != NULL)
+        forget_all(blobs);
+    free(blobs->pcs);
+    free(blobs);
+}
+
+void code_blobs_round(struct code_blobs *blobs)
+{
+    blobs->round++;
+    if (blobs->n_pcs >= PCS / 2)
+        forget_all(blobs);
+}
+
+bool code_blobs_has(const struct code_blobs *blobs, uint64_t pc)
+{
+    return pc >= blobs->low && pc < blobs->high;
+}
+
+bool code_blobs_is_interpreter(const struct code_blobs *blobs, uint64_t pc)
+{
+    return pc >= blobs->interpreter_low && pc < blobs->interpreter_high;
+}
+
+/* ---- a blob ---- */
+
+static uint64_t field(const uint8_t *header, uint64_t offset, size_t n)
+{
+    struct cursor c = cursor_over(header, HEADER_BYTES);
+    cursor_bytes(&c, (size_t)offset);
+    return cursor_little(&c, n);
+}
+
+static enum blob_kind kind_of(const struct code_blob *blob)
+{
+    if (strcmp(blob->name, "nmethod") == 0)
+        return BLOB_NMETHOD;
+    if (strcmp(blob->name, "native nmethod") == 0)
+        return BLOB_NATIVE;
+    if (strncmp(blob->name, "I2C/C2I", sizeof "I2C/C2I" - 1) == 0 || strncmp(blob->name, "vtable", 6) == 0)
+        return BLOB_ADAPTER;
+    if (strcmp(blob->name, "Interpreter") == 0)
+        return BLOB_INTERPRETER;
+    return blob->frame_bytes > 0 ? BLOB_STUB : BLOB_ROUTINES;
+}
+
+static void take_frame(const struct layout *at, struct code_blob *blob, const uint8_t *header)
+{
+    int32_t words = (int32_t)field(header, at->frame_words, 4);
+    int32_t complete = at->is_apart ? (int16_t)field(header, at->complete, 2) : (int32_t)field(header, at->complete, 4);
+    blob->begin = at->is_apart ? blob->address + field(header, at->code_offset, 2) : field(header, at->code_begin, 8);
+    blob->end = blob->address + field(header, at->is_apart ? at->data_offset : at->size, 4);
+    blob->frame_bytes = words > 0 ? (uint64_t)words * 8 : 0;
+    blob->complete = complete < 0 ? UINT64_MAX : blob->begin + (uint64_t)complete;
+}
+
+static bool take_nmethod(const struct layout *at, struct code_blob *blob, const uint8_t *header)
+{
+    if (!nmethod_find_at(&blob->nmethod, blob->address))
+        return false;
+    blob->end = blob->nmethod.start + blob->nmethod.n_bytes;
+    blob->original_pc = field(header, at->original_pc, at->is_apart ? 2 : 4);
+    blob->deopt[0] = at->is_apart ? blob->address + field(header, at->deopt_offset, 4) : field(header, at->deopt, 8);
+    blob->deopt[1] = at->is_apart ? 0 : field(header, at->deopt_handles, 8);
+    return true;
+}
+
+/* Returns false where there is no code any more. */
+static bool read_blob(const struct code_blobs *blobs, struct code_blob *blob)
+{
+    uint8_t header[HEADER_BYTES] = { 0 };
+    if (vm_read_some(blob->address, header, sizeof header) == 0)
+        return false;
+    vm_read_text(blob->address + blobs->at.name, blob->name, sizeof blob->name); /* a longer one is cut */
+    if (blob->name[0] == '\0')
+        return false;
+    take_frame(&blobs->at, blob, header);
+    blob->kind = kind_of(blob);
+    blob->has_scopes = false;
+    return (blob->kind != BLOB_NMETHOD && blob->kind != BLOB_NATIVE) || take_nmethod(&blobs->at, blob, header);
+}
+
+/* Is it what it was?  Only compiled methods come and go. */
+static bool is_there(struct code_blobs *blobs, struct code_blob *blob)
+{
+    if (blob->round == blobs->round)
+        return true;
+    if ((blob->kind == BLOB_NMETHOD || blob->kind == BLOB_NATIVE) && !nmethod_is_there(&blob->nmethod))
+        return false;
+    blob->round = blobs->round;
+    return true;
+}
+
+static struct code_blob *find_blob(struct code_blobs *blobs, uint64_t pc)
+{
+    uint64_t address = code_heaps_find(pc);
+    struct entry **bucket = &blobs->buckets[hash_address(address) % BUCKETS], *entry = *bucket;
+    if (address == 0)
+        return NULL;
+    while (entry != NULL && entry->blob.address != address)
+        entry = entry->next;
+    if (entry != NULL && is_there(blobs, &entry->blob))
+        return &entry->blob;
+    if (entry == NULL) {
+        entry = arena_alloc(&blobs->arena, sizeof *entry);
+        if (entry == NULL)
+            return NULL;
+        memset(entry, 0, sizeof *entry);
+        entry->blob.address = address;
+        entry->next = *bucket;
+        *bucket = entry;
+    }
+    entry->blob.life++;
+    entry->blob.round = blobs->round;
+    return read_blob(blobs, &entry->blob) ? &entry->blob : NULL;
+}
+
+/* ---- an address ---- */
+
+/* Of a compiled method: the frames of the first point of its debug information that is not before the address. */
+static void take_frames(struct code_blobs *blobs, struct code_at *at)
+{
+    struct code_blob *blob = at->blob;
+    struct scopes_walk *walk = &blobs->walk;
+    struct scope_frame *frames = NULL;
+    uint64_t offset = at->pc - blob->nmethod.start;
+    if (!blob->has_scopes)
+        blob->has_scopes = blob->kind == BLOB_NMETHOD && nmethod_copy(&blob->nmethod);
+    bool is_found = false;
+    scopes_begin(walk, &blob->nmethod.scopes);
+    while (blob->has_scopes && !is_found && scopes_next(walk))
+        is_found = walk->end >= offset;
+    size_t n = is_found && walk->n_frames > 0 ? walk->n_frames : 1;
+    frames = arena_alloc(&blobs->arena, n * sizeof *frames);
+    if (frames == NULL)
+        return;
+    if (is_found && walk->n_frames > 0)
+        memcpy(frames, walk->frames, n * sizeof *frames);
+    else
+        frames[0] = (struct scope_frame){ blob->nmethod.method, -1 };
+    at->frames = frames;
+    at->n_frames = (uint32_t)n;
+    at->is_call = is_found && walk->end == offset;
+}
+
+static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
+{
+    *at = (struct code_at){ .pc = pc, .round = blobs->round };
+    at->blob = find_blob(blobs, pc);
+    if (at->blob == NULL)
+        return;
+    at->life = at->blob->life;
+    if (pc < at->blob->begin || pc >= at->blob->end) {
+        at->blob = NULL;
+        return;
+    }
+    vm_read_some(pc, at->bytes, sizeof at->bytes);
+    if (at->blob->kind == BLOB_NMETHOD || at->blob->kind == BLOB_NATIVE)
+        take_frames(blobs, at);
+}
+
+const struct code_at *code_blobs_at(struct code_blobs *blobs, uint64_t pc)
+{
+    size_t i = hash_address(pc) % PCS;
+    while (blobs->pcs[i].pc != 0 && blobs->pcs[i].pc != pc)
+        i = (i + 1) % PCS;
+    struct code_at *at = &blobs->pcs[i];
+    bool is_known = at->pc != 0 && (at->blob == NULL ? at->round == blobs->round
+                                                     : is_there(blobs, at->blob) && at->life == at->blob->life);
+    if (is_known)
+        return at;
+    static const struct code_at none;
+    if (at->pc == 0 && blobs->n_pcs >= PCS - 1)
+        return &none;
+    blobs->n_pcs += at->pc == 0;
+    look_up(blobs, at, pc);
+    return at;
+}

@@ -1,0 +1,392 @@
+#include "core/hotspot/stack_walk.h"
+#include "core/base/hash.h"
+#include "core/hotspot/code_blobs.h"
+#include "core/hotspot/vm_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define METHODS    16384u
+#define SCAN_BYTES 1024u /* from the stack pointer on, where a frame is not complete */
+
+/* An interpreter's frame, in words from its frame pointer on (frame_x86.hpp); the first one is exported. */
+#define METHOD_FROM_SENDER_SP   (-2)
+#define BYTECODE_FROM_SENDER_SP (-7)
+
+/* Of a Method, to tell whether a frame's bytecode pointer is one of it. */
+struct known_method {
+    uint64_t method, bytecodes, n_bytes, round;
+};
+
+struct stack_walker {
+    struct code_blobs *blobs;
+    struct known_method *methods; /* owned */
+    uint64_t round;
+    uint64_t call_return; /* where a call of Java returns to in the JVM's call stub */
+    int32_t sender_sp, wrapper;
+    uint64_t wrapper_anchor, last_sp, last_fp, last_pc;
+    uint64_t constant, constant_bytes, code_size;
+};
+
+/* A walk on its way. */
+struct cursor_frame {
+    uint64_t pc, sp, fp;
+    bool is_innermost;
+};
+
+static const char *const ends[STACK_ENDS] = {
+    [STACK_WHOLE] = "whole",
+    [STACK_CUT] = "the stack is longer than what was copied of it (--stack-size)",
+    [STACK_NO_JAVA] = "no Java method on the stack",
+    [STACK_INTERPRETER] = "an interpreted frame is not complete",
+    [STACK_COMPILED] = "a compiled frame is not complete",
+    [STACK_STUB] = "a stub's frame is not known",
+    [STACK_ENTRY] = "a call from the JVM into Java is not complete",
+    [STACK_TOO_DEEP] = "the stack has more than 2,048 frames",
+};
+
+const char *stack_end_name(enum stack_end end)
+{
+    return ends[end];
+}
+
+/* ---- opening ---- */
+
+static bool find_layout(struct stack_walker *walker)
+{
+    uint64_t call_return;
+    struct vm_field fields[] = {
+        { "StubRoutines", "_call_stub_return_address", &call_return, true },
+        { "JavaCallWrapper", "_anchor", &walker->wrapper_anchor, false },
+        { "JavaFrameAnchor", "_last_Java_sp", &walker->last_sp, false },
+        { "JavaFrameAnchor", "_last_Java_fp", &walker->last_fp, false },
+        { "JavaFrameAnchor", "_last_Java_pc", &walker->last_pc, false },
+        { "Method", "_constMethod", &walker->constant, false },
+        { "ConstMethod", "_code_size", &walker->code_size, false },
+    };
+    walker->constant_bytes = vm_type_bytes("ConstMethod");
+    return vm_fields_find(fields, sizeof fields / sizeof *fields) && walker->constant_bytes != VM_NONE &&
+           vm_constant("frame::interpreter_frame_sender_sp_offset", &walker->sender_sp) &&
+           vm_constant("frame::entry_frame_call_wrapper_offset", &walker->wrapper) &&
+           vm_read_u64(call_return, &walker->call_return);
+}
+
+static int check_processor(struct err *err)
+{
+#ifdef __x86_64__
+    (void)err;
+    return 0;
+#else
+    err_set(err, "stacks can be walked from outside of a JVM on x86-64 only");
+    return err_next(err, "use 'mmprof record', whose agent asks the JVM for them");
+#endif
+}
+
+struct stack_walker *stack_walker_open(struct err *err)
+{
+    if (check_processor(err) < 0)
+        return NULL;
+    struct stack_walker *walker = calloc(1, sizeof *walker);
+    if (walker == NULL || (walker->methods = calloc(METHODS, sizeof *walker->methods)) == NULL) {
+        stack_walker_close(walker);
+        err_set(err, "no memory for walking stacks");
+        return NULL;
+    }
+    walker->round = 1;
+    walker->blobs = code_blobs_open(err);
+    if (walker->blobs != NULL && find_layout(walker))
+        return walker;
+    if (walker->blobs != NULL) {
+        err_set(err, "the layout of this JVM's stacks is not known (release %u)", (unsigned)vm_release());
+        err_next(err, "use 'mmprof record', which asks the JVM itself; known are JDK 17 to 22 and 25");
+    }
+    stack_walker_close(walker);
+    return NULL;
+}
+
+void stack_walker_close(struct stack_walker *walker)
+{
+    if (walker == NULL)
+        return;
+    code_blobs_close(walker->blobs);
+    free(walker->methods);
+    free(walker);
+}
+
+void stack_walker_round(struct stack_walker *walker)
+{
+    walker->round++;
+    code_blobs_round(walker->blobs);
+}
+
+/* ---- the stack's words ---- */
+
+static bool word_at(const struct thread_state *thread, uint64_t address, uint64_t *word)
+{
+    if (address < thread->sp || thread->n_bytes < sizeof *word || address - thread->sp > thread->n_bytes - sizeof *word)
+        return false;
+    memcpy(word, thread->stack + (address - thread->sp), sizeof *word);
+    return true;
+}
+
+static bool is_beyond(const struct thread_state *thread, uint64_t address)
+{
+    return address >= thread->sp && address - thread->sp > thread->n_bytes - sizeof(uint64_t);
+}
+
+/* May a call return to this address? */
+static bool is_return(struct stack_walker *walker, uint64_t pc)
+{
+    if (pc == walker->call_return || code_blobs_is_interpreter(walker->blobs, pc))
+        return true;
+    if (!code_blobs_has(walker->blobs, pc))
+        return false;
+    const struct code_at *at = code_blobs_at(walker->blobs, pc);
+    if (at->blob == NULL || pc <= at->blob->begin)
+        return false;
+    if (at->blob->kind == BLOB_NMETHOD)
+        return at->is_call || pc == at->blob->deopt[0] || pc == at->blob->deopt[1];
+    return at->blob->kind == BLOB_NATIVE || at->blob->kind == BLOB_STUB;
+}
+
+/* The caller of a routine that has pushed n bytes, the last 8 of which are the frame pointer if there are any. */
+static bool leave_pushed(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                         uint64_t n_bytes)
+{
+    uint64_t pc, fp = frame->fp;
+    if (!word_at(thread, frame->sp + n_bytes, &pc) || !is_return(walker, pc) ||
+        (n_bytes > 0 && !word_at(thread, frame->sp + n_bytes - 8, &fp)))
+        return false;
+    *frame = (struct cursor_frame){ .pc = pc, .sp = frame->sp + n_bytes + 8, .fp = fp };
+    return true;
+}
+
+/* ---- frames ---- */
+
+static void add(struct java_stack *stack, uint64_t method, int32_t index, enum frame_kind kind, uint32_t tier)
+{
+    if (stack->n < STACK_FRAMES_MAX)
+        stack->frames[stack->n++] = (struct java_frame){ method, index, kind, (uint8_t)tier };
+}
+
+/* Is it a Method, with this bytecode pointer in its code?  *index is that of the bytecode, or -1 in a native method. */
+static bool is_method(struct stack_walker *walker, uint64_t method, uint64_t bytecode, int32_t *index)
+{
+    struct known_method *known = &walker->methods[hash_address(method) % METHODS];
+    uint64_t constant;
+    uint16_t n_bytes;
+    if (method == 0 || method % 8 != 0)
+        return false;
+    if (known->method != method || known->round != walker->round) {
+        if (!vm_read_u64(method + walker->constant, &constant) || constant % 8 != 0 ||
+            !vm_read(constant + walker->code_size, &n_bytes, sizeof n_bytes))
+            return false;
+        *known = (struct known_method){ method, constant + walker->constant_bytes, n_bytes, walker->round };
+    }
+    bool is_in = bytecode >= known->bytecodes && bytecode - known->bytecodes < known->n_bytes;
+    *index = is_in ? (int32_t)(bytecode - known->bytecodes) : -1;
+    return is_in || known->n_bytes == 0;
+}
+
+static enum stack_end leave_interpreted(struct stack_walker *walker, const struct thread_state *thread,
+                                        struct cursor_frame *frame, struct java_stack *stack)
+{
+    uint64_t at = frame->fp + 8 * (uint64_t)(int64_t)walker->sender_sp, method, bytecode, sp, fp, pc;
+    int32_t index;
+    if (is_beyond(thread, frame->fp + 8))
+        return STACK_CUT;
+    if (frame->fp < frame->sp || !word_at(thread, at + 8 * (uint64_t)(int64_t)METHOD_FROM_SENDER_SP, &method) ||
+        !word_at(thread, at + 8 * (uint64_t)(int64_t)BYTECODE_FROM_SENDER_SP, &bytecode) || !word_at(thread, at, &sp) ||
+        !word_at(thread, frame->fp, &fp) || !word_at(thread, frame->fp + 8, &pc) || sp <= frame->fp ||
+        !is_return(walker, pc) || !is_method(walker, method, bytecode, &index))
+        return STACK_INTERPRETER;
+    add(stack, method, index, FRAME_INTERPRETED, 0);
+    *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
+    return STACK_WHOLE;
+}
+
+static void add_compiled(const struct code_at *at, struct java_stack *stack)
+{
+    for (uint32_t i = 0; i < at->n_frames; i++) {
+        enum frame_kind kind = i + 1 < at->n_frames            ? FRAME_INLINED
+                               : at->blob->kind == BLOB_NATIVE ? FRAME_NATIVE
+                                                               : FRAME_COMPILED;
+        add(stack, at->frames[i].method, at->frames[i].index, kind, at->blob->nmethod.tier);
+    }
+}
+
+/*
+ * A frame that is not there yet, or no more: before 'push rbp', behind 'pop rbp', between.  What is at the pc tells: in
+ * front of a return may be a safepoint poll ('cmp rsp, [r15 + n]', 'ja', or 'test eax, [...]').
+ */
+static bool leave_incomplete(struct stack_walker *walker, const struct thread_state *thread, const struct code_at *at,
+                             struct cursor_frame *frame)
+{
+    const uint8_t *code = at->bytes;
+    bool is_at_end = code[0] == 0xc3 || (code[0] == 0x49 && code[1] == 0x3b) || (code[0] == 0x0f && code[1] == 0x87) ||
+                     code[0] == 0x85 || (code[0] == 0x41 && code[1] == 0x85);
+    if (is_at_end && leave_pushed(walker, thread, frame, 0))
+        return true;
+    if (code[0] == 0x5d && leave_pushed(walker, thread, frame, 8))
+        return true;
+    return frame->pc < at->blob->complete &&
+           (leave_pushed(walker, thread, frame, 0) || leave_pushed(walker, thread, frame, 8));
+}
+
+static enum stack_end leave_sized(struct stack_walker *walker, const struct thread_state *thread,
+                                  const struct code_at *at, struct cursor_frame *frame)
+{
+    if (frame->is_innermost && leave_incomplete(walker, thread, at, frame))
+        return STACK_WHOLE;
+    if (at->blob->frame_bytes < 16)
+        return STACK_STUB;
+    if (is_beyond(thread, frame->sp + at->blob->frame_bytes - 8))
+        return STACK_CUT;
+    if (leave_pushed(walker, thread, frame, at->blob->frame_bytes - 8))
+        return STACK_WHOLE;
+    return at->blob->kind == BLOB_STUB ? STACK_STUB : STACK_COMPILED;
+}
+
+/* A routine without a frame, or one that begins with 'push rbp; mov rbp, rsp'. */
+static enum stack_end leave_routine(struct stack_walker *walker, const struct thread_state *thread,
+                                    struct cursor_frame *frame)
+{
+    struct cursor_frame by_pointer = *frame;
+    if (leave_pushed(walker, thread, frame, 0))
+        return STACK_WHOLE;
+    by_pointer.sp = frame->fp;
+    if (frame->fp < frame->sp || !leave_pushed(walker, thread, &by_pointer, 8))
+        return STACK_STUB;
+    *frame = by_pointer;
+    return STACK_WHOLE;
+}
+
+static enum stack_end leave(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                            struct java_stack *stack)
+{
+    if (code_blobs_is_interpreter(walker->blobs, frame->pc))
+        return leave_interpreted(walker, thread, frame, stack);
+    const struct code_at *at = code_blobs_at(walker->blobs, frame->pc);
+    struct code_blob *blob = at->blob;
+    uint64_t original;
+    if (blob == NULL)
+        return STACK_COMPILED;
+    if (blob->kind == BLOB_NMETHOD && !frame->is_innermost &&
+        (frame->pc == blob->deopt[0] || frame->pc == blob->deopt[1])) {
+        if (!word_at(thread, frame->sp + blob->original_pc, &original) || original < blob->begin ||
+            original >= blob->end)
+            return STACK_COMPILED;
+        frame->pc = original;
+        at = code_blobs_at(walker->blobs, original);
+        if (at->blob != blob)
+            return STACK_COMPILED;
+    }
+    if (blob->kind == BLOB_NMETHOD || blob->kind == BLOB_NATIVE)
+        add_compiled(at, stack);
+    else if (frame->is_innermost)
+        add(stack, 0, -1, FRAME_STUB, 0);
+    return blob->kind == BLOB_ADAPTER || blob->kind == BLOB_ROUTINES ? leave_routine(walker, thread, frame)
+                                                                     : leave_sized(walker, thread, at, frame);
+}
+
+/* The JVM called Java: what Java called the JVM is in the wrapper of that call, if anything did. */
+static enum stack_end leave_entry(struct stack_walker *walker, const struct thread_state *thread,
+                                  struct cursor_frame *frame, bool *is_outermost)
+{
+    uint64_t wrapper, sp, fp, pc;
+    if (is_beyond(thread, frame->fp))
+        return STACK_CUT;
+    if (!word_at(thread, frame->fp + 8 * (uint64_t)(int64_t)walker->wrapper, &wrapper))
+        return STACK_ENTRY;
+    uint64_t anchor = wrapper + walker->wrapper_anchor;
+    if (is_beyond(thread, anchor + walker->last_sp) || is_beyond(thread, anchor + walker->last_pc))
+        return STACK_CUT;
+    if (!word_at(thread, anchor + walker->last_sp, &sp) || !word_at(thread, anchor + walker->last_fp, &fp) ||
+        !word_at(thread, anchor + walker->last_pc, &pc))
+        return STACK_ENTRY;
+    *is_outermost = sp == 0;
+    if (sp == 0)
+        return STACK_WHOLE;
+    if (sp <= frame->sp)
+        return STACK_ENTRY;
+    if (is_beyond(thread, sp))
+        return STACK_CUT;
+    if ((pc == 0 && !word_at(thread, sp - 8, &pc)) || (fp == 0 && !word_at(thread, sp - 16, &fp)))
+        return STACK_ENTRY;
+    *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
+    return STACK_WHOLE;
+}
+
+static enum stack_end walk_from(struct stack_walker *walker, const struct thread_state *thread,
+                                struct cursor_frame frame, struct java_stack *stack)
+{
+    bool is_outermost = false;
+    enum stack_end end = STACK_WHOLE;
+    while (end == STACK_WHOLE && !is_outermost) {
+        if (stack->n >= STACK_FRAMES_MAX)
+            return STACK_TOO_DEEP;
+        end = frame.pc == walker->call_return ? leave_entry(walker, thread, &frame, &is_outermost)
+                                              : leave(walker, thread, &frame, stack);
+    }
+    return end;
+}
+
+/* ---- where no frame is known ---- */
+
+/* From the innermost return address within n bytes from which the rest can be walked.  Returns whether there is one. */
+static bool scan(struct stack_walker *walker, const struct thread_state *thread, size_t n_bytes,
+                 struct java_stack *stack)
+{
+    uint32_t n_before = stack->n;
+    for (uint64_t at = thread->sp; at - thread->sp < n_bytes; at += 8) {
+        struct cursor_frame frame = { .sp = at + 8, .fp = thread->fp };
+        uint64_t fp;
+        if (!word_at(thread, at, &frame.pc))
+            return false;
+        if (!code_blobs_has(walker->blobs, frame.pc) || !is_return(walker, frame.pc))
+            continue;
+        bool is_pushed = at > thread->sp && word_at(thread, at - 8, &fp) && fp > at;
+        for (int i = is_pushed ? 0 : 1; i < 2; i++) {
+            frame.fp = i == 0 ? fp : thread->fp;
+            stack->n = n_before;
+            stack->end = walk_from(walker, thread, frame, stack);
+            if (stack->end == STACK_WHOLE || (stack->end == STACK_CUT && stack->n > n_before))
+                return true;
+        }
+    }
+    stack->n = n_before;
+    return false;
+}
+
+/*
+ * In the code cache: the innermost method is known, or it is a stub, which the JVM's own threads call, too; but not
+ * whether it has a frame.
+ */
+static void walk_incomplete(struct stack_walker *walker, const struct thread_state *thread, struct java_stack *stack)
+{
+    const struct code_at *at = code_blobs_at(walker->blobs, thread->pc);
+    bool is_stub = at->n_frames == 0, is_interpreted = code_blobs_is_interpreter(walker->blobs, thread->pc);
+    enum stack_end end = is_stub && !is_interpreted ? STACK_NO_JAVA : stack->end;
+    stack->n = 0;
+    if (is_stub)
+        add(stack, 0, -1, FRAME_STUB, 0);
+    else
+        add_compiled(at, stack);
+    if (!scan(walker, thread, end == STACK_NO_JAVA ? thread->n_bytes : SCAN_BYTES, stack))
+        stack->end = end;
+}
+
+void stack_walk(struct stack_walker *walker, const struct thread_state *thread, struct java_stack *stack)
+{
+    stack->n = 0;
+    stack->is_in_java = code_blobs_has(walker->blobs, thread->pc);
+    if (!stack->is_in_java) {
+        if (!scan(walker, thread, thread->n_bytes, stack))
+            stack->end = STACK_NO_JAVA;
+        return;
+    }
+    struct cursor_frame innermost = { thread->pc, thread->sp, thread->fp, true };
+    stack->end = walk_from(walker, thread, innermost, stack);
+    if (stack->end != STACK_WHOLE && stack->end != STACK_CUT && stack->end != STACK_TOO_DEEP)
+        walk_incomplete(walker, thread, stack);
+}

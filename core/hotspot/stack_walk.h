@@ -1,0 +1,84 @@
+/*
+ * Java stacks from outside of the JVM: from a thread's registers and a copy of its stack's innermost bytes, as the
+ * kernel takes them with a sample.  The thread is not stopped, no safepoint is needed, and nothing runs in the JVM.
+ *
+ * Frames are found as HotSpot itself finds them (its frame.cpp): interpreted ones by their frame pointer, compiled ones
+ * by the size of their frame, inlined ones in the debug information of compiled code, those outside of native code by
+ * what the JVM keeps of them where it calls Java.  Where a frame is not complete (prologue, epilogue, routines without
+ * frames) and in native code, whose frames have no description here, the innermost return address on the stack counts
+ * from which all of the rest of the stack can be walked.
+ *
+ * x86-64 only.
+ */
+#ifndef CORE_HOTSPOT_STACK_WALK_H
+#define CORE_HOTSPOT_STACK_WALK_H
+
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STACK_FRAMES_MAX 2048u
+
+enum frame_kind {
+    FRAME_INTERPRETED,
+    FRAME_COMPILED, /* by C1 or C2: 'tier' */
+    FRAME_INLINED,  /* in the compiled one outside of it */
+    FRAME_NATIVE,   /* the wrapper of a native method */
+    FRAME_STUB      /* innermost: code of the JVM's own making; no method */
+};
+
+struct java_frame {
+    uint64_t method; /* a Method's address; 0: not known */
+    int32_t index;   /* of its bytecode; -1: not known */
+    enum frame_kind kind;
+    uint8_t tier;
+};
+
+/* Why a stack could not be walked to its end. */
+enum stack_end {
+    STACK_WHOLE,
+    STACK_CUT,         /* it is longer than what was copied of it: the outermost frames are missing */
+    STACK_NO_JAVA,     /* native code that no Java method has called */
+    STACK_INTERPRETER, /* a frame that does not hold together, of the interpreter, */
+    STACK_COMPILED,    /* of compiled code, */
+    STACK_STUB,        /* of a stub */
+    STACK_ENTRY,       /* or where the JVM calls Java */
+    STACK_TOO_DEEP,
+    STACK_ENDS
+};
+
+/* "the stack is longer than what was copied of it (--stack-size)", ...: as a note calls it. */
+const char *stack_end_name(enum stack_end end);
+
+/* What the kernel took of a thread: registers, and n bytes from the stack pointer on; borrowed. */
+struct thread_state {
+    uint64_t pc, sp, fp;
+    const uint8_t *stack;
+    size_t n_bytes;
+};
+
+struct java_stack {
+    enum stack_end end;
+    bool is_in_java; /* the thread was in code of the code cache, not in native code */
+    uint32_t n;
+    struct java_frame frames[STACK_FRAMES_MAX]; /* the innermost first */
+};
+
+struct stack_walker;
+
+/*
+ * Of the JVM that vm_process_open has opened.  NULL with *err set (reason and next step): its layout is not known, or
+ * this processor's.
+ */
+struct stack_walker *stack_walker_open(struct err *err);
+void stack_walker_close(struct stack_walker *walker); /* NULL is fine */
+
+/* Samples from now on are later: code may have changed. */
+void stack_walker_round(struct stack_walker *walker);
+
+/* Never fails: what is known is in *stack, and why there is no more. */
+void stack_walk(struct stack_walker *walker, const struct thread_state *thread, struct java_stack *stack);
+
+#endif

@@ -1,0 +1,292 @@
+#include "core/recorder/stack_sampler.h"
+
+#include "core/base/arena.h"
+#include "core/base/hash.h"
+#include "core/base/map.h"
+#include "core/counters/kernel_rings.h"
+#include "core/hotspot/vm_methods.h"
+#include "core/hotspot/vm_process.h"
+#include "core/jvm/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * A program that does the same again and again may be in step with a fixed period, so that each sample finds the same
+ * method: the period is changed at random once in so many of them, by up to an eighth.  A change costs half a period.
+ */
+#define PERIODS_BETWEEN 100u
+
+struct sampled_thread {
+    int32_t tid;
+    char name[KERNEL_NAME_BYTES];
+};
+
+struct stack_sampler {
+    pid_t pid;
+    struct stack_walker *walker;
+    struct kernel_rings *rings;
+    struct stack_sampler_state state;
+    struct arena arena;
+    struct map by_tid;
+    struct sampled_thread *threads; /* owned */
+    size_t n_threads, threads_room;
+    struct hash_set by_address; /* of a Method: its number, and in which round its key was compared */
+    uint64_t period_ns, changed_ns;
+    struct drand48_data random;
+    struct sampled_method *methods; /* owned */
+    uint64_t *keys;                 /* owned: vm_methods_keys */
+    uint32_t n_methods, methods_room, round;
+    /* where a drain hands out */
+    stack_sample_fn *fn;
+    void *context;
+    struct err *err;
+    struct java_stack stack;
+    uint32_t numbers[STACK_FRAMES_MAX];
+    struct vm_method described;
+};
+
+/* ---- threads ---- */
+
+static int name_thread(struct stack_sampler *sampler, int32_t tid, const char *name)
+{
+    const uint32_t *known = map_get(&sampler->by_tid, &tid, sizeof tid);
+    if (known == NULL) {
+        if (sampler->n_threads == sampler->threads_room) {
+            size_t room = sampler->threads_room == 0 ? 64 : sampler->threads_room * 2;
+            struct sampled_thread *threads = realloc(sampler->threads, room * sizeof *threads);
+            if (threads == NULL)
+                return -1;
+            sampler->threads = threads;
+            sampler->threads_room = room;
+        }
+        if (map_put(&sampler->by_tid, &tid, sizeof tid, (uint32_t)sampler->n_threads) < 0)
+            return -1;
+        sampler->threads[sampler->n_threads++] = (struct sampled_thread){ .tid = tid };
+        known = map_get(&sampler->by_tid, &tid, sizeof tid);
+    }
+    memcpy(sampler->threads[*known].name, name, KERNEL_NAME_BYTES);
+    return 0;
+}
+
+/* What is not a sample: a thread was found, or has a new name. */
+static int take_event(const struct kernel_event *event, void *context)
+{
+    struct stack_sampler *sampler = context;
+    if (event->kind == KERNEL_LOST)
+        sampler->state.n_lost += event->count;
+    if (event->kind != KERNEL_THREAD_FOUND && event->kind != KERNEL_COMM)
+        return 0;
+    return name_thread(sampler, event->tid, event->name) == 0 ? 0 : err_set(sampler->err, "no memory for threads");
+}
+
+/* The first samples come before the threads that were found. */
+static const char *thread_name(struct stack_sampler *sampler, int32_t tid)
+{
+    const uint32_t *known = map_get(&sampler->by_tid, &tid, sizeof tid);
+    char name[KERNEL_NAME_BYTES] = "";
+    if (known == NULL && jvm_thread_comm(sampler->pid, tid, name) == 0 && name_thread(sampler, tid, name) == 0)
+        known = map_get(&sampler->by_tid, &tid, sizeof tid);
+    return known == NULL ? "" : sampler->threads[*known].name;
+}
+
+/* ---- methods ---- */
+
+static bool grow(struct stack_sampler *sampler)
+{
+    if (sampler->n_methods < sampler->methods_room)
+        return true;
+    uint32_t room = sampler->methods_room == 0 ? 1024 : sampler->methods_room * 2;
+    struct sampled_method *methods = realloc(sampler->methods, room * sizeof *methods);
+    if (methods != NULL)
+        sampler->methods = methods;
+    uint64_t *keys = methods == NULL ? NULL : realloc(sampler->keys, room * sizeof *keys);
+    if (keys == NULL)
+        return false;
+    sampler->keys = keys;
+    sampler->methods_room = room;
+    return true;
+}
+
+/* A new one; SAMPLED_UNKNOWN: there is no method there, or no memory. */
+static uint32_t describe(struct stack_sampler *sampler, uint64_t address, uint64_t key)
+{
+    struct vm_method *method = &sampler->described;
+    if (key == 0 || !grow(sampler) || !vm_method_read(method, address))
+        return SAMPLED_UNKNOWN;
+    struct sampled_method known = {
+        .class_name = arena_text(&sampler->arena, method->class_name, method->n_class_name),
+        .name = arena_text(&sampler->arena, method->name, method->n_name),
+        .descriptor = arena_text(&sampler->arena, method->descriptor, method->n_descriptor),
+    };
+    if (known.class_name == NULL || known.name == NULL || known.descriptor == NULL)
+        return SAMPLED_UNKNOWN;
+    sampler->methods[sampler->n_methods] = known;
+    sampler->keys[sampler->n_methods] = key;
+    return sampler->n_methods++;
+}
+
+/* A class may have been unloaded since the last round, and another method be at the address. */
+static uint32_t number_of(struct stack_sampler *sampler, uint64_t address)
+{
+    if (address == 0)
+        return SAMPLED_UNKNOWN;
+    struct hash_slot *slot = hash_get(&sampler->by_address, hash_address(address));
+    if (slot != NULL && slot->second == sampler->round)
+        return slot->value;
+    uint64_t key = 0;
+    vm_methods_keys(&address, 1, &key);
+    if (slot == NULL || slot->value == SAMPLED_UNKNOWN || sampler->keys[slot->value] != key) {
+        uint32_t number = describe(sampler, address, key);
+        slot = hash_put(&sampler->by_address, hash_address(address));
+        if (slot == NULL)
+            return number;
+        slot->value = number;
+    }
+    slot->second = sampler->round;
+    return slot->value;
+}
+
+/* ---- samples ---- */
+
+static uint64_t own_cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static int take_sample(const struct kernel_event *event, void *context)
+{
+    struct stack_sampler *sampler = context;
+    struct java_stack *stack = &sampler->stack;
+    uint64_t before_ns = own_cpu_ns();
+    stack->n = 0;
+    stack->end = STACK_NO_JAVA;
+    stack->is_in_java = false;
+    if (event->count != KERNEL_UNKNOWN)
+        stack_walk(sampler->walker,
+                   &(struct thread_state){ .pc = event->count,
+                                           .sp = event->stack.sp,
+                                           .fp = event->stack.fp,
+                                           .stack = event->stack.bytes,
+                                           .n_bytes = event->stack.n_bytes },
+                   stack);
+    for (uint32_t i = 0; i < stack->n; i++)
+        sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
+    sampler->state.walk_ns += own_cpu_ns() - before_ns;
+    sampler->state.n_samples++;
+    sampler->state.n_by_end[stack->end]++;
+    const struct stack_sample sample = { .time_ns = event->time_ns,
+                                         .tid = event->tid,
+                                         .thread_name = thread_name(sampler, event->tid),
+                                         .in_kernel = event->in_kernel,
+                                         .in_native = !stack->is_in_java,
+                                         .end = stack->end,
+                                         .n = stack->n,
+                                         .methods = sampler->numbers,
+                                         .frames = stack->frames };
+    return sampler->fn(&sample, sampler->context, sampler->err);
+}
+
+static void change_period(struct stack_sampler *sampler)
+{
+    uint64_t now_ns = kernel_now_ns();
+    double random;
+    if (now_ns - sampler->changed_ns < PERIODS_BETWEEN * sampler->period_ns)
+        return;
+    sampler->changed_ns = now_ns;
+    drand48_r(&sampler->random, &random);
+    kernel_rings_set_period(sampler->rings, (uint64_t)((double)sampler->period_ns * (0.875 + random / 4)));
+}
+
+int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
+{
+    struct kernel_rings_state state;
+    sampler->fn = fn;
+    sampler->context = context;
+    sampler->err = err;
+    sampler->round++;
+    change_period(sampler);
+    stack_walker_round(sampler->walker);
+    if (kernel_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
+        return -1;
+    kernel_rings_state(sampler->rings, &state);
+    if (state.has_hits)
+        return 0;
+    err_set(err, "no stacks can be sampled: %s", state.why_no_hits);
+    return -1;
+}
+
+/* ---- opening ---- */
+
+static int begin(struct stack_sampler *sampler, pid_t pid, const struct stack_sampler_options *options, struct err *err)
+{
+    const struct kernel_rings_wish wish = { .hits_hz = options->hz,
+                                            .no_switches = true,
+                                            .stack_bytes = options->stack_bytes,
+                                            .stack_fn = take_sample,
+                                            .stack_context = sampler };
+    if (vm_process_open(pid, err) < 0)
+        return -1;
+    sampler->walker = stack_walker_open(err);
+    if (sampler->walker == NULL)
+        return -1;
+    if (vm_methods_why_not() != NULL) {
+        err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not());
+        return err_next(err, "use 'mmprof record', which asks the JVM itself");
+    }
+    return kernel_rings_open(&sampler->rings, pid, &wish, err);
+}
+
+int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack_sampler_options *options,
+                       struct err *err)
+{
+    struct stack_sampler *sampler = calloc(1, sizeof *sampler);
+    *out = NULL;
+    if (sampler == NULL)
+        return err_set(err, "no memory for sampling");
+    sampler->pid = pid;
+    sampler->period_ns = UINT64_C(1000000000) / options->hz;
+    srand48_r((long)kernel_now_ns(), &sampler->random);
+    sampler->by_tid.arena = &sampler->arena;
+    if (begin(sampler, pid, options, err) < 0) {
+        stack_sampler_close(sampler);
+        return -1;
+    }
+    *out = sampler;
+    return 0;
+}
+
+int stack_sampler_fd(const struct stack_sampler *sampler)
+{
+    return kernel_rings_fd(sampler->rings);
+}
+
+const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n)
+{
+    *n = sampler->n_methods;
+    return sampler->methods;
+}
+
+void stack_sampler_state(const struct stack_sampler *sampler, struct stack_sampler_state *state)
+{
+    *state = sampler->state;
+}
+
+void stack_sampler_close(struct stack_sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    kernel_rings_close(sampler->rings);
+    stack_walker_close(sampler->walker);
+    vm_process_close();
+    map_free(&sampler->by_tid);
+    hash_free(&sampler->by_address);
+    arena_free(&sampler->arena);
+    free(sampler->threads);
+    free(sampler->methods);
+    free(sampler->keys);
+    free(sampler);
+}

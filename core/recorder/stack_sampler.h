@@ -1,0 +1,73 @@
+/*
+ * Stack samples of a running JVM, from outside: the kernel's CPU clock interrupts each of its threads after so much CPU
+ * time and copies registers and stack into a ring; the stacks are walked here.
+ */
+#ifndef CORE_RECORDER_STACK_SAMPLER_H
+#define CORE_RECORDER_STACK_SAMPLER_H
+
+#include "core/base/err.h"
+#include "core/hotspot/stack_walk.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct stack_sampler;
+
+struct stack_sampler_options {
+    uint32_t hz;          /* per second of a thread's CPU time */
+    uint32_t stack_bytes; /* that are copied with each sample */
+};
+
+/* A method that was found on a stack. */
+struct sampled_method {
+    const char *class_name, *name, *descriptor; /* as the class file has them; the sampler's */
+};
+
+#define SAMPLED_UNKNOWN UINT32_MAX
+
+/* One sample; all of it is the sampler's, until the function that gets it returns. */
+struct stack_sample {
+    uint64_t time_ns;        /* CLOCK_MONOTONIC_RAW */
+    int32_t tid;             /* in our PID namespace */
+    const char *thread_name; /* as the kernel has it; "" */
+    bool in_kernel;          /* the kernel worked for the thread */
+    bool in_native;          /* it was not in code of the code cache */
+    enum stack_end end;
+    uint32_t n;              /* frames */
+    const uint32_t *methods; /* by number, the innermost first; SAMPLED_UNKNOWN: a stub */
+    const struct java_frame *frames;
+};
+
+/* Returns 0, or -1 with *err set to end the sampling. */
+typedef int stack_sample_fn(const struct stack_sample *sample, void *context, struct err *err);
+
+struct stack_sampler_state {
+    uint64_t n_samples;            /* handed out */
+    uint64_t n_by_end[STACK_ENDS]; /* of those in threads of user space */
+    uint64_t n_lost;               /* the rings were full */
+    uint64_t walk_ns;              /* CPU time of walking them */
+};
+
+/*
+ * Begin to sample all threads of a JVM, those that start later too.
+ *
+ * Returns 0, or -1 with *err set (reason and next step): no JVM, its memory may not be read, its layout is not known,
+ * no perf events.
+ */
+int stack_sampler_open(struct stack_sampler **sampler, pid_t pid, const struct stack_sampler_options *options,
+                       struct err *err);
+
+/* Hand out what was sampled by now.  Returns 0, or -1 with *err set. */
+int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err);
+
+/* Polls as readable when there is much to drain; or -1. */
+int stack_sampler_fd(const struct stack_sampler *sampler);
+
+/* By number; the array grows with each drain. */
+const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n);
+
+void stack_sampler_state(const struct stack_sampler *sampler, struct stack_sampler_state *state);
+void stack_sampler_close(struct stack_sampler *sampler); /* NULL is fine */
+
+#endif

@@ -1,0 +1,245 @@
+#include "report/samples_table.h"
+#include "symbolize/vm_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    uint32_t method, depth;
+    struct sample_share total, self;
+};
+
+static int by_total(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->total.n_samples != y->total.n_samples)
+        return x->total.n_samples > y->total.n_samples ? -1 : 1;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1; /* callers before callees */
+    return x->method < y->method ? -1 : 1;
+}
+
+static int by_self(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->self.n_samples != y->self.n_samples)
+        return x->self.n_samples > y->self.n_samples ? -1 : 1;
+    return by_total(a, b);
+}
+
+/* ---- the table ---- */
+
+/* "12.34 ±0.56", in per cent. */
+static struct table_cell share_cell(const struct sample_share *share, struct arena *arena)
+{
+    struct table_cell cell = table_number(share->share);
+    if (!isnan(share->error))
+        cell.words = arena_printf(arena, "%.2f \u00b1%.2f", 100 * share->share, 100 * share->error);
+    return cell;
+}
+
+static void add_columns(struct table *table)
+{
+    table_column(table, "Method", "method", TABLE_TEXT);
+    table_column(table, "Time (%)", "time_share", TABLE_SHARE);
+    table_column(table, "Self (%)", "self_share", TABLE_SHARE);
+    table_column(table, "Samples", "samples", TABLE_COUNT);
+    static const char *const keys[] = { "time_share_error", "self_share_error" };
+    for (size_t i = 0; i < 2; i++)
+        table->columns[table_column(table, "", keys[i], TABLE_SHARE)].not_in_text = true;
+    static const char *const names[] = { "class", "name", "descriptor" };
+    for (size_t i = 0; i < 3; i++)
+        table->columns[table_column(table, "", names[i], TABLE_TEXT)].not_in_text = true;
+}
+
+static void add_row(const struct samples_source *source, const struct row *row, const char *label, struct table *table)
+{
+    const struct java_name *name = &source->names[row->method];
+    struct table_cell *cells = table_row(table, "method");
+    if (cells == NULL)
+        return;
+    const struct table_cell all[] = { table_words(label),
+                                      share_cell(&row->total, table->arena),
+                                      share_cell(&row->self, table->arena),
+                                      table_number((double)row->total.n_samples),
+                                      table_number(row->total.error),
+                                      table_number(row->self.error),
+                                      table_words(name->class_name),
+                                      table_words(name->method),
+                                      table_words(name->descriptor) };
+    memcpy(cells, all, sizeof all);
+}
+
+/* Of the application: what no Java method was found for. */
+static struct sample_share without_java(const struct samples_source *source)
+{
+    const struct sample_profile *profile = source->profile;
+    struct sample_share application = sample_profile_group(profile, VM_PART_APPLICATION);
+    uint64_t n = application.n_samples;
+    for (uint32_t i = 0; i < profile->n_rows; i++)
+        n -= sample_profile_self(profile, i).n_samples;
+    return (struct sample_share){ n, (double)n / (double)profile->n_samples, NAN };
+}
+
+static void add_part(const char *kind, const char *label, const struct sample_share *share, bool *is_first,
+                     struct table *table)
+{
+    struct table_cell *cells = share->n_samples == 0 ? NULL : table_row(table, kind);
+    if (cells == NULL)
+        return;
+    table->rows[table->n_rows - 1].after_rule = *is_first;
+    *is_first = false;
+    cells[0] = table_words(label);
+    cells[1] = cells[2] = share_cell(share, table->arena);
+    cells[3] = table_number((double)share->n_samples);
+    cells[4] = cells[5] = table_number(share->error);
+    for (size_t i = 6; i < 9; i++)
+        cells[i].value = TABLE_NOT_APPLICABLE;
+}
+
+static void add_parts(const struct samples_source *source, struct table *table)
+{
+    struct sample_share rest = without_java(source);
+    bool is_first = true;
+    add_part("no_java", "application, no Java method", &rest, &is_first, table);
+    for (enum vm_part part = VM_PART_APPLICATION + 1; part < VM_PARTS; part++) {
+        struct sample_share share = sample_profile_group(source->profile, part);
+        add_part(vm_part_key(part), vm_part_name(part), &share, &is_first, table);
+    }
+}
+
+/* Those that are wanted, in their order; *n of them, in the arena; NULL: no memory. */
+static struct row *choose(const struct samples_source *source, const struct samples_options *options,
+                          struct arena *arena, size_t *n)
+{
+    struct row *rows = arena_alloc(arena, (source->n_names + 1) * sizeof *rows);
+    *n = 0;
+    for (uint32_t i = 0; rows != NULL && i < source->n_names; i++) {
+        struct row row = { i, i < source->profile->n_rows ? source->profile->rows[i].depth : 0,
+                           sample_profile_total(source->profile, i), sample_profile_self(source->profile, i) };
+        double share = options->by_self ? row.self.share : row.total.share;
+        if (row.total.n_samples > 0 && share >= options->min_share)
+            rows[(*n)++] = row;
+    }
+    if (rows != NULL)
+        qsort(rows, *n, sizeof *rows, options->by_self ? by_self : by_total);
+    return rows;
+}
+
+int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                       struct table *table, struct err *err)
+{
+    size_t n;
+    double cpu_ns = (double)source->profile->n_samples * (double)source->period_ns;
+    char cpu[64], period[64];
+    table_begin(table, arena);
+    add_columns(table);
+    struct row *rows = choose(source, options, arena, &n);
+    const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
+    if (rows == NULL || labels == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)
+        return err_set(err, "no memory for the table of %u methods", source->n_names);
+    table_format_ns(cpu_ns, cpu, sizeof cpu);
+    table_format_ns((double)source->period_ns, period, sizeof period);
+    table_fact_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
+    table_fact_number(table, "samples", (double)source->profile->n_samples,
+                      arena_printf(arena, "samples  %" PRIu64 ", one for each %s of a thread's CPU time: %s",
+                                   source->profile->n_samples, period, cpu));
+    table_fact_number(table, "period_ns", (double)source->period_ns, NULL);
+    for (size_t i = 0; i < n && (options->top == 0 || i < options->top); i++)
+        add_row(source, &rows[i], labels[rows[i].method], table);
+    if (options->top > 0 && n > options->top)
+        table_note(table, arena_printf(arena, "%zu methods more have %.2f %% of the time or more (--top)",
+                                       n - (size_t)options->top, 100 * options->min_share));
+    add_parts(source, table);
+    return table->is_broken ? err_set(err, "no memory for the table of %zu methods", n) : 0;
+}
+
+/* ---- contexts ---- */
+
+static const char **full_names(const struct samples_source *source, struct arena *arena)
+{
+    const char **names = arena_alloc(arena, (source->n_names + 1) * sizeof *names);
+    for (uint32_t i = 0; names != NULL && i < source->n_names; i++) {
+        names[i] = java_names_display(arena, &source->names[i], JAVA_NAMES_FULL);
+        if (names[i] == NULL)
+            return NULL;
+    }
+    return names;
+}
+
+static void print_path(const struct stack_tree *tree, uint32_t node, const char **names, FILE *out)
+{
+    uint32_t path[4096], n = 0;
+    for (; node != 0 && n < sizeof path / sizeof *path; node = tree->nodes[node].parent)
+        path[n++] = node;
+    while (n-- > 0)
+        fprintf(out, "%s%s", names[tree->nodes[path[n]].method], n > 0 ? ";" : "");
+}
+
+int samples_write_folded(const struct samples_source *source, struct arena *arena, FILE *out, struct err *err)
+{
+    const struct stack_tree *tree = &source->profile->tree;
+    const char **names = full_names(source, arena);
+    if (names == NULL)
+        return err_set(err, "no memory for the names of %u methods", source->n_names);
+    for (uint32_t i = 1; i < tree->n; i++) {
+        uint64_t own = tree->nodes[i].weight_ns;
+        for (uint32_t child = tree->nodes[i].first_child; child != 0; child = tree->nodes[child].next)
+            own -= tree->nodes[child].weight_ns;
+        if (own == 0)
+            continue;
+        print_path(tree, i, names, out);
+        fprintf(out, " %" PRIu64 "\n", own);
+    }
+    return ferror(out) ? err_set(err, "cannot write the stacks") : 0;
+}
+
+struct tree_print {
+    const struct samples_source *source;
+    const char **labels;
+    double min_share;
+    FILE *out;
+};
+
+/* The next one of a context's callees, the largest first; 0: none that is large enough. */
+static uint32_t next_child(const struct tree_print *print, uint32_t node, uint32_t last)
+{
+    const struct stack_node *nodes = print->source->profile->tree.nodes;
+    uint32_t best = 0;
+    for (uint32_t i = nodes[node].first_child; i != 0; i = nodes[i].next) {
+        bool is_later = last == 0 || nodes[i].weight_ns < nodes[last].weight_ns ||
+                        (nodes[i].weight_ns == nodes[last].weight_ns && i > last);
+        bool is_larger = best == 0 || nodes[i].weight_ns > nodes[best].weight_ns ||
+                         (nodes[i].weight_ns == nodes[best].weight_ns && i < best);
+        if (is_later && is_larger)
+            best = i;
+    }
+    double share = (double)nodes[best].weight_ns / (double)print->source->profile->n_samples;
+    return best != 0 && share >= print->min_share ? best : 0;
+}
+
+static void print_below(const struct tree_print *print, uint32_t node, unsigned depth)
+{
+    const struct stack_node *nodes = print->source->profile->tree.nodes;
+    uint32_t child = 0;
+    while ((child = next_child(print, node, child)) != 0) {
+        double share = (double)nodes[child].weight_ns / (double)print->source->profile->n_samples;
+        fprintf(print->out, "%6.2f %% %8" PRIu64 "  %*s%s\n", 100 * share, nodes[child].weight_ns, (int)(2 * depth), "",
+                print->labels[nodes[child].method]);
+        print_below(print, child, depth + 1);
+    }
+}
+
+int samples_print_tree(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                       FILE *out, struct err *err)
+{
+    struct tree_print print = { source, arena_alloc(arena, (source->n_names + 1) * sizeof *print.labels),
+                                options->min_share, out };
+    if (print.labels == NULL || java_names_labels(arena, source->names, source->n_names, print.labels) < 0)
+        return err_set(err, "no memory for the names of %u methods", source->n_names);
+    if (source->profile->tree.n > 0)
+        print_below(&print, 0, 0);
+    return ferror(out) ? err_set(err, "cannot write the tree") : 0;
+}

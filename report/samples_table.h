@@ -1,0 +1,38 @@
+/*
+ * What stack samples found, as a table: methods by their part of the time, the JVM's own threads below them; and as
+ * folded stacks.
+ */
+#ifndef REPORT_SAMPLES_TABLE_H
+#define REPORT_SAMPLES_TABLE_H
+
+#include "phases/sample_profile.h"
+#include "report/table.h"
+#include "symbolize/java_names.h"
+
+/* All borrowed. */
+struct samples_source {
+    const struct sample_profile *profile; /* groups: enum vm_part */
+    const struct java_name *names;        /* by method */
+    uint32_t n_names;
+    const char *program;
+    uint64_t period_ns; /* of CPU time, that a sample stands for */
+};
+
+struct samples_options {
+    double min_share; /* of all time: smaller rows are left out */
+    uint64_t top;     /* rows of methods at most; 0: all */
+    bool by_self;     /* sort by own time */
+};
+
+/* The caller adds notes.  Returns 0, or -1 with *err set: no memory. */
+int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                       struct table *table, struct err *err);
+
+/* "A.main;A.run;B.work 17": a line for each calling context that samples ended in.  Returns 0, or -1 with *err set. */
+int samples_write_folded(const struct samples_source *source, struct arena *arena, FILE *out, struct err *err);
+
+/* The calling contexts with at least min_share of all time, callees below their callers, indented. */
+int samples_print_tree(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                       FILE *out, struct err *err);
+
+#endif

@@ -1,0 +1,81 @@
+#!/bin/bash
+# mmprof sample: the methods of a running JVM by stack samples that are taken from outside.
+# timeout: 200
+. "$(dirname "$0")/../lib.sh"
+needs_command sample
+
+# sample ARGUMENT...: sets $status, $said (output) and $errors.
+sample() {
+    said=$("$mmprof" sample "$@" 2> "$SCRATCH/errors")
+    status=$?
+    errors=$(cat "$SCRATCH/errors")
+}
+
+sample
+is "no process: exit status" $status 1
+matches "and what to do" "$errors" '^  next: name a running JVM with -p PID'
+sample -p $$
+is "a process that is no JVM: exit status" $status 1
+matches "is said" "$errors" 'not a .*JVM|no .*JVM|is no'
+sample -p $$ -F 0
+matches "no samples a second are refused" "$errors" "0 samples a second are not possible"
+sample -p $$ --stack-size 64K
+matches "so is more of a stack than a record holds" "$errors" "65536 bytes of each stack cannot be copied"
+
+if [ "$(uname -m)" != x86_64 ]; then
+    skip "stacks are walked" "on x86-64 only"
+    done_testing
+fi
+
+# value KEY: the number of a fact in $said, which is JSON.
+value() {
+    sed -n "s/.*\"$1\":[[:space:]]*\([0-9.e-]*\),\{0,1\}\$/\1/p" <<< "$said" | head -n 1
+}
+
+# share METHOD: of the time, and its error, in $said, which is JSON.
+share() {
+    awk -v method="\"$1\"," '
+        $1 == "\"method\":" { is_it = $2 == method }
+        is_it && $1 == "\"time_share\":" { share = $2 + 0 }
+        is_it && $1 == "\"time_share_error\":" { print share, $2 + 0 }' <<< "$said"
+}
+
+# is_near CLAIM METHOD SHARE: of that of main, within 4 points or the interval that is printed.
+is_near() {
+    local main part error
+    read -r main _ < <(share Shares.main)
+    read -r part error < <(share "$2")
+    if awk -v p="${part:-0}" -v e="${error:-0}" -v m="${main:-1}" -v w="$3" 'BEGIN {
+        d = p / m - w; if (d < 0) d = -d; exit !(p > 0 && (d <= 0.04 || d <= e)) }'; then
+        ok "$1"
+    else
+        not_ok "$1" "$2: ${part-none} of ${main-none}, expected $3"
+    fi
+}
+
+n_jdks=0
+for jdk in $(jdks); do
+    for mode in '' -Xint; do
+        [ "$mode" = '' ] || [ $n_jdks = 0 ] || continue # interpreted frames are the same
+        name="JDK $(jdk_version "$jdk")${mode:+, $mode}"
+        start "$SCRATCH/shares" "$jdk/bin/java" $mode -cp "$classes" target.Shares
+        wait_for 30 grep -q READY "$SCRATCH/shares"
+        sample -p "$pid" -d $((2 * slow)) -F 997 --json -o "$SCRATCH/folded"
+        is "$name: exit status" "$status $errors" "0 "
+        is_near "$name: alpha has its part" Shares.alpha 0.45
+        is_near "$name: so have beta" Shares.beta 0.30
+        is_near "$name: gamma" Shares.gamma 0.15
+        is_near "$name: delta" Shares.delta 0.10
+        matches "$name: 99.5 % of the stacks in Java code or more are whole" \
+            "$(value whole_stacks_share)" '^(0\.99[5-9]|1$)'
+        matches "$name: folded stacks have the callers" "$(cat "$SCRATCH/folded")" \
+            '^target\.Shares\.main;target\.Shares\.beta;target\.Shares\.work[; ]'
+        is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
+        is "$name: which goes on, and has said nothing" "$(is_gone "$pid" || cat "$SCRATCH/shares")" READY
+        stop "$pid"
+    done
+    n_jdks=$((n_jdks + 1))
+done
+[ $n_jdks -gt 1 ] || skip "JDK 25" "there is none"
+
+done_testing

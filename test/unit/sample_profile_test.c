@@ -1,0 +1,99 @@
+/* Shares of methods from stack samples: what is counted, and whether the intervals hold the truth. */
+#include "phases/sample_profile.h"
+
+#include "test/unit/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MS UINT64_C(1000000)
+
+static bool is_about(double value, double expected)
+{
+    return fabs(value - expected) < 1e-9;
+}
+
+static void test_counting(void)
+{
+    const uint32_t stacks[3][4] = { { 2, 1, 0 }, { 1, 2, 1, 0 }, { STACK_TREE_NONE, 0 } };
+    const uint32_t lengths[3] = { 3, 4, 2 };
+    struct sample_profile profile;
+    bool is_added = true;
+    sample_profile_init(&profile, 10 * MS);
+    for (uint32_t i = 0; i < 3; i++)
+        is_added = is_added && sample_profile_add(&profile, i * MS, 0, stacks[i], lengths[i]) == 0;
+    is_added = is_added && sample_profile_add(&profile, 3 * MS, 1, NULL, 0) == 0;
+    CHECK("samples are added", is_added && profile.n_samples == 4);
+    CHECK("the outermost method has all of the application's", is_about(sample_profile_total(&profile, 0).share, 0.75));
+    CHECK("a recursive one is counted once a sample", sample_profile_total(&profile, 1).n_samples == 2);
+    CHECK("own time is the innermost method's",
+          sample_profile_self(&profile, 1).n_samples == 1 && sample_profile_self(&profile, 2).n_samples == 1);
+    CHECK("or that of the one that called a stub", sample_profile_self(&profile, 0).n_samples == 1);
+    CHECK("a part of the JVM has its own", is_about(sample_profile_group(&profile, 1).share, 0.25));
+    CHECK("a method that was not found has none",
+          sample_profile_total(&profile, 77).n_samples == 0 && is_about(sample_profile_total(&profile, 77).share, 0));
+    CHECK("one block of time tells no error", isnan(sample_profile_total(&profile, 0).error));
+    const struct stack_node *nodes = profile.tree.nodes;
+    CHECK("contexts are a tree", profile.tree.n == 5 && nodes[1].method == 0 && nodes[1].weight_ns == 3);
+    sample_profile_free(&profile);
+}
+
+/* Blocks double: 1000 blocks of time are 16 to 32 in the end, and nothing is lost. */
+static void test_blocks(void)
+{
+    struct sample_profile profile;
+    uint32_t method = 3;
+    sample_profile_init(&profile, 10 * MS);
+    for (uint64_t i = 0; i < 1000; i++)
+        sample_profile_add(&profile, 5 * MS + i * 10 * MS, 0, &method, 1);
+    CHECK("pairs of blocks become one",
+          profile.n_blocks > 15 && profile.n_blocks <= 32 && profile.block_ns == 320 * MS);
+    CHECK("with all of their samples", sample_profile_total(&profile, 3).n_samples == 1000);
+    CHECK("what has all has no error", is_about(sample_profile_total(&profile, 3).error, 0));
+    sample_profile_free(&profile);
+}
+
+static double chance(void)
+{
+    return (double)random() / ((double)RAND_MAX + 1);
+}
+
+/*
+ * A program in episodes: each lasts for a while, and has one method (30 % of them) or another.  Samples of one episode
+ * are all alike; so an interval by the number of samples would be far too narrow.
+ */
+static bool holds(uint64_t episode_ms)
+{
+    struct sample_profile profile;
+    uint32_t method = 0;
+    sample_profile_init(&profile, 100 * MS);
+    for (uint64_t ms = 0; ms < 20000; ms += 10) {
+        if (ms % episode_ms == 0)
+            method = chance() < 0.3;
+        sample_profile_add(&profile, ms * MS, 0, &method, 1);
+    }
+    struct sample_share share = sample_profile_total(&profile, 1);
+    sample_profile_free(&profile);
+    return fabs(share.share - 0.3) <= share.error;
+}
+
+static void test_intervals(void)
+{
+    static const uint64_t episodes_ms[] = { 10, 50, 200 };
+    srandom(7);
+    for (size_t i = 0; i < sizeof episodes_ms / sizeof *episodes_ms; i++) {
+        int n_held = 0;
+        for (int run = 0; run < 400; run++)
+            n_held += holds(episodes_ms[i]);
+        printf("# episodes of %d ms: %.1f %%\n", (int)episodes_ms[i], n_held / 4.0);
+        CHECK("of 400 runs 92 to 98 % hold the truth", n_held >= 368 && n_held <= 392);
+    }
+}
+
+int main(void)
+{
+    test_counting();
+    test_blocks();
+    test_intervals();
+    return tap_done();
+}
