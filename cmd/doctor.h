@@ -35,6 +35,7 @@ struct doctor {
     /* Of -p; pid 0 without. */
     pid_t pid;
     bool is_jvm; /* the process was looked at, and is one to attach to */
+    int java;    /* its release; 0: not known */
     uint32_t n_threads;
     struct jvm_process process;
     struct jvm_flags flags;

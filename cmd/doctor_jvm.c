@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define MAJOR_MIN 11
+#define WARNS     21 /* of agents that are loaded late, on standard error */
 
 enum doctor_level doctor_jvm(struct doctor *doctor, struct err *said)
 {
@@ -36,12 +37,19 @@ enum doctor_level doctor_java(struct doctor *doctor, struct err *said)
         err_next(said, "see with 'jcmd %d VM.version' that it is HotSpot %d or later", (int)doctor->pid, MAJOR_MIN);
         return DOCTOR_LIMIT;
     }
+    doctor->java = release.major;
     err_set(said, "%s %s%s%s", release.is_openj9 ? "OpenJ9" : "HotSpot", release.version,
             release.implementor[0] == '\0' ? "" : ", ", release.implementor);
     if (!release.is_openj9 && release.major >= MAJOR_MIN)
         return DOCTOR_OK;
     err_next(said, "run the program on HotSpot %d or later", MAJOR_MIN);
     return DOCTOR_FAIL;
+}
+
+static bool has_agent(const struct doctor *doctor)
+{
+    char path[4096];
+    return jvm_process_maps(doctor->pid, "/libmmprof-agent.so", path, sizeof path) > 0;
 }
 
 /*
@@ -70,7 +78,12 @@ enum doctor_level doctor_attach(struct doctor *doctor, struct err *said)
                                                 : "if it is just starting, try again in a second");
         return DOCTOR_FAIL;
     }
-    err_set(said, has_socket ? "the JVM listens at its attach socket" : "the JVM handles SIGQUIT, and will listen");
+    err_set(
+        said, "the JVM %s%s", has_socket ? "listens at its attach socket" : "handles SIGQUIT, and will listen",
+        doctor->java >= WARNS && !doctor->flags.late_agents_enabled && !has_agent(doctor)
+            ? "; when the agent is loaded, it prints a warning (three lines on its standard error, once), unless it "
+              "is started with -XX:+EnableDynamicAgentLoading"
+            : "");
     return DOCTOR_OK;
 }
 

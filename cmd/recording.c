@@ -139,6 +139,9 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
                 "program (-XX:MaxMetaspaceSize)\n"
                 "  next: record fewer classes with --include or --live, or start the JVM with more metaspace\n",
                 s->n_no_room_classes);
+    if (s->n_event_classes > 0)
+        fprintf(out, "mmprof: left as they are: %" PRIu32 " class%s of JFR events, which JFR changes itself\n",
+                s->n_event_classes, s->n_event_classes == 1 ? "" : "es");
     if (strncmp(s->offcpu, "none", 4) == 0)
         fprintf(out, "mmprof: times are wall-clock time, waiting included: %s\n", s->offcpu + strlen("none: "));
     if (s->warning[0] != '\0')

@@ -7,10 +7,11 @@
  * recorder asks for; probe*.c the native side of the probes; counting.c their counters; open_calls.c and stack.c the
  * calls that were under way before; virtual.c and parked.c virtual threads and the calls that they leave open;
  * classes.c the classes that rewritten code refers to; methods.c, kept.c which methods get probes; instrument.c,
- * retransform.c, batch.c, busy.c, compiling.c, own_threads.c and hurry.c the way they get them; sample.c stacks;
- * calibrate.c what a probe costs; jit_log.c, code_events.c, code_asked.c, code_dependents.c, code_out.c and perf_map.c,
- * perf_file.c what the JIT compiler makes; nmethod.c, code_heaps.c, vm_*.c what HotSpot's own structures say of it,
- * code_check.c whether that is true; rewrite*.c the class files; emulated.c and follow.c what it does in an emulator.
+ * event_class.c, retransform.c, batch.c, busy.c, compiling.c, own_threads.c and hurry.c the way they get them; sample.c
+ * stacks; calibrate.c what a probe costs; jit_log.c, code_events.c, code_asked.c, code_dependents.c, code_out.c and
+ * perf_map.c, perf_file.c what the JIT compiler makes; nmethod.c, code_heaps.c, vm_*.c what HotSpot's own structures
+ * say of it, code_check.c whether that is true; rewrite*.c the class files; emulated.c and follow.c what it does in an
+ * emulator.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
@@ -229,7 +230,7 @@ uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, st
 /* Of the session so far. */
 struct instrument_counts {
     uint32_t n_classes, n_methods, n_skipped_too_large, n_skipped_limits, n_skipped_unusual, n_failed_classes,
-        n_left_classes, n_no_room_classes;
+        n_left_classes, n_no_room_classes, n_event_classes;
 };
 
 void instrument_begin(void);
@@ -238,6 +239,9 @@ void instrument_failed(uint32_t n_classes);
 
 /* A class is left alone, see kept.c: its versions would be kept, or there is no metaspace for it. */
 void instrument_left_alone(bool for_metaspace);
+
+/* A class is left alone because it is one of JFR's events: each is counted once. */
+void instrument_left_event(const char *name, size_t n);
 
 void instrument_counts(struct instrument_counts *counts);
 

@@ -116,7 +116,7 @@ int classfile_open(struct classfile *file, const uint8_t *bytes, size_t n_bytes,
         return -1;
     cursor_u16be(&c);
     file->this_class = cursor_u16be(&c);
-    cursor_u16be(&c);
+    file->super_class = cursor_u16be(&c);
     cursor_bytes(&c, 2 * (size_t)cursor_u16be(&c));
     skip_members(&c);
     file->methods = (size_t)(c.at - bytes);

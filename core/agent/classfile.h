@@ -46,6 +46,7 @@ struct classfile {
     uint32_t *constants;  /* owned; offset of each constant's tag, 0 where an index has none */
     size_t pool_end;      /* offset of the access flags */
     uint16_t this_class;  /* index of a class constant */
+    uint16_t super_class; /* the same; 0: there is none */
     size_t methods;       /* offset of the number of methods */
     size_t methods_end;   /* offset of the number of class attributes */
 };

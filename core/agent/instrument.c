@@ -3,11 +3,14 @@
  */
 #include "core/agent/agent.h"
 #include "core/agent/classfile.h"
+#include "core/agent/event_class.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define IS_LEFT 1u /* a flag of a class: it was counted as left alone */
 
 /* 'lock' guards all but the atomics. */
 static struct {
@@ -33,6 +36,7 @@ static void publish(void)
     atomic_store_explicit(&segment->n_failed_classes, state.counts.n_failed_classes, memory_order_relaxed);
     atomic_store_explicit(&segment->n_left_classes, state.counts.n_left_classes, memory_order_relaxed);
     atomic_store_explicit(&segment->n_no_room_classes, state.counts.n_no_room_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_event_classes, state.counts.n_event_classes, memory_order_relaxed);
 }
 
 void instrument_publish(struct segment *segment)
@@ -42,9 +46,25 @@ void instrument_publish(struct segment *segment)
     pthread_mutex_unlock(&state.lock);
 }
 
+void instrument_left_event(const char *name, size_t n)
+{
+    pthread_mutex_lock(&state.lock);
+    struct hash_slot *slot = hash_put(&state.classes, hash_text(HASH_START, name, n));
+    state.counts.n_event_classes += slot != NULL && (slot->flags & IS_LEFT) == 0;
+    if (slot != NULL)
+        slot->flags |= IS_LEFT;
+    publish();
+    pthread_mutex_unlock(&state.lock);
+}
+
 static bool choose(void *context, const struct rewrite_method *method, struct rewrite_gate *gate)
 {
     JNIEnv *jni = context;
+    if (event_class_is_base(method->super_name.at, method->super_name.n)) {
+        if (methods_want(method))
+            instrument_left_event(method->class_name.at, method->class_name.n);
+        return false;
+    }
     uint32_t id = methods_choose(method);
     return id != 0 && classes_gate(jni, id, gate) == 0;
 }
@@ -142,7 +162,10 @@ void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     if (name == NULL || jni == NULL || strncmp(name, AGENT_CLASS_START, strlen(AGENT_CLASS_START)) == 0)
         return;
     atomic_fetch_add(&state.n_hooks, 1);
-    bool done = methods_want_class(name, strlen(name)) && instrument(jvmti, jni, name, bytes, n_bytes, n_out, out);
+    /* JFR retransforms them, too, while it is recording. */
+    bool may = redefined == NULL || !event_class_is(jvmti, jni, redefined);
+    bool done =
+        may && methods_want_class(name, strlen(name)) && instrument(jvmti, jni, name, bytes, n_bytes, n_out, out);
     atomic_fetch_sub(&state.n_hooks, 1);
     if (!done && redefined != NULL)
         keep_small(jvmti, bytes, n_bytes, n_out, out);

@@ -10,6 +10,7 @@
 #include "core/agent/busy.h"
 #include "core/agent/bytecode.h"
 #include "core/agent/class_archive.h"
+#include "core/agent/event_class.h"
 #include "core/agent/method_ids.h"
 #include "core/base/ticks.h"
 
@@ -109,16 +110,28 @@ static bool may_change(jvmtiEnv *jvmti, jclass class_ref, bool linked_only)
            (status & JVMTI_CLASS_STATUS_ERROR) == 0 && (!linked_only || (status & JVMTI_CLASS_STATUS_PREPARED) != 0);
 }
 
+static bool is_event(const struct work *work, jclass class_ref, struct rewrite_text name)
+{
+    bool is = event_class_is(work->jvmti, work->jni, class_ref);
+    if (is)
+        instrument_left_event(name.at, name.n);
+    return is;
+}
+
 static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_text name)
 {
     bool has_probes = instrument_has_probes(name.at, name.n);
+    if (work->purpose == LAST && has_probes && event_class_is(work->jvmti, work->jni, class_ref)) {
+        instrument_failed(1); /* not seen when it was loaded: its probes stay, switched off */
+        return false;
+    }
     if (work->purpose == LAST)
         return has_probes && may_change(work->jvmti, class_ref, false);
     bool named = work->purpose == FIRST ? methods_want_class(name.at, name.n) : methods_changed_class(name.at, name.n);
     if (named && work->held != NULL && busy_holds(work->held, name.at, name.n))
         return false;
     if (!named || !may_change(work->jvmti, class_ref, true) ||
-        (!has_probes && !wants_a_method(work->jvmti, class_ref, name)) ||
+        (!has_probes && !wants_a_method(work->jvmti, class_ref, name)) || is_event(work, class_ref, name) ||
         (!has_probes && !kept_allows(work->jvmti, class_ref, work->names_classes)))
         return false;
     if (work->purpose == CHANGED)

@@ -223,6 +223,7 @@ int rewrite_class(const uint8_t *bytes, size_t n_bytes, const struct rewrite_pol
     if (classfile_open(&cj.file, bytes, n_bytes, err) < 0)
         goto out;
     cj.about.class_name = text_of(classfile_class_name(&cj.file, cj.file.this_class));
+    cj.about.super_name = text_of(classfile_class_name(&cj.file, cj.file.super_class));
     cj.about.source = text_of(classfile_source(&cj.file));
     if (rewrite_methods(&cj, err) < 0)
         goto out;

@@ -38,7 +38,7 @@ struct rewrite_text {
 };
 
 struct rewrite_method {
-    struct rewrite_text class_name, name, descriptor, source; /* source may be empty */
+    struct rewrite_text class_name, super_name, name, descriptor, source; /* super_name and source may be empty */
     uint16_t access_flags;
     uint32_t code_bytes;
     uint32_t first_line; /* the smallest of its line table, or 0 */

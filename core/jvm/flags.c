@@ -52,7 +52,6 @@ static void take_archive(struct jvm_flags *flags, const char *word)
 static void take_option(struct jvm_flags *flags, const char *word)
 {
     static const char tiered[] = "-XX:TieredStopAtLevel=";
-    bool late_agents;
     if (strcmp(word, "-Xint") == 0 || strcmp(word, "-Xmixed") == 0 || strcmp(word, "-Xcomp") == 0)
         flags->interprets = strcmp(word, "-Xint") == 0;
     else if (strcmp(word, "-Xrs") == 0)
@@ -62,8 +61,8 @@ static void take_option(struct jvm_flags *flags, const char *word)
     else if (begins(word, "-agentlib:") || begins(word, "-agentpath:") || begins(word, "-javaagent:") ||
              begins(word, "-Xrunjdwp"))
         take_agent(flags, word);
-    else if (take_switch(word, "EnableDynamicAgentLoading", &late_agents))
-        flags->late_agents_disabled = !late_agents;
+    else if (take_switch(word, "EnableDynamicAgentLoading", &flags->late_agents_enabled))
+        flags->late_agents_disabled = !flags->late_agents_enabled;
     else if (!take_switch(word, "DisableAttachMechanism", &flags->attach_disabled))
         take_archive(flags, word);
 }

@@ -14,6 +14,7 @@ struct jvm_flags {
     bool no_signals;           /* -Xrs */
     bool attach_disabled;      /* -XX:+DisableAttachMechanism */
     bool late_agents_disabled; /* -XX:-EnableDynamicAgentLoading */
+    bool late_agents_enabled;  /* -XX:+EnableDynamicAgentLoading: JDK 21 and later print no warning then */
     bool debugger;             /* -agentlib:jdwp and the like */
     bool may_archive;          /* -XX:+AutoCreateSharedArchive: it writes an archive where there is no valid one */
     int tiered_stop;           /* -XX:TieredStopAtLevel, or 4 */

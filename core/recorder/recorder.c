@@ -521,6 +521,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_failed_classes = atomic_load(&segment->n_failed_classes);
     summary->n_left_classes = atomic_load(&segment->n_left_classes);
     summary->n_no_room_classes = atomic_load(&segment->n_no_room_classes);
+    summary->n_event_classes = atomic_load(&segment->n_event_classes);
     summary->instrument_ms = r->instrument_ms;
     summary->longest_pause_ms = r->longest_pause_ms;
     summary->n_readings = r->readings.n_read;

@@ -110,7 +110,7 @@ struct ring {
 #define RING_CHANGED "changed-by-mmprof"
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 11
+#define SEGMENT_VERSION 12
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */
@@ -141,6 +141,7 @@ struct segment {
     _Atomic uint32_t n_failed_classes;                                         /* that could not be rewritten */
     _Atomic uint32_t n_left_classes;    /* left as they were: the JVM would keep all versions of them */
     _Atomic uint32_t n_no_room_classes; /* left as they were: there is not enough metaspace */
+    _Atomic uint32_t n_event_classes;   /* left as they were: those of JFR's events */
 };
 
 static inline struct ring *segment_ring(struct segment *segment, uint32_t i)

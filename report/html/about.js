@@ -19,6 +19,7 @@ const infoWords = {
     "failed.classes": "Classes that could not be changed",
     "left.classes": "Classes with native methods, left alone",
     "left.metaspace": "Classes without metaspace, left alone",
+    "left.events": "Classes of JFR events, left alone",
     "skipped.too_large": "Methods too large",
     "skipped.limits": "Methods beyond limits",
     "skipped.unusual": "Methods left alone",

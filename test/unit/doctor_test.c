@@ -354,6 +354,13 @@ static const struct machine_case {
       DOCTOR_OK,
       "handles SIGQUIT",
       NULL },
+    { "a JVM that warns of late agents",
+      doctor_attach,
+      { { NULL, NULL } },
+      { .is_jvm = true, .pid = -1, .java = 21, .process = { .catches_quit = true } },
+      DOCTOR_OK,
+      "prints a warning",
+      NULL },
     { "a JVM with -Xrs whose socket is gone",
       doctor_attach,
       { { NULL, NULL } },
@@ -489,6 +496,16 @@ static void test_refusals(struct arena *arena)
 
 #define WORDS(text) (text), sizeof(text)
 
+/* The other case is a row above. */
+static void test_late_agents(void)
+{
+    struct doctor doctor = { .is_jvm = true, .pid = -1, .java = 21, .process = { .catches_quit = true } };
+    struct err said = { "" };
+    jvm_flags_told(&doctor.flags, "-XX:+EnableDynamicAgentLoading");
+    CHECK("a JVM that was told not to warns of no late agents",
+          doctor_attach(&doctor, &said) == DOCTOR_OK && strstr(said.text, "warning") == NULL);
+}
+
 static void test_archive_flags(void)
 {
     static const struct {
@@ -542,6 +559,7 @@ static void test_flags(void)
                           WORDS("HOME=/\0JAVA_TOOL_OPTIONS=-Xrs  -Xint\0X_JAVA_OPTIONS=-XX:TieredStopAtLevel=2"));
     CHECK("options in the environment count", flags.no_signals && flags.interprets && flags.tiered_stop == 4);
     test_archive_flags();
+    test_late_agents();
     CHECK("those of a process can be read", jvm_flags_read(getpid(), &flags) == 0);
     CHECK("but not those of none", jvm_flags_read(0, &flags) == -1);
 }
