@@ -161,6 +161,9 @@ static void add_notes(const struct sample_run *run, struct table *table)
         if (state.n_by_end[end] > 0 && end != STACK_NO_JAVA)
             table_note(table, arena_printf(table->arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
                                            state.n_by_end[end], stack_end_name(end)));
+    if (!state.has_kernel)
+        table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
+                          "'sysctl kernel.perf_event_paranoid=1', or this as root");
     if (state.n_lost > 0)
         table_note(table, arena_printf(table->arena,
                                        "%" PRIu64 " samples were lost, for the rings were full: lower the frequency "

@@ -213,6 +213,7 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     if (kernel_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
         return -1;
     kernel_rings_state(sampler->rings, &state);
+    sampler->state.has_kernel = state.has_kernel_hits;
     if (state.has_hits)
         return 0;
     err_set(err, "no stacks can be sampled: %s", state.why_no_hits);

@@ -46,6 +46,7 @@ struct stack_sampler_state {
     uint64_t n_samples;            /* handed out */
     uint64_t n_by_end[STACK_ENDS]; /* of those in threads of user space */
     uint64_t n_lost;               /* the rings were full */
+    bool has_kernel;               /* samples of threads in the kernel, too */
     uint64_t walk_ns;              /* CPU time of walking them */
 };
 
