@@ -337,6 +337,18 @@ static void dump_collection(void *context, const struct trace_collection *collec
     fputc('\n', dump->out);
 }
 
+/* "stack   3 in 2: a/B.work(I)V, own 12000000 ns of 3 samples" */
+static void dump_stack(void *context, uint32_t number, const struct trace_stack *stack)
+{
+    const struct dump *dump = context;
+    fprintf(dump->out, "stack   %" PRIu32 " in %" PRIu32 ": ", number, stack->parent);
+    put_text(dump->out, stack->class_name);
+    fputc('.', dump->out);
+    put_text(dump->out, stack->name);
+    put_text(dump->out, stack->descriptor);
+    fprintf(dump->out, ", own %" PRIu64 " ns of %" PRIu64 " samples\n", stack->own_ns, stack->n_own);
+}
+
 static void dump_place(void *context, const struct place_entry *entry)
 {
     const struct dump *dump = context;
@@ -397,7 +409,7 @@ int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double 
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
     const struct trace_listener listener = { &dump,       dump_info,       dump_clock,  dump_counter,
                                              dump_thread, dump_charge,     dump_method, dump_jit,
-                                             dump_place,  dump_collection, dump_miss };
+                                             dump_place,  dump_collection, dump_miss,   dump_stack };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

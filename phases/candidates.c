@@ -355,6 +355,18 @@ void candidates_recorded(struct candidates *c, const char *class_name, const cha
         c->methods[i].is_recorded = true;
 }
 
+const struct stack_tree *candidates_stacks(const struct candidates *c)
+{
+    return &c->stacks;
+}
+
+void candidates_name(const struct candidates *c, uint32_t method, struct candidate_caller *name)
+{
+    name->class_name = c->methods[method].class_name;
+    name->name = c->methods[method].name;
+    name->descriptor = c->methods[method].descriptor;
+}
+
 bool candidates_caller(const struct candidates *c, const struct candidate *of, struct candidate_caller *caller)
 {
     bool *is_recorded = calloc((size_t)c->n_methods + 1, sizeof *is_recorded);
@@ -366,9 +378,7 @@ bool candidates_caller(const struct candidates *c, const struct candidate *of, s
     free(is_recorded);
     if (found == STACK_TREE_NONE)
         return false;
-    caller->class_name = c->methods[found].class_name;
-    caller->name = c->methods[found].name;
-    caller->descriptor = c->methods[found].descriptor;
+    candidates_name(c, found, caller);
     caller->share = c->weight_ns > 0 ? (double)c->methods[found].weight_ns / c->weight_ns : 0;
     return true;
 }

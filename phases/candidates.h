@@ -11,6 +11,7 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/trace/samples.h"
+#include "phases/stack_tree.h"
 
 struct candidates; /* samples added up */
 
@@ -101,6 +102,10 @@ struct candidate_caller {
     double part;                                /* of the other's time, 0..1 */
     double share;                               /* its own, of the time in all samples, callees included; 0..1 */
 };
+
+/* All stacks so far, as a tree; its methods' names. */
+const struct stack_tree *candidates_stacks(const struct candidates *c);
+void candidates_name(const struct candidates *c, uint32_t method, struct candidate_caller *name);
 
 /*
  * The recorded method in whose calls another one was seen, with nothing recorded in between: that with most of its

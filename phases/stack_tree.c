@@ -34,10 +34,11 @@ uint32_t stack_tree_step(struct stack_tree *tree, uint32_t parent, uint32_t meth
         if (!has_room(tree))
             return STACK_TREE_NONE;
         node = tree->n++;
-        tree->nodes[node] = (struct stack_node){ method, parent, 0, tree->nodes[parent].first_child, 0 };
+        tree->nodes[node] = (struct stack_node){ method, parent, 0, tree->nodes[parent].first_child, 0, 0 };
         tree->nodes[parent].first_child = node;
     }
     tree->nodes[node].weight_ns += weight_ns;
+    tree->nodes[node].n_samples++;
     return node;
 }
 

@@ -11,7 +11,7 @@
 
 struct stack_node {
     uint32_t method, parent, first_child, next; /* nodes; 0: none */
-    uint64_t weight_ns;                         /* of the samples in it, callees included */
+    uint64_t weight_ns, n_samples;              /* of those in it, callees included */
 };
 
 struct stack_tree {

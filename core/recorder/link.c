@@ -478,24 +478,7 @@ int link_finish(struct recorder_link *link, struct recorder_status *status, stru
                : link->observer->finish(link->observer->context, link, status, err);
 }
 
-/* ---- other wishes ---- */
-
-int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err)
-{
-    return link->writer == NULL ? 0 : trace_write_info(link->writer, key, value, err);
-}
-
 int recorder_recovered(struct recorder_link *link, uint64_t ticks, uint64_t ns, struct err *err)
 {
     return write_control(link, TRACE_RECOVERED, 0, ticks, ns, err);
-}
-
-void recorder_pace(struct recorder_link *link, uint32_t round_ms)
-{
-    link->round_ms = round_ms;
-}
-
-void recorder_end(struct recorder_link *link)
-{
-    link->is_over = true;
 }

@@ -55,6 +55,9 @@ int recorder_prices(struct recorder_link *link, const char *const *classes, size
                     struct err *err);
 
 /* A fact for the trace; the last value of a key counts.  Returns 0, or -1 with *err set. */
+/* A node of the samples' stacks, into the trace.  Returns 0, or -1 with *err set. */
+int recorder_stack(struct recorder_link *link, const struct trace_stack *stack, struct err *err);
+
 int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err);
 
 /* For the trace: at a moment (ticks) the JVM's compilers were as busy as before, ns after the pause. */

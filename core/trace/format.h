@@ -19,8 +19,9 @@
 #define FILE_MAGIC_BYTES  8
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
-/* Additions that an older reader may ignore: 1: PLACES, HITS; 2: CHARGES, COLLECTIONS; 3: MISSES; 4: ACCESSES. */
-#define FORMAT_MINOR 5
+/* Additions that an older reader may ignore: 1: PLACES, HITS; 2: CHARGES, COLLECTIONS; 3: MISSES; 4: ACCESSES;
+ * 5: HEAP; 6: STACKS. */
+#define FORMAT_MINOR 6
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -46,7 +47,8 @@ enum chunk_type {
     CHUNK_COLLECTIONS = 15,
     CHUNK_MISSES = 16,
     CHUNK_ACCESSES = 17,
-    CHUNK_HEAP = 18
+    CHUNK_HEAP = 18,
+    CHUNK_STACKS = 19
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */

@@ -318,6 +318,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_MISSES:
     case CHUNK_ACCESSES:
     case CHUNK_HEAP:
+    case CHUNK_STACKS:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:
@@ -432,6 +433,16 @@ const struct trace_collection *trace_collection(const struct trace_reader *reade
 size_t trace_n_collections(const struct trace_reader *reader)
 {
     return reader->tables.n_collections;
+}
+
+const struct trace_stack *trace_stack(const struct trace_reader *reader, uint32_t number)
+{
+    return number > 0 && number <= reader->tables.n_stacks ? &reader->tables.stacks[number - 1] : NULL;
+}
+
+uint32_t trace_n_stacks(const struct trace_reader *reader)
+{
+    return (uint32_t)reader->tables.n_stacks;
 }
 
 uint32_t trace_n_threads(const struct trace_reader *reader)

@@ -47,6 +47,8 @@ void tables_free(struct tables *tables)
     free(tables->methods.pages);
     free(tables->threads.pages);
     free(tables->collections);
+    free(tables->stacks);
+    free(tables->stack_names);
     arena_free(&tables->arena);
 }
 
@@ -243,17 +245,67 @@ static enum tables_result take_miss(struct tables *tables, enum chunk_type type,
     return TABLES_OK;
 }
 
-static bool grow_collections(struct tables *tables)
+/* Room for one more; NULL: no memory, and the array stays. */
+static void *grow(void *array, size_t n, size_t *room, size_t element_bytes)
 {
-    if (tables->n_collections < tables->n_collections_room)
-        return true;
-    size_t room = tables->n_collections_room == 0 ? 64 : tables->n_collections_room * 2;
-    struct trace_collection *collections = realloc(tables->collections, room * sizeof *collections);
-    if (collections == NULL)
-        return false;
-    tables->collections = collections;
-    tables->n_collections_room = room;
-    return true;
+    if (n < *room)
+        return array;
+    size_t wanted = *room == 0 ? 64 : *room * 2;
+    void *more = realloc(array, wanted * element_bytes);
+    if (more != NULL)
+        *room = wanted;
+    return more;
+}
+
+/* A method's names come with the first node in it. */
+static enum tables_result take_stack_names(struct tables *tables, struct cursor *c, const struct trace_stack *stack)
+{
+    enum tables_result result = TABLES_OK;
+    struct trace_stack named = { .method = stack->method };
+    if (stack->method != tables->n_stack_names)
+        return TABLES_DAMAGED;
+    named.class_name = take_text(tables, c, NULL, &result);
+    named.name = result == TABLES_OK ? take_text(tables, c, NULL, &result) : NULL;
+    named.descriptor = result == TABLES_OK ? take_text(tables, c, NULL, &result) : NULL;
+    if (result != TABLES_OK)
+        return result;
+    struct trace_stack *names =
+        grow(tables->stack_names, tables->n_stack_names, &tables->n_stack_names_room, sizeof *names);
+    if (names == NULL)
+        return TABLES_NO_MEMORY;
+    tables->stack_names = names;
+    names[tables->n_stack_names++] = named;
+    return TABLES_OK;
+}
+
+static enum tables_result take_stack(struct tables *tables, struct cursor *c)
+{
+    enum tables_result result = TABLES_OK;
+    uint64_t parent = cursor_number(c), method = cursor_number(c);
+    struct trace_stack stack = { .parent = (uint32_t)parent, .method = (uint32_t)(method >> 1) };
+    stack.own_ns = cursor_number(c);
+    stack.n_own = cursor_number(c);
+    if (c->bad || parent > tables->n_stacks || method >> 1 > tables->n_stack_names ||
+        tables->n_stacks == TRACE_STACKS_MAX)
+        return TABLES_DAMAGED;
+    if (method & 1)
+        result = take_stack_names(tables, c, &stack);
+    if (result == TABLES_OK && stack.method >= tables->n_stack_names)
+        result = TABLES_DAMAGED;
+    if (result != TABLES_OK)
+        return result;
+    const struct trace_stack *named = &tables->stack_names[stack.method];
+    stack.class_name = named->class_name;
+    stack.name = named->name;
+    stack.descriptor = named->descriptor;
+    struct trace_stack *stacks = grow(tables->stacks, tables->n_stacks, &tables->n_stacks_room, sizeof *stacks);
+    if (stacks == NULL)
+        return TABLES_NO_MEMORY;
+    tables->stacks = stacks;
+    stacks[tables->n_stacks++] = stack;
+    if (tables->listener.stack != NULL)
+        tables->listener.stack(tables->listener.context, (uint32_t)tables->n_stacks, &stack);
+    return TABLES_OK;
 }
 
 static enum tables_result take_collection(struct tables *tables, struct cursor *c)
@@ -269,9 +321,12 @@ static enum tables_result take_collection(struct tables *tables, struct cursor *
     collection.cause = result == TABLES_OK ? take_text(tables, c, before->cause, &result) : NULL;
     if (result != TABLES_OK)
         return result;
-    if (!grow_collections(tables))
+    struct trace_collection *all =
+        grow(tables->collections, n, &tables->n_collections_room, sizeof *tables->collections);
+    if (all == NULL)
         return TABLES_NO_MEMORY;
-    tables->collections[tables->n_collections++] = collection;
+    tables->collections = all;
+    all[tables->n_collections++] = collection;
     if (tables->listener.collection != NULL)
         tables->listener.collection(tables->listener.context, &collection);
     return TABLES_OK;
@@ -299,6 +354,8 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_charge(tables, c);
     case CHUNK_COLLECTIONS:
         return take_collection(tables, c);
+    case CHUNK_STACKS:
+        return take_stack(tables, c);
     case CHUNK_MISSES:
     case CHUNK_ACCESSES:
     case CHUNK_HEAP:

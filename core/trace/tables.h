@@ -28,6 +28,10 @@ struct tables {
     struct table methods, threads;
     struct trace_collection *collections; /* owned; the texts are the arena's */
     size_t n_collections, n_collections_room;
+    struct trace_stack *stacks;      /* by number less 1; owned, the texts are the arena's */
+    struct trace_stack *stack_names; /* by method: one that names it; the same */
+    size_t n_stacks, n_stacks_room;
+    size_t n_stack_names, n_stack_names_room;
     uint64_t n_clock_points, first_clock[3], last_clock[3]; /* ticks, monotonic_ns, realtime_ns */
     struct jit_event jit;                                   /* the one that the listener is told of */
     struct place_entry place;                               /* the same */
@@ -41,7 +45,7 @@ void tables_free(struct tables *tables);
 
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
 
-/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES, CHARGES, COLLECTIONS or MISSES chunk. */
+/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES, CHARGES, COLLECTIONS, MISSES or STACKS chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
 /* The pointer under a number, or NULL. */

@@ -106,6 +106,19 @@ struct trace_collection {
     const char *cause; /* or "" */
 };
 
+/*
+ * A node of the tree of stacks that were sampled: in the calls of a method, in those of its parent's.  Nodes are
+ * numbered from 1 on as they come, methods from 0 on.
+ */
+struct trace_stack {
+    uint32_t parent; /* an earlier node; 0: outside of all calls */
+    uint32_t method;
+    const char *class_name, *name, *descriptor; /* of the method; writing: NULL where an earlier node has named it */
+    uint64_t own_ns, n_own;                     /* CPU time, and samples, with this call the innermost one */
+};
+
+#define TRACE_STACKS_MAX (UINT32_C(1) << 20)
+
 enum trace_counter_kind {
     TRACE_COUNTER_EVENT,
     TRACE_COUNTER_RUNNING_NS, /* how long a group has counted: its events' values are of that time */
@@ -176,6 +189,9 @@ int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint
 /* In the order of time. */
 int trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection, struct err *err);
 
+/* A parent comes before its children. */
+int trace_write_stack(struct trace_writer *writer, const struct trace_stack *stack, struct err *err);
+
 /* What the JIT compiler did with a method: its event as the agent's log has it. */
 int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err);
 
@@ -230,6 +246,7 @@ struct trace_listener {
     void (*place)(void *context, const struct place_entry *entry);
     void (*collection)(void *context, const struct trace_collection *collection);
     void (*miss)(void *context, const struct miss_entry *entry);
+    void (*stack)(void *context, uint32_t number, const struct trace_stack *stack);
 };
 
 void trace_listen(struct trace_reader *reader, const struct trace_listener *listener);
@@ -241,9 +258,11 @@ const struct trace_thread *trace_thread(const struct trace_reader *reader, uint3
 const struct trace_counter *trace_counter(const struct trace_reader *reader, size_t i);
 const struct trace_collection *trace_collection(const struct trace_reader *reader, size_t i);
 size_t trace_n_collections(const struct trace_reader *reader);
-uint32_t trace_n_threads(const struct trace_reader *reader);         /* indexes are below this */
-uint32_t trace_n_methods(const struct trace_reader *reader);         /* ids are below this */
-size_t trace_n_counters(const struct trace_reader *reader);          /* all, in records or not */
+const struct trace_stack *trace_stack(const struct trace_reader *reader, uint32_t number); /* from 1 on */
+uint32_t trace_n_stacks(const struct trace_reader *reader);                                /* the last one's number */
+uint32_t trace_n_threads(const struct trace_reader *reader);                               /* indexes are below this */
+uint32_t trace_n_methods(const struct trace_reader *reader);                               /* ids are below this */
+size_t trace_n_counters(const struct trace_reader *reader);                                /* all, in records or not */
 size_t trace_n_recorded_counters(const struct trace_reader *reader); /* those in records, in table order */
 uint64_t trace_start_ticks(const struct trace_reader *reader);       /* the first clock point's */
 uint64_t trace_start_realtime_ns(const struct trace_reader *reader); /* CLOCK_REALTIME then; 0: not known */

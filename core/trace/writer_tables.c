@@ -141,6 +141,24 @@ int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry
     return s.full ? err_set(err, "a name is too long for a trace") : writer_finish(writer, type, &s, err);
 }
 
+int trace_write_stack(struct trace_writer *writer, const struct trace_stack *stack, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    bool is_named = stack->class_name != NULL;
+    struct sink s = writer_begin(writer, CHUNK_STACKS);
+    sink_number(&s, stack->parent);
+    sink_number(&s, (uint64_t)stack->method << 1 | is_named);
+    sink_number(&s, stack->own_ns);
+    sink_number(&s, stack->n_own);
+    if (is_named) {
+        put_text(&s, stack->class_name);
+        put_text(&s, stack->name);
+        put_text(&s, stack->descriptor);
+    }
+    return writer_finish(writer, CHUNK_STACKS, &s, err);
+}
+
 int trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection, struct err *err)
 {
     if (writer_check(writer, err) < 0)

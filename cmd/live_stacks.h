@@ -1,0 +1,14 @@
+/*
+ * The stacks that a live recording sampled go into its trace, as a tree: for exports and the page, which show methods
+ * without probes by them.
+ */
+#ifndef CMD_LIVE_STACKS_H
+#define CMD_LIVE_STACKS_H
+
+#include "core/recorder/link.h"
+#include "phases/candidates.h"
+
+/* candidates: borrowed; NULL: nothing was sampled.  Returns 0, or -1 with *err set. */
+int live_stacks_write(const struct candidates *candidates, struct recorder_link *link, struct err *err);
+
+#endif

@@ -1,0 +1,22 @@
+/* What an observer may ask for that takes no answer of the agent. */
+#include "core/recorder/link_state.h"
+
+int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err)
+{
+    return link->writer == NULL ? 0 : trace_write_info(link->writer, key, value, err);
+}
+
+int recorder_stack(struct recorder_link *link, const struct trace_stack *stack, struct err *err)
+{
+    return link->writer == NULL ? 0 : trace_write_stack(link->writer, stack, err);
+}
+
+void recorder_pace(struct recorder_link *link, uint32_t round_ms)
+{
+    link->round_ms = round_ms;
+}
+
+void recorder_end(struct recorder_link *link)
+{
+    link->is_over = true;
+}
