@@ -5,6 +5,7 @@
 #include "cmd/trace_argument.h"
 #include "report/export.h"
 #include "report/phase_report.h"
+#include "report/sampled_tree.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -68,8 +69,11 @@ static int build(struct export_run *run, struct err *err)
     if (report_clock_parse(o->clock, &clock, err) < 0 || trace_open(&run->reader, o->path, o->salvage, err) < 0 ||
         calltree_build(run->reader, &options, &run->tree, err) < 0)
         return -1;
-    run->source =
-        (struct report_source){ o->path, run->reader, &run->tree, report_clock(&run->tree, clock), &run->arena, NULL };
+    run->source = (struct report_source){ .path = o->path,
+                                          .reader = run->reader,
+                                          .tree = &run->tree,
+                                          .clock = report_clock(&run->tree, clock),
+                                          .arena = &run->arena };
     return 0;
 }
 
@@ -78,7 +82,10 @@ static int write_tree(struct export_run *run,
                       FILE *out, struct err *err)
 {
     struct export_wish wish = { run->options->value, run->options->min_share };
-    return build(run, err) < 0 ? -1 : write(&run->source, &wish, out, err);
+    struct report_source source;
+    if (build(run, err) < 0 || sampled_tree(&run->source, &source, err) < 0)
+        return -1;
+    return write(&source, &wish, out, err);
 }
 
 static int write_folded(struct export_run *run, FILE *out, struct err *err)

@@ -129,8 +129,11 @@ static int read_trace(struct diff_reading *r, const char *path, struct err *err)
     }
     if (trace_open(&reader, path, r->diff->wish->salvage, err) < 0 || calltree_build(reader, &options, &tree, err) < 0)
         goto out;
-    r->source =
-        (struct report_source){ path, reader, &tree, report_clock(&tree, r->diff->wish->clock), &r->local, NULL };
+    r->source = (struct report_source){ .path = path,
+                                        .reader = reader,
+                                        .tree = &tree,
+                                        .clock = report_clock(&tree, r->diff->wish->clock),
+                                        .arena = &r->local };
     rc = take_trace(r, err);
 out:
     statistics_close(r->statistics);

@@ -3,6 +3,7 @@
 #include "core/base/map.h"
 #include "core/base/text.h"
 #include "core/counters/event_roles.h"
+#include "report/sampled_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,9 @@ static const char *full_name(const struct report_source *source, uint32_t method
         return NULL;
     const char *text = java_names_display(source->arena, &name, JAVA_NAMES_FULL);
     const char *parameters = with_parameters ? java_names_parameters(source->arena, name.descriptor) : "";
-    text = text == NULL || parameters == NULL ? NULL : arena_printf(source->arena, "%s%s", text, parameters);
+    text = text == NULL || parameters == NULL ? NULL
+                                              : arena_printf(source->arena, "%s%s%s", text, parameters,
+                                                             sampled_is(source, method) ? SAMPLED_MARK : "");
     return text == NULL ? NULL : text_clean(source->arena, text);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "report/export_tree.h"
 #include "report/html_data.h"
+#include "report/sampled_tree.h"
 
 #include <string.h>
 
@@ -112,10 +113,13 @@ static bool put_names(struct drawn *drawn, cJSON *json)
 
 /* ---- values ---- */
 
-/* A thread of the VM that nobody read the counters of has none, not 0; a context that was hardly counted, too. */
+/* Samples know times only.  A thread of the VM that nobody read the counters of has none, not 0; a context that was
+ * hardly counted, too. */
 static bool is_known(const struct drawn *drawn, uint32_t node, const struct export_value *value)
 {
     const struct calltree *tree = drawn->source->tree;
+    if (sampled_is(drawn->source, tree->nodes[node].method) && value->kind != EXPORT_CPU)
+        return false;
     if (value->kind != EXPORT_METRICS || value->metrics[0] < CALLTREE_COUNTERS)
         return true;
     double cpu = (double)tree->total_cpu_ticks[node];
@@ -157,11 +161,12 @@ static bool put_nodes(const struct drawn *drawn, cJSON *json)
     return ok;
 }
 
-cJSON *html_tree(const struct report_source *source)
+cJSON *html_tree(const struct report_source *measured)
 {
-    struct drawn *drawn = arena_alloc(source->arena, sizeof *drawn);
+    struct drawn *drawn = arena_alloc(measured->arena, sizeof *drawn);
+    struct report_source *source = arena_alloc(measured->arena, sizeof *source);
     struct err err;
-    if (drawn == NULL)
+    if (drawn == NULL || source == NULL || sampled_tree(measured, source, &err) < 0)
         return NULL;
     drawn->source = source;
     drawn->share = find_share(source);
@@ -172,6 +177,7 @@ cJSON *html_tree(const struct report_source *source)
     bool ok = json != NULL && find_places(drawn) && put_names(drawn, json) && put_nodes(drawn, json) &&
               html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&
               html_put(json, "least_share", html_number(drawn->share)) &&
+              html_put(json, "sampled", cJSON_CreateBool(source->n_sampled > 0)) &&
               html_put(json, "contexts", html_number(source->tree->n_nodes - 1.0));
     export_tree_close(&drawn->tree);
     if (ok)

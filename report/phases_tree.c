@@ -9,6 +9,7 @@
 #include "report/phases_table.h"
 
 #include "core/base/text.h"
+#include "report/sampled_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,8 @@ static const char *name_of(const struct report_source *source, const char **name
     if (names[method] == NULL) {
         struct java_name name = report_name(source, method);
         names[method] = java_names_display(source->arena, &name, JAVA_NAMES_SHORT);
+        if (sampled_is(source, method) && names[method] != NULL)
+            names[method] = arena_printf(source->arena, "%s" SAMPLED_MARK, names[method]);
     }
     return names[method] == NULL ? "?" : names[method];
 }
@@ -89,7 +92,8 @@ static void print_line(const struct phases_report *report, const struct line *li
     uint64_t self = report->source->clock == PHASES_CPU ? node->cpu_ticks : node->wall_ticks;
     char share[64], total_text[64], self_text[64], calls[64];
     struct table_cell share_cell = table_quotient((double)line->total_ticks, (double)report->all_ticks);
-    struct table_cell calls_cell = table_number((double)node->calls);
+    bool is_sampled = sampled_is(report->source, node->method);
+    struct table_cell calls_cell = is_sampled ? table_unmeasured() : table_number((double)node->calls);
     table_format(&share_cell, TABLE_SHARE, share, sizeof share);
     table_format(&calls_cell, TABLE_COUNT, calls, sizeof calls);
     table_format_ns(report_ns(report->source, line->total_ticks), total_text, sizeof total_text);
@@ -130,10 +134,16 @@ static void print_title(const struct phases_report *report, const struct calltre
     fprintf(out, " (%d, %s): %s\n", thread->tid, vm_part_name(root->part), total);
 }
 
-int phases_tree(const struct phases_report *report, FILE *out, struct err *err)
+int phases_tree(const struct phases_report *measured, FILE *out, struct err *err)
 {
-    const struct calltree *tree = report->source->tree;
-    const char **names = arena_alloc(report->source->arena, ((size_t)tree->n_methods + 1) * sizeof *names);
+    struct report_source source;
+    struct phases_report with = *measured;
+    const struct phases_report *report = &with;
+    if (sampled_tree(measured->source, &source, err) < 0)
+        return -1;
+    with.source = &source;
+    const struct calltree *tree = source.tree;
+    const char **names = arena_alloc(source.arena, ((size_t)tree->n_methods + 1) * sizeof *names);
     if (names == NULL)
         return err_set(err, "out of memory for the names of %u methods", tree->n_methods);
     fprintf(out, "%9s  %8s  %8s  %13s  %s\n", "Share (%)", "Total", "Self", "Calls", "Method");

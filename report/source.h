@@ -17,6 +17,9 @@ struct report_source {
     enum phases_clock clock;           /* wall where CPU time is not known: see report_clock */
     struct arena *arena;               /* borrowed */
     const struct jit_shapes *shapes;   /* of the trace's JIT events; borrowed; NULL: it has none */
+    /* Methods of the tree that only samples know (report/sampled_tree.h), from this number on; borrowed. */
+    const struct java_name *sampled_names;
+    uint32_t first_sampled, n_sampled;
 };
 
 /* The clock to use: wall time where the trace has no other. */

@@ -136,12 +136,24 @@ function shade(strength) {
     return "color-mix(in oklab, var(--accent) " + percent + "%, var(--paper))";
 }
 
+/* Where both have about the same contrast, in light and in dark. */
 function inkOn(strength) {
-    return strength > 0.5 ? "var(--paper)" : "var(--ink)";
+    return strength > 0.7 ? "var(--paper)" : "var(--ink)";
 }
 
 function partColour(key) {
     return "var(--part-" + key + ", var(--quiet))";
+}
+
+/* What can be read on it. */
+function onPart(key) {
+    return "var(--on-part-" + key + ", var(--on-part))";
+}
+
+/* So much of a text as about has room, with an ellipsis. */
+function cut(text, width) {
+    const n = Math.floor((width - 6) / 6.6);
+    return n >= text.length ? text : n < 3 ? "" : text.slice(0, n - 1) + "\u2026";
 }
 
 /* ---- axes ---- */

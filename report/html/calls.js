@@ -59,7 +59,11 @@ function turnMark(has, isOpen) {
 function nodeRow(node, columns) {
     const isOpen = callTree.open.has(node),
         has = node.children.length > 0;
-    const name = html("span", { class: keyOf(node) === "" ? null : "name" }, label(node));
+    const name = html(
+        "span",
+        { class: keyOf(node) === "" ? null : isSampled(node) ? "name sampled" : "name" },
+        label(node)
+    );
     const first = html("td", { role: "gridcell", title: nameOf(node) }, turnMark(has, isOpen), name);
     const cells = columns.map(([, format]) => html("td", { role: "gridcell" }, format(node)));
     return treeRow(node, [first, ...cells], { "aria-expanded": has ? String(isOpen) : null });

@@ -33,11 +33,6 @@ function isWanted(node) {
     return callTree.wanted === "" || nameOf(node).toLowerCase().includes(callTree.wanted);
 }
 
-function cut(text, width) {
-    const n = Math.floor((width - 6) / 6.1);
-    return n >= text.length ? text : n < 3 ? "" : text.slice(0, n - 1) + "\u2026";
-}
-
 function box(item) {
     const { node, x, w, depth } = item,
         strength = strengthOf(node),
@@ -50,8 +45,9 @@ function box(item) {
             "aria-level": depth + 1,
             id: "node-" + node.index,
             "aria-label": nameOf(node) + ", " + percent(all(node) / wholeTime()),
-            class: isWanted(node) ? null : "is-faded"
+            class: [isWanted(node) ? "" : "is-faded", isSampled(node) ? "is-sampled" : ""].join(" ").trim() || null
         },
+        svg("title", {}, nameOf(node)),
         svg("rect", {
             x: x.toFixed(2),
             y: depth * iciclePitch + 1,

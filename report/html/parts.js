@@ -32,7 +32,7 @@ function partBar(row, columns, y, left, width) {
                         x: at + w / 2,
                         y: y + 14,
                         "text-anchor": "middle",
-                        style: { fill: "var(--on-part)", "font-size": "11px" }
+                        style: { fill: onPart(column.key), "font-size": "11px" }
                     },
                     percent(share)
                 )

@@ -84,6 +84,13 @@ function detailOf(row) {
     );
 }
 
+/* A row that was not recorded for all the time says so next to its name. */
+function partlyMark(row) {
+    const words = textOf(phases.table, row, "recorded_ns");
+    if (!/%/.test(words)) return null;
+    return html("span", { class: "partly", title: "recorded for " + words + "; its shares are of that time" }, "\u25d4\u00a0");
+}
+
 function phaseName(row, label) {
     if (row.kind !== "phase") return label;
     const isOpen = phases.open.has(row);
@@ -93,9 +100,10 @@ function phaseName(row, label) {
             type: "button",
             class: "name",
             "aria-expanded": String(isOpen),
-            title: isOpen ? "less" : "more of it",
+            title: label + (isOpen ? ": less of it" : ": more of it"),
             onclick: () => turn(row)
         },
+        partlyMark(row),
         label
     );
 }
@@ -109,7 +117,7 @@ function turn(row) {
 
 function phaseRow(row) {
     const cells = phases.shown.map((c, i) =>
-        i === 0 ? html("th", { scope: "row" }, phaseName(row, cellText(row.cells[c]))) : phaseCell(row, c)
+        i === 0 ? html("th", { scope: "row", title: cellText(row.cells[c]) }, phaseName(row, cellText(row.cells[c]))) : phaseCell(row, c)
     );
     const lines = [html("tr", {}, cells)];
     if (phases.open.has(row)) lines.push(detailOf(row));
@@ -250,6 +258,9 @@ function drawPhases() {
         "call. The column Self is without the other phases and adds up to 100 %. A phase's name shows more of it." +
         (columnIndex(table, "cpi") >= 0 && valueOf(table, average, "cpi") !== null
             ? " Coloured figures are above the average of the last row."
+            : "") +
+        (phases.rows.some((row) => partlyMark(row) !== null)
+            ? " A row with \u25d4 was recorded for a part of the time, and its shares are of that."
             : "");
     byId("phases-body").replaceChildren(
         phaseControls(),

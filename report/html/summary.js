@@ -62,23 +62,62 @@ function timeSentence() {
     );
 }
 
+function labelOf(row) {
+    return textOf(data.phases, row, "label").replace(/ \+$/, "");
+}
+
+/* Methods without probes that samples saw in the time of another one, those with least of it first. */
+function seenWithin(label, isPhase) {
+    return (data.sampled?.rows ?? [])
+        .filter((row) => textOf(data.sampled, row, "ancestor") === label)
+        .map((row) => ({
+            name: cellText(row.cells[0]),
+            share:
+                (valueOf(data.sampled, row, "cpu_share") ?? 0) *
+                (isPhase ? (valueOf(data.sampled, row, "ancestor_share") ?? 0) : 1),
+            isSampled: true
+        }))
+        .sort((a, b) => a.share - b.share);
+}
+
+/*
+ * What tells most of a time: the innermost method that has half of it, and not a main method that only calls it.  A
+ * phase itself, where samples saw no such method in its own time.
+ */
+function tellingOfPhase(row) {
+    const own = valueOf(data.phases, row, "self_share") ?? 0,
+        seen = seenWithin(labelOf(row), true).find(({ share }) => share >= 0.5 * own);
+    return seen ?? { name: labelOf(row), share: own, isSampled: false };
+}
+
+/* The same where no phase is around: of each recorded method that is none, or of what was in no recorded one. */
+function tellingOfOthers(rows) {
+    const labels = new Set(rows.map(labelOf)),
+        others = new Set((data.sampled?.rows ?? []).map((row) => textOf(data.sampled, row, "ancestor")));
+    return [...others]
+        .filter((label) => !labels.has(label))
+        .map((label) => seenWithin(label, false))
+        .map((seen) => seen.find(({ share }) => share >= 0.5 * seen[seen.length - 1].share));
+}
+
 function hottestSentence() {
-    const rows = data.phases.rows
-        .filter((row) => row.kind === "phase" && valueOf(data.phases, row, "self_share") >= 0.005)
-        .sort((a, b) => valueOf(data.phases, b, "self_share") - valueOf(data.phases, a, "self_share"))
+    const phaseRows = data.phases.rows.filter((row) => row.kind === "phase");
+    const rows = [...phaseRows.map(tellingOfPhase), ...tellingOfOthers(phaseRows)]
+        .filter(({ share }) => share >= 0.005)
+        .sort((a, b) => b.share - a.share)
         .slice(0, 3);
     if (rows.length === 0) return null;
     return html(
         "p",
         {},
-        "Of the phases, most time of its own has ",
+        "Of the program\u2019s methods, most time has ",
         then(
-            rows.map((row) =>
+            rows.map(({ name, share, isSampled }) =>
                 html(
                     "span",
                     {},
-                    html("b", { class: "name" }, textOf(data.phases, row, "label").replace(/ \+$/, "")),
-                    " (" + percent(valueOf(data.phases, row, "self_share")) + ")"
+                    html("b", { class: "name" }, name),
+                    " (" + percent(share) + (isSampled ? ", callees included, by samples)" : " of its own)")
                 )
             )
         ),
@@ -111,7 +150,7 @@ function cpiSentence() {
             ? "; no phase takes more"
             : [
                   ", and most in ",
-                  html("b", { class: "name" }, textOf(data.phases, worst, "label").replace(/ \+$/, "")),
+                  html("b", { class: "name" }, labelOf(worst)),
                   " (" + formatRatio(valueOf(data.phases, worst, "cpi")) + ")"
               ],
         "."

@@ -54,7 +54,7 @@ function tableCell(cell, column, attributes) {
         "td",
         {
             class: isNone ? "none" : column.unit === "text" ? "text" : null,
-            title: cellTitle(cell, column),
+            title: cellTitle(cell, column) ?? (column.unit === "text" ? text : null),
             ...attributes
         },
         pretty(text)
@@ -95,7 +95,7 @@ function plainTable(table, label, why) {
         html(
             "tr",
             {},
-            html("th", { scope: "row" }, indented(cellText(row.cells[shown[0]]))),
+            html("th", { scope: "row", title: cellText(row.cells[shown[0]]) }, indented(cellText(row.cells[shown[0]]))),
             shown.slice(1).map((c) => cellOf(row, c))
         );
     const heads = shown.map((c) => plainHead(table.columns[c]));

@@ -191,7 +191,8 @@ function drawRegions(chart, width, top) {
 /* Each phase's own time on a CPU, as shades. */
 function drawCarpet(chart, width, top) {
     const x = lineX(width),
-        height = 15;
+        height = 12,
+        pitch = height + 15; /* a row's name stands above it: no text is over the shades */
     const highest = Math.max(0.01, largest(line.rows.flatMap((row) => row.cpus)));
     chart.append(
         svg(
@@ -201,7 +202,7 @@ function drawCarpet(chart, width, top) {
         )
     );
     line.rows.forEach((row, r) => {
-        const y = top + r * (height + 2);
+        const y = top + r * pitch + 14;
         chart.append(
             svg("rect", {
                 x: lineLeft,
@@ -225,12 +226,13 @@ function drawCarpet(chart, width, top) {
         chart.append(
             svg(
                 "text",
-                { x: lineLeft + 5, y: y + 11.5, class: "name over", style: { "font-size": "11px" } },
-                row.label
+                { x: lineLeft, y: y - 3, class: "name", style: { "font-size": "11px" } },
+                svg("title", {}, row.label),
+                cut(row.label, width - lineLeft - lineRight)
             )
         );
     });
-    return top + line.rows.length * (height + 2);
+    return top + line.rows.length * pitch;
 }
 
 function drawTimeAxis(chart, width, y) {

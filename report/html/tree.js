@@ -66,8 +66,29 @@ function keyOf(node) {
     return data.tree.keys[data.tree.name[node.index]];
 }
 
+/* Short names that several methods have keep their parameters. */
+function namesakes() {
+    const keys = new Map();
+    data.tree.names.forEach((name, i) => {
+        const short = shortName(name.replace(sampledMark, ""));
+        keys.set(short, (keys.get(short) ?? new Set()).add(data.tree.keys[i]));
+    });
+    return new Set([...keys].filter(([, of]) => of.size > 1).map(([short]) => short));
+}
+
+/* Seen in samples only: report/sampled_tree.h. */
+const sampledMark = " [sampled]";
+
+function isSampled(node) {
+    return nameOf(node).endsWith(sampledMark);
+}
+
 function label(node) {
-    return keyOf(node) === "" ? nameOf(node) : shortName(nameOf(node));
+    const name = isSampled(node) ? nameOf(node).slice(0, -sampledMark.length) : nameOf(node),
+        short = shortName(name);
+    if (keyOf(node) === "") return name;
+    callTree.namesakes ??= namesakes();
+    return callTree.namesakes.has(short) ? short + (/\(.*$/.exec(name)?.[0] ?? "") : short;
 }
 
 function eventNamed(pattern) {
@@ -162,7 +183,7 @@ function treeControls() {
             })
         ),
         shadings,
-        html("button", { type: "button", class: "link", id: "tree-up", onclick: () => zoom(null) }, "show all")
+        html("button", { type: "button", class: "link", id: "tree-up", onclick: () => zoom(null) }, "show all threads")
     );
 }
 
@@ -186,7 +207,7 @@ function drawTree() {
         return;
     }
     lead.textContent =
-        "Callers above callees; the width is " +
+        "Callers above callees, at first of the application alone; the width is " +
         (tree.clock === "cpu" ? "CPU time" : "wall time") +
         ", and the stronger the colour, the more of it is the method\u2019s own. A click or Enter enlarges. " +
         (nDrawn < tree.contexts
@@ -196,7 +217,11 @@ function drawTree() {
               plural(tree.contexts, "calling context") +
               ": those with at least " +
               percent(tree.least_share) +
-              " of the time."
+              " of the time. "
+            : "") +
+        (tree.sampled
+            ? "Dashed ones are methods without probes: samples divide the own time of the recorded method that " +
+              "they are in."
             : "");
     const columns = treeColumns.filter(([heading]) => heading !== "CPI" || treeCycles !== undefined);
     byId("tree-body").replaceChildren(
@@ -232,11 +257,12 @@ function drawTree() {
     );
     openHottest();
     drawCalls(null);
+    if (callTree.roots.length > 1 && callTree.roots[0].children.length > 0) callTree.top = callTree.roots[0];
     let last = 0;
     callTree.redraw = () => drawIcicle(last);
     drawFitting(byId("icicle"), (width) => {
         last = width;
         drawIcicle(width);
     });
-    byId("tree-up").disabled = true;
+    byId("tree-up").disabled = callTree.top === null;
 }

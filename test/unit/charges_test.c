@@ -118,7 +118,9 @@ static struct shares shares_of(int64_t main_extra_ns, uint64_t n_lost, struct sw
     maker_close(&m, 1000);
     struct trace_reader *reader = maker_read(&m);
     maker_must(&m, calltree_build(reader, &(struct calltree_options){ 0 }, &tree, &m.err));
-    const struct report_source source = { "charges.dat", reader, &tree, PHASES_CPU, &arena, NULL };
+    const struct report_source source = {
+        .path = "charges.dat", .reader = reader, .tree = &tree, .clock = PHASES_CPU, .arena = &arena
+    };
     maker_must(&m, shares_compute(&source, &row_of, 0, &shares, &m.err));
     *switches = shares.switches;
     calltree_free(&tree);

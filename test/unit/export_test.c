@@ -3,6 +3,7 @@
 #include "report/export_protobuf.h"
 #include "report/export_slices.h"
 #include "report/export_tree.h"
+#include "report/sampled_tree.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -107,7 +108,9 @@ static void read_back(struct maker *m, struct made *made)
 {
     made->reader = maker_read(m);
     maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){ "t.dat", made->reader, &made->tree, PHASES_CPU, &arena, NULL };
+    made->source = (struct report_source){
+        .path = "t.dat", .reader = made->reader, .tree = &made->tree, .clock = PHASES_CPU, .arena = &arena
+    };
 }
 
 static const char *folded(struct made *made, const char *value, double min_share)
@@ -149,6 +152,55 @@ static void test_values(void)
     CHECK_TEXT("an event that was not measured is refused", folded(&made, "branch-misses", 0),
                "t.dat: the trace has no value 'branch-misses'\n"
                "  next: it has calls, wall, cpu, cycles, L1-dcache-load-misses, page-faults");
+    calltree_free(&made.tree);
+    trace_close(made.reader);
+}
+
+/* ---- stacks of samples ---- */
+
+/* run has 50 ticks of its own, 40 of which samples saw in two methods without probes; 20 more were before run had any.
+ */
+static void make_sampled(struct maker *m)
+{
+    static const struct trace_stack stacks[] = {
+        { 0, 0, "a/Main", "main", "([Ljava/lang/String;)V", 0, 0 },
+        { 1, 1, "a/Sort", "run", "()V", 10, 1 },
+        { 2, 2, "a/Sort", "merge", "()V", 30, 3 },
+        { 3, 3, "a/Sort", "copy", "()V", 10, 1 },
+        { 2, 4, "java/lang/MmprofProbe", "exit", "()V", 99, 9 },
+        { 1, 5, "a/Main", "end", "()V", 0, 0 },
+    };
+    maker_open_scaled(m, "sampled.dat", 1000);
+    maker_info(m, "offcpu", "perf");
+    maker_thread(m, 0, "main", true);
+    maker_method(m, RUN, "a/Sort", "run", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(m, 0, ENTER(RUN, 30), EXIT(RUN, 80));
+    for (size_t i = 0; i < sizeof stacks / sizeof stacks[0]; i++)
+        maker_must(m, trace_write_stack(m->writer, &stacks[i], &m->err));
+    KERNEL(m, AT(TRACE_CPU_OUT, 0, 100));
+    maker_close(m, 100);
+}
+
+static void test_sampled(void)
+{
+    struct maker m;
+    struct made made;
+    struct report_source source;
+    make_sampled(&m);
+    read_back(&m, &made);
+    CHECK("samples are put into the tree", sampled_tree(&made.source, &source, &err) == 0);
+    made.source = source;
+    CHECK_TEXT(
+        "a recorded method's time is divided as its samples are, what is outside by all of them",
+        folded(&made, "cpu", 0),
+        "application;a.Sort.run 10000\n"
+        "application;a.Sort.run;a.Sort.merge [sampled] 30000\n"
+        "application;a.Sort.run;a.Sort.merge [sampled];a.Sort.copy [sampled] 10000\n"
+        "application;a.Main.main [sampled];a.Sort.run [sampled] 10000\n"
+        "application;a.Main.main [sampled];a.Sort.run [sampled];a.Sort.merge [sampled] 30000\n"
+        "application;a.Main.main [sampled];a.Sort.run [sampled];a.Sort.merge [sampled];a.Sort.copy [sampled] 10000\n");
+    CHECK_TEXT("calls are those of the records", folded(&made, "calls", 0), "application;a.Sort.run 1\n");
     calltree_free(&made.tree);
     trace_close(made.reader);
 }
@@ -229,6 +281,7 @@ int main(void)
     test_protobuf();
     test_full();
     test_values();
+    test_sampled();
     test_slices();
     test_chrome();
     arena_free(&arena);

@@ -315,8 +315,11 @@ static int join(const struct one_run *runs, size_t n, struct joined *joined, str
         maker_must(&m, calltree_build(joined->readers[i], &(struct calltree_options){ 0 }, &joined->trees[i], &m.err));
         maker_must(&m, calltree_totals(&joined->trees[i], VM_PART_APPLICATION, &arena, &totals,
                                        &joined->traces[i].n_totals, &m.err));
-        joined->sources[i] =
-            (struct report_source){ runs[i].path, joined->readers[i], &joined->trees[i], PHASES_CPU, &arena, NULL };
+        joined->sources[i] = (struct report_source){ .path = runs[i].path,
+                                                     .reader = joined->readers[i],
+                                                     .tree = &joined->trees[i],
+                                                     .clock = PHASES_CPU,
+                                                     .arena = &arena };
         joined->traces[i].source = &joined->sources[i];
         joined->traces[i].totals = totals;
     }

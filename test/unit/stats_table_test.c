@@ -54,7 +54,9 @@ static const char *printed(struct maker *m, bool as_csv)
     maker_must(m, calltree_build(reader, &(struct calltree_options){ .observer = &observer }, &tree, &m->err));
     maker_must(m, calltree_totals(&tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m->err));
     call_metrics_judge(&metrics, reader, &tree);
-    struct report_source source = { "t.dat", reader, &tree, report_clock(&tree, PHASES_CPU), &arena, NULL };
+    struct report_source source = {
+        .path = "t.dat", .reader = reader, .tree = &tree, .clock = report_clock(&tree, PHASES_CPU), .arena = &arena
+    };
     struct report_wish wish = { .sort = "time" };
     char *text = NULL;
     maker_must(m, stats_table(&source, totals, n_totals, &wish, &metrics, statistics, &table, &m->err));

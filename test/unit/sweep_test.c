@@ -40,8 +40,11 @@ static void make_example(struct maker *m, struct example *e)
     e->reader = maker_read(m);
     maker_must(m, calltree_build(e->reader, &(struct calltree_options){ 0 }, &e->tree, &m->err));
     maker_must(m, calltree_totals(&e->tree, VM_PART_APPLICATION, &arena, &e->totals, &e->n_totals, &m->err));
-    e->source =
-        (struct report_source){ "t.dat", e->reader, &e->tree, report_clock(&e->tree, PHASES_CPU), &arena, NULL };
+    e->source = (struct report_source){ .path = "t.dat",
+                                        .reader = e->reader,
+                                        .tree = &e->tree,
+                                        .clock = report_clock(&e->tree, PHASES_CPU),
+                                        .arena = &arena };
 }
 
 /* Each pair of thresholds selects what phases_select() does. */

@@ -445,7 +445,9 @@ static void test_table(void)
     struct trace_reader *reader = maker_read(&m);
     maker_must(&m, calltree_build(reader, &options, &tree, &m.err));
     maker_must(&m, calltree_totals(&tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m.err));
-    struct report_source source = { m.path, reader, &tree, PHASES_CPU, &arena, NULL };
+    struct report_source source = {
+        .path = m.path, .reader = reader, .tree = &tree, .clock = PHASES_CPU, .arena = &arena
+    };
     struct report_wish wish = { .sort = "time", .all = true };
     CHECK("the report reads a time line",
           timeline_read(&source, totals, n_totals, &wish, 100e3, 0, false, &read, &err) == 0);
