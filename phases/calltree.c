@@ -136,6 +136,16 @@ static uint64_t faults_of_one(struct builder *b)
     return b->fault_period;
 }
 
+static void note_waiting(struct thread *t, const struct clock_event *event)
+{
+    if (event->kind == TRACE_CPU_IN && t->preempted_since != 0 && event->ticks > t->preempted_since)
+        t->known.wait_ticks += event->ticks - t->preempted_since;
+    if (event->kind == TRACE_CPU_IN || event->kind == TRACE_CPU_OUT)
+        t->preempted_since = 0;
+    else if (event->kind == TRACE_CPU_PREEMPTED)
+        t->preempted_since = event->ticks;
+}
+
 static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err)
 {
     struct clock_event event;
@@ -150,6 +160,7 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
         if (b->flow != NULL && flow_kernel(b, t, cpu, wall, &event, err) < 0)
             return -1;
         t->known.n_stays += event.kind == TRACE_CPU_IN;
+        note_waiting(t, &event);
         if (event.kind == TRACE_COUNTS && apply_reading(b, t, err) < 0)
             return -1;
         if (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED)

@@ -131,6 +131,7 @@ struct calltree_thread {
     uint64_t probe_ticks;           /* of cpu_ticks: the probes' own */
     uint64_t n_lost;                /* calls not recorded */
     uint64_t n_stays;               /* how often it got a CPU */
+    uint64_t wait_ticks;            /* off the CPU though it could run: from where it was preempted */
 };
 
 /* Further metrics of a node: metrics[node * n_metrics + i]. */

@@ -209,6 +209,7 @@ struct thread {
     bool is_placed;
     uint64_t n_faults, n_switches; /* before it was placed */
     uint64_t on_since;             /* when it got the CPU that it has, or NOT_ON */
+    uint64_t preempted_since;      /* when it lost the CPU that it waits for, or 0 */
     struct calltree_thread known;
     struct thread_counters *counters; /* owned, or NULL */
     struct thread_spans spans;

@@ -39,8 +39,8 @@ bool diff_is_leaf(const struct diff *d, const struct diff_row *row)
 {
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
         for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
-            const struct diff_value *time = diff_value_of(row, side, i, DIFF_TIME);
-            const struct diff_value *self = diff_value_of(row, side, i, DIFF_SELF);
+            const struct diff_value *time = diff_value_of(row, (enum diff_side)side, i, DIFF_TIME);
+            const struct diff_value *self = diff_value_of(row, (enum diff_side)side, i, DIFF_SELF);
             bool both_unknown = isnan(time->value) && isnan(self->value);
             if (!both_unknown && !(time->value == self->value))
                 return false;
@@ -69,7 +69,7 @@ static bool read_logs(const struct diff *d, const struct diff_row *row, double *
         return false;
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
         for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
-            double value = diff_value_of(row, side, i, DIFF_SELF)->value;
+            double value = diff_value_of(row, (enum diff_side)side, i, DIFF_SELF)->value;
             if (!(value > 0))
                 return false;
             *logs++ = log(value);

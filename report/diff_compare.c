@@ -174,6 +174,15 @@ static void compare_metric(struct comparing *c)
 
 /* ---- many tests ---- */
 
+static bool is_partial(const struct diff *d, const struct diff_row *row, size_t metric)
+{
+    for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
+        for (size_t i = 0; i < d->wish->n_traces[side]; i++)
+            if (diff_value_of(row, (enum diff_side)side, i, metric)->is_partial)
+                return true;
+    return false;
+}
+
 /* Of the process or a part of the JVM. */
 static unsigned group_of_other(const struct diff *d, const struct diff_row *row, const struct diff_metric *metric)
 {
@@ -204,7 +213,7 @@ static unsigned group_of(const struct diff *d, const struct diff_row *row, const
         return diff_has_own_time(d, row) ? DIFF_GROUP_ADJUSTED : DIFF_GROUPS;
     case DIFF_SHARE:
     case DIFF_PER_CALL:
-        if (isnan(row->results[DIFF_TIME].p)) /* they stand in for that */
+        if (is_partial(d, row, DIFF_TIME)) /* they stand in for that */
             return DIFF_GROUP_TIME;
         break;
     default:
@@ -272,15 +281,6 @@ static int correct(const struct comparing *c)
 }
 
 /* ---- verdicts ---- */
-
-static bool is_partial(const struct diff *d, const struct diff_row *row, size_t metric)
-{
-    for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-        for (size_t i = 0; i < d->wish->n_traces[side]; i++)
-            if (diff_value_of(row, (enum diff_side)side, i, metric)->is_partial)
-                return true;
-    return false;
-}
 
 /* Of something that one side does not have. */
 static enum diff_verdict one_sided(const struct diff_row *row, const struct diff_result *result)

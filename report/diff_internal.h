@@ -119,17 +119,8 @@ int diff_fold(struct diff *diff);
 int diff_add_callers(struct diff *diff, struct map *pairs, const struct report_source *source, const size_t *rows,
                      size_t n_rows);
 
-/* Hears a trace for how long threads wait for a CPU (diff_load.c). */
-struct diff_waiting {
-    struct diff_waiting_thread *threads; /* owned */
-    uint32_t n_threads;
-    uint64_t on_ticks, wait_ticks;
-};
-
-int diff_waiting_flow(struct diff_waiting *waiting, const struct calltree_flow *flow, struct err *err);
-void diff_waiting_free(struct diff_waiting *waiting);
-
-struct diff_load diff_load_of(const struct report_source *source, const struct diff_waiting *waiting);
+/* Its load (diff_load.c). */
+struct diff_load diff_load_of(const struct report_source *source);
 
 /* A note if the sides were not recorded in turns and the machine's load changed between them; else NULL. */
 const char *diff_load_note(const struct diff *diff);

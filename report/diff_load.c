@@ -5,61 +5,21 @@
 #include "report/diff_internal.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Changes of load that matter: of the time in which threads could run; of one CPU. */
 #define WAIT_MIN   0.05
 #define STOLEN_MIN 0.02
 
-/* ---- waiting for a CPU ---- */
-
-struct diff_waiting_thread {
-    bool is_preempted; /* it left its CPU though it could go on */
-};
-
-static struct diff_waiting_thread *find_thread(struct diff_waiting *w, uint32_t index)
-{
-    if (index < w->n_threads)
-        return &w->threads[index];
-    uint32_t n = index < 32 ? 64 : 2 * index;
-    struct diff_waiting_thread *threads = realloc(w->threads, n * sizeof *threads);
-    if (threads == NULL)
-        return NULL;
-    memset(threads + w->n_threads, 0, (n - w->n_threads) * sizeof *threads);
-    w->threads = threads;
-    w->n_threads = n;
-    return &threads[index];
-}
-
-int diff_waiting_flow(struct diff_waiting *w, const struct calltree_flow *flow, struct err *err)
-{
-    struct diff_waiting_thread *t = find_thread(w, flow->thread);
-    if (t == NULL)
-        return err_set(err, "out of memory for what threads waited");
-    if (flow->kind == CALLTREE_SWITCHED) {
-        t->is_preempted = flow->is_on;
-    } else if (flow->kind == CALLTREE_PASSED) {
-        uint64_t ticks = flow->ticks - flow->from_ticks;
-        w->on_ticks += flow->is_on ? ticks : 0;
-        w->wait_ticks += !flow->is_on && t->is_preempted ? ticks : 0;
-    }
-    return 0;
-}
-
-void diff_waiting_free(struct diff_waiting *w)
-{
-    free(w->threads);
-    memset(w, 0, sizeof *w);
-}
-
-struct diff_load diff_load_of(const struct report_source *source, const struct diff_waiting *w)
+struct diff_load diff_load_of(const struct report_source *source)
 {
     const struct calltree *tree = source->tree;
+    uint64_t wait_ticks = 0;
+    for (uint32_t i = 0; i < tree->n_threads; i++)
+        wait_ticks += tree->threads[i].wait_ticks;
     return (struct diff_load){ .start_ns = trace_start_realtime_ns(source->reader),
                                .duration_ns = report_ns(source, tree->end_ticks - tree->start_ticks),
-                               .on_ns = report_ns(source, w->on_ticks),
-                               .wait_ns = tree->cpu_is_wall ? 0 : report_ns(source, w->wait_ticks),
+                               .on_ns = report_ns(source, tree->cpu_ticks),
+                               .wait_ns = report_ns(source, wait_ticks),
                                .stolen_ns = report_stolen_ns(source) };
 }
 

@@ -83,7 +83,7 @@ static int take_trace(struct diff_reading *r, struct err *err)
         report_make(&r->source, totals, r->n_totals, &wish, &r->table, err) < 0)
         return -1;
     r->totals = totals;
-    r->diff->loads[r->side][r->trace] = diff_load_of(&r->source, &r->waiting);
+    r->diff->loads[r->side][r->trace] = diff_load_of(&r->source);
     if (note_mode(r, err) < 0)
         return -1;
     if (diff_rows_take(r) < 0)
@@ -96,36 +96,22 @@ static int open_statistics(struct diff_reading *r, const char *path, struct err 
     if (call_metrics_read(path, r->diff->wish->salvage, r->diff->wish->clock, &r->local, &r->calls, err) < 0)
         return -1;
     r->statistics = statistics_open(&r->calls.wish);
-    if (r->statistics == NULL)
-        return no_memory(err);
-    r->calls_observer = statistics_observer(r->statistics);
-    return 0;
-}
-
-static int take_step(void *context, const struct calltree_step *step, struct err *err)
-{
-    const struct diff_reading *r = context;
-    return r->calls_observer.step(r->calls_observer.context, step, err);
-}
-
-static int take_flow(void *context, const struct calltree_flow *flow, struct err *err)
-{
-    struct diff_reading *r = context;
-    return diff_waiting_flow(&r->waiting, flow, err);
+    return r->statistics == NULL ? no_memory(err) : 0;
 }
 
 static int read_trace(struct diff_reading *r, const char *path, struct err *err)
 {
     struct trace_reader *reader = NULL;
     struct calltree tree = { .n_nodes = 0 };
-    struct calltree_observer observer = { .context = r, .flow = take_flow };
-    struct calltree_options options = { .observer = &observer };
+    struct calltree_observer observer;
+    struct calltree_options options = { .max_nodes = 0 };
     int rc = -1;
     r->statistics = NULL;
     if (r->with_statistics) {
         if (open_statistics(r, path, err) < 0)
             goto out;
-        observer.step = take_step;
+        observer = statistics_observer(r->statistics);
+        options.observer = &observer;
     }
     if (trace_open(&reader, path, r->diff->wish->salvage, err) < 0 || calltree_build(reader, &options, &tree, err) < 0)
         goto out;
@@ -137,7 +123,6 @@ static int read_trace(struct diff_reading *r, const char *path, struct err *err)
     rc = take_trace(r, err);
 out:
     statistics_close(r->statistics);
-    diff_waiting_free(&r->waiting);
     calltree_free(&tree);
     trace_close(reader);
     arena_free(&r->local);

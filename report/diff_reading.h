@@ -30,8 +30,6 @@ struct diff_reading {
     size_t n_totals;
     struct call_metrics calls;
     struct statistics *statistics;
-    struct calltree_observer calls_observer; /* the statistics' */
-    struct diff_waiting waiting;
 };
 
 /*

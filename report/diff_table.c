@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#define NEARLY_ALL   0.95
 #define FRACTION_MAX 10.0 /* more is not printed as per cent */
 
 struct layout {
@@ -140,6 +141,12 @@ static void add_row(const struct diff *d, const struct diff_row *row, size_t met
     cells[at->descriptor] = table_words(row->descriptor);
 }
 
+/* Own time that is nearly all of the time. */
+static bool says_the_same(const struct diff_result *time, const struct diff_result *self)
+{
+    return time->verdict == self->verdict && self->mean[DIFF_AFTER] >= NEARLY_ALL * time->mean[DIFF_AFTER];
+}
+
 /* What a person wants to see: the time, and what else differs by itself. */
 static bool is_shown(const struct diff *d, const struct diff_row *row, size_t metric, bool is_text)
 {
@@ -149,8 +156,8 @@ static bool is_shown(const struct diff *d, const struct diff_row *row, size_t me
     if (!is_text || d->wish->all || d->metrics[metric].role == DIFF_TIME)
         return true;
     if (d->metrics[metric].role == DIFF_SHARE) /* it stands in for a time that is not known */
-        return isnan(row->results[DIFF_TIME].p) && strcmp(row->kind, "phase") == 0;
-    if (d->metrics[metric].role == DIFF_SELF && diff_is_leaf(d, row))
+        return row->results[DIFF_TIME].is_partial;
+    if (d->metrics[metric].role == DIFF_SELF && says_the_same(&row->results[DIFF_TIME], r))
         return false;
     return (r->verdict == DIFF_HIGHER || r->verdict == DIFF_LOWER);
 }

@@ -111,10 +111,12 @@ static void take_runs(struct experiment *e, const struct pool *pool, const size_
         *row = pool->diff.rows[i];
         for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++) {
             row->values[side] = arena_alloc(&e->arena, RUNS * DIFF_METRICS_MAX * sizeof(struct diff_value));
-            for (size_t k = 0; k < RUNS; k++)
-                memcpy(row->values[side] + k * DIFF_METRICS_MAX,
-                       run_of(pool, &pool->diff.rows[i], (side == DIFF_BEFORE ? before : after)[k]),
-                       DIFF_METRICS_MAX * sizeof(struct diff_value));
+            for (size_t k = 0; k < RUNS; k++) {
+                struct diff_value *values = row->values[side] + k * DIFF_METRICS_MAX;
+                memcpy(values, run_of(pool, &pool->diff.rows[i], (side == DIFF_BEFORE ? before : after)[k]),
+                       DIFF_METRICS_MAX * sizeof *values);
+                values[DIFF_ADJUSTED].value = NAN; /* of the whole pool */
+            }
         }
     }
 }
@@ -149,63 +151,79 @@ static void put_more(struct diff *d, const char *phase)
     }
 }
 
-/* How runs vary: standard deviations of logarithms of own time, as they are and adjusted, and of the process' time. */
-static int print_noise(struct pool *pool, struct err *err)
+/* Whether a phase's rise is found in sets of runs that are drawn from the pool. */
+struct found {
+    size_t n_false, n_put, n_real;
+};
+
+static int try_set(struct experiment *e, const struct pool *pool, const char *phase, bool is_real, struct found *found,
+                   struct err *err)
 {
-    struct diff d = pool->diff;
-    if (diff_compare(&d, err) < 0)
+    size_t numbers[2 * RUNS], others[RUNS];
+    draw(e, numbers, 2 * RUNS, pool->n);
+    take_runs(e, pool, numbers, numbers + RUNS);
+    if (diff_compare(&e->diff, err) < 0)
         return -1;
-    for (size_t i = 0; i < d.n_rows; i++) {
-        const struct diff_row *row = &d.rows[i];
-        static const enum diff_role roles[] = { DIFF_TIME, DIFF_SELF, DIFF_ADJUSTED };
-        double deviations[3];
-        for (size_t k = 0; k < 3; k++) {
-            double n = 0, sum = 0, squares = 0;
-            for (size_t run = 0; run < (pool->n_other > 0 ? pool->wish.n_traces[0] : pool->n); run++) {
-                double x = log(run_of(pool, row, run)[roles[k]].value);
-                n++;
-                sum += x;
-                squares += x * x;
-            }
-            deviations[k] = sqrt((squares - sum * sum / n) / (n - 1));
-        }
-        if (!isnan(deviations[2]) || strcmp(row->kind, "total") == 0)
-            printf("%-28s varies by %5.1f %%, adjusted %5.1f %%\n", row->label, 100 * deviations[0],
-                   100 * deviations[2]);
-    }
+    found->n_false += experiment_count(&e->diff) > 0;
+    take_runs(e, pool, numbers, numbers + RUNS);
+    put_more(&e->diff, phase);
+    if (diff_compare(&e->diff, err) < 0)
+        return -1;
+    found->n_put += experiment_rose(&e->diff, phase);
+    if (!is_real)
+        return 0;
+    draw(e, others, RUNS, pool->n_other);
+    for (size_t k = 0; k < RUNS; k++)
+        others[k] += pool->n;
+    take_runs(e, pool, numbers, others);
+    if (diff_compare(&e->diff, err) < 0)
+        return -1;
+    found->n_real += experiment_rose(&e->diff, phase);
     return 0;
 }
 
-static int print_recorded(struct pool *pool, size_t n, const char *phase, struct err *err)
+/* The standard deviation of logarithms of runs A. */
+static double deviation(const struct pool *pool, const struct diff_row *row, enum diff_role role)
+{
+    double n = 0, sum = 0, squares = 0;
+    for (size_t run = 0; run < pool->n; run++) {
+        double x = log(run_of(pool, row, run)[role].value);
+        n++;
+        sum += x;
+        squares += x * x;
+    }
+    return sqrt((squares - sum * sum / n) / (n - 1));
+}
+
+static int print_recorded(struct pool *pool, size_t n, const char *changed, struct err *err)
 {
     struct experiment e = { .random = 1 };
-    size_t n_false = 0, n_put = 0, n_real = 0, numbers[2 * RUNS], others[RUNS];
-    for (size_t i = 0; i < n; i++) {
-        draw(&e, numbers, 2 * RUNS, pool->n);
-        take_runs(&e, pool, numbers, numbers + RUNS);
-        if (diff_compare(&e.diff, err) < 0)
-            return -1;
-        n_false += experiment_count(&e.diff) > 0;
-        take_runs(&e, pool, numbers, numbers + RUNS);
-        put_more(&e.diff, phase);
-        if (diff_compare(&e.diff, err) < 0)
-            return -1;
-        n_put += experiment_rose(&e.diff, phase);
-        if (pool->n_other < RUNS)
+    struct diff d = pool->diff;
+    size_t n_false = 0, n_sets = 0;
+    if (diff_compare(&d, err) < 0) /* which sorts the rows, and sets adjusted values */
+        return -1;
+    pool->diff = d;
+    printf("%-32s  varies by (%%)  adjusted (%%)  found (%%), 10 %% put in  recorded with it\n", "phase");
+    for (size_t i = 0; i < d.n_rows; i++) {
+        struct found found = { 0, 0, 0 };
+        double adjusted = deviation(pool, &d.rows[i], DIFF_ADJUSTED);
+        bool is_real = strcmp(d.rows[i].label, changed) == 0 && pool->n_other >= RUNS;
+        if (isnan(adjusted))
             continue;
-        draw(&e, others, RUNS, pool->n_other);
-        for (size_t k = 0; k < RUNS; k++)
-            others[k] += pool->n;
-        take_runs(&e, pool, numbers, others);
-        if (diff_compare(&e.diff, err) < 0)
-            return -1;
-        n_real += experiment_rose(&e.diff, phase);
+        for (size_t k = 0; k < n; k++)
+            if (try_set(&e, pool, d.rows[i].label, is_real, &found, err) < 0)
+                return -1;
+        n_false += found.n_false;
+        n_sets += n;
+        printf("%-32.32s  %13.1f  %12.1f  %22.1f", d.rows[i].label, 100 * deviation(pool, &d.rows[i], DIFF_SELF),
+               100 * adjusted, per_cent(found.n_put, n));
+        if (is_real)
+            printf("  %16.1f", per_cent(found.n_real, n));
+        printf("\n");
     }
     arena_free(&e.arena);
-    printf("false %.1f %%; 10 %% more put into %s: found in %.1f %%", per_cent(n_false, n), phase, per_cent(n_put, n));
-    if (pool->n_other >= RUNS)
-        printf("; recorded with it: found in %.1f %%", per_cent(n_real, n));
-    printf(" of %zu sets of %d + %d\n", n, RUNS, RUNS);
+    printf("without a change: %.1f %% of %zu sets of %d + %d say that there is one\n", per_cent(n_false, n_sets),
+           n_sets, RUNS, RUNS);
     return 0;
 }
 
@@ -224,8 +242,6 @@ static int compare_recorded(size_t n, const char *phase, char **paths, size_t n_
     int rc = read_pool(&pool, paths, n_first, paths + n_first + 1, n_others, &err);
     if (rc == 0)
         rc = print_recorded(&pool, n, phase, &err);
-    if (rc == 0)
-        rc = print_noise(&pool, &err);
     arena_free(&pool.arena);
     return rc < 0 ? fail(&err) : 0;
 }

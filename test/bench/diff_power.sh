@@ -4,14 +4,14 @@
 #
 # Sets of runs are drawn from noise, BENCH_SETS (1000) of each kind.  Then a program of eight stages (test/java/bench/
 # Stages.java) is recorded BENCH_RUNS (20) times as it is, and half as often with 10 % more work in one stage, in turns,
-# BENCH_ROUNDS (300) rounds each: sets of these runs are drawn at random and compared.  BENCH_TRACES=DIR keeps the traces,
-# and takes those that are there.
+# BENCH_ROUNDS (900) rounds each, some 9 s: sets of these runs are drawn at random and compared.  BENCH_TRACES=DIR keeps
+# the traces, and takes those that are there.
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 1
 
 n_sets=${BENCH_SETS:-1000}
 n_runs=${BENCH_RUNS:-20}
-rounds=${BENCH_ROUNDS:-300}
+rounds=${BENCH_ROUNDS:-900}
 directory=${BENCH_TRACES:-$SCRATCH}
 stage=multiply
 jdk=$(first_jdk)
@@ -33,7 +33,7 @@ record() {
 echo "drawn from noise, $n_sets sets each:"
 "$build/test/bench/diff_power" drawn "$n_sets"
 
-record all --min-bytecodes 0 --include 'bench/*' -- "$rounds"
+record all --min-bytecodes 0 --include 'bench/*' -- 60 # these are many calls
 "$mmprof" phases --weight 0.5% --grain 0.001% -o "$SCRATCH/phases.json" "$directory/all.dat" > "$SCRATCH/out"
 for i in $(seq -w "$n_runs"); do
     record "plain$i" --phases "$SCRATCH/phases.json" -- "$rounds"

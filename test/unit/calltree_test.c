@@ -198,6 +198,7 @@ static void test_switches(void)
     CHECK_NUMBER("with its wall time", b->wall_ticks, 40);
     CHECK_NUMBER("before and after, the thread's root pays", root->cpu_ticks, 10 + 10);
     CHECK_NUMBER("until the end of the trace", root->wall_ticks, 10 + 90);
+    CHECK_NUMBER("where it could have run, it waited", tree.threads[0].wait_ticks, 20);
     size_t n = tree.n_metrics, i_a = (size_t)(a - tree.nodes), i_b = (size_t)(b - tree.nodes);
     CHECK_NUMBER("page faults are the current call's", tree.metrics[i_b * n + CALLTREE_FAULTS], 1);
     CHECK_NUMBER("context switches too", tree.metrics[i_a * n + CALLTREE_SWITCHES], 1);

@@ -33,10 +33,10 @@ int main(void)
         printf("# %s: false %.3f, found %.3f, wrong leaves %.3f\n", rows[i].of, (double)counts.n_false / N,
                (double)counts.n_found / N, (double)counts.n_wrong / N);
         snprintf(claim, sizeof claim, "%s: at most 5 %% of the sets without a change have one", rows[i].of);
-        CHECK(claim, counts.n_false <= 0.05 * N);
+        CHECK(claim, (double)counts.n_false <= 0.05 * N);
         snprintf(claim, sizeof claim, "%s: 10 %% more of one phase are found in 80 %%", rows[i].of);
         if (rows[i].least_found > 0)
-            CHECK(claim, counts.n_found >= rows[i].least_found * N);
+            CHECK(claim, (double)counts.n_found >= rows[i].least_found * N);
     }
     arena_free(&experiment.arena);
     return tap_done();

@@ -183,7 +183,8 @@ struct run {
     uint64_t n_calls, jitter;
     uint64_t cpi; /* of sort; read's is 1 */
     const char *address;
-    const char *live; /* what became of sort; NULL: no live recording */
+    const char *live;   /* what became of sort; NULL: no live recording */
+    bool has_no_probes; /* read(): it is not called then, as far as is known */
 };
 
 static void switch_off(struct maker *m, uint32_t method, uint64_t ticks)
@@ -211,7 +212,8 @@ static const char *make_run(const char *file, const struct run *run)
     maker_thread(&m, 1, "GC Thread#0", false);
     maker_method(&m, RUN, "a/Sort", "run", "()V");
     maker_method(&m, SORT, "a/Sort", "sort", "([I)V");
-    maker_method(&m, READ, "a/Sort", "read", "()V");
+    if (!run->has_no_probes)
+        maker_method(&m, READ, "a/Sort", "read", "()V");
     maker_method(&m, LAMBDA, name, "apply", "()V");
     KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0), AT(TRACE_CPU_OUT, 1, 100 + run->jitter));
     STEPS(&m, 0, ENTER(RUN, 0, 0, 0));
@@ -284,8 +286,8 @@ static void test_one_each(void)
 {
     struct diff d;
     const char *paths[] = {
-        make_run("before.dat", &(struct run){ 100, 50, 60, 2, 2, "0000aaaa", NULL }),
-        make_run("after.dat", &(struct run){ 120, 50, 60, 2, 3, "0000bbbb", NULL }),
+        make_run("before.dat", &(struct run){ 100, 50, 60, 2, 2, "0000aaaa", NULL, false }),
+        make_run("after.dat", &(struct run){ 120, 50, 60, 2, 3, "0000bbbb", NULL, false }),
     };
     CHECK("a trace on each side is compared", read_and_compare(&d, paths, 1) == 0);
     const struct diff_result *time = result_of(&d, "Sort.sort", "time"), *cpi = result_of(&d, "Sort.sort", "CPI");
@@ -311,12 +313,12 @@ static void test_runs(void)
 {
     struct diff d;
     const char *paths[] = {
-        make_run("b1.dat", &(struct run){ 100, 50, 10, 1, 2, "1", NULL }),
-        make_run("b2.dat", &(struct run){ 101, 52, 10, 1, 2, "2", NULL }),
-        make_run("b3.dat", &(struct run){ 102, 48, 10, 1, 2, "3", NULL }),
-        make_run("a1.dat", &(struct run){ 80, 51, 10, 1, 2, "4", NULL }),
-        make_run("a2.dat", &(struct run){ 81, 49, 10, 1, 2, "5", NULL }),
-        make_run("a3.dat", &(struct run){ 82, 53, 10, 1, 2, "6", NULL }),
+        make_run("b1.dat", &(struct run){ 100, 50, 10, 1, 2, "1", NULL, false }),
+        make_run("b2.dat", &(struct run){ 101, 52, 10, 1, 2, "2", NULL, false }),
+        make_run("b3.dat", &(struct run){ 102, 48, 10, 1, 2, "3", NULL, false }),
+        make_run("a1.dat", &(struct run){ 80, 51, 10, 1, 2, "4", NULL, false }),
+        make_run("a2.dat", &(struct run){ 81, 49, 10, 1, 2, "5", NULL, false }),
+        make_run("a3.dat", &(struct run){ 82, 53, 10, 1, 2, "6", NULL, false }),
     };
     CHECK("three traces on each side are compared", read_and_compare(&d, paths, 3) == 0);
     const struct diff_result *sort = result_of(&d, "Sort.sort", "time"), *read = result_of(&d, "Sort.read", "time");
@@ -340,8 +342,8 @@ static void test_new_and_gone(void)
 {
     struct diff d;
     const char *paths[] = {
-        make_run("p.dat", &(struct run){ 100, 0, 20, 1, 2, "1", NULL }),
-        make_run("q.dat", &(struct run){ 100, 50, 20, 1, 2, "1", NULL }),
+        make_run("p.dat", &(struct run){ 100, 0, 20, 1, 2, "1", NULL, false }),
+        make_run("q.dat", &(struct run){ 100, 50, 20, 1, 2, "1", NULL, false }),
     };
     CHECK("a phase may be on one side only", read_and_compare(&d, paths, 1) == 0);
     CHECK("it is new", result_of(&d, "Sort.read", "time")->verdict == DIFF_NEW);
@@ -349,6 +351,15 @@ static void test_new_and_gone(void)
     const char *turned[] = { paths[1], paths[0] };
     CHECK("or it is gone",
           read_and_compare(&d, turned, 1) == 0 && result_of(&d, "Sort.read", "time")->verdict == DIFF_GONE);
+    const char *unknown[] = { make_run("u.dat", &(struct run){ 100, 0, 20, 1, 2, "1", NULL, true }), paths[1] };
+    CHECK("what had no probes before is not new, but was not measured",
+          read_and_compare(&d, unknown, 1) == 0 &&
+              result_of(&d, "Sort.read", "time")->verdict == DIFF_NOT_MEASURED_BEFORE);
+    CHECK("nor are own times compared that have its time on one side",
+          isnan(result_of(&d, "Sort.run", "self")->mean[DIFF_AFTER]));
+    const char *unknown_turned[] = { paths[1], unknown[0] };
+    CHECK("nor after", read_and_compare(&d, unknown_turned, 1) == 0 &&
+                           result_of(&d, "Sort.read", "time")->verdict == DIFF_NOT_MEASURED_AFTER);
 }
 
 /* Two traces on each side, all methods. */
@@ -364,10 +375,10 @@ static void test_live(void)
     static const char off[] = "disarmed 0.5 20 100000 it is called too often";
     struct diff d;
     const char *paths[] = {
-        make_run("l1.dat", &(struct run){ 100, 50, 20, 1, 2, "1", "armed 1 0 0 " }),
-        make_run("l2.dat", &(struct run){ 101, 50, 20, 1, 2, "1", "armed 1 0 0 " }),
-        make_run("l3.dat", &(struct run){ 130, 50, 10, 1, 2, "1", off }),
-        make_run("l4.dat", &(struct run){ 131, 50, 20, 1, 2, "1", off }),
+        make_run("l1.dat", &(struct run){ 100, 50, 20, 1, 2, "1", "armed 1 0 0 ", false }),
+        make_run("l2.dat", &(struct run){ 101, 50, 20, 1, 2, "1", "armed 1 0 0 ", false }),
+        make_run("l3.dat", &(struct run){ 130, 50, 10, 1, 2, "1", off, false }),
+        make_run("l4.dat", &(struct run){ 131, 50, 20, 1, 2, "1", off, false }),
     };
     CHECK("live recordings are compared", compare_all(&d, paths) == 0 && d.has_live);
     CHECK("calls that were not recorded are not gone",
@@ -383,10 +394,40 @@ static void test_live(void)
               isnan(result_of(&d, "Sort.sort", "calls")->p));
 }
 
+/* Runs of ten seconds a minute; of the time in which threads could run, they waited for a CPU for so much. */
+static void set_loads(struct diff *d, uint64_t first_minute, uint64_t step, double before, double after)
+{
+    for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
+        for (size_t i = 0; i < 3; i++) {
+            double wait = (side == DIFF_BEFORE ? before : after) + 0.01 * (double)i;
+            uint64_t minute = first_minute + step * i + (side == DIFF_BEFORE ? 0 : step == 1 ? 3 : 1);
+            d->loads[side][i] =
+                (struct diff_load){ minute * UINT64_C(60000000000), 10e9, 10e9 * (1 - wait), 10e9 * wait, 0.05e9 };
+        }
+}
+
+static void test_load(void)
+{
+    struct diff_wish three = { .n_traces = { 3, 3 } };
+    static struct diff d = { .arena = &arena, .metrics = { { NULL, NULL, TABLE_NS, DIFF_TIME, false } } };
+    d.wish = &three;
+    set_loads(&d, 1, 1, 0.05, 0.3);
+    const char *note = diff_load_note(&d);
+    CHECK("one side after the other, and a machine that became busy: a note",
+          note != NULL && strstr(note, "waited for a CPU 6 and 31 %") != NULL);
+    set_loads(&d, 1, 2, 0.05, 0.3);
+    CHECK("none where they were recorded in turns", diff_load_note(&d) == NULL);
+    set_loads(&d, 1, 1, 0.05, 0.07);
+    CHECK("none where the load is as it was", diff_load_note(&d) == NULL);
+    d.loads[DIFF_AFTER][0].stolen_ns = d.loads[DIFF_AFTER][1].stolen_ns = d.loads[DIFF_AFTER][2].stolen_ns = 1e9;
+    note = diff_load_note(&d);
+    CHECK("what the host keeps is load, too", note != NULL && strstr(note, "kept 0 and 10 %") != NULL);
+}
+
 static void test_refusals(void)
 {
     struct diff d;
-    const char *path = make_run("r.dat", &(struct run){ 100, 50, 20, 1, 2, "1", NULL });
+    const char *path = make_run("r.dat", &(struct run){ 100, 50, 20, 1, 2, "1", NULL, false });
     const char *paths[] = { path, path, path };
     struct diff_wish uneven = { .paths = { paths, paths }, .n_traces = { 1, 2 } };
     CHECK("one trace against two is refused", diff_read(&d, &uneven, &arena, &err) < 0);
@@ -424,6 +465,7 @@ int main(void)
     test_runs();
     test_new_and_gone();
     test_live();
+    test_load();
     test_refusals();
     arena_free(&arena);
     return tap_done();

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Two versions of a program, for 'mmprof diff': rounds of eight stages in three groups that sort, hash, parse, multiply,
- * allocate; one stage works longer in one version.  Arguments: rounds (60), and a stage with how many units of work a
+ * Two versions of a program, for 'mmprof diff': rounds of eight stages in three groups that sort, hash, parse and so on;
+ * one stage works longer in one version.  Arguments: rounds (60), and a stage with how many units of work a
  * round of it has, instead of 20: "multiply=22" is 10 % more.  Prints 'RESULT x'.
  */
 public final class Stages {
