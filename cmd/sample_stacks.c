@@ -13,6 +13,7 @@
  */
 #include "cmd/commands.h"
 
+#include "cmd/output_file.h"
 #include "core/counters/kernel_rings.h"
 #include "core/jvm/process.h"
 #include "core/recorder/stack_sampler.h"
@@ -173,15 +174,10 @@ static void add_notes(const struct sample_run *run, struct table *table)
 
 static int write_folded(const struct samples_source *source, struct arena *arena, const char *path, struct err *err)
 {
-    FILE *out = fopen(path, "we");
-    if (out == NULL) {
-        err_set(err, "cannot write '%s': %s", path, strerror(errno));
-        return err_next(err, "choose another place with -o");
-    }
-    int rc = samples_write_folded(source, arena, out, err);
-    if (fclose(out) != 0 && rc == 0)
-        rc = err_set(err, "cannot write '%s': %s", path, strerror(errno));
-    return rc;
+    struct output_file file;
+    if (output_file_open(&file, path, "-o", err) < 0)
+        return -1;
+    return output_file_close(&file, samples_write_folded(source, arena, file.out, err), err);
 }
 
 static int print(struct sample_run *run, struct err *err)

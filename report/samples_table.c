@@ -1,4 +1,6 @@
 #include "report/samples_table.h"
+
+#include "core/base/text.h"
 #include "symbolize/vm_parts.h"
 
 #include <inttypes.h>
@@ -174,8 +176,10 @@ static void print_path(const struct stack_tree *tree, uint32_t node, const char 
     uint32_t path[4096], n = 0;
     for (; node != 0 && n < sizeof path / sizeof *path; node = tree->nodes[node].parent)
         path[n++] = node;
-    while (n-- > 0)
-        fprintf(out, "%s%s", names[tree->nodes[path[n]].method], n > 0 ? ";" : "");
+    while (n-- > 0) {
+        text_print(out, names[tree->nodes[path[n]].method]);
+        fputs(n > 0 ? ";" : "", out);
+    }
 }
 
 int samples_write_folded(const struct samples_source *source, struct arena *arena, FILE *out, struct err *err)
@@ -226,8 +230,9 @@ static void print_below(const struct tree_print *print, uint32_t node, unsigned 
     uint32_t child = 0;
     while ((child = next_child(print, node, child)) != 0) {
         double share = (double)nodes[child].weight_ns / (double)print->source->profile->n_samples;
-        fprintf(print->out, "%6.2f %% %8" PRIu64 "  %*s%s\n", 100 * share, nodes[child].weight_ns, (int)(2 * depth), "",
-                print->labels[nodes[child].method]);
+        fprintf(print->out, "%6.2f %% %8" PRIu64 "  %*s", 100 * share, nodes[child].weight_ns, (int)(2 * depth), "");
+        text_print(print->out, print->labels[nodes[child].method]);
+        fputc('\n', print->out);
         print_below(print, child, depth + 1);
     }
 }

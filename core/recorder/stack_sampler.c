@@ -3,6 +3,7 @@
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/map.h"
+#include "core/base/text.h"
 #include "core/counters/kernel_rings.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_process.h"
@@ -116,9 +117,9 @@ static uint32_t describe(struct stack_sampler *sampler, uint64_t address, uint64
     if (key == 0 || !grow(sampler) || !vm_method_read(method, address))
         return SAMPLED_UNKNOWN;
     struct sampled_method known = {
-        .class_name = arena_text(&sampler->arena, method->class_name, method->n_class_name),
-        .name = arena_text(&sampler->arena, method->name, method->n_name),
-        .descriptor = arena_text(&sampler->arena, method->descriptor, method->n_descriptor),
+        .class_name = text_utf8(&sampler->arena, method->class_name, method->n_class_name),
+        .name = text_utf8(&sampler->arena, method->name, method->n_name),
+        .descriptor = text_utf8(&sampler->arena, method->descriptor, method->n_descriptor),
     };
     if (known.class_name == NULL || known.name == NULL || known.descriptor == NULL)
         return SAMPLED_UNKNOWN;
