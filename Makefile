@@ -29,7 +29,7 @@ TOOL_SRC  := $(wildcard core/tool/*.c) $(patsubst %,core/plugin/%.c,qemu_stale v
              core/sim/sim_decode.c core/trace/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err map text utf8 words)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/memtrace/memtrace_%.c,tool code entry write)
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/% core/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c)) core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
+CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/% core/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c)) core/agent/batch.c core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 LIB       := $(BUILD)/mmprof.a
 UNIT_SRC  := $(wildcard test/unit/*.c)
@@ -129,7 +129,7 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.a %.so,$^) $(filter %.a %.so,$^) $(CLI_LIBS)
 
 # The agent's connection, commands and methods, whose JVM is the test.
-AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control methods code_asked code_dependents code_out vm_structs)
+AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control included methods code_asked code_dependents code_out vm_structs)
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
 $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 
@@ -222,7 +222,7 @@ check-unit: unit
 $(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $(filter-out %.a,$^) $(filter %.a,$^) $(CLI_LIBS)
 
-$(BUILD)/test/fuzz/config_fuzz: $(BUILD)/core/agent/config.o
+$(BUILD)/test/fuzz/config_fuzz: $(BUILD)/core/agent/config.o $(BUILD)/core/agent/included.o
 $(BUILD)/test/fuzz/config_fuzz.o: ALL_CFLAGS += $(JVMTI)
 
 # Each test/fuzz/NAME_fuzz.c for FUZZ_SECONDS.

@@ -5,6 +5,7 @@
 #include "cmd/recording_counters.h"
 #include "core/base/arena.h"
 #include "core/base/pattern.h"
+#include "core/base/text.h"
 #include "core/counters/simulated_events.h"
 #include "core/recorder/simulation.h"
 #include "phases/phases_file.h"
@@ -12,10 +13,12 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
-#define ENDING_MS    200 /* a command whose JVM has ended, and nothing else to do, has ended by then */
-#define WAIT_FOREVER (-1)
+#define ENDING_MS      200 /* a command whose JVM has ended, and nothing else to do, has ended by then */
+#define WAIT_FOREVER   (-1)
+#define FREE_DISK_PART 5
 
 int recording_target(struct recording *recording, int argc, char **argv, int n_parsed, const char *name,
                      struct err *err)
@@ -106,15 +109,24 @@ static void tell_counters(const struct recorder_summary *s, const struct recorde
 
 static void tell_summary(const struct recorder_summary *s, const struct recorder_plan *plan, bool attached, FILE *out)
 {
-    static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended" };
-    if (isatty(fileno(out)))
-        fputs("\r\033[K", out); /* over the progress line */
+    static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended",
+                                        "the trace is as large as it may be" };
     fprintf(out,
             "mmprof: recorded %.1f s of JVM %d (%s): %" PRIu64 " records of %" PRIu32 " methods, %.1f MB in '%s'\n",
             s->seconds, (int)s->pid, ends[s->end], s->n_records, s->n_methods, (double)s->n_bytes / 1e6, plan->output);
+    if (s->end == RECORDER_ENDED_BY_SIZE)
+        fprintf(out, "  next: give a larger --max-size, or record less with --include, or live\n");
     if (s->instrument_ms > 0)
-        fprintf(out, "mmprof: instrumenting the %s took %.2f s, in steps of %.0f ms at most\n",
-                attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3, s->longest_pause_ms);
+        fprintf(out, "mmprof: instrumenting the %s took %.2f s, in %s of %.0f ms at most\n",
+                attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3,
+                attached ? "which the program had stops" : "steps", s->longest_pause_ms);
+    if (s->n_late_classes > 0)
+        fprintf(out,
+                "mmprof: %" PRIu32
+                " classes, of the JDK for the most part, had got no probes by then: their time is their "
+                "callers'\n"
+                "  next: give a longer --prepare-limit, or name what matters with --include\n",
+                s->n_late_classes);
     tell_counters(s, plan, out);
     if (s->n_lost > 0)
         fprintf(out,
@@ -142,6 +154,11 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
     if (s->n_event_classes > 0)
         fprintf(out, "mmprof: left as they are: %" PRIu32 " class%s of JFR events, which JFR changes itself\n",
                 s->n_event_classes, s->n_event_classes == 1 ? "" : "es");
+    if (s->unmatched.text[0] != '\0') {
+        fputs("mmprof: ", out);
+        text_print_lines(out, s->unmatched.text);
+        fputc('\n', out);
+    }
     if (strncmp(s->offcpu, "none", 4) == 0)
         fprintf(out, "mmprof: times are wall-clock time, waiting included: %s\n", s->offcpu + strlen("none: "));
     if (s->warning[0] != '\0')
@@ -161,6 +178,23 @@ void recording_trace_name(const char *output, uint32_t number, char *name, size_
     snprintf(name, n, "%.*s.%" PRIu32 ".dat", (int)stem, output, number);
 }
 
+/* The other four fifths are for who else writes there, and for what is made of the trace. */
+static uint64_t max_bytes(const struct recording *recording, const char *output)
+{
+    char directory[PATH_MAX];
+    struct stat status;
+    struct statvfs disk;
+    if (recording->max_bytes != RECORDING_SIZE_UNSET)
+        return recording->max_bytes;
+    if (stat(output, &status) == 0 && !S_ISREG(status.st_mode))
+        return 0;
+    snprintf(directory, sizeof directory, "%s", output);
+    char *slash = strrchr(directory, '/');
+    if (slash != NULL)
+        slash[slash == directory] = '\0';
+    return statvfs(slash == NULL ? "." : directory, &disk) < 0 ? 0 : disk.f_bavail / FREE_DISK_PART * disk.f_frsize;
+}
+
 /* One session: all groups, or the one with this number (from 1). */
 static int run_session(const struct recording *recording, struct recorder_plan *plan,
                        const struct recording_counters *counters, uint32_t number, struct recorder_summary *summary,
@@ -169,6 +203,7 @@ static int run_session(const struct recording *recording, struct recorder_plan *
     char output[PATH_MAX];
     recording_trace_name(recording->output, number, output, sizeof output);
     plan->output = output;
+    plan->max_bytes = max_bytes(recording, output);
     plan->events = &counters->events;
     plan->layout = &counters->layout;
     plan->read = counters->read;
@@ -357,6 +392,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     struct recorder_plan plan = { .pid = (pid_t)recording->pid,
                                   .argv = recording->command,
                                   .duration_s = recording->duration_s,
+                                  .prepare_limit_s = recording->prepare_limit_s,
                                   .alone_cpu_s = recording->alone_cpu_s,
                                   .agent = agent,
                                   .min_bytecodes = (uint32_t)recording->min_bytecodes,

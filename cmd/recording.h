@@ -10,7 +10,8 @@
 
 struct recording {
     uint64_t pid, min_bytecodes, ring_bytes;
-    double duration_s;
+    double duration_s, prepare_limit_s;
+    uint64_t max_bytes;                   /* of the trace; RECORDING_SIZE_UNSET: a share of what the disk has free */
     const char *output, *phases, *events; /* phases, events: NULL when not given */
     const char *read, *groups, *simulate; /* simulate: a model; NULL: no */
     const char *window;                   /* of a simulation; NULL: none */
@@ -32,16 +33,28 @@ struct recording {
 /* Of so many page faults one is recorded where nobody asked for them: odd, as what touches pages often is not. */
 #define RECORDING_FAULT_PERIOD 7
 
+#define RECORDING_SIZE_UNSET      UINT64_MAX
+#define RECORDING_PREPARE_LIMIT_S 60.0
+
 #define RECORDING_DEFAULTS                                                                           \
     {                                                                                                \
         .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat", .read = "auto", \
-        .groups = "rotate", .hits_hz = RECORDING_HITS_UNSET                                          \
+        .groups = "rotate", .hits_hz = RECORDING_HITS_UNSET, .max_bytes = RECORDING_SIZE_UNSET,      \
+        .prepare_limit_s = RECORDING_PREPARE_LIMIT_S                                                 \
     }
 
 /* Rows of the options that both commands have; the caller adds its own and the closing row. */
 #define RECORDING_ROWS(r)                                                                                              \
     { 'p', "pid", "PID", OPTION_NUMBER, &(r).pid, "attach to this running JVM" },                                      \
         { 'd', "duration", "SECONDS", OPTION_SECONDS, &(r).duration_s, "stop after this time (default: at the end)" }, \
+        { 0,           "max-size",     "SIZE",                                                                         \
+          OPTION_SIZE, &(r).max_bytes, "end when the trace is so large (a fifth of the free disk)" },                  \
+        { 0,                                                                                                           \
+          "prepare-limit",                                                                                             \
+          "SECONDS",                                                                                                   \
+          OPTION_SECONDS,                                                                                              \
+          &(r).prepare_limit_s,                                                                                        \
+          "longest time to change a running JVM's classes (60; 0: any)" },                                             \
         { 'e', "events", "LIST", OPTION_TEXT, &(r).events, "count these events, as 'mmprof list' names them" },        \
         { 0, "read", "HOW", OPTION_TEXT, &(r).read, "read counters: auto, user, syscall, none" },                      \
         { 0, "groups", "HOW", OPTION_TEXT, &(r).groups, "events that do not fit at once: rotate, or separate runs" },  \

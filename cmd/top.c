@@ -156,6 +156,7 @@ int command_top(int argc, char **argv, struct err *err)
                                    .output = "/dev/null",
                                    .read = "auto",
                                    .groups = "rotate",
+                                   .max_bytes = 0,
                                    .quiet = true };
     struct live_options options = LIVE_OPTIONS;
     struct top top = { .interval_s = 1, .is_screen = terminal_is_one(stdout) };

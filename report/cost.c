@@ -89,9 +89,16 @@ static void add_pauses(struct costs *c)
                           "measured, at most; of the time" });
 }
 
-/* It is over when the trace has its last record. */
-static void add_removal(struct costs *c)
+/* Before the trace's first record, and after its last one. */
+static void add_changes(struct costs *c)
 {
+    double before = fact(c, "instrument.pauses_ms"), longest_before = fact(c, "instrument.longest_pause_ms");
+    if (before >= 0 && longest_before >= 0) {
+        add(c, (struct cost){ "preparation_longest", "Pause to put probes in, longest", TABLE_NS, longest_before * 1e6,
+                              NO_SENSE, "measured, at most; before the recording" });
+        add(c, (struct cost){ "preparation", "Pauses to put probes in", TABLE_NS, before * 1e6, NO_SENSE,
+                              "measured, at most; before the recording" });
+    }
     double all = fact(c, "removal.pauses_ms"), longest = fact(c, "removal.longest_pause_ms");
     if (all < 0 || longest < 0)
         return;
@@ -298,7 +305,7 @@ int cost_make(const struct report_source *source, const struct recovery *recover
     c.how = table_column(table, "How it is known, or why not", "how", TABLE_TEXT);
     find_cpu_times(&c);
     add_pauses(&c);
-    add_removal(&c);
+    add_changes(&c);
     add_compiler(&c);
     add_cpu_times(&c);
     add_slowdown(&c);

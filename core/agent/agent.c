@@ -134,16 +134,24 @@ static int begin_session(JNIEnv *jni, struct err *err)
     virtual_listen(agent.jvmti, agent.epoch);
     probe_find_with(stack_find);
     probe_start(agent.segment, &agent.config, agent.jvmti, agent.control.socket);
-    classes_arm_all(jni, agent.epoch);
+    if (!agent.config.begins_later)
+        classes_arm_all(jni, agent.epoch);
     instrument_publish(agent.segment);
+    included_begin(agent.segment);
     instrument_begin();
     busy_forget();
     kept_begin(agent.segment->metaspace_bytes);
     methods_begin(&agent.config, &agent.control);
     int rc = retransform_first(agent.jvmti, jni, &agent.control, config_names_classes(&agent.config), &agent.pass, err);
-    if (agent.pass.n_classes > 0)
+    if (agent.pass.n_classes > 0 && !agent.config.begins_later)
         probe_find_open();
     return rc;
+}
+
+void agent_begin(JNIEnv *jni)
+{
+    classes_arm_all(jni, agent.epoch);
+    probe_find_open();
 }
 
 static void end_session(JNIEnv *jni)
@@ -159,6 +167,7 @@ static void end_session(JNIEnv *jni)
     methods_end();
     retransform_last(agent.jvmti, jni, &agent.control, &agent.pass);
     instrument_publish(NULL);
+    included_begin(NULL);
     unmap_segment();
     config_free(&agent.config);
 }

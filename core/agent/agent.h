@@ -54,7 +54,8 @@ struct agent_config {
     uint32_t min_bytecodes;
     struct pattern *includes, *excludes; /* owned */
     size_t n_includes, n_excludes;
-    bool is_live; /* nothing is instrumented at the start */
+    bool is_live;      /* nothing is instrumented at the start */
+    bool begins_later; /* probes record nothing before the recorder says so */
     bool wants_perf_map, wants_code_map;
     bool asks_for_code;         /* only of code that is asked for, if that can be read */
     struct agent_phase *phases; /* owned, sorted by class name */
@@ -73,6 +74,16 @@ bool config_wants_method(const struct agent_config *config, const struct rewrite
 
 /* Are the classes that it wants named, by phases or patterns? */
 bool config_names_classes(const struct agent_config *config);
+
+/* ---- included.c ---- */
+
+/* Where to tell which patterns of --include match; NULL: nowhere any more. */
+void included_begin(struct segment *segment);
+
+/* What was compared with pattern i; of a method only if its class matches.  wanted: it gets probes. */
+void included_class(const struct pattern *pattern, size_t i, const char *name, size_t n, bool matches);
+void included_method(const struct pattern *pattern, size_t i, const struct rewrite_method *method, bool matches,
+                     bool wanted);
 
 /* ---- control.c ---- */
 
@@ -200,6 +211,7 @@ bool methods_changed_key(uint64_t class_key); /* the hash of its name */
 
 /* Is it one of the session's?  Would it be one if the session were not live: do the configuration's rules let it? */
 bool methods_want(const struct rewrite_method *method);
+bool methods_may_want_class(const char *name, size_t n);
 bool methods_may_want(const struct rewrite_method *method);
 
 /* The id of a method of the session, which the recorder knows then; 0: it is none, or there is no room. */
@@ -230,7 +242,7 @@ uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, st
 /* Of the session so far. */
 struct instrument_counts {
     uint32_t n_classes, n_methods, n_skipped_too_large, n_skipped_limits, n_skipped_unusual, n_failed_classes,
-        n_left_classes, n_no_room_classes, n_event_classes;
+        n_left_classes, n_no_room_classes, n_event_classes, n_late_classes;
 };
 
 void instrument_begin(void);
@@ -242,6 +254,9 @@ void instrument_left_alone(bool for_metaspace);
 
 /* A class is left alone because it is one of JFR's events: each is counted once. */
 void instrument_left_event(const char *name, size_t n);
+/* So many classes are left alone, for the recorder has said that it is enough. */
+void instrument_left_late(uint32_t n_classes);
+bool instrument_is_enough(void);
 
 void instrument_counts(struct instrument_counts *counts);
 
@@ -387,6 +402,9 @@ void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control);
 /* ---- agent.c ---- */
 
 jvmtiEnv *agent_jvmti(void);
+
+/* Let the probes record, where the session begins later. */
+void agent_begin(JNIEnv *jni);
 
 /* Run a function in a new thread that no program sees as its own.  argument: its third.  Returns 0, or -1. */
 int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument);

@@ -51,8 +51,27 @@ void batch_learn(struct batch *batch, uint32_t n_classes, double call_ms, double
     add(batch, n_classes, stop_ms);
     /* At most twice as many as in the batch before: its classes may have been easy ones. */
     uint32_t most = between(2.0 * n_classes, BATCH_MIN, BATCH_MAX);
+    if (call_ms > 0)
+        most = between(BATCH_CALL_MS / call_ms * n_classes, BATCH_MIN, most);
     batch->n_classes = between(next_size(batch, n_classes, stop_ms), BATCH_MIN, most);
     /* The application has run while the batch's classes were looked at. */
     double rest_ms = BATCH_REST * stop_ms - (call_ms - stop_ms);
     batch->rest_ms = rest_ms > 0 ? rest_ms : 0;
+}
+
+void batch_forecast(uint32_t n_classes, uint32_t n_first, double call_ms, double stop_ms,
+                    struct batch_forecast *forecast)
+{
+    struct batch batch = BATCH_START;
+    double fixed_ms = stop_ms - CLASS_MS * n_first, work_ms = n_first == 0 ? 0 : (call_ms - stop_ms) / n_first;
+    *forecast = (struct batch_forecast){ 0 };
+    batch_learn(&batch, n_first, call_ms, stop_ms);
+    for (uint32_t n; n_classes > 0 && batch.n_classes > 0; n_classes -= n) {
+        n = batch.n_classes < n_classes ? batch.n_classes : n_classes;
+        double stop = (fixed_ms > 0 ? fixed_ms : 0) + CLASS_MS * n, call = stop + work_ms * n;
+        forecast->ms += batch.rest_ms + call;
+        forecast->stops_ms += stop;
+        forecast->longest_stop_ms = stop > forecast->longest_stop_ms ? stop : forecast->longest_stop_ms;
+        batch_learn(&batch, n, call, stop);
+    }
 }

@@ -14,8 +14,9 @@
 #define BATCH_FIRST   50u
 #define BATCH_MIN     10u
 #define BATCH_MAX     1000u
-#define BATCH_STOP_MS 50.0 /* what a stop should not exceed */
-#define BATCH_REST    3.0  /* times a stop: the application runs at least so long before the next one */
+#define BATCH_CALL_MS 2000.0 /* what a call should not exceed: who wants to end has to wait for it */
+#define BATCH_STOP_MS 50.0   /* what a stop should not exceed */
+#define BATCH_REST    3.0    /* times a stop: the application runs at least so long before the next one */
 /* All batches of a pass together, for a moment at which few compilations are lost (compiling.h); beside a recording. */
 #define BATCH_WAIT_MS        2000
 #define BATCH_WAIT_BESIDE_MS 8000
@@ -36,6 +37,18 @@ struct batch {
     {                                                      \
         .n_classes = BATCH_FIRST, .wait_ms = BATCH_WAIT_MS \
     }
+
+/* What a pass will take. */
+struct batch_forecast {
+    double ms, stops_ms, longest_stop_ms;
+};
+
+/*
+ * What n_classes more will take, when the call for the first n_first took call_ms and stopped the application for
+ * stop_ms, which for the most part is the fixed part then.
+ */
+void batch_forecast(uint32_t n_classes, uint32_t n_first, double call_ms, double stop_ms,
+                    struct batch_forecast *forecast);
 
 /* The call for a batch of n_classes took call_ms, and stopped the application at its end for stop_ms. */
 void batch_learn(struct batch *batch, uint32_t n_classes, double call_ms, double stop_ms);

@@ -262,7 +262,9 @@ static bool execute(JNIEnv *jni, const struct control *control, const char *pack
         close(fd);
     if (is_command(packet, "stop"))
         return true;
-    if (is_command(packet, "arm") || is_command(packet, "disarm"))
+    if (is_command(packet, "begin"))
+        agent_begin(jni);
+    else if (is_command(packet, "arm") || is_command(packet, "disarm"))
         switch_gates(jni, control, packet, packet[0] == 'a');
     else if (is_command(packet, "where"))
         tell_code(control, packet);

@@ -106,6 +106,10 @@ static int set(struct agent_config *config, const char *key, char *value, struct
         config->is_live = strcmp(value, "live") == 0;
         return config->is_live ? 0 : err_set(err, "unknown mode '%s' in the configuration", value);
     }
+    if (strcmp(key, "begin") == 0) {
+        config->begins_later = strcmp(value, "asked") == 0;
+        return 0;
+    }
     if (strcmp(key, "code_map") == 0) {
         config->asks_for_code = strcmp(value, "asked") == 0;
         config->wants_code_map = config->asks_for_code || strcmp(value, "on") == 0;
@@ -204,12 +208,13 @@ bool config_wants_class(const struct agent_config *config, const char *name, siz
         return false;
     if (config->n_phases > 0)
         return phases_of(config, name, n) != NULL;
-    if (config->n_includes == 0)
-        return true;
-    for (size_t i = 0; i < config->n_includes; i++)
-        if (pattern_matches_class(&config->includes[i], name, n))
-            return true;
-    return false;
+    bool wanted = config->n_includes == 0;
+    for (size_t i = 0; i < config->n_includes; i++) {
+        bool matches = pattern_matches_class(&config->includes[i], name, n);
+        included_class(&config->includes[i], i, name, n, matches);
+        wanted = wanted || matches;
+    }
+    return wanted;
 }
 
 bool config_names_classes(const struct agent_config *config)
@@ -227,6 +232,27 @@ static bool any_matches(const struct pattern *patterns, size_t n, const struct r
 }
 
 /* Thesis §3.2.1: a body of more than 50 bytes, or a backward branch. */
+static bool is_large(const struct agent_config *config, const struct rewrite_method *method)
+{
+    return method->code_bytes > config->min_bytecodes || method->has_loop;
+}
+
+/* Whoever names methods wants them, however small they are. */
+static bool is_included(const struct agent_config *config, const struct rewrite_method *method)
+{
+    bool wanted = config->n_includes == 0 && is_large(config, method);
+    for (size_t i = 0; i < config->n_includes; i++) {
+        const struct pattern *pattern = &config->includes[i];
+        if (!pattern_matches_class(pattern, method->class_name.at, method->class_name.n))
+            continue;
+        bool matches = pattern_matches_method(pattern, method->name.at, method->name.n);
+        bool wants = matches && (pattern->names_methods || is_large(config, method));
+        included_method(pattern, i, method, matches, wants);
+        wanted = wanted || wants;
+    }
+    return wanted;
+}
+
 bool config_wants_method(const struct agent_config *config, const struct rewrite_method *method)
 {
     if (config->n_phases > 0) {
@@ -241,9 +267,5 @@ bool config_wants_method(const struct agent_config *config, const struct rewrite
         }
         return false;
     }
-    if (method->code_bytes <= config->min_bytecodes && !method->has_loop)
-        return false;
-    if (config->n_includes > 0 && !any_matches(config->includes, config->n_includes, method))
-        return false;
-    return !any_matches(config->excludes, config->n_excludes, method);
+    return is_included(config, method) && !any_matches(config->excludes, config->n_excludes, method);
 }

@@ -37,6 +37,7 @@ static void publish(void)
     atomic_store_explicit(&segment->n_left_classes, state.counts.n_left_classes, memory_order_relaxed);
     atomic_store_explicit(&segment->n_no_room_classes, state.counts.n_no_room_classes, memory_order_relaxed);
     atomic_store_explicit(&segment->n_event_classes, state.counts.n_event_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_late_classes, state.counts.n_late_classes, memory_order_relaxed);
 }
 
 void instrument_publish(struct segment *segment)
@@ -234,6 +235,22 @@ void instrument_left_alone(bool for_metaspace)
     state.counts.n_no_room_classes += for_metaspace;
     publish();
     pthread_mutex_unlock(&state.lock);
+}
+
+void instrument_left_late(uint32_t n_classes)
+{
+    pthread_mutex_lock(&state.lock);
+    state.counts.n_late_classes += n_classes;
+    publish();
+    pthread_mutex_unlock(&state.lock);
+}
+
+bool instrument_is_enough(void)
+{
+    pthread_mutex_lock(&state.lock);
+    bool is_enough = state.segment != NULL && atomic_load(&state.segment->is_enough) != 0;
+    pthread_mutex_unlock(&state.lock);
+    return is_enough;
 }
 
 void instrument_counts(struct instrument_counts *counts)

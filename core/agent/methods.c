@@ -128,6 +128,11 @@ bool methods_want(const struct rewrite_method *method)
     return wanted;
 }
 
+bool methods_may_want_class(const char *name, size_t n)
+{
+    return atomic_load(&state.active) && config_wants_class(state.config, name, n);
+}
+
 bool methods_may_want(const struct rewrite_method *method)
 {
     return atomic_load(&state.active) &&

@@ -12,6 +12,7 @@
  *                failed TEXT                nothing is
  *     agent:     counters TID RING          at any time between 'session' and 'stopped', with descriptors: a thread
  *                                           opened its counters, these are its groups' leaders
+ *     recorder:  begin                      with 'begin asked': from now on probes record
  *     recorder:  stop
  *     agent:     stopped key=value ...      nothing is instrumented any more
  *
@@ -39,7 +40,11 @@
  *
  * By itself the agent says, after each RetransformClasses that stopped the application:
  *
- *     pause ticks=T ns=N classes=N          N: from T on, at most
+ *     pause ticks=T ns=N classes=N call_ms=N    ns: from T on, at most; call_ms: of all of the call
+ *
+ * and before the first of them, where it changes loaded classes before "ready", how many of them:
+ *
+ *     instrument classes=N
  *
  * and when the recorder waits while a ring fills (core/trace/ring.h, wake_words):
  *
@@ -73,6 +78,7 @@
  *     include PATTERN                       core/base/pattern.h
  *     exclude PATTERN
  *     phase CLASS NAME DESCRIPTOR           then only these methods; UTF-8 (core/base/words.h)
+ *     begin asked                           probes record nothing before 'begin'
  *     mode live                             nothing at the start, only what 'instrument' names
  *     perf_map on                           write /tmp/perf-PID.map
  *     code_map on | asked                   append what code there is to the code log (core/trace/code_log.h); asked:
@@ -86,7 +92,7 @@
 #include "core/base/bytes.h"
 #include "core/trace/trace.h"
 
-#define PROTOCOL_VERSION      7
+#define PROTOCOL_VERSION      8
 #define PROTOCOL_PACKET_BYTES 4096
 #define PROTOCOL_N_FDS        4
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */

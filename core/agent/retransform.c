@@ -160,15 +160,18 @@ static bool is_candidate(const struct work *work, jclass class_ref)
  * The application's stop lies between the last class that the hook was shown and the end of RetransformClasses; the
  * JVM checks and links that class first, so it is shorter, by some 0.1 ms.
  *
- * start, end  of the call, which took ms, in ticks.  Returns the stop in ms.
+ * start, end  of the call, which took ms, in ticks; for waited_ms of it the change was put off.  Returns the stop in
+ * ms.
  */
-static double tell_pause(const struct work *work, uint64_t start, uint64_t end, double ms, jint n_classes)
+static double tell_pause(const struct work *work, uint64_t start, uint64_t end, double ms, double waited_ms,
+                         jint n_classes)
 {
     uint64_t shown = instrument_latest_ticks(), since = shown > start && shown < end ? shown : start;
     double pause_ms = end == start ? ms : ms * (double)(end - since) / (double)(end - start);
     if (pause_ms > work->pass->longest_pause_ms)
         work->pass->longest_pause_ms = pause_ms;
-    control_send(work->control, "pause ticks=%" PRIu64 " ns=%.0f classes=%d", since, pause_ms * 1e6, (int)n_classes);
+    control_send(work->control, "pause ticks=%" PRIu64 " ns=%.0f classes=%d call_ms=%.1f", since, pause_ms * 1e6,
+                 (int)n_classes, ms - waited_ms);
     return pause_ms;
 }
 
@@ -241,7 +244,7 @@ static void retransform(const struct work *work, const jclass *classes, jint n)
     uint64_t start_ticks = ticks_now();
     jvmtiError error = call(work, classes, n, &waited_ms);
     double took = now_ms() - start;
-    double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, n);
+    double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, waited_ms, n);
     took -= waited_ms;
     work->batch->wait_ms -= waited_ms;
     pass->cpu_ms += pause_ms;
@@ -263,25 +266,71 @@ static void retransform(const struct work *work, const jclass *classes, jint n)
     retransform(work, classes + n / 2, n - n / 2);
 }
 
+/* The classes of the JDK itself: those of the application come first, for who is not patient enough for all. */
+static bool is_of_jdk(const struct work *work, jclass class_ref)
+{
+    jobject loader = NULL;
+    if ((*work->jvmti)->GetClassLoader(work->jvmti, class_ref, &loader) != JVMTI_ERROR_NONE || loader == NULL)
+        return true;
+    (*work->jni)->DeleteLocalRef(work->jni, loader);
+    return false;
+}
+
+static void swap(jclass *a, jclass *b)
+{
+    jclass other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* Moves the classes that are wanted to the front.  Returns how many these are. */
+static jint choose_first(const struct work *work, jclass *classes, jint n)
+{
+    jint n_chosen = 0, n_own = 0;
+    for (jint i = 0; i < n && !is_to_stop(work); i++)
+        if (is_candidate(work, classes[i]))
+            swap(&classes[n_chosen++], &classes[i]);
+    for (jint i = 0; i < n_chosen; i++)
+        if (!is_of_jdk(work, classes[i]))
+            swap(&classes[n_own++], &classes[i]);
+    control_send(work->control, "instrument classes=%d", (int)n_chosen);
+    return n_chosen;
+}
+
+static bool is_enough(const struct work *work)
+{
+    return work->purpose == FIRST && instrument_is_enough();
+}
+
+static void change(const struct work *work, jclass *classes, jint n)
+{
+    jclass batch[BATCH_MAX];
+    jint n_batch = 0, n_chosen = work->purpose == FIRST ? choose_first(work, classes, n) : 0;
+    jint n_looked = work->purpose == FIRST ? n_chosen : n;
+    for (jint i = 0; i < n_looked; i++) {
+        if (i < n_chosen || is_candidate(work, classes[i]))
+            batch[n_batch++] = classes[i];
+        if (n_batch != (jint)work->batch->n_classes && i + 1 != n_looked)
+            continue;
+        retransform(work, batch, n_batch);
+        n_batch = 0;
+        if (is_enough(work))
+            instrument_left_late((uint32_t)(n_looked - i - 1));
+        if (is_to_stop(work) || is_enough(work))
+            return;
+    }
+}
+
 static int run(const struct work *work)
 {
     jvmtiEnv *jvmti = work->jvmti;
-    jint n = 0, n_batch = 0;
-    jclass *classes = NULL, batch[BATCH_MAX];
+    jint n = 0;
+    jclass *classes = NULL;
     double start = now_ms(), cpu_start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     memset(work->pass, 0, sizeof *work->pass);
     if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
         return -1;
-    for (jint i = 0; i < n; i++) {
-        if (is_candidate(work, classes[i]))
-            batch[n_batch++] = classes[i];
-        if (n_batch == (jint)work->batch->n_classes || i + 1 == n) {
-            retransform(work, batch, n_batch);
-            n_batch = 0;
-            if (is_to_stop(work))
-                break;
-        }
-    }
+    change(work, classes, n);
     for (jint i = 0; i < n; i++)
         (*work->jni)->DeleteLocalRef(work->jni, classes[i]);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
@@ -300,14 +349,35 @@ static int listen(jvmtiEnv *jvmti)
     return error == JVMTI_ERROR_NONE ? 0 : -1;
 }
 
+/* Where nothing gets probes yet: do the patterns match any class?  To ask for methods would make an id of each. */
+static void compare_names(const struct work *work)
+{
+    jvmtiEnv *jvmti = work->jvmti;
+    jint n = 0;
+    jclass *classes = NULL;
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < n; i++) {
+        char *signature = NULL;
+        if ((*jvmti)->GetClassSignature(jvmti, classes[i], &signature, NULL) == JVMTI_ERROR_NONE && signature[0] == 'L')
+            methods_may_want_class(signature + 1, strlen(signature) - 2);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+        (*work->jni)->DeleteLocalRef(work->jni, classes[i]);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+}
+
 int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, bool names_classes,
                       struct retransform_pass *pass, struct err *err)
 {
     struct batch batch = BATCH_START;
     const struct work work = { jvmti, jni, control, NULL, FIRST, names_classes, pass, &batch, NULL };
     memset(pass, 0, sizeof *pass);
-    if (!methods_want_any())
+    if (!methods_want_any()) {
+        if (names_classes)
+            compare_names(&work);
         return 0; /* the hook costs each class that is loaded its bytes from the archive */
+    }
     if (listen(jvmti) < 0 || run(&work) < 0)
         return err_set(err, "the JVM does not let its classes be instrumented");
     return 0;

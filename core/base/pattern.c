@@ -49,6 +49,7 @@ int pattern_parse(struct pattern *pattern, const char *text)
     memcpy(pattern->text, text, n_class);
     pattern->text[n_class] = '\0';
     pattern->method_at = n_class + 1;
+    pattern->names_methods = n_class < n;
     if (n_class < n)
         memcpy(pattern->text + n_class + 1, text + n_class + 1, n - n_class);
     else
@@ -67,4 +68,49 @@ bool pattern_matches_class(const struct pattern *pattern, const char *class_name
 bool pattern_matches_method(const struct pattern *pattern, const char *name, size_t n)
 {
     return matches(pattern->text + pattern->method_at, name, n);
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance; what a star stands for costs nothing. */
+static uint32_t distance(const char *glob, const char *text, size_t n, uint32_t most)
+{
+    uint32_t row[PATTERN_BYTES], above_left, above;
+    size_t n_glob = strlen(glob);
+    for (size_t j = 0; j <= n_glob; j++)
+        row[j] = j == 0 ? 0 : row[j - 1] + (glob[j - 1] != '*');
+    for (size_t i = 1; i <= n; i++) {
+        uint32_t best = row[0] = (uint32_t)i;
+        above_left = (uint32_t)i - 1;
+        for (size_t j = 1; j <= n_glob; j++) {
+            above = row[j];
+            bool is_star = glob[j - 1] == '*';
+            row[j] = least(least(above + !is_star, row[j - 1] + !is_star),
+                           above_left + (!is_star && glob[j - 1] != text[i - 1]));
+            above_left = above;
+            best = least(best, row[j]);
+        }
+        if (best >= most)
+            return most;
+    }
+    return least(row[n_glob], most);
+}
+
+uint32_t pattern_class_distance(const struct pattern *pattern, const char *class_name, size_t n, uint32_t most)
+{
+    uint32_t whole = distance(pattern->text, class_name, n, most);
+    size_t at = n;
+    while (at > 0 && class_name[at - 1] != '/')
+        at--;
+    if (at == 0 || whole <= 1)
+        return whole;
+    return least(whole, distance(pattern->text, class_name + at, n - at, most - 1) + 1);
+}
+
+uint32_t pattern_method_distance(const struct pattern *pattern, const char *name, size_t n, uint32_t most)
+{
+    return distance(pattern->text + pattern->method_at, name, n, most);
 }

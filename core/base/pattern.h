@@ -10,12 +10,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define PATTERN_BYTES 512
 
 struct pattern {
     char text[PATTERN_BYTES]; /* class pattern, NUL, method pattern ("*" when none was given), NUL */
     size_t method_at;
+    bool names_methods; /* there is a method pattern */
 };
 
 /* Returns 0, or -1 when the text is empty or too long. */
@@ -24,5 +26,12 @@ int pattern_parse(struct pattern *pattern, const char *text);
 /* class_name in internal form. */
 bool pattern_matches_class(const struct pattern *pattern, const char *class_name, size_t n);
 bool pattern_matches_method(const struct pattern *pattern, const char *name, size_t n);
+
+/*
+ * How many characters differ between a name and the nearest one that matches, at most most: for who mistyped it.  A
+ * class' name counts without its package, too, as one more.
+ */
+uint32_t pattern_class_distance(const struct pattern *pattern, const char *class_name, size_t n, uint32_t most);
+uint32_t pattern_method_distance(const struct pattern *pattern, const char *name, size_t n, uint32_t most);
 
 #endif

@@ -15,6 +15,7 @@
 
 #define START_TIMEOUT_MS  10000 /* for the JVM's attach thread to come up: 4 to 39 ms, longer under load */
 #define ANSWER_TIMEOUT_MS 30000 /* for the agent's entry point */
+#define LOOK_MS           100   /* for a signal */
 
 /*
  * The descriptor, or -1 with errno set.  A link is not followed, and whoever else listens there is not talked to: in a
@@ -95,6 +96,13 @@ static int wake_up(const struct jvm_process *process, struct guest *guest, const
     return 0;
 }
 
+/* The recorder reads signals later: until then they are pending. */
+static bool is_interrupted(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1);
+}
+
 static int send_words(int fd, const char *const *words, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -116,8 +124,10 @@ static int read_answer(int fd, char answer[JVM_ANSWER_BYTES])
     size_t n = 0;
     while (n < JVM_ANSWER_BYTES - 1) {
         struct pollfd wait = { .fd = fd, .events = POLLIN };
-        if (poll(&wait, 1, ANSWER_TIMEOUT_MS) <= 0)
-            return -1;
+        int waited = 0;
+        while (poll(&wait, 1, LOOK_MS) <= 0)
+            if ((waited += LOOK_MS) >= ANSWER_TIMEOUT_MS || is_interrupted())
+                return -1;
         ssize_t got = recv(fd, answer + n, JVM_ANSWER_BYTES - 1 - n, 0);
         if (got <= 0)
             break;
@@ -161,9 +171,11 @@ static int ask(const struct jvm_process *process, struct guest *guest, const cha
     }
     if (fd < 0)
         return not_answering(process, err);
-    int rc = send_words(fd, words, n) < 0 || read_answer(fd, answer) < 0 ? not_answering(process, err) : 0;
+    int rc = send_words(fd, words, n) < 0 || read_answer(fd, answer) < 0 ? -1 : 0;
     close(fd);
-    return rc;
+    if (rc < 0 && is_interrupted())
+        return err_set(err, "stopped while JVM %d was attached to: nothing was recorded", (int)process->pid);
+    return rc < 0 ? not_answering(process, err) : 0;
 }
 
 int jvm_attach_load(const struct jvm_process *process, struct guest *guest, const char *path, const char *options,

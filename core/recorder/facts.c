@@ -44,6 +44,11 @@ bool facts_asks_for_code(const struct recorder_plan *plan)
     return (plan->argv != NULL || !plan->wants_lines) && plan->simulate == NULL;
 }
 
+bool facts_begins_later(const struct recorder_plan *plan)
+{
+    return plan->pid != 0 && !plan->is_live;
+}
+
 uint32_t facts_fault_period(const struct recorder_plan *plan)
 {
     for (size_t i = 0; plan->events != NULL && i < plan->events->n; i++)
@@ -68,6 +73,8 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
         return NULL;
     if (plan->is_live)
         fputs("mode live\n", out);
+    if (facts_begins_later(plan))
+        fputs("begin asked\n", out);
     if (plan->wants_perf_map)
         fputs("perf_map on\n", out);
     if (facts_wants_code(plan))
@@ -238,6 +245,14 @@ int facts_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, 
     return put(writer, err, "jvm.command", "%s", process.command);
 }
 
+int facts_write_change(struct trace_writer *writer, const struct recorder_link *link, struct err *err)
+{
+    if (put(writer, err, "instrument.batches", "%" PRIu32, link->n_pauses) < 0 ||
+        put(writer, err, "instrument.pauses_ms", "%.1f", link->pauses_ms) < 0)
+        return -1;
+    return put(writer, err, "instrument.longest_pause_ms", "%.1f", link->longest_pause_ms);
+}
+
 int facts_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err)
 {
     if (put(writer, err, "instrument.ms", "%.1f", total_ms) < 0)
@@ -327,6 +342,7 @@ int facts_write_end(struct trace_writer *writer, const struct segment *segment, 
         { "left.classes", atomic_load(&segment->n_left_classes) },
         { "left.metaspace", atomic_load(&segment->n_no_room_classes) },
         { "left.events", atomic_load(&segment->n_event_classes) },
+        { "left.late", atomic_load(&segment->n_late_classes) },
         { "lost.no_ring", atomic_load(&segment->n_lost_no_ring) },
         { "process.cpu_ns", cpu->process_ns },
         { "machine.stolen_ns", cpu->stolen_ns },

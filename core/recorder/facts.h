@@ -22,6 +22,9 @@ bool facts_wants_code(const struct recorder_plan *plan);
  */
 bool facts_asks_for_code(const struct recorder_plan *plan);
 
+/* Do the probes record nothing before the recorder says so?  Else counts of callers and callees would not agree. */
+bool facts_begins_later(const struct recorder_plan *plan);
+
 /* Of how many page faults one is recorded; 0: of none. */
 uint32_t facts_fault_period(const struct recorder_plan *plan);
 
@@ -36,6 +39,8 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
 int facts_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, char *const *argv, struct err *err);
 
 /* How long the loaded classes took, and the longest call that changed some of them. */
+/* Of the first pass over a running JVM's classes, where the trace begins after it. */
+int facts_write_change(struct trace_writer *writer, const struct recorder_link *link, struct err *err);
 int facts_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err);
 
 /* What a probe costs, and whether its counters open: readers need it before the first record. */

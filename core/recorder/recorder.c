@@ -27,31 +27,16 @@
 #define CLOCK_PERIOD_NS 100000000u
 #define FLUSH_PERIOD_NS 500000000u
 #define STOP_TIMEOUT_NS 60000000000u
+#define STOP_SHORT_NS   1000000000u
 
 /* ---- rounds ---- */
-
-/* The threads and their names, where the kernel's rings do not tell them. */
-static int name_threads(struct recorder *r, struct err *err)
-{
-    pid_t tids[4096];
-    int n = r->target == 0 || r->kernel.rings != NULL ? 0 : jvm_process_threads(r->target, tids, 4096);
-    for (int i = 0; i < n && i < 4096; i++) {
-        char comm[16];
-        struct recorder_thread *thread = threads_get(&r->threads, tids[i], TRACE_UNKNOWN);
-        if (thread == NULL)
-            return err_set(err, "out of memory");
-        if (jvm_thread_comm(r->target, tids[i], comm) == 0)
-            threads_set_comm(thread, comm);
-    }
-    return 0;
-}
 
 static int write_clock(struct recorder *r, struct err *err)
 {
     if (r->latest.monotonic_ns - r->clock_written_ns < CLOCK_PERIOD_NS)
         return 0;
     r->clock_written_ns = r->latest.monotonic_ns;
-    if (name_threads(r, err) < 0)
+    if (recorder_name_threads(r, err) < 0)
         return -1;
     return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
 }
@@ -127,172 +112,49 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     return flush(r, err);
 }
 
+/* What a time limit counts from: all of a live recording is to be over then, and a command's start is its own affair.
+ */
+static uint64_t counted_from_ns(const struct recorder *r)
+{
+    return r->plan->pid != 0 ? r->first.monotonic_ns : r->ready_ns;
+}
+
 static double left_s(const struct recorder *r)
 {
     return r->ready && r->plan->duration_s > 0
-               ? r->plan->duration_s - (double)(int64_t)(r->latest.monotonic_ns - r->ready_ns) / 1e9
+               ? r->plan->duration_s - (double)(int64_t)(r->latest.monotonic_ns - counted_from_ns(r)) / 1e9
                : -1;
 }
 
-/* One line that is written over and over: not where a started command writes its own lines. */
+/* Not where a started command writes its own lines. */
 static void report_progress(struct recorder *r)
 {
-    if (r->plan->progress == NULL || r->latest.monotonic_ns - r->reported_ns < FLUSH_PERIOD_NS ||
-        !isatty(fileno(r->plan->progress)) || (r->plan->pid == 0 && isatty(STDOUT_FILENO)))
+    if (!r->progress.is_terminal || !progress_is_due(&r->progress) || (r->plan->pid == 0 && isatty(STDOUT_FILENO)))
         return;
-    r->reported_ns = r->latest.monotonic_ns;
     double elapsed_s = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / 1e9;
+    char of[32] = "";
+    if (r->plan->duration_s > 0)
+        snprintf(of, sizeof of, " of %.0f", r->plan->duration_s);
     if (r->plan->simulate != NULL)
         simulation_progress(&(struct simulation_state){ simulation_instructions(&r->simulation),
                                                         (double)(r->cpu_ns - r->cpu_start_ns) / 1e9,
                                                         r->plan->alone_cpu_s, elapsed_s, left_s(r) },
-                            r->plan->progress);
+                            &r->progress);
     else
-        fprintf(r->plan->progress, "\r%.1f s, %.1f M records, %.1f MB, %" PRIu64 " calls lost ", elapsed_s,
-                (double)trace_writer_records(r->writer) / 1e6, (double)trace_writer_bytes(r->writer) / 1e6,
-                drain_n_lost(&r->drain));
-    fflush(r->plan->progress);
-}
-
-/* ---- what happens outside ---- */
-
-static int meet_agent(struct recorder *r, struct err *err)
-{
-    int rc = session_accept(&r->session, err);
-    if (rc <= 0)
-        return rc;
-    r->connected = true;
-    if (r->plan->pid == 0) {
-        r->target = r->kernel.pid = r->hits.pid = r->session.peer_pid;
-        r->drain.pid = r->drain.inner_pid = r->target;
-        if (r->kernel.rings != NULL)
-            kernel_rings_choose(r->kernel.rings, r->target);
-    }
-    return name_threads(r, err) < 0 ? -1 : facts_write_target(r->writer, r->target, r->session.jvm, r->plan->argv, err);
-}
-
-/* "ready key=value ..." */
-static int become_ready(struct recorder *r, const char *packet, struct err *err)
-{
-    const char *total = strstr(packet, " total_ms="), *longest = strstr(packet, " longest_ms=");
-    if (r->ready)
-        return 0;
-    r->ready = true;
-    r->ready_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-    r->instrument_ms = total == NULL ? 0 : strtod(total + strlen(" total_ms="), NULL);
-    r->longest_pause_ms = longest == NULL ? 0 : strtod(longest + strlen(" longest_ms="), NULL);
-    if (r->plan->pid == 0) /* its own counters were not there when it loaded the agent */
-        pauses_open(&r->pauses, r->target, r->target, true);
-    if (r->writer == NULL) /* it comes when the recording is over */
-        return 0;
-    return facts_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err);
-}
-
-static void hand_over(struct recorder *r, const char *packet)
-{
-    readings_hand_over(&r->readings, packet, r->session.fds, r->session.n_fds);
-    r->session.n_fds = 0;
-}
-
-/* "perf_map TEXT", "perf_map_failed TEXT" */
-static int note_perf_map(struct recorder *r, const char *packet, struct err *err)
-{
-    bool failed = strncmp(packet, "perf_map_failed ", 16) == 0;
-    const char *text = strchr(packet, ' ') + 1;
-    if (failed)
-        snprintf(r->perf_map_why, sizeof r->perf_map_why, "%s", text);
-    return r->writer == NULL ? 0 : trace_write_info(r->writer, failed ? "perf_map.failed" : "perf_map", text, err);
-}
-
-static int note_archive(struct recorder *r, const char *option, struct err *err)
-{
-    snprintf(r->archive, sizeof r->archive, "%.250s", option);
-    return r->writer == NULL ? 0 : trace_write_info(r->writer, "jvm.archive", option, err);
-}
-
-static int agent_failed(const struct recorder *r, const char *why, struct err *err)
-{
-    if (r->archive[0] != '\0')
-        return recorder_refuse_archive(r->target, r->archive, err);
-    err_set(err, "the agent cannot work in JVM %d: %s", (int)r->target, why);
-    return err_next(err, "see 'mmprof record --help' for options that change what it does");
-}
-
-/*
- * Packets from the agent.  The end of the connection means that the target is ending.  *has_news: some ask for a round
- * now; that compiled code was told does not.
- */
-static int hear_agent(struct recorder *r, bool *stopped, bool *has_news, struct err *err)
-{
-    char packet[PROTOCOL_PACKET_BYTES];
-    int rc;
-    *has_news = !r->connected;
-    if (!r->connected)
-        return meet_agent(r, err);
-    while ((rc = session_receive(&r->session, packet)) > 0) {
-        *has_news = *has_news || strncmp(packet, "told ", 5) != 0;
-        if (strncmp(packet, "failed ", 7) == 0)
-            return agent_failed(r, packet + 7, err);
-        /* Methods that an answer is about come before it. */
-        if ((r->writer != NULL && drain_methods(&r->drain, r->writer, err) < 0) || link_hear(&r->link, packet, err) < 0)
-            return -1;
-        if (strncmp(packet, "ready", 5) == 0 && become_ready(r, packet, err) < 0)
-            return -1;
-        if (strncmp(packet, "counters ", 9) == 0)
-            hand_over(r, packet);
-        if ((strncmp(packet, "perf_map ", 9) == 0 || strncmp(packet, "perf_map_failed ", 16) == 0) &&
-            note_perf_map(r, packet, err) < 0)
-            return -1;
-        if (strncmp(packet, "archive ", 8) == 0 && note_archive(r, packet + 8, err) < 0)
-            return -1;
-        if (r->writer != NULL && strncmp(packet, "code_map_failed ", 16) == 0 &&
-            trace_write_info(r->writer, "code.failed", packet + 16, err) < 0)
-            return -1;
-        if (r->writer != NULL && strncmp(packet, "code_map_all ", 13) == 0 &&
-            trace_write_info(r->writer, "code.all", packet + 13, err) < 0)
-            return -1;
-        *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
-    }
-    if (rc < 0)
-        *stopped = *has_news = true;
-    return 0;
-}
-
-static void reap(struct recorder *r)
-{
-    if (r->child.pid > 0 && !r->child_reaped && wait4(r->child.pid, &r->child_status, WNOHANG, &r->child_usage) > 0)
-        r->child_reaped = true;
-    struct pollfd exit = { .fd = r->pidfd, .events = POLLIN };
-    if (r->child_reaped || (r->pidfd >= 0 && poll(&exit, 1, 0) > 0) ||
-        (r->pidfd < 0 && r->target != 0 && kill(r->target, 0) < 0))
-        r->gone = true;
-}
-
-enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
-
-static enum woken_by wait_for_something(struct recorder *r, int timeout_ms)
-{
-    struct signalfd_siginfo info;
-    struct pollfd fds[] = { { .fd = r->signals, .events = POLLIN },
-                            { .fd = session_fd(&r->session), .events = POLLIN },
-                            { .fd = r->gone ? -1 : r->pidfd, .events = POLLIN },
-                            { .fd = kernel_fd(&r->kernel), .events = POLLIN } };
-    int n = poll(fds, sizeof fds / sizeof *fds, timeout_ms);
-    if (n == 0 && r->pidfd >= 0)
-        return WOKEN_BY_TIME;
-    while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
-        /* A started command gets the terminal's Ctrl-C itself: its end ends the recording. */
-        if (info.ssi_signo != SIGCHLD && (r->plan->pid != 0 || info.ssi_code == SI_USER))
-            r->interrupted = true;
-    reap(r);
-    return n == 0 ? WOKEN_BY_TIME : n == 1 && fds[1].revents != 0 ? WOKEN_BY_AGENT : WOKEN_BY_OTHERS;
+        progress_line(&r->progress, "%.1f%s s, %.1f M records, %.1f MB, %" PRIu64 " calls lost", elapsed_s, of,
+                      (double)trace_writer_records(r->writer) / 1e6, (double)trace_writer_bytes(r->writer) / 1e6,
+                      drain_n_lost(&r->drain));
 }
 
 static bool time_is_up(const struct recorder *r)
 {
-    return r->ready && r->plan->duration_s > 0 &&
-           (double)(r->latest.monotonic_ns - r->ready_ns) / 1e9 >= r->plan->duration_s &&
-           r->latest.monotonic_ns > r->ready_ns;
+    return r->ready && r->plan->duration_s > 0 && r->latest.monotonic_ns > counted_from_ns(r) &&
+           (double)(r->latest.monotonic_ns - counted_from_ns(r)) / 1e9 >= r->plan->duration_s;
+}
+
+static bool is_too_large(const struct recorder *r)
+{
+    return r->plan->max_bytes > 0 && trace_writer_bytes(r->writer) >= r->plan->max_bytes;
 }
 
 static struct recorder_status status_of(const struct recorder *r)
@@ -355,8 +217,8 @@ static enum woken_by wait_and_look(struct recorder *r, int ms)
         look_ms =
             is_observed ? LOOK_SPARING_MS : (int)collections_wait_ms(&r->collections, ROUND_SHORT_MS, LOOK_LONG_MS);
         if (look_ms >= left_ms)
-            return wait_for_something(r, left_ms > 0 ? left_ms : 0);
-        enum woken_by by = wait_for_something(r, look_ms);
+            return recorder_wait_for(r, left_ms > 0 ? left_ms : 0);
+        enum woken_by by = recorder_wait_for(r, look_ms);
         if (by != WOKEN_BY_TIME || r->gone || r->interrupted || !collections_look(&r->collections, &r->pauses.data))
             return by;
     }
@@ -376,9 +238,10 @@ static int record(struct recorder *r, struct err *err)
     bool stopped = false, has_news;
     uint64_t n_words = 0;
     r->link.writer = r->writer;
-    while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r)) {
+    progress_begin(&r->progress, r->plan->progress);
+    while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r) && !is_too_large(r)) {
         enum woken_by by = wait_for_round(r, round_ms(r, n_words));
-        if (hear_agent(r, &stopped, &has_news, err) < 0)
+        if (recorder_hear(r, &stopped, &has_news, err) < 0)
             return -1;
         if (by == WOKEN_BY_AGENT && !has_news && !r->gone)
             continue;
@@ -425,6 +288,13 @@ static int write_hits_facts(const struct recorder *r, struct err *err)
     return facts_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, r->link.code_ns, err);
 }
 
+/* Whoever has pressed Ctrl-C, or said how long it may take, does not wait for long: gates are off at once. */
+static uint64_t stop_timeout_ns(const struct recorder *r)
+{
+    bool is_short = r->is_cut || (r->plan->is_live && r->plan->pid != 0 && r->plan->duration_s > 0);
+    return is_short ? STOP_SHORT_NS : STOP_TIMEOUT_NS;
+}
+
 /* Let the agent clean up, and wait until it has.  A second signal does not wait: the agent goes on by itself. */
 static void stop_agent(struct recorder *r, struct recorder_summary *summary)
 {
@@ -436,16 +306,19 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
     r->link.n_pauses = 0;
     r->link.pauses_ms = r->link.longest_pause_ms = 0;
     uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
+    progress_end(&r->progress);
     session_send(&r->session, "stop");
     r->interrupted = false;
     while (!stopped && !r->gone && !r->interrupted) {
-        if (clock_ns(CLOCK_MONOTONIC_RAW) - start > STOP_TIMEOUT_NS) {
+        if (clock_ns(CLOCK_MONOTONIC_RAW) - start > stop_timeout_ns(r)) {
             snprintf(summary->warning, sizeof summary->warning,
                      "JVM %d still removes its probes; they are switched off", (int)r->target);
             return;
         }
-        wait_for_something(r, ROUND_SHORT_MS);
-        hear_agent(r, &stopped, &has_news, &ignored);
+        recorder_wait_for(r, ROUND_SHORT_MS);
+        recorder_hear(r, &stopped, &has_news, &ignored);
+        if (progress_is_due(&r->progress))
+            progress_line(&r->progress, "taking the probes out; Ctrl-C leaves that to the JVM");
     }
 }
 
@@ -458,9 +331,10 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     if (write_round(r, &n_words, err) < 0)
         return -1;
     charges_finish(&r->charges);
-    summary->end = r->gone         ? RECORDER_ENDED_WITH_TARGET
-                   : time_is_up(r) ? RECORDER_ENDED_BY_TIME
-                                   : RECORDER_ENDED_BY_SIGNAL;
+    summary->end = r->gone           ? RECORDER_ENDED_WITH_TARGET
+                   : time_is_up(r)   ? RECORDER_ENDED_BY_TIME
+                   : is_too_large(r) ? RECORDER_ENDED_BY_SIZE
+                                     : RECORDER_ENDED_BY_SIGNAL;
     struct recorder_status status = status_of(r);
     struct facts_cpu cpu = cpu_times(r, &status);
     if (link_finish(&r->link, &status, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
@@ -477,7 +351,7 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
 
 static void see_command(struct recorder *r, struct recorder_summary *summary)
 {
-    reap(r);
+    recorder_reap(r);
     summary->command = r->child.pid > 0 && r->child.go < 0 && !r->child_reaped ? r->child.pid : 0;
     summary->command_status = r->child_reaped ? launch_status(r->child_status) : 0;
 }
@@ -522,6 +396,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_left_classes = atomic_load(&segment->n_left_classes);
     summary->n_no_room_classes = atomic_load(&segment->n_no_room_classes);
     summary->n_event_classes = atomic_load(&segment->n_event_classes);
+    summary->n_late_classes = atomic_load(&segment->n_late_classes);
     summary->instrument_ms = r->instrument_ms;
     summary->longest_pause_ms = r->longest_pause_ms;
     summary->n_readings = r->readings.n_read;
@@ -534,6 +409,8 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     snprintf(summary->no_hits, sizeof summary->no_hits, "%.480s", rings.why_no_hits == NULL ? "" : rings.why_no_hits);
     snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
+    if (r->plan->pid == 0 && r->ready && !r->plan->is_live)
+        recorder_includes_nothing(r, &summary->unmatched);
     struct err why;
     if (facts_refusal(r->plan, segment, false, &why))
         snprintf(summary->warning, sizeof summary->warning, "hardware events were not counted: %.400s", why.text);

@@ -31,7 +31,9 @@ enum recorder_read {
 struct recorder_plan {
     pid_t pid;               /* attach to this one, or 0 */
     char *const *argv;       /* or start this command (NULL-terminated) */
-    double duration_s;       /* from the moment that all is instrumented; 0: until the end */
+    double duration_s;       /* of the trace; of a live one of a running JVM, with the attaching; 0: until the end */
+    double prepare_limit_s;  /* of instrumenting a running JVM's classes before the trace begins; 0: none */
+    uint64_t max_bytes;      /* of the trace: it ends then; 0: no matter how many */
     const char *output;      /* path of the trace */
     const char *agent;       /* path of the agent's library */
     const char *phases_file; /* for the trace's facts; NULL: the first pass */
@@ -59,7 +61,12 @@ struct recorder_plan {
     const struct recorder_observer *observer; /* borrowed, or NULL */
 };
 
-enum recorder_end { RECORDER_ENDED_BY_TIME, RECORDER_ENDED_BY_SIGNAL, RECORDER_ENDED_WITH_TARGET };
+enum recorder_end {
+    RECORDER_ENDED_BY_TIME,
+    RECORDER_ENDED_BY_SIGNAL,
+    RECORDER_ENDED_WITH_TARGET,
+    RECORDER_ENDED_BY_SIZE
+};
 
 struct recorder_summary {
     enum recorder_end end;
@@ -69,14 +76,16 @@ struct recorder_summary {
     double seconds, cpu_s;   /* cpu_s: of the whole process; 0: not known */
     uint64_t n_instructions; /* simulated; 0: there is no simulation */
     uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
-    uint32_t n_classes, n_methods, n_skipped, n_failed_classes, n_left_classes, n_no_room_classes, n_event_classes;
-    double instrument_ms, longest_pause_ms; /* of the classes that were loaded already */
+    uint32_t n_classes, n_methods, n_skipped, n_failed_classes, n_left_classes, n_no_room_classes, n_event_classes,
+        n_late_classes;
+    double instrument_ms, longest_pause_ms; /* of the classes that were loaded already; attached: the longest stop */
     uint64_t n_readings, readings_ns;       /* of counters from outside, and the CPU time that they took */
     uint32_t n_without_readings;            /* threads; readings_why says why the first of them */
     char readings_why[256];
     char perf_map_why[512]; /* why there is no file of names for perf, or an incomplete one, or "" */
     char offcpu[512];       /* "perf", or "none: reason" */
     char no_hits[512];      /* why it was not looked where threads are, though it should, or "" */
+    struct err unmatched;   /* a pattern of a started command's recording that matched nothing, or no text */
     char warning[512];      /* what went wrong after the recording itself, or "" */
 };
 

@@ -182,7 +182,7 @@ static void start_clock(struct recorder *r)
     r->own_cpu_start_ns = recorder_own_cpu_ns();
     if (jvm_stolen_ns(&r->stolen_start_ns) < 0)
         r->stolen_start_ns = TRACE_UNKNOWN;
-    r->clock_written_ns = r->flushed_ns = r->reported_ns = r->first.monotonic_ns;
+    r->clock_written_ns = r->flushed_ns = r->first.monotonic_ns;
 }
 
 /*
@@ -321,6 +321,32 @@ static int fork_command(struct recorder *r, struct err *err)
 
 static const struct counter_layout no_events;
 
+/*
+ * All classes of a running JVM take their time, and a trace that began before them would have fewer calls of the later
+ * ones' methods.
+ */
+static int prepare_changed(struct recorder *r, struct err *err)
+{
+    hurry(r);
+    r->first = r->latest = clock_point_now();
+    if (attach(r, err) < 0 || recorder_change_classes(r, err) < 0)
+        return -1;
+    open_kernel(r);
+    start_clock(r);
+    pauses_open(&r->pauses, r->plan->pid, r->process.inner_pid, false);
+    if (open_trace(r, err) < 0 || recorder_write_target(r, err) < 0 ||
+        facts_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err) < 0 ||
+        facts_write_change(r->writer, &r->link, err) < 0)
+        return -1;
+    r->longest_pause_ms = r->link.longest_pause_ms;
+    r->link.n_pauses = 0;
+    r->link.pauses_ms = r->link.longest_pause_ms = 0;
+    r->ready_ns = r->first.monotonic_ns;
+    if (session_send(&r->session, "begin") < 0)
+        return err_set(err, "JVM %d ended before its recording began", (int)r->plan->pid);
+    return 0;
+}
+
 int recorder_prepare(struct recorder *r, struct err *err)
 {
     const struct recorder_plan *plan = r->plan;
@@ -340,6 +366,8 @@ int recorder_prepare(struct recorder *r, struct err *err)
     if (plan->pid == 0 && fork_command(r, err) < 0)
         return -1;
     r->pidfd = (int)syscall(SYS_pidfd_open, plan->pid != 0 ? plan->pid : r->child.pid, 0);
+    if (facts_begins_later(plan))
+        return prepare_changed(r, err);
     open_kernel(r);
     hurry(r);
     start_clock(r);

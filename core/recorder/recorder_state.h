@@ -4,6 +4,8 @@
 #ifndef CORE_RECORDER_RECORDER_STATE_H
 #define CORE_RECORDER_RECORDER_STATE_H
 
+#include "core/agent/batch.h"
+#include "core/base/progress.h"
 #include "core/recorder/charges.h"
 #include "core/recorder/collections.h"
 #include "core/recorder/drain.h"
@@ -19,6 +21,21 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+
+enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
+
+/* A fact that came before there was a trace. */
+struct recorder_note {
+    struct recorder_note *next;
+    const char *key, *text;
+};
+
+/* The first pass over the loaded classes. */
+struct recorder_change {
+    uint32_t n_wanted, n_changed, n_batches; /* n_wanted 0: the agent has not said it yet */
+    uint64_t start_ns;                       /* when it said so */
+    struct batch_forecast forecast;          /* after the first batch */
+};
 
 struct recorder {
     const struct recorder_plan *plan;    /* borrowed */
@@ -45,10 +62,11 @@ struct recorder {
     sigset_t old_mask;
     void (*old_pipe)(int), (*old_size)(int);
     bool connected, costs_written, ready, gone, child_reaped, interrupted, is_stopped;
+    bool is_cut;    /* a signal came while classes were being changed */
     bool asks_much; /* hits are in many pieces of code that are not known */
     int child_status;
     struct rusage child_usage;
-    uint64_t ready_ns, clock_written_ns, flushed_ns, reported_ns, asked_ns;
+    uint64_t ready_ns, clock_written_ns, flushed_ns, asked_ns;
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
     uint64_t own_cpu_start_ns;
     uint64_t stolen_start_ns; /* of the machine; TRACE_UNKNOWN: not told */
@@ -57,6 +75,9 @@ struct recorder {
     int niceness; /* before it hurried */
     bool hurries;
     char offcpu[512], perf_map_why[512];
+    struct recorder_note *notes; /* latest first */
+    struct recorder_change change;
+    struct progress progress;
     char archive[256]; /* the JVM's option by which it writes a class archive, or "" */
 };
 
@@ -72,6 +93,43 @@ struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns);
  * a running clock.  Returns 0, or -1 with *err set; what was opened is in *r in both cases.
  */
 int recorder_prepare(struct recorder *r, struct err *err);
+
+/* ---- recorder_hear.c ---- */
+
+/* The threads and their names, where the kernel's rings do not tell them. */
+int recorder_name_threads(struct recorder *r, struct err *err);
+
+/* What is known of the target, and what the agent told before there was a trace. */
+int recorder_write_target(struct recorder *r, struct err *err);
+
+/*
+ * Packets from the agent.  The end of the connection means that the target is ending.  *has_news: some ask for a round
+ * now; that compiled code was told does not.
+ */
+int recorder_hear(struct recorder *r, bool *stopped, bool *has_news, struct err *err);
+
+/* Has the target ended? */
+void recorder_reap(struct recorder *r);
+
+/* Wait for a packet, a signal, the kernel's rings or the target's end, for so long at most. */
+enum woken_by recorder_wait_for(struct recorder *r, int timeout_ms);
+
+/* ---- recorder_includes.c ---- */
+
+/* Has a pattern of the plan matched nothing so far?  Then *err says which, and what to do. */
+bool recorder_includes_nothing(const struct recorder *r, struct err *err);
+
+/* ---- recorder_change.c ---- */
+
+/* A packet: is it about the first pass? */
+void recorder_hear_change(struct recorder *r, const char *packet);
+
+/*
+ * With the agent in a running JVM: wait until the loaded classes have their probes, which record nothing yet.  It says
+ * what it will take when the first batch is done, and ends after plan->prepare_limit_s with what there is by then.
+ * Returns 0, or -1 with *err set: also after a signal.
+ */
+int recorder_change_classes(struct recorder *r, struct err *err);
 
 /* What is said of a JVM (pid 0: of a command) that writes its classes into an archive, by this option.  Returns -1. */
 int recorder_refuse_archive(pid_t pid, const char *option, struct err *err);

@@ -156,7 +156,7 @@ void simulation_describe(const struct simulation_state *state, char *text, size_
                  (double)state->n_instructions / state->cpu_s / 1e6);
 }
 
-void simulation_progress(const struct simulation_state *state, FILE *out)
+void simulation_progress(const struct simulation_state *state, struct progress *progress)
 {
     char text[128], slowdown[64] = "-", left[64] = "-";
     simulation_describe(state, text, sizeof text);
@@ -164,7 +164,7 @@ void simulation_progress(const struct simulation_state *state, FILE *out)
         snprintf(slowdown, sizeof slowdown, "%.1f so far", state->cpu_s / state->alone_cpu_s);
     if (state->left_s >= 0)
         snprintf(left, sizeof left, "%.1f s", state->left_s);
-    fprintf(out, "\r%.1f s, %s, slowdown %s, left %s \033[K", state->elapsed_s, text, slowdown, left);
+    progress_line(progress, "%.1f s, %s, slowdown %s, left %s", state->elapsed_s, text, slowdown, left);
 }
 
 void simulation_close(struct simulation *simulation)

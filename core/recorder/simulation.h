@@ -6,6 +6,7 @@
 #define CORE_RECORDER_SIMULATION_H
 
 #include "core/base/err.h"
+#include "core/base/progress.h"
 #include "core/sim/sim_slots.h"
 
 #include "core/recorder/recorder.h"
@@ -57,7 +58,7 @@ uint64_t simulation_instructions(const struct simulation *simulation);
 void simulation_describe(const struct simulation_state *state, char *text, size_t n);
 
 /* A progress line: as above, and times the program alone, and what is left, '-' where that is not known. */
-void simulation_progress(const struct simulation_state *state, FILE *out);
+void simulation_progress(const struct simulation_state *state, struct progress *progress);
 
 /* Does nothing when not open (zeroed). */
 void simulation_close(struct simulation *simulation);

@@ -110,7 +110,16 @@ struct ring {
 #define RING_CHANGED "changed-by-mmprof"
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 12
+#define SEGMENT_VERSION 13
+
+/* A pattern of --include: what matched, and else the nearest name that did not, which may be unfinished. */
+#define SEGMENT_INCLUDES 16
+struct segment_include {
+    _Atomic uint32_t has_class, has_method, has_wanted; /* matched; wanted: by a method that gets probes */
+    _Atomic uint32_t has_compared;                      /* there was a method to be compared with */
+    uint32_t distance;                                  /* of the name below; 0: there is none */
+    char nearest[236];
+};
 
 struct segment {
     /* Written by the recorder before the target sees the segment. */
@@ -124,6 +133,7 @@ struct segment {
     uint64_t metaspace_bytes; /* that may be taken for changed classes; UINT64_MAX: any */
     /* Set by the recorder before it waits, cleared by the thread that wakes it. */
     _Alignas(64) _Atomic uint32_t is_waiting;
+    _Atomic uint32_t is_enough; /* set by the recorder: no more of the loaded classes are to get probes */
     /* Written by the target. */
     _Alignas(64) _Atomic uint32_t n_rings_seen; /* rings above this were never taken */
     _Atomic uint64_t n_lost_no_ring;            /* calls dropped because all rings were taken */
@@ -142,6 +152,8 @@ struct segment {
     _Atomic uint32_t n_left_classes;    /* left as they were: the JVM would keep all versions of them */
     _Atomic uint32_t n_no_room_classes; /* left as they were: there is not enough metaspace */
     _Atomic uint32_t n_event_classes;   /* left as they were: those of JFR's events */
+    _Atomic uint32_t n_late_classes;    /* left as they were: is_enough */
+    struct segment_include includes[SEGMENT_INCLUDES];
 };
 
 static inline struct ring *segment_ring(struct segment *segment, uint32_t i)

@@ -18,6 +18,7 @@ const infoWords = {
     "instrument.longest_ms": "its longest step, ms",
     "failed.classes": "Classes that could not be changed",
     "left.classes": "Classes with native methods, left alone",
+    "left.late": "Classes not reached in the time allowed, left alone",
     "left.metaspace": "Classes without metaspace, left alone",
     "left.events": "Classes of JFR events, left alone",
     "skipped.too_large": "Methods too large",

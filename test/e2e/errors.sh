@@ -54,6 +54,25 @@ else
     skip "another user's JVM" "it takes root and setpriv to be two users"
 fi
 
+record "a class that is not there" "give --include with 'target/Busy'" --include target/Bussy -p "$jvm" -d 1
+record "a method that is not there" "give --include with 'round'" --include target/Busy.ruond -p "$jvm" -d 1
+record "only small methods" "give --min-bytecodes 0" --include 'java/util/Optional' --exclude '*.no' -p "$jvm" -d 1
+record "live: a class that is not there" "matches no loaded class" --live --include 'no/such/package/*' -p "$jvm" -d 1
+holds "a method that is named is recorded, however small it is" \
+    "$mmprof" record -q -o "$SCRATCH/small.dat" --include target/Busy.depth -p "$jvm" -d 0.5
+matches "with its calls" "$("$build/test/tools/method_counts" "$SCRATCH/small.dat")" 'target/Busy.depth.* [1-9][0-9]*'
+holds "a trace ends when it is too large" "$mmprof" record -q -o "$SCRATCH/small.dat" --max-size 100K \
+    --include 'target/*' --min-bytecodes 0 -p "$jvm" -d 30
+holds "and not long after" [ "$(stat -c %s "$SCRATCH/small.dat")" -lt 50000000 ]
+
+# Ctrl-C while classes are changed: soon over, no trace, no error in the program.
+start "$SCRATCH/cut" "$mmprof" record --all-methods -o "$SCRATCH/cut.dat" -p "$jvm"
+sleep 0.3
+kill -INT "$pid"
+holds "Ctrl-C while classes are changed ends it soon" wait_gone 3 "$pid"
+matches "which is told" "$(cat "$SCRATCH/cut")" 'stopped (before|while)'
+[ ! -e "$SCRATCH/cut.dat" ] && ok "there is none" || not_ok "there is none"
+
 record "an unknown event" "no-such-event" -e no-such-event -p "$jvm" -d 1
 refused "an unwritable output" "/no/such/directory/t.dat" "$mmprof" record -q -o /no/such/directory/t.dat -p "$jvm" -d 1
 record "a file of phases that is not there" "/no/such/phases.json" --phases /no/such/phases.json -p "$jvm" -d 1

@@ -1,0 +1,48 @@
+#include "core/base/progress.h"
+
+#include <stdarg.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TERMINAL_NS UINT64_C(500000000)
+#define ELSE_NS     UINT64_C(10000000000)
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void progress_begin(struct progress *progress, FILE *out)
+{
+    *progress = (struct progress){ .out = out, .is_terminal = out != NULL && isatty(fileno(out)) };
+    progress->next_ns = now_ns() + (progress->is_terminal ? TERMINAL_NS : ELSE_NS);
+}
+
+bool progress_is_due(const struct progress *progress)
+{
+    return progress->out != NULL && now_ns() >= progress->next_ns;
+}
+
+void progress_line(struct progress *progress, const char *format, ...)
+{
+    va_list arguments;
+    if (progress->out == NULL)
+        return;
+    fputs(progress->is_terminal ? "\r" : "mmprof: ", progress->out);
+    va_start(arguments, format);
+    vfprintf(progress->out, format, arguments);
+    va_end(arguments);
+    fputs(progress->is_terminal ? "\033[K" : "\n", progress->out);
+    fflush(progress->out);
+    progress->is_shown = progress->is_terminal;
+    progress->next_ns = now_ns() + (progress->is_terminal ? TERMINAL_NS : ELSE_NS);
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->is_shown)
+        fputs("\r\033[K", progress->out);
+    progress->is_shown = false;
+}

@@ -1,0 +1,113 @@
+/*
+ * Before the trace of a running JVM begins: its classes get their probes, batch by batch, and what that takes is said.
+ */
+#include "core/recorder/recorder_state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUND_MS      100
+#define MB_FOR_CPU_S  20.0 /* of a trace, for a second of the program's CPU time: 5 to 50 in eight programs */
+#define WORTH_TELLING 1000 /* ms: what is over sooner needs no forecast */
+
+/* The number behind " KEY=", or 0. */
+static double number_of(const char *packet, const char *key)
+{
+    size_t n = strlen(key);
+    for (const char *at = packet; (at = strstr(at, key)) != NULL; at += n)
+        if (at > packet && at[-1] == ' ' && at[n] == '=')
+            return strtod(at + n + 1, NULL);
+    return 0;
+}
+
+static void tell_forecast(const struct recorder *r, double cpus)
+{
+    const struct recorder_change *change = &r->change;
+    double mb = cpus * MB_FOR_CPU_S, for_s = r->plan->duration_s;
+    if (r->plan->progress == NULL || change->forecast.ms < WORTH_TELLING)
+        return;
+    fprintf(r->plan->progress,
+            "mmprof: %" PRIu32 " classes get probes: by the first batch that takes some %.0f s, and stops the program "
+            "for %.0f ms at most, %.1f s in all\n",
+            change->n_wanted, change->forecast.ms / 1e3, change->forecast.longest_stop_ms,
+            change->forecast.stops_ms / 1e3);
+    fprintf(r->plan->progress, "mmprof: then the trace grows by some %.0f MB a second", mb);
+    if (for_s > 0)
+        fprintf(r->plan->progress, ", to %.0f MB", mb * for_s);
+    fprintf(r->plan->progress, " (by the %.1f CPUs that the program uses; other programs: a quarter to three times)\n",
+            cpus);
+}
+
+void recorder_hear_change(struct recorder *r, const char *packet)
+{
+    struct recorder_change *change = &r->change;
+    if (r->ready)
+        return;
+    if (strncmp(packet, "instrument ", 11) == 0) {
+        change->n_wanted = (uint32_t)number_of(packet, "classes");
+        change->start_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+    } else if (strncmp(packet, "pause ", 6) == 0) {
+        uint32_t n = (uint32_t)number_of(packet, "classes");
+        change->n_changed += n;
+        if (change->n_batches++ == 0 && change->n_wanted > n)
+            batch_forecast(change->n_wanted - n, n, number_of(packet, "call_ms"), number_of(packet, "ns") / 1e6,
+                           &change->forecast);
+    }
+}
+
+static void report(struct recorder *r)
+{
+    const struct recorder_change *change = &r->change;
+    if (!progress_is_due(&r->progress))
+        return;
+    double passed_s = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - change->start_ns) / 1e9;
+    if (change->n_wanted == 0 || change->n_changed == 0)
+        progress_line(&r->progress, "looking through the loaded classes");
+    else
+        progress_line(&r->progress, "%" PRIu32 " of %" PRIu32 " classes have probes, some %.0f s left",
+                      change->n_changed, change->n_wanted,
+                      passed_s / change->n_changed * (change->n_wanted - change->n_changed));
+}
+
+/* The CPU time that the program takes a second. */
+static double cpus_since(const struct recorder *r, uint64_t cpu_ns, uint64_t since_ns)
+{
+    uint64_t now_cpu_ns = cpu_ns, passed_ns = clock_ns(CLOCK_MONOTONIC_RAW) - since_ns;
+    jvm_process_cpu_ns(r->plan->pid, &now_cpu_ns);
+    return passed_ns == 0 ? 0 : (double)(now_cpu_ns - cpu_ns) / (double)passed_ns;
+}
+
+static int end_early(struct recorder *r, struct err *err)
+{
+    if (r->gone)
+        return err_set(err, "JVM %d ended before its recording began", (int)r->plan->pid);
+    r->is_cut = true;
+    err_set(err, "stopped before the recording began: there is no trace, and JVM %d loses the probes that it has",
+            (int)r->plan->pid);
+    return err_next(err, "record without --all-methods, or fewer classes with --include");
+}
+
+int recorder_change_classes(struct recorder *r, struct err *err)
+{
+    bool stopped = false, has_news, is_told = false;
+    uint64_t cpu_ns = 0, start_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+    jvm_process_cpu_ns(r->plan->pid, &cpu_ns);
+    progress_begin(&r->progress, r->plan->progress);
+    while (!r->ready && !r->gone && !r->interrupted && !stopped) {
+        recorder_wait_for(r, ROUND_MS);
+        if (recorder_hear(r, &stopped, &has_news, err) < 0)
+            return -1;
+        if (!is_told && r->change.n_batches > 0) {
+            is_told = true;
+            progress_end(&r->progress);
+            tell_forecast(r, cpus_since(r, cpu_ns, start_ns));
+        }
+        if (r->plan->prepare_limit_s > 0 &&
+            (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start_ns) / 1e9 >= r->plan->prepare_limit_s)
+            atomic_store(&r->session.segment->is_enough, 1);
+        report(r);
+    }
+    progress_end(&r->progress);
+    return r->ready ? 0 : end_early(r, err);
+}

@@ -1,0 +1,180 @@
+/*
+ * What comes from outside of the recorder: the agent's packets, signals, the target's end.
+ */
+#include "core/recorder/recorder_state.h"
+
+#include "core/recorder/facts.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int recorder_name_threads(struct recorder *r, struct err *err)
+{
+    pid_t tids[4096];
+    int n = r->target == 0 || r->kernel.rings != NULL ? 0 : jvm_process_threads(r->target, tids, 4096);
+    for (int i = 0; i < n && i < 4096; i++) {
+        char comm[16];
+        struct recorder_thread *thread = threads_get(&r->threads, tids[i], TRACE_UNKNOWN);
+        if (thread == NULL)
+            return err_set(err, "out of memory");
+        if (jvm_thread_comm(r->target, tids[i], comm) == 0)
+            threads_set_comm(thread, comm);
+    }
+    return 0;
+}
+
+static int meet_agent(struct recorder *r, struct err *err)
+{
+    int rc = session_accept(&r->session, err);
+    if (rc <= 0)
+        return rc;
+    r->connected = true;
+    if (r->plan->pid == 0) {
+        r->target = r->kernel.pid = r->hits.pid = r->session.peer_pid;
+        r->drain.pid = r->drain.inner_pid = r->target;
+        if (r->kernel.rings != NULL)
+            kernel_rings_choose(r->kernel.rings, r->target);
+    }
+    return r->writer == NULL ? 0 : recorder_write_target(r, err);
+}
+
+/* A fact for the trace, which begins later where classes are changed before. */
+static int note(struct recorder *r, const char *key, const char *text, struct err *err)
+{
+    if (r->writer != NULL)
+        return trace_write_info(r->writer, key, text, err);
+    struct recorder_note *note = arena_alloc(&r->arena, sizeof *note);
+    const char *copy = note == NULL ? NULL : arena_text(&r->arena, text, strlen(text));
+    if (copy == NULL)
+        return err_set(err, "out of memory");
+    *note = (struct recorder_note){ r->notes, key, copy };
+    r->notes = note;
+    return 0;
+}
+
+int recorder_write_target(struct recorder *r, struct err *err)
+{
+    if (recorder_name_threads(r, err) < 0 ||
+        facts_write_target(r->writer, r->target, r->session.jvm, r->plan->argv, err) < 0)
+        return -1;
+    for (; r->notes != NULL; r->notes = r->notes->next)
+        if (trace_write_info(r->writer, r->notes->key, r->notes->text, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* "ready key=value ..." */
+static int become_ready(struct recorder *r, const char *packet, struct err *err)
+{
+    const char *total = strstr(packet, " total_ms="), *longest = strstr(packet, " longest_ms=");
+    if (r->ready)
+        return 0;
+    if (r->plan->pid != 0 && recorder_includes_nothing(r, err))
+        return -1;
+    r->ready = true;
+    r->ready_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+    r->instrument_ms = total == NULL ? 0 : strtod(total + strlen(" total_ms="), NULL);
+    r->longest_pause_ms = longest == NULL ? 0 : strtod(longest + strlen(" longest_ms="), NULL);
+    if (r->plan->pid == 0) /* its own counters were not there when it loaded the agent */
+        pauses_open(&r->pauses, r->target, r->target, true);
+    if (r->writer == NULL) /* it is not there yet, or the recording is over */
+        return 0;
+    return facts_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err);
+}
+
+static void hand_over(struct recorder *r, const char *packet)
+{
+    readings_hand_over(&r->readings, packet, r->session.fds, r->session.n_fds);
+    r->session.n_fds = 0;
+}
+
+/* "perf_map TEXT", "perf_map_failed TEXT" */
+static int note_perf_map(struct recorder *r, const char *packet, struct err *err)
+{
+    bool failed = strncmp(packet, "perf_map_failed ", 16) == 0;
+    const char *text = strchr(packet, ' ') + 1;
+    if (failed)
+        snprintf(r->perf_map_why, sizeof r->perf_map_why, "%s", text);
+    return note(r, failed ? "perf_map.failed" : "perf_map", text, err);
+}
+
+static int note_archive(struct recorder *r, const char *option, struct err *err)
+{
+    snprintf(r->archive, sizeof r->archive, "%.250s", option);
+    return note(r, "jvm.archive", option, err);
+}
+
+static int agent_failed(const struct recorder *r, const char *why, struct err *err)
+{
+    if (r->archive[0] != '\0')
+        return recorder_refuse_archive(r->target, r->archive, err);
+    err_set(err, "the agent cannot work in JVM %d: %s", (int)r->target, why);
+    return err_next(err, "see 'mmprof record --help' for options that change what it does");
+}
+
+int recorder_hear(struct recorder *r, bool *stopped, bool *has_news, struct err *err)
+{
+    char packet[PROTOCOL_PACKET_BYTES];
+    int rc;
+    *has_news = !r->connected;
+    if (!r->connected)
+        return meet_agent(r, err);
+    while ((rc = session_receive(&r->session, packet)) > 0) {
+        *has_news = *has_news || strncmp(packet, "told ", 5) != 0;
+        if (strncmp(packet, "failed ", 7) == 0)
+            return agent_failed(r, packet + 7, err);
+        /* Methods that an answer is about come before it. */
+        if ((r->writer != NULL && drain_methods(&r->drain, r->writer, err) < 0) || link_hear(&r->link, packet, err) < 0)
+            return -1;
+        if (strncmp(packet, "ready", 5) == 0 && become_ready(r, packet, err) < 0)
+            return -1;
+        if (strncmp(packet, "counters ", 9) == 0)
+            hand_over(r, packet);
+        if ((strncmp(packet, "perf_map ", 9) == 0 || strncmp(packet, "perf_map_failed ", 16) == 0) &&
+            note_perf_map(r, packet, err) < 0)
+            return -1;
+        if (strncmp(packet, "archive ", 8) == 0 && note_archive(r, packet + 8, err) < 0)
+            return -1;
+        if (strncmp(packet, "code_map_failed ", 16) == 0 && note(r, "code.failed", packet + 16, err) < 0)
+            return -1;
+        if (strncmp(packet, "code_map_all ", 13) == 0 && note(r, "code.all", packet + 13, err) < 0)
+            return -1;
+        recorder_hear_change(r, packet);
+        *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
+    }
+    if (rc < 0)
+        *stopped = *has_news = true;
+    return 0;
+}
+
+void recorder_reap(struct recorder *r)
+{
+    if (r->child.pid > 0 && !r->child_reaped && wait4(r->child.pid, &r->child_status, WNOHANG, &r->child_usage) > 0)
+        r->child_reaped = true;
+    struct pollfd exit = { .fd = r->pidfd, .events = POLLIN };
+    if (r->child_reaped || (r->pidfd >= 0 && poll(&exit, 1, 0) > 0) ||
+        (r->pidfd < 0 && r->target != 0 && kill(r->target, 0) < 0))
+        r->gone = true;
+}
+
+enum woken_by recorder_wait_for(struct recorder *r, int timeout_ms)
+{
+    struct signalfd_siginfo info;
+    struct pollfd fds[] = { { .fd = r->signals, .events = POLLIN },
+                            { .fd = session_fd(&r->session), .events = POLLIN },
+                            { .fd = r->gone ? -1 : r->pidfd, .events = POLLIN },
+                            { .fd = kernel_fd(&r->kernel), .events = POLLIN } };
+    int n = poll(fds, sizeof fds / sizeof *fds, timeout_ms);
+    if (n == 0 && r->pidfd >= 0)
+        return WOKEN_BY_TIME;
+    while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
+        /* A started command gets the terminal's Ctrl-C itself: its end ends the recording. */
+        if (info.ssi_signo != SIGCHLD && (r->plan->pid != 0 || info.ssi_code == SI_USER))
+            r->interrupted = true;
+    recorder_reap(r);
+    return n == 0 ? WOKEN_BY_TIME : n == 1 && fds[1].revents != 0 ? WOKEN_BY_AGENT : WOKEN_BY_OTHERS;
+}

@@ -1,0 +1,49 @@
+/*
+ * Patterns of --include that match nothing: a mistyped name is told at once, not by an empty trace.
+ */
+#include "core/base/text.h"
+#include "core/recorder/recorder_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Returns whether pattern i has matched nothing; why is in *err then. */
+static bool is_unmatched(const struct recorder *r, size_t i, struct err *err)
+{
+    const struct segment_include *told = &r->session.segment->includes[i];
+    const char *pattern = r->plan->includes[i], *loaded = r->plan->pid != 0 ? "loaded class" : "class that was loaded";
+    char nearest[sizeof told->nearest];
+    text_utf8_into(nearest, sizeof nearest, told->nearest, strnlen(told->nearest, sizeof told->nearest));
+    if (atomic_load(&told->has_class) == 0)
+        err_set(err, "--include '%s' matches no %s", pattern, loaded);
+    else if (atomic_load(&told->has_compared) != 0 && atomic_load(&told->has_method) == 0)
+        err_set(err, "--include '%s' matches no method of the classes that it matches", pattern);
+    else
+        return false;
+    if (told->distance != 0)
+        err_next(err, "give --include with '%s', if that is meant", nearest);
+    else
+        err_next(err, "give a class as 'java/util/HashMap', perhaps with a method, as 'java/util/HashMap.get*', or as "
+                      "'*/HashMap'");
+    return true;
+}
+
+/* Matched, but nothing of it was large enough. */
+static bool is_too_small(const struct recorder *r, size_t i, struct err *err)
+{
+    const struct segment_include *told = &r->session.segment->includes[i];
+    if (atomic_load(&told->has_method) == 0 || atomic_load(&told->has_wanted) != 0)
+        return false;
+    err_set(err, "--include '%s' matches only methods of %u bytes of bytecode or less, without loops",
+            r->plan->includes[i], (unsigned)r->plan->min_bytecodes);
+    err_next(err, "name its methods, as '%s.*', or give --min-bytecodes 0", r->plan->includes[i]);
+    return true;
+}
+
+bool recorder_includes_nothing(const struct recorder *r, struct err *err)
+{
+    for (size_t i = 0; i < r->plan->n_includes && i < SEGMENT_INCLUDES; i++)
+        if (is_unmatched(r, i, err) || (!r->plan->is_live && is_too_small(r, i, err)))
+            return true;
+    return false;
+}
