@@ -225,10 +225,10 @@ int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
 uint32_t methods_count(const struct agent_config *phases); /* of them that have probes */
 
 /*
- * A phase's class may not be changed now: it gets an id without probes, so that a call of it that is under way is
- * known, and the probes as soon as another 'add' comes and the class may be changed.
+ * A phase's class may not be changed now: the recorder is told of it, by an id without code, and it gets its probes as
+ * soon as another 'add' comes and the class may be changed.
  */
-void methods_follow(const struct agent_phase *phase);
+void methods_hold(const struct agent_phase *phase);
 int methods_remove(const uint32_t *ids, size_t n, uint32_t *n_unknown, struct err *err);
 
 /* Does the recorder know this id? */
@@ -332,7 +332,7 @@ int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *contro
 
 /*
  * Rewrite the loaded classes in which methods were added (or removed) last, but for those with a hot loop under way:
- * of these the phases (those that were added, or NULL) are followed.  Ends early when *stopping.  Returns 0, or -1 with
+ * of these the phases (those that were added, or NULL) are held.  Ends early when *stopping.  Returns 0, or -1 with
  * *err set.
  */
 int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,

@@ -7,7 +7,8 @@
 
 #define FRAMES_MAX 512
 #define TRIES      12
-#define REST_NS    10000000
+#define REST_MS    10  /* then twice as long each time */
+#define MAX_MS     300 /* at most: a loop that is entered every second is seen to have ended in one of the tries */
 
 /* By method: the set of loops, and their classes. */
 static struct {
@@ -59,14 +60,16 @@ static uint32_t find(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *held)
     return n;
 }
 
-void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *held)
+void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struct hash_set *held)
 {
-    const struct timespec rest = { 0, REST_NS };
+    long ms = REST_MS;
     memset(held, 0, sizeof *held);
     if (state.loops.n_used == 0)
         return;
-    for (int i = 0; find(jvmti, jni, held) > 0 && i < TRIES; i++)
-        nanosleep(&rest, NULL);
+    for (int i = 0; find(jvmti, jni, held) > 0 && i < TRIES && !atomic_load(stopping); i++) {
+        nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+        ms = 2 * ms < MAX_MS ? 2 * ms : MAX_MS;
+    }
 }
 
 bool busy_holds(const struct hash_set *held, const char *name, size_t n)

@@ -15,18 +15,17 @@
 #include <jvmti.h>
 
 /*
- * Samples found a thread in this loop, itself or in small code that it calls, and hardly outside of its method's calls,
- * of which there were few.
+ * Samples found a thread in this loop, itself or in small code that it calls, and its method's calls go on for long.
  */
 void busy_note(jmethodID method, uint64_t class_key);
 void busy_forget(void);
 
 /*
- * Wait until none of the classes that are to change has such a loop on a stack, for some 100 ms at most.
+ * Wait until none of the classes that are to change has such a loop on a stack, for 2.5 s at most, or until *stopping.
  *
  * held   receives the keys of those that have; to be freed.
  */
-void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *held);
+void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struct hash_set *held);
 
 /* Is a class (name in internal form) among them? */
 bool busy_holds(const struct hash_set *held, const char *name, size_t n);

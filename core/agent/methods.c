@@ -28,7 +28,7 @@ static struct {
     struct hash_set ids;        /* by method: its id; second: the session in which the recorder was told of it; flags */
     struct hash_set named;      /* classes of methods that commands added */
     struct hash_set changed;    /* classes of methods that the latest command named */
-    struct hash_set followed;   /* methods without probes; second: 1 while they have none */
+    struct hash_set held;       /* methods that were added; second: 1 while their classes cannot be changed */
     struct known_method *known; /* owned, by id */
     uint32_t next_id, n_known, session;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .next_id = 1 };
@@ -51,7 +51,7 @@ void methods_end(void)
     atomic_store(&state.active, false);
     hash_free(&state.named);
     hash_free(&state.changed);
-    hash_free(&state.followed);
+    hash_free(&state.held);
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -211,11 +211,11 @@ uint32_t methods_choose(const struct rewrite_method *method)
     struct keys keys = keys_of(method->class_name, method->name, method->descriptor);
     pthread_mutex_lock(&state.lock);
     uint32_t id = wants(method, keys.method) ? id_of(method, keys) : 0;
-    struct hash_slot *followed = hash_get(&state.followed, keys.method);
-    if (followed != NULL && followed->second != 0 && id != 0)
+    struct hash_slot *held = hash_get(&state.held, keys.method);
+    if (held != NULL && held->second != 0 && id != 0)
         log_method(id, method); /* now with its code: it has its probes */
-    if (followed != NULL)
-        followed->second = 0;
+    if (held != NULL)
+        held->second = 0;
     pthread_mutex_unlock(&state.lock);
     return id;
 }
@@ -235,12 +235,19 @@ bool methods_has_id(uint32_t id)
     return known;
 }
 
+/* Known in this session, not removed, and not held: it has its probes. */
+static bool has_probes(const struct hash_slot *slot)
+{
+    const struct hash_slot *held = hash_get(&state.held, slot->key);
+    return slot->second == state.session && slot->flags != REMOVED && (held == NULL || held->second == 0);
+}
+
 uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, struct rewrite_text descriptor)
 {
     struct keys keys = keys_of(class_name, name, descriptor);
     pthread_mutex_lock(&state.lock);
     const struct hash_slot *slot = hash_get(&state.ids, keys.method);
-    uint32_t id = slot != NULL && slot->second == state.session && slot->flags != REMOVED ? slot->value : 0;
+    uint32_t id = slot != NULL && has_probes(slot) ? slot->value : 0;
     pthread_mutex_unlock(&state.lock);
     return id;
 }
@@ -251,13 +258,6 @@ static struct rewrite_text text_of(const char *text)
 {
     struct rewrite_text out = { text, strlen(text) };
     return out;
-}
-
-/* Known in this session, not removed, and not followed only: it has its probes. */
-static bool has_probes(const struct hash_slot *slot)
-{
-    const struct hash_slot *followed = hash_get(&state.followed, slot->key);
-    return slot->second == state.session && slot->flags != REMOVED && (followed == NULL || followed->second == 0);
 }
 
 static struct keys keys_of_phase(const struct agent_phase *phase)
@@ -280,12 +280,12 @@ static int64_t add(const struct agent_phase *phase)
     return slot->value;
 }
 
-/* Those that are followed only get their probes as soon as their classes may be changed.  Called with the lock. */
-static void change_followed(void)
+/* Those that are held get their probes as soon as their classes may be changed.  Called with the lock. */
+static void change_held(void)
 {
-    for (uint32_t id = 1; state.followed.n_used > 0 && id < state.next_id; id++) {
-        const struct hash_slot *followed = hash_get(&state.followed, state.known[id].key);
-        if (followed != NULL && followed->second != 0)
+    for (uint32_t id = 1; state.held.n_used > 0 && id < state.next_id; id++) {
+        const struct hash_slot *held = hash_get(&state.held, state.known[id].key);
+        if (held != NULL && held->second != 0)
             hash_put(&state.changed, state.known[id].class_key);
     }
 }
@@ -304,12 +304,12 @@ int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
             classes_arm(jni, (uint32_t)id, true);
     }
     pthread_mutex_lock(&state.lock);
-    change_followed();
+    change_held();
     pthread_mutex_unlock(&state.lock);
     return id < 0 ? err_set(err, "out of memory in the target") : 0;
 }
 
-void methods_follow(const struct agent_phase *phase)
+void methods_hold(const struct agent_phase *phase)
 {
     const struct rewrite_method method = { .class_name = text_of(phase->class_name),
                                            .name = text_of(phase->name),
@@ -317,9 +317,9 @@ void methods_follow(const struct agent_phase *phase)
     struct keys keys = keys_of_phase(phase);
     pthread_mutex_lock(&state.lock);
     const struct hash_slot *slot = hash_get(&state.ids, keys.method);
-    struct hash_slot *followed = slot == NULL || has_probes(slot) ? NULL : hash_put(&state.followed, keys.method);
-    if (followed != NULL && id_of(&method, keys) != 0)
-        followed->second = 1;
+    struct hash_slot *held = slot == NULL || has_probes(slot) ? NULL : hash_put(&state.held, keys.method);
+    if (held != NULL && id_of(&method, keys) != 0)
+        held->second = 1;
     pthread_mutex_unlock(&state.lock);
 }
 

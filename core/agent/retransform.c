@@ -399,11 +399,11 @@ int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *cont
     batch.wait_ms = BATCH_WAIT_BESIDE_MS;
     const struct work work = { jvmti, jni, control, stopping, CHANGED, true, pass, &batch, &held };
     wait_for_hooks();
-    busy_wait(jvmti, jni, &held);
+    busy_wait(jvmti, jni, stopping, &held);
     int rc = listen(jvmti) < 0 || run(&work) < 0 ? err_set(err, "the JVM does not let its classes be instrumented") : 0;
     for (size_t i = 0; phases != NULL && i < phases->n_phases; i++)
         if (busy_holds(&held, phases->phases[i].class_name, strlen(phases->phases[i].class_name)))
-            methods_follow(&phases->phases[i]);
+            methods_hold(&phases->phases[i]);
     hash_free(&held);
     return rc;
 }

@@ -21,7 +21,7 @@
 #define FRAMES_OF_A_STOP  8  /* stopping and starting a thread takes as long as walking so many */
 #define SAMPLES_OF_A_LOOP 2  /* a loop that only calls others is on top once in a while, too */
 #define PARTS_OF_A_LOOP   64 /* a loop is hot with one of so many parts of its thread's samples */
-#define PARTS_ELSEWHERE   16 /* it is left seldom: one of so many samples, or fewer, find the thread elsewhere */
+#define SAMPLES_OF_A_CALL 16 /* a call of it goes on for long: for so many samples, on the average */
 #define CALLS_OF_A_LOOP   50 /* a method that was called so often ends soon */
 #define BUFFER_BYTES      ((size_t)1 << 20)
 #define END_BYTES         ((size_t)256) /* kept for the end's entry */
@@ -116,12 +116,13 @@ static int name_frames(struct sampler *s, uint32_t n)
     return 0;
 }
 
-static bool is_on_stack(const struct sampler *s, uint32_t n, uint32_t method)
+/* Has the call of a method that the sample before found ended since: is it gone, or what is outside of it elsewhere? */
+static bool has_ended(const struct sampler *s, uint32_t n, uint32_t n_same, uint32_t method)
 {
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n && i < n_same; i++)
         if (s->frames[i].method == method)
-            return true;
-    return false;
+            return false;
+    return true;
 }
 
 /*
@@ -150,14 +151,14 @@ static void note_loop(const struct sampler *s, struct sample_thread *thread, uin
     thread->loops[k].n_samples++;
 }
 
-static void note_loops(const struct sampler *s, struct sample_thread *thread, uint32_t n)
+static void note_loops(const struct sampler *s, struct sample_thread *thread, uint32_t n, uint32_t n_same)
 {
     thread->n_samples++;
-    note_loop(s, thread, n);
     for (uint32_t i = 0; i < thread->n_loops; i++) {
         thread->loops[i].n_since++;
-        thread->loops[i].n_on_stack += is_on_stack(s, n, thread->loops[i].method);
+        thread->loops[i].n_ended += has_ended(s, n, n_same, thread->loops[i].method);
     }
+    note_loop(s, thread, n);
 }
 
 static int remember(struct sampler *s, struct sample_thread *thread, uint32_t n)
@@ -183,7 +184,7 @@ static int put_stack(struct sampler *s, struct sample_thread *thread, uint32_t n
                                   .n_same = is_cut ? 0 : count_same(thread, s->frames, n),
                                   .methods = s->numbers };
     if (!is_cut)
-        note_loops(s, thread, n);
+        note_loops(s, thread, n, stack.n_same);
     if (room_for(s, STACK_ENTRY_BYTES) < 0 || remember(s, thread, is_cut ? 0 : n) < 0)
         return -1;
     samples_put_stack(&s->out, &stack);
@@ -377,10 +378,13 @@ static bool is_hot(const struct sample_thread *thread, const struct sample_loop 
     return loop->n_samples >= SAMPLES_OF_A_LOOP && loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP;
 }
 
-/* A call of it goes on for long: it is left seldom, and has not been called so often that it ends soon. */
+/*
+ * A call of it goes on for long: its calls are known to end seldom, and were not so many that they end soon.  A loop
+ * whose caller goes on to another place while it is on the stack each time (alternating phases) has many calls.
+ */
 static bool is_long(const struct sample_loop *loop)
 {
-    return loop->n_since - loop->n_on_stack <= loop->n_since / PARTS_ELSEWHERE &&
+    return loop->n_ended * SAMPLES_OF_A_CALL <= loop->n_since &&
            vm_structs_calls(loop->id, loop->code_bytes) < CALLS_OF_A_LOOP;
 }
 

@@ -41,7 +41,7 @@ void sample_methods_free(struct sample_methods *methods);
 struct sample_loop {
     uint32_t method; /* its number */
     uint32_t n_samples;
-    uint32_t n_since, n_on_stack; /* the thread's samples since the first of these; of them, with the method anywhere */
+    uint32_t n_since, n_ended; /* the thread's samples behind the first of these; of them, those that show its end */
     uint32_t code_bytes;
     jmethodID id;
     uint64_t class_key;

@@ -1,11 +1,16 @@
 #include "core/base/hash.h"
 #include "core/agent/rewrite_parts.h"
 #include "core/agent/sample.h"
+#include "core/agent/vm_structs.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define INLINED_BYTES 325 /* FreqInlineSize */
+#define TIER_FOR_GOOD 4   /* of code for methods that were called 5000 times */
+#define KNOWN_AFTER_S 3   /* of the JVM's CPU time: then 5000 calls of a twentieth of it took 30 us each */
+#define SELDOM_BYTES  UINT32_MAX
 
 struct sample_method_slot {
     jmethodID method;  /* NULL: free */
@@ -37,12 +42,25 @@ static uint32_t code_flags(jvmtiEnv *jvmti, jmethodID method, uint32_t *code_byt
     return flags;
 }
 
-static bool is_wanted(jvmtiEnv *jvmti, jclass class_ref, const struct sample_method *method)
+/*
+ * Small methods without loops are called often, as a rule.  But one that calls others, and that C2 has not compiled yet
+ * where the program has worked for a while, was called less than 5000 times: it may be what a loop calls for a phase.
+ */
+static bool is_seldom_called(jmethodID id, const struct sample_method *method)
+{
+    struct timespec used;
+    uint32_t tier = vm_structs_code_tier(id, method->code_bytes);
+    return (method->flags & SAMPLE_HAS_CALLS) != 0 && tier < TIER_FOR_GOOD &&
+           clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 && used.tv_sec >= KNOWN_AFTER_S;
+}
+
+static bool is_wanted(jvmtiEnv *jvmti, jclass class_ref, jmethodID id, const struct sample_method *method)
 {
     const struct rewrite_method about = { .class_name = { method->class_name.at, method->class_name.n },
                                           .name = { method->name.at, method->name.n },
                                           .descriptor = { method->descriptor.at, method->descriptor.n },
-                                          .code_bytes = method->code_bytes,
+                                          .code_bytes =
+                                              is_seldom_called(id, method) ? SELDOM_BYTES : method->code_bytes,
                                           .has_loop = (method->flags & SAMPLE_HAS_LOOP) != 0 };
     jboolean modifiable = JNI_FALSE;
     return (*jvmti)->IsModifiableClass(jvmti, class_ref, &modifiable) == JVMTI_ERROR_NONE && modifiable &&
@@ -79,7 +97,7 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, bool with_code,
         if (with_code)
             (*jvmti)->IsMethodNative(jvmti, id, &native);
         method.flags = !with_code ? 0 : native ? SAMPLE_IS_NATIVE : code_flags(jvmti, id, &method.code_bytes);
-        if (with_code && !native && is_wanted(jvmti, class_ref, &method))
+        if (with_code && !native && is_wanted(jvmti, class_ref, id, &method))
             method.flags |= SAMPLE_IS_WANTED;
     }
     frame->code_bytes = method.code_bytes;

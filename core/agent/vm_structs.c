@@ -9,12 +9,14 @@
 #include <pthread.h>
 #include <string.h>
 
+#define N_TIERS 5u /* 0: interpreted */
+
 /* Where fields are: offsets. */
 static struct {
-    bool knows_code, knows_calls;
-    uint64_t level;                   /* in an nmethod */
-    uint64_t constant, counters;      /* in a Method */
-    uint64_t code_size, calls, count; /* in a ConstMethod, in MethodCounters, in its counter */
+    bool knows_code, knows_calls, knows_compiled;
+    uint64_t level;                    /* in an nmethod */
+    uint64_t constant, counters, code; /* in a Method */
+    uint64_t code_size, calls, count;  /* in a ConstMethod, in MethodCounters, in its counter */
 } at;
 
 static void find_all(void)
@@ -27,8 +29,10 @@ static void find_all(void)
         { "MethodCounters", "_invocation_counter", &at.calls, false },
         { "InvocationCounter", "_counter", &at.count, false },
     };
+    struct vm_field of_compiled[] = { { "Method", "_code", &at.code, false } };
     at.knows_code = vm_fields_find(of_code, sizeof of_code / sizeof *of_code);
     at.knows_calls = vm_fields_find(of_calls, sizeof of_calls / sizeof *of_calls);
+    at.knows_compiled = at.knows_code && at.knows_calls && vm_fields_find(of_compiled, 1);
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -54,15 +58,34 @@ static bool find_method(const void *id, uint32_t code_bytes, uint64_t *method)
            vm_read(constant + at.code_size, &size, sizeof size) && size == code_bytes;
 }
 
+/*
+ * Calls that HotSpot compiles a method after, loops or not (Tier3MinInvocationThreshold, Tier4MinInvocationThreshold):
+ * what it is compiled by for one call that goes on, is not the code in which the next call begins.
+ */
+static const uint32_t calls_of_tier[N_TIERS] = { 0, 100, 100, 100, 600 };
+
+/* The counter stands still as soon as the method has a profile, the code says the rest. */
 uint32_t vm_structs_calls(const void *id, uint32_t code_bytes)
 {
     uint64_t method, counters;
-    uint32_t count = 0;
-    pthread_once(&once, find_all);
+    uint32_t count = 0, tier = vm_structs_code_tier(id, code_bytes), least = tier < N_TIERS ? calls_of_tier[tier] : 0;
     if (!at.knows_calls || !find_method(id, code_bytes, &method) || !vm_read_u64(method + at.counters, &counters) ||
         counters == 0 || !vm_read(counters + at.calls + at.count, &count, sizeof count))
+        return least;
+    count >>= 1; /* below is a flag: it has overflowed */
+    return count > least ? count : least;
+}
+
+uint32_t vm_structs_code_tier(const void *id, uint32_t code_bytes)
+{
+    uint64_t method, code;
+    uint8_t level = 0;
+    pthread_once(&once, find_all);
+    if (!at.knows_compiled || !find_method(id, code_bytes, &method) || !vm_read_u64(method + at.code, &code))
+        return VM_TIER_UNKNOWN;
+    if (code == 0)
         return 0;
-    return count >> 1; /* below is a flag: it has overflowed */
+    return vm_read(code + at.level, &level, 1) && level < N_TIERS ? level : VM_TIER_UNKNOWN;
 }
 
 /* ---- flags ---- */

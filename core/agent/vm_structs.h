@@ -12,12 +12,17 @@
 uint32_t vm_structs_tier(const void *code);
 
 /*
- * How often a method was called before it was compiled by a compiler that does not count calls; 0: not known.
+ * How often a method was called, at least: HotSpot counts calls until it compiles the method; 0: not known.
  *
  * id          its jmethodID; its class is not unloaded meanwhile
  * code_bytes  of its bytecode, as JVMTI tells it
  */
 uint32_t vm_structs_calls(const void *id, uint32_t code_bytes);
+
+#define VM_TIER_UNKNOWN UINT32_MAX
+
+/* The tier of the code in which calls of a method begin; 0: they are interpreted. */
+uint32_t vm_structs_code_tier(const void *id, uint32_t code_bytes);
 
 /* Whether a flag of the JVM is true since its start, because somebody said so; false where it is not known. */
 bool vm_structs_asked_for(const char *flag);

@@ -83,7 +83,7 @@ int retransform_changed(jvmtiEnv *env, JNIEnv *jni, const struct control *contro
             pass->n_classes++;
         }
     for (size_t i = 0; phases != NULL && i < phases->n_phases; i += 5)
-        methods_follow(&phases->phases[i]);
+        methods_hold(&phases->phases[i]);
     return 0;
 }
 
