@@ -3,6 +3,10 @@
 #include "core/base/text.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define SAME_SHARE 1e-9
 
 static const char *why_of(const struct live_session *session, const struct candidate *one, double *price_ns)
 {
@@ -11,6 +15,36 @@ static const char *why_of(const struct live_session *session, const struct candi
         [LIVE_HELD] = "loop",     [LIVE_SPARED] = "spared", [LIVE_ARCHIVED] = "archive"
     };
     return words[live_why_without(session->live, one->class_name, one->name, one->descriptor, price_ns)];
+}
+
+/* Why one that is no candidate is none; NULL: it is too rare to tell of. */
+static const char *left_out(const struct candidate *one, const struct candidates_wish *wish)
+{
+    static const char *const words[CANDIDATE_N_REASONS] = { [CANDIDATE_UNWANTED] = "left",
+                                                            [CANDIDATE_TINY] = "left",
+                                                            [CANDIDATE_SHORT] = "short",
+                                                            [CANDIDATE_WITHIN] = "short",
+                                                            [CANDIDATE_SURPLUS] = "none" };
+    return one->n_samples >= wish->min_samples ? words[one->reason] : NULL;
+}
+
+/* A method without candidates' qualities, on the stack in just the samples that have another one: it only passes on. */
+static bool is_beside_another(const struct candidate_list *list, const struct live_sampled *all, size_t n,
+                              const struct candidate *one)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->all[i].n_samples == one->n_samples && fabs(list->all[i].share - one->share) < SAME_SHARE)
+            return true;
+    for (size_t i = 0; i < n; i++)
+        if (all[i].found->n_samples == one->n_samples && fabs(all[i].found->share - one->share) < SAME_SHARE)
+            return true;
+    return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct live_sampled *x = a, *y = b;
+    return x->found->share < y->found->share ? 1 : x->found->share > y->found->share ? -1 : 0;
 }
 
 int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
@@ -24,18 +58,19 @@ int live_sampled_list(struct live_session *session, struct arena *arena, struct 
     wish.weight = session->options.weight;
     if (session->candidates == NULL || candidates_choose(session->candidates, &wish, arena, &list, &ignored) < 0)
         return 0;
-    *all = arena_alloc(arena, (list.n + 1) * sizeof **all);
+    *all = arena_alloc(arena, (list.n_all + 1) * sizeof **all);
     if (*all == NULL)
-        return err_set(err, "out of memory for %zu methods", list.n);
-    for (size_t i = 0; i < list.n && *n < LIVE_SAMPLED_MAX; i++) {
-        struct live_sampled *one = &(*all)[*n];
-        one->found = &list.all[i];
-        if (one->found->share < wish.weight ||
-            live_knows(session->live, one->found->class_name, one->found->name, one->found->descriptor))
+        return err_set(err, "out of memory for %zu methods", list.n_all);
+    for (size_t i = 0; i < list.n_all && *n < LIVE_SAMPLED_MAX; i++) {
+        struct live_sampled one = { .found = &list.all[i] };
+        if (one.found->share < wish.weight ||
+            live_knows(session->live, one.found->class_name, one.found->name, one.found->descriptor))
             continue;
-        one->why = why_of(session, one->found, &one->price_ns);
-        ++*n;
+        one.why = i < list.n ? why_of(session, one.found, &one.price_ns) : left_out(one.found, &wish);
+        if (one.why != NULL && (i < list.n || !is_beside_another(&list, *all, *n, one.found)))
+            (*all)[(*n)++] = one;
     }
+    qsort(*all, *n, sizeof **all, compare);
     return 0;
 }
 

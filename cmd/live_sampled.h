@@ -8,7 +8,7 @@
 
 struct live_sampled {
     const struct candidate *found; /* in the arena, its names the session's until the next look */
-    const char *why;               /* "dear", "loop", "kept", "spared", "archive", "none": mmprof.trace(5) */
+    const char *why;               /* "dear", "loop", ...: mmprof.trace(5) */
     double price_ns;               /* what its class costs the compilers; 0: not known */
 };
 

@@ -46,6 +46,10 @@ const char *sampled_why_text(const char *word, double compiling_ns, struct arena
         return "all compiled code would be lost";
     if (strcmp(word, "archive") == 0)
         return "the JVM writes a class archive";
+    if (strcmp(word, "left") == 0)
+        return "small, native or excluded";
+    if (strcmp(word, "short") == 0)
+        return "its calls are too short";
     if (strcmp(word, "dear") != 0)
         return "no probes";
     if (compiling_ns <= 0)
@@ -294,7 +298,7 @@ static void add_notes(const struct sampling *s, struct table *table)
     for (size_t i = 0; i < s->n; i++)
         any_dear = any_dear || s->all[i].is_dear;
     if (s->n == 0) {
-        table_note(table, "samples found no method without probes");
+        table_note(table, "samples found no method without probes with a hundredth of the time");
         return;
     }
     table_note(table, arena_printf(

@@ -211,7 +211,7 @@ static void test_nothing(void)
     make_threads(&m, true);
     look(&m, &(struct report_wish){ .all = true }, &made);
     CHECK_TEXT("a live one that left out none says that", made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "samples found no method without probes");
+               "samples found no method without probes with a hundredth of the time");
     trace_made_close(&made.trace);
 }
 
