@@ -90,6 +90,7 @@ struct choice {
     double work_ns;        /* the compilers' CPU time for a unit of work */
     double time_ns;        /* that the program has spent so far */
     double room_ns, used_ns;
+    double most_ns; /* what the whole budget has left */
     bool has_extra; /* one class more is let in */
     bool is_later;  /* something is measured */
 };
@@ -127,7 +128,8 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
  * has one class for which there is no room; only if that is a small part of the time in it, where others cost
  * something, too; so has the second one if all that the first one found had to be switched off, or was not called.  A
  * recording without calls is of no use, nor is one of what the program did at its beginning: a later batch has such a
- * class, too, if much of the time is in it, and no look had seen that.
+ * class, too, if much of the time is in it, and no look had seen that.  But none of these may take more than the whole
+ * budget, nor may any follow where the compilers took more than that already: then samples are all there is.
  */
 static bool may_choose(struct choice *choice, double price_ns, double share, bool is_held)
 {
@@ -136,7 +138,8 @@ static bool may_choose(struct choice *choice, double price_ns, double share, boo
         return price_ns <= spent_ns;
     double later_part = share >= ELSEWHERE ? LATER_PART : 0;
     double part = choice->is_later ? later_part : choice->used_ns > 0 ? SMALL_PART : 1;
-    if (!choice->has_extra || is_held || price_ns > spent_ns * part)
+    double most_ns = choice->is_later && choice->most_ns > 0 ? price_ns : choice->most_ns - choice->used_ns;
+    if (!choice->has_extra || is_held || price_ns > spent_ns * part || price_ns > most_ns)
         return false;
     choice->has_extra = false;
     return true;
@@ -157,12 +160,19 @@ static void choose_classes(struct choice *choice)
     }
 }
 
+/* What changed classes cost the compilers so far: what was expected, or measured where that tells, and is more. */
+static double spent_ns(const struct live *live)
+{
+    double measured_ns = live->options.is_new ? 0 : (double)live->recompiling_ns;
+    return measured_ns > live->priced_ns ? measured_ns : live->priced_ns;
+}
+
 /* What the compilers' work may cost now, besides rewriting. */
 static double room_ns(const struct live *live)
 {
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double paid_ns = time_ns > LIVE_ADVANCE_NS ? time_ns : LIVE_ADVANCE_NS;
-    double share_ns = LIVE_COMPILE * live->options.budget * paid_ns - live->priced_ns - live->now.rewriting_ns;
+    double share_ns = LIVE_COMPILE * live->options.budget * paid_ns - spent_ns(live) - live->now.rewriting_ns;
     double left_ns = PART_OF_REST * live_left_ns(live) / LIVE_LOSS;
     return share_ns > left_ns ? share_ns : left_ns;
 }
@@ -193,6 +203,7 @@ static struct choice affordable(const struct live *live, const struct live_candi
                              .work_ns = live->work_ns,
                              .time_ns = time_ns,
                              .room_ns = room_ns(live),
+                             .most_ns = live_whole_ns(live) - spent_ns(live),
                              .has_extra = is_first || has_new_largest(live, candidates, n),
                              .is_later = !is_first };
     for (size_t i = 0; i < n; i++) {

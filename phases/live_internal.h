@@ -125,6 +125,9 @@ int live_prune(struct live *live, struct err *err);
  */
 void live_choose_removals(struct live *live, bool may_pause);
 
+/* All of the budget, in ns of CPU time: by the end of the recording, or of the first minute where that comes before. */
+double live_whole_ns(const struct live *live);
+
 /*
  * What is left of the budget, in ns of CPU time; less than 0: it was not enough.  Where it is known how long the
  * recording will be, of all its time (of LIVE_AHEAD_S at most), less what it will go on to cost.

@@ -34,11 +34,16 @@ static double planned_ns(const struct live *live, double planned_s, double *ahea
     return is_ahead ? cpu_ns / elapsed_s * planned_s : cpu_ns;
 }
 
+double live_whole_ns(const struct live *live)
+{
+    double s = live->options.duration_s, ahead_s;
+    return live->options.budget * planned_ns(live, s > 0 && s < LIVE_AHEAD_S ? s : LIVE_AHEAD_S, &ahead_s);
+}
+
 /* The part of the budget that probes, and what writes their records, may have: see live.h. */
 static double probes_part(const struct live *live)
 {
-    double s = live->options.duration_s, ahead_s;
-    double all_ns = live->options.budget * planned_ns(live, s > 0 && s < LIVE_AHEAD_S ? s : LIVE_AHEAD_S, &ahead_s);
+    double all_ns = live_whole_ns(live);
     double others_ns = live->now.sampling_ns + live->now.rewriting_ns + live->priced_ns;
     double part = all_ns <= 0 ? 1 : 1 - others_ns / all_ns;
     return part > LEAST_PART ? part : LEAST_PART;
