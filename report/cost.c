@@ -1,5 +1,6 @@
 #include "report/cost.h"
 
+#include "core/counters/hit_cost.h"
 #include "report/shares.h"
 
 #include <math.h>
@@ -17,8 +18,8 @@ struct costs {
     struct shares shares;
     double wall_ns, cpu_ns; /* of the recording; of the program in it, 0: not known */
     double probes_ns, agent_ns, recorder_ns;
-    double hits_ns;      /* 0: there were none */
-    double compiling_ns; /* again, as the budget has it, or NOT_KNOWN */
+    double hit_ns, hits_ns; /* of one; of all, 0: there were none */
+    double compiling_ns;    /* again, as the budget has it, or NOT_KNOWN */
     size_t label, value, share, unit, how;
 };
 
@@ -165,9 +166,8 @@ static void find_cpu_times(struct costs *c)
     double code_ns = fact(c, "code.cpu_ms") > 0 ? fact(c, "code.cpu_ms") * 1e6 : 0;
     c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]) + code_ns;
     c->recorder_ns = fact(c, "recorder.cpu_ns");
-    c->hits_ns = fact(c, "hits") <= 0           ? 0
-                 : fact(c, "hits.cost_ns") <= 0 ? NOT_KNOWN
-                                                : fact(c, "hits") * fact(c, "hits.cost_ns");
+    c->hit_ns = fact(c, "hits.cost_ns") > 0 ? fact(c, "hits.cost_ns") : (double)HIT_COST_USUAL_NS;
+    c->hits_ns = fact(c, "hits") <= 0 ? 0 : fact(c, "hits") * c->hit_ns;
     c->compiling_ns = fact(c, "live.compiling_ms") >= 0 ? fact(c, "live.compiling_ms") * 1e6 : NOT_KNOWN;
 }
 
@@ -200,14 +200,14 @@ static const char *agent_how(const struct costs *c)
     return arena_printf(c->source->arena, "measured; of it %s for stack samples%s", ns, code);
 }
 
-/* "estimated: 3554 hits at 21.0 us" */
+/* "estimated: 3554 hits at 21.0 us"; older traces have no cost where it could not be measured. */
 static const char *hits_how(const struct costs *c)
 {
+    bool is_usual = fact(c, "hits.cost_is_usual") > 0 || fact(c, "hits.cost_ns") <= 0;
     char each[32];
-    if (c->hits_ns < 0)
-        return "what a hit costs could not be measured";
-    table_format_ns(fact(c, "hits.cost_ns"), each, sizeof each);
-    return arena_printf(c->source->arena, "estimated: %.0f hits at %s", fact(c, "hits"), each);
+    table_format_ns(c->hit_ns, each, sizeof each);
+    return arena_printf(c->source->arena, "estimated: %.0f hits at %s%s", fact(c, "hits"), each,
+                        is_usual ? ", as elsewhere: not measured here" : "");
 }
 
 static const char *sum_how(const struct costs *c)
@@ -223,9 +223,13 @@ static const char *sum_how(const struct costs *c)
 
 static void add_cpu_times(struct costs *c)
 {
-    bool is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0 && c->hits_ns >= 0;
-    double compiling_ns = c->compiling_ns > 0 ? c->compiling_ns : 0;
-    double all_ns = is_known ? c->probes_ns + c->agent_ns + c->recorder_ns + c->hits_ns + compiling_ns : NOT_KNOWN;
+    const double parts[] = { c->probes_ns, c->agent_ns, c->recorder_ns, c->hits_ns, c->compiling_ns };
+    bool is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0;
+    double all_ns = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        all_ns += parts[i] > 0 ? parts[i] : 0;
+    if (!is_known && all_ns <= 0)
+        all_ns = NOT_KNOWN;
     add(c, (struct cost){ "probes_cpu", "CPU time of probes", TABLE_NS, c->probes_ns, cpu_share(c, c->probes_ns),
                           probes_how(c) });
     add(c, (struct cost){ "agent_cpu", "CPU time of mmprof in the JVM", TABLE_NS, c->agent_ns,
@@ -236,7 +240,9 @@ static void add_cpu_times(struct costs *c)
     add(c, (struct cost){ "recorder_cpu", "CPU time of mmprof outside", TABLE_NS, c->recorder_ns,
                           cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "the trace does not tell" : "measured" });
     add(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
-                          is_known ? sum_how(c) : "one of them is not known" });
+                          is_known     ? sum_how(c)
+                          : all_ns > 0 ? "at least: one of them is not known"
+                                       : "one of them is not known" });
 }
 
 /* ---- slowdown ---- */

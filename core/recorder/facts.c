@@ -377,12 +377,13 @@ int facts_write_readings(struct trace_writer *writer, const struct readings *rea
 }
 
 int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
-                     uint32_t hz, uint64_t cost_ns, uint64_t asked_ns, struct err *err)
+                     uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err)
 {
     const char *why = state->why_no_hits;
     if (asked_ns > 0 && put(writer, err, "code.asked_ms", "%.1f", (double)asked_ns / 1e6) < 0)
         return -1;
-    if (cost_ns > 0 && put(writer, err, "hits.cost_ns", "%" PRIu64, cost_ns) < 0)
+    if (cost_ns > 0 && (put(writer, err, "hits.cost_ns", "%" PRIu64, cost_ns) < 0 ||
+                        (!is_measured && put(writer, err, "hits.cost_is_usual", "1") < 0)))
         return -1;
     if (put(writer, err, "hits.hz", "%" PRIu32, hz) < 0 || put(writer, err, "hits", "%" PRIu64, hits->n) < 0 ||
         put(writer, err, "hits.unknown", "%" PRIu64, hits->n_unknown) < 0 ||

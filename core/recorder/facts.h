@@ -72,6 +72,6 @@ int facts_write_readings(struct trace_writer *writer, const struct readings *rea
 
 /* How often it was looked where threads are, or why not. */
 int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
-                     uint32_t hz, uint64_t cost_ns, uint64_t asked_ns, struct err *err);
+                     uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err);
 
 #endif

@@ -64,7 +64,7 @@ static void open_kernel(struct recorder *r)
     struct kernel_rings_state state = { .has_hits = false };
     if (r->kernel.rings != NULL)
         kernel_rings_state(r->kernel.rings, &state);
-    r->hit_cost_ns = state.has_hits ? kernel_hit_cost_ns() : 0;
+    r->hit_cost_ns = state.has_hits ? kernel_hit_cost_ns(&r->knows_hit_cost) : 0;
     r->drain.kernel_tells_ends = r->kernel.rings != NULL;
     r->kernel.pid = r->hits.pid = r->plan->pid;
 }

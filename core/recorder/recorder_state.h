@@ -70,7 +70,8 @@ struct recorder {
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
     uint64_t own_cpu_start_ns;
     uint64_t stolen_start_ns; /* of the machine; TRACE_UNKNOWN: not told */
-    uint64_t hit_cost_ns;     /* of the program's CPU time; 0: not known */
+    uint64_t hit_cost_ns;     /* of the program's CPU time; 0: there are no hits */
+    bool knows_hit_cost;      /* it is measured; else what it usually is */
     double instrument_ms, longest_pause_ms;
     int niceness; /* before it hurried */
     bool hurries;

@@ -245,11 +245,23 @@ static void test_unknown(void)
     maker_method(&m, RUN, "a/Main", "run", "()V");
     STEPS(&m, 0, ENTER(RUN, 200), EXIT(RUN, 900));
     look(&m, &made, NULL);
+    CHECK_TEXT("with nothing known there is no sum", row_of(&made, "cpu"), "- | - | one of them is not known");
+    trace_made_close(&made.trace);
+    maker_open_scaled(&m, "cost.dat", 1000);
+    maker_info(&m, "offcpu", "none: perf is forbidden");
+    maker_info(&m, "recorder.cpu_ns", "4000");
+    maker_info(&m, "hits", "100");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, RUN, "a/Main", "run", "()V");
+    STEPS(&m, 0, ENTER(RUN, 200), EXIT(RUN, 900));
+    look(&m, &made, NULL);
+    CHECK_TEXT("hits whose cost is not known cost what they do elsewhere", row_of(&made, "hits_cpu"),
+               "830 us | - | estimated: 100 hits at 8.30 us, as elsewhere: not measured here");
     CHECK_TEXT("without switches the agent's time is not known", row_of(&made, "agent_cpu"),
                "- | - | perf is forbidden");
     CHECK_TEXT("without calibration the probes' is not", row_of(&made, "probes_cpu"),
                "- | - | the trace has no calibrated cost of a probe");
-    CHECK_TEXT("nor is their sum", row_of(&made, "cpu"), "- | - | one of them is not known");
+    CHECK_TEXT("their sum is what is known", row_of(&made, "cpu"), "834 us | - | at least: one of them is not known");
     CHECK_TEXT("nor the slowdown", row_of(&made, "slowdown"), "n/a | - | the cost of probes is not known");
     trace_made_close(&made.trace);
 }
