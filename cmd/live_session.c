@@ -453,9 +453,10 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
                 prefix, (double)cost.spared_ns / 1e9, prefix, ceil((double)cost.spared_ns / 1e9 * 1.2));
     else if (cost.n_put_off > 0)
         fprintf(out,
-                "%s%zu methods that were seen got no probes: compiling their classes again is not paid for yet\n"
+                "%s%zu methods that were seen got no probes: compiling their classes again is not paid for yet%s\n"
                 "%s  next: record for longer, or with a --budget of more than %.2g%%\n",
-                prefix, cost.n_put_off, prefix, session->options.budget * 100);
+                prefix, cost.n_put_off, n > n_held ? "" : "; the budget pays for no class, and there are samples only",
+                prefix, session->options.budget * 100);
     if (n_held > 0)
         fprintf(out,
                 "%s%zu method%s got no probes: a loop of %s class was under way, which the JVM would have interpreted "

@@ -58,6 +58,9 @@
  * and what costs much is called so often that most of it would be switched off again.  With all classes at once,
  * programs of ten seconds lost up to a quarter of their CPU time.  What it took after all is known where the program
  * does not warm up, and counts if it is more; in one that has just begun, three times what the code took is expected.
+ * The first batch may have one class that takes the whole budget, by the end of the recording or of LIVE_AHEAD_S, and
+ * none that takes more: of a short recording of large classes samples are all there is.  Where the compilers took more
+ * than the whole budget, nothing is bought any more.
  *
  * Where that is not known, the free batches have all.  In a program that compiles for seconds the first one could not
  * be paid for in minutes.  Each batch after the first must be worth it: the time that the program spent so far in what

@@ -221,15 +221,21 @@ static const char *sum_how(const struct costs *c)
                                                                                    : "");
 }
 
-static void add_cpu_times(struct costs *c)
+/* All that is known, or NOT_KNOWN. */
+static double sum_of(const struct costs *c, bool *is_known)
 {
     const double parts[] = { c->probes_ns, c->agent_ns, c->recorder_ns, c->hits_ns, c->compiling_ns };
-    bool is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0;
     double all_ns = 0;
+    *is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         all_ns += parts[i] > 0 ? parts[i] : 0;
-    if (!is_known && all_ns <= 0)
-        all_ns = NOT_KNOWN;
+    return *is_known || all_ns > 0 ? all_ns : NOT_KNOWN;
+}
+
+static void add_cpu_times(struct costs *c)
+{
+    bool is_known;
+    double all_ns = sum_of(c, &is_known);
     add(c, (struct cost){ "probes_cpu", "CPU time of probes", TABLE_NS, c->probes_ns, cpu_share(c, c->probes_ns),
                           probes_how(c) });
     add(c, (struct cost){ "agent_cpu", "CPU time of mmprof in the JVM", TABLE_NS, c->agent_ns,
@@ -290,18 +296,71 @@ static void add_slowdown(struct costs *c)
                           "nothing without probes to compare with" });
 }
 
-int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table, struct err *err)
+static int begin(struct costs *c, struct err *err)
 {
-    struct costs c = { .source = source, .recovery = recovery, .table = table };
+    const struct report_source *source = c->source;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
     struct report_source on_cpu = *source;
     if (!source->tree->cpu_is_wall)
         on_cpu.clock = PHASES_CPU;
-    table_begin(table, source->arena);
     if (row_of == NULL)
         return err_set(err, "out of memory for %u methods", source->tree->n_methods);
     memset(row_of, 0xff, ((size_t)source->tree->n_methods + 1) * sizeof *row_of); /* CALLTREE_NONE */
-    if (shares_compute(&on_cpu, row_of, 0, &c.shares, err) < 0)
+    if (shares_compute(&on_cpu, row_of, 0, &c->shares, err) < 0)
+        return -1;
+    find_cpu_times(c);
+    return 0;
+}
+
+/* Why compiling again took what it took. */
+static const char *compiling_why(const struct costs *c)
+{
+    if (fact(c, "live.forgotten_ms") > 0)
+        return "this JVM threw all its compiled code away at the first change (see --recompile)";
+    return fact(c, "live.recompiling_ms") * 1e6 >= c->compiling_ns ? "more than expected, so nothing more was changed"
+                                                                   : "only a longer recording makes up for it";
+}
+
+/* "most of it (15.4 %) for compiling changed classes again: more than expected, so nothing more was changed" */
+static const char *excess_why(const struct costs *c)
+{
+    const char *start = "only a longer recording makes up for its beginning";
+    const struct {
+        double ns;
+        const char *what, *why;
+    } parts[] = { { c->compiling_ns, "compiling changed classes again", compiling_why(c) },
+                  { c->agent_ns, "stack samples and changing classes", start },
+                  { c->recorder_ns, "mmprof outside of the JVM", start } };
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
+        most = parts[i].ns > parts[most].ns ? i : most;
+    return arena_printf(c->source->arena, "most of it (%s) for %s: %s",
+                        report_percent(c->source->arena, cpu_share(c, parts[most].ns)), parts[most].what,
+                        parts[most].why);
+}
+
+int cost_excess(const struct report_source *source, struct table *table, struct err *err)
+{
+    struct costs c = { .source = source, .table = table };
+    bool is_known;
+    if (!is_live(&c))
+        return 0;
+    if (begin(&c, err) < 0)
+        return -1;
+    double budget = fact(&c, "live.budget"), share = cpu_share(&c, sum_of(&c, &is_known));
+    if (share > budget)
+        table_fact_number(table, "cost_share", share,
+                          arena_printf(source->arena, "cost     %s of the CPU time, more than the budget of %s; %s",
+                                       report_percent(source->arena, share), report_percent(source->arena, budget),
+                                       excess_why(&c)));
+    return 0;
+}
+
+int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table, struct err *err)
+{
+    struct costs c = { .source = source, .recovery = recovery, .table = table };
+    table_begin(table, source->arena);
+    if (begin(&c, err) < 0)
         return -1;
     c.label = table_column(table, "Cost of this recording", "cost", TABLE_TEXT);
     c.value = table_column(table, "Value", "value", TABLE_RATIO);
@@ -309,7 +368,6 @@ int cost_make(const struct report_source *source, const struct recovery *recover
     c.unit = table_column(table, "Unit", "unit", TABLE_TEXT);
     table->columns[c.unit].not_in_text = true;
     c.how = table_column(table, "How it is known, or why not", "how", TABLE_TEXT);
-    find_cpu_times(&c);
     add_pauses(&c);
     add_changes(&c);
     add_compiler(&c);

@@ -19,4 +19,7 @@
 int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table,
               struct err *err);
 
+/* Above a report's table: by how much a live recording exceeded its budget, and why; nothing where it did not. */
+int cost_excess(const struct report_source *source, struct table *table, struct err *err);
+
 #endif

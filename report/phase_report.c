@@ -1,3 +1,4 @@
+#include "report/cost.h"
 #include "report/report_internal.h"
 
 #include <inttypes.h>
@@ -397,6 +398,8 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
     if (report_join(making, traces + 1, n_traces - 1, err) < 0)
         return -1;
     report_facts(source, table);
+    if (cost_excess(source, table, err) < 0)
+        return -1;
     add_accounted(making);
     add_switches(making);
     add_stolen(making);

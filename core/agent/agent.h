@@ -208,6 +208,7 @@ bool methods_want_any(void);
 bool methods_want_class(const char *name, size_t n);
 bool methods_changed_class(const char *name, size_t n);
 bool methods_changed_key(uint64_t class_key); /* the hash of its name */
+uint32_t methods_n_changed(void);             /* such classes */
 
 /* Is it one of the session's?  Would it be one if the session were not live: do the configuration's rules let it? */
 bool methods_want(const struct rewrite_method *method);

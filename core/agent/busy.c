@@ -6,9 +6,10 @@
 #include <time.h>
 
 #define FRAMES_MAX 512
-#define TRIES      12
-#define REST_MS    10  /* then twice as long each time */
+#define REST_MS    10  /* then twice as long each time, */
 #define MAX_MS     300 /* at most: a loop that is entered every second is seen to have ended in one of the tries */
+#define TRIES      12  /* 2.5 s; where other classes wait for it, */
+#define TRIES_FEW  4   /* 150 ms */
 
 /* By method: the set of loops, and their classes. */
 static struct {
@@ -66,7 +67,9 @@ void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struc
     memset(held, 0, sizeof *held);
     if (state.loops.n_used == 0)
         return;
-    for (int i = 0; find(jvmti, jni, held) > 0 && i < TRIES && !atomic_load(stopping); i++) {
+    for (int i = 0; find(jvmti, jni, held) > 0 && !atomic_load(stopping); i++) {
+        if (i == (held->n_used < methods_n_changed() ? TRIES_FEW : TRIES))
+            break;
         nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
         ms = 2 * ms < MAX_MS ? 2 * ms : MAX_MS;
     }

@@ -92,6 +92,14 @@ bool methods_changed_key(uint64_t class_key)
     return changed;
 }
 
+uint32_t methods_n_changed(void)
+{
+    pthread_mutex_lock(&state.lock);
+    uint32_t n = (uint32_t)state.changed.n_used;
+    pthread_mutex_unlock(&state.lock);
+    return n;
+}
+
 bool methods_changed_class(const char *name, size_t n)
 {
     return methods_changed_key(hash_text(HASH_START, name, n));
