@@ -18,11 +18,12 @@
 #define ONE_TO_REST       20               /* what the rounds may cost: a twentieth of the time */
 #define START_NS          (200 * NS_PER_MS)
 #define MAX_PUT_OFF_NS    (200 * NS_PER_MS)
-#define FRAMES_OF_A_STOP  8  /* stopping and starting a thread takes as long as walking so many */
-#define SAMPLES_OF_A_LOOP 2  /* a loop that only calls others is on top once in a while, too */
-#define PARTS_OF_A_LOOP   64 /* a loop is hot with one of so many parts of its thread's samples */
-#define SAMPLES_OF_A_CALL 16 /* a call of it goes on for long: for so many samples, on the average */
-#define CALLS_OF_A_LOOP   50 /* a method that was called so often ends soon */
+#define FRAMES_OF_A_STOP  8                 /* stopping and starting a thread takes as long as walking so many */
+#define SAMPLES_OF_A_LOOP 2                 /* a loop that only calls others is on top once in a while, too */
+#define PARTS_OF_A_LOOP   64                /* a loop is hot with one of so many parts of its thread's samples */
+#define SAMPLES_OF_A_CALL 2                 /* a call of it goes on for long: for so many samples, on the average, */
+#define LONG_CALL_NS      (160 * NS_PER_MS) /* and for so long */
+#define CALLS_OF_A_LOOP   50                /* a method that was called so often ends soon */
 #define BUFFER_BYTES      ((size_t)1 << 20)
 #define END_BYTES         ((size_t)256) /* kept for the end's entry */
 #define STACK_ENTRY_BYTES (64 + (size_t)5 * SAMPLES_MAX_FRAMES)
@@ -144,9 +145,11 @@ static void note_loop(const struct sampler *s, struct sample_thread *thread, uin
     if (k == thread->n_loops) {
         if (k == SAMPLE_LOOPS || vm_structs_calls(id, frame->code_bytes) >= CALLS_OF_A_LOOP)
             return;
-        thread->loops[thread->n_loops++] = (struct sample_loop){
-            .method = frame->method, .code_bytes = frame->code_bytes, .id = id, .class_key = frame->class_key
-        };
+        thread->loops[thread->n_loops++] = (struct sample_loop){ .method = frame->method,
+                                                                 .code_bytes = frame->code_bytes,
+                                                                 .id = id,
+                                                                 .class_key = frame->class_key,
+                                                                 .since_ns = clock_now(CLOCK_MONOTONIC) };
     }
     thread->loops[k].n_samples++;
 }
@@ -384,7 +387,8 @@ static bool is_hot(const struct sample_thread *thread, const struct sample_loop 
  */
 static bool is_long(const struct sample_loop *loop)
 {
-    return loop->n_ended * SAMPLES_OF_A_CALL <= loop->n_since &&
+    uint64_t ns = clock_now(CLOCK_MONOTONIC) - loop->since_ns;
+    return loop->n_ended * SAMPLES_OF_A_CALL <= loop->n_since && loop->n_ended * LONG_CALL_NS <= ns &&
            vm_structs_calls(loop->id, loop->code_bytes) < CALLS_OF_A_LOOP;
 }
 

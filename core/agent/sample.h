@@ -43,6 +43,7 @@ struct sample_loop {
     uint32_t n_samples;
     uint32_t n_since, n_ended; /* the thread's samples behind the first of these; of them, those that show its end */
     uint32_t code_bytes;
+    uint64_t since_ns; /* when the first of them was taken */
     jmethodID id;
     uint64_t class_key;
 };

@@ -23,7 +23,7 @@ for jdk in $(jdks); do
     start_busy "$jdk"
     jvm=$pid
     trace=$SCRATCH/live-$version.dat
-    "$mmprof" record --live --budget 90% -p "$jvm" -d 8 -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+    "$mmprof" record --live --budget 90% -p "$jvm" -d $((8 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
     is "JDK $version: a running program is recorded live" "$?$(cat "$SCRATCH/out")" 0
     matches "JDK $version: it says what it did" "$(cat "$SCRATCH/errors")" '[1-9][0-9]* samples in [1-9]'
     matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" "cost, of the program's CPU time: probes"
@@ -64,7 +64,7 @@ for jdk in $(jdks); do
     start_busy "$jdk"
     jvm=$pid
     trace=$SCRATCH/spared-$version.dat
-    "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d 4 -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+    "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
     is "JDK $version, --recompile: a running program is recorded" "$?$(cat "$SCRATCH/out")" 0
     "$mmprof" report "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
     is "JDK $version, --recompile: and reported" "$?$(cat "$SCRATCH/said")" 0
@@ -76,10 +76,10 @@ for jdk in $(jdks); do
         matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
             '^Busy\.round +[0-9.]+ +[0-9]+ +all compiled code would be lost '
         matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" '^note: no class was changed, so no call was'
-        "$mmprof" record --live --budget 90% -p "$jvm" -d 4 -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+        "$mmprof" record --live --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
         matches "JDK $version: without the option it tells before it changes a class" "$(cat "$SCRATCH/errors")" \
             '^mmprof: this JVM now throws all its compiled code away, which took its compilers [0-9.]+ s'
-        "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d 4 -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+        "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
         matches "JDK $version: once it has done so, there is nothing to spare" "$(cat "$SCRATCH/errors")" \
             '[1-9][0-9]* methods instrumented in [1-9]'
     else
@@ -91,7 +91,7 @@ done
 
 # A class whose hot loop is under way keeps its code: the JVM would interpret the loop until it ends.
 looks_at_loop() {
-    "$mmprof" record --live --budget 90% -p "$jvm" -d $((3 * ${MMPROF_SLOW:-1})) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \
+    "$mmprof" record --live --budget 90% -p "$jvm" -d $((3 * slow)) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \
         > "$SCRATCH/out" 2>&1
     "$mmprof" dump "$SCRATCH/loop.dat" > "$SCRATCH/loop"
     grep ' enter  micro/LongLoop\.' "$SCRATCH/loop" >> "$SCRATCH/changed"
@@ -120,7 +120,7 @@ end_loop() {
 }
 
 leaves_loop_alone() {
-    "$mmprof" record --live --budget 90% -p "$jvm" -d $((3 * ${MMPROF_SLOW:-1})) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \
+    "$mmprof" record --live --budget 90% -p "$jvm" -d $((3 * slow)) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \
         > "$SCRATCH/out" 2>&1
     grep -qE ' methods? got no probes: a loop of (its|their) class was under way' "$SCRATCH/out"
 }
