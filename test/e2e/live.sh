@@ -35,7 +35,7 @@ for jdk in $(jdks); do
     is "JDK $version: and for 'mmprof report'" "$?$(cat "$SCRATCH/errors")" 0
     "$mmprof" report --pruned --csv "$trace" | tr -d '\r' > "$SCRATCH/pruned"
     matches "JDK $version: which says what was switched off, why, and in whose time it is" "$(cat "$SCRATCH/pruned")" \
-        '^pruned,[^,]+,it[^,]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]*,[0-9.e+]+,.*Busy.round$'
+        '^pruned,[^,]+,it[^,]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]*,[0-9.e+]+,.*Busy\.[a-z]+$'
     is "JDK $version: all of it, in the table behind the report" "$(grep -c '^pruned,' "$SCRATCH/pruned")" \
         "$(sed -n '/^Switched off/,/^$/p' "$SCRATCH/report" | sed '1,2d;/^$/d' | wc -l)"
     is "JDK $version: and the methods that only samples know, in one of their own" \
@@ -100,11 +100,11 @@ looks_at_loop() {
         grep -qE '^info *live\.sampled\.[0-9]+ = (1|0\.9)[0-9.]* [0-9]+ micro/LongLoop main .* loop ' "$SCRATCH/loop"
 }
 
-# start_loop ARGUMENT...: micro.LongLoop, until end_loop.
+# start_loop: micro.LongLoop, until end_loop.
 start_loop() {
     rm -f "$SCRATCH/lines"
     mkfifo "$SCRATCH/lines"
-    "$jdk/bin/java" -XX:+IgnoreUnrecognizedVMOptions -XX:+EnableDynamicAgentLoading -cp "$classes" micro.LongLoop "$@" \
+    "$jdk/bin/java" -XX:+IgnoreUnrecognizedVMOptions -XX:+EnableDynamicAgentLoading -cp "$classes" micro.LongLoop \
         < "$SCRATCH/lines" > "$SCRATCH/said" 2>&1 &
     jvm=$!
     test_pids+=("$jvm")
@@ -119,12 +119,6 @@ end_loop() {
     is "JDK $version: the loop ends as without mmprof" "$?$(tail -n 1 "$SCRATCH/said")" "0done false"
 }
 
-leaves_loop_alone() {
-    "$mmprof" record --live --budget 90% -p "$jvm" -d $((3 * slow)) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \
-        > "$SCRATCH/out" 2>&1
-    grep -qE ' methods? got no probes: a loop of (its|their) class was under way' "$SCRATCH/out"
-}
-
 for jdk in $(jdks); do
     version=$(jdk_version "$jdk")
     rm -f "$SCRATCH/changed"
@@ -133,9 +127,36 @@ for jdk in $(jdks); do
         wait_for 100 looks_at_loop
     is "JDK $version: and does so" "$(cat "$SCRATCH/changed")" ""
     end_loop
-    start_loop again
-    holds "JDK $version: also when it is left now and then, and entered again" wait_for 100 leaves_loop_alone
-    end_loop
+done
+
+# What a loop of their class calls in turns, for milliseconds each, gets probes; of the loop there is one call.
+# cpu_used PID SECONDS: it has used so much CPU time.
+cpu_used() {
+    [ "$(awk -v hz="$(getconf CLK_TCK)" '{ print int(($14 + $15) / hz) }' "/proc/$1/stat")" -ge "$2" ]
+}
+
+# phases_alternate: main is one call under way, and of the others there are records only, with their shares of the time.
+phases_alternate() {
+    "$mmprof" record --live -q --budget 90% -p "$jvm" -d $((5 * slow)) -o "$SCRATCH/turns.dat" > "$SCRATCH/out" 2>&1
+    "$mmprof" dump "$SCRATCH/turns.dat" > "$SCRATCH/turns"
+    "$mmprof" phases --csv -o "$SCRATCH/ignored.json" "$SCRATCH/turns.dat" 2> "$SCRATCH/errors" | tr -d '\r' | awk -F , '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $(at["class"]) == "target/Alternating" { ns[$(at["method"])] = $(at["total_ns"]) }
+        function off(method, share) { return ns[method] / all < share - 0.04 || ns[method] / all > share + 0.04 }
+        END {
+            all = ns["alpha"] + ns["beta"] + ns["gamma"] + ns["delta"]
+            exit all <= 0 || off("alpha", 0.45) || off("beta", 0.3) || off("gamma", 0.15) || off("delta", 0.1)
+        }' && [ "$(grep -c ' open .*Alternating\.main(' "$SCRATCH/turns")" = 1 ]
+}
+
+for jdk in $(jdks); do
+    version=$(jdk_version "$jdk")
+    start "$SCRATCH/said" "$jdk/bin/java" -XX:+IgnoreUnrecognizedVMOptions -XX:+EnableDynamicAgentLoading \
+        -cp "$classes" target.Alternating 300
+    jvm=$pid
+    wait_for 60 cpu_used "$jvm" 3
+    holds "JDK $version: what a loop of its own class calls in turns is recorded" wait_for 60 phases_alternate
+    stop "$jvm"
 done
 
 jdk=$(first_jdk)

@@ -3,8 +3,7 @@ package micro;
 import java.io.IOException;
 
 /**
- * A hot loop that goes on until there is a line on the standard input; half of the time it calls another class.  With
- * an argument, the loop is left and entered again, in turns from here and from one call deeper, every 0.7 s.
+ * A hot loop that goes on until there is a line on the standard input; half of the time it calls another class.
  */
 public class LongLoop {
     private static class Part {
@@ -14,31 +13,15 @@ public class LongLoop {
             }
             return x;
         }
-
-        static long deeper(long x) {
-            return turn(x);
-        }
     }
 
     private static long next(long x) {
         return x * 6364136223846793005L + 1442695040888963407L;
     }
 
-    private static long turn(long x) {
-        for (long end = System.nanoTime() + 700000000L; System.nanoTime() < end;) {
-            for (int i = 0; i < 10000; i++) {
-                x = next(x) ^ x >>> 7;
-            }
-        }
-        return x;
-    }
-
     public static void main(String[] arguments) throws IOException {
         long x = 1;
         System.out.println("ready");
-        while (arguments.length > 0 && System.in.available() == 0) {
-            x = Part.deeper(turn(x));
-        }
         while (System.in.available() == 0) {
             for (int i = 0; i < 10000000; i++) {
                 x = next(x) ^ x >>> 7;
