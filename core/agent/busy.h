@@ -21,8 +21,8 @@ void busy_note(jmethodID method, uint64_t class_key);
 void busy_forget(void);
 
 /*
- * Wait until none of the classes that are to change has such a loop on a stack, for 2.5 s at most (150 ms if others could
- * change), or until *stopping.
+ * Wait until none of the classes that are to change has such a loop on a stack, for 2.5 s at most (150 ms where others
+ * could change), or until *stopping.
  *
  * held   receives the keys of those that have; to be freed.
  */
