@@ -285,7 +285,8 @@ static int write_hits_facts(const struct recorder *r, struct err *err)
         return 0;
     if (r->kernel.rings != NULL)
         kernel_rings_state(r->kernel.rings, &state);
-    return facts_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, r->knows_hit_cost, r->link.code_ns, err);
+    return facts_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, r->knows_hit_cost,
+                            r->link.code_ns, err);
 }
 
 /* Whoever has pressed Ctrl-C, or said how long it may take, does not wait for long: gates are off at once. */
