@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SAME_SHARE 1e-9
 
@@ -28,10 +29,16 @@ static const char *left_out(const struct candidate *one, const struct candidates
     return one->n_samples >= wish->min_samples ? words[one->reason] : NULL;
 }
 
-/* A method without candidates' qualities, on the stack in just the samples that have another one: it only passes on. */
+/*
+ * A method of the JDK without candidates' qualities, on the stack in just the samples that have another one: it only
+ * passes on.
+ */
 static bool is_beside_another(const struct candidate_list *list, const struct live_sampled *all, size_t n,
                               const struct candidate *one)
 {
+    if (strncmp(one->class_name, "java/", 5) != 0 && strncmp(one->class_name, "jdk/", 4) != 0 &&
+        strncmp(one->class_name, "sun/", 4) != 0)
+        return false;
     for (size_t i = 0; i < list->n; i++)
         if (list->all[i].n_samples == one->n_samples && fabs(list->all[i].share - one->share) < SAME_SHARE)
             return true;

@@ -8,8 +8,10 @@
 #include <time.h>
 
 #define INLINED_BYTES 325 /* FreqInlineSize */
-#define TIER_FOR_GOOD 4   /* of code for methods that were called 5000 times */
-#define KNOWN_AFTER_S 3   /* of the JVM's CPU time: then 5000 calls of a twentieth of it took 30 us each */
+#define TIER_FOR_GOOD 4   /* of code for methods that were called 5000 times; compiled at all: 200 */
+#define CALLS_COUNTED 200
+#define KNOWN_NS      UINT64_C(3000000000) /* of the JVM's CPU time: 5000 calls of a twentieth of it took 30 us each, */
+#define KNOWN_SOON_NS UINT64_C(200000000)  /* and 200 calls here 50 us */
 #define SELDOM_BYTES  UINT32_MAX
 
 struct sample_method_slot {
@@ -44,14 +46,18 @@ static uint32_t code_flags(jvmtiEnv *jvmti, jmethodID method, uint32_t *code_byt
 
 /*
  * Small methods without loops are called often, as a rule.  But one that calls others, and that C2 has not compiled yet
- * where the program has worked for a while, was called less than 5000 times: it may be what a loop calls for a phase.
+ * where the program has worked for a while, was called less than 5000 times, and one that is interpreted, where calls
+ * are counted, less than 200 times: it may be what a loop calls for a phase.
  */
 static bool is_seldom_called(jmethodID id, const struct sample_method *method)
 {
     struct timespec used;
-    uint32_t tier = vm_structs_code_tier(id, method->code_bytes);
-    return (method->flags & SAMPLE_HAS_CALLS) != 0 && tier < TIER_FOR_GOOD &&
-           clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 && used.tv_sec >= KNOWN_AFTER_S;
+    if ((method->flags & SAMPLE_HAS_CALLS) == 0 || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
+        return false;
+    uint64_t ns = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+    uint32_t tier = vm_structs_code_tier(id, method->code_bytes), calls = vm_structs_calls(id, method->code_bytes);
+    return tier == 0 ? calls > 0 && calls < CALLS_COUNTED && ns >= KNOWN_SOON_NS
+                     : tier < TIER_FOR_GOOD && ns >= KNOWN_NS;
 }
 
 static bool is_wanted(jvmtiEnv *jvmti, jclass class_ref, jmethodID id, const struct sample_method *method)

@@ -48,14 +48,28 @@ rows() {
     "$mmprof" report --csv --all --top 0 "$1" 2> /dev/null | tr -d '\r' > "$SCRATCH/report.csv"
     "$mmprof" report --csv --sampled --all --top 0 "$1" 2> /dev/null | tr -d '\r' > "$SCRATCH/sampled.csv"
     awk -F , '
+        # Overloads are one method, and so that with most time; a comma in quotes is none.
+        {
+            while (match($0, /"[^"]*"/)) {
+                text = substr($0, RSTART + 1, RLENGTH - 2)
+                gsub(/,/, ";", text)
+                $0 = substr($0, 1, RSTART - 1) text substr($0, RSTART + RLENGTH)
+            }
+        }
+        function name_of(label) { sub(/[ (].*/, "", label); return label }
         FNR == 1 { file++; split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
         file == 1 && $1 ~ /^(gc|c1|c2|vm_thread|other_vm|mmprof|kernel)$/ { others += $(at["time_share"]) }
         file == 1 && $1 == "phase" {
-            name = $(at["label"]); sub(/ .*/, "", name); gsub(/"/, "", name); share[name] = $(at["time_share"])
+            name = name_of($(at["label"]))
+            if ($(at["time_share"]) > share[name])
+                share[name] = $(at["time_share"])
         }
         file == 2 && $1 == "sampled" {
-            name = $(at["method"]); gsub(/"/, "", name)
-            share[name] = $(at["cpu_share"]); n[name] = $(at["samples"])
+            name = name_of($(at["method"]))
+            if ($(at["cpu_share"]) > share[name]) {
+                share[name] = $(at["cpu_share"])
+                n[name] = $(at["samples"])
+            }
         }
         END {
             for (name in share) {
