@@ -159,6 +159,12 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
         text_print_lines(out, s->unmatched.text);
         fputc('\n', out);
     }
+    if (s->n_loader_classes > 0)
+        fprintf(out,
+                "mmprof: %" PRIu32
+                " classes were left as they are: their class loaders would be asked for the probes, or "
+                "are locked\n  next: see CAVEATS in mmprof(1), or record again later\n",
+                s->n_loader_classes);
     if (strncmp(s->offcpu, "none", 4) == 0)
         fprintf(out, "mmprof: times are wall-clock time, waiting included: %s\n", s->offcpu + strlen("none: "));
     if (s->warning[0] != '\0')

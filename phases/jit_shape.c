@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PROBES "java/lang/Mmprof" /* what mmprof's own classes begin with */
+/* What mmprof's own classes begin with. */
+#define PROBES     "java/lang/Mmprof"
+#define OWN_PROBES "mmprof/"
 
 struct known_method {
     bool is_known, is_watched, is_probe, had_code;
@@ -77,7 +79,7 @@ static int add_method(struct jit_shapes *s, const struct jit_event *event, struc
     if (name == NULL || map_put(&s->by_name, name, strlen(name), event->method) < 0)
         return err_set(err, "out of memory");
     method->is_known = true;
-    method->is_probe = strncmp(name, PROBES, strlen(PROBES)) == 0;
+    method->is_probe = strncmp(name, PROBES, strlen(PROBES)) == 0 || strncmp(name, OWN_PROBES, strlen(OWN_PROBES)) == 0;
     return 0;
 }
 

@@ -14,7 +14,8 @@ struct known {
 bool misses_are_ours(const struct misses_tally *tally, const struct hit_function *function)
 {
     return tally->key.is_ours || function->kind == HIT_AGENT ||
-           (function->class_name != NULL && strcmp(function->class_name, "java/lang/MmprofProbe") == 0);
+           (function->class_name != NULL && (strcmp(function->class_name, "java/lang/MmprofProbe") == 0 ||
+                                             strcmp(function->class_name, "mmprof/Probe") == 0));
 }
 
 static bool is_java(enum hit_kind kind)

@@ -370,6 +370,7 @@ static int make_env(JavaVM *vm)
     capabilities.can_retransform_classes = 1;
     capabilities.can_retransform_any_class = 1;
     capabilities.can_get_bytecodes = 1;
+    capabilities.can_tag_objects = 1; /* class loaders */
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.VMStart = on_vm_start;
     callbacks.VMInit = on_vm_init;

@@ -6,12 +6,12 @@
  * Files: agent.c the library's entry points and the session's thread; control.c the connection; commands.c what the
  * recorder asks for; probe*.c the native side of the probes; counting.c their counters; open_calls.c and stack.c the
  * calls that were under way before; virtual.c and parked.c virtual threads and the calls that they leave open;
- * classes.c the classes that rewritten code refers to; methods.c, kept.c which methods get probes; instrument.c,
- * event_class.c, retransform.c, batch.c, busy.c, compiling.c, own_threads.c and hurry.c the way they get them; sample.c
- * stacks; calibrate.c what a probe costs; jit_log.c, code_events.c, code_asked.c, code_dependents.c, code_out.c and
- * perf_map.c, perf_file.c what the JIT compiler makes; nmethod.c, code_heaps.c, vm_*.c what HotSpot's own structures
- * say of it, code_check.c whether that is true; rewrite*.c the class files; emulated.c and follow.c what it does in an
- * emulator.
+ * classes.c, class_bytes.c the classes that rewritten code refers to, loaders.c and loader_define.c those of class
+ * loaders that need not find these; methods.c, kept.c which methods get probes; instrument.c, event_class.c,
+ * retransform.c, batch.c, busy.c, compiling.c, own_threads.c and hurry.c the way they get them; sample.c stacks;
+ * calibrate.c what a probe costs; jit_log.c, code_events.c, code_asked.c, code_dependents.c, code_out.c and perf_map.c,
+ * perf_file.c what the JIT compiler makes; nmethod.c, code_heaps.c, vm_*.c what HotSpot's own structures say of it,
+ * code_check.c whether that is true; rewrite*.c the class files; emulated.c and follow.c what it does in an emulator.
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
@@ -31,6 +31,12 @@
 #define AGENT_PROBE_CLASS "java/lang/MmprofProbe"
 #define AGENT_GATE_CLASS  "java/lang/MmprofGate" /* and a number */
 #define AGENT_CLASS_START "java/lang/Mmprof"     /* what all of them begin with */
+
+/* The same for class loaders that need not find those (loaders.h). */
+#define AGENT_OWN_PROBE_CLASS "mmprof/Probe"
+#define AGENT_OWN_GATES_CLASS "mmprof/Gates" /* and a number */
+#define AGENT_OWN_GATES_FIELD "g"
+#define AGENT_OWN_CLASS_START "mmprof/"
 
 /*
  * A token tells a method and a session: id in the low bits, epoch above; 0 is 'disarmed'.  Sessions take the epochs
@@ -160,6 +166,7 @@ void probe_leave_private(void);
 /* ---- classes.c ---- */
 
 #define CLASSES_GATES_PER_CLASS 256u
+#define CLASSES_GATES_PER_BLOCK 32768u /* that an instruction 'sipush' reaches */
 
 /* Define the probe class (once in the life of a JVM).  Returns 0, or -1 with *err set. */
 int classes_define_probe(JNIEnv *jni, struct err *err);
@@ -167,6 +174,15 @@ jclass classes_probe(void);
 
 /* The gate of a method id, made when it is not there yet.  Returns 0, or -1.  Any thread. */
 int classes_gate(JNIEnv *jni, uint32_t id, struct rewrite_gate *gate);
+
+/*
+ * Link the native methods of a class of probes now, in the calling thread, before the application calls them.  Returns
+ * false, maybe with an exception, when the JVM does not find them.
+ */
+bool classes_link_natives(JNIEnv *jni, jclass probe);
+
+/* The gates of the ids from block * CLASSES_GATES_PER_BLOCK on: a global reference, or NULL.  Any thread. */
+jintArray classes_gates(JNIEnv *jni, uint32_t block);
 
 /* Arm all gates with tokens of an epoch, now and as more are made; epoch 0 disarms all. */
 void classes_arm_all(JNIEnv *jni, uint32_t epoch);
@@ -243,15 +259,19 @@ uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, st
 /* Of the session so far. */
 struct instrument_counts {
     uint32_t n_classes, n_methods, n_skipped_too_large, n_skipped_limits, n_skipped_unusual, n_failed_classes,
-        n_left_classes, n_no_room_classes, n_event_classes, n_late_classes;
+        n_left_classes, n_no_room_classes, n_event_classes, n_late_classes, n_loader_classes;
 };
 
 void instrument_begin(void);
 void instrument_end(void);
 void instrument_failed(uint32_t n_classes);
 
-/* A class is left alone, see kept.c: its versions would be kept, or there is no metaspace for it. */
-void instrument_left_alone(bool for_metaspace);
+/*
+ * A class is left alone: its versions would be kept, or there is no metaspace for it (kept.c), or no way from its class
+ * loader to the probes (loaders.h).
+ */
+enum instrument_left { INSTRUMENT_LEFT_NATIVES, INSTRUMENT_LEFT_METASPACE, INSTRUMENT_LEFT_LOADER };
+void instrument_left_alone(enum instrument_left why);
 
 /* A class is left alone because it is one of JFR's events: each is counted once. */
 void instrument_left_event(const char *name, size_t n);

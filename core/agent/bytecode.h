@@ -9,11 +9,13 @@
 #include "core/agent/classfile.h"
 
 enum {
+    OP_SIPUSH = 0x11,
     OP_ILOAD = 0x15,
     OP_ALOAD = 0x19,
     OP_ILOAD_0 = 0x1a,
     OP_ALOAD_0 = 0x2a,
     OP_ALOAD_3 = 0x2d,
+    OP_IALOAD = 0x2e,
     OP_ISTORE = 0x36,
     OP_ASTORE = 0x3a,
     OP_ISTORE_0 = 0x3b,

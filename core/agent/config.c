@@ -189,6 +189,7 @@ static const struct agent_phase *phases_of(const struct agent_config *config, co
  */
 static const char *const untouchable[] = {
     AGENT_CLASS_START,
+    AGENT_OWN_CLASS_START,
     "jdk/internal/vm/Continuation",
     "java/lang/VirtualThread",
     "java/lang/ThreadBuilders$BoundVirtualThread",

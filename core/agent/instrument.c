@@ -4,6 +4,7 @@
 #include "core/agent/agent.h"
 #include "core/agent/classfile.h"
 #include "core/agent/event_class.h"
+#include "core/agent/loaders.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
 
@@ -38,6 +39,7 @@ static void publish(void)
     atomic_store_explicit(&segment->n_no_room_classes, state.counts.n_no_room_classes, memory_order_relaxed);
     atomic_store_explicit(&segment->n_event_classes, state.counts.n_event_classes, memory_order_relaxed);
     atomic_store_explicit(&segment->n_late_classes, state.counts.n_late_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_loader_classes, state.counts.n_loader_classes, memory_order_relaxed);
 }
 
 void instrument_publish(struct segment *segment)
@@ -58,16 +60,45 @@ void instrument_left_event(const char *name, size_t n)
     pthread_mutex_unlock(&state.lock);
 }
 
+/* A class on its way through the hook. */
+struct shown {
+    jvmtiEnv *jvmti;
+    JNIEnv *jni;
+    struct loaders_class about;
+    bool has_way; /* the next is known */
+    enum loaders_way way;
+    struct rewrite_policy policy;
+};
+
+/* A loader gets no class of ours for one in which no method is wanted. */
+static enum loaders_way find_way(struct shown *shown)
+{
+    if (!shown->has_way) {
+        shown->way = loaders_way(shown->jvmti, shown->jni, &shown->about);
+        shown->policy.probe_class = shown->way == LOADERS_OWN ? AGENT_OWN_PROBE_CLASS : AGENT_PROBE_CLASS;
+        if (shown->way == LOADERS_NONE)
+            instrument_left_alone(INSTRUMENT_LEFT_LOADER);
+    }
+    shown->has_way = true;
+    return shown->way;
+}
+
 static bool choose(void *context, const struct rewrite_method *method, struct rewrite_gate *gate)
 {
-    JNIEnv *jni = context;
+    struct shown *shown = context;
+    if (!methods_want(method))
+        return false;
     if (event_class_is_base(method->super_name.at, method->super_name.n)) {
-        if (methods_want(method))
-            instrument_left_event(method->class_name.at, method->class_name.n);
+        instrument_left_event(method->class_name.at, method->class_name.n);
         return false;
     }
+    if (find_way(shown) == LOADERS_NONE)
+        return false;
     uint32_t id = methods_choose(method);
-    return id != 0 && classes_gate(jni, id, gate) == 0;
+    if (id == 0)
+        return false;
+    return shown->way == LOADERS_OWN ? loaders_gate(shown->jvmti, shown->jni, &shown->about, id, gate) == 0
+                                     : classes_gate(shown->jni, id, gate) == 0;
 }
 
 static void skipped(void *context, const struct rewrite_method *method, const struct rewrite_gate *gate,
@@ -84,14 +115,13 @@ static void skipped(void *context, const struct rewrite_method *method, const st
 }
 
 /* Returns the number of methods, or -1; *out is the JVM's to free. */
-static int rewrite(jvmtiEnv *jvmti, JNIEnv *jni, const unsigned char *bytes, jint n_bytes, unsigned char **out,
-                   jint *n_out)
+static int rewrite(struct shown *shown, const unsigned char *bytes, jint n_bytes, unsigned char **out, jint *n_out)
 {
-    struct rewrite_policy policy = { AGENT_PROBE_CLASS, choose, skipped, jni };
+    jvmtiEnv *jvmti = shown->jvmti;
     struct err err;
     uint8_t *made = NULL;
     size_t n_made = 0;
-    int n = rewrite_class(bytes, (size_t)n_bytes, &policy, &made, &n_made, &err);
+    int n = rewrite_class(bytes, (size_t)n_bytes, &shown->policy, &made, &n_made, &err);
     unsigned char *copy = NULL;
     if (n > 0 && (n_made > INT32_MAX || (*jvmti)->Allocate(jvmti, (jlong)n_made, &copy) != JVMTI_ERROR_NONE))
         n = -1;
@@ -123,12 +153,13 @@ static bool remember(const char *name, int n_methods)
 }
 
 /* Returns whether *out is a class with probes. */
-static bool instrument(jvmtiEnv *jvmti, JNIEnv *jni, const char *name, const unsigned char *bytes, jint n_bytes,
-                       jint *n_out, unsigned char **out)
+static bool instrument(struct shown *shown, const char *name, const unsigned char *bytes, jint n_bytes, jint *n_out,
+                       unsigned char **out)
 {
+    jvmtiEnv *jvmti = shown->jvmti;
     unsigned char *made = NULL;
     jint n_made = 0;
-    if (!remember(name, rewrite(jvmti, jni, bytes, n_bytes, &made, &n_made))) {
+    if (!remember(name, rewrite(shown, bytes, n_bytes, &made, &n_made))) {
         if (made != NULL)
             (*jvmti)->Deallocate(jvmti, made);
         return false;
@@ -154,19 +185,53 @@ static void keep_small(jvmtiEnv *jvmti, const unsigned char *bytes, jint n_bytes
     *n_out = n_bytes;
 }
 
+static bool is_ours(const char *name)
+{
+    return strncmp(name, AGENT_CLASS_START, strlen(AGENT_CLASS_START)) == 0 ||
+           strncmp(name, AGENT_OWN_CLASS_START, strlen(AGENT_OWN_CLASS_START)) == 0;
+}
+
+/* A program may define a class without saying its name (ClassLoader.defineClass): from malloc, or NULL. */
+static char *name_in(const unsigned char *bytes, jint n_bytes)
+{
+    struct classfile file;
+    struct err err;
+    char *name = NULL;
+    if (classfile_open(&file, bytes, (size_t)n_bytes, &err) == 0) {
+        struct span span = classfile_class_name(&file, file.this_class);
+        name = strndup((const char *)span.at, span.n);
+    }
+    classfile_free(&file);
+    return name;
+}
+
+/* Returns whether *out is a class with probes. */
+static bool show(struct shown *shown, jint n_bytes, const unsigned char *bytes, jint *n_out, unsigned char **out)
+{
+    const char *name = shown->about.name.at;
+    shown->about.name.n = strlen(name);
+    return !is_ours(name) && methods_want_class(name, strlen(name)) &&
+           instrument(shown, name, bytes, n_bytes, n_out, out);
+}
+
 void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
                                    jobject domain, jint n_bytes, const unsigned char *bytes, jint *n_out,
                                    unsigned char **out)
 {
-    (void)loader;
     (void)domain;
-    if (name == NULL || jni == NULL || strncmp(name, AGENT_CLASS_START, strlen(AGENT_CLASS_START)) == 0)
+    if (jni == NULL)
         return;
+    struct shown shown = { .jvmti = jvmti, .jni = jni, .about = { .loader = loader } };
+    shown.policy = (struct rewrite_policy){ AGENT_PROBE_CLASS, choose, skipped, &shown };
+    if (redefined == NULL)
+        shown.about.bytes = (struct rewrite_text){ (const char *)bytes, (size_t)n_bytes };
     atomic_fetch_add(&state.n_hooks, 1);
-    /* JFR retransforms them, too, while it is recording. */
-    bool may = redefined == NULL || !event_class_is(jvmti, jni, redefined);
-    bool done =
-        may && methods_want_class(name, strlen(name)) && instrument(jvmti, jni, name, bytes, n_bytes, n_out, out);
+    char *found = name == NULL ? name_in(bytes, n_bytes) : NULL;
+    shown.about.name.at = found != NULL ? found : name;
+    /* JFR retransforms classes of events, too, while it is recording. */
+    bool may = shown.about.name.at != NULL && (redefined == NULL || !event_class_is(jvmti, jni, redefined));
+    bool done = may && show(&shown, n_bytes, bytes, n_out, out);
+    free(found);
     atomic_fetch_sub(&state.n_hooks, 1);
     if (!done && redefined != NULL)
         keep_small(jvmti, bytes, n_bytes, n_out, out);
@@ -228,11 +293,12 @@ void instrument_failed(uint32_t n_classes)
     pthread_mutex_unlock(&state.lock);
 }
 
-void instrument_left_alone(bool for_metaspace)
+void instrument_left_alone(enum instrument_left why)
 {
     pthread_mutex_lock(&state.lock);
-    state.counts.n_left_classes += !for_metaspace;
-    state.counts.n_no_room_classes += for_metaspace;
+    state.counts.n_left_classes += why == INSTRUMENT_LEFT_NATIVES;
+    state.counts.n_no_room_classes += why == INSTRUMENT_LEFT_METASPACE;
+    state.counts.n_loader_classes += why == INSTRUMENT_LEFT_LOADER;
     publish();
     pthread_mutex_unlock(&state.lock);
 }

@@ -70,7 +70,7 @@ bool kept_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named)
     bool is_kept = n_natives > 0 && state.java >= FIRST_JAVA;
     bool may_be_kept = (is_named || n_natives <= FEW_NATIVES) && state.kept_bytes + bytes <= LIMIT_BYTES;
     if ((is_kept && !may_be_kept) || bytes > state.metaspace_bytes) {
-        instrument_left_alone(!is_kept || may_be_kept);
+        instrument_left_alone(!is_kept || may_be_kept ? INSTRUMENT_LEFT_METASPACE : INSTRUMENT_LEFT_NATIVES);
         return false;
     }
     state.kept_bytes += is_kept ? bytes : 0;

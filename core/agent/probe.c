@@ -173,6 +173,13 @@ NATIVE void JNICALL Java_java_lang_MmprofProbe_exit0(JNIEnv *jni, jclass probe, 
 NATIVE void JNICALL Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint token);
 NATIVE void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint token);
 
+/* And these, of class loaders' own classes. */
+#define SAME_AS(function) NATIVE __attribute__((alias(#function)))
+SAME_AS(Java_java_lang_MmprofProbe_enter0) jint JNICALL Java_mmprof_Probe_enter0(JNIEnv *jni, jclass probe, jint token);
+SAME_AS(Java_java_lang_MmprofProbe_exit0) void JNICALL Java_mmprof_Probe_exit0(JNIEnv *jni, jclass probe, jint token);
+SAME_AS(Java_java_lang_MmprofProbe_unwind0) void JNICALL Java_mmprof_Probe_unwind0(JNIEnv *j, jclass p, jint token);
+SAME_AS(Java_java_lang_MmprofProbe_caught0) void JNICALL Java_mmprof_Probe_caught0(JNIEnv *j, jclass p, jint token);
+
 /*
  * Entry.  Returns the token that the method keeps for its exits: 0 when nothing was recorded, so that the exit
  * records nothing either and the stream stays well nested.

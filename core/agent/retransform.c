@@ -11,6 +11,7 @@
 #include "core/agent/bytecode.h"
 #include "core/agent/class_archive.h"
 #include "core/agent/event_class.h"
+#include "core/agent/loaders.h"
 #include "core/agent/method_ids.h"
 #include "core/base/ticks.h"
 
@@ -118,6 +119,17 @@ static bool is_event(const struct work *work, jclass class_ref, struct rewrite_t
     return is;
 }
 
+static bool has_way(const struct work *work, jclass class_ref, struct rewrite_text name)
+{
+    struct loaders_class about = { NULL, name, { NULL, 0 } };
+    bool has = (*work->jvmti)->GetClassLoader(work->jvmti, class_ref, &about.loader) == JVMTI_ERROR_NONE &&
+               loaders_way(work->jvmti, work->jni, &about) != LOADERS_NONE;
+    (*work->jni)->DeleteLocalRef(work->jni, about.loader);
+    if (!has)
+        instrument_left_alone(INSTRUMENT_LEFT_LOADER);
+    return has;
+}
+
 static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_text name)
 {
     bool has_probes = instrument_has_probes(name.at, name.n);
@@ -132,7 +144,7 @@ static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_
         return false;
     if (!named || !may_change(work->jvmti, class_ref, true) ||
         (!has_probes && !wants_a_method(work->jvmti, class_ref, name)) || is_event(work, class_ref, name) ||
-        (!has_probes && !kept_allows(work->jvmti, class_ref, work->names_classes)))
+        !has_way(work, class_ref, name) || (!has_probes && !kept_allows(work->jvmti, class_ref, work->names_classes)))
         return false;
     if (work->purpose == CHANGED)
         instrument_loses_probes(name.at, name.n);

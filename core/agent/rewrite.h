@@ -4,7 +4,7 @@
  *
  * The code that is added, with L a new local variable behind all others and G the method's gate:
  *
- *     getstatic G I; invokestatic PROBE.enter(I)I; istore L       at the entry
+ *     getstatic G I; invokestatic PROBE.enter(I)I; istore L       at the entry (or: getstatic G [I; sipush N; iaload)
  *     iload L; invokestatic PROBE.exit(I)V                        before each return
  *     iload L; invokestatic PROBE.unwind(I)V; athrow              the handler, at the end
  *     iload L; invokestatic PROBE.caught(I)V                      at the start of each 'catch'
@@ -47,10 +47,13 @@ struct rewrite_method {
 
 #define REWRITE_NAME_BYTES 64
 
-/* Where a method's gate is: a static int field. */
+#define REWRITE_GATE_FIELD (-1)
+
+/* Where a method's gate is: a static int field, or an element of one that is an int array. */
 struct rewrite_gate {
     char class_name[REWRITE_NAME_BYTES]; /* internal form */
     char field_name[REWRITE_NAME_BYTES];
+    int16_t index; /* of the element, or REWRITE_GATE_FIELD */
 };
 
 enum rewrite_skip {

@@ -17,7 +17,8 @@ static struct references add_references(struct rewrite_job *job)
     struct rewrite_pool *pool = job->pool;
     struct references r;
     r.code = pool_utf8(pool, (struct span){ (const uint8_t *)"Code", 4 });
-    r.gate = pool_member(pool, CONSTANT_FIELD, job->gate->class_name, job->gate->field_name, "I");
+    r.gate = pool_member(pool, CONSTANT_FIELD, job->gate->class_name, job->gate->field_name,
+                         job->gate->index == REWRITE_GATE_FIELD ? "I" : "[I");
     r.enter = pool_member(pool, CONSTANT_METHOD, job->probe_class, "enter", "(I)I");
     r.exit = pool_member(pool, CONSTANT_METHOD, job->probe_class, "exit", "(I)V");
     r.unwind = pool_member(pool, CONSTANT_METHOD, job->probe_class, "unwind", "(I)V");
@@ -103,6 +104,10 @@ static enum rewrite_outcome put_bytecode(struct rewrite_job *job, const struct r
 {
     enum rewrite_outcome outcome = REWRITE_DONE;
     put_reference(job, OP_GETSTATIC, r->gate);
+    if (job->gate->index != REWRITE_GATE_FIELD) {
+        put_reference(job, OP_SIPUSH, (uint16_t)job->gate->index);
+        buffer_big(job->out, OP_IALOAD, 1);
+    }
     put_reference(job, OP_INVOKESTATIC, r->enter);
     put_variable(job, OP_ISTORE);
     struct span code = job->old->bytes;

@@ -398,6 +398,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_no_room_classes = atomic_load(&segment->n_no_room_classes);
     summary->n_event_classes = atomic_load(&segment->n_event_classes);
     summary->n_late_classes = atomic_load(&segment->n_late_classes);
+    summary->n_loader_classes = atomic_load(&segment->n_loader_classes);
     summary->instrument_ms = r->instrument_ms;
     summary->longest_pause_ms = r->longest_pause_ms;
     summary->n_readings = r->readings.n_read;

@@ -110,7 +110,7 @@ struct ring {
 #define RING_CHANGED "changed-by-mmprof"
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 13
+#define SEGMENT_VERSION 14
 
 /* A pattern of --include: what matched, and else the nearest name that did not, which may be unfinished. */
 #define SEGMENT_INCLUDES 16
@@ -154,6 +154,7 @@ struct segment {
     _Atomic uint32_t n_event_classes;   /* left as they were: those of JFR's events */
     _Atomic uint32_t n_late_classes;    /* left as they were: is_enough */
     struct segment_include includes[SEGMENT_INCLUDES];
+    _Atomic uint32_t n_loader_classes; /* left as they were: no way from their class loader to the probes */
 };
 
 static inline struct ring *segment_ring(struct segment *segment, uint32_t i)

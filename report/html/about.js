@@ -21,6 +21,7 @@ const infoWords = {
     "left.late": "Classes not reached in the time allowed, left alone",
     "left.metaspace": "Classes without metaspace, left alone",
     "left.events": "Classes of JFR events, left alone",
+    "left.loaders": "Classes whose loader has no way to the probes, left alone",
     "skipped.too_large": "Methods too large",
     "skipped.limits": "Methods beyond limits",
     "skipped.unusual": "Methods left alone",
