@@ -376,8 +376,17 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
     return 0;
 }
 
+/* What is of time on a CPU, or of no time, whatever the clock: 'first', the report that is asked for, or NULL. */
+static int check_clock(const struct report_options *o, enum phases_clock clock, const char *first, struct err *err)
+{
+    if (clock == PHASES_CPU || first == NULL || o->html != NULL || o->stats)
+        return 0;
+    err_set(err, "--%s knows nothing of time that threads spent waiting", first);
+    return err_next(err, "leave '--clock %s' away", o->clock);
+}
+
 /* What is made instead of the report: one at a time; all but the page of one trace.  A page has a time line, too. */
-static int check_options(const struct report_options *o, struct err *err)
+static int check_options(const struct report_options *o, enum phases_clock clock, struct err *err)
 {
     const struct {
         const char *name;
@@ -409,6 +418,8 @@ static int check_options(const struct report_options *o, struct err *err)
         err_set(err, "--html writes a page, and --%s a table", o->csv ? "csv" : "json");
         return err_next(err, "run 'mmprof report' once for each");
     }
+    if (check_clock(o, clock, first, err) < 0)
+        return -1;
     if (o->n_paths == 1 || first == NULL || o->html != NULL)
         return 0;
     err_set(err, "--%s looks into one trace, not into '%s' and '%s'", first, o->paths[0], o->paths[1]);
@@ -421,7 +432,7 @@ static int run_report(struct report_run *run, struct err *err)
     enum phases_clock clock;
     struct calltree_observer observer;
     struct calltree_options options = { .max_nodes = 0 }, others = options;
-    if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, err) < 0)
+    if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, clock, err) < 0)
         return -1;
     if (o->stats || o->html != NULL) {
         if (open_statistics(run, clock, err) < 0)

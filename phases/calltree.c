@@ -368,6 +368,8 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
     uint64_t start = trace_start_ticks(b->reader);
     runs_end(b, t, about != NULL && about->start_ticks != TRACE_UNKNOWN ? about->start_ticks : start);
     uint64_t ticks = settle(b, t, 0);
+    if (!t->known.has_records) /* it may have waited all the time, and nobody knows for what */
+        b->store.nodes[t->node].wall_ticks -= t->known.wall_ticks;
     if (b->n_columns > 0) {
         if (need_metrics(b, err) < 0)
             return -1;

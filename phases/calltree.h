@@ -111,7 +111,7 @@ struct calltree_node {
     uint32_t n_open;                    /* calls that had not returned at the end of the trace, or of their thread */
     uint64_t calls;                     /* entries, those that never returned included */
     uint64_t unwinds;                   /* calls left by an exception */
-    uint64_t cpu_ticks, wall_ticks;     /* exclusive: less probe time */
+    uint64_t cpu_ticks, wall_ticks;     /* exclusive: less probe time; wall: of threads that ran probes */
     uint32_t n_lost;                    /* calls made here that were not recorded; sticks at its highest value */
     uint32_t follower;                  /* the sibling entered after this one the last time; 0: none */
 };

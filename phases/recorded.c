@@ -14,19 +14,25 @@ static uint32_t first_gate(const struct calltree *tree, uint32_t method)
     return low;
 }
 
+/* The last events of threads may come a little after the recording's end, and belong to it. */
+static uint64_t moment(const struct calltree *tree, uint64_t ticks)
+{
+    return ticks >= tree->end_ticks ? UINT64_MAX : ticks;
+}
+
 static void add(const struct calltree *tree, uint64_t from_ticks, uint64_t to_ticks, enum activity_kind kind,
                 struct recorded *recorded)
 {
     if (to_ticks <= from_ticks)
         return;
     recorded->ticks += to_ticks - from_ticks;
-    recorded->share += activity_between(&tree->activity, kind, from_ticks, to_ticks);
+    recorded->share += activity_between(&tree->activity, kind, from_ticks, moment(tree, to_ticks));
 }
 
 /* From ticks to a share of all; where nothing ran, of the time. */
 static void divide(const struct calltree *tree, enum activity_kind kind, struct recorded *recorded)
 {
-    double all = activity_between(&tree->activity, kind, tree->start_ticks, tree->end_ticks);
+    double all = activity_between(&tree->activity, kind, tree->start_ticks, UINT64_MAX);
     uint64_t all_ticks = tree->end_ticks - tree->start_ticks;
     if (all > 0)
         recorded->share /= all;
@@ -90,7 +96,7 @@ struct recorded recorded_of(const struct calltree *tree, uint32_t method, bool i
 double recorded_before_probes(const struct calltree *tree, bool is_wall)
 {
     enum activity_kind kind = is_wall ? ACTIVITY_WALL : ACTIVITY_APPLICATION;
-    double all = activity_between(&tree->activity, kind, tree->start_ticks, tree->end_ticks);
+    double all = activity_between(&tree->activity, kind, tree->start_ticks, UINT64_MAX);
     if (all <= 0 || tree->probes_since_ticks <= tree->start_ticks)
         return 0;
     return activity_between(&tree->activity, kind, tree->start_ticks, tree->probes_since_ticks) / all;

@@ -229,7 +229,7 @@ int where_hot_table(const struct report_source *source, const struct where *wher
     table_begin(table, source->arena);
     at[0] = table_column(table, "Code", "code", TABLE_TEXT);
     at[1] = table_column(table, "Of", "of", TABLE_TEXT);
-    at[2] = table_column(table, "Time (%)", "share", TABLE_SHARE);
+    at[2] = table_column(table, "Self (%)", "share", TABLE_SHARE);
     at[3] = table_column(table, "In the kernel (%)", "kernel_share", TABLE_SHARE);
     at[4] = table_column(table, "Hits", "hits", TABLE_COUNT);
     at[5] = table_column(table, "Mostly at", "mostly_at_short", TABLE_TEXT);

@@ -39,7 +39,9 @@ function shareOf(kind) {
 /* Where all the time goes. */
 function timeSentence() {
     const { about } = data,
-        row = data.parts.rows[0];
+        row = data.parts.rows[0],
+        total = data.phases.rows.find((other) => other.kind === "total"),
+        time = about.clock === "cpu" ? about.cpu_ns : valueOf(data.phases, total, "self_ns");
     const shares = data.parts.columns
         .map((column, c) => [column.heading, cellNumber(row.cells[c])])
         .slice(1)
@@ -52,7 +54,7 @@ function timeSentence() {
         "It ran for ",
         html("b", {}, formatNs(about.duration_ns)),
         ", with ",
-        html("b", {}, formatNs(about.cpu_ns)),
+        html("b", {}, formatNs(time)),
         about.clock === "cpu"
             ? " of CPU time, on " + (about.cpu_ns / about.duration_ns).toFixed(2) + " CPUs"
             : " of wall time in the threads that ran probes",

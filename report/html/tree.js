@@ -58,6 +58,14 @@ function wholeTime() {
     return valueOf(data.phases, total, "self_ns") || callTree.roots.reduce((sum, node) => sum + all(node), 0);
 }
 
+/* Widths add up, so they are of all the time: also those of methods that had probes for a part of it. */
+function partlyNote() {
+    const isPartly = data.phases.rows.some((row) => (valueOf(data.phases, row, "recorded_share") ?? 1) < 0.9);
+    return isPartly
+        ? " Shares are of all the time here, in the table of phases of the time in which each was recorded."
+        : "";
+}
+
 function nameOf(node) {
     return data.tree.names[data.tree.name[node.index]];
 }
@@ -222,7 +230,8 @@ function drawTree() {
         (tree.sampled
             ? "Dashed ones are methods without probes: samples divide the own time of the recorded method that " +
               "they are in."
-            : "");
+            : "") +
+        partlyNote();
     const columns = treeColumns.filter(([heading]) => heading !== "CPI" || treeCycles !== undefined);
     byId("tree-body").replaceChildren(
         treeControls(),
