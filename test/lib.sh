@@ -74,7 +74,20 @@ matches() {
     fi
 }
 
+# What all reports say of a trace that the test has made agrees: of the latest one that is small, if it can be read.
+agrees_with_itself() {
+    local trace said status
+    [ -x "$build/test/tools/consistent" ] || return
+    trace=$(find "$SCRATCH" -name '*.dat' -size -2000k -printf '%T@ %p\n' 2> "$SCRATCH/ignored" | sort -n | tail -n 1)
+    [ -n "$trace" ] || return
+    said=$("$build/test/tools/consistent" "$mmprof" "${trace#* }" 2>&1)
+    status=$?
+    [ $status != 1 ] || not_ok "all reports of '$(basename "${trace#* }")' agree" "$said"
+    [ $status != 0 ] || ok "all reports of '$(basename "${trace#* }")' agree"
+}
+
 done_testing() {
+    agrees_with_itself
     echo "1..$tap_n"
     [ $tap_failed = 0 ]
     exit
