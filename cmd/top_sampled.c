@@ -11,13 +11,8 @@
 
 #define ROWS_MAX 12u
 
-static void add_head(const struct live_session *session, struct table *table, struct arena *arena)
+static void add_columns(struct table *table)
 {
-    const struct sample_totals *totals = candidates_totals(session->candidates);
-    double seconds = (double)(session->looks_ns[1] - session->looks_ns[0]) / 1e9;
-    table_fact_words(
-        table, "sampled", "",
-        arena_printf(arena, "without probes, by %" PRIu64 " samples in %.1f s:", totals->n_samples, seconds));
     table_column(table, "Time (%)", "share", TABLE_SHARE);
     table_column(table, "at least", "share_low", TABLE_SHARE);
     table_column(table, "at most", "share_high", TABLE_SHARE);
@@ -56,23 +51,39 @@ static char *empty_text(struct err *err)
     return text;
 }
 
-static char *some_text(const struct live_session *session, const struct live_sampled *all, size_t n,
-                       struct arena *arena, struct err *err)
+static char *some_text(const struct live_sampled *all, size_t n, struct arena *arena, struct err *err)
 {
     struct table table;
     table_begin(&table, arena);
-    add_head(session, &table, arena);
+    add_columns(&table);
     return add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, arena, err) < 0 ? NULL : table_text(&table, err);
 }
 
-char *top_sampled_text(struct live_session *session, struct err *err)
+int top_sampled_take(struct top_sampled *sampled, struct live_session *session, struct err *err)
 {
     struct arena arena = { NULL, 0 };
     struct live_sampled *all;
     char *text = NULL;
     size_t n;
     if (live_sampled_list(session, &arena, &all, &n, err) == 0)
-        text = n == 0 ? empty_text(err) : some_text(session, all, n, &arena, err);
+        text = n == 0 ? empty_text(err) : some_text(all, n, &arena, err);
     arena_free(&arena);
-    return text;
+    if (text == NULL)
+        return -1;
+    free(sampled->text);
+    sampled->text = text;
+    sampled->n_samples = n == 0 ? 0 : candidates_totals(session->candidates)->n_samples;
+    sampled->begun_ns = session->looks_ns[0];
+    sampled->ended_ns = session->looks_ns[1];
+    return 0;
+}
+
+const char *top_sampled_text(const struct top_sampled *sampled, uint64_t now_ns, struct arena *arena)
+{
+    double seconds = (double)(sampled->ended_ns - sampled->begun_ns) / 1e9;
+    double age_s = now_ns > sampled->ended_ns ? (double)(now_ns - sampled->ended_ns) / 1e9 : 0;
+    if (sampled->text == NULL || sampled->text[0] == '\0')
+        return "";
+    return arena_printf(arena, "without probes, by %" PRIu64 " samples in %.1f s, the last of them %.0f s ago:\n\n%s",
+                        sampled->n_samples, seconds, age_s, sampled->text);
 }

@@ -6,10 +6,19 @@
 
 #include "cmd/live_session.h"
 
+/* What the latest samples found, and of when they are; all 0: there are none yet. */
+struct top_sampled {
+    char *text; /* owned: the table, "" where there is nothing to show */
+    uint64_t n_samples, begun_ns, ended_ns;
+};
+
+/* Take what is known now.  Not while samples are taken.  Returns 0, or -1 with *err set: no memory. */
+int top_sampled_take(struct top_sampled *sampled, struct live_session *session, struct err *err);
+
 /*
- * Text of the table, for free(): "" where there is nothing to show.  Not while samples are taken.  Returns NULL with
- * *err set: no memory.
+ * The table below a line that says how many samples it is by, and how old they are at now_ns: they are taken ever more
+ * rarely.  "" where there is nothing to show.  Returns the arena's text, or NULL: no memory.
  */
-char *top_sampled_text(struct live_session *session, struct err *err);
+const char *top_sampled_text(const struct top_sampled *sampled, uint64_t now_ns, struct arena *arena);
 
 #endif
