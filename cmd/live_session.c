@@ -408,7 +408,6 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
         n_armed += methods[i].state == LIVE_ARMED && !methods[i].is_held;
         n_off[methods[i].why] += methods[i].state != LIVE_ARMED;
     }
-    double cpu_ns = (double)cost.cpu_ns, seconds = cpu_ns <= 0 ? 1 : cpu_ns;
     fprintf(out, "%s%" PRIu32 " samples in %" PRIu32 " looks; ", prefix, session->n_samples, session->n_looks);
     if (session->status.n_pauses == 0)
         fprintf(out, "no loaded class was changed\n");
@@ -422,22 +421,11 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
             "%s%zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
             "budget\n",
             prefix, n_armed, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
-    fprintf(out,
-            "%scost, of the program's CPU time: probes %.2f %%, mmprof itself %.2f %%, samples %.2f %%, rewriting "
-            "%.2f %%, compiling again %.2f %%\n"
-            "%sthe JIT compiler recovered for %s%.1f s",
-            prefix, cost.probes_ns / seconds * 100, (double)cost.own_cpu_ns / seconds * 100,
-            cost.sampling_ns / seconds * 100, cost.rewriting_ns / seconds * 100, cost.compiling_ns / seconds * 100,
-            prefix, cost.is_cut ? "at least " : "", cost.recovery_ms / 1e3);
+    fprintf(out, "%sthe JIT compiler recovered for %s%.1f s", prefix, cost.is_cut ? "at least " : "",
+            cost.recovery_ms / 1e3);
     if (cost.recompiling_ns != LIVE_UNKNOWN)
         fprintf(out, ", and took %.1f s of CPU time more than before", (double)cost.recompiling_ns / 1e9);
     fprintf(out, "%s\n", session->status.n_pauses > 0 ? "; that code ran slower meanwhile is not counted" : "");
-    double all_ns = cost.probes_ns + (double)cost.own_cpu_ns + cost.sampling_ns + cost.rewriting_ns + cost.compiling_ns;
-    if (cpu_ns > 0 && all_ns > session->options.budget * cpu_ns)
-        fprintf(out,
-                "%stogether %.2f %%, more than the budget of %.2g %%: the first looks and batches cost what they "
-                "cost, and only a longer recording makes up for them\n",
-                prefix, all_ns / cpu_ns * 100, session->options.budget * 100);
     if (session->options.leaves_classes)
         fprintf(out,
                 "%sno class was changed, so there are samples only: the JVM writes a class archive (%s), and would "

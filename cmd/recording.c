@@ -1,5 +1,6 @@
 #include "cmd/recording.h"
 
+#include "cmd/recording_cost.h"
 #include "cmd/recording_symbols.h"
 
 #include "cmd/recording_counters.h"
@@ -431,8 +432,10 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                                   : run_session(recording, &plan, &counters, 0, summary, err);
     if (rc < 0)
         recording_wait(recording, summary, err);
-    if (rc == 0 && !recording->quiet && recording->live != NULL)
+    if (rc == 0 && !recording->quiet && recording->live != NULL) {
+        recording_tell_cost(recording->output, "mmprof: ", stderr);
         live_session_tell(recording->live, "mmprof: ", stderr);
+    }
 out:
     arena_free(&arena);
     return rc;

@@ -312,6 +312,22 @@ static int begin(struct costs *c, struct err *err)
     return 0;
 }
 
+int cost_sums(const struct report_source *source, struct cost_sums *sums, struct err *err)
+{
+    struct costs c = { .source = source };
+    if (begin(&c, err) < 0)
+        return -1;
+    *sums = (struct cost_sums){ .cpu_ns = c.cpu_ns,
+                                .probes_ns = c.probes_ns,
+                                .agent_ns = c.agent_ns,
+                                .recorder_ns = c.recorder_ns,
+                                .hits_ns = c.hits_ns,
+                                .compiling_ns = c.compiling_ns,
+                                .budget = fact(&c, "live.budget") };
+    sums->all_ns = sum_of(&c, &sums->is_whole);
+    return 0;
+}
+
 /* Why compiling again took what it took. */
 static const char *compiling_why(const struct costs *c)
 {

@@ -27,6 +27,7 @@ for jdk in $(jdks); do
     is "JDK $version: a running program is recorded live" "$?$(cat "$SCRATCH/out")" 0
     matches "JDK $version: it says what it did" "$(cat "$SCRATCH/errors")" '[1-9][0-9]* samples in [1-9]'
     matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" "cost, of the program's CPU time: probes"
+    together=$(sed -n 's/^mmprof: cost, .*: \([0-9.]*\) % together$/\1/p' "$SCRATCH/errors")
     "$mmprof" phases --csv -q -o "$SCRATCH/phases.json" "$trace" > "$SCRATCH/phases" 2> "$SCRATCH/errors"
     is "JDK $version: the trace is one for 'mmprof phases'" "$?$(cat "$SCRATCH/errors")" 0
     matches "JDK $version: the method that does all the work is there" "$(cat "$SCRATCH/phases.json")" \
@@ -49,6 +50,8 @@ for jdk in $(jdks); do
     matches "JDK $version: CPU time" "$(cat "$SCRATCH/cost")" \
         '^cpu,"CPU time, together",[1-9][0-9.e+]*,0\.[0-9e-]+,ns,of the program.s; budget 90 %$'
     matches "JDK $version: the same behind the report" "$(cat "$SCRATCH/report")" '^CPU time, together  .* ms '
+    is "JDK $version: the last lines on the terminal have the same total" "$together" \
+        "$(awk -F, '$1 == "cpu" && $5 != "" { printf "%.2f", $5 * 100 }' "$SCRATCH/cost")"
     own=$(awk -F, '$1 == "recorder_cpu" { print $3 / 1e6 }' "$SCRATCH/cost")
     is "JDK $version: mmprof's own CPU time is the trace's" "$own" \
         "$("$mmprof" dump "$trace" | awk '$2 == "recorder.cpu_ns" { print $4 / 1e6 }')"

@@ -1,0 +1,55 @@
+#include "cmd/recording_cost.h"
+
+#include "report/cost.h"
+
+static void tell_part(const char *name, double ns, const struct cost_sums *sums, FILE *out)
+{
+    if (ns < 0)
+        fprintf(out, ", %s not known", name);
+    else
+        fprintf(out, ", %s %.2f %%", name, ns / sums->cpu_ns * 100);
+}
+
+static void tell(const struct cost_sums *sums, const char *prefix, FILE *out)
+{
+    if (sums->cpu_ns <= 0)
+        return;
+    fprintf(out, "%scost, of the program's CPU time: probes ", prefix);
+    if (sums->probes_ns < 0)
+        fprintf(out, "not known");
+    else
+        fprintf(out, "%.2f %%", sums->probes_ns / sums->cpu_ns * 100);
+    tell_part("mmprof in the JVM", sums->agent_ns, sums, out);
+    tell_part("mmprof outside", sums->recorder_ns, sums, out);
+    tell_part("sampling places", sums->hits_ns, sums, out);
+    tell_part("compiling again", sums->compiling_ns, sums, out);
+    if (sums->all_ns < 0)
+        fprintf(out, "\n");
+    else
+        fprintf(out, ": %.2f %% together%s\n", sums->all_ns / sums->cpu_ns * 100, sums->is_whole ? "" : " at least");
+    if (sums->budget > 0 && sums->all_ns > sums->budget * sums->cpu_ns)
+        fprintf(out,
+                "%smore than the budget of %.2g %%: the first looks and batches cost what they cost, and only a longer "
+                "recording makes up for them\n",
+                prefix, sums->budget * 100);
+}
+
+void recording_tell_cost(const char *path, const char *prefix, FILE *out)
+{
+    struct arena arena = { NULL, 0 };
+    struct trace_reader *reader = NULL;
+    struct calltree tree = { .n_nodes = 0 };
+    struct cost_sums sums;
+    struct err ignored; /* who reports it is told */
+    if (trace_open(&reader, path, false, &ignored) == 0 &&
+        calltree_build(reader, &(struct calltree_options){ 0 }, &tree, &ignored) == 0) {
+        const struct report_source source = {
+            .path = path, .reader = reader, .tree = &tree, .clock = report_clock(&tree, PHASES_CPU), .arena = &arena
+        };
+        if (cost_sums(&source, &sums, &ignored) == 0)
+            tell(&sums, prefix, out);
+    }
+    calltree_free(&tree);
+    trace_close(reader);
+    arena_free(&arena);
+}
