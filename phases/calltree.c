@@ -154,7 +154,8 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
         bool was_seen = t->clock.state != CLOCK_UNSEEN;
         if (!clock_apply(&t->clock, ticks, &event))
             return 0;
-        runs_switch(b, t, was_seen, &event);
+        if (runs_switch(b, t, was_seen, &event, err) < 0)
+            return -1;
         bool is_fault = event.kind == TRACE_PAGE_FAULT;
         uint64_t n = is_fault ? faults_of_one(b) : 1;
         if (b->flow != NULL && flow_kernel(b, t, cpu, wall, &event, err) < 0)
@@ -439,6 +440,7 @@ static void hand_over(struct builder *b)
 {
     for (uint32_t i = 0; i < b->n_threads; i++) {
         free(b->threads[i].clock.pending);
+        free(b->threads[i].runs);
         free(b->threads[i].folds);
         free(b->threads[i].carrier.folds);
         thread_counters_free(b->threads[i].counters);

@@ -51,17 +51,25 @@ static void add_pause(struct calltree_pauses *pauses, const struct trace_event *
 
 int control_take(struct builder *b, const struct trace_event *event, struct err *err)
 {
-    if (event->kind == TRACE_PAUSE)
+    if (event->kind == TRACE_PAUSE) {
         add_pause(&b->tree->pauses, event);
+        b->paused = event->ticks;
+    }
     if (event->kind != TRACE_ARMED && event->kind != TRACE_DISARMED)
         return 0;
     bool is_on = event->kind == TRACE_ARMED;
-    const struct calltree_gate gate = { event->method, is_on ? CALLTREE_GATE_ON : CALLTREE_GATE_OFF, event->ticks, 0 };
+    struct calltree_gate gate = { event->method, is_on ? CALLTREE_GATE_ON : CALLTREE_GATE_OFF, event->ticks, 0 };
     if (event->method > RING_METHOD_MAX)
         return 0;
-    if (is_on && (b->probes_since == 0 || event->ticks < b->probes_since))
-        b->probes_since = event->ticks;
-    if (know_gates(b, event->method, err) < 0 || add_gate(b, &gate, err) < 0)
+    if (know_gates(b, event->method, err) < 0)
+        return -1;
+    /* A method gets its probes while the program stands still; that they are there is told of some time later. */
+    if (is_on && !b->gated[event->method].was_told && b->paused != 0 && b->paused < gate.ticks)
+        gate.ticks = b->paused;
+    b->gated[event->method].was_told = true;
+    if (is_on && (b->probes_since == 0 || gate.ticks < b->probes_since))
+        b->probes_since = gate.ticks;
+    if (add_gate(b, &gate, err) < 0)
         return -1;
     b->gated[event->method].off_at = is_on ? 0 : b->tree->n_gates;
     return 0;
@@ -108,19 +116,38 @@ void control_end(struct builder *b)
 
 /* ---- when threads ran ---- */
 
-static void add_run(struct builder *b, struct thread *t, uint64_t ticks)
+static void count_run(struct builder *b, const struct thread *t, uint64_t from_ticks, uint64_t to_ticks)
 {
     const struct trace_thread *about = trace_thread(b->reader, (uint32_t)(t - b->threads));
     enum vm_part part = t->is_placed || about == NULL ? t->known.part : vm_part_of(about->comm);
+    activity_add(&b->tree->activity, ACTIVITY_CPU, from_ticks, to_ticks);
+    if (part == VM_PART_APPLICATION)
+        activity_add(&b->tree->activity, ACTIVITY_APPLICATION, from_ticks, to_ticks);
+}
+
+static void count_early(struct builder *b, struct thread *t)
+{
+    for (uint32_t i = 0; t->runs != NULL && i < t->runs->n; i++)
+        count_run(b, t, t->runs->all[i].from_ticks, t->runs->all[i].to_ticks);
+    free(t->runs);
+    t->runs = NULL;
+}
+
+static void add_run(struct builder *b, struct thread *t, uint64_t ticks)
+{
     if (t->on_since == NOT_ON)
         return;
-    activity_add(&b->tree->activity, ACTIVITY_CPU, t->on_since, ticks);
-    if (part == VM_PART_APPLICATION)
-        activity_add(&b->tree->activity, ACTIVITY_APPLICATION, t->on_since, ticks);
+    if (t->runs != NULL && !t->is_placed && t->runs->n < EARLY_RUNS) {
+        t->runs->all[t->runs->n].from_ticks = t->on_since;
+        t->runs->all[t->runs->n++].to_ticks = ticks;
+    } else {
+        count_early(b, t);
+        count_run(b, t, t->on_since, ticks);
+    }
     t->on_since = NOT_ON;
 }
 
-void runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event)
+int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event, struct err *err)
 {
     switch (event->kind) {
     case TRACE_CPU_IN:
@@ -129,6 +156,8 @@ void runs_switch(struct builder *b, struct thread *t, bool was_seen, const struc
         break;
     case TRACE_THREAD_START:
         t->on_since = was_seen ? t->on_since : NOT_ON;
+        if (t->runs == NULL && (t->runs = calloc(1, sizeof *t->runs)) == NULL)
+            return err_set(err, "out of memory for the runs of a thread");
         break;
     case TRACE_CPU_OUT:
     case TRACE_CPU_PREEMPTED:
@@ -138,6 +167,7 @@ void runs_switch(struct builder *b, struct thread *t, bool was_seen, const struc
     default:
         break;
     }
+    return 0;
 }
 
 void runs_end(struct builder *b, struct thread *t, uint64_t start_ticks)
@@ -145,6 +175,7 @@ void runs_end(struct builder *b, struct thread *t, uint64_t start_ticks)
     bool counts = !b->tree->cpu_is_wall || t->known.has_records;
     if (t->clock.state == CLOCK_ON && counts)
         add_run(b, t, t->clock.now);
+    count_early(b, t);
     if (t->known.has_records)
         activity_add(&b->tree->activity, ACTIVITY_WALL, start_ticks, t->clock.now);
 }

@@ -210,6 +210,7 @@ struct thread {
     uint64_t n_faults, n_switches; /* before it was placed */
     uint64_t on_since;             /* when it got the CPU that it has, or NOT_ON */
     uint64_t preempted_since;      /* when it lost the CPU that it waits for, or 0 */
+    struct early_runs *runs;       /* of a thread whose name is not its own yet; owned, or NULL */
     struct calltree_thread known;
     struct thread_counters *counters; /* owned, or NULL */
     struct thread_spans spans;
@@ -217,9 +218,20 @@ struct thread {
 
 #define NOT_ON UINT64_MAX
 
+/* A new thread has its parent's name, and gets its own some ms later: its first runs wait for that. */
+#define EARLY_RUNS 64
+
+struct early_runs {
+    uint32_t n;
+    struct {
+        uint64_t from_ticks, to_ticks;
+    } all[EARLY_RUNS];
+};
+
 /* What is known of a method's probes. */
 struct gated {
     bool is_found;   /* a call was found that was under way */
+    bool was_told;   /* of its probes */
     uint32_t off_at; /* 1 + the index of the gate that is closed now; 0: it is open */
 };
 
@@ -259,7 +271,7 @@ struct builder {
     uint32_t roots_room, gates_room;
     struct gated *gated; /* by method; owned; NULL: nothing is known of gates */
     uint32_t n_gated;
-    uint64_t probes_since, first_record; /* ticks; 0: none yet */
+    uint64_t probes_since, first_record, paused; /* ticks; 0: none yet */
 };
 
 /* A thread that find_thread() does not know yet. */
@@ -353,8 +365,8 @@ static inline void control_left(struct builder *b, uint32_t method, uint64_t tic
 /* The trace has ended, and the tree knows when it began. */
 void control_end(struct builder *b);
 
-/* The kernel has told of the thread; was_seen: not for the first time. */
-void runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event);
+/* The kernel has told of the thread; was_seen: not for the first time.  Returns 0, or -1 with *err set: no memory. */
+int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event, struct err *err);
 
 /* The thread's time is over: its clock stands at the end of it.  start_ticks: when it was met. */
 void runs_end(struct builder *b, struct thread *t, uint64_t start_ticks);

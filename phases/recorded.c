@@ -42,16 +42,6 @@ static void divide(const struct calltree *tree, enum activity_kind kind, struct 
         recorded->share = 1;
 }
 
-struct recorded recorded_between(const struct calltree *tree, uint64_t from_ticks, uint64_t to_ticks, bool is_wall)
-{
-    struct recorded recorded = { 0 };
-    enum activity_kind kind = is_wall ? ACTIVITY_WALL : ACTIVITY_CPU;
-    add(tree, from_ticks > tree->start_ticks ? from_ticks : tree->start_ticks,
-        to_ticks < tree->end_ticks ? to_ticks : tree->end_ticks, kind, &recorded);
-    divide(tree, kind, &recorded);
-    return recorded;
-}
-
 /* Do they record at the start?  They do unless the first that is told of them is that they begin to. */
 static bool is_on_at_first(const struct calltree *tree, uint32_t i, uint32_t method)
 {
@@ -66,10 +56,9 @@ static uint64_t end_of(const struct calltree_gate *gate)
     return gate->last_exit_ticks > gate->ticks ? gate->last_exit_ticks : gate->ticks;
 }
 
-struct recorded recorded_of(const struct calltree *tree, uint32_t method, bool is_wall)
+struct recorded recorded_of(const struct calltree *tree, uint32_t method, enum activity_kind kind)
 {
     struct recorded recorded = { 0 };
-    enum activity_kind kind = is_wall ? ACTIVITY_WALL : ACTIVITY_CPU;
     uint32_t i = first_gate(tree, method);
     bool is_on = is_on_at_first(tree, i, method), is_first = true;
     uint64_t since = tree->start_ticks, end = is_on ? tree->end_ticks : since;

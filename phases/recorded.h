@@ -18,14 +18,18 @@ struct recorded {
  * Of a method, from when it got probes (or a call of it that was under way then was found) until they were switched
  * off or removed, as often as that happened.
  *
- * is_wall  what ran is the wall time of threads that ran probes, else CPU time of all.
+ * kind  of what ran: what the method's time is to be divided by.
  */
-struct recorded recorded_of(const struct calltree *tree, uint32_t method, bool is_wall);
+struct recorded recorded_of(const struct calltree *tree, uint32_t method, enum activity_kind kind);
 
-/* The same from one moment to another. */
-struct recorded recorded_between(const struct calltree *tree, uint64_t from_ticks, uint64_t to_ticks, bool is_wall);
+/* The method's own time was in its windows, which begin and end within steps: so no less ran there, of all_ticks. */
+static inline void recorded_hold(struct recorded *recorded, double ticks, double all_ticks)
+{
+    if (recorded->share * all_ticks < ticks && ticks <= all_ticks)
+        recorded->share = ticks / all_ticks;
+}
 
-/* The application's part, 0..1, of its time that had passed when the first method got probes. */
+/* The application's part, 0..1, on that clock, of its time that had passed when the first method got probes. */
 double recorded_before_probes(const struct calltree *tree, bool is_wall);
 
 #endif

@@ -371,8 +371,10 @@ static int choose_rows(struct making *making, const struct calltree_total *total
     for (uint32_t i = 0; i < source->tree->n_methods; i++)
         row_of[i] = CALLTREE_NONE;
     for (size_t i = 0; i < n; i++) {
-        double all = report_recorded(source, totals[i].method).share * (double)making->shares.all_ticks;
-        double ticks = (double)phases_total_ticks(&totals[i], source->clock), share = all > 0 ? ticks / all : 0;
+        double ticks = (double)phases_total_ticks(&totals[i], source->clock), all = (double)making->shares.all_ticks;
+        struct recorded recorded = report_recorded(source, totals[i].method);
+        recorded_hold(&recorded, ticks, all);
+        double share = recorded.share > 0 && all > 0 ? ticks / (recorded.share * all) : 0;
         if ((is_chosen == NULL || is_chosen[i]) && (making->wish->all || share >= making->wish->min_share))
             ranked[n_ranked++] = (struct ranked){ &totals[i], share };
     }

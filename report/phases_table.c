@@ -3,23 +3,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The order of a table: largest total first, then by name of the trace, so that equal runs print equally. */
+/* The order of a table: largest share first, then by name of the trace, so that equal runs print equally. */
 struct order {
+    double share;
     uint64_t total_ticks;
     size_t i; /* into totals */
 };
 
-static int by_total(const void *a, const void *b)
+static int by_share(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
-    if (x->total_ticks != y->total_ticks)
-        return x->total_ticks < y->total_ticks ? 1 : -1;
+    if (x->share != y->share)
+        return x->share < y->share ? 1 : -1;
     return (x->i > y->i) - (x->i < y->i);
 }
 
-static double share_of(const struct phases_report *report, uint64_t ticks)
+/* Since when it was recorded, and what part of the application's time passed then. */
+static struct recorded recorded(const struct phases_report *report, size_t i)
 {
-    return report->all_ticks == 0 ? 0 : (double)ticks / (double)report->all_ticks;
+    const struct report_source *source = report->source;
+    enum activity_kind kind = source->clock == PHASES_WALL ? ACTIVITY_WALL : ACTIVITY_APPLICATION;
+    struct recorded window = recorded_of(source->tree, report->totals[i].method, kind);
+    recorded_hold(&window, (double)phases_total_ticks(&report->totals[i], source->clock), (double)report->all_ticks);
+    return window;
+}
+
+/* Of the application's time while it was recorded, as the report has it of the process'. */
+static double share_of(const struct phases_report *report, size_t i)
+{
+    double all = recorded(report, i).share * (double)report->all_ticks;
+    return all <= 0 ? 0 : (double)phases_total_ticks(&report->totals[i], report->source->clock) / all;
 }
 
 /* The rows to show, sorted; NULL: no memory. */
@@ -29,11 +42,12 @@ static struct order *sorted(const struct phases_report *report, bool only_chosen
     *n = 0;
     for (size_t i = 0; order != NULL && i < report->n_totals; i++) {
         uint64_t ticks = phases_total_ticks(&report->totals[i], report->source->clock);
-        if ((!only_chosen || report->choice->is_chosen[i]) && share_of(report, ticks) >= min_share)
-            order[(*n)++] = (struct order){ ticks, i };
+        double share = share_of(report, i);
+        if ((!only_chosen || report->choice->is_chosen[i]) && share >= min_share)
+            order[(*n)++] = (struct order){ share, ticks, i };
     }
     if (order != NULL)
-        qsort(order, *n, sizeof *order, by_total);
+        qsort(order, *n, sizeof *order, by_share);
     return order;
 }
 
@@ -83,19 +97,23 @@ static void add_estimates(const struct phases_report *report, struct table *tabl
                           "the thesis' estimate keeps the budget");
 }
 
+#define RECORDED 6 /* the column */
+
 static void fill_row(const struct phases_report *report, const struct order *order, const char *label,
-                     struct table_cell *cells)
+                     const struct table *table, struct table_cell *cells)
 {
     const struct calltree_total *total = &report->totals[order->i];
     struct java_name name = report_name(report->source, total->method);
+    struct recorded window = recorded(report, order->i);
     double ns = report_ns(report->source, order->total_ticks);
     double self_ns = report_ns(report->source, phases_self_ticks(total, report->source->clock));
     const struct table_cell values[] = { table_words(label),
                                          table_number(ns),
                                          table_quotient(ns, (double)total->calls),
                                          table_number((double)total->calls),
-                                         table_number(share_of(report, order->total_ticks)),
+                                         table_number(order->share),
                                          table_number(self_ns),
+                                         table_number(report_ns(report->source, window.ticks)),
                                          table_number((double)total->unwinds),
                                          table_number((double)total->n_open),
                                          table_words(report->choice->is_chosen[order->i] ? "yes" : "no"),
@@ -103,6 +121,18 @@ static void fill_row(const struct phases_report *report, const struct order *ord
                                          table_words(name.method),
                                          table_words(name.descriptor) };
     memcpy(cells, values, sizeof values);
+    if (!table->columns[RECORDED].not_in_text)
+        cells[RECORDED].words = report_recorded_text(report->source, &window);
+}
+
+static bool is_partly(const struct phases_report *report)
+{
+    bool is = false;
+    for (size_t i = 0; i < report->n_totals && !is; i++) {
+        struct recorded window = recorded(report, i);
+        is = report_is_partly(report->source, &window);
+    }
+    return is;
 }
 
 static void add_columns(const struct phases_report *report, struct table *table)
@@ -113,6 +143,7 @@ static void add_columns(const struct phases_report *report, struct table *table)
     table_column(table, "Calls", "calls", TABLE_COUNT);
     table_column(table, "Share (%)", "share", TABLE_SHARE);
     table_column(table, "Self", "self_ns", TABLE_NS);
+    table->columns[table_column(table, "Recorded", "recorded_ns", TABLE_NS)].not_in_text = !is_partly(report);
     table->columns[table_column(table, "Thrown", "unwinds", TABLE_COUNT)].not_in_text = !report->all;
     table->columns[table_column(table, "Open", "open_calls", TABLE_COUNT)].not_in_text = !report->all;
     table->columns[table_column(table, "Phase", "phase", TABLE_TEXT)].not_in_text = !report->all;
@@ -152,7 +183,7 @@ int phases_table(const struct phases_report *report, struct table *table, struct
         struct table_cell *cells = table_row(table, "method");
         if (cells == NULL || label == NULL)
             return no_memory(report, err);
-        fill_row(report, &order[i], label, cells);
+        fill_row(report, &order[i], label, table, cells);
         n_open += total->n_open;
     }
     size_t n_smaller = (report->all ? report->n_totals : report->choice->n_chosen) - n;
@@ -160,6 +191,8 @@ int phases_table(const struct phases_report *report, struct table *table, struct
         table_note(table,
                    arena_printf(source->arena, "%zu more have less than %s of the time each: --min-share 0 prints them",
                                 n_smaller, report_percent(source->arena, report->min_share)));
+    if (!table->columns[RECORDED].not_in_text)
+        table_note(table, "Share (%) is of the application's time while a method was recorded (Recorded)");
     if (n_open > 0)
         table_note(table, "+ calls of it had not returned at the end: they count up to there");
     return 0;
@@ -181,13 +214,8 @@ int phases_rows(const struct phases_report *report, struct phases_file *file, st
         if (name.class_name[0] == '\0') /* not described: nobody could instrument it */
             continue;
         double ns = report_ns(source, order[i].total_ticks);
-        rows[n_rows++] = (struct phases_file_row){ name.class_name,
-                                                   name.method,
-                                                   name.descriptor,
-                                                   ns,
-                                                   ns / (double)total->calls,
-                                                   share_of(report, order[i].total_ticks),
-                                                   total->calls };
+        rows[n_rows++] = (struct phases_file_row){ name.class_name,           name.method,    name.descriptor, ns,
+                                                   ns / (double)total->calls, order[i].share, total->calls };
     }
     *file = (struct phases_file){ .trace = source->path,
                                   .clock = report_clock_key(source->clock),

@@ -116,7 +116,7 @@ static void estimate(const struct pruning *p, const struct calltree_total *total
     const struct calltree *tree = p->source->tree;
     double all_s = report_ns(p->source, tree->end_ticks - tree->start_ticks) / 1e9;
     double ns = report_ns(p->source, pruned->total->total_cpu_ticks);
-    struct recorded recorded = recorded_of(tree, pruned->total->method, false);
+    struct recorded recorded = recorded_of(tree, pruned->total->method, ACTIVITY_CPU);
     find_ancestor(p, pruned);
     pruned->hidden_ns = -1;
     if (recorded.ticks < tree->end_ticks - tree->start_ticks) /* else the trace does not tell since when */

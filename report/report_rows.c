@@ -15,6 +15,8 @@ static struct values phase_values(const struct making *making, size_t row, const
     const struct calltree *tree = making->source->tree;
     uint64_t ticks = phases_total_ticks(total, making->source->clock);
     double off = (double)total->total_wall_ticks - (double)total->total_cpu_ticks;
+    struct recorded recorded = report_recorded(making->source, total->method);
+    recorded_hold(&recorded, (double)ticks, (double)making->shares.all_ticks);
     return (struct values){ .label = label,
                             .kind = "phase",
                             .id = { ROW_PHASE, row },
@@ -26,7 +28,7 @@ static struct values phase_values(const struct making *making, size_t row, const
                             .calls = (double)total->calls,
                             .unwinds = (double)total->unwinds,
                             .n_open = (double)total->n_open,
-                            .recorded = report_recorded(making->source, total->method),
+                            .recorded = recorded,
                             .metrics = total->total_metrics };
 }
 

@@ -152,7 +152,7 @@ static double measured_share(const struct sampling *s, const struct java_name *n
         struct java_name known = report_name(s->source, s->totals[i].method);
         if (!is_same(&known, name))
             continue;
-        double share = recorded_of(s->source->tree, s->totals[i].method, false).share;
+        double share = recorded_of(s->source->tree, s->totals[i].method, ACTIVITY_CPU).share;
         double ns = report_ns(s->source, s->totals[i].total_cpu_ticks);
         return share > 0 ? ns / (share * s->process_ns) : 0;
     }

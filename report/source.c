@@ -31,7 +31,7 @@ double report_ns(const struct report_source *source, uint64_t ticks)
 
 struct recorded report_recorded(const struct report_source *source, uint32_t method)
 {
-    return recorded_of(source->tree, method, source->clock == PHASES_WALL);
+    return recorded_of(source->tree, method, source->clock == PHASES_WALL ? ACTIVITY_WALL : ACTIVITY_CPU);
 }
 
 #define ALL_THE_TIME 0.9 /* of the recording */

@@ -445,6 +445,19 @@ static void check_cost(const cJSON *report, const cJSON *cost)
         wrong("cost: the sum of %g ns is said to be %g", sum, number_in(all, "value"));
 }
 
+/* The methods as they were selected: no part above its whole, of the application's time while each was recorded. */
+static void check_phases(const cJSON *phases)
+{
+    const cJSON *row;
+    EACH(row, phases)
+    {
+        if (number_in(row, "share") > 1 + EPSILON || number_in(row, "share") < 0)
+            wrong("phases: '%s' has a share of %g", text_in(row, "label"), number_in(row, "share"));
+        if (number_in(row, "self_ns") > number_in(row, "total_ns") * (1 + EPSILON))
+            wrong("phases: '%s' has more time of its own than in all", text_in(row, "label"));
+    }
+}
+
 /* Where threads were: columns add up to the last row, rows to the first column. */
 static void check_where(const cJSON *where)
 {
@@ -510,7 +523,8 @@ static void check_beside(const cJSON *report, bool is_cpu)
 {
     cJSON *sampled = must_have("report --sampled --all --top 0 --json"), *pruned = must_have("report --pruned --json"),
           *cost = must_have("report --cost --json"), *where = table_of("report --vm --json"),
-          *hot = table_of("report --hot --top 0 --json"), *line = table_of("report --timeline --json");
+          *hot = table_of("report --hot --top 0 --json"), *line = table_of("report --timeline --json"),
+          *phases = table_of("phases -o /dev/null --all --json");
     cJSON *shown = must_have("report --sampled --top 0 --json");
     check_sampled(report, sampled, is_cpu);
     check_pruned(report, pruned);
@@ -519,13 +533,15 @@ static void check_beside(const cJSON *report, bool is_cpu)
         check_where(where);
     if (hot != NULL)
         check_hot(hot);
+    if (phases != NULL)
+        check_phases(phases);
     if (line != NULL)
         check_timeline(report, line, is_cpu);
     check_csv("--sampled --all --top 0", sampled);
     check_csv("--pruned", pruned);
     check_csv("--cost", cost);
     check_page(report, shown, pruned, cost);
-    cJSON *const all[] = { sampled, pruned, cost, where, hot, line, shown };
+    cJSON *const all[] = { sampled, pruned, cost, where, hot, line, phases, shown };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         cJSON_Delete(all[i]);
 }
@@ -544,6 +560,8 @@ int main(int argc, char **argv)
     options = more;
     cJSON *report = must_have("report --json");
     bool is_cpu = strcmp(text_in(cJSON_GetObjectItem(report, "about"), "clock"), "cpu") == 0;
+    if (!(number_in(row_of_kind(report, "total"), "self_ns") > 0)) /* nothing ran: there is nothing to divide */
+        return 0;
     check_report(report);
     check_top(report);
     check_csv("", report);

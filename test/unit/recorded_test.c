@@ -145,6 +145,30 @@ static void test_found(void)
     trace_made_close(&made.trace);
 }
 
+/* That a class has changed is told of after it has, which takes long on a busy machine. */
+static void test_told_late(void)
+{
+    static const struct trace_event pause = { .kind = TRACE_PAUSE, .ticks = 200, .count = 1000000 };
+    struct maker m;
+    struct made made;
+    maker_open_scaled(&m, "told.dat", 1000000);
+    maker_info(&m, "recording.mode", "live");
+    maker_info(&m, "offcpu", "perf");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, 0, "a/Sort", "run", "()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    maker_must(&m, trace_write_control(m.writer, &pause, 1, &m.err));
+    switch_probes(&m, TRACE_ARMED, 0, 400);
+    STEPS(&m, 0, ENTER(0, 200), EXIT(0, 600));
+    read_back(&m, &made);
+    make_report(&made, 0);
+    CHECK("a method has its probes since the stop in which its class was changed",
+          number_of(&made.table, "Sort.run", "recorded_ns") == 800e6 &&
+              is_near(number_of(&made.table, "Sort.run", "time_share"), 0.5) &&
+              is_near(number_of(&made.table, "before the first probes", "time_share"), 0.2));
+    trace_made_close(&made.trace);
+}
+
 static void test_top(void)
 {
     struct maker m;
@@ -184,6 +208,7 @@ int main(void)
 {
     test_late();
     test_found();
+    test_told_late();
     test_top();
     test_activity();
     return tap_done();
