@@ -23,7 +23,7 @@ struct phases_options {
     const char *path, *output, *clock;
     double weight, grain, budget, min_share;
     uint64_t read_cost_ns; /* of a recorded call's counters */
-    bool tree, per_thread, all, sweep, csv, json, salvage, quiet;
+    bool tree, per_thread, all, sweep, csv, json, salvage, quiet, progress;
 };
 
 /* Everything that one run holds. */
@@ -55,6 +55,7 @@ static int parse(int argc, char **argv, struct phases_options *o, bool *done, st
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "print nothing" },
+        { 0, "progress", NULL, OPTION_FLAG, &o->progress, "also with --quiet: say how much of the trace is read" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the trace" },
         { 0 },
     };
@@ -156,6 +157,8 @@ static int run_phases(struct phases_run *run, struct err *err)
     if (report_clock_parse(o->clock, &clock, err) < 0 || trace_open(&run->reader, o->path, o->salvage, err) < 0)
         return -1;
     struct calltree_options options = { .per_thread = o->per_thread };
+    if (!o->quiet || o->progress)
+        trace_show_progress(run->reader, stderr);
     if (calltree_build(run->reader, &options, &run->tree, err) < 0)
         return -1;
     clock = report_clock(&run->tree, clock);

@@ -131,7 +131,7 @@ static int select_phases(struct profile *p, char *trace, uint64_t read_cost_ns, 
         const char *option;
         double value;
     } thresholds[] = { { "--weight", p->weight }, { "--grain", p->grain }, { "--budget", p->budget } };
-    char texts[4][64];
+    char texts[4][64], progress[] = "--progress";
     int n = 4;
     for (size_t i = 0; i < 3; i++) {
         if (thresholds[i].value < 0)
@@ -141,6 +141,8 @@ static int select_phases(struct profile *p, char *trace, uint64_t read_cost_ns, 
     }
     snprintf(texts[3], sizeof texts[3], "--read-cost=%" PRIu64, read_cost_ns);
     words[n++] = texts[3];
+    if (!p->recording.quiet)
+        words[n++] = progress;
     words[n++] = trace;
     return command_phases(n, words, err);
 }

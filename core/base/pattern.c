@@ -80,8 +80,9 @@ static uint32_t distance(const char *glob, const char *text, size_t n, uint32_t 
 {
     uint32_t row[PATTERN_BYTES], above_left, above;
     size_t n_glob = strlen(glob);
-    for (size_t j = 0; j <= n_glob; j++)
-        row[j] = j == 0 ? 0 : row[j - 1] + (glob[j - 1] != '*');
+    row[0] = 0;
+    for (size_t j = 1; j <= n_glob; j++)
+        row[j] = row[j - 1] + (glob[j - 1] != '*');
     for (size_t i = 1; i <= n; i++) {
         uint32_t best = row[0] = (uint32_t)i;
         above_left = (uint32_t)i - 1;

@@ -17,7 +17,8 @@ static uint64_t now_ns(void)
 void progress_begin(struct progress *progress, FILE *out)
 {
     *progress = (struct progress){ .out = out, .is_terminal = out != NULL && isatty(fileno(out)) };
-    progress->next_ns = now_ns() + (progress->is_terminal ? TERMINAL_NS : ELSE_NS);
+    progress->begin_ns = now_ns();
+    progress->next_ns = progress->begin_ns + (progress->is_terminal ? TERMINAL_NS : ELSE_NS);
 }
 
 bool progress_is_due(const struct progress *progress)
@@ -38,6 +39,14 @@ void progress_line(struct progress *progress, const char *format, ...)
     fflush(progress->out);
     progress->is_shown = progress->is_terminal;
     progress->next_ns = now_ns() + (progress->is_terminal ? TERMINAL_NS : ELSE_NS);
+}
+
+void progress_part(struct progress *progress, const char *what, double part)
+{
+    if (part <= 0 || !progress_is_due(progress))
+        return;
+    double passed_s = (double)(now_ns() - progress->begin_ns) / 1e9;
+    progress_line(progress, "%s: %.0f %%, some %.0f s left", what, part * 100, passed_s / part * (1 - part));
 }
 
 void progress_end(struct progress *progress)

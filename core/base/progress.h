@@ -11,8 +11,8 @@
 struct progress {
     FILE *out; /* borrowed; NULL: nobody wants to know */
     bool is_terminal;
-    bool is_shown;    /* there is a line to be wiped off */
-    uint64_t next_ns; /* when the next line is due */
+    bool is_shown;              /* there is a line to be wiped off */
+    uint64_t begin_ns, next_ns; /* the latter: when the next line is due */
 };
 
 /* The first line elsewhere than on a terminal comes after ten seconds: what is done before needs none. */
@@ -23,6 +23,9 @@ bool progress_is_due(const struct progress *progress);
 
 /* Show a line, without a newline in it: "mmprof: " is put in front elsewhere than on a terminal. */
 void progress_line(struct progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* If a line is due: how much of it is done (0..1), and how long the rest will take if it goes on like that. */
+void progress_part(struct progress *progress, const char *what, double part);
 
 /* Wipe the line off, before something else is said. */
 void progress_end(struct progress *progress);

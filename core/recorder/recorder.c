@@ -411,8 +411,9 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     snprintf(summary->no_hits, sizeof summary->no_hits, "%.480s", rings.why_no_hits == NULL ? "" : rings.why_no_hits);
     snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
-    if (r->plan->pid == 0 && r->ready && !r->plan->is_live)
-        recorder_includes_nothing(r, &summary->unmatched);
+    bool all;
+    if (r->ready && !r->plan->is_live)
+        recorder_includes_nothing(r, &all, &summary->unmatched);
     struct err why;
     if (facts_refusal(r->plan, segment, false, &why))
         snprintf(summary->warning, sizeof summary->warning, "hardware events were not counted: %.400s", why.text);

@@ -85,7 +85,7 @@ struct recorder_summary {
     char perf_map_why[512]; /* why there is no file of names for perf, or an incomplete one, or "" */
     char offcpu[512];       /* "perf", or "none: reason" */
     char no_hits[512];      /* why it was not looked where threads are, though it should, or "" */
-    struct err unmatched;   /* a pattern of a started command's recording that matched nothing, or no text */
+    struct err unmatched;   /* a pattern of --include that matched nothing, or no text */
     char warning[512];      /* what went wrong after the recording itself, or "" */
 };
 

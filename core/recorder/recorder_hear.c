@@ -73,8 +73,12 @@ static int become_ready(struct recorder *r, const char *packet, struct err *err)
     const char *total = strstr(packet, " total_ms="), *longest = strstr(packet, " longest_ms=");
     if (r->ready)
         return 0;
-    if (r->plan->pid != 0 && recorder_includes_nothing(r, err))
+    bool all;
+    struct err why;
+    if (r->plan->pid != 0 && recorder_includes_nothing(r, &all, &why) && all) {
+        *err = why;
         return -1;
+    }
     r->ready = true;
     r->ready_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     r->instrument_ms = total == NULL ? 0 : strtod(total + strlen(" total_ms="), NULL);

@@ -1,5 +1,6 @@
 /*
- * Patterns of --include that match nothing: a mistyped name is told at once, not by an empty trace.
+ * Patterns of --include that match nothing: a mistyped name is told at once, not by an empty trace.  Where others
+ * match, it may be one of classes that are loaded later: then it is told at the end.
  */
 #include "core/base/text.h"
 #include "core/recorder/recorder_state.h"
@@ -40,10 +41,15 @@ static bool is_too_small(const struct recorder *r, size_t i, struct err *err)
     return true;
 }
 
-bool recorder_includes_nothing(const struct recorder *r, struct err *err)
+bool recorder_includes_nothing(const struct recorder *r, bool *all, struct err *err)
 {
-    for (size_t i = 0; i < r->plan->n_includes && i < SEGMENT_INCLUDES; i++)
-        if (is_unmatched(r, i, err) || (!r->plan->is_live && is_too_small(r, i, err)))
-            return true;
-    return false;
+    struct err why;
+    size_t n = 0, n_known = r->plan->n_includes < SEGMENT_INCLUDES ? r->plan->n_includes : SEGMENT_INCLUDES;
+    for (size_t i = n_known; i-- > 0;)
+        if (is_unmatched(r, i, &why) || (!r->plan->is_live && is_too_small(r, i, &why))) {
+            *err = why;
+            n++;
+        }
+    *all = n > 0 && n == r->plan->n_includes;
+    return n > 0;
 }

@@ -117,8 +117,8 @@ enum woken_by recorder_wait_for(struct recorder *r, int timeout_ms);
 
 /* ---- recorder_includes.c ---- */
 
-/* Has a pattern of the plan matched nothing so far?  Then *err says which, and what to do. */
-bool recorder_includes_nothing(const struct recorder *r, struct err *err);
+/* Has a pattern of the plan matched nothing so far, or all of them?  Then *err says which is first, and what to do. */
+bool recorder_includes_nothing(const struct recorder *r, bool *all, struct err *err);
 
 /* ---- recorder_change.c ---- */
 

@@ -4,11 +4,13 @@
  */
 #include "core/trace/reader.h"
 
+#include "core/base/progress.h"
 #include "core/trace/tables.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NO_METHOD UINT32_MAX
@@ -31,7 +33,9 @@ struct trace_reader {
     bool ended, have_end, failed;
     uint64_t not_counted[RING_COUNTERS_MAX];
     uint64_t end_ticks, latest_ticks;
-    struct err error; /* when failed */
+    struct progress progress;
+    uint64_t size_bytes; /* of the file, where progress is shown; else 0 */
+    struct err error;    /* when failed */
 };
 
 static int open_source(struct trace_reader **result, int fd, const void *bytes, size_t n, const char *name,
@@ -73,10 +77,20 @@ int trace_open_bytes(struct trace_reader **reader, const void *bytes, size_t n, 
     return open_source(reader, -1, bytes, n, name, salvage, err);
 }
 
+void trace_show_progress(struct trace_reader *reader, FILE *out)
+{
+    struct stat status;
+    if (reader->source.fd < 0 || fstat(reader->source.fd, &status) < 0 || status.st_size <= 0)
+        return;
+    reader->size_bytes = (uint64_t)status.st_size;
+    progress_begin(&reader->progress, out);
+}
+
 void trace_close(struct trace_reader *reader)
 {
     if (reader == NULL)
         return;
+    progress_end(&reader->progress);
     tables_free(&reader->tables);
     chunks_close(&reader->source);
     free(reader->stack);
@@ -347,6 +361,11 @@ static int next_events(struct trace_reader *reader, struct err *err)
         if (reader->ended)
             return 0;
         int rc = chunks_next(&reader->source, &reader->chunk, err);
+        if (rc > 0 && reader->size_bytes > 0)
+            progress_part(&reader->progress, "reading the trace",
+                          (double)reader->chunk.offset / (double)reader->size_bytes);
+        else
+            progress_end(&reader->progress);
         if (rc < 0)
             return -1;
         if (rc == 0) {

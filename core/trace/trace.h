@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define TRACE_COUNTERS_MAX 128 /* in the table of counters */
 #define TRACE_COLUMNS_MAX  81  /* of them in records: 64 events, the times of 16 groups, and of the thread */
@@ -225,6 +226,9 @@ void trace_close(struct trace_reader *reader);
 
 /* The next event.  Returns 1, 0 at the end (see trace_is_cut), or -1 with *err set: damaged at an offset. */
 int trace_next(struct trace_reader *reader, struct trace_event *event, struct err *err);
+
+/* From now on say, while it takes long, how much has been read: as core/base/progress.h does. */
+void trace_show_progress(struct trace_reader *reader, FILE *out);
 
 /* After the end: no END chunk was there, the trace stops after the last whole chunk. */
 bool trace_is_cut(const struct trace_reader *reader);

@@ -89,7 +89,8 @@ slowdown() {
 first_pass() {
     local -x BENCH_RUN=first
     local name=$1 trace=$SCRATCH/$1.all.dat
-    (cd "$directory" && "$mmprof" record --all-methods -q -o "$trace" -- sh -c "$2") > "$SCRATCH/out" 2>&1 < /dev/null ||
+    (cd "$directory" && "$mmprof" record --all-methods -q -o "$trace" -- sh -c "$2") \
+        > "$SCRATCH/out" 2>&1 < /dev/null ||
         fail "the first pass of $name failed: $(tail -n 2 "$SCRATCH/out")"
     "$mmprof" phases -o "$SCRATCH/$name.json" "$trace" > "$SCRATCH/$name.table" || fail "no phases of $name"
     "$counts" "$trace" | awk '$1 == "METHOD" { m++; n += $3 } END { print "METHODS", m; print "CALLS", n }' \

@@ -54,12 +54,13 @@ constants_grown() {
 # hundreds of recordings they may not.
 cycle() {
     n_tried=$((n_tried + 1))
-    "$mmprof" record --all-methods -q -d 0.3 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/cycle" 2>&1 && n_done=$((n_done + 1)) && return
+    "$mmprof" record --all-methods -q -d 0.3 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/cycle" 2>&1 &&
+        n_done=$((n_done + 1)) && return
     if grep -q 'MB of metaspace (-XX:MaxMetaspaceSize)' "$SCRATCH/cycle"; then
         n_refused=$((n_refused + 1))
         metaspace_kb > "$SCRATCH/ignored"
-        "$mmprof" record --all-methods -q -d 0.3 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/cycle" 2>&1 && n_done=$((n_done + 1)) &&
-            return
+        "$mmprof" record --all-methods -q -d 0.3 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/cycle" 2>&1 &&
+            n_done=$((n_done + 1)) && return
         [ -n "${FAULTS_SECONDS-}" ] && grep -q 'MB of metaspace' "$SCRATCH/cycle" && n_left=$((n_left + 1)) && return
     fi
     cat "$SCRATCH/cycle" >> "$SCRATCH/said"
