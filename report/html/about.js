@@ -9,6 +9,7 @@ const infoWords = {
     simulated: "Simulated processor",
     "simulated.model": "its model",
     "jvm.pid": "Process",
+    "jvm.archive": "It writes a class archive",
     clock: "Clock of the probes",
     "recording.mode": "Recording",
     "phases.file": "Phases from",

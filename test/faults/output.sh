@@ -53,9 +53,9 @@ while read -r jdk; do
         quiet "$jfr"
         attached -d 0.3 "${events[@]}"
         if [ -n "${FAULTS_LONG-}" ]; then
+            attached -d 1 --all-methods
             "$mmprof" phases -q --weight 0.1% --grain 0.0001% -o "$SCRATCH/q.json" "$SCRATCH/q.dat"
             attached -d 1 --phases "$SCRATCH/q.json"
-            attached -d 1 --all-methods
             attached -d 3 --live
         fi
         ended "$v, attached"
