@@ -1,7 +1,7 @@
 #!/bin/bash
 # Nothing that mmprof does makes a program print: its standard output and error are the same to the byte, attached to or
-# started, whatever is recorded, with JFR off, on, and used before.  (A JVM from JDK 21 on prints of itself that an agent
-# was loaded late, unless -XX:+EnableDynamicAgentLoading is given, as it is here.)
+# started, whatever is recorded, with JFR off, on, and used before.  (A JVM from JDK 21 on prints of itself that an
+# agent was loaded late, unless -XX:+EnableDynamicAgentLoading is given, as it is here.)
 # timeout: 1200
 . "$(dirname "$0")/faults.bash"
 

@@ -8,9 +8,9 @@ import jdk.jfr.Event;
 import jdk.jfr.Recording;
 
 /**
- * A program whose output is always the same: START and END, on both streams.  It commits events of its own, one of them
- * with a base class of its own.  JFR records if the second argument is 'on'; the program ends when the file exists that is
- * its first argument, or after so many seconds as the third one says.
+ * A program whose output is always the same: START and END, on both streams.  It commits events of its own, one of
+ * them with a base class of its own.  JFR records if the second argument is 'on'; the program ends when the file exists
+ * that is its first argument, or after so many seconds as the third one says.
  */
 public final class Quiet {
     private static final class Direct extends Event {
