@@ -98,7 +98,7 @@ static char *put_clean(char *to, const char *room_end, const char *text)
 {
     const char *end = text + strlen(text);
     while (text < end) {
-        char one[UTF8_BYTES_MAX];
+        char one[UTF8_BYTES_MAX] = { 0 };
         uint32_t character = utf8_take(&text, end);
         size_t n = (size_t)(utf8_put(one, utf8_is_control(character) ? '?' : character) - one);
         if ((size_t)(room_end - to) <= n) /* the line feed needs room, too */

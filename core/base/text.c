@@ -28,7 +28,7 @@ void text_utf8_into(char *to, size_t room, const char *at, size_t n)
 {
     const char *end = at + n;
     while (at < end) {
-        char one[UTF8_BYTES_MAX];
+        char one[UTF8_BYTES_MAX] = { 0 };
         size_t n_bytes = (size_t)(utf8_put(one, utf8_take(&at, end)) - one);
         if (n_bytes >= room)
             break;
@@ -56,7 +56,7 @@ char *text_clean(struct arena *arena, const char *text)
 
 void text_put(FILE *out, uint32_t character)
 {
-    char one[UTF8_BYTES_MAX];
+    char one[UTF8_BYTES_MAX] = { 0 };
     fwrite(one, 1, (size_t)(utf8_put(one, character) - one), out);
 }
 

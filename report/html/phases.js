@@ -88,7 +88,8 @@ function detailOf(row) {
 function partlyMark(row) {
     const words = textOf(phases.table, row, "recorded_ns");
     if (!/%/.test(words)) return null;
-    return html("span", { class: "partly", title: "recorded for " + words + "; its shares are of that time" }, "\u25d4\u00a0");
+    const title = "recorded for " + words + "; its shares are of that time";
+    return html("span", { class: "partly", title }, "\u25d4\u00a0");
 }
 
 function phaseName(row, label) {
@@ -117,7 +118,9 @@ function turn(row) {
 
 function phaseRow(row) {
     const cells = phases.shown.map((c, i) =>
-        i === 0 ? html("th", { scope: "row", title: cellText(row.cells[c]) }, phaseName(row, cellText(row.cells[c]))) : phaseCell(row, c)
+        i === 0
+            ? html("th", { scope: "row", title: cellText(row.cells[c]) }, phaseName(row, cellText(row.cells[c])))
+            : phaseCell(row, c)
     );
     const lines = [html("tr", {}, cells)];
     if (phases.open.has(row)) lines.push(detailOf(row));

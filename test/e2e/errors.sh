@@ -97,7 +97,7 @@ if command -v python3 > "$SCRATCH/which"; then
         "$mmprof" record -q -o "$SCRATCH/again.dat" -p "$again" -d 1
     matches "nobody said which methods: it is recorded live" "$("$mmprof" dump "$SCRATCH/again.dat")" 'live\.budget'
     is "nor are files by which another user began to attach to one: no thread dump, and they are gone" \
-        "$(grep -c 'Full thread dump' "$SCRATCH/again")$(ls -d "$PWD/.attach_pid$again" "/tmp/.attach_pid$again" 2> "$SCRATCH/ignored")" 0
+        "$(grep -c 'Full thread dump' "$SCRATCH/again")$(find "$PWD" /tmp -maxdepth 1 -name ".attach_pid$again")" 0
     stop "$again"
 else
     skip "a socket that a JVM of the same process id left is not in the way" "there is no python3 to leave one"

@@ -114,7 +114,8 @@ refused "a format that fails leaves no file" 'it has' --format folded --value cy
 
 names=$SCRATCH/names
 mkdir -p "$names/target"
-LC_ALL=C sed -e 's/adds__positive__numbers/adds (positive) numbers/g' -e $'s/resets__a__terminal/\x1bc\\\na_% \xc2\x9b\xe2\x80\xae_______/g' \
+LC_ALL=C sed -e 's/adds__positive__numbers/adds (positive) numbers/g' \
+    -e $'s/resets__a__terminal/\x1bc\\\na_% \xc2\x9b\xe2\x80\xae_______/g' \
     "$classes/target/Names.class" > "$names/target/Names.class"
 
 record_names() {
@@ -128,22 +129,26 @@ record_names --phases "$names/phases.json" -o "$names/phases.dat"
 is "what 'phases' wrote of them, 'record --phases' takes" "$?" 0
 "$mmprof" phases --all --csv -o "$SCRATCH/phases.json" "$names/phases.dat" > "$names/csv"
 for name in 'adds (positive) numbers' $'\xf0\x9d\x92\xb3work' '?c?a_% ??_______'; do
-    is "all calls of '$name' are in the second recording" "$(tr -d '\r' < "$names/csv" | awk -F , -v m="$name" '$12 == m { print $5 }')" 3
+    is "all calls of '$name' are in the second recording" \
+        "$(tr -d '\r' < "$names/csv" | awk -F , -v m="$name" '$12 == m { print $5 }')" 3
 done
 is "a pattern with such a letter finds its method" \
     "$(record_names --include $'target.Names#\xf0\x9d\x92\xb3work' --min-bytecodes 0 -o "$names/one.dat" &&
         "$mmprof" dump --tables "$names/one.dat" | grep -c '^method')" 1
-for command in "report --all" "report --all --csv" "report --all --json" "report --timeline --json" "report --hot --csv" "phases --all" \
-    "phases --tree" "phases --per-thread --csv" "phases --per-thread --json" "dump" "export -q -f folded" \
-    "export -q -f speedscope" "export -q -f chrome" "export -q -f json" "report --html -"; do
+steers='\x1b|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]'
+for command in "report --all" "report --all --csv" "report --all --json" "report --timeline --json" \
+    "report --hot --csv" "phases --all" "phases --tree" "phases --per-thread --csv" "phases --per-thread --json" \
+    "dump" "export -q -f folded" "export -q -f speedscope" "export -q -f chrome" "export -q -f json" "report --html -"; do
     case $command in
         phases*) set -- -o "$SCRATCH/phases.json" "$names/all.dat" ;;
         *) set -- "$names/all.dat" ;;
     esac
     # shellcheck disable=SC2086
     "$mmprof" $command "$@" > "$names/text" 2>&1
+    status=$?
+    said=$(iconv -f UTF-8 -t UTF-8 < "$names/text" 2>&1 > "$SCRATCH/out")
     is "'$command' is UTF-8 in which nothing steers a terminal" \
-        "$? $(iconv -f UTF-8 -t UTF-8 < "$names/text" 2>&1 > "$SCRATCH/out") $(LC_ALL=C grep -cP '\x1b|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]' "$names/text")" "0  0"
+        "$status $said $(LC_ALL=C grep -cP "$steers" "$names/text")" "0  0"
 done
 
 done_testing

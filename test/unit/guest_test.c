@@ -119,7 +119,8 @@ static void leave(const char *directory, const char *name, uid_t owner)
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || fchown(fd, owner, (gid_t)owner) < 0)
         printf("# '%s' cannot be made\n", path);
-    close(fd);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* Somebody else's trigger file, for which the JVM would print a thread dump. */
