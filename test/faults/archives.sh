@@ -2,6 +2,7 @@
 # JVMs that write their classes into an archive when they end, or may be asked for one: HotSpot dies of it where a class
 # was changed.  None is: the program ends as without mmprof, and its archive is whole.
 # timeout: 300
+# beside: yes
 . "$(dirname "$0")/faults.bash"
 
 jar=$SCRATCH/busy.jar

@@ -3,6 +3,7 @@
 # started, whatever is recorded, with JFR off, on, and used before.  (A JVM from JDK 21 on prints of itself that an
 # agent was loaded late, unless -XX:+EnableDynamicAgentLoading is given, as it is here.)
 # timeout: 1200
+# beside: yes
 . "$(dirname "$0")/faults.bash"
 
 # used: the JVM's user starts JFR and ends it.
