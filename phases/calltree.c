@@ -11,8 +11,6 @@
 
 #define NODES_MAX (UINT32_C(1) << 28)
 
-#define FAULT_PERIOD_LIMIT 1000000
-
 /* The counters stand before the first record and the first reading. */
 static int learn_groups(struct builder *b, struct err *err)
 {
@@ -125,17 +123,6 @@ static int apply_reading(struct builder *b, struct thread *t, struct err *err)
     return b->flow == NULL ? 0 : flow_settled(b, t, t->clock.now, err);
 }
 
-/* How many a recorded page fault stands for. */
-static uint64_t faults_of_one(struct builder *b)
-{
-    if (b->fault_period == 0) {
-        const char *period = trace_info(b->reader, "faults.period");
-        uint64_t n = period == NULL ? 1 : strtoull(period, NULL, 10);
-        b->fault_period = n > 0 && n < FAULT_PERIOD_LIMIT ? n : 1;
-    }
-    return b->fault_period;
-}
-
 static void note_waiting(struct thread *t, const struct clock_event *event)
 {
     if (event->kind == TRACE_CPU_IN && t->preempted_since != 0 && event->ticks > t->preempted_since)
@@ -157,7 +144,7 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
         if (runs_switch(b, t, was_seen, &event, err) < 0)
             return -1;
         bool is_fault = event.kind == TRACE_PAGE_FAULT;
-        uint64_t n = is_fault ? faults_of_one(b) : 1;
+        uint64_t n = is_fault ? control_faults(b) : 1;
         if (b->flow != NULL && flow_kernel(b, t, cpu, wall, &event, err) < 0)
             return -1;
         t->known.n_stays += event.kind == TRACE_CPU_IN;
@@ -266,13 +253,6 @@ static inline void leave(struct builder *b, struct thread *t, uint32_t method, b
     t->depth--;
 }
 
-static void take_gap(struct builder *b, struct thread *t, uint64_t n)
-{
-    uint32_t *n_lost = &b->store.nodes[t->node].n_lost;
-    *n_lost = n > UINT32_MAX - *n_lost ? UINT32_MAX : *n_lost + (uint32_t)n;
-    t->known.n_lost += n;
-}
-
 /* A record that is no entry and no exit. */
 static int take_other(struct builder *b, struct thread *t, const struct trace_event *event, struct err *err)
 {
@@ -281,7 +261,7 @@ static int take_other(struct builder *b, struct thread *t, const struct trace_ev
     if (event->kind == TRACE_UNMOUNT)
         return virtual_unmount(b, t, event->count, err);
     if (event->kind == TRACE_GAP) {
-        take_gap(b, t, event->count);
+        stack_gap(b, t, event->count);
         return 0;
     }
     bool is_found = event->kind == TRACE_OPEN;
@@ -349,15 +329,9 @@ static inline int on_record(struct builder *b, const struct trace_event *event, 
     return b->take_turns ? spans_follow(b, t, is_entry ? event->method : CALLTREE_NONE, err) : 0;
 }
 
-static int finish_thread(struct builder *b, uint32_t index, struct err *err)
+/* Up to the end of the recording, or of the thread. */
+static int finish_time(struct builder *b, struct thread *t, const struct trace_thread *about, struct err *err)
 {
-    struct thread *t;
-    const struct trace_thread *about = trace_thread(b->reader, index);
-    if (about == NULL && (index >= b->n_threads || !b->threads[index].known.is_known))
-        return 0;
-    if (find_thread(b, index, &t, err) < 0 || (!t->is_placed && place_thread(b, t, index, err) < 0) ||
-        apply_kernel(b, t, TRACE_UNKNOWN, UINT32_MAX, err) < 0)
-        return -1;
     if (t->clock.state == CLOCK_UNSEEN) /* it slept all the time */
         t->clock.state = CLOCK_OFF;
     uint64_t end = trace_end_ticks(b->reader), cpu = t->clock.cpu, wall = t->clock.wall;
@@ -366,8 +340,7 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
         return -1;
     if (b->tree->cpu_is_wall && !t->known.has_records)
         t->clock.wall = 0;
-    uint64_t start = trace_start_ticks(b->reader);
-    runs_end(b, t, about != NULL && about->start_ticks != TRACE_UNKNOWN ? about->start_ticks : start);
+    runs_end(b, t, about);
     uint64_t ticks = settle(b, t, 0);
     if (!t->known.has_records) /* it may have waited all the time, and nobody knows for what */
         b->store.nodes[t->node].wall_ticks -= t->known.wall_ticks;
@@ -377,7 +350,19 @@ static int finish_thread(struct builder *b, uint32_t index, struct err *err)
         b->store.metrics[t->node * b->store.n_metrics + CALLTREE_UNCOUNTED] += ticks;
         b->settled.uncounted_ticks = ticks;
     }
-    if (b->flow != NULL && flow_settled(b, t, t->clock.now, err) < 0)
+    return b->flow == NULL ? 0 : flow_settled(b, t, t->clock.now, err);
+}
+
+static int finish_thread(struct builder *b, uint32_t index, struct err *err)
+{
+    struct thread *t;
+    const struct trace_thread *about = trace_thread(b->reader, index);
+    if (about == NULL && (index >= b->n_threads || !b->threads[index].known.is_known))
+        return 0;
+    if (find_thread(b, index, &t, err) < 0 || (!t->is_placed && place_thread(b, t, index, err) < 0) ||
+        apply_kernel(b, t, TRACE_UNKNOWN, UINT32_MAX, err) < 0)
+        return -1;
+    if (finish_time(b, t, about, err) < 0)
         return -1;
     stack_close(b, t);
     if (spans_end(b, t, err) < 0)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAULT_PERIOD_LIMIT 1000000
+
 static int add_gate(struct builder *b, const struct calltree_gate *gate, struct err *err)
 {
     struct calltree *tree = b->tree;
@@ -114,6 +116,16 @@ void control_end(struct builder *b)
             b->first_record != 0 && b->first_record < b->probes_since ? b->first_record : b->probes_since;
 }
 
+uint64_t control_faults(struct builder *b)
+{
+    if (b->fault_period == 0) {
+        const char *period = trace_info(b->reader, "faults.period");
+        uint64_t n = period == NULL ? 1 : strtoull(period, NULL, 10);
+        b->fault_period = n > 0 && n < FAULT_PERIOD_LIMIT ? n : 1;
+    }
+    return b->fault_period;
+}
+
 /* ---- when threads ran ---- */
 
 static void count_run(struct builder *b, const struct thread *t, uint64_t from_ticks, uint64_t to_ticks)
@@ -170,12 +182,14 @@ int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct
     return 0;
 }
 
-void runs_end(struct builder *b, struct thread *t, uint64_t start_ticks)
+void runs_end(struct builder *b, struct thread *t, const struct trace_thread *about)
 {
     bool counts = !b->tree->cpu_is_wall || t->known.has_records;
     if (t->clock.state == CLOCK_ON && counts)
         add_run(b, t, t->clock.now);
     count_early(b, t);
+    bool is_new = about != NULL && about->start_ticks != TRACE_UNKNOWN;
     if (t->known.has_records)
-        activity_add(&b->tree->activity, ACTIVITY_WALL, start_ticks, t->clock.now);
+        activity_add(&b->tree->activity, ACTIVITY_WALL, is_new ? about->start_ticks : trace_start_ticks(b->reader),
+                     t->clock.now);
 }

@@ -318,6 +318,9 @@ int stack_fold(struct builder *b, struct thread *t, uint32_t method, struct err 
 /* An exit that may be another call's than the current one's, or of a folded call. */
 void stack_leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind);
 
+/* So many calls made here were not recorded. */
+void stack_gap(struct builder *b, struct thread *t, uint64_t n);
+
 /* At the end: close what never returned. */
 void stack_close(struct builder *b, const struct thread *t);
 
@@ -362,14 +365,17 @@ static inline void control_left(struct builder *b, uint32_t method, uint64_t tic
     gate->last_exit_ticks = ticks > gate->last_exit_ticks ? ticks : gate->last_exit_ticks;
 }
 
+/* How many faults a recorded one stands for. */
+uint64_t control_faults(struct builder *b);
+
 /* The trace has ended, and the tree knows when it began. */
 void control_end(struct builder *b);
 
 /* The kernel has told of the thread; was_seen: not for the first time.  Returns 0, or -1 with *err set: no memory. */
 int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event, struct err *err);
 
-/* The thread's time is over: its clock stands at the end of it.  start_ticks: when it was met. */
-void runs_end(struct builder *b, struct thread *t, uint64_t start_ticks);
+/* The thread's time is over: its clock stands at the end of it.  about: what the trace says of it, or NULL. */
+void runs_end(struct builder *b, struct thread *t, const struct trace_thread *about);
 
 /* ---- who looks at time ---- */
 

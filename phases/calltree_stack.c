@@ -58,3 +58,10 @@ void stack_close(struct builder *b, const struct thread *t)
     if (t->is_mounted)
         count_open(b, t->carrier.node, t->carrier.depth);
 }
+
+void stack_gap(struct builder *b, struct thread *t, uint64_t n)
+{
+    uint32_t *n_lost = &b->store.nodes[t->node].n_lost;
+    *n_lost = n > UINT32_MAX - *n_lost ? UINT32_MAX : *n_lost + (uint32_t)n;
+    t->known.n_lost += n;
+}

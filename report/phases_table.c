@@ -97,7 +97,7 @@ static void add_estimates(const struct phases_report *report, struct table *tabl
                           "the thesis' estimate keeps the budget");
 }
 
-#define RECORDED 6 /* the column */
+#define RECORDED 12 /* the column */
 
 static void fill_row(const struct phases_report *report, const struct order *order, const char *label,
                      const struct table *table, struct table_cell *cells)
@@ -113,13 +113,13 @@ static void fill_row(const struct phases_report *report, const struct order *ord
                                          table_number((double)total->calls),
                                          table_number(order->share),
                                          table_number(self_ns),
-                                         table_number(report_ns(report->source, window.ticks)),
                                          table_number((double)total->unwinds),
                                          table_number((double)total->n_open),
                                          table_words(report->choice->is_chosen[order->i] ? "yes" : "no"),
                                          table_words(name.class_name),
                                          table_words(name.method),
-                                         table_words(name.descriptor) };
+                                         table_words(name.descriptor),
+                                         table_number(report_ns(report->source, window.ticks)) };
     memcpy(cells, values, sizeof values);
     if (!table->columns[RECORDED].not_in_text)
         cells[RECORDED].words = report_recorded_text(report->source, &window);
@@ -143,13 +143,13 @@ static void add_columns(const struct phases_report *report, struct table *table)
     table_column(table, "Calls", "calls", TABLE_COUNT);
     table_column(table, "Share (%)", "share", TABLE_SHARE);
     table_column(table, "Self", "self_ns", TABLE_NS);
-    table->columns[table_column(table, "Recorded", "recorded_ns", TABLE_NS)].not_in_text = !is_partly(report);
     table->columns[table_column(table, "Thrown", "unwinds", TABLE_COUNT)].not_in_text = !report->all;
     table->columns[table_column(table, "Open", "open_calls", TABLE_COUNT)].not_in_text = !report->all;
     table->columns[table_column(table, "Phase", "phase", TABLE_TEXT)].not_in_text = !report->all;
     table->columns[table_column(table, "Class", "class", TABLE_TEXT)].not_in_text = true;
     table->columns[table_column(table, "Name", "method", TABLE_TEXT)].not_in_text = true;
     table->columns[table_column(table, "Descriptor", "descriptor", TABLE_TEXT)].not_in_text = true;
+    table->columns[table_column(table, "Recorded", "recorded_ns", TABLE_NS)].not_in_text = !is_partly(report);
 }
 
 static int no_memory(const struct phases_report *report, struct err *err)
