@@ -101,6 +101,8 @@ static bool is_moved(const struct comparing *c, size_t row)
 {
     enum diff_role role = c->diff->metrics[c->metric].role;
     const struct diff_estimate *e = &c->estimates[row];
+    if (role == DIFF_SELF && !diff_has_own_time(c->diff, &c->diff->rows[row])) /* what is little varies more */
+        return false;
     return is_method(&c->diff->rows[row]) && role != DIFF_CALLS && e->is_log && e->variance > 0 &&
            e->means[DIFF_BEFORE].df + e->means[DIFF_AFTER].df + 2 == (double)c->n_runs;
 }
@@ -195,12 +197,16 @@ static unsigned group_of_other(const struct diff *d, const struct diff_row *row,
     return larger(d, row, DIFF_SHARE) < d->wish->min_share ? DIFF_GROUPS : DIFF_GROUP_SELF;
 }
 
+/* What mmprof takes is no change of the program; nor is what no thread is charged for. */
+static bool is_apart(const struct diff_row *row)
+{
+    return strcmp(row->kind, "mmprof") == 0 || strcmp(row->kind, "kernel") == 0;
+}
+
 /* Which group a row's test is in; DIFF_GROUPS: it is not tested. */
 static unsigned group_of(const struct diff *d, const struct diff_row *row, const struct diff_metric *metric)
 {
-    /* What mmprof takes is no change of the program; nor is what no thread is charged for. */
-    if (isnan(row->results[metric - d->metrics].p) || strcmp(row->kind, "mmprof") == 0 ||
-        strcmp(row->kind, "kernel") == 0)
+    if (isnan(row->results[metric - d->metrics].p) || is_apart(row))
         return DIFF_GROUPS;
     if (!is_method(row))
         return group_of_other(d, row, metric);
@@ -286,7 +292,7 @@ static int correct(const struct comparing *c)
 static enum diff_verdict one_sided(const struct diff_row *row, const struct diff_result *result)
 {
     bool has_before = !isnan(result->mean[DIFF_BEFORE]);
-    if (result->is_partial)
+    if (result->is_partial || is_apart(row))
         return DIFF_UNKNOWN;
     if (is_method(row) && row->measured[has_before ? DIFF_AFTER : DIFF_BEFORE] == 0)
         return has_before ? DIFF_NOT_MEASURED_AFTER : DIFF_NOT_MEASURED_BEFORE;

@@ -19,8 +19,9 @@ static int by_weighted(const void *a, const void *b)
 
 double diff_part(const size_t n_tests[DIFF_GROUPS], unsigned group)
 {
-    static const double parts[DIFF_GROUPS] = { 0.2, 0.15, 0.4, 0.15, 0.2, 0.1 };
-    double all = 0;
+    double parts[DIFF_GROUPS] = { 0.2, 0.15, 0.4, 0.15, 0.2, 0.1 }, all = 0;
+    if (n_tests[DIFF_GROUP_ADJUSTED] == 0)
+        parts[DIFF_GROUP_SELF] += parts[DIFF_GROUP_ADJUSTED];
     for (unsigned g = 0; g < DIFF_GROUPS; g++)
         all += n_tests[g] > 0 ? parts[g] : 0;
     return n_tests[group] == 0 ? 0 : parts[group] / all / (double)n_tests[group];
@@ -39,8 +40,9 @@ int diff_correct(struct diff_test *tests, size_t n)
         order[i] = (struct ranked){ tests[i].p / diff_part(n_tests, tests[i].group), i };
     qsort(order, n, sizeof *order, by_weighted);
     for (size_t i = n; i-- > 0;) {
+        struct diff_test *test = &tests[order[i].i];
         least = fmin(least, order[i].weighted / (double)(i + 1));
-        tests[order[i].i].p = least;
+        test->p = fmax(test->p, least); /* a large part and many other findings are no evidence of their own */
     }
     free(order);
     return 0;

@@ -23,15 +23,20 @@ static struct diff_mean over_runs(const struct diff *d, const struct diff_row *r
                                   bool is_log)
 {
     struct moments moments = { .n = 0 };
+    double last = NAN;
     for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
         double value = diff_value_of(row, side, i, metric)->value;
-        if (!isnan(value))
-            moments_add(&moments, is_log ? log(value) : value);
+        if (isnan(value))
+            continue;
+        moments_add(&moments, is_log ? log(value) : value);
+        last = value;
     }
     if (moments.n == 0)
-        return (struct diff_mean){ NAN, NAN, 0 };
-    double n = (double)moments.n;
-    return (struct diff_mean){ moments.mean, moments_variance(&moments) / n, n - 1 };
+        return (struct diff_mean){ NAN, NAN, 0, NAN };
+    double n = (double)moments.n, value = is_log ? exp(moments.mean) : moments.mean;
+    if (!(moments.squares > 0)) /* the same number as it went in */
+        value = last;
+    return (struct diff_mean){ moments.mean, moments_variance(&moments) / n, n - 1, value };
 }
 
 /* The relative variance of a value is its logarithm's. */
@@ -39,8 +44,9 @@ static struct diff_mean over_calls(const struct diff_row *row, enum diff_side si
 {
     const struct diff_value *value = diff_value_of(row, side, 0, metric);
     if (!is_log)
-        return (struct diff_mean){ value->value, value->variance, value->df };
-    return (struct diff_mean){ log(value->value), value->variance / (value->value * value->value), value->df };
+        return (struct diff_mean){ value->value, value->variance, value->df, value->value };
+    double variance = value->variance / (value->value * value->value);
+    return (struct diff_mean){ log(value->value), variance, value->df, value->value };
 }
 
 /* A slope was fitted: that takes a degree of freedom, and is not known exactly. */
@@ -70,21 +76,16 @@ struct diff_estimate diff_estimate_of(const struct diff *d, const struct diff_ro
 
 /* ---- results ---- */
 
-static double mean_of(const struct diff_estimate *e, enum diff_side side)
-{
-    return e->is_log ? exp(e->means[side].mean) : e->means[side].mean;
-}
-
 /* A difference of estimates (of logarithms) in the metric's unit. */
 static double in_unit(const struct diff_estimate *e, double difference)
 {
-    return e->is_log ? mean_of(e, DIFF_BEFORE) * expm1(difference) : difference;
+    return e->is_log ? e->means[DIFF_BEFORE].value * expm1(difference) : difference;
 }
 
 void diff_judge(const struct diff_estimate *e, struct diff_result *r)
 {
     double difference = e->means[DIFF_AFTER].mean - e->means[DIFF_BEFORE].mean;
-    *r = (struct diff_result){ .mean = { mean_of(e, DIFF_BEFORE), mean_of(e, DIFF_AFTER) },
+    *r = (struct diff_result){ .mean = { e->means[DIFF_BEFORE].value, e->means[DIFF_AFTER].value },
                                .change = NAN,
                                .low = NAN,
                                .high = NAN,
@@ -110,7 +111,7 @@ void diff_judge(const struct diff_estimate *e, struct diff_result *r)
 /* The t that a test needs, and by which it is exceeded in four of five comparisons. */
 double diff_detectable(const struct diff_estimate *e, double significance)
 {
-    double before = mean_of(e, DIFF_BEFORE);
+    double before = e->means[DIFF_BEFORE].value;
     if (isnan(e->variance) || !(before > 0))
         return NAN;
     if (e->variance == 0)

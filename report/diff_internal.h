@@ -29,7 +29,7 @@ struct diff_prior {
  * residuals  by row, n_runs each: what the variances were computed from, values less their side's mean; borrowed.
  *
  * Rows that vary together tell less: with r the mean of the squares of their correlations, n rows count as
- * n / (1 + (n - 1) r).  Fewer than four rows, or two runs on each side, tell nothing.
+ * n / (1 + (n - 1) r).  Fewer than five rows, or two runs on each side, tell nothing.
  *
  * Source: Smyth 2004, section 6.2; the limit on degrees of freedom as in limma, with the correlation as in Wu & Smyth,
  * Camera, Nucleic Acids Research 40, 2012.
@@ -37,13 +37,14 @@ struct diff_prior {
 struct diff_prior diff_prior_fit(const double *variances, double df, const double *const *residuals, size_t n,
                                  size_t n_runs);
 
-/* The variance, with *df, moved towards what is usual.  *df is set to what it has then. */
+/* The variance, with *df, moved towards what is usual, unless it is far larger.  *df is set to what it has then. */
 double diff_prior_move(const struct diff_prior *prior, double variance, double *df);
 
 /* ---- one row and metric (diff_estimate.c) ---- */
 
 struct diff_mean {
     double mean, variance, df; /* variance: of the mean */
+    double value;              /* the mean in the metric's unit */
 };
 
 struct diff_estimate {
@@ -71,7 +72,7 @@ struct diff_test {
 enum {
     DIFF_GROUP_WHOLE,    /* the process' time, with 20 % of the 5 % */
     DIFF_GROUP_SELF,     /* own times, and those of the JVM's parts: 15 % */
-    DIFF_GROUP_ADJUSTED, /* own times, adjusted: 40 % */
+    DIFF_GROUP_ADJUSTED, /* own times, adjusted: 40 %; where there are none, the own times have these, too */
     DIFF_GROUP_TIME,     /* times with all that is called: 15 % */
     DIFF_GROUP_ASKED,    /* other metrics that have a limit: 20 % */
     DIFF_GROUP_REST,     /* all else: 10 % */
@@ -84,6 +85,8 @@ enum {
  * and
  *
  *     corrected p(i) = the least of p(j) / (s(j) * rank of j) for all j from i on       ranked by p / s
+ *
+ * but not less than p(i), so that intervals of 95 % and verdicts agree.
  *
  * Where nothing differs at all, a corrected p is below 0.05 in 5 % of the comparisons at most.
  *

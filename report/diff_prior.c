@@ -7,7 +7,9 @@
 
 #include <math.h>
 
-#define ROWS_MIN 4 /* fewer tell nothing of what is usual */
+#define ROWS_MIN 5    /* fewer tell nothing of what is usual */
+#define UNUSUAL  0.05 /* less likely variances are a row's own: moved, they would find what is not there */
+#define LARGE_DF 1e6
 #define DF_MIN   3 /* nor does it show with fewer which rows vary together */
 
 static bool counts(double variance)
@@ -62,9 +64,16 @@ struct diff_prior diff_prior_fit(const double *variances, double df, const doubl
     return prior;
 }
 
+/* It is larger than what is usual makes likely. */
+static bool is_unusual(const struct diff_prior *prior, double variance, double df)
+{
+    double prior_df = fmin(prior->df, LARGE_DF);
+    return distribution_f_tail(variance / prior->variance, df, prior_df) < UNUSUAL;
+}
+
 double diff_prior_move(const struct diff_prior *prior, double variance, double *df)
 {
-    if (!(prior->df > 0))
+    if (!(prior->df > 0) || is_unusual(prior, variance, *df))
         return variance;
     double moved =
         isinf(prior->df) ? prior->variance : (prior->df * prior->variance + *df * variance) / (prior->df + *df);

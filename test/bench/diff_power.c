@@ -5,6 +5,7 @@
  *     diff_power recorded N PHASE A ... [-- B ...]     of N sets of 5 + 5 drawn from runs A that were recorded; with 10
  * % more put into PHASE; and against runs B that really have that
  */
+#include "report/diff_internal.h"
 #include "test/unit/diff_experiment.h"
 
 #include <stdio.h>
@@ -208,7 +209,7 @@ static int print_recorded(struct pool *pool, size_t n, const char *changed, stru
         struct found found = { 0, 0, 0 };
         double adjusted = deviation(pool, &d.rows[i], DIFF_ADJUSTED);
         bool is_real = strcmp(d.rows[i].label, changed) == 0 && pool->n_other >= RUNS;
-        if (isnan(adjusted))
+        if (strcmp(d.rows[i].kind, "phase") != 0 || !diff_has_own_time(&d, &d.rows[i]))
             continue;
         for (size_t k = 0; k < n; k++)
             if (try_set(&e, pool, d.rows[i].label, is_real, &found, err) < 0)

@@ -75,6 +75,8 @@ static void test_correction(void)
     CHECK("the second for twice its part", is_near(tests[2].p, 0.015, 1e-12));
     CHECK("the last for three times", is_near(tests[1].p, 0.5, 1e-12));
     CHECK("what is tested alone is as it is", alone.p == 0.03);
+    struct diff_test found[] = { { 0, DIFF_GROUP_REST }, { 0, DIFF_GROUP_REST }, { 0.04, DIFF_GROUP_ADJUSTED } };
+    CHECK("other findings make no p less than it was", diff_correct(found, 3) == 0 && found[2].p == 0.04);
 }
 
 /* Variances that are drawn from a known distribution: 8 degrees of freedom each, and 10 of what is usual, 0.04. */
@@ -105,8 +107,10 @@ static void test_prior(void)
     }
     struct diff_prior prior = diff_prior_fit(variances, 8, residuals_of, N_PRIOR, N_RUNS);
     CHECK("what variances are usual is found", is_near(prior.variance, 0.04, 0.006) && is_near(prior.df, 10, 4));
-    double df = 8, moved = diff_prior_move(&prior, 0.4, &df);
-    CHECK("one that is not is moved towards it", moved > 0.04 && moved < 0.3 && is_near(df, 8 + prior.df, 1e-9));
+    double df = 8, moved = diff_prior_move(&prior, 0.08, &df);
+    CHECK("one is moved towards it", moved > 0.04 && moved < 0.07 && is_near(df, 8 + prior.df, 1e-9));
+    df = 8;
+    CHECK("but not one that is far larger", diff_prior_move(&prior, 0.4, &df) == 0.4 && df == 8);
     struct diff_prior same = diff_prior_fit(alike, 8, same_of, N_PRIOR, N_RUNS);
     df = 8;
     diff_prior_move(&same, 0.04, &df);
