@@ -1,0 +1,29 @@
+#!/bin/bash
+# What all reports say of a trace agrees, on both clocks; and what checks that (every test does, over a trace of its
+# own: agrees_with_itself in test/lib.sh) finds what does not.
+# timeout: 120
+. "$(dirname "$0")/../lib.sh"
+needs_command report
+
+jdk=$(first_jdk)
+trace=$SCRATCH/consistent.dat
+"$mmprof" record -q --include 'micro/*' --min-bytecodes 0 -o "$trace" -- \
+    "$jdk/bin/java" -cp "$classes" micro.Thesis 100 1 > "$SCRATCH/out" 2>&1
+is "a program is recorded" $? 0
+holds "on the CPU clock all reports agree" "$build/test/tools/consistent" "$mmprof" "$trace"
+holds "on the wall clock they do, too" "$build/test/tools/consistent" "$mmprof" "$trace" --clock wall
+
+# contradicts CLAIM REGEX SCRIPT: with a sed script between mmprof and its reader.
+contradicts() {
+    printf "#!/bin/bash\nset -o pipefail\n'%s' \"\$@\" | sed -E '%s'\n" "$mmprof" "$3" > "$SCRATCH/mmprof"
+    chmod +x "$SCRATCH/mmprof"
+    "$build/test/tools/consistent" "$SCRATCH/mmprof" "$trace" > "$SCRATCH/said" 2>&1
+    is "$1" $? 1
+    matches "$1: it is named" "$(cat "$SCRATCH/said")" "$2"
+}
+contradicts "a row with more of its own than in all" 'more time of its own' \
+    's/("time_share":[[:space:]]*)0\.[1-9][0-9]*/\10.0001/'
+contradicts "a share of 118 %" 'has a time_share of 1.18' 's/("time_share":[[:space:]]*)0\.[1-9][0-9]*/\11.18/'
+contradicts "CSV that is not JSON" 'as CSV' 's/^(phase,[^,]*,)0\.[0-9]*/\10.5/'
+
+done_testing
