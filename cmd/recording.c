@@ -124,8 +124,7 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
     if (s->n_late_classes > 0)
         fprintf(out,
                 "mmprof: %" PRIu32
-                " classes, of the JDK for the most part, had got no probes by then: their time is their "
-                "callers'\n"
+                " classes had no probes by then (those of the JDK come last): their time is their callers'\n"
                 "  next: give a longer --prepare-limit, or name what matters with --include\n",
                 s->n_late_classes);
     tell_counters(s, plan, out);

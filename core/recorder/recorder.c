@@ -310,6 +310,7 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
     r->link.pauses_ms = r->link.longest_pause_ms = 0;
     uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
     progress_end(&r->progress);
+    progress_begin(&r->progress, r->plan->progress);
     session_send(&r->session, "stop");
     r->interrupted = false;
     while (!stopped && !r->gone && !r->interrupted) {
@@ -423,6 +424,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
 
 static void close_all(struct recorder *r)
 {
+    progress_end(&r->progress);
     launch_end(&r->child);
     if (r->hurries) /* the next recording's program would inherit it */
         setpriority(PRIO_PROCESS, 0, r->niceness);

@@ -56,18 +56,27 @@ void recorder_hear_change(struct recorder *r, const char *packet)
     }
 }
 
+/* The first batches are the small ones: by those alone it would be too long. */
+static double left_s(const struct recorder_change *change)
+{
+    double n_left = (double)change->n_wanted - change->n_changed;
+    if (n_left <= 0)
+        return 0;
+    if (change->n_batches == 1)
+        return change->forecast.ms / 1e3;
+    return (double)(clock_ns(CLOCK_MONOTONIC_RAW) - change->start_ns) / 1e9 / change->n_changed * n_left;
+}
+
 static void report(struct recorder *r)
 {
     const struct recorder_change *change = &r->change;
     if (!progress_is_due(&r->progress))
         return;
-    double passed_s = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - change->start_ns) / 1e9;
     if (change->n_wanted == 0 || change->n_changed == 0)
         progress_line(&r->progress, "looking through the loaded classes");
     else
         progress_line(&r->progress, "%" PRIu32 " of %" PRIu32 " classes have probes, some %.0f s left",
-                      change->n_changed, change->n_wanted,
-                      passed_s / change->n_changed * (change->n_wanted - change->n_changed));
+                      change->n_changed, change->n_wanted, left_s(change));
 }
 
 /* The CPU time that the program takes a second. */

@@ -75,7 +75,8 @@ running() {
 started() {
     local jdk=$1 gc=$2 name=$3
     shift 3
-    "$mmprof" record --all-methods -q -o "$SCRATCH/t.dat" -- "$@" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -cp "$classes" target.Cpu 4 \
+    "$mmprof" record --all-methods -q -o "$SCRATCH/t.dat" -- \
+        "$@" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -cp "$classes" target.Cpu 4 \
         > "$SCRATCH/said" 2> "$SCRATCH/errors"
     is "$name: a program is recorded from its start" "$?$(grep -v '^Picked up JAVA_TOOL' "$SCRATCH/errors")" 0
     reports "$name: and reported"

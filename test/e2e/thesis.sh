@@ -36,7 +36,8 @@ check_jdk() {
     is "JDK $version: main, readData and sortData are its phases" "$(selected "$SCRATCH/whole.dat" 5%)" \
         "main readData sortData"
     is "JDK $version: with the rule for the first pass too" "$(
-        "$mmprof" record --all-methods -q -o "$SCRATCH/rule.dat" -- "$jdk/bin/java" -cp "$classes" micro.Thesis $((500 * slow)) 1 \
+        "$mmprof" record --all-methods -q -o "$SCRATCH/rule.dat" -- \
+            "$jdk/bin/java" -cp "$classes" micro.Thesis $((500 * slow)) 1 \
             > "$SCRATCH/out" 2>&1
         selected "$SCRATCH/rule.dat" 5%
     )" "main readData sortData"
