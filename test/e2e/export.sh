@@ -26,10 +26,11 @@ of_method() {
             $at["method"] == "sortData" { printf "%.0f\n", $at[key] }'
 }
 
-# of_calls METHOD: how often it was called.
+# of_calls METHOD [TRACE]: how often it was called.
 of_calls() {
-    "$mmprof" phases --all --csv -o "$SCRATCH/phases.json" "$trace" | tr -d '\r' |
-        awk -F , -v m="$1" '$12 == m { print $5 }'
+    "$mmprof" phases --all --csv -o "$SCRATCH/phases.json" "${2-$trace}" | tr -d '\r' |
+        awk -F , -v m="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            $at["method"] == m { print $at["calls"] }'
 }
 
 # near CLAIM ACTUAL EXPECTED: within a thousandth; each context is rounded to a nanosecond.
@@ -127,18 +128,17 @@ is "a program with odd names is recorded" "$?" 0
 "$mmprof" phases -q --all --grain 0 --weight 0 -o "$names/phases.json" "$names/all.dat" > "$SCRATCH/out" 2>&1
 record_names --phases "$names/phases.json" -o "$names/phases.dat"
 is "what 'phases' wrote of them, 'record --phases' takes" "$?" 0
-"$mmprof" phases --all --csv -o "$SCRATCH/phases.json" "$names/phases.dat" > "$names/csv"
 for name in 'adds (positive) numbers' $'\xf0\x9d\x92\xb3work' '?c?a_% ??_______'; do
     is "all calls of '$name' are in the second recording" \
-        "$(tr -d '\r' < "$names/csv" | awk -F , -v m="$name" '$12 == m { print $5 }')" 3
+        "$(of_calls "$name" "$names/phases.dat")" 3
 done
 is "a pattern with such a letter finds its method" \
     "$(record_names --include $'target.Names#\xf0\x9d\x92\xb3work' --min-bytecodes 0 -o "$names/one.dat" &&
         "$mmprof" dump --tables "$names/one.dat" | grep -c '^method')" 1
 steers='\x1b|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]'
 for command in "report --all" "report --all --csv" "report --all --json" "report --timeline --json" \
-    "report --hot --csv" "phases --all" "phases --tree" "phases --per-thread --csv" "phases --per-thread --json" \
-    "dump" "export -q -f folded" "export -q -f speedscope" "export -q -f chrome" "export -q -f json" "report --html -"; do
+    "report --hot --csv" "phases --all" "phases --tree" "phases --per-thread --csv" \
+    "phases --per-thread --json" "dump" "export -q -f folded" "export -q -f speedscope" "export -q -f chrome" "export -q -f json" "report --html -"; do
     case $command in
         phases*) set -- -o "$SCRATCH/phases.json" "$names/all.dat" ;;
         *) set -- "$names/all.dat" ;;
