@@ -43,13 +43,17 @@ static bool is_too_small(const struct recorder *r, size_t i, struct err *err)
 
 bool recorder_includes_nothing(const struct recorder *r, bool *all, struct err *err)
 {
-    struct err why;
+    struct err why, first = { "" };
     size_t n = 0, n_known = r->plan->n_includes < SEGMENT_INCLUDES ? r->plan->n_includes : SEGMENT_INCLUDES;
     for (size_t i = n_known; i-- > 0;)
         if (is_unmatched(r, i, &why) || (!r->plan->is_live && is_too_small(r, i, &why))) {
-            *err = why;
             n++;
+            first = why;
         }
+    if (r->plan->n_phases > 0) /* these are recorded, whatever the patterns are */
+        n = 0;
+    if (n > 0)
+        *err = first;
     *all = n > 0 && n == r->plan->n_includes;
     return n > 0;
 }

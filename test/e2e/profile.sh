@@ -51,7 +51,7 @@ is "both runs have the priority that the program would have" "$(grep -cx -- "$(n
 
 start_busy "$jdk"
 jvm=$pid
-"$mmprof" profile -q --include 'no/*' -d 2 -o "$SCRATCH/none" -p "$jvm" > "$SCRATCH/table" 2> "$SCRATCH/errors"
+"$mmprof" profile -q --exclude '*' -d 2 -o "$SCRATCH/none" -p "$jvm" > "$SCRATCH/table" 2> "$SCRATCH/errors"
 is "a running program of which no call was recorded has a report all the same" "$?" 0
 matches "of its threads" "$(cat "$SCRATCH/table")" '^application, other code +[1-9]'
 matches "and it is said why" "$(tr '\n' ' ' < "$SCRATCH/errors")" \
