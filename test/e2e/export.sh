@@ -137,8 +137,9 @@ is "a pattern with such a letter finds its method" \
         "$mmprof" dump --tables "$names/one.dat" | grep -c '^method')" 1
 steers='\x1b|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]'
 for command in "report --all" "report --all --csv" "report --all --json" "report --timeline --json" \
-    "report --hot --csv" "phases --all" "phases --tree" "phases --per-thread --csv" \
-    "phases --per-thread --json" "dump" "export -q -f folded" "export -q -f speedscope" "export -q -f chrome" "export -q -f json" "report --html -"; do
+    "report --hot --csv" "phases --all" "phases --tree" "phases --per-thread --csv" "phases --per-thread --json" \
+    "dump" "export -q -f folded" "export -q -f speedscope" "export -q -f chrome" "export -q -f json" \
+    "report --html -"; do
     case $command in
         phases*) set -- -o "$SCRATCH/phases.json" "$names/all.dat" ;;
         *) set -- "$names/all.dat" ;;
