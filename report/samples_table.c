@@ -207,19 +207,20 @@ struct tree_print {
     FILE *out;
 };
 
-/* The next one of a context's callees, the largest first; 0: none that is large enough. */
+/* Does a context come before another one?  The one with more samples does. */
+static bool is_before(const struct stack_node *nodes, uint32_t a, uint32_t b)
+{
+    return nodes[a].weight_ns != nodes[b].weight_ns ? nodes[a].weight_ns > nodes[b].weight_ns : a < b;
+}
+
+/* The next one of a context's callees after the last one (0: the first one); 0: none that is large enough. */
 static uint32_t next_child(const struct tree_print *print, uint32_t node, uint32_t last)
 {
     const struct stack_node *nodes = print->source->profile->tree.nodes;
     uint32_t best = 0;
-    for (uint32_t i = nodes[node].first_child; i != 0; i = nodes[i].next) {
-        bool is_later = last == 0 || nodes[i].weight_ns < nodes[last].weight_ns ||
-                        (nodes[i].weight_ns == nodes[last].weight_ns && i > last);
-        bool is_larger = best == 0 || nodes[i].weight_ns > nodes[best].weight_ns ||
-                         (nodes[i].weight_ns == nodes[best].weight_ns && i < best);
-        if (is_later && is_larger)
+    for (uint32_t i = nodes[node].first_child; i != 0; i = nodes[i].next)
+        if ((last == 0 || is_before(nodes, last, i)) && (best == 0 || is_before(nodes, i, best)))
             best = i;
-    }
     double share = (double)nodes[best].weight_ns / (double)print->source->profile->n_samples;
     return best != 0 && share >= print->min_share ? best : 0;
 }

@@ -89,7 +89,7 @@ static int compare(const void *a, const void *b)
 
 uint64_t hit_cost_of(const struct hit_cost_round *rounds, size_t n)
 {
-    uint64_t plain_ns = UINT64_MAX, each[HIT_COST_ROUNDS];
+    uint64_t plain_ns = UINT64_MAX, each[HIT_COST_ROUNDS] = { 0 };
     size_t n_each = 0;
     for (size_t i = 0; i < n; i++)
         plain_ns = rounds[i].plain_ns < plain_ns ? rounds[i].plain_ns : plain_ns;

@@ -24,7 +24,8 @@ app_ticks() {
         {
             name = $0; sub(/^[^(]*\(/, "", name); sub(/\)[^)]*$/, "", name)
             rest = $0; sub(/^.*\) /, "", rest); split(rest, field, " ")
-            if (name !~ /^(C1 |C2 |GC |G1 |VM |ZGC|XWorker|ZWorker|Shenandoah|Signal |Service |Monitor |Notification |mmprof|Sweeper|Attach )/)
+            if (name !~ /^(C1 |C2 |GC |G1 |VM |ZGC|XWorker|ZWorker|Shenandoah|Sweeper|mmprof)/ &&
+                name !~ /^(Signal |Service |Monitor |Notification |Attach )/)
                 n += field[12] + field[13]
         }
         END { print n + 0 }'
@@ -146,7 +147,7 @@ awk '
             "farthest"
         for (k in n) {
             split(k, part, " ")
-            printf "%-12s %-6s %-14s %5.1f%% %8d %6d %6d %9.1f\n", part[1], part[2], part[3], truth[k] / n[k] * 100, n[k],
-                found[k], near[k], most[k] * 100 | "sort"
+            printf "%-12s %-6s %-14s %5.1f%% %8d %6d %6d %9.1f\n", part[1], part[2], part[3], truth[k] / n[k] * 100,
+                n[k], found[k], near[k], most[k] * 100 | "sort"
         }
     }' "$SCRATCH/judged"

@@ -5,7 +5,7 @@
 
 # facts FILE: the trace's facts about the live recording, 'key value'.
 facts() {
-    "$mmprof" dump "$1" | sed -n 's/^info *\(live\.[a-z_.0-9]*\) = \(.*\)/\1 \2/p'
+    "$mmprof" dump --tables "$1" | sed -n 's/^info *\(live\.[a-z_.0-9]*\) = \(.*\)/\1 \2/p'
 }
 
 # fact FILE KEY
@@ -41,7 +41,7 @@ for jdk in $(jdks); do
         "$(sed -n '/^Switched off/,/^$/p' "$SCRATCH/report" | sed '1,2d;/^$/d' | wc -l)"
     is "JDK $version: and the methods that only samples know, in one of their own" \
         "$("$mmprof" report --sampled --all --csv "$trace" | grep -c '^sampled,')" \
-        "$("$mmprof" dump "$trace" | grep -c '^info *live.sampled\.')"
+        "$("$mmprof" dump --tables "$trace" | grep -c '^info *live.sampled\.')"
     "$mmprof" report --cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
         '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'
@@ -54,7 +54,7 @@ for jdk in $(jdks); do
         "$(awk -F, '$1 == "cpu" && $5 != "" { printf "%.2f", $5 * 100 }' "$SCRATCH/cost")"
     own=$(awk -F, '$1 == "recorder_cpu" { print $3 / 1e6 }' "$SCRATCH/cost")
     is "JDK $version: mmprof's own CPU time is the trace's" "$own" \
-        "$("$mmprof" dump "$trace" | awk '$2 == "recorder.cpu_ns" { print $4 / 1e6 }')"
+        "$("$mmprof" dump --tables "$trace" | awk '$2 == "recorder.cpu_ns" { print $4 / 1e6 }')"
     holds "JDK $version: and has all that was charged meanwhile" below "$(fact "$trace" live.own_cpu_ms)" \
         "$(awk "BEGIN { print $own + 0.1 }")"
     goes_on "JDK $version: the program goes on"
@@ -67,7 +67,8 @@ for jdk in $(jdks); do
     start_busy "$jdk"
     jvm=$pid
     trace=$SCRATCH/spared-$version.dat
-    "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+    "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" \
+        > "$SCRATCH/out" 2> "$SCRATCH/errors"
     is "JDK $version, --recompile: a running program is recorded" "$?$(cat "$SCRATCH/out")" 0
     "$mmprof" report "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
     is "JDK $version, --recompile: and reported" "$?$(cat "$SCRATCH/said")" 0
@@ -79,10 +80,12 @@ for jdk in $(jdks); do
         matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
             '^Busy\.round +[0-9.]+ +[0-9]+ +all compiled code would be lost '
         matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" '^note: no class was changed, so no call was'
-        "$mmprof" record --live --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+        "$mmprof" record --live --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" \
+        > "$SCRATCH/out" 2> "$SCRATCH/errors"
         matches "JDK $version: without the option it tells before it changes a class" "$(cat "$SCRATCH/errors")" \
             '^mmprof: this JVM now throws all its compiled code away, which took its compilers [0-9.]+ s'
-        "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+        "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" \
+        > "$SCRATCH/out" 2> "$SCRATCH/errors"
         matches "JDK $version: once it has done so, there is nothing to spare" "$(cat "$SCRATCH/errors")" \
             '[1-9][0-9]* methods instrumented in [1-9]'
     else
@@ -142,7 +145,8 @@ cpu_used() {
 phases_alternate() {
     "$mmprof" record --live -q --budget 90% -p "$jvm" -d $((5 * slow)) -o "$SCRATCH/turns.dat" > "$SCRATCH/out" 2>&1
     "$mmprof" dump "$SCRATCH/turns.dat" > "$SCRATCH/turns"
-    "$mmprof" phases --csv -o "$SCRATCH/ignored.json" "$SCRATCH/turns.dat" 2> "$SCRATCH/errors" | tr -d '\r' | awk -F , '
+    "$mmprof" phases --csv -o "$SCRATCH/ignored.json" "$SCRATCH/turns.dat" 2> "$SCRATCH/errors" |
+        tr -d '\r' | awk -F , '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $(at["class"]) == "target/Alternating" { ns[$(at["method"])] = $(at["total_ns"]) }
         function off(method, share) { return ns[method] / all < share - 0.04 || ns[method] / all > share + 0.04 }
@@ -158,7 +162,7 @@ for jdk in $(jdks); do
         -cp "$classes" target.Alternating 300
     jvm=$pid
     wait_for 60 cpu_used "$jvm" 3
-    holds "JDK $version: what a loop of its own class calls in turns is recorded" wait_for 100 phases_alternate
+    holds "JDK $version: what a loop of its own class calls in turns is recorded" wait_for 40 phases_alternate
     stop "$jvm"
 done
 

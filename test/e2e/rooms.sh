@@ -19,7 +19,8 @@ core/memtrace   core/base core/tool
 symbolize       core/base core/trace core/counters core/jvm core/recorder
 phases          core/base core/trace core/counters core/jvm core/recorder symbolize
 report          core/base core/trace core/counters core/jvm core/recorder core/memtrace symbolize phases
-cmd core/base core/trace core/sim core/hotspot core/counters core/jvm core/agent core/recorder core/memtrace symbolize phases report
+cmd             core/base core/trace core/sim core/hotspot core/counters core/jvm core/agent core/recorder
+cmd             core/memtrace symbolize phases report
 END
 }
 

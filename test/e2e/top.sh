@@ -62,7 +62,8 @@ if ! grep -q 'no class is changed' "$SCRATCH/out"; then
 else
     is "where no class is changed, top shows no phases" \
         "$status $(sed '/^without probes/,$d' "$SCRATCH/out" | grep -c Busy)" "0 0"
-    matches "but what samples found" "$(cat "$SCRATCH/out")" '^without probes, by [0-9]+ samples in [0-9.]+ s, the last of them [0-9]+ s ago:$'
+    matches "but what samples found" "$(cat "$SCRATCH/out")" \
+        '^without probes, by [0-9]+ samples in [0-9.]+ s, the last of them [0-9]+ s ago:$'
     matches "with its share, the interval, and why it has no probes" "$(cat "$SCRATCH/out")" \
         '^ *[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.<]+ +Busy\.round +all compiled code would be lost$'
     is "the share is in its interval" \

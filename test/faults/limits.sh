@@ -41,7 +41,8 @@ readable() {
 disk_full() {
     mkdir -p "$SCRATCH/full"
     if mount -t tmpfs -o size=1m none "$SCRATCH/full" 2> "$SCRATCH/ignored"; then
-        recorder "$mmprof" record -q -o "$SCRATCH/full/t.dat" --include 'target/*' --min-bytecodes 0 -p "$jvm"
+        recorder "$mmprof" record -q --max-size 1G -o "$SCRATCH/full/t.dat" --include 'target/*' --min-bytecodes 0 \
+            -p "$jvm"
         ended "$v: the disk is full: mmprof ends and says so" 1 "cannot write '.*t.dat': No space left on device"
         readable "$v: the disk is full: what was written is readable" "$SCRATCH/full/t.dat"
         umount "$SCRATCH/full"
