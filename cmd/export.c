@@ -14,7 +14,7 @@
 #define MAX_SLICES 200000
 
 #define TABLE_SCHEMA         "mmprof.phases"
-#define TABLE_SCHEMA_VERSION 1
+#define TABLE_SCHEMA_VERSION 2
 
 struct export_options {
     const char *path, *format, *output, *clock, *value;

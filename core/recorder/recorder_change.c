@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define ROUND_MS      100
-#define MB_FOR_CPU_S  20.0 /* of a trace, for a second of the program's CPU time: 5 to 50 in eight programs */
+#define MB_FOR_CPU_S  20.0 /* of a trace, for a second of the program's CPU time: 8 and 48 in two programs */
 #define WORTH_TELLING 1000 /* ms: what is over sooner needs no forecast */
 
 /* The number behind " KEY=", or 0. */
@@ -35,8 +35,7 @@ static void tell_forecast(const struct recorder *r, double cpus)
     fprintf(r->plan->progress, "mmprof: then the trace grows by some %.0f MB a second", mb);
     if (for_s > 0)
         fprintf(r->plan->progress, ", to %.0f MB", mb * for_s);
-    fprintf(r->plan->progress, " (by the %.1f CPUs that the program uses; other programs: a quarter to three times)\n",
-            cpus);
+    fprintf(r->plan->progress, " (a guess by the %.1f CPUs that the program uses)\n", cpus);
 }
 
 void recorder_hear_change(struct recorder *r, const char *packet)
