@@ -19,7 +19,7 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(wildcard core/agent/*.c) $(patsubst %,core/hotspot/%.c,code_heaps nmethod vm_fields vm_methods vm_streams) \
+AGENT_SRC := $(wildcard core/agent/*.c) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_fields vm_methods vm_streams) \
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.

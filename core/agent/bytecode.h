@@ -1,5 +1,5 @@
 /*
- * The instructions of the Java virtual machine: lengths, what they do to the stack, where they branch.
+ * The instructions of class files: lengths, what they do to the stack, where they branch.
  *
  * Source: The Java Virtual Machine Specification, chapter 6.
  */
@@ -58,7 +58,6 @@ enum bytecode_kind {
 
 struct bytecode {
     uint8_t kind;
-    uint8_t n_bytes; /* 0: depends on operands */
     uint8_t pops, pushes;
 };
 

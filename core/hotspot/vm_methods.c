@@ -6,18 +6,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define HAS_LINES    1u /* of a ConstMethod's flags, JDK 17 to 25 */
-#define HEADER_MAX   256u
-#define OFFSET_MAX   (HEADER_MAX - 8)
-#define METHOD_BYTES 1024u /* of a ConstMethod and what is behind it: most are shorter */
-#define METHOD_MAX   ((size_t)1 << 20)
-#define SYMBOL_BYTES 128u /* most are shorter */
+#define HAS_LINES       1u /* of a ConstMethod's flags, JDK 17 to 25 */
+#define ACCESS_NATIVE   0x0100u
+#define ACCESS_ABSTRACT 0x0400u
+#define HEADER_MAX      256u
+#define OFFSET_MAX      (HEADER_MAX - 8)
+#define METHOD_BYTES    1024u /* of a ConstMethod and what is behind it: most are shorter */
+#define METHOD_MAX      ((size_t)1 << 20)
+#define SYMBOL_BYTES    128u /* most are shorter */
 
 /* Offsets of fields. */
 static struct {
     const char *why_not;
     uint32_t excluded;
-    uint64_t constant;                                                   /* in a Method */
+    uint64_t constant, access_flags;                                     /* in a Method */
     uint64_t constant_bytes, pool, code_size, n_words, name, descriptor; /* of a ConstMethod */
     uint64_t flags, wide_flags;                                          /* either */
     uint64_t pool_bytes, holder, source;                                 /* of a ConstantPool */
@@ -29,6 +31,7 @@ static void know(void)
 {
     struct vm_field fields[] = {
         { "Method", "_constMethod", &at.constant, false },
+        { "Method", "_access_flags", &at.access_flags, false },
         { "ConstMethod", "_constants", &at.pool, false },
         { "ConstMethod", "_code_size", &at.code_size, false },
         { "ConstMethod", "_constMethod_size", &at.n_words, false },
@@ -47,9 +50,9 @@ static void know(void)
     at.constant_bytes = vm_type_bytes("ConstMethod");
     at.pool_bytes = vm_type_bytes("ConstantPool");
     at.excluded = vm_excluded_digits();
-    const uint64_t needed[] = { at.constant,       at.pool,       at.code_size, at.n_words,   at.name,
-                                at.descriptor,     at.holder,     at.source,    at.length,    at.body,
-                                at.constant_bytes, at.pool_bytes, at.constants, at.class_name };
+    const uint64_t needed[] = { at.constant,       at.pool,       at.code_size, at.n_words,    at.name,
+                                at.descriptor,     at.holder,     at.source,    at.length,     at.body,
+                                at.constant_bytes, at.pool_bytes, at.constants, at.class_name, at.access_flags };
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i] > OFFSET_MAX)
             at.why_not = "the layout of methods is not known, or cannot be read";
@@ -117,13 +120,20 @@ static bool read_symbols(const struct text *texts, size_t n)
  * A hidden class is called "p/C+0x00007f0123456789"; JVMTI says so with a dot, as it may be in no class's own name
  * (JVMTI, GetClassSignature).
  */
-static void name_as_told(char *name, size_t n)
+static bool is_hidden(const char *name, size_t n, size_t *at_plus)
 {
     size_t i = n;
     while (i > 0 && ((name[i - 1] >= '0' && name[i - 1] <= '9') || (name[i - 1] >= 'a' && name[i - 1] <= 'f')))
         i--;
-    if (i < n && i >= 3 && name[i - 3] == '+' && name[i - 2] == '0' && name[i - 1] == 'x')
-        name[i - 3] = '.';
+    *at_plus = i - 3;
+    return i < n && i >= 3 && name[i - 3] == '+' && name[i - 2] == '0' && name[i - 1] == 'x';
+}
+
+static void name_as_told(char *name, size_t n)
+{
+    size_t at_plus;
+    if (is_hidden(name, n, &at_plus))
+        name[at_plus] = '.';
 }
 
 /* ---- constants ---- */
@@ -227,6 +237,37 @@ bool vm_method_read(struct vm_method *method, uint64_t address)
     if (got < at.constant_bytes || n < at.constant_bytes)
         return false;
     return n > got ? read_long(method, constant, n) : take_constant(method, bytes, n);
+}
+
+/* ---- bytecodes ---- */
+
+static bool read_is_hidden(uint64_t pool, bool *hidden)
+{
+    char name[PLACE_TEXT_BYTES];
+    uint64_t holder;
+    size_t n, at_plus;
+    struct text text = { 0, name, &n };
+    if (!vm_read_u64(pool + at.holder, &holder) || !vm_read_u64(holder + at.class_name, &text.symbol) ||
+        text.symbol == 0 || !read_symbol(&text))
+        return false;
+    *hidden = is_hidden(name, n, &at_plus);
+    return true;
+}
+
+bool vm_method_code(uint64_t address, uint8_t *bytes, size_t room, struct vm_code *code)
+{
+    uint8_t header[HEADER_MAX];
+    uint64_t constant;
+    uint16_t flags;
+    if (vm_methods_why_not() != NULL || !vm_read_u64(address + at.constant, &constant) ||
+        !vm_read(address + at.access_flags, &flags, sizeof flags) || !vm_read(constant, header, at.constant_bytes))
+        return false;
+    *code = (struct vm_code){ .n_bytes = (uint32_t)field(header, at.constant_bytes, at.code_size, 2),
+                              .is_native = (flags & ACCESS_NATIVE) != 0,
+                              .is_abstract = (flags & ACCESS_ABSTRACT) != 0 };
+    size_t n = code->n_bytes < room ? code->n_bytes : room;
+    return read_is_hidden(field(header, at.constant_bytes, at.pool, 8), &code->is_hidden) &&
+           (n == 0 || vm_read(constant + at.constant_bytes, bytes, n));
 }
 
 struct code_entry vm_method_entry(const struct vm_method *method, uint32_t number)

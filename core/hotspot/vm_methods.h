@@ -23,6 +23,19 @@ const char *vm_methods_why_not(void);
 /* Read the one with an address.  Returns false when there is none. */
 bool vm_method_read(struct vm_method *method, uint64_t address);
 
+/* A method's code as it stands now: bytecodes.h. */
+struct vm_code {
+    uint32_t n_bytes; /* 0: it has none */
+    bool is_native, is_abstract;
+    bool is_hidden; /* its class is: no class file of it can be had, and it cannot be changed */
+};
+
+/*
+ * Copy the bytecodes of the method at an address: as many of n_bytes as there is room for (BYTECODES_MAX are enough).
+ * Returns false when there is none.
+ */
+bool vm_method_code(uint64_t address, uint8_t *bytes, size_t room, struct vm_code *code);
+
 /*
  * What tells the method at each address from any other that is there later, when its class has been unloaded: where its
  * parts are, and what is in front of them; 0: there is none.
