@@ -1,5 +1,5 @@
 /*
- * mmprof sample: which methods a running JVM spends its CPU time in, from stack samples that are taken from outside.
+ * mmprof sample: which methods a JVM spends its CPU time in, from stack samples that are taken from outside.
  *
  *     program  java -jar shop.jar
  *     samples  5921, one for each 10.1 ms of a thread's CPU time: 59.8 s
@@ -16,6 +16,7 @@
 #include "cmd/output_file.h"
 #include "core/counters/kernel_rings.h"
 #include "core/jvm/process.h"
+#include "core/recorder/launch.h"
 #include "core/recorder/stack_sampler.h"
 #include "report/samples_table.h"
 #include "symbolize/vm_parts.h"
@@ -27,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,10 +36,14 @@
 #define STACK_BYTES   32768u /* javac's deepest stacks */
 #define BLOCK_NS      UINT64_C(100000000)
 #define ROUND_MS      100
+#define START_MS      2 /* while the JVM is starting */
+#define ENDING_MS     200
+#define SECONDS       10.0
 
 struct sample_options {
     uint64_t pid, frequency, stack_bytes, top;
-    double seconds, min_share;
+    double seconds, min_share; /* 0 s: until the end */
+    char *const *command;      /* or NULL */
     const char *output;
     bool csv, json, tree, by_self;
 };
@@ -47,17 +53,34 @@ struct sample_run {
     struct stack_sampler *sampler;
     struct sample_profile profile;
     struct jvm_process process;
+    struct launch launch;
+    pid_t command; /* that was started; 0: none */
+    int signals, end;
+    sigset_t old_signals;
     struct arena arena;
 };
 
 /* ---- options ---- */
 
-static int check(struct sample_options *o, int argc, int n_parsed, struct err *err)
+static int check_target(struct sample_options *o, struct err *err)
 {
-    if (n_parsed < argc || o->pid == 0 || o->pid > INT32_MAX) {
-        err_set(err, "no process is given");
-        return err_next(err, "name a running JVM with -p PID");
+    if (o->command != NULL && o->pid != 0) {
+        err_set(err, "there is both a process (-p %" PRIu64 ") and a command ('%s')", o->pid, o->command[0]);
+        return err_next(err, "give one of them");
     }
+    if (o->command == NULL && (o->pid == 0 || o->pid > INT32_MAX)) {
+        err_set(err, "there is no JVM to sample");
+        return err_next(err, "name a running one with -p PID, or start one with 'mmprof sample -- java ...'");
+    }
+    if (o->command == NULL && o->seconds <= 0)
+        o->seconds = SECONDS;
+    return 0;
+}
+
+static int check(struct sample_options *o, struct err *err)
+{
+    if (check_target(o, err) < 0)
+        return -1;
     if (o->frequency == 0 || o->frequency > FREQUENCY_MAX) {
         err_set(err, "%" PRIu64 " samples a second are not possible", o->frequency);
         return err_next(err, "give a frequency of 1 to %u, such as -F 100", FREQUENCY_MAX);
@@ -78,8 +101,9 @@ static int parse(int argc, char **argv, struct sample_options *o, bool *done, st
 {
     int n_parsed;
     struct options_row rows[] = {
-        { 'p', "pid", "PID", OPTION_NUMBER, &o->pid, "sample this running JVM" },
-        { 'd', "duration", "SECONDS", OPTION_SECONDS, &o->seconds, "end after so long, or at Ctrl-C (10)" },
+        { 'p', "pid", "PID", OPTION_NUMBER, &o->pid, "sample a running JVM" },
+        { 'd', "duration", "SECONDS", OPTION_SECONDS, &o->seconds,
+          "end after so long, or at Ctrl-C (10; a command: at its end)" },
         { 'F', "frequency", "HZ", OPTION_NUMBER, &o->frequency, "samples per second of a thread's CPU time (99)" },
         { 0, "stack-size", "SIZE", OPTION_SIZE, &o->stack_bytes, "bytes copied of a stack, up to 63K (32K)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print at most N methods (40; 0: all)" },
@@ -91,12 +115,14 @@ static int parse(int argc, char **argv, struct sample_options *o, bool *done, st
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         { 0 },
     };
-    if (command_parse("sample -p PID [OPTIONS]",
-                      "Samples the stacks of a running JVM from outside: nothing is loaded into it, nothing in it is\n"
-                      "changed or stopped. Prints the methods by their part of the CPU time.",
+    if (command_parse("sample [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
+                      "Samples the stacks of a running JVM, or of one that COMMAND starts, from outside: nothing is\n"
+                      "loaded into it, nothing in it is changed or stopped. Prints the methods by their part of the\n"
+                      "CPU time.",
                       rows, argc, argv, &n_parsed, done, err) < 0)
         return -1;
-    return *done ? 0 : check(o, argc, n_parsed, err);
+    o->command = n_parsed < argc ? argv + n_parsed : NULL;
+    return *done ? 0 : check(o, err);
 }
 
 /* ---- sampling ---- */
@@ -117,35 +143,104 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Until the time is over, somebody ends it, or the JVM has ended. */
-static int sample(struct sample_run *run, int signals, struct err *err)
+/* The JVM has been found: what the table is headed with, and whose end counts. */
+static void meet(struct sample_run *run, pid_t pid)
 {
-    uint64_t end_ns = now_ns() + (uint64_t)(run->options->seconds * 1e9);
-    struct pollfd wakes[2] = { { .fd = signals, .events = POLLIN },
-                               { .fd = stack_sampler_fd(run->sampler), .events = POLLIN } };
-    char comm[16];
+    struct err ignored;
+    jvm_process_inspect(pid, &run->process, &ignored);
+    if (pid == run->command)
+        return;
+    int end = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (end < 0)
+        return;
+    close(run->end);
+    run->end = end;
+}
+
+/* Until the time is over, somebody ends it, or the JVM has ended. */
+static int sample(struct sample_run *run, struct err *err)
+{
+    double seconds = run->options->seconds;
+    uint64_t end_ns = seconds > 0 ? now_ns() + (uint64_t)(seconds * 1e9) : UINT64_MAX;
+    struct pollfd wakes[3] = { { .fd = run->signals, .events = POLLIN },
+                               { .fd = stack_sampler_fd(run->sampler), .events = POLLIN },
+                               { .fd = run->end, .events = POLLIN } };
     for (;;) {
         uint64_t now = now_ns();
-        bool is_over =
-            now >= end_ns || wakes[0].revents != 0 || jvm_thread_comm(run->process.pid, run->process.pid, comm) < 0;
+        bool is_over = now >= end_ns || wakes[0].revents != 0 || wakes[2].revents != 0;
         if (stack_sampler_drain(run->sampler, on_sample, run, err) < 0)
             return -1;
         if (is_over)
             return 0;
-        uint64_t left_ms = (end_ns - now) / 1000000 + 1;
-        poll(wakes, 2, left_ms < ROUND_MS ? (int)left_ms : ROUND_MS);
+        if (run->process.pid == 0 && stack_sampler_pid(run->sampler) != 0)
+            meet(run, stack_sampler_pid(run->sampler));
+        wakes[2].fd = run->end;
+        uint64_t left_ms = (end_ns - now) / 1000000 + 1, round_ms = run->process.pid == 0 ? START_MS : ROUND_MS;
+        poll(wakes, 3, (int)(left_ms < round_ms ? left_ms : round_ms));
     }
 }
 
-static int block_signals(struct err *err)
+static int block_signals(struct sample_run *run, struct err *err)
 {
     sigset_t wanted;
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGINT);
     sigaddset(&wanted, SIGTERM);
-    sigprocmask(SIG_BLOCK, &wanted, NULL);
-    int fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-    return fd >= 0 ? fd : err_set(err, "cannot wait for signals: %s", strerror(errno));
+    sigprocmask(SIG_BLOCK, &wanted, &run->old_signals);
+    run->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    return run->signals >= 0 ? 0 : err_set(err, "cannot wait for signals: %s", strerror(errno));
+}
+
+/* Those that came are done with. */
+static void unblock_signals(struct sample_run *run)
+{
+    struct signalfd_siginfo one;
+    if (run->signals < 0)
+        return;
+    while (read(run->signals, &one, sizeof one) == (ssize_t)sizeof one)
+        continue;
+    close(run->signals);
+    run->signals = -1;
+    sigprocmask(SIG_SETMASK, &run->old_signals, NULL);
+}
+
+static int attach(struct sample_run *run, struct stack_sampler_options *how, struct err *err)
+{
+    pid_t pid = (pid_t)run->options->pid;
+    /* It need not answer: that it lets nobody attach to it is no obstacle. */
+    if (jvm_process_inspect(pid, &run->process, err) < 0 && !run->process.attach_disabled)
+        return -1;
+    run->end = (int)syscall(SYS_pidfd_open, pid, 0);
+    return stack_sampler_open(&run->sampler, pid, how, err);
+}
+
+static int launch(struct sample_run *run, struct stack_sampler_options *how, struct err *err)
+{
+    char *const *argv = run->options->command;
+    how->is_starting = true;
+    how->with_children = !launch_is_java(argv[0]);
+    if (launch_fork(&run->launch, argv, NULL, NULL, NULL, NULL, err) < 0)
+        return -1;
+    run->end = (int)syscall(SYS_pidfd_open, run->launch.pid, 0);
+    if (stack_sampler_open(&run->sampler, run->launch.pid, how, err) < 0 || launch_go(&run->launch, argv[0], err) < 0)
+        return -1;
+    run->command = run->launch.pid;
+    return 0;
+}
+
+/* Sampling is over, or has failed for a reason.  Returns the command's status. */
+static int wait_for_command(const struct sample_run *run, const struct err *why)
+{
+    int status;
+    if (!launch_wait(run->command, ENDING_MS, &status)) {
+        fprintf(stderr, "mmprof: %.*s; the command goes on as process %d: waiting for its end\n",
+                why == NULL ? INT32_MAX : (int)strcspn(why->text, "\n"), why == NULL ? "sampling has ended" : why->text,
+                (int)run->command);
+        launch_wait(run->command, LAUNCH_FOREVER, &status);
+    }
+    if (status != 0)
+        fprintf(stderr, "mmprof: the command ended with status %d\n", status);
+    return status;
 }
 
 /* ---- printing ---- */
@@ -194,6 +289,10 @@ static int print(struct sample_run *run, struct err *err)
     const struct samples_source source = { &run->profile, names, n, run->process.command,
                                            UINT64_C(1000000000) / o->frequency };
     const struct samples_options options = { o->min_share, o->top, o->by_self };
+    if (stack_sampler_pid(run->sampler) == 0) {
+        err_set(err, "no JVM came of '%s'", o->command[0]);
+        return err_next(err, "give a command that starts java, or java itself");
+    }
     if (run->profile.n_samples == 0) {
         err_set(err, "process %d used no CPU time", (int)run->process.pid);
         return err_next(err, "sample it while it works, or for longer (-d)");
@@ -212,29 +311,31 @@ static int print(struct sample_run *run, struct err *err)
 
 int command_sample(int argc, char **argv, struct err *err)
 {
-    struct sample_options options = {
-        .frequency = 99, .stack_bytes = STACK_BYTES, .top = 40, .seconds = 10, .min_share = 0.01
-    };
-    struct sample_run run = { .options = &options };
+    struct sample_options options = { .frequency = 99, .stack_bytes = STACK_BYTES, .top = 40, .min_share = 0.01 };
+    struct sample_run run = { .options = &options, .launch = { .go = -1, .turn = -1 }, .signals = -1, .end = -1 };
     bool done = false;
-    int rc = parse(argc, argv, &options, &done, err), signals = -1;
+    int rc = parse(argc, argv, &options, &done, err), status = 0;
     if (rc < 0 || done)
         return rc;
-    const struct stack_sampler_options how = { (uint32_t)options.frequency, (uint32_t)options.stack_bytes };
+    struct stack_sampler_options how = { .hz = (uint32_t)options.frequency,
+                                         .stack_bytes = (uint32_t)options.stack_bytes };
     sample_profile_init(&run.profile, BLOCK_NS);
-    rc = jvm_process_inspect((pid_t)options.pid, &run.process, err);
+    rc = block_signals(&run, err);
     if (rc == 0)
-        rc = signals = block_signals(err);
-    if (rc >= 0)
-        rc = stack_sampler_open(&run.sampler, run.process.pid, &how, err);
+        rc = options.command != NULL ? launch(&run, &how, err) : attach(&run, &how, err);
     if (rc == 0)
-        rc = sample(&run, signals, err);
+        rc = sample(&run, err);
     if (rc == 0)
         rc = print(&run, err);
-    if (signals >= 0)
-        close(signals);
+    fflush(stdout);
     stack_sampler_close(run.sampler);
+    unblock_signals(&run);
+    if (run.command != 0)
+        status = wait_for_command(&run, rc < 0 ? err : NULL);
+    launch_end(&run.launch);
+    if (run.end >= 0)
+        close(run.end);
     sample_profile_free(&run.profile);
     arena_free(&run.arena);
-    return rc;
+    return rc < 0 ? -1 : status;
 }

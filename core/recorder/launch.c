@@ -38,20 +38,20 @@ static int put_into_environment(char *const *words, size_t n)
     return rc;
 }
 
-/* argv with -agentpath and flags behind the program's name, or the same argv with them in the environment. */
+/* argv with -agentpath and flags behind the program's name, or with them in the environment; or argv as it is. */
 static char **command_words(char *const *argv, const char *agent, const char *options, const char *const *flags)
 {
     size_t n = 0, at = 1;
     while (argv[n] != NULL)
         n++;
     char **words = calloc(n + LAUNCH_FLAGS_MAX + 2, sizeof *words);
-    if (words == NULL || asprintf(&words[at++], "-agentpath:%s=%s", agent, options) < 0)
+    if (words == NULL || (agent != NULL && asprintf(&words[at++], "-agentpath:%s=%s", agent, options) < 0))
         return NULL;
     for (; flags != NULL && *flags != NULL && at < LAUNCH_FLAGS_MAX + 2; flags++)
         if ((words[at++] = strdup(*flags)) == NULL)
             return NULL;
     words[0] = argv[0];
-    if (!launch_is_java(argv[0])) {
+    if (at > 1 && !launch_is_java(argv[0])) {
         if (put_into_environment(words + 1, at - 1) < 0)
             return NULL;
         at = 1;
@@ -148,7 +148,7 @@ int launch_fork(struct launch *launch, char *const *argv, const char *agent, con
     pid_t recorder = getpid();
     bool is_later = emulator != NULL && emulator->program == NULL;
     launch->go = launch->failed = launch->turn = -1;
-    if (check_archive(argv, err) < 0)
+    if (agent != NULL && check_archive(argv, err) < 0)
         return -1;
     if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0 || (is_later && make_turn(&launch->turn) < 0))
         return err_set(err, "cannot make a pipe: %s", strerror(errno));

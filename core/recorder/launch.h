@@ -1,5 +1,5 @@
 /*
- * Starting a command so that the first JVM that comes of it loads the agent.
+ * Starting a command, if wanted so that the first JVM that comes of it loads the agent.
  */
 #ifndef CORE_RECORDER_LAUNCH_H
 #define CORE_RECORDER_LAUNCH_H
@@ -30,7 +30,7 @@ bool launch_is_java(const char *command);
  * JAVA_TOOL_OPTIONS.  Returns 0, or -1 with *err set (such as that its options are for a JVM that does not start with
  * an agent); launch_end releases it.
  *
- * agent, options  of -agentpath
+ * agent, options  of -agentpath; agent NULL: the command as it is, without flags
  * flags           of the JVM, in front of its own: up to LAUNCH_FLAGS_MAX, then NULL; or NULL
  * emulator        NULL, or to run it in: java itself at once, of any other command the first JVM (core/agent/emulate.h)
  */

@@ -5,10 +5,13 @@
 #include "core/base/map.h"
 #include "core/base/text.h"
 #include "core/counters/kernel_rings.h"
+#include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_process.h"
 #include "core/jvm/process.h"
+#include "core/jvm/started.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,8 +28,10 @@ struct sampled_thread {
 };
 
 struct stack_sampler {
-    pid_t pid;
-    struct stack_walker *walker;
+    pid_t pid;                   /* the JVM; while it is starting, the command */
+    struct stack_walker *walker; /* NULL: it is starting */
+    uint64_t always_there;       /* an address in it that can be read until it ends */
+    bool has_ended;
     struct kernel_rings *rings;
     struct stack_sampler_state state;
     struct arena arena;
@@ -77,7 +82,7 @@ static int take_event(const struct kernel_event *event, void *context)
     struct stack_sampler *sampler = context;
     if (event->kind == KERNEL_LOST)
         sampler->state.n_lost += event->count;
-    if (event->kind != KERNEL_THREAD_FOUND && event->kind != KERNEL_COMM)
+    if (event->kind != KERNEL_THREAD_FOUND && event->kind != KERNEL_COMM && event->kind != KERNEL_EXEC)
         return 0;
     return name_thread(sampler, event->tid, event->name) == 0 ? 0 : err_set(sampler->err, "no memory for threads");
 }
@@ -134,7 +139,7 @@ static uint32_t number_of(struct stack_sampler *sampler, uint64_t address)
     if (address == 0)
         return SAMPLED_UNKNOWN;
     struct hash_slot *slot = hash_get(&sampler->by_address, hash_address(address));
-    if (slot != NULL && slot->second == sampler->round)
+    if (slot != NULL && (slot->second == sampler->round || sampler->has_ended))
         return slot->value;
     uint64_t key = 0;
     vm_methods_keys(&address, 1, &key);
@@ -166,7 +171,7 @@ static int take_sample(const struct kernel_event *event, void *context)
     stack->n = 0;
     stack->end = STACK_NO_JAVA;
     stack->is_in_java = false;
-    if (event->count != KERNEL_UNKNOWN)
+    if (event->count != KERNEL_UNKNOWN && sampler->walker != NULL)
         stack_walk(sampler->walker,
                    &(struct thread_state){ .pc = event->count,
                                            .sp = event->stack.sp,
@@ -202,44 +207,38 @@ static void change_period(struct stack_sampler *sampler)
     kernel_rings_set_period(sampler->rings, (uint64_t)((double)sampler->period_ns * (0.875 + random / 4)));
 }
 
-int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
-{
-    struct kernel_rings_state state;
-    sampler->fn = fn;
-    sampler->context = context;
-    sampler->err = err;
-    sampler->round++;
-    change_period(sampler);
-    stack_walker_round(sampler->walker);
-    if (kernel_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
-        return -1;
-    kernel_rings_state(sampler->rings, &state);
-    sampler->state.has_kernel = state.has_kernel_hits;
-    if (state.has_hits)
-        return 0;
-    err_set(err, "no stacks can be sampled: %s", state.why_no_hits);
-    return -1;
-}
-
 /* ---- opening ---- */
 
-static int begin(struct stack_sampler *sampler, pid_t pid, const struct stack_sampler_options *options, struct err *err)
+static int open_walker(struct stack_sampler *sampler, struct err *err)
 {
-    const struct kernel_rings_wish wish = { .hits_hz = options->hz,
-                                            .no_switches = true,
-                                            .stack_bytes = options->stack_bytes,
-                                            .stack_fn = take_sample,
-                                            .stack_context = sampler };
-    if (vm_process_open(pid, err) < 0)
+    struct vm_field field = { "StubRoutines", "_call_stub_return_address", &sampler->always_there, true };
+    if (vm_process_open(sampler->pid, err) < 0)
         return -1;
     sampler->walker = stack_walker_open(err);
     if (sampler->walker == NULL)
         return -1;
-    if (vm_methods_why_not() != NULL) {
-        err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not());
-        return err_next(err, "use 'mmprof record', which asks the JVM itself");
-    }
-    return kernel_rings_open(&sampler->rings, pid, &wish, err);
+    vm_fields_find(&field, 1);
+    if (vm_methods_why_not() == NULL)
+        return 0;
+    err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not());
+    return err_next(err, "use 'mmprof record', which asks the JVM itself");
+}
+
+static int begin(struct stack_sampler *sampler, const struct stack_sampler_options *options, struct err *err)
+{
+    const struct kernel_rings_wish wish = { .hits_hz = options->hz,
+                                            .with_children = options->with_children,
+                                            .no_switches = true,
+                                            .stack_bytes = options->stack_bytes,
+                                            .stack_fn = take_sample,
+                                            .stack_context = sampler };
+    if (!options->is_starting && open_walker(sampler, err) < 0)
+        return -1;
+    if (kernel_rings_open(&sampler->rings, sampler->pid, &wish, err) < 0)
+        return -1;
+    if (options->with_children)
+        kernel_rings_choose(sampler->rings, 0); /* none, for now */
+    return 0;
 }
 
 int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack_sampler_options *options,
@@ -253,12 +252,65 @@ int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack
     sampler->period_ns = UINT64_C(1000000000) / options->hz;
     srand48_r((long)kernel_now_ns(), &sampler->random);
     sampler->by_tid.arena = &sampler->arena;
-    if (begin(sampler, pid, options, err) < 0) {
+    if (begin(sampler, options, err) < 0) {
         stack_sampler_close(sampler);
         return -1;
     }
     *out = sampler;
     return 0;
+}
+
+/* ---- draining ---- */
+
+/* The JVM has come so far, or the rings have no more room.  Returns 1; 0: later; or -1 with *err set. */
+static int reach_jvm(struct stack_sampler *sampler, struct err *err)
+{
+    pid_t jvm = jvm_started(sampler->pid);
+    if (jvm != 0) {
+        sampler->pid = jvm;
+        kernel_rings_choose(sampler->rings, jvm);
+        return open_walker(sampler, err) < 0 ? -1 : 1;
+    }
+    struct pollfd half_full = { .fd = kernel_rings_fd(sampler->rings), .events = POLLIN };
+    return poll(&half_full, 1, 0) > 0;
+}
+
+/* What is known of its code is right until it changes, and when the JVM has ended, for good. */
+static void begin_round(struct stack_sampler *sampler)
+{
+    uint64_t value;
+    sampler->has_ended = !vm_read_u64(sampler->always_there, &value);
+    if (sampler->has_ended)
+        return;
+    sampler->round++;
+    stack_walker_round(sampler->walker);
+}
+
+int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
+{
+    struct kernel_rings_state state;
+    int rc = sampler->walker != NULL ? 1 : reach_jvm(sampler, err);
+    if (rc <= 0)
+        return rc;
+    sampler->fn = fn;
+    sampler->context = context;
+    sampler->err = err;
+    change_period(sampler);
+    if (sampler->walker != NULL)
+        begin_round(sampler);
+    if (kernel_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
+        return -1;
+    kernel_rings_state(sampler->rings, &state);
+    sampler->state.has_kernel = state.has_kernel_hits;
+    if (state.has_hits)
+        return 0;
+    err_set(err, "no stacks can be sampled: %s", state.why_no_hits);
+    return -1;
+}
+
+pid_t stack_sampler_pid(const struct stack_sampler *sampler)
+{
+    return sampler->walker == NULL ? 0 : sampler->pid;
 }
 
 int stack_sampler_fd(const struct stack_sampler *sampler)

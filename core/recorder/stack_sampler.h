@@ -1,6 +1,6 @@
 /*
- * Stack samples of a running JVM, from outside: the kernel's CPU clock interrupts each of its threads after so much CPU
- * time and copies registers and stack into a ring; the stacks are walked here.
+ * Stack samples of a JVM, from outside: the kernel's CPU clock interrupts each of its threads after so much CPU time
+ * and copies registers and stack into a ring; the stacks are walked here.
  */
 #ifndef CORE_RECORDER_STACK_SAMPLER_H
 #define CORE_RECORDER_STACK_SAMPLER_H
@@ -17,6 +17,8 @@ struct stack_sampler;
 struct stack_sampler_options {
     uint32_t hz;          /* per second of a thread's CPU time */
     uint32_t stack_bytes; /* that are copied with each sample */
+    bool is_starting;     /* the process is a child that waits before its exec: it or a child of it becomes the JVM */
+    bool with_children;   /* with is_starting: it is not the JVM itself */
 };
 
 /* A method that was found on a stack. */
@@ -51,7 +53,8 @@ struct stack_sampler_state {
 };
 
 /*
- * Begin to sample all threads of a JVM, those that start later too.
+ * Begin to sample all threads of a JVM, those that start later too.  Of one that is starting, samples stay in the rings
+ * until its stacks can be walked, if they have room for them.
  *
  * Returns 0, or -1 with *err set (reason and next step): no JVM, its memory may not be read, its layout is not known,
  * no perf events.
@@ -61,6 +64,9 @@ int stack_sampler_open(struct stack_sampler **sampler, pid_t pid, const struct s
 
 /* Hand out what was sampled by now.  Returns 0, or -1 with *err set. */
 int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err);
+
+/* The JVM's process id; 0: none has started yet. */
+pid_t stack_sampler_pid(const struct stack_sampler *sampler);
 
 /* Polls as readable when there is much to drain; or -1. */
 int stack_sampler_fd(const struct stack_sampler *sampler);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mmprof sample: the methods of a running JVM by stack samples that are taken from outside.
+# mmprof sample: the methods of a JVM by stack samples that are taken from outside.
 # timeout: 200
 . "$(dirname "$0")/../lib.sh"
 needs_command sample
@@ -13,7 +13,7 @@ sample() {
 
 sample
 is "no process: exit status" $status 1
-matches "and what to do" "$errors" '^  next: name a running JVM with -p PID'
+matches "and what to do" "$errors" '^  next: name a running one with -p PID, or start one with .mmprof sample -- java'
 sample -p $$
 is "a process that is no JVM: exit status" $status 1
 matches "is said" "$errors" 'not a .*JVM|no .*JVM|is no'
@@ -21,6 +21,14 @@ sample -p $$ -F 0
 matches "no samples a second are refused" "$errors" "0 samples a second are not possible"
 sample -p $$ --stack-size 64K
 matches "so is more of a stack than a record holds" "$errors" "65536 bytes of each stack cannot be copied"
+
+sample -p $$ -- true
+matches "a process or a command, not both" "$errors" "both a process .* and a command"
+sample -- sh -c 'exit 3'
+is "a command that starts no JVM: exit status" $status 1
+matches "is said" "$errors" "no JVM came of 'sh'"
+sample -- "$SCRATCH/none"
+matches "and a command that cannot be run" "$errors" "cannot run '$SCRATCH/none': No such file"
 
 if [ "$(uname -m)" != x86_64 ]; then
     skip "stacks are walked" "on x86-64 only"
@@ -53,29 +61,46 @@ is_near() {
     fi
 }
 
+# has_shares NAME: of target.Shares, in $said.
+has_shares() {
+    is_near "$1: alpha has its part" Shares.alpha 0.45
+    is_near "$1: so have beta" Shares.beta 0.30
+    is_near "$1: gamma" Shares.gamma 0.15
+    is_near "$1: delta" Shares.delta 0.10
+    matches "$1: 99.5 % of the stacks in Java code or more are whole" \
+        "$(value whole_stacks_share)" '^(0\.99[5-9]|1$)'
+    matches "$1: folded stacks have the callers" "$(cat "$SCRATCH/folded")" \
+        '^target\.Shares\.main;target\.Shares\.beta;target\.Shares\.work[; ]'
+}
+
 n_jdks=0
 for jdk in $(jdks); do
-    for mode in '' -Xint; do
-        [ "$mode" = '' ] || [ $n_jdks = 0 ] || continue # interpreted frames are the same
-        name="JDK $(jdk_version "$jdk")${mode:+, $mode}"
-        start "$SCRATCH/shares" "$jdk/bin/java" $mode -cp "$classes" target.Shares
-        wait_for 30 grep -q READY "$SCRATCH/shares"
-        sample -p "$pid" -d $((2 * slow)) -F 997 --json -o "$SCRATCH/folded"
-        is "$name: exit status" "$status $errors" "0 "
-        is_near "$name: alpha has its part" Shares.alpha 0.45
-        is_near "$name: so have beta" Shares.beta 0.30
-        is_near "$name: gamma" Shares.gamma 0.15
-        is_near "$name: delta" Shares.delta 0.10
-        matches "$name: 99.5 % of the stacks in Java code or more are whole" \
-            "$(value whole_stacks_share)" '^(0\.99[5-9]|1$)'
-        matches "$name: folded stacks have the callers" "$(cat "$SCRATCH/folded")" \
-            '^target\.Shares\.main;target\.Shares\.beta;target\.Shares\.work[; ]'
-        is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
-        is "$name: which goes on, and has said nothing" "$(is_gone "$pid" || cat "$SCRATCH/shares")" READY
-        stop "$pid"
-    done
+    name="JDK $(jdk_version "$jdk")"
+    start "$SCRATCH/shares" "$jdk/bin/java" -cp "$classes" target.Shares
+    wait_for 30 grep -q READY "$SCRATCH/shares"
+    sample -p "$pid" -d $((2 * slow)) -F 997 --json -o "$SCRATCH/folded"
+    is "$name: exit status" "$status $errors" "0 "
+    has_shares "$name"
+    is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
+    is "$name: which goes on, and has said nothing" "$(is_gone "$pid" || cat "$SCRATCH/shares")" READY
+    stop "$pid"
     n_jdks=$((n_jdks + 1))
 done
 [ $n_jdks -gt 1 ] || skip "JDK 25" "there is none"
+
+# Started by a script, interpreted, from its first method on to its end.
+jdk=$(first_jdk)
+printf '#!/bin/sh\n"%s" -Xint -cp "%s" target.Shares %d\nexit 7\n' "$jdk/bin/java" "$classes" $((2 * slow)) \
+    > "$SCRATCH/script"
+chmod +x "$SCRATCH/script"
+sample -F 997 --json -o "$SCRATCH/folded" -- "$SCRATCH/script"
+is "a script: the exit status is its own" "$status $errors" "7 mmprof: the command ended with status 7"
+has_shares "a script's JVM, -Xint"
+matches "a script's JVM: it is sampled from its first methods on" "$(cat "$SCRATCH/folded")" \
+    '^java\.lang\.System\.initPhase1'
+
+sample -d 0.3 --json -- "$jdk/bin/java" -cp "$classes" target.Shares 1
+is "after -d the program goes on to its end: exit status" "$status" 0
+matches "which is waited for" "$errors" '^mmprof: sampling has ended; the command goes on as process [0-9]+: waiting'
 
 done_testing
