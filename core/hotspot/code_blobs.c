@@ -25,6 +25,7 @@ struct layout {
 };
 
 struct code_blobs {
+    const struct frame_rules *rules;
     struct layout at;
     struct arena arena; /* entries, frames */
     struct entry *buckets[BUCKETS];
@@ -76,7 +77,7 @@ static bool find_interpreter(struct code_blobs *blobs)
     return true;
 }
 
-struct code_blobs *code_blobs_open(struct err *err)
+struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct err *err)
 {
     struct code_blobs *blobs = calloc(1, sizeof *blobs);
     if (blobs == NULL || (blobs->pcs = calloc(PCS, sizeof *blobs->pcs)) == NULL) {
@@ -84,6 +85,7 @@ struct code_blobs *code_blobs_open(struct err *err)
         err_set(err, "no memory for what is known of the JVM's code");
         return NULL;
     }
+    blobs->rules = rules;
     blobs->round = 1;
     if (nmethod_why_not() == NULL && find_layout(&blobs->at) && find_interpreter(blobs) &&
         code_heaps_range(&blobs->low, &blobs->high))
@@ -258,6 +260,7 @@ static void take_frames(struct code_blobs *blobs, struct code_at *at)
 
 static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
 {
+    uint8_t code[FRAME_CODE_BYTES] = { 0 };
     *at = (struct code_at){ .pc = pc, .round = blobs->round };
     at->blob = find_blob(blobs, pc);
     if (at->blob == NULL)
@@ -267,7 +270,8 @@ static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
         at->blob = NULL;
         return;
     }
-    vm_read_some(pc, at->bytes, sizeof at->bytes);
+    vm_read_some(pc, code, sizeof code);
+    at->shapes = (uint8_t)blobs->rules->shapes(code, pc < at->blob->complete);
     if (at->blob->kind == BLOB_NMETHOD || at->blob->kind == BLOB_NATIVE)
         take_frames(blobs, at);
 }

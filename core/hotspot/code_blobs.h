@@ -8,6 +8,7 @@
 #define CORE_HOTSPOT_CODE_BLOBS_H
 
 #include "core/base/err.h"
+#include "core/hotspot/frame_rules.h"
 #include "core/hotspot/nmethod.h"
 
 enum blob_kind {
@@ -34,16 +35,14 @@ struct code_blob {
     bool has_scopes;
 };
 
-#define CODE_AT_BYTES 8u
-
 /* What is known of one address. */
 struct code_at {
     uint64_t pc;
     struct code_blob *blob;           /* NULL: no code there */
     const struct scope_frame *frames; /* of a compiled method, the innermost first */
     uint32_t n_frames;
-    bool is_call;                 /* a call in it returns to this address */
-    uint8_t bytes[CODE_AT_BYTES]; /* the instructions there; 0: not read */
+    bool is_call;   /* a call in it returns to this address */
+    uint8_t shapes; /* of its frame: FRAME_ bits */
     uint64_t round;
     uint32_t life;
 };
@@ -51,7 +50,7 @@ struct code_at {
 struct code_blobs;
 
 /* NULL with *err set: this JVM's layout is not known, or no memory.  One at a time. */
-struct code_blobs *code_blobs_open(struct err *err);
+struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct err *err);
 void code_blobs_close(struct code_blobs *blobs); /* NULL is fine */
 
 /* Code may have changed from now on. */

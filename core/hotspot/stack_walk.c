@@ -1,6 +1,7 @@
 #include "core/hotspot/stack_walk.h"
 #include "core/base/hash.h"
 #include "core/hotspot/code_blobs.h"
+#include "core/hotspot/frame_rules.h"
 #include "core/hotspot/vm_fields.h"
 
 #include <stdlib.h>
@@ -9,16 +10,13 @@
 #define METHODS    16384u
 #define SCAN_BYTES 1024u /* from the stack pointer on, where a frame is not complete */
 
-/* An interpreter's frame, in words from its frame pointer on (frame_x86.hpp); the first one is exported. */
-#define METHOD_FROM_SENDER_SP   (-2)
-#define BYTECODE_FROM_SENDER_SP (-7)
-
 /* Of a Method, to tell whether a frame's bytecode pointer is one of it. */
 struct known_method {
     uint64_t method, bytecodes, n_bytes, round;
 };
 
 struct stack_walker {
+    const struct frame_rules *rules;
     struct code_blobs *blobs;
     struct known_method *methods; /* owned */
     uint64_t round;
@@ -54,6 +52,7 @@ const char *stack_end_name(enum stack_end end)
 
 static bool find_layout(struct stack_walker *walker)
 {
+    const struct frame_rules *rules = walker->rules;
     uint64_t call_return;
     struct vm_field fields[] = {
         { "StubRoutines", "_call_stub_return_address", &call_return, true },
@@ -65,35 +64,31 @@ static bool find_layout(struct stack_walker *walker)
         { "ConstMethod", "_code_size", &walker->code_size, false },
     };
     walker->constant_bytes = vm_type_bytes("ConstMethod");
+    /* Not all processors' JVMs export these. */
+    if (!vm_constant("frame::interpreter_frame_sender_sp_offset", &walker->sender_sp))
+        walker->sender_sp = rules->sender_sp;
+    if (!vm_constant("frame::entry_frame_call_wrapper_offset", &walker->wrapper))
+        walker->wrapper = rules->call_wrapper;
     return vm_fields_find(fields, sizeof fields / sizeof *fields) && walker->constant_bytes != VM_NONE &&
-           vm_constant("frame::interpreter_frame_sender_sp_offset", &walker->sender_sp) &&
-           vm_constant("frame::entry_frame_call_wrapper_offset", &walker->wrapper) &&
            vm_read_u64(call_return, &walker->call_return);
 }
 
-static int check_processor(struct err *err)
+struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct err *err)
 {
-#ifdef __x86_64__
-    (void)err;
-    return 0;
-#else
-    err_set(err, "stacks can be walked from outside of a JVM on x86-64 only");
-    return err_next(err, "use 'mmprof record', whose agent asks the JVM for them");
-#endif
-}
-
-struct stack_walker *stack_walker_open(struct err *err)
-{
-    if (check_processor(err) < 0)
+    if (rules == NULL) {
+        err_set(err, "stacks can be walked from outside of a JVM on x86-64 only");
+        err_next(err, "use 'mmprof record', whose agent asks the JVM for them");
         return NULL;
+    }
     struct stack_walker *walker = calloc(1, sizeof *walker);
     if (walker == NULL || (walker->methods = calloc(METHODS, sizeof *walker->methods)) == NULL) {
         stack_walker_close(walker);
         err_set(err, "no memory for walking stacks");
         return NULL;
     }
+    walker->rules = rules;
     walker->round = 1;
-    walker->blobs = code_blobs_open(err);
+    walker->blobs = code_blobs_open(rules, err);
     if (walker->blobs != NULL && find_layout(walker))
         return walker;
     if (walker->blobs != NULL) {
@@ -188,15 +183,20 @@ static bool is_method(struct stack_walker *walker, uint64_t method, uint64_t byt
     return is_in || known->n_bytes == 0;
 }
 
+static uint64_t words(int32_t n)
+{
+    return 8 * (uint64_t)(int64_t)n;
+}
+
 static enum stack_end leave_interpreted(struct stack_walker *walker, const struct thread_state *thread,
                                         struct cursor_frame *frame, struct java_stack *stack)
 {
-    uint64_t at = frame->fp + 8 * (uint64_t)(int64_t)walker->sender_sp, method, bytecode, sp, fp, pc;
+    uint64_t at = frame->fp + words(walker->sender_sp), method, bytecode, sp, fp, pc;
     int32_t index;
     if (is_beyond(thread, frame->fp + 8))
         return STACK_CUT;
-    if (frame->fp < frame->sp || !word_at(thread, at + 8 * (uint64_t)(int64_t)METHOD_FROM_SENDER_SP, &method) ||
-        !word_at(thread, at + 8 * (uint64_t)(int64_t)BYTECODE_FROM_SENDER_SP, &bytecode) || !word_at(thread, at, &sp) ||
+    if (frame->fp < frame->sp || !word_at(thread, at + words(walker->rules->method), &method) ||
+        !word_at(thread, at + words(walker->rules->bytecode), &bytecode) || !word_at(thread, at, &sp) ||
         !word_at(thread, frame->fp, &fp) || !word_at(thread, frame->fp + 8, &pc) || sp <= frame->fp ||
         !is_return(walker, pc) || !is_method(walker, method, bytecode, &index))
         return STACK_INTERPRETER;
@@ -215,28 +215,18 @@ static void add_compiled(const struct code_at *at, struct java_stack *stack)
     }
 }
 
-/*
- * A frame that is not there yet, or no more: before 'push rbp', behind 'pop rbp', between.  What is at the pc tells: in
- * front of a return may be a safepoint poll ('cmp rsp, [r15 + n]', 'ja', or 'test eax, [...]').
- */
-static bool leave_incomplete(struct stack_walker *walker, const struct thread_state *thread, const struct code_at *at,
+/* A frame that is not there yet, or no more: FRAME_ bits. */
+static bool leave_incomplete(struct stack_walker *walker, const struct thread_state *thread, unsigned shapes,
                              struct cursor_frame *frame)
 {
-    const uint8_t *code = at->bytes;
-    bool is_at_end = code[0] == 0xc3 || (code[0] == 0x49 && code[1] == 0x3b) || (code[0] == 0x0f && code[1] == 0x87) ||
-                     code[0] == 0x85 || (code[0] == 0x41 && code[1] == 0x85);
-    if (is_at_end && leave_pushed(walker, thread, frame, 0))
-        return true;
-    if (code[0] == 0x5d && leave_pushed(walker, thread, frame, 8))
-        return true;
-    return frame->pc < at->blob->complete &&
-           (leave_pushed(walker, thread, frame, 0) || leave_pushed(walker, thread, frame, 8));
+    return ((shapes & FRAME_NONE) != 0 && leave_pushed(walker, thread, frame, 0)) ||
+           ((shapes & FRAME_PUSHED) != 0 && leave_pushed(walker, thread, frame, 8));
 }
 
 static enum stack_end leave_sized(struct stack_walker *walker, const struct thread_state *thread,
                                   const struct code_at *at, struct cursor_frame *frame)
 {
-    if (frame->is_innermost && leave_incomplete(walker, thread, at, frame))
+    if (frame->is_innermost && leave_incomplete(walker, thread, at->shapes, frame))
         return STACK_WHOLE;
     if (at->blob->frame_bytes < 16)
         return STACK_STUB;
@@ -296,7 +286,7 @@ static enum stack_end leave_entry(struct stack_walker *walker, const struct thre
     uint64_t wrapper, sp, fp, pc;
     if (is_beyond(thread, frame->fp))
         return STACK_CUT;
-    if (!word_at(thread, frame->fp + 8 * (uint64_t)(int64_t)walker->wrapper, &wrapper))
+    if (!word_at(thread, frame->fp + words(walker->wrapper), &wrapper))
         return STACK_ENTRY;
     uint64_t anchor = wrapper + walker->wrapper_anchor;
     if (is_beyond(thread, anchor + walker->last_sp) || is_beyond(thread, anchor + walker->last_pc))

@@ -66,13 +66,14 @@ struct java_stack {
     struct java_frame frames[STACK_FRAMES_MAX]; /* the innermost first */
 };
 
+struct frame_rules;
 struct stack_walker;
 
 /*
- * Of the JVM that vm_process_open has opened.  NULL with *err set (reason and next step): its layout is not known, or
- * this processor's.
+ * Of the JVM that vm_process_open has opened, with its processor's rules (frame_rules_here, NULL: it has none).  NULL
+ * with *err set (reason and next step): its layout is not known, or this processor's.
  */
-struct stack_walker *stack_walker_open(struct err *err);
+struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct err *err);
 void stack_walker_close(struct stack_walker *walker); /* NULL is fine */
 
 /* Samples from now on are later: code may have changed. */

@@ -5,6 +5,7 @@
 #include "core/base/map.h"
 #include "core/base/text.h"
 #include "core/counters/kernel_rings.h"
+#include "core/hotspot/frame_rules.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_process.h"
@@ -214,7 +215,7 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
     struct vm_field field = { "StubRoutines", "_call_stub_return_address", &sampler->always_there, true };
     if (vm_process_open(sampler->pid, err) < 0)
         return -1;
-    sampler->walker = stack_walker_open(err);
+    sampler->walker = stack_walker_open(frame_rules_here(), err);
     if (sampler->walker == NULL)
         return -1;
     vm_fields_find(&field, 1);
