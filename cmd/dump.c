@@ -30,7 +30,7 @@ struct dump {
     double ns_per_tick;
     struct arena jit_arena;
     const char **jit_names; /* by the number in JIT events; owned, NULL before the first */
-    uint64_t n_records, n_kernel, n_readings, n_hits;
+    uint64_t n_records, n_kernel, n_readings, n_hits, n_samples;
 };
 
 static void put_text(FILE *out, const char *text)
@@ -337,16 +337,60 @@ static void dump_collection(void *context, const struct trace_collection *collec
     fputc('\n', dump->out);
 }
 
-/* "stack   3 in 2: a/B.work(I)V, own 12000000 ns of 3 samples" */
-static void dump_stack(void *context, uint32_t number, const struct trace_stack *stack)
+/* "sampled method 4 a/B.work(I)V, B.java, 60 bytes, 12 lines" */
+static void dump_sampled_method(void *context, uint32_t number, const struct trace_sampled_method *method)
 {
     const struct dump *dump = context;
-    fprintf(dump->out, "stack   %" PRIu32 " in %" PRIu32 ": ", number, stack->parent);
-    put_text(dump->out, stack->class_name);
+    fprintf(dump->out, "sampled method %" PRIu32 " ", number);
+    put_text(dump->out, method->class_name);
     fputc('.', dump->out);
-    put_text(dump->out, stack->name);
-    put_text(dump->out, stack->descriptor);
-    fprintf(dump->out, ", own %" PRIu64 " ns of %" PRIu64 " samples\n", stack->own_ns, stack->n_own);
+    put_text(dump->out, method->name);
+    put_text(dump->out, method->descriptor);
+    if (method->source[0] != '\0') {
+        fputs(", ", dump->out);
+        put_text(dump->out, method->source);
+    }
+    fprintf(dump->out, ", %" PRIu32 " bytes, %" PRIu32 " lines\n", method->code_bytes, method->n_lines);
+}
+
+/* "context 3 in 2 at 17: sampled method 4" */
+static void dump_context(void *context, uint32_t number, const struct trace_context *node)
+{
+    const struct dump *dump = context;
+    fprintf(dump->out, "context %" PRIu32 " in %" PRIu32, number, node->parent);
+    if (node->call_site >= 0)
+        fprintf(dump->out, " at %" PRId32, node->call_site);
+    fprintf(dump->out, ": sampled method %" PRIu32 "\n", node->method);
+}
+
+/* "sample  thread 2, 1.500 us: context 3 at 12, C2, 10000000 ns" */
+static void dump_sample(void *context, const struct trace_sample *sample)
+{
+    static const char *const frames[] = { "", ", interpreted", ", compiled", ", inlined", ", native" };
+    struct dump *dump = context;
+    dump->n_samples += sample->n;
+    if (!dump->with_events)
+        return;
+    fputs("sample  ", dump->out);
+    if (sample->thread != TRACE_NO_THREAD)
+        fprintf(dump->out, "thread %" PRIu32, sample->thread);
+    if (sample->ticks != TRACE_UNKNOWN)
+        put_moment(dump->out, "at", sample->ticks);
+    fprintf(dump->out, ": context %" PRIu32, sample->context);
+    if (sample->index >= 0)
+        fprintf(dump->out, " at %" PRId32, sample->index);
+    fputs(frames[sample->frame], dump->out);
+    if (sample->tier > 0)
+        fprintf(dump->out, " by tier %d", sample->tier);
+    fprintf(dump->out, "%s%s, %" PRIu64 " ns", sample->in_kernel ? ", in the kernel" : "",
+            sample->is_waiting ? ", waiting" : "", sample->weight_ns);
+    if (sample->n != 1)
+        fprintf(dump->out, " of %" PRIu64 " samples", sample->n);
+    for (uint32_t i = 0; i < sample->n_counters; i++)
+        fprintf(dump->out, "%s%" PRIu64, i == 0 ? ", counters " : " ", sample->counters[i]);
+    if (sample->end > 0)
+        fprintf(dump->out, ", stack cut for reason %d", sample->end);
+    fputc('\n', dump->out);
 }
 
 static void dump_place(void *context, const struct place_entry *entry)
@@ -399,6 +443,8 @@ static void put_totals(const struct dump *dump)
     fprintf(dump->out, "%" PRIu64 " records, %" PRIu64 " kernel events, ", dump->n_records, dump->n_kernel);
     if (dump->n_readings > 0)
         fprintf(dump->out, "%" PRIu64 " readings, ", dump->n_readings);
+    if (dump->n_samples > 0)
+        fprintf(dump->out, "%" PRIu64 " samples, ", dump->n_samples);
     if (dump->n_hits > 0)
         fprintf(dump->out, "%" PRIu64 " hits, ", dump->n_hits);
     fprintf(dump->out, "%" PRIu32 " threads, %" PRIu32 " methods\n", n_threads, n_methods);
@@ -407,9 +453,10 @@ static void put_totals(const struct dump *dump)
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
-    const struct trace_listener listener = { &dump,       dump_info,       dump_clock,  dump_counter,
-                                             dump_thread, dump_charge,     dump_method, dump_jit,
-                                             dump_place,  dump_collection, dump_miss,   dump_stack };
+    const struct trace_listener listener = { &dump,        dump_info,       dump_clock,  dump_counter,
+                                             dump_thread,  dump_charge,     dump_method, dump_jit,
+                                             dump_place,   dump_collection, dump_miss,   dump_sampled_method,
+                                             dump_context, dump_sample };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

@@ -352,7 +352,8 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
     for (size_t i = 0; i < n; i++)
         if (write_method(session, link, &methods[i], err) < 0)
             return -1;
-    if (live_sampled_write(session, link, err) < 0 || live_stacks_write(session->candidates, link, err) < 0)
+    if (live_sampled_write(session, link, err) < 0 ||
+        live_stacks_write(session->candidates, link, status->ticks, err) < 0)
         return -1;
     if (fact(link, err, "live.budget", "%g", session->options.budget) < 0 ||
         fact(link, err, "live.batches", "%" PRIu32, status->n_pauses) < 0 ||

@@ -9,6 +9,6 @@
 #include "phases/candidates.h"
 
 /* candidates: borrowed; NULL: nothing was sampled.  Returns 0, or -1 with *err set. */
-int live_stacks_write(const struct candidates *candidates, struct recorder_link *link, struct err *err);
+int live_stacks_write(const struct candidates *candidates, struct recorder_link *link, uint64_t ticks, struct err *err);
 
 #endif

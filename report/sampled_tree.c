@@ -48,13 +48,14 @@ static int find_methods(struct grafting *g)
     uint32_t n = 0;
     int rc = know_methods(g->source, &known);
     for (uint32_t i = 1; rc == 0 && i <= g->n_stacks; i++) {
-        const struct trace_stack *stack = trace_stack(g->source->reader, i);
+        const struct trace_context *stack = trace_context(g->source->reader, i);
         if (stack->method < n)
             continue;
-        const char *key = key_of(g->source->arena, stack->class_name, stack->name, stack->descriptor);
+        const struct trace_sampled_method *of = trace_sampled_method(g->source->reader, stack->method);
+        const char *key = key_of(g->source->arena, of->class_name, of->name, of->descriptor);
         const uint32_t *method = key == NULL ? NULL : map_get(&known, key, strlen(key));
         rc = key == NULL ? -1 : 0;
-        g->names[n] = (struct java_name){ stack->class_name, stack->name, stack->descriptor };
+        g->names[n] = (struct java_name){ of->class_name, of->name, of->descriptor };
         g->recorded[n++] = method == NULL ? CALLTREE_NONE : *method;
     }
     map_free(&known);
@@ -70,14 +71,19 @@ static uint32_t callee(const struct calltree *tree, uint32_t node, uint32_t meth
     return child == 0 ? CALLTREE_NONE : child;
 }
 
+static bool is_own(const struct grafting *g, uint32_t method)
+{
+    return strncmp(g->names[method].class_name, OWN_CLASSES, strlen(OWN_CLASSES)) == 0;
+}
+
 static void find_anchors(struct grafting *g)
 {
     g->anchor[0] = g->root;
     for (uint32_t i = 1; i <= g->n_stacks; i++) {
-        const struct trace_stack *stack = trace_stack(g->source->reader, i);
+        const struct trace_context *stack = trace_context(g->source->reader, i);
         uint32_t outside = g->anchor[stack->parent];
         g->anchor[i] = CALLTREE_NONE;
-        if (outside == CALLTREE_NONE || strncmp(stack->class_name, OWN_CLASSES, strlen(OWN_CLASSES)) == 0)
+        if (outside == CALLTREE_NONE || is_own(g, stack->method))
             continue;
         uint32_t own = callee(g->source->tree, outside, g->recorded[stack->method]);
         g->node[i] = own == CALLTREE_NONE ? 0 : own;
@@ -114,8 +120,12 @@ static bool copy_tree(struct grafting *g, uint32_t n_more)
            (from->n_metrics == 0 || (tree->metrics != NULL && tree->total_metrics != NULL));
 }
 
-static uint32_t add_node(struct calltree *tree, uint32_t parent, uint32_t method)
+/* Of a method in the calls of a node: call sites are one here. */
+static uint32_t node_of(struct calltree *tree, uint32_t parent, uint32_t method)
 {
+    uint32_t known = callee(tree, parent, method);
+    if (known != CALLTREE_NONE)
+        return known;
     uint32_t node = tree->n_nodes++;
     tree->nodes[node] =
         (struct calltree_node){ .parent = parent, .method = method, .next_sibling = tree->nodes[parent].first_child };
@@ -139,12 +149,12 @@ static void give(struct grafting *g, uint32_t from, uint32_t to, double part)
 static void graft_inside(struct grafting *g)
 {
     for (uint32_t i = 1; i <= g->n_stacks; i++) {
-        const struct trace_stack *stack = trace_stack(g->source->reader, i);
+        const struct trace_context *stack = trace_context(g->source->reader, i);
         uint32_t anchor = g->anchor[i], parent = g->node[stack->parent];
         if (g->node[i] != 0 || anchor == CALLTREE_NONE || anchor == g->root || g->n_own[anchor] < SAMPLED_LEAST ||
             g->own_ns[anchor] == 0)
             continue;
-        g->node[i] = add_node(g->tree, parent == 0 ? anchor : parent, g->first + stack->method);
+        g->node[i] = node_of(g->tree, parent == 0 ? anchor : parent, g->first + stack->method);
         give(g, anchor, g->node[i], (double)stack->own_ns / (double)g->own_ns[anchor]);
     }
 }
@@ -159,9 +169,9 @@ static double find_missing(struct grafting *g)
     double all_ns = 0;
     memset(g->all_ns, 0, ((size_t)g->n_stacks + 1) * sizeof *g->all_ns);
     for (uint32_t i = 1; i <= g->n_stacks; i++)
-        all_ns += g->anchor[i] == CALLTREE_NONE ? 0 : (double)trace_stack(g->source->reader, i)->own_ns;
+        all_ns += g->anchor[i] == CALLTREE_NONE ? 0 : (double)trace_context(g->source->reader, i)->own_ns;
     for (uint32_t i = g->n_stacks; i > 0; i--) {
-        const struct trace_stack *stack = trace_stack(g->source->reader, i);
+        const struct trace_context *stack = trace_context(g->source->reader, i);
         uint32_t anchor = g->anchor[i];
         double ticks = anchor == CALLTREE_NONE || all_ns <= 0
                            ? 0
@@ -181,13 +191,13 @@ static void graft_outside(struct grafting *g)
     uint64_t n = 0;
     memset(g->node, 0, ((size_t)g->n_stacks + 1) * sizeof *g->node);
     for (uint32_t i = 1; i <= g->n_stacks; i++)
-        n += trace_stack(g->source->reader, i)->n_own;
+        n += trace_context(g->source->reader, i)->n_own;
     for (uint32_t i = 1; n >= SAMPLED_LEAST && all > 0 && i <= g->n_stacks; i++) {
-        const struct trace_stack *stack = trace_stack(g->source->reader, i);
+        const struct trace_context *stack = trace_context(g->source->reader, i);
         uint32_t parent = g->node[stack->parent];
         if (g->all_ns[i] <= 0)
             continue;
-        g->node[i] = add_node(g->tree, parent == 0 ? g->root : parent, g->first + stack->method);
+        g->node[i] = node_of(g->tree, parent == 0 ? g->root : parent, g->first + stack->method);
         give(g, g->root, g->node[i], g->ns[i] / all);
     }
 }
@@ -230,7 +240,7 @@ int sampled_tree(const struct report_source *source, struct report_source *with,
 {
     struct grafting g = { .source = source,
                           .root = find_root(source->tree),
-                          .n_stacks = trace_n_stacks(source->reader),
+                          .n_stacks = trace_n_contexts(source->reader),
                           .first = trace_n_methods(source->reader) };
     *with = *source;
     if (g.n_stacks == 0 || g.root == CALLTREE_NONE || source->clock != PHASES_CPU)
@@ -238,8 +248,8 @@ int sampled_tree(const struct report_source *source, struct report_source *with,
     if (g.first < source->tree->n_methods)
         g.first = source->tree->n_methods;
     for (uint32_t i = 1; i <= g.n_stacks; i++)
-        if (trace_stack(source->reader, i)->method >= g.n_methods)
-            g.n_methods = trace_stack(source->reader, i)->method + 1;
+        if (trace_context(source->reader, i)->method >= g.n_methods)
+            g.n_methods = trace_context(source->reader, i)->method + 1;
     if (!make_room(&g) || find_methods(&g) < 0 || !copy_tree(&g, 2 * g.n_stacks))
         return err_set(err, "out of memory for %u stacks of samples", g.n_stacks);
     find_anchors(&g);

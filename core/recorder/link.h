@@ -54,10 +54,11 @@ int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, 
 int recorder_prices(struct recorder_link *link, const char *const *classes, size_t n, struct code_prices *prices,
                     struct err *err);
 
-/* A fact for the trace; the last value of a key counts.  Returns 0, or -1 with *err set. */
-/* A node of the samples' stacks, into the trace.  Returns 0, or -1 with *err set. */
-int recorder_stack(struct recorder_link *link, const struct trace_stack *stack, struct err *err);
+/* Into the trace: a calling context of the stack samples, and a sample.  Each returns 0, or -1 with *err set. */
+int recorder_context(struct recorder_link *link, const struct trace_context *context, struct err *err);
+int recorder_stack_sample(struct recorder_link *link, const struct trace_sample *sample, struct err *err);
 
+/* A fact for the trace; the last value of a key counts.  Returns 0, or -1 with *err set. */
 int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err);
 
 /* For the trace: at a moment (ticks) the JVM's compilers were as busy as before, ns after the pause. */

@@ -6,9 +6,14 @@ int recorder_fact(struct recorder_link *link, const char *key, const char *value
     return link->writer == NULL ? 0 : trace_write_info(link->writer, key, value, err);
 }
 
-int recorder_stack(struct recorder_link *link, const struct trace_stack *stack, struct err *err)
+int recorder_context(struct recorder_link *link, const struct trace_context *context, struct err *err)
 {
-    return link->writer == NULL ? 0 : trace_write_stack(link->writer, stack, err);
+    return link->writer == NULL ? 0 : trace_write_context(link->writer, context, err);
+}
+
+int recorder_stack_sample(struct recorder_link *link, const struct trace_sample *sample, struct err *err)
+{
+    return link->writer == NULL ? 0 : trace_write_sample(link->writer, sample, err);
 }
 
 void recorder_pace(struct recorder_link *link, uint32_t round_ms)

@@ -20,8 +20,8 @@
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
 /* Additions that an older reader may ignore: 1: PLACES, HITS; 2: CHARGES, COLLECTIONS; 3: MISSES; 4: ACCESSES;
- * 5: HEAP; 6: STACKS. */
-#define FORMAT_MINOR 6
+ * 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more). */
+#define FORMAT_MINOR 7
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -48,7 +48,9 @@ enum chunk_type {
     CHUNK_MISSES = 16,
     CHUNK_ACCESSES = 17,
     CHUNK_HEAP = 18,
-    CHUNK_STACKS = 19
+    CHUNK_STACKS = 19,
+    CHUNK_CONTEXTS = 20,
+    CHUNK_SAMPLES = 21
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */
@@ -68,6 +70,13 @@ enum record_virtual { VIRTUAL_RESUME = 0, VIRTUAL_MOUNT = 1, VIRTUAL_UNMOUNT = 2
 #define HIT_FLAG_KERNEL         1 /* of a hit's first number; the rest of it is ticks */
 #define HIT_FLAG_BITS           1
 #define METHOD_FLAG_LOOP        1
+#define SAMPLE_FLAG_KERNEL      1 /* of a sample's flags; then frame, tier and end, 3 bits each */
+#define SAMPLE_FLAG_WAITING     2
+#define SAMPLE_FRAME_SHIFT      2
+#define SAMPLE_TIER_SHIFT       5
+#define SAMPLE_END_SHIFT        8
+#define SAMPLE_TIER_MAX         7
+#define SAMPLE_END_MAX          15
 #define THREAD_FLAG_RING        1
 #define COUNTER_FLAG_IN_RECORDS 1
 #define COUNTER_KIND_SHIFT      1 /* two bits of a counter's flags; above them its group */

@@ -333,6 +333,8 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_ACCESSES:
     case CHUNK_HEAP:
     case CHUNK_STACKS:
+    case CHUNK_CONTEXTS:
+    case CHUNK_SAMPLES:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:
@@ -454,14 +456,26 @@ size_t trace_n_collections(const struct trace_reader *reader)
     return reader->tables.n_collections;
 }
 
-const struct trace_stack *trace_stack(const struct trace_reader *reader, uint32_t number)
+const struct trace_context *trace_context(const struct trace_reader *reader, uint32_t number)
 {
-    return number > 0 && number <= reader->tables.n_stacks ? &reader->tables.stacks[number - 1] : NULL;
+    const struct sample_tables *samples = &reader->tables.samples;
+    return number > 0 && number <= samples->n_contexts ? &samples->contexts[number - 1] : NULL;
 }
 
-uint32_t trace_n_stacks(const struct trace_reader *reader)
+uint32_t trace_n_contexts(const struct trace_reader *reader)
 {
-    return (uint32_t)reader->tables.n_stacks;
+    return (uint32_t)reader->tables.samples.n_contexts;
+}
+
+const struct trace_sampled_method *trace_sampled_method(const struct trace_reader *reader, uint32_t number)
+{
+    const struct sample_tables *samples = &reader->tables.samples;
+    return number < samples->n_methods ? &samples->methods[number] : NULL;
+}
+
+uint32_t trace_n_sampled_methods(const struct trace_reader *reader)
+{
+    return (uint32_t)reader->tables.samples.n_methods;
 }
 
 uint32_t trace_n_threads(const struct trace_reader *reader)

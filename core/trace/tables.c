@@ -47,13 +47,11 @@ void tables_free(struct tables *tables)
     free(tables->methods.pages);
     free(tables->threads.pages);
     free(tables->collections);
-    free(tables->stacks);
-    free(tables->stack_names);
+    sample_tables_free(&tables->samples);
     arena_free(&tables->arena);
 }
 
-/* A text without NULs, or NULL and *result set.  One equal to the hint (or NULL) is not stored again. */
-static const char *take_text(struct tables *tables, struct cursor *c, const char *hint, enum tables_result *result)
+const char *tables_text(struct tables *tables, struct cursor *c, const char *hint, enum tables_result *result)
 {
     uint64_t n = cursor_number(c);
     const uint8_t *bytes = n > STRING_MAX_BYTES ? NULL : cursor_bytes(c, (size_t)n);
@@ -87,12 +85,12 @@ static int grow_info(struct tables *tables)
 static enum tables_result take_info(struct tables *tables, struct cursor *c)
 {
     enum tables_result result = TABLES_OK;
-    const char *key = take_text(tables, c, NULL, &result);
+    const char *key = tables_text(tables, c, NULL, &result);
     if (key == NULL)
         return result;
     const uint32_t *known = map_get(&tables->info, key, strlen(key));
     uint32_t i = known != NULL ? *known : tables->n_info;
-    const char *value = take_text(tables, c, known != NULL ? tables->info_values[i] : NULL, &result);
+    const char *value = tables_text(tables, c, known != NULL ? tables->info_values[i] : NULL, &result);
     if (value == NULL)
         return result;
     if (known == NULL) {
@@ -135,8 +133,8 @@ static enum tables_result take_counter(struct tables *tables, struct cursor *c)
         return TABLES_DAMAGED;
     counter->kind = (enum trace_counter_kind)kind;
     counter->group = (uint32_t)group;
-    counter->name = take_text(tables, c, NULL, &result);
-    counter->why = result == TABLES_OK ? take_text(tables, c, NULL, &result) : NULL;
+    counter->name = tables_text(tables, c, NULL, &result);
+    counter->why = result == TABLES_OK ? tables_text(tables, c, NULL, &result) : NULL;
     if (result != TABLES_OK)
         return result;
     tables->n_counters++;
@@ -161,8 +159,8 @@ static enum tables_result take_thread(struct tables *tables, struct cursor *c)
     thread.start_ticks = cursor_u64le(c);
     thread.end_ticks = cursor_u64le(c);
     thread.n_lost = cursor_number(c);
-    thread.name = take_text(tables, c, slot->name, &result);
-    thread.comm = result == TABLES_OK ? take_text(tables, c, slot->comm, &result) : NULL;
+    thread.name = tables_text(tables, c, slot->name, &result);
+    thread.comm = result == TABLES_OK ? tables_text(tables, c, slot->comm, &result) : NULL;
     if (result != TABLES_OK)
         return result;
     *slot = thread;
@@ -204,10 +202,10 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, c
     const struct trace_method *near = *before == NULL ? slot : *before;
     struct trace_method method = { .id = (uint32_t)id, .first_line = (uint32_t)line, .code_bytes = (uint32_t)n_bytes };
     method.has_loop = flags & METHOD_FLAG_LOOP;
-    method.class_name = take_text(tables, c, near->class_name, &result);
-    method.name = result == TABLES_OK ? take_text(tables, c, slot->name, &result) : NULL;
-    method.descriptor = result == TABLES_OK ? take_text(tables, c, slot->descriptor, &result) : NULL;
-    method.source = result == TABLES_OK ? take_text(tables, c, near->source, &result) : NULL;
+    method.class_name = tables_text(tables, c, near->class_name, &result);
+    method.name = result == TABLES_OK ? tables_text(tables, c, slot->name, &result) : NULL;
+    method.descriptor = result == TABLES_OK ? tables_text(tables, c, slot->descriptor, &result) : NULL;
+    method.source = result == TABLES_OK ? tables_text(tables, c, near->source, &result) : NULL;
     if (result != TABLES_OK)
         return result;
     *slot = method;
@@ -245,8 +243,7 @@ static enum tables_result take_miss(struct tables *tables, enum chunk_type type,
     return TABLES_OK;
 }
 
-/* Room for one more; NULL: no memory, and the array stays. */
-static void *grow(void *array, size_t n, size_t *room, size_t element_bytes)
+void *tables_grow(void *array, size_t n, size_t *room, size_t element_bytes)
 {
     if (n < *room)
         return array;
@@ -255,57 +252,6 @@ static void *grow(void *array, size_t n, size_t *room, size_t element_bytes)
     if (more != NULL)
         *room = wanted;
     return more;
-}
-
-/* A method's names come with the first node in it. */
-static enum tables_result take_stack_names(struct tables *tables, struct cursor *c, const struct trace_stack *stack)
-{
-    enum tables_result result = TABLES_OK;
-    struct trace_stack named = { .method = stack->method };
-    if (stack->method != tables->n_stack_names)
-        return TABLES_DAMAGED;
-    named.class_name = take_text(tables, c, NULL, &result);
-    named.name = result == TABLES_OK ? take_text(tables, c, NULL, &result) : NULL;
-    named.descriptor = result == TABLES_OK ? take_text(tables, c, NULL, &result) : NULL;
-    if (result != TABLES_OK)
-        return result;
-    struct trace_stack *names =
-        grow(tables->stack_names, tables->n_stack_names, &tables->n_stack_names_room, sizeof *names);
-    if (names == NULL)
-        return TABLES_NO_MEMORY;
-    tables->stack_names = names;
-    names[tables->n_stack_names++] = named;
-    return TABLES_OK;
-}
-
-static enum tables_result take_stack(struct tables *tables, struct cursor *c)
-{
-    enum tables_result result = TABLES_OK;
-    uint64_t parent = cursor_number(c), method = cursor_number(c);
-    struct trace_stack stack = { .parent = (uint32_t)parent, .method = (uint32_t)(method >> 1) };
-    stack.own_ns = cursor_number(c);
-    stack.n_own = cursor_number(c);
-    if (c->bad || parent > tables->n_stacks || method >> 1 > tables->n_stack_names ||
-        tables->n_stacks == TRACE_STACKS_MAX)
-        return TABLES_DAMAGED;
-    if (method & 1)
-        result = take_stack_names(tables, c, &stack);
-    if (result == TABLES_OK && stack.method >= tables->n_stack_names)
-        result = TABLES_DAMAGED;
-    if (result != TABLES_OK)
-        return result;
-    const struct trace_stack *named = &tables->stack_names[stack.method];
-    stack.class_name = named->class_name;
-    stack.name = named->name;
-    stack.descriptor = named->descriptor;
-    struct trace_stack *stacks = grow(tables->stacks, tables->n_stacks, &tables->n_stacks_room, sizeof *stacks);
-    if (stacks == NULL)
-        return TABLES_NO_MEMORY;
-    tables->stacks = stacks;
-    stacks[tables->n_stacks++] = stack;
-    if (tables->listener.stack != NULL)
-        tables->listener.stack(tables->listener.context, (uint32_t)tables->n_stacks, &stack);
-    return TABLES_OK;
 }
 
 static enum tables_result take_collection(struct tables *tables, struct cursor *c)
@@ -317,12 +263,12 @@ static enum tables_result take_collection(struct tables *tables, struct cursor *
     struct trace_collection collection = { .start_ticks = cursor_u64le(c) };
     collection.ns = cursor_number(c);
     collection.n_missed = cursor_number(c);
-    collection.name = take_text(tables, c, before->name, &result);
-    collection.cause = result == TABLES_OK ? take_text(tables, c, before->cause, &result) : NULL;
+    collection.name = tables_text(tables, c, before->name, &result);
+    collection.cause = result == TABLES_OK ? tables_text(tables, c, before->cause, &result) : NULL;
     if (result != TABLES_OK)
         return result;
     struct trace_collection *all =
-        grow(tables->collections, n, &tables->n_collections_room, sizeof *tables->collections);
+        tables_grow(tables->collections, n, &tables->n_collections_room, sizeof *tables->collections);
     if (all == NULL)
         return TABLES_NO_MEMORY;
     tables->collections = all;
@@ -354,8 +300,6 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_charge(tables, c);
     case CHUNK_COLLECTIONS:
         return take_collection(tables, c);
-    case CHUNK_STACKS:
-        return take_stack(tables, c);
     case CHUNK_MISSES:
     case CHUNK_ACCESSES:
     case CHUNK_HEAP:
@@ -373,6 +317,8 @@ enum tables_result tables_take(struct tables *tables, const struct chunk *chunk)
     if (chunk->type == CHUNK_COUNTERS && tables->have_counters)
         return TABLES_DAMAGED;
     tables->have_counters = tables->have_counters || chunk->type == CHUNK_COUNTERS;
+    if (chunk->type == CHUNK_STACKS || chunk->type == CHUNK_CONTEXTS || chunk->type == CHUNK_SAMPLES)
+        return sample_tables_take(tables, chunk->type, &c);
     while (result == TABLES_OK && cursor_left(&c) > 0)
         result = take_entry(tables, chunk->type, &c, &before);
     return result;

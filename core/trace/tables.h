@@ -17,6 +17,14 @@ struct table {
     uint32_t n;    /* all numbers seen are below it, defined or only named */
 };
 
+/* What was sampled (sample_tables.c). */
+struct sample_tables {
+    struct trace_context *contexts;       /* by number less 1; owned */
+    struct trace_sampled_method *methods; /* by number; owned, what they point to is the arena's */
+    size_t n_contexts, contexts_room, n_methods, methods_room;
+    uint64_t counters[TRACE_SAMPLE_COUNTERS_MAX]; /* of the sample that the listener is told of */
+};
+
 struct tables {
     struct arena arena;
     struct map info;                       /* key -> index */
@@ -28,10 +36,7 @@ struct tables {
     struct table methods, threads;
     struct trace_collection *collections; /* owned; the texts are the arena's */
     size_t n_collections, n_collections_room;
-    struct trace_stack *stacks;      /* by number less 1; owned, the texts are the arena's */
-    struct trace_stack *stack_names; /* by method: one that names it; the same */
-    size_t n_stacks, n_stacks_room;
-    size_t n_stack_names, n_stack_names_room;
+    struct sample_tables samples;
     uint64_t n_clock_points, first_clock[3], last_clock[3]; /* ticks, monotonic_ns, realtime_ns */
     struct jit_event jit;                                   /* the one that the listener is told of */
     struct place_entry place;                               /* the same */
@@ -45,8 +50,19 @@ void tables_free(struct tables *tables);
 
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
 
-/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES, CHARGES, COLLECTIONS, MISSES or STACKS chunk. */
+/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES, CHARGES, COLLECTIONS, MISSES, STACKS, CONTEXTS or
+ * SAMPLES chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
+
+/* All entries of a STACKS, CONTEXTS or SAMPLES chunk. */
+enum tables_result sample_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c);
+void sample_tables_free(struct sample_tables *samples);
+
+/* A text without NULs, or NULL and *result set.  One equal to the hint (or NULL) is not stored again. */
+const char *tables_text(struct tables *tables, struct cursor *c, const char *hint, enum tables_result *result);
+
+/* Room for one more; NULL: no memory, and the array stays. */
+void *tables_grow(void *array, size_t n, size_t *room, size_t element_bytes);
 
 /* The pointer under a number, or NULL. */
 void *table_get(const struct table *table, uint32_t i);

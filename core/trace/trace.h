@@ -12,6 +12,7 @@
 #define CORE_TRACE_TRACE_H
 
 #include "core/base/err.h"
+#include "core/trace/code_log.h"
 #include "core/trace/jit_events.h"
 #include "core/trace/misses.h"
 #include "core/trace/places.h"
@@ -24,6 +25,7 @@
 #define TRACE_COUNTERS_MAX 128 /* in the table of counters */
 #define TRACE_COLUMNS_MAX  81  /* of them in records: 64 events, the times of 16 groups, and of the thread */
 #define TRACE_UNKNOWN      UINT64_MAX
+#define TRACE_NO_THREAD    UINT32_MAX
 #define TRACE_NOT_COUNTED  UINT64_MAX /* a counter's value that could not be read */
 
 enum trace_kind {
@@ -107,18 +109,51 @@ struct trace_collection {
     const char *cause; /* or "" */
 };
 
-/*
- * A node of the tree of stacks that were sampled: in the calls of a method, in those of its parent's.  Nodes are
- * numbered from 1 on as they come, methods from 0 on.
- */
-struct trace_stack {
-    uint32_t parent; /* an earlier node; 0: outside of all calls */
-    uint32_t method;
-    const char *class_name, *name, *descriptor; /* of the method; writing: NULL where an earlier node has named it */
-    uint64_t own_ns, n_own;                     /* CPU time, and samples, with this call the innermost one */
+/* A method that was seen on a sampled stack. */
+struct trace_sampled_method {
+    const char *class_name, *name, *descriptor, *source; /* class in internal form; source: file name, or "" */
+    uint32_t code_bytes;                                 /* of bytecode; 0: native, or not known */
+    const struct code_line *lines;                       /* in the order of their bytecode */
+    uint32_t n_lines;
 };
 
-#define TRACE_STACKS_MAX (UINT32_C(1) << 20)
+/*
+ * A node of the calling context tree of sampled stacks: in the calls of a method, in those of its parent's.  Nodes are
+ * numbered from 1 on as they come, methods from 0 on.
+ */
+struct trace_context {
+    uint32_t parent;   /* an earlier node; 0: outside of all calls */
+    int32_t call_site; /* index of the bytecode in the parent's method that calls; -1: not known */
+    uint32_t method;
+    const struct trace_sampled_method *named; /* writing: NULL where an earlier node has named the method */
+    uint64_t own_ns, n_own; /* reading: CPU time, and samples, with this call the innermost one, so far */
+};
+
+#define TRACE_CONTEXTS_MAX        (UINT32_C(1) << 20)
+#define TRACE_SAMPLE_COUNTERS_MAX 16u
+
+enum trace_frame {
+    TRACE_FRAME_UNKNOWN,
+    TRACE_FRAME_INTERPRETED,
+    TRACE_FRAME_COMPILED,
+    TRACE_FRAME_INLINED,
+    TRACE_FRAME_NATIVE
+};
+
+/* One sample of a thread's stack. */
+struct trace_sample {
+    uint64_t ticks;         /* TRACE_UNKNOWN: in traces of minor versions before 7 */
+    uint32_t thread;        /* TRACE_NO_THREAD: samples of several */
+    uint32_t context;       /* the innermost call; 0: no Java method */
+    int32_t index;          /* of the bytecode in that method; -1: not known */
+    enum trace_frame frame; /* that call's; tier: of the compiler, 1 to 4, where it is compiled or inlined */
+    uint8_t tier;
+    uint8_t end;                /* 0: the stack is whole; else why its outermost calls are not known: stack_walk.h */
+    bool in_kernel, is_waiting; /* the kernel worked for the thread; it had no CPU */
+    uint64_t n, weight_ns;      /* so many samples that are alike: 1; the time that they stand for */
+    uint32_t n_counters;        /* INFO 'sample.events' names them */
+    const uint64_t *counters;   /* since this thread's sample before */
+};
 
 enum trace_counter_kind {
     TRACE_COUNTER_EVENT,
@@ -190,8 +225,9 @@ int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint
 /* In the order of time. */
 int trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection, struct err *err);
 
-/* A parent comes before its children. */
-int trace_write_stack(struct trace_writer *writer, const struct trace_stack *stack, struct err *err);
+/* A parent comes before its children, and a context before its samples; threads before their samples. */
+int trace_write_context(struct trace_writer *writer, const struct trace_context *context, struct err *err);
+int trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample, struct err *err);
 
 /* What the JIT compiler did with a method: its event as the agent's log has it. */
 int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err);
@@ -250,7 +286,9 @@ struct trace_listener {
     void (*place)(void *context, const struct place_entry *entry);
     void (*collection)(void *context, const struct trace_collection *collection);
     void (*miss)(void *context, const struct miss_entry *entry);
-    void (*stack)(void *context, uint32_t number, const struct trace_stack *stack);
+    void (*sampled_method)(void *context, uint32_t number, const struct trace_sampled_method *method);
+    void (*context_node)(void *context, uint32_t number, const struct trace_context *node);
+    void (*sample)(void *context, const struct trace_sample *sample);
 };
 
 void trace_listen(struct trace_reader *reader, const struct trace_listener *listener);
@@ -262,11 +300,13 @@ const struct trace_thread *trace_thread(const struct trace_reader *reader, uint3
 const struct trace_counter *trace_counter(const struct trace_reader *reader, size_t i);
 const struct trace_collection *trace_collection(const struct trace_reader *reader, size_t i);
 size_t trace_n_collections(const struct trace_reader *reader);
-const struct trace_stack *trace_stack(const struct trace_reader *reader, uint32_t number); /* from 1 on */
-uint32_t trace_n_stacks(const struct trace_reader *reader);                                /* the last one's number */
-uint32_t trace_n_threads(const struct trace_reader *reader);                               /* indexes are below this */
-uint32_t trace_n_methods(const struct trace_reader *reader);                               /* ids are below this */
-size_t trace_n_counters(const struct trace_reader *reader);                                /* all, in records or not */
+const struct trace_context *trace_context(const struct trace_reader *reader, uint32_t number); /* from 1 on */
+uint32_t trace_n_contexts(const struct trace_reader *reader); /* the last one's number */
+const struct trace_sampled_method *trace_sampled_method(const struct trace_reader *reader, uint32_t number);
+uint32_t trace_n_sampled_methods(const struct trace_reader *reader);
+uint32_t trace_n_threads(const struct trace_reader *reader);         /* indexes are below this */
+uint32_t trace_n_methods(const struct trace_reader *reader);         /* ids are below this */
+size_t trace_n_counters(const struct trace_reader *reader);          /* all, in records or not */
 size_t trace_n_recorded_counters(const struct trace_reader *reader); /* those in records, in table order */
 uint64_t trace_start_ticks(const struct trace_reader *reader);       /* the first clock point's */
 uint64_t trace_start_realtime_ns(const struct trace_reader *reader); /* CLOCK_REALTIME then; 0: not known */

@@ -1,5 +1,5 @@
 /*
- * Shared by writer.c and writer_tables.c; nobody else includes it.
+ * Shared by writer.c, writer_tables.c and writer_samples.c; nobody else includes it.
  */
 #ifndef CORE_TRACE_WRITER_INTERNAL_H
 #define CORE_TRACE_WRITER_INTERNAL_H
@@ -11,7 +11,7 @@
 #define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
 #define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
 #define PENDING_TARGET   ((size_t)64 * 1024)
-#define N_PENDING        (CHUNK_STACKS + 1)
+#define N_PENDING        (CHUNK_SAMPLES + 1)
 #define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
 
 _Static_assert(PLACE_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a place has room");
@@ -24,11 +24,12 @@ struct trace_writer {
     uint64_t n_bytes, n_records;
     bool have_counters;
     size_t n_columns; /* values of a reading; the encoder knows those of a record */
-    uint64_t kernel_ticks, reading_ticks, control_ticks, hit_ticks; /* of the latest pending one */
-    uint64_t *last_ticks;                                           /* by thread index: of its latest record */
+    uint64_t kernel_ticks, reading_ticks, control_ticks, hit_ticks, sample_ticks; /* of the latest pending one */
+    uint64_t *last_ticks; /* by thread index: of its latest record */
     size_t n_last_ticks;
     size_t out_used;
     size_t pending_used[N_PENDING]; /* by chunk type: they are written in the order of the types */
+    uint32_t n_contexts;
     struct encoder encoder;
     uint8_t out[OUT_BYTES];
     uint8_t pending[N_PENDING][PENDING_BYTES];
@@ -43,5 +44,8 @@ int writer_put_pending(struct trace_writer *writer, struct err *err);
 /* An entry is encoded between begin and finish; there is always room for the largest.  As above. */
 struct sink writer_begin(struct trace_writer *writer, enum chunk_type type);
 int writer_finish(struct trace_writer *writer, enum chunk_type type, const struct sink *s, struct err *err);
+
+/* A longer text is cut, between two characters; none (NULL) is the empty one. */
+void writer_text(struct sink *s, const char *text);
 
 #endif

@@ -3,8 +3,7 @@
  */
 #include "core/trace/writer_internal.h"
 
-/* A longer text is cut, between two characters; none (NULL) is the empty one. */
-static void put_text(struct sink *s, const char *text)
+void writer_text(struct sink *s, const char *text)
 {
     size_t n = text == NULL ? 0 : strlen(text);
     if (n > STRING_MAX_BYTES)
@@ -19,8 +18,8 @@ int trace_write_info(struct trace_writer *writer, const char *key, const char *v
     if (writer_check(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, CHUNK_INFO);
-    put_text(&s, key);
-    put_text(&s, value);
+    writer_text(&s, key);
+    writer_text(&s, value);
     return writer_finish(writer, CHUNK_INFO, &s, err);
 }
 
@@ -54,8 +53,8 @@ int trace_write_counters(struct trace_writer *writer, const struct trace_counter
         sink_number(&s, (counters[i].in_records ? COUNTER_FLAG_IN_RECORDS : 0) |
                             (uint64_t)counters[i].kind << COUNTER_KIND_SHIFT |
                             (uint64_t)counters[i].group << COUNTER_GROUP_SHIFT);
-        put_text(&s, counters[i].name);
-        put_text(&s, counters[i].why);
+        writer_text(&s, counters[i].name);
+        writer_text(&s, counters[i].why);
     }
     return writer_finish(writer, CHUNK_COUNTERS, &s, err);
 }
@@ -85,10 +84,10 @@ int trace_write_method(struct trace_writer *writer, const struct trace_method *m
     sink_number(&s, method->has_loop ? METHOD_FLAG_LOOP : 0);
     sink_number(&s, method->first_line);
     sink_number(&s, method->code_bytes);
-    put_text(&s, method->class_name);
-    put_text(&s, method->name);
-    put_text(&s, method->descriptor);
-    put_text(&s, method->source);
+    writer_text(&s, method->class_name);
+    writer_text(&s, method->name);
+    writer_text(&s, method->descriptor);
+    writer_text(&s, method->source);
     return writer_finish(writer, CHUNK_METHODS, &s, err);
 }
 
@@ -115,8 +114,8 @@ int trace_write_thread(struct trace_writer *writer, const struct trace_thread *t
     sink_u64le(&s, thread->start_ticks);
     sink_u64le(&s, thread->end_ticks);
     sink_number(&s, thread->n_lost);
-    put_text(&s, thread->name);
-    put_text(&s, thread->comm);
+    writer_text(&s, thread->name);
+    writer_text(&s, thread->comm);
     if (writer_finish(writer, CHUNK_THREADS, &s, err) < 0)
         return -1;
     return thread->charge.is_known ? put_charge(writer, thread, err) : 0;
@@ -141,24 +140,6 @@ int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry
     return s.full ? err_set(err, "a name is too long for a trace") : writer_finish(writer, type, &s, err);
 }
 
-int trace_write_stack(struct trace_writer *writer, const struct trace_stack *stack, struct err *err)
-{
-    if (writer_check(writer, err) < 0)
-        return -1;
-    bool is_named = stack->class_name != NULL;
-    struct sink s = writer_begin(writer, CHUNK_STACKS);
-    sink_number(&s, stack->parent);
-    sink_number(&s, (uint64_t)stack->method << 1 | is_named);
-    sink_number(&s, stack->own_ns);
-    sink_number(&s, stack->n_own);
-    if (is_named) {
-        put_text(&s, stack->class_name);
-        put_text(&s, stack->name);
-        put_text(&s, stack->descriptor);
-    }
-    return writer_finish(writer, CHUNK_STACKS, &s, err);
-}
-
 int trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection, struct err *err)
 {
     if (writer_check(writer, err) < 0)
@@ -167,7 +148,7 @@ int trace_write_collection(struct trace_writer *writer, const struct trace_colle
     sink_u64le(&s, collection->start_ticks);
     sink_number(&s, collection->ns);
     sink_number(&s, collection->n_missed);
-    put_text(&s, collection->name);
-    put_text(&s, collection->cause);
+    writer_text(&s, collection->name);
+    writer_text(&s, collection->cause);
     return writer_finish(writer, CHUNK_COLLECTIONS, &s, err);
 }

@@ -162,13 +162,20 @@ static void test_values(void)
  */
 static void make_sampled(struct maker *m)
 {
-    static const struct trace_stack stacks[] = {
-        { 0, 0, "a/Main", "main", "([Ljava/lang/String;)V", 0, 0 },
-        { 1, 1, "a/Sort", "run", "()V", 10, 1 },
-        { 2, 2, "a/Sort", "merge", "()V", 30, 3 },
-        { 3, 3, "a/Sort", "copy", "()V", 10, 1 },
-        { 2, 4, "java/lang/MmprofProbe", "exit", "()V", 99, 9 },
-        { 1, 5, "a/Main", "end", "()V", 0, 0 },
+    static const struct {
+        uint32_t parent;
+        int32_t call_site;
+        uint32_t method;
+        struct trace_sampled_method named;
+        uint64_t own_ns, n_own;
+    } stacks[] = {
+        { 0, -1, 0, { "a/Main", "main", "([Ljava/lang/String;)V", "", 0, NULL, 0 }, 0, 0 },
+        { 1, 4, 1, { "a/Sort", "run", "()V", "", 0, NULL, 0 }, 10, 1 },
+        { 2, 7, 2, { "a/Sort", "merge", "()V", "", 0, NULL, 0 }, 20, 2 },
+        { 3, 1, 3, { "a/Sort", "copy", "()V", "", 0, NULL, 0 }, 10, 1 },
+        { 2, 4, 4, { "java/lang/MmprofProbe", "exit", "()V", "", 0, NULL, 0 }, 99, 9 },
+        { 1, 8, 5, { "a/Main", "end", "()V", "", 0, NULL, 0 }, 0, 0 },
+        { 2, 9, 2, { .class_name = NULL }, 10, 1 }, /* another call site of merge */
     };
     maker_open_scaled(m, "sampled.dat", 1000);
     maker_info(m, "offcpu", "perf");
@@ -177,7 +184,8 @@ static void make_sampled(struct maker *m)
     KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
     STEPS(m, 0, ENTER(RUN, 30), EXIT(RUN, 80));
     for (size_t i = 0; i < sizeof stacks / sizeof stacks[0]; i++)
-        maker_must(m, trace_write_stack(m->writer, &stacks[i], &m->err));
+        maker_stack(m, stacks[i].parent, stacks[i].call_site, stacks[i].method, &stacks[i].named, stacks[i].n_own,
+                    stacks[i].own_ns);
     KERNEL(m, AT(TRACE_CPU_OUT, 0, 100));
     maker_close(m, 100);
 }

@@ -18,6 +18,7 @@ struct maker {
     struct err err;
     char path[256];
     size_t n_counters;
+    uint32_t n_contexts;
 };
 
 /* A step of a thread: entry, exit and so on at a time, with the counters' values after it. */
@@ -74,6 +75,23 @@ static inline void maker_method(struct maker *m, uint32_t id, const char *class_
 {
     struct trace_method method = { id, class_name, name, descriptor, "Sort.java", 1, 60, false };
     maker_must(m, trace_write_method(m->writer, &method, &m->err));
+}
+
+/*
+ * A calling context and, if n is not 0, so many samples in it; the method is named if its class is.
+ */
+static inline void maker_stack(struct maker *m, uint32_t parent, int32_t call_site, uint32_t method,
+                               const struct trace_sampled_method *named, uint64_t n, uint64_t ns)
+{
+    const struct trace_context context = {
+        .parent = parent, .call_site = call_site, .method = method, .named = named->class_name == NULL ? NULL : named
+    };
+    maker_must(m, trace_write_context(m->writer, &context, &m->err));
+    const struct trace_sample sample = {
+        .thread = TRACE_NO_THREAD, .context = ++m->n_contexts, .index = -1, .n = n, .weight_ns = ns
+    };
+    if (n > 0)
+        maker_must(m, trace_write_sample(m->writer, &sample, &m->err));
 }
 
 static inline void maker_steps(struct maker *m, uint32_t thread, const struct step *steps, size_t n)

@@ -481,9 +481,6 @@ static void test_definitions(void)
     trace_write_clock(writer, 3000, 6000, 8000, &err);
     trace_write_collection(writer, &(struct trace_collection){ 1500, 70, 0, "young pauses", "System.gc()" }, &err);
     trace_write_collection(writer, &(struct trace_collection){ 1600, 80, 2, "young pauses", "" }, &err);
-    trace_write_stack(writer, &(struct trace_stack){ 0, 0, "a/B", "run", "()V", 7, 1 }, &err);
-    trace_write_stack(writer, &(struct trace_stack){ 1, 1, "a/B", "\xed\xa0\xb5\xed\xb2\xb3", "(I)V", 9, 2 }, &err);
-    trace_write_stack(writer, &(struct trace_stack){ 2, 0, NULL, NULL, NULL, 11, 3 }, &err);
     trace_writer_close(writer, 3000, &err);
     trace_open(&reader, scratch_path("definitions"), false, &err);
     CHECK("a trace may have no events", trace_next(reader, &event, &err) == 0 && !trace_is_cut(reader));
@@ -512,12 +509,6 @@ static void test_definitions(void)
           trace_n_collections(reader) == 2 && c->start_ticks == 1600 && c->ns == 80 && c->n_missed == 2 &&
               strcmp(c->name, "young pauses") == 0 && strcmp(c->cause, "") == 0 &&
               strcmp(trace_collection(reader, 0)->cause, "System.gc()") == 0 && trace_collection(reader, 2) == NULL);
-    const struct trace_stack *s = trace_stack(reader, 3);
-    CHECK("stacks are kept, their methods named once",
-          trace_n_stacks(reader) == 3 && s->parent == 2 && s->own_ns == 11 && s->n_own == 3 &&
-              strcmp(s->class_name, "a/B") == 0 && strcmp(s->name, "run") == 0 && trace_stack(reader, 4) == NULL &&
-              trace_stack(reader, 0) == NULL);
-    CHECK_TEXT("a class file's name is UTF-8 then", trace_stack(reader, 2)->name, "\xf0\x9d\x92\xb3");
     CHECK("indexes and ids are below", trace_n_threads(reader) == 2 && trace_n_methods(reader) == 1u << 20);
     trace_close(reader);
     unlink(scratch_path("definitions"));

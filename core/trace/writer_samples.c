@@ -1,0 +1,82 @@
+/*
+ * Writing stack samples: methods and calling contexts as they are met, and the samples in them.
+ */
+#include "core/trace/writer_internal.h"
+
+static void put_named(struct sink *s, const struct trace_sampled_method *method)
+{
+    uint32_t before = 0;
+    writer_text(s, method->class_name);
+    writer_text(s, method->name);
+    writer_text(s, method->descriptor);
+    writer_text(s, method->source);
+    sink_number(s, method->code_bytes);
+    sink_number(s, method->n_lines);
+    for (uint32_t i = 0; i < method->n_lines; i++) {
+        sink_number(s, method->lines[i].index - before);
+        sink_number(s, method->lines[i].line);
+        before = method->lines[i].index;
+    }
+}
+
+/* A line table in the order of its bytecode, and not longer than a reader takes. */
+static bool is_possible(const struct trace_sampled_method *method)
+{
+    bool is_sorted = method->n_lines <= CODE_LINES_MAX;
+    for (uint32_t i = 1; is_sorted && i < method->n_lines; i++)
+        is_sorted = method->lines[i - 1].index <= method->lines[i].index;
+    return is_sorted;
+}
+
+int trace_write_context(struct trace_writer *writer, const struct trace_context *context, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (writer->n_contexts == TRACE_CONTEXTS_MAX || context->parent > writer->n_contexts ||
+        (context->named != NULL && !is_possible(context->named)))
+        return err_set(err, "a trace takes no more than %u calling contexts, callers first", TRACE_CONTEXTS_MAX);
+    struct sink s = writer_begin(writer, CHUNK_CONTEXTS);
+    if (writer->pending_used[CHUNK_CONTEXTS] == 0)
+        sink_number(&s, writer->n_contexts);
+    sink_number(&s, context->parent);
+    sink_number(&s, (uint64_t)(int64_t)(context->call_site + 1));
+    sink_number(&s, (uint64_t)context->method << 1 | (context->named != NULL));
+    if (context->named != NULL)
+        put_named(&s, context->named);
+    writer->n_contexts++;
+    return writer_finish(writer, CHUNK_CONTEXTS, &s, err);
+}
+
+static uint64_t flags_of(const struct trace_sample *sample)
+{
+    return (sample->in_kernel ? SAMPLE_FLAG_KERNEL : 0) | (sample->is_waiting ? SAMPLE_FLAG_WAITING : 0) |
+           (uint64_t)sample->frame << SAMPLE_FRAME_SHIFT | (uint64_t)sample->tier << SAMPLE_TIER_SHIFT |
+           (uint64_t)sample->end << SAMPLE_END_SHIFT;
+}
+
+int trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if ((sample->thread > THREAD_INDEX_MAX && sample->thread != TRACE_NO_THREAD) ||
+        sample->context > writer->n_contexts || sample->tier > SAMPLE_TIER_MAX || sample->end > SAMPLE_END_MAX ||
+        sample->n_counters > TRACE_SAMPLE_COUNTERS_MAX)
+        return err_set(err, "a sample's thread, context or number of counters is too large for a trace");
+    bool is_first = writer->pending_used[CHUNK_SAMPLES] == 0;
+    struct sink s = writer_begin(writer, CHUNK_SAMPLES);
+    if (is_first)
+        sink_u64le(&s, sample->ticks);
+    int64_t since = is_first ? 0 : (int64_t)(sample->ticks - writer->sample_ticks);
+    writer->sample_ticks = sample->ticks;
+    sink_number(&s, (uint64_t)since << 1 ^ (since < 0 ? UINT64_MAX : 0)); /* rings of several CPUs: back, too */
+    sink_number(&s, sample->thread == TRACE_NO_THREAD ? 0 : (uint64_t)sample->thread + 1);
+    sink_number(&s, sample->context);
+    sink_number(&s, (uint64_t)(int64_t)(sample->index + 1));
+    sink_number(&s, flags_of(sample));
+    sink_number(&s, sample->n);
+    sink_number(&s, sample->weight_ns);
+    sink_number(&s, sample->n_counters);
+    for (uint32_t i = 0; i < sample->n_counters; i++)
+        sink_number(&s, sample->counters[i]);
+    return writer_finish(writer, CHUNK_SAMPLES, &s, err);
+}

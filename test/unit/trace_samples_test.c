@@ -1,0 +1,211 @@
+/* Stack samples in a trace: what is written is read, and what is damaged is not taken for something else. */
+#include "core/trace/encode.h"
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+#include <fcntl.h>
+
+static struct err err;
+
+struct heard {
+    uint32_t n_methods, n_contexts, n;
+    struct trace_sample samples[8];
+    uint64_t counters[8][TRACE_SAMPLE_COUNTERS_MAX];
+};
+
+static void hear_method(void *context, uint32_t number, const struct trace_sampled_method *method)
+{
+    struct heard *heard = context;
+    heard->n_methods += number == heard->n_methods && method->class_name != NULL;
+}
+
+static void hear_context(void *context, uint32_t number, const struct trace_context *node)
+{
+    struct heard *heard = context;
+    heard->n_contexts += number == heard->n_contexts + 1 && node->parent < number;
+}
+
+static void hear_sample(void *context, const struct trace_sample *sample)
+{
+    struct heard *heard = context;
+    memcpy(heard->counters[heard->n], sample->counters, sample->n_counters * sizeof(uint64_t));
+    heard->samples[heard->n++] = *sample;
+}
+
+/* Reads all of a trace. */
+static struct trace_reader *read_all(const char *path, bool salvage, struct heard *heard)
+{
+    struct trace_reader *reader;
+    struct trace_event event;
+    memset(heard, 0, sizeof *heard);
+    if (trace_open(&reader, path, salvage, &err) < 0)
+        return NULL;
+    trace_listen(reader, &(struct trace_listener){ .context = heard,
+                                                   .sampled_method = hear_method,
+                                                   .context_node = hear_context,
+                                                   .sample = hear_sample });
+    while (trace_next(reader, &event, &err) > 0)
+        continue;
+    return reader;
+}
+
+static const struct code_line lines[] = { { 0, 12 }, { 7, 13 }, { 40, 9 } };
+static const struct trace_sampled_method run = { "a/B", "run", "()V", "B.java", 60, lines, 3 },
+                                         sum = { "a/B", "\xed\xa0\xb5\xed\xb2\xb3", "(I)V", "", 0, NULL, 0 };
+static const uint64_t counters[] = { 9000000, 0, UINT64_MAX };
+
+static void write_samples(struct maker *m)
+{
+    const struct trace_sample samples[] = {
+        { 500, 0, 3, 41, TRACE_FRAME_COMPILED, 4, 0, false, false, 1, 10000000, 0, NULL },
+        { 460, 1, 0, -1, TRACE_FRAME_UNKNOWN, 0, 2, true, false, 1, 10000000, 0, NULL },
+        { 461, 1, 2, 65535, TRACE_FRAME_NATIVE, 0, 7, false, true, 3, 0, 3, counters },
+        { 462, TRACE_NO_THREAD, 3, 0, TRACE_FRAME_INLINED, 1, 0, false, false, 1, 5, 0, NULL },
+    };
+    maker_open(m, "samples");
+    maker_thread(m, 0, "main", false);
+    maker_thread(m, 1, "worker", false);
+    maker_stack(m, 0, -1, 0, &run, 0, 0);
+    maker_stack(m, 1, 40, 1, &sum, 0, 0);
+    maker_stack(m, 2, 65535, 0, &(struct trace_sampled_method){ NULL }, 0, 0);
+    for (size_t i = 0; i < 4; i++)
+        maker_must(m, trace_write_sample(m->writer, &samples[i], &m->err));
+}
+
+static bool is_alike(const struct trace_sample *a, const struct trace_sample *b)
+{
+    return a->ticks == b->ticks && a->thread == b->thread && a->context == b->context && a->index == b->index &&
+           a->frame == b->frame && a->tier == b->tier && a->end == b->end && a->in_kernel == b->in_kernel &&
+           a->is_waiting == b->is_waiting && a->n == b->n && a->weight_ns == b->weight_ns &&
+           a->n_counters == b->n_counters;
+}
+
+static void test_round_trip(void)
+{
+    struct maker m;
+    struct heard heard;
+    write_samples(&m);
+    maker_must(&m, trace_writer_close(m.writer, 1000, &m.err));
+    struct trace_reader *reader = read_all(m.path, false, &heard);
+    CHECK("methods, contexts and samples are told of", heard.n_methods == 2 && heard.n_contexts == 3 && heard.n == 4);
+    const struct trace_sample third = { 461, 1, 2, 65535, TRACE_FRAME_NATIVE, 0, 7, false, true, 3, 0, 3, NULL },
+                              second = { 460, 1, 0, -1, TRACE_FRAME_UNKNOWN, 0, 2, true, false, 1, 10000000, 0, NULL };
+    CHECK("a sample is read as it was written", is_alike(&heard.samples[2], &third));
+    CHECK("also one that is earlier than the one before, of no context", is_alike(&heard.samples[1], &second));
+    CHECK("its counters, too", memcmp(heard.counters[2], counters, sizeof counters) == 0);
+    CHECK("a sample may be of no one thread", heard.samples[3].thread == TRACE_NO_THREAD);
+    const struct trace_context *context = trace_context(reader, 3);
+    CHECK("a context knows its caller, where it is called, and its method",
+          context->parent == 2 && context->call_site == 65535 && context->method == 0);
+    CHECK("and adds up its samples", context->n_own == 2 && context->own_ns == 10000005);
+    CHECK("there are no others", trace_n_contexts(reader) == 3 && trace_context(reader, 4) == NULL &&
+                                     trace_context(reader, 0) == NULL && trace_n_sampled_methods(reader) == 2);
+    const struct trace_sampled_method *method = trace_sampled_method(reader, 0);
+    CHECK("a method keeps its lines", method->n_lines == 3 && method->lines[2].index == 40 &&
+                                          method->lines[2].line == 9 && method->code_bytes == 60 &&
+                                          strcmp(method->source, "B.java") == 0);
+    CHECK_TEXT("a class file's name is UTF-8 then", trace_sampled_method(reader, 1)->name, "\xf0\x9d\x92\xb3");
+    trace_close(reader);
+    unlink(m.path);
+}
+
+static void test_refusals(void)
+{
+    struct maker m;
+    write_samples(&m);
+    const struct trace_context later = { .parent = 4, .call_site = -1 };
+    const struct code_line unsorted[] = { { 7, 1 }, { 0, 2 } };
+    const struct trace_sampled_method named = { "a", "b", "()V", "", 9, unsorted, 2 };
+    const struct trace_context wrong = { .parent = 0, .call_site = -1, .method = 2, .named = &named };
+    CHECK("a caller comes first", trace_write_context(m.writer, &later, &err) < 0);
+    CHECK("a line table is in order", trace_write_context(m.writer, &wrong, &err) < 0);
+    const struct trace_sample no_context = { .context = 4, .n = 1 }, no_thread = { .thread = THREAD_INDEX_MAX + 1 },
+                              many = { .n_counters = TRACE_SAMPLE_COUNTERS_MAX + 1 };
+    CHECK("so does a sample's context", trace_write_sample(m.writer, &no_context, &err) < 0);
+    CHECK("a thread's index has a limit", trace_write_sample(m.writer, &no_thread, &err) < 0);
+    CHECK("so has the number of counters", trace_write_sample(m.writer, &many, &err) < 0);
+    maker_must(&m, trace_writer_close(m.writer, 1000, &m.err));
+    unlink(m.path);
+}
+
+/* Appends a chunk to a file that has no END yet. */
+static void append(const char *path, enum chunk_type type, const void *payload, size_t n)
+{
+    uint8_t header[CHUNK_HEADER_BYTES];
+    int fd = open(path, O_WRONLY | O_APPEND);
+    encode_header(header, type, 0, 0, payload, n);
+    if (fd < 0 || write(fd, header, sizeof header) < 0 || write(fd, payload, n) < 0)
+        printf("Bail out! cannot write %s\n", path);
+    close(fd);
+}
+
+static void open_empty(struct maker *m, const char *name)
+{
+    maker_open(m, name);
+    maker_must(m, trace_writer_flush(m->writer, &m->err));
+}
+
+/* Node 1 is a.run, with 7 ns of 1 sample, node 2 in it a.sum, with 9 ns of 2; then run again. */
+static void test_version_6(void)
+{
+    static const uint8_t stacks[] = { 0,      1 << 1, 7 << 1, 1 << 1, 1 << 1, 'a',    3 << 1,  'r',   'u',    'n',
+                                      1 << 1, 'V',    1 << 1, 3 << 1, 9 << 1, 2 << 1, 1 << 1,  'a',   3 << 1, 's',
+                                      'u',    'm',    1 << 1, 'V',    2 << 1, 0,      11 << 1, 3 << 1 };
+    struct maker m;
+    struct heard heard;
+    open_empty(&m, "stacks");
+    append(m.path, CHUNK_STACKS, stacks, sizeof stacks);
+    struct trace_reader *reader = read_all(m.path, false, &heard);
+    CHECK("the stacks of version 2.6 are contexts", heard.n_contexts == 3 && heard.n_methods == 2);
+    const struct trace_context *third = trace_context(reader, 3);
+    CHECK("with their sums", third->parent == 2 && third->method == 0 && third->own_ns == 11 && third->n_own == 3 &&
+                                 third->call_site == -1 && trace_context(reader, 2)->own_ns == 9);
+    CHECK("which are samples of no one moment",
+          heard.n == 3 && heard.samples[1].ticks == TRACE_UNKNOWN && heard.samples[1].n == 2);
+    trace_close(reader);
+    trace_writer_close(m.writer, 1000, &m.err);
+    unlink(m.path);
+}
+
+/* Are entries of a chunk refused? */
+static bool is_refused(enum chunk_type type, const void *payload, size_t n)
+{
+    struct maker m;
+    struct heard heard;
+    open_empty(&m, "damaged");
+    append(m.path, type, payload, n);
+    struct trace_reader *reader = read_all(m.path, true, &heard);
+    bool refused = trace_damaged_chunks(reader) == 1 && heard.n == 0;
+    trace_close(reader);
+    trace_writer_close(m.writer, 1000, &m.err);
+    unlink(m.path);
+    return refused;
+}
+
+#define REFUSED(claim, type, ...)                                \
+    do {                                                         \
+        static const uint8_t payload[] = { __VA_ARGS__ };        \
+        CHECK(claim, is_refused(type, payload, sizeof payload)); \
+    } while (0)
+
+static void test_damage(void)
+{
+    REFUSED("contexts behind lost ones are refused", CHUNK_CONTEXTS, 1 << 1, 0, 0, 1 << 1, 2, 'a', 2, 'b', 2, 'V', 0, 0,
+            0);
+    REFUSED("so is a caller that is none", CHUNK_CONTEXTS, 0, 1 << 1, 0, 1 << 1, 2, 'a', 2, 'b', 2, 'V', 0, 0, 0);
+    REFUSED("a method that has no name", CHUNK_CONTEXTS, 0, 0, 0, 0);
+    REFUSED("more lines than there are bytes", CHUNK_CONTEXTS, 0, 0, 0, 1 << 1, 2, 'a', 2, 'b', 2, 'V', 0, 0, 200);
+    REFUSED("a sample of a context that is none", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 << 1, 0, 0, 2, 2, 0);
+    REFUSED("a sample with half its counters", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2 << 1, 2);
+    REFUSED("a sample with too many", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 17 << 1, 2);
+    REFUSED("a frame of no known kind", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 20 << 1, 2, 2, 0);
+}
+
+int main(void)
+{
+    test_round_trip();
+    test_refusals();
+    test_version_6();
+    test_damage();
+    return tap_done();
+}
