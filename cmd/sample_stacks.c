@@ -34,6 +34,7 @@
 
 #define FREQUENCY_MAX 10000u
 #define STACK_BYTES   32768u /* javac's deepest stacks */
+#define TREE_BYTES    (UINT64_C(64) << 20)
 #define BLOCK_NS      UINT64_C(100000000)
 #define ROUND_MS      100
 #define START_MS      2 /* while the JVM is starting */
@@ -41,17 +42,18 @@
 #define SECONDS       10.0
 
 struct sample_options {
-    uint64_t pid, frequency, stack_bytes, top;
+    uint64_t pid, frequency, stack_bytes, tree_bytes, top;
     double seconds, min_share; /* 0 s: until the end */
     char *const *command;      /* or NULL */
     const char *output;
-    bool csv, json, tree, by_self;
+    bool csv, json, tree, call_sites, by_self;
 };
 
 struct sample_run {
     const struct sample_options *options;
     struct stack_sampler *sampler;
     struct sample_profile profile;
+    int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
     struct jvm_process process;
     struct launch launch;
     pid_t command; /* that was started; 0: none */
@@ -106,10 +108,13 @@ static int parse(int argc, char **argv, struct sample_options *o, bool *done, st
           "end after so long, or at Ctrl-C (10; a command: at its end)" },
         { 'F', "frequency", "HZ", OPTION_NUMBER, &o->frequency, "samples per second of a thread's CPU time (99)" },
         { 0, "stack-size", "SIZE", OPTION_SIZE, &o->stack_bytes, "bytes copied of a stack, up to 63K (32K)" },
+        { 0, "tree-size", "SIZE", OPTION_SIZE, &o->tree_bytes, "memory for calling contexts, 64K or more (64M)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print at most N methods (40; 0: all)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out what has less of the time (1%)" },
         { 0, "self", NULL, OPTION_FLAG, &o->by_self, "sort by own time, without that of callees" },
         { 0, "tree", NULL, OPTION_FLAG, &o->tree, "print the calling contexts, callees below their callers" },
+        { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites,
+          "with --tree: a context for each call site in its caller" },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "also write folded stacks (flame graphs) to FILE" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
@@ -131,7 +136,16 @@ static int on_sample(const struct stack_sample *sample, void *context, struct er
 {
     struct sample_run *run = context;
     enum vm_part part = vm_part_of(sample->thread_name);
-    if (sample_profile_add(&run->profile, sample->time_ns, part, sample->methods, sample->n) < 0)
+    for (uint32_t i = 0; i < sample->n; i++)
+        run->bytecodes[i] = sample->frames[i].index;
+    const struct profile_sample add = { .time_ns = sample->time_ns,
+                                        .group = part,
+                                        .tid = sample->tid,
+                                        .ns = UINT64_C(1000000000) / run->options->frequency,
+                                        .n = sample->n,
+                                        .methods = sample->methods,
+                                        .bytecodes = run->bytecodes };
+    if (sample_profile_add(&run->profile, &add) < 0)
         return err_set(err, "no memory for the calling contexts");
     return 0;
 }
@@ -257,6 +271,13 @@ static void add_notes(const struct sample_run *run, struct table *table)
         if (state.n_by_end[end] > 0 && end != STACK_NO_JAVA)
             table_note(table, arena_printf(table->arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
                                            state.n_by_end[end], stack_end_name(end)));
+    const struct context_tree *tree = &run->profile.tree;
+    if (tree->n_purged > 0)
+        table_note(table, arena_printf(table->arena,
+                                       "%" PRIu64 " calling contexts with %" PRIu64 " samples were purged, for the "
+                                       "tree was full: their samples are their callers' in --tree and -o "
+                                       "(--tree-size)",
+                                       tree->n_purged, tree->purged.n_samples));
     if (!state.has_kernel)
         table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
                           "'sysctl kernel.perf_event_paranoid=1', or this as root");
@@ -288,7 +309,7 @@ static int print(struct sample_run *run, struct err *err)
         names[i] = (struct java_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
     const struct samples_source source = { &run->profile, names, n, run->process.command,
                                            UINT64_C(1000000000) / o->frequency };
-    const struct samples_options options = { o->min_share, o->top, o->by_self };
+    const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
     if (stack_sampler_pid(run->sampler) == 0) {
         err_set(err, "no JVM came of '%s'", o->command[0]);
         return err_next(err, "give a command that starts java, or java itself");
@@ -311,7 +332,9 @@ static int print(struct sample_run *run, struct err *err)
 
 int command_sample(int argc, char **argv, struct err *err)
 {
-    struct sample_options options = { .frequency = 99, .stack_bytes = STACK_BYTES, .top = 40, .min_share = 0.01 };
+    struct sample_options options = {
+        .frequency = 99, .stack_bytes = STACK_BYTES, .tree_bytes = TREE_BYTES, .top = 40, .min_share = 0.01
+    };
     struct sample_run run = { .options = &options, .launch = { .go = -1, .turn = -1 }, .signals = -1, .end = -1 };
     bool done = false;
     int rc = parse(argc, argv, &options, &done, err), status = 0;
@@ -319,8 +342,9 @@ int command_sample(int argc, char **argv, struct err *err)
         return rc;
     struct stack_sampler_options how = { .hz = (uint32_t)options.frequency,
                                          .stack_bytes = (uint32_t)options.stack_bytes };
-    sample_profile_init(&run.profile, BLOCK_NS);
-    rc = block_signals(&run, err);
+    rc = sample_profile_open(&run.profile, BLOCK_NS, options.tree_bytes, err);
+    if (rc == 0)
+        rc = block_signals(&run, err);
     if (rc == 0)
         rc = options.command != NULL ? launch(&run, &how, err) : attach(&run, &how, err);
     if (rc == 0)

@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sample_profile_init(struct sample_profile *profile, uint64_t block_ns)
+int sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes, struct err *err)
 {
     memset(profile, 0, sizeof *profile);
     profile->block_ns = block_ns;
+    return context_tree_open(&profile->tree, tree_bytes, err);
 }
 
 void sample_profile_free(struct sample_profile *profile)
 {
-    stack_tree_free(&profile->tree);
+    context_tree_free(&profile->tree);
     free(profile->rows);
     memset(profile, 0, sizeof *profile);
 }
@@ -74,51 +75,37 @@ static bool has_rows(struct sample_profile *profile, uint32_t n)
     return true;
 }
 
-static bool is_among(const uint32_t *methods, uint32_t n, uint32_t method)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (methods[i] == method)
-            return true;
-    return false;
-}
-
 /* In a recursion a method's time is that of its outermost call. */
-static int count_methods(struct sample_profile *profile, uint32_t block, const uint32_t *methods, uint32_t n)
+static int count_methods(struct sample_profile *profile, uint32_t block, const struct profile_sample *sample)
 {
     bool is_innermost = true;
-    for (uint32_t i = 0; i < n; i++) {
-        if (methods[i] == STACK_TREE_NONE)
+    for (uint32_t i = 0; i < sample->n; i++) {
+        uint32_t method = sample->methods[i], n_outside = sample->n - 1 - i;
+        if (method == CONTEXT_NONE)
             continue;
-        if (!has_rows(profile, methods[i] + 1))
+        if (!has_rows(profile, method + 1))
             return -1;
-        struct sample_row *row = &profile->rows[methods[i]];
-        row->depth = n - 1 - i < row->depth ? n - 1 - i : row->depth;
+        struct sample_row *row = &profile->rows[method];
+        row->depth = n_outside < row->depth ? n_outside : row->depth;
         row->self.blocks[block] += is_innermost;
-        row->total.blocks[block] += !is_among(methods, i, methods[i]);
+        row->total.blocks[block] += row->latest != profile->n_samples;
+        row->latest = profile->n_samples;
         is_innermost = false;
     }
     return 0;
 }
 
-static int count_contexts(struct sample_profile *profile, const uint32_t *methods, uint32_t n)
+int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample)
 {
-    uint32_t node = 0;
-    for (uint32_t i = n; i-- > 0 && node != STACK_TREE_NONE;)
-        if (methods[i] != STACK_TREE_NONE)
-            node = stack_tree_step(&profile->tree, node, methods[i], 1);
-    return node == STACK_TREE_NONE ? -1 : 0;
-}
-
-int sample_profile_add(struct sample_profile *profile, uint64_t time_ns, uint32_t group, const uint32_t *methods,
-                       uint32_t n)
-{
-    uint32_t block = block_of(profile, time_ns);
-    if (group == 0 && (count_methods(profile, block, methods, n) < 0 || count_contexts(profile, methods, n) < 0))
-        return -1;
+    uint32_t block = block_of(profile, sample->time_ns);
     profile->n_samples++;
     profile->all.blocks[block]++;
-    profile->groups[group].blocks[block]++;
-    return 0;
+    profile->groups[sample->group].blocks[block]++;
+    if (sample->group != 0)
+        return 0;
+    uint32_t node = context_tree_add(&profile->tree, sample->tid, sample->n_same, sample->methods, sample->bytecodes,
+                                     sample->n, sample->ns);
+    return node == CONTEXT_NONE ? -1 : count_methods(profile, block, sample);
 }
 
 /* ---- shares ---- */

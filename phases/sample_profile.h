@@ -14,7 +14,7 @@
 #ifndef PHASES_SAMPLE_PROFILE_H
 #define PHASES_SAMPLE_PROFILE_H
 
-#include "phases/stack_tree.h"
+#include "phases/context_tree.h"
 
 #include <stddef.h>
 
@@ -28,7 +28,8 @@ struct sample_counts {
 
 struct sample_row {
     struct sample_counts total, self;
-    uint32_t depth; /* the least number of frames outside of it */
+    uint32_t depth;  /* the least number of frames outside of it */
+    uint64_t latest; /* the sample that it was counted in last */
 };
 
 struct sample_profile {
@@ -38,7 +39,7 @@ struct sample_profile {
     struct sample_counts groups[SAMPLE_GROUPS];
     struct sample_row *rows; /* owned; by the method's number */
     uint32_t n_rows, rows_room;
-    struct stack_tree tree; /* of group 0 and methods; owned; weights are samples */
+    struct context_tree tree; /* of group 0 */
     uint64_t n_samples;
 };
 
@@ -48,21 +49,29 @@ struct sample_share {
     double share, error;
 };
 
-/* block_ns: the first length of a block; it doubles with the time.  To be freed by sample_profile_free. */
-void sample_profile_init(struct sample_profile *profile, uint64_t block_ns);
-void sample_profile_free(struct sample_profile *profile);
+/* One sample; all borrowed. */
+struct profile_sample {
+    uint64_t time_ns; /* in any order */
+    uint32_t group;   /* 0: the application */
+    int32_t tid;
+    uint64_t ns;              /* that it stands for */
+    uint32_t n;               /* frames */
+    const uint32_t *methods;  /* the innermost first; CONTEXT_NONE is no method, and left out */
+    const int32_t *bytecodes; /* by frame; -1: not known.  NULL: none is */
+    uint32_t n_same;          /* outermost frames that are as in the thread's last sample; 0: not known */
+};
 
 /*
- * Add one sample.
+ * block_ns    the first length of a block; it doubles with the time
+ * tree_bytes  of memory for calling contexts: phases/context_tree.h
  *
- * time_ns  of it, in any order
- * group    0: the application
- * methods  n of them, the innermost first; STACK_TREE_NONE is no method, and left out
- *
- * Returns 0, or -1: no memory.
+ * Returns 0, or -1 with *err set; to be freed by sample_profile_free in any case.
  */
-int sample_profile_add(struct sample_profile *profile, uint64_t time_ns, uint32_t group, const uint32_t *methods,
-                       uint32_t n);
+int sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes, struct err *err);
+void sample_profile_free(struct sample_profile *profile);
+
+/* Add one sample.  Returns 0, or -1: no memory. */
+int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample);
 
 struct sample_share sample_profile_total(const struct sample_profile *profile, uint32_t method);
 struct sample_share sample_profile_self(const struct sample_profile *profile, uint32_t method);

@@ -171,7 +171,7 @@ static const char **full_names(const struct samples_source *source, struct arena
     return names;
 }
 
-static void print_path(const struct stack_tree *tree, uint32_t node, const char **names, FILE *out)
+static void print_path(const struct context_tree *tree, uint32_t node, const char **names, FILE *out)
 {
     uint32_t path[4096], n = 0;
     for (; node != 0 && n < sizeof path / sizeof *path; node = tree->nodes[node].parent)
@@ -184,55 +184,64 @@ static void print_path(const struct stack_tree *tree, uint32_t node, const char 
 
 int samples_write_folded(const struct samples_source *source, struct arena *arena, FILE *out, struct err *err)
 {
-    const struct stack_tree *tree = &source->profile->tree;
+    struct context_tree tree;
     const char **names = full_names(source, arena);
     if (names == NULL)
         return err_set(err, "no memory for the names of %u methods", source->n_names);
-    for (uint32_t i = 1; i < tree->n; i++) {
-        uint64_t own = tree->nodes[i].weight_ns;
-        for (uint32_t child = tree->nodes[i].first_child; child != 0; child = tree->nodes[child].next)
-            own -= tree->nodes[child].weight_ns;
+    if (context_tree_merge_sites(&source->profile->tree, &tree, err) < 0)
+        return -1;
+    for (uint32_t i = context_tree_next(&tree, 0); i != 0; i = context_tree_next(&tree, i)) {
+        uint64_t own = tree.nodes[i].own.n_samples + tree.nodes[i].purged.n_samples;
         if (own == 0)
             continue;
-        print_path(tree, i, names, out);
+        print_path(&tree, i, names, out);
         fprintf(out, " %" PRIu64 "\n", own);
     }
+    context_tree_free(&tree);
     return ferror(out) ? err_set(err, "cannot write the stacks") : 0;
 }
 
 struct tree_print {
-    const struct samples_source *source;
+    const struct context_node *nodes;
+    uint64_t n_samples; /* of all groups */
     const char **labels;
     double min_share;
     FILE *out;
 };
 
 /* Does a context come before another one?  The one with more samples does. */
-static bool is_before(const struct stack_node *nodes, uint32_t a, uint32_t b)
+static bool is_before(const struct context_node *nodes, uint32_t a, uint32_t b)
 {
-    return nodes[a].weight_ns != nodes[b].weight_ns ? nodes[a].weight_ns > nodes[b].weight_ns : a < b;
+    uint64_t n_a = nodes[a].total.n_samples, n_b = nodes[b].total.n_samples;
+    return n_a != n_b ? n_a > n_b : a < b;
+}
+
+static double share_of(const struct tree_print *print, uint32_t node)
+{
+    return (double)print->nodes[node].total.n_samples / (double)print->n_samples;
 }
 
 /* The next one of a context's callees after the last one (0: the first one); 0: none that is large enough. */
 static uint32_t next_child(const struct tree_print *print, uint32_t node, uint32_t last)
 {
-    const struct stack_node *nodes = print->source->profile->tree.nodes;
+    const struct context_node *nodes = print->nodes;
     uint32_t best = 0;
     for (uint32_t i = nodes[node].first_child; i != 0; i = nodes[i].next)
         if ((last == 0 || is_before(nodes, last, i)) && (best == 0 || is_before(nodes, i, best)))
             best = i;
-    double share = (double)nodes[best].weight_ns / (double)print->source->profile->n_samples;
-    return best != 0 && share >= print->min_share ? best : 0;
+    return best != 0 && share_of(print, best) >= print->min_share ? best : 0;
 }
 
 static void print_below(const struct tree_print *print, uint32_t node, unsigned depth)
 {
-    const struct stack_node *nodes = print->source->profile->tree.nodes;
     uint32_t child = 0;
     while ((child = next_child(print, node, child)) != 0) {
-        double share = (double)nodes[child].weight_ns / (double)print->source->profile->n_samples;
-        fprintf(print->out, "%6.2f %% %8" PRIu64 "  %*s", 100 * share, nodes[child].weight_ns, (int)(2 * depth), "");
-        text_print(print->out, print->labels[nodes[child].method]);
+        const struct context_node *at = &print->nodes[child];
+        fprintf(print->out, "%6.2f %% %8" PRIu64 "  %*s", 100 * share_of(print, child), at->total.n_samples,
+                (int)(2 * depth), "");
+        text_print(print->out, print->labels[at->method]);
+        if (at->site >= 0)
+            fprintf(print->out, " (at bytecode %" PRId32 ")", at->site);
         fputc('\n', print->out);
         print_below(print, child, depth + 1);
     }
@@ -241,11 +250,17 @@ static void print_below(const struct tree_print *print, uint32_t node, unsigned 
 int samples_print_tree(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
                        FILE *out, struct err *err)
 {
-    struct tree_print print = { source, arena_alloc(arena, (source->n_names + 1) * sizeof *print.labels),
-                                options->min_share, out };
-    if (print.labels == NULL || java_names_labels(arena, source->names, source->n_names, print.labels) < 0)
+    struct context_tree merged = { .nodes = NULL }, *tree = &source->profile->tree;
+    const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
+    if (labels == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)
         return err_set(err, "no memory for the names of %u methods", source->n_names);
-    if (source->profile->tree.n > 0)
-        print_below(&print, 0, 0);
+    if (options->call_sites)
+        context_tree_sum(tree);
+    else if (context_tree_merge_sites(tree, &merged, err) < 0)
+        return -1;
+    const struct tree_print print = { options->call_sites ? tree->nodes : merged.nodes, source->profile->n_samples,
+                                      labels, options->min_share, out };
+    print_below(&print, 0, 0);
+    context_tree_free(&merged);
     return ferror(out) ? err_set(err, "cannot write the tree") : 0;
 }

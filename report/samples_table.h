@@ -11,8 +11,8 @@
 
 /* All borrowed. */
 struct samples_source {
-    const struct sample_profile *profile; /* groups: enum vm_part */
-    const struct java_name *names;        /* by method */
+    struct sample_profile *profile; /* groups: enum vm_part; totals of its contexts are set here */
+    const struct java_name *names;  /* by method */
     uint32_t n_names;
     const char *program;
     uint64_t period_ns; /* of CPU time, that a sample stands for */
@@ -22,6 +22,7 @@ struct samples_options {
     double min_share; /* of all time: smaller rows are left out */
     uint64_t top;     /* rows of methods at most; 0: all */
     bool by_self;     /* sort by own time */
+    bool call_sites;  /* of the tree: a context for each of them in its caller */
 };
 
 /* The caller adds notes.  Returns 0, or -1 with *err set: no memory. */

@@ -21,6 +21,8 @@ sample -p $$ -F 0
 matches "no samples a second are refused" "$errors" "0 samples a second are not possible"
 sample -p $$ --stack-size 64K
 matches "so is more of a stack than a record holds" "$errors" "65536 bytes of each stack cannot be copied"
+sample -p $$ --tree-size 1K
+matches "so is a tree without room" "$errors" "a calling context tree of 1024 bytes is too small"
 
 sample -p $$ -- true
 matches "a process or a command, not both" "$errors" "both a process .* and a command"

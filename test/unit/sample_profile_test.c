@@ -13,16 +13,32 @@ static bool is_about(double value, double expected)
     return fabs(value - expected) < 1e-9;
 }
 
+static struct err err;
+
+static void begin(struct sample_profile *profile, uint64_t block_ns)
+{
+    if (sample_profile_open(profile, block_ns, UINT64_C(1) << 20, &err) < 0)
+        printf("# %s\n", err.text);
+}
+
+static bool add(struct sample_profile *profile, uint64_t time_ns, uint32_t group, const uint32_t *methods, uint32_t n)
+{
+    const struct profile_sample sample = {
+        .time_ns = time_ns, .group = group, .tid = 1, .ns = 10, .n = n, .methods = methods
+    };
+    return sample_profile_add(profile, &sample) == 0;
+}
+
 static void test_counting(void)
 {
-    const uint32_t stacks[3][4] = { { 2, 1, 0 }, { 1, 2, 1, 0 }, { STACK_TREE_NONE, 0 } };
+    const uint32_t stacks[3][4] = { { 2, 1, 0 }, { 1, 2, 1, 0 }, { CONTEXT_NONE, 0 } };
     const uint32_t lengths[3] = { 3, 4, 2 };
     struct sample_profile profile;
     bool is_added = true;
-    sample_profile_init(&profile, 10 * MS);
+    begin(&profile, 10 * MS);
     for (uint32_t i = 0; i < 3; i++)
-        is_added = is_added && sample_profile_add(&profile, i * MS, 0, stacks[i], lengths[i]) == 0;
-    is_added = is_added && sample_profile_add(&profile, 3 * MS, 1, NULL, 0) == 0;
+        is_added = is_added && add(&profile, i * MS, 0, stacks[i], lengths[i]);
+    is_added = is_added && add(&profile, 3 * MS, 1, NULL, 0);
     CHECK("samples are added", is_added && profile.n_samples == 4);
     CHECK("the outermost method has all of the application's", is_about(sample_profile_total(&profile, 0).share, 0.75));
     CHECK("a recursive one is counted once a sample", sample_profile_total(&profile, 1).n_samples == 2);
@@ -33,8 +49,10 @@ static void test_counting(void)
     CHECK("a method that was not found has none",
           sample_profile_total(&profile, 77).n_samples == 0 && is_about(sample_profile_total(&profile, 77).share, 0));
     CHECK("one block of time tells no error", isnan(sample_profile_total(&profile, 0).error));
-    const struct stack_node *nodes = profile.tree.nodes;
-    CHECK("contexts are a tree", profile.tree.n == 5 && nodes[1].method == 0 && nodes[1].weight_ns == 3);
+    const struct context_node *nodes = profile.tree.nodes;
+    context_tree_sum(&profile.tree);
+    CHECK("contexts are a tree",
+          profile.tree.n == 5 && nodes[1].method == 0 && nodes[1].total.n_samples == 3 && nodes[1].total.ns == 30);
     sample_profile_free(&profile);
 }
 
@@ -43,9 +61,9 @@ static void test_blocks(void)
 {
     struct sample_profile profile;
     uint32_t method = 3;
-    sample_profile_init(&profile, 10 * MS);
+    begin(&profile, 10 * MS);
     for (uint64_t i = 0; i < 1000; i++)
-        sample_profile_add(&profile, 5 * MS + i * 10 * MS, 0, &method, 1);
+        add(&profile, 5 * MS + i * 10 * MS, 0, &method, 1);
     CHECK("pairs of blocks become one",
           profile.n_blocks > 15 && profile.n_blocks <= 32 && profile.block_ns == 320 * MS);
     CHECK("with all of their samples", sample_profile_total(&profile, 3).n_samples == 1000);
@@ -66,11 +84,11 @@ static bool holds(uint64_t episode_ms)
 {
     struct sample_profile profile;
     uint32_t method = 0;
-    sample_profile_init(&profile, 100 * MS);
+    begin(&profile, 100 * MS);
     for (uint64_t ms = 0; ms < 20000; ms += 10) {
         if (ms % episode_ms == 0)
             method = chance() < 0.3;
-        sample_profile_add(&profile, ms * MS, 0, &method, 1);
+        add(&profile, ms * MS, 0, &method, 1);
     }
     struct sample_share share = sample_profile_total(&profile, 1);
     sample_profile_free(&profile);
