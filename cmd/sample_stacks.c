@@ -17,6 +17,7 @@
 #include "core/counters/kernel_rings.h"
 #include "core/jvm/process.h"
 #include "core/recorder/launch.h"
+#include "core/recorder/sample_trace.h"
 #include "core/recorder/stack_sampler.h"
 #include "report/samples_table.h"
 #include "symbolize/vm_parts.h"
@@ -45,7 +46,7 @@ struct sample_options {
     uint64_t pid, frequency, stack_bytes, tree_bytes, top;
     double seconds, min_share; /* 0 s: until the end */
     char *const *command;      /* or NULL */
-    const char *output;
+    const char *output, *folded;
     bool csv, json, tree, call_sites, by_self;
 };
 
@@ -53,6 +54,7 @@ struct sample_run {
     const struct sample_options *options;
     struct stack_sampler *sampler;
     struct sample_profile profile;
+    struct sample_trace trace;           /* not written where no -o is given */
     int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
     struct jvm_process process;
     struct launch launch;
@@ -115,7 +117,8 @@ static int parse(int argc, char **argv, struct sample_options *o, bool *done, st
         { 0, "tree", NULL, OPTION_FLAG, &o->tree, "print the calling contexts, callees below their callers" },
         { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites,
           "with --tree: a context for each call site in its caller" },
-        { 'o', "output", "FILE", OPTION_TEXT, &o->output, "also write folded stacks (flame graphs) to FILE" },
+        { 'o', "output", "FILE", OPTION_TEXT, &o->output, "also write the samples to a trace, FILE" },
+        { 0, "folded", "FILE", OPTION_TEXT, &o->folded, "also write folded stacks (flame graphs) to FILE" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         { 0 },
@@ -147,7 +150,7 @@ static int on_sample(const struct stack_sample *sample, void *context, struct er
                                         .bytecodes = run->bytecodes };
     if (sample_profile_add(&run->profile, &add) < 0)
         return err_set(err, "no memory for the calling contexts");
-    return 0;
+    return sample_trace_add(&run->trace, run->sampler, sample, err);
 }
 
 static uint64_t now_ns(void)
@@ -158,17 +161,16 @@ static uint64_t now_ns(void)
 }
 
 /* The JVM has been found: what the table is headed with, and whose end counts. */
-static void meet(struct sample_run *run, pid_t pid)
+static int meet(struct sample_run *run, pid_t pid, struct err *err)
 {
     struct err ignored;
     jvm_process_inspect(pid, &run->process, &ignored);
-    if (pid == run->command)
-        return;
-    int end = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (end < 0)
-        return;
-    close(run->end);
-    run->end = end;
+    int end = pid == run->command ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+    if (end >= 0) {
+        close(run->end);
+        run->end = end;
+    }
+    return sample_trace_target(&run->trace, pid, run->options->command, err);
 }
 
 /* Until the time is over, somebody ends it, or the JVM has ended. */
@@ -182,12 +184,13 @@ static int sample(struct sample_run *run, struct err *err)
     for (;;) {
         uint64_t now = now_ns();
         bool is_over = now >= end_ns || wakes[0].revents != 0 || wakes[2].revents != 0;
-        if (stack_sampler_drain(run->sampler, on_sample, run, err) < 0)
+        if (sample_trace_round(&run->trace, err) < 0 || stack_sampler_drain(run->sampler, on_sample, run, err) < 0)
             return -1;
         if (is_over)
             return 0;
-        if (run->process.pid == 0 && stack_sampler_pid(run->sampler) != 0)
-            meet(run, stack_sampler_pid(run->sampler));
+        if (run->process.pid == 0 && stack_sampler_pid(run->sampler) != 0 &&
+            meet(run, stack_sampler_pid(run->sampler), err) < 0)
+            return -1;
         wakes[2].fd = run->end;
         uint64_t left_ms = (end_ns - now) / 1000000 + 1, round_ms = run->process.pid == 0 ? START_MS : ROUND_MS;
         poll(wakes, 3, (int)(left_ms < round_ms ? left_ms : round_ms));
@@ -225,6 +228,8 @@ static int attach(struct sample_run *run, struct stack_sampler_options *how, str
     if (jvm_process_inspect(pid, &run->process, err) < 0 && !run->process.attach_disabled)
         return -1;
     run->end = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (sample_trace_target(&run->trace, pid, NULL, err) < 0)
+        return -1;
     return stack_sampler_open(&run->sampler, pid, how, err);
 }
 
@@ -255,6 +260,18 @@ static int wait_for_command(const struct sample_run *run, const struct err *why)
     if (status != 0)
         fprintf(stderr, "mmprof: the command ended with status %d\n", status);
     return status;
+}
+
+/* What the sampler says of itself, for the trace. */
+static int write_totals(struct sample_run *run, struct err *err)
+{
+    struct stack_sampler_state state;
+    stack_sampler_state(run->sampler, &state);
+    return sample_trace_fact(&run->trace, "sample.lost", state.n_lost, err) < 0 ||
+                   sample_trace_fact(&run->trace, "sample.kernel", state.has_kernel, err) < 0 ||
+                   sample_trace_fact(&run->trace, "sample.outside", run->trace.log.n_outside, err) < 0
+               ? -1
+               : 0;
 }
 
 /* ---- printing ---- */
@@ -291,7 +308,7 @@ static void add_notes(const struct sample_run *run, struct table *table)
 static int write_folded(const struct samples_source *source, struct arena *arena, const char *path, struct err *err)
 {
     struct output_file file;
-    if (output_file_open(&file, path, "-o", err) < 0)
+    if (output_file_open(&file, path, "--folded", err) < 0)
         return -1;
     return output_file_close(&file, samples_write_folded(source, arena, file.out, err), err);
 }
@@ -318,7 +335,7 @@ static int print(struct sample_run *run, struct err *err)
         err_set(err, "process %d used no CPU time", (int)run->process.pid);
         return err_next(err, "sample it while it works, or for longer (-d)");
     }
-    if (o->output != NULL && write_folded(&source, &run->arena, o->output, err) < 0)
+    if (o->folded != NULL && write_folded(&source, &run->arena, o->folded, err) < 0)
         return -1;
     if (o->tree)
         return samples_print_tree(&source, &options, &run->arena, stdout, err);
@@ -336,6 +353,7 @@ int command_sample(int argc, char **argv, struct err *err)
         .frequency = 99, .stack_bytes = STACK_BYTES, .tree_bytes = TREE_BYTES, .top = 40, .min_share = 0.01
     };
     struct sample_run run = { .options = &options, .launch = { .go = -1, .turn = -1 }, .signals = -1, .end = -1 };
+    struct err ignored;
     bool done = false;
     int rc = parse(argc, argv, &options, &done, err), status = 0;
     if (rc < 0 || done)
@@ -343,12 +361,18 @@ int command_sample(int argc, char **argv, struct err *err)
     struct stack_sampler_options how = { .hz = (uint32_t)options.frequency,
                                          .stack_bytes = (uint32_t)options.stack_bytes };
     rc = sample_profile_open(&run.profile, BLOCK_NS, options.tree_bytes, err);
+    if (rc == 0 && options.output != NULL)
+        rc = sample_trace_open(&run.trace, options.output, "cpu-clock", UINT64_C(1000000000) / options.frequency, err);
     if (rc == 0)
         rc = block_signals(&run, err);
     if (rc == 0)
         rc = options.command != NULL ? launch(&run, &how, err) : attach(&run, &how, err);
     if (rc == 0)
         rc = sample(&run, err);
+    if (rc == 0)
+        rc = write_totals(&run, err);
+    if (sample_trace_close(&run.trace, rc == 0 ? err : &ignored) < 0)
+        rc = -1;
     if (rc == 0)
         rc = print(&run, err);
     fflush(stdout);

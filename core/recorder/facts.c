@@ -191,8 +191,8 @@ static int write_simulation(struct trace_writer *writer, const struct recorder_p
     return plan->window.counted == 0 ? 0 : put(writer, err, "simulated.window", "%s", window);
 }
 
-int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
-                      struct err *err)
+/* Of the machine and the moment. */
+static int write_host(struct trace_writer *writer, const char *mode, struct err *err)
 {
     struct utsname host;
     char cpu[128], started[64];
@@ -205,11 +205,30 @@ int facts_write_start(struct trace_writer *writer, const struct recorder_plan *p
         put(writer, err, "host", "%s", host.nodename) < 0 ||
         put(writer, err, "os", "%s %s %s", host.sysname, host.release, host.machine) < 0 ||
         put(writer, err, "cpu", "%s, %ld CPUs", cpu, sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
-        put(writer, err, "started", "%s", started) < 0 || put(writer, err, "clock", "%s", TICKS_CLOCK) < 0 ||
-        put(writer, err, "recording.mode", "%s",
-            plan->is_live        ? "live"
-            : plan->n_phases > 0 ? "phases"
-                                 : "all") < 0 ||
+        put(writer, err, "started", "%s", started) < 0 || put(writer, err, "clock", "%s", TICKS_CLOCK) < 0)
+        return -1;
+    return put(writer, err, "recording.mode", "%s", mode);
+}
+
+int facts_write_samples(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err)
+{
+    if (write_host(writer, "samples", err) < 0)
+        return -1;
+    return facts_write_sampling(writer, events, period_ns, err);
+}
+
+int facts_write_sampling(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err)
+{
+    if (put(writer, err, "sample.events", "%s", events) < 0)
+        return -1;
+    return put(writer, err, "sample.period_ns", "%" PRIu64, period_ns);
+}
+
+int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
+                      struct err *err)
+{
+    const char *mode = plan->is_live ? "live" : plan->n_phases > 0 ? "phases" : "all";
+    if (write_host(writer, mode, err) < 0 ||
         put(writer, err, "offcpu", "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
         write_counting(writer, plan, err) < 0 || write_simulation(writer, plan, err) < 0 ||
         (facts_fault_period(plan) > 1 && put(writer, err, "faults.period", "%" PRIu32, plan->fault_period) < 0) ||

@@ -35,6 +35,10 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena);
 int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
                       struct err *err);
 
+/* Likewise, of a trace of stack samples alone; and of those alone: mmprof.trace(5) has the keys. */
+int facts_write_samples(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err);
+int facts_write_sampling(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err);
+
 /* Which JVM it is: known when the agent has connected.  argv: the command that was started, or NULL. */
 int facts_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, char *const *argv, struct err *err);
 

@@ -52,6 +52,7 @@ struct stack_sampler {
     struct java_stack stack;
     uint32_t numbers[STACK_FRAMES_MAX];
     struct vm_method described;
+    uint8_t bytecodes[BYTECODES_MAX];
 };
 
 /* ---- threads ---- */
@@ -116,6 +117,30 @@ static bool grow(struct stack_sampler *sampler)
     return true;
 }
 
+static int by_index(const void *a, const void *b)
+{
+    const struct code_line *x = a, *y = b;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* What its code is, and its lines. */
+static bool describe_code(struct stack_sampler *sampler, uint64_t address, struct sampled_method *known)
+{
+    const struct vm_method *method = &sampler->described;
+    struct code_line *lines = arena_alloc(&sampler->arena, (method->n_lines + 1) * sizeof *lines);
+    known->address = address;
+    known->source = text_utf8(&sampler->arena, method->source, method->n_source);
+    if (lines == NULL || known->source == NULL)
+        return false;
+    memcpy(lines, method->lines, method->n_lines * sizeof *lines);
+    qsort(lines, method->n_lines, sizeof *lines, by_index);
+    known->lines = lines;
+    known->n_lines = method->n_lines;
+    if (vm_method_code(address, sampler->bytecodes, sizeof sampler->bytecodes, &known->code))
+        bytecodes_scan(sampler->bytecodes, known->code.n_bytes, &known->bytecodes);
+    return true;
+}
+
 /* A new one; SAMPLED_UNKNOWN: there is no method there, or no memory. */
 static uint32_t describe(struct stack_sampler *sampler, uint64_t address, uint64_t key)
 {
@@ -127,7 +152,8 @@ static uint32_t describe(struct stack_sampler *sampler, uint64_t address, uint64
         .name = text_utf8(&sampler->arena, method->name, method->n_name),
         .descriptor = text_utf8(&sampler->arena, method->descriptor, method->n_descriptor),
     };
-    if (known.class_name == NULL || known.name == NULL || known.descriptor == NULL)
+    if (known.class_name == NULL || known.name == NULL || known.descriptor == NULL ||
+        !describe_code(sampler, address, &known))
         return SAMPLED_UNKNOWN;
     sampler->methods[sampler->n_methods] = known;
     sampler->keys[sampler->n_methods] = key;

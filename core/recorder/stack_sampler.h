@@ -6,7 +6,9 @@
 #define CORE_RECORDER_STACK_SAMPLER_H
 
 #include "core/base/err.h"
+#include "core/hotspot/bytecodes.h"
 #include "core/hotspot/stack_walk.h"
+#include "core/hotspot/vm_methods.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +26,12 @@ struct stack_sampler_options {
 /* A method that was found on a stack. */
 struct sampled_method {
     const char *class_name, *name, *descriptor; /* as the class file has them; the sampler's */
+    const char *source;                         /* file name, or "" */
+    uint64_t address;                           /* of the JVM's Method, when it was found last */
+    struct vm_code code;
+    struct bytecodes_summary bytecodes; /* of it */
+    const struct code_line *lines;      /* in the order of their bytecode */
+    uint32_t n_lines;
 };
 
 #define SAMPLED_UNKNOWN UINT32_MAX

@@ -80,7 +80,7 @@ for jdk in $(jdks); do
     name="JDK $(jdk_version "$jdk")"
     start "$SCRATCH/shares" "$jdk/bin/java" -cp "$classes" target.Shares
     wait_for 30 grep -q READY "$SCRATCH/shares"
-    sample -p "$pid" -d $((2 * slow)) -F 997 --json -o "$SCRATCH/folded"
+    sample -p "$pid" -d $((2 * slow)) -F 997 --json --folded "$SCRATCH/folded"
     is "$name: exit status" "$status $errors" "0 "
     has_shares "$name"
     is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
@@ -95,7 +95,7 @@ jdk=$(first_jdk)
 printf '#!/bin/sh\n"%s" -Xint -cp "%s" target.Shares %d\nexit 7\n' "$jdk/bin/java" "$classes" $((2 * slow)) \
     > "$SCRATCH/script"
 chmod +x "$SCRATCH/script"
-sample -F 997 --json -o "$SCRATCH/folded" -- "$SCRATCH/script"
+sample -F 997 --json --folded "$SCRATCH/folded" -- "$SCRATCH/script"
 is "a script: the exit status is its own" "$status $errors" "7 mmprof: the command ended with status 7"
 has_shares "a script's JVM, -Xint"
 matches "a script's JVM: it is sampled from its first methods on" "$(cat "$SCRATCH/folded")" \

@@ -1,0 +1,78 @@
+#include "core/recorder/sample_trace.h"
+
+#include "core/recorder/facts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int sample_trace_fact(struct sample_trace *trace, const char *key, uint64_t value, struct err *err)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return trace->writer == NULL ? 0 : trace_write_info(trace->writer, key, text, err);
+}
+
+int sample_trace_open(struct sample_trace *trace, const char *path, const char *events, uint64_t period_ns,
+                      struct err *err)
+{
+    memset(trace, 0, sizeof *trace);
+    threads_init(&trace->threads);
+    if (trace_writer_open(&trace->writer, path, err) < 0)
+        return -1;
+    trace->period_ns = period_ns;
+    trace->first = trace->latest = clock_point_now();
+    if (facts_write_samples(trace->writer, events, period_ns, err) < 0)
+        return -1;
+    return trace_write_clock(trace->writer, trace->first.ticks, trace->first.monotonic_ns, trace->first.realtime_ns,
+                             err);
+}
+
+int sample_trace_target(struct sample_trace *trace, pid_t pid, char *const *argv, struct err *err)
+{
+    return trace->writer == NULL ? 0 : facts_write_target(trace->writer, pid, "", argv, err);
+}
+
+int sample_trace_round(struct sample_trace *trace, struct err *err)
+{
+    if (trace->writer == NULL)
+        return 0;
+    trace->latest = clock_point_now();
+    if (trace_write_clock(trace->writer, trace->latest.ticks, trace->latest.monotonic_ns, trace->latest.realtime_ns,
+                          err) < 0)
+        return -1;
+    return trace_writer_flush(trace->writer, err);
+}
+
+int sample_trace_add(struct sample_trace *trace, const struct stack_sampler *sampler, const struct stack_sample *sample,
+                     struct err *err)
+{
+    if (trace->writer == NULL)
+        return 0;
+    struct recorder_thread *thread = threads_get(&trace->threads, sample->tid, TRACE_UNKNOWN);
+    if (thread == NULL)
+        return err_set(err, "out of memory for threads");
+    if (strcmp(thread->comm, sample->thread_name) != 0) {
+        threads_set_comm(thread, sample->thread_name);
+        if (threads_write(&trace->threads, trace->writer, err) < 0)
+            return -1;
+    }
+    uint64_t ticks = clock_ticks(sample->time_ns, &trace->latest, &trace->first, &trace->latest);
+    return sample_log_write(&trace->log, trace->writer, sampler, sample, thread->info.index, ticks, trace->period_ns,
+                            err);
+}
+
+int sample_trace_close(struct sample_trace *trace, struct err *err)
+{
+    struct trace_writer *writer = trace->writer;
+    int rc = 0;
+    if (writer == NULL)
+        return 0;
+    if (threads_write(&trace->threads, writer, err) < 0)
+        rc = -1;
+    trace->writer = NULL;
+    if (trace_writer_close(writer, clock_point_now().ticks, err) < 0)
+        rc = -1;
+    sample_log_free(&trace->log);
+    threads_free(&trace->threads);
+    return rc;
+}
