@@ -13,6 +13,7 @@ static const struct command commands[] = {
     { "phases", "[TRACE]", "the call tree of a trace, and the phases worth a second look", command_phases },
     { "report", "[TRACE]", "the phases' time, CPI and misses, next to the JVM's own threads", command_report },
     { "diff", "BEFORE AFTER", "what differs between two versions, where it is more than chance", command_diff },
+    { "compare", "PROFILE PROFILE", "how alike the profiles of several recordings are", command_compare },
     { "export", "-f FORMAT [TRACE]", "write a trace for flamegraph.pl, speedscope, pprof, Perfetto", command_export },
     { "dump", "[TRACE]", "print a trace as text", command_dump },
     { "doctor", "[-p PID]", "what works here, and what to do about what does not", command_doctor },

@@ -74,7 +74,7 @@ double overlap_correlation(const double *x, const double *y, size_t n)
         yy += (y[i] - mean_y) * (y[i] - mean_y);
         xy += (x[i] - mean_x) * (y[i] - mean_y);
     }
-    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+    return xx > 0 && yy > 0 ? fmax(-1, fmin(1, xy / sqrt(xx * yy))) : NAN;
 }
 
 double overlap_stability(const double *const *vectors, size_t n_vectors, size_t n)

@@ -50,12 +50,12 @@ static uint32_t name_of(struct profile_set *set, const char *name, size_t n_name
     const uint32_t *known = map_get(&set->by_name, name, n_name);
     if (known != NULL)
         return *known;
-    const char **names = grow(set->names, set->n_names, &set->names_room, sizeof *names);
+    struct profile_name *names = grow(set->names, set->n_names, &set->names_room, sizeof *names);
     if (names == NULL)
         return PROFILE_SET_NONE;
     set->names = names;
-    names[set->n_names] = arena_text(set->by_name.arena, name, n_name);
-    if (names[set->n_names] == NULL || map_put(&set->by_name, name, n_name, set->n_names) < 0)
+    names[set->n_names].text = arena_text(set->by_name.arena, name, n_name);
+    if (names[set->n_names].text == NULL || map_put(&set->by_name, name, n_name, set->n_names) < 0)
         return PROFILE_SET_NONE;
     return set->n_names++;
 }
@@ -97,6 +97,35 @@ int profile_set_add(struct profile_set *set, uint32_t profile, uint32_t context,
     set->n_profiles = profile >= set->n_profiles ? profile + 1 : set->n_profiles;
     weights[context] += weight;
     return 0;
+}
+
+/* ---- some methods only ---- */
+
+int profile_set_mark(struct profile_set *set, const char *name, size_t n_name)
+{
+    uint32_t method = name_of(set, name, n_name);
+    if (method != PROFILE_SET_NONE)
+        set->names[method].is_kept = true;
+    return method == PROFILE_SET_NONE ? -1 : 0;
+}
+
+int profile_set_keep(const struct profile_set *set, struct profile_set *kept)
+{
+    uint32_t *in = calloc(set->n_contexts, sizeof *in);
+    int rc = profile_set_open(kept, set->by_name.arena) < 0 || in == NULL ? -1 : 0;
+    for (uint32_t i = 1; rc == 0 && i < set->n_contexts; i++) {
+        const struct profile_context *context = &set->contexts[i];
+        const struct profile_name *name = &set->names[context->name];
+        in[i] = in[context->parent];
+        if (name->is_kept)
+            in[i] = profile_set_call(kept, in[i], name->text, strlen(name->text));
+        rc = in[i] == PROFILE_SET_NONE ? -1 : 0;
+        for (uint32_t p = 0; rc == 0 && p < set->n_profiles; p++)
+            if (i < set->weights_room[p] && set->weights[p][i] > 0)
+                rc = profile_set_add(kept, p, in[i], set->weights[p][i]);
+    }
+    free(in);
+    return rc;
 }
 
 /* ---- vectors ---- */

@@ -14,6 +14,11 @@
 #define PROFILE_SET_MAX  64u
 #define PROFILE_SET_NONE UINT32_MAX
 
+struct profile_name {
+    const char *text; /* the arena's */
+    bool is_kept;     /* by profile_set_keep */
+};
+
 struct profile_context {
     uint32_t parent, name; /* a parent comes before its callees */
     bool is_recursive;     /* a caller has the same name */
@@ -21,7 +26,7 @@ struct profile_context {
 
 struct profile_set {
     struct map by_name;
-    const char **names; /* owned; the arena's texts */
+    struct profile_name *names; /* owned */
     uint32_t n_names, names_room;
     struct hash_set by_call;
     struct profile_context *contexts; /* owned */
@@ -42,6 +47,15 @@ void profile_set_free(struct profile_set *set);
 
 /* The context of a method in that of its caller.  Returns PROFILE_SET_NONE: no memory. */
 uint32_t profile_set_call(struct profile_set *set, uint32_t parent, const char *name, size_t n_name);
+
+/* Methods of this name are kept by profile_set_keep.  Returns 0, or -1: no memory. */
+int profile_set_mark(struct profile_set *set, const char *name, size_t n_name);
+
+/*
+ * A copy with methods of marked names only: the weights of others are their callers'.  Returns 0, or -1: no memory; for
+ * profile_set_free in any case.
+ */
+int profile_set_keep(const struct profile_set *set, struct profile_set *kept);
 
 /* Own weight of a context in a profile, below PROFILE_SET_MAX.  Returns 0, or -1: no memory. */
 int profile_set_add(struct profile_set *set, uint32_t profile, uint32_t context, double weight);

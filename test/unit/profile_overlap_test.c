@@ -98,6 +98,15 @@ static void test_set(void)
     CHECK("contexts keep recursive calls apart", is_vector(0, PROFILE_CONTEXTS, false, contexts, 6));
     CHECK("with what they call", is_vector(0, PROFILE_CONTEXTS, true, context_totals, 6));
     CHECK("the same paths are the same elements", is_vector(1, PROFILE_CONTEXTS, false, fewer, 6));
+    struct profile_set all, kept;
+    profile_set_mark(&set, "b", 1);
+    all = set;
+    CHECK("methods may be left out", profile_set_keep(&all, &kept) == 0);
+    set = kept;
+    static const double kept_contexts[] = { 0, 3, 4 }; /* root, b, bb */
+    CHECK("whose weights are their callers' then", is_vector(0, PROFILE_CONTEXTS, false, kept_contexts, 3));
+    profile_set_free(&kept);
+    set = all;
     for (char name[16] = "0"; strcmp(name, "5000") != 0;) {
         profile_set_add(&set, 2, profile_set_call(&set, 0, name, strlen(name)), 1);
         snprintf(name, sizeof name, "%d", atoi(name) + 1);
