@@ -146,10 +146,15 @@ $(BUILD)/test/bench/executed.so $(BUILD)/test/bench/callbacks.so: $(BUILD)/test/
 unit: $(UNIT_BIN)
 
 # Programs of the tests that read traces.
-TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard test/tools/*.c))
+TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(filter-out %_agent.c,$(wildcard test/tools/*.c))) $(BUILD)/test/tools/stack_check_agent.so
 
 $(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
+
+# One is loaded into the JVM.
+$(BUILD)/test/tools/stack_check_agent.so: $(BUILD)/pic/test/tools/stack_check_agent.o
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) $(LDFLAGS) -shared -o $@ $^ -lpthread
 
 .PHONY: tools
 tools: $(TOOL_BIN)

@@ -1,0 +1,204 @@
+/*
+ * In a JVM: interrupts its threads, asks AsyncGetCallTrace for their stacks, and hands registers, a copy of the stack
+ * and the answer to stack_check.c.
+ *
+ *     java -agentpath:.../stack_check_agent.so=FILE,HZ[,wait][,wall] ...
+ *
+ * wait   a thread goes on only when its slot has been looked at: nothing that it could change has changed
+ * wall   interrupts all threads in turn, those that wait, too; else those that use CPU time
+ */
+#include "test/tools/stack_check.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <jvmti.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+struct call_frame {
+    jint index;
+    jmethodID method;
+};
+
+struct call_trace {
+    JNIEnv *env;
+    jint n;
+    struct call_frame *frames;
+};
+
+static struct {
+    JavaVM *vm;
+    jvmtiEnv *jvmti;
+    void (*get_call_trace)(struct call_trace *, jint, void *);
+    struct check_file *file;
+    long hz;
+    bool does_wait, is_wall;
+    struct call_frame frames[CHECK_SLOTS][CHECK_FRAMES];
+} self;
+
+static void take_registers(struct check_slot *slot, const ucontext_t *context)
+{
+#ifdef __x86_64__
+    slot->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    slot->sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    slot->fp = (uint64_t)context->uc_mcontext.gregs[REG_RBP];
+#else
+    slot->pc = context->uc_mcontext.pc;
+    slot->sp = context->uc_mcontext.sp;
+    slot->fp = context->uc_mcontext.regs[29];
+#endif
+}
+
+static void fill(struct check_slot *slot, struct call_frame *frames, JNIEnv *env, ucontext_t *context)
+{
+    struct call_trace trace = { env, 0, frames };
+    take_registers(slot, context);
+    struct iovec here = { slot->stack, CHECK_STACK_BYTES };
+    struct iovec there = { (void *)(uintptr_t)slot->sp, CHECK_STACK_BYTES };
+    ssize_t n = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+    slot->n_stack_bytes = n < 0 ? 0 : (uint64_t)n;
+    self.get_call_trace(&trace, CHECK_FRAMES, context);
+    slot->n_frames = trace.n;
+    for (jint i = 0; i < trace.n; i++) {
+        slot->frames[i].index = frames[i].index;
+        slot->frames[i].method = frames[i].method == NULL ? 0 : *(const uint64_t *)frames[i].method;
+    }
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    static _Atomic uint32_t next;
+    JNIEnv *env = NULL;
+    (void)signal;
+    (void)info;
+    atomic_fetch_add(&self.file->n_signals, 1);
+    if ((*self.vm)->GetEnv(self.vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK || env == NULL) {
+        atomic_fetch_add(&self.file->n_no_env, 1);
+        return;
+    }
+    uint32_t i = atomic_fetch_add(&next, 1) % CHECK_SLOTS, is_free = SLOT_FREE;
+    struct check_slot *slot = &self.file->slots[i];
+    if (!atomic_compare_exchange_strong(&slot->state, &is_free, SLOT_TAKEN)) {
+        atomic_fetch_add(&self.file->n_dropped, 1);
+        return;
+    }
+    fill(slot, self.frames[i], env, context);
+    atomic_store(&slot->state, SLOT_FILLED);
+    for (int left = 200; self.does_wait && left > 0 && atomic_load(&slot->state) == SLOT_FILLED; left--)
+        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+}
+
+/* AsyncGetCallTrace knows methods that have a jmethodID. */
+static void make_ids(jvmtiEnv *jvmti, jclass class)
+{
+    jint n;
+    jmethodID *methods;
+    if ((*jvmti)->GetClassMethods(jvmti, class, &n, &methods) == JVMTI_ERROR_NONE)
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+}
+
+static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class)
+{
+    (void)jvmti;
+    (void)env;
+    (void)thread;
+    (void)class;
+}
+
+static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class)
+{
+    (void)env;
+    (void)thread;
+    make_ids(jvmti, class);
+}
+
+static void *interrupt_all(void *unused)
+{
+    pid_t me = (pid_t)syscall(SYS_gettid);
+    (void)unused;
+    for (;;) {
+        DIR *tasks = opendir("/proc/self/task");
+        for (struct dirent *entry; tasks != NULL && (entry = readdir(tasks)) != NULL;) {
+            pid_t tid = (pid_t)atoi(entry->d_name);
+            if (tid <= 0 || tid == me)
+                continue;
+            syscall(SYS_tgkill, getpid(), tid, SIGPROF);
+            nanosleep(&(struct timespec){ .tv_nsec = 1000000000 / self.hz }, NULL);
+        }
+        if (tasks != NULL)
+            closedir(tasks);
+    }
+    return NULL;
+}
+
+static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    jint n;
+    jclass *classes;
+    pthread_t interrupter;
+    (void)env;
+    (void)thread;
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) == JVMTI_ERROR_NONE)
+        for (jint i = 0; i < n; i++)
+            make_ids(jvmti, classes[i]);
+    struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+    sigaction(SIGPROF, &action, NULL);
+    const struct timeval period = { .tv_usec = 1000000 / self.hz };
+    if (self.is_wall)
+        pthread_create(&interrupter, NULL, interrupt_all, NULL);
+    else
+        setitimer(ITIMER_PROF, &(struct itimerval){ period, period }, NULL);
+}
+
+static bool open_file(const char *name)
+{
+    int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || ftruncate(fd, sizeof *self.file) < 0)
+        return false;
+    self.file = mmap(NULL, sizeof *self.file, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return self.file != MAP_FAILED;
+}
+
+/* "FILE,HZ,wait,wall" */
+static bool read_options(char *options)
+{
+    char *rest = options, *file = strsep(&rest, ","), *hz = strsep(&rest, ",");
+    self.hz = hz == NULL ? 0 : atol(hz);
+    for (const char *word; (word = strsep(&rest, ",")) != NULL;) {
+        self.does_wait |= strcmp(word, "wait") == 0;
+        self.is_wall |= strcmp(word, "wall") == 0;
+    }
+    return file != NULL && self.hz > 0 && open_file(file);
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+    char copy[4096] = "";
+    (void)reserved;
+    strncpy(copy, options == NULL ? "" : options, sizeof copy - 1);
+    self.vm = vm;
+    *(void **)&self.get_call_trace = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
+    if (!read_options(copy) || self.get_call_trace == NULL ||
+        (*vm)->GetEnv(vm, (void **)&self.jvmti, JVMTI_VERSION_11) != JNI_OK)
+        return JNI_ERR;
+    const jvmtiEventCallbacks callbacks = { .VMInit = on_init,
+                                            .ClassLoad = on_class_load,
+                                            .ClassPrepare = on_class_prepare };
+    (*self.jvmti)->SetEventCallbacks(self.jvmti, &callbacks, sizeof callbacks);
+    (*self.jvmti)->SetEventNotificationMode(self.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
+    (*self.jvmti)->SetEventNotificationMode(self.jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_LOAD, NULL);
+    (*self.jvmti)->SetEventNotificationMode(self.jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_PREPARE, NULL);
+    return JNI_OK;
+}
