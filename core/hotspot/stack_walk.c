@@ -2,13 +2,16 @@
 #include "core/base/hash.h"
 #include "core/hotspot/code_blobs.h"
 #include "core/hotspot/frame_rules.h"
+#include "core/hotspot/native_frames.h"
 #include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_process.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define METHODS    16384u
 #define SCAN_BYTES 1024u /* from the stack pointer on, where a frame is not complete */
+#define NATIVE_MAX 512   /* frames of native code in a row */
 
 /* Of a Method, to tell whether a frame's bytecode pointer is one of it. */
 struct known_method {
@@ -18,6 +21,7 @@ struct known_method {
 struct stack_walker {
     const struct frame_rules *rules;
     struct code_blobs *blobs;
+    struct native_frames *native;
     struct known_method *methods; /* owned */
     uint64_t round;
     uint64_t call_return; /* where a call of Java returns to in the JVM's call stub */
@@ -81,7 +85,8 @@ struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct e
         return NULL;
     }
     struct stack_walker *walker = calloc(1, sizeof *walker);
-    if (walker == NULL || (walker->methods = calloc(METHODS, sizeof *walker->methods)) == NULL) {
+    if (walker == NULL || (walker->methods = calloc(METHODS, sizeof *walker->methods)) == NULL ||
+        (walker->native = native_frames_open(vm_process_pid())) == NULL) {
         stack_walker_close(walker);
         err_set(err, "no memory for walking stacks");
         return NULL;
@@ -104,6 +109,7 @@ void stack_walker_close(struct stack_walker *walker)
     if (walker == NULL)
         return;
     code_blobs_close(walker->blobs);
+    native_frames_close(walker->native);
     free(walker->methods);
     free(walker);
 }
@@ -112,6 +118,7 @@ void stack_walker_round(struct stack_walker *walker)
 {
     walker->round++;
     code_blobs_round(walker->blobs);
+    native_frames_round(walker->native);
 }
 
 /* ---- the stack's words ---- */
@@ -321,14 +328,61 @@ static enum stack_end walk_from(struct stack_walker *walker, const struct thread
     return end;
 }
 
+/* ---- native code ---- */
+
+static bool read_place(const struct thread_state *thread, const struct cursor_frame *frame, uint64_t cfa,
+                       const struct native_place *place, uint64_t *address)
+{
+    *address = place->base == NATIVE_SP ? frame->sp : place->base == NATIVE_FP ? frame->fp : cfa;
+    *address += (uint64_t)place->offset;
+    return !place->is_behind_word || word_at(thread, *address, address);
+}
+
+/* The caller of a native function.  Returns false where there is none, or it is not known. */
+static bool leave_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                         enum native_kind *kind)
+{
+    const struct native_rule *rule = native_frames_at(walker->native, frame->is_innermost ? frame->pc : frame->pc - 1);
+    uint64_t cfa, at, fp = frame->fp, pc;
+    *kind = rule->kind;
+    if (rule->kind <= NATIVE_OUTERMOST || rule->is_linked || !read_place(thread, frame, 0, &rule->cfa, &cfa) ||
+        cfa <= frame->sp || !read_place(thread, frame, cfa, &rule->return_to, &at) || !word_at(thread, at, &pc) ||
+        (rule->has_fp && (!read_place(thread, frame, cfa, &rule->fp, &at) || !word_at(thread, at, &fp)))) {
+        *kind = rule->kind == NATIVE_OUTERMOST ? NATIVE_OUTERMOST : NATIVE_UNKNOWN;
+        return false;
+    }
+    *frame = (struct cursor_frame){ .pc = pc, .sp = cfa, .fp = fp, .is_innermost = rule->kind == NATIVE_SIGNAL };
+    return true;
+}
+
+/*
+ * From native code to the Java method that called it.  Returns false where this is not known; *frame is the outermost
+ * one that is.
+ */
+static bool walk_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                        struct java_stack *stack)
+{
+    enum native_kind kind = NATIVE_CALLED;
+    for (int n = 0; n < NATIVE_MAX && !code_blobs_has(walker->blobs, frame->pc); n++)
+        if (!leave_native(walker, thread, frame, &kind)) {
+            stack->end = STACK_NO_JAVA;
+            return kind == NATIVE_OUTERMOST;
+        }
+    stack->end = walk_from(walker, thread, *frame, stack);
+    return stack->end == STACK_WHOLE || stack->end == STACK_CUT || stack->end == STACK_TOO_DEEP;
+}
+
 /* ---- where no frame is known ---- */
 
-/* From the innermost return address within n bytes from which the rest can be walked.  Returns whether there is one. */
-static bool scan(struct stack_walker *walker, const struct thread_state *thread, size_t n_bytes,
+/*
+ * From the innermost return address within n bytes from an address on from which the rest can be walked: it may be of a
+ * call that has returned.  Returns whether there is one.
+ */
+static bool scan(struct stack_walker *walker, const struct thread_state *thread, uint64_t from, size_t n_bytes,
                  struct java_stack *stack)
 {
     uint32_t n_before = stack->n;
-    for (uint64_t at = thread->sp; at - thread->sp < n_bytes; at += 8) {
+    for (uint64_t at = from; at - from < n_bytes; at += 8) {
         struct cursor_frame frame = { .sp = at + 8, .fp = thread->fp };
         uint64_t fp;
         if (!word_at(thread, at, &frame.pc))
@@ -362,20 +416,23 @@ static void walk_incomplete(struct stack_walker *walker, const struct thread_sta
         add(stack, 0, -1, FRAME_STUB, 0);
     else
         add_compiled(at, stack);
-    if (!scan(walker, thread, end == STACK_NO_JAVA ? thread->n_bytes : SCAN_BYTES, stack))
+    if (!scan(walker, thread, thread->sp, end == STACK_NO_JAVA ? thread->n_bytes : SCAN_BYTES, stack))
         stack->end = end;
 }
 
 void stack_walk(struct stack_walker *walker, const struct thread_state *thread, struct java_stack *stack)
 {
+    struct cursor_frame innermost = { thread->pc, thread->sp, thread->fp, true };
     stack->n = 0;
     stack->is_in_java = code_blobs_has(walker->blobs, thread->pc);
     if (!stack->is_in_java) {
-        if (!scan(walker, thread, thread->n_bytes, stack))
+        if (walk_native(walker, thread, &innermost, stack))
+            return;
+        stack->n = 0;
+        if (!scan(walker, thread, innermost.sp & ~(uint64_t)7, thread->n_bytes, stack))
             stack->end = STACK_NO_JAVA;
         return;
     }
-    struct cursor_frame innermost = { thread->pc, thread->sp, thread->fp, true };
     stack->end = walk_from(walker, thread, innermost, stack);
     if (stack->end != STACK_WHOLE && stack->end != STACK_CUT && stack->end != STACK_TOO_DEEP)
         walk_incomplete(walker, thread, stack);

@@ -4,9 +4,9 @@
  *
  * Frames are found as HotSpot itself finds them (its frame.cpp): interpreted ones by their frame pointer, compiled ones
  * by the size of their frame, inlined ones in the debug information of compiled code, those outside of native code by
- * what the JVM keeps of them where it calls Java.  Where a frame is not complete (prologue, epilogue, routines without
- * frames) and in native code, whose frames have no description here, the innermost return address on the stack counts
- * from which all of the rest of the stack can be walked.
+ * what the JVM keeps of them where it calls Java, and innermost native ones by their library's call frame information.
+ * Where a frame is not complete (prologue, epilogue, routines without frames), and in native code without such
+ * information, the innermost return address on the stack counts from which all of the rest of the stack can be walked.
  *
  * x86-64 only.
  */

@@ -15,6 +15,7 @@
 
 /* The library's file, and where in the process its first byte is. */
 static struct {
+    pid_t pid;
     int fd;
     Elf *elf;
     Elf_Data *symbols;
@@ -102,8 +103,14 @@ int vm_process_open(pid_t pid, struct err *err)
         vm_process_close();
         return err_next(err, "see whether the JDK was updated or removed while the program runs");
     }
+    library.pid = pid;
     vm_fields_use(&(struct vm_library){ pid, find_symbol, NULL });
     return 0;
+}
+
+pid_t vm_process_pid(void)
+{
+    return library.pid;
 }
 
 void vm_process_close(void)

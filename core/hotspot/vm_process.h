@@ -16,6 +16,9 @@
  */
 int vm_process_open(pid_t pid, struct err *err);
 
+/* Of the one that was opened. */
+pid_t vm_process_pid(void);
+
 /* The JVM's memory is read no more; does nothing where none was opened. */
 void vm_process_close(void);
 

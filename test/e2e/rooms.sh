@@ -8,10 +8,10 @@ rooms() {
 core/base
 core/trace      core/base
 core/sim        core/base
-core/hotspot    core/base core/trace
 core/plugin     core/base core/trace core/sim
 core/counters   core/base core/trace core/sim
 core/jvm        core/base core/trace core/counters
+core/hotspot    core/base core/trace core/jvm
 core/agent      core/base core/trace core/hotspot core/counters
 core/recorder   core/base core/trace core/sim core/hotspot core/counters core/jvm core/agent
 core/tool       core/base core/trace core/sim core/plugin core/recorder

@@ -8,6 +8,7 @@
  */
 #include "test/tools/stack_check.h"
 
+#include "core/hotspot/frame_rules.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_process.h"
@@ -182,7 +183,8 @@ int main(int argc, char **argv)
     pid_t pid = argc < 3 ? 0 : (pid_t)atoi(argv[2]);
     long ms_left = argc < 4 || atol(argv[3]) == 0 ? LONG_MAX : atol(argv[3]) * 1000;
     run.shown = argc < 5 ? 0 : atol(argv[4]);
-    if (file == NULL || vm_process_open(pid, &err) < 0 || (run.walker = stack_walker_open(&err)) == NULL) {
+    if (file == NULL || vm_process_open(pid, &err) < 0 ||
+        (run.walker = stack_walker_open(frame_rules_here(), &err)) == NULL) {
         fprintf(stderr, "stack_check FILE PID [SECONDS [SHOWN]]: %s\n", file == NULL ? "no such file" : err.text);
         return 1;
     }

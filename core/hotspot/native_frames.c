@@ -1,0 +1,259 @@
+#include "core/hotspot/native_frames.h"
+#include "core/base/hash.h"
+#include "core/hotspot/vm_fields.h"
+#include "core/jvm/maps.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RULES      (1u << 15) /* of which half are kept at most: then all are forgotten */
+#define LIBRARIES  64u
+#define PATH_BYTES 4096
+#define VDSO_BYTES ((uint64_t)64 << 10)
+
+/* The numbers of a processor's registers in call frame information. */
+struct registers {
+    int fp, sp;
+};
+
+struct library {
+    const char *path; /* the maps' */
+    Elf *elf;         /* NULL: it cannot be read */
+    Dwarf_CFI *cfi;   /* NULL: it has none */
+    struct registers registers;
+    int fd;
+    char *bytes; /* owned: of one that is no file */
+};
+
+struct kept_rule {
+    uint64_t pc;
+    struct native_rule rule;
+};
+
+struct native_frames {
+    pid_t pid;
+    struct jvm_maps maps;
+    bool is_read; /* the maps, in this round */
+    struct library libraries[LIBRARIES];
+    size_t n_libraries;
+    struct kept_rule *rules; /* owned */
+    uint32_t n_rules;
+};
+
+struct native_frames *native_frames_open(pid_t pid)
+{
+    struct native_frames *native = calloc(1, sizeof *native);
+    if (native == NULL || (native->rules = calloc(RULES, sizeof *native->rules)) == NULL) {
+        free(native);
+        return NULL;
+    }
+    elf_version(EV_CURRENT);
+    native->pid = pid;
+    jvm_maps_init(&native->maps);
+    return native;
+}
+
+static void close_library(struct library *library)
+{
+    if (library->cfi != NULL)
+        dwarf_cfi_end(library->cfi);
+    if (library->elf != NULL)
+        elf_end(library->elf);
+    if (library->fd >= 0)
+        close(library->fd);
+    free(library->bytes);
+}
+
+void native_frames_close(struct native_frames *native)
+{
+    if (native == NULL)
+        return;
+    for (size_t i = 0; i < native->n_libraries; i++)
+        close_library(&native->libraries[i]);
+    jvm_maps_free(&native->maps);
+    free(native->rules);
+    free(native);
+}
+
+static void forget(struct native_frames *native)
+{
+    memset(native->rules, 0, RULES * sizeof *native->rules);
+    native->n_rules = 0;
+}
+
+void native_frames_round(struct native_frames *native)
+{
+    native->is_read = false;
+    if (native->n_rules >= RULES / 2)
+        forget(native);
+}
+
+/* ---- libraries ---- */
+
+static void open_elf(struct native_frames *native, struct library *library, const struct jvm_mapping *mapping)
+{
+    char path[PATH_BYTES + 64];
+    uint64_t n = mapping->end - mapping->start;
+    if (mapping->path[0] == '/') {
+        snprintf(path, sizeof path, "/proc/%d/root%s", (int)native->pid, mapping->path);
+        library->fd = open(path, O_RDONLY | O_CLOEXEC);
+        library->elf = library->fd < 0 ? NULL : elf_begin(library->fd, ELF_C_READ_MMAP, NULL);
+    } else if (n <= VDSO_BYTES && (library->bytes = malloc(n)) != NULL && vm_read(mapping->start, library->bytes, n)) {
+        library->elf = elf_memory(library->bytes, n);
+    }
+}
+
+static struct library *find_library(struct native_frames *native, const struct jvm_mapping *mapping)
+{
+    GElf_Ehdr header;
+    for (size_t i = 0; i < native->n_libraries; i++)
+        if (native->libraries[i].path == mapping->path)
+            return &native->libraries[i];
+    if (native->n_libraries == LIBRARIES)
+        return NULL;
+    struct library *library = &native->libraries[native->n_libraries++];
+    *library = (struct library){ .path = mapping->path, .fd = -1 };
+    open_elf(native, library, mapping);
+    if (library->elf == NULL || gelf_getehdr(library->elf, &header) == NULL)
+        return library;
+    library->registers = header.e_machine == EM_AARCH64 ? (struct registers){ 29, 31 } : (struct registers){ 6, 7 };
+    library->cfi = dwarf_getcfi_elf(library->elf);
+    return library;
+}
+
+/* The address that the file has for one in a mapping of it. */
+static bool find_address(Elf *elf, const struct jvm_mapping *mapping, uint64_t pc, uint64_t *address)
+{
+    uint64_t offset = pc - mapping->start + mapping->offset;
+    size_t n;
+    GElf_Phdr piece;
+    if (elf_getphdrnum(elf, &n) < 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (gelf_getphdr(elf, (int)i, &piece) != NULL && piece.p_type == PT_LOAD && offset >= piece.p_offset &&
+            offset - piece.p_offset < piece.p_filesz) {
+            *address = offset - piece.p_offset + piece.p_vaddr;
+            return true;
+        }
+    return false;
+}
+
+/* Libraries that were loaded since are found at most once in a round. */
+static const struct jvm_mapping *find_mapping(struct native_frames *native, uint64_t pc)
+{
+    const struct jvm_mapping *mapping = jvm_maps_find(&native->maps, pc);
+    if (mapping != NULL || native->is_read)
+        return mapping;
+    native->is_read = true;
+    if (jvm_maps_read(&native->maps, native->pid) < 0)
+        return NULL;
+    forget(native);
+    return jvm_maps_find(&native->maps, pc);
+}
+
+/* ---- rules ---- */
+
+/*
+ * "Register + offset", "the word there", "+ more": all that compilers and libc's frames of signals are made of.  A
+ * register's expression begins with the CFA on its stack, which a register in front of all else covers.
+ */
+static bool take_place(const struct registers *registers, const Dwarf_Op *ops, size_t n, struct native_place *place)
+{
+    bool is_first = true;
+    *place = (struct native_place){ .base = NATIVE_CFA };
+    for (size_t i = 0; i < n; i++) {
+        const Dwarf_Op *op = &ops[i];
+        int number = op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31 ? op->atom - DW_OP_breg0
+                     : op->atom == DW_OP_bregx                           ? (int)op->number
+                                                                         : -1;
+        if (is_first && (number == registers->sp || number == registers->fp)) {
+            place->base = number == registers->sp ? NATIVE_SP : NATIVE_FP;
+            place->offset = (int64_t)(op->atom == DW_OP_bregx ? op->number2 : op->number);
+        } else if (op->atom == DW_OP_plus_uconst) {
+            place->offset += (int64_t)op->number;
+        } else if (op->atom == DW_OP_deref && i == n - 1 && !place->is_behind_word) {
+            place->is_behind_word = true;
+        } else if (op->atom != DW_OP_call_frame_cfa || i != 0) {
+            return false;
+        }
+        is_first = op->atom == DW_OP_call_frame_cfa;
+    }
+    return n > 0;
+}
+
+/* Where a register of the caller is; *is_same: in the register itself; *is_none: nowhere. */
+static bool take_register(Dwarf_Frame *frame, const struct registers *registers, int number, struct native_place *place,
+                          bool *is_same, bool *is_none)
+{
+    Dwarf_Op memory[3], *ops;
+    size_t n;
+    if (dwarf_frame_register(frame, number, memory, &ops, &n) != 0)
+        return false;
+    *is_same = n == 0 && ops == NULL;
+    *is_none = n == 0 && ops != NULL;
+    return n == 0 || take_place(registers, ops, n, place);
+}
+
+static struct native_rule take_rule(Dwarf_Frame *frame, const struct registers *registers)
+{
+    struct native_rule rule = { .kind = NATIVE_UNKNOWN };
+    bool is_signal = false, is_same, is_none;
+    Dwarf_Op *ops;
+    size_t n;
+    int link = dwarf_frame_info(frame, NULL, NULL, &is_signal);
+    if (link < 0 || dwarf_frame_cfa(frame, &ops, &n) != 0 || !take_place(registers, ops, n, &rule.cfa) ||
+        !take_register(frame, registers, link, &rule.return_to, &rule.is_linked, &is_none))
+        return rule;
+    if (is_none) {
+        rule.kind = NATIVE_OUTERMOST;
+        return rule;
+    }
+    if (!take_register(frame, registers, registers->fp, &rule.fp, &is_same, &is_none))
+        return rule;
+    rule.has_fp = !is_same && !is_none;
+    rule.kind = is_signal ? NATIVE_SIGNAL : NATIVE_CALLED;
+    return rule;
+}
+
+static struct native_rule look_up(struct native_frames *native, uint64_t pc)
+{
+    struct native_rule rule = { .kind = NATIVE_UNKNOWN };
+    const struct jvm_mapping *mapping = find_mapping(native, pc);
+    struct library *library = mapping == NULL || mapping->path == NULL ? NULL : find_library(native, mapping);
+    uint64_t address;
+    Dwarf_Frame *frame = NULL;
+    if (library == NULL || library->cfi == NULL || !find_address(library->elf, mapping, pc, &address) ||
+        dwarf_cfi_addrframe(library->cfi, address, &frame) != 0)
+        return rule;
+    rule = take_rule(frame, &library->registers);
+    free(frame);
+    return rule;
+}
+
+static size_t find_slot(const struct native_frames *native, uint64_t pc)
+{
+    size_t i = hash_address(pc) % RULES;
+    while (native->rules[i].pc != 0 && native->rules[i].pc != pc)
+        i = (i + 1) % RULES;
+    return i;
+}
+
+const struct native_rule *native_frames_at(struct native_frames *native, uint64_t pc)
+{
+    static const struct native_rule none;
+    size_t i = find_slot(native, pc);
+    if (pc == 0 || native->rules[i].pc == pc)
+        return pc == 0 ? &none : &native->rules[i].rule;
+    const struct native_rule rule = look_up(native, pc);
+    if (native->n_rules >= RULES - 1)
+        return &none;
+    i = find_slot(native, pc); /* all others may have been forgotten */
+    native->n_rules++;
+    native->rules[i] = (struct kept_rule){ pc, rule };
+    return &native->rules[i].rule;
+}

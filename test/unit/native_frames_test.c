@@ -1,0 +1,116 @@
+/* Frames of native code: from an instruction to the callers, through a signal handler too, by call frame information.
+ */
+#include "core/hotspot/native_frames.h"
+
+#include "test/unit/tap.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define CALLS_MAX 64
+
+struct state {
+    uint64_t pc, sp, fp;
+};
+
+static struct {
+    uint64_t calls[CALLS_MAX]; /* where each function goes on, the innermost first */
+    int n, n_signals;
+    enum native_kind end;
+} found;
+
+static struct native_frames *native;
+
+static uint64_t word(uint64_t address)
+{
+    uint64_t value;
+    memcpy(&value, (const void *)(uintptr_t)address, sizeof value);
+    return value;
+}
+
+static uint64_t address_of(const struct native_place *place, const struct state *state, uint64_t cfa)
+{
+    uint64_t address = place->base == NATIVE_SP ? state->sp : place->base == NATIVE_FP ? state->fp : cfa;
+    address += (uint64_t)place->offset;
+    return place->is_behind_word ? word(address) : address;
+}
+
+static void unwind(struct state state)
+{
+    bool is_exact = true;
+    memset(&found, 0, sizeof found);
+    while (found.n < CALLS_MAX) {
+        const struct native_rule *rule = native_frames_at(native, is_exact ? state.pc : state.pc - 1);
+        found.end = rule->kind;
+        found.calls[found.n++] = state.pc;
+        if (rule->kind <= NATIVE_OUTERMOST || rule->is_linked)
+            return;
+        found.n_signals += rule->kind == NATIVE_SIGNAL;
+        is_exact = rule->kind == NATIVE_SIGNAL;
+        uint64_t cfa = address_of(&rule->cfa, &state, 0);
+        state.pc = word(address_of(&rule->return_to, &state, cfa));
+        state.fp = rule->has_fp ? word(address_of(&rule->fp, &state, cfa)) : state.fp;
+        state.sp = cfa;
+    }
+}
+
+static struct state state_of(const ucontext_t *context)
+{
+#ifdef __x86_64__
+    const greg_t *r = context->uc_mcontext.gregs;
+    return (struct state){ (uint64_t)r[REG_RIP], (uint64_t)r[REG_RSP], (uint64_t)r[REG_RBP] };
+#else
+    return (struct state){ context->uc_mcontext.pc, context->uc_mcontext.sp, context->uc_mcontext.regs[29] };
+#endif
+}
+
+static void here(void)
+{
+    ucontext_t context;
+    getcontext(&context);
+    unwind(state_of(&context));
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    here();
+}
+
+static int compare(const void *a, const void *b)
+{
+    here();
+    return *(const int *)a - *(const int *)b;
+}
+
+static bool has_call(const void *function, size_t n)
+{
+    for (int i = 0; i < found.n; i++)
+        if (found.calls[i] - (uint64_t)(uintptr_t)function < n)
+            return true;
+    return false;
+}
+
+int main(void)
+{
+    static int numbers[2] = { 2, 1 };
+    native = native_frames_open(getpid());
+    native_frames_round(native);
+    qsort(numbers, 2, sizeof *numbers, compare);
+    CHECK("through a function of libc", found.n >= 5 && has_call((const void *)(uintptr_t)compare, 64));
+    CHECK("to the caller of that", has_call((const void *)(uintptr_t)main, 2048));
+    CHECK_NUMBER("and to the outermost one", found.end, NATIVE_OUTERMOST);
+    CHECK_NUMBER("none was called by the kernel", found.n_signals, 0);
+    signal(SIGUSR1, on_signal);
+    raise(SIGUSR1);
+    CHECK_NUMBER("through a signal's handler", found.n_signals, 1);
+    CHECK("to what was interrupted", has_call((const void *)(uintptr_t)main, 2048));
+    CHECK_NUMBER("memory that is no code has no rule", native_frames_at(native, (uint64_t)(uintptr_t)numbers)->kind,
+                 NATIVE_UNKNOWN);
+    CHECK_NUMBER("nor has address 0", native_frames_at(native, 0)->kind, NATIVE_UNKNOWN);
+    native_frames_close(native);
+    return tap_done();
+}
