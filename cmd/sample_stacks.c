@@ -14,7 +14,7 @@
 #include "cmd/commands.h"
 
 #include "cmd/output_file.h"
-#include "core/counters/kernel_rings.h"
+#include "core/counters/trigger.h"
 #include "core/jvm/process.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/sample_trace.h"
@@ -33,6 +33,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define UNSET         UINT64_MAX
+#define FREQUENCY     99
 #define FREQUENCY_MAX 10000u
 #define STACK_BYTES   32768u /* javac's deepest stacks */
 #define TREE_BYTES    (UINT64_C(64) << 20)
@@ -43,10 +45,10 @@
 #define SECONDS       10.0
 
 struct sample_options {
-    uint64_t pid, frequency, stack_bytes, tree_bytes, top;
+    uint64_t pid, frequency, period, stack_bytes, tree_bytes, top;
     double seconds, min_share; /* 0 s: until the end */
     char *const *command;      /* or NULL */
-    const char *output, *folded;
+    const char *events, *output, *folded;
     bool csv, json, tree, call_sites, by_self;
 };
 
@@ -56,6 +58,8 @@ struct sample_run {
     struct sample_profile profile;
     struct sample_trace trace;           /* not written where no -o is given */
     int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
+    struct counter_set events;
+    uint64_t weight; /* of all samples */
     struct jvm_process process;
     struct launch launch;
     pid_t command; /* that was started; 0: none */
@@ -81,14 +85,29 @@ static int check_target(struct sample_options *o, struct err *err)
     return 0;
 }
 
-static int check(struct sample_options *o, struct err *err)
+static int check_period(struct sample_options *o, struct err *err)
 {
-    if (check_target(o, err) < 0)
-        return -1;
+    if (o->period != 0 && (o->events == NULL || o->frequency != UNSET)) {
+        err_set(err,
+                o->events == NULL ? "-c is a number of events, and no event is given"
+                                  : "-c %" PRIu64 " and -F %" PRIu64 " are two ways to say how often",
+                o->period, o->frequency);
+        return err_next(err, o->events == NULL ? "name the event with -e, such as -e cycles" : "give one of them");
+    }
+    o->frequency = o->frequency == UNSET ? FREQUENCY : o->frequency;
     if (o->frequency == 0 || o->frequency > FREQUENCY_MAX) {
         err_set(err, "%" PRIu64 " samples a second are not possible", o->frequency);
         return err_next(err, "give a frequency of 1 to %u, such as -F 100", FREQUENCY_MAX);
     }
+    return 0;
+}
+
+static int check(struct sample_options *o, struct err *err)
+{
+    if (check_target(o, err) < 0)
+        return -1;
+    if (check_period(o, err) < 0)
+        return -1;
     o->stack_bytes -= o->stack_bytes % 8;
     if (o->stack_bytes < 1024 || o->stack_bytes > KERNEL_STACK_MAX_BYTES) {
         err_set(err, "%" PRIu64 " bytes of each stack cannot be copied", o->stack_bytes);
@@ -109,6 +128,8 @@ static int parse(int argc, char **argv, struct sample_options *o, bool *done, st
         { 'd', "duration", "SECONDS", OPTION_SECONDS, &o->seconds,
           "end after so long, or at Ctrl-C (10; a command: at its end)" },
         { 'F', "frequency", "HZ", OPTION_NUMBER, &o->frequency, "samples per second of a thread's CPU time (99)" },
+        { 'e', "events", "LIST", OPTION_TEXT, &o->events, "the first takes samples, the others are read with each" },
+        { 'c', "period", "N", OPTION_NUMBER, &o->period, "take a sample after N events of the first one" },
         { 0, "stack-size", "SIZE", OPTION_SIZE, &o->stack_bytes, "bytes copied of a stack, up to 63K (32K)" },
         { 0, "tree-size", "SIZE", OPTION_SIZE, &o->tree_bytes, "memory for calling contexts, 64K or more (64M)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print at most N methods (40; 0: all)" },
@@ -133,18 +154,44 @@ static int parse(int argc, char **argv, struct sample_options *o, bool *done, st
     return *done ? 0 : check(o, err);
 }
 
+/* ---- events ---- */
+
+static bool is_clock(const struct sample_run *run)
+{
+    return run->events.n == 0 || run->events.specs[0].kind == COUNTER_TIME;
+}
+
+/* 0: it is no clock. */
+static uint64_t period_ns(const struct sample_run *run)
+{
+    const struct sample_options *o = run->options;
+    if (!is_clock(run))
+        return 0;
+    return o->period != 0 ? o->period : UINT64_C(1000000000) / o->frequency;
+}
+
+static int open_trace(struct sample_run *run, struct err *err)
+{
+    char events[1024] = "cpu-clock";
+    for (size_t i = 0, used = 0; i < run->events.n && used < sizeof events; i++)
+        used +=
+            (size_t)snprintf(events + used, sizeof events - used, "%s%s", i > 0 ? " " : "", run->events.specs[i].name);
+    return sample_trace_open(&run->trace, run->options->output, events, period_ns(run), err);
+}
+
 /* ---- sampling ---- */
 
 static int on_sample(const struct stack_sample *sample, void *context, struct err *err)
 {
     struct sample_run *run = context;
     enum vm_part part = vm_part_of(sample->thread_name);
+    run->weight += sample->weight;
     for (uint32_t i = 0; i < sample->n; i++)
         run->bytecodes[i] = sample->frames[i].index;
     const struct profile_sample add = { .time_ns = sample->time_ns,
                                         .group = part,
                                         .tid = sample->tid,
-                                        .ns = UINT64_C(1000000000) / run->options->frequency,
+                                        .ns = sample->weight,
                                         .n = sample->n,
                                         .methods = sample->methods,
                                         .bytecodes = run->bytecodes };
@@ -276,6 +323,19 @@ static int write_totals(struct sample_run *run, struct err *err)
 
 /* ---- printing ---- */
 
+static int refuse_empty(const struct sample_run *run, struct err *err)
+{
+    if (is_clock(run))
+        err_set(err, "process %d used no CPU time", (int)run->process.pid);
+    else if (run->options->period != 0)
+        err_set(err, "process %d had fewer than %" PRIu64 " %s on each CPU", (int)run->process.pid,
+                run->options->period, run->events.specs[0].name);
+    else
+        err_set(err, "process %d had no %s", (int)run->process.pid, run->events.specs[0].name);
+    return err_next(err, "sample it while it works, or for longer (-d)%s",
+                    run->options->period != 0 ? ", or give a smaller -c" : "");
+}
+
 static void add_notes(const struct sample_run *run, struct table *table)
 {
     struct stack_sampler_state state;
@@ -295,14 +355,14 @@ static void add_notes(const struct sample_run *run, struct table *table)
                                        "tree was full: their samples are their callers' in --tree and -o "
                                        "(--tree-size)",
                                        tree->n_purged, tree->purged.n_samples));
-    if (!state.has_kernel)
+    if (!state.has_kernel && is_clock(run))
         table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
                           "'sysctl kernel.perf_event_paranoid=1', or this as root");
     if (state.n_lost > 0)
         table_note(table, arena_printf(table->arena,
-                                       "%" PRIu64 " samples were lost, for the rings were full: lower the frequency "
-                                       "(-F)",
-                                       state.n_lost));
+                                       "%" PRIu64 " samples were lost, for the rings were full: take fewer (%s), or "
+                                       "copy less of each stack (--stack-size)",
+                                       state.n_lost, run->options->period != 0 ? "a larger -c" : "a smaller -F"));
 }
 
 static int write_folded(const struct samples_source *source, struct arena *arena, const char *path, struct err *err)
@@ -324,16 +384,22 @@ static int print(struct sample_run *run, struct err *err)
         return err_set(err, "no memory for the names of %" PRIu32 " methods", n);
     for (uint32_t i = 0; i < n; i++)
         names[i] = (struct java_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
-    const struct samples_source source = { &run->profile, names, n, run->process.command,
-                                           UINT64_C(1000000000) / o->frequency };
+    const struct samples_source source = { .profile = &run->profile,
+                                           .names = names,
+                                           .n_names = n,
+                                           .program = run->process.command,
+                                           .period_ns = period_ns(run),
+                                           .event = o->events == NULL ? NULL : run->events.specs[0].name,
+                                           .period = o->period,
+                                           .hz = o->frequency,
+                                           .weight = run->weight };
     const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
     if (stack_sampler_pid(run->sampler) == 0) {
         err_set(err, "no JVM came of '%s'", o->command[0]);
         return err_next(err, "give a command that starts java, or java itself");
     }
     if (run->profile.n_samples == 0) {
-        err_set(err, "process %d used no CPU time", (int)run->process.pid);
-        return err_next(err, "sample it while it works, or for longer (-d)");
+        return refuse_empty(run, err);
     }
     if (o->folded != NULL && write_folded(&source, &run->arena, o->folded, err) < 0)
         return -1;
@@ -350,7 +416,7 @@ static int print(struct sample_run *run, struct err *err)
 int command_sample(int argc, char **argv, struct err *err)
 {
     struct sample_options options = {
-        .frequency = 99, .stack_bytes = STACK_BYTES, .tree_bytes = TREE_BYTES, .top = 40, .min_share = 0.01
+        .frequency = UNSET, .stack_bytes = STACK_BYTES, .tree_bytes = TREE_BYTES, .top = 40, .min_share = 0.01
     };
     struct sample_run run = { .options = &options, .launch = { .go = -1, .turn = -1 }, .signals = -1, .end = -1 };
     struct err ignored;
@@ -361,8 +427,10 @@ int command_sample(int argc, char **argv, struct err *err)
     struct stack_sampler_options how = { .hz = (uint32_t)options.frequency,
                                          .stack_bytes = (uint32_t)options.stack_bytes };
     rc = sample_profile_open(&run.profile, BLOCK_NS, options.tree_bytes, err);
+    if (rc == 0 && options.events != NULL)
+        rc = trigger_choose(options.events, options.period, &run.arena, &run.events, &how.trigger, err);
     if (rc == 0 && options.output != NULL)
-        rc = sample_trace_open(&run.trace, options.output, "cpu-clock", UINT64_C(1000000000) / options.frequency, err);
+        rc = open_trace(&run, err);
     if (rc == 0)
         rc = block_signals(&run, err);
     if (rc == 0)

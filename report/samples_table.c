@@ -130,25 +130,50 @@ static struct row *choose(const struct samples_source *source, const struct samp
     return rows;
 }
 
+/* What a sample is one of so many of. */
+static void add_period(const struct samples_source *source, struct table *table)
+{
+    struct arena *arena = table->arena;
+    double n = (double)source->profile->n_samples;
+    char all[64], each[64];
+    const char *words;
+    if (source->period_ns > 0) {
+        table_format_ns(n * (double)source->period_ns, all, sizeof all);
+        table_format_ns((double)source->period_ns, each, sizeof each);
+        words = arena_printf(arena, "samples  %.0f, one for each %s of a thread's CPU time: %s", n, each, all);
+    } else {
+        const struct table_cell weight = table_number((double)source->weight),
+                                period = table_number((double)source->period);
+        table_format(&weight, TABLE_COUNT, all, sizeof all);
+        table_format(&period, TABLE_COUNT, each, sizeof each);
+        words = source->period > 0 ? arena_printf(arena, "samples  %.0f, one for each %s %s of a thread: %s in all", n,
+                                                  each, source->event, all)
+                                   : arena_printf(arena,
+                                                  "samples  %.0f, about %" PRIu64 " for each second of a thread, by "
+                                                  "%s: %s in all",
+                                                  n, source->hz, source->event, all);
+    }
+    table_fact_number(table, "samples", n, words);
+    if (source->period_ns > 0)
+        table_fact_number(table, "period_ns", (double)source->period_ns, NULL);
+    if (source->event != NULL)
+        table_fact_words(table, "event", source->event, NULL);
+    if (source->period > 0)
+        table_fact_number(table, "period", (double)source->period, NULL);
+}
+
 int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
                        struct table *table, struct err *err)
 {
     size_t n;
-    double cpu_ns = (double)source->profile->n_samples * (double)source->period_ns;
-    char cpu[64], period[64];
     table_begin(table, arena);
     add_columns(table);
     struct row *rows = choose(source, options, arena, &n);
     const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
     if (rows == NULL || labels == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)
         return err_set(err, "no memory for the table of %u methods", source->n_names);
-    table_format_ns(cpu_ns, cpu, sizeof cpu);
-    table_format_ns((double)source->period_ns, period, sizeof period);
     table_fact_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
-    table_fact_number(table, "samples", (double)source->profile->n_samples,
-                      arena_printf(arena, "samples  %" PRIu64 ", one for each %s of a thread's CPU time: %s",
-                                   source->profile->n_samples, period, cpu));
-    table_fact_number(table, "period_ns", (double)source->period_ns, NULL);
+    add_period(source, table);
     for (size_t i = 0; i < n && (options->top == 0 || i < options->top); i++)
         add_row(source, &rows[i], labels[rows[i].method], table);
     if (options->top > 0 && n > options->top)

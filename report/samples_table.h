@@ -15,7 +15,11 @@ struct samples_source {
     const struct java_name *names;  /* by method */
     uint32_t n_names;
     const char *program;
-    uint64_t period_ns; /* of CPU time, that a sample stands for */
+    uint64_t period_ns; /* of CPU time, that a sample stands for; 0: another event takes samples */
+    const char *event;  /* its name */
+    uint64_t period;    /* of that event, or 0: as many as it takes for */
+    uint64_t hz;        /* samples a second */
+    uint64_t weight;    /* events that all samples stand for */
 };
 
 struct samples_options {

@@ -128,9 +128,10 @@ static int encode_pfm(const char *name, struct counter_spec *spec, struct err *e
         rc = pfm_get_os_event_encoding(split, with_hypervisor ? 0 : PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &encoding);
     if (rc != PFM_SUCCESS)
         return refuse(name, rc, err);
-    if (attr.precise_ip != 0 || attr.freq)
-        return err_set(err, "event '%s' has a modifier for sampling; mmprof counts", name),
-               err_next(err, "leave that modifier out");
+    if (attr.freq || attr.sample_period != 0)
+        return err_set(err, "event '%s' has a period or a frequency of its own", name),
+               err_next(err, "leave that modifier out; mmprof sample takes them as -c and -F");
+    spec->precise = attr.precise_ip;
     spec->code = (struct counter_code){ .type = attr.type,
                                         .exclude = exclude_of(&attr, with_hypervisor),
                                         .config = attr.config,
@@ -140,7 +141,7 @@ static int encode_pfm(const char *name, struct counter_spec *spec, struct err *e
     return 0;
 }
 
-int events_encode(const char *name, struct arena *arena, struct counter_spec *spec, struct err *err)
+static int encode(const char *name, struct arena *arena, struct counter_spec *spec, struct err *err)
 {
     if (name[0] == '\0' || strlen(name) >= NAME_MAX_BYTES)
         return err_set(err, name[0] == '\0' ? "an event's name is empty" : "an event's name is too long"),
@@ -152,6 +153,16 @@ int events_encode(const char *name, struct arena *arena, struct counter_spec *sp
     int rc = strchr(name, '/') != NULL ? events_encode_sysfs(EVENTS_SYSFS_DEVICES, name, arena, spec, err)
                                        : encode_pfm(name, spec, err);
     return rc == 0 ? set_kind(spec, err) : -1;
+}
+
+int events_encode(const char *name, struct arena *arena, struct counter_spec *spec, struct err *err)
+{
+    if (encode(name, arena, spec, err) < 0)
+        return -1;
+    if (spec->precise == 0)
+        return 0;
+    err_set(err, "event '%s' has a modifier for sampling, and here it counts", name);
+    return err_next(err, "leave that modifier out, or take samples with 'mmprof sample -e %s'", name);
 }
 
 /* The length of the list's first event: up to a comma that is not between slashes. */
@@ -175,7 +186,9 @@ static int check_new(const struct counter_set *set, const char *name, struct err
     return 0;
 }
 
-int events_parse(const char *list, struct arena *arena, struct counter_set *set, struct err *err)
+typedef int encode_fn(const char *name, struct arena *arena, struct counter_spec *spec, struct err *err);
+
+static int parse(const char *list, encode_fn *encode_one, struct arena *arena, struct counter_set *set, struct err *err)
 {
     set->n = 0;
     for (const char *at = list;;) {
@@ -187,11 +200,21 @@ int events_parse(const char *list, struct arena *arena, struct counter_set *set,
         char *word = arena_text(arena, at + skip, n_word - skip);
         if (word == NULL)
             return err_set(err, "no memory for the events '%s'", list);
-        if (check_new(set, word, err) < 0 || events_encode(word, arena, &set->specs[set->n], err) < 0)
+        if (check_new(set, word, err) < 0 || encode_one(word, arena, &set->specs[set->n], err) < 0)
             return -1;
         set->n++;
         if (at[n] == '\0')
             return 0;
         at += n + 1;
     }
+}
+
+int events_parse(const char *list, struct arena *arena, struct counter_set *set, struct err *err)
+{
+    return parse(list, events_encode, arena, set, err);
+}
+
+int events_parse_sampling(const char *list, struct arena *arena, struct counter_set *set, struct err *err)
+{
+    return parse(list, encode, arena, set, err);
 }

@@ -29,7 +29,8 @@ struct counter_spec {
     const char *unit;        /* "events" or "ns" */
     const char *why;         /* "" while it is usable, else the reason why not */
     enum counter_kind kind;
-    bool is_silent; /* it stayed 0 in the self-test: what the loop there does not do, or what does not count at all */
+    uint8_t precise; /* of an event that takes samples: how close to the instruction, as perf_event_attr.precise_ip */
+    bool is_silent;  /* it stayed 0 in the self-test: what the loop there does not do, or what does not count at all */
     struct counter_code code;
 };
 
@@ -49,6 +50,9 @@ int events_encode(const char *name, struct arena *arena, struct counter_spec *sp
  * looked at.  Returns 0, or -1 with *err set: an unknown event, one named twice, none, more than COUNTERS_EVENTS_MAX.
  */
 int events_parse(const char *list, struct arena *arena, struct counter_set *set, struct err *err);
+
+/* The same for events that take samples: a precise level (':precise=2') is allowed. */
+int events_parse_sampling(const char *list, struct arena *arena, struct counter_set *set, struct err *err);
 
 /*
  * All events that are known by name on this machine: the generic ones in perf's spelling, those of the PMUs that

@@ -47,40 +47,66 @@ static int decode_hit(struct cursor *in, uint16_t misc, struct kernel_event *eve
     return in->bad ? -1 : 1;
 }
 
-/* The same with three registers and the stack: room for n bytes, and how many of them were copied. */
-static int decode_stack(struct cursor *in, uint16_t misc, struct kernel_event *event)
+/* How many there are, two times, and they; the reader looks at them again.  NULL: damaged. */
+static const uint8_t *skip_values(struct cursor *in)
+{
+    uint64_t n = cursor_u64le(in);
+    return n > 0 && n <= KERNEL_VALUES_MAX ? cursor_bytes(in, (size_t)(n + 2) * 8) : NULL;
+}
+
+bool kernel_values(const struct kernel_stack *stack, struct kernel_values *values)
+{
+    struct cursor in = cursor_over(stack->values, (KERNEL_VALUES_MAX + 3) * 8);
+    if (stack->values == NULL)
+        return false;
+    values->n = (uint32_t)cursor_u64le(&in);
+    values->enabled_ns = cursor_u64le(&in);
+    values->running_ns = cursor_u64le(&in);
+    for (uint32_t i = 0; i < values->n; i++)
+        values->values[i] = cursor_u64le(&in);
+    return true;
+}
+
+/* The same with a period, perhaps values, three registers and the stack: room for n bytes, how many were copied. */
+static int decode_stack(struct cursor *in, uint16_t misc, unsigned format, struct kernel_event *event)
 {
     uint64_t registers[3] = { 0, 0, KERNEL_UNKNOWN }, n_room, n_bytes = 0;
+    const uint8_t *values = NULL, *bytes = NULL;
     decode_sample_id(in, event);
     event->kind = KERNEL_HIT;
     event->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    uint64_t period = cursor_u64le(in);
+    if ((format & KERNEL_WITH_VALUES) != 0 && (values = skip_values(in)) == NULL)
+        return -1;
     for (size_t i = 0, n = cursor_u64le(in) == PERF_SAMPLE_REGS_ABI_NONE ? 0 : 3; i < n; i++)
         registers[i] = cursor_u64le(in);
     n_room = cursor_u64le(in);
-    const uint8_t *bytes = n_room > cursor_left(in) ? NULL : cursor_bytes(in, (size_t)n_room);
-    if (n_room > 0 && bytes != NULL)
+    if (n_room > 0 && n_room <= cursor_left(in))
+        bytes = cursor_bytes(in, (size_t)n_room);
+    if (bytes != NULL)
         n_bytes = cursor_u64le(in);
     if (in->bad || (n_room > 0 && bytes == NULL) || n_bytes > n_room)
         return -1;
     event->count = registers[2];
-    event->stack = (struct kernel_stack){ registers[1], registers[0], n_bytes > 0 ? bytes : NULL, (size_t)n_bytes };
+    event->stack = (struct kernel_stack){ .sp = registers[1],
+                                          .fp = registers[0],
+                                          .bytes = n_bytes > 0 ? bytes : NULL,
+                                          .n_bytes = (size_t)n_bytes,
+                                          .period = period,
+                                          .values = values == NULL ? NULL : values - 8 };
     return 1;
 }
 
-/*
- * Which kind of sample a record is, is told by its length: a page fault's has nothing behind its first fields, a hit's
- * at most one register, and more is a stack's, which has none of both in a thread of the kernel, but says so in a word.
- */
-#define HIT_BYTES (HEADER_BYTES + SAMPLE_ID_BYTES + 2 * 8)
-
-static bool has_stack(const uint8_t *record, size_t n)
+/* A page fault's sample has nothing behind its first fields. */
+static int decode_sample(struct cursor *in, uint16_t misc, unsigned format, struct kernel_event *event)
 {
-    struct cursor registers = cursor_over(record, n);
-    cursor_bytes(&registers, HEADER_BYTES + SAMPLE_ID_BYTES);
-    return n > HIT_BYTES || (n == HIT_BYTES && cursor_u64le(&registers) == PERF_SAMPLE_REGS_ABI_NONE);
+    event->kind = KERNEL_PAGE_FAULT;
+    if (cursor_left(in) <= SAMPLE_ID_BYTES)
+        return 1;
+    return (format & KERNEL_WITH_STACK) != 0 ? decode_stack(in, misc, format, event) : decode_hit(in, misc, event);
 }
 
-int kernel_record_decode(const uint8_t *record, size_t n, struct kernel_event *event)
+int kernel_record_decode(const uint8_t *record, size_t n, unsigned format, struct kernel_event *event)
 {
     struct cursor header = cursor_over(record, n);
     uint32_t type = cursor_u32le(&header);
@@ -99,10 +125,7 @@ int kernel_record_decode(const uint8_t *record, size_t n, struct kernel_event *e
                                                                           : KERNEL_CPU_OUT;
         break;
     case PERF_RECORD_SAMPLE:
-        if (n > HEADER_BYTES + SAMPLE_ID_BYTES)
-            return has_stack(record, n) ? decode_stack(&header, misc, event) : decode_hit(&header, misc, event);
-        event->kind = KERNEL_PAGE_FAULT;
-        break;
+        return decode_sample(&header, misc, format, event);
     case PERF_RECORD_FORK:
     case PERF_RECORD_EXIT:
         event->kind = type == PERF_RECORD_FORK ? KERNEL_THREAD_START : KERNEL_THREAD_END;
@@ -131,8 +154,8 @@ static void copy_out(const uint8_t *data, size_t size, uint64_t at, uint8_t *out
     memcpy(out + n_first, data, n - n_first);
 }
 
-int kernel_records_walk(const uint8_t *data, size_t size, uint64_t *tail, uint64_t head, uint8_t *copy, uint64_t *n_bad,
-                        kernel_event_fn *fn, void *context)
+int kernel_records_walk(const uint8_t *data, size_t size, unsigned format, uint64_t *tail, uint64_t head, uint8_t *copy,
+                        uint64_t *n_bad, kernel_event_fn *fn, void *context)
 {
     if (head - *tail > size) {
         ++*n_bad;
@@ -147,7 +170,7 @@ int kernel_records_walk(const uint8_t *data, size_t size, uint64_t *tail, uint64
         copy_out(data, size, *tail, copy, n);
         *tail += n;
         struct kernel_event event;
-        int rc = kernel_record_decode(copy, n, &event);
+        int rc = kernel_record_decode(copy, n, format, &event);
         *n_bad += rc < 0;
         if (rc > 0 && fn(&event, context) < 0)
             return -1;

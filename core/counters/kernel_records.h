@@ -25,12 +25,15 @@ enum kernel_event_kind {
 
 #define KERNEL_NAME_BYTES 16
 #define KERNEL_UNKNOWN    UINT64_MAX
+#define KERNEL_VALUES_MAX 8
 
 /* With a sample: more of the thread's registers in user space, and the innermost bytes of its stack there. */
 struct kernel_stack {
     uint64_t sp, fp;
     const uint8_t *bytes; /* from sp on; NULL: none were copied */
     size_t n_bytes;
+    uint64_t period;       /* of the event that took the sample: so much of it since the sample before */
+    const uint8_t *values; /* of the events that are read with it: kernel_values; NULL: none are */
 };
 
 struct kernel_event {
@@ -58,19 +61,36 @@ struct kernel_event {
 #define KERNEL_HIT_REGISTERS (UINT64_C(1) << 32) /* PERF_REG_ARM64_PC */
 #endif
 
-/* That of samples with a stack, with frame pointer, stack pointer and instruction pointer, in this order. */
-#define KERNEL_STACK_TYPE (KERNEL_HIT_TYPE | PERF_SAMPLE_STACK_USER)
+/*
+ * That of samples with a stack, with frame pointer, stack pointer and instruction pointer, in this order; and with
+ * PERF_SAMPLE_READ, with the values of a group of events, in KERNEL_READ_FORMAT.
+ */
+#define KERNEL_STACK_TYPE  (KERNEL_HIT_TYPE | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_PERIOD)
+#define KERNEL_READ_FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 #ifdef __x86_64__
 #define KERNEL_STACK_REGISTERS (UINT64_C(7) << 6) /* PERF_REG_X86_BP, _SP, _IP */
 #else
 #define KERNEL_STACK_REGISTERS (UINT64_C(1) << 29 | UINT64_C(3) << 31) /* PERF_REG_ARM64_X29, _SP, _PC */
 #endif
 
+/* What a group's events have counted, in the order of opening. */
+struct kernel_values {
+    uint32_t n;
+    uint64_t enabled_ns, running_ns; /* that they should have counted, and did */
+    uint64_t values[KERNEL_VALUES_MAX];
+};
+
+/* Of a sample's event.stack, while that is there.  Returns false when there are none. */
+bool kernel_values(const struct kernel_stack *stack, struct kernel_values *values);
+
+/* What a ring's samples have, if they have more than page faults and hits: or-ed. */
+enum kernel_format { KERNEL_WITH_STACK = 1, KERNEL_WITH_VALUES = 2 };
+
 /*
- * Decode one record of n bytes, its header included.  Returns 1; 0 for a kind of record that is of no interest; -1 for
- * one that is too short for what it says it is.
+ * Decode one record of n bytes, its header included.  format: enum kernel_format.  Returns 1; 0 for a kind of record
+ * that is of no interest; -1 for one that is too short for what it says it is.
  */
-int kernel_record_decode(const uint8_t *record, size_t n, struct kernel_event *event);
+int kernel_record_decode(const uint8_t *record, size_t n, unsigned format, struct kernel_event *event);
 
 /* Returns 0, or -1 to stop. */
 typedef int kernel_event_fn(const struct kernel_event *event, void *context);
@@ -83,7 +103,7 @@ typedef int kernel_event_fn(const struct kernel_event *event, void *context);
  * right ends the walk: what follows it up to head is dropped.  copy holds KERNEL_RECORD_MAX_BYTES, for records that
  * wrap around the end.  Returns 0, or -1 when fn said stop.
  */
-int kernel_records_walk(const uint8_t *data, size_t size, uint64_t *tail, uint64_t head, uint8_t *copy, uint64_t *n_bad,
-                        kernel_event_fn *fn, void *context);
+int kernel_records_walk(const uint8_t *data, size_t size, unsigned format, uint64_t *tail, uint64_t head, uint8_t *copy,
+                        uint64_t *n_bad, kernel_event_fn *fn, void *context);
 
 #endif

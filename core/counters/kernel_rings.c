@@ -63,16 +63,15 @@ void kernel_rings_close(struct kernel_rings *rings)
         if (rings->rings[i].page != NULL)
             munmap(rings->rings[i].page, (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes);
     for (size_t i = 0; i < rings->n_files; i++)
-        close(rings->files[i]);
+        close(rings->files[i].fd);
     if (rings->half_full >= 0)
         close(rings->half_full);
-    map_free(&rings->owners);
+    map_free(&rings->by_id);
     map_free(&rings->by_tid);
     arena_free(&rings->arena);
     free(rings->threads);
     free(rings->rings);
     free(rings->files);
-    free(rings->hits);
     free(rings->pending);
     free(rings);
 }
@@ -93,6 +92,12 @@ static struct thread *thread_of(const struct kernel_rings *rings, int32_t tid)
     return index == NULL ? NULL : &rings->threads[*index];
 }
 
+static const struct event_file *file_of(const struct kernel_rings *rings, uint64_t event_id)
+{
+    const uint32_t *index = map_get(&rings->by_id, &event_id, sizeof event_id);
+    return index == NULL ? NULL : &rings->files[*index];
+}
+
 /*
  * A thread with events of its own may also have inherited some: its own count once they are complete, until then the
  * inherited ones.
@@ -100,12 +105,12 @@ static struct thread *thread_of(const struct kernel_rings *rings, int32_t tid)
 static bool is_double(const struct kernel_rings *rings, const struct kernel_event *event)
 {
     const struct thread *thread = thread_of(rings, event->by_tid);
-    const uint32_t *owner = map_get(&rings->owners, &event->event_id, sizeof event->event_id);
-    if (thread == NULL || owner == NULL)
+    const struct event_file *file = file_of(rings, event->event_id);
+    if (thread == NULL || file == NULL)
         return false;
     if (thread->ended)
         return true;
-    bool own = thread == &rings->threads[*owner], covered = event->time_ns >= thread->covered_ns;
+    bool own = thread == &rings->threads[file->owner], covered = event->time_ns >= thread->covered_ns;
     return own != covered;
 }
 
@@ -170,7 +175,10 @@ static int read_ring(struct kernel_rings *rings, const struct ring *ring)
     _Atomic uint64_t *head_at = (_Atomic uint64_t *)&page->data_head, *tail_at = (_Atomic uint64_t *)&page->data_tail;
     uint64_t head = atomic_load_explicit(head_at, memory_order_acquire), tail = page->data_tail;
     const uint8_t *data = (const uint8_t *)page + sysconf(_SC_PAGESIZE);
-    int rc = kernel_records_walk(data, rings->ring_bytes, &tail, head, rings->copy, &rings->state.n_bad, take, rings);
+    unsigned format = (rings->wish.stack_bytes > 0 ? (unsigned)KERNEL_WITH_STACK : 0) |
+                      (rings->wish.trigger.n > 1 ? (unsigned)KERNEL_WITH_VALUES : 0);
+    int rc = kernel_records_walk(data, rings->ring_bytes, format, &tail, head, rings->copy, &rings->state.n_bad, take,
+                                 rings);
     atomic_store_explicit(tail_at, tail, memory_order_release);
     return rc;
 }
@@ -203,10 +211,13 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
     return rc;
 }
 
-void kernel_rings_set_period(struct kernel_rings *rings, uint64_t period_ns)
+int32_t kernel_rings_set_period(struct kernel_rings *rings, uint64_t event_id, uint64_t period)
 {
-    for (size_t i = 0; i < rings->n_hits; i++)
-        ioctl(rings->hits[i], PERF_EVENT_IOC_PERIOD, &period_ns); /* that of a thread that has ended fails */
+    const struct event_file *file = file_of(rings, event_id);
+    if (file == NULL)
+        return 0;
+    ioctl(file->fd, PERF_EVENT_IOC_PERIOD, &period); /* that of a thread that has ended fails */
+    return rings->threads[file->owner].tid;
 }
 
 void kernel_rings_choose(struct kernel_rings *rings, pid_t pid)
@@ -226,6 +237,8 @@ void kernel_rings_state(const struct kernel_rings *rings, struct kernel_rings_st
     state->n_files = (uint32_t)rings->n_files;
     state->ring_bytes = rings->ring_bytes;
     state->why_no_hits = rings->no_hits.text[0] == '\0' ? NULL : rings->no_hits.text;
-    state->has_hits = rings->wish.hits_hz > 0 && state->why_no_hits == NULL;
-    state->has_kernel_hits = state->has_hits && !rings->user_hits_only;
+    state->has_hits = (rings->wish.hits_hz > 0 || rings->wish.trigger.n > 0) && state->why_no_hits == NULL;
+    const struct kernel_trigger *trigger = &rings->wish.trigger;
+    bool is_for_users = trigger->n > 0 && (trigger->codes[0].exclude & COUNTER_NO_KERNEL) != 0;
+    state->has_kernel_hits = state->has_hits && !rings->user_hits_only && !is_for_users;
 }

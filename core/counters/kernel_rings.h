@@ -8,24 +8,40 @@
  * own processes; the page faults counted are those of instructions in user space.
  *
  * A second one, if wanted, is the kernel's CPU clock, which interrupts each thread after so many ns on that CPU: a hit.
- * Where paranoid forbids to look into the kernel, there are no hits of the time that a thread spends there.
+ * Where paranoid forbids to look into the kernel, there are no hits of the time that a thread spends there.  Instead of
+ * the clock it may be any event, and others may be read with each hit.
  */
 #ifndef CORE_COUNTERS_KERNEL_RINGS_H
 #define CORE_COUNTERS_KERNEL_RINGS_H
 
 #include "core/base/err.h"
 #include "core/counters/kernel_records.h"
+#include "core/counters/perf_open.h"
 
 #include <sys/types.h>
 
 struct kernel_rings;
 
+/* What takes the hits, and is counted meanwhile. */
+struct kernel_trigger {
+    struct counter_code codes[COUNTERS_GROUP_MAX]; /* the first one takes them, the others are read with each */
+    uint32_t n;                                    /* 0: the CPU clock takes them */
+    uint8_t precise;                               /* perf_event_attr.precise_ip */
+    bool is_clock;                                 /* it counts ns, and stops at the kernel's door where it must */
+    uint64_t period;                               /* of the first event; 0: so that there are wish.hits_hz */
+};
+
 struct kernel_rings_wish {
-    uint32_t fault_period;     /* tell of one page fault in so many of a thread on a CPU; 0: of none */
-    uint32_t hits_hz;          /* per second of a thread's time on a CPU; 0: none */
-    bool with_children;        /* record the processes that it starts, too: one of them may be the JVM */
-    bool no_switches;          /* do not tell of CPU_IN, CPU_OUT, CPU_PREEMPTED */
-    uint32_t stack_bytes;      /* of each hit's stack, a multiple of 8, KERNEL_STACK_MAX_BYTES at most; 0: none */
+    uint32_t fault_period; /* tell of one page fault in so many of a thread on a CPU; 0: of none */
+    uint32_t hits_hz;      /* per second of a thread's time on a CPU; 0: none */
+    struct kernel_trigger trigger;
+    bool with_children; /* record the processes that it starts, too: one of them may be the JVM */
+    bool no_switches;   /* do not tell of CPU_IN, CPU_OUT, CPU_PREEMPTED */
+    /*
+     * Of each hit's stack, a multiple of 8, KERNEL_STACK_MAX_BYTES at most; 0: none.  With stacks, each event's period
+     * (of a trigger without one, its frequency) is drawn up to an eighth longer or shorter.
+     */
+    uint32_t stack_bytes;
     kernel_event_fn *stack_fn; /* with stack_bytes: gets the hits at once, by CPU and not in the order of time */
     void *stack_context;       /* borrowed */
 };
@@ -59,10 +75,12 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
                        struct err *err);
 
 /*
- * Another period between a thread's hits on a CPU, from now on; what has passed of the one under way is lost.  Threads
- * that start later have that of their parent.
+ * Another period (of a trigger without one that is no clock: another frequency) of the event with this id, from now on;
+ * what has passed of the one under way is lost.  Threads that start later have that of their parent.
+ *
+ * Returns the thread whose own event it is: others have inherited it, and keep their period.
  */
-void kernel_rings_set_period(struct kernel_rings *rings, uint64_t period_ns);
+int32_t kernel_rings_set_period(struct kernel_rings *rings, uint64_t event_id, uint64_t period);
 
 /* A descriptor that polls as readable when a ring is half full, until kernel_rings_drain; the rings', or -1. */
 int kernel_rings_fd(const struct kernel_rings *rings);

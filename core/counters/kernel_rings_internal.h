@@ -8,6 +8,8 @@
 #include "core/base/map.h"
 #include "core/counters/kernel_rings.h"
 
+#include <stdlib.h>
+
 struct ring {
     uint32_t cpu;
     int fd;                            /* the event that owns the ring; one of files */
@@ -20,23 +22,27 @@ struct thread {
     uint64_t covered_ns; /* since then all its CPUs are recorded by its own events; KERNEL_UNKNOWN: by inherited ones */
 };
 
+struct event_file {
+    int fd;
+    uint32_t owner; /* index of the thread it was opened for */
+};
+
 struct kernel_rings {
     pid_t pid;
     struct kernel_rings_wish wish;
     bool inherit_children, user_hits_only;
     struct err no_hits; /* why, or "" */
     struct arena arena; /* the maps' keys */
-    struct map owners;  /* event id -> index of the thread it was opened for */
+    struct map by_id;   /* event id -> index of its file */
     struct map by_tid;  /* tid -> index of the latest thread that had it */
     struct thread *threads;
     size_t n_threads, threads_capacity;
     struct ring *rings;
     size_t n_rings;
-    int *files;
+    struct event_file *files;
     size_t n_files, files_capacity;
-    int *hits; /* those of files that take hits */
-    size_t n_hits, hits_capacity;
     size_t ring_bytes;
+    struct drand48_data random;
     int half_full;                /* an epoll descriptor over all rings, or -1 */
     struct kernel_event *pending; /* read but not handed out */
     size_t n_pending, pending_capacity;

@@ -97,12 +97,47 @@ static void fill_attr(const struct kernel_rings *rings, struct perf_event_attr *
     attr->exclude_kernel = 1;
 }
 
-/* The CPU clock's period is in ns of the time that the thread has this CPU. */
-static void fill_hits_attr(const struct kernel_rings *rings, struct perf_event_attr *attr)
+static const struct counter_code cpu_clock = { .type = PERF_TYPE_SOFTWARE,
+                                               .exclude = COUNTER_NO_HYPERVISOR,
+                                               .config = PERF_COUNT_SW_CPU_CLOCK };
+
+static const struct counter_code *trigger_code(const struct kernel_rings *rings)
 {
+    return rings->wish.trigger.n == 0 ? &cpu_clock : &rings->wish.trigger.codes[0];
+}
+
+static void fill_code(const struct kernel_rings *rings, const struct counter_code *code, struct perf_event_attr *attr)
+{
+    attr->type = code->type;
+    attr->config = code->config;
+    attr->config1 = code->config1;
+    attr->config2 = code->config2;
+    attr->exclude_user = (code->exclude & COUNTER_NO_USER) != 0;
+    attr->exclude_kernel = (code->exclude & COUNTER_NO_KERNEL) != 0 || rings->user_hits_only;
+    attr->exclude_hv = (code->exclude & COUNTER_NO_HYPERVISOR) != 0;
+}
+
+/* Up to an eighth more or less, for each event another one. */
+static uint64_t draw(struct kernel_rings *rings, uint64_t period)
+{
+    double random;
+    drand48_r(&rings->random, &random);
+    return (uint64_t)((double)period * (0.875 + random / 4));
+}
+
+/* A clock's period is in ns of the time that the thread has this CPU. */
+static void fill_hits_attr(struct kernel_rings *rings, struct perf_event_attr *attr)
+{
+    const struct kernel_trigger *trigger = &rings->wish.trigger;
     fill_common(rings, attr);
-    attr->config = PERF_COUNT_SW_CPU_CLOCK;
-    attr->sample_period = 1000000000 / rings->wish.hits_hz;
+    fill_code(rings, trigger_code(rings), attr);
+    attr->precise_ip = trigger->precise & 3u;
+    attr->freq = trigger->n > 0 && trigger->period == 0 && !trigger->is_clock;
+    attr->sample_period = attr->freq             ? rings->wish.hits_hz
+                          : trigger->period != 0 ? trigger->period
+                                                 : 1000000000 / rings->wish.hits_hz;
+    if (rings->wish.stack_bytes > 0 && attr->sample_period > 8)
+        attr->sample_period = draw(rings, attr->sample_period);
     attr->sample_type = KERNEL_HIT_TYPE;
     attr->sample_regs_user = KERNEL_HIT_REGISTERS;
     if (rings->wish.stack_bytes > 0) {
@@ -110,7 +145,20 @@ static void fill_hits_attr(const struct kernel_rings *rings, struct perf_event_a
         attr->sample_regs_user = KERNEL_STACK_REGISTERS;
         attr->sample_stack_user = rings->wish.stack_bytes;
     }
-    attr->exclude_kernel = rings->user_hits_only;
+    if (trigger->n > 1) {
+        attr->sample_type |= PERF_SAMPLE_READ;
+        attr->read_format = KERNEL_READ_FORMAT;
+    }
+}
+
+/* One that is read with each hit. */
+static void fill_member_attr(const struct kernel_rings *rings, uint32_t i, struct perf_event_attr *attr)
+{
+    fill_common(rings, attr);
+    fill_code(rings, &rings->wish.trigger.codes[i], attr);
+    attr->watermark = 0;
+    attr->wakeup_watermark = 0;
+    attr->read_format = KERNEL_READ_FORMAT;
 }
 
 static int open_one(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
@@ -132,7 +180,8 @@ static int open_hits(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
     struct perf_event_attr attr;
     fill_hits_attr(rings, &attr);
     int fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-    if (fd < 0 && (errno == EACCES || errno == EPERM) && !rings->user_hits_only) {
+    bool is_clock = rings->wish.trigger.n == 0 || rings->wish.trigger.is_clock;
+    if (fd < 0 && (errno == EACCES || errno == EPERM) && is_clock && !rings->user_hits_only) {
         rings->user_hits_only = true;
         fill_hits_attr(rings, &attr);
         fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -178,40 +227,63 @@ static int refuse_map(int error, int32_t tid, struct err *err)
     return err_next(err, "look for the reason in 'dmesg'");
 }
 
-static const struct counter_code cpu_clock = { .type = PERF_TYPE_SOFTWARE,
-                                               .exclude = COUNTER_NO_KERNEL | COUNTER_NO_HYPERVISOR,
-                                               .config = PERF_COUNT_SW_CPU_CLOCK };
+/* The file is ours to close.  Returns 0, or -1 with *err set. */
+static int keep_file(struct kernel_rings *rings, int fd, uint32_t owner, struct err *err)
+{
+    struct event_file *files = kernel_rings_grow(rings->files, rings->n_files, &rings->files_capacity, sizeof *files);
+    if (files == NULL) {
+        close(fd);
+        return err_set(err, "no memory for the events of thread %d", rings->threads[owner].tid);
+    }
+    rings->files = files;
+    rings->files[rings->n_files++] = (struct event_file){ fd, owner };
+    return 0;
+}
 
-/* The file is ours to close, its records go to the ring, and are known by its id.  Returns 0, or -1 with *err set. */
+/* Its records go to the ring, and are known by its id.  Returns 0, or -1 with *err set. */
 static int take_event(struct kernel_rings *rings, struct ring *ring, int fd, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
     uint64_t id = 0;
-    int *files = kernel_rings_grow(rings->files, rings->n_files, &rings->files_capacity, sizeof *files);
-    if (files == NULL) {
-        close(fd);
-        return err_set(err, "no memory for the events of thread %d", tid);
-    }
-    rings->files = files;
-    rings->files[rings->n_files++] = fd;
+    if (keep_file(rings, fd, owner, err) < 0)
+        return -1;
     if (attach_to_ring(rings, ring, fd) < 0)
         return refuse_map(errno, tid, err);
     if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
         return err_set(err, "cannot identify the event of thread %d: %s", tid, strerror(errno));
-    if (map_put(&rings->owners, &id, sizeof id, owner) < 0)
+    if (map_put(&rings->by_id, &id, sizeof id, (uint32_t)rings->n_files - 1) < 0)
         return err_set(err, "no memory for the events of thread %d", tid);
     return 0;
 }
 
-static int take_hits(struct kernel_rings *rings, struct ring *ring, int fd, uint32_t owner, struct err *err)
+/* Why there are no hits, or no values with them. */
+static int refuse_hits(struct kernel_rings *rings, int error, int32_t tid, const struct counter_code *code)
 {
-    if (take_event(rings, ring, fd, owner, err) < 0)
-        return -1;
-    int *hits = kernel_rings_grow(rings->hits, rings->n_hits, &rings->hits_capacity, sizeof *hits);
-    if (hits == NULL)
-        return err_set(err, "no memory for the events of thread %d", rings->threads[owner].tid);
-    rings->hits = hits;
-    rings->hits[rings->n_hits++] = fd;
+    if (error == ESRCH || error == ENODEV)
+        return 0;
+    err_set(&rings->no_hits, "cannot sample where thread %d is", tid);
+    if (error == EINVAL && rings->wish.trigger.n > 1 && code == trigger_code(rings)) {
+        err_set(&rings->no_hits, "this kernel reads no other events with the samples of threads that start later");
+        err_next(&rings->no_hits, "use Linux 6.12 or later, or give one event only");
+        return 0;
+    }
+    perf_why(error, code, tid, &rings->no_hits);
+    return 0;
+}
+
+static int open_members(struct kernel_rings *rings, const struct ring *ring, int leader, uint32_t owner,
+                        struct err *err)
+{
+    int32_t tid = rings->threads[owner].tid;
+    for (uint32_t i = 1; i < rings->wish.trigger.n; i++) {
+        struct perf_event_attr attr;
+        fill_member_attr(rings, i, &attr);
+        int fd = counters_perf_open(&attr, tid, (int)ring->cpu, leader, PERF_FLAG_FD_CLOEXEC);
+        if (fd < 0)
+            return refuse_hits(rings, errno, tid, &rings->wish.trigger.codes[i]);
+        if (keep_file(rings, fd, owner, err) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -219,17 +291,15 @@ static int take_hits(struct kernel_rings *rings, struct ring *ring, int fd, uint
 static int open_hits_on_cpu(struct kernel_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
-    if (rings->wish.hits_hz == 0 || rings->no_hits.text[0] != '\0')
+    bool is_wanted = rings->wish.hits_hz > 0 || rings->wish.trigger.n > 0;
+    if (!is_wanted || rings->no_hits.text[0] != '\0')
         return 0;
     int fd = open_hits(rings, tid, ring->cpu);
-    if (fd >= 0)
-        return take_hits(rings, ring, fd, owner, err);
-    if (errno == ESRCH || errno == ENODEV)
-        return 0;
-    int error = errno;
-    err_set(&rings->no_hits, "cannot sample where thread %d is", tid);
-    perf_why(error, &cpu_clock, tid, &rings->no_hits);
-    return 0;
+    if (fd < 0)
+        return refuse_hits(rings, errno, tid, trigger_code(rings));
+    if (take_event(rings, ring, fd, owner, err) < 0)
+        return -1;
+    return open_members(rings, ring, fd, owner, err);
 }
 
 /* One thread on one CPU.  Returns 0 (also when the CPU went offline), 1 when the thread has ended, or -1. */
@@ -340,7 +410,8 @@ int kernel_rings_open(struct kernel_rings **out, pid_t pid, const struct kernel_
     if (wish->stack_bytes > 0)
         rings->ring_bytes = geteuid() == 0 ? STACK_RING_BYTES_ROOT : STACK_RING_BYTES;
     rings->half_full = epoll_create1(EPOLL_CLOEXEC);
-    rings->owners.arena = rings->by_tid.arena = &rings->arena;
+    srand48_r((long)kernel_now_ns(), &rings->random);
+    rings->by_id.arena = rings->by_tid.arena = &rings->arena;
     raise_file_limit();
     int rc = list_cpus(rings) == 0 ? 0 : err_set(err, "cannot find out which CPUs are online");
     if (rc == 0)

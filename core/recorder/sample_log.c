@@ -88,7 +88,9 @@ int sample_log_write(struct sample_log *log, struct trace_writer *writer, const 
                                 .end = sample->end == STACK_NO_JAVA ? 0 : (uint8_t)sample->end,
                                 .in_kernel = sample->in_kernel,
                                 .n = 1,
-                                .weight_ns = weight_ns };
+                                .weight_ns = weight_ns,
+                                .n_counters = sample->n_counters,
+                                .counters = sample->counters };
     int32_t call_site = -1;
     for (uint32_t i = sample->n; i-- > 0;) {
         const struct java_frame *frame = &sample->frames[i];

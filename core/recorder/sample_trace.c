@@ -19,7 +19,6 @@ int sample_trace_open(struct sample_trace *trace, const char *path, const char *
     threads_init(&trace->threads);
     if (trace_writer_open(&trace->writer, path, err) < 0)
         return -1;
-    trace->period_ns = period_ns;
     trace->first = trace->latest = clock_point_now();
     if (facts_write_samples(trace->writer, events, period_ns, err) < 0)
         return -1;
@@ -57,7 +56,7 @@ int sample_trace_add(struct sample_trace *trace, const struct stack_sampler *sam
             return -1;
     }
     uint64_t ticks = clock_ticks(sample->time_ns, &trace->latest, &trace->first, &trace->latest);
-    return sample_log_write(&trace->log, trace->writer, sampler, sample, thread->info.index, ticks, trace->period_ns,
+    return sample_log_write(&trace->log, trace->writer, sampler, sample, thread->info.index, ticks, sample->weight,
                             err);
 }
 

@@ -13,7 +13,6 @@ struct sample_trace {
     struct sample_log log;
     struct threads threads;
     struct clock_point first, latest;
-    uint64_t period_ns;
 };
 
 /* All zero is a trace that is not written: the other functions do nothing then. */
@@ -21,7 +20,8 @@ struct sample_trace {
 /*
  * Create a trace.
  *
- * events  what was sampled, then what was counted with each sample, with spaces between them
+ * events     what takes the samples, then what is read with each, with spaces between them
+ * period_ns  of the first one; 0: it is no clock
  *
  * Returns 0, or -1 with *err set; sample_trace_close in both cases.
  */

@@ -4,7 +4,6 @@
 #include "core/base/hash.h"
 #include "core/base/map.h"
 #include "core/base/text.h"
-#include "core/counters/kernel_rings.h"
 #include "core/hotspot/frame_rules.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_methods.h"
@@ -17,11 +16,25 @@
 #include <string.h>
 #include <time.h>
 
-/*
- * A program that does the same again and again may be in step with a fixed period, so that each sample finds the same
- * method: the period is changed at random once in so many of them, by up to an eighth.  A change costs half a period.
- */
-#define PERIODS_BETWEEN 100u
+#define SAMPLES_BETWEEN 100u /* of a thread on a CPU, changes of its period: a change costs half a period */
+
+struct series_key {
+    int32_t tid;
+    uint32_t cpu;
+};
+
+/* A thread on a CPU: its events count by themselves. */
+struct series {
+    struct kernel_values last;
+};
+
+/* An event that takes samples. */
+struct drawn {
+    uint64_t event_id;
+    uint64_t period; /* that it has been given since; 0: none */
+    uint32_t n;      /* samples since */
+    int32_t tid;     /* whose own it is */
+};
 
 struct sampled_thread {
     int32_t tid;
@@ -40,8 +53,15 @@ struct stack_sampler {
     struct sampled_thread *threads; /* owned */
     size_t n_threads, threads_room;
     struct hash_set by_address; /* of a Method: its number, and in which round its key was compared */
-    uint64_t period_ns, changed_ns;
+    struct stack_sampler_options options;
+    uint64_t period; /* wanted; of a trigger that the kernel finds the period for, the frequency */
     struct drand48_data random;
+    struct map by_series, by_event;
+    struct series *series; /* owned */
+    struct drawn *drawn;   /* owned */
+    uint32_t n_cpus;       /* the highest number of one that had a sample, and 1 */
+    size_t n_series, series_room, n_drawn, drawn_room;
+    uint64_t counters[KERNEL_VALUES_MAX];
     struct sampled_method *methods; /* owned */
     uint64_t *keys;                 /* owned: vm_methods_keys */
     uint32_t n_methods, methods_room, round;
@@ -78,12 +98,25 @@ static int name_thread(struct stack_sampler *sampler, int32_t tid, const char *n
     return 0;
 }
 
-/* What is not a sample: a thread was found, or has a new name. */
+/* A number is given again to another thread, whose events count from 0. */
+static void forget_counters(struct stack_sampler *sampler, int32_t tid)
+{
+    for (uint32_t cpu = 0; sampler->n_series > 0 && cpu < sampler->n_cpus; cpu++) {
+        const struct series_key key = { tid, cpu };
+        const uint32_t *known = map_get(&sampler->by_series, &key, sizeof key);
+        if (known != NULL)
+            sampler->series[*known].last = (struct kernel_values){ .n = 0 };
+    }
+}
+
+/* What is not a sample: a thread was found, has a new name, or has ended. */
 static int take_event(const struct kernel_event *event, void *context)
 {
     struct stack_sampler *sampler = context;
     if (event->kind == KERNEL_LOST)
         sampler->state.n_lost += event->count;
+    if (event->kind == KERNEL_THREAD_END)
+        forget_counters(sampler, event->tid);
     if (event->kind != KERNEL_THREAD_FOUND && event->kind != KERNEL_COMM && event->kind != KERNEL_EXEC)
         return 0;
     return name_thread(sampler, event->tid, event->name) == 0 ? 0 : err_set(sampler->err, "no memory for threads");
@@ -190,6 +223,78 @@ static uint64_t own_cpu_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+/* Room for one more of the elements of a table that a map numbers.  Returns its number, or -1: no memory. */
+static int64_t add_to(void **table, size_t *n, size_t *room, size_t bytes, struct map *map, const void *key,
+                      size_t key_bytes)
+{
+    if (*n == *room) {
+        size_t more = *room == 0 ? 64 : *room * 2;
+        void *larger = realloc(*table, more * bytes);
+        if (larger == NULL)
+            return -1;
+        *table = larger;
+        *room = more;
+    }
+    memset((char *)*table + *n * bytes, 0, bytes);
+    return map_put(map, key, key_bytes, (uint32_t)*n) < 0 ? -1 : (int64_t)(*n)++;
+}
+
+static struct series *series_of(struct stack_sampler *sampler, const struct kernel_event *event)
+{
+    const struct series_key key = { event->tid, event->cpu };
+    const uint32_t *known = map_get(&sampler->by_series, &key, sizeof key);
+    void *table = sampler->series;
+    int64_t i = known != NULL ? *known
+                              : add_to(&table, &sampler->n_series, &sampler->series_room, sizeof *sampler->series,
+                                       &sampler->by_series, &key, sizeof key);
+    sampler->series = table;
+    sampler->n_cpus = event->cpu >= sampler->n_cpus ? event->cpu + 1 : sampler->n_cpus;
+    return i < 0 ? NULL : &sampler->series[i];
+}
+
+/* What was counted since the sample before.  Returns how many events there are. */
+static uint32_t take_counters(struct stack_sampler *sampler, const struct kernel_event *event)
+{
+    struct kernel_values now;
+    if (!kernel_values(&event->stack, &now))
+        return 0;
+    struct series *series = series_of(sampler, event);
+    if (series == NULL)
+        return 0;
+    if (series->last.running_ns > now.running_ns)
+        series->last = (struct kernel_values){ .n = 0 };
+    for (uint32_t i = 0; i < now.n; i++)
+        sampler->counters[i] = now.values[i] - series->last.values[i];
+    sampler->state.enabled_ns += now.enabled_ns - series->last.enabled_ns;
+    sampler->state.running_ns += now.running_ns - series->last.running_ns;
+    series->last = now;
+    return now.n;
+}
+
+static struct drawn *drawn_of(struct stack_sampler *sampler, uint64_t event_id)
+{
+    const uint32_t *known = map_get(&sampler->by_event, &event_id, sizeof event_id);
+    void *table = sampler->drawn;
+    int64_t i = known != NULL ? *known
+                              : add_to(&table, &sampler->n_drawn, &sampler->drawn_room, sizeof *sampler->drawn,
+                                       &sampler->by_event, &event_id, sizeof event_id);
+    sampler->drawn = table;
+    if (i >= 0)
+        sampler->drawn[i].event_id = event_id;
+    return i < 0 ? NULL : &sampler->drawn[i];
+}
+
+/* The kernel tells a clock's period as it was when the event was opened. */
+static uint64_t weight_of(struct stack_sampler *sampler, const struct kernel_event *event)
+{
+    struct drawn *drawn = drawn_of(sampler, event->event_id);
+    if (drawn == NULL || (drawn->tid != 0 && drawn->tid != event->tid))
+        return event->stack.period;
+    drawn->n++;
+    bool is_clock = sampler->options.trigger.n == 0 || sampler->options.trigger.is_clock;
+    return is_clock && drawn->period != 0 ? drawn->period : event->stack.period;
+}
+
 static int take_sample(const struct kernel_event *event, void *context)
 {
     struct stack_sampler *sampler = context;
@@ -212,6 +317,7 @@ static int take_sample(const struct kernel_event *event, void *context)
     sampler->state.n_samples++;
     sampler->state.n_by_end[stack->end]++;
     const struct stack_sample sample = { .time_ns = event->time_ns,
+                                         .weight = weight_of(sampler, event),
                                          .tid = event->tid,
                                          .thread_name = thread_name(sampler, event->tid),
                                          .in_kernel = event->in_kernel,
@@ -219,19 +325,24 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .end = stack->end,
                                          .n = stack->n,
                                          .methods = sampler->numbers,
-                                         .frames = stack->frames };
+                                         .frames = stack->frames,
+                                         .n_counters = take_counters(sampler, event),
+                                         .counters = sampler->counters };
     return sampler->fn(&sample, sampler->context, sampler->err);
 }
 
-static void change_period(struct stack_sampler *sampler)
+static void draw_periods(struct stack_sampler *sampler)
 {
-    uint64_t now_ns = kernel_now_ns();
-    double random;
-    if (now_ns - sampler->changed_ns < PERIODS_BETWEEN * sampler->period_ns)
-        return;
-    sampler->changed_ns = now_ns;
-    drand48_r(&sampler->random, &random);
-    kernel_rings_set_period(sampler->rings, (uint64_t)((double)sampler->period_ns * (0.875 + random / 4)));
+    for (size_t i = 0; i < sampler->n_drawn; i++) {
+        struct drawn *drawn = &sampler->drawn[i];
+        double random;
+        if (drawn->n < SAMPLES_BETWEEN || sampler->period <= 8)
+            continue;
+        drand48_r(&sampler->random, &random);
+        drawn->n = 0;
+        drawn->period = (uint64_t)((double)sampler->period * (0.875 + random / 4));
+        drawn->tid = kernel_rings_set_period(sampler->rings, drawn->event_id, drawn->period);
+    }
 }
 
 /* ---- opening ---- */
@@ -254,6 +365,7 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
 static int begin(struct stack_sampler *sampler, const struct stack_sampler_options *options, struct err *err)
 {
     const struct kernel_rings_wish wish = { .hits_hz = options->hz,
+                                            .trigger = options->trigger,
                                             .with_children = options->with_children,
                                             .no_switches = true,
                                             .stack_bytes = options->stack_bytes,
@@ -268,6 +380,14 @@ static int begin(struct stack_sampler *sampler, const struct stack_sampler_optio
     return 0;
 }
 
+static uint64_t wanted_period(const struct stack_sampler_options *options)
+{
+    const struct kernel_trigger *trigger = &options->trigger;
+    if (trigger->n > 0 && trigger->period != 0)
+        return trigger->period;
+    return trigger->n > 0 && !trigger->is_clock ? options->hz : UINT64_C(1000000000) / options->hz;
+}
+
 int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack_sampler_options *options,
                        struct err *err)
 {
@@ -276,7 +396,9 @@ int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack
     if (sampler == NULL)
         return err_set(err, "no memory for sampling");
     sampler->pid = pid;
-    sampler->period_ns = UINT64_C(1000000000) / options->hz;
+    sampler->options = *options;
+    sampler->period = wanted_period(options);
+    sampler->by_series.arena = sampler->by_event.arena = &sampler->arena;
     srand48_r((long)kernel_now_ns(), &sampler->random);
     sampler->by_tid.arena = &sampler->arena;
     if (begin(sampler, options, err) < 0) {
@@ -322,11 +444,11 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->fn = fn;
     sampler->context = context;
     sampler->err = err;
-    change_period(sampler);
     if (sampler->walker != NULL)
         begin_round(sampler);
     if (kernel_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
         return -1;
+    draw_periods(sampler);
     kernel_rings_state(sampler->rings, &state);
     sampler->state.has_kernel = state.has_kernel_hits;
     if (state.has_hits)
@@ -364,6 +486,10 @@ void stack_sampler_close(struct stack_sampler *sampler)
     stack_walker_close(sampler->walker);
     vm_process_close();
     map_free(&sampler->by_tid);
+    map_free(&sampler->by_series);
+    map_free(&sampler->by_event);
+    free(sampler->series);
+    free(sampler->drawn);
     hash_free(&sampler->by_address);
     arena_free(&sampler->arena);
     free(sampler->threads);

@@ -6,6 +6,7 @@
 #define CORE_RECORDER_STACK_SAMPLER_H
 
 #include "core/base/err.h"
+#include "core/counters/kernel_rings.h"
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_methods.h"
@@ -17,7 +18,8 @@
 struct stack_sampler;
 
 struct stack_sampler_options {
-    uint32_t hz;          /* per second of a thread's CPU time */
+    uint32_t hz; /* per second of a thread's CPU time */
+    struct kernel_trigger trigger;
     uint32_t stack_bytes; /* that are copied with each sample */
     bool is_starting;     /* the process is a child that waits before its exec: it or a child of it becomes the JVM */
     bool with_children;   /* with is_starting: it is not the JVM itself */
@@ -39,6 +41,7 @@ struct sampled_method {
 /* One sample; all of it is the sampler's, until the function that gets it returns. */
 struct stack_sample {
     uint64_t time_ns;        /* CLOCK_MONOTONIC_RAW */
+    uint64_t weight;         /* that it stands for: ns of CPU time; with a trigger that is no clock, of its events */
     int32_t tid;             /* in our PID namespace */
     const char *thread_name; /* as the kernel has it; "" */
     bool in_kernel;          /* the kernel worked for the thread */
@@ -47,17 +50,21 @@ struct stack_sample {
     uint32_t n;              /* frames */
     const uint32_t *methods; /* by number, the innermost first; SAMPLED_UNKNOWN: a stub */
     const struct java_frame *frames;
+    /* What the trigger and the events that are read with it counted since this thread's sample before on this CPU. */
+    uint32_t n_counters; /* 0: there is only a trigger */
+    const uint64_t *counters;
 };
 
 /* Returns 0, or -1 with *err set to end the sampling. */
 typedef int stack_sample_fn(const struct stack_sample *sample, void *context, struct err *err);
 
 struct stack_sampler_state {
-    uint64_t n_samples;            /* handed out */
-    uint64_t n_by_end[STACK_ENDS]; /* of those in threads of user space */
-    uint64_t n_lost;               /* the rings were full */
-    bool has_kernel;               /* samples of threads in the kernel, too */
-    uint64_t walk_ns;              /* CPU time of walking them */
+    uint64_t n_samples;              /* handed out */
+    uint64_t n_by_end[STACK_ENDS];   /* of those in threads of user space */
+    uint64_t n_lost;                 /* the rings were full */
+    bool has_kernel;                 /* samples of threads in the kernel, too */
+    uint64_t walk_ns;                /* CPU time of walking them */
+    uint64_t enabled_ns, running_ns; /* of the events that are read with samples: should have counted, and did */
 };
 
 /*

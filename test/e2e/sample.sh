@@ -26,6 +26,21 @@ matches "so is a tree without room" "$errors" "a calling context tree of 1024 by
 
 sample -p $$ -- true
 matches "a process or a command, not both" "$errors" "both a process .* and a command"
+sample -c 1000 -p $$
+matches "a number of events of which there is none" "$errors" "no event is given"
+sample -e page-faults -c 100 -F 100 -p $$
+matches "a period and a frequency" "$errors" "-c 100 and -F 100 are two ways"
+sample -e page-faults,page-faults -p $$
+matches "an event twice" "$errors" "event 'page-faults' is named twice"
+sample -e page-faults,cycles:precise=1 -p $$
+matches "a precise level of an event that takes no samples" "$errors" "'cycles:precise=1' takes no samples"
+if "$mmprof" list 2>&1 | grep -q '^no hardware events: this machine has no'; then
+    sample -e cycles -c 9000000 -p $$
+    matches "without a PMU it is said what there is none of" "$errors" \
+        "^mmprof sample: 'cycles' takes no samples: this machine has no hardware counters"
+else
+    skip "without a PMU it is said what there is none of" "there is one"
+fi
 sample -- sh -c 'exit 3'
 is "a command that starts no JVM: exit status" $status 1
 matches "is said" "$errors" "no JVM came of 'sh'"

@@ -21,17 +21,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     static uint8_t copy[KERNEL_RECORD_MAX_BYTES];
     struct kernel_event event;
+    struct kernel_values values;
     uint8_t *ring = calloc(1, RING_BYTES), *exact = malloc(n + 1);
     if (ring == NULL || exact == NULL)
         abort();
     memcpy(exact, bytes, n);
     if (n >= sizeof(struct perf_event_header))
-        kernel_record_decode(exact, n, &event);
+        if (kernel_record_decode(exact, n, (unsigned)n % 4, &event) > 0 && event.kind == KERNEL_HIT)
+            kernel_values(&event.stack, &values);
     for (uint64_t start = 0; start < RING_BYTES; start += RING_BYTES - 24) {
         uint64_t tail = start, n_bad = 0, n_events = 0, head = start + (n < RING_BYTES ? n : RING_BYTES);
         for (uint64_t i = 0; i < head - start; i++)
             ring[(start + i) % RING_BYTES] = bytes[i];
-        kernel_records_walk(ring, RING_BYTES, &tail, head, copy, &n_bad, take, &n_events);
+        kernel_records_walk(ring, RING_BYTES, (unsigned)start % 4, &tail, head, copy, &n_bad, take, &n_events);
         if (tail > head || n_events + n_bad > n)
             abort();
     }

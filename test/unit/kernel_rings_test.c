@@ -182,6 +182,66 @@ static void test_refused_hits(void)
     counters_perf_open_replace(NULL);
 }
 
+/* ---- what else takes hits ---- */
+
+static struct perf_event_attr attrs[8];
+static uint32_t n_attrs, n_members;
+
+/* Hits and what is read with them are taken down, and refused at the end. */
+static int take_down(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+    bool is_hits = attr->type == PERF_TYPE_HARDWARE;
+    if (is_hits && n_attrs < 8)
+        attrs[n_attrs++] = *attr;
+    n_members += group_fd >= 0;
+    if (is_hits) {
+        attr->type = PERF_TYPE_SOFTWARE;
+        attr->config = PERF_COUNT_SW_DUMMY;
+        attr->precise_ip = 0;
+        attr->freq = 0;
+    }
+    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+}
+
+static void test_triggers(void)
+{
+    struct kernel_rings_wish wish = {
+        .hits_hz = 100,
+        .no_switches = true,
+        .stack_bytes = 1024,
+        .trigger = { .n = 2,
+                     .precise = 2,
+                     .period = 9000000,
+                     .codes = { { .type = PERF_TYPE_HARDWARE, .exclude = COUNTER_NO_KERNEL, .config = 0 },
+                                { .type = PERF_TYPE_HARDWARE, .exclude = COUNTER_NO_KERNEL, .config = 1 } } }
+    };
+    struct kernel_rings *rings;
+    struct err err = { "" };
+    counters_perf_open_replace(take_down);
+    if (kernel_rings_open(&rings, getpid(), &wish, &err) < 0) {
+        SKIP("events that take samples", "no perf events here");
+        counters_perf_open_replace(NULL);
+        return;
+    }
+    kernel_rings_close(rings);
+    CHECK("an event takes a sample after so many of it, up to an eighth more or less, as precisely as wanted",
+          attrs[0].sample_period >= 7875000 && attrs[0].sample_period <= 10125000 && attrs[0].freq == 0 &&
+              attrs[0].precise_ip == 2 && attrs[0].exclude_kernel == 1 && attrs[0].inherit == 1);
+    CHECK("with a stack and what the group has counted",
+          attrs[0].sample_type == (KERNEL_STACK_TYPE | PERF_SAMPLE_READ) && attrs[0].read_format == KERNEL_READ_FORMAT);
+    CHECK("the others count, in its group",
+          attrs[1].config == 1 && attrs[1].sample_period == 0 && attrs[1].inherit == 1 && n_members > 0);
+    n_attrs = 0;
+    wish.trigger.period = 0;
+    wish.trigger.n = 1;
+    if (kernel_rings_open(&rings, getpid(), &wish, &err) == 0)
+        kernel_rings_close(rings);
+    CHECK("without a period the kernel finds one for so many samples a second",
+          attrs[0].freq == 1 && attrs[0].sample_freq >= 87 && attrs[0].sample_freq <= 113 &&
+              attrs[0].sample_type == KERNEL_STACK_TYPE);
+    counters_perf_open_replace(NULL);
+}
+
 /* ---- a child that knows what it does ---- */
 
 #define N_WORKERS 5 /* two are there when the recording begins, the others are born later */
@@ -555,6 +615,7 @@ int main(void)
     test_refusals();
     test_refused_hits();
     test_hits();
+    test_triggers();
     test_child();
     test_storm();
     return tap_done();
