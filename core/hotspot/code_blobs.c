@@ -260,7 +260,7 @@ static void take_frames(struct code_blobs *blobs, struct code_at *at)
 
 static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
 {
-    uint8_t code[FRAME_CODE_BYTES] = { 0 };
+    uint8_t before[FRAME_CODE_BYTES] = { 0 }, code[FRAME_CODE_BYTES] = { 0 };
     *at = (struct code_at){ .pc = pc, .round = blobs->round };
     at->blob = find_blob(blobs, pc);
     if (at->blob == NULL)
@@ -270,10 +270,12 @@ static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
         at->blob = NULL;
         return;
     }
+    vm_read_some(pc - sizeof before, before, sizeof before);
     vm_read_some(pc, code, sizeof code);
     at->shapes = (uint8_t)blobs->rules->shapes(code, pc < at->blob->complete);
     if (at->blob->kind == BLOB_NMETHOD || at->blob->kind == BLOB_NATIVE)
         take_frames(blobs, at);
+    at->is_behind_call = at->is_call && blobs->rules->is_behind_call != NULL && blobs->rules->is_behind_call(before);
 }
 
 const struct code_at *code_blobs_at(struct code_blobs *blobs, uint64_t pc)

@@ -41,8 +41,9 @@ struct code_at {
     struct code_blob *blob;           /* NULL: no code there */
     const struct scope_frame *frames; /* of a compiled method, the innermost first */
     uint32_t n_frames;
-    bool is_call;   /* a call in it returns to this address */
-    uint8_t shapes; /* of its frame: FRAME_ bits */
+    bool is_call;        /* a call in it returns to this address */
+    bool is_behind_call; /* that call is the instruction in front of it, which debug information is of */
+    uint8_t shapes;      /* of its frame: FRAME_ bits */
     uint64_t round;
     uint32_t life;
 };

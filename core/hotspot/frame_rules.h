@@ -15,7 +15,7 @@
 #define FRAME_NONE   1u /* nothing yet, or no more: the stack pointer is the caller's */
 #define FRAME_PUSHED 2u /* frame pointer and return address, at the stack pointer */
 
-#define FRAME_CODE_BYTES 8u /* that 'shapes' looks at */
+#define FRAME_CODE_BYTES 8u /* that the functions look at */
 
 struct frame_rules {
     /* Of an interpreted frame, in words: of the sender's stack pointer from the frame pointer on, of others from it. */
@@ -27,6 +27,9 @@ struct frame_rules {
      * it on; 0: not read.  is_before: it is in front of where the JVM says that the frame is complete.
      */
     unsigned (*shapes)(const uint8_t *code, bool is_before);
+
+    /* Is an instruction behind a call?  code: the FRAME_CODE_BYTES in front of it; 0: not read.  NULL: never asked. */
+    bool (*is_behind_call)(const uint8_t *code);
 };
 
 extern const struct frame_rules frame_rules_x86;

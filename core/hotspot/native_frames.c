@@ -186,6 +186,18 @@ static bool take_place(const struct registers *registers, const Dwarf_Op *ops, s
     return n > 0;
 }
 
+/*
+ * An entry of a procedure linkage table on x86-64 pushes a word: "rsp + 8 + ((rip & 15) >= 11) * 8".  Its second
+ * operation asks for the instruction pointer.
+ */
+static bool take_linkage(const struct registers *registers, const Dwarf_Op *ops, size_t n, uint64_t pc,
+                         struct native_place *place)
+{
+    *place = (struct native_place){ .base = NATIVE_SP, .offset = (pc & 15) >= 11 ? 16 : 8 };
+    return n == 8 && registers->sp == 7 && ops[0].atom == DW_OP_breg7 && ops[0].number == 8 &&
+           ops[1].atom == DW_OP_breg16;
+}
+
 /* Where a register of the caller is; *is_same: in the register itself; *is_none: nowhere. */
 static bool take_register(Dwarf_Frame *frame, const struct registers *registers, int number, struct native_place *place,
                           bool *is_same, bool *is_none)
@@ -199,14 +211,15 @@ static bool take_register(Dwarf_Frame *frame, const struct registers *registers,
     return n == 0 || take_place(registers, ops, n, place);
 }
 
-static struct native_rule take_rule(Dwarf_Frame *frame, const struct registers *registers)
+static struct native_rule take_rule(Dwarf_Frame *frame, const struct registers *registers, uint64_t pc)
 {
     struct native_rule rule = { .kind = NATIVE_UNKNOWN };
     bool is_signal = false, is_same, is_none;
     Dwarf_Op *ops;
     size_t n;
     int link = dwarf_frame_info(frame, NULL, NULL, &is_signal);
-    if (link < 0 || dwarf_frame_cfa(frame, &ops, &n) != 0 || !take_place(registers, ops, n, &rule.cfa) ||
+    if (link < 0 || dwarf_frame_cfa(frame, &ops, &n) != 0 ||
+        (!take_place(registers, ops, n, &rule.cfa) && !take_linkage(registers, ops, n, pc, &rule.cfa)) ||
         !take_register(frame, registers, link, &rule.return_to, &rule.is_linked, &is_none))
         return rule;
     if (is_none) {
@@ -230,7 +243,7 @@ static struct native_rule look_up(struct native_frames *native, uint64_t pc)
     if (library == NULL || library->cfi == NULL || !find_address(library->elf, mapping, pc, &address) ||
         dwarf_cfi_addrframe(library->cfi, address, &frame) != 0)
         return rule;
-    rule = take_rule(frame, &library->registers);
+    rule = take_rule(frame, &library->registers, pc);
     free(frame);
     return rule;
 }

@@ -222,6 +222,14 @@ static void add_compiled(const struct code_at *at, struct java_stack *stack)
     }
 }
 
+/* Debug information is of what is in front of its address, or at it; but of calls, what they return to is behind them.
+ */
+static const struct code_at *executing(struct stack_walker *walker, const struct code_at *at,
+                                       const struct cursor_frame *frame)
+{
+    return frame->is_innermost && at->is_behind_call ? code_blobs_at(walker->blobs, frame->pc + 1) : at;
+}
+
 /* A frame that is not there yet, or no more: FRAME_ bits. */
 static bool leave_incomplete(struct stack_walker *walker, const struct thread_state *thread, unsigned shapes,
                              struct cursor_frame *frame)
@@ -279,7 +287,7 @@ static enum stack_end leave(struct stack_walker *walker, const struct thread_sta
             return STACK_COMPILED;
     }
     if (blob->kind == BLOB_NMETHOD || blob->kind == BLOB_NATIVE)
-        add_compiled(at, stack);
+        add_compiled(executing(walker, at, frame), stack);
     else if (frame->is_innermost)
         add(stack, 0, -1, FRAME_STUB, 0);
     return blob->kind == BLOB_ADAPTER || blob->kind == BLOB_ROUTINES ? leave_routine(walker, thread, frame)
@@ -394,7 +402,8 @@ static bool scan(struct stack_walker *walker, const struct thread_state *thread,
             frame.fp = i == 0 ? fp : thread->fp;
             stack->n = n_before;
             stack->end = walk_from(walker, thread, frame, stack);
-            if (stack->end == STACK_WHOLE || (stack->end == STACK_CUT && stack->n > n_before))
+            stack->is_guessed = stack->end == STACK_WHOLE || (stack->end == STACK_CUT && stack->n > n_before);
+            if (stack->is_guessed)
                 return true;
         }
     }
@@ -424,6 +433,7 @@ void stack_walk(struct stack_walker *walker, const struct thread_state *thread, 
 {
     struct cursor_frame innermost = { thread->pc, thread->sp, thread->fp, true };
     stack->n = 0;
+    stack->is_guessed = false;
     stack->is_in_java = code_blobs_has(walker->blobs, thread->pc);
     if (!stack->is_in_java) {
         if (walk_native(walker, thread, &innermost, stack))

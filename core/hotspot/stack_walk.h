@@ -62,6 +62,8 @@ struct thread_state {
 struct java_stack {
     enum stack_end end;
     bool is_in_java; /* the thread was in code of the code cache, not in native code */
+    bool is_guessed; /* frames are missing that are not known: the innermost Java ones may be of calls that have
+                        returned */
     uint32_t n;
     struct java_frame frames[STACK_FRAMES_MAX]; /* the innermost first */
 };

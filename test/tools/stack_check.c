@@ -8,6 +8,7 @@
  */
 #include "test/tools/stack_check.h"
 
+#include "core/hotspot/code_blobs.h"
 #include "core/hotspot/frame_rules.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_methods.h"
@@ -19,14 +20,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 enum outcome {
-    SAME,           /* all frames, to the bytecode */
-    SAME_METHODS,   /* but not all bytecodes */
-    SAME_INNERMOST, /* but the innermost method */
+    SAME,         /* all frames, to the bytecode */
+    SAME_METHODS, /* but not all bytecodes */
+    ITS_NEXT,     /* AsyncGetCallTrace has the code behind the one that the innermost frame is at (see is_its_next) */
     OTHER,
     PREFIX,     /* what was walked of a stack that was cut, or does not hold together, is the same */
     WE_NOT,     /* AsyncGetCallTrace has one; nothing was walked, or other frames */
@@ -36,15 +38,16 @@ enum outcome {
     OUTCOMES
 };
 
-static const char *const outcomes[OUTCOMES] = { "same",        "other_bytecode",   "other_innermost",
+static const char *const outcomes[OUTCOMES] = { "same",        "other_bytecode",   "agct_one_further",
                                                 "other",       "same_but_cut",     "only_agct",
                                                 "only_mmprof", "longer_than_agct", "neither" };
 
 static struct {
     struct stack_walker *walker;
+    struct code_blobs *blobs;
     struct java_stack stack;
     uint64_t n, n_by_outcome[OUTCOMES], n_by_end[STACK_ENDS], n_agct[16];
-    uint64_t n_java, n_java_whole; /* stacks that have Java methods */
+    uint64_t n_java, n_java_whole, n_guessed; /* stacks that have Java methods */
     uint64_t n_frames, n_other_index;
     long shown;
 } run;
@@ -58,7 +61,46 @@ static bool is_same_method(const struct check_frame *its, const struct java_fram
 
 static bool is_same_index(const struct check_frame *its, const struct java_frame *ours)
 {
-    return its->index == ours->index || (its->index < 0 && ours->index <= 0) || (ours->index < 0 && its->index == 0);
+    return its->index == ours->index || its->index == -1 || (its->index < 0 && ours->index <= 0) ||
+           (ours->index < 0 && its->index == 0);
+}
+
+static bool are_frames(const struct code_at *at, const struct java_frame *frames)
+{
+    bool are = at->blob != NULL && at->n_frames > 0;
+    for (uint32_t i = 0; are && i < at->n_frames; i++)
+        are = at->frames[i].method == frames[i].method && at->frames[i].index == frames[i].index;
+    return are;
+}
+
+/*
+ * Where a compiled method has called the JVM through a stub, AsyncGetCallTrace takes it for interrupted at any
+ * instruction, and has the debug information behind its return address (forte.cpp, is_decipherable_compiled_frame).
+ * So: there is an address, of the innermost frame or on the stack, whose own frames are ours, and AsyncGetCallTrace's
+ * are those of the byte behind it; frames outside of these are the same.
+ */
+static bool is_its_next(const struct check_slot *slot, const struct java_frame *ours, uint32_t n)
+{
+    static struct java_frame its[STACK_FRAMES_MAX];
+    uint32_t n_its = (uint32_t)slot->n_frames;
+    for (uint32_t i = 0; i < n_its; i++)
+        its[i] = (struct java_frame){ .method = slot->frames[i].method, .index = slot->frames[i].index };
+    for (size_t at = 0; at + 8 <= slot->n_stack_bytes + 8; at += 8) {
+        uint64_t pc = slot->pc;
+        if (at > 0)
+            memcpy(&pc, slot->stack + at - 8, sizeof pc);
+        if (!code_blobs_has(run.blobs, pc) || !are_frames(code_blobs_at(run.blobs, pc), ours))
+            continue;
+        uint32_t n_inner = code_blobs_at(run.blobs, pc)->n_frames;
+        const struct code_at *next = code_blobs_at(run.blobs, pc + 1);
+        bool is_same = next->n_frames <= n_its && n_its - next->n_frames == n - n_inner && are_frames(next, its);
+        for (uint32_t i = 0; is_same && i < n - n_inner; i++)
+            is_same = is_same_method(&slot->frames[next->n_frames + i], &ours[n_inner + i]) &&
+                      is_same_index(&slot->frames[next->n_frames + i], &ours[n_inner + i]);
+        if (is_same)
+            return true;
+    }
+    return false;
 }
 
 /* ours has no stubs. */
@@ -70,18 +112,19 @@ static enum outcome compare(const struct check_slot *slot, const struct java_fra
     if (n == 0)
         return WE_NOT;
     uint32_t n_both = n < n_its ? n : n_its, n_methods = 0, n_indexes = 0;
-    bool innermost_differs = !is_same_method(&slot->frames[0], &ours[0]);
     for (uint32_t i = 0; i < n_both; i++) {
         n_methods += is_same_method(&slot->frames[i], &ours[i]);
         n_indexes += is_same_index(&slot->frames[i], &ours[i]);
     }
     if (n_methods < n_both)
-        return !is_whole ? WE_NOT : n == n_its && innermost_differs && n_methods + 1 == n_both ? SAME_INNERMOST : OTHER;
+        return !is_whole ? WE_NOT : is_its_next(slot, ours, n) ? ITS_NEXT : OTHER;
     if (n < n_its)
         return is_whole ? OTHER : PREFIX;
     run.n_frames += n_both;
     run.n_other_index += n_both - n_indexes;
-    return n > n_its ? IT_SHORTER : n_indexes < n_both ? SAME_METHODS : SAME;
+    if (n > n_its)
+        return IT_SHORTER;
+    return n_indexes == n_both ? SAME : is_its_next(slot, ours, n) ? ITS_NEXT : SAME_METHODS;
 }
 
 /* ---- printing ---- */
@@ -107,6 +150,8 @@ static void show(const struct check_slot *slot, const struct java_frame *ours, u
         first++;
     printf("# %s at %u of %u, AGCT %d, end '%s', pc %" PRIx64 " %s\n", outcomes[outcome], first, n, slot->n_frames,
            stack_end_name(run.stack.end), slot->pc, run.stack.is_in_java ? "in Java" : "native");
+    if (run.stack.is_guessed)
+        printf("    guessed\n");
     for (uint32_t i = first; i < n_its && i < first + 4; i++)
         print_frame("AGCT  ", slot->frames[i].method, slot->frames[i].index, "");
     for (uint32_t i = first; i < n && i < first + 4; i++)
@@ -122,6 +167,7 @@ static void print_totals(const struct check_file *file)
     printf("java_stacks %" PRIu64 "\njava_stacks_whole %" PRIu64 "\nframes %" PRIu64 "\nframes_other_bytecode %" PRIu64
            "\n",
            run.n_java, run.n_java_whole, run.n_frames, run.n_other_index);
+    printf("guessed %" PRIu64 "\n", run.n_guessed);
     for (int i = 0; i < STACK_ENDS; i++)
         if (run.n_by_end[i] > 0)
             printf("end %" PRIu64 " %s\n", run.n_by_end[i], stack_end_name((enum stack_end)i));
@@ -146,19 +192,21 @@ static void check(const struct check_slot *slot)
     run.n++;
     run.n_by_outcome[outcome]++;
     run.n_by_end[stack->end]++;
+    run.n_guessed += stack->is_guessed;
     if (slot->n_frames <= 0)
         run.n_agct[-slot->n_frames % 16]++;
     if (n > 0 || slot->n_frames > 0) {
         run.n_java++;
         run.n_java_whole += stack->end == STACK_WHOLE;
     }
-    if (outcome != SAME && outcome != NEITHER && outcome != IT_NOT)
+    if (outcome != SAME && outcome != ITS_NEXT && outcome != NEITHER && outcome != IT_NOT)
         show(slot, ours, n, outcome);
 }
 
 static void check_all(struct check_file *file)
 {
     stack_walker_round(run.walker);
+    code_blobs_round(run.blobs);
     for (uint32_t i = 0; i < CHECK_SLOTS; i++)
         if (atomic_load(&file->slots[i].state) == SLOT_FILLED) {
             check(&file->slots[i]);
@@ -184,7 +232,8 @@ int main(int argc, char **argv)
     long ms_left = argc < 4 || atol(argv[3]) == 0 ? LONG_MAX : atol(argv[3]) * 1000;
     run.shown = argc < 5 ? 0 : atol(argv[4]);
     if (file == NULL || vm_process_open(pid, &err) < 0 ||
-        (run.walker = stack_walker_open(frame_rules_here(), &err)) == NULL) {
+        (run.walker = stack_walker_open(frame_rules_here(), &err)) == NULL ||
+        (run.blobs = code_blobs_open(frame_rules_here(), &err)) == NULL) {
         fprintf(stderr, "stack_check FILE PID [SECONDS [SHOWN]]: %s\n", file == NULL ? "no such file" : err.text);
         return 1;
     }
@@ -194,6 +243,7 @@ int main(int argc, char **argv)
     }
     print_totals(file);
     stack_walker_close(run.walker);
+    code_blobs_close(run.blobs);
     vm_process_close();
     return 0;
 }
