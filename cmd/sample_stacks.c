@@ -59,7 +59,6 @@ struct sample_run {
     struct sample_trace trace;           /* not written where no -o is given */
     int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
     struct counter_set events;
-    uint64_t weight; /* of all samples */
     struct jvm_process process;
     struct launch launch;
     pid_t command; /* that was started; 0: none */
@@ -185,7 +184,6 @@ static int on_sample(const struct stack_sample *sample, void *context, struct er
 {
     struct sample_run *run = context;
     enum vm_part part = vm_part_of(sample->thread_name);
-    run->weight += sample->weight;
     for (uint32_t i = 0; i < sample->n; i++)
         run->bytecodes[i] = sample->frames[i].index;
     const struct profile_sample add = { .time_ns = sample->time_ns,
@@ -194,7 +192,9 @@ static int on_sample(const struct stack_sample *sample, void *context, struct er
                                         .ns = sample->weight,
                                         .n = sample->n,
                                         .methods = sample->methods,
-                                        .bytecodes = run->bytecodes };
+                                        .bytecodes = run->bytecodes,
+                                        .n_counters = sample->n_counters,
+                                        .counters = sample->counters };
     if (sample_profile_add(&run->profile, &add) < 0)
         return err_set(err, "no memory for the calling contexts");
     return sample_trace_add(&run->trace, run->sampler, sample, err);
@@ -373,14 +373,25 @@ static int write_folded(const struct samples_source *source, struct arena *arena
     return output_file_close(&file, samples_write_folded(source, arena, file.out, err), err);
 }
 
+static int find_ratios(struct sample_run *run, struct sample_ratio_kind *kinds)
+{
+    const char *names[COUNTERS_GROUP_MAX];
+    uint32_t n = run->events.n > 1 ? (uint32_t)run->events.n : 0;
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = run->events.specs[i].name;
+    return sample_ratio_kinds(names, n, &run->arena, kinds);
+}
+
 static int print(struct sample_run *run, struct err *err)
 {
     const struct sample_options *o = run->options;
+    struct sample_ratio_kind kinds[COUNTERS_GROUP_MAX];
+    int n_kinds = find_ratios(run, kinds);
     uint32_t n;
     const struct sampled_method *methods = stack_sampler_methods(run->sampler, &n);
     struct java_name *names = arena_alloc(&run->arena, (n + 1) * sizeof *names);
     struct table *table = arena_alloc(&run->arena, sizeof *table);
-    if (names == NULL || table == NULL)
+    if (names == NULL || table == NULL || n_kinds < 0)
         return err_set(err, "no memory for the names of %" PRIu32 " methods", n);
     for (uint32_t i = 0; i < n; i++)
         names[i] = (struct java_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
@@ -392,7 +403,8 @@ static int print(struct sample_run *run, struct err *err)
                                            .event = o->events == NULL ? NULL : run->events.specs[0].name,
                                            .period = o->period,
                                            .hz = o->frequency,
-                                           .weight = run->weight };
+                                           .ratios = kinds,
+                                           .n_ratios = (uint32_t)n_kinds };
     const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
     if (stack_sampler_pid(run->sampler) == 0) {
         err_set(err, "no JVM came of '%s'", o->command[0]);

@@ -1,6 +1,6 @@
 /*
- * What stack samples say of a program: each method's part of the time, with and without what it calls, and how far that
- * can be off; and the tree of calling contexts.
+ * What stack samples say of a program: each method's part of the time, with and without what it calls, what it counted
+ * meanwhile, and how far that can be off; and the tree of calling contexts.
  *
  * Samples of one moment are alike, so that their number says little of the error: it comes from blocks of time.  There
  * are 16 to 31 of the same length; when there are 32, pairs become one.  With y of a method's and x of all samples in a
@@ -22,31 +22,42 @@
 #define SAMPLE_BLOCKS_MIN 5u /* fewer tell no error */
 #define SAMPLE_GROUPS     8u /* parts of the JVM, by the caller's numbers */
 
-struct sample_counts {
-    uint32_t blocks[SAMPLE_BLOCKS];
+/* By blocks of time. */
+struct sample_sum {
+    uint64_t n;                      /* samples */
+    uint64_t weights[SAMPLE_BLOCKS]; /* ns, or events, that they stand for */
+    uint64_t *counters;              /* owned: of each counter the blocks; NULL: none yet */
 };
 
 struct sample_row {
-    struct sample_counts total, self;
-    uint32_t depth;  /* the least number of frames outside of it */
-    uint64_t latest; /* the sample that it was counted in last */
+    struct sample_sum total, self;
+    uint64_t waiting[SAMPLE_BLOCKS]; /* of total's weights, those of a thread that had no CPU */
+    uint32_t depth;                  /* the least number of frames outside of it */
+    uint64_t latest;                 /* the sample that it was counted in last */
 };
 
 struct sample_profile {
     uint64_t first_ns, block_ns;
-    uint32_t n_blocks;        /* that have begun */
-    struct sample_counts all; /* samples, of all groups */
-    struct sample_counts groups[SAMPLE_GROUPS];
-    struct sample_row *rows; /* owned; by the method's number */
-    uint32_t n_rows, rows_room;
+    uint32_t n_blocks;     /* that have begun */
+    struct sample_sum all; /* of all groups, but for what others than the application wait */
+    struct sample_row groups[SAMPLE_GROUPS];
+    struct sample_row no_method;             /* of group 0 */
+    uint64_t idle_ns[SAMPLE_GROUPS], n_idle; /* that others wait, which is in no share */
+    struct sample_row *rows;                 /* owned; by the method's number */
+    uint32_t n_rows, rows_room, n_counters;
     struct context_tree tree; /* of group 0 */
     uint64_t n_samples;
 };
 
 /* A share and its 95 % interval: share - error to share + error; error is NAN where it is not known. */
 struct sample_share {
-    uint64_t n_samples;
+    uint64_t n_samples, weight;
     double share, error;
+};
+
+/* Of two counters, with its interval; NAN where nothing was counted. */
+struct sample_ratio {
+    double value, error;
 };
 
 /* One sample; all borrowed. */
@@ -55,10 +66,13 @@ struct profile_sample {
     uint32_t group;   /* 0: the application */
     int32_t tid;
     uint64_t ns;              /* that it stands for */
+    bool is_waiting;          /* the thread had no CPU */
     uint32_t n;               /* frames */
     const uint32_t *methods;  /* the innermost first; CONTEXT_NONE is no method, and left out */
     const int32_t *bytecodes; /* by frame; -1: not known.  NULL: none is */
     uint32_t n_same;          /* outermost frames that are as in the thread's last sample; 0: not known */
+    uint32_t n_counters;      /* the same of all samples that have any */
+    const uint64_t *counters; /* what each counted since the sample before */
 };
 
 /*
@@ -73,8 +87,22 @@ void sample_profile_free(struct sample_profile *profile);
 /* Add one sample.  Returns 0, or -1: no memory. */
 int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample);
 
+/* Of all time.  Waiting is the part of total's in which the thread had no CPU. */
+uint64_t sample_profile_weight(const struct sample_profile *profile); /* of all */
 struct sample_share sample_profile_total(const struct sample_profile *profile, uint32_t method);
+struct sample_share sample_profile_waiting(const struct sample_profile *profile, uint32_t method);
 struct sample_share sample_profile_self(const struct sample_profile *profile, uint32_t method);
 struct sample_share sample_profile_group(const struct sample_profile *profile, uint32_t group);
+
+/* Of a row that is no method's. */
+void sample_profile_row(const struct sample_profile *profile, const struct sample_row *row, struct sample_share *total,
+                        struct sample_share *waiting);
+
+/*
+ * How much the one counter counted for each of the other's: with the row's method innermost, or anywhere on the stack;
+ * of a row that is no method's, not self.
+ */
+struct sample_ratio sample_profile_ratio(const struct sample_profile *profile, const struct sample_row *row, bool self,
+                                         uint32_t numerator, uint32_t denominator);
 
 #endif

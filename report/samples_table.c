@@ -16,8 +16,8 @@ struct row {
 static int by_total(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
-    if (x->total.n_samples != y->total.n_samples)
-        return x->total.n_samples > y->total.n_samples ? -1 : 1;
+    if (x->total.weight != y->total.weight)
+        return x->total.weight > y->total.weight ? -1 : 1;
     if (x->depth != y->depth)
         return x->depth < y->depth ? -1 : 1; /* callers before callees */
     return x->method < y->method ? -1 : 1;
@@ -26,90 +26,163 @@ static int by_total(const void *a, const void *b)
 static int by_self(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
-    if (x->self.n_samples != y->self.n_samples)
-        return x->self.n_samples > y->self.n_samples ? -1 : 1;
+    if (x->self.weight != y->self.weight)
+        return x->self.weight > y->self.weight ? -1 : 1;
     return by_total(a, b);
 }
 
-/* ---- the table ---- */
+/* ---- cells ---- */
 
-/* "12.34 ±0.56", in per cent. */
-static struct table_cell share_cell(const struct sample_share *share, struct arena *arena)
+/* "12.34 ±0.56": in per cent, or a ratio. */
+static struct table_cell with_error(double value, double error, double scale, struct arena *arena)
 {
-    struct table_cell cell = table_number(share->share);
-    if (!isnan(share->error))
-        cell.words = arena_printf(arena, "%.2f \u00b1%.2f", 100 * share->share, 100 * share->error);
+    struct table_cell cell = isnan(value) ? table_unmeasured() : table_number(value);
+    if (!isnan(value) && !isnan(error))
+        cell.words = arena_printf(arena, "%.2f \u00b1%.2f", scale * value, scale * error);
     return cell;
 }
 
-static void add_columns(struct table *table)
+static struct table_cell share_cell(const struct sample_share *share, struct arena *arena)
 {
+    return with_error(share->share, share->error, 100, arena);
+}
+
+static struct table_cell error_cell(double error)
+{
+    return isnan(error) ? table_unmeasured() : table_number(error);
+}
+
+/* A row's cells are put in the order of the columns. */
+struct put {
+    struct table *table;
+    struct table_cell *next;
+};
+
+static void put(struct put *to, struct table_cell cell)
+{
+    *to->next++ = cell;
+}
+
+/* ---- columns ---- */
+
+static void hide(struct table *table, const char *key, enum table_unit unit)
+{
+    table->columns[table_column(table, "", key, unit)].not_in_text = true;
+}
+
+/* What is of own time is in text where rows are sorted by it. */
+static void add_ratio_columns(const struct samples_source *source, bool by_own, struct table *table)
+{
+    for (uint32_t i = 0; i < source->n_ratios; i++) {
+        const struct sample_ratio_kind *kind = &source->ratios[i];
+        const char *self = arena_printf(table->arena, "self_%s", kind->key);
+        size_t at = table_column(table, kind->heading, kind->key, TABLE_RATIO);
+        table->columns[at].not_in_text = by_own;
+        at = table_column(table, arena_printf(table->arena, "Self %s", kind->heading), self, TABLE_RATIO);
+        table->columns[at].not_in_text = !by_own;
+        hide(table, arena_printf(table->arena, "%s_error", kind->key), TABLE_RATIO);
+        hide(table, arena_printf(table->arena, "%s_error", self), TABLE_RATIO);
+    }
+}
+
+static void add_columns(const struct samples_source *source, bool by_own, struct table *table)
+{
+    bool is_time = source->period_ns > 0;
     table_column(table, "Method", "method", TABLE_TEXT);
-    table_column(table, "Time (%)", "time_share", TABLE_SHARE);
+    table_column(table, is_time ? "Time (%)" : "Share (%)", is_time ? "time_share" : "share", TABLE_SHARE);
     table_column(table, "Self (%)", "self_share", TABLE_SHARE);
+    if (source->is_wall) {
+        table_column(table, "On CPU (%)", "on_cpu_share", TABLE_SHARE);
+        table_column(table, "Waiting (%)", "waiting_share", TABLE_SHARE);
+        hide(table, "waiting_share_error", TABLE_SHARE);
+    }
+    add_ratio_columns(source, by_own, table);
     table_column(table, "Samples", "samples", TABLE_COUNT);
-    static const char *const keys[] = { "time_share_error", "self_share_error" };
-    for (size_t i = 0; i < 2; i++)
-        table->columns[table_column(table, "", keys[i], TABLE_SHARE)].not_in_text = true;
-    static const char *const names[] = { "class", "name", "descriptor" };
-    for (size_t i = 0; i < 3; i++)
-        table->columns[table_column(table, "", names[i], TABLE_TEXT)].not_in_text = true;
+    hide(table, is_time ? "time_share_error" : "share_error", TABLE_SHARE);
+    hide(table, "self_share_error", TABLE_SHARE);
+    hide(table, "class", TABLE_TEXT);
+    hide(table, "name", TABLE_TEXT);
+    hide(table, "descriptor", TABLE_TEXT);
+}
+
+/* ---- rows ---- */
+
+static void put_waiting(const struct samples_source *source, const struct sample_share *total,
+                        const struct sample_share *waiting, struct put *to)
+{
+    if (!source->is_wall)
+        return;
+    put(to, table_number(total->share - waiting->share));
+    put(to, table_number(waiting->share));
+    put(to, error_cell(waiting->error));
+}
+
+static void put_ratios(const struct samples_source *source, const struct sample_row *row, bool is_method,
+                       struct put *to)
+{
+    for (uint32_t i = 0; i < source->n_ratios; i++) {
+        const struct sample_ratio_kind *kind = &source->ratios[i];
+        struct sample_ratio ratios[2];
+        for (int k = 0; k < 2; k++) {
+            ratios[k] =
+                sample_profile_ratio(source->profile, row, is_method && k == 1, kind->numerator, kind->denominator);
+            put(to, with_error(kind->scale * ratios[k].value, kind->scale * ratios[k].error, 1, to->table->arena));
+        }
+        put(to, error_cell(kind->scale * ratios[0].error));
+        put(to, error_cell(kind->scale * ratios[1].error));
+    }
 }
 
 static void add_row(const struct samples_source *source, const struct row *row, const char *label, struct table *table)
 {
     const struct java_name *name = &source->names[row->method];
-    struct table_cell *cells = table_row(table, "method");
-    if (cells == NULL)
+    struct sample_share waiting = sample_profile_waiting(source->profile, row->method);
+    struct put to = { table, table_row(table, "method") };
+    if (to.next == NULL)
         return;
-    const struct table_cell all[] = { table_words(label),
-                                      share_cell(&row->total, table->arena),
-                                      share_cell(&row->self, table->arena),
-                                      table_number((double)row->total.n_samples),
-                                      table_number(row->total.error),
-                                      table_number(row->self.error),
-                                      table_words(name->class_name),
-                                      table_words(name->method),
-                                      table_words(name->descriptor) };
-    memcpy(cells, all, sizeof all);
+    put(&to, table_words(label));
+    put(&to, share_cell(&row->total, table->arena));
+    put(&to, share_cell(&row->self, table->arena));
+    put_waiting(source, &row->total, &waiting, &to);
+    put_ratios(source, &source->profile->rows[row->method], true, &to);
+    put(&to, table_number((double)row->total.n_samples));
+    put(&to, error_cell(row->total.error));
+    put(&to, error_cell(row->self.error));
+    put(&to, table_words(name->class_name));
+    put(&to, table_words(name->method));
+    put(&to, table_words(name->descriptor));
 }
 
-/* Of the application: what no Java method was found for. */
-static struct sample_share without_java(const struct samples_source *source)
+/* A part of the JVM, or of the application what no method was found for. */
+static void add_part(const struct samples_source *source, const char *kind, const char *label,
+                     const struct sample_row *sums, bool *is_first, struct table *table)
 {
-    const struct sample_profile *profile = source->profile;
-    struct sample_share application = sample_profile_group(profile, VM_PART_APPLICATION);
-    uint64_t n = application.n_samples;
-    for (uint32_t i = 0; i < profile->n_rows; i++)
-        n -= sample_profile_self(profile, i).n_samples;
-    return (struct sample_share){ n, (double)n / (double)profile->n_samples, NAN };
-}
-
-static void add_part(const char *kind, const char *label, const struct sample_share *share, bool *is_first,
-                     struct table *table)
-{
-    struct table_cell *cells = share->n_samples == 0 ? NULL : table_row(table, kind);
-    if (cells == NULL)
+    struct sample_share total, waiting;
+    sample_profile_row(source->profile, sums, &total, &waiting);
+    struct put to = { table, total.weight == 0 ? NULL : table_row(table, kind) };
+    if (to.next == NULL)
         return;
     table->rows[table->n_rows - 1].after_rule = *is_first;
     *is_first = false;
-    cells[0] = table_words(label);
-    cells[1] = cells[2] = share_cell(share, table->arena);
-    cells[3] = table_number((double)share->n_samples);
-    cells[4] = cells[5] = table_number(share->error);
-    for (size_t i = 6; i < 9; i++)
-        cells[i].value = TABLE_NOT_APPLICABLE;
+    put(&to, table_words(label));
+    put(&to, share_cell(&total, table->arena));
+    put(&to, share_cell(&total, table->arena));
+    put_waiting(source, &total, &waiting, &to);
+    put_ratios(source, sums, false, &to);
+    put(&to, table_number((double)total.n_samples));
+    put(&to, error_cell(total.error));
+    put(&to, error_cell(total.error));
+    for (size_t i = 0; i < 3; i++)
+        put(&to, (struct table_cell){ .value = TABLE_NOT_APPLICABLE });
 }
 
 static void add_parts(const struct samples_source *source, struct table *table)
 {
-    struct sample_share rest = without_java(source);
+    const struct sample_profile *profile = source->profile;
     bool is_first = true;
-    add_part("no_java", "application, no Java method", &rest, &is_first, table);
-    for (enum vm_part part = VM_PART_APPLICATION + 1; part < VM_PARTS; part++) {
-        struct sample_share share = sample_profile_group(source->profile, part);
-        add_part(vm_part_key(part), vm_part_name(part), &share, &is_first, table);
-    }
+    add_part(source, "no_java", "application, no Java method", &profile->no_method, &is_first, table);
+    for (enum vm_part part = VM_PART_APPLICATION + 1; part < VM_PARTS; part++)
+        add_part(source, vm_part_key(part), vm_part_name(part), &profile->groups[part], &is_first, table);
 }
 
 /* Those that are wanted, in their order; *n of them, in the arena; NULL: no memory. */
@@ -134,17 +207,16 @@ static struct row *choose(const struct samples_source *source, const struct samp
 static void add_period(const struct samples_source *source, struct table *table)
 {
     struct arena *arena = table->arena;
-    double n = (double)source->profile->n_samples;
+    double n = (double)source->profile->n_samples, weight = (double)sample_profile_weight(source->profile);
+    const struct table_cell events = table_number(weight), period = table_number((double)source->period);
     char all[64], each[64];
     const char *words;
     if (source->period_ns > 0) {
-        table_format_ns(n * (double)source->period_ns, all, sizeof all);
+        table_format_ns(weight, all, sizeof all);
         table_format_ns((double)source->period_ns, each, sizeof each);
         words = arena_printf(arena, "samples  %.0f, one for each %s of a thread's CPU time: %s", n, each, all);
     } else {
-        const struct table_cell weight = table_number((double)source->weight),
-                                period = table_number((double)source->period);
-        table_format(&weight, TABLE_COUNT, all, sizeof all);
+        table_format(&events, TABLE_COUNT, all, sizeof all);
         table_format(&period, TABLE_COUNT, each, sizeof each);
         words = source->period > 0 ? arena_printf(arena, "samples  %.0f, one for each %s %s of a thread: %s in all", n,
                                                   each, source->event, all)
@@ -167,7 +239,7 @@ int samples_table_make(const struct samples_source *source, const struct samples
 {
     size_t n;
     table_begin(table, arena);
-    add_columns(table);
+    add_columns(source, options->by_self, table);
     struct row *rows = choose(source, options, arena, &n);
     const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
     if (rows == NULL || labels == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)

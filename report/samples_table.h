@@ -6,6 +6,7 @@
 #define REPORT_SAMPLES_TABLE_H
 
 #include "phases/sample_profile.h"
+#include "report/sample_ratios.h"
 #include "report/table.h"
 #include "symbolize/java_names.h"
 
@@ -19,7 +20,9 @@ struct samples_source {
     const char *event;  /* its name */
     uint64_t period;    /* of that event, or 0: as many as it takes for */
     uint64_t hz;        /* samples a second */
-    uint64_t weight;    /* events that all samples stand for */
+    bool is_wall;       /* threads that wait are sampled, too */
+    const struct sample_ratio_kind *ratios;
+    uint32_t n_ratios;
 };
 
 struct samples_options {

@@ -67,7 +67,7 @@ bool kernel_values(const struct kernel_stack *stack, struct kernel_values *value
     return true;
 }
 
-/* The same with a period, perhaps values, three registers and the stack: room for n bytes, how many were copied. */
+/* The same with perhaps a period and values, three registers and the stack: room for n bytes, how many were copied. */
 static int decode_stack(struct cursor *in, uint16_t misc, unsigned format, struct kernel_event *event)
 {
     uint64_t registers[3] = { 0, 0, KERNEL_UNKNOWN }, n_room, n_bytes = 0;
@@ -75,7 +75,7 @@ static int decode_stack(struct cursor *in, uint16_t misc, unsigned format, struc
     decode_sample_id(in, event);
     event->kind = KERNEL_HIT;
     event->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-    uint64_t period = cursor_u64le(in);
+    uint64_t period = (format & KERNEL_WITH_PERIOD) != 0 ? cursor_u64le(in) : 0;
     if ((format & KERNEL_WITH_VALUES) != 0 && (values = skip_values(in)) == NULL)
         return -1;
     for (size_t i = 0, n = cursor_u64le(in) == PERF_SAMPLE_REGS_ABI_NONE ? 0 : 3; i < n; i++)

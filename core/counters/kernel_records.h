@@ -32,7 +32,7 @@ struct kernel_stack {
     uint64_t sp, fp;
     const uint8_t *bytes; /* from sp on; NULL: none were copied */
     size_t n_bytes;
-    uint64_t period;       /* of the event that took the sample: so much of it since the sample before */
+    uint64_t period;       /* of the event that took the sample: so much of it since the sample before; 0: not told */
     const uint8_t *values; /* of the events that are read with it: kernel_values; NULL: none are */
 };
 
@@ -62,10 +62,11 @@ struct kernel_event {
 #endif
 
 /*
- * That of samples with a stack, with frame pointer, stack pointer and instruction pointer, in this order; and with
- * PERF_SAMPLE_READ, with the values of a group of events, in KERNEL_READ_FORMAT.
+ * That of samples with a stack, with frame pointer, stack pointer and instruction pointer, in this order; with
+ * PERF_SAMPLE_PERIOD, with the event's period; and with PERF_SAMPLE_READ, with the values of a group of events, in
+ * KERNEL_READ_FORMAT.
  */
-#define KERNEL_STACK_TYPE  (KERNEL_HIT_TYPE | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_PERIOD)
+#define KERNEL_STACK_TYPE  (KERNEL_HIT_TYPE | PERF_SAMPLE_STACK_USER)
 #define KERNEL_READ_FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 #ifdef __x86_64__
 #define KERNEL_STACK_REGISTERS (UINT64_C(7) << 6) /* PERF_REG_X86_BP, _SP, _IP */
@@ -84,7 +85,7 @@ struct kernel_values {
 bool kernel_values(const struct kernel_stack *stack, struct kernel_values *values);
 
 /* What a ring's samples have, if they have more than page faults and hits: or-ed. */
-enum kernel_format { KERNEL_WITH_STACK = 1, KERNEL_WITH_VALUES = 2 };
+enum kernel_format { KERNEL_WITH_STACK = 1, KERNEL_WITH_VALUES = 2, KERNEL_WITH_PERIOD = 4 };
 
 /*
  * Decode one record of n bytes, its header included.  format: enum kernel_format.  Returns 1; 0 for a kind of record

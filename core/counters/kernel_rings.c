@@ -92,7 +92,7 @@ static struct thread *thread_of(const struct kernel_rings *rings, int32_t tid)
     return index == NULL ? NULL : &rings->threads[*index];
 }
 
-static const struct event_file *file_of(const struct kernel_rings *rings, uint64_t event_id)
+static struct event_file *file_of(const struct kernel_rings *rings, uint64_t event_id)
 {
     const uint32_t *index = map_get(&rings->by_id, &event_id, sizeof event_id);
     return index == NULL ? NULL : &rings->files[*index];
@@ -164,7 +164,11 @@ static int take(const struct kernel_event *event, void *context)
         return kernel_rings_keep(event, rings);
     if (event->pid != rings->pid || is_double(rings, event))
         return 0;
-    return rings->wish.stack_fn(event, rings->wish.stack_context);
+    struct kernel_event whole = *event;
+    const struct event_file *file = file_of(rings, event->event_id);
+    if (whole.stack.period == 0 && file != NULL)
+        whole.stack.period = file->period;
+    return rings->wish.stack_fn(&whole, rings->wish.stack_context);
 }
 
 static int read_ring(struct kernel_rings *rings, const struct ring *ring)
@@ -175,10 +179,8 @@ static int read_ring(struct kernel_rings *rings, const struct ring *ring)
     _Atomic uint64_t *head_at = (_Atomic uint64_t *)&page->data_head, *tail_at = (_Atomic uint64_t *)&page->data_tail;
     uint64_t head = atomic_load_explicit(head_at, memory_order_acquire), tail = page->data_tail;
     const uint8_t *data = (const uint8_t *)page + sysconf(_SC_PAGESIZE);
-    unsigned format = (rings->wish.stack_bytes > 0 ? (unsigned)KERNEL_WITH_STACK : 0) |
-                      (rings->wish.trigger.n > 1 ? (unsigned)KERNEL_WITH_VALUES : 0);
-    int rc = kernel_records_walk(data, rings->ring_bytes, format, &tail, head, rings->copy, &rings->state.n_bad, take,
-                                 rings);
+    int rc = kernel_records_walk(data, rings->ring_bytes, rings->format, &tail, head, rings->copy, &rings->state.n_bad,
+                                 take, rings);
     atomic_store_explicit(tail_at, tail, memory_order_release);
     return rc;
 }
@@ -213,9 +215,10 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
 
 int32_t kernel_rings_set_period(struct kernel_rings *rings, uint64_t event_id, uint64_t period)
 {
-    const struct event_file *file = file_of(rings, event_id);
+    struct event_file *file = file_of(rings, event_id);
     if (file == NULL)
         return 0;
+    file->period = period;
     ioctl(file->fd, PERF_EVENT_IOC_PERIOD, &period); /* that of a thread that has ended fails */
     return rings->threads[file->owner].tid;
 }

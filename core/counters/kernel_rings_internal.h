@@ -24,7 +24,8 @@ struct thread {
 
 struct event_file {
     int fd;
-    uint32_t owner; /* index of the thread it was opened for */
+    uint32_t owner;  /* index of the thread it was opened for */
+    uint64_t period; /* after which it takes a sample; 0: it takes none */
 };
 
 struct kernel_rings {
@@ -42,6 +43,7 @@ struct kernel_rings {
     struct event_file *files;
     size_t n_files, files_capacity;
     size_t ring_bytes;
+    unsigned format; /* of samples: enum kernel_format */
     struct drand48_data random;
     int half_full;                /* an epoll descriptor over all rings, or -1 */
     struct kernel_event *pending; /* read but not handed out */

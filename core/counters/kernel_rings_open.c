@@ -117,6 +117,13 @@ static void fill_code(const struct kernel_rings *rings, const struct counter_cod
     attr->exclude_hv = (code->exclude & COUNTER_NO_HYPERVISOR) != 0;
 }
 
+/* An event that the kernel counts in software would take a sample each time, if it were to tell the period. */
+static bool has_period(const struct kernel_rings *rings)
+{
+    const struct kernel_trigger *trigger = &rings->wish.trigger;
+    return trigger->n == 0 || trigger->is_clock || trigger->period == 0 || trigger->codes[0].type != PERF_TYPE_SOFTWARE;
+}
+
 /* Up to an eighth more or less, for each event another one. */
 static uint64_t draw(struct kernel_rings *rings, uint64_t period)
 {
@@ -141,7 +148,7 @@ static void fill_hits_attr(struct kernel_rings *rings, struct perf_event_attr *a
     attr->sample_type = KERNEL_HIT_TYPE;
     attr->sample_regs_user = KERNEL_HIT_REGISTERS;
     if (rings->wish.stack_bytes > 0) {
-        attr->sample_type = KERNEL_STACK_TYPE;
+        attr->sample_type = KERNEL_STACK_TYPE | (has_period(rings) ? (unsigned)PERF_SAMPLE_PERIOD : 0);
         attr->sample_regs_user = KERNEL_STACK_REGISTERS;
         attr->sample_stack_user = rings->wish.stack_bytes;
     }
@@ -175,7 +182,7 @@ static int open_one(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
     return fd;
 }
 
-static int open_hits(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
+static int open_hits(struct kernel_rings *rings, int32_t tid, uint32_t cpu, uint64_t *period)
 {
     struct perf_event_attr attr;
     fill_hits_attr(rings, &attr);
@@ -186,6 +193,7 @@ static int open_hits(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
         fill_hits_attr(rings, &attr);
         fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
     }
+    *period = attr.sample_period;
     return fd;
 }
 
@@ -236,7 +244,7 @@ static int keep_file(struct kernel_rings *rings, int fd, uint32_t owner, struct 
         return err_set(err, "no memory for the events of thread %d", rings->threads[owner].tid);
     }
     rings->files = files;
-    rings->files[rings->n_files++] = (struct event_file){ fd, owner };
+    rings->files[rings->n_files++] = (struct event_file){ fd, owner, 0 };
     return 0;
 }
 
@@ -294,11 +302,13 @@ static int open_hits_on_cpu(struct kernel_rings *rings, struct ring *ring, uint3
     bool is_wanted = rings->wish.hits_hz > 0 || rings->wish.trigger.n > 0;
     if (!is_wanted || rings->no_hits.text[0] != '\0')
         return 0;
-    int fd = open_hits(rings, tid, ring->cpu);
+    uint64_t period;
+    int fd = open_hits(rings, tid, ring->cpu, &period);
     if (fd < 0)
         return refuse_hits(rings, errno, tid, trigger_code(rings));
     if (take_event(rings, ring, fd, owner, err) < 0)
         return -1;
+    rings->files[rings->n_files - 1].period = period;
     return open_members(rings, ring, fd, owner, err);
 }
 
@@ -409,6 +419,9 @@ int kernel_rings_open(struct kernel_rings **out, pid_t pid, const struct kernel_
     rings->ring_bytes = RING_BYTES;
     if (wish->stack_bytes > 0)
         rings->ring_bytes = geteuid() == 0 ? STACK_RING_BYTES_ROOT : STACK_RING_BYTES;
+    rings->format = (wish->stack_bytes > 0 ? (unsigned)KERNEL_WITH_STACK : 0) |
+                    (wish->trigger.n > 1 ? (unsigned)KERNEL_WITH_VALUES : 0) |
+                    (has_period(rings) ? (unsigned)KERNEL_WITH_PERIOD : 0);
     rings->half_full = epoll_create1(EPOLL_CLOEXEC);
     srand48_r((long)kernel_now_ns(), &rings->random);
     rings->by_id.arena = rings->by_tid.arena = &rings->arena;

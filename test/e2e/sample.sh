@@ -116,8 +116,23 @@ has_shares "a script's JVM, -Xint"
 matches "a script's JVM: it is sampled from its first methods on" "$(cat "$SCRATCH/folded")" \
     '^java\.lang\.System\.initPhase1'
 
-sample -d 0.3 --json -- "$jdk/bin/java" -cp "$classes" target.Shares 1
+# number METHOD KEY: a figure of a row in $said, which is JSON.
+number() {
+    awk -v method="\"$1\"," -v key="\"$2\":" '
+        $1 == "\"method\":" { is_it = $2 == method }
+        is_it && $1 == key { print $2 + 0 }' <<< "$said"
+}
+
+sample -e page-faults -c 200 --json -- "$jdk/bin/java" -cp "$classes" target.Faults 0.5
+holds "samples of page faults are where memory is touched: $(number Faults.touch share)" \
+    awk -v s="$(number Faults.touch share)" 'BEGIN { exit !(s > 0.8) }'
+
+sample -d 0.6 -F 997 -e cpu-clock,page-faults --json -- "$jdk/bin/java" -cp "$classes" target.Faults 1
 is "after -d the program goes on to its end: exit status" "$status" 0
 matches "which is waited for" "$errors" '^mmprof: sampling has ended; the command goes on as process [0-9]+: waiting'
+touches=$(number Faults.touch page_faults_per_second)
+computes=$(number Faults.compute page_faults_per_second)
+holds "what is read with samples tells methods apart: $touches and $computes faults a second" \
+    awk -v t="$touches" -v c="$computes" 'BEGIN { exit !(t > 20000 && t > 3 * c) }'
 
 done_testing

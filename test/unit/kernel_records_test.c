@@ -161,30 +161,30 @@ static size_t make_stack(uint8_t *out, uint64_t n_values, uint64_t abi, size_t n
 
 static void test_stacks(void)
 {
+    const unsigned format = KERNEL_WITH_STACK | KERNEL_WITH_PERIOD;
     uint8_t record[256];
     struct kernel_values values;
     struct kernel_event event;
     size_t n = make_stack(record, 0, PERF_SAMPLE_REGS_ABI_64, 16, 9);
     CHECK("a sample with a stack: registers, and what was copied",
-          kernel_record_decode(record, n, KERNEL_WITH_STACK, &event) == 1 && event.kind == KERNEL_HIT &&
-              event.tid == 71 && event.count == 3 * 0x7f0000001000 && event.stack.sp == 2 * 0x7f0000001000 &&
+          kernel_record_decode(record, n, format, &event) == 1 && event.kind == KERNEL_HIT && event.tid == 71 &&
+              event.count == 3 * 0x7f0000001000 && event.stack.sp == 2 * 0x7f0000001000 &&
               event.stack.fp == 0x7f0000001000 && event.stack.n_bytes == 9 && event.stack.bytes[8] == 9 &&
               event.stack.period == 1001 && !kernel_values(&event.stack, &values));
-    CHECK("a shorter record is refused", kernel_record_decode(record, n - 8, KERNEL_WITH_STACK, &event) == -1);
+    CHECK("a shorter record is refused", kernel_record_decode(record, n - 8, format, &event) == -1);
     n = make_stack(record, 0, PERF_SAMPLE_REGS_ABI_64, 16, 17);
-    CHECK("more bytes than there is room for are refused",
-          kernel_record_decode(record, n, KERNEL_WITH_STACK, &event) == -1);
+    CHECK("more bytes than there is room for are refused", kernel_record_decode(record, n, format, &event) == -1);
     n = make_stack(record, 0, PERF_SAMPLE_REGS_ABI_64, 0, 0);
-    CHECK("no bytes of it may have been copied", kernel_record_decode(record, n, KERNEL_WITH_STACK, &event) == 1 &&
-                                                     event.stack.sp != 0 && event.stack.bytes == NULL);
+    CHECK("no bytes of it may have been copied",
+          kernel_record_decode(record, n, format, &event) == 1 && event.stack.sp != 0 && event.stack.bytes == NULL);
     n = make_stack(record, 0, PERF_SAMPLE_REGS_ABI_NONE, 0, 0);
-    CHECK("a thread of the kernel has neither", kernel_record_decode(record, n, KERNEL_WITH_STACK, &event) == 1 &&
+    CHECK("a thread of the kernel has neither", kernel_record_decode(record, n, format, &event) == 1 &&
                                                     event.count == KERNEL_UNKNOWN && event.stack.bytes == NULL);
 }
 
 static void test_values(void)
 {
-    const unsigned format = KERNEL_WITH_STACK | KERNEL_WITH_VALUES;
+    const unsigned format = KERNEL_WITH_STACK | KERNEL_WITH_VALUES | KERNEL_WITH_PERIOD;
     uint8_t record[256];
     struct kernel_event event;
     struct kernel_values values;

@@ -185,12 +185,12 @@ static void test_refused_hits(void)
 /* ---- what else takes hits ---- */
 
 static struct perf_event_attr attrs[8];
-static uint32_t n_attrs, n_members;
+static uint32_t n_attrs, n_members, wanted_type = PERF_TYPE_HARDWARE;
 
 /* Hits and what is read with them are taken down, and refused at the end. */
 static int take_down(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
-    bool is_hits = attr->type == PERF_TYPE_HARDWARE;
+    bool is_hits = attr->type == wanted_type && attr->config != PERF_COUNT_SW_DUMMY;
     if (is_hits && n_attrs < 8)
         attrs[n_attrs++] = *attr;
     n_members += group_fd >= 0;
@@ -228,7 +228,8 @@ static void test_triggers(void)
           attrs[0].sample_period >= 7875000 && attrs[0].sample_period <= 10125000 && attrs[0].freq == 0 &&
               attrs[0].precise_ip == 2 && attrs[0].exclude_kernel == 1 && attrs[0].inherit == 1);
     CHECK("with a stack and what the group has counted",
-          attrs[0].sample_type == (KERNEL_STACK_TYPE | PERF_SAMPLE_READ) && attrs[0].read_format == KERNEL_READ_FORMAT);
+          attrs[0].sample_type == (KERNEL_STACK_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ) &&
+              attrs[0].read_format == KERNEL_READ_FORMAT);
     CHECK("the others count, in its group",
           attrs[1].config == 1 && attrs[1].sample_period == 0 && attrs[1].inherit == 1 && n_members > 0);
     n_attrs = 0;
@@ -238,7 +239,15 @@ static void test_triggers(void)
         kernel_rings_close(rings);
     CHECK("without a period the kernel finds one for so many samples a second",
           attrs[0].freq == 1 && attrs[0].sample_freq >= 87 && attrs[0].sample_freq <= 113 &&
-              attrs[0].sample_type == KERNEL_STACK_TYPE);
+              attrs[0].sample_type == (KERNEL_STACK_TYPE | PERF_SAMPLE_PERIOD));
+    n_attrs = 0;
+    wanted_type = PERF_TYPE_SOFTWARE;
+    wish.trigger.period = 100;
+    wish.trigger.codes[0] = (struct counter_code){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+    if (kernel_rings_open(&rings, getpid(), &wish, &err) == 0)
+        kernel_rings_close(rings);
+    CHECK("of one that the kernel counts in software the period is not told, or each would be a sample",
+          attrs[0].sample_period >= 87 && attrs[0].sample_period <= 113 && attrs[0].sample_type == KERNEL_STACK_TYPE);
     counters_perf_open_replace(NULL);
 }
 

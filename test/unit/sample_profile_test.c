@@ -56,6 +56,68 @@ static void test_counting(void)
     sample_profile_free(&profile);
 }
 
+/*
+ * Two methods, one in the calls of the other, with a weight, and instructions and cycles: the inner one 3 cycles an
+ * instruction, the outer one's own code 1.
+ */
+static void test_counters(void)
+{
+    const uint32_t stacks[2][2] = { { 1, 0 }, { 0, 0 } };
+    const uint64_t counters[2][2] = { { 100, 300 }, { 300, 300 } };
+    struct sample_profile profile;
+    begin(&profile, 10 * MS);
+    for (uint32_t i = 0; i < 20; i++) {
+        const struct profile_sample sample = { .time_ns = i * 5 * MS,
+                                               .tid = 1,
+                                               .ns = i % 2 == 0 ? 30 : 10,
+                                               .n = 2 - i % 2,
+                                               .methods = stacks[i % 2],
+                                               .n_counters = 2,
+                                               .counters = counters[i % 2] };
+        sample_profile_add(&profile, &sample);
+    }
+    const struct sample_row *outer = &profile.rows[0], *inner = &profile.rows[1];
+    CHECK("shares are of weights, not of samples", is_about(sample_profile_total(&profile, 1).share, 0.75) &&
+                                                       sample_profile_weight(&profile) == 400 &&
+                                                       sample_profile_total(&profile, 1).n_samples == 10);
+    CHECK("what was counted is that of the innermost method",
+          is_about(sample_profile_ratio(&profile, inner, true, 1, 0).value, 3) &&
+              is_about(sample_profile_ratio(&profile, outer, true, 1, 0).value, 1));
+    CHECK("and in total of all on the stack",
+          is_about(sample_profile_ratio(&profile, outer, false, 1, 0).value, 600.0 / 400));
+    CHECK("with an interval: here all blocks of time are alike",
+          is_about(sample_profile_ratio(&profile, outer, false, 1, 0).error, 0));
+    CHECK("where nothing was counted there is none",
+          isnan(sample_profile_ratio(&profile, &profile.no_method, false, 1, 0).value));
+    sample_profile_free(&profile);
+}
+
+static void test_waiting(void)
+{
+    const uint32_t method = 0;
+    struct sample_profile profile;
+    struct sample_share total, waiting;
+    begin(&profile, 10 * MS);
+    for (uint32_t i = 0; i < 8; i++) {
+        const struct profile_sample sample = { .time_ns = i * MS,
+                                               .tid = 1,
+                                               .ns = 10,
+                                               .group = i >= 6,
+                                               .is_waiting = i % 2 == 0,
+                                               .n = i < 4,
+                                               .methods = &method };
+        sample_profile_add(&profile, &sample);
+    }
+    CHECK("waits are a part of a method's time", is_about(sample_profile_total(&profile, 0).share, 4.0 / 7) &&
+                                                     is_about(sample_profile_waiting(&profile, 0).share, 2.0 / 7));
+    sample_profile_row(&profile, &profile.no_method, &total, &waiting);
+    CHECK("and of what no method was found for", is_about(total.share, 2.0 / 7) && is_about(waiting.share, 1.0 / 7));
+    CHECK("the JVM's own threads that wait are in no share",
+          is_about(sample_profile_group(&profile, 1).share, 1.0 / 7) && profile.idle_ns[1] == 10 &&
+              profile.n_idle == 1 && profile.n_samples == 7);
+    sample_profile_free(&profile);
+}
+
 /* Blocks double: 1000 blocks of time are 16 to 32 in the end, and nothing is lost. */
 static void test_blocks(void)
 {
@@ -111,6 +173,8 @@ static void test_intervals(void)
 int main(void)
 {
     test_counting();
+    test_counters();
+    test_waiting();
     test_blocks();
     test_intervals();
     return tap_done();
