@@ -337,7 +337,7 @@ static void dump_collection(void *context, const struct trace_collection *collec
     fputc('\n', dump->out);
 }
 
-/* "sampled method 4 a/B.work(I)V, B.java, 60 bytes, 12 lines" */
+/* "sampled method 4 a/B.work(I)V, B.java, 60 bytes (kept), 12 lines" */
 static void dump_sampled_method(void *context, uint32_t number, const struct trace_sampled_method *method)
 {
     const struct dump *dump = context;
@@ -350,7 +350,8 @@ static void dump_sampled_method(void *context, uint32_t number, const struct tra
         fputs(", ", dump->out);
         put_text(dump->out, method->source);
     }
-    fprintf(dump->out, ", %" PRIu32 " bytes, %" PRIu32 " lines\n", method->code_bytes, method->n_lines);
+    fprintf(dump->out, ", %" PRIu32 " bytes%s, %" PRIu32 " lines\n", method->code_bytes,
+            method->code != NULL ? " (kept)" : "", method->n_lines);
 }
 
 /* "context 3 in 2 at 17: sampled method 4" */

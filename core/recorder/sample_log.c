@@ -31,7 +31,7 @@ static int put_context(struct sample_log *log, struct trace_writer *writer, cons
     uint32_t n;
     const struct sampled_method *known = &stack_sampler_methods(sampler, &n)[method];
     const struct trace_sampled_method named = { known->class_name,   known->name,  known->descriptor, known->source,
-                                                known->code.n_bytes, known->lines, known->n_lines };
+                                                known->code.n_bytes, known->lines, known->n_lines,    known->bytes };
     if (log->method_of[method] == 0) {
         context->named = &named;
         log->method_of[method] = ++log->n_methods;

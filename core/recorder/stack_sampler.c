@@ -169,8 +169,13 @@ static bool describe_code(struct stack_sampler *sampler, uint64_t address, struc
     qsort(lines, method->n_lines, sizeof *lines, by_index);
     known->lines = lines;
     known->n_lines = method->n_lines;
-    if (vm_method_code(address, sampler->bytecodes, sizeof sampler->bytecodes, &known->code))
-        bytecodes_scan(sampler->bytecodes, known->code.n_bytes, &known->bytecodes);
+    if (!vm_method_code(address, sampler->bytecodes, sizeof sampler->bytecodes, &known->code))
+        return true;
+    bytecodes_scan(sampler->bytecodes, known->code.n_bytes, &known->bytecodes);
+    uint8_t *bytes = known->code.n_bytes == 0 ? NULL : arena_alloc(&sampler->arena, known->code.n_bytes);
+    if (bytes != NULL)
+        memcpy(bytes, sampler->bytecodes, known->code.n_bytes);
+    known->bytes = bytes;
     return true;
 }
 

@@ -32,6 +32,7 @@ struct sampled_method {
     uint64_t address;                           /* of the JVM's Method, when it was found last */
     struct vm_code code;
     struct bytecodes_summary bytecodes; /* of it */
+    const uint8_t *bytes;               /* code.n_bytes of it; NULL: they could not be read */
     const struct code_line *lines;      /* in the order of their bytecode */
     uint32_t n_lines;
 };

@@ -34,6 +34,21 @@ static enum tables_result take_lines(struct tables *tables, struct cursor *c, st
     return c->bad ? TABLES_DAMAGED : TABLES_OK;
 }
 
+static enum tables_result take_code(struct tables *tables, struct cursor *c, struct trace_sampled_method *method)
+{
+    uint64_t n = cursor_number(c);
+    const uint8_t *bytes = n <= cursor_left(c) ? cursor_bytes(c, (size_t)n) : NULL;
+    if (c->bad || bytes == NULL || (n != 0 && n != method->code_bytes))
+        return TABLES_DAMAGED;
+    uint8_t *code = n == 0 ? NULL : arena_alloc(&tables->arena, (size_t)n);
+    if (n != 0 && code == NULL)
+        return TABLES_NO_MEMORY;
+    if (n != 0)
+        memcpy(code, bytes, (size_t)n);
+    method->code = code;
+    return TABLES_OK;
+}
+
 /* A method comes with the first context in it.  with_lines: since minor version 7. */
 static enum tables_result take_method(struct tables *tables, struct cursor *c, uint64_t number, bool with_lines)
 {
@@ -49,6 +64,8 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, u
         method.source = tables_text(tables, c, NULL, &result);
     if (result == TABLES_OK && with_lines)
         result = take_lines(tables, c, &method);
+    if (result == TABLES_OK && with_lines)
+        result = take_code(tables, c, &method);
     if (result != TABLES_OK)
         return result;
     struct trace_sampled_method *methods =

@@ -115,6 +115,7 @@ struct trace_sampled_method {
     uint32_t code_bytes;                                 /* of bytecode; 0: native, or not known */
     const struct code_line *lines;                       /* in the order of their bytecode */
     uint32_t n_lines;
+    const uint8_t *code; /* code_bytes of it, as it was in the JVM (bytecodes.h); NULL: not known */
 };
 
 /*

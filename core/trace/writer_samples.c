@@ -17,12 +17,14 @@ static void put_named(struct sink *s, const struct trace_sampled_method *method)
         sink_number(s, method->lines[i].line);
         before = method->lines[i].index;
     }
+    sink_number(s, method->code == NULL ? 0 : method->code_bytes);
+    sink_bytes(s, method->code, method->code == NULL ? 0 : method->code_bytes);
 }
 
-/* A line table in the order of its bytecode, and not longer than a reader takes. */
+/* A line table in the order of its bytecode, and neither it nor the code longer than a reader takes. */
 static bool is_possible(const struct trace_sampled_method *method)
 {
-    bool is_sorted = method->n_lines <= CODE_LINES_MAX;
+    bool is_sorted = method->n_lines <= CODE_LINES_MAX && (method->code == NULL || method->code_bytes <= UINT16_MAX);
     for (uint32_t i = 1; is_sorted && i < method->n_lines; i++)
         is_sorted = method->lines[i - 1].index <= method->lines[i].index;
     return is_sorted;

@@ -169,12 +169,12 @@ static void make_sampled(struct maker *m)
         struct trace_sampled_method named;
         uint64_t own_ns, n_own;
     } stacks[] = {
-        { 0, -1, 0, { "a/Main", "main", "([Ljava/lang/String;)V", "", 0, NULL, 0 }, 0, 0 },
-        { 1, 4, 1, { "a/Sort", "run", "()V", "", 0, NULL, 0 }, 10, 1 },
-        { 2, 7, 2, { "a/Sort", "merge", "()V", "", 0, NULL, 0 }, 20, 2 },
-        { 3, 1, 3, { "a/Sort", "copy", "()V", "", 0, NULL, 0 }, 10, 1 },
-        { 2, 4, 4, { "java/lang/MmprofProbe", "exit", "()V", "", 0, NULL, 0 }, 99, 9 },
-        { 1, 8, 5, { "a/Main", "end", "()V", "", 0, NULL, 0 }, 0, 0 },
+        { 0, -1, 0, { "a/Main", "main", "([Ljava/lang/String;)V", "", 0, NULL, 0, NULL }, 0, 0 },
+        { 1, 4, 1, { "a/Sort", "run", "()V", "", 0, NULL, 0, NULL }, 10, 1 },
+        { 2, 7, 2, { "a/Sort", "merge", "()V", "", 0, NULL, 0, NULL }, 20, 2 },
+        { 3, 1, 3, { "a/Sort", "copy", "()V", "", 0, NULL, 0, NULL }, 10, 1 },
+        { 2, 4, 4, { "java/lang/MmprofProbe", "exit", "()V", "", 0, NULL, 0, NULL }, 99, 9 },
+        { 1, 8, 5, { "a/Main", "end", "()V", "", 0, NULL, 0, NULL }, 0, 0 },
         { 2, 9, 2, { .class_name = NULL }, 10, 1 }, /* another call site of merge */
     };
     maker_open_scaled(m, "sampled.dat", 1000);

@@ -50,8 +50,9 @@ static struct trace_reader *read_all(const char *path, bool salvage, struct hear
 }
 
 static const struct code_line lines[] = { { 0, 12 }, { 7, 13 }, { 40, 9 } };
-static const struct trace_sampled_method run = { "a/B", "run", "()V", "B.java", 60, lines, 3 },
-                                         sum = { "a/B", "\xed\xa0\xb5\xed\xb2\xb3", "(I)V", "", 0, NULL, 0 };
+static const uint8_t code[60] = { 0x2a, 0xb4, [59] = 0xb1 };
+static const struct trace_sampled_method run = { "a/B", "run", "()V", "B.java", 60, lines, 3, code },
+                                         sum = { "a/B", "\xed\xa0\xb5\xed\xb2\xb3", "(I)V", "", 0, NULL, 0, NULL };
 static const uint64_t counters[] = { 9000000, 0, UINT64_MAX };
 
 static void write_samples(struct maker *m)
@@ -104,6 +105,8 @@ static void test_round_trip(void)
     CHECK("a method keeps its lines", method->n_lines == 3 && method->lines[2].index == 40 &&
                                           method->lines[2].line == 9 && method->code_bytes == 60 &&
                                           strcmp(method->source, "B.java") == 0);
+    CHECK("and its code", method->code != NULL && memcmp(method->code, code, sizeof code) == 0 &&
+                              trace_sampled_method(reader, 1)->code == NULL);
     CHECK_TEXT("a class file's name is UTF-8 then", trace_sampled_method(reader, 1)->name, "\xf0\x9d\x92\xb3");
     trace_close(reader);
     unlink(m.path);
@@ -115,7 +118,7 @@ static void test_refusals(void)
     write_samples(&m);
     const struct trace_context later = { .parent = 4, .call_site = -1 };
     const struct code_line unsorted[] = { { 7, 1 }, { 0, 2 } };
-    const struct trace_sampled_method named = { "a", "b", "()V", "", 9, unsorted, 2 };
+    const struct trace_sampled_method named = { "a", "b", "()V", "", 9, unsorted, 2, NULL };
     const struct trace_context wrong = { .parent = 0, .call_site = -1, .method = 2, .named = &named };
     CHECK("a caller comes first", trace_write_context(m.writer, &later, &err) < 0);
     CHECK("a line table is in order", trace_write_context(m.writer, &wrong, &err) < 0);
