@@ -1,6 +1,7 @@
 #include "report/samples_table.h"
 
 #include "core/base/text.h"
+#include "report/sample_cells.h"
 #include "symbolize/vm_parts.h"
 
 #include <inttypes.h>
@@ -31,59 +32,7 @@ static int by_self(const void *a, const void *b)
     return by_total(a, b);
 }
 
-/* ---- cells ---- */
-
-/* "12.34 ±0.56": in per cent, or a ratio. */
-static struct table_cell with_error(double value, double error, double scale, struct arena *arena)
-{
-    struct table_cell cell = isnan(value) ? table_unmeasured() : table_number(value);
-    if (!isnan(value) && !isnan(error))
-        cell.words = arena_printf(arena, "%.2f \u00b1%.2f", scale * value, scale * error);
-    return cell;
-}
-
-static struct table_cell share_cell(const struct sample_share *share, struct arena *arena)
-{
-    return with_error(share->share, share->error, 100, arena);
-}
-
-static struct table_cell error_cell(double error)
-{
-    return isnan(error) ? table_unmeasured() : table_number(error);
-}
-
-/* A row's cells are put in the order of the columns. */
-struct put {
-    struct table *table;
-    struct table_cell *next;
-};
-
-static void put(struct put *to, struct table_cell cell)
-{
-    *to->next++ = cell;
-}
-
 /* ---- columns ---- */
-
-static void hide(struct table *table, const char *key, enum table_unit unit)
-{
-    table->columns[table_column(table, "", key, unit)].not_in_text = true;
-}
-
-/* What is of own time is in text where rows are sorted by it. */
-static void add_ratio_columns(const struct samples_source *source, bool by_own, struct table *table)
-{
-    for (uint32_t i = 0; i < source->n_ratios; i++) {
-        const struct sample_ratio_kind *kind = &source->ratios[i];
-        const char *self = arena_printf(table->arena, "self_%s", kind->key);
-        size_t at = table_column(table, kind->heading, kind->key, TABLE_RATIO);
-        table->columns[at].not_in_text = by_own;
-        at = table_column(table, arena_printf(table->arena, "Self %s", kind->heading), self, TABLE_RATIO);
-        table->columns[at].not_in_text = !by_own;
-        hide(table, arena_printf(table->arena, "%s_error", kind->key), TABLE_RATIO);
-        hide(table, arena_printf(table->arena, "%s_error", self), TABLE_RATIO);
-    }
-}
 
 static void add_columns(const struct samples_source *source, bool by_own, struct table *table)
 {
@@ -94,63 +43,48 @@ static void add_columns(const struct samples_source *source, bool by_own, struct
     if (source->is_wall) {
         table_column(table, "On CPU (%)", "on_cpu_share", TABLE_SHARE);
         table_column(table, "Waiting (%)", "waiting_share", TABLE_SHARE);
-        hide(table, "waiting_share_error", TABLE_SHARE);
+        sample_cells_hide(table, "waiting_share_error", TABLE_SHARE);
     }
-    add_ratio_columns(source, by_own, table);
+    sample_cells_ratio_columns(source->ratios, source->n_ratios, by_own, table);
     table_column(table, "Samples", "samples", TABLE_COUNT);
-    hide(table, is_time ? "time_share_error" : "share_error", TABLE_SHARE);
-    hide(table, "self_share_error", TABLE_SHARE);
-    hide(table, "class", TABLE_TEXT);
-    hide(table, "name", TABLE_TEXT);
-    hide(table, "descriptor", TABLE_TEXT);
+    sample_cells_hide(table, is_time ? "time_share_error" : "share_error", TABLE_SHARE);
+    sample_cells_hide(table, "self_share_error", TABLE_SHARE);
+    sample_cells_hide(table, "class", TABLE_TEXT);
+    sample_cells_hide(table, "name", TABLE_TEXT);
+    sample_cells_hide(table, "descriptor", TABLE_TEXT);
 }
 
 /* ---- rows ---- */
 
 static void put_waiting(const struct samples_source *source, const struct sample_share *total,
-                        const struct sample_share *waiting, struct put *to)
+                        const struct sample_share *waiting, struct sample_cells *to)
 {
     if (!source->is_wall)
         return;
-    put(to, table_number(total->share - waiting->share));
-    put(to, table_number(waiting->share));
-    put(to, error_cell(waiting->error));
-}
-
-static void put_ratios(const struct samples_source *source, const struct sample_row *row, bool is_method,
-                       struct put *to)
-{
-    for (uint32_t i = 0; i < source->n_ratios; i++) {
-        const struct sample_ratio_kind *kind = &source->ratios[i];
-        struct sample_ratio ratios[2];
-        for (int k = 0; k < 2; k++) {
-            ratios[k] =
-                sample_profile_ratio(source->profile, row, is_method && k == 1, kind->numerator, kind->denominator);
-            put(to, with_error(kind->scale * ratios[k].value, kind->scale * ratios[k].error, 1, to->table->arena));
-        }
-        put(to, error_cell(kind->scale * ratios[0].error));
-        put(to, error_cell(kind->scale * ratios[1].error));
-    }
+    sample_cells_put(to, table_number(total->share - waiting->share));
+    sample_cells_put(to, table_number(waiting->share));
+    sample_cells_put(to, sample_cells_error(waiting->error));
 }
 
 static void add_row(const struct samples_source *source, const struct row *row, const char *label, struct table *table)
 {
     const struct java_name *name = &source->names[row->method];
     struct sample_share waiting = sample_profile_waiting(source->profile, row->method);
-    struct put to = { table, table_row(table, "method") };
+    struct sample_cells to = { table, table_row(table, "method") };
     if (to.next == NULL)
         return;
-    put(&to, table_words(label));
-    put(&to, share_cell(&row->total, table->arena));
-    put(&to, share_cell(&row->self, table->arena));
+    sample_cells_put(&to, table_words(label));
+    sample_cells_put(&to, sample_cells_share(&row->total, table->arena));
+    sample_cells_put(&to, sample_cells_share(&row->self, table->arena));
     put_waiting(source, &row->total, &waiting, &to);
-    put_ratios(source, &source->profile->rows[row->method], true, &to);
-    put(&to, table_number((double)row->total.n_samples));
-    put(&to, error_cell(row->total.error));
-    put(&to, error_cell(row->self.error));
-    put(&to, table_words(name->class_name));
-    put(&to, table_words(name->method));
-    put(&to, table_words(name->descriptor));
+    sample_cells_put_ratios(source->profile, &source->profile->rows[row->method], true, source->ratios,
+                            source->n_ratios, &to);
+    sample_cells_put(&to, table_number((double)row->total.n_samples));
+    sample_cells_put(&to, sample_cells_error(row->total.error));
+    sample_cells_put(&to, sample_cells_error(row->self.error));
+    sample_cells_put(&to, table_words(name->class_name));
+    sample_cells_put(&to, table_words(name->method));
+    sample_cells_put(&to, table_words(name->descriptor));
 }
 
 /* A part of the JVM, or of the application what no method was found for. */
@@ -159,21 +93,21 @@ static void add_part(const struct samples_source *source, const char *kind, cons
 {
     struct sample_share total, waiting;
     sample_profile_row(source->profile, sums, &total, &waiting);
-    struct put to = { table, total.weight == 0 ? NULL : table_row(table, kind) };
+    struct sample_cells to = { table, total.weight == 0 ? NULL : table_row(table, kind) };
     if (to.next == NULL)
         return;
     table->rows[table->n_rows - 1].after_rule = *is_first;
     *is_first = false;
-    put(&to, table_words(label));
-    put(&to, share_cell(&total, table->arena));
-    put(&to, share_cell(&total, table->arena));
+    sample_cells_put(&to, table_words(label));
+    sample_cells_put(&to, sample_cells_share(&total, table->arena));
+    sample_cells_put(&to, sample_cells_share(&total, table->arena));
     put_waiting(source, &total, &waiting, &to);
-    put_ratios(source, sums, false, &to);
-    put(&to, table_number((double)total.n_samples));
-    put(&to, error_cell(total.error));
-    put(&to, error_cell(total.error));
+    sample_cells_put_ratios(source->profile, sums, false, source->ratios, source->n_ratios, &to);
+    sample_cells_put(&to, table_number((double)total.n_samples));
+    sample_cells_put(&to, sample_cells_error(total.error));
+    sample_cells_put(&to, sample_cells_error(total.error));
     for (size_t i = 0; i < 3; i++)
-        put(&to, (struct table_cell){ .value = TABLE_NOT_APPLICABLE });
+        sample_cells_put(&to, (struct table_cell){ .value = TABLE_NOT_APPLICABLE });
 }
 
 static void add_parts(const struct samples_source *source, struct table *table)

@@ -1,0 +1,31 @@
+/*
+ * Cells of tables of stack samples: shares and ratios with their 95 % intervals.
+ */
+#ifndef REPORT_SAMPLE_CELLS_H
+#define REPORT_SAMPLE_CELLS_H
+
+#include "phases/sample_profile.h"
+#include "report/sample_ratios.h"
+#include "report/table.h"
+
+/* A row's cells are put in the order of the columns. */
+struct sample_cells {
+    struct table *table;
+    struct table_cell *next;
+};
+
+void sample_cells_put(struct sample_cells *to, struct table_cell cell);
+
+/* "12.34 ±0.56", in per cent. */
+struct table_cell sample_cells_share(const struct sample_share *share, struct arena *arena);
+struct table_cell sample_cells_error(double error);
+
+/* A column that text does not have. */
+void sample_cells_hide(struct table *table, const char *key, enum table_unit unit);
+
+/* Columns of n ratios and of their errors, of own time, too: text has the one or the other; and a row's cells. */
+void sample_cells_ratio_columns(const struct sample_ratio_kind *kinds, uint32_t n, bool by_own, struct table *table);
+void sample_cells_put_ratios(const struct sample_profile *profile, const struct sample_row *row, bool is_method,
+                             const struct sample_ratio_kind *kinds, uint32_t n, struct sample_cells *to);
+
+#endif
