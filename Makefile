@@ -19,7 +19,7 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(wildcard core/agent/*.c) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_fields vm_methods vm_streams) \
+AGENT_SRC := $(filter-out core/agent/wanted.c,$(wildcard core/agent/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_counts vm_fields vm_methods vm_streams) \
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
@@ -29,7 +29,7 @@ TOOL_SRC  := $(wildcard core/tool/*.c) $(patsubst %,core/plugin/%.c,qemu_stale v
              core/sim/sim_decode.c core/trace/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err map text utf8 words)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/memtrace/memtrace_%.c,tool code entry write)
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/% core/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c)) core/agent/batch.c core/agent/protocol.c $(wildcard symbolize/*.c phases/*.c report/*.c)
+CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/% core/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c)) $(patsubst %,core/agent/%.c,batch config included protocol wanted) $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 LIB       := $(BUILD)/mmprof.a
 UNIT_SRC  := $(wildcard test/unit/*.c)
@@ -131,7 +131,7 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB)
 # The agent's connection, commands and methods, whose JVM is the test.
 AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control included methods code_asked code_dependents code_out vm_structs)
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
-$(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
+$(BUILD)/core/agent/wanted.o $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 
 # A bench in C is one file too.
 $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB)

@@ -15,7 +15,10 @@
 void live_session_free(struct live_session *session)
 {
     live_close(session->live);
-    candidates_close(session->candidates);
+    if (session->stacks == NULL)
+        candidates_close(session->candidates);
+    live_samples_close(session->stacks);
+    session->stacks = NULL;
     arena_free(&session->arena);
     session->live = NULL;
     session->candidates = NULL;
@@ -63,9 +66,24 @@ static int hear_kernel(void *context, const struct trace_event *events, size_t n
 static int hear_samples(void *context, const uint8_t *bytes, size_t n_bytes, struct err *err)
 {
     struct live_session *session = context;
+    if (session->status.samples_stacks)
+        return 0;
     if (session->candidates == NULL && candidates_open(&session->candidates, err) < 0)
         return -1;
     return candidates_feed(session->candidates, bytes, n_bytes, err);
+}
+
+/* The JVM's own threads are nobody's calls. */
+static int hear_stack(void *context, const struct stack_sampler *sampler, const struct stack_sample *sample,
+                      uint32_t thread, struct err *err)
+{
+    struct live_session *session = context;
+    if (vm_part_of(sample->thread_name) != VM_PART_APPLICATION)
+        return 0;
+    session->n_samples++;
+    if (session->stacks == NULL && live_samples_open(&session->stacks, err) < 0)
+        return -1;
+    return live_samples_add(session->stacks, sampler, sample, thread, UINT64_C(1000000000) / session->stacks_hz, err);
 }
 
 /*
@@ -73,10 +91,11 @@ static int hear_samples(void *context, const uint8_t *bytes, size_t n_bytes, str
  * begin anew, for a program that has changed.
  */
 #define SAMPLES_TOGETHER 1000u
+#define LOOPS_MAX        64
 
 static void close_look(struct live_session *session)
 {
-    if (session->candidates == NULL)
+    if (session->candidates == NULL || session->status.samples_stacks)
         return;
     session->seen = *candidates_totals(session->candidates);
     candidates_next_log(session->candidates);
@@ -122,6 +141,34 @@ static int give_candidates(struct live_session *session, struct live_candidate *
     return rc;
 }
 
+/* What the records taught of calls is not to be asked again: nor is what those call. */
+static int tell_short(struct live_session *session, struct err *err)
+{
+    size_t n;
+    const struct live_method *methods = live_methods(session->live, &n);
+    if (session->candidates == NULL && candidates_open(&session->candidates, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (methods[i].why == LIVE_TOO_SHORT && candidates_too_short(session->candidates, methods[i].class_name,
+                                                                     methods[i].name, methods[i].descriptor, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int choose_of_stacks(struct live_session *session, const struct candidates_wish *wish,
+                            struct candidate_list *list, struct err *err)
+{
+    struct err ignored; /* the program did nothing */
+    const struct wanted *wanted = recorder_wanted(session->link, err);
+    if (wanted == NULL)
+        return -1;
+    session->candidates = live_samples_candidates(session->stacks, wanted, session->status.jvm_cpu_ns);
+    if (tell_short(session, err) < 0)
+        return -1;
+    candidates_choose(session->candidates, wish, &session->arena, list, &ignored);
+    return 0;
+}
+
 /* The look is over: what is worth probes?  No sample at all is no error: the program may be idle. */
 static int end_look(struct live_session *session, struct err *err)
 {
@@ -132,15 +179,19 @@ static int end_look(struct live_session *session, struct err *err)
     wish.weight = session->options.weight;
     session->n_looks++;
     session->looks_ns[1] = session->status.monotonic_ns;
-    if (session->candidates != NULL) {
+    if (session->stacks != NULL) {
+        if (choose_of_stacks(session, &wish, &list, err) < 0)
+            return -1;
+    } else if (session->candidates != NULL) {
         const struct sample_totals *totals = candidates_totals(session->candidates);
         session->n_samples += (uint32_t)(totals->n_samples - session->seen.n_samples);
         session->sampling_ms += (double)(totals->cost_ns - session->seen.cost_ns) / 1e6;
         struct err ignored;
-        if (totals->n_samples > 0 &&
-            candidates_choose(session->candidates, &wish, &session->arena, &list, &ignored) == 0)
-            found = arena_alloc(&session->arena, (list.n + 1) * sizeof *found);
+        if (totals->n_samples > 0)
+            candidates_choose(session->candidates, &wish, &session->arena, &list, &ignored);
     }
+    if (list.n > 0)
+        found = arena_alloc(&session->arena, (list.n + 1) * sizeof *found);
     for (; found != NULL && n < list.n; n++)
         found[n] = (struct live_candidate){ .class_name = list.all[n].class_name,
                                             .name = list.all[n].name,
@@ -179,20 +230,6 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
 
 /* ---- what is decided ---- */
 
-/* What the records taught of calls is not to be asked again: nor is what those call. */
-static int tell_short(struct live_session *session, struct err *err)
-{
-    size_t n;
-    const struct live_method *methods = live_methods(session->live, &n);
-    if (session->candidates == NULL && candidates_open(&session->candidates, err) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        if (methods[i].why == LIVE_TOO_SHORT && candidates_too_short(session->candidates, methods[i].class_name,
-                                                                     methods[i].name, methods[i].descriptor, err) < 0)
-            return -1;
-    return 0;
-}
-
 /* Before it happens. */
 static void tell_forgetting(struct live_session *session)
 {
@@ -207,24 +244,29 @@ static int give(struct live_session *session, struct recorder_link *link, const 
 {
     struct arena *arena = &session->arena;
     recorder_pace(link, orders->round_ms);
-    if (orders->n_samples > 0)
+    bool is_priced = session->status.samples_stacks; /* it was sampled all the time */
+    if (orders->n_samples > 0 && !is_priced)
         begin_anew(session);
+    if (orders->begins_anew && session->stacks != NULL && live_samples_begin(session->stacks, err) < 0)
+        return -1;
     if ((orders->n_disarm > 0 && recorder_disarm(link, orders->disarm, orders->n_disarm, err) < 0) ||
         (orders->n_arm > 0 && recorder_arm(link, orders->arm, orders->n_arm, err) < 0) ||
         (orders->n_remove > 0 && recorder_remove(link, orders->remove, orders->n_remove, err) < 0) ||
         (orders->n_samples > 0 &&
-         (tell_short(session, err) < 0 || recorder_sample(link, orders->sample_ms, orders->n_samples, err) < 0)))
+         ((!is_priced && tell_short(session, err) < 0) ||
+          recorder_sample(link, orders->sample_ms, is_priced ? 0 : orders->n_samples, err) < 0)))
         return -1;
     if (orders->n_instrument == 0)
         return 0;
     tell_forgetting(session);
-    struct recorder_phase *methods = arena_alloc(arena, orders->n_instrument * sizeof *methods);
+    struct recorder_phase *methods = arena_alloc(arena, orders->n_instrument * sizeof *methods), loops[LOOPS_MAX];
+    size_t n_loops = session->stacks == NULL ? 0 : live_samples_loops(session->stacks, loops, LOOPS_MAX);
     if (methods == NULL)
         return err_set(err, "out of memory");
     for (size_t i = 0; i < orders->n_instrument; i++)
         methods[i] = (struct recorder_phase){ orders->instrument[i].class_name, orders->instrument[i].name,
                                               orders->instrument[i].descriptor };
-    return recorder_instrument(link, methods, orders->n_instrument, err);
+    return recorder_instrument(link, methods, orders->n_instrument, loops, n_loops, err);
 }
 
 /* The columns are known only now, and no record has come yet: nothing has probes. */
@@ -294,6 +336,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .looking_ns = session->sampling_ms * 1e6,
                                .rewriting_ns = session->rewriting_ms * 1e6,
                                .n_samples = session->n_samples,
+                               .has_stacks = status->samples_stacks,
                                .ready = true,
                                .busy = status->busy };
     if (live_round(session->live, &now, &orders, err) < 0 || give(session, link, &orders, err) < 0 ||
@@ -353,7 +396,7 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
         if (write_method(session, link, &methods[i], err) < 0)
             return -1;
     if (live_sampled_write(session, link, err) < 0 ||
-        live_stacks_write(session->candidates, link, status->ticks, err) < 0)
+        (session->stacks == NULL && live_stacks_write(session->candidates, link, status->ticks, err) < 0))
         return -1;
     if (fact(link, err, "live.budget", "%g", session->options.budget) < 0 ||
         fact(link, err, "live.batches", "%" PRIu32, status->n_pauses) < 0 ||
@@ -382,6 +425,7 @@ void live_session_init(struct live_session *session, const struct live_options *
                                                     .method = hear_method,
                                                     .records = hear_records,
                                                     .kernel = hear_kernel,
+                                                    .stack = hear_stack,
                                                     .samples = hear_samples,
                                                     .answer = hear_answer,
                                                     .round = on_round,

@@ -10,6 +10,8 @@
 #include "core/recorder/link.h"
 #include "phases/candidates.h"
 #include "phases/live.h"
+#include "phases/live_samples.h"
+#include "symbolize/vm_parts.h"
 
 #include <stdio.h>
 
@@ -24,7 +26,9 @@ typedef int live_view_fn(void *context, struct live_session *session, struct rec
 struct live_session {
     struct live_options options;
     struct live *live;             /* owned; NULL until the agent is ready */
-    struct candidates *candidates; /* owned: of the latest looks together, or NULL */
+    struct candidates *candidates; /* what was sampled, or NULL: stacks', or owned, of the latest looks together */
+    struct live_samples *stacks;   /* owned; NULL: the recorder takes no stack samples, the agent looks itself */
+    uint32_t stacks_hz;            /* of the recorder */
     struct sample_totals seen;     /* of them, without the present one */
     uint64_t looks_ns[2];          /* when the first of them began, and the latest ended */
     struct arena arena;            /* of the present look */

@@ -300,7 +300,7 @@ static uint32_t hits_hz(const struct recording *recording)
 {
     if (recording->hits_hz != RECORDING_HITS_UNSET)
         return (uint32_t)recording->hits_hz;
-    return recording->live != NULL ? RECORDING_HITS_HZ_LIVE : RECORDING_HITS_HZ;
+    return recording->live != NULL ? RECORDING_STACKS_HZ : RECORDING_HITS_HZ;
 }
 
 /* What a simulation is not for. */
@@ -355,7 +355,7 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
                                 recording->read, (pid_t)recording->pid, !recording->quiet, arena, counters, err);
     plan->simulate = model;
     plan->counts_only = recording->counts_only;
-    plan->hits_hz = 0; /* the kernel sees where the emulator is, not where the program is */
+    plan->hits_hz = plan->stacks_hz = 0; /* the kernel sees where the emulator is, not where the program is */
     return choose_simulated(recording, arena, model, &plan->window, counters, err);
 }
 
@@ -365,6 +365,7 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     live->options.is_new = recording->command != NULL;
     live->options.duration_s = recording->duration_s;
     live->options.forgets_code = recording->pid != 0 && jvm_forgets_code((pid_t)recording->pid);
+    live->stacks_hz = RECORDING_STACKS_HZ;
     live->progress = recording->quiet ? NULL : stderr;
     live_session_events(live, &counters->events, &counters->layout);
 }
@@ -410,6 +411,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .wants_perf_map = recording->wants_perf_map,
                                   .wants_lines = recording->wants_lines,
                                   .hits_hz = hits_hz(recording),
+                                  .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,
                                   .is_live = recording->live != NULL,

@@ -25,10 +25,10 @@ struct recording {
 };
 
 /* A hit takes some 20 us of a virtual machine's CPU time: 100 a second are a fifth of a budget of 1 %. */
-#define RECORDING_HITS_HZ      100
-#define RECORDING_HITS_HZ_LIVE 50
-#define RECORDING_HITS_HZ_MAX  10000
-#define RECORDING_HITS_UNSET   UINT64_MAX
+#define RECORDING_HITS_HZ     100
+#define RECORDING_STACKS_HZ   99 /* of a live recording; where threads are is known by these, too */
+#define RECORDING_HITS_HZ_MAX 10000
+#define RECORDING_HITS_UNSET  UINT64_MAX
 
 /* Of so many page faults one is recorded where nobody asked for them: odd, as what touches pages often is not. */
 #define RECORDING_FAULT_PERIOD 7

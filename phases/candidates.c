@@ -15,12 +15,13 @@
 #define SELF_SURELY  5   /* samples that make such a share no accident */
 #define WITHIN_SHARE 0.9 /* of its samples: then a method is called in calls that are too short */
 #define WITHIN_LEAST 2   /* such samples */
-#define NO_METHOD    UINT32_MAX
+#define NO_METHOD    CANDIDATES_NONE
 
 struct seen_method {
     const char *class_name, *name, *descriptor; /* the arena's */
     uint32_t code_bytes, flags;
     uint64_t weight_ns, self_ns, outer_ns; /* outer: of the threads that were always in it */
+    uint64_t closed_ns;                    /* of it, of those in logs before */
     uint64_t n_samples, n_calls_least;
     uint64_t latest;             /* sample that it was counted in */
     bool is_too_short;           /* known from elsewhere */
@@ -41,7 +42,8 @@ struct candidates {
     struct seen_method *methods; /* owned */
     uint32_t n_methods, n_room;
     uint32_t *numbers;            /* owned; by the log's number: index of a method, or NO_METHOD */
-    struct seen_thread **threads; /* owned, by the log's number; NULL: not seen */
+    struct seen_thread **threads; /* owned, by number; NULL: not seen */
+    uint32_t threads_room;
     struct stack_tree stacks;
     uint64_t n_samples;
     bool has_too_short;
@@ -130,6 +132,19 @@ static struct sample_method named(const char *class_name, const char *name, cons
                                    .descriptor = text_of(descriptor) };
 }
 
+uint32_t candidates_method(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
+                           struct err *err)
+{
+    const struct sample_method method = named(class_name, name, descriptor);
+    return index_of(c, &method, err);
+}
+
+void candidates_describe(struct candidates *c, uint32_t method, uint32_t code_bytes, uint32_t flags)
+{
+    c->methods[method].code_bytes = code_bytes;
+    c->methods[method].flags = flags;
+}
+
 int candidates_too_short(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
                          struct err *err)
 {
@@ -145,6 +160,15 @@ int candidates_too_short(struct candidates *c, const char *class_name, const cha
 
 static struct seen_thread *thread_of(struct candidates *c, uint32_t number)
 {
+    if (number >= c->threads_room) {
+        uint32_t room = number < 32 ? 64 : number * 2;
+        struct seen_thread **threads = realloc(c->threads, room * sizeof *threads);
+        if (threads == NULL)
+            return NULL;
+        memset(threads + c->threads_room, 0, (room - c->threads_room) * sizeof *threads);
+        c->threads = threads;
+        c->threads_room = room;
+    }
     if (c->threads[number] == NULL)
         c->threads[number] = calloc(1, sizeof **c->threads);
     return c->threads[number];
@@ -185,16 +209,12 @@ static uint32_t grow_stacks(struct candidates *c, uint32_t node, const uint32_t 
     return node;
 }
 
-static int take_stack(struct candidates *c, const struct sample_stack *stack, uint32_t *methods, struct err *err)
+int candidates_stack(struct candidates *c, const struct sample_stack *stack, struct err *err)
 {
+    const uint32_t *methods = stack->methods;
     struct seen_thread *thread = thread_of(c, stack->thread);
     if (thread == NULL)
         return err_set(err, "out of memory");
-    for (uint32_t i = 0; i < stack->n_frames; i++) {
-        methods[i] = c->numbers[methods[i]];
-        if (methods[i] == NO_METHOD)
-            return err_set(err, "the agent's samples are damaged: a method without a name");
-    }
     c->n_samples++;
     c->weight_ns += (double)stack->cpu_ns;
     c->weight_squares += (double)stack->cpu_ns * (double)stack->cpu_ns;
@@ -216,6 +236,17 @@ static int take_stack(struct candidates *c, const struct sample_stack *stack, ui
     if (stack->n_frames > 0)
         c->methods[methods[stack->n_frames - 1]].self_ns += stack->cpu_ns;
     return 0;
+}
+
+/* Of a log, whose methods have numbers of its own. */
+static int take_stack(struct candidates *c, const struct sample_stack *stack, uint32_t *methods, struct err *err)
+{
+    for (uint32_t i = 0; i < stack->n_frames; i++) {
+        methods[i] = c->numbers[methods[i]];
+        if (methods[i] == NO_METHOD)
+            return err_set(err, "the agent's samples are damaged: a method without a name");
+    }
+    return candidates_stack(c, stack, err);
 }
 
 static void take_totals(struct candidates *c, const struct sample_totals *totals)
@@ -244,9 +275,8 @@ int candidates_open(struct candidates **candidates, struct err *err)
         return err_set(err, "out of memory");
     c->by_name.arena = &c->arena;
     c->numbers = malloc(SAMPLES_MAX_METHODS * sizeof *c->numbers);
-    c->threads = calloc(SAMPLES_MAX_THREADS, sizeof *c->threads);
     c->rest = malloc(SAMPLES_ENTRY_BYTES + 4);
-    if (c->numbers == NULL || c->threads == NULL || c->rest == NULL) {
+    if (c->numbers == NULL || c->rest == NULL) {
         candidates_close(c);
         *candidates = NULL;
         return err_set(err, "out of memory");
@@ -255,10 +285,12 @@ int candidates_open(struct candidates **candidates, struct err *err)
     return 0;
 }
 
-/* The weight of the threads that were always in a method is the method's. */
-static void close_threads(struct candidates *c)
+/* The weight of the threads that were always in a method is the method's: so far. */
+static void weigh_trunks(struct candidates *c)
 {
-    for (uint32_t i = 0; i < SAMPLES_MAX_THREADS; i++) {
+    for (uint32_t i = 0; i < c->n_methods; i++)
+        c->methods[i].outer_ns = c->methods[i].closed_ns;
+    for (uint32_t i = 0; i < c->threads_room; i++) {
         struct seen_thread *thread = c->threads[i];
         for (uint32_t k = 0; thread != NULL && k < thread->n_trunk; k++) {
             bool again = false; /* recursion */
@@ -267,7 +299,17 @@ static void close_threads(struct candidates *c)
             if (!again)
                 c->methods[thread->trunk[k]].outer_ns += thread->weight_ns;
         }
-        free(thread);
+    }
+}
+
+/* The next log's threads are others. */
+static void close_threads(struct candidates *c)
+{
+    weigh_trunks(c);
+    for (uint32_t i = 0; i < c->n_methods; i++)
+        c->methods[i].closed_ns = c->methods[i].outer_ns;
+    for (uint32_t i = 0; i < c->threads_room; i++) {
+        free(c->threads[i]);
         c->threads[i] = NULL;
     }
 }
@@ -283,7 +325,7 @@ void candidates_close(struct candidates *c)
 {
     if (c == NULL)
         return;
-    for (uint32_t i = 0; c->threads != NULL && i < SAMPLES_MAX_THREADS; i++)
+    for (uint32_t i = 0; i < c->threads_room; i++)
         free(c->threads[i]);
     free(c->threads);
     free(c->numbers);
@@ -480,7 +522,7 @@ int candidates_choose(struct candidates *c, const struct candidates_wish *wish, 
                       struct candidate_list *list, struct err *err)
 {
     memset(list, 0, sizeof *list);
-    close_threads(c);
+    weigh_trunks(c);
     if (c->weight_ns <= 0) {
         err_set(err, "no thread of the JVM used the CPU while stacks were sampled");
         return err_next(err, "sample when the program works, or longer");

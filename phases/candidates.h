@@ -19,6 +19,18 @@ struct candidates; /* samples added up */
 int candidates_open(struct candidates **candidates, struct err *err);
 void candidates_close(struct candidates *candidates);
 
+#define CANDIDATES_NONE UINT32_MAX
+
+/* The index of a method, from 0 on, new or known; CANDIDATES_NONE with *err set: no memory. */
+uint32_t candidates_method(struct candidates *candidates, const char *class_name, const char *name,
+                           const char *descriptor, struct err *err);
+
+/* What its code is: enum sample_method_flag. */
+void candidates_describe(struct candidates *candidates, uint32_t method, uint32_t code_bytes, uint32_t flags);
+
+/* Take up a sample; its methods are indexes.  Returns 0, or -1 with *err set: no memory. */
+int candidates_stack(struct candidates *candidates, const struct sample_stack *stack, struct err *err);
+
 /*
  * Take up the next bytes of a log (core/trace/samples.h); entries need not be whole.  The logs of several samplings
  * add up: candidates_next_log comes between them.  Returns 0, or -1 with *err set: damaged, or no memory.

@@ -10,6 +10,7 @@
 #define LOOK_SAMPLES   50
 #define LOOK_ENOUGH    20u /* samples: with fewer since the batch before, the look is repeated at once */
 #define LOOK_REPEATS   1u
+#define SAMPLED_NS     UINT64_C(1000000000) /* of time: so long it is waited for LOOK_SAMPLES, if there are any */
 #define LOOK_AGAIN     100                  /* samples of a later look: after the free ones, at most */
 #define START_NS       UINT64_C(1000000000) /* of CPU time: a program has begun with what it is for, more or less */
 #define AGAIN_FIRST_NS UINT64_C(1500000000) /* after the first look's begin; not before its batch is over */
@@ -331,7 +332,7 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
 /* On a busy machine a look has some of its samples only; of an idle program there are none to be had. */
 static bool is_look_short(const struct live *live)
 {
-    return live->n_looks <= n_free_looks(live) && live->now.n_samples > live->look_samples &&
+    return !live->now.has_stacks && live->n_looks <= n_free_looks(live) && live->now.n_samples > live->look_samples &&
            live->now.n_samples - live->batch_samples < LOOK_ENOUGH && live->n_repeats < LOOK_REPEATS;
 }
 
@@ -376,11 +377,27 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     return 0;
 }
 
+/* Is it time for the first look: does the program do what it is for, and are there samples of that? */
+static bool has_begun(struct live *live, struct live_orders *orders)
+{
+    if (live->options.is_new && live->now.cpu_ns < START_NS)
+        return false;
+    if (!live->now.has_stacks)
+        return true;
+    if (live->sampled_since_ns == 0) {
+        live->sampled_since_ns = live->now.now_ns;
+        live->look_samples = live->now.n_samples;
+        orders->begins_anew = live->options.is_new;
+    }
+    uint32_t n = live->now.n_samples - live->look_samples;
+    return n >= LOOK_SAMPLES || (n >= LOOK_ENOUGH && live->now.now_ns - live->sampled_since_ns >= SAMPLED_NS);
+}
+
 static int step(struct live *live, struct live_orders *orders, struct err *err)
 {
     switch (live->stage) {
     case LIVE_WAITING:
-        if (!live->options.is_new || live->now.cpu_ns >= START_NS)
+        if (has_begun(live, orders))
             look(live, LOOK_SAMPLES, orders);
         return 0;
     case LIVE_LOOKING:

@@ -193,6 +193,7 @@ struct live_status {
     double looking_ns;   /* of it looks */
     double rewriting_ns; /* likewise batches: CPU time, the stops included */
     uint32_t n_samples;  /* so far */
+    bool has_stacks;     /* they come all the time: a look only asks what there is */
     bool ready;          /* the agent takes orders */
     bool busy;           /* samples or a batch are under way */
 };
@@ -204,6 +205,7 @@ struct live_orders {
     const struct live_candidate *instrument;
     size_t n_instrument;
     uint32_t sample_ms, n_samples; /* n_samples 0: none */
+    bool begins_anew;              /* samples from now on count: what was before is not what the program is for */
     uint32_t round_ms;             /* the longest that the next round should wait: less while much may happen */
 };
 

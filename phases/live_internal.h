@@ -63,6 +63,7 @@ struct live {
     uint64_t forgotten_ns, spared_ns; /* see struct live_cost */
     bool is_cut;                      /* likewise */
     uint32_t n_batches, n_removals, n_looks;
+    uint64_t sampled_since_ns;            /* samples count since then; 0: not yet */
     uint32_t n_repeats;                   /* of the present look */
     uint32_t look_samples, batch_samples; /* when the look and the latest batch began */
     uint32_t free_samples;                /* of the free looks */

@@ -66,6 +66,8 @@ struct agent_config {
     bool asks_for_code;         /* only of code that is asked for, if that can be read */
     struct agent_phase *phases; /* owned, sorted by class name */
     size_t n_phases;
+    struct agent_phase *loops; /* owned: methods whose loops are under way */
+    size_t n_loops;
     struct counting_plan counting;
 };
 

@@ -10,6 +10,7 @@
 #ifndef CORE_AGENT_BUSY_H
 #define CORE_AGENT_BUSY_H
 
+#include "core/agent/agent.h"
 #include "core/base/hash.h"
 
 #include <jvmti.h>
@@ -19,6 +20,9 @@
  */
 void busy_note(jmethodID method, uint64_t class_key);
 void busy_forget(void);
+
+/* The recorder's samples found threads in the loops of these methods. */
+void busy_note_all(const struct agent_phase *loops, size_t n);
 
 /*
  * Wait until none of the classes that are to change has such a loop on a stack, for 2.5 s at most (150 ms where others

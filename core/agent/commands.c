@@ -4,6 +4,8 @@
  * switched off while classes are still being rewritten.
  */
 #include "core/agent/agent.h"
+
+#include "core/agent/busy.h"
 #include "core/agent/code_asked.h"
 #include "core/agent/code_dependents.h"
 #include "core/agent/compiling.h"
@@ -141,6 +143,7 @@ static int do_instrument(JNIEnv *jni, struct err *err)
     if (config_read(&config, work.fd, err) < 0)
         goto out;
     n_methods = methods_count(&config);
+    busy_note_all(config.loops, config.n_loops);
     jit_log_watch(work.jvmti, &config);
     if (methods_add(jni, &config, err) < 0 ||
         retransform_changed(work.jvmti, jni, work.control, &work.stopping, &config, &pass, err) < 0)

@@ -52,12 +52,12 @@ static int add_pattern(struct pattern **patterns, size_t *n, const char *text, s
     return 0;
 }
 
-static int add_phase(struct agent_config *config, char *text, struct err *err)
+static int add_phase(struct agent_phase **phases, size_t *n, char *text, struct err *err)
 {
-    struct agent_phase *more = grown(config->phases, config->n_phases, sizeof *more), phase;
+    struct agent_phase *more = grown(*phases, *n, sizeof *more), phase;
     if (more == NULL)
         return err_set(err, "out of memory in the target");
-    config->phases = more;
+    *phases = more;
     char *rest;
     phase.class_name = strtok_r(text, " ", &rest);
     phase.name = strtok_r(NULL, " ", &rest);
@@ -67,7 +67,7 @@ static int add_phase(struct agent_config *config, char *text, struct err *err)
     words_unescape(phase.class_name);
     words_unescape(phase.name);
     words_unescape(phase.descriptor);
-    more[config->n_phases++] = phase;
+    more[(*n)++] = phase;
     return 0;
 }
 
@@ -124,7 +124,9 @@ static int set(struct agent_config *config, const char *key, char *value, struct
     if (strcmp(key, "exclude") == 0)
         return add_pattern(&config->excludes, &config->n_excludes, value, err);
     if (strcmp(key, "phase") == 0)
-        return add_phase(config, value, err);
+        return add_phase(&config->phases, &config->n_phases, value, err);
+    if (strcmp(key, "loop") == 0)
+        return add_phase(&config->loops, &config->n_loops, value, err);
     if (strcmp(key, "event") == 0)
         return add_event(config, value, err);
     if (strcmp(key, "read") == 0) {
@@ -164,6 +166,7 @@ void config_free(struct agent_config *config)
     free(config->includes);
     free(config->excludes);
     free(config->phases);
+    free(config->loops);
     memset(config, 0, sizeof *config);
 }
 

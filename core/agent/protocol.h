@@ -78,6 +78,7 @@
  *     include PATTERN                       core/base/pattern.h
  *     exclude PATTERN
  *     phase CLASS NAME DESCRIPTOR           then only these methods; UTF-8 (core/base/words.h)
+ *     loop CLASS NAME DESCRIPTOR            of 'instrument': samples found threads in this method's loop
  *     begin asked                           probes record nothing before 'begin'
  *     mode live                             nothing at the start, only what 'instrument' names
  *     perf_map on                           write /tmp/perf-PID.map

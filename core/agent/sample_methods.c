@@ -2,6 +2,7 @@
 #include "core/agent/rewrite_parts.h"
 #include "core/agent/sample.h"
 #include "core/agent/vm_structs.h"
+#include "core/hotspot/vm_counts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,47 +4,34 @@
  */
 #include "core/agent/vm_structs.h"
 #include "core/hotspot/code_heaps.h"
+#include "core/hotspot/vm_counts.h"
 #include "core/hotspot/vm_fields.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#define N_TIERS 5u /* 0: interpreted */
-
-/* Where fields are: offsets. */
+/* Where a method's code is: offsets in a Method and in a ConstMethod. */
 static struct {
-    bool knows_code, knows_calls, knows_compiled;
-    uint64_t level;                    /* in an nmethod */
-    uint64_t constant, counters, code; /* in a Method */
-    uint64_t code_size, calls, count;  /* in a ConstMethod, in MethodCounters, in its counter */
+    bool knows_methods;
+    uint64_t constant, code_size;
 } at;
 
 static void find_all(void)
 {
-    struct vm_field of_code[] = { { "nmethod", "_comp_level", &at.level, false } };
-    struct vm_field of_calls[] = {
+    struct vm_field fields[] = {
         { "Method", "_constMethod", &at.constant, false },
-        { "Method", "_method_counters", &at.counters, false },
         { "ConstMethod", "_code_size", &at.code_size, false },
-        { "MethodCounters", "_invocation_counter", &at.calls, false },
-        { "InvocationCounter", "_counter", &at.count, false },
     };
-    struct vm_field of_compiled[] = { { "Method", "_code", &at.code, false } };
-    at.knows_code = vm_fields_find(of_code, sizeof of_code / sizeof *of_code);
-    at.knows_calls = vm_fields_find(of_calls, sizeof of_calls / sizeof *of_calls);
-    at.knows_compiled = at.knows_code && at.knows_calls && vm_fields_find(of_compiled, 1);
+    at.knows_methods = vm_fields_find(fields, sizeof fields / sizeof *fields);
 }
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ---- code ---- */
 
 uint32_t vm_structs_tier(const void *code)
 {
-    uint8_t level = 0;
-    pthread_once(&once, find_all);
-    uint64_t blob = at.knows_code ? code_heaps_find((uint64_t)(uintptr_t)code) : 0;
-    return blob != 0 && vm_read(blob + at.level, &level, 1) && level <= 4 ? level : 0;
+    uint64_t blob = code_heaps_find((uint64_t)(uintptr_t)code);
+    uint32_t tier = blob == 0 ? VM_TIER_UNKNOWN : vm_code_tier(blob);
+    return tier == VM_TIER_UNKNOWN ? 0 : tier;
 }
 
 /* ---- methods ---- */
@@ -52,40 +39,25 @@ uint32_t vm_structs_tier(const void *code)
 /* A jmethodID is the address of a pointer to the method; what it says of its code must be true, else it is none. */
 static bool find_method(const void *id, uint32_t code_bytes, uint64_t *method)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     uint64_t constant;
     uint16_t size;
-    return vm_read_u64((uint64_t)(uintptr_t)id, method) && vm_read_u64(*method + at.constant, &constant) &&
-           vm_read(constant + at.code_size, &size, sizeof size) && size == code_bytes;
+    pthread_once(&once, find_all);
+    return at.knows_methods && vm_read_u64((uint64_t)(uintptr_t)id, method) &&
+           vm_read_u64(*method + at.constant, &constant) && vm_read(constant + at.code_size, &size, sizeof size) &&
+           size == code_bytes;
 }
 
-/*
- * Calls that HotSpot compiles a method after, loops or not (Tier3MinInvocationThreshold, Tier4MinInvocationThreshold):
- * what it is compiled by for one call that goes on, is not the code in which the next call begins.
- */
-static const uint32_t calls_of_tier[N_TIERS] = { 0, 100, 100, 100, 600 };
-
-/* The counter stands still as soon as the method has a profile, the code says the rest. */
 uint32_t vm_structs_calls(const void *id, uint32_t code_bytes)
 {
-    uint64_t method, counters;
-    uint32_t count = 0, tier = vm_structs_code_tier(id, code_bytes), least = tier < N_TIERS ? calls_of_tier[tier] : 0;
-    if (!at.knows_calls || !find_method(id, code_bytes, &method) || !vm_read_u64(method + at.counters, &counters) ||
-        counters == 0 || !vm_read(counters + at.calls + at.count, &count, sizeof count))
-        return least;
-    count >>= 1; /* below is a flag: it has overflowed */
-    return count > least ? count : least;
+    uint64_t method;
+    return find_method(id, code_bytes, &method) ? vm_method_calls(method) : 0;
 }
 
 uint32_t vm_structs_code_tier(const void *id, uint32_t code_bytes)
 {
-    uint64_t method, code;
-    uint8_t level = 0;
-    pthread_once(&once, find_all);
-    if (!at.knows_compiled || !find_method(id, code_bytes, &method) || !vm_read_u64(method + at.code, &code))
-        return VM_TIER_UNKNOWN;
-    if (code == 0)
-        return 0;
-    return vm_read(code + at.level, &level, 1) && level < N_TIERS ? level : VM_TIER_UNKNOWN;
+    uint64_t method;
+    return find_method(id, code_bytes, &method) ? vm_method_tier(method) : VM_TIER_UNKNOWN;
 }
 
 /* ---- flags ---- */

@@ -19,9 +19,7 @@ uint32_t vm_structs_tier(const void *code);
  */
 uint32_t vm_structs_calls(const void *id, uint32_t code_bytes);
 
-#define VM_TIER_UNKNOWN UINT32_MAX
-
-/* The tier of the code in which calls of a method begin; 0: they are interpreted. */
+/* The tier of the code in which calls of a method begin: vm_counts.h. */
 uint32_t vm_structs_code_tier(const void *id, uint32_t code_bytes);
 
 /* Whether a flag of the JVM is true since its start, because somebody said so; false where it is not known. */

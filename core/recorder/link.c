@@ -16,6 +16,7 @@
 #define PIECE_BYTES    65536
 
 #define PHASE "phase " /* of a method in a configuration */
+#define LOOP  "loop "
 
 static const struct {
     const char *name, *answer;
@@ -61,6 +62,8 @@ void link_free(struct recorder_link *link)
     link->jit_fd = -1;
     free(link->jit);
     link->jit = NULL;
+    wanted_close(link->wanted);
+    link->wanted = NULL;
     map_free(&link->told);
     arena_free(&link->arena);
 }
@@ -191,18 +194,27 @@ static int give_file(struct recorder_link *link, enum recorder_command which, co
     return 0;
 }
 
-int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n, struct err *err)
+static bool put_methods(struct recorder_link *link, const char *key, const struct recorder_phase *methods, size_t n,
+                        FILE *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *words = text_words(
+            &link->arena, (const char *const[]){ methods[i].class_name, methods[i].name, methods[i].descriptor }, 3);
+        if (words == NULL || fprintf(out, "%s%s\n", key, words) < 0)
+            return false;
+    }
+    return true;
+}
+
+int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n,
+                        const struct recorder_phase *loops, size_t n_loops, struct err *err)
 {
     int fd = memfd_create("mmprof-methods-wanted", MFD_CLOEXEC);
     char *text = NULL;
     size_t n_bytes = 0;
     FILE *out = open_memstream(&text, &n_bytes);
-    bool is_whole = out != NULL;
-    for (size_t i = 0; is_whole && i < n; i++) {
-        const char *words = text_words(
-            &link->arena, (const char *const[]){ methods[i].class_name, methods[i].name, methods[i].descriptor }, 3);
-        is_whole = words != NULL && fprintf(out, PHASE "%s\n", words) > 0;
-    }
+    bool is_whole =
+        out != NULL && put_methods(link, LOOP, loops, n_loops, out) && put_methods(link, PHASE, methods, n, out);
     is_whole = out != NULL && fclose(out) == 0 && is_whole;
     if (!is_whole || fd < 0 || write(fd, text, n_bytes) != (ssize_t)n_bytes) {
         err_set(err, "cannot write a memory file: %s", strerror(errno));
@@ -315,6 +327,8 @@ static int find_ids(const struct recorder_link *link, struct link_command *comma
         return err_set(err, "out of memory");
     for (const char *at = command->names, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
         const char *name = at + strlen(PHASE);
+        if (strncmp(at, PHASE, strlen(PHASE)) != 0)
+            continue;
         const uint32_t *id = map_get(&link->told, name, (size_t)(end - name));
         if (id != NULL)
             command->ids[command->n_ids++] = *id;

@@ -8,7 +8,9 @@
 #define CORE_RECORDER_LINK_H
 
 #include "core/base/err.h"
+#include "core/agent/wanted.h"
 #include "core/recorder/code_prices.h"
+#include "core/recorder/stack_sampler.h"
 #include "core/trace/trace.h"
 
 #include <stdbool.h>
@@ -35,7 +37,8 @@ int recorder_disarm(struct recorder_link *link, const uint32_t *ids, size_t n, s
  * Or take the probes of (disarmed) methods out again.  Each stops the application for some tens of ms, once or a few
  * times.  Returns 0, or -1 with *err set.
  */
-int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n, struct err *err);
+int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n,
+                        const struct recorder_phase *loops, size_t n_loops, struct err *err);
 int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
 
 /*
@@ -57,6 +60,9 @@ int recorder_prices(struct recorder_link *link, const char *const *classes, size
 /* Into the trace: a calling context of the stack samples, and a sample.  Each returns 0, or -1 with *err set. */
 int recorder_context(struct recorder_link *link, const struct trace_context *context, struct err *err);
 int recorder_stack_sample(struct recorder_link *link, const struct trace_sample *sample, struct err *err);
+
+/* The rules by which the agent would give a method probes.  NULL with *err set: they cannot be read. */
+const struct wanted *recorder_wanted(struct recorder_link *link, struct err *err);
 
 /* A fact for the trace; the last value of a key counts.  Returns 0, or -1 with *err set. */
 int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err);
@@ -113,6 +119,8 @@ struct recorder_status {
     uint64_t n_records, n_lost;         /* so far */
     uint32_t n_columns;                 /* words that follow each record */
     pid_t pid;                          /* of the JVM; 0: not known yet */
+    bool samples_stacks;                /* observers hear of stack samples */
+    uint64_t jvm_cpu_ns;                /* of the JVM since its start */
     const char *archive;                /* it writes a class archive by this option: no class is changed; or NULL */
     bool ready;                         /* the agent takes commands */
     bool busy;                          /* an instrument, remove or sample is under way or waits */
@@ -131,6 +139,9 @@ struct recorder_observer {
                    struct err *err);
     /* What the kernel's rings said, before the records that came meanwhile. */
     int (*kernel)(void *context, const struct trace_event *events, size_t n, struct err *err);
+    /* A stack sample, of the thread with this index; what it points to is valid during the call. */
+    int (*stack)(void *context, const struct stack_sampler *sampler, const struct stack_sample *sample, uint32_t thread,
+                 struct err *err);
     /* What the agent has appended to the sample's log since: each sample has its own; entries need not be whole. */
     int (*samples)(void *context, const uint8_t *bytes, size_t n_bytes, struct err *err);
     /* To a command; all of a sample's log has come before. */

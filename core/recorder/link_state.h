@@ -42,8 +42,9 @@ struct recorder_link {
     uint64_t code_ns;            /* CPU time in the agent's threads for telling of code that was asked for */
     int jit_fd;                  /* the JIT compiler's log; owned; -1: none */
     uint64_t jit_read_bytes;
-    struct link_jit *jit; /* owned; NULL: not needed yet */
-    uint32_t round_ms;    /* 0: as usual */
+    struct link_jit *jit;  /* owned; NULL: not needed yet */
+    struct wanted *wanted; /* owned; NULL: not read yet */
+    uint32_t round_ms;     /* 0: as usual */
     bool is_over;
 };
 

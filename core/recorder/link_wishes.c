@@ -16,6 +16,13 @@ int recorder_stack_sample(struct recorder_link *link, const struct trace_sample 
     return link->writer == NULL ? 0 : trace_write_sample(link->writer, sample, err);
 }
 
+const struct wanted *recorder_wanted(struct recorder_link *link, struct err *err)
+{
+    if (link->wanted == NULL)
+        link->wanted = wanted_open(link->session->config_fd, err);
+    return link->wanted;
+}
+
 void recorder_pace(struct recorder_link *link, uint32_t round_ms)
 {
     link->round_ms = round_ms;

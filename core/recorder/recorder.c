@@ -103,8 +103,8 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
         kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
-        write_hits(r, false, err) < 0 || ask_for_code(r, err) < 0 || tell_kernel(r, err) < 0 ||
-        drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
+        recorder_write_stacks(r, err) < 0 || write_hits(r, false, err) < 0 || ask_for_code(r, err) < 0 ||
+        tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
         threads_write(&r->threads, r->writer, err) < 0 || readings_write(&r->readings, r->writer, err) < 0 ||
         collections_write(&r->collections, &r->pauses.data, r->writer, &r->first, &r->latest, err) < 0 ||
         drain_methods(&r->drain, r->writer, err) < 0 || drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
@@ -172,6 +172,8 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .n_lost = drain_n_lost(&r->drain),
                                       .n_columns = r->session.n_counters,
                                       .pid = r->target,
+                                      .samples_stacks = r->stacks.sampler != NULL,
+                                      .jvm_cpu_ns = r->cpu_ns,
                                       .archive = r->archive[0] == '\0' ? NULL : r->archive };
     if (r->latest.monotonic_ns > r->first.monotonic_ns)
         status.ns_per_tick =
@@ -287,6 +289,8 @@ static int write_hits_facts(const struct recorder *r, struct err *err)
         return 0;
     if (r->kernel.rings != NULL)
         kernel_rings_state(r->kernel.rings, &state);
+    if (recorder_ring_hits_hz(r) == 0)
+        stack_sampler_rings(r->stacks.sampler, &state);
     return facts_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, r->knows_hit_cost,
                             r->link.code_ns, err);
 }
@@ -344,7 +348,8 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     if (link_finish(&r->link, &status, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 || write_hits(r, true, err) < 0 ||
         hits_write_symbols(&r->hits, r->plan->symbols, r->writer, err) < 0 || write_hits_facts(r, err) < 0 ||
-        pauses_write(&r->pauses, r->writer, err) < 0 || facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
+        recorder_write_stacks_facts(r, err) < 0 || pauses_write(&r->pauses, r->writer, err) < 0 ||
+        facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
         facts_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
     stop_agent(r, summary);
@@ -409,7 +414,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_without_readings = r->readings.n_without;
     snprintf(summary->readings_why, sizeof summary->readings_why, "%s", r->readings.why);
     struct kernel_rings_state rings = { .why_no_hits = NULL };
-    if (r->plan->hits_hz > 0 && r->kernel.rings != NULL)
+    if (recorder_ring_hits_hz(r) > 0 && r->kernel.rings != NULL)
         kernel_rings_state(r->kernel.rings, &rings);
     snprintf(summary->no_hits, sizeof summary->no_hits, "%.480s", rings.why_no_hits == NULL ? "" : rings.why_no_hits);
     snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);
@@ -429,6 +434,7 @@ static void close_all(struct recorder *r)
     if (r->hurries) /* the next recording's program would inherit it */
         setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
+    recorder_close_stacks(r);
     hits_free(&r->hits);
     misses_log_free(&r->misses);
     pauses_close(&r->pauses);

@@ -52,6 +52,7 @@ struct recorder_plan {
     size_t n_includes, n_excludes;
     uint64_t ring_bytes;
     uint32_t fault_period; /* of so many page faults one is recorded, if they are among the events */
+    uint32_t stacks_hz;    /* stack samples per second of a thread's CPU time; 0: none */
     uint32_t hits_hz;      /* how often to look where a thread is, per second on a CPU; 0: not at all */
     const struct recorder_symbols *symbols;   /* names functions of files; borrowed, or NULL: nobody does */
     FILE *progress;                           /* where to report, or NULL */

@@ -171,7 +171,9 @@ enum woken_by recorder_wait_for(struct recorder *r, int timeout_ms)
     struct pollfd fds[] = { { .fd = r->signals, .events = POLLIN },
                             { .fd = session_fd(&r->session), .events = POLLIN },
                             { .fd = r->gone ? -1 : r->pidfd, .events = POLLIN },
-                            { .fd = kernel_fd(&r->kernel), .events = POLLIN } };
+                            { .fd = kernel_fd(&r->kernel), .events = POLLIN },
+                            { .fd = r->stacks.sampler == NULL ? -1 : stack_sampler_fd(r->stacks.sampler),
+                              .events = POLLIN } };
     int n = poll(fds, sizeof fds / sizeof *fds, timeout_ms);
     if (n == 0 && r->pidfd >= 0)
         return WOKEN_BY_TIME;

@@ -55,7 +55,7 @@ static void open_kernel(struct recorder *r)
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
     const struct kernel_rings_wish wish = { .fault_period = facts_fault_period(r->plan),
-                                            .hits_hz = r->plan->hits_hz,
+                                            .hits_hz = recorder_ring_hits_hz(r),
                                             .with_children = r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
     if (kernel_open(&r->kernel, &r->threads, &r->hits, pid, &wish, &why) == 0)
         snprintf(r->offcpu, sizeof r->offcpu, "perf");
@@ -64,7 +64,7 @@ static void open_kernel(struct recorder *r)
     struct kernel_rings_state state = { .has_hits = false };
     if (r->kernel.rings != NULL)
         kernel_rings_state(r->kernel.rings, &state);
-    r->hit_cost_ns = state.has_hits ? kernel_hit_cost_ns(&r->knows_hit_cost) : 0;
+    r->hit_cost_ns = state.has_hits || r->stacks.sampler != NULL ? kernel_hit_cost_ns(&r->knows_hit_cost) : 0;
     r->drain.kernel_tells_ends = r->kernel.rings != NULL;
     r->kernel.pid = r->hits.pid = r->plan->pid;
 }
@@ -206,7 +206,9 @@ static int open_trace(struct recorder *r, struct err *err)
 {
     if (trace_writer_open(&r->writer, r->plan->output, err) < 0 ||
         trace_write_clock(r->writer, r->first.ticks, r->first.monotonic_ns, r->first.realtime_ns, err) < 0 ||
-        facts_write_start(r->writer, r->plan, r->offcpu, err) < 0)
+        facts_write_start(r->writer, r->plan, r->offcpu, err) < 0 ||
+        (r->plan->stacks_hz > 0 &&
+         facts_write_sampling(r->writer, "cpu-clock", 1000000000u / r->plan->stacks_hz, err) < 0))
         return -1;
     return write_counters(r, err);
 }
@@ -368,6 +370,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
     r->pidfd = (int)syscall(SYS_pidfd_open, plan->pid != 0 ? plan->pid : r->child.pid, 0);
     if (facts_begins_later(plan))
         return prepare_changed(r, err);
+    recorder_open_stacks(r);
     open_kernel(r);
     hurry(r);
     start_clock(r);

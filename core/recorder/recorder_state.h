@@ -16,11 +16,22 @@
 #include "core/recorder/misses_log.h"
 #include "core/recorder/pauses.h"
 #include "core/recorder/readings.h"
+#include "core/recorder/sample_log.h"
 #include "core/recorder/recorder.h"
 #include "core/recorder/simulation.h"
 
 #include <signal.h>
 #include <sys/resource.h>
+
+#define STACKS_BYTES 32768u /* copied of a stack with each sample: javac's deepest */
+
+/* Stack samples: recorder_stacks.c. */
+struct recorder_stacks {
+    struct stack_sampler *sampler; /* owned; NULL: there are none */
+    struct sample_log log;
+    bool is_ours;  /* it is the recording that has failed, not the sampling */
+    char why[256]; /* there are none, if so */
+};
 
 enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
 
@@ -48,6 +59,7 @@ struct recorder {
     struct drain drain;
     struct recorder_link link;
     struct kernel kernel;
+    struct recorder_stacks stacks;
     struct charges charges;
     struct hits hits;
     struct pauses pauses;
@@ -114,6 +126,19 @@ void recorder_reap(struct recorder *r);
 
 /* Wait for a packet, a signal, the kernel's rings or the target's end, for so long at most. */
 enum woken_by recorder_wait_for(struct recorder *r, int timeout_ms);
+
+/* ---- recorder_stacks.c ---- */
+
+/* Begin to sample, if the plan wants it; a command's process waits before its exec. */
+void recorder_open_stacks(struct recorder *r);
+
+/* What is left to the kernel's other rings of the plan's hits_hz: where both are asked for alike, stacks tell it. */
+uint32_t recorder_ring_hits_hz(const struct recorder *r);
+
+/* What was sampled since; and at the end, what the trace is told of all.  Each returns 0, or -1 with *err set. */
+int recorder_write_stacks(struct recorder *r, struct err *err);
+int recorder_write_stacks_facts(struct recorder *r, struct err *err);
+void recorder_close_stacks(struct recorder *r);
 
 /* ---- recorder_includes.c ---- */
 

@@ -325,6 +325,7 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .weight = weight_of(sampler, event),
                                          .tid = event->tid,
                                          .thread_name = thread_name(sampler, event->tid),
+                                         .pc = event->count,
                                          .in_kernel = event->in_kernel,
                                          .in_native = !stack->is_in_java,
                                          .end = stack->end,
@@ -476,6 +477,11 @@ const struct sampled_method *stack_sampler_methods(const struct stack_sampler *s
 {
     *n = sampler->n_methods;
     return sampler->methods;
+}
+
+void stack_sampler_rings(const struct stack_sampler *sampler, struct kernel_rings_state *state)
+{
+    kernel_rings_state(sampler->rings, state);
 }
 
 void stack_sampler_state(const struct stack_sampler *sampler, struct stack_sampler_state *state)

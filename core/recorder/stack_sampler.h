@@ -45,6 +45,7 @@ struct stack_sample {
     uint64_t weight;         /* that it stands for: ns of CPU time; with a trigger that is no clock, of its events */
     int32_t tid;             /* in our PID namespace */
     const char *thread_name; /* as the kernel has it; "" */
+    uint64_t pc;             /* in user space; KERNEL_UNKNOWN: the kernel did not tell */
     bool in_kernel;          /* the kernel worked for the thread */
     bool in_native;          /* it was not in code of the code cache */
     enum stack_end end;
@@ -89,6 +90,9 @@ int stack_sampler_fd(const struct stack_sampler *sampler);
 
 /* By number; the array grows with each drain. */
 const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n);
+
+/* What the kernel's rings for it are like. */
+void stack_sampler_rings(const struct stack_sampler *sampler, struct kernel_rings_state *state);
 
 void stack_sampler_state(const struct stack_sampler *sampler, struct stack_sampler_state *state);
 void stack_sampler_close(struct stack_sampler *sampler); /* NULL is fine */

@@ -27,7 +27,7 @@ static void give_commands(struct recorder_link *link)
     link_know(link, &method, &err);
     recorder_arm(link, ids, 2, &err);
     recorder_disarm(link, ids, 2, &err);
-    recorder_instrument(link, &phase, 1, &err);
+    recorder_instrument(link, &phase, 1, &phase, 1, &err);
     recorder_remove(link, ids, 1, &err);
     recorder_sample(link, 1, 10, &err);
     recorder_jit(link, &err);

@@ -124,7 +124,7 @@ static int instrument(struct recorder_link *link, char **words, size_t n, struct
         phases[i / 3].name = words[i + 1];
         phases[i / 3].descriptor = words[i + 2];
     }
-    return recorder_instrument(link, phases, n / 3, err);
+    return recorder_instrument(link, phases, n / 3, NULL, 0, err);
 }
 
 static int give(struct recorder_link *link, char **words, size_t n, struct err *err)

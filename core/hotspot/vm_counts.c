@@ -1,0 +1,65 @@
+#include "core/hotspot/vm_counts.h"
+
+#include "core/hotspot/vm_fields.h"
+
+#include <pthread.h>
+
+#define N_TIERS 5u /* 0: interpreted */
+
+/* Where fields are: offsets. */
+static struct {
+    bool knows_code, knows_calls, knows_compiled;
+    uint64_t level;          /* in an nmethod */
+    uint64_t counters, code; /* in a Method */
+    uint64_t calls, count;   /* in MethodCounters, in its counter */
+} at;
+
+static void find_all(void)
+{
+    struct vm_field of_code[] = { { "nmethod", "_comp_level", &at.level, false } };
+    struct vm_field of_calls[] = {
+        { "Method", "_method_counters", &at.counters, false },
+        { "MethodCounters", "_invocation_counter", &at.calls, false },
+        { "InvocationCounter", "_counter", &at.count, false },
+    };
+    struct vm_field of_compiled[] = { { "Method", "_code", &at.code, false } };
+    at.knows_code = vm_fields_find(of_code, sizeof of_code / sizeof *of_code);
+    at.knows_calls = vm_fields_find(of_calls, sizeof of_calls / sizeof *of_calls);
+    at.knows_compiled = at.knows_code && at.knows_calls && vm_fields_find(of_compiled, 1);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+uint32_t vm_code_tier(uint64_t header)
+{
+    uint8_t level = 0;
+    pthread_once(&once, find_all);
+    return at.knows_code && vm_read(header + at.level, &level, 1) && level < N_TIERS ? level : VM_TIER_UNKNOWN;
+}
+
+uint32_t vm_method_tier(uint64_t method)
+{
+    uint64_t code;
+    pthread_once(&once, find_all);
+    if (!at.knows_compiled || !vm_read_u64(method + at.code, &code))
+        return VM_TIER_UNKNOWN;
+    return code == 0 ? 0 : vm_code_tier(code);
+}
+
+/*
+ * Calls that HotSpot compiles a method after, loops or not (Tier3MinInvocationThreshold, Tier4MinInvocationThreshold):
+ * what it is compiled by for one call that goes on, is not the code in which the next call begins.
+ */
+static const uint32_t calls_of_tier[N_TIERS] = { 0, 100, 100, 100, 600 };
+
+/* The counter stands still as soon as the method has a profile, the code says the rest. */
+uint32_t vm_method_calls(uint64_t method)
+{
+    uint64_t counters;
+    uint32_t count = 0, tier = vm_method_tier(method), least = tier < N_TIERS ? calls_of_tier[tier] : 0;
+    if (!at.knows_calls || !vm_read_u64(method + at.counters, &counters) || counters == 0 ||
+        !vm_read(counters + at.calls + at.count, &count, sizeof count))
+        return least;
+    count >>= 1; /* below is a flag: it has overflowed */
+    return count > least ? count : least;
+}

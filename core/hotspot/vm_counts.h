@@ -1,0 +1,21 @@
+/*
+ * How often a method was called, and by which compiler its code was made: read from HotSpot's own structures by the
+ * method's address.
+ */
+#ifndef CORE_HOTSPOT_VM_COUNTS_H
+#define CORE_HOTSPOT_VM_COUNTS_H
+
+#include <stdint.h>
+
+#define VM_TIER_UNKNOWN UINT32_MAX
+
+/* How often a method was called, at least: HotSpot counts calls until it compiles the method; 0: not known. */
+uint32_t vm_method_calls(uint64_t method);
+
+/* The tier of the code in which its calls begin (1 to 3: C1; 4: C2); 0: they are interpreted; VM_TIER_UNKNOWN. */
+uint32_t vm_method_tier(uint64_t method);
+
+/* The tier of the compiled code whose header is at an address; VM_TIER_UNKNOWN. */
+uint32_t vm_code_tier(uint64_t header);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * Stack samples in a recording: each goes into the trace, and to the observer.
+ *
+ * Where none can be taken, the recording goes on, and the trace says why.
+ */
+#include "core/recorder/recorder_state.h"
+
+#include "core/recorder/facts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void note_failure(struct recorder *r, const struct err *why)
+{
+    snprintf(r->stacks.why, sizeof r->stacks.why, "%.*s", (int)strcspn(why->text, "\n"), why->text);
+    stack_sampler_close(r->stacks.sampler);
+    r->stacks.sampler = NULL;
+}
+
+void recorder_open_stacks(struct recorder *r)
+{
+    const struct recorder_plan *plan = r->plan;
+    const struct stack_sampler_options options = { .hz = plan->stacks_hz,
+                                                   .stack_bytes = STACKS_BYTES,
+                                                   .is_starting = plan->pid == 0,
+                                                   .with_children = plan->pid == 0 && !launch_is_java(plan->argv[0]) };
+    struct err why;
+    if (plan->stacks_hz > 0 &&
+        stack_sampler_open(&r->stacks.sampler, plan->pid != 0 ? plan->pid : r->child.pid, &options, &why) < 0)
+        note_failure(r, &why);
+}
+
+/* The kernel is asked once for both. */
+static bool hits_come_from_stacks(const struct recorder *r)
+{
+    return r->plan->hits_hz > 0 && r->plan->hits_hz == r->plan->stacks_hz && r->stacks.sampler != NULL;
+}
+
+uint32_t recorder_ring_hits_hz(const struct recorder *r)
+{
+    return hits_come_from_stacks(r) ? 0 : r->plan->hits_hz;
+}
+
+static int take_one(struct recorder *r, const struct stack_sample *sample, struct err *err)
+{
+    const struct recorder_observer *observer = r->plan->observer;
+    struct recorder_thread *thread = threads_get(&r->threads, sample->tid, TRACE_UNKNOWN);
+    if (thread == NULL)
+        return err_set(err, "out of memory for threads");
+    if (thread->comm[0] == '\0')
+        threads_set_comm(thread, sample->thread_name);
+    if (sample->time_ns < r->first.monotonic_ns)
+        return 0;
+    uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
+    if (hits_come_from_stacks(r) && sample->pc != KERNEL_UNKNOWN &&
+        hits_add(&r->hits, thread->info.index, ticks, sample->pc, sample->in_kernel) < 0)
+        return err_set(err, "out of memory for samples");
+    if ((thread->changed && threads_write(&r->threads, r->writer, err) < 0) ||
+        sample_log_write(&r->stacks.log, r->writer, r->stacks.sampler, sample, thread->info.index, ticks,
+                         1000000000u / r->plan->stacks_hz, err) < 0)
+        return -1;
+    return observer == NULL || observer->stack == NULL
+               ? 0
+               : observer->stack(observer->context, r->stacks.sampler, sample, thread->info.index, err);
+}
+
+static int take(const struct stack_sample *sample, void *context, struct err *err)
+{
+    struct recorder *r = context;
+    int rc = take_one(r, sample, err);
+    r->stacks.is_ours = rc < 0;
+    return rc;
+}
+
+int recorder_write_stacks(struct recorder *r, struct err *err)
+{
+    if (r->stacks.sampler == NULL || stack_sampler_drain(r->stacks.sampler, take, r, err) == 0)
+        return 0;
+    if (r->stacks.is_ours)
+        return -1;
+    note_failure(r, err);
+    return 0;
+}
+
+static int put(struct recorder *r, const char *key, uint64_t value, struct err *err)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return trace_write_info(r->writer, key, text, err);
+}
+
+int recorder_write_stacks_facts(struct recorder *r, struct err *err)
+{
+    struct stack_sampler_state state = { 0 };
+    if (r->plan->stacks_hz == 0)
+        return 0;
+    if (r->stacks.sampler == NULL)
+        return trace_write_info(r->writer, "sample.failed", r->stacks.why, err);
+    stack_sampler_state(r->stacks.sampler, &state);
+    if (put(r, "sample.lost", state.n_lost, err) < 0 || put(r, "sample.kernel", state.has_kernel, err) < 0)
+        return -1;
+    return put(r, "sample.outside", r->stacks.log.n_outside, err);
+}
+
+void recorder_close_stacks(struct recorder *r)
+{
+    stack_sampler_close(r->stacks.sampler);
+    sample_log_free(&r->stacks.log);
+    r->stacks.sampler = NULL;
+}

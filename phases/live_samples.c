@@ -1,0 +1,327 @@
+#include "phases/live_samples.h"
+
+#include "core/hotspot/vm_counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOPS             8
+#define SAMPLES_OF_A_LOOP 2                   /* a loop that only calls others is on top once in a while, too */
+#define PARTS_OF_A_LOOP   64                  /* a loop is hot with one of so many parts of its thread's samples */
+#define SAMPLES_OF_A_CALL 2                   /* a call of it goes on for long: for so many samples, on the average, */
+#define LONG_CALL_NS      UINT64_C(160000000) /* and for so long */
+#define CALLS_OF_A_LOOP   50                  /* a method that was called so often ends soon */
+#define INLINED_BYTES     325                 /* FreqInlineSize */
+#define TIER_FOR_GOOD     4 /* of code for methods that were called 5000 times; compiled at all: 200 */
+#define CALLS_COUNTED     200
+#define KNOWN_NS          UINT64_C(3000000000) /* of CPU time: 5000 calls of a twentieth of it took 30 us each, */
+#define KNOWN_SOON_NS     UINT64_C(200000000)  /* and 200 calls here 50 us */
+#define SELDOM_BYTES      UINT32_MAX
+
+struct seen {
+    uint32_t candidate; /* CANDIDATES_NONE: not seen yet */
+    struct sampled_method method;
+};
+
+struct frame {
+    uint32_t method; /* the sampler's number */
+    int32_t index;
+};
+
+/* A frame in whose loop a thread was seen. */
+struct loop {
+    uint32_t method, n_samples;
+    uint32_t n_since, n_ended; /* the thread's samples behind the first of these; of them, those that show its end */
+    uint64_t since_ns;         /* when the first of them was taken */
+};
+
+struct thread {
+    uint32_t n_samples, n_frames, n_loops, room;
+    uint64_t latest_ns;
+    struct loop loops[LOOPS];
+    struct frame *frames; /* owned: of the latest sample, outermost first */
+};
+
+struct live_samples {
+    struct candidates *candidates; /* owned */
+    uint64_t n;
+    struct seen *seen; /* owned, by the sampler's number */
+    uint32_t n_seen;
+    struct thread **threads; /* owned, by number; NULL: not seen */
+    uint32_t n_threads;
+    struct frame frames[STACK_FRAMES_MAX]; /* of the present sample, outermost first */
+    uint32_t methods[STACK_FRAMES_MAX];    /* as candidates */
+};
+
+int live_samples_open(struct live_samples **out, struct err *err)
+{
+    struct live_samples *samples = *out = calloc(1, sizeof *samples);
+    if (samples == NULL)
+        return err_set(err, "out of memory");
+    return candidates_open(&samples->candidates, err);
+}
+
+void live_samples_close(struct live_samples *samples)
+{
+    if (samples == NULL)
+        return;
+    for (uint32_t i = 0; i < samples->n_threads; i++) {
+        if (samples->threads[i] != NULL)
+            free(samples->threads[i]->frames);
+        free(samples->threads[i]);
+    }
+    free(samples->threads);
+    free(samples->seen);
+    candidates_close(samples->candidates);
+    free(samples);
+}
+
+int live_samples_begin(struct live_samples *samples, struct err *err)
+{
+    candidates_close(samples->candidates);
+    samples->candidates = NULL;
+    samples->n = 0;
+    for (uint32_t i = 0; i < samples->n_seen; i++)
+        samples->seen[i].candidate = CANDIDATES_NONE;
+    return candidates_open(&samples->candidates, err);
+}
+
+uint64_t live_samples_n(const struct live_samples *samples)
+{
+    return samples->n;
+}
+
+/* ---- one stack ---- */
+
+static int know_methods(struct live_samples *samples, const struct stack_sampler *sampler, struct err *err)
+{
+    uint32_t n;
+    const struct sampled_method *methods = stack_sampler_methods(sampler, &n);
+    if (n <= samples->n_seen)
+        return 0;
+    struct seen *seen = realloc(samples->seen, n * sizeof *seen);
+    if (seen == NULL)
+        return err_set(err, "out of memory for %u methods", n);
+    for (uint32_t i = samples->n_seen; i < n; i++)
+        seen[i] = (struct seen){ CANDIDATES_NONE, methods[i] };
+    samples->seen = seen;
+    samples->n_seen = n;
+    return 0;
+}
+
+/* Its frames with a method, outermost first.  Returns how many. */
+static uint32_t take_frames(struct live_samples *samples, const struct stack_sample *sample)
+{
+    uint32_t n = 0;
+    for (uint32_t i = sample->n; i-- > 0;)
+        if (sample->methods[i] != SAMPLED_UNKNOWN)
+            samples->frames[n++] = (struct frame){ sample->methods[i], sample->frames[i].index };
+    return n;
+}
+
+static bool is_straight(const struct live_samples *samples, const struct frame *frame)
+{
+    const struct sampled_method *method = &samples->seen[frame->method].method;
+    return method->bytecodes.is_whole && method->code.n_bytes > 0 && !method->bytecodes.has_loop;
+}
+
+/*
+ * Frames from outside on that may be the same calls as before: the first other method ends them, and what is within
+ * a frame that has moved on to another place is another call.  A frame that has moved back without a loop is another
+ * call itself.
+ */
+static uint32_t count_same(const struct live_samples *samples, const struct thread *thread, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && i < thread->n_frames; i++) {
+        const struct frame *old = &thread->frames[i], *now = &samples->frames[i];
+        if (now->method != old->method || (is_straight(samples, now) && now->index < old->index))
+            return i;
+        if (now->index != old->index)
+            return i + 1;
+    }
+    return n < thread->n_frames ? n : thread->n_frames;
+}
+
+static struct thread *thread_of(struct live_samples *samples, uint32_t number)
+{
+    if (number >= samples->n_threads) {
+        uint32_t n = number < 32 ? 64 : number * 2;
+        struct thread **threads = realloc(samples->threads, n * sizeof *threads);
+        if (threads == NULL)
+            return NULL;
+        memset(threads + samples->n_threads, 0, (n - samples->n_threads) * sizeof *threads);
+        samples->threads = threads;
+        samples->n_threads = n;
+    }
+    if (samples->threads[number] == NULL)
+        samples->threads[number] = calloc(1, sizeof **samples->threads);
+    return samples->threads[number];
+}
+
+static bool remember(struct thread *thread, const struct frame *frames, uint32_t n)
+{
+    if (n > thread->room) {
+        struct frame *grown = realloc(thread->frames, 2 * n * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        thread->frames = grown;
+        thread->room = 2 * n;
+    }
+    if (n > 0)
+        memcpy(thread->frames, frames, n * sizeof *frames);
+    thread->n_frames = n;
+    return true;
+}
+
+/* ---- loops ---- */
+
+/* Has the call of a method that the sample before found ended since: is it gone, or what is outside of it elsewhere? */
+static bool has_ended(const struct live_samples *samples, uint32_t n_same, uint32_t method)
+{
+    for (uint32_t i = 0; i < n_same; i++)
+        if (samples->frames[i].method == method)
+            return false;
+    return true;
+}
+
+/*
+ * Where a thread is in a loop, itself or in small code that it calls: the innermost such frame.  Only of a method that
+ * is called seldom: a call of any other one ends soon.
+ */
+static void note_loop(const struct live_samples *samples, struct thread *thread, uint32_t n)
+{
+    while (n > 0 && is_straight(samples, &samples->frames[n - 1]) &&
+           samples->seen[samples->frames[n - 1].method].method.code.n_bytes <= INLINED_BYTES)
+        n--;
+    if (n == 0)
+        return;
+    uint32_t number = samples->frames[n - 1].method, k = 0;
+    const struct sampled_method *method = &samples->seen[number].method;
+    if (!method->bytecodes.has_loop)
+        return;
+    while (k < thread->n_loops && thread->loops[k].method != number)
+        k++;
+    if (k == thread->n_loops) {
+        if (k == LOOPS || vm_method_calls(method->address) >= CALLS_OF_A_LOOP)
+            return;
+        thread->loops[thread->n_loops++] = (struct loop){ .method = number, .since_ns = thread->latest_ns };
+    }
+    thread->loops[k].n_samples++;
+}
+
+static void note_loops(const struct live_samples *samples, struct thread *thread, uint32_t n, uint32_t n_same)
+{
+    thread->n_samples++;
+    for (uint32_t i = 0; i < thread->n_loops; i++) {
+        thread->loops[i].n_since++;
+        thread->loops[i].n_ended += has_ended(samples, n_same, thread->loops[i].method);
+    }
+    note_loop(samples, thread, n);
+}
+
+/* It runs hot: slowed down ten to fifty times, it would be felt. */
+static bool is_hot(const struct thread *thread, const struct loop *loop)
+{
+    return loop->n_samples >= SAMPLES_OF_A_LOOP && loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP;
+}
+
+/*
+ * A call of it goes on for long: its calls are known to end seldom, and were not so many that they end soon.  A loop
+ * whose caller goes on to another place while it is on the stack each time (alternating phases) has many calls.
+ */
+static bool is_long(const struct live_samples *samples, const struct thread *thread, const struct loop *loop)
+{
+    return loop->n_ended * SAMPLES_OF_A_CALL <= loop->n_since &&
+           loop->n_ended * LONG_CALL_NS <= thread->latest_ns - loop->since_ns &&
+           vm_method_calls(samples->seen[loop->method].method.address) < CALLS_OF_A_LOOP;
+}
+
+size_t live_samples_loops(const struct live_samples *samples, struct recorder_phase *all, size_t most)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < samples->n_threads; i++) {
+        const struct thread *thread = samples->threads[i];
+        for (uint32_t k = 0; thread != NULL && k < thread->n_loops && n < most; k++) {
+            const struct sampled_method *method = &samples->seen[thread->loops[k].method].method;
+            if (is_hot(thread, &thread->loops[k]) && is_long(samples, thread, &thread->loops[k]))
+                all[n++] = (struct recorder_phase){ method->class_name, method->name, method->descriptor };
+        }
+    }
+    return n;
+}
+
+/* ---- the whole ---- */
+
+int live_samples_add(struct live_samples *samples, const struct stack_sampler *sampler,
+                     const struct stack_sample *sample, uint32_t number, uint64_t weight_ns, struct err *err)
+{
+    struct thread *thread = thread_of(samples, number);
+    if (thread == NULL)
+        return err_set(err, "out of memory for threads");
+    if (know_methods(samples, sampler, err) < 0)
+        return -1;
+    uint32_t n = take_frames(samples, sample);
+    bool is_cut = sample->end != STACK_WHOLE && sample->end != STACK_NO_JAVA;
+    struct sample_stack stack = { .thread = number,
+                                  .cpu_ns = weight_ns,
+                                  .is_cut = is_cut,
+                                  .n_frames = n,
+                                  .n_same = is_cut ? 0 : count_same(samples, thread, n),
+                                  .methods = samples->methods };
+    thread->latest_ns = sample->time_ns;
+    if (!is_cut)
+        note_loops(samples, thread, n, stack.n_same);
+    for (uint32_t i = 0; i < n; i++) {
+        struct seen *seen = &samples->seen[samples->frames[i].method];
+        if (seen->candidate == CANDIDATES_NONE)
+            seen->candidate = candidates_method(samples->candidates, seen->method.class_name, seen->method.name,
+                                                seen->method.descriptor, err);
+        if (seen->candidate == CANDIDATES_NONE)
+            return -1;
+        samples->methods[i] = seen->candidate;
+    }
+    samples->n++;
+    if (!remember(thread, samples->frames, is_cut ? 0 : n))
+        return err_set(err, "out of memory for a stack");
+    return candidates_stack(samples->candidates, &stack, err);
+}
+
+/*
+ * Small methods without loops are called often, as a rule.  But one that calls others, and that C2 has not compiled yet
+ * where the program has worked for a while, was called less than 5000 times, and one that is interpreted, where calls
+ * are counted, less than 200 times: it may be what a loop calls for a phase.
+ */
+static bool is_seldom_called(const struct sampled_method *method, uint64_t cpu_ns)
+{
+    if (!method->bytecodes.has_calls)
+        return false;
+    uint32_t tier = vm_method_tier(method->address), calls = vm_method_calls(method->address);
+    return tier == 0 ? calls > 0 && calls < CALLS_COUNTED && cpu_ns >= KNOWN_SOON_NS
+                     : tier < TIER_FOR_GOOD && cpu_ns >= KNOWN_NS;
+}
+
+static uint32_t flags_of(const struct sampled_method *method, const struct wanted *wanted, uint64_t cpu_ns)
+{
+    uint32_t flags = 0, n_bytes = method->code.n_bytes;
+    if (method->code.is_native || n_bytes == 0)
+        return SAMPLE_IS_NATIVE;
+    /* Of damaged code nothing is known: it may have both. */
+    bool has_loop = method->bytecodes.has_loop || !method->bytecodes.is_whole;
+    if (has_loop)
+        flags |= SAMPLE_HAS_LOOP;
+    if (method->bytecodes.has_calls || !method->bytecodes.is_whole)
+        flags |= SAMPLE_HAS_CALLS;
+    if (!method->code.is_hidden && wanted_method(wanted, method->class_name, method->name, method->descriptor,
+                                                 is_seldom_called(method, cpu_ns) ? SELDOM_BYTES : n_bytes, has_loop))
+        flags |= SAMPLE_IS_WANTED;
+    return flags;
+}
+
+struct candidates *live_samples_candidates(struct live_samples *samples, const struct wanted *wanted, uint64_t cpu_ns)
+{
+    for (uint32_t i = 0; i < samples->n_seen; i++)
+        if (samples->seen[i].candidate != CANDIDATES_NONE)
+            candidates_describe(samples->candidates, samples->seen[i].candidate, samples->seen[i].method.code.n_bytes,
+                                flags_of(&samples->seen[i].method, wanted, cpu_ns));
+    return samples->candidates;
+}

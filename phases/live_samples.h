@@ -1,0 +1,42 @@
+/*
+ * Stack samples of a live recording: what the choice of methods (phases/candidates.h) is told of them, and in which
+ * loops threads are that go on for long.
+ *
+ * HotSpot compiles no code of a class from before it was changed: a loop that is under way when its class is changed is
+ * interpreted until its call ends, ten to fifty times slower (17 and 25; also when nothing changed in its own method).
+ * So classes with hot loops that are under way are left alone for a while (core/agent/busy.h).
+ */
+#ifndef PHASES_LIVE_SAMPLES_H
+#define PHASES_LIVE_SAMPLES_H
+
+#include "core/recorder/link.h"
+#include "phases/candidates.h"
+
+struct live_samples;
+
+/* Returns 0 and *samples, or -1 with *err set: no memory. */
+int live_samples_open(struct live_samples **samples, struct err *err);
+void live_samples_close(struct live_samples *samples); /* NULL is fine */
+
+/* Those that are added from now on count; methods that are known to be too short stay known. */
+int live_samples_begin(struct live_samples *samples, struct err *err);
+
+/* Take up a sample of an application's thread (the recorder's index).  Returns 0, or -1 with *err set. */
+int live_samples_add(struct live_samples *samples, const struct stack_sampler *sampler,
+                     const struct stack_sample *sample, uint32_t thread, uint64_t weight_ns, struct err *err);
+
+/* Of those that count. */
+uint64_t live_samples_n(const struct live_samples *samples);
+
+/*
+ * The candidates with what is known of their methods now; borrowed.
+ *
+ * wanted  the rules of what may get probes
+ * cpu_ns  that the JVM has used since its start
+ */
+struct candidates *live_samples_candidates(struct live_samples *samples, const struct wanted *wanted, uint64_t cpu_ns);
+
+/* The methods of loops that are under way, n of them at most, in *all: names are the samples'.  Returns how many. */
+size_t live_samples_loops(const struct live_samples *samples, struct recorder_phase *all, size_t n);
+
+#endif
