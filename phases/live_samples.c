@@ -1,7 +1,5 @@
 #include "phases/live_samples.h"
 
-#include "core/hotspot/vm_counts.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,7 +200,7 @@ static void note_loop(const struct live_samples *samples, struct thread *thread,
     while (k < thread->n_loops && thread->loops[k].method != number)
         k++;
     if (k == thread->n_loops) {
-        if (k == LOOPS || vm_method_calls(method->address) >= CALLS_OF_A_LOOP)
+        if (k == LOOPS || sampled_method_calls(method) >= CALLS_OF_A_LOOP)
             return;
         thread->loops[thread->n_loops++] = (struct loop){ .method = number, .since_ns = thread->latest_ns };
     }
@@ -233,7 +231,7 @@ static bool is_long(const struct live_samples *samples, const struct thread *thr
 {
     return loop->n_ended * SAMPLES_OF_A_CALL <= loop->n_since &&
            loop->n_ended * LONG_CALL_NS <= thread->latest_ns - loop->since_ns &&
-           vm_method_calls(samples->seen[loop->method].method.address) < CALLS_OF_A_LOOP;
+           sampled_method_calls(&samples->seen[loop->method].method) < CALLS_OF_A_LOOP;
 }
 
 size_t live_samples_loops(const struct live_samples *samples, struct recorder_phase *all, size_t most)
@@ -295,7 +293,7 @@ static bool is_seldom_called(const struct sampled_method *method, uint64_t cpu_n
 {
     if (!method->bytecodes.has_calls)
         return false;
-    uint32_t tier = vm_method_tier(method->address), calls = vm_method_calls(method->address);
+    uint32_t tier = sampled_method_tier(method), calls = sampled_method_calls(method);
     return tier == 0 ? calls > 0 && calls < CALLS_COUNTED && cpu_ns >= KNOWN_SOON_NS
                      : tier < TIER_FOR_GOOD && cpu_ns >= KNOWN_NS;
 }

@@ -6,6 +6,7 @@
 #include "core/base/text.h"
 #include "core/hotspot/frame_rules.h"
 #include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_counts.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_process.h"
 #include "core/jvm/process.h"
@@ -148,6 +149,16 @@ static bool grow(struct stack_sampler *sampler)
     sampler->keys = keys;
     sampler->methods_room = room;
     return true;
+}
+
+uint32_t sampled_method_calls(const struct sampled_method *method)
+{
+    return vm_method_calls(method->address);
+}
+
+uint32_t sampled_method_tier(const struct sampled_method *method)
+{
+    return vm_method_tier(method->address);
 }
 
 static int by_index(const void *a, const void *b)

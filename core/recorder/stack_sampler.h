@@ -37,6 +37,10 @@ struct sampled_method {
     uint32_t n_lines;
 };
 
+/* How often it was called, and the tier of its code, as of now: core/hotspot/vm_counts.h. */
+uint32_t sampled_method_calls(const struct sampled_method *method);
+uint32_t sampled_method_tier(const struct sampled_method *method);
+
 #define SAMPLED_UNKNOWN UINT32_MAX
 
 /* One sample; all of it is the sampler's, until the function that gets it returns. */

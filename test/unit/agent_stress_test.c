@@ -9,6 +9,7 @@
 #include "test/unit/tap.h"
 
 #include "core/agent/agent.h"
+#include "core/agent/busy.h"
 #include "core/agent/parked.h"
 #include "core/base/ticks.h"
 #include "core/recorder/drain.h"
@@ -85,6 +86,12 @@ int retransform_changed(jvmtiEnv *env, JNIEnv *jni, const struct control *contro
     for (size_t i = 0; phases != NULL && i < phases->n_phases; i += 5)
         methods_hold(&phases->phases[i]);
     return 0;
+}
+
+void busy_note_all(const struct agent_phase *loops, size_t n)
+{
+    (void)loops;
+    (void)n;
 }
 
 int sample_run(jvmtiEnv *env, JNIEnv *jni, int log_fd, uint32_t period_ms, uint32_t n, const _Atomic bool *stopping,
