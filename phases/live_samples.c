@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define LOOPS             8
-#define SAMPLES_OF_A_LOOP 2                   /* a loop that only calls others is on top once in a while, too */
+#define SAMPLES_OF_A_LOOP 3                   /* a loop that only calls others is on top once in a while, too */
 #define PARTS_OF_A_LOOP   64                  /* a loop is hot with one of so many parts of its thread's samples */
 #define SAMPLES_OF_A_CALL 2                   /* a call of it goes on for long: for so many samples, on the average, */
 #define LONG_CALL_NS      UINT64_C(160000000) /* and for so long */
