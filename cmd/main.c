@@ -14,6 +14,8 @@ static const struct command commands[] = {
     { "report", "[TRACE]", "the phases' time, CPI and misses, next to the JVM's own threads", command_report },
     { "diff", "BEFORE AFTER", "what differs between two versions, where it is more than chance", command_diff },
     { "compare", "PROFILE PROFILE", "how alike the profiles of several recordings are", command_compare },
+    { "annotate", "CLASS.METHOD [TRACE]", "the source lines of a method with the stack samples in each",
+      command_annotate },
     { "export", "-f FORMAT [TRACE]", "write a trace for flamegraph.pl, speedscope, pprof, Perfetto", command_export },
     { "dump", "[TRACE]", "print a trace as text", command_dump },
     { "doctor", "[-p PID]", "what works here, and what to do about what does not", command_doctor },

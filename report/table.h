@@ -42,7 +42,7 @@ enum table_value {
 struct table_cell {
     enum table_value value;
     double number;
-    const char *words; /* of a number: what text prints instead, or NULL */
+    const char *words; /* of a number, or none: what text prints instead, or NULL */
 };
 
 struct table_row {

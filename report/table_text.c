@@ -84,7 +84,7 @@ void table_format(const struct table_cell *cell, enum table_unit unit, char *tex
 /* A text cell is printed as it is, however long; all others are formatted into scratch. */
 static const char *cell_text(const struct table *table, const struct table_cell *cell, size_t column, char *scratch)
 {
-    if (cell->value == TABLE_WORDS || (cell->value == TABLE_NUMBER && cell->words != NULL))
+    if (cell->value == TABLE_WORDS || cell->words != NULL)
         return cell->words;
     table_format(cell, table->columns[column].unit, scratch, CELL_BYTES);
     return scratch;

@@ -18,7 +18,7 @@ core/tool       core/base core/trace core/sim core/plugin core/recorder
 core/memtrace   core/base core/tool
 symbolize       core/base core/trace core/counters core/jvm core/recorder
 phases          core/base core/trace core/counters core/jvm core/recorder symbolize
-report          core/base core/trace core/counters core/jvm core/recorder core/memtrace symbolize phases
+report          core/base core/trace core/counters core/jvm core/hotspot core/recorder core/memtrace symbolize phases
 cmd             core/base core/trace core/sim core/hotspot core/counters core/jvm core/agent core/recorder
 cmd             core/memtrace symbolize phases report
 END

@@ -1,0 +1,83 @@
+#include "report/source_file.h"
+
+#include "core/base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#define LINES_MAX 200000u
+#define TAB       8u
+
+/* As an editor shows it: tabs are blanks up to the next stop. */
+static const char *keep_line(struct arena *arena, const char *line, size_t n)
+{
+    char *wide = malloc(n * TAB + 1);
+    size_t at = 0;
+    for (size_t i = 0; wide != NULL && i < n; i++) {
+        size_t n_blanks = line[i] == '\t' ? TAB - at % TAB : 0;
+        memset(wide + at, ' ', n_blanks);
+        at += n_blanks;
+        if (n_blanks == 0)
+            wide[at++] = line[i];
+    }
+    const char *kept = wide == NULL ? NULL : text_utf8(arena, wide, at);
+    free(wide);
+    return kept;
+}
+
+static bool read_lines(struct source_file *file, FILE *in, struct arena *arena)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    uint32_t lines_room = 0;
+    while (file->n_lines < LINES_MAX && (n = getline(&line, &room, in)) >= 0) {
+        if (file->n_lines == lines_room) {
+            uint32_t more = lines_room == 0 ? 1024 : lines_room * 2;
+            const char **lines = arena_alloc(arena, more * sizeof *lines);
+            if (lines == NULL)
+                break;
+            if (file->n_lines > 0)
+                memcpy(lines, file->lines, file->n_lines * sizeof *lines);
+            file->lines = lines;
+            lines_room = more;
+        }
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            n--;
+        file->lines[file->n_lines] = keep_line(arena, line, (size_t)n);
+        if (file->lines[file->n_lines++] == NULL)
+            break;
+    }
+    free(line);
+    return file->n_lines > 0 && file->lines[file->n_lines - 1] != NULL;
+}
+
+static bool try(struct source_file *file, const char *path, struct arena *arena)
+{
+    FILE *in = path == NULL ? NULL : fopen(path, "re");
+    *file = (struct source_file){ .path = path };
+    bool is_read = in != NULL && read_lines(file, in, arena);
+    if (in != NULL)
+        fclose(in);
+    return is_read;
+}
+
+bool source_file_find(struct source_file *file, const struct options_list *folders, const char *class_name,
+                      const char *name, struct arena *arena)
+{
+    const char *end = strrchr(class_name, '/');
+    int n_package = end == NULL ? 0 : (int)(end - class_name);
+    for (size_t i = 0; name[0] != '\0' && strchr(name, '/') == NULL && i < folders->n; i++)
+        if ((n_package > 0 &&
+             try(file, arena_printf(arena, "%s/%.*s/%s", folders->items[i], n_package, class_name, name), arena)) ||
+            try(file, arena_printf(arena, "%s/%s", folders->items[i], name), arena))
+            return true;
+    return false;
+}
+
+const char *source_file_line(const struct source_file *file, uint32_t line)
+{
+    return line == 0 || line > file->n_lines ? "" : file->lines[line - 1];
+}
