@@ -188,11 +188,14 @@ static int on_sample(const struct stack_sample *sample, void *context, struct er
         run->bytecodes[i] = sample->frames[i].index;
     const struct profile_sample add = { .time_ns = sample->time_ns,
                                         .group = part,
-                                        .tid = sample->tid,
+                                        .tid = sample->is_compared ? sample->tid : 0,
                                         .ns = sample->weight,
                                         .n = sample->n,
                                         .methods = sample->methods,
                                         .bytecodes = run->bytecodes,
+                                        .n_same = sample->change.n_same,
+                                        .new_first = sample->change.new_first,
+                                        .new_after = sample->change.new_after,
                                         .n_counters = sample->n_counters,
                                         .counters = sample->counters };
     if (sample_profile_add(&run->profile, &add) < 0)

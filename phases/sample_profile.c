@@ -140,6 +140,7 @@ static int count_methods(struct sample_profile *profile, uint32_t block, const s
         if (row->latest != profile->n_samples && add_total(profile, row, block, sample) < 0)
             return -1;
         row->latest = profile->n_samples;
+        row->n_calls += n_outside >= sample->new_first && n_outside < sample->new_after;
         is_innermost = false;
     }
     return is_innermost ? add_total(profile, &profile->no_method, block, sample) : 0;
@@ -223,6 +224,12 @@ struct sample_share sample_profile_self(const struct sample_profile *profile, ui
 {
     const struct sample_row *row = row_of(profile, method);
     return share_of(profile, row->self.n, row->self.weights);
+}
+
+uint64_t sample_profile_calls(const struct sample_profile *profile, uint32_t method)
+{
+    const struct sample_row *row = row_of(profile, method);
+    return row->n_calls == 0 && row->latest > 0 ? 1 : row->n_calls;
 }
 
 struct sample_share sample_profile_group(const struct sample_profile *profile, uint32_t group)

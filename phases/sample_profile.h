@@ -34,6 +34,7 @@ struct sample_row {
     uint64_t waiting[SAMPLE_BLOCKS]; /* of total's weights, those of a thread that had no CPU */
     uint32_t depth;                  /* the least number of frames outside of it */
     uint64_t latest;                 /* the sample that it was counted in last */
+    uint64_t n_calls;                /* that are surely different ones */
 };
 
 struct sample_profile {
@@ -70,9 +71,12 @@ struct profile_sample {
     uint32_t n;               /* frames */
     const uint32_t *methods;  /* the innermost first; CONTEXT_NONE is no method, and left out */
     const int32_t *bytecodes; /* by frame; -1: not known.  NULL: none is */
-    uint32_t n_same;          /* outermost frames that are as in the thread's last sample; 0: not known */
+    uint32_t n_same;          /* outermost frames that are as in the last sample of this tid; 0: not known */
     uint32_t n_counters;      /* the same of all samples that have any */
     const uint64_t *counters; /* what each counted since the sample before */
+    /* Frames, counted from the outermost one, from 'first' on and less than 'after': surely calls that no sample before
+     * was in. */
+    uint32_t new_first, new_after;
 };
 
 /*
@@ -92,6 +96,12 @@ uint64_t sample_profile_weight(const struct sample_profile *profile); /* of all 
 struct sample_share sample_profile_total(const struct sample_profile *profile, uint32_t method);
 struct sample_share sample_profile_waiting(const struct sample_profile *profile, uint32_t method);
 struct sample_share sample_profile_self(const struct sample_profile *profile, uint32_t method);
+
+/*
+ * Calls of a method that samples were in, at least: those that are proven to be different ones, and one if it was seen
+ * at all.  So its time in total by them is what a call took at most.
+ */
+uint64_t sample_profile_calls(const struct sample_profile *profile, uint32_t method);
 struct sample_share sample_profile_group(const struct sample_profile *profile, uint32_t group);
 
 /* Of a row that is no method's. */

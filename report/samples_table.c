@@ -52,6 +52,8 @@ static void add_columns(const struct samples_source *source, bool by_own, struct
     sample_cells_hide(table, "class", TABLE_TEXT);
     sample_cells_hide(table, "name", TABLE_TEXT);
     sample_cells_hide(table, "descriptor", TABLE_TEXT);
+    table_column(table, "Calls (at least)", "calls_at_least", TABLE_COUNT);
+    table_column(table, "Time/call (at most)", "ns_per_call_at_most", TABLE_NS);
 }
 
 /* ---- rows ---- */
@@ -64,6 +66,14 @@ static void put_waiting(const struct samples_source *source, const struct sample
     sample_cells_put(to, table_number(total->share - waiting->share));
     sample_cells_put(to, table_number(waiting->share));
     sample_cells_put(to, sample_cells_error(waiting->error));
+}
+
+static void put_calls(const struct samples_source *source, const struct row *row, struct sample_cells *to)
+{
+    double n_calls = (double)sample_profile_calls(source->profile, row->method);
+    bool is_time = source->period_ns > 0;
+    sample_cells_put(to, table_number(n_calls));
+    sample_cells_put(to, is_time ? table_quotient((double)row->total.weight, n_calls) : table_unmeasured());
 }
 
 static void add_row(const struct samples_source *source, const struct row *row, const char *label, struct table *table)
@@ -85,6 +95,7 @@ static void add_row(const struct samples_source *source, const struct row *row, 
     sample_cells_put(&to, table_words(name->class_name));
     sample_cells_put(&to, table_words(name->method));
     sample_cells_put(&to, table_words(name->descriptor));
+    put_calls(source, row, &to);
 }
 
 /* A part of the JVM, or of the application what no method was found for. */
@@ -106,7 +117,7 @@ static void add_part(const struct samples_source *source, const char *kind, cons
     sample_cells_put(&to, table_number((double)total.n_samples));
     sample_cells_put(&to, sample_cells_error(total.error));
     sample_cells_put(&to, sample_cells_error(total.error));
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 5; i++) /* names, calls */
         sample_cells_put(&to, (struct table_cell){ .value = TABLE_NOT_APPLICABLE });
 }
 
@@ -186,6 +197,10 @@ int samples_table_make(const struct samples_source *source, const struct samples
         table_note(table, arena_printf(arena, "%zu methods more have %.2f %% of the time or more (--top)",
                                        n - (size_t)options->top, 100 * options->min_share));
     add_parts(source, table);
+    if (n > 0)
+        table_note(table,
+                   "calls and time per call are bounds: counted are calls that surely began between two samples of "
+                   "a thread and were still under way in the second; 'mmprof record' counts all");
     return table->is_broken ? err_set(err, "no memory for the table of %zu methods", n) : 0;
 }
 

@@ -168,7 +168,7 @@ static bool leave_pushed(struct stack_walker *walker, const struct thread_state 
 static void add(struct java_stack *stack, uint64_t method, int32_t index, enum frame_kind kind, uint32_t tier)
 {
     if (stack->n < STACK_FRAMES_MAX)
-        stack->frames[stack->n++] = (struct java_frame){ method, index, kind, (uint8_t)tier };
+        stack->frames[stack->n++] = (struct java_frame){ method, index, kind, (uint8_t)tier, 0, 0 };
 }
 
 /* Is it a Method, with this bytecode pointer in its code?  *index is that of the bytecode, or -1 in a native method. */
@@ -266,6 +266,19 @@ static enum stack_end leave_routine(struct stack_walker *walker, const struct th
     return STACK_WHOLE;
 }
 
+static void set_caller(struct java_frame *frame, uint64_t sp, uint64_t pc)
+{
+    frame->sp = sp;
+    frame->return_pc = pc;
+}
+
+/* The caller was deoptimized: its calls, which are known already, returned to 'pc' before. */
+static void restore_return(struct java_stack *stack, uint64_t sp, uint64_t pc)
+{
+    for (uint32_t i = stack->n; i-- > 0 && stack->frames[i].sp == sp;)
+        stack->frames[i].return_pc = pc;
+}
+
 static enum stack_end leave(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
                             struct java_stack *stack)
 {
@@ -281,6 +294,7 @@ static enum stack_end leave(struct stack_walker *walker, const struct thread_sta
         if (!word_at(thread, frame->sp + blob->original_pc, &original) || original < blob->begin ||
             original >= blob->end)
             return STACK_COMPILED;
+        restore_return(stack, frame->sp, original);
         frame->pc = original;
         at = code_blobs_at(walker->blobs, original);
         if (at->blob != blob)
@@ -330,8 +344,11 @@ static enum stack_end walk_from(struct stack_walker *walker, const struct thread
     while (end == STACK_WHOLE && !is_outermost) {
         if (stack->n >= STACK_FRAMES_MAX)
             return STACK_TOO_DEEP;
-        end = frame.pc == walker->call_return ? leave_entry(walker, thread, &frame, &is_outermost)
-                                              : leave(walker, thread, &frame, stack);
+        bool is_entry = frame.pc == walker->call_return;
+        uint32_t n_before = stack->n;
+        end = is_entry ? leave_entry(walker, thread, &frame, &is_outermost) : leave(walker, thread, &frame, stack);
+        for (uint32_t i = n_before; end == STACK_WHOLE && i < stack->n; i++)
+            set_caller(&stack->frames[i], frame.sp, frame.pc);
     }
     return end;
 }

@@ -34,6 +34,8 @@ struct java_frame {
     int32_t index;   /* of its bytecode; -1: not known */
     enum frame_kind kind;
     uint8_t tier;
+    /* Where its caller's frame ends, and the call returns to; an inlined one has its compiled one's.  0: not known. */
+    uint64_t sp, return_pc;
 };
 
 /* Why a stack could not be walked to its end. */

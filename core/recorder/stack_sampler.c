@@ -70,6 +70,7 @@ struct stack_sampler {
     stack_sample_fn *fn;
     void *context;
     struct err *err;
+    struct last_stacks last;
     struct java_stack stack;
     uint32_t numbers[STACK_FRAMES_MAX];
     struct vm_method described;
@@ -204,6 +205,7 @@ static uint32_t describe(struct stack_sampler *sampler, uint64_t address, uint64
     if (known.class_name == NULL || known.name == NULL || known.descriptor == NULL ||
         !describe_code(sampler, address, &known))
         return SAMPLED_UNKNOWN;
+    known.is_continuation = strcmp(known.class_name, "jdk/internal/vm/Continuation") == 0;
     sampler->methods[sampler->n_methods] = known;
     sampler->keys[sampler->n_methods] = key;
     return sampler->n_methods++;
@@ -311,6 +313,32 @@ static uint64_t weight_of(struct stack_sampler *sampler, const struct kernel_eve
     return is_clock && drawn->period != 0 ? drawn->period : event->stack.period;
 }
 
+/* Innermost frames of a virtual thread, which is moved to the thread's stack and away with its calls. */
+static uint32_t count_movable(const struct stack_sampler *sampler)
+{
+    uint32_t i = sampler->stack.n;
+    while (i > 0 &&
+           (sampler->numbers[i - 1] == SAMPLED_UNKNOWN || !sampler->methods[sampler->numbers[i - 1]].is_continuation))
+        i--;
+    return i;
+}
+
+/* How it differs from the thread's last stack, if that is known. */
+static struct stack_change compare(struct stack_sampler *sampler, const struct kernel_event *event, bool *is_compared)
+{
+    const struct java_stack *stack = &sampler->stack;
+    const struct new_stack new = { .tid = event->tid,
+                                   .time_ns = event->time_ns,
+                                   .n = stack->n,
+                                   .n_movable = count_movable(sampler),
+                                   .is_in_java = stack->is_in_java,
+                                   .frames = stack->frames,
+                                   .methods = sampler->numbers };
+    struct stack_change change = { 0, 0, 0 };
+    *is_compared = stack->end == STACK_WHOLE && last_stacks_compare(&sampler->last, &new, &change) == 0;
+    return change;
+}
+
 static int take_sample(const struct kernel_event *event, void *context)
 {
     struct stack_sampler *sampler = context;
@@ -329,6 +357,8 @@ static int take_sample(const struct kernel_event *event, void *context)
                    stack);
     for (uint32_t i = 0; i < stack->n; i++)
         sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
+    bool is_compared;
+    const struct stack_change change = compare(sampler, event, &is_compared);
     sampler->state.walk_ns += own_cpu_ns() - before_ns;
     sampler->state.n_samples++;
     sampler->state.n_by_end[stack->end]++;
@@ -343,6 +373,8 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .n = stack->n,
                                          .methods = sampler->numbers,
                                          .frames = stack->frames,
+                                         .is_compared = is_compared,
+                                         .change = change,
                                          .n_counters = take_counters(sampler, event),
                                          .counters = sampler->counters };
     return sampler->fn(&sample, sampler->context, sampler->err);
@@ -507,6 +539,7 @@ void stack_sampler_close(struct stack_sampler *sampler)
     kernel_rings_close(sampler->rings);
     stack_walker_close(sampler->walker);
     vm_process_close();
+    last_stacks_free(&sampler->last);
     map_free(&sampler->by_tid);
     map_free(&sampler->by_series);
     map_free(&sampler->by_event);

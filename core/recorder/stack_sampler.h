@@ -10,6 +10,7 @@
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_methods.h"
+#include "core/recorder/last_stacks.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@ struct stack_sampler_options {
 
 /* A method that was found on a stack. */
 struct sampled_method {
+    bool is_continuation;                       /* what it calls is of a virtual thread */
     const char *class_name, *name, *descriptor; /* as the class file has them; the sampler's */
     const char *source;                         /* file name, or "" */
     uint64_t address;                           /* of the JVM's Method, when it was found last */
@@ -56,6 +58,8 @@ struct stack_sample {
     uint32_t n;              /* frames */
     const uint32_t *methods; /* by number, the innermost first; SAMPLED_UNKNOWN: a stub */
     const struct java_frame *frames;
+    bool is_compared; /* with the last one of this thread that was: how it differs */
+    struct stack_change change;
     /* What the trigger and the events that are read with it counted since this thread's sample before on this CPU. */
     uint32_t n_counters; /* 0: there is only a trigger */
     const uint64_t *counters;

@@ -118,6 +118,28 @@ static void test_waiting(void)
     sample_profile_free(&profile);
 }
 
+/* A stack of three: the recursive one twice; what is known of its calls comes with the sample. */
+static void test_calls(void)
+{
+    static const uint32_t methods[] = { 2, 1, 1, 0 };
+    struct sample_profile profile;
+    struct profile_sample sample = { .tid = 1, .n = 4, .methods = methods, .new_first = 0, .new_after = 4 };
+    begin(&profile, 10 * MS);
+    sample_profile_add(&profile, &sample);
+    sample.new_first = 2;
+    sample_profile_add(&profile, &sample);
+    sample.new_after = 3;
+    sample_profile_add(&profile, &sample);
+    CHECK("calls that are surely others are counted", sample_profile_calls(&profile, 2) == 2);
+    CHECK("recursive ones, too", sample_profile_calls(&profile, 1) == 4);
+    CHECK("the same call once", sample_profile_calls(&profile, 0) == 1);
+    sample.new_first = sample.new_after = 0;
+    sample.methods = (const uint32_t[]){ 3, 1, 1, 0 };
+    sample_profile_add(&profile, &sample);
+    CHECK("what was seen was called", sample_profile_calls(&profile, 3) == 1 && sample_profile_calls(&profile, 9) == 0);
+    sample_profile_free(&profile);
+}
+
 /* Blocks double: 1000 blocks of time are 16 to 32 in the end, and nothing is lost. */
 static void test_blocks(void)
 {
@@ -175,6 +197,7 @@ int main(void)
     test_counting();
     test_counters();
     test_waiting();
+    test_calls();
     test_blocks();
     test_intervals();
     return tap_done();
