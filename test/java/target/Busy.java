@@ -6,10 +6,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A program to attach to: two threads do the same work in rounds and compare each round's checksum with that of the
- * first.  A line 'ROUND n' shows that it goes on; 'WRONG' that something changed it.  It ends, with 'END n rounds ok',
+ * first.  They rest between rounds, one of them much longer, and leave CPUs to what is tested with them.  A line 'ROUND n' shows that it goes on; 'WRONG' that something changed it.  It ends, with 'END n rounds ok',
  * when the file exists that is its argument; with a second argument it ends by itself after so many seconds.
  */
 public final class Busy {
@@ -39,6 +40,7 @@ public final class Busy {
     private static long works(Path stop, long end, long expected, boolean speaks) {
         long rounds = 0, spoken = System.nanoTime();
         while (!Files.exists(stop) && System.nanoTime() < end) {
+            long begin = System.nanoTime();
             if (round(0) != expected) {
                 wrong++;
                 System.out.println("WRONG");
@@ -48,6 +50,7 @@ public final class Busy {
                 System.out.println("ROUND " + rounds);
                 spoken = System.nanoTime();
             }
+            LockSupport.parkNanos((System.nanoTime() - begin) * (speaks ? 1 : 9));
         }
         return rounds;
     }
