@@ -183,23 +183,32 @@ FAULTS := $(wildcard test/faults/*.sh)
 STATIC := $(patsubst %,test/e2e/%.sh,rooms names manual lint runner)
 AGAIN := $(MAKE) --no-print-directory
 
-.PHONY: check check-here check-quick check-quick-here
+# What says '# long: yes' in its first lines is for check-all.
+LONG := $(shell grep -lx '\# long: yes' $(E2E) $(FAULTS))
+
+.PHONY: check check-here check-all check-all-here check-quick
 check: deps
 	@+$(AGAIN) check-here
 
 check-here: make unit tools java
+	@BUILD='$(BUILD)' TEST_BESIDE=1 test/run $(UNIT_BIN) $(filter-out $(LONG),$(E2E) $(FAULTS))
+
+check-all: deps
+	@+$(AGAIN) check-all-here
+
+check-all-here: make unit tools java
 	@BUILD='$(BUILD)' TEST_BESIDE=1 test/run $(UNIT_BIN) $(E2E) $(FAULTS)
 
 # Without a JVM: the unit tests and what is said about the sources.
 check-quick: make unit
 	@BUILD='$(BUILD)' test/run $(UNIT_BIN) $(STATIC)
 
-# What 'check' does in short, at length: an hour.
+# What 'check-all' does in short, at length: an hour.
 .PHONY: check-faults
 check-faults: make unit tools java
 	@BUILD='$(BUILD)' FAULTS_LONG=1 REWRITE_SEEDS='1 2 3' test/run -v $(FAULTS) test/e2e/rewrite_jdk.sh
 
-# In an emulated machine that has a PMU: test/pmu/machine.bash.  Not part of 'check': it takes minutes and a download.
+# In an emulated machine that has a PMU: test/pmu/machine.bash.  Not part of 'check-all': it takes minutes and a download.
 # What cannot be installed or downloaded here is skipped, and what would not end within PMU_SECONDS.
 PMU_ALL     ?=
 PMU_SECONDS ?= $(if $(PMU_ALL),10800,1200)
@@ -336,7 +345,8 @@ clean:
 .PHONY: help
 help:
 	@echo 'make              build $(BUILD)/mmprof and the agent'
-	@echo 'make check        install what is missing, build, run all tests'
+	@echo 'make check        install what is missing, build, run the unit tests and those of each command (8 minutes)'
+	@echo 'make check-all    likewise with all tests that need no PMU (20 minutes)'
 	@echo 'make check-quick  the tests that need no JVM'
 	@echo 'make check-asan   unit tests with AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make check-tsan   unit tests that start threads, with ThreadSanitizer'

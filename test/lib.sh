@@ -219,6 +219,15 @@ collectors() {
     printf '%s\n' ${MMPROF_GCS-SerialGC ParallelGC G1GC ZGC}
 }
 
+# collectors_of JDK: all of them for the newest; for an older one beside it those that have changed since.
+collectors_of() {
+    if [ "$1" = "$(jdks | tail -n 1)" ] || [ -n "${MMPROF_GCS-}" ]; then
+        collectors
+    else
+        printf '%s\n' G1GC ZGC
+    fi
+}
+
 # The major version of a JDK, from its 'release' file.
 jdk_version() {
     sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release" 2> /dev/null

@@ -2,6 +2,7 @@
 # Stack samples of running programs: the methods that they find worth probes hold the phases that a recording of all
 # methods finds; the program is left as it was.
 # timeout: 600
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 candidates=$build/test/tools/stack_candidates

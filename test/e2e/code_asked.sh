@@ -1,6 +1,7 @@
 #!/bin/bash
 # Compiled code is told only where threads were found, and is read in place.
 # timeout: 300
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 fact() {

@@ -2,6 +2,7 @@
 # Compiled code as the agent reads it in place is the code that the JVM's events tell of: its place, compiler, points,
 # frames; its methods' names, sources and lines.
 # timeout: 300
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 # number FILE NAME: the number behind a name in what the agent compared.

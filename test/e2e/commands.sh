@@ -1,6 +1,7 @@
 #!/bin/bash
 # The recorder's commands to the agent: gates under constant switching, methods that come and go, and what goes wrong.
 # timeout: 600
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 script() {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The exclusive times of the phases and the VM's threads add up to the process' CPU time, within 1 %.
 # timeout: 300
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 # field KEY: a number of the JSON report.
@@ -62,7 +63,7 @@ running() {
     start "$SCRATCH/said" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -XX:+EnableDynamicAgentLoading -cp "$classes" \
         target.Cpu 60
     wait_for 20 attachable "$pid"
-    "$mmprof" record --all-methods -q -d 4 -o "$SCRATCH/t.dat" -p "$pid" > "$SCRATCH/errors" 2>&1
+    "$mmprof" record --all-methods -q -d 3 -o "$SCRATCH/t.dat" -p "$pid" > "$SCRATCH/errors" 2>&1
     is "$name: a running program is recorded" "$?$(cat "$SCRATCH/errors")" 0
     stop "$pid"
     reports "$name: and reported"
@@ -76,7 +77,7 @@ started() {
     local jdk=$1 gc=$2 name=$3
     shift 3
     "$mmprof" record --all-methods -q -o "$SCRATCH/t.dat" -- \
-        "$@" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -cp "$classes" target.Cpu 4 \
+        "$@" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -cp "$classes" target.Cpu 2 \
         > "$SCRATCH/said" 2> "$SCRATCH/errors"
     is "$name: a program is recorded from its start" "$?$(grep -v '^Picked up JAVA_TOOL' "$SCRATCH/errors")" 0
     reports "$name: and reported"
@@ -86,7 +87,7 @@ started() {
 }
 
 while read -r jdk; do
-    for gc in $(collectors); do
+    for gc in $(collectors_of "$jdk"); do
         name="JDK $(jdk_version "$jdk"), $gc"
         tried running "$jdk" "$gc" "$name"
         tried started "$jdk" "$gc" "$name"

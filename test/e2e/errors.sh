@@ -108,11 +108,12 @@ record "a JVM that does not answer" "(answer|respon|reply|stopped)" -p "$jvm" -d
 kill -CONT "$jvm"
 goes_on "and that JVM goes on when it is let"
 
-start "$SCRATCH/first" "$mmprof" record -q -o "$SCRATCH/first.dat" --include 'target/*' -p "$jvm" -d 8
+start "$SCRATCH/first" "$mmprof" record -q -o "$SCRATCH/first.dat" --include 'target/*' -p "$jvm"
 first=$pid
 wait_for 30 test -s "$SCRATCH/first.dat" # the header; the attaching itself is over when records are there
 wait_for 30 eval '[ "$(stat -c %s "$SCRATCH/first.dat")" -gt 10000 ]'
 record "a second mmprof on the same JVM" "(already|another|second)" -p "$jvm" -d 1
+kill -INT "$first"
 wait "$first"
 is "the first one is not disturbed" "$?$(cat "$SCRATCH/first")" 0
 
@@ -185,12 +186,12 @@ wait "$pid"
 is "one that is killed, too" "$?, $(grep 'mmprof: the command' "$SCRATCH/killed")" \
     "137, mmprof: the command ended with status 137"
 
-# outlives COMMAND: a program that goes on after its recording, until busy_stop is there; mmprof's PID is in $pid.
+# outlives COMMAND SECONDS: a program that goes on after its recording, until busy_stop is there; mmprof's PID is in $pid.
 outlives() {
     busy_out=$SCRATCH/outlives-$1
     busy_stop=$busy_out.stop
     rm -f "$busy_stop"
-    start "$busy_out" "$mmprof" "$1" -d 3 -o "$SCRATCH/outlives-$1.made" -- "$jdk/bin/java" -cp "$classes" \
+    start "$busy_out" "$mmprof" "$1" -d "$2" -o "$SCRATCH/outlives-$1.made" -- "$jdk/bin/java" -cp "$classes" \
         target.Busy "$busy_stop"
     wait_for 60 grep -q '^mmprof: the trace is whole; the command goes on as process [0-9]*: waiting' "$busy_out"
     matches "$1: a recording that ends before its command tells what it did at once" "$(cat "$busy_out")" \
@@ -198,7 +199,7 @@ outlives() {
 }
 
 for command in record profile; do
-    outlives $command
+    outlives $command 3
     [ $command = record ] || matches "$command: with the report" "$(cat "$busy_out")" '^Benchmark average '
     kill -INT "$pid"
     goes_on "$command: a Ctrl-C is the command's, which goes on if it wants to"
@@ -206,7 +207,7 @@ for command in record profile; do
     wait "$pid"
     is "$command: then mmprof ends with it" "$?, $(grep -c '^END [0-9]* rounds ok$' "$busy_out")" "0, 1"
 done
-outlives record
+outlives record 1
 kill -TERM "$pid"
 wait "$pid"
 is "record: SIGTERM ends mmprof while it waits" $? 143

@@ -1,6 +1,7 @@
 #!/bin/bash
 # mmprof report --html: one file, whole and small; in a browser it draws, sorts, and asks nobody for anything.
 # timeout: 300
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 needs_command report
 command -v python3 > "$SCRATCH/which" || skip_all "python3 is not installed; 'make deps' installs it"

@@ -2,6 +2,7 @@
 # record --live --jit-log: what the JIT compiler made of the methods that get probes, before and after, is in the trace,
 # and the report says whose code has another shape.
 # timeout: 300
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 check_jdk() {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # mmprof record --live: one run, the phases are found meanwhile, and what is called too often is switched off.
 # timeout: 300
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 # facts FILE: the trace's facts about the live recording, 'key value'.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # The micro programs know how often each of their methods was entered, left, left by an exception, and is still
-# running at the end: a trace says exactly the same, on every JDK and garbage collector.
+# running at the end: a trace says exactly the same, on each JDK and with each garbage collector.
 # timeout: 900
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 programs="Thesis Locality Exceptions Recursion Virtual Osr Threads Synchronized Constructors Loaders Lambdas Big Natives
@@ -53,7 +54,7 @@ check_one() {
 
 echo "# left out: native methods, code of 65535 bytes, code that would pass HotSpot's 8000 bytes, hidden classes"
 while read -r jdk; do
-    for gc in $(collectors); do
+    for gc in $(collectors_of "$jdk"); do
         check_one "$jdk" $gc
     done
 done < <(jdks)

@@ -3,6 +3,7 @@
 # collections that move them.
 # timeout: 300
 # beside: yes
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 command -v "qemu-$(uname -m)" > "$SCRATCH/which" || skip_all "qemu-user is not installed; 'make deps' installs it"

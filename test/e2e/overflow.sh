@@ -2,6 +2,7 @@
 # Programs that run out of stack or heap, exit or are stopped inside methods with probes say and return what they do
 # without them, and no lock stays held.
 # timeout: 300
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 # as_without NAME OPTIONS ARGUMENT...: output and status are the same with probes in every method, the JDK's included.

@@ -2,6 +2,7 @@
 # record --perf-map: the JVM's code has names in /tmp/perf-PID.map, where perf finds them; the file is private, and
 # nothing that is in its place is followed or overwritten.
 # timeout: 400
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 maps=()

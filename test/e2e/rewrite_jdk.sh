@@ -3,6 +3,7 @@
 # For each of REWRITE_SEEDS the same with a third of the methods, at random.
 # timeout: 1800
 # beside: yes
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 tool=$build/test/tools/rewrite_classes

@@ -2,6 +2,7 @@
 # The simulator: fed with the addresses of a small program it counts what cachegrind counts of it; in QEMU it counts the
 # same of the program itself.
 # beside: yes
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the small programs are written for x86-64"

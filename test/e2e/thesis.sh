@@ -2,6 +2,7 @@
 # Thesis Figure 3.3 as a real program: with a weight of 10 % and a grain of 5 % its phases are exactly main, readData
 # and sortData; recorded from its start, and attached to while it repeats itself.
 # timeout: 600
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 # selected TRACE GRAIN: the program's methods of its phases with a weight of 10 %, sorted.  On a slow machine, what the

@@ -2,6 +2,7 @@
 # The three tools of thesis §2.4, as short as there, on programs whose numbers are known.
 # timeout: 300
 # beside: yes
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 jdk=$(first_jdk)

@@ -2,6 +2,7 @@
 # Virtual threads that wait inside methods with probes and go on on other carriers: the program is not disturbed, and
 # their calls are whole: each has its exit, and the time on all carriers.
 # timeout: 300
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 newest=$(jdks | tail -n 1)

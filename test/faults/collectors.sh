@@ -5,6 +5,8 @@
 # The long form runs each program ten times with each collector; in windows, too.  It takes half an hour;
 # FAULTS_COLLECTORS and FAULTS_PROGRAMS choose a part of it ("Parallel G1", "walks exceptions threads").
 # timeout: 3600
+# beside: yes
+# long: yes
 . "$(dirname "$0")/faults.bash"
 
 jdk=$(first_jdk)
@@ -64,7 +66,7 @@ if [ -n "${FAULTS_LONG-}" ]; then
         done
     done
 else
-    same Serial "$walks" 1 target.Walks
+    # Stack overflows and null pointers are those of test/e2e/simulate.sh, whose collector is the serial one.
     same Parallel "$exceptions" 1 micro.Exceptions 1000
     same G1 "$threads" 1 micro.Threads 20
 fi

@@ -3,6 +3,7 @@
 # metaspace and code cache included; also when recordings are interrupted while classes are being instrumented.
 # FAULTS_SECONDS=3600 goes on for an hour on each JDK.
 # timeout: 9000
+# long: yes
 . "$(dirname "$0")/faults.bash"
 
 n_cycles=$(either 6 200)

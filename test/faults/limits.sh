@@ -2,6 +2,7 @@
 # mmprof runs out of disk, address space, descriptors or time: it ends, or goes on, and says what was lost; the JVM goes
 # on in any case.
 # timeout: 1800
+# long: yes
 . "$(dirname "$0")/faults.bash"
 
 stopped_s=$(either 10 60)

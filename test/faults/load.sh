@@ -3,6 +3,7 @@
 # recorded, and each call of a method is in the trace or counted as lost.  (Stacks and heaps that overflow inside of
 # methods with probes: test/e2e/overflow.sh; virtual threads: test/e2e/virtual_threads.sh.)
 # timeout: 2400
+# long: yes
 . "$(dirname "$0")/faults.bash"
 
 is_recording() {

@@ -3,6 +3,7 @@
 # What the JVM frees is overwritten there (MALLOC_PERTURB_, of the GNU C library), so that whoever looks at it once more
 # finds out: until JDK 21 the JVM did so, see core/agent/method_ids.h, and died of it, not in each run.
 # timeout: 600
+# long: yes
 . "$(dirname "$0")/faults.bash"
 
 n_cycles=$(either 15 100)

@@ -2,6 +2,8 @@
 # A program that uses much of the language and the library computes the same checksums with probes in each method, the
 # JDK's own included: in each mode of the JVM, under each collector; and -Xcheck:jni has nothing to say.
 # timeout: 3000
+# beside: yes
+# long: yes
 . "$(dirname "$0")/faults.bash"
 
 n=$(either 100 300) # of target.Checks

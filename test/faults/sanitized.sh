@@ -2,6 +2,8 @@
 # The agent, built with AddressSanitizer and UndefinedBehaviorSanitizer, at work in a JVM: attached, live, with phases,
 # interrupted, left by a killed mmprof, started with the program.  It reads and writes nothing that is not its own.
 # timeout: 900
+# beside: yes
+# long: yes
 . "$(dirname "$0")/faults.bash"
 
 library=$("${CC:-cc}" -print-file-name=libasan.so 2> "$SCRATCH/errors")
