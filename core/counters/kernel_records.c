@@ -67,10 +67,10 @@ bool kernel_values(const struct kernel_stack *stack, struct kernel_values *value
     return true;
 }
 
-/* The same with perhaps a period and values, three registers and the stack: room for n bytes, how many were copied. */
+/* The same with perhaps a period and values, registers and the stack: room for n bytes, how many were copied. */
 static int decode_stack(struct cursor *in, uint16_t misc, unsigned format, struct kernel_event *event)
 {
-    uint64_t registers[3] = { 0, 0, KERNEL_UNKNOWN }, n_room, n_bytes = 0;
+    uint64_t registers[KERNEL_REGISTERS + 1] = { [KERNEL_PC] = KERNEL_UNKNOWN }, n_room, n_bytes = 0;
     const uint8_t *values = NULL, *bytes = NULL;
     decode_sample_id(in, event);
     event->kind = KERNEL_HIT;
@@ -78,7 +78,7 @@ static int decode_stack(struct cursor *in, uint16_t misc, unsigned format, struc
     uint64_t period = (format & KERNEL_WITH_PERIOD) != 0 ? cursor_u64le(in) : 0;
     if ((format & KERNEL_WITH_VALUES) != 0 && (values = skip_values(in)) == NULL)
         return -1;
-    for (size_t i = 0, n = cursor_u64le(in) == PERF_SAMPLE_REGS_ABI_NONE ? 0 : 3; i < n; i++)
+    for (size_t i = 0, n = cursor_u64le(in) == PERF_SAMPLE_REGS_ABI_NONE ? 0 : KERNEL_REGISTERS; i < n; i++)
         registers[i] = cursor_u64le(in);
     n_room = cursor_u64le(in);
     if (n_room > 0 && n_room <= cursor_left(in))
@@ -87,9 +87,11 @@ static int decode_stack(struct cursor *in, uint16_t misc, unsigned format, struc
         n_bytes = cursor_u64le(in);
     if (in->bad || (n_room > 0 && bytes == NULL) || n_bytes > n_room)
         return -1;
-    event->count = registers[2];
-    event->stack = (struct kernel_stack){ .sp = registers[1],
-                                          .fp = registers[0],
+    event->count = registers[KERNEL_PC];
+    event->stack = (struct kernel_stack){ .sp = registers[KERNEL_SP],
+                                          .fp = registers[KERNEL_FP],
+                                          .link = registers[KERNEL_LINK],
+                                          .bytecode = registers[KERNEL_BYTECODE],
                                           .bytes = n_bytes > 0 ? bytes : NULL,
                                           .n_bytes = (size_t)n_bytes,
                                           .period = period,

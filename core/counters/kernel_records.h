@@ -30,6 +30,8 @@ enum kernel_event_kind {
 /* With a sample: more of the thread's registers in user space, and the innermost bytes of its stack there. */
 struct kernel_stack {
     uint64_t sp, fp;
+    uint64_t link;        /* the link register; 0 on x86-64 */
+    uint64_t bytecode;    /* in the interpreter: the bytecode's address */
     const uint8_t *bytes; /* from sp on; NULL: none were copied */
     size_t n_bytes;
     uint64_t period;       /* of the event that took the sample: so much of it since the sample before; 0: not told */
@@ -62,16 +64,18 @@ struct kernel_event {
 #endif
 
 /*
- * That of samples with a stack, with frame pointer, stack pointer and instruction pointer, in this order; with
- * PERF_SAMPLE_PERIOD, with the event's period; and with PERF_SAMPLE_READ, with the values of a group of events, in
- * KERNEL_READ_FORMAT.
+ * That of samples with a stack, with the registers below, in this order, of which in the interpreter one points to the
+ * bytecode; there is no link register on x86-64: it stays 0.  With PERF_SAMPLE_PERIOD, with the event's period; and
+ * with PERF_SAMPLE_READ, with the values of a group of events, in KERNEL_READ_FORMAT.
  */
 #define KERNEL_STACK_TYPE  (KERNEL_HIT_TYPE | PERF_SAMPLE_STACK_USER)
 #define KERNEL_READ_FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 #ifdef __x86_64__
-#define KERNEL_STACK_REGISTERS (UINT64_C(7) << 6) /* PERF_REG_X86_BP, _SP, _IP */
+#define KERNEL_STACK_REGISTERS (UINT64_C(7) << 6 | UINT64_C(1) << 21) /* PERF_REG_X86_BP, _SP, _IP, _R13 */
+enum { KERNEL_FP, KERNEL_SP, KERNEL_PC, KERNEL_BYTECODE, KERNEL_REGISTERS, KERNEL_LINK = KERNEL_REGISTERS };
 #else
-#define KERNEL_STACK_REGISTERS (UINT64_C(1) << 29 | UINT64_C(3) << 31) /* PERF_REG_ARM64_X29, _SP, _PC */
+#define KERNEL_STACK_REGISTERS (UINT64_C(1) << 22 | UINT64_C(15) << 29) /* PERF_REG_ARM64_X22, _X29, _LR, _SP, _PC */
+enum { KERNEL_BYTECODE, KERNEL_FP, KERNEL_LINK, KERNEL_SP, KERNEL_PC, KERNEL_REGISTERS };
 #endif
 
 /* What a group's events have counted, in the order of opening. */

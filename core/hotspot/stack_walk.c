@@ -199,7 +199,7 @@ static enum stack_end leave_interpreted(struct stack_walker *walker, const struc
                                         struct cursor_frame *frame, struct java_stack *stack)
 {
     uint64_t at = frame->fp + words(walker->sender_sp), method, bytecode, sp, fp, pc;
-    int32_t index;
+    int32_t index, now;
     if (is_beyond(thread, frame->fp + 8))
         return STACK_CUT;
     if (frame->fp < frame->sp || !word_at(thread, at + words(walker->rules->method), &method) ||
@@ -207,6 +207,9 @@ static enum stack_end leave_interpreted(struct stack_walker *walker, const struc
         !word_at(thread, frame->fp, &fp) || !word_at(thread, frame->fp + 8, &pc) || sp <= frame->fp ||
         !is_return(walker, pc) || !is_method(walker, method, bytecode, &index))
         return STACK_INTERPRETER;
+    /* The frame has the bytecode of its latest call: where it is now, a register has. */
+    if (frame->is_innermost && is_method(walker, method, thread->bytecode, &now))
+        index = now;
     add(stack, method, index, FRAME_INTERPRETED, 0);
     *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
     return STACK_WHOLE;

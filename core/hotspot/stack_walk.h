@@ -57,6 +57,8 @@ const char *stack_end_name(enum stack_end end);
 /* What the kernel took of a thread: registers, and n bytes from the stack pointer on; borrowed. */
 struct thread_state {
     uint64_t pc, sp, fp;
+    uint64_t link;     /* the link register, where there is one */
+    uint64_t bytecode; /* in the interpreter: the address of the bytecode that it is at */
     const uint8_t *stack;
     size_t n_bytes;
 };

@@ -352,6 +352,8 @@ static int take_sample(const struct kernel_event *event, void *context)
                    &(struct thread_state){ .pc = event->count,
                                            .sp = event->stack.sp,
                                            .fp = event->stack.fp,
+                                           .link = event->stack.link,
+                                           .bytecode = event->stack.bytecode,
                                            .stack = event->stack.bytes,
                                            .n_bytes = event->stack.n_bytes },
                    stack);

@@ -135,12 +135,12 @@ static void test_hits(void)
           kernel_record_decode(record, n, 0, &event) == 1 && event.kind == KERNEL_HIT && event.count == KERNEL_UNKNOWN);
 }
 
-/* A period, n_values of a group, three registers, room for n_room bytes, and how many of them there are. */
+/* A period, n_values of a group, the registers, room for n_room bytes, and how many of them there are. */
 static size_t make_stack(uint8_t *out, uint64_t n_values, uint64_t abi, size_t n_room, uint64_t n_bytes)
 {
     struct sink s = sink_into(out, 256);
-    size_t n = 40 + 16 + (n_values > 0 ? 24 + 8 * n_values : 0u) + (abi == PERF_SAMPLE_REGS_ABI_NONE ? 0u : 24u) + 8 +
-               (n_room > 0 ? n_room + 8 : 0u);
+    size_t n = 40 + 16 + (n_values > 0 ? 24 + 8 * n_values : 0u) +
+               (abi == PERF_SAMPLE_REGS_ABI_NONE ? 0u : 8u * KERNEL_REGISTERS) + 8 + (n_room > 0 ? n_room + 8 : 0u);
     sink_u32le(&s, PERF_RECORD_SAMPLE);
     sink_u16le(&s, PERF_RECORD_MISC_USER);
     sink_u16le(&s, (uint16_t)n);
@@ -149,7 +149,7 @@ static size_t make_stack(uint8_t *out, uint64_t n_values, uint64_t abi, size_t n
     for (uint64_t i = 0; n_values > 0 && i < n_values + 3; i++)
         sink_u64le(&s, i == 0 ? n_values : 100 * i);
     sink_u64le(&s, abi);
-    for (uint64_t i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < 3; i++)
+    for (uint64_t i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < KERNEL_REGISTERS; i++)
         sink_u64le(&s, 0x7f0000001000 * (i + 1));
     sink_u64le(&s, n_room);
     for (size_t i = 0; i < n_room; i++)
@@ -168,9 +168,12 @@ static void test_stacks(void)
     size_t n = make_stack(record, 0, PERF_SAMPLE_REGS_ABI_64, 16, 9);
     CHECK("a sample with a stack: registers, and what was copied",
           kernel_record_decode(record, n, format, &event) == 1 && event.kind == KERNEL_HIT && event.tid == 71 &&
-              event.count == 3 * 0x7f0000001000 && event.stack.sp == 2 * 0x7f0000001000 &&
-              event.stack.fp == 0x7f0000001000 && event.stack.n_bytes == 9 && event.stack.bytes[8] == 9 &&
-              event.stack.period == 1001 && !kernel_values(&event.stack, &values));
+              event.count == (KERNEL_PC + 1) * 0x7f0000001000 && event.stack.sp == (KERNEL_SP + 1) * 0x7f0000001000 &&
+              event.stack.fp == (KERNEL_FP + 1) * 0x7f0000001000 &&
+              event.stack.bytecode == (KERNEL_BYTECODE + 1) * 0x7f0000001000 &&
+              event.stack.link == (KERNEL_LINK < KERNEL_REGISTERS ? (KERNEL_LINK + 1) * 0x7f0000001000 : 0) &&
+              event.stack.n_bytes == 9 && event.stack.bytes[8] == 9 && event.stack.period == 1001 &&
+              !kernel_values(&event.stack, &values));
     CHECK("a shorter record is refused", kernel_record_decode(record, n - 8, format, &event) == -1);
     n = make_stack(record, 0, PERF_SAMPLE_REGS_ABI_64, 16, 17);
     CHECK("more bytes than there is room for are refused", kernel_record_decode(record, n, format, &event) == -1);
@@ -192,7 +195,7 @@ static void test_values(void)
     CHECK("a sample with what a group has counted",
           kernel_record_decode(record, n, format, &event) == 1 && kernel_values(&event.stack, &values) &&
               values.n == 2 && values.enabled_ns == 100 && values.running_ns == 200 && values.values[0] == 300 &&
-              values.values[1] == 400 && event.stack.n_bytes == 16 && event.count == 3 * 0x7f0000001000);
+              values.values[1] == 400 && event.stack.n_bytes == 16 && event.count == (KERNEL_PC + 1) * 0x7f0000001000);
     record[48] = 9;
     CHECK("a group of more events than there can be is refused", kernel_record_decode(record, n, format, &event) == -1);
     record[48] = 8;
