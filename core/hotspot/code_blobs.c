@@ -166,7 +166,7 @@ static void take_frame(const struct layout *at, struct code_blob *blob, const ui
     blob->begin = at->is_apart ? blob->address + field(header, at->code_offset, 2) : field(header, at->code_begin, 8);
     blob->end = blob->address + field(header, at->is_apart ? at->data_offset : at->size, 4);
     blob->frame_bytes = words > 0 ? (uint64_t)words * 8 : 0;
-    blob->complete = complete < 0 ? UINT64_MAX : blob->begin + (uint64_t)complete;
+    blob->complete = complete < 0 ? FRAME_UNKNOWN : blob->begin + (uint64_t)complete;
 }
 
 static bool take_nmethod(const struct layout *at, struct code_blob *blob, const uint8_t *header)
@@ -258,9 +258,26 @@ static void take_frames(struct code_blobs *blobs, struct code_at *at)
     at->is_call = is_found && walk->end == offset;
 }
 
+/*
+ * A call of native code that needs no safepoint has no debug information.  Compiled code calls Java code and stubs
+ * directly, and native code, which is far, by a register.
+ */
+static void take_call(const struct code_blobs *blobs, struct code_at *at)
+{
+    uint8_t before[FRAME_CALL_BYTES];
+    int64_t distance = 0;
+    if (!vm_read(at->pc - FRAME_CALL_BYTES, before, sizeof before))
+        return;
+    enum frame_call call = blobs->rules->call(before, &distance);
+    at->is_behind_call = at->is_call && call != FRAME_CALL_NONE;
+    at->is_call |= call != FRAME_CALL_NONE;
+    at->is_native_call = call == FRAME_CALL_INDIRECT ||
+                         (call == FRAME_CALL_DIRECT && !code_blobs_has(blobs, at->pc + (uint64_t)distance));
+}
+
 static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
 {
-    uint8_t before[FRAME_CODE_BYTES] = { 0 }, code[FRAME_CODE_BYTES] = { 0 };
+    uint8_t code[FRAME_CODE_BYTES] = { 0 };
     *at = (struct code_at){ .pc = pc, .round = blobs->round };
     at->blob = find_blob(blobs, pc);
     if (at->blob == NULL)
@@ -270,12 +287,14 @@ static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
         at->blob = NULL;
         return;
     }
-    vm_read_some(pc - sizeof before, before, sizeof before);
     vm_read_some(pc, code, sizeof code);
-    at->shapes = (uint8_t)blobs->rules->shapes(code, pc < at->blob->complete);
-    if (at->blob->kind == BLOB_NMETHOD || at->blob->kind == BLOB_NATIVE)
-        take_frames(blobs, at);
-    at->is_behind_call = at->is_call && blobs->rules->is_behind_call != NULL && blobs->rules->is_behind_call(before);
+    at->shapes = (uint8_t)blobs->rules->shapes(code, at->blob->complete == FRAME_UNKNOWN ? FRAME_UNKNOWN
+                                                     : pc < at->blob->complete           ? at->blob->complete - pc
+                                                                                         : 0);
+    if (at->blob->kind != BLOB_NMETHOD && at->blob->kind != BLOB_NATIVE)
+        return;
+    take_frames(blobs, at);
+    take_call(blobs, at);
 }
 
 const struct code_at *code_blobs_at(struct code_blobs *blobs, uint64_t pc)

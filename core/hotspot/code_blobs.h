@@ -24,7 +24,7 @@ struct code_blob {
     uint64_t address; /* of the header */
     uint64_t begin, end;
     uint64_t frame_bytes; /* with the return address; 0: not known */
-    uint64_t complete;    /* from this address on the frame is there */
+    uint64_t complete;    /* from this address on the frame is there; FRAME_UNKNOWN */
     uint64_t deopt[2];    /* return addresses of frames that are to be deoptimized */
     uint64_t original_pc; /* of such a frame: where it has its own, from the stack pointer on */
     enum blob_kind kind;
@@ -43,6 +43,7 @@ struct code_at {
     uint32_t n_frames;
     bool is_call;        /* a call in it returns to this address */
     bool is_behind_call; /* that call is the instruction in front of it, which debug information is of */
+    bool is_native_call; /* and may be one of native code */
     uint8_t shapes;      /* of its frame: FRAME_ bits */
     uint64_t round;
     uint32_t life;

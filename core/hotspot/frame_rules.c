@@ -3,9 +3,11 @@
 
 const struct frame_rules *frame_rules_here(void)
 {
-#ifdef __x86_64__
+#if defined(__x86_64__)
     return &frame_rules_x86;
+#elif defined(__aarch64__)
+    return &frame_rules_aarch64;
 #else
-    return NULL;
+#error "mmprof runs on x86-64 and aarch64"
 #endif
 }

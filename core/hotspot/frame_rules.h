@@ -14,27 +14,42 @@
 /* What may be there of a frame besides the whole of it: bits. */
 #define FRAME_NONE   1u /* nothing yet, or no more: the stack pointer is the caller's */
 #define FRAME_PUSHED 2u /* frame pointer and return address, at the stack pointer */
+#define FRAME_TAKEN  4u /* all of its room, with nothing in it yet but what a call itself stores */
 
-#define FRAME_CODE_BYTES 8u /* that the functions look at */
+#define FRAME_CODE_BYTES 128u /* that 'shapes' looks at */
+#define FRAME_CALL_BYTES 8u   /* that 'call' looks at */
+#define FRAME_UNKNOWN    UINT64_MAX
+
+enum frame_call { FRAME_CALL_NONE, FRAME_CALL_DIRECT, FRAME_CALL_INDIRECT };
 
 struct frame_rules {
     /* Of an interpreted frame, in words: of the sender's stack pointer from the frame pointer on, of others from it. */
     int32_t sender_sp, method, bytecode;
     int32_t call_wrapper; /* of the frame of a call from the JVM, in words from its frame pointer on */
 
+    bool has_link;         /* a call leaves the return address in the link register, and not on the stack */
+    uint64_t address_bits; /* of a return address: the others may authenticate it */
+
+    /*
+     * How far above a return address the stack pointer of the frame that it returns to may be, where native code has
+     * stored it: on x86-64 it is the next word; on aarch64 the address is at the lower end of the native frame.
+     */
+    uint32_t search_bytes;
+
     /*
      * Which FRAME_ bits are possible at an instruction; 0: the whole frame is there.  code: the FRAME_CODE_BYTES from
-     * it on; 0: not read.  is_before: it is in front of where the JVM says that the frame is complete.
+     * it on; 0: not read.  n_before: how many bytes later the JVM says that the frame is complete; 0: it is, or
+     * FRAME_UNKNOWN.
      */
-    unsigned (*shapes)(const uint8_t *code, bool is_before);
+    unsigned (*shapes)(const uint8_t *code, uint64_t n_before);
 
-    /* Is an instruction behind a call?  code: the FRAME_CODE_BYTES in front of it; 0: not read.  NULL: never asked. */
-    bool (*is_behind_call)(const uint8_t *code);
+    /* The call with which these FRAME_CALL_BYTES end; *distance: of what a direct one calls, from behind it on. */
+    enum frame_call (*call)(const uint8_t *code, int64_t *distance);
 };
 
-extern const struct frame_rules frame_rules_x86;
+extern const struct frame_rules frame_rules_x86, frame_rules_aarch64;
 
-/* This processor's; NULL: there are none. */
+/* Those of the processor that this is compiled for. */
 const struct frame_rules *frame_rules_here(void);
 
 #endif

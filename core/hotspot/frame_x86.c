@@ -3,35 +3,84 @@
  */
 #include "core/hotspot/frame_rules.h"
 
-/*
- * 'ret', or a safepoint poll in front of it: 'cmp rsp, [r15 + n]', 'ja', or 'test eax, [...]'.  Polls of loops are the
- * same without the 'ret', and other code has the same instructions.
- */
+/* As "48 81 ec"; '?' stands for any byte of half of one.  Is it at the code? */
+static bool is(const uint8_t *code, const char *pattern)
+{
+    for (const char *at = pattern; at[0] != '\0'; at += at[2] == ' ' ? 3 : 2, code++)
+        for (int half = 0; half < 2; half++) {
+            int value = half == 0 ? *code >> 4 : *code & 15;
+            if (at[half] != '?' && at[half] != "0123456789abcdef"[value])
+                return false;
+        }
+    return true;
+}
+
+/* In front of a return may be a safepoint poll: cmp rsp, [r15 + n]; ja. */
 static bool is_at_end(const uint8_t *code)
 {
-    return code[0] == 0xc3 || (code[0] == 0x49 && code[1] == 0x3b && code[2] == 0xa7 && code[7] == 0x0f) ||
-           (code[0] == 0x49 && code[1] == 0x3b && code[2] == 0x67 && code[4] == 0x0f) ||
-           (code[0] == 0x0f && code[1] == 0x87 && code[6] == 0xc3) || (code[0] == 0x85 && code[2] == 0xc3) ||
-           (code[0] == 0x41 && code[1] == 0x85 && code[3] == 0xc3);
+    static const char *const ends[] = {
+        "c3",
+        "0f 87 ?? ?? ?? ?? c3",
+        "49 3b 67 ?? 0f 87 ?? ?? ?? ?? c3",
+        "49 3b a7 ?? ?? ?? ?? 0f 87 ?? ?? ?? ?? c3",
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (is(code, ends[i]))
+            return true;
+    return false;
 }
 
-/* Before 'push rbp', behind 'pop rbp', between: what is at the instruction tells. */
-static unsigned shapes(const uint8_t *code, bool is_before)
+/* mov [rsp + n], rbp */
+static bool stores_pointer(const uint8_t *code)
 {
-    unsigned found = is_before ? FRAME_NONE | FRAME_PUSHED : 0;
+    return is(code, "48 89 6c 24") || is(code, "48 89 ac 24");
+}
+
+/*
+ *     push rbp            or  sub rsp, #n
+ *     sub rsp, #n             mov [rsp + n], rbp
+ *
+ * In front of it are a check of the receiver's class and the touch of a page below; behind it, the JVM may wait for the
+ * collector (cmp [r15 + n], #epoch; a jump, or a jump over a call) before it calls the frame complete.
+ */
+static unsigned before(const uint8_t *code, uint64_t n_before)
+{
+    if (stores_pointer(code))
+        return FRAME_TAKEN;
+    if (is(code, "48 83 ec"))
+        return stores_pointer(code + 4) ? FRAME_NONE : FRAME_PUSHED;
+    if (is(code, "48 81 ec"))
+        return stores_pointer(code + 7) ? FRAME_NONE : FRAME_PUSHED;
+    if (is(code, "48 8b ec")) /* mov rbp, rsp */
+        return FRAME_PUSHED;
+    bool is_waiting = is(code, "41 81 7f") || is(code, "41 81 bf") || (n_before <= 7 && !is(code, "55"));
+    return is_waiting ? 0 : FRAME_NONE;
+}
+
+static unsigned shapes(const uint8_t *code, uint64_t n_before)
+{
     if (is_at_end(code))
-        found |= FRAME_NONE;
-    if (code[0] == 0x5d)
-        found |= FRAME_PUSHED;
-    return found;
+        return FRAME_NONE;
+    if (is(code, "5d")) /* pop rbp */
+        return FRAME_PUSHED;
+    if (n_before == FRAME_UNKNOWN)
+        return FRAME_NONE | FRAME_PUSHED;
+    return n_before == 0 ? 0 : before(code, n_before);
 }
 
-/* 'call rel32'; 'call r', 'call [r]', 'call [r + n]'. */
-static bool is_behind_call(const uint8_t *code)
+/* 'call rel32'; 'call r', 'call [r]', 'call [r + n]', 'call [rip + n]' */
+static enum frame_call call(const uint8_t *code, int64_t *distance)
 {
-    const uint8_t *end = code + FRAME_CODE_BYTES;
-    return end[-5] == 0xe8 || (end[-2] == 0xff && ((end[-1] & 0xf8) == 0xd0 || (end[-1] & 0xf8) == 0x10)) ||
-           (end[-3] == 0xff && (end[-2] & 0xf8) == 0x50) || (end[-6] == 0xff && (end[-5] & 0xf8) == 0x90);
+    const uint8_t *end = code + FRAME_CALL_BYTES;
+    uint32_t number = (uint32_t)end[-4] | (uint32_t)end[-3] << 8 | (uint32_t)end[-2] << 16 | (uint32_t)end[-1] << 24;
+    if (end[-5] == 0xe8) {
+        *distance = (int32_t)number;
+        return FRAME_CALL_DIRECT;
+    }
+    bool is_near = end[-2] == 0xff && ((end[-1] & 0xf8) == 0xd0 || (end[-1] & 0xf8) == 0x10);
+    bool is_in_memory = (end[-3] == 0xff && (end[-2] & 0xf8) == 0x50) ||
+                        (end[-6] == 0xff && ((end[-5] & 0xf8) == 0x90 || end[-5] == 0x15));
+    return is_near || is_in_memory ? FRAME_CALL_INDIRECT : FRAME_CALL_NONE;
 }
 
 const struct frame_rules frame_rules_x86 = {
@@ -39,6 +88,7 @@ const struct frame_rules frame_rules_x86 = {
     .method = -2,
     .bytecode = -7,
     .call_wrapper = -6,
+    .address_bits = UINT64_MAX,
     .shapes = shapes,
-    .is_behind_call = is_behind_call,
+    .call = call,
 };

@@ -1,7 +1,6 @@
-#include "core/hotspot/stack_walk.h"
+#include "core/hotspot/stack_walk_internal.h"
+
 #include "core/base/hash.h"
-#include "core/hotspot/code_blobs.h"
-#include "core/hotspot/frame_rules.h"
 #include "core/hotspot/native_frames.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_process.h"
@@ -16,24 +15,6 @@
 /* Of a Method, to tell whether a frame's bytecode pointer is one of it. */
 struct known_method {
     uint64_t method, bytecodes, n_bytes, round;
-};
-
-struct stack_walker {
-    const struct frame_rules *rules;
-    struct code_blobs *blobs;
-    struct native_frames *native;
-    struct known_method *methods; /* owned */
-    uint64_t round;
-    uint64_t call_return; /* where a call of Java returns to in the JVM's call stub */
-    int32_t sender_sp, wrapper;
-    uint64_t wrapper_anchor, last_sp, last_fp, last_pc;
-    uint64_t constant, constant_bytes, code_size;
-};
-
-/* A walk on its way. */
-struct cursor_frame {
-    uint64_t pc, sp, fp;
-    bool is_innermost;
 };
 
 static const char *const ends[STACK_ENDS] = {
@@ -79,11 +60,6 @@ static bool find_layout(struct stack_walker *walker)
 
 struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct err *err)
 {
-    if (rules == NULL) {
-        err_set(err, "stacks can be walked from outside of a JVM on x86-64 only");
-        err_next(err, "use 'mmprof record', whose agent asks the JVM for them");
-        return NULL;
-    }
     struct stack_walker *walker = calloc(1, sizeof *walker);
     if (walker == NULL || (walker->methods = calloc(METHODS, sizeof *walker->methods)) == NULL ||
         (walker->native = native_frames_open(vm_process_pid())) == NULL) {
@@ -123,7 +99,7 @@ void stack_walker_round(struct stack_walker *walker)
 
 /* ---- the stack's words ---- */
 
-static bool word_at(const struct thread_state *thread, uint64_t address, uint64_t *word)
+bool stack_word_at(const struct thread_state *thread, uint64_t address, uint64_t *word)
 {
     if (address < thread->sp || thread->n_bytes < sizeof *word || address - thread->sp > thread->n_bytes - sizeof *word)
         return false;
@@ -136,8 +112,12 @@ static bool is_beyond(const struct thread_state *thread, uint64_t address)
     return address >= thread->sp && address - thread->sp > thread->n_bytes - sizeof(uint64_t);
 }
 
-/* May a call return to this address? */
-static bool is_return(struct stack_walker *walker, uint64_t pc)
+uint64_t stack_strip(const struct stack_walker *walker, uint64_t address)
+{
+    return address & walker->rules->address_bits;
+}
+
+bool stack_is_return(struct stack_walker *walker, uint64_t pc)
 {
     if (pc == walker->call_return || code_blobs_is_interpreter(walker->blobs, pc))
         return true;
@@ -156,10 +136,33 @@ static bool leave_pushed(struct stack_walker *walker, const struct thread_state 
                          uint64_t n_bytes)
 {
     uint64_t pc, fp = frame->fp;
-    if (!word_at(thread, frame->sp + n_bytes, &pc) || !is_return(walker, pc) ||
-        (n_bytes > 0 && !word_at(thread, frame->sp + n_bytes - 8, &fp)))
+    if (!stack_word_at(thread, frame->sp + n_bytes, &pc) || !stack_is_return(walker, stack_strip(walker, pc)) ||
+        (n_bytes > 0 && !stack_word_at(thread, frame->sp + n_bytes - 8, &fp)))
         return false;
-    *frame = (struct cursor_frame){ .pc = pc, .sp = frame->sp + n_bytes + 8, .fp = fp };
+    *frame = (struct cursor_frame){ .pc = stack_strip(walker, pc), .sp = frame->sp + n_bytes + 8, .fp = fp };
+    return true;
+}
+
+/* Does the thread have the registers of this frame?  Not where a signal's handler runs. */
+static bool is_interrupted(const struct thread_state *thread, const struct cursor_frame *frame)
+{
+    return frame->pc == thread->pc && frame->sp == thread->sp;
+}
+
+/* The caller of a routine that has stored nothing on the stack of which it has taken n bytes. */
+static bool leave_unstored(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                           uint64_t n_bytes)
+{
+    uint64_t pc = thread->link, sp = frame->sp + n_bytes;
+    if (!walker->rules->has_link) {
+        if (!stack_word_at(thread, sp, &pc))
+            return false;
+        sp += 8;
+    }
+    pc = stack_strip(walker, pc);
+    if (!stack_is_return(walker, pc) || (walker->rules->has_link && !is_interrupted(thread, frame)))
+        return false;
+    *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = frame->fp };
     return true;
 }
 
@@ -202,10 +205,15 @@ static enum stack_end leave_interpreted(struct stack_walker *walker, const struc
     int32_t index, now;
     if (is_beyond(thread, frame->fp + 8))
         return STACK_CUT;
-    if (frame->fp < frame->sp || !word_at(thread, at + words(walker->rules->method), &method) ||
-        !word_at(thread, at + words(walker->rules->bytecode), &bytecode) || !word_at(thread, at, &sp) ||
-        !word_at(thread, frame->fp, &fp) || !word_at(thread, frame->fp + 8, &pc) || sp <= frame->fp ||
-        !is_return(walker, pc) || !is_method(walker, method, bytecode, &index))
+    if (frame->fp < frame->sp || !stack_word_at(thread, at + words(walker->rules->method), &method) ||
+        !stack_word_at(thread, at + words(walker->rules->bytecode), &bytecode) || !stack_word_at(thread, at, &sp) ||
+        !stack_word_at(thread, frame->fp, &fp) || !stack_word_at(thread, frame->fp + 8, &pc))
+        return STACK_INTERPRETER;
+    pc = stack_strip(walker, pc);
+    /* An interpreted caller's stack pointer may be below: aarch64 has it where the caller's largest stack would end. */
+    if (sp <= frame->fp && walker->rules->has_link && code_blobs_is_interpreter(walker->blobs, pc))
+        sp = frame->fp + 16;
+    if (sp <= frame->fp || !stack_is_return(walker, pc) || !is_method(walker, method, bytecode, &index))
         return STACK_INTERPRETER;
     /* The frame has the bytecode of its latest call: where it is now, a register has. */
     if (frame->is_innermost && is_method(walker, method, thread->bytecode, &now))
@@ -234,17 +242,20 @@ static const struct code_at *executing(struct stack_walker *walker, const struct
 }
 
 /* A frame that is not there yet, or no more: FRAME_ bits. */
-static bool leave_incomplete(struct stack_walker *walker, const struct thread_state *thread, unsigned shapes,
+static bool leave_incomplete(struct stack_walker *walker, const struct thread_state *thread, const struct code_at *at,
                              struct cursor_frame *frame)
 {
-    return ((shapes & FRAME_NONE) != 0 && leave_pushed(walker, thread, frame, 0)) ||
-           ((shapes & FRAME_PUSHED) != 0 && leave_pushed(walker, thread, frame, 8));
+    unsigned shapes = at->shapes;
+    uint64_t taken = at->blob->frame_bytes - (walker->rules->has_link ? 0 : 8);
+    return ((shapes & FRAME_NONE) != 0 && leave_unstored(walker, thread, frame, 0)) ||
+           ((shapes & FRAME_PUSHED) != 0 && leave_pushed(walker, thread, frame, 8)) ||
+           ((shapes & FRAME_TAKEN) != 0 && leave_unstored(walker, thread, frame, taken));
 }
 
 static enum stack_end leave_sized(struct stack_walker *walker, const struct thread_state *thread,
                                   const struct code_at *at, struct cursor_frame *frame)
 {
-    if (frame->is_innermost && leave_incomplete(walker, thread, at->shapes, frame))
+    if (frame->is_innermost && leave_incomplete(walker, thread, at, frame))
         return STACK_WHOLE;
     if (at->blob->frame_bytes < 16)
         return STACK_STUB;
@@ -255,18 +266,29 @@ static enum stack_end leave_sized(struct stack_walker *walker, const struct thre
     return at->blob->kind == BLOB_STUB ? STACK_STUB : STACK_COMPILED;
 }
 
-/* A routine without a frame, or one that begins with 'push rbp; mov rbp, rsp'. */
+/* A routine that begins with 'push rbp; mov rbp, rsp', or 'stp x29, x30, [sp, #-16]!; mov x29, sp'. */
+static bool leave_by_pointer(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame)
+{
+    struct cursor_frame by_pointer = *frame;
+    by_pointer.sp = frame->fp;
+    if (frame->fp < frame->sp || !leave_pushed(walker, thread, &by_pointer, 8))
+        return false;
+    *frame = by_pointer;
+    return true;
+}
+
+/* Such a routine, or one without a frame.  What is in the link register may be in a frame, too. */
 static enum stack_end leave_routine(struct stack_walker *walker, const struct thread_state *thread,
                                     struct cursor_frame *frame)
 {
-    struct cursor_frame by_pointer = *frame;
-    if (leave_pushed(walker, thread, frame, 0))
+    uint64_t stored;
+    bool is_stored = walker->rules->has_link && frame->fp >= frame->sp &&
+                     stack_word_at(thread, frame->fp + 8, &stored) && stored == thread->link;
+    if (is_stored && leave_by_pointer(walker, thread, frame))
         return STACK_WHOLE;
-    by_pointer.sp = frame->fp;
-    if (frame->fp < frame->sp || !leave_pushed(walker, thread, &by_pointer, 8))
-        return STACK_STUB;
-    *frame = by_pointer;
-    return STACK_WHOLE;
+    return (frame->is_innermost && leave_unstored(walker, thread, frame, 0)) || leave_by_pointer(walker, thread, frame)
+               ? STACK_WHOLE
+               : STACK_STUB;
 }
 
 static void set_caller(struct java_frame *frame, uint64_t sp, uint64_t pc)
@@ -294,7 +316,7 @@ static enum stack_end leave(struct stack_walker *walker, const struct thread_sta
         return STACK_COMPILED;
     if (blob->kind == BLOB_NMETHOD && !frame->is_innermost &&
         (frame->pc == blob->deopt[0] || frame->pc == blob->deopt[1])) {
-        if (!word_at(thread, frame->sp + blob->original_pc, &original) || original < blob->begin ||
+        if (!stack_word_at(thread, frame->sp + blob->original_pc, &original) || original < blob->begin ||
             original >= blob->end)
             return STACK_COMPILED;
         restore_return(stack, frame->sp, original);
@@ -318,13 +340,13 @@ static enum stack_end leave_entry(struct stack_walker *walker, const struct thre
     uint64_t wrapper, sp, fp, pc;
     if (is_beyond(thread, frame->fp))
         return STACK_CUT;
-    if (!word_at(thread, frame->fp + words(walker->wrapper), &wrapper))
+    if (!stack_word_at(thread, frame->fp + words(walker->wrapper), &wrapper))
         return STACK_ENTRY;
     uint64_t anchor = wrapper + walker->wrapper_anchor;
     if (is_beyond(thread, anchor + walker->last_sp) || is_beyond(thread, anchor + walker->last_pc))
         return STACK_CUT;
-    if (!word_at(thread, anchor + walker->last_sp, &sp) || !word_at(thread, anchor + walker->last_fp, &fp) ||
-        !word_at(thread, anchor + walker->last_pc, &pc))
+    if (!stack_word_at(thread, anchor + walker->last_sp, &sp) ||
+        !stack_word_at(thread, anchor + walker->last_fp, &fp) || !stack_word_at(thread, anchor + walker->last_pc, &pc))
         return STACK_ENTRY;
     *is_outermost = sp == 0;
     if (sp == 0)
@@ -333,14 +355,14 @@ static enum stack_end leave_entry(struct stack_walker *walker, const struct thre
         return STACK_ENTRY;
     if (is_beyond(thread, sp))
         return STACK_CUT;
-    if ((pc == 0 && !word_at(thread, sp - 8, &pc)) || (fp == 0 && !word_at(thread, sp - 16, &fp)))
+    if ((pc == 0 && !stack_word_at(thread, sp - 8, &pc)) || (fp == 0 && !stack_word_at(thread, sp - 16, &fp)))
         return STACK_ENTRY;
-    *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
+    *frame = (struct cursor_frame){ .pc = stack_strip(walker, pc), .sp = sp, .fp = fp };
     return STACK_WHOLE;
 }
 
-static enum stack_end walk_from(struct stack_walker *walker, const struct thread_state *thread,
-                                struct cursor_frame frame, struct java_stack *stack)
+enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_state *thread,
+                               struct cursor_frame frame, struct java_stack *stack)
 {
     bool is_outermost = false;
     enum stack_end end = STACK_WHOLE;
@@ -363,7 +385,17 @@ static bool read_place(const struct thread_state *thread, const struct cursor_fr
 {
     *address = place->base == NATIVE_SP ? frame->sp : place->base == NATIVE_FP ? frame->fp : cfa;
     *address += (uint64_t)place->offset;
-    return !place->is_behind_word || word_at(thread, *address, address);
+    return !place->is_behind_word || stack_word_at(thread, *address, address);
+}
+
+/* Where a native function returns to, which may still be in the link register. */
+static bool read_return(const struct thread_state *thread, const struct cursor_frame *frame, uint64_t cfa,
+                        const struct native_rule *rule, uint64_t *pc)
+{
+    uint64_t at;
+    *pc = thread->link;
+    return rule->is_linked ? is_interrupted(thread, frame)
+                           : read_place(thread, frame, cfa, &rule->return_to, &at) && stack_word_at(thread, at, pc);
 }
 
 /* The caller of a native function.  Returns false where there is none, or it is not known. */
@@ -373,13 +405,15 @@ static bool leave_native(struct stack_walker *walker, const struct thread_state 
     const struct native_rule *rule = native_frames_at(walker->native, frame->is_innermost ? frame->pc : frame->pc - 1);
     uint64_t cfa, at, fp = frame->fp, pc;
     *kind = rule->kind;
-    if (rule->kind <= NATIVE_OUTERMOST || rule->is_linked || !read_place(thread, frame, 0, &rule->cfa, &cfa) ||
-        cfa <= frame->sp || !read_place(thread, frame, cfa, &rule->return_to, &at) || !word_at(thread, at, &pc) ||
-        (rule->has_fp && (!read_place(thread, frame, cfa, &rule->fp, &at) || !word_at(thread, at, &fp)))) {
+    if (rule->kind <= NATIVE_OUTERMOST || !read_place(thread, frame, 0, &rule->cfa, &cfa) || cfa < frame->sp ||
+        (cfa == frame->sp && !rule->is_linked) || !read_return(thread, frame, cfa, rule, &pc) ||
+        (rule->has_fp && (!read_place(thread, frame, cfa, &rule->fp, &at) || !stack_word_at(thread, at, &fp)))) {
         *kind = rule->kind == NATIVE_OUTERMOST ? NATIVE_OUTERMOST : NATIVE_UNKNOWN;
         return false;
     }
-    *frame = (struct cursor_frame){ .pc = pc, .sp = cfa, .fp = fp, .is_innermost = rule->kind == NATIVE_SIGNAL };
+    *frame = (struct cursor_frame){
+        .pc = stack_strip(walker, pc), .sp = cfa, .fp = fp, .is_innermost = rule->kind == NATIVE_SIGNAL
+    };
     return true;
 }
 
@@ -396,40 +430,11 @@ static bool walk_native(struct stack_walker *walker, const struct thread_state *
             stack->end = STACK_NO_JAVA;
             return kind == NATIVE_OUTERMOST;
         }
-    stack->end = walk_from(walker, thread, *frame, stack);
+    stack->end = stack_walk_from(walker, thread, *frame, stack);
     return stack->end == STACK_WHOLE || stack->end == STACK_CUT || stack->end == STACK_TOO_DEEP;
 }
 
 /* ---- where no frame is known ---- */
-
-/*
- * From the innermost return address within n bytes from an address on from which the rest can be walked: it may be of a
- * call that has returned.  Returns whether there is one.
- */
-static bool scan(struct stack_walker *walker, const struct thread_state *thread, uint64_t from, size_t n_bytes,
-                 struct java_stack *stack)
-{
-    uint32_t n_before = stack->n;
-    for (uint64_t at = from; at - from < n_bytes; at += 8) {
-        struct cursor_frame frame = { .sp = at + 8, .fp = thread->fp };
-        uint64_t fp;
-        if (!word_at(thread, at, &frame.pc))
-            return false;
-        if (!code_blobs_has(walker->blobs, frame.pc) || !is_return(walker, frame.pc))
-            continue;
-        bool is_pushed = at > thread->sp && word_at(thread, at - 8, &fp) && fp > at;
-        for (int i = is_pushed ? 0 : 1; i < 2; i++) {
-            frame.fp = i == 0 ? fp : thread->fp;
-            stack->n = n_before;
-            stack->end = walk_from(walker, thread, frame, stack);
-            stack->is_guessed = stack->end == STACK_WHOLE || (stack->end == STACK_CUT && stack->n > n_before);
-            if (stack->is_guessed)
-                return true;
-        }
-    }
-    stack->n = n_before;
-    return false;
-}
 
 /*
  * In the code cache: the innermost method is known, or it is a stub, which the JVM's own threads call, too; but not
@@ -440,12 +445,13 @@ static void walk_incomplete(struct stack_walker *walker, const struct thread_sta
     const struct code_at *at = code_blobs_at(walker->blobs, thread->pc);
     bool is_stub = at->n_frames == 0, is_interpreted = code_blobs_is_interpreter(walker->blobs, thread->pc);
     enum stack_end end = is_stub && !is_interpreted ? STACK_NO_JAVA : stack->end;
+    const struct cursor_frame innermost = { thread->pc, thread->sp, thread->fp, true };
     stack->n = 0;
     if (is_stub)
         add(stack, 0, -1, FRAME_STUB, 0);
     else
         add_compiled(at, stack);
-    if (!scan(walker, thread, thread->sp, end == STACK_NO_JAVA ? thread->n_bytes : SCAN_BYTES, stack))
+    if (!stack_search(walker, thread, &innermost, end == STACK_NO_JAVA ? thread->n_bytes : SCAN_BYTES, stack))
         stack->end = end;
 }
 
@@ -459,11 +465,11 @@ void stack_walk(struct stack_walker *walker, const struct thread_state *thread, 
         if (walk_native(walker, thread, &innermost, stack))
             return;
         stack->n = 0;
-        if (!scan(walker, thread, innermost.sp & ~(uint64_t)7, thread->n_bytes, stack))
+        if (!stack_search(walker, thread, &innermost, thread->n_bytes, stack))
             stack->end = STACK_NO_JAVA;
         return;
     }
-    stack->end = walk_from(walker, thread, innermost, stack);
+    stack->end = stack_walk_from(walker, thread, innermost, stack);
     if (stack->end != STACK_WHOLE && stack->end != STACK_CUT && stack->end != STACK_TOO_DEEP)
         walk_incomplete(walker, thread, stack);
 }

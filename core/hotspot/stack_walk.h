@@ -7,8 +7,6 @@
  * what the JVM keeps of them where it calls Java, and innermost native ones by their library's call frame information.
  * Where a frame is not complete (prologue, epilogue, routines without frames), and in native code without such
  * information, the innermost return address on the stack counts from which all of the rest of the stack can be walked.
- *
- * x86-64 only.
  */
 #ifndef CORE_HOTSPOT_STACK_WALK_H
 #define CORE_HOTSPOT_STACK_WALK_H
@@ -76,8 +74,8 @@ struct frame_rules;
 struct stack_walker;
 
 /*
- * Of the JVM that vm_process_open has opened, with its processor's rules (frame_rules_here, NULL: it has none).  NULL
- * with *err set (reason and next step): its layout is not known, or this processor's.
+ * Of the JVM that vm_process_open has opened, with its processor's rules (frame_rules_here).  NULL with *err set
+ * (reason and next step): its layout is not known.
  */
 struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct err *err);
 void stack_walker_close(struct stack_walker *walker); /* NULL is fine */

@@ -47,11 +47,6 @@ matches "is said" "$errors" "no JVM came of 'sh'"
 sample -- "$SCRATCH/none"
 matches "and a command that cannot be run" "$errors" "cannot run '$SCRATCH/none': No such file"
 
-if [ "$(uname -m)" != x86_64 ]; then
-    skip "stacks are walked" "on x86-64 only"
-    done_testing
-fi
-
 # value KEY: the number of a fact in $said, which is JSON.
 value() {
     sed -n "s/.*\"$1\":[[:space:]]*\([0-9.e-]*\),\{0,1\}\$/\1/p" <<< "$said" | head -n 1

@@ -180,7 +180,7 @@ machine_build() {
 
 # What the machine sees: the sources, and what was built, where a build puts it.  $1 is the test that it runs.
 machine_share() {
-    local in=$SCRATCH/in arm=$build/aarch64 program
+    local in=$SCRATCH/in arm=$build/aarch64 program built
     mkdir -p "$in"/build/test/{unit,tools} "$SCRATCH/share"
     tar -C "$root" --exclude=./build --exclude=./.git -cf - . | tar -C "$in" -xf - &&
         cp "$arm/mmprof" "$arm/libmmprof-agent.so" "$in/build/" &&
@@ -188,7 +188,9 @@ machine_share() {
         cp "$arm/test/java/libmicronatives.so" "$in/build/test/java/" || return 1
     for program in "$root"/test/unit/*.c "$root"/test/tools/*.c; do
         program=${program#"$root"/}
-        cp "$arm/${program%.c}" "$in/build/${program%.c}" || return 1
+        built=${program%.c}
+        [ "$built" = "${built%_agent}" ] || built=$built.so
+        cp "$arm/$built" "$in/build/$built" || return 1
     done
     cat > "$in/job" <<- END
 	export MMPROF_IN_MACHINE=1 BUILD=/tmp/mmprof/build MMPROF_SLOW=5 MACHINE_RUN_S=$machine_run_s PMU_ALL="${PMU_ALL-}"

@@ -183,7 +183,14 @@ static void check(const struct check_slot *slot)
     static struct java_frame ours[STACK_FRAMES_MAX];
     struct java_stack *stack = &run.stack;
     uint32_t n = 0;
-    stack_walk(run.walker, &(struct thread_state){ slot->pc, slot->sp, slot->fp, slot->stack, slot->n_stack_bytes },
+    /* Without the bytecode's register: AsyncGetCallTrace has what the interpreted frame holds. */
+    stack_walk(run.walker,
+               &(struct thread_state){ .pc = slot->pc,
+                                       .sp = slot->sp,
+                                       .fp = slot->fp,
+                                       .link = slot->link,
+                                       .stack = slot->stack,
+                                       .n_bytes = slot->n_stack_bytes },
                stack);
     for (uint32_t i = 0; i < stack->n; i++)
         if (stack->frames[i].kind != FRAME_STUB)

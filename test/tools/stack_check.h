@@ -24,7 +24,7 @@ struct check_frame {
 struct check_slot {
     _Atomic uint32_t state;
     int32_t n_frames; /* <= 0: why there are none, as AsyncGetCallTrace has it */
-    uint64_t pc, sp, fp;
+    uint64_t pc, sp, fp, link;
     uint64_t n_stack_bytes;
     struct check_frame frames[CHECK_FRAMES]; /* the innermost first */
     uint8_t stack[CHECK_STACK_BYTES];

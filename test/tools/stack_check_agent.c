@@ -57,6 +57,7 @@ static void take_registers(struct check_slot *slot, const ucontext_t *context)
     slot->pc = context->uc_mcontext.pc;
     slot->sp = context->uc_mcontext.sp;
     slot->fp = context->uc_mcontext.regs[29];
+    slot->link = context->uc_mcontext.regs[30];
 #endif
 }
 

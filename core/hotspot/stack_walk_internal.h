@@ -1,0 +1,48 @@
+/* What walking from a known frame (stack_walk.c) and looking for one (stack_search.c) share. */
+#ifndef CORE_HOTSPOT_STACK_WALK_INTERNAL_H
+#define CORE_HOTSPOT_STACK_WALK_INTERNAL_H
+
+#include "core/hotspot/code_blobs.h"
+#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/stack_walk.h"
+
+struct stack_walker {
+    const struct frame_rules *rules;
+    struct code_blobs *blobs;
+    struct native_frames *native;
+    struct known_method *methods; /* owned */
+    uint64_t round;
+    uint64_t call_return; /* where a call of Java returns to in the JVM's call stub */
+    int32_t sender_sp, wrapper;
+    uint64_t wrapper_anchor, last_sp, last_fp, last_pc;
+    uint64_t constant, constant_bytes, code_size;
+};
+
+/* A walk on its way. */
+struct cursor_frame {
+    uint64_t pc, sp, fp;
+    bool is_innermost;
+};
+
+/* Add the frames from this one on; why there are no more. */
+enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_state *thread,
+                               struct cursor_frame frame, struct java_stack *stack);
+
+/* A word of the stack; false: it is not one of those that were copied. */
+bool stack_word_at(const struct thread_state *thread, uint64_t address, uint64_t *word);
+
+/* An address without the bits that authenticate it. */
+uint64_t stack_strip(const struct stack_walker *walker, uint64_t address);
+
+/* May a call return to this address? */
+bool stack_is_return(struct stack_walker *walker, uint64_t pc);
+
+/*
+ * Where the caller of a frame, the outermost that is known, is not known: that to which the innermost return address
+ * belongs from which the rest can be walked.  n_bytes: of the stack, are looked at.  Returns whether there is one,
+ * whose frames are then in the stack, behind those that it had; they are marked as guessed.
+ */
+bool stack_search(struct stack_walker *walker, const struct thread_state *thread, const struct cursor_frame *known,
+                  size_t n_bytes, struct java_stack *stack);
+
+#endif
