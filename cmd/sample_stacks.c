@@ -14,6 +14,7 @@
 #include "cmd/commands.h"
 
 #include "cmd/output_file.h"
+#include "cmd/sample_options.h"
 #include "core/counters/trigger.h"
 #include "core/jvm/process.h"
 #include "core/recorder/launch.h"
@@ -33,24 +34,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define UNSET         UINT64_MAX
-#define FREQUENCY     99
-#define FREQUENCY_MAX 10000u
-#define STACK_BYTES   32768u /* javac's deepest stacks */
-#define TREE_BYTES    (UINT64_C(64) << 20)
-#define BLOCK_NS      UINT64_C(100000000)
-#define ROUND_MS      100
-#define START_MS      2 /* while the JVM is starting */
-#define ENDING_MS     200
-#define SECONDS       10.0
-
-struct sample_options {
-    uint64_t pid, frequency, period, stack_bytes, tree_bytes, top;
-    double seconds, min_share; /* 0 s: until the end */
-    char *const *command;      /* or NULL */
-    const char *events, *output, *folded;
-    bool csv, json, tree, call_sites, by_self;
-};
+#define BLOCK_NS  UINT64_C(100000000)
+#define ROUND_MS  100
+#define START_MS  2 /* while the JVM is starting */
+#define ENDING_MS 200
 
 struct sample_run {
     const struct sample_options *options;
@@ -66,92 +53,6 @@ struct sample_run {
     sigset_t old_signals;
     struct arena arena;
 };
-
-/* ---- options ---- */
-
-static int check_target(struct sample_options *o, struct err *err)
-{
-    if (o->command != NULL && o->pid != 0) {
-        err_set(err, "there is both a process (-p %" PRIu64 ") and a command ('%s')", o->pid, o->command[0]);
-        return err_next(err, "give one of them");
-    }
-    if (o->command == NULL && (o->pid == 0 || o->pid > INT32_MAX)) {
-        err_set(err, "there is no JVM to sample");
-        return err_next(err, "name a running one with -p PID, or start one with 'mmprof sample -- java ...'");
-    }
-    if (o->command == NULL && o->seconds <= 0)
-        o->seconds = SECONDS;
-    return 0;
-}
-
-static int check_period(struct sample_options *o, struct err *err)
-{
-    if (o->period != 0 && (o->events == NULL || o->frequency != UNSET)) {
-        err_set(err,
-                o->events == NULL ? "-c is a number of events, and no event is given"
-                                  : "-c %" PRIu64 " and -F %" PRIu64 " are two ways to say how often",
-                o->period, o->frequency);
-        return err_next(err, o->events == NULL ? "name the event with -e, such as -e cycles" : "give one of them");
-    }
-    o->frequency = o->frequency == UNSET ? FREQUENCY : o->frequency;
-    if (o->frequency == 0 || o->frequency > FREQUENCY_MAX) {
-        err_set(err, "%" PRIu64 " samples a second are not possible", o->frequency);
-        return err_next(err, "give a frequency of 1 to %u, such as -F 100", FREQUENCY_MAX);
-    }
-    return 0;
-}
-
-static int check(struct sample_options *o, struct err *err)
-{
-    if (check_target(o, err) < 0)
-        return -1;
-    if (check_period(o, err) < 0)
-        return -1;
-    o->stack_bytes -= o->stack_bytes % 8;
-    if (o->stack_bytes < 1024 || o->stack_bytes > KERNEL_STACK_MAX_BYTES) {
-        err_set(err, "%" PRIu64 " bytes of each stack cannot be copied", o->stack_bytes);
-        return err_next(err, "give 1K to 63K, such as --stack-size 32K");
-    }
-    if (o->csv && o->json) {
-        err_set(err, "--csv and --json are two formats");
-        return err_next(err, "give one of them");
-    }
-    return 0;
-}
-
-static int parse(int argc, char **argv, struct sample_options *o, bool *done, struct err *err)
-{
-    int n_parsed;
-    struct options_row rows[] = {
-        { 'p', "pid", "PID", OPTION_NUMBER, &o->pid, "sample a running JVM" },
-        { 'd', "duration", "SECONDS", OPTION_SECONDS, &o->seconds,
-          "end after so long, or at Ctrl-C (10; a command: at its end)" },
-        { 'F', "frequency", "HZ", OPTION_NUMBER, &o->frequency, "samples per second of a thread's CPU time (99)" },
-        { 'e', "events", "LIST", OPTION_TEXT, &o->events, "the first takes samples, the others are read with each" },
-        { 'c', "period", "N", OPTION_NUMBER, &o->period, "take a sample after N events of the first one" },
-        { 0, "stack-size", "SIZE", OPTION_SIZE, &o->stack_bytes, "bytes copied of a stack, up to 63K (32K)" },
-        { 0, "tree-size", "SIZE", OPTION_SIZE, &o->tree_bytes, "memory for calling contexts, 64K or more (64M)" },
-        { 0, "top", "N", OPTION_NUMBER, &o->top, "print at most N methods (40; 0: all)" },
-        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out what has less of the time (1%)" },
-        { 0, "self", NULL, OPTION_FLAG, &o->by_self, "sort by own time, without that of callees" },
-        { 0, "tree", NULL, OPTION_FLAG, &o->tree, "print the calling contexts, callees below their callers" },
-        { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites,
-          "with --tree: a context for each call site in its caller" },
-        { 'o', "output", "FILE", OPTION_TEXT, &o->output, "also write the samples to a trace, FILE" },
-        { 0, "folded", "FILE", OPTION_TEXT, &o->folded, "also write folded stacks (flame graphs) to FILE" },
-        { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
-        { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
-        { 0 },
-    };
-    if (command_parse("sample [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
-                      "Samples the stacks of a running JVM, or of one that COMMAND starts, from outside: nothing is\n"
-                      "loaded into it, nothing in it is changed or stopped. Prints the methods by their part of the\n"
-                      "CPU time.",
-                      rows, argc, argv, &n_parsed, done, err) < 0)
-        return -1;
-    o->command = n_parsed < argc ? argv + n_parsed : NULL;
-    return *done ? 0 : check(o, err);
-}
 
 /* ---- events ---- */
 
@@ -180,16 +81,25 @@ static int open_trace(struct sample_run *run, struct err *err)
 
 /* ---- sampling ---- */
 
+/* The process' first thread waits for the others, where the launcher has started the JVM in one of them. */
+static enum vm_part part_of(const struct sample_run *run, const struct stack_sample *sample)
+{
+    enum vm_part part = vm_part_of(sample->thread_name);
+    bool is_launcher = sample->is_waiting && sample->n == 0 && sample->tid == stack_sampler_pid(run->sampler);
+    return part == VM_PART_APPLICATION && is_launcher ? VM_PART_OTHER : part;
+}
+
 static int on_sample(const struct stack_sample *sample, void *context, struct err *err)
 {
     struct sample_run *run = context;
-    enum vm_part part = vm_part_of(sample->thread_name);
+    enum vm_part part = part_of(run, sample);
     for (uint32_t i = 0; i < sample->n; i++)
         run->bytecodes[i] = sample->frames[i].index;
     const struct profile_sample add = { .time_ns = sample->time_ns,
                                         .group = part,
                                         .tid = sample->is_compared ? sample->tid : 0,
                                         .ns = sample->weight,
+                                        .is_waiting = sample->is_waiting,
                                         .n = sample->n,
                                         .methods = sample->methods,
                                         .bytecodes = run->bytecodes,
@@ -223,27 +133,64 @@ static int meet(struct sample_run *run, pid_t pid, struct err *err)
     return sample_trace_target(&run->trace, pid, run->options->command, err);
 }
 
+/* When the rings are looked at next, and threads that wait. */
+struct due {
+    uint64_t end_ns, drain_ns, visit_ns;
+    struct drand48_data random;
+};
+
+/* Visits are not in step with the program. */
+static void plan_visit(struct sample_run *run, struct due *due, uint64_t now)
+{
+    double random;
+    drand48_r(&due->random, &random);
+    due->visit_ns = now + (uint64_t)(1e9 / (double)run->options->frequency * (0.875 + random / 4));
+}
+
+static void sleep_until(struct sample_run *run, const struct due *due, struct pollfd wakes[3])
+{
+    uint64_t until = due->drain_ns < due->visit_ns ? due->drain_ns : due->visit_ns, now = now_ns();
+    until = until < due->end_ns ? until : due->end_ns;
+    uint64_t left = until > now ? until - now : 0;
+    const struct timespec timeout = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
+    wakes[2].fd = run->end;
+    ppoll(wakes, 3, &timeout, NULL);
+}
+
+static int drain(struct sample_run *run, struct err *err)
+{
+    if (sample_trace_round(&run->trace, err) < 0 || stack_sampler_drain(run->sampler, on_sample, run, err) < 0)
+        return -1;
+    pid_t pid = run->process.pid == 0 ? stack_sampler_pid(run->sampler) : 0;
+    return pid == 0 ? 0 : meet(run, pid, err);
+}
+
 /* Until the time is over, somebody ends it, or the JVM has ended. */
 static int sample(struct sample_run *run, struct err *err)
 {
     double seconds = run->options->seconds;
-    uint64_t end_ns = seconds > 0 ? now_ns() + (uint64_t)(seconds * 1e9) : UINT64_MAX;
+    struct due due = { .end_ns = seconds > 0 ? now_ns() + (uint64_t)(seconds * 1e9) : UINT64_MAX };
     struct pollfd wakes[3] = { { .fd = run->signals, .events = POLLIN },
                                { .fd = stack_sampler_fd(run->sampler), .events = POLLIN },
                                { .fd = run->end, .events = POLLIN } };
+    srand48_r((long)now_ns(), &due.random);
+    due.visit_ns = run->options->is_wall ? 0 : UINT64_MAX;
     for (;;) {
         uint64_t now = now_ns();
-        bool is_over = now >= end_ns || wakes[0].revents != 0 || wakes[2].revents != 0;
-        if (sample_trace_round(&run->trace, err) < 0 || stack_sampler_drain(run->sampler, on_sample, run, err) < 0)
-            return -1;
+        bool is_over = now >= due.end_ns || wakes[0].revents != 0 || wakes[2].revents != 0;
+        if (now >= due.visit_ns) {
+            plan_visit(run, &due, now);
+            if (stack_sampler_visit(run->sampler, on_sample, run, err) < 0)
+                return -1;
+        }
+        if (is_over || now >= due.drain_ns || wakes[1].revents != 0) {
+            if (drain(run, err) < 0)
+                return -1;
+            due.drain_ns = now + (run->process.pid == 0 ? START_MS : ROUND_MS) * UINT64_C(1000000);
+        }
         if (is_over)
             return 0;
-        if (run->process.pid == 0 && stack_sampler_pid(run->sampler) != 0 &&
-            meet(run, stack_sampler_pid(run->sampler), err) < 0)
-            return -1;
-        wakes[2].fd = run->end;
-        uint64_t left_ms = (end_ns - now) / 1000000 + 1, round_ms = run->process.pid == 0 ? START_MS : ROUND_MS;
-        poll(wakes, 3, (int)(left_ms < round_ms ? left_ms : round_ms));
+        sleep_until(run, &due, wakes);
     }
 }
 
@@ -339,6 +286,23 @@ static int refuse_empty(const struct sample_run *run, struct err *err)
                     run->options->period != 0 ? ", or give a smaller -c" : "");
 }
 
+/* What is in no share. */
+static void add_wait_notes(const struct sample_run *run, const struct stack_sampler_state *state, struct table *table)
+{
+    uint64_t idle_ns = 0;
+    char idle[64], ready[64];
+    for (uint32_t i = 0; i < SAMPLE_GROUPS; i++)
+        idle_ns += run->profile.idle_ns[i];
+    table_format_ns((double)idle_ns, idle, sizeof idle);
+    table_format_ns((double)state->waits.ready_ns, ready, sizeof ready);
+    table_fact_number(table, "jvm_waiting_ns", (double)idle_ns, NULL);
+    table_fact_number(table, "ready_ns", (double)state->waits.ready_ns, NULL);
+    table_note(table, arena_printf(table->arena,
+                                   "in no share: the JVM's own threads waited for %s, and all threads were ready to "
+                                   "run, but had no CPU, for %s",
+                                   idle, ready));
+}
+
 static void add_notes(const struct sample_run *run, struct table *table)
 {
     struct stack_sampler_state state;
@@ -351,6 +315,13 @@ static void add_notes(const struct sample_run *run, struct table *table)
         if (state.n_by_end[end] > 0 && end != STACK_NO_JAVA)
             table_note(table, arena_printf(table->arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
                                            state.n_by_end[end], stack_end_name(end)));
+    if (run->options->is_wall)
+        add_wait_notes(run, &state, table);
+    if (state.running_ns < state.enabled_ns - state.enabled_ns / 100)
+        table_note(table, arena_printf(table->arena,
+                                       "the events shared the CPU's counters with others: they counted %.0f %% of the "
+                                       "time",
+                                       100 * (double)state.running_ns / (double)state.enabled_ns));
     const struct context_tree *tree = &run->profile.tree;
     if (tree->n_purged > 0)
         table_note(table, arena_printf(table->arena,
@@ -406,6 +377,7 @@ static int print(struct sample_run *run, struct err *err)
                                            .event = o->events == NULL ? NULL : run->events.specs[0].name,
                                            .period = o->period,
                                            .hz = o->frequency,
+                                           .is_wall = o->is_wall,
                                            .ratios = kinds,
                                            .n_ratios = (uint32_t)n_kinds };
     const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
@@ -430,16 +402,15 @@ static int print(struct sample_run *run, struct err *err)
 
 int command_sample(int argc, char **argv, struct err *err)
 {
-    struct sample_options options = {
-        .frequency = UNSET, .stack_bytes = STACK_BYTES, .tree_bytes = TREE_BYTES, .top = 40, .min_share = 0.01
-    };
+    struct sample_options options;
     struct sample_run run = { .options = &options, .launch = { .go = -1, .turn = -1 }, .signals = -1, .end = -1 };
     struct err ignored;
     bool done = false;
-    int rc = parse(argc, argv, &options, &done, err), status = 0;
+    int rc = sample_options_parse(&options, argc, argv, &done, err), status = 0;
     if (rc < 0 || done)
         return rc;
     struct stack_sampler_options how = { .hz = (uint32_t)options.frequency,
+                                         .is_wall = options.is_wall,
                                          .stack_bytes = (uint32_t)options.stack_bytes };
     rc = sample_profile_open(&run.profile, BLOCK_NS, options.tree_bytes, err);
     if (rc == 0 && options.events != NULL)

@@ -148,6 +148,18 @@ static struct row *choose(const struct samples_source *source, const struct samp
     return rows;
 }
 
+static const char *wall_words(const struct samples_source *source, struct arena *arena)
+{
+    const struct sample_profile *profile = source->profile;
+    struct sample_share application, waiting;
+    char on_cpu[64], waits[64];
+    sample_profile_row(profile, &profile->groups[VM_PART_APPLICATION], &application, &waiting);
+    table_format_ns((double)(sample_profile_weight(profile) - waiting.weight), on_cpu, sizeof on_cpu);
+    table_format_ns((double)waiting.weight, waits, sizeof waits);
+    return arena_printf(arena, "samples  %" PRIu64 ", %" PRIu64 " for each second of a thread: %s on a CPU, %s waiting",
+                        profile->n_samples, source->hz, on_cpu, waits);
+}
+
 /* What a sample is one of so many of. */
 static void add_period(const struct samples_source *source, struct table *table)
 {
@@ -156,7 +168,9 @@ static void add_period(const struct samples_source *source, struct table *table)
     const struct table_cell events = table_number(weight), period = table_number((double)source->period);
     char all[64], each[64];
     const char *words;
-    if (source->period_ns > 0) {
+    if (source->is_wall) {
+        words = wall_words(source, arena);
+    } else if (source->period_ns > 0) {
         table_format_ns(weight, all, sizeof all);
         table_format_ns((double)source->period_ns, each, sizeof each);
         words = arena_printf(arena, "samples  %.0f, one for each %s of a thread's CPU time: %s", n, each, all);
@@ -237,7 +251,9 @@ int samples_write_folded(const struct samples_source *source, struct arena *aren
     if (context_tree_merge_sites(&source->profile->tree, &tree, err) < 0)
         return -1;
     for (uint32_t i = context_tree_next(&tree, 0); i != 0; i = context_tree_next(&tree, i)) {
-        uint64_t own = tree.nodes[i].own.n_samples + tree.nodes[i].purged.n_samples;
+        const struct context_node *node = &tree.nodes[i];
+        uint64_t own =
+            source->is_wall ? (node->own.ns + node->purged.ns) / 1000 : node->own.n_samples + node->purged.n_samples;
         if (own == 0)
             continue;
         print_path(&tree, i, names, out);
@@ -249,22 +265,22 @@ int samples_write_folded(const struct samples_source *source, struct arena *aren
 
 struct tree_print {
     const struct context_node *nodes;
-    uint64_t n_samples; /* of all groups */
+    double weight; /* of all groups */
     const char **labels;
     double min_share;
     FILE *out;
 };
 
-/* Does a context come before another one?  The one with more samples does. */
+/* Does a context come before another one?  The one with more time does. */
 static bool is_before(const struct context_node *nodes, uint32_t a, uint32_t b)
 {
-    uint64_t n_a = nodes[a].total.n_samples, n_b = nodes[b].total.n_samples;
-    return n_a != n_b ? n_a > n_b : a < b;
+    uint64_t a_ns = nodes[a].total.ns, b_ns = nodes[b].total.ns;
+    return a_ns != b_ns ? a_ns > b_ns : a < b;
 }
 
 static double share_of(const struct tree_print *print, uint32_t node)
 {
-    return (double)print->nodes[node].total.n_samples / (double)print->n_samples;
+    return (double)print->nodes[node].total.ns / print->weight;
 }
 
 /* The next one of a context's callees after the last one (0: the first one); 0: none that is large enough. */
@@ -304,8 +320,8 @@ int samples_print_tree(const struct samples_source *source, const struct samples
         context_tree_sum(tree);
     else if (context_tree_merge_sites(tree, &merged, err) < 0)
         return -1;
-    const struct tree_print print = { options->call_sites ? tree->nodes : merged.nodes, source->profile->n_samples,
-                                      labels, options->min_share, out };
+    const struct tree_print print = { options->call_sites ? tree->nodes : merged.nodes,
+                                      (double)sample_profile_weight(source->profile), labels, options->min_share, out };
     print_below(&print, 0, 0);
     context_tree_free(&merged);
     return ferror(out) ? err_set(err, "cannot write the tree") : 0;

@@ -36,7 +36,10 @@ struct samples_options {
 int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
                        struct table *table, struct err *err);
 
-/* "A.main;A.run;B.work 17": a line for each calling context that samples ended in.  Returns 0, or -1 with *err set. */
+/*
+ * "A.main;A.run;B.work 17": a line for each calling context that samples ended in, with their number, of wall time with
+ * microseconds.  Returns 0, or -1 with *err set.
+ */
 int samples_write_folded(const struct samples_source *source, struct arena *arena, FILE *out, struct err *err);
 
 /* The calling contexts with at least min_share of all time, callees below their callers, indented. */

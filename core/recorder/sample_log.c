@@ -87,6 +87,7 @@ int sample_log_write(struct sample_log *log, struct trace_writer *writer, const 
                                 .index = -1,
                                 .end = sample->end == STACK_NO_JAVA ? 0 : (uint8_t)sample->end,
                                 .in_kernel = sample->in_kernel,
+                                .is_waiting = sample->is_waiting,
                                 .n = 1,
                                 .weight_ns = weight_ns,
                                 .n_counters = sample->n_counters,

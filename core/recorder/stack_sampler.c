@@ -11,31 +11,12 @@
 #include "core/hotspot/vm_process.h"
 #include "core/jvm/process.h"
 #include "core/jvm/started.h"
+#include "core/recorder/sample_periods.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define SAMPLES_BETWEEN 100u /* of a thread on a CPU, changes of its period: a change costs half a period */
-
-struct series_key {
-    int32_t tid;
-    uint32_t cpu;
-};
-
-/* A thread on a CPU: its events count by themselves. */
-struct series {
-    struct kernel_values last;
-};
-
-/* An event that takes samples. */
-struct drawn {
-    uint64_t event_id;
-    uint64_t period; /* that it has been given since; 0: none */
-    uint32_t n;      /* samples since */
-    int32_t tid;     /* whose own it is */
-};
 
 struct sampled_thread {
     int32_t tid;
@@ -55,13 +36,8 @@ struct stack_sampler {
     size_t n_threads, threads_room;
     struct hash_set by_address; /* of a Method: its number, and in which round its key was compared */
     struct stack_sampler_options options;
-    uint64_t period; /* wanted; of a trigger that the kernel finds the period for, the frequency */
-    struct drand48_data random;
-    struct map by_series, by_event;
-    struct series *series; /* owned */
-    struct drawn *drawn;   /* owned */
-    uint32_t n_cpus;       /* the highest number of one that had a sample, and 1 */
-    size_t n_series, series_room, n_drawn, drawn_room;
+    struct sample_periods periods;
+    struct wait_sampler *waits; /* NULL: none, or not yet */
     uint64_t counters[KERNEL_VALUES_MAX];
     struct sampled_method *methods; /* owned */
     uint64_t *keys;                 /* owned: vm_methods_keys */
@@ -100,17 +76,6 @@ static int name_thread(struct stack_sampler *sampler, int32_t tid, const char *n
     return 0;
 }
 
-/* A number is given again to another thread, whose events count from 0. */
-static void forget_counters(struct stack_sampler *sampler, int32_t tid)
-{
-    for (uint32_t cpu = 0; sampler->n_series > 0 && cpu < sampler->n_cpus; cpu++) {
-        const struct series_key key = { tid, cpu };
-        const uint32_t *known = map_get(&sampler->by_series, &key, sizeof key);
-        if (known != NULL)
-            sampler->series[*known].last = (struct kernel_values){ .n = 0 };
-    }
-}
-
 /* What is not a sample: a thread was found, has a new name, or has ended. */
 static int take_event(const struct kernel_event *event, void *context)
 {
@@ -118,7 +83,10 @@ static int take_event(const struct kernel_event *event, void *context)
     if (event->kind == KERNEL_LOST)
         sampler->state.n_lost += event->count;
     if (event->kind == KERNEL_THREAD_END)
-        forget_counters(sampler, event->tid);
+        sample_periods_forget(&sampler->periods, event->tid);
+    if (event->kind == KERNEL_THREAD_START && sampler->waits != NULL &&
+        wait_sampler_add(sampler->waits, event->tid) < 0)
+        return err_set(sampler->err, "no memory for threads");
     if (event->kind != KERNEL_THREAD_FOUND && event->kind != KERNEL_COMM && event->kind != KERNEL_EXEC)
         return 0;
     return name_thread(sampler, event->tid, event->name) == 0 ? 0 : err_set(sampler->err, "no memory for threads");
@@ -241,76 +209,16 @@ static uint64_t own_cpu_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Room for one more of the elements of a table that a map numbers.  Returns its number, or -1: no memory. */
-static int64_t add_to(void **table, size_t *n, size_t *room, size_t bytes, struct map *map, const void *key,
-                      size_t key_bytes)
+static void walk(struct stack_sampler *sampler, const struct thread_state *thread)
 {
-    if (*n == *room) {
-        size_t more = *room == 0 ? 64 : *room * 2;
-        void *larger = realloc(*table, more * bytes);
-        if (larger == NULL)
-            return -1;
-        *table = larger;
-        *room = more;
-    }
-    memset((char *)*table + *n * bytes, 0, bytes);
-    return map_put(map, key, key_bytes, (uint32_t)*n) < 0 ? -1 : (int64_t)(*n)++;
-}
-
-static struct series *series_of(struct stack_sampler *sampler, const struct kernel_event *event)
-{
-    const struct series_key key = { event->tid, event->cpu };
-    const uint32_t *known = map_get(&sampler->by_series, &key, sizeof key);
-    void *table = sampler->series;
-    int64_t i = known != NULL ? *known
-                              : add_to(&table, &sampler->n_series, &sampler->series_room, sizeof *sampler->series,
-                                       &sampler->by_series, &key, sizeof key);
-    sampler->series = table;
-    sampler->n_cpus = event->cpu >= sampler->n_cpus ? event->cpu + 1 : sampler->n_cpus;
-    return i < 0 ? NULL : &sampler->series[i];
-}
-
-/* What was counted since the sample before.  Returns how many events there are. */
-static uint32_t take_counters(struct stack_sampler *sampler, const struct kernel_event *event)
-{
-    struct kernel_values now;
-    if (!kernel_values(&event->stack, &now))
-        return 0;
-    struct series *series = series_of(sampler, event);
-    if (series == NULL)
-        return 0;
-    if (series->last.running_ns > now.running_ns)
-        series->last = (struct kernel_values){ .n = 0 };
-    for (uint32_t i = 0; i < now.n; i++)
-        sampler->counters[i] = now.values[i] - series->last.values[i];
-    sampler->state.enabled_ns += now.enabled_ns - series->last.enabled_ns;
-    sampler->state.running_ns += now.running_ns - series->last.running_ns;
-    series->last = now;
-    return now.n;
-}
-
-static struct drawn *drawn_of(struct stack_sampler *sampler, uint64_t event_id)
-{
-    const uint32_t *known = map_get(&sampler->by_event, &event_id, sizeof event_id);
-    void *table = sampler->drawn;
-    int64_t i = known != NULL ? *known
-                              : add_to(&table, &sampler->n_drawn, &sampler->drawn_room, sizeof *sampler->drawn,
-                                       &sampler->by_event, &event_id, sizeof event_id);
-    sampler->drawn = table;
-    if (i >= 0)
-        sampler->drawn[i].event_id = event_id;
-    return i < 0 ? NULL : &sampler->drawn[i];
-}
-
-/* The kernel tells a clock's period as it was when the event was opened. */
-static uint64_t weight_of(struct stack_sampler *sampler, const struct kernel_event *event)
-{
-    struct drawn *drawn = drawn_of(sampler, event->event_id);
-    if (drawn == NULL || (drawn->tid != 0 && drawn->tid != event->tid))
-        return event->stack.period;
-    drawn->n++;
-    bool is_clock = sampler->options.trigger.n == 0 || sampler->options.trigger.is_clock;
-    return is_clock && drawn->period != 0 ? drawn->period : event->stack.period;
+    struct java_stack *stack = &sampler->stack;
+    stack->n = 0;
+    stack->end = STACK_NO_JAVA;
+    stack->is_in_java = false;
+    if (thread != NULL && sampler->walker != NULL)
+        stack_walk(sampler->walker, thread, stack);
+    for (uint32_t i = 0; i < stack->n; i++)
+        sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
 }
 
 /* Innermost frames of a virtual thread, which is moved to the thread's stack and away with its calls. */
@@ -342,30 +250,23 @@ static struct stack_change compare(struct stack_sampler *sampler, const struct k
 static int take_sample(const struct kernel_event *event, void *context)
 {
     struct stack_sampler *sampler = context;
-    struct java_stack *stack = &sampler->stack;
+    const struct java_stack *stack = &sampler->stack;
+    const struct thread_state thread = { .pc = event->count,
+                                         .sp = event->stack.sp,
+                                         .fp = event->stack.fp,
+                                         .link = event->stack.link,
+                                         .bytecode = event->stack.bytecode,
+                                         .stack = event->stack.bytes,
+                                         .n_bytes = event->stack.n_bytes };
     uint64_t before_ns = own_cpu_ns();
-    stack->n = 0;
-    stack->end = STACK_NO_JAVA;
-    stack->is_in_java = false;
-    if (event->count != KERNEL_UNKNOWN && sampler->walker != NULL)
-        stack_walk(sampler->walker,
-                   &(struct thread_state){ .pc = event->count,
-                                           .sp = event->stack.sp,
-                                           .fp = event->stack.fp,
-                                           .link = event->stack.link,
-                                           .bytecode = event->stack.bytecode,
-                                           .stack = event->stack.bytes,
-                                           .n_bytes = event->stack.n_bytes },
-                   stack);
-    for (uint32_t i = 0; i < stack->n; i++)
-        sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
+    walk(sampler, event->count == KERNEL_UNKNOWN ? NULL : &thread);
     bool is_compared;
     const struct stack_change change = compare(sampler, event, &is_compared);
     sampler->state.walk_ns += own_cpu_ns() - before_ns;
     sampler->state.n_samples++;
     sampler->state.n_by_end[stack->end]++;
     const struct stack_sample sample = { .time_ns = event->time_ns,
-                                         .weight = weight_of(sampler, event),
+                                         .weight = sample_periods_weight(&sampler->periods, event),
                                          .tid = event->tid,
                                          .thread_name = thread_name(sampler, event->tid),
                                          .pc = event->count,
@@ -377,23 +278,71 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .frames = stack->frames,
                                          .is_compared = is_compared,
                                          .change = change,
-                                         .n_counters = take_counters(sampler, event),
+                                         .n_counters =
+                                             sample_periods_counters(&sampler->periods, event, sampler->counters),
                                          .counters = sampler->counters };
     return sampler->fn(&sample, sampler->context, sampler->err);
 }
 
-static void draw_periods(struct stack_sampler *sampler)
+/* ---- threads that wait ---- */
+
+/* The walked stack of a thread, for as long as it waits. */
+struct kept_stack {
+    uint64_t pc;
+    enum stack_end end;
+    bool is_in_java;
+    uint32_t n, *numbers;
+    struct java_frame frames[];
+};
+
+/* NULL: no memory. */
+static const struct kept_stack *keep(struct stack_sampler *sampler, uint64_t pc, void **kept)
 {
-    for (size_t i = 0; i < sampler->n_drawn; i++) {
-        struct drawn *drawn = &sampler->drawn[i];
-        double random;
-        if (drawn->n < SAMPLES_BETWEEN || sampler->period <= 8)
-            continue;
-        drand48_r(&sampler->random, &random);
-        drawn->n = 0;
-        drawn->period = (uint64_t)((double)sampler->period * (0.875 + random / 4));
-        drawn->tid = kernel_rings_set_period(sampler->rings, drawn->event_id, drawn->period);
+    const struct java_stack *stack = &sampler->stack;
+    size_t frames_bytes = stack->n * sizeof stack->frames[0], numbers_bytes = stack->n * sizeof sampler->numbers[0];
+    struct kept_stack *one = realloc(*kept, sizeof *one + frames_bytes + numbers_bytes);
+    if (one == NULL)
+        return NULL;
+    *kept = one;
+    *one = (struct kept_stack){ pc, stack->end, stack->is_in_java, stack->n, (uint32_t *)(one->frames + stack->n) };
+    memcpy(one->frames, stack->frames, frames_bytes);
+    memcpy(one->numbers, sampler->numbers, numbers_bytes);
+    return one;
+}
+
+static int take_wait(const struct thread_wait *wait, void *context)
+{
+    struct stack_sampler *sampler = context;
+    const struct kept_stack *stack = *wait->kept;
+    if (!wait->is_same) {
+        walk(sampler, &wait->state);
+        stack = keep(sampler, wait->state.pc, wait->kept);
     }
+    if (stack == NULL)
+        return err_set(sampler->err, "no memory for stacks of threads that wait");
+    sampler->state.n_samples++;
+    sampler->state.n_waiting++;
+    sampler->state.n_by_end[stack->end]++;
+    const struct stack_sample sample = { .time_ns = wait->time_ns,
+                                         .weight = wait->weight_ns,
+                                         .tid = wait->tid,
+                                         .thread_name = thread_name(sampler, wait->tid),
+                                         .pc = stack->pc,
+                                         .is_waiting = true,
+                                         .in_native = !stack->is_in_java,
+                                         .end = stack->end,
+                                         .n = stack->n,
+                                         .methods = stack->numbers,
+                                         .frames = stack->frames };
+    return sampler->fn(&sample, sampler->context, sampler->err);
+}
+
+int stack_sampler_visit(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
+{
+    sampler->fn = fn;
+    sampler->context = context;
+    sampler->err = err;
+    return sampler->waits == NULL ? 0 : wait_sampler_visit(sampler->waits, take_wait, sampler);
 }
 
 /* ---- opening ---- */
@@ -408,7 +357,9 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
         return -1;
     vm_fields_find(&field, 1);
     if (vm_methods_why_not() == NULL)
-        return 0;
+        return !sampler->options.is_wall
+                   ? 0
+                   : wait_sampler_open(&sampler->waits, sampler->pid, sampler->options.stack_bytes, err);
     err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not());
     return err_next(err, "use 'mmprof record', which asks the JVM itself");
 }
@@ -431,14 +382,6 @@ static int begin(struct stack_sampler *sampler, const struct stack_sampler_optio
     return 0;
 }
 
-static uint64_t wanted_period(const struct stack_sampler_options *options)
-{
-    const struct kernel_trigger *trigger = &options->trigger;
-    if (trigger->n > 0 && trigger->period != 0)
-        return trigger->period;
-    return trigger->n > 0 && !trigger->is_clock ? options->hz : UINT64_C(1000000000) / options->hz;
-}
-
 int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack_sampler_options *options,
                        struct err *err)
 {
@@ -448,9 +391,7 @@ int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack
         return err_set(err, "no memory for sampling");
     sampler->pid = pid;
     sampler->options = *options;
-    sampler->period = wanted_period(options);
-    sampler->by_series.arena = sampler->by_event.arena = &sampler->arena;
-    srand48_r((long)kernel_now_ns(), &sampler->random);
+    sample_periods_init(&sampler->periods, &options->trigger, options->hz);
     sampler->by_tid.arena = &sampler->arena;
     if (begin(sampler, options, err) < 0) {
         stack_sampler_close(sampler);
@@ -499,7 +440,7 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
         begin_round(sampler);
     if (kernel_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
         return -1;
-    draw_periods(sampler);
+    sample_periods_draw(&sampler->periods, sampler->rings);
     kernel_rings_state(sampler->rings, &state);
     sampler->state.has_kernel = state.has_kernel_hits;
     if (state.has_hits)
@@ -532,6 +473,10 @@ void stack_sampler_rings(const struct stack_sampler *sampler, struct kernel_ring
 void stack_sampler_state(const struct stack_sampler *sampler, struct stack_sampler_state *state)
 {
     *state = sampler->state;
+    if (sampler->waits != NULL)
+        wait_sampler_state(sampler->waits, &state->waits);
+    state->enabled_ns = sampler->periods.enabled_ns;
+    state->running_ns = sampler->periods.running_ns;
 }
 
 void stack_sampler_close(struct stack_sampler *sampler)
@@ -543,10 +488,8 @@ void stack_sampler_close(struct stack_sampler *sampler)
     vm_process_close();
     last_stacks_free(&sampler->last);
     map_free(&sampler->by_tid);
-    map_free(&sampler->by_series);
-    map_free(&sampler->by_event);
-    free(sampler->series);
-    free(sampler->drawn);
+    wait_sampler_close(sampler->waits);
+    sample_periods_free(&sampler->periods);
     hash_free(&sampler->by_address);
     arena_free(&sampler->arena);
     free(sampler->threads);

@@ -11,6 +11,7 @@
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/recorder/last_stacks.h"
+#include "core/recorder/wait_sampler.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@ struct stack_sampler_options {
     uint32_t hz; /* per second of a thread's CPU time */
     struct kernel_trigger trigger;
     uint32_t stack_bytes; /* that are copied with each sample */
+    bool is_wall;         /* threads that wait are sampled, too: the trigger is a clock */
     bool is_starting;     /* the process is a child that waits before its exec: it or a child of it becomes the JVM */
     bool with_children;   /* with is_starting: it is not the JVM itself */
 };
@@ -47,11 +49,12 @@ uint32_t sampled_method_tier(const struct sampled_method *method);
 
 /* One sample; all of it is the sampler's, until the function that gets it returns. */
 struct stack_sample {
-    uint64_t time_ns;        /* CLOCK_MONOTONIC_RAW */
-    uint64_t weight;         /* that it stands for: ns of CPU time; with a trigger that is no clock, of its events */
-    int32_t tid;             /* in our PID namespace */
+    uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+    uint64_t weight;  /* that it stands for: ns of CPU or waiting time; with a trigger that is no clock, events */
+    int32_t tid;      /* in our PID namespace */
     const char *thread_name; /* as the kernel has it; "" */
     uint64_t pc;             /* in user space; KERNEL_UNKNOWN: the kernel did not tell */
+    bool is_waiting;         /* it had no CPU, and wanted none */
     bool in_kernel;          /* the kernel worked for the thread */
     bool in_native;          /* it was not in code of the code cache */
     enum stack_end end;
@@ -69,11 +72,13 @@ struct stack_sample {
 typedef int stack_sample_fn(const struct stack_sample *sample, void *context, struct err *err);
 
 struct stack_sampler_state {
-    uint64_t n_samples;              /* handed out */
-    uint64_t n_by_end[STACK_ENDS];   /* of those in threads of user space */
-    uint64_t n_lost;                 /* the rings were full */
-    bool has_kernel;                 /* samples of threads in the kernel, too */
-    uint64_t walk_ns;                /* CPU time of walking them */
+    uint64_t n_samples;            /* handed out */
+    uint64_t n_by_end[STACK_ENDS]; /* of those in threads of user space */
+    uint64_t n_lost;               /* the rings were full */
+    bool has_kernel;               /* samples of threads in the kernel, too */
+    uint64_t walk_ns;              /* CPU time of walking them */
+    uint64_t n_waiting;            /* samples of threads that wait */
+    struct wait_sampler_state waits;
     uint64_t enabled_ns, running_ns; /* of the events that are read with samples: should have counted, and did */
 };
 
@@ -89,6 +94,12 @@ int stack_sampler_open(struct stack_sampler **sampler, pid_t pid, const struct s
 
 /* Hand out what was sampled by now.  Returns 0, or -1 with *err set. */
 int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err);
+
+/*
+ * Of a sampler with is_wall, to be called about 'hz' times a second: hand out a sample of each thread that waits.  It
+ * stands for the time since the call before.  Returns 0, or -1 with *err set.
+ */
+int stack_sampler_visit(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err);
 
 /* The JVM's process id; 0: none has started yet. */
 pid_t stack_sampler_pid(const struct stack_sampler *sampler);

@@ -90,7 +90,7 @@ for jdk in $(jdks); do
     name="JDK $(jdk_version "$jdk")"
     start "$SCRATCH/shares" "$jdk/bin/java" -cp "$classes" target.Shares
     wait_for 30 grep -q READY "$SCRATCH/shares"
-    sample -p "$pid" -d $((2 * slow)) -F 997 --json --folded "$SCRATCH/folded"
+    sample -p "$pid" -d "$(awk "BEGIN { print 1.5 * $slow }")" -F 997 --json --folded "$SCRATCH/folded"
     is "$name: exit status" "$status $errors" "0 "
     has_shares "$name"
     is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
@@ -102,7 +102,7 @@ done
 
 # Started by a script, interpreted, from its first method on to its end.
 jdk=$(first_jdk)
-printf '#!/bin/sh\n"%s" -Xint -cp "%s" target.Shares %d\nexit 7\n' "$jdk/bin/java" "$classes" $((2 * slow)) \
+printf '#!/bin/sh\n"%s" -Xint -cp "%s" target.Shares %d\nexit 7\n' "$jdk/bin/java" "$classes" "$slow" \
     > "$SCRATCH/script"
 chmod +x "$SCRATCH/script"
 sample -F 997 --json --folded "$SCRATCH/folded" -- "$SCRATCH/script"
@@ -129,5 +129,21 @@ touches=$(number Faults.touch page_faults_per_second)
 computes=$(number Faults.compute page_faults_per_second)
 holds "what is read with samples tells methods apart: $touches and $computes faults a second" \
     awk -v t="$touches" -v c="$computes" 'BEGIN { exit !(t > 20000 && t > 3 * c) }'
+
+# Of all time of application threads: three that wait all the time and main are a quarter each less what 'turns' has.
+sample --wall -F 199 --json -- "$jdk/bin/java" -cp "$classes" target.Waits 1
+for method in Waits.park Waits.accept Waits.block; do
+    all=$(number $method time_share)
+    waits=$(number $method waiting_share)
+    holds "--wall: $method waits all the time, without a CPU: $all, waiting $waits" \
+        awk -v a="$all" -v w="$waits" 'BEGIN { exit !(a > 0.17 && a < 0.26 && w > 0.95 * a) }'
+done
+rests=$(number Waits.rest waiting_share)
+computes=$(number Waits.compute on_cpu_share)
+holds "one that works and rests has both: $computes on a CPU, $rests waiting" \
+    awk -v c="$computes" -v r="$rests" 'BEGIN { exit !(c > 0.01 && c < 0.13 && r > 0.04 && r < 0.16) }'
+matches "threads of the JVM that wait are in no share" "$said" "the JVM's own threads waited for [0-9.]+ s"
+sample --wall -e page-faults -p $$
+matches "--wall is of time" "$errors" '^mmprof sample: --wall is of time, and -e and -c of events'
 
 done_testing

@@ -1,0 +1,105 @@
+#include "cmd/sample_options.h"
+
+#include "cmd/commands.h"
+#include "core/counters/kernel_rings.h"
+
+#include <inttypes.h>
+
+#define UNSET         UINT64_MAX
+#define FREQUENCY     99
+#define FREQUENCY_MAX 10000u
+#define STACK_BYTES   32768u /* javac's deepest stacks */
+#define TREE_BYTES    (UINT64_C(64) << 20)
+#define SECONDS       10.0
+
+static int check_target(struct sample_options *o, struct err *err)
+{
+    if (o->command != NULL && o->pid != 0) {
+        err_set(err, "there is both a process (-p %" PRIu64 ") and a command ('%s')", o->pid, o->command[0]);
+        return err_next(err, "give one of them");
+    }
+    if (o->command == NULL && (o->pid == 0 || o->pid > INT32_MAX)) {
+        err_set(err, "there is no JVM to sample");
+        return err_next(err, "name a running one with -p PID, or start one with 'mmprof sample -- java ...'");
+    }
+    if (o->command == NULL && o->seconds <= 0)
+        o->seconds = SECONDS;
+    return 0;
+}
+
+static int check_period(struct sample_options *o, struct err *err)
+{
+    if (o->period != 0 && (o->events == NULL || o->frequency != UNSET)) {
+        err_set(err,
+                o->events == NULL ? "-c is a number of events, and no event is given"
+                                  : "-c %" PRIu64 " and -F %" PRIu64 " are two ways to say how often",
+                o->period, o->frequency);
+        return err_next(err, o->events == NULL ? "name the event with -e, such as -e cycles" : "give one of them");
+    }
+    o->frequency = o->frequency == UNSET ? FREQUENCY : o->frequency;
+    if (o->frequency == 0 || o->frequency > FREQUENCY_MAX) {
+        err_set(err, "%" PRIu64 " samples a second are not possible", o->frequency);
+        return err_next(err, "give a frequency of 1 to %u, such as -F 100", FREQUENCY_MAX);
+    }
+    return 0;
+}
+
+static int check(struct sample_options *o, struct err *err)
+{
+    if (o->is_wall && (o->events != NULL || o->period != 0)) {
+        err_set(err, "--wall is of time, and -e and -c of events");
+        return err_next(err, "leave --wall away, or say with -F how often");
+    }
+    if (check_target(o, err) < 0)
+        return -1;
+    if (check_period(o, err) < 0)
+        return -1;
+    o->stack_bytes -= o->stack_bytes % 8;
+    if (o->stack_bytes < 1024 || o->stack_bytes > KERNEL_STACK_MAX_BYTES) {
+        err_set(err, "%" PRIu64 " bytes of each stack cannot be copied", o->stack_bytes);
+        return err_next(err, "give 1K to 63K, such as --stack-size 32K");
+    }
+    if (o->csv && o->json) {
+        err_set(err, "--csv and --json are two formats");
+        return err_next(err, "give one of them");
+    }
+    return 0;
+}
+
+int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *done, struct err *err)
+{
+    int n_parsed;
+    *o = (struct sample_options){
+        .frequency = UNSET, .stack_bytes = STACK_BYTES, .tree_bytes = TREE_BYTES, .top = 40, .min_share = 0.01
+    };
+    struct options_row rows[] = {
+        { 'p', "pid", "PID", OPTION_NUMBER, &o->pid, "sample a running JVM" },
+        { 'd', "duration", "SECONDS", OPTION_SECONDS, &o->seconds,
+          "end after so long, or at Ctrl-C (10; a command: at its end)" },
+        { 'F', "frequency", "HZ", OPTION_NUMBER, &o->frequency, "samples per second of a thread's CPU time (99)" },
+        { 'e', "events", "LIST", OPTION_TEXT, &o->events, "the first takes samples, the others are read with each" },
+        { 'c', "period", "N", OPTION_NUMBER, &o->period, "take a sample after N events of the first one" },
+        { 0, "wall", NULL, OPTION_FLAG, &o->is_wall, "sample threads that wait, too: -F times a second of their time" },
+        { 0, "stack-size", "SIZE", OPTION_SIZE, &o->stack_bytes, "bytes copied of a stack, up to 63K (32K)" },
+        { 0, "tree-size", "SIZE", OPTION_SIZE, &o->tree_bytes, "memory for calling contexts, 64K or more (64M)" },
+        { 0, "top", "N", OPTION_NUMBER, &o->top, "print at most N methods (40; 0: all)" },
+        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out what has less of the time (1%)" },
+        { 0, "self", NULL, OPTION_FLAG, &o->by_self, "sort by own time, without that of callees" },
+        { 0, "tree", NULL, OPTION_FLAG, &o->tree, "print the calling contexts, callees below their callers" },
+        { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites,
+          "with --tree: a context for each call site in its caller" },
+        { 'o', "output", "FILE", OPTION_TEXT, &o->output, "also write the samples to a trace, FILE" },
+        { 0, "folded", "FILE", OPTION_TEXT, &o->folded, "also write folded stacks (flame graphs) to FILE" },
+        { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
+        { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
+        { 0 },
+    };
+    if (command_parse("sample [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
+                      "Samples the stacks of a running JVM, or of one that COMMAND starts, from outside: nothing is\n"
+                      "loaded into it, nothing in it is changed or stopped. Prints the methods by their part of the\n"
+                      "CPU time.",
+                      rows, argc, argv, &n_parsed, done, err) < 0)
+        return -1;
+    o->command = n_parsed < argc ? argv + n_parsed : NULL;
+    return *done ? 0 : check(o, err);
+}

@@ -1,0 +1,25 @@
+/*
+ * The options of mmprof sample.
+ */
+#ifndef CMD_SAMPLE_OPTIONS_H
+#define CMD_SAMPLE_OPTIONS_H
+
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sample_options {
+    uint64_t pid, frequency, period, stack_bytes, tree_bytes, top;
+    double seconds, min_share; /* 0 s: until the end */
+    char *const *command;      /* or NULL */
+    const char *events, *output, *folded;
+    bool csv, json, tree, call_sites, by_self, is_wall;
+};
+
+/*
+ * Parse and check them; *done: help was printed.  Words are borrowed from argv.  Returns 0, or -1 with *err set.
+ */
+int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *done, struct err *err);
+
+#endif

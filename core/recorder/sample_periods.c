@@ -1,0 +1,129 @@
+#include "core/recorder/sample_periods.h"
+
+#include <string.h>
+
+#define SAMPLES_BETWEEN 100u /* changes of a period: a change costs half a period */
+#define LEAST_DRAWN     8u
+
+struct series_key {
+    int32_t tid;
+    uint32_t cpu;
+};
+
+void sample_periods_init(struct sample_periods *periods, const struct kernel_trigger *trigger, uint32_t hz)
+{
+    memset(periods, 0, sizeof *periods);
+    periods->is_clock = trigger->n == 0 || trigger->is_clock;
+    periods->wanted = trigger->period != 0 ? trigger->period : periods->is_clock ? UINT64_C(1000000000) / hz : hz;
+    srand48_r((long)kernel_now_ns(), &periods->random);
+    periods->by_series.arena = periods->by_event.arena = &periods->arena;
+}
+
+void sample_periods_free(struct sample_periods *periods)
+{
+    map_free(&periods->by_series);
+    map_free(&periods->by_event);
+    arena_free(&periods->arena);
+    free(periods->series);
+    free(periods->drawn);
+    memset(periods, 0, sizeof *periods);
+}
+
+/* Room for one more of the elements of a table that a map numbers.  Returns its number, or -1: no memory. */
+static int64_t add_to(void **table, size_t *n, size_t *room, size_t bytes, struct map *map, const void *key,
+                      size_t key_bytes)
+{
+    if (*n == *room) {
+        size_t more = *room == 0 ? 64 : *room * 2;
+        void *larger = realloc(*table, more * bytes);
+        if (larger == NULL)
+            return -1;
+        *table = larger;
+        *room = more;
+    }
+    memset((char *)*table + *n * bytes, 0, bytes);
+    return map_put(map, key, key_bytes, (uint32_t)*n) < 0 ? -1 : (int64_t)(*n)++;
+}
+
+/* ---- counters ---- */
+
+static struct sample_series *series_of(struct sample_periods *periods, const struct kernel_event *sample)
+{
+    const struct series_key key = { sample->tid, sample->cpu };
+    const uint32_t *known = map_get(&periods->by_series, &key, sizeof key);
+    void *table = periods->series;
+    int64_t i = known != NULL ? *known
+                              : add_to(&table, &periods->n_series, &periods->series_room, sizeof *periods->series,
+                                       &periods->by_series, &key, sizeof key);
+    periods->series = table;
+    periods->n_cpus = sample->cpu >= periods->n_cpus ? sample->cpu + 1 : periods->n_cpus;
+    return i < 0 ? NULL : &periods->series[i];
+}
+
+uint32_t sample_periods_counters(struct sample_periods *periods, const struct kernel_event *sample,
+                                 uint64_t counters[KERNEL_VALUES_MAX])
+{
+    struct kernel_values now;
+    if (!kernel_values(&sample->stack, &now))
+        return 0;
+    struct sample_series *series = series_of(periods, sample);
+    if (series == NULL)
+        return 0;
+    if (series->last.running_ns > now.running_ns)
+        series->last = (struct kernel_values){ .n = 0 };
+    for (uint32_t i = 0; i < now.n; i++)
+        counters[i] = now.values[i] - series->last.values[i];
+    periods->enabled_ns += now.enabled_ns - series->last.enabled_ns;
+    periods->running_ns += now.running_ns - series->last.running_ns;
+    series->last = now;
+    return now.n;
+}
+
+void sample_periods_forget(struct sample_periods *periods, int32_t tid)
+{
+    for (uint32_t cpu = 0; periods->n_series > 0 && cpu < periods->n_cpus; cpu++) {
+        const struct series_key key = { tid, cpu };
+        const uint32_t *known = map_get(&periods->by_series, &key, sizeof key);
+        if (known != NULL)
+            periods->series[*known].last = (struct kernel_values){ .n = 0 };
+    }
+}
+
+/* ---- periods ---- */
+
+static struct drawn_event *drawn_of(struct sample_periods *periods, uint64_t event_id)
+{
+    const uint32_t *known = map_get(&periods->by_event, &event_id, sizeof event_id);
+    void *table = periods->drawn;
+    int64_t i = known != NULL ? *known
+                              : add_to(&table, &periods->n_drawn, &periods->drawn_room, sizeof *periods->drawn,
+                                       &periods->by_event, &event_id, sizeof event_id);
+    periods->drawn = table;
+    if (i >= 0)
+        periods->drawn[i].event_id = event_id;
+    return i < 0 ? NULL : &periods->drawn[i];
+}
+
+/* The kernel tells a clock's period as it was when the event was opened. */
+uint64_t sample_periods_weight(struct sample_periods *periods, const struct kernel_event *sample)
+{
+    struct drawn_event *drawn = drawn_of(periods, sample->event_id);
+    if (drawn == NULL || (drawn->tid != 0 && drawn->tid != sample->tid))
+        return sample->stack.period;
+    drawn->n++;
+    return periods->is_clock && drawn->period != 0 ? drawn->period : sample->stack.period;
+}
+
+void sample_periods_draw(struct sample_periods *periods, struct kernel_rings *rings)
+{
+    for (size_t i = 0; i < periods->n_drawn; i++) {
+        struct drawn_event *drawn = &periods->drawn[i];
+        double random;
+        if (drawn->n < SAMPLES_BETWEEN || periods->wanted <= LEAST_DRAWN)
+            continue;
+        drand48_r(&periods->random, &random);
+        drawn->n = 0;
+        drawn->period = (uint64_t)((double)periods->wanted * (0.875 + random / 4));
+        drawn->tid = kernel_rings_set_period(rings, drawn->event_id, drawn->period);
+    }
+}

@@ -1,0 +1,64 @@
+/*
+ * After how much of an event a thread on a CPU is sampled, what a sample so stands for, and what other events counted
+ * since the sample before.
+ *
+ * A period is drawn at random for each thread on each CPU, up to an eighth longer or shorter than the one wanted, and
+ * again after 100 samples, so that a program that does the same again and again is not in step with it.  A thread that
+ * starts later keeps that which its parent had then.
+ */
+#ifndef CORE_RECORDER_SAMPLE_PERIODS_H
+#define CORE_RECORDER_SAMPLE_PERIODS_H
+
+#include "core/base/arena.h"
+#include "core/base/map.h"
+#include "core/counters/kernel_rings.h"
+
+#include <stdlib.h>
+
+/* A thread on a CPU: its events count by themselves. */
+struct sample_series {
+    struct kernel_values last;
+};
+
+/* An event that takes samples. */
+struct drawn_event {
+    uint64_t event_id;
+    uint64_t period; /* that it has been given since; 0: none */
+    uint32_t n;      /* samples since */
+    int32_t tid;     /* whose own it is */
+};
+
+struct sample_periods {
+    uint64_t wanted; /* of a trigger that the kernel finds the period for, the frequency */
+    bool is_clock;
+    struct drand48_data random;
+    struct arena arena; /* the maps' keys */
+    struct map by_series, by_event;
+    struct sample_series *series; /* owned */
+    struct drawn_event *drawn;    /* owned */
+    uint32_t n_cpus;              /* the highest number of one that had a sample, and 1 */
+    size_t n_series, series_room, n_drawn, drawn_room;
+    uint64_t enabled_ns, running_ns; /* of the events that are read: should have counted, and did */
+};
+
+/* hz: where the trigger has no period.  To be freed by sample_periods_free. */
+void sample_periods_init(struct sample_periods *periods, const struct kernel_trigger *trigger, uint32_t hz);
+void sample_periods_free(struct sample_periods *periods);
+
+/* What a sample stands for: ns, or events. */
+uint64_t sample_periods_weight(struct sample_periods *periods, const struct kernel_event *sample);
+
+/*
+ * What the trigger and the events read with it counted since this thread's sample before on this CPU.  Returns how many
+ * events there are; 0: none, or no memory.
+ */
+uint32_t sample_periods_counters(struct sample_periods *periods, const struct kernel_event *sample,
+                                 uint64_t counters[KERNEL_VALUES_MAX]);
+
+/* A thread has ended: another one with its number counts from 0. */
+void sample_periods_forget(struct sample_periods *periods, int32_t tid);
+
+/* Draw those that it is time for.  After a drain, so that what was sampled by then has its period. */
+void sample_periods_draw(struct sample_periods *periods, struct kernel_rings *rings);
+
+#endif

@@ -1,0 +1,251 @@
+#include "core/recorder/wait_sampler.h"
+
+#include "core/base/arena.h"
+#include "core/base/map.h"
+#include "core/counters/kernel_rings.h"
+#include "core/hotspot/vm_fields.h"
+#include "core/jvm/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AT_ONCE    256u
+#define READ_BYTES 32768u /* at once: vm_read_some */
+
+/* What schedstat tells: time on a CPU, time ready to run without one, and how often it got one. */
+struct runs {
+    uint64_t cpu_ns, ready_ns, n;
+};
+
+struct waiting_thread {
+    int32_t tid;
+    int schedstat;    /* -1: it has ended */
+    uint64_t last_ns; /* the visit before */
+    struct runs runs; /* at that */
+    bool has_state;   /* it waited then, and was handed out */
+    void *kept;       /* owned */
+};
+
+struct wait_sampler {
+    pid_t pid;
+    struct arena arena;
+    struct map by_tid;
+    struct waiting_thread *threads; /* owned */
+    uint32_t n, room, next;
+    struct wait_sampler_state state;
+    uint32_t stack_bytes;
+    uint8_t *stack; /* owned */
+};
+
+static uint64_t own_cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- one thread ---- */
+
+static int open_schedstat(const struct wait_sampler *waits, int32_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)waits->pid, (int)tid);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool read_runs(const struct waiting_thread *thread, struct runs *runs)
+{
+    char text[96], *at = text;
+    ssize_t n = pread(thread->schedstat, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    runs->cpu_ns = strtoull(at, &at, 10);
+    runs->ready_ns = strtoull(at, &at, 10);
+    runs->n = strtoull(at, &at, 10);
+    return true;
+}
+
+/* "202 0x7f.. 0x80 0x0 0x0 0x0 0xffffffff 0xSP 0xPC"; "running": it has a CPU, or is ready to run. */
+static bool read_place(const struct wait_sampler *waits, int32_t tid, struct thread_state *state)
+{
+    char path[64], text[256];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)waits->pid, (int)tid);
+    if (jvm_read_file(path, text, sizeof text) <= 0)
+        return false;
+    char *pc = strrchr(text, ' ');
+    if (pc == NULL)
+        return false;
+    *pc = '\0';
+    const char *sp = strrchr(text, ' ');
+    if (sp == NULL)
+        return false;
+    state->pc = strtoull(pc + 1, NULL, 16);
+    state->sp = strtoull(sp + 1, NULL, 16);
+    return state->sp != 0;
+}
+
+static size_t read_stack(const struct wait_sampler *waits, uint64_t sp)
+{
+    size_t n = 0;
+    while (n < waits->stack_bytes) {
+        size_t left = waits->stack_bytes - n, piece = left < READ_BYTES ? left : READ_BYTES;
+        size_t got = vm_read_some(sp + n, waits->stack + n, piece);
+        n += got;
+        if (got < piece)
+            break;
+    }
+    return n;
+}
+
+/* Does it wait, and did it while this was read? */
+static bool find_state(struct wait_sampler *waits, struct waiting_thread *thread, struct thread_state *state)
+{
+    struct runs after;
+    if (!read_place(waits, thread->tid, state))
+        return false;
+    state->stack = waits->stack;
+    state->n_bytes = read_stack(waits, state->sp);
+    bool is_still = read_runs(thread, &after) && after.n == thread->runs.n && after.cpu_ns == thread->runs.cpu_ns;
+    waits->state.n_moved += !is_still;
+    return is_still;
+}
+
+static void end(struct waiting_thread *thread)
+{
+    close(thread->schedstat);
+    free(thread->kept);
+    thread->schedstat = -1;
+    thread->kept = NULL;
+}
+
+/* Returns 0, or -1: fn said so. */
+static int visit(struct wait_sampler *waits, struct waiting_thread *thread, thread_wait_fn *fn, void *context)
+{
+    struct runs before = thread->runs;
+    uint64_t now_ns = kernel_now_ns(), last_ns = thread->last_ns;
+    if (!read_runs(thread, &thread->runs)) {
+        end(thread);
+        return 0;
+    }
+    waits->state.n_visited++;
+    thread->last_ns = now_ns;
+    struct thread_wait wait = {
+        .tid = thread->tid, .time_ns = now_ns, .weight_ns = now_ns - last_ns, .kept = &thread->kept
+    };
+    if (last_ns == 0) /* what it did before is not known */
+        return 0;
+    waits->state.ready_ns += thread->runs.ready_ns - before.ready_ns;
+    wait.is_same = thread->has_state && before.n == thread->runs.n && before.cpu_ns == thread->runs.cpu_ns;
+    waits->state.n_same += wait.is_same;
+    thread->has_state = wait.is_same || find_state(waits, thread, &wait.state);
+    return thread->has_state ? fn(&wait, context) : 0;
+}
+
+/* ---- all of them ---- */
+
+int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *context)
+{
+    uint64_t before_ns = own_cpu_ns();
+    int rc = 0;
+    for (uint32_t seen = 0, i = 0; rc == 0 && i < waits->n && seen < AT_ONCE; i++) {
+        waits->next = waits->next + 1 < waits->n ? waits->next + 1 : 0;
+        struct waiting_thread *thread = &waits->threads[waits->next];
+        if (thread->schedstat < 0)
+            continue;
+        rc = visit(waits, thread, fn, context);
+        seen++;
+    }
+    waits->state.cpu_ns += own_cpu_ns() - before_ns;
+    return rc;
+}
+
+int wait_sampler_add(struct wait_sampler *waits, int32_t tid)
+{
+    const uint32_t *known = map_get(&waits->by_tid, &tid, sizeof tid);
+    if (known == NULL) {
+        if (waits->n == waits->room) {
+            uint32_t room = waits->room == 0 ? 64 : waits->room * 2;
+            struct waiting_thread *threads = realloc(waits->threads, room * sizeof *threads);
+            if (threads == NULL)
+                return -1;
+            waits->threads = threads;
+            waits->room = room;
+        }
+        if (map_put(&waits->by_tid, &tid, sizeof tid, waits->n) < 0)
+            return -1;
+        waits->threads[waits->n++] = (struct waiting_thread){ .tid = tid, .schedstat = -1 };
+        known = map_get(&waits->by_tid, &tid, sizeof tid);
+    }
+    struct waiting_thread *thread = &waits->threads[*known];
+    if (thread->schedstat < 0)
+        *thread = (struct waiting_thread){ .tid = tid, .schedstat = open_schedstat(waits, tid) };
+    return 0;
+}
+
+static int add_all(struct wait_sampler *waits, struct err *err)
+{
+    int n = jvm_process_threads(waits->pid, NULL, 0), rc = 0;
+    pid_t *tids = n <= 0 ? NULL : calloc((size_t)n, sizeof *tids);
+    int n_now = tids == NULL ? 0 : jvm_process_threads(waits->pid, tids, n);
+    for (int i = 0; rc == 0 && i < n && i < n_now; i++)
+        rc = wait_sampler_add(waits, tids[i]);
+    free(tids);
+    return rc == 0 ? 0 : err_set(err, "no memory for the threads of process %d", (int)waits->pid);
+}
+
+static int check_kernel(pid_t pid, struct err *err)
+{
+    char path[64], text[256];
+    snprintf(path, sizeof path, "/proc/%d/syscall", (int)pid);
+    if (jvm_read_file(path, text, sizeof text) > 0)
+        return 0;
+    err_set(err, "cannot see where threads wait: '%s': %s", path, strerror(errno));
+    return err_next(err, errno == ENOENT ? "use a kernel with CONFIG_HAVE_ARCH_TRACEHOOK, or sample without --wall"
+                                         : "run this as root, or sample without --wall");
+}
+
+int wait_sampler_open(struct wait_sampler **out, pid_t pid, uint32_t stack_bytes, struct err *err)
+{
+    *out = NULL;
+    if (check_kernel(pid, err) < 0)
+        return -1;
+    struct wait_sampler *waits = calloc(1, sizeof *waits);
+    if (waits == NULL || (waits->stack = malloc(stack_bytes)) == NULL) {
+        free(waits);
+        return err_set(err, "no memory for copies of stacks");
+    }
+    waits->pid = pid;
+    waits->stack_bytes = stack_bytes;
+    waits->by_tid.arena = &waits->arena;
+    if (add_all(waits, err) < 0) {
+        wait_sampler_close(waits);
+        return -1;
+    }
+    *out = waits;
+    return 0;
+}
+
+void wait_sampler_state(const struct wait_sampler *waits, struct wait_sampler_state *state)
+{
+    *state = waits->state;
+}
+
+void wait_sampler_close(struct wait_sampler *waits)
+{
+    if (waits == NULL)
+        return;
+    for (uint32_t i = 0; i < waits->n; i++)
+        if (waits->threads[i].schedstat >= 0)
+            end(&waits->threads[i]);
+    map_free(&waits->by_tid);
+    arena_free(&waits->arena);
+    free(waits->threads);
+    free(waits->stack);
+    free(waits);
+}

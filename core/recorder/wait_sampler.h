@@ -1,0 +1,67 @@
+/*
+ * Threads that wait, from outside: at each visit, which of a process' threads have no CPU and want none, and where.
+ *
+ * /proc tells how often a thread has got a CPU (schedstat), and where in user space a thread that waits called the
+ * kernel (syscall).  Its stack stands still then, and is copied from its memory; if it has got a CPU meanwhile, the
+ * copy is not used.  One that has got none since the visit before waits in the same place, and is not looked at again.
+ *
+ * Nothing happens in the thread, nor when it is switched to or from: what this costs is mmprof's own time, bounded by
+ * the number of visits and threads, however often these are switched.  Waits that began before the sampling are seen,
+ * too.  Samples that the kernel takes at switches would be none of these: each copies a stack in the thread (of two
+ * threads that wake each other 70,000 times a second they took half as much CPU time again, 8 KB each, and two of five
+ * found no room), and a thread that waits all the time has none.
+ */
+#ifndef CORE_RECORDER_WAIT_SAMPLER_H
+#define CORE_RECORDER_WAIT_SAMPLER_H
+
+#include "core/base/err.h"
+#include "core/hotspot/stack_walk.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct wait_sampler;
+
+/* A thread that waits; all of it is the sampler's, until the function that gets it returns. */
+struct thread_wait {
+    int32_t tid;
+    uint64_t time_ns;   /* CLOCK_MONOTONIC_RAW */
+    uint64_t weight_ns; /* since its visit before, or its start: a wait that is as likely to be met as it is long */
+    bool is_same;       /* it has waited since then: 'state' is not read again */
+    struct thread_state state; /* the frame pointer is not known: 0 */
+    void **kept;               /* of the thread, for what is made of its state; the sampler frees it; NULL at first */
+};
+
+/* Returns 0, or -1 to stop. */
+typedef int thread_wait_fn(const struct thread_wait *wait, void *context);
+
+/*
+ * The threads of a process that vm_process_open has opened: those that are there.
+ *
+ * stack_bytes  to copy of each stack
+ *
+ * Returns 0, or -1 with *err set: the kernel does not tell, or not this user.
+ */
+int wait_sampler_open(struct wait_sampler **waits, pid_t pid, uint32_t stack_bytes, struct err *err);
+
+/* There is another thread.  Returns 0, or -1: no memory. */
+int wait_sampler_add(struct wait_sampler *waits, int32_t tid);
+
+/*
+ * See which threads wait.  Of more than 256, each visit sees 256, in turn: their weights are so much larger.
+ *
+ * Returns 0, or -1: fn said so.
+ */
+int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *context);
+
+struct wait_sampler_state {
+    uint64_t n_visited, n_same, n_moved; /* threads; moved: they ran while their stack was copied */
+    uint64_t ready_ns;                   /* that threads could have run, and had no CPU */
+    uint64_t cpu_ns;                     /* of visits, here */
+};
+
+void wait_sampler_state(const struct wait_sampler *waits, struct wait_sampler_state *state);
+void wait_sampler_close(struct wait_sampler *waits); /* NULL is fine */
+
+#endif
