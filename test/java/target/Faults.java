@@ -15,12 +15,12 @@ public final class Faults {
     }
 
     private static void touch() {
-        ByteBuffer pages = ByteBuffer.allocateDirect(4 << 20);
+        ByteBuffer pages = ByteBuffer.allocateDirect(8 << 20);
         sink += pages.get(4096);
     }
 
     private static void compute() {
-        long end = System.nanoTime() + 5_000_000;
+        long end = System.nanoTime() + 20_000_000;
         long sum = sink;
         while (System.nanoTime() < end)
             for (int i = 0; i < 1000; i++)
