@@ -192,6 +192,46 @@ static void test_intervals(void)
     }
 }
 
+/*
+ * The same with episodes whose lengths are drawn, too, at 99 samples a second: the share of the time that the method
+ * had in this very recording.  Returns 1, 0, or -1: it was not seen, or in too few blocks.
+ */
+static int holds_recorded(double part, double mean_ms, double seconds)
+{
+    struct sample_profile profile;
+    double now_ms = 0, next_ms = 0, in_ms = 0, end_ms = 1000 * seconds;
+    begin(&profile, 100 * MS);
+    while (now_ms < end_ms) {
+        uint32_t method = chance() < part;
+        double until_ms = fmin(end_ms, now_ms - mean_ms * log(1 - chance()));
+        in_ms += method == 1 ? until_ms - now_ms : 0;
+        for (; next_ms < until_ms; next_ms += 1000 / 99.0 * (0.875 + chance() / 4))
+            add(&profile, (uint64_t)(next_ms * 1e6), 0, &method, 1);
+        now_ms = until_ms;
+    }
+    struct sample_share share = sample_profile_total(&profile, 1);
+    sample_profile_free(&profile);
+    return isnan(share.error) ? -1 : fabs(share.share - in_ms / end_ms) <= share.error;
+}
+
+static void test_recorded(void)
+{
+    static const struct {
+        double part, mean_ms, seconds;
+    } cases[] = { { 0.3, 5, 10 }, { 0.3, 1000, 20 }, { 0.05, 50, 10 }, { 0.01, 5, 20 }, { 0.01, 300, 20 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int n = 0, n_held = 0;
+        for (int run = 0; run < 200; run++) {
+            int held = holds_recorded(cases[i].part, cases[i].mean_ms, cases[i].seconds);
+            n += held >= 0;
+            n_held += held > 0;
+        }
+        printf("# %.0f %% in episodes of %.0f ms on the average: %d of %d\n", 100 * cases[i].part, cases[i].mean_ms,
+               n_held, n);
+        CHECK("of 200 recordings 95 % hold what was so in them, or more", n > 0 && n_held >= 0.95 * n);
+    }
+}
+
 int main(void)
 {
     test_counting();
@@ -200,5 +240,6 @@ int main(void)
     test_calls();
     test_blocks();
     test_intervals();
+    test_recorded();
     return tap_done();
 }
