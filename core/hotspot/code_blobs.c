@@ -232,7 +232,11 @@ static struct code_blob *find_blob(struct code_blobs *blobs, uint64_t pc)
 
 /* ---- an address ---- */
 
-/* Of a compiled method: the frames of the first point of its debug information that is not before the address. */
+/*
+ * Of a compiled method: the frames of the first point of its debug information that is not before the address, and has
+ * any: calls of the JVM's routines have none.  Behind the last one, what was compiled is where that one is, and without
+ * any, at its entry.
+ */
 static void take_frames(struct code_blobs *blobs, struct code_at *at)
 {
     struct code_blob *blob = at->blob;
@@ -242,20 +246,25 @@ static void take_frames(struct code_blobs *blobs, struct code_at *at)
     if (!blob->has_scopes)
         blob->has_scopes = blob->kind == BLOB_NMETHOD && nmethod_copy(&blob->nmethod);
     bool is_found = false;
+    int32_t last = 0;
     scopes_begin(walk, &blob->nmethod.scopes);
-    while (blob->has_scopes && !is_found && scopes_next(walk))
-        is_found = walk->end >= offset;
-    size_t n = is_found && walk->n_frames > 0 ? walk->n_frames : 1;
+    while (blob->has_scopes && !is_found && scopes_next(walk)) {
+        at->is_call |= walk->end == offset;
+        is_found = walk->end >= offset && walk->n_frames > 0;
+        last = walk->n_frames > 0 ? walk->frames[walk->n_frames - 1].index : last;
+    }
+    size_t n = is_found ? walk->n_frames : 1;
     frames = arena_alloc(&blobs->arena, n * sizeof *frames);
     if (frames == NULL)
         return;
-    if (is_found && walk->n_frames > 0)
+    if (is_found)
         memcpy(frames, walk->frames, n * sizeof *frames);
     else
-        frames[0] = (struct scope_frame){ blob->nmethod.method, -1 };
+        frames[0] = (struct scope_frame){ blob->nmethod.method, blob->has_scopes && !walk->is_bad ? last : -1 };
+    if (blob->has_scopes && !walk->is_bad && frames[0].index < 0)
+        frames[0].index = 0; /* an entry */
     at->frames = frames;
     at->n_frames = (uint32_t)n;
-    at->is_call = is_found && walk->end == offset;
 }
 
 /*
