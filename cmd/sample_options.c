@@ -88,6 +88,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 0, "tree", NULL, OPTION_FLAG, &o->tree, "print the calling contexts, callees below their callers" },
         { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites,
           "with --tree: a context for each call site in its caller" },
+        { 0, "bytecodes", NULL, OPTION_FLAG, &o->by_bytecode, "print the kinds of bytecode in place of the methods" },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "also write the samples to a trace, FILE" },
         { 0, "folded", "FILE", OPTION_TEXT, &o->folded, "also write folded stacks (flame graphs) to FILE" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },

@@ -20,6 +20,7 @@
 #include "core/recorder/launch.h"
 #include "core/recorder/sample_trace.h"
 #include "core/recorder/stack_sampler.h"
+#include "report/bytecode_kinds.h"
 #include "report/samples_table.h"
 #include "symbolize/vm_parts.h"
 
@@ -43,6 +44,7 @@ struct sample_run {
     const struct sample_options *options;
     struct stack_sampler *sampler;
     struct sample_profile profile;
+    struct bytecode_kinds kinds;
     struct sample_trace trace;           /* not written where no -o is given */
     int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
     struct counter_set events;
@@ -110,6 +112,9 @@ static int on_sample(const struct stack_sample *sample, void *context, struct er
                                         .counters = sample->counters };
     if (sample_profile_add(&run->profile, &add) < 0)
         return err_set(err, "no memory for the calling contexts");
+    uint32_t n_methods;
+    if (bytecode_kinds_add(&run->kinds, stack_sampler_methods(run->sampler, &n_methods), sample, &add) < 0)
+        return err_set(err, "no memory for the kinds of bytecode");
     return sample_trace_add(&run->trace, run->sampler, sample, err);
 }
 
@@ -311,6 +316,7 @@ static void add_notes(const struct sample_run *run, struct table *table)
     table_fact_number(table, "java_stacks", (double)n_java, NULL);
     if (n_java > 0)
         table_fact_number(table, "whole_stacks_share", (double)state.n_by_end[STACK_WHOLE] / (double)n_java, NULL);
+    bytecode_kinds_tell(&run->kinds, table);
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
         if (state.n_by_end[end] > 0 && end != STACK_NO_JAVA)
             table_note(table, arena_printf(table->arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
@@ -392,7 +398,8 @@ static int print(struct sample_run *run, struct err *err)
         return -1;
     if (o->tree)
         return samples_print_tree(&source, &options, &run->arena, stdout, err);
-    if (samples_table_make(&source, &options, &run->arena, table, err) < 0)
+    if ((o->by_bytecode ? bytecode_kinds_table(&run->kinds, &source, &run->arena, table, err)
+                        : samples_table_make(&source, &options, &run->arena, table, err)) < 0)
         return -1;
     add_notes(run, table);
     return o->csv    ? table_print_csv(table, stdout, err)
@@ -413,6 +420,8 @@ int command_sample(int argc, char **argv, struct err *err)
                                          .is_wall = options.is_wall,
                                          .stack_bytes = (uint32_t)options.stack_bytes };
     rc = sample_profile_open(&run.profile, BLOCK_NS, options.tree_bytes, err);
+    if (rc == 0)
+        rc = bytecode_kinds_open(&run.kinds, BLOCK_NS, err);
     if (rc == 0 && options.events != NULL)
         rc = trigger_choose(options.events, options.period, &run.arena, &run.events, &how.trigger, err);
     if (rc == 0 && options.output != NULL)
@@ -438,6 +447,7 @@ int command_sample(int argc, char **argv, struct err *err)
     if (run.end >= 0)
         close(run.end);
     sample_profile_free(&run.profile);
+    bytecode_kinds_free(&run.kinds);
     arena_free(&run.arena);
     return rc < 0 ? -1 : status;
 }

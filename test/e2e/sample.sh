@@ -81,6 +81,8 @@ has_shares() {
     is_near "$1: delta" Shares.delta 0.10
     matches "$1: 99.5 % of the stacks in Java code or more are whole" \
         "$(value whole_stacks_share)" '^(0\.99[5-9]|1$)'
+    matches "$1: 99 % of the samples in Java code or more are known to the bytecode" \
+        "$(value bytecode_known_share)" '^(0\.99|1$)'
     matches "$1: folded stacks have the callers" "$(cat "$SCRATCH/folded")" \
         '^target\.Shares\.main;target\.Shares\.beta;target\.Shares\.work[; ]'
 }
@@ -90,9 +92,14 @@ for jdk in $(jdks); do
     name="JDK $(jdk_version "$jdk")"
     start "$SCRATCH/shares" "$jdk/bin/java" -cp "$classes" target.Shares
     wait_for 30 grep -q READY "$SCRATCH/shares"
-    sample -p "$pid" -d "$(awk "BEGIN { print 1.5 * $slow }")" -F 997 --json --folded "$SCRATCH/folded"
+    sample -p "$pid" -d "$(awk "BEGIN { print 1.5 * $slow }")" -F 997 --json --folded "$SCRATCH/folded" \
+        -o "$SCRATCH/shares.trace"
     is "$name: exit status" "$status $errors" "0 "
     has_shares "$name"
+    loop=$(sed -n '/compute();/=' "$root/test/java/target/Shares.java")
+    matches "$name: annotate has the line that calls compute with its share, and no own time" \
+        "$("$mmprof" annotate -s "$root/test/java" target.Shares.work "$SCRATCH/shares.trace" 2>&1)" \
+        "^ *$loop +0\.00.* [6-9][0-9]\.[0-9][0-9] .* compute\(\);\$"
     is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
     is "$name: which goes on, and has said nothing" "$(is_gone "$pid" || cat "$SCRATCH/shares")" READY
     stop "$pid"
