@@ -323,6 +323,10 @@ static void add_notes(const struct sample_run *run, struct table *table)
                                            state.n_by_end[end], stack_end_name(end)));
     if (run->options->is_wall)
         add_wait_notes(run, &state, table);
+    if (state.finds_threads_late)
+        table_note(table, "samples of threads that started meanwhile begin up to 0.1 s later: before Linux 6.12 the "
+                          "kernel reads events with samples only of threads that it was told of; give one event only "
+                          "(-e) to have them all");
     if (state.running_ns < state.enabled_ns - state.enabled_ns / 100)
         table_note(table, arena_printf(table->arena,
                                        "the events shared the CPU's counters with others: they counted %.0f %% of the "

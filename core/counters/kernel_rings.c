@@ -210,6 +210,9 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
         qsort(rings->pending, rings->n_pending, sizeof *rings->pending, by_time);
     int rc = hand_out(rings, until_ns, fn, context);
     rings->final_ns = until_ns != KERNEL_UNKNOWN ? until_ns : now_ns;
+    struct err ignored; /* the process has ended */
+    if (rings->hits_not_inherited && rings->pid != 0)
+        kernel_rings_scan(rings, &ignored);
     return rc;
 }
 
@@ -243,5 +246,6 @@ void kernel_rings_state(const struct kernel_rings *rings, struct kernel_rings_st
     state->has_hits = (rings->wish.hits_hz > 0 || rings->wish.trigger.n > 0) && state->why_no_hits == NULL;
     const struct kernel_trigger *trigger = &rings->wish.trigger;
     bool is_for_users = trigger->n > 0 && (trigger->codes[0].exclude & COUNTER_NO_KERNEL) != 0;
+    state->finds_threads_late = rings->hits_not_inherited;
     state->has_kernel_hits = state->has_hits && !rings->user_hits_only && !is_for_users;
 }

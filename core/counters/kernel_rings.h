@@ -93,6 +93,7 @@ struct kernel_rings_state {
     size_t ring_bytes; /* of each CPU */
     /* Hits of all threads, of those in the kernel too; or why there are none, or not of all threads, borrowed. */
     bool has_hits, has_kernel_hits;
+    bool finds_threads_late; /* hits of a thread that starts begin with the next drain: a kernel before Linux 6.12 */
     const char *why_no_hits; /* or NULL */
 };
 

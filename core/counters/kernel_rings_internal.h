@@ -32,10 +32,11 @@ struct kernel_rings {
     pid_t pid;
     struct kernel_rings_wish wish;
     bool inherit_children, user_hits_only;
-    struct err no_hits; /* why, or "" */
-    struct arena arena; /* the maps' keys */
-    struct map by_id;   /* event id -> index of its file */
-    struct map by_tid;  /* tid -> index of the latest thread that had it */
+    bool hits_not_inherited; /* this kernel reads no group with samples of an event that new threads inherit */
+    struct err no_hits;      /* why, or "" */
+    struct arena arena;      /* the maps' keys */
+    struct map by_id;        /* event id -> index of its file */
+    struct map by_tid;       /* tid -> index of the latest thread that had it */
     struct thread *threads;
     size_t n_threads, threads_capacity;
     struct ring *rings;
@@ -55,6 +56,9 @@ struct kernel_rings {
 
 /* Make room for one more element.  Returns the array, or NULL when there is no memory (the old one stays). */
 void *kernel_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes);
+
+/* Cover the threads that are not yet.  Returns how many there were, or -1 with *err set. */
+int kernel_rings_scan(struct kernel_rings *rings, struct err *err);
 
 /* Take an event up, to be handed out.  context: the rings.  Returns 0, or -1: no memory. */
 int kernel_rings_keep(const struct kernel_event *event, void *context);

@@ -124,6 +124,14 @@ static bool has_period(const struct kernel_rings *rings)
     return trigger->n == 0 || trigger->is_clock || trigger->period == 0 || trigger->codes[0].type != PERF_TYPE_SOFTWARE;
 }
 
+static void drop_inheritance(const struct kernel_rings *rings, struct perf_event_attr *attr)
+{
+    if (!rings->hits_not_inherited)
+        return;
+    attr->inherit = 0;
+    attr->inherit_thread = 0;
+}
+
 /* Up to an eighth more or less, for each event another one. */
 static uint64_t draw(struct kernel_rings *rings, uint64_t period)
 {
@@ -132,12 +140,24 @@ static uint64_t draw(struct kernel_rings *rings, uint64_t period)
     return (uint64_t)((double)period * (0.875 + random / 4));
 }
 
+/*
+ * Where nothing else is told of than hits and threads, hits' events tell of threads, too: each event more makes each
+ * switch of a thread dearer.
+ */
+static bool hits_tell_all(const struct kernel_rings *rings)
+{
+    const struct kernel_rings_wish *wish = &rings->wish;
+    return wish->stack_bytes > 0 && wish->no_switches && wish->fault_period == 0 && !rings->hits_not_inherited;
+}
+
 /* A clock's period is in ns of the time that the thread has this CPU. */
 static void fill_hits_attr(struct kernel_rings *rings, struct perf_event_attr *attr)
 {
     const struct kernel_trigger *trigger = &rings->wish.trigger;
     fill_common(rings, attr);
     fill_code(rings, trigger_code(rings), attr);
+    drop_inheritance(rings, attr);
+    attr->task = attr->comm = hits_tell_all(rings);
     attr->precise_ip = trigger->precise & 3u;
     attr->freq = trigger->n > 0 && trigger->period == 0 && !trigger->is_clock;
     attr->sample_period = attr->freq             ? rings->wish.hits_hz
@@ -163,6 +183,7 @@ static void fill_member_attr(const struct kernel_rings *rings, uint32_t i, struc
 {
     fill_common(rings, attr);
     fill_code(rings, &rings->wish.trigger.codes[i], attr);
+    drop_inheritance(rings, attr);
     attr->watermark = 0;
     attr->wakeup_watermark = 0;
     attr->read_format = KERNEL_READ_FORMAT;
@@ -184,17 +205,21 @@ static int open_one(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
 
 static int open_hits(struct kernel_rings *rings, int32_t tid, uint32_t cpu, uint64_t *period)
 {
-    struct perf_event_attr attr;
-    fill_hits_attr(rings, &attr);
-    int fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
     bool is_clock = rings->wish.trigger.n == 0 || rings->wish.trigger.is_clock;
-    if (fd < 0 && (errno == EACCES || errno == EPERM) && is_clock && !rings->user_hits_only) {
-        rings->user_hits_only = true;
+    for (;;) {
+        struct perf_event_attr attr;
         fill_hits_attr(rings, &attr);
-        fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+        int fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+        *period = attr.sample_period;
+        if (fd < 0 && errno == EINVAL && rings->wish.trigger.n > 1 && !rings->hits_not_inherited)
+            rings->hits_not_inherited = true; /* Linux before 6.12 */
+        else if (fd < 0 && errno == EINVAL && !rings->inherit_children)
+            rings->inherit_children = true; /* as in open_one */
+        else if (fd < 0 && (errno == EACCES || errno == EPERM) && is_clock && !rings->user_hits_only)
+            rings->user_hits_only = true;
+        else
+            return fd;
     }
-    *period = attr.sample_period;
-    return fd;
 }
 
 /* The CPU's first event gets a ring, as large as the kernel grants; the others write into it.  Returns 0, or -1. */
@@ -270,11 +295,6 @@ static int refuse_hits(struct kernel_rings *rings, int error, int32_t tid, const
     if (error == ESRCH || error == ENODEV)
         return 0;
     err_set(&rings->no_hits, "cannot sample where thread %d is", tid);
-    if (error == EINVAL && rings->wish.trigger.n > 1 && code == trigger_code(rings)) {
-        err_set(&rings->no_hits, "this kernel reads no other events with the samples of threads that start later");
-        err_next(&rings->no_hits, "use Linux 6.12 or later, or give one event only");
-        return 0;
-    }
     perf_why(error, code, tid, &rings->no_hits);
     return 0;
 }
@@ -295,7 +315,10 @@ static int open_members(struct kernel_rings *rings, const struct ring *ring, int
     return 0;
 }
 
-/* Without hits the recording goes on: no more threads are tried then.  Returns 0, or -1 with *err set. */
+/*
+ * Without hits the recording goes on: no more threads are tried then.  Returns 1, 0 when there are none, or -1 with
+ * *err set.
+ */
 static int open_hits_on_cpu(struct kernel_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
@@ -309,13 +332,17 @@ static int open_hits_on_cpu(struct kernel_rings *rings, struct ring *ring, uint3
     if (take_event(rings, ring, fd, owner, err) < 0)
         return -1;
     rings->files[rings->n_files - 1].period = period;
-    return open_members(rings, ring, fd, owner, err);
+    return open_members(rings, ring, fd, owner, err) < 0 ? -1 : 1;
 }
 
 /* One thread on one CPU.  Returns 0 (also when the CPU went offline), 1 when the thread has ended, or -1. */
 static int open_on_cpu(struct kernel_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
+    bool are_first = hits_tell_all(rings);
+    int rc = are_first ? open_hits_on_cpu(rings, ring, owner, err) : 0;
+    if (rc < 0 || (rc > 0 && hits_tell_all(rings)))
+        return rc < 0 ? -1 : 0;
     int fd = open_one(rings, tid, ring->cpu);
     if (fd < 0 && (errno == ESRCH || errno == ENODEV))
         return errno == ESRCH;
@@ -326,7 +353,7 @@ static int open_on_cpu(struct kernel_rings *rings, struct ring *ring, uint32_t o
     }
     if (take_event(rings, ring, fd, owner, err) < 0)
         return -1;
-    return open_hits_on_cpu(rings, ring, owner, err);
+    return are_first || open_hits_on_cpu(rings, ring, owner, err) >= 0 ? 0 : -1;
 }
 
 static void read_comm(pid_t pid, int32_t tid, char name[KERNEL_NAME_BYTES])
@@ -367,8 +394,7 @@ static int cover_thread(struct kernel_rings *rings, int32_t tid, struct err *err
     return kernel_rings_keep(&found, rings) == 0 ? 0 : err_set(err, "no memory for thread %d", tid);
 }
 
-/* Cover the threads that are not yet.  Returns how many there were, or -1. */
-static int scan_threads(struct kernel_rings *rings, struct err *err)
+int kernel_rings_scan(struct kernel_rings *rings, struct err *err)
 {
     char path[32];
     int n_new = 0;
@@ -398,7 +424,7 @@ static int cover_all(struct kernel_rings *rings, struct err *err)
 {
     int n_new = 1;
     for (int i = 0; n_new > 0 && i < SCANS_MAX; i++)
-        n_new = scan_threads(rings, err);
+        n_new = kernel_rings_scan(rings, err);
     if (n_new < 0)
         return -1;
     if (rings->state.n_threads_found > 0)

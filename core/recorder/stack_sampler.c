@@ -2,26 +2,20 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/base/map.h"
 #include "core/base/text.h"
 #include "core/hotspot/frame_rules.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_counts.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_process.h"
-#include "core/jvm/process.h"
 #include "core/jvm/started.h"
 #include "core/recorder/sample_periods.h"
+#include "core/recorder/thread_names.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-struct sampled_thread {
-    int32_t tid;
-    char name[KERNEL_NAME_BYTES];
-};
 
 struct stack_sampler {
     pid_t pid;                   /* the JVM; while it is starting, the command */
@@ -31,9 +25,7 @@ struct stack_sampler {
     struct kernel_rings *rings;
     struct stack_sampler_state state;
     struct arena arena;
-    struct map by_tid;
-    struct sampled_thread *threads; /* owned */
-    size_t n_threads, threads_room;
+    struct thread_names names;
     struct hash_set by_address; /* of a Method: its number, and in which round its key was compared */
     struct stack_sampler_options options;
     struct sample_periods periods;
@@ -53,29 +45,6 @@ struct stack_sampler {
     uint8_t bytecodes[BYTECODES_MAX];
 };
 
-/* ---- threads ---- */
-
-static int name_thread(struct stack_sampler *sampler, int32_t tid, const char *name)
-{
-    const uint32_t *known = map_get(&sampler->by_tid, &tid, sizeof tid);
-    if (known == NULL) {
-        if (sampler->n_threads == sampler->threads_room) {
-            size_t room = sampler->threads_room == 0 ? 64 : sampler->threads_room * 2;
-            struct sampled_thread *threads = realloc(sampler->threads, room * sizeof *threads);
-            if (threads == NULL)
-                return -1;
-            sampler->threads = threads;
-            sampler->threads_room = room;
-        }
-        if (map_put(&sampler->by_tid, &tid, sizeof tid, (uint32_t)sampler->n_threads) < 0)
-            return -1;
-        sampler->threads[sampler->n_threads++] = (struct sampled_thread){ .tid = tid };
-        known = map_get(&sampler->by_tid, &tid, sizeof tid);
-    }
-    memcpy(sampler->threads[*known].name, name, KERNEL_NAME_BYTES);
-    return 0;
-}
-
 /* What is not a sample: a thread was found, has a new name, or has ended. */
 static int take_event(const struct kernel_event *event, void *context)
 {
@@ -89,17 +58,9 @@ static int take_event(const struct kernel_event *event, void *context)
         return err_set(sampler->err, "no memory for threads");
     if (event->kind != KERNEL_THREAD_FOUND && event->kind != KERNEL_COMM && event->kind != KERNEL_EXEC)
         return 0;
-    return name_thread(sampler, event->tid, event->name) == 0 ? 0 : err_set(sampler->err, "no memory for threads");
-}
-
-/* The first samples come before the threads that were found. */
-static const char *thread_name(struct stack_sampler *sampler, int32_t tid)
-{
-    const uint32_t *known = map_get(&sampler->by_tid, &tid, sizeof tid);
-    char name[KERNEL_NAME_BYTES] = "";
-    if (known == NULL && jvm_thread_comm(sampler->pid, tid, name) == 0 && name_thread(sampler, tid, name) == 0)
-        known = map_get(&sampler->by_tid, &tid, sizeof tid);
-    return known == NULL ? "" : sampler->threads[*known].name;
+    return thread_names_set(&sampler->names, event->tid, event->name) == 0
+               ? 0
+               : err_set(sampler->err, "no memory for threads");
 }
 
 /* ---- methods ---- */
@@ -268,7 +229,7 @@ static int take_sample(const struct kernel_event *event, void *context)
     const struct stack_sample sample = { .time_ns = event->time_ns,
                                          .weight = sample_periods_weight(&sampler->periods, event),
                                          .tid = event->tid,
-                                         .thread_name = thread_name(sampler, event->tid),
+                                         .thread_name = thread_names_get(&sampler->names, sampler->pid, event->tid),
                                          .pc = event->count,
                                          .in_kernel = event->in_kernel,
                                          .in_native = !stack->is_in_java,
@@ -326,7 +287,7 @@ static int take_wait(const struct thread_wait *wait, void *context)
     const struct stack_sample sample = { .time_ns = wait->time_ns,
                                          .weight = wait->weight_ns,
                                          .tid = wait->tid,
-                                         .thread_name = thread_name(sampler, wait->tid),
+                                         .thread_name = thread_names_get(&sampler->names, sampler->pid, wait->tid),
                                          .pc = stack->pc,
                                          .is_waiting = true,
                                          .in_native = !stack->is_in_java,
@@ -392,7 +353,7 @@ int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack
     sampler->pid = pid;
     sampler->options = *options;
     sample_periods_init(&sampler->periods, &options->trigger, options->hz);
-    sampler->by_tid.arena = &sampler->arena;
+    thread_names_init(&sampler->names);
     if (begin(sampler, options, err) < 0) {
         stack_sampler_close(sampler);
         return -1;
@@ -443,6 +404,7 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sample_periods_draw(&sampler->periods, sampler->rings);
     kernel_rings_state(sampler->rings, &state);
     sampler->state.has_kernel = state.has_kernel_hits;
+    sampler->state.finds_threads_late = state.finds_threads_late;
     if (state.has_hits)
         return 0;
     err_set(err, "no stacks can be sampled: %s", state.why_no_hits);
@@ -487,12 +449,11 @@ void stack_sampler_close(struct stack_sampler *sampler)
     stack_walker_close(sampler->walker);
     vm_process_close();
     last_stacks_free(&sampler->last);
-    map_free(&sampler->by_tid);
+    thread_names_free(&sampler->names);
     wait_sampler_close(sampler->waits);
     sample_periods_free(&sampler->periods);
     hash_free(&sampler->by_address);
     arena_free(&sampler->arena);
-    free(sampler->threads);
     free(sampler->methods);
     free(sampler->keys);
     free(sampler);

@@ -75,6 +75,7 @@ struct stack_sampler_state {
     uint64_t n_samples;            /* handed out */
     uint64_t n_by_end[STACK_ENDS]; /* of those in threads of user space */
     uint64_t n_lost;               /* the rings were full */
+    bool finds_threads_late;       /* the kernel reads no events with samples of a thread before it has been found */
     bool has_kernel;               /* samples of threads in the kernel, too */
     uint64_t walk_ns;              /* CPU time of walking them */
     uint64_t n_waiting;            /* samples of threads that wait */

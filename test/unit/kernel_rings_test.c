@@ -251,6 +251,82 @@ static void test_triggers(void)
     counters_perf_open_replace(NULL);
 }
 
+/* As the kernel before Linux 6.12. */
+static int refuse_inherited_groups(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+    if (attr->inherit && (attr->sample_type & PERF_SAMPLE_READ) != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+}
+
+static int32_t late_tid;
+
+static int take_values(const struct kernel_event *event, void *context)
+{
+    struct kernel_values values;
+    uint32_t *n = context;
+    *n += event->kind == KERNEL_HIT && event->tid == late_tid && kernel_values(&event->stack, &values) &&
+          values.n == 2 && values.values[0] > 0;
+    return 0;
+}
+
+static int take_nothing(const struct kernel_event *event, void *context)
+{
+    (void)event, (void)context;
+    return 0;
+}
+
+static void *spin_late(void *seen_by)
+{
+    late_tid = (int32_t)syscall(SYS_gettid);
+    while (*(_Atomic bool *)seen_by == false)
+        continue;
+    spin_here();
+    return NULL;
+}
+
+/* A thread that starts later is found by the next drain. */
+static void test_old_kernel(void)
+{
+    uint32_t n = 0;
+    const struct kernel_rings_wish wish = {
+        .hits_hz = 1000,
+        .no_switches = true,
+        .stack_bytes = 1024,
+        .stack_fn = take_values,
+        .stack_context = &n,
+        .trigger = { .n = 2,
+                     .is_clock = true,
+                     .codes = { { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK },
+                                { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } } }
+    };
+    struct kernel_rings *rings;
+    struct kernel_rings_state state;
+    struct err err = { "" };
+    _Atomic bool is_seen = false;
+    pthread_t thread;
+    counters_perf_open_replace(refuse_inherited_groups);
+    if (kernel_rings_open(&rings, getpid(), &wish, &err) < 0 || (kernel_rings_state(rings, &state), !state.has_hits)) {
+        SKIP("groups of threads that start later, on an old kernel", "no perf events here");
+        counters_perf_open_replace(NULL);
+        return;
+    }
+    pthread_create(&thread, NULL, spin_late, &is_seen);
+    while (*(volatile int32_t *)&late_tid == 0)
+        continue;
+    kernel_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL, &err);
+    is_seen = true;
+    pthread_join(thread, NULL);
+    kernel_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL, &err);
+    kernel_rings_close(rings);
+    counters_perf_open_replace(NULL);
+    printf("# %u samples with values\n", n);
+    CHECK("where the kernel gives new threads no groups, they get their own with the next drain",
+          state.finds_threads_late && n > 60);
+}
+
 /* ---- a child that knows what it does ---- */
 
 #define N_WORKERS 5 /* two are there when the recording begins, the others are born later */
@@ -625,6 +701,7 @@ int main(void)
     test_refused_hits();
     test_hits();
     test_triggers();
+    test_old_kernel();
     test_child();
     test_storm();
     return tap_done();

@@ -1,0 +1,50 @@
+#include "core/recorder/thread_names.h"
+
+#include "core/jvm/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void thread_names_init(struct thread_names *names)
+{
+    memset(names, 0, sizeof *names);
+    names->by_tid.arena = &names->arena;
+}
+
+void thread_names_free(struct thread_names *names)
+{
+    map_free(&names->by_tid);
+    arena_free(&names->arena);
+    free(names->threads);
+    memset(names, 0, sizeof *names);
+}
+
+int thread_names_set(struct thread_names *names, int32_t tid, const char *name)
+{
+    const uint32_t *known = map_get(&names->by_tid, &tid, sizeof tid);
+    if (known == NULL) {
+        if (names->n == names->room) {
+            size_t room = names->room == 0 ? 64 : names->room * 2;
+            struct thread_name *threads = realloc(names->threads, room * sizeof *threads);
+            if (threads == NULL)
+                return -1;
+            names->threads = threads;
+            names->room = room;
+        }
+        if (map_put(&names->by_tid, &tid, sizeof tid, (uint32_t)names->n) < 0)
+            return -1;
+        names->threads[names->n++] = (struct thread_name){ .tid = tid };
+        known = map_get(&names->by_tid, &tid, sizeof tid);
+    }
+    memcpy(names->threads[*known].name, name, KERNEL_NAME_BYTES);
+    return 0;
+}
+
+const char *thread_names_get(struct thread_names *names, pid_t pid, int32_t tid)
+{
+    const uint32_t *known = map_get(&names->by_tid, &tid, sizeof tid);
+    char name[KERNEL_NAME_BYTES] = "";
+    if (known == NULL && jvm_thread_comm(pid, tid, name) == 0 && thread_names_set(names, tid, name) == 0)
+        known = map_get(&names->by_tid, &tid, sizeof tid);
+    return known == NULL ? "" : names->threads[*known].name;
+}
