@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define METHODS    16384u
-#define SCAN_BYTES 1024u /* from the stack pointer on, where a frame is not complete */
-#define NATIVE_MAX 512   /* frames of native code in a row */
+#define METHODS     16384u
+#define FIXED_BYTES 80u   /* of an interpreted frame, from its frame pointer down, without the method's own stack */
+#define SCAN_BYTES  1024u /* from the stack pointer on, where a frame is not complete */
 
 /* Of a Method, to tell whether a frame's bytecode pointer is one of it. */
 struct known_method {
@@ -143,12 +143,6 @@ static bool leave_pushed(struct stack_walker *walker, const struct thread_state 
     return true;
 }
 
-/* Does the thread have the registers of this frame?  Not where a signal's handler runs. */
-static bool is_interrupted(const struct thread_state *thread, const struct cursor_frame *frame)
-{
-    return frame->pc == thread->pc && frame->sp == thread->sp;
-}
-
 /* The caller of a routine that has stored nothing on the stack of which it has taken n bytes. */
 static bool leave_unstored(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
                            uint64_t n_bytes)
@@ -160,7 +154,7 @@ static bool leave_unstored(struct stack_walker *walker, const struct thread_stat
         sp += 8;
     }
     pc = stack_strip(walker, pc);
-    if (!stack_is_return(walker, pc) || (walker->rules->has_link && !is_interrupted(thread, frame)))
+    if (!stack_is_return(walker, pc) || (walker->rules->has_link && !stack_is_interrupted(thread, frame)))
         return false;
     *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = frame->fp };
     return true;
@@ -174,23 +168,30 @@ static void add(struct java_stack *stack, uint64_t method, int32_t index, enum f
         stack->frames[stack->n++] = (struct java_frame){ method, index, kind, (uint8_t)tier, 0, 0 };
 }
 
-/* Is it a Method, with this bytecode pointer in its code?  *index is that of the bytecode, or -1 in a native method. */
-static bool is_method(struct stack_walker *walker, uint64_t method, uint64_t bytecode, int32_t *index)
+/* NULL: it is no Method. */
+static const struct known_method *find_method(struct stack_walker *walker, uint64_t method)
 {
     struct known_method *known = &walker->methods[hash_address(method) % METHODS];
     uint64_t constant;
     uint16_t n_bytes;
     if (method == 0 || method % 8 != 0)
-        return false;
+        return NULL;
     if (known->method != method || known->round != walker->round) {
         if (!vm_read_u64(method + walker->constant, &constant) || constant % 8 != 0 ||
             !vm_read(constant + walker->code_size, &n_bytes, sizeof n_bytes))
-            return false;
+            return NULL;
         *known = (struct known_method){ method, constant + walker->constant_bytes, n_bytes, walker->round };
     }
-    bool is_in = bytecode >= known->bytecodes && bytecode - known->bytecodes < known->n_bytes;
+    return known;
+}
+
+/* Is it a Method, with this bytecode pointer in its code?  *index is that of the bytecode, or -1 in a native method. */
+static bool is_method(struct stack_walker *walker, uint64_t method, uint64_t bytecode, int32_t *index)
+{
+    const struct known_method *known = find_method(walker, method);
+    bool is_in = known != NULL && bytecode >= known->bytecodes && bytecode - known->bytecodes < known->n_bytes;
     *index = is_in ? (int32_t)(bytecode - known->bytecodes) : -1;
-    return is_in || known->n_bytes == 0;
+    return is_in || (known != NULL && known->n_bytes == 0);
 }
 
 static uint64_t words(int32_t n)
@@ -221,6 +222,29 @@ static enum stack_end leave_interpreted(struct stack_walker *walker, const struc
     add(stack, method, index, FRAME_INTERPRETED, 0);
     *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
     return STACK_WHOLE;
+}
+
+/*
+ * On x86-64 the interpreter pushes a new frame word by word: return address and frame pointer are there, and of the
+ * rest maybe the caller's stack pointer, which is in the bytecode's register until then, and the method.
+ */
+static bool leave_unfinished(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                             struct java_stack *stack)
+{
+    uint64_t at = frame->fp + words(walker->sender_sp), sp = thread->bytecode, fp, pc, method;
+    const struct known_method *known = NULL;
+    if (walker->rules->has_link || frame->fp < frame->sp || frame->fp - frame->sp > FIXED_BYTES ||
+        !stack_word_at(thread, frame->fp, &fp) || !stack_word_at(thread, frame->fp + 8, &pc))
+        return false;
+    stack_word_at(thread, at, &sp);
+    if (sp <= frame->fp || !stack_is_return(walker, pc))
+        return false;
+    if (stack_word_at(thread, at + words(walker->rules->method), &method))
+        known = find_method(walker, method);
+    if (known != NULL)
+        add(stack, method, known->n_bytes > 0 ? 0 : -1, FRAME_INTERPRETED, 0);
+    *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
+    return true;
 }
 
 static void add_compiled(const struct code_at *at, struct java_stack *stack)
@@ -378,62 +402,6 @@ enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_
     return end;
 }
 
-/* ---- native code ---- */
-
-static bool read_place(const struct thread_state *thread, const struct cursor_frame *frame, uint64_t cfa,
-                       const struct native_place *place, uint64_t *address)
-{
-    *address = place->base == NATIVE_SP ? frame->sp : place->base == NATIVE_FP ? frame->fp : cfa;
-    *address += (uint64_t)place->offset;
-    return !place->is_behind_word || stack_word_at(thread, *address, address);
-}
-
-/* Where a native function returns to, which may still be in the link register. */
-static bool read_return(const struct thread_state *thread, const struct cursor_frame *frame, uint64_t cfa,
-                        const struct native_rule *rule, uint64_t *pc)
-{
-    uint64_t at;
-    *pc = thread->link;
-    return rule->is_linked ? is_interrupted(thread, frame)
-                           : read_place(thread, frame, cfa, &rule->return_to, &at) && stack_word_at(thread, at, pc);
-}
-
-/* The caller of a native function.  Returns false where there is none, or it is not known. */
-static bool leave_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
-                         enum native_kind *kind)
-{
-    const struct native_rule *rule = native_frames_at(walker->native, frame->is_innermost ? frame->pc : frame->pc - 1);
-    uint64_t cfa, at, fp = frame->fp, pc;
-    *kind = rule->kind;
-    if (rule->kind <= NATIVE_OUTERMOST || !read_place(thread, frame, 0, &rule->cfa, &cfa) || cfa < frame->sp ||
-        (cfa == frame->sp && !rule->is_linked) || !read_return(thread, frame, cfa, rule, &pc) ||
-        (rule->has_fp && (!read_place(thread, frame, cfa, &rule->fp, &at) || !stack_word_at(thread, at, &fp)))) {
-        *kind = rule->kind == NATIVE_OUTERMOST ? NATIVE_OUTERMOST : NATIVE_UNKNOWN;
-        return false;
-    }
-    *frame = (struct cursor_frame){
-        .pc = stack_strip(walker, pc), .sp = cfa, .fp = fp, .is_innermost = rule->kind == NATIVE_SIGNAL
-    };
-    return true;
-}
-
-/*
- * From native code to the Java method that called it.  Returns false where this is not known; *frame is the outermost
- * one that is.
- */
-static bool walk_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
-                        struct java_stack *stack)
-{
-    enum native_kind kind = NATIVE_CALLED;
-    for (int n = 0; n < NATIVE_MAX && !code_blobs_has(walker->blobs, frame->pc); n++)
-        if (!leave_native(walker, thread, frame, &kind)) {
-            stack->end = STACK_NO_JAVA;
-            return kind == NATIVE_OUTERMOST;
-        }
-    stack->end = stack_walk_from(walker, thread, *frame, stack);
-    return stack->end == STACK_WHOLE || stack->end == STACK_CUT || stack->end == STACK_TOO_DEEP;
-}
-
 /* ---- where no frame is known ---- */
 
 /*
@@ -445,8 +413,14 @@ static void walk_incomplete(struct stack_walker *walker, const struct thread_sta
     const struct code_at *at = code_blobs_at(walker->blobs, thread->pc);
     bool is_stub = at->n_frames == 0, is_interpreted = code_blobs_is_interpreter(walker->blobs, thread->pc);
     enum stack_end end = is_stub && !is_interpreted ? STACK_NO_JAVA : stack->end;
-    const struct cursor_frame innermost = { thread->pc, thread->sp, thread->fp, true };
+    struct cursor_frame innermost = { thread->pc, thread->sp, thread->fp, true }, caller = innermost;
     stack->n = 0;
+    if (is_interpreted && leave_unfinished(walker, thread, &caller, stack)) {
+        stack->end = stack_walk_from(walker, thread, caller, stack);
+        if (stack->end == STACK_WHOLE || stack->end == STACK_CUT)
+            return;
+        stack->n = 0;
+    }
     if (is_stub)
         add(stack, 0, -1, FRAME_STUB, 0);
     else
@@ -462,7 +436,7 @@ void stack_walk(struct stack_walker *walker, const struct thread_state *thread, 
     stack->is_guessed = false;
     stack->is_in_java = code_blobs_has(walker->blobs, thread->pc);
     if (!stack->is_in_java) {
-        if (walk_native(walker, thread, &innermost, stack))
+        if (stack_walk_native(walker, thread, &innermost, stack))
             return;
         stack->n = 0;
         if (!stack_search(walker, thread, &innermost, thread->n_bytes, stack))

@@ -34,6 +34,19 @@ bool stack_word_at(const struct thread_state *thread, uint64_t address, uint64_t
 /* An address without the bits that authenticate it. */
 uint64_t stack_strip(const struct stack_walker *walker, uint64_t address);
 
+/* Does the thread have the registers of this frame?  Not where a signal's handler runs. */
+static inline bool stack_is_interrupted(const struct thread_state *thread, const struct cursor_frame *frame)
+{
+    return frame->pc == thread->pc && frame->sp == thread->sp;
+}
+
+/*
+ * From native code to the Java method that called it, and on.  Returns false where this is not known; *frame is the
+ * outermost one that is.
+ */
+bool stack_walk_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                       struct java_stack *stack);
+
 /* May a call return to this address? */
 bool stack_is_return(struct stack_walker *walker, uint64_t pc);
 

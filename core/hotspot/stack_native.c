@@ -1,0 +1,75 @@
+/* From native code to the Java method that called it, by the call frame information of libraries. */
+#include "core/hotspot/native_frames.h"
+#include "core/hotspot/stack_walk_internal.h"
+
+#define NATIVE_MAX 512 /* frames of native code in a row */
+
+static bool read_place(const struct thread_state *thread, const struct cursor_frame *frame, uint64_t cfa,
+                       const struct native_place *place, uint64_t *address)
+{
+    *address = place->base == NATIVE_SP ? frame->sp : place->base == NATIVE_FP ? frame->fp : cfa;
+    *address += (uint64_t)place->offset;
+    return !place->is_behind_word || stack_word_at(thread, *address, address);
+}
+
+/* Where a native function returns to, which may still be in the link register. */
+static bool read_return(const struct thread_state *thread, const struct cursor_frame *frame, uint64_t cfa,
+                        const struct native_rule *rule, uint64_t *pc)
+{
+    uint64_t at;
+    *pc = thread->link;
+    return rule->is_linked ? stack_is_interrupted(thread, frame)
+                           : read_place(thread, frame, cfa, &rule->return_to, &at) && stack_word_at(thread, at, pc);
+}
+
+/*
+ * Functions that are written in assembler, as HotSpot's copying of arrays, may have no call frame information: where a
+ * thread is in one, it is taken for one without a frame, if what would be its return address is behind known code.
+ */
+static bool leave_leaf(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame)
+{
+    bool has_link = walker->rules->has_link;
+    uint64_t pc = thread->link;
+    if (!stack_is_interrupted(thread, frame) || (!has_link && !stack_word_at(thread, frame->sp, &pc)))
+        return false;
+    pc = stack_strip(walker, pc);
+    if (code_blobs_has(walker->blobs, pc) ? !stack_is_return(walker, pc)
+                                          : native_frames_at(walker->native, pc - 1)->kind != NATIVE_CALLED)
+        return false;
+    *frame = (struct cursor_frame){ .pc = pc, .sp = frame->sp + (has_link ? 0 : 8), .fp = frame->fp };
+    return true;
+}
+
+/* The caller of a native function.  Returns false where there is none, or it is not known. */
+static bool leave_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                         enum native_kind *kind)
+{
+    const struct native_rule *rule = native_frames_at(walker->native, frame->is_innermost ? frame->pc : frame->pc - 1);
+    uint64_t cfa, at, fp = frame->fp, pc;
+    *kind = rule->kind;
+    if (rule->kind == NATIVE_UNKNOWN && leave_leaf(walker, thread, frame))
+        return true;
+    if (rule->kind <= NATIVE_OUTERMOST || !read_place(thread, frame, 0, &rule->cfa, &cfa) || cfa < frame->sp ||
+        (cfa == frame->sp && !rule->is_linked) || !read_return(thread, frame, cfa, rule, &pc) ||
+        (rule->has_fp && (!read_place(thread, frame, cfa, &rule->fp, &at) || !stack_word_at(thread, at, &fp)))) {
+        *kind = rule->kind == NATIVE_OUTERMOST ? NATIVE_OUTERMOST : NATIVE_UNKNOWN;
+        return false;
+    }
+    *frame = (struct cursor_frame){
+        .pc = stack_strip(walker, pc), .sp = cfa, .fp = fp, .is_innermost = rule->kind == NATIVE_SIGNAL
+    };
+    return true;
+}
+
+bool stack_walk_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                       struct java_stack *stack)
+{
+    enum native_kind kind = NATIVE_CALLED;
+    for (int n = 0; n < NATIVE_MAX && !code_blobs_has(walker->blobs, frame->pc); n++)
+        if (!leave_native(walker, thread, frame, &kind)) {
+            stack->end = STACK_NO_JAVA;
+            return kind == NATIVE_OUTERMOST;
+        }
+    stack->end = stack_walk_from(walker, thread, *frame, stack);
+    return stack->end == STACK_WHOLE || stack->end == STACK_CUT || stack->end == STACK_TOO_DEEP;
+}
