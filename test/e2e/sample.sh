@@ -118,6 +118,18 @@ has_shares "a script's JVM, -Xint"
 matches "a script's JVM: it is sampled from its first methods on" "$(cat "$SCRATCH/folded")" \
     '^java\.lang\.System\.initPhase1'
 
+# The walk beside AsyncGetCallTrace's, of the same moments.
+jdk=$(jdks | tail -n 1)
+start "$SCRATCH/checked" "$jdk/bin/java" "-agentpath:$build/test/tools/stack_check_agent.so=$SCRATCH/slots,997" \
+    -cp "$classes" target.Shares
+wait_for 30 grep -q READY "$SCRATCH/checked"
+said=$("$build/test/tools/stack_check" "$SCRATCH/slots" "$pid" "$slow" 5)
+stop "$pid"
+holds "stacks are those that AsyncGetCallTrace has, frame by frame: $(grep '^same ' <<< "$said"), but for its faults" \
+    awk '{ n[$1] = $2; print } END { exit !(n["same"] >= 20 && n["other"] + n["only_agct"] <= 1 + 0.02 * n["same"] &&
+        n["java_stacks_whole"] >= 0.995 * n["java_stacks"]) }' <(echo "$said")
+
+jdk=$(first_jdk)
 # number METHOD KEY: a figure of a row in $said, which is JSON.
 number() {
     awk -v method="\"$1\"," -v key="\"$2\":" '
