@@ -278,6 +278,17 @@ static int write_totals(struct sample_run *run, struct err *err)
 
 /* ---- printing ---- */
 
+static int refuse_no_jvm(const struct sample_run *run, struct err *err)
+{
+    struct pollfd end = { .fd = run->end, .events = POLLIN };
+    if (poll(&end, 1, 0) > 0) {
+        err_set(err, "no JVM came of '%s'", run->options->command[0]);
+        return err_next(err, "give a command that starts java, or java itself");
+    }
+    err_set(err, "no JVM had come of '%s' when sampling ended", run->options->command[0]);
+    return err_next(err, "sample for longer (-d)");
+}
+
 static int refuse_empty(const struct sample_run *run, struct err *err)
 {
     if (is_clock(run))
@@ -391,10 +402,8 @@ static int print(struct sample_run *run, struct err *err)
                                            .ratios = kinds,
                                            .n_ratios = (uint32_t)n_kinds };
     const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
-    if (stack_sampler_pid(run->sampler) == 0) {
-        err_set(err, "no JVM came of '%s'", o->command[0]);
-        return err_next(err, "give a command that starts java, or java itself");
-    }
+    if (stack_sampler_pid(run->sampler) == 0)
+        return refuse_no_jvm(run, err);
     if (run->profile.n_samples == 0) {
         return refuse_empty(run, err);
     }

@@ -143,16 +143,16 @@ computes=$(number Faults.compute share)
 holds "samples of page faults are where memory is touched: $touches, and where it is not ${computes:-none}" \
     awk -v t="$touches" -v c="${computes:-0}" 'BEGIN { exit !(t > 0.1 && c < 0.1 * t) }'
 
-sample -d 0.6 -F 997 -e cpu-clock,page-faults --json -- "$jdk/bin/java" -cp "$classes" target.Faults 1
-is "after -d the program goes on to its end: exit status" "$status" 0
-matches "which is waited for" "$errors" '^mmprof: sampling has ended; the command goes on as process [0-9]+: waiting'
+sample -F 997 -e cpu-clock,page-faults --json -- "$jdk/bin/java" -cp "$classes" target.Faults 0.6
 touches=$(number Faults.touch page_faults_per_second)
 computes=$(number Faults.compute page_faults_per_second)
 holds "what is read with samples tells methods apart: $touches and $computes faults a second" \
     awk -v t="$touches" -v c="$computes" 'BEGIN { exit !(t > 20000 && t > 2 * c) }'
 
 # Of all time of application threads: three that wait all the time and main are a quarter each less what 'turns' has.
-sample --wall -F 199 --json -- "$jdk/bin/java" -cp "$classes" target.Waits 1
+sample --wall -F 199 -d 0.9 --json -- "$jdk/bin/java" -cp "$classes" target.Waits 1.2
+is "after -d the program goes on to its end: exit status" "$status" 0
+matches "which is waited for" "$errors" '^mmprof: sampling has ended; the command goes on as process [0-9]+: waiting'
 for method in Waits.park Waits.accept Waits.block; do
     all=$(number $method time_share)
     waits=$(number $method waiting_share)
