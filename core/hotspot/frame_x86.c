@@ -3,6 +3,8 @@
  */
 #include "core/hotspot/frame_rules.h"
 
+#define WAIT_BYTES 11u /* of a jump over a call, at most */
+
 /* As "48 81 ec"; '?' stands for any byte of half of one.  Is it at the code? */
 static bool is(const uint8_t *code, const char *pattern)
 {
@@ -53,7 +55,8 @@ static unsigned before(const uint8_t *code, uint64_t n_before)
         return stores_pointer(code + 7) ? FRAME_NONE : FRAME_PUSHED;
     if (is(code, "48 8b ec")) /* mov rbp, rsp */
         return FRAME_PUSHED;
-    bool is_waiting = is(code, "41 81 7f") || is(code, "41 81 bf") || (n_before <= 7 && !is(code, "55"));
+    bool is_waiting = is(code, "41 81 7f") || is(code, "41 81 bf") || is(code, "41 83 7f") || is(code, "41 83 bf") ||
+                      (n_before <= WAIT_BYTES && !is(code, "55"));
     return is_waiting ? 0 : FRAME_NONE;
 }
 
