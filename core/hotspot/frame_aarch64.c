@@ -36,6 +36,8 @@ static const struct pattern polls[] = {
     { 0xfffff01f, 0xd503201f }, /* a hint */
 };
 
+static const struct pattern set_pointer = { 0xffffffff, 0x910003fd }; /* mov x29, sp: behind push_pair */
+
 static bool is(uint32_t word, struct pattern pattern)
 {
     return (word & pattern.mask) == pattern.value;
@@ -88,7 +90,7 @@ static unsigned shapes(const uint8_t *code, uint64_t n_before)
 {
     size_t n_words = FRAME_CODE_BYTES / 4;
     bool is_known = n_before != FRAME_UNKNOWN, is_cut = is_known && n_before / 4 > n_words, takes;
-    if (is(word_of(code, 0), pop_pair))
+    if (is(word_of(code, 0), pop_pair) || is(word_of(code, 0), set_pointer))
         return FRAME_PUSHED;
     if (is_at_end(code, n_words))
         return FRAME_NONE;

@@ -53,8 +53,6 @@ static unsigned before(const uint8_t *code, uint64_t n_before)
         return stores_pointer(code + 4) ? FRAME_NONE : FRAME_PUSHED;
     if (is(code, "48 81 ec"))
         return stores_pointer(code + 7) ? FRAME_NONE : FRAME_PUSHED;
-    if (is(code, "48 8b ec")) /* mov rbp, rsp */
-        return FRAME_PUSHED;
     bool is_waiting = is(code, "41 81 7f") || is(code, "41 81 bf") || is(code, "41 83 7f") || is(code, "41 83 bf") ||
                       (n_before <= WAIT_BYTES && !is(code, "55"));
     return is_waiting ? 0 : FRAME_NONE;
@@ -64,7 +62,7 @@ static unsigned shapes(const uint8_t *code, uint64_t n_before)
 {
     if (is_at_end(code))
         return FRAME_NONE;
-    if (is(code, "5d")) /* pop rbp */
+    if (is(code, "5d") || is(code, "48 8b ec")) /* pop rbp; mov rbp, rsp */
         return FRAME_PUSHED;
     if (n_before == FRAME_UNKNOWN)
         return FRAME_NONE | FRAME_PUSHED;

@@ -18,14 +18,13 @@ struct search {
     uint32_t n_before; /* frames, which stay */
 };
 
-/* n_least: frames that a stack must have which is not all there. */
-static bool try_frame(const struct search *search, struct cursor_frame frame, uint32_t n_least)
+/* is_cut: the outermost frames may be missing. */
+static bool try_frame(const struct search *search, struct cursor_frame frame, bool is_cut)
 {
     struct java_stack *stack = search->stack;
     stack->n = search->n_before;
     stack->end = stack_walk_from(search->walker, search->thread, frame, stack);
-    stack->is_guessed =
-        stack->end == STACK_WHOLE || (stack->end == STACK_CUT && stack->n >= search->n_before + n_least);
+    stack->is_guessed = stack->end == STACK_WHOLE || (is_cut && stack->end == STACK_CUT && stack->n > search->n_before);
     return stack->is_guessed;
 }
 
@@ -56,23 +55,26 @@ static bool has_own_pointer(const struct search *search, const struct cursor_fra
     return *sp >= frame->sp && *sp < frame->fp + 16;
 }
 
-/* The stack pointer is the frame's, or lower by less than the rules say. */
+/*
+ * The stack pointer is the frame's, or lower by less than the rules say: with one that is wrong, the walk may well get
+ * out of what was copied of the stack, which is not taken for the end before all are tried.
+ */
 static bool try_above(const struct search *search, struct cursor_frame frame)
 {
+    struct code_blobs *blobs = search->walker->blobs;
     uint32_t search_bytes = search->walker->rules->search_bytes;
     struct cursor_frame by_pointer = frame;
-    if (search_bytes > 0 && has_own_pointer(search, &frame, &by_pointer.sp) && try_frame(search, by_pointer, 1))
+    bool has_pointer = code_blobs_is_interpreter(blobs, frame.pc) || frame.pc == search->walker->call_return;
+    if (search_bytes == 0 || has_pointer)
+        return try_frame(search, frame, true);
+    if (has_own_pointer(search, &frame, &by_pointer.sp) && try_frame(search, by_pointer, true))
         return true;
-    if (try_frame(search, frame, 1))
-        return true;
-    if (code_blobs_is_interpreter(search->walker->blobs, frame.pc) || frame.pc == search->walker->call_return)
-        return false; /* these have their frame pointers */
-    for (uint32_t n = ALIGNMENT; n < search_bytes; n += ALIGNMENT) {
+    for (uint32_t n = 0; n < search_bytes; n += ALIGNMENT) {
         struct cursor_frame above = { .pc = frame.pc, .sp = frame.sp + n, .fp = frame.fp };
-        if (try_frame(search, above, 2))
+        if (try_frame(search, above, false))
             return true;
     }
-    return false;
+    return try_frame(search, frame, true);
 }
 
 /* The return address is in the link register still; it is older where it is in the current frame's record, too. */
@@ -121,7 +123,7 @@ static bool scan(const struct search *search, size_t n_bytes)
         bool is_pushed = at > thread->sp && stack_word_at(thread, at - 8, &fp) && fp > at;
         for (int i = is_pushed ? 0 : 1; i < 2; i++) {
             frame.fp = i == 0 ? fp : search->known->fp;
-            if (search->stack->is_in_java ? try_frame(search, frame, 1) : try_above(search, frame))
+            if (search->stack->is_in_java ? try_frame(search, frame, true) : try_above(search, frame))
                 return true;
         }
     }

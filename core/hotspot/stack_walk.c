@@ -303,9 +303,11 @@ static bool leave_by_pointer(struct stack_walker *walker, const struct thread_st
 
 /* Such a routine, or one without a frame.  What is in the link register may be in a frame, too. */
 static enum stack_end leave_routine(struct stack_walker *walker, const struct thread_state *thread,
-                                    struct cursor_frame *frame)
+                                    const struct code_at *at, struct cursor_frame *frame)
 {
     uint64_t stored;
+    if (frame->is_innermost && at->shapes == FRAME_PUSHED && leave_pushed(walker, thread, frame, 8))
+        return STACK_WHOLE;
     bool is_stored = walker->rules->has_link && frame->fp >= frame->sp &&
                      stack_word_at(thread, frame->fp + 8, &stored) && stored == thread->link;
     if (is_stored && leave_by_pointer(walker, thread, frame))
@@ -353,7 +355,7 @@ static enum stack_end leave(struct stack_walker *walker, const struct thread_sta
         add_compiled(executing(walker, at, frame), stack);
     else if (frame->is_innermost)
         add(stack, 0, -1, FRAME_STUB, 0);
-    return blob->kind == BLOB_ADAPTER || blob->kind == BLOB_ROUTINES ? leave_routine(walker, thread, frame)
+    return blob->kind == BLOB_ADAPTER || blob->kind == BLOB_ROUTINES ? leave_routine(walker, thread, at, frame)
                                                                      : leave_sized(walker, thread, at, frame);
 }
 

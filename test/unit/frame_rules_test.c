@@ -28,6 +28,7 @@ static const struct shape_case x86[] = {
     { "so has its jump", "0f8710000000 c3", FRAME_NONE, 0 },
     { "and 'ret'", "c3", FRAME_NONE, 0 },
     { "a loop's poll is in a frame", "493ba7a8030000 0f8710000000 90", 0, 0 },
+    { "behind a stub's 'push rbp' are both words", "488bec 4883ec20", FRAME_PUSHED, FRAME_UNKNOWN },
     { "a stub that does not tell may have either", "4889d8", FRAME_NONE | FRAME_PUSHED, FRAME_UNKNOWN },
 };
 
@@ -51,6 +52,7 @@ static const struct shape_case aarch64[] = {
     { "and 'ret'", "d65f03c0", FRAME_NONE, 0 },
     { "a loop's poll is in a frame", "f941d788 eb2863ff 54000208 aa0103e0", 0, 0 },
     { "a stub's first instruction has nothing", "a9bf7bfd 910003fd", FRAME_NONE, FRAME_UNKNOWN },
+    { "its second has both words", "910003fd d10043ff", FRAME_PUSHED, FRAME_UNKNOWN },
     { "what comes behind a stub's jump is not its prologue", "14000400 a9bf7bfd", 0, FRAME_UNKNOWN },
 };
 
