@@ -1,13 +1,67 @@
 #!/bin/bash
 # timeout: 900
-# takes: 30
-# On a machine that takes two cycles for each instruction, CPI is 2.
-. "$(dirname "$0")/machine.bash"
+# takes: 45
+# On a machine that takes two cycles for each instruction, CPI is 2.  Stacks that are sampled by cycles are of calls that
+# the program makes, and methods have samples as they take cycles.
+. "$(dirname "$0")/figures.bash"
 in_machine -smp 1 -icount shift=1
 
 "$mmprof" profile --two-runs -e cycles,instructions -o "$SCRATCH/profile" -- \
     java -Xmx256m -cp "$classes" pmu.KnownWork 200 > "$SCRATCH/out" 2>&1
 matches "a program takes two cycles for each instruction" "$(cat "$SCRATCH/out")" '^KnownWork\.main .* 2\.000 '
 matches "so does the average" "$(cat "$SCRATCH/out")" '^Benchmark average .* 2\.000 '
+
+# ---- samples ----
+
+# by_cycles NAME OPTION... of java: samples, folded stacks, and a trace.
+by_cycles() {
+    local name=$1
+    shift
+    : > "$SCRATCH/java.out"
+    start "$SCRATCH/java.out" java -Xmx256m -cp "$classes" "$@"
+    wait_for 60 grep -q READY "$SCRATCH/java.out"
+    "$mmprof" sample -e cycles -c 250007 -d 1 --json --folded "$SCRATCH/$name.folded" -o "$SCRATCH/$name.dat" \
+        -p "$pid" > "$SCRATCH/$name.json" 2> "$SCRATCH/errors"
+    is "$name: sampled by cycles" "$?$(cat "$SCRATCH/errors")" 0
+}
+
+# folded REGEX: the samples of those stacks.
+folded() {
+    awk -v regex="$1" '$0 ~ regex { sum += $NF } END { print sum + 0 }' "$SCRATCH/known.folded"
+}
+
+# The thread that has had the most CPU time.
+busiest() {
+    local task
+    for task in /proc/"$pid"/task/*; do
+        echo "$(sed 's/.*) //' "$task/stat" | awk '{ print $12 + $13 }') ${task##*/}"
+    done | sort -n | tail -n 1 | cut -d' ' -f2
+}
+
+by_cycles known pmu.KnownWork 0 "$SCRATCH/stop"
+main=$(busiest)
+touch "$SCRATCH/stop"
+wait_gone 60 "$pid"
+is "known: it ends well" "$(tail -n 1 "$SCRATCH/java.out" | cut -d' ' -f1)" ROUNDS
+one=$(folded ';pmu.KnownWork.steps1') three=$(folded ';pmu.KnownWork.steps3')
+# Three times the steps, called four times where the other is called five times; of 2,500 samples.
+between "methods have samples as they have cycles ($one and $three)" "$(calculated "$three / ($one + $three)")" \
+    0.67 0.74
+"$mmprof" dump "$SCRATCH/known.dat" > "$SCRATCH/dump"
+number=$(sed -n "s/^thread  *\([0-9]*\) .*: tid $main,.*/\1/p" "$SCRATCH/dump")
+between "nearly all are of its thread: per cent" \
+    "$(awk -v thread="$number," '/^sample  thread/ { n++; own += $3 == thread } END { print n ? 100 * own / n : 0 }' \
+        "$SCRATCH/dump")" 95 100
+
+# Prologues, epilogues and stubs: much of what this program does.
+by_cycles chains -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,target.Chains*::*' target.Chains
+stop "$pid"
+chain='target\.Chains\.main(;C\.one(;C\.two(;C\.three(;C\.four)?)?)?|;C\.large(;C\.four)?'
+chain="$chain|;C\.steps(;C\\\$[A-Z][a-z]*\.go)?|(;C\.down){1,10}|;C\.copies(;java\.util\.Arrays\.copyOf.*)?"
+chain="$chain|;C\.clock(;java\.lang\.System\.nanoTime)?)?"
+is "all stacks are of calls that the program makes" \
+    "$(grep -vE "^${chain//C\\/target\\.Chains\\} [0-9]+\$" "$SCRATCH/chains.folded")" ""
+between "of so many samples" "$(awk '{ sum += $NF } END { print sum }' "$SCRATCH/chains.folded")" 1000 4200
+matches "and whole" "$(cat "$SCRATCH/chains.json")" '"whole_stacks_share":	(0\.999|1$|1,)'
 
 done_testing
