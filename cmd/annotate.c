@@ -33,7 +33,7 @@ static int parse(int argc, char **argv, struct annotate_arguments *a, bool *done
         { 0, "bytecode", NULL, OPTION_FLAG, &a->options.by_bytecode, "bytecode by bytecode, not line by line" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the table as JSON" },
-        { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip what is damaged in the trace" },
+        { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip damaged parts of the trace" },
         { 0 },
     };
     if (command_parse_traces(

@@ -12,7 +12,7 @@ int command_parse(const char *usage, const char *purpose, const struct options_r
     if (*done) {
         printf("usage: mmprof %s\n\n%s\n\n", usage, purpose);
         options_help(stdout, rows);
-        printf("  %-30s %s\n", "-h, --help", "show this");
+        printf("%s  %-30s %s\n", rows->type == OPTION_GROUP ? "\n" : "", "-h, --help", "show this");
         return 0;
     }
     return options_parse(rows, argc, argv, n_parsed, err);

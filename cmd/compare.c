@@ -55,7 +55,7 @@ static int parse(int argc, char **argv, struct compare_arguments *a, bool *done,
           "methods that had probes only; others count as callers" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the table as JSON" },
-        { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip what is damaged in the traces" },
+        { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip damaged parts of the traces" },
         { 0 },
     };
     if (command_parse_traces(

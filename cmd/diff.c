@@ -81,14 +81,14 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         { 0, "before", "TRACE", OPTION_LIST, &o->sides[DIFF_BEFORE], "a trace before the change; more may follow it" },
         { 0, "after", "TRACE", OPTION_LIST, &o->sides[DIFF_AFTER], "a trace after the change; more may follow it" },
         { 0, "fail-on", "LIMIT", OPTION_LIST, &o->limits,
-          "exit with 2 if a difference is significant and beyond: 'time>5%'" },
+          "exit with status 2 if a difference is significant and exceeds LIMIT: 'time>5%'" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out phases with less of the time (1%)" },
-        { 0, "least", "SHARE", OPTION_FRACTION, &o->least, "smaller changes are of no interest (1%)" },
+        { 0, "least", "SHARE", OPTION_FRACTION, &o->least, "ignore smaller changes (1%)" },
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods and metrics" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
-        { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the traces" },
+        { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the traces" },
         { 0 },
     };
     if (parse_words(rows, argc, argv, o, done, err) < 0)

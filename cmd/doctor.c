@@ -135,7 +135,7 @@ int command_doctor(int argc, char **argv, struct err *err)
     uint64_t pid = 0;
     bool done;
     const struct options_row rows[] = {
-        { 'p', "pid", "PID", OPTION_NUMBER, &pid, "also look at this JVM" },
+        { 'p', "pid", "PID", OPTION_NUMBER, &pid, "also check this JVM" },
         { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
     };
     int i;

@@ -172,16 +172,16 @@ enum doctor_level doctor_code(struct doctor *doctor, struct err *said)
     if (!doctor->is_jvm || doctor->flags.archive[0] != '\0')
         return DOCTOR_SILENT;
     if (!jvm_forgets_code(doctor->pid)) {
-        err_set(said, "when a class gets probes, the JVM compiles only what depends on it again");
+        err_set(said, "when a class is instrumented, the JVM recompiles only code that depends on it");
         return DOCTOR_OK;
     }
     uint64_t cpu_ns = jvm_compilers_cpu_ns(&compilers, 0);
     if (cpu_ns == JVM_CPU_UNKNOWN)
-        err_set(said, "when the first class gets probes, the JVM throws all its compiled code away");
+        err_set(said, "when the first class is instrumented, the JVM discards all its compiled code");
     else
         err_set(said,
-                "when the first class gets probes, the JVM throws all its compiled code away, for which its compilers "
-                "took %.1f s of CPU time so far: the program is slower until they have done it again",
+                "when the first class is instrumented, the JVM discards all its compiled code, %.1f s of JIT "
+                "compilation so far: the program is slower until it is compiled again",
                 (double)cpu_ns / 1e9);
     err_next(said, "run the program on JDK %d or later, or start it under mmprof: mmprof record --live -- java ...",
              JVM_KEEPS_CODE);

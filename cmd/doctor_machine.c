@@ -60,7 +60,7 @@ enum doctor_level doctor_clock(struct doctor *doctor, struct err *said)
         return unsteady(said, "the CPU's time stamp counter changes its rate or stops (no constant_tsc, nonstop_tsc)");
     if (!doctor_read(doctor, "/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
                      sizeof source)) {
-        err_set(said, "the time stamp counter is constant; the kernel does not tell its clock source");
+        err_set(said, "the time stamp counter is constant; the kernel's clock source is unknown");
         return DOCTOR_OK;
     }
     source[strcspn(source, "\n")] = '\0';
@@ -178,7 +178,7 @@ enum doctor_level doctor_container(struct doctor *doctor, struct err *said)
         err_set(said, "none: the processes of the whole machine can be seen%s", filter);
         return DOCTOR_OK;
     }
-    err_set(said, "mmprof runs in a container: JVMs outside of it cannot be seen%s", filter);
+    err_set(said, "mmprof runs in a container: JVMs outside it are not visible%s", filter);
     err_next(said, "to record those, run mmprof on the host, or in their container");
     return DOCTOR_LIMIT;
 }

@@ -154,9 +154,9 @@ static const char *say_cost(const struct doctor *doctor, char *text, size_t n)
     if (doctor->n_slots == 0 || doctor->syscall_ns <= 0)
         return text;
     if (doctor->user_ns > 0)
-        snprintf(text, n, "; a reading takes %.0f ns, by system call %.0f", doctor->user_ns, doctor->syscall_ns);
+        snprintf(text, n, "; a counter read takes %.0f ns, by system call %.0f", doctor->user_ns, doctor->syscall_ns);
     else
-        snprintf(text, n, "; a reading by system call takes %.0f ns", doctor->syscall_ns);
+        snprintf(text, n, "; a counter read by system call takes %.0f ns", doctor->syscall_ns);
     return text;
 }
 
@@ -165,8 +165,8 @@ static enum doctor_level reads_x86(struct doctor *doctor, struct err *said)
     int64_t value;
     char cost[COST_BYTES];
     if (!doctor_read_number(doctor, "/sys/bus/event_source/devices/cpu/rdpmc", &value)) {
-        err_set(said, "this kernel does not tell whether user space may read the counters");
-        err_next(said, "see with 'mmprof list' whether it may");
+        err_set(said, "whether user space may read the counters is unknown on this kernel");
+        err_next(said, "run 'mmprof list' to see");
         return DOCTOR_LIMIT;
     }
     if (value != 0) {
@@ -213,10 +213,10 @@ enum doctor_level doctor_watchdog(struct doctor *doctor, struct err *said)
     if (doctor->n_counters == 0 || !doctor_read_number(doctor, "/proc/sys/kernel/nmi_watchdog", &value))
         return DOCTOR_SILENT;
     if (value == 0) {
-        err_set(said, "the kernel's NMI watchdog holds no counter");
+        err_set(said, "the kernel's NMI watchdog uses no counter");
         return DOCTOR_OK;
     }
-    err_set(said, "the kernel's NMI watchdog holds one counter of each CPU");
+    err_set(said, "the kernel's NMI watchdog uses one counter of each CPU");
     err_next(said, "run 'sysctl kernel.nmi_watchdog=0' while you measure");
     return DOCTOR_LIMIT;
 }

@@ -506,7 +506,7 @@ int command_dump(int argc, char **argv, struct err *err)
 {
     bool salvage = false, tables = false, done;
     const struct options_row rows[] = {
-        { 0, "salvage", NULL, OPTION_FLAG, &salvage, "skip what is damaged and print the rest" },
+        { 0, "salvage", NULL, OPTION_FLAG, &salvage, "skip damaged parts and print the rest" },
         { 0, "tables", NULL, OPTION_FLAG, &tables, "print what the trace defines, not its events" },
         { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
     };

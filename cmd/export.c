@@ -44,12 +44,13 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write to FILE instead of the standard output" },
         { 0, "value", "VALUE", OPTION_TEXT, &o->value, "cpu, wall, calls, or an event of the trace (cpu)" },
         { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread, "a tree for each thread (folded, speedscope, pprof)" },
-        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "count smaller contexts as their callers' (0)" },
+        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share,
+          "add contexts with less of the time to their callers (0)" },
         { 0, "min-slice", "SECONDS", OPTION_SECONDS, &o->min_slice_s,
           "leave out shorter slices (chrome; as many as fit 200,000)" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (json, csv; cpu)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was left out" },
-        { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the trace" },
+        { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
         { 0 },
     };
     return command_parse_trace(

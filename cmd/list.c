@@ -195,7 +195,7 @@ int command_list(int argc, char **argv, struct err *err)
         { 'a', "all", NULL, OPTION_FLAG, &all, "also show the events that do not work here, and why" },
         { 0, "models", NULL, OPTION_FLAG, &models, "list the processors that can be simulated instead" },
         { 0, "model", "MODEL", OPTION_TEXT, &model,
-          "print this one's sizes and costs, or a file's, as a file has them" },
+          "print the sizes and costs of MODEL, in the format of a model file" },
         { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
     };
     int i;

@@ -29,11 +29,12 @@ static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parse
     const struct options_row rows[] = {
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write to FILE (memtrace.dat)" },
         { 0, "objects-only", NULL, OPTION_FLAG, &o->objects_only, "record objects and their lifetimes, no accesses" },
-        { 0, "all-threads", NULL, OPTION_FLAG, &o->all_threads, "record accesses of collectors and compilers, too" },
+        { 0, "all-threads", NULL, OPTION_FLAG, &o->all_threads,
+          "also record accesses by garbage collector and JIT compiler threads" },
         { 0, "interval", "BYTES", OPTION_SIZE, &o->interval_bytes,
-          "follow an object in about so many bytes of them; 0: all (0)" },
+          "sample one object per BYTES allocated; 0: all (0)" },
         { 0, "tool", "LIBRARY", OPTION_TEXT, &o->tool,
-          "let it see accesses and objects instead; its argument behind a comma" },
+          "pass accesses and objects to this library instead; its argument follows a comma" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was recorded" },
         { 0, "print", NULL, OPTION_FLAG, &o->print, "print FILE as text: a line for each access" },
         { 0, "lifetimes", "BY", OPTION_MAYBE_TEXT, &o->lifetimes,
@@ -101,12 +102,12 @@ static const char *split_tool(const struct memtrace_options *o, char text[PATH_M
 static int check(const struct memtrace_options *o, struct err *err)
 {
     if (o->print || o->lifetimes != NULL) {
-        err_set(err, "--print and --lifetimes are for a file, not for a command");
+        err_set(err, "--print and --lifetimes read a file and do not run a command");
         return err_next(err, "record first: 'mmprof memtrace -o FILE -- java ...'");
     }
     if (o->tool != NULL && (o->objects_only || o->all_threads)) {
-        err_set(err, "--objects-only and --all-threads are of address traces; a tool says itself what it wants");
-        return err_next(err, "leave them away, or leave --tool away");
+        err_set(err, "--objects-only and --all-threads configure address traces, and --tool writes none");
+        return err_next(err, "remove them, or remove --tool");
     }
     if (o->interval_bytes > INT_MAX) {
         err_set(err, "an interval of more than 2 GB is too long");

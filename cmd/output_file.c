@@ -8,7 +8,7 @@
 static int cannot_write(const struct output_file *file, struct err *err)
 {
     err_set(err, "cannot write '%s': %s", file->path, errno == 0 ? "a part was not taken" : strerror(errno));
-    return err_next(err, "choose another place with %s", file->option);
+    return err_next(err, "choose another path with %s", file->option);
 }
 
 int output_file_open(struct output_file *file, const char *path, const char *option, struct err *err)
@@ -44,5 +44,5 @@ int output_check(struct err *err)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
     err_set(err, "cannot write to the standard output");
-    return err_next(err, "see whether there is room where it goes; what was recorded is kept");
+    return err_next(err, "check that there is free space; the recording itself is not lost");
 }

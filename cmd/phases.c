@@ -41,22 +41,25 @@ struct phases_run {
 static int parse(int argc, char **argv, struct phases_options *o, bool *done, struct err *err)
 {
     struct options_row rows[] = {
-        { 0, "weight", "SHARE", OPTION_FRACTION, &o->weight, "least share of the time in all calls of a phase" },
-        { 0, "grain", "SHARE", OPTION_FRACTION, &o->grain, "least share of the time in one call of a phase" },
-        { 0, "budget", "SHARE", OPTION_FRACTION, &o->budget, "overhead to keep within, where these are searched (1%)" },
-        { 0, "read-cost", "NS", OPTION_NUMBER, &o->read_cost_ns, "what reading counters will add to a call (0)" },
+        { 0, "weight", "SHARE", OPTION_FRACTION, &o->weight,
+          "a phase has at least this share of the time in all its calls together" },
+        { 0, "grain", "SHARE", OPTION_FRACTION, &o->grain, "a phase has at least this share of the time in one call" },
+        { 0, "budget", "SHARE", OPTION_FRACTION, &o->budget,
+          "limit on overhead, where --weight and --grain are to be chosen (1%)" },
+        { 0, "read-cost", "NS", OPTION_NUMBER, &o->read_cost_ns, "cost of reading counters in each call, in ns (0)" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 0, "tree", NULL, OPTION_FLAG, &o->tree, "print the call tree instead of the table" },
         { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread, "print the threads; with --tree, a tree for each" },
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods, not only the phases" },
-        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "do not print what has less (1%; CSV, JSON: 0)" },
+        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share,
+          "leave out methods with less of the time (1%; CSV, JSON: 0)" },
         { 0, "sweep", NULL, OPTION_FLAG, &o->sweep, "print what each pair of thresholds selects, as CSV (or --json)" },
-        { 'o', "output", "FILE", OPTION_TEXT, &o->output, "where the phases go (phases.json); - prints them" },
+        { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write the phases to FILE (phases.json); - prints them" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "print nothing" },
-        { 0, "progress", NULL, OPTION_FLAG, &o->progress, "also with --quiet: say how much of the trace is read" },
-        { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the trace" },
+        { 0, "progress", NULL, OPTION_FLAG, &o->progress, "show progress even with --quiet" },
+        { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
         { 0 },
     };
     return command_parse_trace(

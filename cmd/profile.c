@@ -45,18 +45,34 @@ static int check(const struct profile *p, struct err *err)
 
 static int parse(int argc, char **argv, struct profile *p, bool *done, struct err *err)
 {
+    struct recording_rows common;
     const struct options_row rows[] = {
-        RECORDING_ROWS(p->recording),
-        { 'o', "output", "DIR", OPTION_TEXT, &p->directory, "keep the traces and the phases here (mmprof-profile)" },
+        OPTIONS_GROUP("Target, duration"),
+        OPTIONS_ROWS(common.target),
+        OPTIONS_GROUP("Phases"),
+        { 0, "budget", "SHARE", OPTION_FRACTION, &p->budget,
+          "limit on overhead, a share of the program's CPU time (1%)" },
         { 0, "two-runs", NULL, OPTION_FLAG, &p->two_runs, "record all methods first, and the phases in a second run" },
-        { 0, "weight", "SHARE", OPTION_FRACTION, &p->weight, "least share of the time in all calls of a phase" },
-        { 0, "grain", "SHARE", OPTION_FRACTION, &p->grain, "least share of the time in one call of a phase" },
-        { 0, "budget", "SHARE", OPTION_FRACTION, &p->budget, "overhead to keep within (1%)" },
+        { 0, "weight", "SHARE", OPTION_FRACTION, &p->weight,
+          "a phase has at least this share of the time in all its calls together" },
+        { 0, "grain", "SHARE", OPTION_FRACTION, &p->grain, "a phase has at least this share of the time in one call" },
         { 0, "recompile", "SECONDS", OPTION_SECONDS, &p->recompile_s,
-          "most CPU time of compilers to be thrown away (30)" },
+          "instrument only if the JIT has used less than SECONDS of CPU time so far (30)" },
+        OPTIONS_GROUP("Methods"),
+        OPTIONS_ROWS(common.methods),
+        OPTIONS_GROUP("Counters"),
+        OPTIONS_ROWS(common.counters),
+        OPTIONS_GROUP("Samples"),
+        OPTIONS_ROWS(common.samples),
+        OPTIONS_GROUP("Simulation"),
+        OPTIONS_ROWS(common.simulation),
+        OPTIONS_GROUP("Output"),
+        { 'o', "output", "DIR", OPTION_TEXT, &p->directory, "write the traces and the phases to DIR (mmprof-profile)" },
+        OPTIONS_ROWS(common.output),
         { 0 },
     };
     int n_parsed;
+    recording_rows(&p->recording, &common);
     if (command_parse(
             "profile [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
             "Records a JVM (a running one for a minute without -d), finds its phases meanwhile, counts events\n"

@@ -38,11 +38,11 @@ static int check_live(const struct recording *recording, bool live, bool logs_ji
                               : "--budget, --weight, --grain and --recompile belong to --live");
         return err_next(err, recording->includes.n > 0 && recording->phases == NULL
                                  ? "add --live: --include alone records all methods that match"
-                                 : "leave --all-methods, --phases and --simulate away");
+                                 : "remove --all-methods, --phases and --simulate");
     }
     if (live && strcmp(recording->groups, "separate") == 0) {
         err_set(err, "--live is one session, --groups separate needs several");
-        return err_next(err, "leave --groups away, or record what it finds with --phases, or add --all-methods");
+        return err_next(err, "remove --groups, or record the phases it selects with --phases, or add --all-methods");
     }
     if (live && options->budget <= 0) {
         err_set(err, "a budget of 0 allows no probes");
@@ -57,26 +57,43 @@ int command_record(int argc, char **argv, struct err *err)
     struct live_options live = LIVE_OPTIONS;
     struct choice choice = { false, false };
     bool logs_jit = false;
+    struct recording_rows common;
     const struct options_row rows[] = {
-        RECORDING_ROWS(recording),
-        { 'o', "output", "FILE", OPTION_TEXT, &recording.output, "write the trace to FILE (trace.dat)" },
-        { 0, "phases", "FILE", OPTION_TEXT, &recording.phases, "instrument only the methods that FILE selects" },
-        { 0, "all-methods", NULL, OPTION_FLAG, &choice.all_methods, "record all calls, whatever it costs the program" },
+        OPTIONS_GROUP("Target, duration"),
+        OPTIONS_ROWS(common.target),
+        OPTIONS_GROUP("Methods"),
         { 0, "live", NULL, OPTION_FLAG, &choice.live,
-          "find the phases while recording, within a budget (default, but with --include)" },
-        { 0, "budget", "SHARE", OPTION_FRACTION, &live.budget, "with --live: of the CPU time, for mmprof (1%)" },
-        { 0, "weight", "SHARE", OPTION_FRACTION, &live.weight, "with --live: least share of a phase's time (1%)" },
-        { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain, "with --live: least share of one call's time (0.0001%)" },
+          "find the phases while recording, within a budget (default without --include)" },
+        { 0, "all-methods", NULL, OPTION_FLAG, &choice.all_methods,
+          "record the calls of all methods, with no limit on overhead" },
+        { 0, "phases", "FILE", OPTION_TEXT, &recording.phases, "instrument only the methods that FILE selects" },
+        OPTIONS_ROWS(common.methods),
+        OPTIONS_GROUP("With --live"),
+        { 0, "budget", "SHARE", OPTION_FRACTION, &live.budget,
+          "limit on overhead, a share of the program's CPU time (1%)" },
+        { 0, "weight", "SHARE", OPTION_FRACTION, &live.weight, "a phase has at least this share of the time (1%)" },
+        { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain,
+          "one call of a phase has at least this share of the time (0.0001%)" },
         { 0, "recompile", "SECONDS", OPTION_SECONDS, &live.recompile_s,
-          "with --live: most CPU time of compilers to be thrown away (30)" },
+          "instrument only if the JIT has used less than SECONDS of CPU time so far (30)" },
         { 0, "jit-log", NULL, OPTION_FLAG, &logs_jit,
-          "with --live: record what the JIT compiler makes of the methods" },
+          "record the JIT compiler's decisions about the methods (inlining)" },
+        OPTIONS_GROUP("Counters"),
+        OPTIONS_ROWS(common.counters),
+        OPTIONS_GROUP("Samples"),
+        OPTIONS_ROWS(common.samples),
+        OPTIONS_GROUP("Simulation"),
+        OPTIONS_ROWS(common.simulation),
+        OPTIONS_GROUP("Output"),
+        { 'o', "output", "FILE", OPTION_TEXT, &recording.output, "write the trace to FILE (trace.dat)" },
+        OPTIONS_ROWS(common.output),
         { 0 },
     };
     struct recorder_summary summary;
     struct live_session session;
     int n_parsed;
     bool done;
+    recording_rows(&recording, &common);
     if (command_parse(
             "record [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
             "Records a JVM's methods into a trace: a running one until Ctrl-C, or one that COMMAND starts until\n"

@@ -94,24 +94,24 @@ static void tell_counters(const struct recorder_summary *s, const struct recorde
     if (plan->layout->n_groups == 0)
         return;
     if (plan->simulate != NULL) {
-        fprintf(out, "mmprof: counters are simulated: '%s'; read by the probes, and %" PRIu64 " times from outside\n",
+        fprintf(out, "mmprof: counters are simulated: '%s'; read by the probes, and %" PRIu64 " times remotely\n",
                 plan->simulate->name, s->n_readings);
         tell_simulation(s, plan, out);
         return;
     }
     fprintf(out,
-            "mmprof: %" PRIu32 " group%s of counters, read %s; and %" PRIu64 " times from outside (%.1f ms of CPU)\n",
+            "mmprof: %" PRIu32 " group%s of counters, read %s; and %" PRIu64 " times remotely (%.1f ms of CPU time)\n",
             plan->layout->n_groups, plan->layout->n_groups == 1 ? "" : "s in turn", reads[plan->read], s->n_readings,
             (double)s->readings_ns / 1e6);
     if (s->n_without_readings > 0)
-        fprintf(out, "mmprof: %" PRIu32 " threads could not be read from outside: %s\n", s->n_without_readings,
+        fprintf(out, "mmprof: %" PRIu32 " threads' counters could not be read remotely: %s\n", s->n_without_readings,
                 s->readings_why);
 }
 
 static void tell_summary(const struct recorder_summary *s, const struct recorder_plan *plan, bool attached, FILE *out)
 {
     static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended",
-                                        "the trace is as large as it may be" };
+                                        "the trace has reached its maximum size" };
     fprintf(out,
             "mmprof: recorded %.1f s of JVM %d (%s): %" PRIu64 " records of %" PRIu32 " methods, %.1f MB in '%s'\n",
             s->seconds, (int)s->pid, ends[s->end], s->n_records, s->n_methods, (double)s->n_bytes / 1e6, plan->output);
@@ -123,14 +123,14 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
                 attached ? "which the program had stops" : "steps", s->longest_pause_ms);
     if (s->n_late_classes > 0)
         fprintf(out,
-                "mmprof: %" PRIu32
-                " classes had no probes by then (those of the JDK come last): their time is their callers'\n"
+                "mmprof: %" PRIu32 " classes were not instrumented by then (those of the JDK come last): their time is "
+                "counted for their callers\n"
                 "  next: give a longer --prepare-limit, or name what matters with --include\n",
                 s->n_late_classes);
     tell_counters(s, plan, out);
     if (s->n_lost > 0)
         fprintf(out,
-                "mmprof: %" PRIu64 " calls found no room and are not in the trace\n"
+                "mmprof: %" PRIu64 " calls were lost: the buffers were full\n"
                 "  next: give a larger --buffer, or instrument less with --include or --min-bytecodes\n",
                 s->n_lost);
     if (s->n_kernel_lost > 0)
@@ -141,14 +141,14 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
                 s->n_failed_classes);
     if (s->n_left_classes > 0)
         fprintf(out,
-                "mmprof: %" PRIu32 " classes with native methods were left as they are: this JVM would keep each of "
-                "their versions for ever%s\n",
+                "mmprof: %" PRIu32 " classes with native methods were not instrumented: this JVM never frees an old "
+                "version of such a class%s\n",
                 s->n_left_classes,
                 plan->n_includes + plan->n_phases == 0 ? " (--include names those that matter)" : "");
     if (s->n_no_room_classes > 0)
         fprintf(out,
-                "mmprof: %" PRIu32 " classes were left as they are: a quarter of the JVM's metaspace is left to the "
-                "program (-XX:MaxMetaspaceSize)\n"
+                "mmprof: %" PRIu32 " classes were not instrumented: a quarter of the JVM's metaspace is reserved for "
+                "the program (-XX:MaxMetaspaceSize)\n"
                 "  next: record fewer classes with --include or --live, or start the JVM with more metaspace\n",
                 s->n_no_room_classes);
     if (s->n_event_classes > 0)
@@ -161,12 +161,11 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
     }
     if (s->n_loader_classes > 0)
         fprintf(out,
-                "mmprof: %" PRIu32
-                " classes were left as they are: their class loaders would be asked for the probes, or "
-                "are locked\n  next: see CAVEATS in mmprof(1), or record again later\n",
+                "mmprof: %" PRIu32 " classes were not instrumented: their class loaders cannot find the probes, or are "
+                "locked\n  next: see CAVEATS in mmprof(1), or record again later\n",
                 s->n_loader_classes);
     if (strncmp(s->offcpu, "none", 4) == 0)
-        fprintf(out, "mmprof: times are wall-clock time, waiting included: %s\n", s->offcpu + strlen("none: "));
+        fprintf(out, "mmprof: times are wall-clock times and include waiting: %s\n", s->offcpu + strlen("none: "));
     if (s->warning[0] != '\0')
         fprintf(out, "mmprof: %s\n", s->warning);
 }
@@ -223,7 +222,7 @@ static int run_session(const struct recording *recording, struct recorder_plan *
     if (summary->perf_map_why[0] != '\0')
         fprintf(stderr,
                 "mmprof: perf has no names, or not all: %s\n"
-                "  next: remove what is in the way in the JVM's /tmp, or make room there, and record again\n",
+                "  next: check that file and the free space of the JVM's /tmp, and record again\n",
                 summary->perf_map_why);
     return 0;
 }
@@ -286,14 +285,14 @@ static int is_separate(const struct recording *recording, bool *separate, struct
 static int check_hits(const struct recording *recording, struct err *err)
 {
     if (recording->wants_lines && recording->hits_hz == 0) {
-        err_set(err, "--lines is about what --sample-ip finds, and --sample-ip 0 looks for nothing");
-        return err_next(err, "leave one of them away");
+        err_set(err, "--lines requires --sample-ip, which is off (0)");
+        return err_next(err, "remove one of them");
     }
     if (recording->hits_hz == RECORDING_HITS_UNSET || recording->hits_hz <= RECORDING_HITS_HZ_MAX)
         return 0;
-    err_set(err, "--sample-ip takes at most %d a second: each costs the program some microseconds",
+    err_set(err, "--sample-ip is at most %d Hz: each sample costs the program some microseconds",
             RECORDING_HITS_HZ_MAX);
-    return err_next(err, "give %d for the finest look, or 0 for none", RECORDING_HITS_HZ_MAX);
+    return err_next(err, "give at most %d, or 0 for no samples", RECORDING_HITS_HZ_MAX);
 }
 
 static uint32_t hits_hz(const struct recording *recording)
@@ -307,8 +306,8 @@ static uint32_t hits_hz(const struct recording *recording)
 static int check_simulate(const struct recording *recording, struct err *err)
 {
     if (recording->simulate == NULL && (recording->window != NULL || recording->counts_only)) {
-        err_set(err, "--%s is of a simulation", recording->window != NULL ? "window" : "counts-only");
-        return err_next(err, "give --simulate, too");
+        err_set(err, "--%s requires --simulate", recording->window != NULL ? "window" : "counts-only");
+        return err_next(err, "add --simulate");
     }
     if (recording->simulate == NULL)
         return 0;
@@ -318,13 +317,13 @@ static int check_simulate(const struct recording *recording, struct err *err)
         return err_next(err, "start it with 'mmprof record --simulate -- java ...'");
     }
     if (recording->live != NULL) {
-        err_set(err, "--live selects phases by time, which an emulator stretches");
-        return err_next(err, "leave --simulate away, then record what it finds with --simulate --phases; or run "
+        err_set(err, "--live selects phases by time, which an emulator distorts");
+        return err_next(err, "remove --simulate, then record the selected phases with --simulate --phases; or run "
                              "'mmprof profile --simulate', which does both");
     }
     if (strcmp(recording->read, "auto") != 0 || strcmp(recording->groups, "rotate") != 0) {
         err_set(err, "--read and --groups are about a processor's counters, which a simulation does not use");
-        return err_next(err, "leave them away: all simulated events are counted at once");
+        return err_next(err, "remove them: all simulated events are counted at once");
     }
     return 0;
 }
@@ -373,8 +372,8 @@ static void prepare_live(struct recording *recording, const struct recording_cou
 void recording_tell_forgetting(FILE *out, uint64_t compilers_ns)
 {
     fprintf(out,
-            "mmprof: this JVM now throws all its compiled code away, which took its compilers %.1f s of CPU time: the "
-            "program is slower until they have done that again\n",
+            "mmprof: this JVM now discards all its compiled code, %.1f s of JIT compilation: the program is slower "
+            "until it is compiled again\n",
             (double)compilers_ns / 1e9);
 }
 

@@ -43,50 +43,13 @@ struct recording {
         .prepare_limit_s = RECORDING_PREPARE_LIMIT_S                                                 \
     }
 
-/* Rows of the options that both commands have; the caller adds its own and the closing row. */
-#define RECORDING_ROWS(r)                                                                                              \
-    { 'p', "pid", "PID", OPTION_NUMBER, &(r).pid, "attach to this running JVM" },                                      \
-        { 'd', "duration", "SECONDS", OPTION_SECONDS, &(r).duration_s, "stop after this time (default: at the end)" }, \
-        { 0,           "max-size",     "SIZE",                                                                         \
-          OPTION_SIZE, &(r).max_bytes, "end when the trace is so large (a fifth of the free disk)" },                  \
-        { 0,                                                                                                           \
-          "prepare-limit",                                                                                             \
-          "SECONDS",                                                                                                   \
-          OPTION_SECONDS,                                                                                              \
-          &(r).prepare_limit_s,                                                                                        \
-          "longest time to change a running JVM's classes (60; 0: any)" },                                             \
-        { 'e', "events", "LIST", OPTION_TEXT, &(r).events, "count these events, as 'mmprof list' names them" },        \
-        { 0, "read", "HOW", OPTION_TEXT, &(r).read, "read counters: auto, user, syscall, none" },                      \
-        { 0, "groups", "HOW", OPTION_TEXT, &(r).groups, "events that do not fit at once: rotate, or separate runs" },  \
-        { 0,                                                                                                           \
-          "min-bytecodes",                                                                                             \
-          "N",                                                                                                         \
-          OPTION_NUMBER,                                                                                               \
-          &(r).min_bytecodes,                                                                                          \
-          "instrument methods with more than N bytes of bytecode, or a loop (50)" },                                   \
-        { 0, "include", "PATTERN", OPTION_LIST, &(r).includes, "only methods that match, e.g. 'com/example/*'" },      \
-        { 0, "exclude", "PATTERN", OPTION_LIST, &(r).excludes, "no methods that match, e.g. 'java/util/*.get*'" },     \
-        { 0,                                                                                                           \
-          "sample-ip",                                                                                                 \
-          "HZ",                                                                                                        \
-          OPTION_NUMBER,                                                                                               \
-          &(r).hits_hz,                                                                                                \
-          "look so often a second where each thread is (100, live 50; 0: never)" },                                    \
-        { 0, "lines", NULL, OPTION_FLAG, &(r).wants_lines, "let the JIT keep the lines that --sample-ip finds" },      \
-        { 0,                                                                                                           \
-          "simulate",                                                                                                  \
-          "MODEL",                                                                                                     \
-          OPTION_MAYBE_TEXT,                                                                                           \
-          &(r).simulate,                                                                                               \
-          "run COMMAND on a simulated processor, for counters anywhere (zen4)" },                                      \
-        { 0, "window", "SIZES", OPTION_MAYBE_TEXT, &(r).window, "simulate only samples of it (500K+250K/10M)" },       \
-        { 0, "counts-only", NULL, OPTION_FLAG, &(r).counts_only, "with --simulate: not where misses are; faster" },    \
-        { 0, "buffer", "SIZE", OPTION_SIZE, &(r).ring_bytes, "memory per thread for records on their way (8M)" },      \
-        { 0,           "perf-map",          NULL,                                                                      \
-          OPTION_FLAG, &(r).wants_perf_map, "write /tmp/perf-PID.map, by which perf names Java's code" },              \
-    {                                                                                                                  \
-        'q', "quiet", NULL, OPTION_FLAG, &(r).quiet, "no progress, no summary"                                         \
-    }
+/* Rows of the options that both commands have, a table for each group of the help. */
+struct recording_rows {
+    struct options_row target[5], methods[4], counters[4], samples[3], simulation[4], output[4];
+};
+
+/* Fill the tables with rows that set what is in recording, which is borrowed. */
+void recording_rows(struct recording *recording, struct recording_rows *to);
 
 /* Set command to what is behind the options; check that there is one target.  Returns 0, or -1 with *err set. */
 int recording_target(struct recording *recording, int argc, char **argv, int n_parsed, const char *name,

@@ -19,18 +19,18 @@ static void tell(const struct cost_sums *sums, const char *prefix, FILE *out)
         fprintf(out, "not known");
     else
         fprintf(out, "%.2f %%", sums->probes_ns / sums->cpu_ns * 100);
-    tell_part("mmprof in the JVM", sums->agent_ns, sums, out);
-    tell_part("mmprof outside", sums->recorder_ns, sums, out);
-    tell_part("sampling places", sums->hits_ns, sums, out);
-    tell_part("compiling again", sums->compiling_ns, sums, out);
+    tell_part("the agent in the JVM", sums->agent_ns, sums, out);
+    tell_part("mmprof's own process", sums->recorder_ns, sums, out);
+    tell_part("IP sampling", sums->hits_ns, sums, out);
+    tell_part("recompilation", sums->compiling_ns, sums, out);
     if (sums->all_ns < 0)
         fprintf(out, "\n");
     else
         fprintf(out, ": %.2f %% together%s\n", sums->all_ns / sums->cpu_ns * 100, sums->is_whole ? "" : " at least");
     if (sums->budget > 0 && sums->all_ns > sums->budget * sums->cpu_ns)
         fprintf(out,
-                "%smore than the budget of %.2g %%: the first looks and batches cost what they cost, and only a longer "
-                "recording makes up for them\n",
+                "%sover the budget of %.2g %%: startup sampling and instrumentation are not limited by it; record for "
+                "longer to amortize them\n",
                 prefix, sums->budget * 100);
 }
 

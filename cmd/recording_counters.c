@@ -41,8 +41,8 @@ static int choose_events(const char *list, pid_t pid, bool tells, struct arena *
     for (size_t i = 0; tells && i < set->n; i++)
         if (set->specs[i].is_silent)
             fprintf(stderr,
-                    "mmprof: '%s' stays 0 while mmprof's test loop runs: if it is 0 in the program, too, it does not "
-                    "count here\n",
+                    "mmprof: '%s' was 0 in mmprof's test loop: if it is 0 in the program, too, this machine cannot "
+                    "count it\n",
                     set->specs[i].name);
     return 0;
 }
@@ -81,8 +81,7 @@ static int choose_read(size_t how, bool tells, struct recording_counters *counte
     if (tells)
         fprintf(stderr,
                 "mmprof: %s\n"
-                "mmprof: so they are read from outside only, at switches of threads and every 10 ms: short calls are "
-                "not counted\n"
+                "mmprof: so mmprof reads them remotely, at thread switches and every 10 ms: short calls get no counts\n"
                 "  next: --read syscall counts them, at a higher cost\n",
                 why.text);
     return 0;

@@ -56,7 +56,7 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write a page for a browser: the table, plots, the call tree" },
         { 0, "stats", NULL, OPTION_FLAG, &o->stats, "print how calls vary within and between phases instead" },
         { 0, "sampled", NULL, OPTION_FLAG, &o->sampled,
-          "print what a live recording knows from samples only, and why, instead" },
+          "methods that a live recording knows from samples only, and why" },
         { 0, "pruned", NULL, OPTION_FLAG, &o->pruned, "print what a live recording switched off, and why, instead" },
         { 0, "cost", NULL, OPTION_FLAG, &o->cost, "print what the recording cost the program instead" },
         { 0, "vm", NULL, OPTION_FLAG, &o->vm,
@@ -74,7 +74,7 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
           "print what happened when instead, in steps of so many seconds" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
-        { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip what is damaged in the trace" },
+        { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
         { 0 },
     };
     return command_parse_traces(
@@ -208,8 +208,8 @@ static int print_misses(struct report_run *run, struct err *err)
     if (o->misses[0] != '\0' && misses_way(o->misses, &by, err) < 0)
         return -1;
     if (o->java && by == MISSES_CONTENTS) {
-        err_set(err, "whose code brought it into the caches is not known");
-        return err_next(err, "leave --java away, or ask for --misses=class --java");
+        err_set(err, "the contents of the caches are not recorded by the code that loaded them");
+        return err_next(err, "remove --java, or use --misses=class --java");
     }
     int rc = misses_read(source, o->salvage, by, &misses, err);
     if (rc == 0 && o->java)
@@ -270,7 +270,7 @@ static int read_line(struct report_run *run, struct timeline_read *read, struct 
     int rc = timeline_read(first->source, first->totals, first->n_totals, &o->wish, step_ns, HTML_STEPS_MAX, o->salvage,
                            read, no_line);
     if (rc == 0 && timeline_n_steps(read->timeline) > HTML_STEPS_ASKED_MAX) {
-        err_set(no_line, "a page of %u steps would not open", timeline_n_steps(read->timeline));
+        err_set(no_line, "a page of %u steps would be too large for a browser", timeline_n_steps(read->timeline));
         rc = err_next(no_line, "choose a longer --timeline=STEP: %d are possible", HTML_STEPS_ASKED_MAX);
     }
     page->line = rc < 0 ? NULL : read;
@@ -381,8 +381,8 @@ static int check_clock(const struct report_options *o, enum phases_clock clock, 
 {
     if (clock == PHASES_CPU || first == NULL || o->html != NULL || o->stats)
         return 0;
-    err_set(err, "--%s knows nothing of time that threads spent waiting", first);
-    return err_next(err, "leave '--clock %s' away", o->clock);
+    err_set(err, "--%s has no wall-clock time", first);
+    return err_next(err, "remove '--clock %s'", o->clock);
 }
 
 /* What is made instead of the report: one at a time; all but the page of one trace.  A page has a time line, too. */
@@ -411,8 +411,8 @@ static int check_options(const struct report_options *o, enum phases_clock clock
         first = all[i].is_asked ? all[i].name : first;
     }
     if (o->java && o->misses == NULL) {
-        err_set(err, "--java is for --misses");
-        return err_next(err, "give --misses=class, or leave it away");
+        err_set(err, "--java requires --misses");
+        return err_next(err, "add --misses=class, or remove --java");
     }
     if (o->html != NULL && (o->csv || o->json)) {
         err_set(err, "--html writes a page, and --%s a table", o->csv ? "csv" : "json");
@@ -422,7 +422,7 @@ static int check_options(const struct report_options *o, enum phases_clock clock
         return -1;
     if (o->n_paths == 1 || first == NULL || o->html != NULL)
         return 0;
-    err_set(err, "--%s looks into one trace, not into '%s' and '%s'", first, o->paths[0], o->paths[1]);
+    err_set(err, "--%s reads one trace, not both '%s' and '%s'", first, o->paths[0], o->paths[1]);
     return err_next(err, "run it once for each of them");
 }
 

@@ -9,9 +9,9 @@
  *     -----------------------------------------------------------
  *        61.20     0.20     4.91 s  1.213       2   9.82 s  JavaCompiler.compile
  *
- *     without probes, by 83 samples in 12.1 s, the last of them 4 s ago:
+ *     not instrumented, by 83 samples in 12.1 s, the latest 4 s ago:
  *
- *     Time (%)  at least  at most  Own (%)  Method     No probes, because
+ *     Time (%)  at least  at most  Own (%)  Method     Not instrumented because
  *     ---------------------------------------------------------------------------------
  *        30.12     21.31    40.69     1.20  Gen.genDef  not paid for: 59.9 ms to compile
  */
@@ -167,14 +167,16 @@ int command_top(int argc, char **argv, struct err *err)
         { 0, "once", NULL, OPTION_FLAG, &once, "print one table; the same as --count 1" },
         { 'e', "events", "LIST", OPTION_TEXT, &recording.events,
           "with cycles and instructions: CPI (where they count)" },
-        { 0, "budget", "SHARE", OPTION_FRACTION, &options.budget, "of the program's CPU time, for mmprof (1%)" },
-        { 0, "weight", "SHARE", OPTION_FRACTION, &options.weight, "least share of a phase's time (1%)" },
+        { 0, "budget", "SHARE", OPTION_FRACTION, &options.budget,
+          "limit on overhead, a share of the program's CPU time (1%)" },
+        { 0, "weight", "SHARE", OPTION_FRACTION, &options.weight,
+          "show phases with at least this share of the time (1%)" },
         { 0, "recompile", "SECONDS", OPTION_SECONDS, &options.recompile_s,
-          "most CPU time of compilers to be thrown away (30)" },
+          "instrument only if the JIT has used less than SECONDS of CPU time so far (30)" },
         { 0 },
     };
     if (command_parse("top [OPTIONS] -p PID",
-                      "Shows the phases of a running JVM and what they do now, until q or Ctrl-C. Nothing is kept.",
+                      "Shows the phases of a running JVM and what they do now, until q or Ctrl-C. Nothing is saved.",
                       rows, argc, argv, &n_parsed, &done, err) < 0)
         return -1;
     if (done)

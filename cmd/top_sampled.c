@@ -18,7 +18,7 @@ static void add_columns(struct table *table)
     table_column(table, "at most", "share_high", TABLE_SHARE);
     table_column(table, "Own (%)", "self_share", TABLE_SHARE);
     table_column(table, "Method", "method", TABLE_TEXT);
-    table_column(table, "No probes, because", "reason", TABLE_TEXT);
+    table_column(table, "Not instrumented because", "reason", TABLE_TEXT);
 }
 
 static int add_rows(const struct live_sampled *all, size_t n, struct table *table, struct arena *arena, struct err *err)
@@ -84,6 +84,6 @@ const char *top_sampled_text(const struct top_sampled *sampled, uint64_t now_ns,
     double age_s = now_ns > sampled->ended_ns ? (double)(now_ns - sampled->ended_ns) / 1e9 : 0;
     if (sampled->text == NULL || sampled->text[0] == '\0')
         return "";
-    return arena_printf(arena, "without probes, by %" PRIu64 " samples in %.1f s, the last of them %.0f s ago:\n\n%s",
+    return arena_printf(arena, "not instrumented, by %" PRIu64 " samples in %.1f s, the latest %.0f s ago:\n\n%s",
                         sampled->n_samples, seconds, age_s, sampled->text);
 }

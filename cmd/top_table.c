@@ -125,9 +125,9 @@ static const char *stage_text(const struct live_session *session, const struct l
     static const char *const texts[] = { "waiting for the agent", "taking samples", "changing classes",
                                          "waiting for the JIT compiler", "measuring" };
     if (session->options.leaves_classes)
-        return arena_printf(arena, "no class is changed: the JVM writes a class archive (%s)", session->archive);
+        return arena_printf(arena, "not instrumented: the JVM writes a class archive (%s)", session->archive);
     if (cost->spared_ns > 0)
-        return arena_printf(arena, "no class is changed: %.0f s of compiling would be lost, see --recompile",
+        return arena_printf(arena, "not instrumented: %.0f s of JIT compilation would be lost, see --recompile",
                             (double)cost->spared_ns / 1e9);
     return texts[live_stage(session->live)];
 }

@@ -78,9 +78,9 @@ static void add_pauses(struct costs *c)
 {
     const struct calltree_pauses *pauses = &c->source->tree->pauses;
     double n = (double)pauses->n, ns = (double)pauses->ns;
-    const char *none = "no class was changed while it ran";
+    const char *none = "no class was instrumented meanwhile";
     add(c,
-        (struct cost){ "batches", "Batches of changed classes", TABLE_COUNT, n, NO_SENSE, n == 0 ? none : "measured" });
+        (struct cost){ "batches", "Retransformation batches", TABLE_COUNT, n, NO_SENSE, n == 0 ? none : "measured" });
     if (n == 0)
         return;
     add(c, (struct cost){ "pause_mean", "Pause at each, mean", TABLE_NS, ns / n, NO_SENSE, "measured, at most" });
@@ -119,7 +119,7 @@ static void add_recompiling(struct costs *c)
 {
     double more_ns = fact(c, "live.recompiling_ms") < 0 ? NOT_KNOWN : fact(c, "live.recompiling_ms") * 1e6;
     double ns = c->compiling_ns >= 0 ? c->compiling_ns : more_ns;
-    const char *how = !is_live(c) ? "only live recordings watch the compilers"
+    const char *how = !is_live(c) ? "only live recordings measure the JIT compilers"
                       : ns < 0    ? "the JIT compiler's threads are not known"
                                   : "measured: the compilers' in it, more than before";
     char more[32];
@@ -127,24 +127,24 @@ static void add_recompiling(struct costs *c)
         table_format_ns(more_ns, more, sizeof more);
         how = arena_printf(c->source->arena, "expected; in it they took %s more than before", more);
     }
-    add(c, (struct cost){ "recompiling_cpu", "CPU time of compiling again", TABLE_NS, ns, cpu_share(c, ns), how });
+    add(c, (struct cost){ "recompiling_cpu", "CPU time of recompilation", TABLE_NS, ns, cpu_share(c, ns), how });
 }
 
 static void add_compiler(struct costs *c)
 {
     const struct jit_shapes *shapes = c->source->shapes;
-    const char *without = is_live(c) ? "recorded without --jit-log" : "only 'record --live --jit-log' tells";
+    const char *without = is_live(c) ? "recorded without --jit-log" : "needs 'record --live --jit-log'";
     struct jit_summary again = { 0 };
     double recovery_ns = is_live(c) ? c->recovery->recovery_ns : NOT_KNOWN;
     if (shapes != NULL)
         jit_shapes_summary(shapes, &again);
-    add(c, (struct cost){ "recovery", "Recovery of the JIT compiler", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
-                          !is_live(c)                           ? "only live recordings watch the compilers"
+    add(c, (struct cost){ "recovery", "Recompilation window", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
+                          !is_live(c)                           ? "only live recordings measure the JIT compilers"
                           : fact(c, "live.recovery_is_cut") > 0 ? "measured, and not over then; of the time"
                                                                 : "measured; of the time" });
     add_recompiling(c);
     add(c,
-        (struct cost){ "recompiled_methods", "Methods compiled again", TABLE_COUNT,
+        (struct cost){ "recompiled_methods", "Recompiled methods", TABLE_COUNT,
                        shapes == NULL ? NOT_KNOWN : again.n_again, NO_SENSE, shapes == NULL ? without : "measured" });
     add(c, (struct cost){ "compilations", "Compilations of them", TABLE_COUNT,
                           shapes == NULL ? NOT_KNOWN : again.n_compilations, NO_SENSE,
@@ -192,7 +192,7 @@ static const char *agent_how(const struct costs *c)
         return why == NULL ? "CPU time is not known" : strncmp(why, "none: ", 6) == 0 ? why + 6 : why;
     if (fact(c, "code.cpu_ms") > 0) {
         table_format_ns(fact(c, "code.cpu_ms") * 1e6, ns, sizeof ns);
-        code = arena_printf(c->source->arena, "; of it %s in the JVM's threads to tell of code", ns);
+        code = arena_printf(c->source->arena, "; of it %s in the JVM's threads to report compiled code", ns);
     }
     if (code == NULL || samples == NULL || strtoul(samples, &end, 10) == 0)
         return code == NULL ? NULL : arena_printf(c->source->arena, "measured%s", code);
@@ -206,7 +206,7 @@ static const char *hits_how(const struct costs *c)
     bool is_usual = fact(c, "hits.cost_is_usual") > 0 || fact(c, "hits.cost_ns") <= 0;
     char each[32];
     table_format_ns(c->hit_ns, each, sizeof each);
-    return arena_printf(c->source->arena, "estimated: %.0f hits at %s%s", fact(c, "hits"), each,
+    return arena_printf(c->source->arena, "estimated: %.0f IP samples at %s%s", fact(c, "hits"), each,
                         is_usual ? ", as elsewhere: not measured here" : "");
 }
 
@@ -217,8 +217,7 @@ static const char *sum_how(const struct costs *c)
     if (budget < 0)
         return "of the program's CPU time";
     return arena_printf(arena, "of the program's; budget %s%s", report_percent(arena, budget),
-                        fact(c, "live.recompiling_ms") >= 0 && c->compiling_ns < 0 ? "; compiling again is not in it"
-                                                                                   : "");
+                        fact(c, "live.recompiling_ms") >= 0 && c->compiling_ns < 0 ? "; without recompilation" : "");
 }
 
 /* All that is known, or NOT_KNOWN. */
@@ -238,13 +237,13 @@ static void add_cpu_times(struct costs *c)
     double all_ns = sum_of(c, &is_known);
     add(c, (struct cost){ "probes_cpu", "CPU time of probes", TABLE_NS, c->probes_ns, cpu_share(c, c->probes_ns),
                           probes_how(c) });
-    add(c, (struct cost){ "agent_cpu", "CPU time of mmprof in the JVM", TABLE_NS, c->agent_ns,
-                          cpu_share(c, c->agent_ns), agent_how(c) });
+    add(c, (struct cost){ "agent_cpu", "CPU time of the agent", TABLE_NS, c->agent_ns, cpu_share(c, c->agent_ns),
+                          agent_how(c) });
     if (c->hits_ns != 0)
-        add(c, (struct cost){ "hits_cpu", "CPU time of sampling places", TABLE_NS, c->hits_ns, cpu_share(c, c->hits_ns),
+        add(c, (struct cost){ "hits_cpu", "CPU time of IP sampling", TABLE_NS, c->hits_ns, cpu_share(c, c->hits_ns),
                               hits_how(c) });
-    add(c, (struct cost){ "recorder_cpu", "CPU time of mmprof outside", TABLE_NS, c->recorder_ns,
-                          cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "the trace does not tell" : "measured" });
+    add(c, (struct cost){ "recorder_cpu", "CPU time of mmprof itself", TABLE_NS, c->recorder_ns,
+                          cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "not in the trace" : "measured" });
     add(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
                           is_known     ? sum_how(c)
                           : all_ns > 0 ? "at least: one of them is not known"
@@ -281,19 +280,19 @@ static void add_slowdown(struct costs *c)
     const struct recovery *recovery = c->recovery;
     double estimated = estimate(c);
     bool is_measured = recovery->why == NULL;
-    add(c,
-        (struct cost){ "slowdown", "Slowdown, estimated", TABLE_SHARE, NO_SENSE, estimated,
-                       estimated < 0                           ? "the cost of probes is not known"
-                       : is_measured && recovery->extra_ns > 0 ? "estimated: probes, pauses, slower calls in recovery"
-                                                               : "estimated: probes, pauses" });
-    struct cost measured = { "slowdown_in_recovery", "Slowdown in the recovery", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
+    add(c, (struct cost){ "slowdown", "Slowdown, estimated", TABLE_SHARE, NO_SENSE, estimated,
+                          estimated < 0 ? "the cost of probes is not known"
+                          : is_measured && recovery->extra_ns > 0
+                              ? "estimated: probes, pauses, slower calls during recompilation"
+                              : "estimated: probes, pauses" });
+    struct cost measured = { "slowdown_in_recovery", "Slowdown in that window", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
                              recovery_how(c) };
     add(c, measured);
     if (is_measured) /* may be negative */
         c->table->rows[c->table->n_rows - 1].cells[c->share] =
             table_quotient(recovery->in_ns - recovery->out_ns, recovery->out_ns);
     add(c, (struct cost){ "slowdown_after", "Slowdown after it, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
-                          "nothing without probes to compare with" });
+                          "nothing to compare with: no method ran without probes" });
 }
 
 static int begin(struct costs *c, struct err *err)
@@ -332,21 +331,23 @@ int cost_sums(const struct report_source *source, struct cost_sums *sums, struct
 static const char *compiling_why(const struct costs *c)
 {
     if (fact(c, "live.forgotten_ms") > 0)
-        return "this JVM threw all its compiled code away at the first change (see --recompile)";
-    return fact(c, "live.recompiling_ms") * 1e6 >= c->compiling_ns ? "more than expected, so nothing more was changed"
-                                                                   : "only a longer recording makes up for it";
+        return "this JVM discarded all its compiled code at the first instrumentation (see --recompile)";
+    return fact(c, "live.recompiling_ms") * 1e6 >= c->compiling_ns
+               ? "more than expected, so no more classes were instrumented"
+               : "record for longer to amortize it";
 }
 
-/* "most of it (15.4 %) for compiling changed classes again: more than expected, so nothing more was changed" */
+/* "most of it (15.4 %) for compiling changed classes again: more than expected, so no more classes were instrumented"
+ */
 static const char *excess_why(const struct costs *c)
 {
-    const char *start = "only a longer recording makes up for its beginning";
+    const char *start = "record for longer to amortize the start";
     const struct {
         double ns;
         const char *what, *why;
-    } parts[] = { { c->compiling_ns, "compiling changed classes again", compiling_why(c) },
-                  { c->agent_ns, "stack samples and changing classes", start },
-                  { c->recorder_ns, "mmprof outside of the JVM", start } };
+    } parts[] = { { c->compiling_ns, "recompiling instrumented classes", compiling_why(c) },
+                  { c->agent_ns, "stack samples and instrumentation", start },
+                  { c->recorder_ns, "mmprof's own process", start } };
     size_t most = 0;
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
         most = parts[i].ns > parts[most].ns ? i : most;
@@ -366,7 +367,7 @@ int cost_excess(const struct report_source *source, struct table *table, struct 
     double budget = fact(&c, "live.budget"), share = cpu_share(&c, sum_of(&c, &is_known));
     if (share > budget)
         table_fact_number(table, "cost_share", share,
-                          arena_printf(source->arena, "cost     %s of the CPU time, more than the budget of %s; %s",
+                          arena_printf(source->arena, "cost     %s of the CPU time, over the budget of %s; %s",
                                        report_percent(source->arena, share), report_percent(source->arena, budget),
                                        excess_why(&c)));
     return 0;
@@ -383,7 +384,7 @@ int cost_make(const struct report_source *source, const struct recovery *recover
     c.share = table_column(table, "Share (%)", "share", TABLE_SHARE);
     c.unit = table_column(table, "Unit", "unit", TABLE_TEXT);
     table->columns[c.unit].not_in_text = true;
-    c.how = table_column(table, "How it is known, or why not", "how", TABLE_TEXT);
+    c.how = table_column(table, "Basis", "how", TABLE_TEXT);
     add_pauses(&c);
     add_changes(&c);
     add_compiler(&c);

@@ -72,7 +72,7 @@ static void add_up(const struct misses *m, struct step steps[MISSES_STEPS])
 static void add_columns(const struct report_source *source, struct table *table)
 {
     table_column(table, "From", "from_ns", TABLE_NS);
-    table_column(table, "Looks", "looks", TABLE_COUNT);
+    table_column(table, "Snapshots", "looks", TABLE_COUNT);
     for (int k = 0; k < MISS_N_COUNTS; k++) {
         enum miss_count cache = order[k];
         const char *prefix = caches[cache].prefix;
@@ -117,8 +117,8 @@ int misses_contents_table(const struct report_source *source, struct misses *mis
     double ns = report_ns(source, misses->step_ticks);
     memset(steps, 0, sizeof steps);
     if (misses->n_held == 0) {
-        err_set(err, "'%s' does not tell what was in the caches", source->path);
-        return err_next(err, "record again: mmprof did not keep it before version 2.4 of the trace");
+        err_set(err, "'%s' does not record the contents of the caches", source->path);
+        return err_next(err, "record again: traces have it since version 2.4");
     }
     table_begin(table, source->arena);
     report_facts(source, table);
@@ -128,9 +128,8 @@ int misses_contents_table(const struct report_source *source, struct misses *mis
     for (int i = 0; i < MISSES_STEPS; i++)
         if (misses->n_looked[i] > 0)
             add_step(misses, steps, i, ns, table);
-    table_note(table,
-               "lines of L2, without empty ones, of all threads that had executed something since the look before: "
-               "their mean number at a look, and of whose memory they were; L1D and the data TLB: --csv");
+    table_note(table, "lines of L2, without empty ones, of all threads that had run since the snapshot before: their "
+                      "mean number per snapshot, and whose memory they hold; for L1D and the data TLB use --csv");
     report_losses(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

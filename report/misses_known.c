@@ -103,7 +103,7 @@ static void tell_accesses(struct arena *arena, const struct known *known, struct
         return;
     table_fact_number(table, "heap_accesses_share", heap / all, NULL);
     table_note(table, arena_printf(arena,
-                                   "accesses are estimates, from %s that were drawn at random: without mmprof's own, "
+                                   "accesses are estimates from %s random samples: without mmprof's own, "
                                    "%s are to the Java heap, where %s miss L1D; of all %s do",
                                    digits(arena, known->n_drawn), report_percent(arena, heap / all),
                                    heap > 0 ? report_percent(arena, (double)known->heap_misses / heap) : "-",
@@ -170,9 +170,8 @@ void misses_tell_totals(const struct report_source *source, const struct misses 
     uint64_t told = m->told[MISS_L1D] + m->told[MISS_DTLB];
     if (told > m->n_kept + m->n_kept / 10)
         table_note(table, arena_printf(source->arena,
-                                       "%s accesses that missed were kept, drawn at random where there were too many: "
-                                       "rows are estimates; one of k kept accesses (--csv) is known to about "
-                                       "2 / sqrt(k) of itself",
+                                       "%s accesses that missed were sampled at random: rows are estimates; a row of k "
+                                       "samples (--csv) has a relative error of about 2 / sqrt(k)",
                                        digits(source->arena, m->n_kept)));
     if (m->is_java_only)
         tell_java(source, m, table);

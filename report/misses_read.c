@@ -20,7 +20,7 @@ int misses_way(const char *text, enum misses_by *by, struct err *err)
         if (strcmp(text, ways[i]) == 0)
             return 0;
     }
-    err_set(err, "misses are not told by '%s'", text);
+    err_set(err, "misses cannot be grouped by '%s'", text);
     return err_next(err, "ask for --misses=class, field, space, method, line, part, time or contents");
 }
 
@@ -237,7 +237,7 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
         return err_set(err, "no memory for misses");
     if (misses->n_tallies > 0)
         return 0;
-    err_set(err, "'%s' does not tell where misses were", source->path);
+    err_set(err, "'%s' does not record where misses occurred", source->path);
     return err_next(err, "record with 'mmprof record --simulate -- java ...', without --counts-only");
 }
 

@@ -98,9 +98,9 @@ int pauses_table(const struct report_source *source, struct table *table, struct
 {
     const char *why = trace_info(source->reader, "pauses.failed");
     if (why != NULL || trace_info(source->reader, "pauses.safepoints") == NULL) {
-        err_set(err, "'%s' does not tell of collections and safepoints%s%s", source->path, why == NULL ? "" : ": ",
+        err_set(err, "'%s' has no data on collections and safepoints%s%s", source->path, why == NULL ? "" : ": ",
                 why == NULL ? "" : why);
-        return err_next(err, "record it again: a JVM tells it unless it runs with -XX:-UsePerfData");
+        return err_next(err, "record it again, without -XX:-UsePerfData in the JVM's options");
     }
     table_begin(table, source->arena);
     table_column(table, "What the JVM counted", "what", TABLE_TEXT);
@@ -121,9 +121,9 @@ static int refuse_collections(const struct report_source *source, struct err *er
     const char *why = trace_info(source->reader, "pauses.failed");
     err_set(err, "'%s' has no collection%s%s", source->path, why == NULL ? "" : ": ", why == NULL ? "" : why);
     if (why == NULL)
-        return err_next(err, "see with 'mmprof report --pauses' how many there were; those of very short pauses, one "
-                             "upon the other, are not seen one by one");
-    return err_next(err, "record it again: a JVM tells it unless it runs with -XX:-UsePerfData");
+        return err_next(err, "run 'mmprof report --pauses' for their number; very short pauses that follow each other "
+                             "closely have no rows of their own");
+    return err_next(err, "record it again, without -XX:-UsePerfData in the JVM's options");
 }
 
 static void add_collection(const struct report_source *source, const struct trace_collection *collection,
@@ -159,7 +159,8 @@ int collections_table(const struct report_source *source, struct table *table, s
     if (n_missed > 0)
         table_note(table,
                    arena_printf(source->arena,
-                                "%" PRIu64 " more were not seen one by one: they ended between two looks at the JVM",
+                                "%" PRIu64
+                                " more have no rows of their own: they ended between two samples of the JVM's counters",
                                 n_missed));
     return table->is_broken ? err_set(err, "out of memory for %zu collections", n) : 0;
 }

@@ -145,8 +145,8 @@ static void note_reads(struct making *making)
     const char *why = strncmp(read, "none: ", 6) == 0 ? read + 6 : "--read none";
     table_note(making->table,
                arena_printf(making->source->arena,
-                            "no probe read the counters (%s): CPI and misses are from readings from outside, every "
-                            "10 ms and at thread switches, and tell about long calls only",
+                            "probes cannot read the counters (%s): CPI and misses come from remote counter reads, "
+                            "every 10 ms and at thread switches, and are known for long calls only",
                             why));
 }
 
@@ -160,27 +160,27 @@ static void note_recovery(struct making *making)
     double all_ms = report_ns(making->source, tree->end_ticks - tree->start_ticks) / 1e6;
     double ms = recovery == NULL ? 0 : strtod(recovery, NULL);
     if (ms > RECOVERY_SHARE * all_ms)
-        table_note(making->table,
-                   arena_printf(making->source->arena,
-                                "for %.1f of %.1f s the JIT compiler had changed classes to compile again, and calls "
-                                "took longer: in a longer recording they count less",
-                                ms / 1e3, all_ms / 1e3));
+        table_note(making->table, arena_printf(making->source->arena,
+                                               "the JIT was recompiling instrumented classes for %.1f of %.1f s, so "
+                                               "call times are too high; record for longer to reduce this",
+                                               ms / 1e3, all_ms / 1e3));
 }
 
 static void note_untouched(struct making *making)
 {
     const char *archive = trace_info(making->source->reader, "jvm.archive");
     if (archive != NULL)
-        table_note(making->table, arena_printf(making->source->arena,
-                                               "no class was changed, so no call was recorded: the JVM writes a class "
-                                               "archive (%s)",
-                                               archive));
+        table_note(
+            making->table,
+            arena_printf(making->source->arena,
+                         "no class was instrumented, so no call was recorded: the JVM writes a class archive (%s)",
+                         archive));
     const char *spared = trace_info(making->source->reader, "live.spared_ms");
     if (spared != NULL)
         table_note(making->table,
                    arena_printf(making->source->arena,
-                                "no class was changed, so no call was recorded: the JVM would have thrown all its "
-                                "compiled code away, which took its compilers %.1f s (--recompile)",
+                                "no class was instrumented, so no call was recorded: the JVM would have discarded all "
+                                "its compiled code, %.1f s of JIT compilation (--recompile)",
                                 strtod(spared, NULL) / 1e3));
 }
 
@@ -222,7 +222,7 @@ static void note_rest(struct making *making)
         table_note(making->table,
                    "there are no threads of the garbage collector: the serial one runs in the VM thread");
     if (tree->inside_ticks + tree->outside_ticks == 0)
-        table_note(making->table, "the trace has no calibrated cost of a probe: it is part of the phases' times");
+        table_note(making->table, "the trace has no calibrated cost of a probe, so the phases' times include it");
 }
 
 static void add_accounted(struct making *making)
@@ -253,11 +253,10 @@ static void add_switches(const struct making *making)
         return;
     table_format_ns(switches->all_ns, all, sizeof all);
     bool is_much = switches->all_ns > SWITCHES_SHARE * report_ns(making->source, making->shares.all_ticks);
-    const char *words =
-        arena_printf(making->source->arena,
-                     "switches %s of it for getting and losing CPUs: what the kernel says of each "
-                     "thread, but %s estimated",
-                     all, report_percent(making->source->arena, switches->spread_ns / switches->all_ns));
+    const char *words = arena_printf(
+        making->source->arena,
+        "switches %s of it for context switches: as accounted by the kernel for each thread, but %s estimated", all,
+        report_percent(making->source->arena, switches->spread_ns / switches->all_ns));
     table_fact_number(making->table, "switches_ns", switches->all_ns, is_much ? words : NULL);
     table_fact_number(making->table, "switches_spread_ns", switches->spread_ns, NULL);
 }
@@ -276,10 +275,12 @@ static void add_stolen(const struct making *making)
         return;
     char stolen[32];
     table_format_ns(stolen_ns, stolen, sizeof stolen);
-    table_note(making->table, arena_printf(source->arena,
-                                           "the host of this machine kept its CPUs from it for %s meanwhile: times on "
-                                           "the CPU contain what was kept from these threads",
-                                           stolen));
+    table_note(
+        making->table,
+        arena_printf(
+            source->arena,
+            "the host of this virtual machine withheld its CPUs for %s (steal time): times on the CPU include that",
+            stolen));
 }
 
 /* ---- the whole ---- */

@@ -205,7 +205,7 @@ int pruned_make(const struct report_source *source, const struct calltree_total 
     table_begin(table, source->arena);
     add_columns(table);
     if (trace_info(source->reader, "live.budget") == NULL) {
-        table_note(table, "nothing was switched off: it is no live recording");
+        table_note(table, "no method was switched off: this is not a live recording");
         return 0;
     }
     if (find(&p, totals, n_totals, err) < 0)

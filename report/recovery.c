@@ -151,7 +151,7 @@ static void compare(const struct report_source *source, const struct reading *r,
         most = calls;
         recovery->method = i;
     }
-    recovery->why = most == NULL ? "no phase has enough calls, in the recoveries and outside" : NULL;
+    recovery->why = most == NULL ? "no phase has enough calls both during recompilation and after it" : NULL;
     if (most == NULL)
         return;
     recovery->n_in = most->n_in;
@@ -181,7 +181,7 @@ int recovery_measure(const struct report_source *source, bool salvage, struct re
     struct window *windows = NULL;
     struct reading r = { .n_methods = source->tree->n_methods, .n_threads = source->tree->n_threads };
     int rc = -1;
-    *recovery = (struct recovery){ .why = "only live recordings watch the compilers" };
+    *recovery = (struct recovery){ .why = "only live recordings measure the JIT compilers" };
     if (trace_info(source->reader, "live.budget") == NULL)
         return 0;
     if (find_windows(source, &windows, &r.n_windows, err) < 0)

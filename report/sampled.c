@@ -37,13 +37,13 @@ const char *sampled_why_text(const char *word, double compiling_ns, struct arena
 {
     char ns[64];
     if (strcmp(word, "none") == 0)
-        return "no batch since it was seen";
+        return "no retransformation since it was sampled";
     if (strcmp(word, "loop") == 0)
-        return "a loop of its class is under way";
+        return "a hot loop of its class is running";
     if (strcmp(word, "kept") == 0)
-        return "its class was not changed";
+        return "its class could not be instrumented";
     if (strcmp(word, "spared") == 0)
-        return "all compiled code would be lost";
+        return "all compiled code would be discarded";
     if (strcmp(word, "archive") == 0)
         return "the JVM writes a class archive";
     if (strcmp(word, "left") == 0)
@@ -53,9 +53,9 @@ const char *sampled_why_text(const char *word, double compiling_ns, struct arena
     if (strcmp(word, "dear") != 0)
         return "no probes";
     if (compiling_ns <= 0)
-        return "not paid for";
+        return "over budget";
     table_format_ns(compiling_ns, ns, sizeof ns);
-    return arena_printf(arena, "not paid for: %s to compile", ns);
+    return arena_printf(arena, "over budget: recompilation would take %s", ns);
 }
 
 #define SAMPLED_WORDS   12
@@ -256,7 +256,7 @@ static void add_columns(const struct sampling *s, struct table *table)
     table_column(table, is_wall ? "CPU time (%)" : "Time (%)", "cpu_share", TABLE_SHARE);
     table->columns[table_column(table, "CPU time", "cpu_ns", TABLE_NS)].not_in_text = true;
     table_column(table, "Samples", "samples", TABLE_COUNT);
-    table_column(table, "No probes, because", "reason", TABLE_TEXT);
+    table_column(table, "Not instrumented because", "reason", TABLE_TEXT);
     table->columns[table_column(table, "To compile", "compiling_ns", TABLE_NS)].not_in_text = true;
     table_column(table, "Share (%)", "ancestor_share", TABLE_SHARE);
     table_column(table, "In the time of", "ancestor", TABLE_TEXT);
@@ -298,14 +298,14 @@ static void add_notes(const struct sampling *s, struct table *table)
     for (size_t i = 0; i < s->n; i++)
         any_dear = any_dear || s->all[i].is_dear;
     if (s->n == 0) {
-        table_note(table, "samples found no method without probes with a hundredth of the time");
+        table_note(table, "no method without probes has a hundredth of the samples");
         return;
     }
-    table_note(table, arena_printf(
-                          arena, "time: by %s of threads' stacks%s; calls and events of these methods are not known%s",
-                          n == 0 ? "samples" : arena_printf(arena, "%" PRIu64 " samples", n),
-                          s->any_measured ? ", in a recorded method as part of its measured time" : "",
-                          any_dear ? "; a longer recording or a larger --budget gives more of them probes" : ""));
+    table_note(table, arena_printf(arena, "time: estimated from %s%s; calls and events of these methods are unknown%s",
+                                   n == 0 ? "stack samples" : arena_printf(arena, "%" PRIu64 " stack samples", n),
+                                   s->any_measured ? ", in a recorded method as part of its measured time" : "",
+                                   any_dear ? "; record for longer or with a larger --budget to instrument more of them"
+                                            : ""));
     if (table->n_rows < s->n)
         table_note(table, arena_printf(arena, "%zu more with less time: --sampled --all --top 0 prints all",
                                        s->n - table->n_rows));
@@ -318,7 +318,7 @@ int sampled_make(const struct report_source *source, const struct report_wish *w
     table_begin(table, source->arena);
     add_columns(&s, table);
     if (trace_info(source->reader, "live.budget") == NULL) {
-        table_note(table, "there are no samples of methods without probes: it is no live recording");
+        table_note(table, "no methods were sampled: this is not a live recording");
         return 0;
     }
     if (find(&s, err) < 0 || find_times(&s, err) < 0 || sort(&s, err) < 0 || add_rows(&s, wish, table, err) < 0)

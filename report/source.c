@@ -148,12 +148,12 @@ static void lost_calls(const struct report_source *source, struct table *table)
     const char *no_ring = trace_info(source->reader, "lost.no_ring");
     if (tree->n_lost > 0)
         table_note(table, arena_printf(source->arena,
-                                       "%.0f calls (%.2g %%) were not recorded: their time is their callers'; "
-                                       "a larger 'mmprof record --buffer' loses fewer",
+                                       "%.0f calls (%.2g %%) were lost: their time is counted for their callers; "
+                                       "record with a larger --buffer to lose fewer",
                                        (double)tree->n_lost, 100 * (double)tree->n_lost / all));
     if (no_ring != NULL && strcmp(no_ring, "0") != 0)
         table_note(table,
-                   arena_printf(source->arena, "%s calls were not recorded: more threads than buffers", no_ring));
+                   arena_printf(source->arena, "%s calls were lost: there were more threads than buffers", no_ring));
 }
 
 void report_note_faults(const struct report_source *source, struct table *table)
@@ -172,11 +172,12 @@ void report_losses(const struct report_source *source, struct table *table)
     struct arena *arena = source->arena;
     lost_calls(source, table);
     if (trace_info(source->reader, "simulated") != NULL)
-        table_note(table, "cycles, instructions and misses are simulated; times are those of the emulator, which slows "
-                          "code down by very different factors: they do not tell where the program's time goes");
+        table_note(table,
+                   "cycles, instructions and misses are simulated; times are those of the emulator, which slows "
+                   "different code down by different factors, so they do not show where the program's time goes");
     if (tree->cpu_is_wall)
         table_note(table,
-                   arena_printf(arena, "CPU time is not known (%s): wall time stands in, waiting included",
+                   arena_printf(arena, "CPU time is unknown (%s): the times are wall-clock times and include waiting",
                                 strncmp(tree->why_wall, "none: ", 6) == 0 ? tree->why_wall + 6 : tree->why_wall));
     if (tree->n_kernel_lost > 0)
         table_note(table, arena_printf(arena, "the kernel dropped %.0f of its records: CPU times are estimates",
@@ -187,8 +188,9 @@ void report_losses(const struct report_source *source, struct table *table)
         table_note(table, arena_printf(arena, "%.0f damaged chunks of the trace were skipped",
                                        (double)tree->n_damaged_chunks));
     if (tree->n_folded > 0)
-        table_note(table, arena_printf(arena, "%.0f calls found no room in the call tree and were folded into others",
-                                       (double)tree->n_folded));
+        table_note(table,
+                   arena_printf(arena, "%.0f calls exceeded the size of the call tree and were merged into others",
+                                (double)tree->n_folded));
     if (tree->n_unmatched_exits + tree->n_missing_exits > 0)
         table_note(table, arena_printf(arena, "%.0f exits without an entry were ignored, %.0f exits were missing",
                                        (double)tree->n_unmatched_exits, (double)tree->n_missing_exits));

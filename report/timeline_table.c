@@ -398,8 +398,8 @@ static void add_notes(struct making *m)
     else
         table_note(m->table, "Waits: threads that were preempted; those that were woken and wait for a CPU are not "
                              "known");
-    table_note(m->table, "per cent are of one CPU; what the kernel charges for the switches themselves and for the "
-                         "exit is in no step");
+    table_note(m->table, "percentages are of one CPU; CPU time that the kernel accounts for the context switches "
+                         "themselves and for the exit is in no step");
     if (m->read->rates.wish.n_metrics > 1)
         table_note(m->table, "CPI and misses are the application's");
     else

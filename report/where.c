@@ -181,11 +181,11 @@ static int refuse(const struct report_source *source, struct err *err)
 {
     const char *why = trace_info(source->reader, "hits.failed");
     if (why != NULL)
-        err_set(err, "'%s' does not tell where threads were: %s", source->path, why);
+        err_set(err, "'%s' has no IP samples: %s", source->path, why);
     else
-        err_set(err, "'%s' does not tell where threads were", source->path);
+        err_set(err, "'%s' has no IP samples", source->path);
     return err_next(err, "record with --sample-ip 100%s",
-                    why == NULL ? "" : ", where the kernel lets mmprof look (mmprof doctor)");
+                    why == NULL ? "" : ", on a machine where the kernel allows it (mmprof doctor)");
 }
 
 int where_read(const struct report_source *source, bool salvage, struct where *where, struct err *err)

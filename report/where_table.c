@@ -66,7 +66,7 @@ static void add_facts(const struct report_source *source, const struct where *wh
     table_format_ns(cpu_ns, cpu, sizeof cpu);
     table_fact_number(table, "hits", (double)where->n_hits,
                       arena_printf(source->arena,
-                                   "places   of %.0f hits, one each %.1f ms of a thread's CPU time: %s of %s",
+                                   "samples  %.0f IP samples, one per %.1f ms of a thread's CPU time: %s of %s",
                                    (double)where->n_hits, where->period_ns / 1e6, ns, cpu));
     table_fact_number(table, "hit_period_ns", where->period_ns, NULL);
     table_fact_number(table, "hits_ns", stands_for, NULL);
@@ -76,9 +76,10 @@ static void add_facts(const struct report_source *source, const struct where *wh
                             (double)where->n_hits, 100 * SURE * sqrt(0.25 / (double)where->n_hits)));
     const char *no_code = trace_info(source->reader, "code.failed");
     if (no_code != NULL)
-        table_note(table, arena_printf(source->arena, "the JVM did not tell what code it made: %s", no_code));
+        table_note(table, arena_printf(source->arena, "the JVM did not report its compiled code: %s", no_code));
     if (!where->has_kernel)
-        table_note(table, "the kernel may not be looked into (perf_event_paranoid): it has the CPU time without hits");
+        table_note(table,
+                   "the kernel may not be sampled (perf_event_paranoid): CPU time without samples is the kernel's");
     note_symbols(source, where, table);
 }
 
@@ -214,8 +215,8 @@ static void note_no_lines(const struct report_source *source, struct table *tabl
     if (!(n > 0 && n_all > 0))
         return;
     table_note(table, arena_printf(source->arena,
-                                   "of %s of the hits only the compiled method is known, not the line, nor what is "
-                                   "inlined there: the compilers had not been asked to keep it%s",
+                                   "%s of the IP samples are known by compiled method only, not by line or inlined "
+                                   "method: the JIT was not asked for line-level debug info%s",
                                    report_percent(source->arena, n / n_all),
                                    were_wanted ? " yet; start the JVM with -XX:+UnlockDiagnosticVMOptions "
                                                  "-XX:+DebugNonSafepoints to know it"
@@ -231,7 +232,7 @@ int where_hot_table(const struct report_source *source, const struct where *wher
     at[1] = table_column(table, "Of", "of", TABLE_TEXT);
     at[2] = table_column(table, "Self (%)", "share", TABLE_SHARE);
     at[3] = table_column(table, "In the kernel (%)", "kernel_share", TABLE_SHARE);
-    at[4] = table_column(table, "Hits", "hits", TABLE_COUNT);
+    at[4] = table_column(table, "Samples", "hits", TABLE_COUNT);
     at[5] = table_column(table, "Mostly at", "mostly_at_short", TABLE_TEXT);
     at[6] = table_column(table, "Mostly at", "mostly_at", TABLE_TEXT);
     at[7] = table_column(table, "File", "file", TABLE_TEXT);

@@ -315,7 +315,7 @@ int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
         (*state.env.jvmti)->SetEventNotificationMode(state.env.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
     if (events_env_switch(&state.env, JVMTI_ENABLE, events, n_events) < 0) {
         code_events_stop();
-        return err_set(err, "the JVM does not tell what it compiles");
+        return err_set(err, "the JVM does not report what it compiles (JVMTI)");
     }
     asking = true;
     (*state.env.jvmti)->GenerateEvents(state.env.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);

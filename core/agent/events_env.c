@@ -14,7 +14,7 @@ int events_env_make(struct events_env *env, JNIEnv *jni, const jvmtiCapabilities
     if ((*jvmti)->AddCapabilities(jvmti, &all) != JVMTI_ERROR_NONE ||
         (*jvmti)->SetEventCallbacks(jvmti, callbacks, (jint)sizeof *callbacks) != JVMTI_ERROR_NONE) {
         (*jvmti)->DisposeEnvironment(jvmti);
-        return err_set(err, "the JVM does not tell what it compiles");
+        return err_set(err, "the JVM does not report what it compiles (JVMTI)");
     }
     env->jvmti = jvmti;
     return 0;

@@ -288,7 +288,7 @@ int jit_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err)
     if (atomic_load(&state.active) || (*jni)->GetJavaVM(jni, &state.vm) != 0 ||
         (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE || switch_events(jvmti, JVMTI_ENABLE) < 0) {
         close(fd);
-        return err_set(err, "the JVM does not tell what it compiles");
+        return err_set(err, "the JVM does not report what it compiles (JVMTI)");
     }
     pthread_mutex_lock(&state.lock);
     state.fd = fd;

@@ -117,7 +117,7 @@ static int begin(JNIEnv *jni, struct err *err)
     atomic_store(&state.active, true);
     if (events_env_switch(&state.env, JVMTI_ENABLE, events, N_EVENTS) == 0)
         return 0;
-    return err_set(err, "the JVM does not tell what it compiles");
+    return err_set(err, "the JVM does not report what it compiles (JVMTI)");
 }
 
 static double now_ms(void)

@@ -346,7 +346,7 @@ static int want_capabilities(jvmtiEnv *jvmti, struct err *err)
     wanted.can_get_thread_cpu_time = 1;
     if ((*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE)
         return 0;
-    return err_set(err, "the JVM does not tell its threads' CPU times");
+    return err_set(err, "the JVM does not report its threads' CPU times (JVMTI)");
 }
 
 static bool is_single_cpu(void)
@@ -363,7 +363,7 @@ static int sample(struct sampler *s, struct err *err)
     s->out = sink_into(s->buffer, BUFFER_BYTES);
     s->start_ns = s->random = clock_now(CLOCK_MONOTONIC);
     if (sample_threads_refresh(&s->threads, s->jvmti, s->jni) < 0)
-        return err_set(err, "the JVM does not tell its threads");
+        return err_set(err, "the JVM does not list its threads (JVMTI)");
     s->refreshed_ns = s->start_ns;
     s->totals.is_cut_short = take_rounds(s) < 0;
     s->is_over = true;

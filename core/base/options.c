@@ -96,6 +96,9 @@ static int assign(const struct options_row *row, const char *value)
         return options_fraction(value, row->target);
     case OPTION_LIST:
         return add_to_list(row->target, value);
+    case OPTION_GROUP:
+    case OPTION_ROWS:
+        break;
     }
     return -1;
 }
@@ -106,19 +109,19 @@ static bool is_maybe(const struct options_row *row)
     return row->type == OPTION_MAYBE_SECONDS || row->type == OPTION_MAYBE_TEXT;
 }
 
-static const struct options_row *find_long(const struct options_row *rows, const char *name, size_t n)
+/* The row with this name, of n bytes, or with this letter (name NULL); NULL: there is none. */
+static const struct options_row *find(const struct options_row *rows, const char *name, size_t n, char letter)
 {
-    for (; rows->name != NULL; rows++)
-        if (strlen(rows->name) == n && memcmp(rows->name, name, n) == 0)
-            return rows;
-    return NULL;
-}
-
-static const struct options_row *find_letter(const struct options_row *rows, char letter)
-{
-    for (; rows->name != NULL; rows++)
-        if (rows->letter == letter)
-            return rows;
+    for (; rows->name != NULL; rows++) {
+        const struct options_row *row = rows;
+        if (row->type == OPTION_ROWS)
+            row = find(row->target, name, n, letter);
+        else if (row->type == OPTION_GROUP ||
+                 (name == NULL ? row->letter != letter : strlen(row->name) != n || memcmp(row->name, name, n) != 0))
+            row = NULL;
+        if (row != NULL)
+            return row;
+    }
     return NULL;
 }
 
@@ -129,12 +132,12 @@ static const struct options_row *match(const struct options_row *rows, const cha
     if (word[1] != '-') {
         if (word[2] != '\0')
             *glued = word + 2;
-        return find_letter(rows, word[1]);
+        return find(rows, NULL, 0, word[1]);
     }
     const char *equals = strchr(word, '=');
     if (equals != NULL)
         *glued = equals + 1;
-    return find_long(rows, word + 2, equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2));
+    return find(rows, word + 2, equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2), 0);
 }
 
 int options_parse(const struct options_row *rows, int argc, char **argv, int *n_parsed, struct err *err)
@@ -160,24 +163,33 @@ int options_parse(const struct options_row *rows, int argc, char **argv, int *n_
             return err_set(err, "option --%s needs a value: --%s %s", row->name, row->name, row->argument);
         if (assign(row, value) < 0) {
             err_set(err, "bad value '%s' of option --%s", value, row->name);
-            return err_next(err, "--%s %s: %s", row->name, row->argument, row->help);
+            return err_next(err, "--%s %s: %s", row->name, row->argument, row->help == NULL ? "" : row->help);
         }
     }
     *n_parsed = i;
     return 0;
 }
 
+static void help_row(FILE *out, const struct options_row *row)
+{
+    char left[64], letter[8] = "    ";
+    if (row->letter != 0)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(left, sizeof left, "%s--%s%s%s%s", letter, row->name,
+             row->argument == NULL ? ""
+             : is_maybe(row)       ? "[="
+                                   : " ",
+             row->argument == NULL ? "" : row->argument, is_maybe(row) ? "]" : "");
+    fprintf(out, "  %-30s %s\n", left, row->help);
+}
+
 void options_help(FILE *out, const struct options_row *rows)
 {
-    for (; rows->name != NULL; rows++) {
-        char left[64], letter[8] = "    ";
-        if (rows->letter != 0)
-            snprintf(letter, sizeof letter, "-%c, ", rows->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s%s", letter, rows->name,
-                 rows->argument == NULL ? ""
-                 : is_maybe(rows)       ? "[="
-                                        : " ",
-                 rows->argument == NULL ? "" : rows->argument, is_maybe(rows) ? "]" : "");
-        fprintf(out, "  %-30s %s\n", left, rows->help);
-    }
+    for (const struct options_row *row = rows; row->name != NULL; row++)
+        if (row->type == OPTION_ROWS)
+            options_help(out, row->target);
+        else if (row->type == OPTION_GROUP)
+            fprintf(out, "%s%s:\n", row == rows ? "" : "\n", row->help);
+        else if (row->help != NULL)
+            help_row(out, row);
 }

@@ -3,7 +3,9 @@
  *
  *     struct options_row rows[] = {
  *         { 'o', "output", "FILE", OPTION_TEXT, &output, "write the trace to FILE (default trace.dat)" },
+ *         OPTIONS_GROUP("Table"),
  *         { 0, "tree", NULL, OPTION_FLAG, &tree, "print the call tree" },
+ *         OPTIONS_ROWS(others),
  *         { 0 },
  *     };
  *
@@ -27,8 +29,15 @@ enum option_type {
     OPTION_MAYBE_SECONDS, /* double *: the same after a '=', 0 without one */
     OPTION_FRACTION,      /* double *: "5%" or "0.05" gives 0.05, 0..1 */
     OPTION_SIZE,          /* uint64_t *: bytes, with K, M or G */
-    OPTION_LIST           /* struct options_list *: may be given several times */
+    OPTION_LIST,          /* struct options_list *: may be given several times */
+    OPTION_GROUP,         /* no option: a heading of the help */
+    OPTION_ROWS           /* no option: the rows of another table, borrowed, stand here */
 };
+
+/* clang-format off */
+#define OPTIONS_GROUP(heading) { 0, "", NULL, OPTION_GROUP, NULL, heading }
+#define OPTIONS_ROWS(rows)     { 0, "", NULL, OPTION_ROWS, rows, NULL }
+/* clang-format on */
 
 #define OPTIONS_LIST_MAX 64
 
@@ -42,8 +51,8 @@ struct options_row {
     const char *name;     /* without "--"; NULL ends the table */
     const char *argument; /* as in the help, or NULL for a flag */
     enum option_type type;
-    void *target; /* borrowed */
-    const char *help;
+    void *target;     /* borrowed */
+    const char *help; /* NULL: the option is not shown, an older name of another one */
 };
 
 /*
@@ -52,7 +61,7 @@ struct options_row {
  */
 int options_parse(const struct options_row *rows, int argc, char **argv, int *n_parsed, struct err *err);
 
-/* Print one line for each row. */
+/* Print one line for each row, and the headings of groups. */
 void options_help(FILE *out, const struct options_row *rows);
 
 /* Parse "5%" or "0.05" into a fraction 0..1.  Returns 0, or -1. */

@@ -164,7 +164,7 @@ int events_encode_sysfs(const char *devices, const char *name, struct arena *are
     spec->code = (struct counter_code){ .type = 0 };
     if (encode(&pmu, name, &spec->code, &reason) < 0) {
         err_set(err, "event '%s' cannot be encoded: %s", name, reason.text);
-        return err_next(err, "look into %s for PMUs, and into their folders format and events for terms", devices);
+        return err_next(err, "see %s for PMUs, and their folders 'format' and 'events' for terms", devices);
     }
     spec->pmu = arena_text(arena, pmu.name, strlen(pmu.name));
     spec->description = "";

@@ -257,7 +257,7 @@ static int refuse_map(int error, int32_t tid, struct err *err)
     if (error == EPERM)
         return err_next(err, "too much memory is pinned by perf rings: run 'sysctl kernel.perf_event_mlock_kb=2048', "
                              "or raise 'ulimit -l'");
-    return err_next(err, "look for the reason in 'dmesg'");
+    return err_next(err, "see 'dmesg' for the reason");
 }
 
 /* The file is ours to close.  Returns 0, or -1 with *err set. */
@@ -402,7 +402,7 @@ int kernel_rings_scan(struct kernel_rings *rings, struct err *err)
     DIR *dir = opendir(path);
     if (dir == NULL)
         return err_set(err, "no process has the number %d", (int)rings->pid),
-               err_next(err, "look for the JVM's with 'ps' or 'jps'");
+               err_next(err, "find the JVM's process ID with 'ps' or 'jps'");
     const struct dirent *entry;
     /* cppcheck-suppress readdirCalled */
     while (n_new >= 0 && (entry = readdir(dir)) != NULL) {
@@ -430,7 +430,7 @@ static int cover_all(struct kernel_rings *rings, struct err *err)
     if (rings->state.n_threads_found > 0)
         return 0;
     err_set(err, "process %d ended before its threads could be recorded", (int)rings->pid);
-    return err_next(err, "look for the JVM's with 'ps' or 'jps'");
+    return err_next(err, "find the JVM's process ID with 'ps' or 'jps'");
 }
 
 int kernel_rings_open(struct kernel_rings **out, pid_t pid, const struct kernel_rings_wish *wish, struct err *err)

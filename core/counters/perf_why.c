@@ -109,9 +109,9 @@ int perf_why(int error, const struct counter_code *code, pid_t pid, struct err *
         return err_next(err, "use a kernel that has them");
     case ESRCH:
         append(err, "it has ended");
-        return err_next(err, "look for it with 'ps'");
+        return err_next(err, "find its process ID with 'ps'");
     default:
         append(err, strerror(error));
-        return err_next(err, "look for the reason in 'dmesg'");
+        return err_next(err, "see 'dmesg' for the reason");
     }
 }

@@ -98,8 +98,7 @@ static void explain_no_reads(const struct counters_failure *failure, struct err 
 {
     if (failure->step == COUNTERS_TIME) {
         append(err,
-               "events that take turns need the kernel's clock, which user space may not read here (the page has no "
-               "cap_user_time)");
+               "multiplexed events need the kernel's clock, which user space may not read here (no cap_user_time)");
         err_next(err,
                  "boot with the TSC as the clock ('clocksource=tsc', in a KVM guest 'no-kvmclock'), or name no more "
                  "events with -e than count at once");
@@ -142,7 +141,7 @@ static enum selftest_result judge(const struct counter_code *code, const struct 
         return SELFTEST_REFUSED;
     }
     if (reading->values[0] == 0) {
-        append(err, "it opens, but stays 0 while mmprof's test loop runs");
+        append(err, "it can be opened, but was 0 in mmprof's test loop");
         err_next(err, "name another event: 'mmprof list' shows those that count here");
         return SELFTEST_SILENT;
     }

@@ -49,7 +49,7 @@ int trigger_choose(const char *list, uint64_t period, struct arena *arena, struc
         if (i > 0 && set->specs[i].precise != 0) {
             err_set(err, "'%s' takes no samples, and so has no precise level: the first event takes them",
                     set->specs[i].name);
-            return err_next(err, "leave its modifier away, or name it first");
+            return err_next(err, "remove its modifier, or name it first");
         }
         trigger->codes[trigger->n++] = code_of(&set->specs[i]);
         if (check(trigger, &set->specs[i], err) < 0)

@@ -135,7 +135,7 @@ int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
     char libjvm[256];
     int is_jvm = jvm_process_maps(pid, "/libjvm.so", libjvm, sizeof libjvm);
     if (is_jvm < 0) {
-        err_set(err, "cannot look into process %d: %s", (int)pid, strerror(errno));
+        err_set(err, "cannot read process %d: %s", (int)pid, strerror(errno));
         return err_next(err, "run mmprof as the JVM's user or as root");
     }
     if (is_jvm == 0) {

@@ -100,7 +100,7 @@ static int read_flags(const uint64_t *symbols, struct vm_tables *t, const char *
                                      { "JVMFlag", "_name", &flags.name, false },
                                      { "JVMFlag", "_addr", &flags.address, false } };
     find_fields(symbols, wanted, sizeof wanted / sizeof *wanted);
-    *why = "the JVM does not tell its flags";
+    *why = "the JVM's flags cannot be read";
     if (flags.all == VM_NONE || flags.n == VM_NONE || flags.name == VM_NONE || flags.address == VM_NONE ||
         flags.bytes == VM_NONE)
         return -1;

@@ -137,7 +137,7 @@ static int check_archive(char *const *argv, struct err *err)
         return 0;
     err_set(err, "a JVM that writes a class archive (%s) does not start with an agent",
             flags.archive_bars_agents ? flags.archive : "-XX:+AutoCreateSharedArchive");
-    return err_next(err, "leave that option away; or start the program without mmprof and take samples only: mmprof "
+    return err_next(err, "remove that option; or start the program without mmprof and take samples only: mmprof "
                          "record --live -p PID");
 }
 

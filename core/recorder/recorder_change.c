@@ -28,14 +28,14 @@ static void tell_forecast(const struct recorder *r, double cpus)
     if (r->plan->progress == NULL || change->forecast.ms < WORTH_TELLING)
         return;
     fprintf(r->plan->progress,
-            "mmprof: %" PRIu32 " classes get probes: by the first batch that takes some %.0f s, and stops the program "
-            "for %.0f ms at most, %.1f s in all\n",
+            "mmprof: %" PRIu32 " classes will be instrumented: estimated from the first batch, this takes %.0f s and "
+            "pauses the program for %.0f ms at most, %.1f s in total\n",
             change->n_wanted, change->forecast.ms / 1e3, change->forecast.longest_stop_ms,
             change->forecast.stops_ms / 1e3);
-    fprintf(r->plan->progress, "mmprof: then the trace grows by some %.0f MB a second", mb);
+    fprintf(r->plan->progress, "mmprof: after that the trace grows by about %.0f MB per second", mb);
     if (for_s > 0)
         fprintf(r->plan->progress, ", to %.0f MB", mb * for_s);
-    fprintf(r->plan->progress, " (a guess by the %.1f CPUs that the program uses)\n", cpus);
+    fprintf(r->plan->progress, " (estimated from the %.1f CPUs that the program uses)\n", cpus);
 }
 
 void recorder_hear_change(struct recorder *r, const char *packet)
@@ -74,7 +74,7 @@ static void report(struct recorder *r)
     if (change->n_wanted == 0 || change->n_changed == 0)
         progress_line(&r->progress, "looking through the loaded classes");
     else
-        progress_line(&r->progress, "%" PRIu32 " of %" PRIu32 " classes have probes, some %.0f s left",
+        progress_line(&r->progress, "%" PRIu32 " of %" PRIu32 " classes are instrumented, about %.0f s left",
                       change->n_changed, change->n_wanted, left_s(change));
 }
 

@@ -22,7 +22,7 @@ static bool is_unmatched(const struct recorder *r, size_t i, struct err *err)
     else
         return false;
     if (told->distance != 0)
-        err_next(err, "give --include with '%s', if that is meant", nearest);
+        err_next(err, "did you mean --include '%s'?", nearest);
     else
         err_next(err, "give a class as 'java/util/HashMap', perhaps with a method, as 'java/util/HashMap.get*', or as "
                       "'*/HashMap'");

@@ -199,7 +199,7 @@ static int check_output(const char *path, struct err *err)
     if (access(path, W_OK) == 0 || (errno == ENOENT && access(slash == NULL ? "." : directory, W_OK | X_OK) == 0))
         return 0;
     err_set(err, "cannot write '%s': %s", path, strerror(errno));
-    return err_next(err, "choose another place with -o");
+    return err_next(err, "choose another path with -o");
 }
 
 static int open_trace(struct recorder *r, struct err *err)
@@ -297,8 +297,8 @@ static int attach(struct recorder *r, struct err *err)
 }
 
 /*
- * Where the JVM does not tell what it compiles, its compilers keep what is inlined where, and lines, at calls and loops
- * only, unless they are asked: then C1 executes 5 % more instructions, and C2 1.3 % (mmprof-figures(7)).
+ * Where the JVM does not report what it compiles (JVMTI), its compilers keep what is inlined where, and lines, at calls
+ * and loops only, unless they are asked: then C1 executes 5 % more instructions, and C2 1.3 % (mmprof-figures(7)).
  */
 static const char *const *flags_for(const struct recorder_plan *plan)
 {

@@ -38,7 +38,7 @@ const infoWords = {
     "readings.threads_without": "Threads without counters",
     "lost.no_ring": "Calls lost, no buffer",
     "live.budget": "Budget",
-    "live.batches": "Batches of classes changed",
+    "live.batches": "Retransformation batches",
     "live.pauses_ms": "Program stopped for them, ms",
     "live.longest_pause_ms": "the longest stop, ms",
     "live.samples": "Stack samples",

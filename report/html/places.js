@@ -59,7 +59,7 @@ function whereTable(table) {
         highest = largest(table.rows.filter((row) => !isLast(row)).map((row) => cellNumber(row.cells[all])));
     return sortedTable(table, {
         id: "where",
-        label: "Where threads were",
+        label: "IP samples by kind of code",
         column: all,
         most: table.rows.length,
         noun: "row",
@@ -103,7 +103,7 @@ function hotTable(shown) {
     };
     return sortedTable(shown, {
         id: "hot",
-        label: "The code in which threads were most",
+        label: "The functions with most IP samples",
         column: by,
         most: hotAtFirst,
         noun: "function",
@@ -119,13 +119,13 @@ function drawPlaces() {
         lead = byId("places-lead");
     lead.textContent =
         where.why === undefined
-            ? "The kernel looked " +
+            ? "The kernel sampled " +
               formatCount(where.hits) +
               " times, each " +
               formatNs(where.hit_period_ns) +
               " of a thread\u2019s CPU time, at what the thread ran; in per cent of all CPU time, by the part of the " +
               "program that the thread belongs to."
-            : "Not shown: " + (where.why ?? "nobody looked") + ".";
+            : "Not shown: " + (where.why ?? "no samples were taken") + ".";
     const notes = (where.notes ?? []).filter((note) => !data.phases.notes.includes(note));
     byId("places-body").replaceChildren(
         ...[
@@ -136,7 +136,7 @@ function drawPlaces() {
             html("h3", {}, "What the JVM counted"),
             pauses.why === undefined
                 ? plainTable(pauses, "Collections, safepoints and class loading", "there was none")
-                : html("p", { class: "quiet" }, "Not shown: " + (pauses.why ?? "nobody asked the JVM") + ".")
+                : html("p", { class: "quiet" }, "Not shown: " + (pauses.why ?? "the JVM's counters were not read") + ".")
         ].filter(Boolean)
     );
 }

@@ -49,7 +49,7 @@ check_parts() {
     matches "$v: methods are known then, too" "$("$mmprof" report --hot --csv --top 0 "$trace")" '^c2_code,Parts\.'
     at_most "$v: of a tenth and more not the line" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
     matches "$v: which is noted" "$("$mmprof" report --hot "$trace")" \
-        'had not been asked to keep it; record with --lines'
+        'was not asked for line-level debug info; record with --lines'
     record "$v, against the program's own options" "$jdk" --lines -Xbatch -XX:+UseSerialGC \
         -XX:+UnlockDiagnosticVMOptions -XX:-DebugNonSafepoints target.Parts 2500
     at_most "$v: those count" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1

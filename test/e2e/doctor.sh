@@ -82,7 +82,7 @@ while read -r jdk; do
     matches "JDK $v: the version" "$said" "^ok    java +HotSpot $v"
     matches "JDK $v: can be attached to" "$said" '^ok    attach +the JVM handles SIGQUIT'
     matches "JDK $v: no flag matters" "$said" '^ok    flags +none'
-    code=$([ "$v" -lt 23 ] && echo 'limit code +when the first class gets probes' || echo 'ok    code ')
+    code=$([ "$v" -lt 23 ] && echo 'limit code +when the first class is instrumented' || echo 'ok    code ')
     matches "JDK $v: what the first change of a class costs" "$said" "^$code"
     [ ! -e "/tmp/.java_pid$jvm" ] && [ ! -e "/tmp/.attach_pid$jvm" ] && ok "JDK $v: no attach was begun" ||
         not_ok "JDK $v: no attach was begun"

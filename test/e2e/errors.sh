@@ -54,8 +54,8 @@ else
     skip "another user's JVM" "it takes root and setpriv to be two users"
 fi
 
-record "a class that is not there" "give --include with 'target/Busy'" --include target/Bussy -p "$jvm" -d 1
-record "a method that is not there" "give --include with 'round'" --include target/Busy.ruond -p "$jvm" -d 1
+record "a class that is not there" "did you mean --include 'target/Busy'" --include target/Bussy -p "$jvm" -d 1
+record "a method that is not there" "did you mean --include 'round'" --include target/Busy.ruond -p "$jvm" -d 1
 record "only small methods" "give --min-bytecodes 0" --include 'java/util/Optional' --exclude '*.no' -p "$jvm" -d 1
 record "live: a class that is not there" "matches no loaded class" --live --include 'no/such/package/*' -p "$jvm" -d 1
 holds "a method that is named is recorded, however small it is" \

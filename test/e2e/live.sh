@@ -75,16 +75,16 @@ for jdk in $(jdks); do
     is "JDK $version, --recompile: and reported" "$?$(cat "$SCRATCH/said")" 0
     if [ "$version" -lt 23 ]; then
         matches "JDK $version: no class was changed, which it says" "$(cat "$SCRATCH/errors")" \
-            'no class was changed, so there are samples only: .* its compilers [0-9.]+ s of CPU time'
+            'no class was instrumented, so there are samples only: .*, [0-9.]+ s of JIT compilation'
         matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: add --recompile [1-9]'
         is "JDK $version: nothing was changed" "$(fact "$trace" live.batches)" 0
         matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
-            '^Busy\.round +[0-9.]+ +[0-9]+ +all compiled code would be lost '
-        matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" '^note: no class was changed, so no call was'
+            '^Busy\.round +[0-9.]+ +[0-9]+ +all compiled code would be discarded '
+        matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" '^note: no class was instrumented, so no call was'
         "$mmprof" record --live --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" \
         > "$SCRATCH/out" 2> "$SCRATCH/errors"
         matches "JDK $version: without the option it tells before it changes a class" "$(cat "$SCRATCH/errors")" \
-            '^mmprof: this JVM now throws all its compiled code away, which took its compilers [0-9.]+ s'
+            '^mmprof: this JVM now discards all its compiled code, [0-9.]+ s of JIT compilation'
         "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" \
         > "$SCRATCH/out" 2> "$SCRATCH/errors"
         matches "JDK $version: once it has done so, there is nothing to spare" "$(cat "$SCRATCH/errors")" \
@@ -102,7 +102,7 @@ looks_at_loop() {
         > "$SCRATCH/out" 2>&1
     "$mmprof" dump "$SCRATCH/loop.dat" > "$SCRATCH/loop"
     grep ' enter  micro/LongLoop\.' "$SCRATCH/loop" >> "$SCRATCH/changed"
-    grep -qE ' methods? got no probes: a loop of (its|their) class was under way' "$SCRATCH/out" &&
+    grep -qE ' methods? not instrumented: a hot loop of (its|their) class was running' "$SCRATCH/out" &&
         ! grep -q ' open  micro/LongLoop\.' "$SCRATCH/loop" &&
         grep -qE '^info *live\.sampled\.[0-9]+ = (1|0\.9)[0-9.]* [0-9]+ micro/LongLoop main .* loop ' "$SCRATCH/loop"
 }

@@ -107,7 +107,7 @@ between "L2 is full of the array that was walked" "$(cat "$SCRATCH/lines")" 1200
         END { printf "%d\n", most }' > "$SCRATCH/used"
 between "the heap has it, too, in MB" "$(cat "$SCRATCH/used")" 8 128
 "$mmprof" report --misses=contents "$SCRATCH/full.dat" > "$SCRATCH/table" 2>&1
-matches "it is a table of steps" "$(grep From "$SCRATCH/table")" '^ *From +Looks +L2 lines +Eden '
+matches "it is a table of steps" "$(grep From "$SCRATCH/table")" '^ *From +Snapshots +L2 lines +Eden '
 
 # ---- what is said ----
 
@@ -128,9 +128,9 @@ matches "and Java code stays" "$(cat "$SCRATCH/table")" '^interpreter +[0-9]'
 matches "and it is said of how many misses that leaves something" "$(cat "$SCRATCH/table")" \
     '^note: only what Java code missed, .*: [0-9.]+ % of L1D.s misses, [0-9.]+ % of L2.s$'
 "$mmprof" report --misses=contents --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
-is "of what is in the caches it cannot be" "$?, $(grep -c 'next: leave --java away' "$SCRATCH/table")" "1, 1"
+is "of what is in the caches it cannot be" "$?, $(grep -c 'next: remove --java' "$SCRATCH/table")" "1, 1"
 "$mmprof" report --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
-is "without misses it says nothing" "$?, $(grep -c 'next: give --misses' "$SCRATCH/table")" "1, 1"
+is "without misses it says nothing" "$?, $(grep -c 'next: add --misses' "$SCRATCH/table")" "1, 1"
 "$mmprof" report --misses=object "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "another way is refused" "$?, $(grep -c 'next: ask for --misses=class' "$SCRATCH/table")" "1, 1"
 
@@ -142,6 +142,6 @@ matches "and are there" "$(cat "$SCRATCH/table")" 'simulated::L1-dcache-misses'
 "$mmprof" report --misses "$SCRATCH/counts.dat" > "$SCRATCH/table" 2>&1
 is "where they are is not told then" "$?, $(grep -c 'next: record .* without --counts-only' "$SCRATCH/table")" "1, 1"
 "$mmprof" record -q --counts-only -o "$SCRATCH/refused.dat" -- "$jdk/bin/java" -version > "$SCRATCH/said" 2>&1
-is "without a simulation it says nothing" "$?, $(grep -c 'next: give --simulate' "$SCRATCH/said")" "1, 1"
+is "without a simulation it says nothing" "$?, $(grep -c 'next: add --simulate' "$SCRATCH/said")" "1, 1"
 
 done_testing

@@ -132,7 +132,7 @@ matches "with what to do" "$(cat "$SCRATCH/out")" 'next: record with --sample-ip
 is "more than 10000 a second are refused" $? 1
 "$mmprof" record --sample-ip 0 --lines -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
 is "and so are lines of none" $? 1
-matches "with what to do" "$(cat "$SCRATCH/out")" 'next: leave one of them away'
+matches "with what to do" "$(cat "$SCRATCH/out")" 'next: remove one of them'
 
 # Code that was compiled before mmprof came: it is never said to be at a line, or in what is inlined, where it is not.
 # attached JDK NAME OPTION [FLAG...]: the recorder's option, "" for none; the JVM's flags
@@ -156,7 +156,7 @@ while read -r late; do
         skip "$v: hits in older code" "there are none"
     else
         matches "$v: hits in older code are noted" "$("$mmprof" report --hot "$SCRATCH/late.dat")" \
-            'only the compiled method is known'
+            'known by compiled method only'
     fi
     attached "$late" "$v, with its lines from the start" "" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
     is "$v: all lines are known then" "$(fact "$SCRATCH/late.dat" hits.no_lines)" 0

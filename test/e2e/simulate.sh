@@ -17,7 +17,7 @@ refused() {
 
 refused "a JVM that runs already" "mmprof record --simulate -- java" --simulate -p $$
 refused "a live recording" "mmprof profile --simulate" --simulate --live -- "$jdk/bin/java" -version
-refused "a way to read hardware counters" "leave them away" --simulate --read syscall -- "$jdk/bin/java" -version
+refused "a way to read hardware counters" "remove them" --simulate --read syscall -- "$jdk/bin/java" -version
 refused "a model that is not known" "mmprof list --models" --simulate=zen0 -- "$jdk/bin/java" -version
 refused "an event that is not simulated" "mmprof list --models" --simulate -e stalls -- "$jdk/bin/java" -version
 
@@ -93,7 +93,7 @@ estimate() {
         NR > 1 && $2 == label { print $column[key], $column[key "_low"], $column[key "_high"] }'
 }
 
-refused "windows without a simulation" "give --simulate" --window -- "$jdk/bin/java" -version
+refused "windows without a simulation" "add --simulate" --window -- "$jdk/bin/java" -version
 refused "a window that does not fit" "a period of" --simulate --window=3M+3M/5M -- "$jdk/bin/java" -version
 record windows --window=200K+200K/1M
 one=$(count first walk instructions)

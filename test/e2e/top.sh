@@ -57,15 +57,15 @@ agent_is_gone() {
 # Before any class of it was changed.
 "$mmprof" top -p "$jvm" --once --recompile 0.001 > "$SCRATCH/out" 2> "$SCRATCH/errors"
 status=$?
-if ! grep -q 'no class is changed' "$SCRATCH/out"; then
+if ! grep -q 'not instrumented: ' "$SCRATCH/out"; then
     skip "what is shown where no class is changed" "this JVM does not throw its code away"
 else
     is "where no class is changed, top shows no phases" \
-        "$status $(sed '/^without probes/,$d' "$SCRATCH/out" | grep -c Busy)" "0 0"
+        "$status $(sed '/^not instrumented, by/,$d' "$SCRATCH/out" | grep -c Busy)" "0 0"
     matches "but what samples found" "$(cat "$SCRATCH/out")" \
-        '^without probes, by [0-9]+ samples in [0-9.]+ s, the last of them [0-9]+ s ago:$'
+        '^not instrumented, by [0-9]+ samples in [0-9.]+ s, the latest [0-9]+ s ago:$'
     matches "with its share, the interval, and why it has no probes" "$(cat "$SCRATCH/out")" \
-        '^ *[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.<]+ +Busy\.round +all compiled code would be lost$'
+        '^ *[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.<]+ +Busy\.round +all compiled code would be discarded$'
     is "the share is in its interval" \
         "$(awk '/Busy/ && !($2 <= $1 && $1 <= $3) { print }' "$SCRATCH/out")" ''
 fi
@@ -81,7 +81,7 @@ holds "and no escape sequence" test -z "$(grep -a "$(printf '\033')" "$SCRATCH/o
 nothing_stays "after plain tables"
 
 "$mmprof" top -p "$jvm" --once --sort name > "$SCRATCH/out" 2> "$SCRATCH/errors"
-sed '1,/^-----/d; /^without probes/,$d' "$SCRATCH/out" | awk 'NF > 0 { print $NF }' > "$SCRATCH/names"
+sed '1,/^-----/d; /^not instrumented, by/,$d' "$SCRATCH/out" | awk 'NF > 0 { print $NF }' > "$SCRATCH/names"
 is "sorted by name, when told to" "$(LC_ALL=C sort "$SCRATCH/names")" "$(cat "$SCRATCH/names")"
 
 if ! command -v script > "$SCRATCH/which"; then

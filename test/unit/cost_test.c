@@ -52,23 +52,23 @@ static void look(struct maker *m, struct made *made, struct jit_shapes *shapes)
 
 /* clang-format off */
 static const char plain[] =
-    "Cost of this recording           Value  Share (%)  How it is known, or why not\n"
-    "-------------------------------------------------------------------------------------------\n"
-    "Batches of changed classes           2        n/a  measured\n"
-    "Pause at each, mean            20.0 us        n/a  measured, at most\n"
-    "Pause, the longest             30.0 us        n/a  measured, at most\n"
-    "Pauses, together               40.0 us       4.00  measured, at most; of the time\n"
-    "Recovery of the JIT compiler         -          -  only live recordings watch the compilers\n"
-    "CPU time of compiling again          -          -  only live recordings watch the compilers\n"
-    "Methods compiled again               -        n/a  only 'record --live --jit-log' tells\n"
-    "Compilations of them                 -        n/a  only 'record --live --jit-log' tells\n"
-    "CPU time of probes             3.00 us       0.30  estimated: 4 records at 1.00 us\n"
-    "CPU time of mmprof in the JVM  30.0 us       3.00  measured\n"
-    "CPU time of mmprof outside     40.0 us       4.00  measured\n"
-    "CPU time, together             73.0 us       7.30  of the program's CPU time\n"
-    "Slowdown, estimated                n/a       4.48  estimated: probes, pauses\n"
-    "Slowdown in the recovery           n/a          -  only live recordings watch the compilers\n"
-    "Slowdown after it, measured        n/a          -  nothing without probes to compare with\n";
+    "Cost of this recording         Value  Share (%)  Basis\n"
+    "------------------------------------------------------------------------------------------------------\n"
+    "Retransformation batches           2        n/a  measured\n"
+    "Pause at each, mean          20.0 us        n/a  measured, at most\n"
+    "Pause, the longest           30.0 us        n/a  measured, at most\n"
+    "Pauses, together             40.0 us       4.00  measured, at most; of the time\n"
+    "Recompilation window               -          -  only live recordings measure the JIT compilers\n"
+    "CPU time of recompilation          -          -  only live recordings measure the JIT compilers\n"
+    "Recompiled methods                 -        n/a  needs 'record --live --jit-log'\n"
+    "Compilations of them               -        n/a  needs 'record --live --jit-log'\n"
+    "CPU time of probes           3.00 us       0.30  estimated: 4 records at 1.00 us\n"
+    "CPU time of the agent        30.0 us       3.00  measured\n"
+    "CPU time of mmprof itself    40.0 us       4.00  measured\n"
+    "CPU time, together           73.0 us       7.30  of the program's CPU time\n"
+    "Slowdown, estimated              n/a       4.48  estimated: probes, pauses\n"
+    "Slowdown in that window          n/a          -  only live recordings measure the JIT compilers\n"
+    "Slowdown after it, measured      n/a          -  nothing to compare with: no method ran without probes\n";
 /* clang-format on */
 
 static void test_plain(void)
@@ -136,20 +136,20 @@ static void test_recovery(void)
                "100 us | 10.00 | measured: the compilers' in it, more than before");
     CHECK("what they took more is the slowdown's, too",
           made.recovery.extra_ns > 149000 && made.recovery.extra_ns < 151000 &&
-              strstr(row_of(&made, "slowdown"), "slower calls in recovery") != NULL);
+              strstr(row_of(&made, "slowdown"), "slower calls during recompilation") != NULL);
     CHECK_TEXT("stack samples are part of the agent's time", row_of(&made, "agent_cpu"),
                "30.0 us | 3.00 | measured; of it 20.0 us for stack samples");
     CHECK_TEXT("the budget stands beside the sum, and what it is for", row_of(&made, "cpu"),
-               "191 us | 19.10 | of the program's; budget 1 %; compiling again is not in it");
+               "191 us | 19.10 | of the program's; budget 1 %; without recompilation");
     CHECK_TEXT("a live recording without the JIT's log says so", row_of(&made, "recompiled_methods"),
                "- | n/a | recorded without --jit-log");
     CHECK_TEXT("no pause is no measured pause", row_of(&made, "batches"),
-               "0 | n/a | no class was changed while it ran");
+               "0 | n/a | no class was instrumented meanwhile");
     trace_made_close(&made.trace);
     make_live(&m, RECOVERY_CALLS_MIN - 1, NULL, "0.1");
     look(&m, &made, NULL);
     CHECK_TEXT("few calls are not compared", row_of(&made, "slowdown_in_recovery"),
-               "n/a | - | no phase has enough calls, in the recoveries and outside");
+               "n/a | - | no phase has enough calls both during recompilation and after it");
     trace_made_close(&made.trace);
 }
 
@@ -256,7 +256,7 @@ static void test_unknown(void)
     STEPS(&m, 0, ENTER(RUN, 200), EXIT(RUN, 900));
     look(&m, &made, NULL);
     CHECK_TEXT("hits whose cost is not known cost what they do elsewhere", row_of(&made, "hits_cpu"),
-               "830 us | - | estimated: 100 hits at 8.30 us, as elsewhere: not measured here");
+               "830 us | - | estimated: 100 IP samples at 8.30 us, as elsewhere: not measured here");
     CHECK_TEXT("without switches the agent's time is not known", row_of(&made, "agent_cpu"),
                "- | - | perf is forbidden");
     CHECK_TEXT("without calibration the probes' is not", row_of(&made, "probes_cpu"),

@@ -205,10 +205,9 @@ static void test_ways(void)
                "which object is not known of 7.69 % of those in the heap: objects were "
                "moving");
     const struct table_cell *nodes = table.rows[0].cells;
-    CHECK_TEXT(
-        "accesses", table.notes[1],
-        "accesses are estimates, from 80 that were drawn at random: without mmprof's own, 62.5 % are to the Java "
-        "heap, where 13 % miss L1D; of all 10 % do");
+    CHECK_TEXT("accesses", table.notes[1],
+               "accesses are estimates from 80 random samples: without mmprof's own, 62.5 % are to the Java "
+               "heap, where 13 % miss L1D; of all 10 % do");
     rows_by(&made, "class", 0, &table);
     nodes = table.rows[0].cells;
     CHECK("a class' accesses, and their share", nodes[2].number == 400 && nodes[3].number == 0.4);
@@ -278,7 +277,7 @@ static void test_refused(void)
     enum misses_by by;
     make(&made, false);
     CHECK("a trace without misses is refused", misses_read(&made.source, false, MISSES_BY_CLASS, &misses, &err) < 0 &&
-                                                   strstr(err.text, "does not tell where misses were") != NULL);
+                                                   strstr(err.text, "does not record where misses occurred") != NULL);
     misses_free(&misses);
     CHECK("so is another way", misses_way("object", &by, &err) < 0);
     done(&made);

@@ -10,10 +10,17 @@ static double seconds, step;
 static const char *model;
 static bool flag;
 
-static const struct options_row rows[] = { { 'd', "duration", "SECONDS", OPTION_SECONDS, &seconds, "how long" },
+static bool included;
+static const struct options_row others[] = { { 'i', "included", NULL, OPTION_FLAG, &included, "of another table" },
+                                             { 0 } };
+static const struct options_row rows[] = { OPTIONS_GROUP("Time"),
+                                           { 'd', "duration", "SECONDS", OPTION_SECONDS, &seconds, "how long" },
                                            { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &step, "what when" },
                                            { 0, "simulate", "MODEL", OPTION_MAYBE_TEXT, &model, "on what" },
                                            { 0, "all", NULL, OPTION_FLAG, &flag, "all of it" },
+                                           { 0, "every", NULL, OPTION_FLAG, &flag, NULL },
+                                           OPTIONS_GROUP("More"),
+                                           OPTIONS_ROWS((void *)others),
                                            { 0 } };
 
 /* How many words are options; -1: refused. */
@@ -55,20 +62,33 @@ static void test_maybe(void)
     CHECK("it stands after '=', too", parse("--simulate=x", NULL) == 1 && strcmp(model, "x") == 0);
 }
 
+static void test_tables(void)
+{
+    CHECK("an option of a table in the table", parse("--included", NULL) == 1 && included);
+    included = false;
+    CHECK("by its letter", parse("-i", NULL) == 1 && included);
+    CHECK("an older name, which the help does not show", parse("--every", NULL) == 1 && flag);
+    CHECK("a heading is no option", parse("--=1", NULL) < 0 && strstr(err.text, "unknown option") != NULL);
+}
+
 static void test_help(void)
 {
-    char text[512] = "";
+    char text[1024] = "";
     FILE *out = fmemopen(text, sizeof text, "w");
     options_help(out, rows);
     fclose(out);
     CHECK("the help has letters, names and arguments", strstr(text, "  -d, --duration SECONDS") != NULL);
     CHECK("and which of them may be left out", strstr(text, "      --timeline[=STEP] ") != NULL);
+    CHECK("groups have headings",
+          strncmp(text, "Time:\n  -d,", 11) == 0 && strstr(text, "\n\nMore:\n  -i, --inc") != NULL);
+    CHECK("older names are not shown", strstr(text, "every") == NULL);
 }
 
 int main(void)
 {
     test_seconds();
     test_maybe();
+    test_tables();
     test_help();
     return tap_done();
 }

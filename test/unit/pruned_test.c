@@ -116,7 +116,7 @@ static void test_nothing(void)
     look(&m, &made);
     CHECK_NUMBER("a recording that is not live has no rows", made.n, 0);
     CHECK_TEXT("and says so", made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "nothing was switched off: it is no live recording");
+               "no method was switched off: this is not a live recording");
     trace_made_close(&made.trace);
     begin(&m);
     maker_info(&m, "live.budget", "0.01");

@@ -267,7 +267,7 @@ static void test_partly(void)
           number(&made, "Sort.run", "cycles") == 1800 / 0.9 && number(&made, "Sort.run", "counted_share") == 0.9);
     CHECK("a note says of how much", has_note(&made, "share of the row's time: Sort.run in 90 %"));
     CHECK("and another that no probe read them, and why",
-          has_note(&made, "no probe read the counters (perf_user_access is 0)"));
+          has_note(&made, "probes cannot read the counters (perf_user_access is 0)"));
     CHECK("the kernel's share is in these", !has_note(&made, "user space only: "));
     trace_made_close(&made.trace);
 }

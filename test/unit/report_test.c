@@ -64,8 +64,7 @@ static const char without_pmu[] =
     "------------------------------------------------------------------------------------------------------\n"
     "Benchmark average             n/a    100.00      4        n/a    -           n/a    602.41     2409.64\n"
     "\n"
-    "note: the host of this machine kept its CPUs from it for 100 us meanwhile: times on the CPU contain what was kept "
-    "from these threads\n"
+    "note: the host of this virtual machine withheld its CPUs for 100 us (steal time): times on the CPU include that\n"
     "note: not measured: cycles, instructions: this machine has no PMU\n";
 
 static const char figure[] =
@@ -381,9 +380,10 @@ static void test_losses(void)
     CHECK_TEXT(
         "everything lost is said", printed(&made.table, TEXT, &arena),
         "x\n-\n\n"
-        "note: 3 calls (60 %) were not recorded: their time is their callers'; a larger 'mmprof record --buffer' "
-        "loses fewer\n"
-        "note: CPU time is not known (perf_event_paranoid is 3): wall time stands in, waiting included\n"
+        "note: 3 calls (60 %) were lost: their time is counted for their callers; record with a larger --buffer to "
+        "lose "
+        "fewer\n"
+        "note: CPU time is unknown (perf_event_paranoid is 3): the times are wall-clock times and include waiting\n"
         "note: 1 exits without an entry were ignored, 0 exits were missing\n");
     trace_made_close(&made.trace);
 }

@@ -72,23 +72,24 @@ static void test_facts(void)
     make_threads(&m, true);
     look(&m, &(struct report_wish){ .all = true }, &made);
     CHECK_NUMBER("what samples found without probes is a row; damaged facts are none", made.n, 10);
-    CHECK_TEXT("its time is its share of the application's, which has half of the process'",
-               printed(&made.table, CSV, &arena),
-               HEADER "sampled,a.Later.parse,0.125,250000000,12,no probes,,,\r\n"
-                      "sampled,Later.x,0.10000000000000001,200000000,10,not paid for: 12.0 ms to compile,12000000,"
-                      "0.75,Main.run\r\n"
-                      "sampled,Later.y,0.050000000000000003,100000000,5,not paid for,,,no recorded method\r\n"
-                      "sampled,Later.z,0.050000000000000003,100000000,5,a loop of its class is under way,,1,Later.x\r\n"
-                      "sampled,Later.u,0.050000000000000003,100000000,5,its class was not changed,5,,"
-                      "no recorded method\r\n"
-                      "sampled,Later.v,0.050000000000000003,100000000,5,no batch since it was seen,,,"
-                      "no recorded method\r\n"
-                      "sampled,Later.t,0.050000000000000003,100000000,5,no batch since it was seen,,,\r\n"
-                      "sampled,Later.s,0.050000000000000003,100000000,5,all compiled code would be lost,,,"
-                      "no recorded method\r\n"
-                      "sampled,Later.r,0.050000000000000003,100000000,5,the JVM writes a class archive,,,"
-                      "no recorded method\r\n"
-                      "sampled,b.Later.parse,0.0050000000000000001,10000000,1,no probes,,,\r\n");
+    CHECK_TEXT(
+        "its time is its share of the application's, which has half of the process'", printed(&made.table, CSV, &arena),
+        HEADER
+        "sampled,a.Later.parse,0.125,250000000,12,no probes,,,\r\n"
+        "sampled,Later.x,0.10000000000000001,200000000,10,over budget: recompilation would take 12.0 ms,12000000,"
+        "0.75,Main.run\r\n"
+        "sampled,Later.y,0.050000000000000003,100000000,5,over budget,,,no recorded method\r\n"
+        "sampled,Later.z,0.050000000000000003,100000000,5,a hot loop of its class is running,,1,Later.x\r\n"
+        "sampled,Later.u,0.050000000000000003,100000000,5,its class could not be instrumented,5,,"
+        "no recorded method\r\n"
+        "sampled,Later.v,0.050000000000000003,100000000,5,no retransformation since it was sampled,,,"
+        "no recorded method\r\n"
+        "sampled,Later.t,0.050000000000000003,100000000,5,no retransformation since it was sampled,,,\r\n"
+        "sampled,Later.s,0.050000000000000003,100000000,5,all compiled code would be discarded,,,"
+        "no recorded method\r\n"
+        "sampled,Later.r,0.050000000000000003,100000000,5,the JVM writes a class archive,,,"
+        "no recorded method\r\n"
+        "sampled,b.Later.parse,0.0050000000000000001,10000000,1,no probes,,,\r\n");
     trace_made_close(&made.trace);
 }
 
@@ -104,8 +105,8 @@ static void test_wish(void)
     CHECK_TEXT("and told of", made.table.n_notes == 2 ? made.table.notes[1] : "",
                "1 more with less time: --sampled --all --top 0 prints all");
     CHECK_TEXT("with how many samples all of it is by", made.table.n_notes == 2 ? made.table.notes[0] : "",
-               "time: by 50 samples of threads' stacks; calls and events of these methods are not known; a longer "
-               "recording or a larger --budget gives more of them probes");
+               "time: estimated from 50 stack samples; calls and events of these methods are unknown; record for "
+               "longer or with a larger --budget to instrument more of them");
     trace_made_close(&made.trace);
     make_three(&m);
     make_threads(&m, true);
@@ -126,7 +127,7 @@ static void test_spared(void)
     look(&m, &(struct report_wish){ .all = true }, &made);
     CHECK_TEXT("where no class was to be changed, no larger budget is asked for",
                made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "time: by samples of threads' stacks; calls and events of these methods are not known");
+               "time: estimated from stack samples; calls and events of these methods are unknown");
     trace_made_close(&made.trace);
 }
 
@@ -144,7 +145,7 @@ static void test_namesake(void)
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
     look(&m, &(struct report_wish){ .all = true }, &made);
     CHECK_TEXT("a caller that is not alone with its name has its parameters", printed(&made.table, CSV, &arena),
-               HEADER "sampled,Later.x,0.5,500000000,25,no batch since it was seen,,1,Main.run()\r\n");
+               HEADER "sampled,Later.x,0.5,500000000,25,no retransformation since it was sampled,,1,Main.run()\r\n");
     trace_made_close(&made.trace);
 }
 
@@ -167,14 +168,16 @@ static void test_measured_caller(void)
     STEPS(&m, 0, ENTER(0, 600), EXIT(0, 800));
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000), AT(TRACE_CPU_OUT, 1, 1000));
     look(&m, &(struct report_wish){ .all = true }, &made);
-    CHECK_TEXT("in a recorded method it has what part of that one's samples it has, of that one's time; never more",
-               printed(&made.table, CSV, &arena),
-               HEADER "sampled,Later.y,0.22500000000000001,450000000,25,no batch since it was seen,,0.5,Main.run\r\n"
-                      "sampled,Later.z,0.20000000000000001,400000000,25,no batch since it was seen,,1,Main.run\r\n"
-                      "sampled,Later.x,0.10000000000000001,200000000,12,no batch since it was seen,,1,Main.run\r\n");
+    CHECK_TEXT(
+        "in a recorded method it has what part of that one's samples it has, of that one's time; never more",
+        printed(&made.table, CSV, &arena),
+        HEADER
+        "sampled,Later.y,0.22500000000000001,450000000,25,no retransformation since it was sampled,,0.5,Main.run\r\n"
+        "sampled,Later.z,0.20000000000000001,400000000,25,no retransformation since it was sampled,,1,Main.run\r\n"
+        "sampled,Later.x,0.10000000000000001,200000000,12,no retransformation since it was sampled,,1,Main.run\r\n");
     CHECK_TEXT("a note says so", made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "time: by samples of threads' stacks, in a recorded method as part of its measured time; calls and "
-               "events of these methods are not known");
+               "time: estimated from stack samples, in a recorded method as part of its measured time; calls and "
+               "events of these methods are unknown");
     made.trace.source.clock = PHASES_WALL;
     sampled_make(&made.trace.source, &(struct report_wish){ .all = true }, &made.table, &err);
     CHECK_TEXT("next to wall times it is called CPU time", made.table.columns[1].heading, "CPU time (%)");
@@ -189,9 +192,10 @@ static void test_no_clock(void)
     make_threads(&m, false);
     look(&m, &(struct report_wish){ .min_share = 0.01 }, &made);
     CHECK_TEXT("where CPU time is not known, nor is its part of it", printed(&made.table, CSV, &arena),
-               HEADER "sampled,Later.x,,,25,not paid for: 12.0 ms to compile,12000000,,no recorded method\r\n"
-                      "sampled,Later.y,,,2,no batch since it was seen,,,no recorded method\r\n"
-                      "sampled,Later.z,,,1,no batch since it was seen,,,no recorded method\r\n");
+               HEADER
+               "sampled,Later.x,,,25,over budget: recompilation would take 12.0 ms,12000000,,no recorded method\r\n"
+               "sampled,Later.y,,,2,no retransformation since it was sampled,,,no recorded method\r\n"
+               "sampled,Later.z,,,1,no retransformation since it was sampled,,,no recorded method\r\n");
     trace_made_close(&made.trace);
 }
 
@@ -204,14 +208,14 @@ static void test_nothing(void)
     look(&m, &(struct report_wish){ .all = true }, &made);
     CHECK_NUMBER("a recording that is not live has no rows", made.n, 0);
     CHECK_TEXT("and says so", made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "there are no samples of methods without probes: it is no live recording");
+               "no methods were sampled: this is not a live recording");
     trace_made_close(&made.trace);
     begin(&m);
     maker_info(&m, "live.budget", "0.01");
     make_threads(&m, true);
     look(&m, &(struct report_wish){ .all = true }, &made);
     CHECK_TEXT("a live one that left out none says that", made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "samples found no method without probes with a hundredth of the time");
+               "no method without probes has a hundredth of the samples");
     trace_made_close(&made.trace);
 }
 

@@ -111,7 +111,7 @@ static void test_refusals(struct arena *arena)
     machine.value = 0;
     CHECK("an event that opens and stays 0 is noticed",
           test_named("r8", 0, arena, &err) == SELFTEST_SILENT &&
-              strncmp(err.text, "event 'r8': it opens, but stays 0", 33) == 0);
+              strncmp(err.text, "event 'r8': it can be opened, but was 0", 38) == 0);
     reset(4);
     machine.running_ns = 0;
     CHECK("an event that gets no counter is refused",

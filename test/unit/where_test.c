@@ -175,7 +175,7 @@ static void test_none(void)
     make(&made, "included", false);
     CHECK("a trace without hits is refused, with what to do",
           where_read(&made.source, false, &where, &err) == -1 &&
-              strstr(err.text, "does not tell where threads were\n  next: record with --sample-ip") != NULL);
+              strstr(err.text, "has no IP samples\n  next: record with --sample-ip") != NULL);
     where_free(&where);
     done(&made);
 }

@@ -1,0 +1,45 @@
+/*
+ * The options that 'record' and 'profile' share, in the groups of their help.
+ */
+#include "cmd/recording.h"
+
+#include <string.h>
+
+#define PUT(to, ...) memcpy(to, ((const struct options_row[]){ __VA_ARGS__, { 0 } }), sizeof(to))
+
+void recording_rows(struct recording *r, struct recording_rows *to)
+{
+    PUT(to->target, { 'p', "pid", "PID", OPTION_NUMBER, &r->pid, "attach to this running JVM" },
+        { 'd', "duration", "SECONDS", OPTION_SECONDS, &r->duration_s, "stop after this time (default: at the end)" },
+        { 0, "max-size", "SIZE", OPTION_SIZE, &r->max_bytes,
+          "stop when the trace has this size (a fifth of the free disk)" },
+        { 0, "prepare-limit", "SECONDS", OPTION_SECONDS, &r->prepare_limit_s,
+          "time limit for instrumenting a running JVM's classes (60; 0: none)" });
+    PUT(to->methods,
+        { 0, "include", "PATTERN", OPTION_LIST, &r->includes, "only methods that match, e.g. 'com/example/*'" },
+        { 0, "exclude", "PATTERN", OPTION_LIST, &r->excludes, "no methods that match, e.g. 'java/util/*.get*'" },
+        { 0, "min-bytecodes", "N", OPTION_NUMBER, &r->min_bytecodes,
+          "only methods with more than N bytes of bytecode, or a loop (50)" });
+    PUT(to->counters,
+        { 'e', "events", "LIST", OPTION_TEXT, &r->events, "count these events, as 'mmprof list' names them" },
+        { 0, "read", "HOW", OPTION_TEXT, &r->read, "read counters: auto, user, syscall, none (auto)" },
+        { 0, "groups", "HOW", OPTION_TEXT, &r->groups,
+          "if there are too few counters: rotate, or separate runs (rotate)" });
+    PUT(to->samples,
+        { 0, "sample-ip", "HZ", OPTION_NUMBER, &r->hits_hz,
+          "frequency of instruction-pointer samples, in Hz per thread (100, live 99; 0: off)" },
+        { 0, "lines", NULL, OPTION_FLAG, &r->wants_lines,
+          "ask the JIT for line-level debug info, for --sample-ip (DebugNonSafepoints)" });
+    PUT(to->simulation,
+        { 0, "simulate", "MODEL", OPTION_MAYBE_TEXT, &r->simulate,
+          "run COMMAND on a simulated processor: counters without hardware support (zen4)" },
+        { 0, "window", "SIZES", OPTION_MAYBE_TEXT, &r->window,
+          "with --simulate: simulate only windows of the execution (500K+250K/10M)" },
+        { 0, "counts-only", NULL, OPTION_FLAG, &r->counts_only,
+          "with --simulate: count misses, do not attribute them to code and objects (faster)" });
+    PUT(to->output,
+        { 0, "perf-map", NULL, OPTION_FLAG, &r->wants_perf_map,
+          "write /tmp/perf-PID.map, with which perf names compiled Java code" },
+        { 0, "buffer", "SIZE", OPTION_SIZE, &r->ring_bytes, "size of each thread's buffer for records (8M)" },
+        { 'q', "quiet", NULL, OPTION_FLAG, &r->quiet, "no progress, no summary" });
+}
