@@ -165,7 +165,7 @@ static bool leave_unstored(struct stack_walker *walker, const struct thread_stat
 static void add(struct java_stack *stack, uint64_t method, int32_t index, enum frame_kind kind, uint32_t tier)
 {
     if (stack->n < STACK_FRAMES_MAX)
-        stack->frames[stack->n++] = (struct java_frame){ method, index, kind, (uint8_t)tier, 0, 0 };
+        stack->frames[stack->n++] = (struct java_frame){ method, index, kind, (uint8_t)tier, 0, 0, 0, 0 };
 }
 
 /* NULL: it is no Method. */
@@ -317,10 +317,23 @@ static enum stack_end leave_routine(struct stack_walker *walker, const struct th
                : STACK_STUB;
 }
 
-static void set_caller(struct java_frame *frame, uint64_t sp, uint64_t pc)
+/*
+ * It was left to its caller.  Its own are an interpreted frame's local variables but for the arguments, and all of a
+ * compiled one but for what is pushed first, its calls' arguments (core/recorder/last_stacks.c knows how many), and
+ * where it is deoptimized, which writes to it.
+ */
+static void set_caller(struct java_frame *frame, const struct cursor_frame *left, const struct cursor_frame *caller,
+                       bool is_deoptimized)
 {
-    frame->sp = sp;
-    frame->return_pc = pc;
+    frame->sp = caller->sp;
+    frame->return_pc = caller->pc;
+    if (frame->kind == FRAME_INTERPRETED) {
+        frame->own_begin = left->fp + 16;
+        frame->own_end = caller->sp;
+    } else if (frame->kind != FRAME_NATIVE && !is_deoptimized && caller->sp >= left->sp + 16) {
+        frame->own_begin = left->sp;
+        frame->own_end = caller->sp - 16;
+    }
 }
 
 /* The caller was deoptimized: its calls, which are known already, returned to 'pc' before. */
@@ -346,6 +359,7 @@ static enum stack_end leave(struct stack_walker *walker, const struct thread_sta
             original >= blob->end)
             return STACK_COMPILED;
         restore_return(stack, frame->sp, original);
+        walker->is_deoptimized = true;
         frame->pc = original;
         at = code_blobs_at(walker->blobs, original);
         if (at->blob != blob)
@@ -397,9 +411,11 @@ enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_
             return STACK_TOO_DEEP;
         bool is_entry = frame.pc == walker->call_return;
         uint32_t n_before = stack->n;
+        const struct cursor_frame left = frame;
+        walker->is_deoptimized = false;
         end = is_entry ? leave_entry(walker, thread, &frame, &is_outermost) : leave(walker, thread, &frame, stack);
         for (uint32_t i = n_before; end == STACK_WHOLE && i < stack->n; i++)
-            set_caller(&stack->frames[i], frame.sp, frame.pc);
+            set_caller(&stack->frames[i], &left, &frame, walker->is_deoptimized);
     }
     return end;
 }

@@ -34,6 +34,7 @@ struct java_frame {
     uint8_t tier;
     /* Where its caller's frame ends, and the call returns to; an inlined one has its compiled one's.  0: not known. */
     uint64_t sp, return_pc;
+    uint64_t own_begin, own_end; /* addresses on the stack that nobody but itself writes to; equal: not known */
 };
 
 /* Why a stack could not be walked to its end. */

@@ -12,6 +12,7 @@ struct stack_walker {
     struct native_frames *native;
     struct known_method *methods; /* owned */
     uint64_t round;
+    bool is_deoptimized;  /* the frame that is being left is about to be */
     uint64_t call_return; /* where a call of Java returns to in the JVM's call stub */
     int32_t sender_sp, wrapper;
     uint64_t wrapper_anchor, last_sp, last_fp, last_pc;

@@ -10,6 +10,7 @@
 
 struct last_frame {
     uint64_t sp, return_pc;
+    uint64_t around; /* a hash of what its caller has in its own frame; 0: not known */
     uint32_t method;
     int32_t index;
     bool is_interpreted;
@@ -18,10 +19,11 @@ struct last_frame {
 struct last_stack {
     struct last_frame *frames; /* owned; outermost first */
     uint32_t n, room;
-    uint32_t n_sure; /* without those that a guess has inlined */
-    bool is_guess;   /* there may be more of them, or others */
+    uint32_t n_sure; /* without the innermost ones that are a guess */
+    bool is_guess;   /* there may be others that are inlined */
     bool is_known;   /* or it was forgotten */
     uint64_t time_ns;
+    uint64_t collections; /* that had begun before */
 };
 
 static void forget_all(struct last_stacks *last)
@@ -81,6 +83,30 @@ static bool has_room(struct last_stacks *last, struct last_stack *stack, uint32_
     return true;
 }
 
+/* ---- what is known of methods ---- */
+
+/* A long or double has two words; the receiver, and what method handles append, are three more at most. */
+static uint16_t count_arguments(const char *descriptor)
+{
+    uint16_t n = 3;
+    for (const char *at = descriptor + (*descriptor == '('); *at != ')' && *at != '\0'; at++) {
+        bool is_array = *at == '[';
+        while (*at == '[')
+            at++;
+        n = (uint16_t)(n + (!is_array && (*at == 'J' || *at == 'D') ? 2 : 1));
+        if (*at == 'L')
+            at += strcspn(at, ";");
+        if (*at == '\0')
+            break;
+    }
+    return n;
+}
+
+struct frame_facts frame_facts_of(const char *class_name, const char *descriptor)
+{
+    return (struct frame_facts){ count_arguments(descriptor), strcmp(class_name, "jdk/internal/vm/Continuation") == 0 };
+}
+
 /* ---- comparing ---- */
 
 static bool is_elsewhere(uint64_t a, uint64_t b)
@@ -89,90 +115,147 @@ static bool is_elsewhere(uint64_t a, uint64_t b)
 }
 
 /* Is it another call, though of the same method from the same place? */
-static bool is_another(const struct last_frame *old, const struct java_frame *new)
+static bool is_another(const struct last_frame *old, const struct java_frame *next)
 {
-    if (old->sp == 0 || new->sp == 0 || old->is_interpreted != (new->kind == FRAME_INTERPRETED))
+    if (old->sp == 0 || next->sp == 0 || old->is_interpreted != (next->kind == FRAME_INTERPRETED))
         return false;
-    return is_elsewhere(old->sp, new->sp) || old->return_pc != new->return_pc;
+    return is_elsewhere(old->sp, next->sp) || old->return_pc != next->return_pc;
 }
 
-static const struct java_frame *frame_at(const struct new_stack *stack, uint32_t i)
+static const struct java_frame *frame_at(const struct new_stack *next, uint32_t i)
 {
-    return &stack->frames[stack->n - 1 - i];
+    return &next->stack->frames[next->stack->n - 1 - i];
 }
 
-static uint32_t method_at(const struct new_stack *stack, uint32_t i)
+static uint32_t method_at(const struct new_stack *next, uint32_t i)
 {
-    return stack->methods[stack->n - 1 - i];
+    return next->methods[next->stack->n - 1 - i];
 }
 
-static uint32_t count_same(const struct last_stack *old, const struct new_stack *new)
+/* Nobody writes to them while the i-th frame is there, but for its arguments. */
+static uint64_t hash_around(const struct new_stack *next, uint32_t i)
+{
+    const struct thread_state *thread = next->thread;
+    if (i == 0 || thread == NULL || frame_at(next, i)->kind == FRAME_INLINED)
+        return 0;
+    const struct java_frame *caller = frame_at(next, i - 1);
+    uint64_t begin = caller->own_begin, end = caller->own_end, hash = HASH_START;
+    if (caller->kind != FRAME_INTERPRETED)
+        begin += 8u * (uint64_t)next->facts[next->stack->n - 1 - i].n_arguments;
+    if (begin >= end || begin < thread->sp || begin % 8 != 0 || end - thread->sp > thread->n_bytes)
+        return 0;
+    for (uint64_t at = begin; at + 8 <= end; at += 8) {
+        uint64_t word;
+        memcpy(&word, thread->stack + (at - thread->sp), sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    return hash == 0 ? 1 : hash;
+}
+
+static uint32_t count_same(const struct last_stack *old, const struct new_stack *next)
 {
     uint32_t i = 0;
-    while (i < old->n && i < new->n && old->frames[i].method == method_at(new, i) &&
-           (i == 0 || old->frames[i - 1].index == frame_at(new, i - 1)->index))
+    while (i < old->n && i < next->stack->n && old->frames[i].method == method_at(next, i) &&
+           (i == 0 || old->frames[i - 1].index == frame_at(next, i - 1)->index))
         i++;
     return i;
 }
 
-static bool is_other_site(const struct last_stack *old, const struct new_stack *new, uint32_t i)
+static bool is_other_site(const struct last_stack *old, const struct new_stack *next, uint32_t i)
 {
     if (i == 0)
         return false;
-    int32_t a = old->frames[i - 1].index, b = frame_at(new, i - 1)->index;
+    int32_t a = old->frames[i - 1].index, b = frame_at(next, i - 1)->index;
     return a >= 0 && b >= 0 && a != b;
 }
 
+/* Has the caller gone on since?  It has other values, which no collection gave it. */
+static bool has_gone_on(const struct last_stack *old, const struct new_stack *next, uint32_t i)
+{
+    uint64_t collections = old->collections;
+    if (collections == VM_COLLECTIONS_UNKNOWN || collections != next->collections_after || old->frames[i].around == 0)
+        return false;
+    const struct java_frame *frame = frame_at(next, i);
+    uint64_t around = old->frames[i].is_interpreted == (frame->kind == FRAME_INTERPRETED) ? hash_around(next, i) : 0;
+    return around != 0 && around != old->frames[i].around;
+}
+
 /* The outermost frame that is surely a new call; all inside of it are, too. */
-static uint32_t first_new(const struct last_stack *old, const struct new_stack *new)
+static uint32_t first_new(const struct last_stack *old, const struct new_stack *next)
 {
     uint32_t i = 0;
-    for (; i < old->n_sure && i < new->n; i++)
-        if (old->frames[i].method != method_at(new, i) || is_other_site(old, new, i) ||
-            is_another(&old->frames[i], frame_at(new, i)))
+    for (; i < old->n_sure && i < next->stack->n; i++)
+        if (old->frames[i].method != method_at(next, i) || is_other_site(old, next, i) ||
+            is_another(&old->frames[i], frame_at(next, i)) || has_gone_on(old, next, i))
             return i;
-    while (old->is_guess && i < new->n &&frame_at(new, i)->kind == FRAME_INLINED)
-        i++;
+    if (old->is_guess)
+        while (i < next->stack->n && (frame_at(next, i)->kind == FRAME_INLINED))
+            i++;
     return i;
 }
 
-static uint32_t count_guessed(const struct new_stack *new)
+/* Was the innermost frame looked for on the stack, where others may be left over from calls before? */
+static bool is_searched(const struct java_stack *stack)
+{
+    return stack->n > 0 &&
+           (stack->frames[0].kind == FRAME_STUB || (!stack->is_in_java && stack->frames[0].kind != FRAME_NATIVE));
+}
+
+static uint32_t count_guessed(const struct new_stack *next)
 {
     uint32_t n = 0;
-    while (new->is_in_java && n < new->n &&new->frames[n].kind == FRAME_INLINED)
+    while (next->stack->is_in_java && n < next->stack->n && next->stack->frames[n].kind == FRAME_INLINED)
         n++;
     return n;
 }
 
-static void keep(struct last_stack *old, const struct new_stack *new, uint32_t n_guessed)
+/* Innermost frames of a virtual thread, which is moved to the thread's stack and away with its calls. */
+static uint32_t count_movable(const struct new_stack *next)
 {
-    for (uint32_t i = 0; i < new->n; i++) {
-        const struct java_frame *frame = frame_at(new, i);
-        old->frames[i] = (struct last_frame){ frame->sp, frame->return_pc, method_at(new, i), frame->index,
-                                              frame->kind == FRAME_INTERPRETED };
+    uint32_t n = next->stack->n;
+    while (n > 0 && !next->facts[n - 1].is_continuation)
+        n--;
+    return n == 0 ? 0 : n - 1;
+}
+
+static void keep(struct last_stack *old, const struct new_stack *next, uint32_t n_guessed)
+{
+    for (uint32_t i = 0; i < next->stack->n; i++) {
+        const struct java_frame *frame = frame_at(next, i);
+        old->frames[i] = (struct last_frame){ .sp = frame->sp,
+                                              .return_pc = frame->return_pc,
+                                              .around = hash_around(next, i),
+                                              .method = method_at(next, i),
+                                              .index = frame->index,
+                                              .is_interpreted = frame->kind == FRAME_INTERPRETED };
     }
-    old->n = new->n;
-    old->n_sure = new->n - n_guessed;
-    old->is_guess = n_guessed > 0 || (new->is_in_java &&new->n > 0 && new->frames[0].kind == FRAME_COMPILED);
-    old->time_ns = new->time_ns;
+    old->n = next->stack->n;
+    old->n_sure = next->stack->n - n_guessed;
+    old->is_guess = n_guessed > 0 ||
+                    (next->stack->is_in_java && next->stack->n > 0 && next->stack->frames[0].kind == FRAME_COMPILED);
+    old->time_ns = next->time_ns;
+    old->collections = next->collections_before;
     old->is_known = true;
 }
 
-int last_stacks_compare(struct last_stacks *last, const struct new_stack *new, struct stack_change *change)
+int last_stacks_compare(struct last_stacks *last, const struct new_stack *next, struct stack_change *change)
 {
     bool is_first;
-    struct last_stack *old = stack_of(last, new->tid, &is_first);
     *change = (struct stack_change){ 0, 0, 0 };
+    if (next->stack->end != STACK_WHOLE || is_searched(next->stack))
+        return 1;
+    struct last_stack *old = stack_of(last, next->tid, &is_first);
     if (old == NULL)
         return -1;
-    if (!is_first && new->time_ns < old->time_ns)
+    if (!is_first && next->time_ns < old->time_ns)
         return 1;
-    if (!has_room(last, old, new->n))
+    if (!has_room(last, old, next->stack->n))
         return -1;
-    uint32_t n_guessed = count_guessed(new), n_unsure = n_guessed > new->n_movable ? n_guessed : new->n_movable;
-    change->n_same = old->is_known ? count_same(old, new) : 0;
-    change->new_first = old->is_known ? first_new(old, new) : is_first ? 0 : new->n;
-    change->new_after = new->n - n_unsure;
-    keep(old, new, n_guessed);
+    uint32_t n_guessed = count_guessed(next), n_movable = count_movable(next);
+    change->n_same = old->is_known ? count_same(old, next) : 0;
+    change->new_first = old->is_known ? first_new(old, next) : is_first ? 0 : next->stack->n;
+    change->new_after = next->stack->n - (n_guessed > n_movable ? n_guessed : n_movable);
+    keep(old, next, n_guessed);
     return 0;
 }

@@ -3,13 +3,16 @@
  *
  * A frame that stands elsewhere than in the thread's last sample, or returns elsewhere, or whose method or call site is
  * another one, is a new call, and so are all frames inside it: they began since then.  Where all of that is equal,
- * nothing is proven: the call may have ended, and another one have come to the same place.
+ * nothing is proven: the call may have ended, and another one have come to the same place.  But while a call goes on,
+ * its caller's frame does not change: where local variables there have other values, such as a loop's counter, it is
+ * another call; provided that no garbage collection has changed references there since.
  *
  * What proves nothing either:
  * - A frame of the same method that is of another kind: the JVM replaces interpreted frames by compiled ones in the
  *   middle of a call (on-stack replacement), and the other way round (deoptimization).
  * - Where the thread is in compiled code: debug information is of its calls, so which methods are inlined there is a
  *   guess.  The frame itself, and what is outside of it, is known.
+ * - Stacks of stubs, and of native code that no native method has called: the innermost frame was looked for.
  * - Frames of a virtual thread, inside of Continuation.enter: they come and go with it.
  * - Stacks that are not whole, and samples that come later than one that was taken after them.
  *
@@ -20,6 +23,7 @@
 
 #include "core/base/hash.h"
 #include "core/hotspot/stack_walk.h"
+#include "core/hotspot/vm_collections.h"
 
 struct last_stack;
 
@@ -30,15 +34,24 @@ struct last_stacks {
     size_t bytes, max_bytes; /* of frames: when they would be more, all threads' last stacks are forgotten */
 };
 
-/* A stack, innermost first; borrowed. */
+/* Of a method. */
+struct frame_facts {
+    uint16_t n_arguments; /* at most so many words of its caller's frame are its arguments */
+    bool is_continuation; /* what it calls is of a virtual thread */
+};
+
+struct frame_facts frame_facts_of(const char *class_name, const char *descriptor);
+
+/* All borrowed. */
 struct new_stack {
     int32_t tid;
     uint64_t time_ns;
-    uint32_t n;
-    uint32_t n_movable; /* innermost frames that are a virtual thread's */
-    bool is_in_java;    /* as struct java_stack has it */
-    const struct java_frame *frames;
-    const uint32_t *methods; /* by number */
+    const struct java_stack *stack;
+    const struct thread_state *thread;
+    /* Collections that had begun before it was taken, and after; VM_COLLECTIONS_UNKNOWN. */
+    uint64_t collections_before, collections_after;
+    const uint32_t *methods; /* by frame, their numbers */
+    const struct frame_facts *facts;
 };
 
 /* Counted from the outermost frame on. */
@@ -48,11 +61,11 @@ struct stack_change {
 };
 
 /*
- * Compare a whole stack with the thread's last one, and keep it as that.
+ * Compare a stack with the thread's last one, and keep it as that.
  *
- * Returns 0; 1: it was taken before that one, and nothing is known or kept; -1: no memory, likewise.
+ * Returns 0; 1: it proves nothing, as said above, and is not kept; -1: no memory, likewise.
  */
-int last_stacks_compare(struct last_stacks *last, const struct new_stack *stack, struct stack_change *change);
+int last_stacks_compare(struct last_stacks *last, const struct new_stack *next, struct stack_change *change);
 void last_stacks_free(struct last_stacks *last);
 
 #endif

@@ -41,6 +41,9 @@ struct stack_sampler {
     struct last_stacks last;
     struct java_stack stack;
     uint32_t numbers[STACK_FRAMES_MAX];
+    struct frame_facts facts[STACK_FRAMES_MAX];
+    struct vm_collections collections;
+    uint64_t n_collections[2]; /* when the last round and this one began: a sample of this one came after the former */
     struct vm_method described;
     uint8_t bytecodes[BYTECODES_MAX];
 };
@@ -134,7 +137,7 @@ static uint32_t describe(struct stack_sampler *sampler, uint64_t address, uint64
     if (known.class_name == NULL || known.name == NULL || known.descriptor == NULL ||
         !describe_code(sampler, address, &known))
         return SAMPLED_UNKNOWN;
-    known.is_continuation = strcmp(known.class_name, "jdk/internal/vm/Continuation") == 0;
+    known.facts = frame_facts_of(known.class_name, known.descriptor);
     sampler->methods[sampler->n_methods] = known;
     sampler->keys[sampler->n_methods] = key;
     return sampler->n_methods++;
@@ -178,34 +181,26 @@ static void walk(struct stack_sampler *sampler, const struct thread_state *threa
     stack->is_in_java = false;
     if (thread != NULL && sampler->walker != NULL)
         stack_walk(sampler->walker, thread, stack);
-    for (uint32_t i = 0; i < stack->n; i++)
-        sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
+    for (uint32_t i = 0; i < stack->n; i++) {
+        uint32_t number = sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
+        sampler->facts[i] =
+            number == SAMPLED_UNKNOWN ? (struct frame_facts){ 0, false } : sampler->methods[number].facts;
+    }
 }
 
-/* Innermost frames of a virtual thread, which is moved to the thread's stack and away with its calls. */
-static uint32_t count_movable(const struct stack_sampler *sampler)
+/* Returns whether it is known how the stack differs from the thread's last one. */
+static bool compare(struct stack_sampler *sampler, const struct kernel_event *event, const struct thread_state *thread,
+                    struct stack_change *change)
 {
-    uint32_t i = sampler->stack.n;
-    while (i > 0 &&
-           (sampler->numbers[i - 1] == SAMPLED_UNKNOWN || !sampler->methods[sampler->numbers[i - 1]].is_continuation))
-        i--;
-    return i;
-}
-
-/* How it differs from the thread's last stack, if that is known. */
-static struct stack_change compare(struct stack_sampler *sampler, const struct kernel_event *event, bool *is_compared)
-{
-    const struct java_stack *stack = &sampler->stack;
-    const struct new_stack new = { .tid = event->tid,
-                                   .time_ns = event->time_ns,
-                                   .n = stack->n,
-                                   .n_movable = count_movable(sampler),
-                                   .is_in_java = stack->is_in_java,
-                                   .frames = stack->frames,
-                                   .methods = sampler->numbers };
-    struct stack_change change = { 0, 0, 0 };
-    *is_compared = stack->end == STACK_WHOLE && last_stacks_compare(&sampler->last, &new, &change) == 0;
-    return change;
+    const struct new_stack next = { .tid = event->tid,
+                                    .time_ns = event->time_ns,
+                                    .stack = &sampler->stack,
+                                    .methods = sampler->numbers,
+                                    .facts = sampler->facts,
+                                    .thread = thread,
+                                    .collections_before = sampler->n_collections[0],
+                                    .collections_after = vm_collections_count(&sampler->collections) };
+    return last_stacks_compare(&sampler->last, &next, change) == 0;
 }
 
 static int take_sample(const struct kernel_event *event, void *context)
@@ -221,8 +216,8 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .n_bytes = event->stack.n_bytes };
     uint64_t before_ns = own_cpu_ns();
     walk(sampler, event->count == KERNEL_UNKNOWN ? NULL : &thread);
-    bool is_compared;
-    const struct stack_change change = compare(sampler, event, &is_compared);
+    struct stack_change change;
+    bool is_compared = compare(sampler, event, &thread, &change);
     sampler->state.walk_ns += own_cpu_ns() - before_ns;
     sampler->state.n_samples++;
     sampler->state.n_by_end[stack->end]++;
@@ -317,6 +312,8 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
     if (sampler->walker == NULL)
         return -1;
     vm_fields_find(&field, 1);
+    vm_collections_open(&sampler->collections);
+    sampler->n_collections[0] = sampler->n_collections[1] = VM_COLLECTIONS_UNKNOWN;
     if (vm_methods_why_not() == NULL)
         return !sampler->options.is_wall
                    ? 0
@@ -385,6 +382,8 @@ static void begin_round(struct stack_sampler *sampler)
     if (sampler->has_ended)
         return;
     sampler->round++;
+    sampler->n_collections[0] = sampler->n_collections[1];
+    sampler->n_collections[1] = vm_collections_count(&sampler->collections);
     stack_walker_round(sampler->walker);
 }
 

@@ -30,7 +30,6 @@ struct stack_sampler_options {
 
 /* A method that was found on a stack. */
 struct sampled_method {
-    bool is_continuation;                       /* what it calls is of a virtual thread */
     const char *class_name, *name, *descriptor; /* as the class file has them; the sampler's */
     const char *source;                         /* file name, or "" */
     uint64_t address;                           /* of the JVM's Method, when it was found last */
@@ -39,6 +38,7 @@ struct sampled_method {
     const uint8_t *bytes;               /* code.n_bytes of it; NULL: they could not be read */
     const struct code_line *lines;      /* in the order of their bytecode */
     uint32_t n_lines;
+    struct frame_facts facts;
 };
 
 /* How often it was called, and the tier of its code, as of now: core/hotspot/vm_counts.h. */

@@ -3,12 +3,16 @@
 
 #include "test/unit/tap.h"
 
-#define FRAMES_MAX 200u
+#define FRAMES_MAX 201u
 
 static struct last_stacks last;
-static struct java_frame frames[FRAMES_MAX];
+static struct java_stack made_stack;
 static uint32_t methods[FRAMES_MAX];
-static uint64_t now_ns;
+static struct frame_facts facts[FRAMES_MAX];
+static uint64_t now_ns, n_collections;
+static uint64_t words[0x400]; /* on the stack, from STACK_LOW on */
+
+#define STACK_LOW 0x7000u
 
 /* A frame: its method, where it stands, the bytecode that calls or runs. */
 struct made {
@@ -18,20 +22,51 @@ struct made {
     enum frame_kind kind;
 };
 
-/* Outermost first; each call returns to where its caller's bytecode says. */
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * Outermost first; each call returns to where its caller's bytecode says.  Where the thread is not in Java, it is in a
+ * native method that the innermost one calls, which is not in the results.
+ */
 static int take_at(uint64_t time_ns, int32_t tid, bool is_in_java, uint32_t n_movable, const struct made *made,
                    uint32_t n, struct stack_change *change)
 {
+    uint32_t n_all = n + !is_in_java;
+    made_stack.n = n_all;
+    made_stack.is_in_java = is_in_java;
+    made_stack.frames[0] = (struct java_frame){ .method = 99, .kind = FRAME_NATIVE };
+    methods[0] = 99;
+    facts[0] = (struct frame_facts){ 0, false };
     for (uint32_t i = 0; i < n; i++) {
-        frames[n - 1 - i] = (struct java_frame){ .method = made[i].method + 1,
-                                                 .index = made[i].index,
-                                                 .kind = made[i].kind,
-                                                 .sp = made[i].sp,
-                                                 .return_pc = i == 0 ? 1 : 0x1000 + (uint64_t)made[i - 1].index };
-        methods[n - 1 - i] = made[i].method;
+        struct java_frame *frame = &made_stack.frames[n_all - 1 - i];
+        *frame = (struct java_frame){ .method = made[i].method + 1,
+                                      .index = made[i].index,
+                                      .kind = made[i].kind,
+                                      .sp = made[i].sp,
+                                      .return_pc = i == 0 ? 1 : 0x1000 + (uint64_t)made[i - 1].index };
+        /* Up to the return address, which is as constant as the rest. */
+        frame->own_begin = i + 1 < n ? (made[i + 1].sp + 15) / 16 * 16 : made[i].sp - 32;
+        frame->own_end = made[i].sp - 16;
+        methods[n_all - 1 - i] = made[i].method;
+        facts[n_all - 1 - i] = (struct frame_facts){ 1, n_movable > 0 && n - i == n_movable + 1 };
     }
-    const struct new_stack stack = { tid, time_ns, n, n_movable, is_in_java, frames, methods };
-    return last_stacks_compare(&last, &stack, change);
+    const struct thread_state thread = { .sp = STACK_LOW, .stack = (const uint8_t *)words, .n_bytes = sizeof words };
+    const struct new_stack stack = { .tid = tid,
+                                     .time_ns = time_ns,
+                                     .stack = &made_stack,
+                                     .methods = methods,
+                                     .facts = facts,
+                                     .thread = &thread,
+                                     .collections_before = n_collections,
+                                     .collections_after = n_collections };
+    int rc = last_stacks_compare(&last, &stack, change);
+    change->n_same = least(change->n_same, n);
+    change->new_first = least(change->new_first, n);
+    change->new_after = least(change->new_after, n);
+    return rc;
 }
 
 /* "same/first/after" of the next sample of thread 1. */
@@ -124,6 +159,75 @@ static void test_virtual(void)
     CHECK_TEXT("those of its carrier are known", TAKE(false, 1, A(0x9000, 3), B(0x8100, 5)), "0/0/1");
 }
 
+static uint64_t *word(uint64_t address)
+{
+    return &words[(address - STACK_LOW) / 8];
+}
+
+/* While a call goes on, nothing changes in its caller's frame but for the call's arguments. */
+static void test_callers(void)
+{
+    begin();
+    TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7800, 1));
+    CHECK_TEXT("the same values prove nothing", TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7800, 1)), "3/3/3");
+    *word(0x7810) = 7;
+    CHECK_TEXT("other values in the caller are a new call", TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7800, 1)),
+               "3/2/3");
+    *word(0x8010) = 7;
+    CHECK_TEXT("with all that it calls", TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7800, 1)), "3/1/3");
+    *word(0x7800) = 7;
+    CHECK_TEXT("but for its arguments", TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7800, 1)), "3/3/3");
+    *word(0x7700) = 7;
+    CHECK_TEXT("and its own values", TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7800, 1)), "3/3/3");
+    *word(0x7810) = 8;
+    n_collections = 1;
+    CHECK_TEXT("a collection may have changed them", TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7800, 1)), "3/3/3");
+    *word(0x7810) = 9;
+    CHECK_TEXT("the next change is the program's", TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7800, 1)), "3/2/3");
+    *word(0x7810) = 10;
+    n_collections = VM_COLLECTIONS_UNKNOWN;
+    CHECK_TEXT("as it is not where collections are not known", TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7800, 1)),
+               "3/3/3");
+    n_collections = 0;
+    TAKE(false, 0, MAIN(3), A(0x8000, 5), INLINED(2, 0x8000, 1));
+    *word(0x7810) = 11;
+    CHECK_TEXT("what is inlined has no frame of its own", TAKE(false, 0, MAIN(3), A(0x8000, 5), INLINED(2, 0x8000, 1)),
+               "3/3/3");
+}
+
+/* Without a native method that is the innermost frame, it was looked for on the stack. */
+static void test_searched(void)
+{
+    static const struct made one[] = { MAIN(3), A(0x8000, 5) }, stub[] = { MAIN(3), { 7, 0x7f00, -1, FRAME_STUB } };
+    struct stack_change change;
+    begin();
+    CHECK("a stub's stack proves nothing",
+          take_at(1, 1, true, 0, stub, 2, &change) == 1 && change.new_first == change.new_after);
+    CHECK("and is not compared with", take_at(2, 1, true, 0, one, 2, &change) == 0 && change.new_first == 0 &&
+                                          take_at(3, 1, true, 0, stub, 2, &change) == 1 &&
+                                          take_at(4, 1, true, 0, one, 2, &change) == 0 && change.new_first == 2);
+    const struct new_stack searched = {
+        .tid = 1, .time_ns = 5, .stack = &made_stack, .methods = methods, .facts = facts
+    };
+    made_stack.is_in_java = false;
+    CHECK("nor does one of native code", last_stacks_compare(&last, &searched, &change) == 1);
+    made_stack.end = STACK_CUT;
+    CHECK("nor does one that is not whole", take_at(6, 1, true, 0, one, 2, &change) == 1);
+    made_stack.end = STACK_WHOLE;
+}
+
+static void test_facts(void)
+{
+    CHECK_NUMBER("arguments of no method are three, for what nobody declares", frame_facts_of("A", "()V").n_arguments,
+                 3);
+    CHECK_NUMBER("longs and doubles have two words",
+                 frame_facts_of("A", "(IJDLjava/lang/String;[J[[LJack;Z)D").n_arguments, 3 + 1 + 2 + 2 + 1 + 1 + 1 + 1);
+    CHECK_NUMBER("a damaged descriptor has an end", frame_facts_of("A", "(L").n_arguments, 4);
+    CHECK("virtual threads begin in Continuation",
+          frame_facts_of("jdk/internal/vm/Continuation", "()V").is_continuation &&
+              !frame_facts_of("A", "()V").is_continuation);
+}
+
 static void test_order(void)
 {
     struct stack_change change;
@@ -141,15 +245,15 @@ static void test_order(void)
 
 static void test_memory(void)
 {
-    struct made many[FRAMES_MAX];
+    struct made many[FRAMES_MAX - 1];
     struct stack_change change;
-    for (uint32_t i = 0; i < FRAMES_MAX; i++)
+    for (uint32_t i = 0; i < FRAMES_MAX - 1; i++)
         many[i] = (struct made){ i, 0x9000 - 0x20 * i, 1, FRAME_COMPILED };
     begin();
     last.max_bytes = 32768;
     bool is_fine = true;
     for (int32_t tid = 1; tid <= 20; tid++)
-        is_fine = is_fine && take_at(1, tid, false, 0, many, FRAMES_MAX, &change) == 0 && change.new_first == 0 &&
+        is_fine = is_fine && take_at(1, tid, false, 0, many, FRAMES_MAX - 1, &change) == 0 && change.new_first == 0 &&
                   last.bytes <= last.max_bytes;
     CHECK("memory is bounded", is_fine);
     CHECK("a thread whose last stack was forgotten proves nothing",
@@ -164,6 +268,9 @@ int main(void)
     test_replaced();
     test_inlined();
     test_virtual();
+    test_callers();
+    test_searched();
+    test_facts();
     test_order();
     test_memory();
     last_stacks_free(&last);
