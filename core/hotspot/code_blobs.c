@@ -191,6 +191,7 @@ static bool read_blob(const struct code_blobs *blobs, struct code_blob *blob)
         return false;
     take_frame(&blobs->at, blob, header);
     blob->kind = kind_of(blob);
+    blob->is_continuation = blob->kind == BLOB_ROUTINES && strstr(blob->name, "ontinuation") != NULL;
     blob->has_scopes = false;
     return (blob->kind != BLOB_NMETHOD && blob->kind != BLOB_NATIVE) || take_nmethod(&blobs->at, blob, header);
 }

@@ -33,6 +33,7 @@ struct code_blob {
     uint64_t round;
     uint32_t life; /* counts what has been at the address */
     bool has_scopes;
+    bool is_continuation; /* stubs that move virtual threads' frames */
 };
 
 /* What is known of one address. */

@@ -12,11 +12,6 @@
 #define FIXED_BYTES 80u   /* of an interpreted frame, from its frame pointer down, without the method's own stack */
 #define SCAN_BYTES  1024u /* from the stack pointer on, where a frame is not complete */
 
-/* Of a Method, to tell whether a frame's bytecode pointer is one of it. */
-struct known_method {
-    uint64_t method, bytecodes, n_bytes, round;
-};
-
 static const char *const ends[STACK_ENDS] = {
     [STACK_WHOLE] = "whole",
     [STACK_CUT] = "the stack is longer than what was copied of it (--stack-size)",
@@ -48,6 +43,10 @@ static bool find_layout(struct stack_walker *walker)
         { "Method", "_constMethod", &walker->constant, false },
         { "ConstMethod", "_code_size", &walker->code_size, false },
     };
+    struct vm_field entry = { "ContinuationEntry", "_return_pc", &walker->entry_return, true };
+    walker->entry_bytes = vm_type_bytes("ContinuationEntry");
+    if (!vm_fields_find(&entry, 1) || walker->entry_bytes == VM_NONE)
+        walker->entry_return = 0;
     walker->constant_bytes = vm_type_bytes("ConstMethod");
     /* Not all processors' JVMs export these. */
     if (!vm_constant("frame::interpreter_frame_sender_sp_offset", &walker->sender_sp))
@@ -128,7 +127,7 @@ bool stack_is_return(struct stack_walker *walker, uint64_t pc)
         return false;
     if (at->blob->kind == BLOB_NMETHOD)
         return at->is_call || pc == at->blob->deopt[0] || pc == at->blob->deopt[1];
-    return at->blob->kind == BLOB_NATIVE || at->blob->kind == BLOB_STUB;
+    return at->blob->kind == BLOB_NATIVE || at->blob->kind == BLOB_STUB || stack_is_continuation(walker, pc);
 }
 
 /* The caller of a routine that has pushed n bytes, the last 8 of which are the frame pointer if there are any. */
@@ -168,8 +167,7 @@ static void add(struct java_stack *stack, uint64_t method, int32_t index, enum f
         stack->frames[stack->n++] = (struct java_frame){ method, index, kind, (uint8_t)tier, 0, 0, 0, 0 };
 }
 
-/* NULL: it is no Method. */
-static const struct known_method *find_method(struct stack_walker *walker, uint64_t method)
+struct known_method *stack_find_method(struct stack_walker *walker, uint64_t method)
 {
     struct known_method *known = &walker->methods[hash_address(method) % METHODS];
     uint64_t constant;
@@ -180,7 +178,9 @@ static const struct known_method *find_method(struct stack_walker *walker, uint6
         if (!vm_read_u64(method + walker->constant, &constant) || constant % 8 != 0 ||
             !vm_read(constant + walker->code_size, &n_bytes, sizeof n_bytes))
             return NULL;
-        *known = (struct known_method){ method, constant + walker->constant_bytes, n_bytes, walker->round };
+        *known = (struct known_method){
+            .method = method, .bytecodes = constant + walker->constant_bytes, .n_bytes = n_bytes, .round = walker->round
+        };
     }
     return known;
 }
@@ -188,7 +188,7 @@ static const struct known_method *find_method(struct stack_walker *walker, uint6
 /* Is it a Method, with this bytecode pointer in its code?  *index is that of the bytecode, or -1 in a native method. */
 static bool is_method(struct stack_walker *walker, uint64_t method, uint64_t bytecode, int32_t *index)
 {
-    const struct known_method *known = find_method(walker, method);
+    const struct known_method *known = stack_find_method(walker, method);
     bool is_in = known != NULL && bytecode >= known->bytecodes && bytecode - known->bytecodes < known->n_bytes;
     *index = is_in ? (int32_t)(bytecode - known->bytecodes) : -1;
     return is_in || (known != NULL && known->n_bytes == 0);
@@ -240,7 +240,7 @@ static bool leave_unfinished(struct stack_walker *walker, const struct thread_st
     if (sp <= frame->fp || !stack_is_return(walker, pc))
         return false;
     if (stack_word_at(thread, at + words(walker->rules->method), &method))
-        known = find_method(walker, method);
+        known = stack_find_method(walker, method);
     if (known != NULL)
         add(stack, method, known->n_bytes > 0 ? 0 : -1, FRAME_INTERPRETED, 0);
     *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
@@ -406,11 +406,18 @@ enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_
 {
     bool is_outermost = false;
     enum stack_end end = STACK_WHOLE;
+    uint64_t above = frame.sp; /* of this the next frame is */
     while (end == STACK_WHOLE && !is_outermost) {
         if (stack->n >= STACK_FRAMES_MAX)
             return STACK_TOO_DEEP;
         bool is_entry = frame.pc == walker->call_return;
         uint32_t n_before = stack->n;
+        if (!is_entry && stack_is_continuation(walker, frame.pc) &&
+            stack_leave_continuation(walker, thread, above, &frame))
+            continue;
+        above = frame.sp;
+        if (code_blobs_is_interpreter(walker->blobs, frame.pc))
+            above = frame.fp;
         const struct cursor_frame left = frame;
         walker->is_deoptimized = false;
         end = is_entry ? leave_entry(walker, thread, &frame, &is_outermost) : leave(walker, thread, &frame, stack);

@@ -270,6 +270,28 @@ bool vm_method_code(uint64_t address, uint8_t *bytes, size_t room, struct vm_cod
            (n == 0 || vm_read(constant + at.constant_bytes, bytes, n));
 }
 
+static bool is_text(uint64_t symbol, const char *expected)
+{
+    char text[PLACE_TEXT_BYTES];
+    size_t n;
+    return symbol != 0 && read_symbol(&(struct text){ symbol, text, &n }) && n == strlen(expected) &&
+           memcmp(text, expected, n) == 0;
+}
+
+bool vm_method_is(uint64_t address, const char *class_name, const char *name)
+{
+    uint8_t header[HEADER_MAX];
+    uint64_t constant, holder_name, source;
+    struct pool pool;
+    if (vm_methods_why_not() != NULL || !vm_read_u64(address + at.constant, &constant) ||
+        !vm_read(constant, header, at.constant_bytes))
+        return false;
+    uint64_t its = field(header, at.constant_bytes, at.pool, 8);
+    const uint32_t index = (uint32_t)field(header, at.constant_bytes, at.name, 2);
+    return read_pool(its, &index, 1, &pool) && is_text(pool.symbols[0], name) &&
+           find_class(its, &pool, &holder_name, &source) && is_text(holder_name, class_name);
+}
+
 struct code_entry vm_method_entry(const struct vm_method *method, uint32_t number)
 {
     return (struct code_entry){ .kind = CODE_METHOD,

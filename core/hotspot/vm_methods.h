@@ -23,6 +23,9 @@ const char *vm_methods_why_not(void);
 /* Read the one with an address.  Returns false when there is none. */
 bool vm_method_read(struct vm_method *method, uint64_t address);
 
+/* Is it the method with this name in a class, "java/lang/Object"? */
+bool vm_method_is(uint64_t address, const char *class_name, const char *name);
+
 /* A method's code as it stands now: bytecodes.h. */
 struct vm_code {
     uint32_t n_bytes; /* 0: it has none */

@@ -7,6 +7,7 @@
 #include "core/hotspot/native_frames.h"
 #include "core/hotspot/stack_walk_internal.h"
 #include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_process.h"
 
 #include "test/unit/tap.h"
@@ -132,6 +133,14 @@ uint64_t vm_type_bytes(const char *name)
 {
     (void)name;
     return CONSTANT_BYTES;
+}
+
+bool vm_method_is(uint64_t address, const char *class_name, const char *name)
+{
+    (void)address;
+    (void)class_name;
+    (void)name;
+    return false;
 }
 
 uint32_t vm_release(void)
