@@ -33,7 +33,8 @@ static bool leave_leaf(struct stack_walker *walker, const struct thread_state *t
     if (!stack_is_interrupted(thread, frame) || (!has_link && !stack_word_at(thread, frame->sp, &pc)))
         return false;
     pc = stack_strip(walker, pc);
-    if (code_blobs_has(walker->blobs, pc) ? !stack_is_return(walker, pc)
+    /* With a link register, the function may have a frame all the same, which is to be looked for. */
+    if (code_blobs_has(walker->blobs, pc) ? has_link || !stack_is_return(walker, pc)
                                           : native_frames_at(walker->native, pc - 1)->kind != NATIVE_CALLED)
         return false;
     *frame = (struct cursor_frame){ .pc = pc, .sp = frame->sp + (has_link ? 0 : 8), .fp = frame->fp };

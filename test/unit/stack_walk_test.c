@@ -71,11 +71,11 @@ bool code_blobs_is_interpreter(const struct code_blobs *code, uint64_t pc)
 
 const struct code_at *code_blobs_at(struct code_blobs *code, uint64_t pc)
 {
-    static struct code_at at[8];
-    static struct scope_frame frames[8];
+    static struct code_at at[64];
+    static struct scope_frame frames[64];
     static unsigned next;
-    struct code_at *found = &at[next % 8];
-    struct scope_frame *frame = &frames[next++ % 8];
+    struct code_at *found = &at[next % 64];
+    struct scope_frame *frame = &frames[next++ % 64];
     uint64_t name = (pc - CACHE) >> 16, offset = pc & 0xffff;
     (void)code;
     *found = (struct code_at){ .pc = pc };
