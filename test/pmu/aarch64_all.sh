@@ -9,7 +9,7 @@ export MACHINE_RUN_S=10800
 in_machine -smp 1 -icount shift=1 -m 3072
 
 cd "$root" || exit 1
-for test in build/test/unit/{estimate,live}_test test/{e2e,faults}/*.sh; do
+for test in build/test/unit/{estimate,live,diff_power}_test test/{e2e,faults}/*.sh; do
     name=$(basename "$test" .sh)
     case " $PMU_ALL " in
         ' 1 ' | *" $name "*) ;;
