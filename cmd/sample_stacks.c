@@ -347,7 +347,7 @@ static void add_notes(const struct sample_run *run, struct table *table)
     if (tree->n_purged > 0)
         table_note(table, arena_printf(table->arena,
                                        "%" PRIu64 " calling contexts with %" PRIu64 " samples were purged, for the "
-                                       "tree was full: their samples are their callers' in --tree and -o "
+                                       "tree was full: their samples are their callers' in --tree and --folded "
                                        "(--tree-size)",
                                        tree->n_purged, tree->purged.n_samples));
     if (!state.has_kernel && is_clock(run))

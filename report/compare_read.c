@@ -164,7 +164,7 @@ static int read_folded(struct reading *r, FILE *in, struct compare_profile *resu
         return 0;
     err_set(err, "'%s' is neither a trace nor folded stacks: line %zu is not 'A.main;A.run 17'", r->path,
             n_lines == 0 ? 1 : n_lines);
-    return err_next(err, "give traces of 'mmprof record', or what 'mmprof sample -o FILE' wrote");
+    return err_next(err, "give traces of 'mmprof record' or 'mmprof sample -o FILE', or folded stacks");
 }
 
 /* ---- any file ---- */
