@@ -337,6 +337,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .rewriting_ns = session->rewriting_ms * 1e6,
                                .n_samples = session->n_samples,
                                .has_stacks = status->samples_stacks,
+                               .stacks_since_ns = status->start_ns,
                                .ready = true,
                                .busy = status->busy };
     if (live_round(session->live, &now, &orders, err) < 0 || give(session, link, &orders, err) < 0 ||

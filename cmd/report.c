@@ -25,6 +25,7 @@
 #include "report/sampled.h"
 #include "report/stats_table.h"
 #include "report/timeline_table.h"
+#include "report/trace_samples.h"
 #include "report/where.h"
 
 #include <string.h>
@@ -97,6 +98,7 @@ struct report_run {
     struct report_trace traces[TRACES_MAX];
     struct call_metrics metrics;
     struct statistics *statistics; /* of the first trace; NULL without --stats and --html */
+    struct trace_samples samples;  /* of the first trace */
     struct jit_shapes *shapes;     /* of the first trace; NULL: it has no JIT events */
     struct err jit_err;            /* what is wrong with them, or "" */
 };
@@ -109,6 +111,12 @@ static void hear_jit(void *context, const struct jit_event *event)
     if (run->jit_err.text[0] != '\0' || (run->shapes == NULL && jit_shapes_open(&run->shapes, &run->jit_err) < 0))
         return;
     jit_shapes_add(run->shapes, event, run->options->salvage ? &ignored : &run->jit_err);
+}
+
+static void hear_sample(void *context, const struct trace_sample *sample)
+{
+    struct report_run *run = context;
+    trace_samples_add(&run->samples, sample);
 }
 
 /* In text what was only sampled, what was switched off, and what it cost follow the report of one trace. */
@@ -238,19 +246,32 @@ static int print_timeline(struct report_run *run, struct err *err)
     return rc;
 }
 
+/* Of a trace that has nothing else. */
+static int print_samples(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct samples_options options = { o->wish.all ? 0 : o->wish.min_share, o->wish.top,
+                                             strcmp(o->wish.sort, "self") == 0, false };
+    struct table table;
+    if (trace_samples_table(&run->samples, &options, &run->arena, &table, err) < 0)
+        return -1;
+    return command_print_table(&table, o->csv, o->json, err);
+}
+
 static int print_report(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_trace *first = &run->traces[0];
     struct table table;
+    struct report_wish wish = o->wish;
+    wish.with_sampled = trace_info(first->source->reader, "live.budget") != NULL && first->source->clock == PHASES_CPU;
+    wish.samples = &run->samples;
     int rc = o->stats ? stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics,
                                     run->statistics, &table, err)
-                      : report_make_joined(run->traces, o->n_paths, &o->wish, &table, err);
+                      : report_make_joined(run->traces, o->n_paths, &wish, &table, err);
     if (rc < 0 || command_print_table(&table, o->csv, o->json, err) < 0)
         return -1;
-    bool has_failed =
-        has_more(o) && (print_sampled(run, err) < 0 || print_pruned(run, err) < 0 || print_cost(run, err) < 0);
-    return has_failed ? -1 : 0;
+    return has_more(o) ? print_cost(run, err) : 0;
 }
 
 static int write_page(const struct html_page *page, const char *path, struct err *err)
@@ -356,8 +377,11 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
     struct trace_reader **reader = &run->inputs[i].reader;
     struct calltree *tree = &run->inputs[i].tree;
     struct calltree_total *totals;
-    const struct trace_listener listener = { .context = run, .jit = i == 0 ? hear_jit : NULL };
-    if (trace_open(reader, o->paths[i], o->salvage, err) < 0)
+    const struct trace_listener listener = { .context = run,
+                                             .jit = i == 0 ? hear_jit : NULL,
+                                             .sample = i == 0 ? hear_sample : NULL };
+    if (trace_open(reader, o->paths[i], o->salvage, err) < 0 ||
+        (i == 0 && trace_samples_open(&run->samples, *reader, err) < 0))
         return -1;
     trace_listen(*reader, &listener);
     if (calltree_build(*reader, options, tree, err) < 0 ||
@@ -460,7 +484,9 @@ static int run_report(struct report_run *run, struct err *err)
         return print_where(run, err);
     if (o->sampled)
         return print_sampled(run, err);
-    return o->pruned ? print_pruned(run, err) : print_report(run, err);
+    if (o->pruned)
+        return print_pruned(run, err);
+    return trace_samples_are_all(run->inputs[0].reader) && !o->stats ? print_samples(run, err) : print_report(run, err);
 }
 
 int command_report(int argc, char **argv, struct err *err)
@@ -479,6 +505,7 @@ int command_report(int argc, char **argv, struct err *err)
     int rc = done ? 0 : run_report(&run, err);
     statistics_close(run.statistics);
     jit_shapes_close(run.shapes);
+    trace_samples_close(&run.samples);
     for (size_t i = 0; i < options.n_paths; i++) {
         calltree_free(&run.inputs[i].tree);
         trace_close(run.inputs[i].reader);

@@ -399,6 +399,7 @@ static int print(struct sample_run *run, struct err *err)
                                            .period = o->period,
                                            .hz = o->frequency,
                                            .is_wall = o->is_wall,
+                                           .knows_calls = true,
                                            .ratios = kinds,
                                            .n_ratios = (uint32_t)n_kinds };
     const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };

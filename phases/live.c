@@ -385,8 +385,8 @@ static bool has_begun(struct live *live, struct live_orders *orders)
     if (!live->now.has_stacks)
         return true;
     if (live->sampled_since_ns == 0) {
-        live->sampled_since_ns = live->now.now_ns;
-        live->look_samples = live->now.n_samples;
+        live->sampled_since_ns = live->options.is_new ? live->now.now_ns : live->now.stacks_since_ns;
+        live->look_samples = live->options.is_new ? live->now.n_samples : 0;
         orders->begins_anew = live->options.is_new;
     }
     uint32_t n = live->now.n_samples - live->look_samples;

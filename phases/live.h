@@ -184,18 +184,19 @@ struct live_status {
     uint64_t now_ns; /* monotonic */
     uint64_t ticks;  /* the same moment */
     double ns_per_tick;
-    uint64_t cpu_ns;     /* of the target, since the start */
-    uint64_t own_cpu_ns; /* of this program, since the start */
-    uint64_t jit_cpu_ns; /* of the target's compiler threads; LIVE_UNKNOWN */
-    double pair_ns;      /* calibrated cost of an entry and exit */
-    double pauses_ms;    /* for which batches and samples have stopped the application so far */
-    double sampling_ns;  /* what looks, and hits, have cost so far */
-    double looking_ns;   /* of it looks */
-    double rewriting_ns; /* likewise batches: CPU time, the stops included */
-    uint32_t n_samples;  /* so far */
-    bool has_stacks;     /* they come all the time: a look only asks what there is */
-    bool ready;          /* the agent takes orders */
-    bool busy;           /* samples or a batch are under way */
+    uint64_t cpu_ns;          /* of the target, since the start */
+    uint64_t own_cpu_ns;      /* of this program, since the start */
+    uint64_t jit_cpu_ns;      /* of the target's compiler threads; LIVE_UNKNOWN */
+    double pair_ns;           /* calibrated cost of an entry and exit */
+    double pauses_ms;         /* for which batches and samples have stopped the application so far */
+    double sampling_ns;       /* what looks, and hits, have cost so far */
+    double looking_ns;        /* of it looks */
+    double rewriting_ns;      /* likewise batches: CPU time, the stops included */
+    uint32_t n_samples;       /* so far */
+    bool has_stacks;          /* they come all the time: a look only asks what there is */
+    uint64_t stacks_since_ns; /* monotonic: since then */
+    bool ready;               /* the agent takes orders */
+    bool busy;                /* samples or a batch are under way */
 };
 
 /* What is to be done; all of it is the session's and lives until the next round. */

@@ -7,7 +7,7 @@
 #define SAMPLES_OF_A_LOOP 3                   /* a loop that only calls others is on top once in a while, too */
 #define PARTS_OF_A_LOOP   64                  /* a loop is hot with one of so many parts of its thread's samples */
 #define SAMPLES_OF_A_CALL 2                   /* a call of it goes on for long: for so many samples, on the average, */
-#define LONG_CALL_NS      UINT64_C(160000000) /* and for so long */
+#define LONG_CALL_NS      UINT64_C(160000000) /* and for so much CPU time */
 #define CALLS_OF_A_LOOP   50                  /* a method that was called so often ends soon */
 #define INLINED_BYTES     325                 /* FreqInlineSize */
 #define TIER_FOR_GOOD     4 /* of code for methods that were called 5000 times; compiled at all: 200 */
@@ -30,12 +30,12 @@ struct frame {
 struct loop {
     uint32_t method, n_samples;
     uint32_t n_since, n_ended; /* the thread's samples behind the first of these; of them, those that show its end */
-    uint64_t since_ns;         /* when the first of them was taken */
+    uint64_t since_ns;         /* CPU time that the thread's samples stand for, up to the first of these */
 };
 
 struct thread {
     uint32_t n_samples, n_frames, n_loops, room;
-    uint64_t latest_ns;
+    uint64_t cpu_ns; /* that its samples stand for */
     struct loop loops[LOOPS];
     struct frame *frames; /* owned: of the latest sample, outermost first */
 };
@@ -202,7 +202,7 @@ static void note_loop(const struct live_samples *samples, struct thread *thread,
     if (k == thread->n_loops) {
         if (k == LOOPS || sampled_method_calls(method) >= CALLS_OF_A_LOOP)
             return;
-        thread->loops[thread->n_loops++] = (struct loop){ .method = number, .since_ns = thread->latest_ns };
+        thread->loops[thread->n_loops++] = (struct loop){ .method = number, .since_ns = thread->cpu_ns };
     }
     thread->loops[k].n_samples++;
 }
@@ -230,7 +230,7 @@ static bool is_hot(const struct thread *thread, const struct loop *loop)
 static bool is_long(const struct live_samples *samples, const struct thread *thread, const struct loop *loop)
 {
     return loop->n_ended * SAMPLES_OF_A_CALL <= loop->n_since &&
-           loop->n_ended * LONG_CALL_NS <= thread->latest_ns - loop->since_ns &&
+           loop->n_ended * LONG_CALL_NS <= thread->cpu_ns - loop->since_ns &&
            sampled_method_calls(&samples->seen[loop->method].method) < CALLS_OF_A_LOOP;
 }
 
@@ -266,7 +266,7 @@ int live_samples_add(struct live_samples *samples, const struct stack_sampler *s
                                   .n_frames = n,
                                   .n_same = is_cut ? 0 : count_same(samples, thread, n),
                                   .methods = samples->methods };
-    thread->latest_ns = sample->time_ns;
+    thread->cpu_ns += weight_ns;
     if (!is_cut)
         note_loops(samples, thread, n, stack.n_same);
     for (uint32_t i = 0; i < n; i++) {

@@ -398,6 +398,8 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
     if (choose_rows(making, traces[0].totals, traces[0].n_totals, err) < 0)
         return -1;
     report_find_readings(making);
+    if (wish->with_sampled && report_choose_sampled(making, err) < 0)
+        return -1;
     if (report_join(making, traces + 1, n_traces - 1, err) < 0)
         return -1;
     report_facts(source, table);

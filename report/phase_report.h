@@ -6,12 +6,16 @@
 #define REPORT_PHASE_REPORT_H
 
 #include "report/source.h"
+#include "report/trace_samples.h"
 
 struct report_wish {
     const char *sort; /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
     double min_share; /* of the process' time that a method needs for a row */
     uint64_t top;     /* not more rows of methods than this, those with most time; 0: no limit */
     bool all;         /* rows for methods that are no phases, too */
+    /* Rows for methods that only samples saw, too: report_make and report_make_joined. */
+    bool with_sampled;
+    const struct trace_samples *samples; /* then: the trace's, for intervals; borrowed, or NULL: it has none */
 };
 
 /*

@@ -114,6 +114,8 @@ void report_columns(struct making *making)
     at->time = table_column(t, "Time (%)", "time_share", TABLE_SHARE);
     at->self = table_column(t, "Self (%)", "self_share", TABLE_SHARE);
     at->recorded = hidden(t, !making->is_partly, table_column(t, "Recorded", "recorded_ns", TABLE_NS));
+    if (making->wish->with_sampled)
+        at->known_by = hidden(t, making->n_sampled == 0, table_column(t, "Known by", "known_by", TABLE_TEXT));
     at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
     at->per_call = table_column(t, "Time/call", "ns_per_call", TABLE_NS);
     at->cpi = hidden(t, no_cpi, table_column(t, "CPI", "cpi", TABLE_RATIO));
@@ -124,6 +126,11 @@ void report_columns(struct making *making)
     bool no_switches = no_off || (making->has_hardware && !was_asked(making, EVENT_SWITCHES));
     at->faults = hidden(t, no_faults, table_column(t, "Faults/s", "page_faults_per_cpu_s", TABLE_RATE));
     at->switches = hidden(t, no_switches, table_column(t, "Switches/s", "switches_per_cpu_s", TABLE_RATE));
+    if (making->wish->with_sampled) {
+        at->reason = hidden(t, making->n_sampled == 0, table_column(t, "No probes, because", "reason", TABLE_TEXT));
+        at->time_error = hidden(t, true, table_column(t, "Error", "time_share_error", TABLE_SHARE));
+        at->self_error = hidden(t, true, table_column(t, "Error", "self_share_error", TABLE_SHARE));
+    }
     add_raw_columns(making);
 }
 
@@ -311,6 +318,12 @@ static void fill_row(struct making *making, const struct values *v, struct table
     fill_kernel(making, v, cells);
     cells[at->time_ns] = v->time_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->time_ticks * ns);
     cells[at->self_ns] = v->self_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->self_ticks * ns);
+    if (making->wish->with_sampled) {
+        bool is_phase = v->id.kind == ROW_PHASE;
+        cells[at->known_by] = table_words(is_phase ? "probes" : v->id.kind == ROW_TOTAL ? "" : "kernel");
+        cells[at->reason] = table_words("");
+        cells[at->time_error] = cells[at->self_error] = not_applicable();
+    }
     if (v->name.method == NULL)
         return;
     cells[at->unwinds] = table_number(v->unwinds);

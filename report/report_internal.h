@@ -7,6 +7,7 @@
 #include "phases/recorded.h"
 #include "report/estimates.h"
 #include "report/phase_report.h"
+#include "report/sampled.h"
 #include "report/shares.h"
 
 /* What a row is of. */
@@ -39,7 +40,8 @@ struct layout {
     size_t label, time, self, recorded, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX], off_cpu, faults, switches;
     size_t raw[EVENT_COLUMNS_MAX], counted, time_ns, self_ns, recorded_share, unwinds, open_calls, class_name, method,
         descriptor;
-    size_t shape; /* only with JIT events */
+    size_t shape;                                    /* only with JIT events */
+    size_t known_by, reason, time_error, self_error; /* only with rows of samples */
     /* Of groups that take turns; a lowest value stands before its highest. */
     size_t cpi_low, rates_low[EVENT_COLUMNS_MAX], raw_low[EVENT_COLUMNS_MAX], scaling[EVENT_COLUMNS_MAX];
 };
@@ -67,12 +69,14 @@ struct making {
     struct layout at;
     const struct calltree_total **rows; /* the arena's; NULL: joined trace without calls of that phase */
     size_t n_rows, n_more;              /* printed; not printed, with less time, which stand behind those */
-    bool is_partly;                     /* some row was recorded for a part of the time */
-    bool has_hardware;                  /* some hardware event was measured */
-    bool has_readings;                  /* threads without probes were counted, too */
-    const char *partly;                 /* the rows that were counted in part of their time: the arena's, or NULL */
-    const char *too_few;                /* those of which too little was counted */
-    const char *shaped; /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
+    struct sampled *sampled;            /* that have no probes; the arena's */
+    size_t n_sampled;
+    bool is_partly;      /* some row was recorded for a part of the time */
+    bool has_hardware;   /* some hardware event was measured */
+    bool has_readings;   /* threads without probes were counted, too */
+    const char *partly;  /* the rows that were counted in part of their time: the arena's, or NULL */
+    const char *too_few; /* those of which too little was counted */
+    const char *shaped;  /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
 };
 
 /* Too little of the process' time for a note. */
@@ -115,6 +119,12 @@ void report_row(struct making *making, const struct values *v, bool after_rule);
 
 /* The rows of the phases, sorted.  Returns 0, or -1 with *err set: an unknown key, no memory. */
 int report_phase_rows(struct making *making, struct err *err);
+
+/* Rows of methods that only samples saw, and why others lost their probes.  Returns 0, or -1 with *err set. */
+int report_sampled_rows(struct making *making, struct err *err);
+
+/* Which of those methods are rows.  Returns 0, or -1 with *err set. */
+int report_choose_sampled(struct making *making, struct err *err);
 
 /* Of the row of what no thread had. */
 const char *report_kernel_label(const struct shares *shares);

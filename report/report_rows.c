@@ -116,12 +116,27 @@ static void add_partly(struct making *making, const struct values *v)
     }
 }
 
+/* Of the phases, then of those that were sampled: each the only one of its kind. */
+static const char **labels_of(struct making *making)
+{
+    struct arena *arena = making->source->arena;
+    size_t n = making->n_rows + making->n_sampled;
+    struct java_name *names = arena_alloc(arena, (n + 1) * sizeof *names);
+    const char **labels = arena_alloc(arena, (n + 1) * sizeof *labels);
+    for (size_t i = 0; names != NULL && i < making->n_rows; i++)
+        names[i] = report_name(making->source, making->rows[i]->method);
+    for (size_t i = making->n_rows; names != NULL && i < n; i++)
+        names[i] = making->sampled[i - making->n_rows].name;
+    if (names == NULL || labels == NULL || java_names_labels(arena, names, n, labels) < 0)
+        return NULL;
+    for (size_t i = making->n_rows; i < n; i++)
+        making->sampled[i - making->n_rows].label = labels[i];
+    return labels;
+}
+
 int report_phase_rows(struct making *making, struct err *err)
 {
-    uint32_t *methods = arena_alloc(making->source->arena, (making->n_rows + 1) * sizeof *methods);
-    for (size_t i = 0; methods != NULL && i < making->n_rows; i++)
-        methods[i] = making->rows[i]->method;
-    const char **labels = methods == NULL ? NULL : report_labels(making->source, methods, making->n_rows);
+    const char **labels = labels_of(making);
     if (labels == NULL)
         return err_set(err, "out of memory for a table of %zu methods", making->n_rows);
     for (size_t i = 0; i < making->n_rows; i++) {
@@ -134,6 +149,8 @@ int report_phase_rows(struct making *making, struct err *err)
         report_row(making, &v, false);
         add_partly(making, &v);
     }
+    if (making->wish->with_sampled && report_sampled_rows(making, err) < 0)
+        return -1;
     return sort_rows(making, err);
 }
 

@@ -7,21 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sampled {
-    size_t number; /* as the trace has them */
-    struct java_name name;
-    double share; /* of the time of all samples, callees included */
-    uint64_t n_samples;
-    const char *why;
-    bool is_dear;        /* a larger budget would pay for its class */
-    double compiling_ns; /* what compiling its class again would cost; 0: not known */
-    bool knows_caller;
-    double in_it;            /* which part of its time, 0..1, was in its caller; 0: there is none */
-    struct java_name caller; /* then: the recorded method in whose calls it was seen */
-    double caller_share;     /* of the time of all samples; 0: not known */
-    double time_share;       /* of the process' time */
-};
-
 struct sampling {
     const struct report_source *source;
     struct sampled *all;
@@ -309,6 +294,17 @@ static void add_notes(const struct sampling *s, struct table *table)
     if (table->n_rows < s->n)
         table_note(table, arena_printf(arena, "%zu more with less time: --sampled --all --top 0 prints all",
                                        s->n - table->n_rows));
+}
+
+int sampled_find(const struct report_source *source, struct sampled **all, size_t *n, struct err *err)
+{
+    struct sampling s = { .source = source };
+    *n = 0;
+    if (find(&s, err) < 0 || find_times(&s, err) < 0 || sort(&s, err) < 0)
+        return -1;
+    *all = s.all;
+    *n = s.process_ns > 0 ? s.n : 0;
+    return 0;
 }
 
 int sampled_make(const struct report_source *source, const struct report_wish *wish, struct table *table,

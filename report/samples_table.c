@@ -72,8 +72,9 @@ static void put_calls(const struct samples_source *source, const struct row *row
 {
     double n_calls = (double)sample_profile_calls(source->profile, row->method);
     bool is_time = source->period_ns > 0;
-    sample_cells_put(to, table_number(n_calls));
-    sample_cells_put(to, is_time ? table_quotient((double)row->total.weight, n_calls) : table_unmeasured());
+    sample_cells_put(to, source->knows_calls ? table_number(n_calls) : table_unmeasured());
+    sample_cells_put(to, is_time && source->knows_calls ? table_quotient((double)row->total.weight, n_calls)
+                                                        : table_unmeasured());
 }
 
 static void add_row(const struct samples_source *source, const struct row *row, const char *label, struct table *table)
@@ -211,7 +212,7 @@ int samples_table_make(const struct samples_source *source, const struct samples
         table_note(table, arena_printf(arena, "%zu methods more have %.2f %% of the time or more (--top)",
                                        n - (size_t)options->top, 100 * options->min_share));
     add_parts(source, table);
-    if (n > 0)
+    if (n > 0 && source->knows_calls)
         table_note(table,
                    "calls and time per call are bounds: counted are calls that surely began between two samples of "
                    "a thread and were still under way in the second; 'mmprof record' counts all");

@@ -20,6 +20,7 @@ struct samples_source {
     const char *event;  /* its name */
     uint64_t period;    /* of that event, or 0: as many as it takes for */
     uint64_t hz;        /* samples a second */
+    bool knows_calls;   /* the profile was told which calls are new ones */
     bool is_wall;       /* threads that wait are sampled, too */
     const struct sample_ratio_kind *ratios;
     uint32_t n_ratios;

@@ -38,8 +38,8 @@ for jdk in $(jdks); do
     "$mmprof" report --pruned --csv "$trace" | tr -d '\r' > "$SCRATCH/pruned"
     matches "JDK $version: which says what was switched off, why, and in whose time it is" "$(cat "$SCRATCH/pruned")" \
         '^pruned,[^,]+,it[^,]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]*,[0-9.e+]+,.*Busy\.[a-z]+$'
-    is "JDK $version: all of it, in the table behind the report" "$(grep -c '^pruned,' "$SCRATCH/pruned")" \
-        "$(sed -n '/^Switched off/,/^$/p' "$SCRATCH/report" | sed '1,2d;/^$/d' | wc -l)"
+    is "JDK $version: each of them says so in the report" "$(grep -c '^pruned,' "$SCRATCH/pruned")" \
+        "$("$mmprof" report --all --csv "$trace" | grep -c '^phase,.*,switched off: it')"
     is "JDK $version: and the methods that only samples know, in one of their own" \
         "$("$mmprof" report --sampled --all --csv "$trace" | grep -c '^sampled,')" \
         "$("$mmprof" dump --tables "$trace" | grep -c '^info *live.sampled\.')"
@@ -79,7 +79,7 @@ for jdk in $(jdks); do
         matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: add --recompile [1-9]'
         is "JDK $version: nothing was changed" "$(fact "$trace" live.batches)" 0
         matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
-            '^Busy\.round +[0-9.]+ +[0-9]+ +all compiled code would be discarded '
+            '^Busy\.round .* [0-9]+ samples? .* all compiled code would be discarded'
         matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" '^note: no class was instrumented, so no call was'
         "$mmprof" record --live --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" \
         > "$SCRATCH/out" 2> "$SCRATCH/errors"

@@ -183,10 +183,27 @@ static void check_report(const cJSON *report)
         wrong("report: the rows' own times are %.9g of %.9g ns", ns, number_in(total, "self_ns"));
 }
 
+/* What samples saw is no part of the whole: phases have it, too.  It is judged, and taken out of the rows. */
+static void take_sampled(cJSON *report)
+{
+    cJSON *rows = cJSON_GetObjectItem(report, "rows"), *row = rows->child, *next;
+    for (; row != NULL; row = next) {
+        next = row->next;
+        if (!is_kind(row, "sampled"))
+            continue;
+        check_share("report", row, "time_share");
+        check_share("report", row, "self_share");
+        if (number_in(row, "self_share") > number_in(row, "time_share") + EPSILON)
+            wrong("report: '%s' has more samples of its own than in all", text_in(row, "label"));
+        cJSON_Delete(cJSON_DetachItemViaPointer(rows, row));
+    }
+}
+
 /* The rows that --top leaves say what they say without it. */
 static void check_top(const cJSON *report)
 {
     cJSON *few = must_have("report --top 2 --json");
+    take_sampled(few);
     const cJSON *row;
     EACH(row, few)
     {
@@ -565,9 +582,10 @@ int main(int argc, char **argv)
     bool is_cpu = strcmp(text_in(cJSON_GetObjectItem(report, "about"), "clock"), "cpu") == 0;
     if (!(number_in(row_of_kind(report, "total"), "self_ns") > 0)) /* nothing ran: there is nothing to divide */
         return 0;
+    check_csv("", report);
+    take_sampled(report);
     check_report(report);
     check_top(report);
-    check_csv("", report);
     check_text(report);
     check_beside(report, is_cpu);
     cJSON_Delete(report);

@@ -1,0 +1,195 @@
+#include "report/trace_samples.h"
+
+#include "core/hotspot/stack_walk.h"
+#include "symbolize/vm_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK      UINT64_C(1000000) /* ticks */
+#define TREE_BYTES (UINT64_C(256) << 20)
+#define FRAMES     (sizeof((struct trace_samples *)0)->methods / sizeof(uint32_t))
+
+int trace_samples_open(struct trace_samples *samples, struct trace_reader *reader, struct err *err)
+{
+    memset(samples, 0, sizeof *samples);
+    samples->reader = reader;
+    samples->is_open = true;
+    return sample_profile_open(&samples->profile, BLOCK, TREE_BYTES, err);
+}
+
+void trace_samples_close(struct trace_samples *samples)
+{
+    if (samples->is_open)
+        sample_profile_free(&samples->profile);
+    hash_free(&samples->by_name);
+    free(samples->first_of);
+    samples->first_of = NULL;
+    samples->is_open = false;
+}
+
+static bool know(struct trace_samples *samples, uint32_t method)
+{
+    while (samples->n_known <= method) {
+        if (samples->n_known == samples->room) {
+            uint32_t room = samples->room == 0 ? 1024 : samples->room * 2;
+            uint32_t *grown = realloc(samples->first_of, room * sizeof *grown);
+            if (grown == NULL)
+                return false;
+            samples->first_of = grown;
+            samples->room = room;
+        }
+        const struct trace_sampled_method *of = trace_sampled_method(samples->reader, samples->n_known);
+        uint64_t key = hash_text(HASH_START, of->class_name, strlen(of->class_name));
+        key = hash_text(hash_text(key, of->name, strlen(of->name)), of->descriptor, strlen(of->descriptor));
+        struct hash_slot *slot = hash_put(&samples->by_name, key);
+        if (slot == NULL)
+            return false;
+        slot->value = slot->value == 0 ? samples->n_known + 1 : slot->value;
+        samples->first_of[samples->n_known++] = slot->value - 1;
+    }
+    return true;
+}
+
+uint32_t trace_samples_method(const struct trace_samples *samples, uint32_t method)
+{
+    return method < samples->n_known ? samples->first_of[method] : method;
+}
+
+/* The frames of a context, innermost first.  Returns how many. */
+static uint32_t take_frames(struct trace_samples *samples, const struct trace_sample *sample)
+{
+    uint32_t n = 0;
+    int32_t bytecode = sample->index;
+    for (uint32_t node = sample->context; node != 0 && n < FRAMES; n++) {
+        const struct trace_context *context = trace_context(samples->reader, node);
+        if (!know(samples, context->method))
+            err_set(&samples->err, "no memory for methods");
+        samples->methods[n] = trace_samples_method(samples, context->method);
+        samples->bytecodes[n] = bytecode;
+        bytecode = context->call_site;
+        node = context->parent;
+    }
+    return n;
+}
+
+void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample)
+{
+    const struct trace_thread *thread = trace_thread(samples->reader, sample->thread);
+    struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN
+                                                 ? 0
+                                                 : sample->ticks, /* for blocks of time ns do not matter */
+                                  .group = thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm),
+                                  .ns = sample->weight_ns,
+                                  .is_waiting = sample->is_waiting,
+                                  .methods = samples->methods,
+                                  .bytecodes = samples->bytecodes,
+                                  .n_counters = sample->n_counters,
+                                  .counters = sample->counters };
+    add.n = take_frames(samples, sample);
+    samples->n_by_end[sample->end] += sample->n;
+    samples->has_waiting = samples->has_waiting || sample->is_waiting;
+    for (uint64_t i = 0; i < sample->n; i++) {
+        add.ns = sample->weight_ns / sample->n;
+        if (samples->err.text[0] == '\0' && sample_profile_add(&samples->profile, &add) < 0)
+            err_set(&samples->err, "no memory for the stack samples");
+    }
+}
+
+int trace_samples_check(const struct trace_samples *samples, struct err *err)
+{
+    if (samples->err.text[0] == '\0')
+        return 0;
+    *err = samples->err;
+    return -1;
+}
+
+struct java_name *trace_samples_names(const struct trace_reader *reader, struct arena *arena)
+{
+    uint32_t n = trace_n_sampled_methods(reader);
+    struct java_name *names = arena_alloc(arena, ((size_t)n + 1) * sizeof *names);
+    for (uint32_t i = 0; names != NULL && i < n; i++) {
+        const struct trace_sampled_method *method = trace_sampled_method(reader, i);
+        names[i] = (struct java_name){ method->class_name, method->name, method->descriptor };
+    }
+    return names;
+}
+
+bool trace_samples_are_all(const struct trace_reader *reader)
+{
+    const char *mode = trace_info(reader, "recording.mode");
+    return mode != NULL && strcmp(mode, "samples") == 0;
+}
+
+static uint64_t number_of(const struct trace_reader *reader, const char *key)
+{
+    const char *text = trace_info(reader, key);
+    return text == NULL ? 0 : strtoull(text, NULL, 10);
+}
+
+#define EVENTS (TRACE_SAMPLE_COUNTERS_MAX + 1)
+
+/* What took the samples, and what was counted with them.  Returns how many. */
+static uint32_t events_of(const struct trace_samples *samples, struct arena *arena, const char **events)
+{
+    const char *all = trace_info(samples->reader, "sample.events");
+    char *rest, *text = arena_text(arena, all == NULL ? "" : all, all == NULL ? 0 : strlen(all));
+    uint32_t n = 0;
+    for (char *word = text == NULL ? NULL : strtok_r(text, " ", &rest); word != NULL && n < EVENTS;
+         word = strtok_r(NULL, " ", &rest))
+        events[n++] = word;
+    return n;
+}
+
+static int make_source(struct trace_samples *samples, struct arena *arena, struct sample_ratio_kind *kinds,
+                       struct samples_source *source, struct err *err)
+{
+    const char *events[EVENTS], *program = trace_info(samples->reader, "jvm.command");
+    uint32_t n_events = events_of(samples, arena, events);
+    int n_kinds = n_events > 1 ? sample_ratio_kinds(events, n_events, arena, kinds) : 0;
+    struct java_name *names = trace_samples_names(samples->reader, arena);
+    if (names == NULL || n_kinds < 0)
+        return err_set(err, "no memory for the names of methods");
+    *source = (struct samples_source){ .profile = &samples->profile,
+                                       .names = names,
+                                       .n_names = trace_n_sampled_methods(samples->reader),
+                                       .program = program == NULL ? "" : program,
+                                       .period_ns = number_of(samples->reader, "sample.period_ns"),
+                                       .event = n_events == 0 ? NULL : events[0],
+                                       .is_wall = samples->has_waiting,
+                                       .ratios = kinds,
+                                       .n_ratios = (uint32_t)n_kinds };
+    if (samples->profile.n_samples > 0)
+        return trace_samples_check(samples, err);
+    err_set(err, "the trace has no stack samples");
+    return err_next(err, "record the program while it works; 'mmprof dump' shows what is in it");
+}
+
+int trace_samples_table(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,
+                        struct table *table, struct err *err)
+{
+    struct sample_ratio_kind kinds[EVENTS];
+    struct samples_source source;
+    if (make_source(samples, arena, kinds, &source, err) < 0 ||
+        samples_table_make(&source, options, arena, table, err) < 0)
+        return -1;
+    for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
+        if (samples->n_by_end[end] > 0 && end != STACK_NO_JAVA)
+            table_note(table, arena_printf(arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
+                                           samples->n_by_end[end], stack_end_name(end)));
+    uint64_t n_lost = number_of(samples->reader, "sample.lost");
+    if (n_lost > 0)
+        table_note(table,
+                   arena_printf(arena, "%" PRIu64 " samples were lost, for the kernel's rings were full", n_lost));
+    return table->is_broken ? err_set(err, "no memory for a table") : 0;
+}
+
+int trace_samples_tree(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,
+                       FILE *out, struct err *err)
+{
+    struct sample_ratio_kind kinds[EVENTS];
+    struct samples_source source;
+    return make_source(samples, arena, kinds, &source, err) < 0 ? -1
+                                                                : samples_print_tree(&source, options, arena, out, err);
+}

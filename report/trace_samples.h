@@ -1,0 +1,55 @@
+/*
+ * The stack samples of a trace as a profile: added up while the trace is read.
+ */
+#ifndef REPORT_TRACE_SAMPLES_H
+#define REPORT_TRACE_SAMPLES_H
+
+#include "core/base/hash.h"
+#include "core/trace/trace.h"
+#include "phases/sample_profile.h"
+#include "report/samples_table.h"
+
+struct trace_samples {
+    struct sample_profile profile; /* methods by trace_samples_method; groups: enum vm_part */
+    struct trace_reader *reader;   /* borrowed */
+    bool is_open, has_waiting;
+    struct err err; /* what went wrong in a listener, or "" */
+    uint64_t n_by_end[16];
+    /* A method whose class was changed has another number, and the same name: the first one counts. */
+    struct hash_set by_name;
+    uint32_t *first_of; /* owned; by number */
+    uint32_t n_known, room;
+    uint32_t methods[4096]; /* of the sample that is being taken */
+    int32_t bytecodes[4096];
+};
+
+/* Before the reading; trace_samples_close in any case.  Returns 0, or -1 with *err set: no memory. */
+int trace_samples_open(struct trace_samples *samples, struct trace_reader *reader, struct err *err);
+void trace_samples_close(struct trace_samples *samples);
+
+/* For each sample that the listener is told of. */
+void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample);
+
+/* The number by which the profile has a sampled method of the trace. */
+uint32_t trace_samples_method(const struct trace_samples *samples, uint32_t method);
+
+/* Did all go well?  Returns 0, or -1 with *err set. */
+int trace_samples_check(const struct trace_samples *samples, struct err *err);
+
+/* By name; NULL: no memory.  In the arena, trace_n_sampled_methods of them. */
+struct java_name *trace_samples_names(const struct trace_reader *reader, struct arena *arena);
+
+/* Is there nothing but samples in the trace? */
+bool trace_samples_are_all(const struct trace_reader *reader);
+
+/*
+ * Print such a trace: the table of its methods, or the tree of its contexts.
+ *
+ * Returns 0, or -1 with *err set: no samples, no memory.
+ */
+int trace_samples_table(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,
+                        struct table *table, struct err *err);
+int trace_samples_tree(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,
+                       FILE *out, struct err *err);
+
+#endif
