@@ -66,11 +66,15 @@ bool stack_walk_native(struct stack_walker *walker, const struct thread_state *t
                        struct java_stack *stack)
 {
     enum native_kind kind = NATIVE_CALLED;
+    const struct cursor_frame start = *frame;
     for (int n = 0; n < NATIVE_MAX && !code_blobs_has(walker->blobs, frame->pc); n++)
         if (!leave_native(walker, thread, frame, &kind)) {
             stack->end = STACK_NO_JAVA;
             return kind == NATIVE_OUTERMOST;
         }
     stack->end = stack_walk_from(walker, thread, *frame, stack);
-    return stack->end == STACK_WHOLE || stack->end == STACK_CUT || stack->end == STACK_TOO_DEEP;
+    if (stack->end == STACK_WHOLE || stack->end == STACK_CUT || stack->end == STACK_TOO_DEEP)
+        return true;
+    *frame = start; /* what was taken for a function without a frame was none */
+    return false;
 }
