@@ -454,8 +454,11 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
         n_armed += methods[i].state == LIVE_ARMED && !methods[i].is_held;
         n_off[methods[i].why] += methods[i].state != LIVE_ARMED;
     }
-    fprintf(out, "%s%" PRIu32 " samples in %" PRIu32 " sampling passes; ", prefix, session->n_samples,
-            session->n_looks);
+    if (session->status.samples_stacks)
+        fprintf(out, "%s%" PRIu32 " stack samples; ", prefix, session->n_samples);
+    else
+        fprintf(out, "%s%" PRIu32 " stack samples by the agent in %" PRIu32 " passes; ", prefix, session->n_samples,
+                session->n_looks);
     if (session->status.n_pauses == 0)
         fprintf(out, "no loaded class was instrumented\n");
     else

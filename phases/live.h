@@ -5,8 +5,11 @@
  * Whoever carries them out (cmd/live_session.c, a test) calls, in each round: live_met, live_tree_records and
  * live_tree_kernel for what came, then live_round.
  *
- * A session's life: look (stack samples, which cost the JIT compiler nothing) -> candidates -> instrument them in one
- * batch -> wait until the compiler has recovered -> watch and prune -> look again, ever more rarely, and so on.
+ * A session's life: stack samples come all the time (phases/live_samples.h), and cost the JIT compiler nothing ->
+ * candidates -> instrument them in one batch -> wait until the compiler has recovered -> watch and prune -> choose
+ * again, ever more rarely, and so on.  A 'look' is a choice: it asks what the candidates' classes would cost.  Where
+ * stacks cannot be sampled from outside, the agent samples during a look, and all that is said of a look's cost is of
+ * that.
  *
  * When a method's probes are switched off
  *

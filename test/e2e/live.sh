@@ -26,7 +26,7 @@ for jdk in $(jdks); do
     trace=$SCRATCH/live-$version.dat
     "$mmprof" record --live --budget 90% -p "$jvm" -d $((8 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
     is "JDK $version: a running program is recorded live" "$?$(cat "$SCRATCH/out")" 0
-    matches "JDK $version: it says what it did" "$(cat "$SCRATCH/errors")" '[1-9][0-9]* samples in [1-9]'
+    matches "JDK $version: it says what it did" "$(cat "$SCRATCH/errors")" '[1-9][0-9]* stack samples; '
     matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" "cost, of the program's CPU time: probes"
     together=$(sed -n 's/^mmprof: cost, .*: \([0-9.]*\) % together$/\1/p' "$SCRATCH/errors")
     "$mmprof" phases --csv -q -o "$SCRATCH/phases.json" "$trace" > "$SCRATCH/phases" 2> "$SCRATCH/errors"
