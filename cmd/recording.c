@@ -295,6 +295,14 @@ static int check_hits(const struct recording *recording, struct err *err)
     return err_next(err, "give at most %d, or 0 for no samples", RECORDING_HITS_HZ_MAX);
 }
 
+static int check_mechanism(const struct recording *recording, struct err *err)
+{
+    if (strcmp(recording->mechanism, "perf") == 0 || strcmp(recording->mechanism, "polling") == 0)
+        return 0;
+    err_set(err, "stacks are not sampled by '%s'", recording->mechanism);
+    return err_next(err, "give --mechanism perf (from outside), or polling (in the JVM, at safepoints)");
+}
+
 static uint32_t hits_hz(const struct recording *recording)
 {
     if (recording->hits_hz != RECORDING_HITS_UNSET)
@@ -410,7 +418,9 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .wants_perf_map = recording->wants_perf_map,
                                   .wants_lines = recording->wants_lines,
                                   .hits_hz = hits_hz(recording),
-                                  .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
+                                  .stacks_hz = recording->live != NULL && strcmp(recording->mechanism, "perf") == 0
+                                                   ? RECORDING_STACKS_HZ
+                                                   : 0,
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,
                                   .is_live = recording->live != NULL,
@@ -420,7 +430,8 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     memset(summary, 0, sizeof *summary);
     if (check_patterns(&recording->includes, "include", err) < 0 ||
         check_patterns(&recording->excludes, "exclude", err) < 0 || check_hits(recording, err) < 0 ||
-        is_separate(recording, &separate, err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||
+        check_mechanism(recording, err) < 0 || is_separate(recording, &separate, err) < 0 ||
+        recorder_find_agent(agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
         check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &model, &counters, err) < 0)
         goto out;

@@ -18,6 +18,7 @@ struct recording {
     double alone_cpu_s;                   /* of it: CPU time that the command takes without; 0: not known */
     struct options_list includes, excludes;
     bool quiet, wants_perf_map, wants_lines, counts_only;
+    const char *mechanism;     /* of stack samples: "perf" or "polling" */
     uint64_t hits_hz;          /* RECORDING_HITS_UNSET: as many as this kind of recording takes */
     struct live_session *live; /* NULL: not live; borrowed */
     char *const *command;      /* NULL when attaching */
@@ -36,16 +37,16 @@ struct recording {
 #define RECORDING_SIZE_UNSET      UINT64_MAX
 #define RECORDING_PREPARE_LIMIT_S 60.0
 
-#define RECORDING_DEFAULTS                                                                           \
-    {                                                                                                \
-        .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat", .read = "auto", \
-        .groups = "rotate", .hits_hz = RECORDING_HITS_UNSET, .max_bytes = RECORDING_SIZE_UNSET,      \
-        .prepare_limit_s = RECORDING_PREPARE_LIMIT_S                                                 \
+#define RECORDING_DEFAULTS                                                                                           \
+    {                                                                                                                \
+        .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat", .read = "auto",                 \
+        .groups = "rotate", .mechanism = "perf", .hits_hz = RECORDING_HITS_UNSET, .max_bytes = RECORDING_SIZE_UNSET, \
+        .prepare_limit_s = RECORDING_PREPARE_LIMIT_S                                                                 \
     }
 
 /* Rows of the options that both commands have, a table for each group of the help. */
 struct recording_rows {
-    struct options_row target[5], methods[4], counters[4], samples[3], simulation[4], output[4];
+    struct options_row target[5], methods[4], counters[4], samples[4], simulation[4], output[4];
 };
 
 /* Fill the tables with rows that set what is in recording, which is borrowed. */

@@ -81,8 +81,10 @@ for jdk in $(jdks); do
         matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
             '^Busy\.round .* [0-9]+ samples? .* all compiled code would be discarded'
         matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" '^note: no class was instrumented, so no call was'
-        "$mmprof" record --live --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" \
+        "$mmprof" record --live --mechanism polling --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" \
         > "$SCRATCH/out" 2> "$SCRATCH/errors"
+        matches "JDK $version: --mechanism polling: the agent samples" "$(cat "$SCRATCH/errors")" \
+            '[1-9][0-9]* stack samples by the agent in [1-9]'
         matches "JDK $version: without the option it tells before it changes a class" "$(cat "$SCRATCH/errors")" \
             '^mmprof: this JVM now discards all its compiled code, [0-9.]+ s of JIT compilation'
         "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" \
