@@ -35,6 +35,9 @@ int command_top(int argc, char **argv, struct err *err);
 int command_parse(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
                   int *n_parsed, bool *done, struct err *err);
 
+/* Print the shell's script that completes commands and options: "bash" or "zsh".  Returns 0, or -1 with *err set. */
+int completion_print(const char *shell, struct err *err);
+
 int command_phases(int argc, char **argv, struct err *err);
 int command_report(int argc, char **argv, struct err *err);
 

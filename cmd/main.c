@@ -9,33 +9,46 @@
 #include <stdio.h>
 #include <string.h>
 
+/* In the order of use; a row without a function is a heading of the help. */
 static const struct command commands[] = {
-    { "phases", "[TRACE]", "the call tree of a trace, and the phases worth a second look", command_phases },
-    { "report", "[TRACE]", "the phases' time, CPI and misses, next to the JVM's own threads", command_report },
-    { "diff", "BEFORE AFTER", "what differs between two versions, where it is more than chance", command_diff },
-    { "compare", "PROFILE PROFILE", "how alike the profiles of several recordings are", command_compare },
-    { "annotate", "CLASS.METHOD [TRACE]", "the source lines of a method with the stack samples in each",
+    { "", NULL, "Profile a program", NULL },
+    { "profile", "-p PID | -- COMMAND", "find the phases, measure them, and print the report", command_profile },
+    { "top", "-p PID", "watch the phases of a running JVM in the terminal", command_top },
+    { "sample", "-p PID | -- COMMAND", "methods by CPU time, from stack samples; nothing is loaded into the JVM",
+      command_sample },
+    { "", NULL, "Step by step", NULL },
+    { "record", "-p PID | -- COMMAND", "record method entries and exits of a JVM into a trace", command_record },
+    { "phases", "[TRACE]", "print the call tree of a trace and select its phases", command_phases },
+    { "report", "[TRACE]", "print the time, CPI and misses of the phases and of the JVM's own threads",
+      command_report },
+    { "annotate", "CLASS.METHOD [TRACE]", "print a method's source lines with the stack samples in each",
       command_annotate },
-    { "export", "-f FORMAT [TRACE]", "write a trace for flamegraph.pl, speedscope, pprof, Perfetto", command_export },
-    { "dump", "[TRACE]", "print a trace as text", command_dump },
-    { "doctor", "[-p PID]", "what works here, and what to do about what does not", command_doctor },
+    { "diff", "BEFORE AFTER", "find significant differences between two versions of a program", command_diff },
+    { "compare", "PROFILE PROFILE", "measure how similar several profiles are", command_compare },
+    { "export", "-f FORMAT [TRACE]", "convert a trace for flamegraph.pl, speedscope, pprof or Perfetto",
+      command_export },
+    { "", NULL, "Tools", NULL },
+    { "doctor", "[-p PID]", "check this machine and a JVM; suggest fixes", command_doctor },
     { "list", "[PATTERN]", "list the events that can be counted here", command_list },
-    { "memtrace", "-- COMMAND | [FILE]", "record a Java program's memory accesses and objects, or read them",
+    { "dump", "[TRACE]", "print a trace as text", command_dump },
+    { "memtrace", "-- COMMAND | [FILE]", "record the memory accesses and objects of a program in an emulator",
       command_memtrace },
-    { "profile", "-p PID | -- COMMAND", "find the phases, record them, and report, in one go", command_profile },
-    { "record", "-p PID | -- COMMAND", "record a JVM's method entries and exits into a trace", command_record },
-    { "sample", "-p PID", "a running JVM's methods by CPU time, from stack samples alone", command_sample },
-    { "top", "-p PID", "the phases of a running JVM, live in the terminal", command_top },
     { NULL, NULL, NULL, NULL },
 };
 
 static int print_help(FILE *out)
 {
-    fprintf(out, "usage: mmprof COMMAND [OPTIONS]\n\n"
-                 "Finds the method-level phases of a running Java program, and says why they are slow.\n\n");
+    fprintf(out,
+            "usage: mmprof COMMAND [OPTIONS]\n\n"
+            "Finds the phases of a running Java program, the few methods that take much of its time, and says why\n"
+            "they are slow.\n");
     for (const struct command *c = commands; c->name != NULL; c++)
-        fprintf(out, "  %-10s %s\n", c->name, c->summary);
-    fprintf(out, "\n'mmprof COMMAND --help' lists a command's options; 'man mmprof-COMMAND' explains them.\n");
+        if (c->run == NULL)
+            fprintf(out, "\n%s:\n", c->summary);
+        else
+            fprintf(out, "  %-10s %s\n", c->name, c->summary);
+    fprintf(out, "\n'mmprof COMMAND --help' lists a command's options; 'man mmprof-COMMAND' explains them.\n"
+                 "'source <(mmprof completion bash)' completes them in the shell; zsh likewise.\n");
     return 0;
 }
 
@@ -49,12 +62,12 @@ static bool is_one_of(const char *word, const char *const *words)
 static const struct command *find(const char *name)
 {
     const struct command *c = commands;
-    while (c->name != NULL && strcmp(name, c->name) != 0)
+    while (c->name != NULL && (c->run == NULL || strcmp(name, c->name) != 0))
         c++;
     return c->name == NULL ? NULL : c;
 }
 
-static int run_none(const char *name, struct err *err)
+static int run_none(const char *name, const char *word, struct err *err)
 {
     static const char *const help[] = { "help", "--help", "-h", NULL };
     static const char *const version[] = { "version", "--version", NULL };
@@ -62,6 +75,8 @@ static int run_none(const char *name, struct err *err)
         return print_help(stdout);
     if (is_one_of(name, version))
         return puts("mmprof " MMPROF_VERSION) < 0 ? 1 : 0;
+    if (strcmp(name, "completion") == 0)
+        return completion_print(word, err);
     err_set(err, "unknown command '%s'", name);
     return err_next(err, "run 'mmprof help' for the list of commands");
 }
@@ -74,7 +89,7 @@ int main(int argc, char **argv)
         return 1;
     }
     const struct command *command = find(argv[1]);
-    int status = command == NULL ? run_none(argv[1], &err) : command->run(argc - 1, argv + 1, &err);
+    int status = command == NULL ? run_none(argv[1], argv[2], &err) : command->run(argc - 1, argv + 1, &err);
     if (output_check(&err) == 0 && status >= 0) /* in any case: then that is why the command failed */
         return status;
     fprintf(stderr, "mmprof%s%s: ", command == NULL ? "" : " ", command == NULL ? "" : command->name);

@@ -21,7 +21,7 @@ int misses_way(const char *text, enum misses_by *by, struct err *err)
             return 0;
     }
     err_set(err, "misses cannot be grouped by '%s'", text);
-    return err_next(err, "ask for --misses=class, field, space, method, line, part, time or contents");
+    return err_next(err, "use --view misses=class, field, space, method, line, part, time or contents");
 }
 
 /* ---- hearing ---- */

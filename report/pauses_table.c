@@ -121,8 +121,9 @@ static int refuse_collections(const struct report_source *source, struct err *er
     const char *why = trace_info(source->reader, "pauses.failed");
     err_set(err, "'%s' has no collection%s%s", source->path, why == NULL ? "" : ": ", why == NULL ? "" : why);
     if (why == NULL)
-        return err_next(err, "run 'mmprof report --pauses' for their number; very short pauses that follow each other "
-                             "closely have no rows of their own");
+        return err_next(err,
+                        "run 'mmprof report --view pauses' for their number; very short pauses that follow each other "
+                        "closely have no rows of their own");
     return err_next(err, "record it again, without -XX:-UsePerfData in the JVM's options");
 }
 

@@ -292,7 +292,7 @@ static void add_notes(const struct sampling *s, struct table *table)
                                    any_dear ? "; record for longer or with a larger --budget to instrument more of them"
                                             : ""));
     if (table->n_rows < s->n)
-        table_note(table, arena_printf(arena, "%zu more with less time: --sampled --all --top 0 prints all",
+        table_note(table, arena_printf(arena, "%zu more with less time: --view sampled --all --top 0 prints all",
                                        s->n - table->n_rows));
 }
 

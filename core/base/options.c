@@ -45,7 +45,7 @@ static int parse_number(const char *text, bool with_unit, uint64_t *number)
     return 0;
 }
 
-static int parse_seconds(const char *text, double *seconds)
+int options_seconds(const char *text, double *seconds)
 {
     char *end;
     double value = strtod(text, &end);
@@ -86,10 +86,10 @@ static int assign(const struct options_row *row, const char *value)
     case OPTION_SIZE:
         return parse_number(value, true, row->target);
     case OPTION_SECONDS:
-        return parse_seconds(value, row->target);
+        return options_seconds(value, row->target);
     case OPTION_MAYBE_SECONDS:
         if (value != NULL)
-            return parse_seconds(value, row->target);
+            return options_seconds(value, row->target);
         *(double *)row->target = 0;
         return 0;
     case OPTION_FRACTION:

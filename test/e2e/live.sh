@@ -21,7 +21,7 @@ below() {
 
 for jdk in $(jdks); do
     version=$(jdk_version "$jdk")
-    start_busy "$jdk"
+    start_busy "$jdk" -Dbusy.rest=false
     jvm=$pid
     trace=$SCRATCH/live-$version.dat
     "$mmprof" record --live --budget 90% -p "$jvm" -d $((8 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
@@ -65,7 +65,7 @@ done
 # A JVM before JDK 23 would throw all its code away: what took long to compile is spared.
 for jdk in $(jdks); do
     version=$(jdk_version "$jdk")
-    start_busy "$jdk"
+    start_busy "$jdk" -Dbusy.rest=false
     jvm=$pid
     trace=$SCRATCH/spared-$version.dat
     "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" \

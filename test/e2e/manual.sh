@@ -41,6 +41,31 @@ for page in "$root"/man/mmprof-*.1; do
         not_ok "man/mmprof-$command.1 describes a command" "'mmprof help' lists: $(tr '\n' ' ' <<< "$list")"
 done
 
+page_of_report=$root/man/mmprof-report.1
+is "man/mmprof-report.1 has the views of mmprof report --views" \
+    "$(sed -n '/^\.It Fl -view /,/^\.El/s/^\.It Cm \([a-z]*\).*/\1/p' "$page_of_report" | sort)" \
+    "$("$mmprof" report --views | sed -n 's/^  \([a-z]*\).*/\1/p' | sort)"
+
+# completed WORD...: what bash offers for the last of the words behind 'mmprof'.
+completed() {
+    COMP_WORDS=("$mmprof" "$@") COMP_CWORD=$# COMPREPLY=()
+    _mmprof "$mmprof" "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
+    printf '%s\n' ${COMPREPLY[@]+"${COMPREPLY[@]}"} | sort -u
+}
+
+eval "$("$mmprof" completion bash)"
+is "bash completes commands" "$(completed '')" "$(sort <<< "$list")"
+is "a part of one, too" "$(completed prof)" profile
+for command in $list; do
+    "$mmprof" "$command" --help > "$SCRATCH/help"
+    is "bash completes the options of $command" "$(completed "$command" --)" \
+        "$({ options_of_help "$SCRATCH/help"; echo help; } | sed 's/^/--/' | sort -u)"
+done
+is "the views of report" "$(completed report --view p)" "$(printf '%s\n' pauses phases pruned)"
+is "but no option of a command that is started" "$(completed record -- java -)" ""
+matches "zsh has a script, too" "$("$mmprof" completion zsh | head -n 1)" '^#compdef mmprof$'
+is "another shell is refused" "$("$mmprof" completion fish 2>&1 | grep -c 'next: ')" 1
+
 printf '  -o, --output FILE      write\n      --tree             print\nSee --weight.\n' > "$SCRATCH/help"
 printf '.It Fl o , Fl -output Ar FILE\n.It Fl -trees\nLike\n.Fl -grain .\n' > "$SCRATCH/page"
 is "options are read from a help text" "$(options_of_help "$SCRATCH/help" | xargs)" "output tree"

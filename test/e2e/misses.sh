@@ -130,9 +130,9 @@ matches "and it is said of how many misses that leaves something" "$(cat "$SCRAT
 "$mmprof" report --misses=contents --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "of what is in the caches it cannot be" "$?, $(grep -c 'next: remove --java' "$SCRATCH/table")" "1, 1"
 "$mmprof" report --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
-is "without misses it says nothing" "$?, $(grep -c 'next: add --misses' "$SCRATCH/table")" "1, 1"
+is "without misses it says nothing" "$?, $(grep -c 'next: add --view misses' "$SCRATCH/table")" "1, 1"
 "$mmprof" report --misses=object "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
-is "another way is refused" "$?, $(grep -c 'next: ask for --misses=class' "$SCRATCH/table")" "1, 1"
+is "another way is refused" "$?, $(grep -c 'next: use --view misses=class' "$SCRATCH/table")" "1, 1"
 
 "$mmprof" record -q --simulate --counts-only --include 'target/*' -o "$SCRATCH/counts.dat" -- \
     "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx256m -cp "$classes" target.Misses 1 > "$SCRATCH/said" 2>&1

@@ -67,8 +67,8 @@ refused() {
     matches "$1: says what to do" "$said" "$2"
 }
 refused "steps that are too short" 'next: take longer ones' --timeline=0.000001 cpu.dat
-refused "a step that is none" "bad value 'often' of option --timeline" --timeline=often cpu.dat
-refused "two tables" 'next: ask for one of them' --timeline --stats cpu.dat
+refused "a step that is none" "'often' is no time" --timeline=often cpu.dat
+refused "two tables" 'next: choose one of them' --timeline --stats cpu.dat
 refused "two traces" 'next: run it once for each of them' --timeline cpu.dat cpu.dat
 
 # 51,200 pages are touched once: one of seven faults is told of, if nobody asks for them, and stands for as many.

@@ -5,7 +5,7 @@
 needs_command top
 
 jdk=$(first_jdk)
-start_busy "$jdk"
+start_busy "$jdk" -Dbusy.rest=false
 jvm=$pid
 mkdir "$SCRATCH/empty"
 cd "$SCRATCH/empty" || exit 1

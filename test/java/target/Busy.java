@@ -10,8 +10,10 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A program to attach to: two threads do the same work in rounds and compare each round's checksum with that of the
- * first.  They rest between rounds, one of them much longer, and leave CPUs to what is tested with them.  A line 'ROUND n' shows that it goes on; 'WRONG' that something changed it.  It ends, with 'END n rounds ok',
- * when the file exists that is its argument; with a second argument it ends by itself after so many seconds.
+ * first.  They rest between rounds, one of them much longer, and leave CPUs to what is tested with them; not with
+ * -Dbusy.rest=false.  A line 'ROUND n' shows that it goes on; 'WRONG' that something changed it.  It ends, with
+ * 'END n rounds ok', when the file exists that is its argument; with a second argument it ends by itself after so many
+ * seconds.
  */
 public final class Busy {
     private static final class Shape extends RuntimeException {
@@ -24,6 +26,7 @@ public final class Busy {
         }
     }
 
+    private static final boolean RESTS = Boolean.parseBoolean(System.getProperty("busy.rest", "true"));
     private static long wrong;
 
     public static void main(String[] args) throws Exception {
@@ -50,7 +53,8 @@ public final class Busy {
                 System.out.println("ROUND " + rounds);
                 spoken = System.nanoTime();
             }
-            LockSupport.parkNanos((System.nanoTime() - begin) * (speaks ? 1 : 9));
+            if (RESTS)
+                LockSupport.parkNanos((System.nanoTime() - begin) * (speaks ? 1 : 9));
         }
         return rounds;
     }

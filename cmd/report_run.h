@@ -1,0 +1,69 @@
+/*
+ * What the parts of 'mmprof report' share: its options, what one run holds, and its views.
+ */
+#ifndef CMD_REPORT_RUN_H
+#define CMD_REPORT_RUN_H
+
+#include "cmd/trace_argument.h"
+#include "report/html.h"
+#include "report/stats_table.h"
+#include "report/trace_samples.h"
+
+#define REPORT_TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */
+#define REPORT_VIEWS_MAX  16
+
+struct report_run;
+
+/* What is printed: a table that takes the place of the phases', which is the first view. */
+struct report_view {
+    const char *name;
+    const char *argument; /* what may follow as NAME=ARGUMENT, as help shows it; NULL: nothing */
+    const char *help;
+    int (*print)(struct report_run *run, struct err *err); /* 0, or -1 with *err set */
+    bool knows_waiting;                                    /* of time off the CPU: --clock wall makes a difference */
+};
+
+/* All of them, in the order of --views; one without a name ends them. */
+extern const struct report_view report_views[];
+
+struct report_options {
+    const char *paths[REPORT_TRACES_MAX], *clock, *html, *sources;
+    size_t n_paths;
+    struct report_wish wish;
+    const struct report_view *view;
+    const char *argument; /* of the view, or "" */
+    bool csv, json, salvage, java;
+};
+
+struct report_run {
+    const struct report_options *options;
+    struct arena arena;
+    struct {
+        struct trace_reader *reader;
+        struct calltree tree;
+        struct report_source source;
+    } inputs[REPORT_TRACES_MAX];
+    struct report_trace traces[REPORT_TRACES_MAX];
+    struct call_metrics metrics;
+    struct statistics *statistics; /* of the first trace; NULL but for the view 'stats' and --html */
+    struct trace_samples samples;  /* of the first trace */
+    struct jit_shapes *shapes;     /* of the first trace; NULL: it has no JIT events */
+    struct err jit_err;            /* what is wrong with them, or "" */
+};
+
+/* Is it the view of that name? */
+bool report_view_is(const struct report_view *view, const char *name);
+
+/* The view that words name, as NAME or NAME=ARGUMENT; *argument is borrowed from them, or "".  NULL with *err set. */
+const struct report_view *report_view_find(const char *words, const char **argument, struct err *err);
+
+/* Print the names of all views, a line for each. */
+void report_views_print(FILE *out);
+
+/* The step of a time line as NAME=ARGUMENT gave it, in ns; 0: choose one.  Returns 0, or -1 with *err set. */
+int report_step(const char *argument, double *step_ns, struct err *err);
+
+/* Write the page of --html.  Returns 0, or -1 with *err set. */
+int report_page_print(struct report_run *run, struct err *err);
+
+#endif

@@ -1,0 +1,233 @@
+/*
+ * The views of 'mmprof report', each a table: one row here says its name, what it shows, and who makes it.
+ */
+#include "cmd/report_run.h"
+#include "core/base/options.h"
+#include "report/cost.h"
+#include "report/misses_report.h"
+#include "report/pauses_table.h"
+#include "report/pruned.h"
+#include "report/sampled.h"
+#include "report/timeline_table.h"
+#include "report/where.h"
+
+#include <string.h>
+
+/* In text what it cost follows the report of one trace. */
+static bool has_more(const struct report_options *o)
+{
+    return o->n_paths == 1 && !o->csv && !o->json;
+}
+
+static int print_sampled(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    struct table table;
+    int n = sampled_make(run->traces[0].source, &o->wish, &table, err);
+    return n < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
+}
+
+static int print_pruned(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_trace *first = &run->traces[0];
+    struct table table;
+    int n = pruned_make(first->source, first->totals, first->n_totals, &table, err);
+    return n < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
+}
+
+static int print_cost(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_source *source = run->traces[0].source;
+    struct recovery recovery;
+    struct table table;
+    if (recovery_measure(source, o->salvage, &recovery, err) < 0 || cost_make(source, &recovery, &table, err) < 0)
+        return -1;
+    if (!report_view_is(o->view, "cost"))
+        putchar('\n');
+    return command_print_table(&table, o->csv, o->json, err);
+}
+
+static int print_pauses(struct report_run *run, struct err *err)
+{
+    struct table table;
+    if (pauses_table(run->traces[0].source, &table, err) < 0)
+        return -1;
+    return command_print_table(&table, run->options->csv, run->options->json, err);
+}
+
+static int print_collections(struct report_run *run, struct err *err)
+{
+    struct table table;
+    if (collections_table(run->traces[0].source, &table, err) < 0)
+        return -1;
+    return command_print_table(&table, run->options->csv, run->options->json, err);
+}
+
+/* The table that was asked for; in text the view 'vm' has all of them that can be had. */
+static int print_where(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_source *source = run->traces[0].source;
+    bool is_text = !o->csv && !o->json, is_vm = report_view_is(o->view, "vm");
+    struct where where;
+    struct table table;
+    int rc = where_read(source, o->salvage, &where, err);
+    if (rc == 0 && is_vm)
+        rc = where_table(source, &where, &table, err) < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
+    if (rc == 0 && is_vm && is_text) {
+        struct err ignored;
+        putchar('\n');
+        if (print_pauses(run, &ignored) == 0)
+            putchar('\n');
+    }
+    if (rc == 0 && (!is_vm || is_text))
+        rc = where_hot_table(source, &where, o->wish.top, &table, err) < 0
+                 ? -1
+                 : command_print_table(&table, o->csv, o->json, err);
+    where_free(&where);
+    return rc;
+}
+
+static int print_misses(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_source *source = run->traces[0].source;
+    enum misses_by by = MISSES_BY_CLASS;
+    struct misses misses = { .places = NULL };
+    struct table table;
+    if (o->argument[0] != '\0' && misses_way(o->argument, &by, err) < 0)
+        return -1;
+    if (o->java && by == MISSES_CONTENTS) {
+        err_set(err, "the contents of the caches are not recorded by the code that loaded them");
+        return err_next(err, "remove --java, or use --view misses=class --java");
+    }
+    int rc = misses_read(source, o->salvage, by, &misses, err);
+    if (rc == 0 && o->java)
+        rc = misses_keep_java(&misses, err);
+    if (rc == 0)
+        rc = misses_table(source, &misses, by, o->wish.top, o->sources, &table, err) < 0
+                 ? -1
+                 : command_print_table(&table, o->csv, o->json, err);
+    misses_free(&misses);
+    return rc;
+}
+
+static int print_timeline(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_trace *trace = &run->traces[0];
+    struct timeline_read read = { .timeline = NULL };
+    struct table table;
+    double step_ns;
+    int rc = report_step(o->argument, &step_ns, err);
+    if (rc == 0)
+        rc = timeline_read(trace->source, trace->totals, trace->n_totals, &o->wish, step_ns, 0, o->salvage, &read, err);
+    if (rc == 0)
+        rc = timeline_table(trace->source, &read, !o->csv && !o->json, &table, err);
+    if (rc == 0)
+        rc = command_print_table(&table, o->csv, o->json, err);
+    timeline_close(read.timeline);
+    return rc;
+}
+
+static int print_stats(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_trace *first = &run->traces[0];
+    struct table table;
+    if (stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics, run->statistics, &table,
+                    err) < 0)
+        return -1;
+    return command_print_table(&table, o->csv, o->json, err);
+}
+
+/* Of a trace that has nothing else. */
+static int print_samples(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct samples_options options = { o->wish.all ? 0 : o->wish.min_share, o->wish.top,
+                                             strcmp(o->wish.sort, "self") == 0, false };
+    struct table table;
+    if (trace_samples_table(&run->samples, &options, &run->arena, &table, err) < 0)
+        return -1;
+    return command_print_table(&table, o->csv, o->json, err);
+}
+
+static int print_phases(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_source *first = run->traces[0].source;
+    struct table table;
+    struct report_wish wish = o->wish;
+    if (trace_samples_are_all(first->reader))
+        return print_samples(run, err);
+    wish.with_sampled = trace_info(first->reader, "live.budget") != NULL && first->clock == PHASES_CPU;
+    wish.samples = &run->samples;
+    if (report_make_joined(run->traces, o->n_paths, &wish, &table, err) < 0 ||
+        command_print_table(&table, o->csv, o->json, err) < 0)
+        return -1;
+    return has_more(o) ? print_cost(run, err) : 0;
+}
+
+const struct report_view report_views[] = {
+    { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)", print_phases,
+      true },
+    { "stats", NULL, "how calls vary within and between phases", print_stats, true },
+    { "timeline", "STEP", "what happened when, in steps of STEP seconds", print_timeline, false },
+    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", print_where, false },
+    { "hot", NULL, "functions and methods with most IP samples", print_where, false },
+    { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", print_pauses, false },
+    { "collections", NULL, "each garbage collection", print_collections, false },
+    { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",
+      print_misses, false },
+    { "sampled", NULL, "methods that a live recording did not instrument, from samples, and why", print_sampled,
+      false },
+    { "pruned", NULL, "methods that a live recording switched off, and why", print_pruned, false },
+    { "cost", NULL, "what the recording cost the program", print_cost, false },
+    { NULL, NULL, NULL, NULL, false },
+};
+
+bool report_view_is(const struct report_view *view, const char *name)
+{
+    return strcmp(view->name, name) == 0;
+}
+
+const struct report_view *report_view_find(const char *words, const char **argument, struct err *err)
+{
+    const char *equals = strchr(words, '=');
+    size_t n = equals == NULL ? strlen(words) : (size_t)(equals - words);
+    const struct report_view *view = report_views;
+    while (view->name != NULL && (strlen(view->name) != n || memcmp(view->name, words, n) != 0))
+        view++;
+    if (view->name == NULL || (equals != NULL && view->argument == NULL)) {
+        err_set(err, view->name == NULL ? "there is no view '%s'" : "the view of '%s' takes no argument", words);
+        err_next(err, "run 'mmprof report --views' for the list of views");
+        return NULL;
+    }
+    *argument = equals == NULL ? "" : equals + 1;
+    return view;
+}
+
+void report_views_print(FILE *out)
+{
+    for (const struct report_view *view = report_views; view->name != NULL; view++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s%s%s%s", view->name,
+                 view->argument == NULL ? "" : "[=", view->argument == NULL ? "" : view->argument,
+                 view->argument == NULL ? "" : "]");
+        fprintf(out, "  %-16s %s\n", name, view->help);
+    }
+}
+
+int report_step(const char *argument, double *step_ns, struct err *err)
+{
+    double step = 0;
+    if (argument[0] != '\0' && options_seconds(argument, &step) < 0) {
+        err_set(err, "'%s' is no time", argument);
+        return err_next(err, "give steps in seconds, such as --view timeline=0.1 or timeline=20ms");
+    }
+    *step_ns = step * 1e9;
+    return 0;
+}
