@@ -1,8 +1,8 @@
 #!/bin/bash
 # timeout: 900
 # takes: 45
-# On a machine that takes two cycles for each instruction, CPI is 2.  Stacks that are sampled by cycles are of calls that
-# the program makes, and methods have samples as they take cycles.
+# On a machine that takes two cycles for each instruction, CPI is 2.  Stacks that are sampled by cycles are of calls
+# that the program makes, and methods have samples as they take cycles.
 . "$(dirname "$0")/figures.bash"
 in_machine -smp 1 -icount shift=1
 
