@@ -23,10 +23,9 @@ int context_tree_open(struct context_tree *tree, uint64_t bytes, struct err *err
     uint64_t n = (bytes - bytes / PATHS_PART) / sizeof *tree->nodes;
     tree->n_max = n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)n;
     tree->path_max_bytes = (size_t)(bytes / PATHS_PART);
-    /* -1 is what MAP_ANONYMOUS wants. */
-    // cppcheck-suppress invalidFunctionArg
-    void *nodes = mmap(NULL, tree->n_max * sizeof *tree->nodes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    /* cppcheck-suppress invalidFunctionArg; -1 is what MAP_ANONYMOUS wants */
+    void *nodes = mmap(NULL, tree->n_max * sizeof *tree->nodes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (nodes == MAP_FAILED) {
         err_set(err, "no memory for a calling context tree of %" PRIu64 " bytes", bytes);
         return err_next(err, "give a smaller one, such as 16M");

@@ -143,7 +143,7 @@ static int by_size(const void *a, const void *b)
 int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct samples_source *source, struct arena *arena,
                          struct table *table, struct err *err)
 {
-    struct sized rows[ROWS];
+    struct sized rows[ROWS] = { { 0 } };
     uint32_t n = 0;
     for (uint32_t i = 0; i < ROWS && i < kinds->profile.n_rows; i++)
         if (i != ROW_OUTSIDE && kinds->profile.rows[i].total.n > 0)

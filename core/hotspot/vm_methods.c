@@ -272,8 +272,8 @@ bool vm_method_code(uint64_t address, uint8_t *bytes, size_t room, struct vm_cod
 
 static bool is_text(uint64_t symbol, const char *expected)
 {
-    char text[PLACE_TEXT_BYTES];
-    size_t n;
+    char text[PLACE_TEXT_BYTES] = "";
+    size_t n = 0;
     return symbol != 0 && read_symbol(&(struct text){ symbol, text, &n }) && n == strlen(expected) &&
            memcmp(text, expected, n) == 0;
 }

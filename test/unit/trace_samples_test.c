@@ -139,7 +139,8 @@ static void append(const char *path, enum chunk_type type, const void *payload, 
     encode_header(header, type, 0, 0, payload, n);
     if (fd < 0 || write(fd, header, sizeof header) < 0 || write(fd, payload, n) < 0)
         printf("Bail out! cannot write %s\n", path);
-    close(fd);
+    if (fd >= 0)
+        close(fd);
 }
 
 static void open_empty(struct maker *m, const char *name)
