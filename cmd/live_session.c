@@ -457,8 +457,8 @@ void live_session_tell(const struct live_session *session, const char *prefix, F
     if (session->status.samples_stacks)
         fprintf(out, "%s%" PRIu32 " stack samples; ", prefix, session->n_samples);
     else
-        fprintf(out, "%s%" PRIu32 " stack samples by the agent in %" PRIu32 " passes; ", prefix, session->n_samples,
-                session->n_looks);
+        fprintf(out, "%s%" PRIu32 " stack samples by the agent in %" PRIu32 " pass%s; ", prefix, session->n_samples,
+                session->n_looks, session->n_looks == 1 ? "" : "es");
     if (session->status.n_pauses == 0)
         fprintf(out, "no loaded class was instrumented\n");
     else

@@ -13,6 +13,7 @@ struct grafting {
     uint32_t n_stacks;
     uint32_t first;      /* number of the first method that is added: behind all that the trace has */
     uint32_t n_methods;  /* of the stacks: so many are added */
+    uint32_t *same_as;   /* by the stacks' method: the first one with its name; classes that changed have several */
     uint32_t *recorded;  /* by the stacks' method: the tree's, or CALLTREE_NONE; the arena's, as all of these */
     uint32_t *anchor;    /* by stack: the recorded context that it is in, or that it is; CALLTREE_NONE: of no one */
     uint32_t *node;      /* by stack: its context in that one's calls; 0: none */
@@ -44,7 +45,7 @@ static int know_methods(const struct report_source *source, struct map *known)
 
 static int find_methods(struct grafting *g)
 {
-    struct map known = { g->source->arena, NULL, 0, 0 };
+    struct map known = { g->source->arena, NULL, 0, 0 }, seen = { g->source->arena, NULL, 0, 0 };
     uint32_t n = 0;
     int rc = know_methods(g->source, &known);
     for (uint32_t i = 1; rc == 0 && i <= g->n_stacks; i++) {
@@ -54,11 +55,14 @@ static int find_methods(struct grafting *g)
         const struct trace_sampled_method *of = trace_sampled_method(g->source->reader, stack->method);
         const char *key = key_of(g->source->arena, of->class_name, of->name, of->descriptor);
         const uint32_t *method = key == NULL ? NULL : map_get(&known, key, strlen(key));
-        rc = key == NULL ? -1 : 0;
+        const uint32_t *same = key == NULL ? NULL : map_get(&seen, key, strlen(key));
+        rc = key == NULL || (same == NULL && map_put(&seen, key, strlen(key), n) < 0) ? -1 : 0;
+        g->same_as[n] = same == NULL ? n : *same;
         g->names[n] = (struct java_name){ of->class_name, of->name, of->descriptor };
         g->recorded[n++] = method == NULL ? CALLTREE_NONE : *method;
     }
     map_free(&known);
+    map_free(&seen);
     return rc;
 }
 
@@ -154,7 +158,7 @@ static void graft_inside(struct grafting *g)
         if (g->node[i] != 0 || anchor == CALLTREE_NONE || anchor == g->root || g->n_own[anchor] < SAMPLED_LEAST ||
             g->own_ns[anchor] == 0)
             continue;
-        g->node[i] = node_of(g->tree, parent == 0 ? anchor : parent, g->first + stack->method);
+        g->node[i] = node_of(g->tree, parent == 0 ? anchor : parent, g->first + g->same_as[stack->method]);
         give(g, anchor, g->node[i], (double)stack->own_ns / (double)g->own_ns[anchor]);
     }
 }
@@ -197,7 +201,7 @@ static void graft_outside(struct grafting *g)
         uint32_t parent = g->node[stack->parent];
         if (g->all_ns[i] <= 0)
             continue;
-        g->node[i] = node_of(g->tree, parent == 0 ? g->root : parent, g->first + stack->method);
+        g->node[i] = node_of(g->tree, parent == 0 ? g->root : parent, g->first + g->same_as[stack->method]);
         give(g, g->root, g->node[i], g->ns[i] / all);
     }
 }
@@ -226,14 +230,15 @@ static bool make_room(struct grafting *g)
     size_t n_stacks = (size_t)g->n_stacks + 1, n_nodes = (size_t)g->source->tree->n_nodes + 1;
     g->recorded = arena_alloc(arena, ((size_t)g->n_methods + 1) * sizeof *g->recorded);
     g->names = arena_alloc(arena, ((size_t)g->n_methods + 1) * sizeof *g->names);
+    g->same_as = arena_alloc(arena, ((size_t)g->n_methods + 1) * sizeof *g->same_as);
     g->anchor = arena_alloc(arena, n_stacks * sizeof *g->anchor);
     g->node = arena_alloc(arena, n_stacks * sizeof *g->node);
     g->ns = arena_alloc(arena, n_stacks * sizeof *g->ns);
     g->all_ns = arena_alloc(arena, n_stacks * sizeof *g->all_ns);
     g->own_ns = arena_alloc(arena, n_nodes * sizeof *g->own_ns);
     g->n_own = arena_alloc(arena, n_nodes * sizeof *g->n_own);
-    return g->recorded != NULL && g->names != NULL && g->anchor != NULL && g->node != NULL && g->ns != NULL &&
-           g->all_ns != NULL && g->own_ns != NULL && g->n_own != NULL;
+    return g->recorded != NULL && g->names != NULL && g->same_as != NULL && g->anchor != NULL && g->node != NULL &&
+           g->ns != NULL && g->all_ns != NULL && g->own_ns != NULL && g->n_own != NULL;
 }
 
 int sampled_tree(const struct report_source *source, struct report_source *with, struct err *err)
