@@ -1,6 +1,7 @@
 #include "report/sampled_tree.h"
 
 #include "core/base/map.h"
+#include "report/trace_samples.h"
 
 #include <string.h>
 
@@ -213,6 +214,35 @@ static void sum_up(struct calltree *tree, uint32_t n_recorded)
             tree->total_cpu_ticks[tree->nodes[i].parent] += tree->total_cpu_ticks[i];
 }
 
+/* ---- a trace of samples alone ---- */
+
+/* The whole tree: a root, and all contexts with their samples' time. */
+static bool plant(struct grafting *g)
+{
+    struct calltree *tree = g->tree;
+    double ns_per_tick = tree->ns_per_tick > 0 ? tree->ns_per_tick : 1;
+    struct calltree_root *root = arena_alloc(g->source->arena, sizeof *root);
+    if (root == NULL)
+        return false;
+    g->root = tree->n_nodes++;
+    *root = (struct calltree_root){ g->root, VM_PART_APPLICATION, CALLTREE_NONE };
+    tree->roots = root;
+    tree->n_roots = 1;
+    tree->nodes[g->root] = (struct calltree_node){ .parent = g->root, .method = CALLTREE_ROOT };
+    g->node[0] = g->root;
+    for (uint32_t i = 1; i <= g->n_stacks; i++) {
+        const struct trace_context *context = trace_context(g->source->reader, i);
+        uint64_t ticks = (uint64_t)((double)context->own_ns / ns_per_tick);
+        g->node[i] = node_of(tree, g->node[context->parent], g->first + g->same_as[context->method]);
+        tree->nodes[g->node[i]].cpu_ticks += ticks;
+        tree->total_cpu_ticks[g->node[i]] += ticks;
+    }
+    for (uint32_t i = tree->n_nodes; --i > g->root;)
+        tree->total_cpu_ticks[tree->nodes[i].parent] += tree->total_cpu_ticks[i];
+    tree->cpu_is_wall = false;
+    return true;
+}
+
 /* ---- the whole ---- */
 
 /* The root that the application's threads share, or CALLTREE_NONE. */
@@ -247,20 +277,27 @@ int sampled_tree(const struct report_source *source, struct report_source *with,
                           .root = find_root(source->tree),
                           .n_stacks = trace_n_contexts(source->reader),
                           .first = trace_n_methods(source->reader) };
+    bool are_all = trace_samples_are_all(source->reader);
     *with = *source;
-    if (g.n_stacks == 0 || g.root == CALLTREE_NONE || source->clock != PHASES_CPU)
+    if (g.n_stacks == 0 || (!are_all && (g.root == CALLTREE_NONE || source->clock != PHASES_CPU)))
         return 0;
     if (g.first < source->tree->n_methods)
         g.first = source->tree->n_methods;
     for (uint32_t i = 1; i <= g.n_stacks; i++)
         if (trace_context(source->reader, i)->method >= g.n_methods)
             g.n_methods = trace_context(source->reader, i)->method + 1;
-    if (!make_room(&g) || find_methods(&g) < 0 || !copy_tree(&g, 2 * g.n_stacks))
+    if (!make_room(&g) || find_methods(&g) < 0 || !copy_tree(&g, 2 * g.n_stacks + 1))
         return err_set(err, "out of memory for %u stacks of samples", g.n_stacks);
-    find_anchors(&g);
-    graft_inside(&g);
-    graft_outside(&g);
-    sum_up(g.tree, source->tree->n_nodes);
+    if (are_all && !plant(&g))
+        return err_set(err, "out of memory for %u stacks of samples", g.n_stacks);
+    if (are_all) {
+        with->clock = PHASES_CPU;
+    } else {
+        find_anchors(&g);
+        graft_inside(&g);
+        graft_outside(&g);
+        sum_up(g.tree, source->tree->n_nodes);
+    }
     with->tree = g.tree;
     with->first_sampled = g.first;
     with->sampled_names = g.names;

@@ -73,12 +73,16 @@ is_near() {
     fi
 }
 
-# has_shares NAME: of target.Shares, in $said.
-has_shares() {
+# has_parts NAME: of target.Shares, in $said.
+has_parts() {
     is_near "$1: alpha has its part" Shares.alpha 0.45
     is_near "$1: so have beta" Shares.beta 0.30
     is_near "$1: gamma" Shares.gamma 0.15
     is_near "$1: delta" Shares.delta 0.10
+}
+
+has_shares() {
+    has_parts "$1"
     matches "$1: 99.5 % of the stacks in Java code or more are whole" \
         "$(value whole_stacks_share)" '^(0\.99[5-9]|1$)'
     matches "$1: 99 % of the samples in Java code or more are known to the bytecode" \
@@ -100,6 +104,11 @@ for jdk in $(jdks); do
     matches "$name: annotate has the line that calls compute with its share, and hardly any own time" \
         "$("$mmprof" annotate -s "$root/test/java" target.Shares.work "$SCRATCH/shares.trace" 2>&1)" \
         "^ *$loop +[0-4]\.[0-9].* [5-9][0-9]\.[0-9][0-9] .* compute\(\);\$"
+    said=$("$mmprof" report --json "$SCRATCH/shares.trace" 2>&1)
+    has_parts "$name, by the report of its trace"
+    "$mmprof" export -f folded -o "$SCRATCH/folded" "$SCRATCH/shares.trace"
+    matches "$name: exports have its contexts" "$(cat "$SCRATCH/folded")" \
+        '^application;target\.Shares\.main \[sampled\];target\.Shares\.beta \[sampled\];target\.Shares\.work \[sampled\][; ]'
     is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
     is "$name: which goes on, and has said nothing" "$(is_gone "$pid" || cat "$SCRATCH/shares")" READY
     stop "$pid"
