@@ -60,6 +60,13 @@ share() {
         is_it && $1 == "\"time_share_error\":" { print share, $2 + 0 }' <<< "$said"
 }
 
+# calls METHOD: at least, in $said, which is JSON.
+calls() {
+    awk -v method="\"$1\"," '
+        $1 == "\"method\":" { is_it = $2 == method }
+        is_it && $1 == "\"calls_at_least\":" { print $2 + 0 }' <<< "$said"
+}
+
 # is_near CLAIM METHOD SHARE: of that of main, within 4 points or the interval that is printed.
 is_near() {
     local main part error
@@ -83,6 +90,9 @@ has_parts() {
 
 has_shares() {
     has_parts "$1"
+    is "$1: main was called once" "$(calls Shares.main)" 1
+    n_calls=$(calls Shares.work)
+    [ "${n_calls:-0}" -gt 5 ] && ok "$1: work again and again" || not_ok "$1: work again and again" "${n_calls-none}"
     matches "$1: 99.5 % of the stacks in Java code or more are whole" \
         "$(value whole_stacks_share)" '^(0\.99[5-9]|1$)'
     matches "$1: 99 % of the samples in Java code or more are known to the bytecode" \
