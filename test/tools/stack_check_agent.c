@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -188,7 +189,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     char copy[4096] = "";
     (void)reserved;
-    strncpy(copy, options == NULL ? "" : options, sizeof copy - 1);
+    snprintf(copy, sizeof copy, "%s", options == NULL ? "" : options);
     self.vm = vm;
     *(void **)&self.get_call_trace = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
     if (!read_options(copy) || self.get_call_trace == NULL ||
