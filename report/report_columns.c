@@ -127,7 +127,8 @@ void report_columns(struct making *making)
     at->faults = hidden(t, no_faults, table_column(t, "Faults/s", "page_faults_per_cpu_s", TABLE_RATE));
     at->switches = hidden(t, no_switches, table_column(t, "Switches/s", "switches_per_cpu_s", TABLE_RATE));
     if (making->wish->with_sampled) {
-        at->reason = hidden(t, making->n_sampled == 0, table_column(t, "No probes, because", "reason", TABLE_TEXT));
+        at->reason =
+            hidden(t, making->n_sampled == 0, table_column(t, "Not instrumented because", "reason", TABLE_TEXT));
         at->time_error = hidden(t, true, table_column(t, "Error", "time_share_error", TABLE_SHARE));
         at->self_error = hidden(t, true, table_column(t, "Error", "self_share_error", TABLE_SHARE));
     }

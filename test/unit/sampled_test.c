@@ -103,7 +103,7 @@ static void test_wish(void)
     CHECK_NUMBER("methods with less time than asked for are no rows", made.table.n_rows, 2);
     CHECK_NUMBER("but counted", made.n, 3);
     CHECK_TEXT("and told of", made.table.n_notes == 2 ? made.table.notes[1] : "",
-               "1 more with less time: --sampled --all --top 0 prints all");
+               "1 more with less time: --view sampled --all --top 0 prints all");
     CHECK_TEXT("with how many samples all of it is by", made.table.n_notes == 2 ? made.table.notes[0] : "",
                "time: estimated from 50 stack samples; calls and events of these methods are unknown; record for "
                "longer or with a larger --budget to instrument more of them");
