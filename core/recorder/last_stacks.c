@@ -171,23 +171,22 @@ static bool is_other_site(const struct last_stack *old, const struct new_stack *
 }
 
 /* Has the caller gone on since?  It has other values, which no collection gave it. */
-static bool has_gone_on(const struct last_stack *old, const struct new_stack *next, uint32_t i)
+static bool has_gone_on(const struct last_stack *old, const struct new_stack *next, uint64_t around, uint32_t i)
 {
     uint64_t collections = old->collections;
     if (collections == VM_COLLECTIONS_UNKNOWN || collections != next->collections_after || old->frames[i].around == 0)
         return false;
-    const struct java_frame *frame = frame_at(next, i);
-    uint64_t around = old->frames[i].is_interpreted == (frame->kind == FRAME_INTERPRETED) ? hash_around(next, i) : 0;
-    return around != 0 && around != old->frames[i].around;
+    bool is_alike = old->frames[i].is_interpreted == (frame_at(next, i)->kind == FRAME_INTERPRETED);
+    return is_alike && around != 0 && around != old->frames[i].around;
 }
 
 /* The outermost frame that is surely a new call; all inside of it are, too. */
-static uint32_t first_new(const struct last_stack *old, const struct new_stack *next)
+static uint32_t first_new(const struct last_stack *old, const struct new_stack *next, const uint64_t *around)
 {
     uint32_t i = 0;
     for (; i < old->n_sure && i < next->stack->n; i++)
         if (old->frames[i].method != method_at(next, i) || is_other_site(old, next, i) ||
-            is_another(&old->frames[i], frame_at(next, i)) || has_gone_on(old, next, i))
+            is_another(&old->frames[i], frame_at(next, i)) || has_gone_on(old, next, around[i], i))
             return i;
     if (old->is_guess)
         while (i < next->stack->n && (frame_at(next, i)->kind == FRAME_INLINED))
@@ -219,13 +218,13 @@ static uint32_t count_movable(const struct new_stack *next)
     return n == 0 ? 0 : n - 1;
 }
 
-static void keep(struct last_stack *old, const struct new_stack *next, uint32_t n_guessed)
+static void keep(struct last_stack *old, const struct new_stack *next, const uint64_t *around, uint32_t n_guessed)
 {
     for (uint32_t i = 0; i < next->stack->n; i++) {
         const struct java_frame *frame = frame_at(next, i);
         old->frames[i] = (struct last_frame){ .sp = frame->sp,
                                               .return_pc = frame->return_pc,
-                                              .around = hash_around(next, i),
+                                              .around = around[i],
                                               .method = method_at(next, i),
                                               .index = frame->index,
                                               .is_interpreted = frame->kind == FRAME_INTERPRETED };
@@ -252,10 +251,12 @@ int last_stacks_compare(struct last_stacks *last, const struct new_stack *next, 
         return 1;
     if (!has_room(last, old, next->stack->n))
         return -1;
+    for (uint32_t i = 0; i < next->stack->n; i++)
+        last->around[i] = hash_around(next, i);
     uint32_t n_guessed = count_guessed(next), n_movable = count_movable(next);
     change->n_same = old->is_known ? count_same(old, next) : 0;
-    change->new_first = old->is_known ? first_new(old, next) : is_first ? 0 : next->stack->n;
+    change->new_first = old->is_known ? first_new(old, next, last->around) : is_first ? 0 : next->stack->n;
     change->new_after = next->stack->n - (n_guessed > n_movable ? n_guessed : n_movable);
-    keep(old, next, n_guessed);
+    keep(old, next, last->around, n_guessed);
     return 0;
 }

@@ -31,7 +31,8 @@ struct last_stacks {
     struct hash_set by_tid;
     struct last_stack *stacks; /* owned */
     uint32_t n, room;
-    size_t bytes, max_bytes; /* of frames: when they would be more, all threads' last stacks are forgotten */
+    uint64_t around[STACK_FRAMES_MAX]; /* of the stack that is being compared */
+    size_t bytes, max_bytes;           /* of frames: when they would be more, all threads' last stacks are forgotten */
 };
 
 /* Of a method. */
