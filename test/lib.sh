@@ -233,6 +233,14 @@ jdk_version() {
     sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release" 2> /dev/null
 }
 
+# impossible_chains FILE: those of its folded stacks that are not of calls that target.Chains makes.
+impossible_chains() {
+    local arrays='(;java\.util\.Arrays\.copyOf.*)?' nano='(;java\.lang\.System\.nanoTime)?' chains
+    chains="one(;two(;three(;four)?)?)?|large(;four)?|steps(;[A-Z][a-z]*\\.go)?|down(;down){0,9}"
+    chains="$chains|copies$arrays|clock$nano"
+    sed 's/target\.Chains[.$]//g' "$1" | grep -vE "^main(;($chains))? [0-9]+\$"
+}
+
 # The first of them, for tests that need one.
 first_jdk() {
     jdks | head -n 1

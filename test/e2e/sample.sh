@@ -137,8 +137,17 @@ has_shares "a script's JVM, -Xint"
 matches "a script's JVM: it is sampled from its first methods on" "$(cat "$SCRATCH/folded")" \
     '^java\.lang\.System\.initPhase1'
 
-# The walk beside AsyncGetCallTrace's, of the same moments.
+# Prologues, epilogues and stubs are much of what this program does.
 jdk=$(jdks | tail -n 1)
+start "$SCRATCH/chains" "$jdk/bin/java" -XX:TieredStopAtLevel=1 -XX:CompileCommand=quiet \
+    '-XX:CompileCommand=dontinline,target.Chains*::*' -cp "$classes" target.Chains
+wait_for 30 grep -q READY "$SCRATCH/chains"
+sample -p "$pid" -d "$slow" -F 2003 --folded "$SCRATCH/folded"
+stop "$pid"
+matches "small methods are sampled" "$(cat "$SCRATCH/folded")" '^target\.Chains\.main;target\.Chains\.one[; ]'
+is "their stacks are of calls that the program makes" "$(impossible_chains "$SCRATCH/folded")" ""
+
+# The walk beside AsyncGetCallTrace's, of the same moments.
 start "$SCRATCH/checked" "$jdk/bin/java" "-agentpath:$build/test/tools/stack_check_agent.so=$SCRATCH/slots,997" \
     -cp "$classes" target.Shares
 wait_for 30 grep -q READY "$SCRATCH/checked"

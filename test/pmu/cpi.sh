@@ -56,11 +56,7 @@ between "nearly all are of its thread: per cent" \
 # Prologues, epilogues and stubs: much of what this program does.
 by_cycles chains -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,target.Chains*::*' target.Chains
 stop "$pid"
-chain='target\.Chains\.main(;C\.one(;C\.two(;C\.three(;C\.four)?)?)?|;C\.large(;C\.four)?'
-chain="$chain|;C\.steps(;C\\\$[A-Z][a-z]*\.go)?|(;C\.down){1,10}|;C\.copies(;java\.util\.Arrays\.copyOf.*)?"
-chain="$chain|;C\.clock(;java\.lang\.System\.nanoTime)?)?"
-is "all stacks are of calls that the program makes" \
-    "$(grep -vE "^${chain//C\\/target\\.Chains\\} [0-9]+\$" "$SCRATCH/chains.folded")" ""
+is "all stacks are of calls that the program makes" "$(impossible_chains "$SCRATCH/chains.folded")" ""
 between "of so many samples" "$(awk '{ sum += $NF } END { print sum }' "$SCRATCH/chains.folded")" 1000 4200
 matches "and whole" "$(cat "$SCRATCH/chains.json")" '"whole_stacks_share":	(0\.999|1$|1,)'
 
