@@ -152,7 +152,7 @@ static void tell_summary(const struct recorder_summary *s, const struct recorder
                 "  next: record fewer classes with --include or --live, or start the JVM with more metaspace\n",
                 s->n_no_room_classes);
     if (s->n_event_classes > 0)
-        fprintf(out, "mmprof: left as they are: %" PRIu32 " class%s of JFR events, which JFR changes itself\n",
+        fprintf(out, "mmprof: not instrumented: %" PRIu32 " class%s of JFR events, which JFR changes itself\n",
                 s->n_event_classes, s->n_event_classes == 1 ? "" : "es");
     if (s->unmatched.text[0] != '\0') {
         fputs("mmprof: ", out);

@@ -48,7 +48,7 @@ static int check(struct sample_options *o, struct err *err)
 {
     if (o->is_wall && (o->events != NULL || o->period != 0)) {
         err_set(err, "--wall is of time, and -e and -c of events");
-        return err_next(err, "leave --wall away, or say with -F how often");
+        return err_next(err, "remove --wall, or give a frequency with -F");
     }
     if (check_target(o, err) < 0)
         return -1;

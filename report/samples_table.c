@@ -215,7 +215,7 @@ int samples_table_make(const struct samples_source *source, const struct samples
     if (n > 0 && source->knows_calls)
         table_note(table,
                    "calls and time per call are bounds: counted are calls that surely began between two samples of "
-                   "a thread and were still under way in the second; 'mmprof record' counts all");
+                   "a thread and were still running in the second; 'mmprof record' counts all");
     return table->is_broken ? err_set(err, "no memory for the table of %zu methods", n) : 0;
 }
 

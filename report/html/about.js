@@ -18,34 +18,34 @@ const infoWords = {
     "instrument.ms": "Instrumenting took, ms",
     "instrument.longest_ms": "its longest step, ms",
     "failed.classes": "Classes that could not be changed",
-    "left.classes": "Classes with native methods, left alone",
-    "left.late": "Classes not reached in the time allowed, left alone",
-    "left.metaspace": "Classes without metaspace, left alone",
-    "left.events": "Classes of JFR events, left alone",
-    "left.loaders": "Classes whose loader has no way to the probes, left alone",
+    "left.classes": "Classes with native methods, not instrumented",
+    "left.late": "Classes not instrumented within the time limit",
+    "left.metaspace": "Classes not instrumented for lack of metaspace",
+    "left.events": "Classes of JFR events, not instrumented",
+    "left.loaders": "Classes whose loader cannot find the probes, not instrumented",
     "skipped.too_large": "Methods too large",
     "skipped.limits": "Methods beyond limits",
-    "skipped.unusual": "Methods left alone",
+    "skipped.unusual": "Unusual methods, not instrumented",
     offcpu: "Time off the CPU from",
     "process.cpu_ns": "CPU time of the process, by the kernel",
-    "machine.stolen_ns": "CPU time that the host kept from this machine",
+    "machine.stolen_ns": "Steal time: CPU time withheld by the host",
     "probe.read": "Probes read counters",
     "counters.groups": "Groups of counters",
     "counters.kernel": "The kernel\u2019s work in the counters",
     "counters.refused": "Counters refused",
-    readings: "Readings of counters by the recorder",
+    readings: "Remote counter reads",
     "readings.cpu_ms": "CPU time of those, ms",
     "readings.threads_without": "Threads without counters",
     "lost.no_ring": "Calls lost, no buffer",
     "live.budget": "Budget",
     "live.batches": "Retransformation batches",
-    "live.pauses_ms": "Program stopped for them, ms",
-    "live.longest_pause_ms": "the longest stop, ms",
+    "live.pauses_ms": "Pauses for them, ms",
+    "live.longest_pause_ms": "the longest pause, ms",
     "live.samples": "Stack samples",
     "live.probes_ms": "Probes cost, estimated, ms",
     "live.own_cpu_ms": "CPU time of the recorder, ms",
-    "live.rewriting_ms": "changing classes, ms",
-    "live.recovery_ms": "JIT busy after the batches, ms",
+    "live.rewriting_ms": "of it rewriting classes, ms",
+    "live.recovery_ms": "Recompilation window, ms",
     "mmprof.version": "mmprof"
 };
 
@@ -125,7 +125,7 @@ function eventTable() {
                     event.why !== ""
                         ? "-"
                         : event.groups.length === 0
-                          ? "told by the kernel"
+                          ? "measured by the kernel"
                           : event.groups.map((group) => "group " + (group + 1)).join(", ")
                 ),
                 several ? html("td", { class: "text" }, trace.trace) : null,

@@ -107,7 +107,7 @@ refused "an unknown format" 'next: choose --format folded' --format svg "$trace"
 refused "no format" 'next: choose --format folded' "$trace"
 refused "an unknown value" 'next: it has calls, wall, cpu' --format folded --value cycles "$trace"
 refused "no trace" 'nothing-here.dat' --format chrome "$SCRATCH/nothing-here.dat"
-refused "a place that cannot be written" 'next: choose another place' --format csv -o "$SCRATCH/none/x" "$trace"
+refused "a place that cannot be written" 'next: choose another path' --format csv -o "$SCRATCH/none/x" "$trace"
 refused "a format that fails leaves no file" 'it has' --format folded --value cycles -o "$SCRATCH/half" "$trace"
 [ ! -e "$SCRATCH/half" ] && ok "no half file is there" || not_ok "no half file is there"
 

@@ -21,7 +21,7 @@ refused "a file that is none" "memtrace -o FILE" "$SCRATCH/text"
 refused "an option of recording without a command" "behind '--'" -o "$SCRATCH/x.dat"
 refused "a trace and a command" "behind '--'" "$SCRATCH/text" -- "$jdk/bin/java" -version
 refused "printing a command" "record first" --print -- "$jdk/bin/java" -version
-refused "what a tool decides itself" "leave" --tool="$SCRATCH/text" --all-threads -- "$jdk/bin/java" -version
+refused "what a tool decides itself" "remove" --tool="$SCRATCH/text" --all-threads -- "$jdk/bin/java" -version
 refused "a tool that is not there" "build it" --tool="$SCRATCH/none.so" -- "$jdk/bin/java" -version
 
 command -v "qemu-$(uname -m)" > "$SCRATCH/which" || {

@@ -29,7 +29,7 @@ left_alone() {
     matches "$1: doctor says it" "$("$mmprof" doctor -p "$jvm")" "^limit archive .*\($2"
     said=$("$mmprof" record -d 0.5 -o "$SCRATCH/a.dat" -p "$jvm" 2>&1)
     is "$1: live, there are samples, and no class is changed" \
-        "$? $(grep -c 'no loaded class was changed' <<< "$said")" "0 1"
+        "$? $(grep -c 'no loaded class was instrumented' <<< "$said")" "0 1"
     matches "$1: and it is said why" "$said" "writes a class archive \($2"
 }
 

@@ -139,7 +139,7 @@ stopped() {
     wait_for 60 steps_said $((said + 20000))
     kill -KILL "$steps"
     ended "$v: mmprof is stopped for $stopped_s s: it goes on, and reports what was lost" 0 \
-        '^mmprof: [0-9]+ calls found no room'
+        '^mmprof: [0-9]+ calls were lost'
     said=$(od -An -t u8 --endian=big "$SCRATCH/steps" | tr -d ' ')
     recorded=$("$build/test/tools/method_counts" "$SCRATCH/stopped.dat" | awk '/target\/Steps.step\(/ { print $3 }')
     lost=$(trace_field "$SCRATCH/stopped.dat" LOST)

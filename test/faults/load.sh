@@ -58,7 +58,7 @@ loaded() {
     recorded=$("$build/test/tools/method_counts" "$SCRATCH/load.dat" |
         awk -v m="$method" 'index($2, m) { n += $3 } END { print n + 0 }')
     # Those of threads that found no buffer at all are not in any thread's own count.
-    lost=$(sed -n 's/^mmprof: \([0-9]*\) calls found no room.*/\1/p' "$SCRATCH/recorder")
+    lost=$(sed -n 's/^mmprof: \([0-9]*\) calls were lost.*/\1/p' "$SCRATCH/recorder")
     lost=${lost:-0}
     # A lost call may be another method's: an upper bound, and exact where nothing was lost.
     if [ "$recorded" -le "$calls" ] && [ $((recorded + lost)) -ge "$calls" ]; then
@@ -75,7 +75,7 @@ little_metaspace() {
     java_options=-XX:MaxMetaspaceSize=24m program classes 5000 100
     for _ in 1 2 3; do
         "$mmprof" record --all-methods -d 0.1 -o "$SCRATCH/load.dat" -p "$jvm" > "$SCRATCH/recorder" 2>&1
-        grep -q "classes were left as they are: a quarter of the JVM's metaspace" "$SCRATCH/recorder" && n=$((n + 1))
+        grep -q "classes were not instrumented: a quarter of the JVM's metaspace" "$SCRATCH/recorder" && n=$((n + 1))
         grep -q 'MB of metaspace (-XX:MaxMetaspaceSize)' "$SCRATCH/recorder" && n=$((n + 1))
     done
     is "$v: little metaspace: classes are left alone, which is said" "$n" 3

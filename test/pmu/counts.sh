@@ -89,6 +89,6 @@ is "counters that user space may not read are told of once" \
 matches "with the next step, too" "$(cat "$SCRATCH/out")" "^  next: run 'sysctl kernel.perf_user_access=1'"
 report=$("$mmprof" report "$SCRATCH/closed.dat")
 matches "long calls are counted from outside" "$report" '^KnownWork\.main .* 1\.000 '
-matches "a note says so, and why" "$report" '^note: no probe read the counters \(.*perf_user_access'
+matches "a note says so, and why" "$report" '^note: probes cannot read the counters \(.*perf_user_access'
 
 done_testing

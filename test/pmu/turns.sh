@@ -103,7 +103,7 @@ is "without reads records have no values" \
     "$("$mmprof" dump "$SCRATCH/none.dat" | grep -E ' (enter|exit)  ' | grep -c 'instructions=[0-9]')" 0
 report=$("$mmprof" report "$SCRATCH/none.dat")
 matches "but long calls are counted" "$report" '^KnownWork\.main .* 1\.000 '
-matches "which a note tells" "$report" '^note: no probe read the counters \(--read none\)'
+matches "which a note tells" "$report" '^note: probes cannot read the counters \(--read none\)'
 
 # ---- who may count what ----
 
