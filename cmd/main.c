@@ -14,7 +14,7 @@ static const struct command commands[] = {
     { "", NULL, "Profile a program", NULL },
     { "profile", "-p PID | -- COMMAND", "find the phases, measure them, and print the report", command_profile },
     { "top", "-p PID", "watch the phases of a running JVM in the terminal", command_top },
-    { "sample", "-p PID | -- COMMAND", "methods by CPU time, from stack samples; nothing is loaded into the JVM",
+    { "sample", "-p PID | -- COMMAND", "methods by CPU time, events or waits, from stack samples taken from outside",
       command_sample },
     { "", NULL, "Step by step", NULL },
     { "record", "-p PID | -- COMMAND", "record method entries and exits of a JVM into a trace", command_record },

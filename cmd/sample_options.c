@@ -98,7 +98,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
     if (command_parse("sample [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
                       "Samples the stacks of a running JVM, or of one that COMMAND starts, from outside: nothing is\n"
                       "loaded into it, nothing in it is changed or stopped. Prints the methods by their part of the\n"
-                      "CPU time.",
+                      "CPU time, of other events (-e), or of all time (--wall).",
                       rows, argc, argv, &n_parsed, done, err) < 0)
         return -1;
     o->command = n_parsed < argc ? argv + n_parsed : NULL;

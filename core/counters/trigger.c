@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+#define SELDOM (UINT64_C(1) << 30)
 
 /* Those happen in the kernel, so counted in user space alone there would be none. */
 static struct counter_code code_of(const struct counter_spec *spec)
@@ -14,6 +17,37 @@ static struct counter_code code_of(const struct counter_spec *spec)
     if (is_kernels && strchr(spec->name, ':') == NULL)
         code.exclude &= ~(uint32_t)COUNTER_NO_KERNEL;
     return code;
+}
+
+/* Does an event of the calling thread take samples?  Returns 0, or the errno. */
+static int try_sampling(const struct counter_code *code, uint8_t precise)
+{
+    struct perf_event_attr attr;
+    counters_attr(code, &attr);
+    attr.sample_period = SELDOM;
+    attr.precise_ip = precise & 3u;
+    int fd = counters_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), error = fd < 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+/* It counts. */
+static int check_sampling(const struct counter_spec *spec, const struct counter_code *code, struct err *err)
+{
+    int error = try_sampling(code, spec->precise);
+    if (error == 0)
+        return 0;
+    if (spec->precise > 0 && try_sampling(code, 0) == 0) {
+        err_set(err, "'%s' takes no samples: this PMU has no such precise level", spec->name);
+        return err_next(err, "lower it, or leave the modifier out: samples are then some instructions late");
+    }
+    if (error == EOPNOTSUPP || error == EINVAL) {
+        err_set(err, "'%s' counts, but takes no samples: the PMU gives no interrupts for it", spec->name);
+        return err_next(err, "take samples by a clock (-e cpu-clock,%s), which reads it with each", spec->name);
+    }
+    err_set(err, "'%s' takes no samples", spec->name);
+    return perf_why(error, code, 0, err);
 }
 
 /* The events before count together.  A clock goes on in user space alone, where it has to. */
@@ -26,7 +60,7 @@ static int check(struct kernel_trigger *trigger, const struct counter_spec *spec
         error = layout_try(trigger->codes, trigger->n);
     }
     if (error == 0)
-        return 0;
+        return trigger->n > 1 ? 0 : check_sampling(spec, code, err);
     if (trigger->n > 1 && layout_try(code, 1) == 0) {
         err_set(err, "'%s' does not count next to the events before it: this CPU has too few counters", spec->name);
         return err_next(err, "name fewer events with -e, and sample again for the others");
