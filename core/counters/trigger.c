@@ -32,10 +32,21 @@ static int try_sampling(const struct counter_code *code, uint8_t precise)
     return error;
 }
 
+/* The kernel takes a precise level of the aarch64 PMU's events without a word, and without effect. */
+static bool has_precise_levels(void)
+{
+#if defined(__aarch64__)
+    return false;
+#else
+    return true;
+#endif
+}
+
 /* It counts. */
 static int check_sampling(const struct counter_spec *spec, const struct counter_code *code, struct err *err)
 {
-    int error = try_sampling(code, spec->precise);
+    bool is_precise = spec->precise == 0 || has_precise_levels();
+    int error = is_precise ? try_sampling(code, spec->precise) : EOPNOTSUPP;
     if (error == 0)
         return 0;
     if (spec->precise > 0 && try_sampling(code, 0) == 0) {

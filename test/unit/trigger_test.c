@@ -49,7 +49,9 @@ static const struct {
 } rows[] = {
     { "one event", "cycles", true, false, 0, 4, NULL },
     { "and what is read with it", "cycles,instructions", true, false, 0, 4, NULL },
+#ifdef __x86_64__
     { "a precise level that there is", "cycles:precise=2", true, false, 3, 4, NULL },
+#endif
     { "one that there is not", "cycles:precise=3", true, false, 2, 4,
       "'cycles:precise=3' takes no samples: this PMU has no such precise level\n  next: " },
     { "a PMU that counts only", "cycles", false, false, 0, 4,
