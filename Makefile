@@ -275,6 +275,11 @@ bench-instructions: make java $(BUILD)/test/bench/executed.so
 bench-diff: make java $(BUILD)/test/bench/diff_power
 	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/diff_power.sh
 
+# What stack samples cost a program that computes, beside async-profiler.
+.PHONY: bench-sampling
+bench-sampling: make java
+	@BUILD='$(BUILD)' JDK='$(JDK)' ASPROF='$(ASPROF)' test/bench/sampling.sh
+
 # Whether one live recording finds the phases that two runs find.
 .PHONY: bench-agreement
 bench-agreement: make tools
@@ -360,6 +365,7 @@ help:
 	@echo 'make bench-attached  what a live recording costs JVMs that are warm'
 	@echo 'make bench-instructions  what recording makes programs execute'
 	@echo 'make bench-diff      what diff finds of 10 % more in one phase, and what it finds that is not there'
+	@echo 'make bench-sampling  what stack samples cost programs, beside async-profiler: ASPROF=FILE'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
