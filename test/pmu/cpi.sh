@@ -13,14 +13,14 @@ matches "so does the average" "$(cat "$SCRATCH/out")" '^Benchmark average .* 2\.
 
 # ---- samples ----
 
-# by_cycles NAME OPTION... of java: samples, folded stacks, and a trace.
+# by_cycles NAME OPTION... of java: samples, folded stacks, and a trace; with each sample, instructions.
 by_cycles() {
     local name=$1
     shift
     : > "$SCRATCH/java.out"
     start "$SCRATCH/java.out" java -Xmx256m -cp "$classes" "$@"
     wait_for 60 grep -q READY "$SCRATCH/java.out"
-    "$mmprof" sample -e cycles -c 250007 -d 1 --json --folded "$SCRATCH/$name.folded" -o "$SCRATCH/$name.dat" \
+    "$mmprof" sample -e cycles,instructions -c 250007 -d 1 --json --folded "$SCRATCH/$name.folded" -o "$SCRATCH/$name.dat" \
         -p "$pid" > "$SCRATCH/$name.json" 2> "$SCRATCH/errors"
     is "$name: sampled by cycles" "$?$(cat "$SCRATCH/errors")" 0
 }
@@ -43,6 +43,9 @@ main=$(busiest)
 touch "$SCRATCH/stop"
 wait_gone 60 "$pid"
 is "known: it ends well" "$(tail -n 1 "$SCRATCH/java.out" | cut -d' ' -f1)" ROUNDS
+cpi=$(awk '$1 == "\"method\":" { is_main = $2 == "\"KnownWork.main\"," }
+    is_main && $1 == "\"cpi\":" { print $2 + 0 }' "$SCRATCH/known.json")
+between "each sample has the instructions of its cycles: CPI" "${cpi:-0}" 1.98 2.02
 one=$(folded ';pmu.KnownWork.steps1') three=$(folded ';pmu.KnownWork.steps3')
 # Three times the steps, called four times where the other is called five times; of 2,500 samples.
 between "methods have samples as they have cycles ($one and $three)" "$(calculated "$three / ($one + $three)")" \
@@ -52,6 +55,10 @@ number=$(sed -n "s/^thread  *\([0-9]*\) .*: tid $main,.*/\1/p" "$SCRATCH/dump")
 between "nearly all are of its thread: per cent" \
     "$(awk -v thread="$number," '/^sample  thread/ { n++; own += $3 == thread } END { print n ? 100 * own / n : 0 }' \
         "$SCRATCH/dump")" 95 100
+
+"$mmprof" sample -e cycles:precise=2 -- java -version > "$SCRATCH/out" 2>&1
+matches "precise samples, which this PMU does not have, are refused" "$(cat "$SCRATCH/out")" \
+    "^mmprof sample: 'cycles:precise=2' takes no samples: this PMU has no such precise level"
 
 # Prologues, epilogues and stubs: much of what this program does.
 by_cycles chains -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,target.Chains*::*' target.Chains
