@@ -7,9 +7,9 @@
  *
  * Nothing happens in the thread, nor when it is switched to or from: what this costs is mmprof's own time, bounded by
  * the number of visits and threads, however often these are switched.  Waits that began before the sampling are seen,
- * too.  Samples that the kernel takes at switches would be none of these: each copies a stack in the thread (of two
- * threads that wake each other 70,000 times a second, twice what these samples take: mmprof-figures(7)), and of a thread
- * that waits all the time there is none.
+ * too.  Samples that the kernel takes at switches would be neither: each copies a stack in the thread, which took two
+ * threads that wake each other twice as much as these samples (mmprof-figures(7)); and of a thread that waits all the
+ * time there is none.
  */
 #ifndef CORE_RECORDER_WAIT_SAMPLER_H
 #define CORE_RECORDER_WAIT_SAMPLER_H
