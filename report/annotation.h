@@ -22,6 +22,7 @@ struct annotation {
     struct trace_sampled_method method; /* lines and code in the arena, too */
     const char *label;
     bool by_bytecode, is_time; /* what samples stand for is CPU time */
+    const bool *versions;      /* by the trace's methods: the method, also before or after its class was changed */
     uint32_t n_others;         /* methods that the pattern fits as well */
     const char *other;         /* one of them */
     struct annotation_place *places;

@@ -82,6 +82,23 @@ static const char *label_of(struct arena *arena, const struct trace_sampled_meth
     return full == NULL || parameters == NULL ? NULL : arena_printf(arena, "%s%s", full, parameters);
 }
 
+/* A class that was changed, as by a recording's probes, has its methods once more. */
+static bool is_version(const struct trace_sampled_method *a, const struct trace_sampled_method *b)
+{
+    return strcmp(a->class_name, b->class_name) == 0 && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->descriptor, b->descriptor) == 0;
+}
+
+/* By method: is it a version of this one?  In the arena; NULL: no memory. */
+static bool *find_versions(struct arena *arena, const struct trace_reader *reader, uint32_t of)
+{
+    uint32_t n = trace_n_sampled_methods(reader);
+    bool *versions = arena_alloc(arena, n);
+    for (uint32_t i = 0; versions != NULL && i < n; i++)
+        versions[i] = is_version(trace_sampled_method(reader, i), trace_sampled_method(reader, of));
+    return versions;
+}
+
 /* Of those that the pattern fits the one with the most samples.  Returns 0, or -1 with *err set. */
 static int choose(struct annotation *a, const struct trace_reader *reader, const char *path, const char *pattern,
                   uint32_t *chosen, struct err *err)
@@ -91,16 +108,21 @@ static int choose(struct annotation *a, const struct trace_reader *reader, const
     for (uint32_t i = 0; weights != NULL && i < trace_n_sampled_methods(reader); i++) {
         if (weights[i] == 0 || !is_named(pattern, trace_sampled_method(reader, i), a->arena))
             continue;
-        a->n_others += best != UINT32_MAX;
-        uint32_t less = best == UINT32_MAX || weights[i] > weights[best] ? best : i;
-        best = less == best ? i : best;
-        second = less != UINT32_MAX && (second == UINT32_MAX || weights[less] > weights[second]) ? less : second;
+        best = best == UINT32_MAX || weights[i] > weights[best] ? i : best;
     }
+    a->versions = best == UINT32_MAX ? NULL : find_versions(a->arena, reader, best);
+    for (uint32_t i = 0; a->versions != NULL && i < trace_n_sampled_methods(reader); i++)
+        if (weights[i] > 0 && !a->versions[i] && is_named(pattern, trace_sampled_method(reader, i), a->arena)) {
+            a->n_others++;
+            second = second == UINT32_MAX || weights[i] > weights[second] ? i : second;
+        }
     if (weights == NULL)
         return no_memory(err);
     free(weights);
     if (best == UINT32_MAX)
         return refuse(reader, path, pattern, err);
+    if (a->versions == NULL)
+        return no_memory(err);
     *chosen = best;
     a->label = label_of(a->arena, trace_sampled_method(reader, best));
     a->other = second == UINT32_MAX ? "" : label_of(a->arena, trace_sampled_method(reader, second));
@@ -204,10 +226,18 @@ struct counting {
     uint32_t rows[PATH_MAX_N]; /* of the profile, the innermost first */
 };
 
-static uint32_t row_of(const struct annotation *a, int32_t index)
+/* Versions of the method have other bytecodes, and the same lines. */
+static uint32_t row_of(const struct counting *c, uint32_t method, int32_t index)
 {
-    uint32_t unknown = a->n_places - 1;
-    uint32_t place = index >= 0 && (uint32_t)index < a->n_indexes ? a->place_of[index] : unknown;
+    const struct annotation *a = c->annotation;
+    uint32_t unknown = a->n_places - 1, place = unknown;
+    if (method == c->method && index >= 0 && (uint32_t)index < a->n_indexes) {
+        place = a->place_of[index];
+    } else if (method != c->method && index >= 0 && !a->by_bytecode) {
+        uint32_t line = line_of(trace_sampled_method(c->reader, method), (uint32_t)index);
+        for (place = 0; place < unknown && a->places[place].line != line;)
+            place++;
+    }
     return 1 + (place < unknown ? place : unknown);
 }
 
@@ -218,7 +248,8 @@ static uint32_t find_rows(struct counting *c, const struct trace_sample *sample)
     uint32_t n = 0;
     for (uint32_t at = sample->context; at != 0 && n < PATH_MAX_N; n++) {
         const struct trace_context *context = trace_context(c->reader, at);
-        c->rows[n] = context->method == c->method ? row_of(c->annotation, index) : n == 0 ? 0 : CONTEXT_NONE;
+        bool is_it = c->annotation->versions[context->method];
+        c->rows[n] = is_it ? row_of(c, context->method, index) : n == 0 ? 0 : CONTEXT_NONE;
         index = context->call_site;
         at = context->parent;
     }

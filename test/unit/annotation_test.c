@@ -15,9 +15,11 @@ static const struct options_list no_folders;
 static const uint8_t code[] = { 0x03, 0x3c, 0x1b, 0x1a, 0xa2, 0x00, 0x0d, 0x1b, 0xb8,
                                 0x00, 0x02, 0x84, 0x01, 0x01, 0xa7, 0xff, 0xf4, 0xb1 };
 static const struct code_line lines[] = { { 0, 10 }, { 7, 11 }, { 11, 10 }, { 17, 12 } };
+static const struct code_line later_lines[] = { { 0, 10 }, { 29, 12 } };
 static const struct trace_sampled_method methods[] = {
     { "p/Outer$Loop", "run", "(I)V", "Outer.java", sizeof code, lines, 4, code },
     { "p/Outer$Loop", "call", "(I)V", "Outer.java", 1, NULL, 0, NULL },
+    { "p/Outer$Loop", "run", "(I)V", "Outer.java", 30, later_lines, 2, NULL },
     { "q/Loop", "run", "(ILjava/lang/String;)V", "", 0, NULL, 0, NULL },
 };
 
@@ -45,7 +47,8 @@ static const char *make_trace(void)
     maker_stack(&m, 0, -1, 0, &methods[0], 0, 0);
     maker_stack(&m, 1, 8, 0, &(struct trace_sampled_method){ .class_name = NULL }, 0, 0);
     maker_stack(&m, 2, 8, 1, &methods[1], 0, 0);
-    maker_stack(&m, 0, -1, 2, &methods[2], 0, 0);
+    maker_stack(&m, 0, -1, 2, &methods[3], 0, 0);
+    maker_stack(&m, 0, -1, 3, &methods[2], 0, 0);
     put(&m, 1, 2, 2000);  /* i < n */
     put(&m, 1, 12, 4000); /* in the middle of i++ */
     put(&m, 2, 17, 1000); /* the return, called by line 11 */
@@ -53,6 +56,7 @@ static const char *make_trace(void)
     put(&m, 1, -1, 1000); /* somewhere */
     put(&m, 4, -1, 1000);
     put(&m, 0, -1, 1000);
+    put(&m, 5, 29, 2000); /* the return, in a later version of the class */
     maker_must(&m, trace_writer_close(m.writer, 2000, &m.err));
     return m.path;
 }
@@ -85,12 +89,11 @@ static void test_lines(const char *path)
     CHECK("another one that fits is named",
           has(text, "1 more methods are called so") && has(text, "q.Loop.run(int, String)"));
     text = annotated(path, &by_line, CSV);
-    CHECK("a line has its own samples, and its counters",
-          has(text, "place,10,0.2857142857142857,0.2857142857142857,2,3,"));
+    CHECK("a line has its own samples, and its counters", has(text, "place,10,0.25,0.25,2,3,"));
     CHECK("a line that calls counts once in a recursion, and has no counters of its own",
-          has(text, "place,11,0,0.2857142857142857,0,5,"));
-    CHECK("a line where a sample is", has(text, "place,12,0.14285714285714285,0.14285714285714285,1,1,"));
-    CHECK("what is not known of is told", has(text, "unknown,,0.14285714285714285,0.14285714285714285,1,1,"));
+          has(text, "place,11,0,0.25,0,5,"));
+    CHECK("a line has those of its method's versions", has(text, "place,12,0.25,0.25,2,1.5,"));
+    CHECK("what is not known of is told", has(text, "unknown,,0.125,0.125,1,1,"));
 }
 
 static void test_bytecodes(const char *path)
@@ -99,10 +102,10 @@ static void test_bytecodes(const char *path)
                                                 .by_bytecode = true,
                                                 .sources = &no_folders };
     const char *text = annotated(path, &by_code, CSV);
-    CHECK("an instruction has what was found in its middle", has(text, "place,11,10,0.14285714285714285,"));
+    CHECK("an instruction has what was found in its middle", has(text, "place,11,10,0.125,"));
     CHECK("and is named, with where it goes to",
           has(text, ",iinc\r\n") && has(text, ",if_icmpge 17\r\n") && has(text, ",goto 2\r\n"));
-    CHECK("a call is where it is called from", has(text, "place,8,11,0,0.2857142857142857,0,"));
+    CHECK("a call is where it is called from", has(text, "place,8,11,0,0.25,0,"));
     const struct annotation_options native = { .method = "q.Loop.run(int, String)", .sources = &no_folders };
     CHECK("a method without lines is shown by bytecodes", has(annotated(path, &native, TEXT), "no line numbers"));
 }
