@@ -338,11 +338,6 @@ static void add_notes(const struct sample_run *run, struct table *table)
         table_note(table, "samples of threads that started meanwhile begin up to 0.1 s later: before Linux 6.12 the "
                           "kernel reads events with samples only of threads that it was told of; give one event only "
                           "(-e) to have them all");
-    if (state.running_ns < state.enabled_ns - state.enabled_ns / 100)
-        table_note(table, arena_printf(table->arena,
-                                       "the events shared the CPU's counters with others: they counted %.0f %% of the "
-                                       "time",
-                                       100 * (double)state.running_ns / (double)state.enabled_ns));
     const struct context_tree *tree = &run->profile.tree;
     if (tree->n_purged > 0)
         table_note(table, arena_printf(table->arena,

@@ -73,8 +73,6 @@ uint32_t sample_periods_counters(struct sample_periods *periods, const struct ke
         series->last = (struct kernel_values){ .n = 0 };
     for (uint32_t i = 0; i < now.n; i++)
         counters[i] = now.values[i] - series->last.values[i];
-    periods->enabled_ns += now.enabled_ns - series->last.enabled_ns;
-    periods->running_ns += now.running_ns - series->last.running_ns;
     series->last = now;
     return now.n;
 }

@@ -38,7 +38,6 @@ struct sample_periods {
     struct drawn_event *drawn;    /* owned */
     uint32_t n_cpus;              /* the highest number of one that had a sample, and 1 */
     size_t n_series, series_room, n_drawn, drawn_room;
-    uint64_t enabled_ns, running_ns; /* of the events that are read: should have counted, and did */
 };
 
 /* hz: where the trigger has no period.  To be freed by sample_periods_free. */

@@ -436,8 +436,6 @@ void stack_sampler_state(const struct stack_sampler *sampler, struct stack_sampl
     *state = sampler->state;
     if (sampler->waits != NULL)
         wait_sampler_state(sampler->waits, &state->waits);
-    state->enabled_ns = sampler->periods.enabled_ns;
-    state->running_ns = sampler->periods.running_ns;
 }
 
 void stack_sampler_close(struct stack_sampler *sampler)

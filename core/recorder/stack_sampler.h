@@ -80,7 +80,6 @@ struct stack_sampler_state {
     uint64_t walk_ns;              /* CPU time of walking them */
     uint64_t n_waiting;            /* samples of threads that wait */
     struct wait_sampler_state waits;
-    uint64_t enabled_ns, running_ns; /* of the events that are read with samples: should have counted, and did */
 };
 
 /*
