@@ -425,7 +425,7 @@ static void test_load(void)
     CHECK("none where the load is as it was", diff_load_note(&d) == NULL);
     d.loads[DIFF_AFTER][0].stolen_ns = d.loads[DIFF_AFTER][1].stolen_ns = d.loads[DIFF_AFTER][2].stolen_ns = 1e9;
     note = diff_load_note(&d);
-    CHECK("what the host keeps is load, too", note != NULL && strstr(note, "kept 0 and 10 %") != NULL);
+    CHECK("what the host keeps is load, too", note != NULL && strstr(note, "withheld 0 and 10 %") != NULL);
 }
 
 static void test_refusals(void)
