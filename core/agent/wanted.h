@@ -11,7 +11,7 @@
 
 struct wanted;
 
-/* By the configuration that the agent gets (a file's descriptor, borrowed).  NULL with *err set. */
+/* By the configuration that is for the agent (a file's descriptor, borrowed).  NULL with *err set. */
 struct wanted *wanted_open(int config_fd, struct err *err);
 void wanted_close(struct wanted *wanted); /* NULL is fine */
 

@@ -3,8 +3,8 @@
 #
 # Two JVMs with bench.Nested share one CPU, so that whatever slows this machine slows both.  In each of BENCH_TURNS
 # (20) turns each of them is sampled for two seconds by each of: nothing, 'mmprof sample' BENCH_HZ (1000) times a
-# second, and, with ASPROF (async-profiler's asprof), that as often.  A figure is the CPU time that a round takes the one
-# that is sampled, against the other's, and the mean of both of a turn.
+# second, and, with ASPROF (async-profiler's asprof), that as often.  A figure is the CPU time that a round takes the
+# one that is sampled, against the other's, and the mean of both of a turn.
 #
 # The table, in per cent: the median of the turns, and its 95 % interval (of 2,000 resamples of the turns).
 . "$(dirname "$0")/../lib.sh"

@@ -186,7 +186,8 @@ wait "$pid"
 is "one that is killed, too" "$?, $(grep 'mmprof: the command' "$SCRATCH/killed")" \
     "137, mmprof: the command ended with status 137"
 
-# outlives COMMAND SECONDS: a program that goes on after its recording, until busy_stop is there; mmprof's PID is in $pid.
+# outlives COMMAND SECONDS: a program that goes on after its recording of so many seconds, until busy_stop is there;
+# mmprof's PID is in $pid.
 outlives() {
     busy_out=$SCRATCH/outlives-$1
     busy_stop=$busy_out.stop

@@ -20,7 +20,8 @@ by_cycles() {
     : > "$SCRATCH/java.out"
     start "$SCRATCH/java.out" java -Xmx256m -cp "$classes" "$@"
     wait_for 60 grep -q READY "$SCRATCH/java.out"
-    "$mmprof" sample -e cycles,instructions -c 250007 -d 1 --json --folded "$SCRATCH/$name.folded" -o "$SCRATCH/$name.dat" \
+    "$mmprof" sample -e cycles,instructions -c 250007 -d 1 --json --folded "$SCRATCH/$name.folded" \
+        -o "$SCRATCH/$name.dat" \
         -p "$pid" > "$SCRATCH/$name.json" 2> "$SCRATCH/errors"
     is "$name: sampled by cycles" "$?$(cat "$SCRATCH/errors")" 0
 }
