@@ -118,7 +118,7 @@ for jdk in $(jdks); do
     has_parts "$name, by the report of its trace"
     "$mmprof" export -f folded -o "$SCRATCH/folded" "$SCRATCH/shares.trace"
     matches "$name: exports have its contexts" "$(cat "$SCRATCH/folded")" \
-        '^application;target\.Shares\.main \[sampled\];target\.Shares\.beta \[sampled\];target\.Shares\.work \[sampled\]'
+        '^application;target\.Shares\.main \[sampled\];target\.Shares\.beta \[sampled\];target\.Shares\.work \['
     is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
     is "$name: which goes on, and has said nothing" "$(is_gone "$pid" || cat "$SCRATCH/shares")" READY
     stop "$pid"
