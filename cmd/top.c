@@ -152,6 +152,7 @@ int command_top(int argc, char **argv, struct err *err)
                                    .output = "/dev/null",
                                    .read = "auto",
                                    .groups = "rotate",
+                                   .mechanism = "perf",
                                    .max_bytes = 0,
                                    .quiet = true };
     struct live_options options = LIVE_OPTIONS;
