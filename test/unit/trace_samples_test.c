@@ -68,7 +68,7 @@ static void write_samples(struct maker *m)
     maker_thread(m, 1, "worker", false);
     maker_stack(m, 0, -1, 0, &run, 0, 0);
     maker_stack(m, 1, 40, 1, &sum, 0, 0);
-    maker_stack(m, 2, 65535, 0, &(struct trace_sampled_method){ NULL }, 0, 0);
+    maker_stack(m, 2, 65535, 0, &(struct trace_sampled_method){ .class_name = NULL }, 0, 0);
     for (size_t i = 0; i < 4; i++)
         maker_must(m, trace_write_sample(m->writer, &samples[i], &m->err));
 }
