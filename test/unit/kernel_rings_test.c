@@ -264,7 +264,7 @@ static int refuse_inherited_groups(struct perf_event_attr *attr, pid_t pid, int 
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
 }
 
-static int32_t late_tid;
+static _Atomic int32_t late_tid;
 
 static int take_values(const struct kernel_event *event, void *context)
 {
@@ -317,7 +317,7 @@ static void test_old_kernel(void)
         return;
     }
     pthread_create(&thread, NULL, spin_late, &is_seen);
-    while (*(volatile int32_t *)&late_tid == 0)
+    while (late_tid == 0)
         continue;
     kernel_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL, &err);
     is_seen = true;

@@ -28,7 +28,8 @@ static void hear_context(void *context, uint32_t number, const struct trace_cont
 static void hear_sample(void *context, const struct trace_sample *sample)
 {
     struct heard *heard = context;
-    memcpy(heard->counters[heard->n], sample->counters, sample->n_counters * sizeof(uint64_t));
+    if (sample->n_counters > 0)
+        memcpy(heard->counters[heard->n], sample->counters, sample->n_counters * sizeof(uint64_t));
     heard->samples[heard->n++] = *sample;
 }
 
