@@ -56,9 +56,9 @@ static const uint8_t *skip_values(struct cursor *in)
 
 bool kernel_values(const struct kernel_stack *stack, struct kernel_values *values)
 {
-    struct cursor in = cursor_over(stack->values, (KERNEL_VALUES_MAX + 3) * 8);
     if (stack->values == NULL)
         return false;
+    struct cursor in = cursor_over(stack->values, (KERNEL_VALUES_MAX + 3) * 8);
     values->n = (uint32_t)cursor_u64le(&in);
     values->enabled_ns = cursor_u64le(&in);
     values->running_ns = cursor_u64le(&in);
