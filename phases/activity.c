@@ -42,7 +42,7 @@ void activity_add(struct activity *activity, enum activity_kind kind, uint64_t f
     uint64_t *bins = activity->bins + (size_t)kind * ROOM;
     while (from < to) {
         uint64_t bin = from >> activity->shift, end = (bin + 1) << activity->shift;
-        end = end < to ? end : to;
+        end = end > from && end < to ? end : to; /* the end of all time is 0 */
         bins[bin] += end - from;
         from = end;
     }
