@@ -79,7 +79,8 @@ static void fill_common(const struct kernel_rings *rings, struct perf_event_attr
     attr->use_clockid = 1;
     attr->clockid = CLOCK_MONOTONIC_RAW;
     attr->watermark = 1;
-    attr->wakeup_watermark = (uint32_t)(RING_BYTES / 2);
+    /* A ring of stacks may turn out to be half as large: the kernel lets a user pin less. */
+    attr->wakeup_watermark = (uint32_t)(rings->ring_bytes / (rings->wish.stack_bytes > 0 ? 4 : 2));
 }
 
 static void fill_attr(const struct kernel_rings *rings, struct perf_event_attr *attr)

@@ -8,7 +8,14 @@
 #include "core/recorder/facts.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <string.h>
+
+/*
+ * What is known of the JVM's code and methods is asked again in each drain: with one for each few samples that took ten
+ * times the CPU time of walking them.
+ */
+#define DRAIN_NS UINT64_C(500000000)
 
 static void note_failure(struct recorder *r, const struct err *why)
 {
@@ -72,9 +79,20 @@ static int take(const struct stack_sample *sample, void *context, struct err *er
     return rc;
 }
 
+static bool rings_fill(const struct recorder *r)
+{
+    struct pollfd rings = { .fd = stack_sampler_fd(r->stacks.sampler), .events = POLLIN };
+    return poll(&rings, 1, 0) > 0;
+}
+
 int recorder_write_stacks(struct recorder *r, struct err *err)
 {
-    if (r->stacks.sampler == NULL || stack_sampler_drain(r->stacks.sampler, take, r, err) == 0)
+    uint64_t now_ns = r->latest.monotonic_ns;
+    if (r->stacks.sampler == NULL ||
+        (now_ns - r->stacks.drained_ns < DRAIN_NS && !r->readings.is_last && !rings_fill(r)))
+        return 0;
+    r->stacks.drained_ns = now_ns;
+    if (stack_sampler_drain(r->stacks.sampler, take, r, err) == 0)
         return 0;
     if (r->stacks.is_ours)
         return -1;

@@ -29,8 +29,9 @@
 struct recorder_stacks {
     struct stack_sampler *sampler; /* owned; NULL: there are none */
     struct sample_log log;
-    bool is_ours;  /* it is the recording that has failed, not the sampling */
-    char why[256]; /* there are none, if so */
+    uint64_t drained_ns; /* when samples were taken out of the rings last */
+    bool is_ours;        /* it is the recording that has failed, not the sampling */
+    char why[256];       /* there are none, if so */
 };
 
 enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
