@@ -63,10 +63,16 @@ static int hear_kernel(void *context, const struct trace_event *events, size_t n
     return session->live == NULL ? 0 : live_tree_kernel(live_tree(session->live), events, n, err);
 }
 
+/* From outside, now or, if that has failed since, up to then: the agent does not sample for the same candidates. */
+static bool has_stacks(const struct live_session *session)
+{
+    return session->status.samples_stacks || session->stacks != NULL;
+}
+
 static int hear_samples(void *context, const uint8_t *bytes, size_t n_bytes, struct err *err)
 {
     struct live_session *session = context;
-    if (session->status.samples_stacks)
+    if (has_stacks(session))
         return 0;
     if (session->candidates == NULL && candidates_open(&session->candidates, err) < 0)
         return -1;
@@ -95,7 +101,7 @@ static int hear_stack(void *context, const struct stack_sampler *sampler, const 
 
 static void close_look(struct live_session *session)
 {
-    if (session->candidates == NULL || session->status.samples_stacks)
+    if (session->candidates == NULL || has_stacks(session))
         return;
     session->seen = *candidates_totals(session->candidates);
     candidates_next_log(session->candidates);
@@ -244,7 +250,7 @@ static int give(struct live_session *session, struct recorder_link *link, const 
 {
     struct arena *arena = &session->arena;
     recorder_pace(link, orders->round_ms);
-    bool is_priced = session->status.samples_stacks; /* it was sampled all the time */
+    bool is_priced = has_stacks(session); /* it was sampled all the time */
     if (orders->n_samples > 0 && !is_priced)
         begin_anew(session);
     if (orders->begins_anew && session->stacks != NULL && live_samples_begin(session->stacks, err) < 0)
