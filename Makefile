@@ -23,19 +23,19 @@ AGENT_SRC := $(filter-out core/agent/wanted.c,$(wildcard core/agent/*.c)) $(pats
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
-PLUGIN_SRC := $(wildcard core/plugin/*.c core/sim/*.c) core/base/err.c core/trace/misses.c
+PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) core/base/err.c core/trace/misses.c
 # Likewise, for tools.
-TOOL_SRC  := $(wildcard core/tool/*.c) $(patsubst %,core/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata vm_tables) \
-             core/sim/sim_decode.c core/trace/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err map text utf8 words)
+TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata vm_tables) \
+             core/emu/model/sim_decode.c core/trace/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err map text utf8 words)
 # The tool that writes address traces.
-MEMTRACE_SRC := $(patsubst %,core/memtrace/memtrace_%.c,tool code entry write)
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/plugin/% core/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c)) $(patsubst %,core/agent/%.c,batch config included protocol wanted) $(wildcard symbolize/*.c phases/*.c report/*.c)
+MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
+CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,batch config included protocol wanted) $(wildcard symbolize/*.c phases/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 LIB       := $(BUILD)/mmprof.a
 UNIT_SRC  := $(wildcard test/unit/*.c)
 
 # Tools that show how they are written.
-EXAMPLES  := $(patsubst core/tool/examples/%.c,$(BUILD)/%.so,$(wildcard core/tool/examples/*.c))
+EXAMPLES  := $(patsubst core/emu/tool/examples/%.c,$(BUILD)/%.so,$(wildcard core/emu/tool/examples/*.c))
 
 CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
 LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
@@ -68,9 +68,9 @@ $(BUILD)/libmmprof-memtrace.so: $(MEMTRACE_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -o $@ $^ -lz
 
 # As a user builds one.
-$(BUILD)/example_%.so: core/tool/examples/example_%.c core/tool/mmprof_tool.h
+$(BUILD)/example_%.so: core/emu/tool/examples/example_%.c core/emu/tool/mmprof_tool.h
 	@mkdir -p $(@D)
-	$(call Q,TOOL)$(CC) -std=c11 $(WARN) $(CFLAGS) $(SANITIZE_FLAGS) -Icore/tool -shared -fPIC -o $@ $<
+	$(call Q,TOOL)$(CC) -std=c11 $(WARN) $(CFLAGS) $(SANITIZE_FLAGS) -Icore/emu/tool -shared -fPIC -o $@ $<
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -100,14 +100,14 @@ AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite*.c c
 $(BUILD)/core/agent/probe.o $(BUILD)/core/agent/probe_virtual.o $(BUILD)/core/agent/probe_open.o $(BUILD)/core/agent/virtual.o $(BUILD)/core/agent/method_ids.o $(BUILD)/test/unit/method_ids_test.o $(BUILD)/test/unit/probe_test.o $(BUILD)/test/unit/probe_virtual_test.o $(BUILD)/test/unit/readings_rings_test.o: ALL_CFLAGS += $(JVMTI)
 
 # The plugin's walk through a heap, which is the test's.
-$(BUILD)/test/unit/heap_walk_test: $(patsubst %,$(BUILD)/core/plugin/%.o,heap_walk vm_classes vm_memory)
+$(BUILD)/test/unit/heap_walk_test: $(patsubst %,$(BUILD)/core/emu/plugin/%.o,heap_walk vm_classes vm_memory)
 
 # What QEMU has of its threads.
-$(BUILD)/test/unit/qemu_flags_test: $(BUILD)/core/plugin/qemu_flags.o
-$(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/plugin/qemu_stale.o
+$(BUILD)/test/unit/qemu_flags_test: $(BUILD)/core/emu/plugin/qemu_flags.o
+$(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/emu/plugin/qemu_stale.o
 
 # The objects that tools hear of.
-$(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
+$(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/emu/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
 
 # The JVM's code and methods are the test's.
 $(BUILD)/test/unit/code_dependents_test: $(BUILD)/core/agent/code_dependents.o
@@ -330,12 +330,12 @@ install: make
 	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(MAN_DIR)/man7' '$(DOC_DIR)' '$(INCLUDE_DIR)'
 	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
 	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so sim.so tool.so memtrace.so) '$(AGENT_DIR)'
-	install -m 644 core/tool/mmprof_tool.h '$(INCLUDE_DIR)'
+	install -m 644 core/emu/tool/mmprof_tool.h '$(INCLUDE_DIR)'
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')
 	$(if $(wildcard man/*.7),install -m 644 $(wildcard man/*.7) '$(MAN_DIR)/man7')
 	install -m 644 README.md LICENSE '$(DOC_DIR)'
-	install -m 644 $(wildcard core/tool/examples/*.c) '$(DOC_DIR)'
+	install -m 644 $(wildcard core/emu/tool/examples/*.c) '$(DOC_DIR)'
 
 uninstall:
 	rm -f '$(BIN_DIR)/mmprof' '$(INCLUDE_DIR)/mmprof_tool.h' $(foreach page,$(notdir $(wildcard man/*.1)),'$(MAN_DIR)/man1/$(page)') \

@@ -13,7 +13,7 @@
 #include "core/counters/layout.h"
 #include "core/counters/selftest.h"
 #include "core/counters/simulated_events.h"
-#include "core/sim/sim_model.h"
+#include "core/emu/model/sim_model.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>

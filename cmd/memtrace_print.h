@@ -4,7 +4,7 @@
 #ifndef CMD_MEMTRACE_PRINT_H
 #define CMD_MEMTRACE_PRINT_H
 
-#include "core/memtrace/memtrace.h"
+#include "core/emu/memtrace/memtrace.h"
 
 /* One line for each entry and access.  Returns 0, or -1 with *err set; what stands before the damage is printed. */
 int memtrace_print(FILE *out, struct memtrace_reader *reader, struct err *err);

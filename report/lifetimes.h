@@ -5,7 +5,7 @@
 #ifndef REPORT_LIFETIMES_H
 #define REPORT_LIFETIMES_H
 
-#include "core/memtrace/memtrace.h"
+#include "core/emu/memtrace/memtrace.h"
 #include "report/table.h"
 
 enum lifetimes_by { LIFETIMES_BY_CLASS, LIFETIMES_BY_SITE, LIFETIMES_BY_LENGTH };

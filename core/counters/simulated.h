@@ -5,14 +5,14 @@
  * An event's code has the type COUNTERS_SIMULATED; config is a set of bits, one for each count of enum sim_count that
  * belongs to it: the event is their sum.  SIMULATED_CYCLES alone is the sum of all costs.
  *
- * With windows (core/sim/sim_window.h) there are two groups, whose times are not ns but instructions: the first has all
- * instructions, and counts all the time; the second has the events, and counts in windows.
+ * With windows (core/emu/model/sim_window.h) there are two groups, whose times are not ns but instructions: the first
+ * has all instructions, and counts all the time; the second has the events, and counts in windows.
  */
 #ifndef CORE_COUNTERS_SIMULATED_H
 #define CORE_COUNTERS_SIMULATED_H
 
 #include "core/counters/perf_open.h"
-#include "core/sim/sim_slots.h"
+#include "core/emu/model/sim_slots.h"
 
 #define SIMULATED_CYCLES (UINT64_C(1) << 63)
 
@@ -39,7 +39,7 @@ bool simulated_find(struct sim_slots *slots, int32_t tid, struct simulated_threa
 /* The layout's events, as many as it has. */
 void simulated_read(const struct simulated_thread *thread, const struct counter_layout *layout, uint64_t *columns);
 
-/* Tell the simulator something, from a program in it: SIM_TELL_... of core/sim/sim_slots.h. */
+/* Tell the simulator something, from a program in it: SIM_TELL_... of core/emu/model/sim_slots.h. */
 void simulated_tell(uint64_t what, const void *argument);
 
 #endif

@@ -12,8 +12,8 @@
 #include "core/counters/events.h"
 #include "core/recorder/hits.h"
 #include "core/recorder/link.h"
-#include "core/sim/sim_model.h"
-#include "core/sim/sim_window.h"
+#include "core/emu/model/sim_model.h"
+#include "core/emu/model/sim_window.h"
 #include "core/trace/trace.h"
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 
 #include "core/base/err.h"
 #include "core/base/progress.h"
-#include "core/sim/sim_slots.h"
+#include "core/emu/model/sim_slots.h"
 
 #include "core/recorder/recorder.h"
 

@@ -1,6 +1,6 @@
 /*
- * Running a command whose JVM a tool looks into: in the emulator, with the plugin that runs tools (core/tool) and the
- * agent that tells it of objects.
+ * Running a command whose JVM a tool looks into: in the emulator, with the plugin that runs tools (core/emu/tool) and
+ * the agent that tells it of objects.
  */
 #ifndef CORE_RECORDER_TOOL_RUN_H
 #define CORE_RECORDER_TOOL_RUN_H

@@ -1,6 +1,7 @@
 /*
- * What the agent in an emulated JVM tells the plugin that runs tools (core/tool), by system calls that no kernel has:
- * simulated_tell(what, argument).  Besides these, SIM_TELL_TABLES, _MOVE, _MOVED and _END of core/sim/sim_slots.h.
+ * What the agent in an emulated JVM tells the plugin that runs tools (core/emu/tool), by system calls that no kernel
+ * has: simulated_tell(what, argument).  Besides these, SIM_TELL_TABLES, _MOVE, _MOVED and _END of
+ * core/emu/model/sim_slots.h.
  */
 #ifndef CORE_TRACE_FOLLOWED_H
 #define CORE_TRACE_FOLLOWED_H

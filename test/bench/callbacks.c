@@ -2,7 +2,7 @@
  * A plugin for QEMU's user mode whose callbacks do nothing: at each block and at each load and store, as a simulator
  * would have them.  What that takes is the least that one without tricks can take.
  */
-#include "core/plugin/qemu_api.h"
+#include "core/emu/plugin/qemu_api.h"
 
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info,

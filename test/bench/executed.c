@@ -2,7 +2,7 @@
  * A plugin for QEMU's user mode: how many instructions each kind of a JVM's threads executed, by what the threads are
  * called last.  'executed.so,out=FILE': at the program's end it writes lines 'KIND NUMBER' to FILE.
  */
-#include "core/plugin/qemu_api.h"
+#include "core/emu/plugin/qemu_api.h"
 
 #include <inttypes.h>
 #include <stdio.h>

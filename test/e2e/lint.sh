@@ -48,7 +48,7 @@ else
 fi
 
 if command -v cppcheck > "$SCRATCH/which"; then
-    check=(cppcheck --quiet --error-exitcode=1 --std=c11 --library=posix -j 2 -I . -I core/tool
+    check=(cppcheck --quiet --error-exitcode=1 --std=c11 --library=posix -j 2 -I . -I core/emu/tool
         "--enable=warning,performance,portability" --inline-suppr --suppressions-list=.ci/cppcheck-suppressions)
     mapfile -t units < <(printf '%s\n' "${c_files[@]}" | grep '\.c$') # each with its headers
     holds "cppcheck finds nothing" "${check[@]}" "${units[@]}"

@@ -162,7 +162,7 @@ static void on_end(uint64_t time)
 }
 MMPROF_TOOL(.want_places = true, .begin = on_begin, .access = on_access, .object_created = on_created, .end = on_end)
 END
-holds "a tool is built" "${CC:-cc}" -shared -fPIC -O1 -I"$root/core/tool" -o "$SCRATCH/mine.so" "$SCRATCH/mine.c"
+holds "a tool is built" "${CC:-cc}" -shared -fPIC -O1 -I"$root/core/emu/tool" -o "$SCRATCH/mine.so" "$SCRATCH/mine.c"
 "$mmprof" memtrace --tool="$SCRATCH/mine.so" -o "$SCRATCH/mine.txt" -- \
     "$jdk/bin/java" -XX:+UseSerialGC -Xmx64m -cp "$classes" target.Follow > "$SCRATCH/said" 2>&1
 is "it runs with the program" "$?, $(cat "$SCRATCH/mine.txt")" "0, 1 1 1"

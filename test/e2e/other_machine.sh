@@ -14,7 +14,7 @@ command -v "$compiler" > "$SCRATCH/which" ||
 
 # As make compiles it, but for the machine; headers of libraries come from this machine.
 flags=(-std=c11 -D_GNU_SOURCE '-DMMPROF_VERSION="0"' -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
-    -Wmissing-prototypes -Wvla -Wformat=2 -Werror -O1 -I. -Icore/tool -idirafter /usr/include)
+    -Wmissing-prototypes -Wvla -Wformat=2 -Werror -O1 -I. -Icore/emu/tool -idirafter /usr/include)
 jdk=$(first_jdk)
 n=0 bad=
 while read -r source; do

@@ -6,21 +6,21 @@
 rooms() {
     cat << 'END'
 core/base
-core/trace      core/base
-core/sim        core/base
-core/plugin     core/base core/trace core/sim
-core/counters   core/base core/trace core/sim
-core/jvm        core/base core/trace core/counters
-core/hotspot    core/base core/trace core/jvm
-core/agent      core/base core/trace core/hotspot core/counters
-core/recorder   core/base core/trace core/sim core/hotspot core/counters core/jvm core/agent
-core/tool       core/base core/trace core/sim core/plugin core/recorder
-core/memtrace   core/base core/tool
-symbolize       core/base core/trace core/counters core/jvm core/recorder
-phases          core/base core/trace core/counters core/jvm core/recorder symbolize
-report          core/base core/trace core/counters core/jvm core/hotspot core/recorder core/memtrace symbolize phases
-cmd             core/base core/trace core/sim core/hotspot core/counters core/jvm core/agent core/recorder
-cmd             core/memtrace symbolize phases report
+core/trace         core/base
+core/emu/model     core/base
+core/emu/plugin    core/base core/trace core/emu/model
+core/counters      core/base core/trace core/emu/model
+core/jvm           core/base core/trace core/counters
+core/hotspot       core/base core/trace core/jvm
+core/agent         core/base core/trace core/hotspot core/counters
+core/recorder      core/base core/trace core/emu/model core/hotspot core/counters core/jvm core/agent
+core/emu/tool      core/base core/trace core/emu/model core/emu/plugin core/recorder
+core/emu/memtrace  core/base core/emu/tool
+symbolize          core/base core/trace core/counters core/jvm core/recorder
+phases             core/base core/trace core/counters core/jvm core/recorder symbolize
+report             core/base core/trace core/counters core/jvm core/hotspot core/recorder core/emu/memtrace symbolize phases
+cmd                core/base core/trace core/emu/model core/hotspot core/counters core/jvm core/agent core/recorder
+cmd                core/emu/memtrace symbolize phases report
 END
 }
 

@@ -11,12 +11,12 @@ command -v "qemu-$(uname -m)" > "$SCRATCH/which" || skip_all "qemu-user is not i
 
 # lines_of TOOL: those of code, without comments and empty ones.
 lines_of() {
-    "${CC:-cc}" -fpreprocessed -dD -E -P "$root/core/tool/examples/example_$1.c" | grep -c '[^[:space:]]'
+    "${CC:-cc}" -fpreprocessed -dD -E -P "$root/core/emu/tool/examples/example_$1.c" | grep -c '[^[:space:]]'
 }
 
 is "the address trace is a function of few lines" "$(($(lines_of addresses) <= 8))" 1
-is "lifetimes take at most 50" "$(($(wc -l < "$root/core/tool/examples/example_lifetimes.c") <= 50))" 1
-is "caches at most 200" "$(($(wc -l < "$root/core/tool/examples/example_misses.c") <= 200))" 1
+is "lifetimes take at most 50" "$(($(wc -l < "$root/core/emu/tool/examples/example_lifetimes.c") <= 50))" 1
+is "caches at most 200" "$(($(wc -l < "$root/core/emu/tool/examples/example_misses.c") <= 200))" 1
 
 # run TOOL FILE OPTION...: with the program behind.
 run() {

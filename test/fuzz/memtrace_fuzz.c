@@ -1,7 +1,7 @@
 /*
  * Address traces from bytes: as they are; and as the contents of a chunk of each kind, behind checksums that are right.
  */
-#include "core/memtrace/memtrace.h"
+#include "core/emu/memtrace/memtrace.h"
 
 #include <stdlib.h>
 

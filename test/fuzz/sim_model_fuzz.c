@@ -1,5 +1,5 @@
 /* A model's file is the user's: any bytes.  What is accepted can be simulated, and prints as it is read. */
-#include "core/sim/sim_machine.h"
+#include "core/emu/model/sim_machine.h"
 
 #include <stdlib.h>
 #include <string.h>

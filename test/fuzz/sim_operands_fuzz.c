@@ -1,5 +1,5 @@
 /* Any bytes are instructions, one a length: what is foreseen stays in its bounds, and groups hold their members. */
-#include "core/sim/sim_foreseen.h"
+#include "core/emu/model/sim_foreseen.h"
 
 #include <stdlib.h>
 

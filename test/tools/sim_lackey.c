@@ -11,7 +11,7 @@
  * instruction at one address ('M') are a load.  The second line counts as mmprof does.  The third has the accesses that
  * cross two lines both of which miss: so many more misses of the first level has mmprof, a line being an access.
  */
-#include "core/sim/sim_machine.h"
+#include "core/emu/model/sim_machine.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

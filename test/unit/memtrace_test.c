@@ -1,7 +1,7 @@
 /*
  * Address traces: what is written reads the same, and damage is told.
  */
-#include "core/memtrace/memtrace.h"
+#include "core/emu/memtrace/memtrace.h"
 
 #include "test/unit/tap.h"
 

@@ -1,4 +1,4 @@
-#include "core/plugin/qemu_flags.h"
+#include "core/emu/plugin/qemu_flags.h"
 
 #include "test/unit/tap.h"
 

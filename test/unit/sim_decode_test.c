@@ -1,4 +1,4 @@
-#include "core/sim/sim_decode.h"
+#include "core/emu/model/sim_decode.h"
 
 #include "test/unit/tap.h"
 

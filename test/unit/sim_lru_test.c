@@ -1,4 +1,4 @@
-#include "core/sim/sim_lru.h"
+#include "core/emu/model/sim_lru.h"
 
 #include "test/unit/tap.h"
 

@@ -1,4 +1,4 @@
-#include "core/sim/sim_operands.h"
+#include "core/emu/model/sim_operands.h"
 
 #include "test/unit/tap.h"
 

@@ -1,4 +1,4 @@
-#include "core/sim/sim_window.h"
+#include "core/emu/model/sim_window.h"
 
 #include "test/unit/tap.h"
 

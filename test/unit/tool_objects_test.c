@@ -1,8 +1,8 @@
 /*
  * Objects that are followed: in a heap that is the test's, by references that the test moves.
  */
-#include "core/tool/tool_names.h"
-#include "core/tool/tool_objects.h"
+#include "core/emu/tool/tool_names.h"
+#include "core/emu/tool/tool_objects.h"
 
 #include "test/unit/tap.h"
 

@@ -1,0 +1,92 @@
+/*
+ * A set-associative table of lines (or pages) with least-recently-used replacement, made for hits: L1 and the first
+ * level of TLBs, which are asked at each access.
+ *
+ * Each place has the time of its last use, and nothing ever moves: who remembers where a line is (struct sim_recent)
+ * writes the time there, and that is all of a hit.  The least recent place of a set is looked for when a line misses.
+ * sim_cache.h, whose lines stand in order, is smaller, and quicker where every second access misses.
+ *
+ * The time of the last read and that of the last write are kept next to each other, so that an access has one to write
+ * to without a question; a line is dirty when it has the latter.
+ *
+ * In a set of many ways (a TLB's 64 or so) both searches would take longer than all else: there an index finds lines,
+ * and a search for the least recent place leaves the next few for later.
+ */
+#ifndef CORE_SIM_SIM_LRU_H
+#define CORE_SIM_SIM_LRU_H
+
+#include "core/emu/model/sim_cache.h"
+
+#include <stddef.h>
+
+#define SIM_NOWHERE  UINT32_MAX
+#define SIM_CHAINS   256
+#define SIM_NEXT_OLD 32
+
+struct sim_lru_index {
+    uint32_t chains[SIM_CHAINS]; /* by a line's lowest bits: a place that has such a line, or SIM_NOWHERE */
+    /* Those that were oldest when they were looked for, the oldest last: SIM_OLD_TIME of each. */
+    uint64_t old[SIM_NEXT_OLD];
+    uint32_t n_old;
+    uint64_t before; /* all that were used before it were found the last time */
+    uint64_t step;   /* so much later it is to be the next time */
+    uint32_t next[]; /* of the chain, for each place */
+};
+
+struct sim_lru {
+    uint64_t *lines;             /* sets * ways, SIM_EMPTY: none; all arrays are borrowed */
+    uint64_t *used;              /* two of each line: when it was read and written last; 0: never */
+    struct sim_lru_index *index; /* NULL: there is none */
+    uint64_t set_mask;           /* sets - 1 */
+    uint32_t n_ways;             /* 0: there is no such cache, but a place that times are written to */
+    uint32_t line_bits;
+};
+
+/* What of a table of so many entries, which may be none, needs memory. */
+size_t sim_lru_bytes(size_t n_entries, uint32_t n_ways);
+
+/* Make an empty one in that memory, of 8 bytes' alignment. */
+struct sim_lru sim_lru_make(void *memory, size_t n_entries, uint32_t n_ways, unsigned line_bits);
+
+static inline uint64_t sim_lru_used(const struct sim_lru *table, uint32_t at)
+{
+    uint64_t read = table->used[2 * (size_t)at], written = table->used[2 * (size_t)at + 1];
+    return read > written ? read : written;
+}
+
+static inline bool sim_lru_is_dirty(const struct sim_lru *table, uint32_t at)
+{
+    return table->used[2 * (size_t)at + 1] != 0;
+}
+
+static inline void sim_lru_use(struct sim_lru *table, uint32_t at, bool is_write, uint64_t now)
+{
+    table->used[2 * (size_t)at + is_write] = now;
+}
+
+/* Where the line is, or SIM_NOWHERE. */
+static inline uint32_t sim_lru_find(const struct sim_lru *table, uint64_t line)
+{
+    if (table->index != NULL) {
+        uint32_t at = table->index->chains[line % SIM_CHAINS];
+        while (at != SIM_NOWHERE && table->lines[at] != line)
+            at = table->index->next[at];
+        return at;
+    }
+    uint32_t first = (uint32_t)(line & table->set_mask) * table->n_ways;
+    for (uint32_t at = first; at < first + table->n_ways; at++)
+        if (table->lines[at] == line)
+            return at;
+    return SIM_NOWHERE;
+}
+
+/* The place of the line's set that was used longest ago, if ever. */
+uint32_t sim_lru_oldest(struct sim_lru *table, uint64_t line);
+
+/* Put a line, which is not there, into a place of its set, in place of what was there. */
+void sim_lru_put(struct sim_lru *table, uint32_t at, uint64_t line, bool is_dirty, uint64_t now);
+
+/* Take out what is there. */
+void sim_lru_clear(struct sim_lru *table, uint32_t at);
+
+#endif

@@ -1,0 +1,265 @@
+/*
+ * The simulated machine: one thread's instruction fetches, loads, stores and branches go in, counts of events come out.
+ *
+ * What it assumes:
+ * - Each thread has a machine of its own: caches, TLBs and predictors are not shared with other threads, so that no
+ *   thread's counts depend on when others run.  Lines that another core's stores would take away stay; a thread that
+ *   gets the processor back finds its caches as it left them.  The kernel's own accesses are not there at all.
+ * - Addresses are virtual; pages have one size (huge pages are not known).
+ * - Only what the program executes is fetched: no prefetching, no speculation, no wrong paths.
+ * - A line (page) that an access touches is one access: one that crosses a border is two, each of them a hit or a miss.
+ *   A block of instructions fetches each of its lines once.
+ * - Replacement is least recently used everywhere.  A cache begins empty.
+ * - L1D: write-back, or write-through; a store that misses brings the line in (allocate) or does not.  A dirty line
+ * that leaves is written to L2 after the new one came.  L1I sees no stores: code that is written (by a JIT compiler)
+ * stays in L1I as it was, and misses only when it is first fetched.
+ * - L2 has instructions and data; it is write-back and allocates.  Independent of L1: a line leaves either one alone;
+ *   lines of L1 that are written back are looked up in it, and brought in if they are not there.  Inclusive: what
+ * leaves L2 leaves L1, too.  Exclusive: a line that L1 gets leaves L2, and L2 gets all that leaves L1.
+ * - A miss of L2 goes to memory: there is no third level.
+ * - TLBs of one level count as misses what is not there; with a second level (tlb2), what is not there either: the
+ * walks of the page table.
+ * - Conditional branches: gshare, a table of two-bit counters (at first 'weakly not taken'), found by the branch's
+ *   address (without its lowest bit) xor the history of the last branches.  Other indirect jumps and calls: the target
+ *   that the same entry had last, found by address xor path (the last such targets).  Returns: a stack of the last
+ *   calls' return addresses.  Direct jumps and calls are always predicted.
+ * - Cycles are not simulated: they are a sum of costs, so many hundredths of a cycle for each event (sim_cycles).  Real
+ *   processors overlap misses and execute out of order; what the sum says of a program is where the misses are, not how
+ *   long a processor takes.
+ */
+#ifndef CORE_SIM_SIM_MACHINE_H
+#define CORE_SIM_SIM_MACHINE_H
+
+#include "core/emu/model/sim_cache.h"
+#include "core/emu/model/sim_lru.h"
+#include "core/emu/model/sim_model.h"
+
+#include <stddef.h>
+
+enum sim_count {
+    SIM_INSTRUCTIONS,
+    SIM_BRANCHES, /* conditional ones, indirect ones, returns */
+    SIM_L1I_FETCHES,
+    SIM_L1I_MISSES,
+    SIM_L1D_LOADS,
+    SIM_L1D_STORES,
+    SIM_L1D_LOAD_MISSES,
+    SIM_L1D_STORE_MISSES,
+    SIM_L2_LOAD_MISSES, /* of L1D's misses */
+    SIM_L2_STORE_MISSES,
+    SIM_L2_CODE_MISSES, /* of L1I's misses */
+    SIM_L2_WRITES,      /* lines written back, or stores written through */
+    SIM_MEMORY_WRITES,  /* dirty lines that left L2 */
+    SIM_TLB2_HITS,      /* what the first level did not have and the second had */
+    SIM_DTLB_MISSES,
+    SIM_ITLB_MISSES,
+    /* Away from SIM_BRANCHES: compilers would add to both at once, through a slow detour of their vector. */
+    SIM_BRANCH_MISSES,
+    SIM_EXECUTED, /* with windows only (sim_window.h): all instructions, of which those in windows are counted above */
+    SIM_N_COUNTS
+};
+
+enum sim_branch_kind {
+    SIM_NO_BRANCH, /* or a direct jump */
+    SIM_CONDITIONAL,
+    SIM_CALL, /* direct */
+    SIM_INDIRECT,
+    SIM_INDIRECT_CALL,
+    SIM_RETURN
+};
+
+struct sim_tlb {
+    struct sim_lru first;
+    /* Of each page of the first level: which 64ths of it have had recent lines.  Borrowed. */
+    uint64_t *parts;
+    struct sim_cache *second; /* NULL: there is none */
+};
+
+/*
+ * A line that is in L1 and whose page is in its TLB, and where the times of both are, among the machine's words: one of
+ * those whose number ends in the same bits.  What leaves L1 or the TLB leaves here, too.
+ */
+struct sim_recent {
+    uint64_t line;     /* SIM_EMPTY: none */
+    uint32_t at, page; /* of the last read; a line's last write is behind it */
+};
+
+#define SIM_RECENT 1024 /* lines; twice L1's of most models */
+
+struct sim_predictor {
+    uint8_t *counters; /* gshare's; NULL: none */
+    uint64_t *targets; /* NULL: none */
+    uint64_t *returns; /* NULL: none */
+    uint64_t counters_mask, history, history_mask, targets_mask, path, path_mask;
+    uint32_t n_returns, top; /* of the stack, modulo its size */
+};
+
+struct sim_machine {
+    bool is_write_through, allocates, is_plain; /* plain: writes back and allocates */
+    uint32_t page_bits, inclusion;
+    uint64_t data_time, code_time; /* of the last access: their number */
+    uint64_t *counts;              /* SIM_N_COUNTS; borrowed */
+    uint64_t *words;               /* its memory; borrowed */
+    struct sim_lru l1i, l1d;
+    struct sim_tlb itlb, dtlb;
+    struct sim_cache l2, tlb2[2];
+    struct sim_predictor predictor;
+    struct sim_recent recent_data[SIM_RECENT], recent_code[SIM_RECENT];
+};
+
+/* log2 of a line of code; without an L1I a fetch still needs lines to be told apart by. */
+static inline unsigned sim_machine_code_bits(const struct sim_model *model)
+{
+    return model->l1i.size_bytes == 0 ? 6 : (unsigned)__builtin_ctz(model->l1i.line_bytes);
+}
+
+/* How much memory a machine of this model (which was checked) needs besides its struct. */
+size_t sim_machine_bytes(const struct sim_model *model);
+
+/*
+ * Make a machine.
+ *
+ * memory  sim_machine_bytes, aligned to 8 bytes; borrowed, as counts is, for as long as the machine is used.
+ * counts  SIM_N_COUNTS of them, which are added to.
+ */
+void sim_machine_init(struct sim_machine *machine, const struct sim_model *model, void *memory, uint64_t *counts);
+
+/* What the counts cost, in cycles. */
+static inline uint64_t sim_cycles(const struct sim_costs *cost, const volatile uint64_t *counts)
+{
+    uint64_t l1_misses = counts[SIM_L1I_MISSES] + counts[SIM_L1D_LOAD_MISSES] + counts[SIM_L1D_STORE_MISSES];
+    uint64_t l2_misses = counts[SIM_L2_CODE_MISSES] + counts[SIM_L2_LOAD_MISSES] + counts[SIM_L2_STORE_MISSES];
+    return (counts[SIM_INSTRUCTIONS] * cost->instruction + l1_misses * cost->l1_miss + l2_misses * cost->l2_miss +
+            counts[SIM_TLB2_HITS] * cost->tlb2_hit +
+            (counts[SIM_DTLB_MISSES] + counts[SIM_ITLB_MISSES]) * cost->tlb_walk +
+            counts[SIM_BRANCH_MISSES] * cost->mispredict) /
+           100;
+}
+
+/* The accesses below, where the line is none of the recent ones. */
+void sim_machine_data(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, bool is_store);
+void sim_machine_code(struct sim_machine *machine, uint64_t line);
+
+/*
+ * One load or store of the bytes from 'address' to 'last', if their line is one of the recent ones: a hit in L1 and the
+ * TLB.  Stores in plain machines only.  Returns whether it was; if not, nothing has happened.
+ *
+ * line_bits  L1D's; where they are a constant, it is quicker.
+ */
+static inline bool sim_machine_hit(struct sim_machine *machine, uint64_t address, uint64_t last, unsigned line_bits,
+                                   bool is_store)
+{
+    const struct sim_recent *recent = &machine->recent_data[(address >> line_bits) % SIM_RECENT];
+    if (__builtin_expect(recent->line != last >> line_bits, 0))
+        return false;
+    uint64_t now = ++machine->data_time;
+    machine->words[recent->at + is_store] = now;
+    machine->words[recent->page] = now;
+    machine->counts[SIM_L1D_LOADS + is_store]++;
+    return true;
+}
+
+/* One load or store of n_bytes (1 or more). */
+static inline void sim_machine_load(struct sim_machine *machine, uint64_t address, uint32_t n_bytes)
+{
+    if (!sim_machine_hit(machine, address, address + n_bytes - 1, machine->l1d.line_bits, false))
+        sim_machine_data(machine, address, n_bytes, false);
+}
+
+static inline void sim_machine_store(struct sim_machine *machine, uint64_t address, uint32_t n_bytes)
+{
+    if (!machine->is_plain || !sim_machine_hit(machine, address, address + n_bytes - 1, machine->l1d.line_bits, true))
+        sim_machine_data(machine, address, n_bytes, true);
+}
+
+/*
+ * A block of n instructions in one or two lines, if these are recent ones: hits in L1I and the TLB.  Returns whether it
+ * was; if not, nothing has happened.
+ */
+static inline bool sim_machine_fetch_hit(struct sim_machine *machine, uint64_t first_line, uint64_t last_line,
+                                         uint32_t n)
+{
+    const struct sim_recent *first = &machine->recent_code[first_line % SIM_RECENT];
+    const struct sim_recent *last = &machine->recent_code[last_line % SIM_RECENT];
+    uint64_t n_behind = last_line - first_line;
+    if (__builtin_expect(first->line != first_line || last->line != last_line || n_behind > 1, 0))
+        return false;
+    uint64_t now = machine->code_time += n_behind + 1;
+    machine->words[first->at] = now - n_behind;
+    machine->words[first->page] = now - n_behind;
+    machine->words[last->at] = now;
+    machine->words[last->page] = now;
+    machine->counts[SIM_INSTRUCTIONS] += n;
+    machine->counts[SIM_L1I_FETCHES] += n_behind + 1;
+    return true;
+}
+
+/* The same of a block that is in one line. */
+static inline bool sim_machine_fetch_hit_line(struct sim_machine *machine, uint64_t line, uint32_t n)
+{
+    const struct sim_recent *recent = &machine->recent_code[line % SIM_RECENT];
+    if (__builtin_expect(recent->line != line, 0))
+        return false;
+    uint64_t now = ++machine->code_time;
+    machine->words[recent->at] = now;
+    machine->words[recent->page] = now;
+    machine->counts[SIM_INSTRUCTIONS] += n;
+    machine->counts[SIM_L1I_FETCHES]++;
+    return true;
+}
+
+/* A block of n instructions in these lines. */
+static inline void sim_machine_fetch_lines(struct sim_machine *machine, uint64_t first_line, uint64_t last_line,
+                                           uint32_t n)
+{
+    machine->counts[SIM_INSTRUCTIONS] += n;
+    for (uint64_t line = first_line; line <= last_line; line++)
+        if (!sim_machine_fetch_hit(machine, line, line, 0))
+            sim_machine_code(machine, line);
+}
+
+/* A block of n instructions in n_bytes (1 or more) at an address. */
+static inline void sim_machine_fetch(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, uint32_t n)
+{
+    unsigned line_bits = machine->l1i.line_bits;
+    uint64_t first = address >> line_bits, last = (address + n_bytes - 1) >> line_bits;
+    if (!sim_machine_fetch_hit(machine, first, last, n))
+        sim_machine_fetch_lines(machine, first, last, n);
+}
+
+/*
+ * Is a conditional branch predicted rightly?  Without a branch of our own: one that the program's processor would not
+ * predict ours does not either.
+ */
+static inline bool sim_predict_direction(struct sim_predictor *p, uint64_t at, bool is_taken)
+{
+    static const uint8_t next[2][4] = { { 0, 0, 1, 2 }, { 1, 2, 3, 3 } };
+    if (p->counters == NULL)
+        return true;
+    uint8_t *counter = &p->counters[(at >> 1 ^ p->history) & p->counters_mask], before = *counter;
+    p->history = (p->history << 1 | is_taken) & p->history_mask;
+    *counter = next[is_taken][before & 3];
+    return before >> 1 == is_taken;
+}
+
+static inline void sim_machine_conditional(struct sim_machine *machine, uint64_t at, bool is_taken)
+{
+    machine->counts[SIM_BRANCHES]++;
+    machine->counts[SIM_BRANCH_MISSES] += !sim_predict_direction(&machine->predictor, at, is_taken);
+}
+
+/* The other kinds of the following. */
+void sim_machine_jump(struct sim_machine *machine, enum sim_branch_kind kind, uint64_t at, uint64_t behind,
+                      uint64_t to);
+
+/* A branch (not SIM_NO_BRANCH) at 'at', behind which the next instruction is at 'behind', went to 'to'. */
+static inline void sim_machine_branch(struct sim_machine *machine, enum sim_branch_kind kind, uint64_t at,
+                                      uint64_t behind, uint64_t to)
+{
+    if (kind == SIM_CONDITIONAL)
+        sim_machine_conditional(machine, at, to != behind);
+    else
+        sim_machine_jump(machine, kind, at, behind, to);
+}
+
+#endif

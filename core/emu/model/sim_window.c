@@ -1,0 +1,111 @@
+#include "core/emu/model/sim_window.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PERIOD_MAX (UINT64_C(1) << 40)
+
+/* ---- reading ---- */
+
+/* A number with K, M or G, thousands of each other, that ends with 'end'.  NULL: it is none. */
+static const char *read_number(const char *text, char end, uint64_t *value)
+{
+    static const char units[] = "KMG";
+    size_t n_digits = strspn(text, "0123456789");
+    if (n_digits == 0 || n_digits > 12)
+        return NULL;
+    *value = 0;
+    for (size_t i = 0; i < n_digits; i++)
+        *value = *value * 10 + (uint64_t)(text[i] - '0');
+    text += n_digits;
+    const char *unit = *text == '\0' ? NULL : strchr(units, *text);
+    for (const char *u = units; unit != NULL && u <= unit; u++)
+        *value = *value > PERIOD_MAX ? *value : *value * 1000;
+    text += unit != NULL;
+    return *text == end ? text + 1 : NULL;
+}
+
+int sim_window_check(const struct sim_window *window, struct err *err)
+{
+    if (window->counted == 0 && window->warm_up == 0 && window->period == 0)
+        return 0;
+    if (window->counted > 0 && window->period <= PERIOD_MAX && window->warm_up <= PERIOD_MAX &&
+        window->counted <= PERIOD_MAX && window->warm_up + window->counted <= window->period)
+        return 0;
+    err_set(err, "a window of %" PRIu64 "+%" PRIu64 " instructions does not fit into %" PRIu64, window->warm_up,
+            window->counted, window->period);
+    return err_next(err, "count 1 or more, and give a period of what is warmed up and counted or more");
+}
+
+int sim_window_read(const char *text, struct sim_window *window, struct err *err)
+{
+    const char *rest = read_number(text, '+', &window->warm_up);
+    if (rest != NULL)
+        rest = read_number(rest, '/', &window->counted);
+    if (rest != NULL)
+        rest = read_number(rest, '\0', &window->period);
+    if (rest != NULL && window->period > 0)
+        return sim_window_check(window, err);
+    err_set(err, "'%s' is no window", text);
+    return err_next(err, "give how many instructions warm up, are counted, and make a period, such as "
+                         "'" SIM_WINDOW_DEFAULT "'");
+}
+
+void sim_window_print(const struct sim_window *window, char *text, size_t n)
+{
+    snprintf(text, n, "%" PRIu64 "+%" PRIu64 "/%" PRIu64, window->warm_up, window->counted, window->period);
+}
+
+/* ---- going on ---- */
+
+/* xorshift */
+static uint64_t draw(struct sim_window_place *place, uint64_t n)
+{
+    place->random ^= place->random << 13;
+    place->random ^= place->random >> 7;
+    place->random ^= place->random << 17;
+    return place->random % n;
+}
+
+/* What of a period is not in the window is drawn to be before or behind it. */
+static void begin_period(struct sim_window_place *place, const struct sim_window *window)
+{
+    uint64_t rest = window->period - window->warm_up - window->counted, before = draw(place, rest + 1);
+    place->phase = SIM_SKIPPED;
+    place->left += (int64_t)(place->behind + before);
+    place->behind = rest - before;
+}
+
+void sim_window_begin(struct sim_window_place *place, const struct sim_window *window, uint32_t number)
+{
+    *place = (struct sim_window_place){ .random = UINT64_C(88172645463325252) + number * UINT64_C(0x9e3779b97f4a7c15) };
+    place->random += place->random == 0;
+    begin_period(place, window);
+}
+
+void sim_window_begin_late(struct sim_window_place *place, uint64_t n_late, uint32_t n)
+{
+    uint64_t before = n_late > n ? n_late - n : 0;
+    place->left = -(int64_t)(n_late - before);
+    place->behind -= before < place->behind ? before : place->behind;
+}
+
+void sim_window_next(struct sim_window_place *place, const struct sim_window *window)
+{
+    while (place->left < 0) {
+        switch (place->phase) {
+        case SIM_SKIPPED:
+            place->phase = SIM_WARMING_UP;
+            place->left += (int64_t)window->warm_up;
+            break;
+        case SIM_WARMING_UP:
+            place->phase = SIM_COUNTED;
+            place->left += (int64_t)window->counted;
+            break;
+        default:
+            begin_period(place, window);
+            break;
+        }
+    }
+}

@@ -1,0 +1,237 @@
+#include "core/emu/plugin/owners.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define NAMES     (1u << 21)
+#define LOG_BYTES ((size_t)256 * 1024)
+#define LOG_MAX   (UINT64_C(4) << 30)
+
+/* What a number is of: enough to tell it from all others. */
+struct owners_name {
+    uint64_t what, first, second; /* what: 0 for an empty place */
+    uint32_t number;
+};
+
+enum what { OWNER = 1, CLASS, STATICS, CELL, METHOD };
+
+int owners_open(struct owners *owners, int fd)
+{
+    size_t n_names = NAMES * sizeof *owners->names;
+    *owners = (struct owners){ .log.fd = fd };
+    char *at = vm_map(n_names + LOG_BYTES);
+    if (at == NULL)
+        return -1;
+    owners->names = (void *)at;
+    owners->log.bytes = (void *)(at + n_names);
+    return 0;
+}
+
+/* ---- the log ---- */
+
+void owners_flush(struct owners *owners)
+{
+    struct owners_log *log = &owners->log;
+    for (size_t at = 0; at < log->n && !log->is_full;) {
+        ssize_t n = write(log->fd, log->bytes + at, log->n - at);
+        log->is_full = n <= 0 || log->n_written > LOG_MAX;
+        at += n > 0 ? (size_t)n : 0;
+        log->n_written += n > 0 ? (uint64_t)n : 0;
+    }
+    log->n = 0;
+}
+
+/* Entries are whole in what is written at once, so that a reader never sees half of one at the end for long. */
+void owners_log(struct owners *owners, const struct miss_entry *entry)
+{
+    struct owners_log *log = &owners->log;
+    if (LOG_BYTES - log->n < PLACE_ENTRY_BYTES + 4)
+        owners_flush(owners);
+    struct sink s = sink_into(log->bytes + log->n + 4, LOG_BYTES - log->n - 4);
+    misses_put(&s, entry);
+    size_t n = (size_t)(s.at - (log->bytes + log->n + 4));
+    struct sink length = sink_into(log->bytes + log->n, 4);
+    sink_u32le(&length, (uint32_t)n);
+    log->n += s.full ? 0 : n + 4;
+}
+
+/* ---- numbers ---- */
+
+/* The place of a name; with number NONE if it is new; NULL: there is no room. */
+static struct owners_name *find(struct owners *owners, enum what what, uint64_t first, uint64_t second)
+{
+    uint64_t hash = (first ^ second << 21 ^ second >> 40) * UINT64_C(0x9e3779b97f4a7c15) + what;
+    hash ^= hash >> 29;
+    for (uint32_t i = 0; i < 128; i++) {
+        struct owners_name *name = &owners->names[(hash + i) & (NAMES - 1)];
+        if (name->what == what && name->first == first && name->second == second)
+            return name;
+        if (name->what != 0)
+            continue;
+        *name = (struct owners_name){ what, first, second, OWNERS_NONE };
+        return name;
+    }
+    return NULL;
+}
+
+static uint32_t describe(struct owners *owners, struct owners_name *name, enum miss_owner kind, const char *text)
+{
+    if (owners->n_owners + 1 >= MISSES_NUMBERS_MAX)
+        return OWNERS_NONE;
+    name->number = owners->n_owners++;
+    const struct miss_entry entry = {
+        .kind = MISS_OWNER, .number = name->number, .owner_kind = kind, .name = place_text(text)
+    };
+    owners_log(owners, &entry);
+    return name->number;
+}
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint32_t owners_named(struct owners *owners, enum miss_owner kind, const char *text)
+{
+    struct owners_name *name = find(owners, OWNER, kind, hash_of(text));
+    if (name == NULL || name->number != OWNERS_NONE)
+        return name == NULL ? OWNERS_NONE : name->number;
+    return describe(owners, name, kind, text);
+}
+
+uint32_t owners_class(struct owners *owners, uint64_t klass, uint64_t symbol, bool is_static)
+{
+    char text[VM_TEXT_BYTES] = "";
+    struct owners_name *name = find(owners, is_static ? STATICS : CLASS, klass, symbol);
+    if (name == NULL || name->number != OWNERS_NONE)
+        return name == NULL ? OWNERS_NONE : name->number;
+    if (owners->tables == NULL || !vm_class_name(owners->tables, klass, text, sizeof text))
+        return OWNERS_NONE;
+    return describe(owners, name, is_static ? MISS_STATICS : MISS_OBJECTS, text);
+}
+
+static uint32_t describe_cell(struct owners *owners, struct owners_name *name, uint32_t owner, enum miss_space space,
+                              uint32_t offset, const char *text)
+{
+    if (owners->n_cells + 1 >= MISSES_NUMBERS_MAX)
+        return OWNERS_NONE;
+    name->number = owners->n_cells++;
+    const struct miss_entry entry = { .kind = MISS_CELL,
+                                      .number = name->number,
+                                      .owner = owner,
+                                      .space = space,
+                                      .offset = offset,
+                                      .name = place_text(text) };
+    owners_log(owners, &entry);
+    return name->number;
+}
+
+uint32_t owners_cell(struct owners *owners, uint32_t owner, enum miss_space space)
+{
+    struct owners_name *name = owner == OWNERS_NONE ? NULL : find(owners, CELL, (uint64_t)owner << 8 | space, 0);
+    if (name == NULL || name->number != OWNERS_NONE)
+        return name == NULL ? OWNERS_NONE : name->number;
+    return describe_cell(owners, name, owner, space, 0, "");
+}
+
+/* ---- objects ---- */
+
+static bool is_in_statics(const struct vm_classes *classes, const struct heap_object *object, uint64_t address)
+{
+    return object->class->shape == VM_MIRROR && address - object->start >= object->class->n_bytes &&
+           vm_mirrored(classes, object->start) != 0;
+}
+
+uint32_t owners_of(struct owners *owners, const struct vm_classes *classes, const struct heap_object *object,
+                   uint64_t address)
+{
+    if (!is_in_statics(classes, object, address))
+        return owners_class(owners, object->class->klass, object->class->name, false);
+    uint64_t klass = vm_mirrored(classes, object->start);
+    return owners_class(owners, klass, vm_pointer(klass + classes->tables->klass_name), true);
+}
+
+/*
+ * Elements of arrays are told by ranges of their index, each twice as long as the one before: 0, 1, 2 and 3, 4 to 7,
+ * ... Each element would be too many cells; which half, quarter, ... of long arrays misses is seen nonetheless.
+ */
+static unsigned range_of(uint64_t index)
+{
+    return index == 0 ? 0 : 64 - (unsigned)__builtin_clzll(index);
+}
+
+static uint64_t range_first(unsigned range)
+{
+    return range == 0 ? 0 : UINT64_C(1) << (range - 1);
+}
+
+static uint32_t range_cell(struct owners *owners, struct owners_name *name, uint32_t owner, enum miss_space space,
+                           const struct vm_class *class, unsigned range)
+{
+    char text[VM_TEXT_BYTES];
+    uint64_t first = range_first(range), last = range_first(range + 1) - 1;
+    uint64_t offset = class->n_bytes + (first << class->log2);
+    snprintf(text, sizeof text, first == last ? "[%" PRIu64 "]" : "[%" PRIu64 "..%" PRIu64 "]", first, last);
+    return describe_cell(owners, name, owner, space, offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX - 1, text);
+}
+
+static uint32_t field_cell(struct owners *owners, struct owners_name *name, uint32_t owner, enum miss_space space,
+                           uint64_t klass, uint32_t offset, bool is_static)
+{
+    char text[VM_TEXT_BYTES] = "header";
+    if (offset != 0) {
+        text[0] = '\0';
+        vm_field_name(owners->tables, klass, offset, is_static, text, sizeof text);
+    }
+    return describe_cell(owners, name, owner, space, offset, text);
+}
+
+uint32_t owners_field(struct owners *owners, uint32_t owner, enum miss_space space, const struct vm_classes *classes,
+                      const struct heap_object *object, uint64_t address)
+{
+    const struct vm_class *class = object->class;
+    uint64_t offset = address - object->start, header = classes->tables->has_narrow_klass ? 12 : 16;
+    bool is_array = class->shape == VM_ARRAY, is_static = is_in_statics(classes, object, address);
+    unsigned range = 0;
+    if (is_array && offset >= class->n_bytes)
+        range = range_of((offset - class->n_bytes) >> class->log2);
+    else if (is_array || offset < header)
+        offset = 0;
+    uint64_t which = offset == 0 || !is_array ? offset : range + 1;
+    struct owners_name *name =
+        owner == OWNERS_NONE ? NULL : find(owners, CELL, (uint64_t)owner << 8 | space, which + 1);
+    if (name == NULL || name->number != OWNERS_NONE)
+        return name == NULL ? OWNERS_NONE : name->number;
+    if (is_array && offset != 0)
+        return range_cell(owners, name, owner, space, class, range);
+    uint64_t klass = is_static ? vm_mirrored(classes, object->start) : class->klass;
+    return field_cell(owners, name, owner, space, klass, (uint32_t)offset, is_static);
+}
+
+/* ---- methods ---- */
+
+uint32_t owners_method(struct owners *owners, const struct vm_code *code)
+{
+    char texts[3][VM_TEXT_BYTES] = { "", "", "" }, class_name[VM_TEXT_BYTES] = "";
+    struct owners_name *name = find(owners, METHOD, code->method, code->klass);
+    if (name == NULL || name->number != OWNERS_NONE)
+        return name == NULL ? OWNERS_NONE : name->number;
+    if (owners->n_methods + 1 >= MISSES_NUMBERS_MAX / 2 ||
+        !vm_class_name(owners->tables, code->klass, class_name, sizeof class_name))
+        return OWNERS_NONE;
+    for (int i = 0; i < 3; i++)
+        vm_code_text(owners->tables, code, (enum vm_code_text)i, texts[i], sizeof texts[i]);
+    name->number = owners->n_methods++;
+    const struct miss_entry entry = { .kind = MISS_METHOD,
+                                      .number = name->number,
+                                      .class_name = place_text(class_name),
+                                      .name = place_text(texts[VM_CODE_NAME]),
+                                      .descriptor = place_text(texts[VM_CODE_DESCRIPTOR]),
+                                      .source = place_text(texts[VM_CODE_SOURCE]) };
+    owners_log(owners, &entry);
+    return name->number;
+}

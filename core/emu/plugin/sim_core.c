@@ -1,0 +1,150 @@
+#include "core/emu/plugin/sim_core.h"
+
+#include "core/emu/plugin/qemu_stale.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct sim_state sim = { .making = PTHREAD_MUTEX_INITIALIZER };
+
+const struct sim_block sim_no_block = { .kind = SIM_NO_BRANCH, .again_at = SIM_BLOCK_NOWHERE };
+
+_Thread_local struct sim_core *sim_core;
+
+/* Where counts go when there are more threads than slots: nobody reads them. */
+static struct sim_slot lost;
+
+/* A slot that was never used, or else one whose thread ended longest ago. */
+static struct sim_slot *take_slot(struct sim_slots *slots)
+{
+    uint32_t n = atomic_load(&slots->n_used);
+    for (uint32_t i = 0; n >= slots->n_slots && i < slots->n_slots; i++) {
+        struct sim_slot *slot = &slots->slots[(n + i) % slots->n_slots];
+        if (atomic_load(&slot->is_ended) == 0)
+            continue;
+        atomic_store(&slots->n_used, n + i + 1);
+        return slot;
+    }
+    if (n >= slots->n_slots)
+        return NULL;
+    atomic_store(&slots->n_used, n + 1);
+    return &slots->slots[n];
+}
+
+/* For this thread. */
+static struct sim_slot *make_slot(void)
+{
+    struct sim_slot *slot = take_slot(sim.slots);
+    if (slot == NULL)
+        return &lost;
+    sim_misses_retire(slot);
+    memset(slot->counts, 0, sizeof slot->counts);
+    memset(slot->base, 0, sizeof slot->base);
+    atomic_store(&slot->is_ended, 0);
+    atomic_store(&slot->is_paused, 0);
+    atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));
+    return slot;
+}
+
+struct sim_core *sim_core_make(unsigned vcpu, void *state, const uint8_t *returns_to)
+{
+    if (vcpu >= SIM_VCPUS_MAX || sim.slots == NULL)
+        return NULL;
+    size_t n = sizeof(struct sim_core) + sim_machine_bytes(&sim.slots->model);
+    /* cppcheck-suppress invalidFunctionArg */
+    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    pthread_mutex_lock(&sim.making);
+    struct sim_core *core = at;
+    core->slot = core->own = make_slot();
+    core->before = &sim_no_block;
+    sim_machine_init(&core->machine, &sim.slots->model, core + 1, core->slot->counts);
+    if (sim.slots->window.counted > 0)
+        sim_window_begin(&core->place, &sim.slots->window, atomic_load(&sim.slots->n_used));
+    core->skipping = core->place.left;
+    qemu_flags_begin(&core->flags, vcpu, state, returns_to);
+    core->n_bytes = n;
+    sim_misses_begin(&core->misses, core->own, &core->machine);
+    core->next_draw = sim_misses_first_draw(&core->misses);
+    sim.cores[vcpu] = sim_core = core;
+    pthread_mutex_unlock(&sim.making);
+    return core;
+}
+
+void sim_core_look_at_state(struct sim_core *core, const struct qemu_flags_call *call)
+{
+    /* With windows, each thread's are wanted. */
+    if (core == NULL || core->flags.is_seen || (!sim.has_windows && atomic_load(&sim.sees_registers)))
+        return;
+    if (qemu_flags_see(&core->flags, call))
+        atomic_store(&sim.sees_registers, true);
+}
+
+void sim_core_end(unsigned vcpu)
+{
+    struct sim_core *core = vcpu < SIM_VCPUS_MAX ? sim.cores[vcpu] : NULL;
+    if (core == NULL)
+        return;
+    sim.cores[vcpu] = NULL;
+    if (sim_core == core)
+        sim_core = NULL;
+    sim_misses_end(&core->misses);
+    atomic_store(&core->own->is_ended, 1);
+    munmap(core, core->n_bytes);
+}
+
+void sim_core_flush(void)
+{
+    pthread_mutex_lock(&sim.making);
+    for (unsigned vcpu = 0; vcpu < SIM_VCPUS_MAX; vcpu++) {
+        struct sim_core *core = sim.cores[vcpu];
+        if (core == NULL)
+            continue;
+        qemu_stale_clear(core->flags.state);
+        core->kept = *core->before;
+        core->before = &core->kept;
+    }
+    sim_blocks_clear(&sim.blocks);
+    pthread_mutex_unlock(&sim.making);
+}
+
+void sim_core_fetch_slowly(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)
+{
+    uint32_t n = block->n_instructions - (before->again_at == block->at);
+    sim_machine_fetch_lines(&core->machine, block->first_line, block->last_line, n);
+}
+
+/* ---- forks ---- */
+
+/* Nobody holds the lock in a child that is forked. */
+static void before_fork(void)
+{
+    pthread_mutex_lock(&sim.making);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&sim.making);
+}
+
+/*
+ * A forked child runs in the emulator until it executes another program, and shares the slots: it counts nothing.  Its
+ * machines are copies that it leaves alone, and its flags stay as they are.
+ */
+static void in_child(void)
+{
+    pthread_mutex_unlock(&sim.making);
+    sim_misses_forget();
+    sim.slots = NULL;
+    sim.out = NULL;
+    memset(sim.cores, 0, sizeof sim.cores);
+    sim_core = NULL;
+}
+
+void sim_core_prepare_forks(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}

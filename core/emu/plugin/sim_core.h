@@ -1,0 +1,121 @@
+/*
+ * What libmmprof-sim.so keeps: of each thread its core, and what all of them share.
+ */
+#ifndef CORE_PLUGIN_SIM_CORE_H
+#define CORE_PLUGIN_SIM_CORE_H
+
+#include "core/emu/plugin/qemu_api.h"
+#include "core/emu/plugin/qemu_flags.h"
+#include "core/emu/plugin/sim_blocks.h"
+#include "core/emu/plugin/sim_misses.h"
+#include "core/emu/model/sim_slots.h"
+
+#include <pthread.h>
+
+#define SIM_VCPUS_MAX 65536
+
+/* A thread. */
+struct sim_core {
+    struct sim_slot *slot; /* where it counts: its own one, or, for the agent's own work, aside */
+    struct sim_slot *own, aside;
+    const struct sim_block *before; /* the block executed last; sim_no_block: nothing is known of it */
+    struct sim_block kept;          /* it, when QEMU has thrown it away */
+    uint64_t bytecode;              /* the address of the bytecode that the thread fetched last; 0: none yet */
+    struct sim_misses misses;
+    uint64_t next_draw; /* the machine's time from which on an access is drawn */
+    size_t n_bytes;     /* of this mapping */
+
+    /* With windows only: see sim_windows.c */
+    struct sim_window_place place;
+    int64_t skipping; /* instructions until the next window begins; below 0: it should have, or it has */
+    int64_t astray;   /* instructions in the wrong translations, since others were asked for */
+    struct qemu_flags flags;
+    uint64_t warming_up[SIM_N_COUNTS]; /* what is not counted */
+
+    struct sim_machine machine;
+};
+
+struct sim_state {
+    struct sim_slots *slots;               /* NULL: a child that was forked counts nothing */
+    struct sim_core *cores[SIM_VCPUS_MAX]; /* by QEMU's number; NULL: not known yet, or gone */
+    pthread_mutex_t making;
+    struct sim_blocks blocks;
+    const char *out;
+    qemu_plugin_execute_fn *(*choose_block)(const struct sim_block *block); /* what is called for it */
+    qemu_plugin_memory_fn *on_access;
+    unsigned line_bits; /* of code */
+    int64_t clone;      /* its number: a thread begins, with a stack */
+    bool is_arm64, has_windows, is_checked;
+    /* QEMU's callbacks for blocks have the program's registers: some loads and stores are foreseen.  See sim_access.h
+     */
+    _Atomic bool sees_registers;
+};
+
+/* The plugin's one static state. */
+extern struct sim_state sim;
+
+extern const struct sim_block sim_no_block;
+
+/*
+ * This thread's: each of QEMU's CPUs is a thread of its own.  NULL: not known yet; or, of a number beyond all that are
+ * kept, never.
+ */
+extern _Thread_local struct sim_core *sim_core;
+
+/*
+ * In a thread's first block, in a callback as in qemu_flags.h, or without what it is told there: QEMU tells of a new
+ * thread in the one that makes it.  NULL: it is not counted.
+ */
+struct sim_core *sim_core_make(unsigned vcpu, void *state, const uint8_t *returns_to);
+
+/*
+ * The thread (core; NULL: none) makes a system call, in a program for x86-64: from then on it may be known where QEMU
+ * has its registers and flags.
+ */
+void sim_core_look_at_state(struct sim_core *core, const struct qemu_flags_call *call);
+
+/* The thread ends that had this number. */
+void sim_core_end(unsigned vcpu);
+
+/* QEMU throws all its blocks away, while no thread is in one. */
+void sim_core_flush(void);
+
+/* Once: children that are forked count nothing. */
+void sim_core_prepare_forks(void);
+
+static inline bool sim_core_is_paused(const struct sim_core *core)
+{
+    return atomic_load_explicit(&core->slot->is_paused, memory_order_relaxed) != 0;
+}
+
+/* The thread's slot, or its window's phase, is another one. */
+static inline void sim_core_choose_counts(struct sim_core *core)
+{
+    bool is_counted = sim.slots->window.counted == 0 || core->place.phase == SIM_COUNTED;
+    core->machine.counts = is_counted ? core->slot->counts : core->warming_up;
+}
+
+/* The block's instructions are fetched, where that is no hit, or not all are counted. */
+void sim_core_fetch_slowly(struct sim_core *core, const struct sim_block *before, const struct sim_block *block);
+
+/* A block's instructions are fetched, behind another one's, if that is a hit.  is_line: it is known to be in one line.
+ */
+static inline __attribute__((always_inline)) bool sim_core_fetch(struct sim_core *core, const struct sim_block *before,
+                                                                 const struct sim_block *block, bool is_line)
+{
+    uint32_t n = block->n_instructions;
+    return before->again_at != block->at &&
+           (is_line ? sim_machine_fetch_hit_line(&core->machine, block->first_line, n)
+                    : sim_machine_fetch_hit(&core->machine, block->first_line, block->last_line, n));
+}
+
+/* The thread enters a block, behind another one. */
+static inline void sim_core_enter(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)
+{
+    if (__builtin_expect(!sim_core_fetch(core, before, block, false), 0))
+        sim_core_fetch_slowly(core, before, block);
+    if (before->kind != SIM_NO_BRANCH)
+        sim_machine_branch(&core->machine, before->kind, before->last_at, before->behind, block->at);
+}
+
+#endif

@@ -1,0 +1,172 @@
+#include "core/emu/plugin/sim_enter.h"
+
+#include "core/emu/plugin/sim_access.h"
+
+__attribute__((noinline)) void sim_enter_any(unsigned vcpu, const struct sim_block *block, const void *state,
+                                             const uint8_t *returns_to)
+{
+    struct sim_core *core = sim_core;
+    if (core == NULL && (core = sim_core_make(vcpu, (void *)(uintptr_t)state, returns_to)) == NULL)
+        return;
+    if (sim_core_is_paused(core)) {
+        core->before = &sim_no_block;
+        return;
+    }
+    const struct sim_block *before = core->before;
+    core->before = block;
+    sim_core_enter(core, before, block);
+    if (block->foreseen.groups != NULL)
+        sim_access_foreseen(core, &block->foreseen, state);
+}
+
+/*
+ * A group of a plain machine with lines of 64 bytes, if it is in one recent line.  Returns whether it is; if not,
+ * nothing has happened.
+ */
+static inline __attribute__((always_inline)) bool do_group(struct sim_machine *machine, const struct sim_group *group,
+                                                           const uint64_t *registers, uint64_t *time, bool is_simple)
+{
+    uint64_t first = sim_group_address(group, registers, is_simple), last = first + group->span;
+    const struct sim_recent *recent = &machine->recent_data[(first >> 6) % SIM_RECENT];
+    if (__builtin_expect(recent->line != last >> 6, 0))
+        return false;
+    uint64_t now = *time += group->n;
+    machine->words[recent->at + group->is_written] = now; /* the later one of both counts */
+    machine->words[recent->page] = now;
+    return true;
+}
+
+/*
+ * The rest of a block: its groups from this one on, and the branch that it is behind.  The callbacks below end with a
+ * jump to it: they call nothing, and so have no registers to save.
+ */
+static __attribute__((noinline)) void finish(struct sim_core *core, const struct sim_block *before,
+                                             const struct sim_block *block, const uint64_t *registers, uint32_t i)
+{
+    struct sim_machine *machine = &core->machine;
+    const struct sim_foreseen *foreseen = &block->foreseen;
+    for (uint32_t n = (uint32_t)foreseen->n_simple + foreseen->n_general; i < n; i++)
+        if (!do_group(machine, &foreseen->groups[i], registers, &machine->data_time, false))
+            sim_access_group_64(core, &foreseen->groups[i], registers);
+    if (machine->data_time >= core->next_draw)
+        sim_access_draw(core, foreseen, registers);
+    if (before->kind > SIM_CONDITIONAL)
+        sim_machine_jump(machine, before->kind, before->last_at, before->behind, block->at);
+}
+
+static inline __attribute__((always_inline)) void count_foreseen(struct sim_core *core,
+                                                                 const struct sim_foreseen *foreseen)
+{
+    core->machine.counts[SIM_L1D_LOADS] += foreseen->n_loads;
+    __asm__ volatile("" : : : "memory"); /* else both at once, as sim_machine.h says of branches */
+    core->machine.counts[SIM_L1D_STORES] += foreseen->n_stores;
+}
+
+/* All of it, where not all of its code is in recent lines. */
+static __attribute__((noinline)) void enter_slowly(struct sim_core *core, const struct sim_block *before,
+                                                   const struct sim_block *block, const uint64_t *registers)
+{
+    sim_core_fetch_slowly(core, before, block);
+    if (before->kind == SIM_CONDITIONAL)
+        sim_machine_conditional(&core->machine, before->last_at, before->behind != block->at);
+    count_foreseen(core, &block->foreseen);
+    finish(core, before, block, registers, 0);
+}
+
+static inline __attribute__((always_inline)) void enter(unsigned vcpu, const struct sim_block *block,
+                                                        const uint64_t *registers, const uint8_t *returns_to,
+                                                        unsigned n_lines, unsigned n_simple, unsigned n_general)
+{
+    struct sim_core *core = sim_core;
+    if (__builtin_expect(core == NULL || sim_core_is_paused(core), 0)) {
+        sim_enter_any(vcpu, block, registers, returns_to);
+        return;
+    }
+    struct sim_machine *machine = &core->machine;
+    const struct sim_block *before = core->before;
+    core->before = block;
+    if (__builtin_expect(!sim_core_fetch(core, before, block, n_lines == 1), 0)) {
+        enter_slowly(core, before, block, registers);
+        return;
+    }
+    if (before->kind == SIM_CONDITIONAL)
+        sim_machine_conditional(machine, before->last_at, before->behind != block->at);
+    if (n_simple + n_general > 0) {
+        const struct sim_group *groups = (const struct sim_group *)(const void *)(block + 1);
+        count_foreseen(core, &block->foreseen);
+        uint64_t now = machine->data_time;
+#pragma GCC unroll 8
+        for (unsigned i = 0; i < n_simple + n_general; i++) {
+            if (__builtin_expect(!do_group(machine, &groups[i], registers, &now, i < n_simple), 0)) {
+                machine->data_time = now;
+                finish(core, before, block, registers, i);
+                return;
+            }
+        }
+        machine->data_time = now;
+        if (__builtin_expect(now >= core->next_draw, 0)) {
+            finish(core, before, block, registers, n_simple + n_general);
+            return;
+        }
+    }
+    if (before->kind > SIM_CONDITIONAL)
+        sim_machine_jump(machine, before->kind, before->last_at, before->behind, block->at);
+}
+
+/*
+ * One callback for each usual number of groups: QEMU's code calls it directly, and there is no loop whose end would be
+ * mispredicted in every second block.
+ */
+#define SHAPE(name, lines, simple, general)                                                             \
+    void name##_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);           \
+    QEMU_FLAGS_CALLBACK(name, name##_begins);                                                           \
+    __attribute__((visibility("hidden"))) void name##_begins(unsigned vcpu, void *context, void *state, \
+                                                             const uint8_t *returns_to)                 \
+    {                                                                                                   \
+        enter(vcpu, context, state, returns_to, lines, simple, general);                                \
+    }
+#define SHAPES(lines, simple)                             \
+    SHAPE(sim_enter_##lines##simple##0, lines, simple, 0) \
+    SHAPE(sim_enter_##lines##simple##1, lines, simple, 1) \
+    SHAPE(sim_enter_##lines##simple##2, lines, simple, 2)
+#define SHAPES_OF(lines) SHAPES(lines, 0) SHAPES(lines, 1) SHAPES(lines, 2) SHAPES(lines, 3)
+
+SHAPES_OF(1)
+SHAPES_OF(2)
+
+#define ROW(lines, simple)                                                                       \
+    {                                                                                            \
+        sim_enter_##lines##simple##0, sim_enter_##lines##simple##1, sim_enter_##lines##simple##2 \
+    }
+#define ROWS(lines)                                                \
+    {                                                              \
+        ROW(lines, 0), ROW(lines, 1), ROW(lines, 2), ROW(lines, 3) \
+    }
+
+void sim_enter_many_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
+QEMU_FLAGS_CALLBACK(sim_enter_many, sim_enter_many_begins);
+
+__attribute__((visibility("hidden"))) void sim_enter_many_begins(unsigned vcpu, void *context, void *state,
+                                                                 const uint8_t *returns_to)
+{
+    sim_enter_any(vcpu, context, state, returns_to);
+}
+
+static qemu_plugin_execute_fn *choose_any(const struct sim_block *block)
+{
+    (void)block;
+    return sim_enter_many;
+}
+
+static qemu_plugin_execute_fn *choose_shape(const struct sim_block *block)
+{
+    static qemu_plugin_execute_fn *const shapes[2][4][3] = { ROWS(1), ROWS(2) };
+    uint32_t s = block->foreseen.n_simple, g = block->foreseen.n_general;
+    return s < 4 && g < 3 ? shapes[block->first_line != block->last_line][s][g] : sim_enter_many;
+}
+
+sim_enter_fn *sim_enter_choose(const struct sim_model *model)
+{
+    bool is_plain = model->write == SIM_WRITE_BACK && model->allocate == SIM_ALLOCATE;
+    return is_plain && model->l1d.line_bytes == 64 ? choose_shape : choose_any;
+}

@@ -1,0 +1,192 @@
+#include "core/emu/plugin/sim_lookup.h"
+
+#include "core/emu/plugin/sim_clock.h"
+
+#define METADATA_SHARE 8 /* so many times as long as it took, all classes are not gone through again */
+
+int sim_lookup_open(struct sim_lookup *lookup, struct sim_slots *slots, int fd)
+{
+    *lookup = (struct sim_lookup){ .why = "the heap was not known yet" };
+    if (owners_open(&lookup->owners, fd) < 0 || vm_ranges_open(&lookup->ranges) < 0)
+        return -1;
+    return sim_sums_open(&lookup->sums, &lookup->owners, slots);
+}
+
+/* ---- whose memory ---- */
+
+static enum miss_space space_of(enum heap_space space)
+{
+    _Static_assert((int)HEAP_HUMONGOUS == (int)MISS_HUMONGOUS && (int)HEAP_SPACES == (int)MISS_SPACES, "the same");
+    return (enum miss_space)space;
+}
+
+static bool is_in_heap(const struct sim_lookup *lookup, uint64_t address)
+{
+    return lookup->has_heap && address >= lookup->heap.base && address < lookup->heap.end;
+}
+
+/* A part of the heap of which more cannot be said. */
+static uint32_t heap_cell(struct sim_lookup *lookup, enum heap_space space, const char *why)
+{
+    return owners_cell(&lookup->owners, owners_named(&lookup->owners, MISS_HEAP, why), space_of(space));
+}
+
+/* of_fields: of its field, else of its class.  NONE: it is not in the heap, or (*waits) it may be found later. */
+static uint32_t find_in_heap(struct sim_lookup *lookup, uint64_t address, bool of_fields, bool *waits)
+{
+    struct heap_object object;
+    if (!is_in_heap(lookup, address))
+        return OWNERS_NONE;
+    if (lookup->is_moving && lookup->is_full) /* neither what was there nor what will be there can be read */
+        return heap_cell(lookup, heap_walk_space(&lookup->heap, address), "in a full collection: objects were moving");
+    switch (heap_walk_find(&lookup->heap, address, &object)) {
+    case HEAP_OBJECT:
+        break;
+    case HEAP_NOT_HEAP:
+        return OWNERS_NONE;
+    case HEAP_UNUSED:
+        if (lookup->is_moving && *waits) /* objects are copied there */
+            return OWNERS_NONE;
+        return heap_cell(lookup, object.space, "nothing was allocated there when it was looked up");
+    case HEAP_BROKEN:
+        if (*waits)
+            return OWNERS_NONE;
+        return heap_cell(lookup, object.space, "what was there could not be read as objects");
+    }
+    *waits = false;
+    enum miss_space space = space_of(object.space);
+    uint32_t owner = owners_of(&lookup->owners, &lookup->classes, &object, address);
+    uint32_t cell = of_fields ? owners_field(&lookup->owners, owner, space, &lookup->classes, &object, address)
+                              : owners_cell(&lookup->owners, owner, space);
+    return cell != OWNERS_NONE ? cell : heap_cell(lookup, object.space, "its class has no name");
+}
+
+static void look_at_metadata(struct sim_lookup *lookup)
+{
+    uint64_t start = sim_clock_own_ns();
+    if (!lookup->has_metadata || sim_clock_cpu_ns() < lookup->next_metadata_ns)
+        return;
+    vm_metadata_look(&lookup->metadata);
+    lookup->next_metadata_ns = sim_clock_cpu_ns() + METADATA_SHARE * (sim_clock_own_ns() - start);
+}
+
+static uint32_t find_elsewhere(struct sim_lookup *lookup, uint64_t address)
+{
+    const char *path = "";
+    if (!lookup->has_maps)
+        vm_ranges_look(&lookup->ranges);
+    lookup->has_maps = true;
+    struct vm_metadata *metadata = lookup->has_metadata ? &lookup->metadata : NULL;
+    enum miss_owner kind = vm_ranges_find(&lookup->ranges, metadata, address, &path);
+    if (kind == MISS_OTHER && metadata != NULL) { /* maybe a class that is new */
+        look_at_metadata(lookup);
+        kind = vm_ranges_find(&lookup->ranges, metadata, address, &path);
+    }
+    if (kind == MISS_OTHER && !lookup->has_heap)
+        path = lookup->why;
+    return owners_cell(&lookup->owners, owners_named(&lookup->owners, kind, path), MISS_NO_SPACE);
+}
+
+/* ---- which code ---- */
+
+/* The method and line of a bytecode; or only that it was the interpreter.  Returns whether it is known. */
+static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss, uint64_t *place, uint32_t *line)
+{
+    const struct vm_code *code = vm_metadata_code(&lookup->metadata, miss->where);
+    if (code == NULL) {
+        look_at_metadata(lookup);
+        code = vm_metadata_code(&lookup->metadata, miss->where);
+    }
+    uint32_t number = code == NULL ? OWNERS_NONE : owners_method(&lookup->owners, code);
+    *place = number == OWNERS_NONE ? lookup->interpreter : number;
+    *line = 0;
+    if (number == OWNERS_NONE)
+        return false;
+    *line = vm_code_line(&lookup->tables, code, miss->where);
+    *line = 1 + (*line != 0 ? *line : PLACE_BYTECODE + (uint32_t)(miss->where - code->start));
+    return true;
+}
+
+/* ---- both ---- */
+
+bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uint32_t thread, bool is_last)
+{
+    struct sim_sum_key key = { .place = miss->where, .thread = thread };
+    bool waits = !is_last;
+    if (miss->is_interpreted && !find_bytecode(lookup, miss, &key.place, &key.line) && !is_last)
+        return false;
+    key.cell = find_in_heap(lookup, miss->address, true, &waits);
+    if (key.cell == OWNERS_NONE)
+        key.cell = waits && is_in_heap(lookup, miss->address) ? OWNERS_NONE : find_elsewhere(lookup, miss->address);
+    if (key.cell == OWNERS_NONE)
+        return is_last; /* or there are more than four million: not told */
+    struct sim_sum *sum = sim_sums_of(&lookup->sums, &key);
+    sum->n_kept += !miss->is_access;
+    sum->n_drawn += miss->is_access;
+    sum->n_accesses += miss->is_access ? (uint64_t)SIM_ACCESSES_DRAWN << miss->weight : 0;
+    for (int i = 0; i < MISS_N_COUNTS; i++)
+        sum->counts[i] += (uint64_t)miss->counts[i] << miss->weight;
+    return true;
+}
+
+uint32_t sim_lookup_memory(struct sim_lookup *lookup, uint64_t address)
+{
+    bool waits = false;
+    uint32_t cell = find_in_heap(lookup, address, false, &waits);
+    return cell != OWNERS_NONE ? cell : find_elsewhere(lookup, address);
+}
+
+void sim_lookup_begin(struct sim_lookup *lookup)
+{
+    vm_memory_forget();
+    lookup->has_maps = false;
+    if (lookup->has_heap && !lookup->is_moving)
+        heap_walk_look(&lookup->heap);
+}
+
+void sim_lookup_move(struct sim_lookup *lookup, bool is_full)
+{
+    lookup->full_at = is_full || !lookup->has_heap ? 0 : heap_walk_full_count(&lookup->heap);
+    lookup->n_full = lookup->full_at == 0 ? 0 : vm_known_u32(lookup->full_at);
+    lookup->is_full = lookup->full_at == 0;
+    lookup->is_moving = true;
+}
+
+void sim_lookup_moved(struct sim_lookup *lookup)
+{
+    lookup->is_moving = false;
+    if (!lookup->has_heap)
+        return;
+    heap_walk_forget(&lookup->heap);
+    vm_classes_forget(&lookup->classes);
+}
+
+/* ---- what is told ---- */
+
+/* Its code is told by the queue of its stubs. */
+static void look_at_interpreter(struct sim_lookup *lookup)
+{
+    const struct vm_tables *t = &lookup->tables;
+    uint64_t queue = t->interpreter == VM_NONE ? 0 : vm_pointer(t->interpreter);
+    uint32_t limit = 0;
+    if (!lookup->has_metadata || queue == 0 || t->stub_buffer == VM_NONE || t->stub_limit == VM_NONE ||
+        !vm_get_u32(queue + t->stub_limit, &limit))
+        return;
+    lookup->interpreter = vm_pointer(queue + t->stub_buffer);
+    lookup->interpreter_end = lookup->interpreter + limit;
+}
+
+void sim_lookup_tables(struct sim_lookup *lookup, const uint64_t *symbols)
+{
+    if (lookup->has_heap || vm_tables_read(symbols, &lookup->tables, &lookup->why) < 0)
+        return;
+    lookup->owners.tables = lookup->ranges.tables = &lookup->tables;
+    lookup->has_heap = vm_classes_open(&lookup->classes, &lookup->tables) == 0 &&
+                       heap_walk_open(&lookup->heap, &lookup->tables, &lookup->classes) == 0;
+    lookup->has_metadata = vm_metadata_open(&lookup->metadata, &lookup->tables) == 0;
+    if (lookup->has_heap)
+        vm_classes_forget(&lookup->classes);
+    if (lookup->has_metadata)
+        look_at_metadata(lookup);
+    look_at_interpreter(lookup);
+}

@@ -1,0 +1,222 @@
+/*
+ * libmmprof-sim.so: a plugin for QEMU's user mode that simulates a processor for each thread of the program that QEMU
+ * runs, and counts its events in the thread's slot (core/emu/model/sim_slots.h).
+ *
+ *     qemu-x86_64 -plugin libmmprof-sim.so,memory=FILE java ...       as mmprof record --simulate does
+ *     qemu-x86_64 -plugin libmmprof-sim.so,model=zen4,out=FILE prog   prints the threads' counts when prog ends, with
+ *                                                                     windows also whether there are light blocks
+ *     ... model=zen4,check=foreseen,out=FILE prog                     prints also whether what is foreseen of loads and
+ *                                                                     stores is what QEMU tells (sim_check.h)
+ *
+ * A block of instructions is counted as a whole when it is entered, and with it most of its loads and stores, whose
+ * addresses are known then; the others go into the machine when QEMU executes them (sim_access.h).  All of a thread's
+ * state is its own, so nothing is locked but the making of blocks and threads.
+ */
+#include "core/emu/plugin/qemu_stale.h"
+#include "core/emu/plugin/sim_access.h"
+#include "core/emu/plugin/sim_arguments.h"
+#include "core/emu/plugin/sim_check.h"
+#include "core/emu/plugin/sim_enter.h"
+#include "core/emu/plugin/sim_print.h"
+#include "core/emu/plugin/sim_windows.h"
+#include "core/emu/plugin/vm_memory.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* QEMU finds it by this name and asks what the plugin was made for. */
+__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info,
+                                                               int argc, char **argv);
+
+#define PAGE_BITS 12 /* of QEMU's pages */
+
+/* ---- threads ---- */
+
+static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
+{
+    (void)id;
+    sim_core_end(vcpu);
+}
+
+/* A new thread gets the number of one that has ended. */
+static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
+{
+    on_thread_end(id, vcpu);
+}
+
+static void on_flush(qemu_plugin_id_t id)
+{
+    (void)id;
+    sim_core_flush();
+}
+
+/* ---- execution ---- */
+
+/* The agent asks for its slot.  Written by system call: a bad pointer of the program's is not ours to fault on. */
+static void answer(const struct sim_core *core, uint64_t to_address)
+{
+    struct sim_answer said = { core->slot, sim.slots };
+    struct iovec from = { &said, sizeof said }, to = { (void *)(uintptr_t)to_address, sizeof said };
+    if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) < 0)
+        return;
+}
+
+static void hear(struct sim_core *core, uint64_t what, uint64_t argument)
+{
+    uint64_t symbols[SIM_N_SYMBOLS];
+    switch (what) {
+    case SIM_ASK_ASIDE:
+        core->slot = &core->aside;
+        sim_core_choose_counts(core);
+        answer(core, argument);
+        break;
+    case SIM_TELL_BACK:
+        core->slot = core->own;
+        sim_core_choose_counts(core);
+        break;
+    case SIM_ASK_SLOT:
+        answer(core, argument);
+        break;
+    case SIM_TELL_TABLES:
+        if (vm_get(argument, symbols, sizeof symbols))
+            sim_misses_tables(symbols);
+        break;
+    case SIM_TELL_MOVE:
+        sim_misses_move();
+        break;
+    case SIM_TELL_MOVED:
+        sim_misses_moved();
+        break;
+    case SIM_TELL_END:
+        sim_misses_finish();
+        break;
+    }
+}
+
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+    (void)id, (void)vcpu, (void)a7, (void)a8;
+    struct sim_core *core = sim_core;
+    const struct qemu_flags_call call = { number, { a1, a2, a3, a4, a5, a6 } };
+    if (!sim.is_arm64)
+        sim_core_look_at_state(core, &call);
+    if (number == SIM_SYSCALL && core != NULL)
+        hear(core, a1, a2);
+    else if (number == sim.clone && core != NULL)
+        sim_misses_stack(a2);
+}
+
+/* ---- translation ---- */
+
+/*
+ * QEMU tells of an instruction's accesses, or they are foreseen (foresight: not NULL).  An instruction that crosses a
+ * page's end may be left to the next block: see sim_blocks.h.
+ */
+static void watch_accesses(struct qemu_plugin_insn *insn, const uint8_t *bytes, size_t n_bytes,
+                           struct sim_foresight *foresight)
+{
+    bool is_dispatch = !sim.is_arm64 && sim_decode_is_dispatch(bytes, n_bytes);
+    uint64_t at = qemu_plugin_insn_vaddr(insn);
+    if (foresight != NULL) {
+        struct sim_operands operands;
+        sim_operands_x86(bytes, n_bytes, at, &operands);
+        bool is_told = is_dispatch || at >> PAGE_BITS != (at + n_bytes - 1) >> PAGE_BITS;
+        if (sim_foresight_add(foresight, &operands, at, is_told)) {
+            if (sim.is_checked)
+                sim_check_watch(insn, foresight, operands.n_accesses);
+            return;
+        }
+    }
+    qemu_plugin_register_vcpu_mem_cb(insn, is_dispatch ? sim_access_bytecode : sim.on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)at);
+}
+
+/* A copy that stays; NULL: no memory. */
+static struct sim_block *keep_block(struct sim_block *block, const struct sim_foresight *foresight)
+{
+    block->first_line = block->at >> sim.line_bits;
+    block->last_line = (block->behind - 1) >> sim.line_bits;
+    block->again_at = block->kind == SIM_NO_BRANCH ? block->last_at : SIM_BLOCK_NOWHERE;
+    pthread_mutex_lock(&sim.making);
+    struct sim_block *kept = sim_blocks_add(&sim.blocks, block, foresight);
+    pthread_mutex_unlock(&sim.making);
+    return kept;
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    size_t n = qemu_plugin_tb_n_insns(tb);
+    struct sim_block block = { .at = qemu_plugin_tb_vaddr(tb), .n_instructions = (uint32_t)n };
+    struct sim_foresight made, *foresight = NULL;
+    bool is_light = sim.has_windows && sim_windows_are_light();
+    (void)id;
+    if (!is_light && atomic_load(&sim.sees_registers))
+        sim_foresight_begin(foresight = &made);
+    for (size_t i = is_light && n > 0 ? n - 1 : 0; i < n; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        const uint8_t *bytes = qemu_plugin_insn_data(insn);
+        size_t n_bytes = qemu_plugin_insn_size(insn);
+        if (!is_light)
+            watch_accesses(insn, bytes, n_bytes, foresight);
+        if (i + 1 < n)
+            continue;
+        block.last_at = qemu_plugin_insn_vaddr(insn);
+        block.behind = block.last_at + n_bytes;
+        block.kind = sim.is_arm64 ? sim_decode_arm64(bytes, n_bytes) : sim_decode_x86(bytes, n_bytes);
+    }
+    if (n == 0 || block.behind <= block.at)
+        return;
+    struct sim_block *kept = keep_block(&block, foresight);
+    if (kept != NULL)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, is_light ? sim_windows_light : sim.choose_block(kept),
+                                             QEMU_PLUGIN_CB_NO_REGS, kept);
+}
+
+/* ---- the end ---- */
+
+static void on_end(qemu_plugin_id_t id, void *context)
+{
+    (void)id;
+    (void)context;
+    sim_misses_finish();
+    FILE *out = sim.out == NULL || sim.slots == NULL ? NULL : fopen(sim.out, "we");
+    if (out == NULL)
+        return;
+    sim_print(out, sim.slots, sim_windows_have_light());
+    if (sim.is_checked)
+        sim_check_print(out);
+    fclose(out);
+}
+
+/* ---- the beginning ---- */
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
+{
+    if (info->system_emulation)
+        return sim_arguments_refuse("it simulates programs (qemu-x86_64), not whole machines");
+    sim.is_arm64 = strcmp(info->target_name, "aarch64") == 0;
+    if (!sim.is_arm64 && strcmp(info->target_name, "x86_64") != 0)
+        return sim_arguments_refuse("it knows programs for x86_64 and aarch64 only");
+    sim.clone = sim.is_arm64 ? 220 : 56;
+    if (sim_arguments_read(argc, argv, &sim.slots, &sim.out, &sim.is_checked) < 0)
+        return -1;
+    sim.has_windows = sim.slots->window.counted > 0;
+    sim.choose_block = sim.has_windows  ? sim_windows_choose
+                       : sim.is_checked ? sim_check_choose
+                                        : sim_enter_choose(&sim.slots->model);
+    sim.on_access = sim_access_choose(&sim.slots->model, sim.has_windows);
+    qemu_stale_begin((const void *)(uintptr_t)sim.on_access, (const void *)(uintptr_t)sim_access_bytecode);
+    sim.line_bits = sim_machine_code_bits(&sim.slots->model);
+    sim_core_prepare_forks();
+    qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
+    qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_flush_cb(id, on_flush);
+    qemu_plugin_register_atexit_cb(id, on_end, NULL);
+    return 0;
+}

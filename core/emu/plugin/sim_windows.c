@@ -1,0 +1,112 @@
+#include "core/emu/plugin/sim_windows.h"
+
+#include "core/emu/plugin/sim_access.h"
+
+/* Instructions in the wrong translations without an indirect jump, until the thread is taken out of its loop. */
+#define PATIENCE 4096
+
+/* As qemu_flags.h calls them. */
+void sim_windows_light_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
+void sim_windows_heavy_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
+
+QEMU_FLAGS_CALLBACK(sim_windows_light, sim_windows_light_begins);
+QEMU_FLAGS_CALLBACK(sim_windows_heavy, sim_windows_heavy_begins);
+
+bool sim_windows_are_light(void)
+{
+    return sim_core != NULL && sim_core->flags.is_seen && !qemu_flags_are_heavy(&sim_core->flags);
+}
+
+bool sim_windows_have_light(void)
+{
+    return sim.has_windows && atomic_load(&sim.sees_registers);
+}
+
+/*
+ * This block, of n instructions, is in the wrong translation.  The other ones begin behind one that ends in an indirect
+ * jump: QEMU then links no light block to a heavy one, as it may where it has not linked the end of this one yet.
+ */
+static __attribute__((noinline)) void ask_for(bool is_heavy, struct sim_core *core, const struct sim_block *block,
+                                              uint32_t n)
+{
+    bool is_behind = block->kind == SIM_RETURN || block->kind == SIM_INDIRECT || block->kind == SIM_INDIRECT_CALL;
+    core->astray += n;
+    if (!is_behind && core->astray <= PATIENCE)
+        return;
+    qemu_flags_choose(&core->flags, is_heavy);
+    if (!is_behind)
+        qemu_flags_look_again(&core->flags);
+    core->astray = 0;
+}
+
+/* How many of the block's instructions are new: see sim_blocks.h */
+static inline uint32_t count_block(struct sim_core *core, const struct sim_block *block)
+{
+    uint32_t n = block->n_instructions - (core->before->again_at == block->at);
+    core->before = block;
+    core->slot->counts[SIM_EXECUTED] += n;
+    return n;
+}
+
+/* In a thread's first block, or while it is paused: as below. */
+static __attribute__((noinline)) void light_first(unsigned vcpu, void *context, void *state, const uint8_t *returns_to)
+{
+    if (sim_core != NULL)
+        sim_core->before = &sim_no_block;
+    else if (sim_core_make(vcpu, state, returns_to) != NULL)
+        sim_windows_light_begins(vcpu, context, state, returns_to);
+}
+
+__attribute__((visibility("hidden"))) void sim_windows_light_begins(unsigned vcpu, void *context, void *state,
+                                                                    const uint8_t *returns_to)
+{
+    const struct sim_block *block = context;
+    struct sim_core *core = sim_core;
+    if (__builtin_expect(core == NULL || sim_core_is_paused(core), 0)) {
+        light_first(vcpu, context, state, returns_to);
+        return;
+    }
+    uint32_t n = count_block(core, block);
+    if (__builtin_expect((core->skipping -= n) < 0, 0))
+        ask_for(true, core, block, n);
+}
+
+qemu_plugin_execute_fn *sim_windows_choose(const struct sim_block *block)
+{
+    (void)block;
+    return sim_windows_heavy;
+}
+
+/* A phase ends with or before a block of n instructions. */
+static __attribute__((noinline)) void change_phase(struct sim_core *core, uint32_t n)
+{
+    if (core->place.phase == SIM_SKIPPED)
+        sim_window_begin_late(&core->place, (uint64_t)-core->skipping, n);
+    sim_window_next(&core->place, &sim.slots->window);
+    sim_core_choose_counts(core);
+    core->skipping = core->place.phase == SIM_SKIPPED ? core->place.left : -1;
+}
+
+__attribute__((visibility("hidden"))) void sim_windows_heavy_begins(unsigned vcpu, void *context, void *state,
+                                                                    const uint8_t *returns_to)
+{
+    const struct sim_block *block = context;
+    struct sim_core *core = sim_core;
+    if (__builtin_expect(core == NULL, 0) && (core = sim_core_make(vcpu, state, returns_to)) == NULL)
+        return;
+    if (__builtin_expect(sim_core_is_paused(core), 0)) {
+        core->before = &sim_no_block;
+        return;
+    }
+    const struct sim_block *before = core->before;
+    uint32_t n = count_block(core, block);
+    int64_t *left = core->place.phase == SIM_SKIPPED ? &core->skipping : &core->place.left;
+    if ((*left -= n) < 0)
+        change_phase(core, n);
+    if (core->place.phase != SIM_SKIPPED) {
+        sim_core_enter(core, before, block);
+        if (block->foreseen.groups != NULL)
+            sim_access_foreseen(core, &block->foreseen, state);
+    } else if (core->flags.is_seen)
+        ask_for(false, core, block, n);
+}

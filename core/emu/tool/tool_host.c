@@ -1,0 +1,475 @@
+#include "core/emu/tool/tool_host.h"
+
+#include "core/emu/plugin/qemu_api.h"
+#include "core/emu/model/sim_slots.h"
+#include "core/emu/tool/tool_jvm.h"
+#include "core/emu/tool/tool_objects.h"
+#include "core/trace/followed.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define NAME_BYTES 16
+#define PATH_BYTES 1024
+
+struct tool_wanted tool_wanted;
+
+static struct {
+    pthread_mutex_t lock;     /* for all below */
+    struct mmprof_tool *tool; /* NULL: none, or it has ended */
+    struct tool_thread *threads;
+    struct tool_jvm jvm;
+    struct tool_objects objects;
+    uint64_t ended_time; /* of threads that are gone */
+    uint32_t n_threads, n_pieces_told;
+    bool has_jvm, has_started;
+    char why[512];
+} host = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- loading ---- */
+
+static const char *refuse(const char *what, const char *subject, const char *why)
+{
+    snprintf(host.why, sizeof host.why, "%s '%.200s': %.200s", what, subject, why);
+    return host.why;
+}
+
+static const char *begin(struct mmprof_tool *tool, const char *library, const char *argument, const char *out)
+{
+    if (tool == NULL || tool->version != MMPROF_TOOL_VERSION || tool->out == NULL)
+        return refuse("no tool for this mmprof:", library, "it has no MMPROF_TOOL of mmprof_tool.h's version");
+    *tool->out = out == NULL ? stdout : fopen(out, "we");
+    if (*tool->out == NULL)
+        return refuse("cannot write", out, strerror(errno));
+    const char *why = tool->begin == NULL ? NULL : tool->begin(argument);
+    return why == NULL ? NULL : refuse("the tool cannot begin,", library, why);
+}
+
+const char *tool_host_open(const char *library, const char *argument, const char *out)
+{
+    void *loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (loaded == NULL) {
+        const char *error = dlerror();
+        return refuse("cannot load the tool", library, error == NULL ? "" : error);
+    }
+    struct mmprof_tool *tool = dlsym(loaded, "mmprof_tool");
+    const char *why = begin(tool, library, argument, out);
+    if (why != NULL) {
+        dlclose(loaded);
+        return why;
+    }
+    tool_jvm_init(&host.jvm);
+    tool_wanted.vm_threads = tool->want_vm_threads;
+    tool_wanted.accesses = tool->access != NULL;
+    host.tool = tool;
+    /* cppcheck-suppress resourceLeak */
+    return NULL;
+}
+
+/* ---- telling ---- */
+
+static void tell_moved(struct mmprof_object *object, uint64_t from)
+{
+    if (host.tool->object_moved != NULL)
+        host.tool->object_moved(object, from);
+}
+
+static void tell_died(struct mmprof_object *object, bool has_died)
+{
+    if (host.tool->object_died != NULL)
+        host.tool->object_died(object, has_died);
+}
+
+static const struct tool_objects_listener listener = { tell_moved, tell_died };
+
+static void tell_thread(struct tool_thread *thread)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)thread->thread->tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, (char *)(thread->thread + 1), NAME_BYTES - 1);
+    if (n > 0)
+        ((char *)(thread->thread + 1))[n - 1] = '\0'; /* the end of the line */
+    if (fd >= 0)
+        close(fd);
+    thread->has_begun = true;
+    thread->thread->number = host.n_threads++;
+    if (host.tool->thread_began != NULL)
+        host.tool->thread_began(thread->thread);
+}
+
+static void tell_code(void)
+{
+    tool_jvm_read_code(&host.jvm);
+    for (; host.n_pieces_told < host.jvm.code.n_pieces; host.n_pieces_told++) {
+        const struct code_piece *piece = &host.jvm.code.pieces[host.n_pieces_told];
+        const struct mmprof_code code = { piece->start, piece->end - piece->start,
+                                          tool_jvm_method(&host.jvm, host.n_pieces_told) };
+        if (code.method != NULL && host.tool->method_compiled != NULL)
+            host.tool->method_compiled(&code);
+    }
+}
+
+static void tell_access(struct tool_thread *thread, const struct tool_kept *kept)
+{
+    struct mmprof_access access = {
+        .instruction = kept->instruction,
+        .address = kept->address,
+        .bytes = 1u << qemu_plugin_mem_size_shift(kept->info),
+        .is_store = qemu_plugin_mem_is_store(kept->info),
+        .is_java = kept->code == TOOL_JAVA,
+        .is_vm = kept->code == TOOL_VM,
+        .is_collecting = kept->is_collecting,
+        .is_heap = kept->address >= host.jvm.heap && kept->address < host.jvm.heap_end,
+        .time = kept->time,
+        .thread = thread->thread,
+    };
+    if (access.is_heap && !access.is_collecting)
+        access.object = tool_objects_find(&host.objects, access.address);
+    if (access.object != NULL && thread->thread->is_java) {
+        access.object->last_used = kept->time > access.object->created ? kept->time : access.object->created;
+        access.object->n_uses++;
+    }
+    if (host.tool->want_places && access.is_java)
+        access.place = tool_jvm_place(&host.jvm, kept->instruction, kept->bytecode);
+    if (host.tool->access != NULL)
+        host.tool->access(&access);
+}
+
+/* How much time has passed in other threads. */
+static uint64_t time_of_others(const struct tool_thread *thread)
+{
+    uint64_t sum = host.ended_time;
+    for (const struct tool_thread *other = host.threads; other != NULL; other = other->next)
+        sum += other == thread ? 0 : __atomic_load_n(&other->time, __ATOMIC_RELAXED);
+    return sum;
+}
+
+static uint64_t time_now(void)
+{
+    return time_of_others(NULL);
+}
+
+static void hold(struct tool_thread *thread)
+{
+    while (atomic_exchange_explicit(&thread->is_locked, true, memory_order_acquire))
+        sched_yield();
+}
+
+static void release(struct tool_thread *thread)
+{
+    atomic_store_explicit(&thread->is_locked, false, memory_order_release);
+}
+
+/* How many of a thread's latest accesses may be of telling of an object. */
+static uint32_t tail_of(const struct tool_thread *thread)
+{
+    uint32_t n = 0;
+    while (n < thread->n && n < TOOL_BEFORE && tool_is_library(thread->kept[thread->n - 1 - n].code))
+        n++;
+    return n;
+}
+
+/* The lock is held.  n_tail: of the latest accesses so many stay. */
+static void flush(struct tool_thread *thread, uint32_t n_tail)
+{
+    uint32_t n = thread->n - n_tail;
+    if (host.tool != NULL && n > 0) {
+        tell_code();
+        if (!thread->has_begun)
+            tell_thread(thread);
+        for (uint32_t i = 0; i < n; i++)
+            tell_access(thread, &thread->kept[i]);
+    }
+    memmove(thread->kept, thread->kept + n, n_tail * sizeof *thread->kept);
+    thread->n = n_tail;
+    thread->others = time_of_others(thread);
+}
+
+static void flush_all(void)
+{
+    for (struct tool_thread *thread = host.threads; thread != NULL; thread = thread->next) {
+        hold(thread);
+        flush(thread, 0);
+        release(thread);
+    }
+}
+
+bool tool_host_runs_java(struct tool_thread *thread, uint64_t instruction)
+{
+    pthread_mutex_lock(&host.lock);
+    if (instruction >= host.jvm.interpreter && instruction < host.jvm.interpreter_end) {
+        thread->thread->is_java = true;
+    } else {
+        tool_jvm_read_code(&host.jvm);
+        thread->thread->is_java = tool_jvm_is_compiled(&host.jvm, instruction);
+    }
+    pthread_mutex_unlock(&host.lock);
+    return thread->thread->is_java;
+}
+
+void tool_host_flush(struct tool_thread *thread)
+{
+    pthread_mutex_lock(&host.lock);
+    hold(thread);
+    flush(thread, tail_of(thread));
+    release(thread);
+    pthread_mutex_unlock(&host.lock);
+}
+
+/* ---- threads ---- */
+
+int tool_host_begin(struct tool_thread *thread)
+{
+    thread->thread = calloc(1, sizeof *thread->thread + NAME_BYTES); /* its name is behind it */
+    if (thread->thread == NULL)
+        return -1;
+    thread->thread->tid = (int32_t)syscall(SYS_gettid);
+    thread->thread->name = (const char *)(thread->thread + 1);
+    pthread_mutex_lock(&host.lock);
+    thread->others = time_now();
+    thread->next = host.threads;
+    if (thread->next != NULL)
+        thread->next->before = thread;
+    host.threads = thread;
+    pthread_mutex_unlock(&host.lock);
+    return 0;
+}
+
+void tool_host_end(struct tool_thread *thread)
+{
+    pthread_mutex_lock(&host.lock);
+    flush(thread, 0);
+    if (host.tool != NULL && thread->has_begun && host.tool->thread_ended != NULL)
+        host.tool->thread_ended(thread->thread);
+    host.ended_time += thread->time;
+    if (thread->before != NULL)
+        thread->before->next = thread->next;
+    else
+        host.threads = thread->next;
+    if (thread->next != NULL)
+        thread->next->before = thread->before;
+    pthread_mutex_unlock(&host.lock);
+}
+
+/* ---- what the agent tells ---- */
+
+/* The next mapping of a file.  Returns whether there is one. */
+static bool next_map(FILE *maps, uint64_t *start, uint64_t *end, char path[PATH_BYTES])
+{
+    char line[PATH_BYTES + 128];
+    while (fgets(line, sizeof line, maps) != NULL)
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %1023[^\n]", start, end, path) == 3)
+            return true;
+    return false;
+}
+
+/* All mappings of a file whose path ends so. */
+static void find_library(const char *suffix, enum tool_code code)
+{
+    char path[PATH_BYTES];
+    size_t n = strlen(suffix);
+    uint64_t start, end;
+    struct tool_library *last = NULL;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps != NULL && next_map(maps, &start, &end, path)) {
+        if (strlen(path) < n || strcmp(path + strlen(path) - n, suffix) != 0)
+            last = NULL;
+        else if (last != NULL && last->end == start)
+            last->end = end;
+        else if (tool_wanted.n_libraries < TOOL_LIBRARIES_MAX)
+            *(last = &tool_wanted.libraries[tool_wanted.n_libraries++]) = (struct tool_library){ start, end, code };
+    }
+    if (maps != NULL)
+        fclose(maps);
+}
+
+/* By system call: a bad pointer of the program's is not ours to fault on. */
+static bool take(uint64_t address, void *value, size_t n)
+{
+    struct iovec here = { value, n }, there = { (void *)(uintptr_t)address, n };
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+static bool give(uint64_t address, void *value, size_t n)
+{
+    struct iovec here = { value, n }, there = { (void *)(uintptr_t)address, n };
+    return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+static void hear_tables(uint64_t argument)
+{
+    /* libc: the emulator's own, too, whose code the program never runs. */
+    static const char *const helpers[] = { "/libmmprof-agent.so", "/libc.so.6", "/ld-linux-x86-64.so.2",
+                                           "/ld-linux-aarch64.so.1" };
+    uint64_t symbols[SIM_N_SYMBOLS];
+    if (host.has_jvm || !take(argument, symbols, sizeof symbols) || tool_jvm_open(&host.jvm, symbols) < 0)
+        return;
+    find_library("/libjvm.so", TOOL_VM);
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+        find_library(helpers[i], TOOL_LIBC);
+    host.has_jvm = tool_objects_open(&host.objects, host.jvm.heap, host.jvm.heap_end) == 0;
+}
+
+static void hear_start(void)
+{
+    if (!host.has_jvm)
+        return;
+    host.has_started = true;
+    tool_wanted.heap = host.jvm.heap;
+    tool_wanted.heap_bytes = host.jvm.heap_end - host.jvm.heap;
+    atomic_store(&tool_wanted.java, host.jvm.java);
+    atomic_store(&tool_wanted.java_bytes, host.jvm.java_end - host.jvm.java);
+}
+
+static void hear_place(uint64_t argument)
+{
+    struct followed_place place;
+    if (!take(argument, &place, sizeof place))
+        return;
+    place.class_name[FOLLOWED_TEXT_BYTES - 1] = place.name[FOLLOWED_TEXT_BYTES - 1] = '\0';
+    place.descriptor[FOLLOWED_TEXT_BYTES - 1] = place.source[FOLLOWED_TEXT_BYTES - 1] = '\0';
+    const struct tool_method_text text = { place.class_name, place.name, place.descriptor, place.source };
+    tool_jvm_site(&host.jvm, place.number, &text, place.line);
+}
+
+static void hear_object(struct tool_thread *thread, uint64_t argument)
+{
+    struct followed_object told;
+    uint64_t bytes;
+    if (!host.has_jvm || !take(argument, &told, sizeof told) || told.reference == 0)
+        return;
+    hold(thread);
+    thread->n -= tail_of(thread);
+    thread->left_out = TOOL_BEHIND;
+    flush(thread, 0);
+    release(thread);
+    uint64_t address = vm_pointer(told.reference & ~UINT64_C(7));
+    struct mmprof_class *class_of =
+        address < host.jvm.heap || address >= host.jvm.heap_end ? NULL : tool_jvm_class(&host.jvm, address, &bytes);
+    struct mmprof_object *object = class_of == NULL || !host.has_started
+                                       ? NULL
+                                       : tool_objects_add(&host.objects, told.reference, address, bytes, &listener);
+    if (object != NULL) {
+        if (!thread->has_begun)
+            tell_thread(thread);
+        object->class_of = class_of;
+        object->site = told.place < host.jvm.n_sites ? host.jvm.sites[told.place] : NULL;
+        object->thread = thread->thread;
+        object->created = object->last_used = thread->time + thread->others;
+        if (host.tool->object_created != NULL)
+            host.tool->object_created(object);
+    }
+    told.n_gone = tool_objects_take_gone(&host.objects, told.gone, FOLLOWED_GONE_MAX - 1);
+    if (object == NULL && (class_of == NULL || !host.has_started))
+        told.gone[told.n_gone++] = told.reference;
+    give(argument, &told, sizeof told);
+}
+
+static void hear_collection(bool has_ended)
+{
+    if (!host.has_jvm)
+        return;
+    flush_all();
+    if (has_ended) {
+        tool_jvm_forget(&host.jvm);
+        tool_objects_collect(&host.objects, &listener);
+    }
+    atomic_store(&tool_wanted.is_collecting, !has_ended);
+}
+
+static void finish(void)
+{
+    if (host.tool == NULL)
+        return;
+    flush_all();
+    tell_code();
+    if (host.has_jvm)
+        tool_objects_end(&host.objects, &listener);
+    if (!host.has_started)
+        fprintf(stderr, "mmprof: no access was seen: %s\n",
+                host.jvm.why != NULL ? host.jvm.why : "the program ended before a JVM of it called main");
+    struct mmprof_tool *tool = host.tool;
+    host.tool = NULL;
+    atomic_store(&tool_wanted.java_bytes, 0);
+    if (tool->end != NULL)
+        tool->end(time_now());
+    if (*tool->out != stdout)
+        fclose(*tool->out);
+}
+
+static void hear_with_lock(struct tool_thread *thread, uint64_t what, uint64_t argument)
+{
+    uint64_t value;
+    switch (what) {
+    case SIM_TELL_TABLES:
+        hear_tables(argument);
+        break;
+    case SIM_TELL_MOVE:
+    case SIM_TELL_MOVED:
+        hear_collection(what == SIM_TELL_MOVED);
+        break;
+    case FOLLOWED_ASK_PAUSE:
+        value = (uint64_t)(uintptr_t)&thread->is_paused;
+        give(argument, &value, sizeof value);
+        break;
+    case FOLLOWED_TELL_PLACE:
+        hear_place(argument);
+        break;
+    case FOLLOWED_TELL_OBJECT:
+        hear_object(thread, argument);
+        break;
+    case FOLLOWED_TELL_CODE:
+        if (take(argument, &value, sizeof value))
+            tool_jvm_log(&host.jvm, (int)value);
+        break;
+    case FOLLOWED_TELL_START:
+        hear_start();
+        break;
+    }
+}
+
+void tool_host_hear(struct tool_thread *thread, uint64_t what, uint64_t argument)
+{
+    pthread_mutex_lock(&host.lock);
+    if (what == SIM_TELL_END)
+        finish();
+    else if (host.tool != NULL)
+        hear_with_lock(thread, what, argument);
+    pthread_mutex_unlock(&host.lock);
+}
+
+void tool_host_finish(void)
+{
+    pthread_mutex_lock(&host.lock);
+    finish();
+    pthread_mutex_unlock(&host.lock);
+}
+
+/* ---- children ---- */
+
+void tool_host_before_fork(void)
+{
+    pthread_mutex_lock(&host.lock);
+}
+
+void tool_host_in_parent(void)
+{
+    pthread_mutex_unlock(&host.lock);
+}
+
+void tool_host_in_child(void)
+{
+    host.tool = NULL;
+    atomic_store(&tool_wanted.java_bytes, 0);
+    pthread_mutex_unlock(&host.lock);
+}
