@@ -96,10 +96,11 @@ static void dump_thread(void *context, const struct trace_thread *thread)
 static void dump_charge(void *context, const struct trace_thread *thread)
 {
     const struct dump *dump = context;
-    const struct trace_charge *charge = &thread->charge;
+    const struct trace_cpu_time *cpu_time = &thread->cpu_time;
     fprintf(dump->out,
-            "charge  thread %" PRIu32 ": %" PRIu64 " ns of CPU time, %" PRIu64 " ns on CPUs in %" PRIu64 " stays\n",
-            thread->index, charge->charged_ns, charge->stays_ns, charge->n_stays);
+            "cpu time of thread %" PRIu32 ": %" PRIu64 " ns of CPU time, %" PRIu64 " ns on CPUs in %" PRIu64
+            " run slices\n",
+            thread->index, cpu_time->accounted_ns, cpu_time->slices_ns, cpu_time->n_slices);
 }
 
 /* Main.work(I)V */

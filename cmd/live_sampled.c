@@ -103,7 +103,7 @@ static int write_one(struct live_session *session, struct recorder_link *link, s
     snprintf(key, sizeof key, "live.sampled.%zu", number);
     const char *text = arena_printf(arena, "%.5f %" PRIu64 " %s %s %.0f%s", found->share, found->n_samples, name,
                                     one->why, one->price_ns, within == NULL ? "" : within);
-    return text == NULL ? err_set(err, "out of memory") : recorder_fact(link, key, text, err);
+    return text == NULL ? err_set(err, "out of memory") : recorder_info(link, key, text, err);
 }
 
 int live_sampled_write(struct live_session *session, struct recorder_link *link, struct err *err)

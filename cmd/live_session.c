@@ -127,7 +127,7 @@ static size_t number_classes(struct live_candidate *found, size_t n, const char 
         uint32_t number = 0;
         while (number < n_classes && strcmp(names[number], found[i].class_name) != 0)
             number++;
-        if (number == n_classes && n_classes < CODE_PRICES_CLASSES)
+        if (number == n_classes && n_classes < RECOMPILATION_CLASSES)
             names[n_classes++] = found[i].class_name;
         found[i].class_number = number;
     }
@@ -136,14 +136,14 @@ static size_t number_classes(struct live_candidate *found, size_t n, const char 
 
 static int give_candidates(struct live_session *session, struct live_candidate *found, size_t n, struct err *err)
 {
-    const char *names[CODE_PRICES_CLASSES];
-    struct code_prices prices;
+    const char *names[RECOMPILATION_CLASSES];
+    struct recompilation_costs prices;
     if (n == 0)
         return live_candidates(session->live, NULL, 0, NULL, err);
-    if (recorder_prices(session->link, names, number_classes(found, n, names), &prices, err) < 0)
+    if (recorder_recompilation_costs(session->link, names, number_classes(found, n, names), &prices, err) < 0)
         return -1;
     int rc = live_candidates(session->live, found, n, &prices, err);
-    code_prices_free(&prices);
+    recompilation_costs_free(&prices);
     return rc;
 }
 
@@ -362,7 +362,7 @@ static __attribute__((format(printf, 4, 5))) int fact(struct recorder_link *link
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return recorder_fact(link, key, text, err);
+    return recorder_info(link, key, text, err);
 }
 
 /* mmprof.trace(5) describes these. */

@@ -147,7 +147,7 @@ static int apply_kernel(struct builder *b, struct thread *t, uint64_t ticks, uin
         uint64_t n = is_fault ? control_faults(b) : 1;
         if (b->flow != NULL && flow_kernel(b, t, cpu, wall, &event, err) < 0)
             return -1;
-        t->known.n_stays += event.kind == TRACE_CPU_IN;
+        t->known.n_slices += event.kind == TRACE_CPU_IN;
         note_waiting(t, &event);
         if (event.kind == TRACE_COUNTS && apply_reading(b, t, err) < 0)
             return -1;

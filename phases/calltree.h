@@ -130,7 +130,7 @@ struct calltree_thread {
     uint64_t cpu_ticks, wall_ticks; /* all of it, probe time included */
     uint64_t probe_ticks;           /* of cpu_ticks: the probes' own */
     uint64_t n_lost;                /* calls not recorded */
-    uint64_t n_stays;               /* how often it got a CPU */
+    uint64_t n_slices;              /* how often it got a CPU */
     uint64_t wait_ticks;            /* off the CPU though it could run: from where it was preempted */
 };
 

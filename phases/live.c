@@ -45,7 +45,7 @@ void live_close(struct live *live)
     free(live->remove.ids);
     free(live->wanted);
     free(live->asked);
-    code_prices_free(&live->prices);
+    recompilation_costs_free(&live->prices);
     free(live->recoveries);
     arena_free(&live->arena);
     free(live);

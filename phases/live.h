@@ -51,8 +51,8 @@
  * whose first seconds used the budget up, would be known by what it did in them.
  *
  * What the JIT compiler takes to compile again what a batch throws away is known beforehand, where the JVM tells of its
- * code (core/recorder/code_prices.h).  A batch has the classes with the most time for their price, as long as the
- * budget pays for them and all before them, and each only if the program has spent as much time in it as it costs.
+ * code (core/recorder/recompilation_cost.h).  A batch has the classes with the most time for their price, as long as
+ * the budget pays for them and all before them, and each only if the program has spent as much time in it as it costs.
  * Where it is known how long the recording will be, that is the budget of all of it, of LIVE_AHEAD_S at most, less what
  * the rest of it will take and a quarter for later: so the compiler's work comes first, and what it is for is recorded
  * from then on.  In any case it and rewriting may take LIVE_COMPILE of the budget of the time elapsed, of
@@ -84,7 +84,7 @@
 #define PHASES_LIVE_H
 
 #include "core/base/arena.h"
-#include "core/recorder/code_prices.h"
+#include "core/recorder/recompilation_cost.h"
 #include "phases/live_tree.h"
 
 #include <stdbool.h>
@@ -258,7 +258,7 @@ int live_met(struct live *live, const struct trace_method *method, struct err *e
  * 0, or -1 with *err set.
  */
 int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n,
-                    const struct code_prices *prices, struct err *err);
+                    const struct recompilation_costs *prices, struct err *err);
 
 /*
  * A batch has ended, and so many classes were changed; 0: it was none, and there is nothing to recover from.  The

@@ -82,9 +82,9 @@ static bool has_new_largest(const struct live *live, const struct live_candidate
 /* ---- what changing their classes costs ---- */
 
 struct choice {
-    const struct code_prices *prices;
-    double shares[CODE_PRICES_CLASSES]; /* of each class: of its largest method; 0: it has none */
-    double prices_ns[CODE_PRICES_CLASSES];
+    const struct recompilation_costs *prices;
+    double shares[RECOMPILATION_CLASSES]; /* of each class: of its largest method; 0: it has none */
+    double prices_ns[RECOMPILATION_CLASSES];
     uint64_t open, chosen; /* classes */
     uint64_t held;         /* those that could not be changed: their loops may be under way still */
     double work_ns;        /* the compilers' CPU time for a unit of work */
@@ -96,7 +96,7 @@ struct choice {
 };
 
 /* Where the first batch throws away all code there is, it makes no difference which classes it is for. */
-static bool knows_prices(const struct live *live, const struct code_prices *prices)
+static bool knows_prices(const struct live *live, const struct recompilation_costs *prices)
 {
     bool is_all = live->options.forgets_code && live->n_batches == 0;
     return prices != NULL && prices->compiled > 0 && live->now.jit_cpu_ns != LIVE_UNKNOWN && !is_all;
@@ -107,11 +107,11 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
 {
     uint64_t best = 0, new = choice->open & ~choice->held, among = new != 0 ? new : choice->open;
     double most = -1;
-    for (uint32_t i = 0; i < CODE_PRICES_CLASSES; i++) {
+    for (uint32_t i = 0; i < RECOMPILATION_CLASSES; i++) {
         uint64_t bit = UINT64_C(1) << i;
         if ((among & bit) == 0)
             continue;
-        double ns = code_prices_of(choice->prices, bit, choice->chosen) * choice->work_ns;
+        double ns = recompilation_costs_of(choice->prices, bit, choice->chosen) * choice->work_ns;
         double worth = choice->shares[i] / (ns + LEAST_NS);
         if (worth > most) {
             most = worth;
@@ -178,19 +178,19 @@ static double room_ns(const struct live *live)
 }
 
 /* For the batch that may follow, too. */
-static int keep_prices(struct live *live, const struct code_prices *prices, struct err *err)
+static int keep_prices(struct live *live, const struct recompilation_costs *prices, struct err *err)
 {
     double work_ns = (double)live->now.jit_cpu_ns / prices->compiled; /* too much where code is gone */
     work_ns = work_ns < WORK_NS ? work_ns : WORK_NS;
     live->work_ns = live->options.is_new ? NEW_WORK * work_ns : work_ns;
-    code_prices_free(&live->prices);
-    struct code_price *all = calloc(prices->n + 1, sizeof *all);
+    recompilation_costs_free(&live->prices);
+    struct recompilation_cost *all = calloc(prices->n + 1, sizeof *all);
     if (all == NULL)
         return err_set(err, "out of memory");
     if (prices->n > 0)
         memcpy(all, prices->all, prices->n * sizeof *all);
     live->prices =
-        (struct code_prices){ .all = all, .n = prices->n, .room = prices->n + 1, .compiled = prices->compiled };
+        (struct recompilation_costs){ .all = all, .n = prices->n, .room = prices->n + 1, .compiled = prices->compiled };
     return 0;
 }
 
@@ -208,7 +208,7 @@ static struct choice affordable(const struct live *live, const struct live_candi
                              .is_later = !is_first };
     for (size_t i = 0; i < n; i++) {
         uint32_t number = candidates[i].class_number;
-        if (number >= CODE_PRICES_CLASSES || !is_eligible(live, &candidates[i]))
+        if (number >= RECOMPILATION_CLASSES || !is_eligible(live, &candidates[i]))
             continue;
         choice.open |= UINT64_C(1) << number;
         if (method_of(live, &candidates[i]) != NULL)
@@ -223,7 +223,7 @@ static struct choice affordable(const struct live *live, const struct live_candi
 static bool is_paid(const struct live *live, const struct live_candidate *one, const struct choice *choice)
 {
     return !live->has_prices ||
-           (one->class_number < CODE_PRICES_CLASSES && (choice->chosen & UINT64_C(1) << one->class_number) != 0);
+           (one->class_number < RECOMPILATION_CLASSES && (choice->chosen & UINT64_C(1) << one->class_number) != 0);
 }
 
 /* One more of either kind: those that are not paid for come last. */
@@ -231,7 +231,7 @@ static int want(struct live *live, const struct live_candidate *candidate, const
                 struct err *err)
 {
     struct live_candidate copy = *candidate;
-    copy.price_ns = copy.class_number < CODE_PRICES_CLASSES ? choice->prices_ns[copy.class_number] : 0;
+    copy.price_ns = copy.class_number < RECOMPILATION_CLASSES ? choice->prices_ns[copy.class_number] : 0;
     copy.class_name = arena_text(&live->arena, copy.class_name, strlen(copy.class_name));
     copy.name = arena_text(&live->arena, copy.name, strlen(copy.name));
     copy.descriptor = arena_text(&live->arena, copy.descriptor, strlen(copy.descriptor));
@@ -243,7 +243,7 @@ static int want(struct live *live, const struct live_candidate *candidate, const
 }
 
 int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n,
-                    const struct code_prices *prices, struct err *err)
+                    const struct recompilation_costs *prices, struct err *err)
 {
     size_t n_on = n_armed(live);
     live->has_candidates = true;
@@ -280,10 +280,10 @@ double live_changed_ns(const struct live *live)
     for (size_t i = 0; live->has_prices && i < live->n_asked; i++) {
         const struct live_candidate *one = &live->asked[i];
         const struct live_method *method = method_of(live, one);
-        if (method != NULL && !method->is_held && one->class_number < CODE_PRICES_CLASSES)
+        if (method != NULL && !method->is_held && one->class_number < RECOMPILATION_CLASSES)
             changed |= UINT64_C(1) << one->class_number;
     }
-    return changed == 0 ? 0 : code_prices_of(&live->prices, changed, 0) * live->work_ns;
+    return changed == 0 ? 0 : recompilation_costs_of(&live->prices, changed, 0) * live->work_ns;
 }
 
 /* ---- is a batch worth it? ---- */

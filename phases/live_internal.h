@@ -39,14 +39,14 @@ struct live {
     struct live_candidate *wanted; /* owned: what the latest look found; what is not paid for comes last */
     size_t n_wanted, n_unpaid;     /* unpaid: candidates whose classes cost the compiler more than there is room for */
     bool has_prices;               /* of the classes of what is wanted */
-    struct code_prices prices;     /* then: owned copy */
-    double work_ns;                /* and the compilers' CPU time for a unit of work */
-    double priced_ns;              /* what the classes that changed cost, in all batches so far */
-    bool knows_price;              /* of one of these */
-    struct live_candidate *asked;  /* owned: what was wanted at the latest batch, paid for or not */
-    size_t n_asked, n_asked_paid;  /* paid ones come first */
-    bool is_asked_again;           /* it changed no class */
-    bool has_candidates;           /* the look has ended */
+    struct recompilation_costs prices; /* then: owned copy */
+    double work_ns;                    /* and the compilers' CPU time for a unit of work */
+    double priced_ns;                  /* what the classes that changed cost, in all batches so far */
+    bool knows_price;                  /* of one of these */
+    struct live_candidate *asked;      /* owned: what was wanted at the latest batch, paid for or not */
+    size_t n_asked, n_asked_paid;      /* paid ones come first */
+    bool is_asked_again;               /* it changed no class */
+    bool has_candidates;               /* the look has ended */
 
     enum live_stage stage;
     uint64_t stage_since_ns, next_look_ns, look_delay_ns;

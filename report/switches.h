@@ -1,5 +1,5 @@
 /*
- * What the kernel charges threads beyond their stays on CPUs: mostly for getting and losing them.
+ * What the kernel charges threads beyond their run slices: mostly for getting and losing them.
  */
 #ifndef REPORT_SWITCHES_H
 #define REPORT_SWITCHES_H

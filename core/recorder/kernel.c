@@ -1,6 +1,6 @@
 #include "core/recorder/kernel.h"
 
-#include "core/recorder/charges.h"
+#include "core/recorder/cpu_accounting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static struct recorder_thread *thread_of(struct kernel *kernel, const struct ker
 
 static void note(struct recorder_thread *thread, const struct kernel_event *event, uint64_t ticks)
 {
-    charges_follow(thread, event);
+    cpu_accounting_follow(thread, event);
     switch (event->kind) {
     case KERNEL_THREAD_FOUND:
         threads_set_comm(thread, event->name);

@@ -226,10 +226,10 @@ int recorder_instrument(struct recorder_link *link, const struct recorder_phase 
     return give_file(link, RECORDER_INSTRUMENT, "instrument", fd, text, err);
 }
 
-int recorder_prices(struct recorder_link *link, const char *const *classes, size_t n, struct code_prices *prices,
-                    struct err *err)
+int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
+                                 struct recompilation_costs *prices, struct err *err)
 {
-    return code_map_read(link->code, err) < 0 ? -1 : code_prices_find(link->code, classes, n, prices, err);
+    return code_map_read(link->code, err) < 0 ? -1 : recompilation_costs_find(link->code, classes, n, prices, err);
 }
 
 int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err)

@@ -9,7 +9,7 @@
 
 #include "core/base/err.h"
 #include "core/agent/wanted.h"
-#include "core/recorder/code_prices.h"
+#include "core/recorder/recompilation_cost.h"
 #include "core/recorder/stack_sampler.h"
 #include "core/trace/trace.h"
 
@@ -51,11 +51,12 @@ int recorder_jit(struct recorder_link *link, struct err *err);
 int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err);
 
 /*
- * What the JIT compilers would have to compile again if classes changed now: as code_prices_find.  Where the JVM does
- * not tell of its code, 'compiled' is 0.  Returns 0 and *prices for code_prices_free, or -1 with *err set.
+ * What the JIT compilers would have to compile again if classes changed now: as recompilation_costs_find.  Where the
+ * JVM does not tell of its code, 'compiled' is 0.  Returns 0 and *prices for recompilation_costs_free, or -1 with *err
+ * set.
  */
-int recorder_prices(struct recorder_link *link, const char *const *classes, size_t n, struct code_prices *prices,
-                    struct err *err);
+int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
+                                 struct recompilation_costs *prices, struct err *err);
 
 /* Into the trace: a calling context of the stack samples, and a sample.  Each returns 0, or -1 with *err set. */
 int recorder_context(struct recorder_link *link, const struct trace_context *context, struct err *err);
@@ -65,7 +66,7 @@ int recorder_stack_sample(struct recorder_link *link, const struct trace_sample 
 const struct wanted *recorder_wanted(struct recorder_link *link, struct err *err);
 
 /* A fact for the trace; the last value of a key counts.  Returns 0, or -1 with *err set. */
-int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err);
+int recorder_info(struct recorder_link *link, const char *key, const char *value, struct err *err);
 
 /* For the trace: at a moment (ticks) the JVM's compilers were as busy as before, ns after the pause. */
 int recorder_recovered(struct recorder_link *link, uint64_t ticks, uint64_t ns, struct err *err);

@@ -1,6 +1,6 @@
 #include "core/recorder/recorder_state.h"
 
-#include "core/recorder/facts.h"
+#include "core/recorder/metadata.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -55,7 +55,7 @@ static int write_costs(struct recorder *r, struct err *err)
     if (r->costs_written || !atomic_load(&r->session.segment->is_calibrated))
         return 0;
     r->costs_written = true;
-    return facts_write_costs(r->writer, r->plan, r->session.segment, err);
+    return metadata_write_costs(r->writer, r->plan, r->session.segment, err);
 }
 
 /* The observer hears what the trace got. */
@@ -85,7 +85,7 @@ static int write_hits(struct recorder *r, bool is_last, struct err *err)
 static int ask_for_code(struct recorder *r, struct err *err)
 {
     uint64_t addresses[LINK_ADDRESSES];
-    if (!facts_asks_for_code(r->plan) || r->plan->hits_hz == 0 || !link_may_ask(&r->link) ||
+    if (!metadata_asks_for_code(r->plan) || r->plan->hits_hz == 0 || !link_may_ask(&r->link) ||
         (!r->asks_much && r->latest.monotonic_ns - r->asked_ns < ASKING_NS))
         return 0;
     size_t n = hits_ask(&r->hits, addresses, LINK_ADDRESSES);
@@ -98,7 +98,7 @@ static int ask_for_code(struct recorder *r, struct err *err)
 static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
     readings_take(&r->readings, clock_ns(CLOCK_MONOTONIC_RAW));
-    charges_take(&r->charges, r->kernel.pid);
+    cpu_accounting_take(&r->cpu_accounting, r->kernel.pid);
     *n_words = drain_snapshot(&r->drain);
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
@@ -273,9 +273,9 @@ static uint64_t process_cpu_ns(const struct recorder *r)
     return r->cpu_ns == 0 ? TRACE_UNKNOWN : r->cpu_ns - r->cpu_start_ns;
 }
 
-static struct facts_cpu cpu_times(const struct recorder *r, const struct recorder_status *status)
+static struct metadata_cpu cpu_times(const struct recorder *r, const struct recorder_status *status)
 {
-    struct facts_cpu cpu = { process_cpu_ns(r), status->own_cpu_ns, TRACE_UNKNOWN };
+    struct metadata_cpu cpu = { process_cpu_ns(r), status->own_cpu_ns, TRACE_UNKNOWN };
     uint64_t stolen_ns;
     if (r->stolen_start_ns != TRACE_UNKNOWN && jvm_stolen_ns(&stolen_ns) == 0 && stolen_ns >= r->stolen_start_ns)
         cpu.stolen_ns = stolen_ns - r->stolen_start_ns;
@@ -291,8 +291,8 @@ static int write_hits_facts(const struct recorder *r, struct err *err)
         kernel_rings_state(r->kernel.rings, &state);
     if (recorder_ring_hits_hz(r) == 0)
         stack_sampler_rings(r->stacks.sampler, &state);
-    return facts_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, r->knows_hit_cost,
-                            r->link.code_ns, err);
+    return metadata_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, r->knows_hit_cost,
+                               r->link.code_ns, err);
 }
 
 /* Whoever has pressed Ctrl-C, or said how long it may take, does not wait for long: gates are off at once. */
@@ -335,25 +335,25 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
 {
     uint64_t n_words;
     r->readings.is_last = true;
-    charges_take_all(&r->charges, r->gone ? 0 : r->kernel.pid);
+    cpu_accounting_take_all(&r->cpu_accounting, r->gone ? 0 : r->kernel.pid);
     if (write_round(r, &n_words, err) < 0)
         return -1;
-    charges_finish(&r->charges);
+    cpu_accounting_finish(&r->cpu_accounting);
     summary->end = r->gone           ? RECORDER_ENDED_WITH_TARGET
                    : time_is_up(r)   ? RECORDER_ENDED_BY_TIME
                    : is_too_large(r) ? RECORDER_ENDED_BY_SIZE
                                      : RECORDER_ENDED_BY_SIGNAL;
     struct recorder_status status = status_of(r);
-    struct facts_cpu cpu = cpu_times(r, &status);
+    struct metadata_cpu cpu = cpu_times(r, &status);
     if (link_finish(&r->link, &status, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 || write_hits(r, true, err) < 0 ||
         hits_write_symbols(&r->hits, r->plan->symbols, r->writer, err) < 0 || write_hits_facts(r, err) < 0 ||
         recorder_write_stacks_facts(r, err) < 0 || pauses_write(&r->pauses, r->writer, err) < 0 ||
-        facts_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
-        facts_write_readings(r->writer, &r->readings, err) < 0)
+        metadata_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
+        metadata_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
     stop_agent(r, summary);
-    if (facts_write_removal(r->writer, &r->link, err) < 0)
+    if (metadata_write_removal(r->writer, &r->link, err) < 0)
         return -1;
     return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
 }
@@ -423,7 +423,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     if (r->ready && !r->plan->is_live)
         recorder_includes_nothing(r, &all, &summary->unmatched);
     struct err why;
-    if (facts_refusal(r->plan, segment, false, &why))
+    if (metadata_refusal(r->plan, segment, false, &why))
         snprintf(summary->warning, sizeof summary->warning, "hardware events were not counted: %.400s", why.text);
 }
 

@@ -3,7 +3,7 @@
  */
 #include "core/recorder/recorder_state.h"
 
-#include "core/recorder/facts.h"
+#include "core/recorder/metadata.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static int note(struct recorder *r, const char *key, const char *text, struct er
 int recorder_write_target(struct recorder *r, struct err *err)
 {
     if (recorder_name_threads(r, err) < 0 ||
-        facts_write_target(r->writer, r->target, r->session.jvm, r->plan->argv, err) < 0)
+        metadata_write_target(r->writer, r->target, r->session.jvm, r->plan->argv, err) < 0)
         return -1;
     for (; r->notes != NULL; r->notes = r->notes->next)
         if (trace_write_info(r->writer, r->notes->key, r->notes->text, err) < 0)
@@ -87,7 +87,7 @@ static int become_ready(struct recorder *r, const char *packet, struct err *err)
         pauses_open(&r->pauses, r->target, r->target, true);
     if (r->writer == NULL) /* it is not there yet, or the recording is over */
         return 0;
-    return facts_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err);
+    return metadata_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err);
 }
 
 static void hand_over(struct recorder *r, const char *packet)

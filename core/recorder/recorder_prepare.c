@@ -5,7 +5,7 @@
 #include "core/jvm/flags.h"
 #include "core/jvm/metaspace.h"
 #include "core/recorder/bring_agent.h"
-#include "core/recorder/facts.h"
+#include "core/recorder/metadata.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -54,7 +54,7 @@ static void open_kernel(struct recorder *r)
 {
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
-    const struct kernel_rings_wish wish = { .fault_period = facts_fault_period(r->plan),
+    const struct kernel_rings_wish wish = { .fault_period = metadata_fault_period(r->plan),
                                             .hits_hz = recorder_ring_hits_hz(r),
                                             .with_children = r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
     if (kernel_open(&r->kernel, &r->threads, &r->hits, pid, &wish, &why) == 0)
@@ -142,13 +142,13 @@ static int open_session(struct recorder *r, struct err *err)
                                  .ring_bytes = r->plan->ring_bytes,
                                  .n_counters =
                                      r->plan->read == RECORDER_READ_NONE ? 0 : counter_layout_columns(r->layout),
-                                 .config = facts_config(r->plan, &r->arena) };
+                                 .config = metadata_config(r->plan, &r->arena) };
     struct readings_plan readings = { r->layout, r->plan->read == RECORDER_READ_NONE, r->simulation.slots };
     if (plan.config == NULL)
         return err_set(err, "out of memory");
     if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
-    r->hits.code.fd = facts_wants_code(r->plan) ? r->session.code_fd : -1;
+    r->hits.code.fd = metadata_wants_code(r->plan) ? r->session.code_fd : -1;
     r->hits.maps.is_emulated = r->plan->simulate != NULL;
     misses_log_init(&r->misses, r->plan->simulate != NULL ? r->simulation.log_fd : -1, &r->hits, &r->threads);
     link_init(&r->link, &r->session, r->plan->observer);
@@ -206,9 +206,9 @@ static int open_trace(struct recorder *r, struct err *err)
 {
     if (trace_writer_open(&r->writer, r->plan->output, err) < 0 ||
         trace_write_clock(r->writer, r->first.ticks, r->first.monotonic_ns, r->first.realtime_ns, err) < 0 ||
-        facts_write_start(r->writer, r->plan, r->offcpu, err) < 0 ||
+        metadata_write_start(r->writer, r->plan, r->offcpu, err) < 0 ||
         (r->plan->stacks_hz > 0 &&
-         facts_write_sampling(r->writer, "cpu-clock", 1000000000u / r->plan->stacks_hz, err) < 0))
+         metadata_write_sampling(r->writer, "cpu-clock", 1000000000u / r->plan->stacks_hz, err) < 0))
         return -1;
     return write_counters(r, err);
 }
@@ -303,7 +303,7 @@ static int attach(struct recorder *r, struct err *err)
 static const char *const *flags_for(const struct recorder_plan *plan)
 {
     static const char *const all_points[] = { "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", NULL };
-    return facts_asks_for_code(plan) && plan->wants_lines ? all_points : NULL;
+    return metadata_asks_for_code(plan) && plan->wants_lines ? all_points : NULL;
 }
 
 static int fork_command(struct recorder *r, struct err *err)
@@ -337,8 +337,8 @@ static int prepare_changed(struct recorder *r, struct err *err)
     start_clock(r);
     pauses_open(&r->pauses, r->plan->pid, r->process.inner_pid, false);
     if (open_trace(r, err) < 0 || recorder_write_target(r, err) < 0 ||
-        facts_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err) < 0 ||
-        facts_write_change(r->writer, &r->link, err) < 0)
+        metadata_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err) < 0 ||
+        metadata_write_change(r->writer, &r->link, err) < 0)
         return -1;
     r->longest_pause_ms = r->link.longest_pause_ms;
     r->link.n_pauses = 0;
@@ -353,7 +353,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
 {
     const struct recorder_plan *plan = r->plan;
     threads_init(&r->threads);
-    r->charges = (struct charges){ .threads = &r->threads, .is_sparing = r->plan->observer != NULL };
+    r->cpu_accounting = (struct cpu_accounting){ .threads = &r->threads, .is_sparing = r->plan->observer != NULL };
     hits_init(&r->hits);
     pauses_init(&r->pauses);
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
@@ -368,7 +368,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
     if (plan->pid == 0 && fork_command(r, err) < 0)
         return -1;
     r->pidfd = (int)syscall(SYS_pidfd_open, plan->pid != 0 ? plan->pid : r->child.pid, 0);
-    if (facts_begins_later(plan))
+    if (metadata_begins_later(plan))
         return prepare_changed(r, err);
     recorder_open_stacks(r);
     open_kernel(r);

@@ -5,7 +5,7 @@
  */
 #include "core/recorder/recorder_state.h"
 
-#include "core/recorder/facts.h"
+#include "core/recorder/metadata.h"
 
 #include <inttypes.h>
 #include <poll.h>

@@ -6,7 +6,7 @@
 
 #include "core/agent/batch.h"
 #include "core/base/progress.h"
-#include "core/recorder/charges.h"
+#include "core/recorder/cpu_accounting.h"
 #include "core/recorder/collections.h"
 #include "core/recorder/drain.h"
 #include "core/recorder/hits.h"
@@ -61,7 +61,7 @@ struct recorder {
     struct recorder_link link;
     struct kernel kernel;
     struct recorder_stacks stacks;
-    struct charges charges;
+    struct cpu_accounting cpu_accounting;
     struct hits hits;
     struct pauses pauses;
     struct collections collections;

@@ -1,6 +1,6 @@
 #include "core/recorder/sample_trace.h"
 
-#include "core/recorder/facts.h"
+#include "core/recorder/metadata.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -20,7 +20,7 @@ int sample_trace_open(struct sample_trace *trace, const char *path, const char *
     if (trace_writer_open(&trace->writer, path, err) < 0)
         return -1;
     trace->first = trace->latest = clock_point_now();
-    if (facts_write_samples(trace->writer, events, period_ns, err) < 0)
+    if (metadata_write_samples(trace->writer, events, period_ns, err) < 0)
         return -1;
     return trace_write_clock(trace->writer, trace->first.ticks, trace->first.monotonic_ns, trace->first.realtime_ns,
                              err);
@@ -28,7 +28,7 @@ int sample_trace_open(struct sample_trace *trace, const char *path, const char *
 
 int sample_trace_target(struct sample_trace *trace, pid_t pid, char *const *argv, struct err *err)
 {
-    return trace->writer == NULL ? 0 : facts_write_target(trace->writer, pid, "", argv, err);
+    return trace->writer == NULL ? 0 : metadata_write_target(trace->writer, pid, "", argv, err);
 }
 
 int sample_trace_round(struct sample_trace *trace, struct err *err)

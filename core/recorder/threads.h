@@ -11,8 +11,8 @@
 
 #define COMM_BYTES 48 /* 15 of the kernel's, each of which may be malformed, and so grow to three */
 
-/* A thread's stays on CPUs, in ns of CLOCK_MONOTONIC_RAW: charges.h. */
-struct thread_stays {
+/* When a thread runs on CPUs, in ns of CLOCK_MONOTONIC_RAW: cpu_accounting.h. */
+struct thread_run_slices {
     bool is_followed;             /* its CPU time at its first event is known */
     bool is_seen;                 /* so is whether it is on a CPU */
     bool is_on;                   /* one */
@@ -30,7 +30,7 @@ struct recorder_thread {
     bool has_run;                                 /* and of either since its counters were read */
     int32_t ring;                                 /* number of its ring, or -1 */
     uint64_t found_cpu_ns;                        /* CPU time before the recording; TRACE_UNKNOWN: not known */
-    struct thread_stays stays;
+    struct thread_run_slices slices;
 };
 
 struct threads {

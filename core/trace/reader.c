@@ -327,7 +327,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_METHODS:
     case CHUNK_JIT:
     case CHUNK_PLACES:
-    case CHUNK_CHARGES:
+    case CHUNK_CPU_TIMES:
     case CHUNK_COLLECTIONS:
     case CHUNK_MISSES:
     case CHUNK_ACCESSES:

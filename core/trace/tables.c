@@ -153,7 +153,7 @@ static enum tables_result take_thread(struct tables *tables, struct cursor *c)
     struct trace_thread *slot = table_make(tables, &tables->threads, (uint32_t)index, sizeof *slot);
     if (slot == NULL)
         return TABLES_NO_MEMORY;
-    struct trace_thread thread = { .index = (uint32_t)index, .charge = slot->charge };
+    struct trace_thread thread = { .index = (uint32_t)index, .cpu_time = slot->cpu_time };
     thread.has_ring = cursor_number(c) & THREAD_FLAG_RING;
     thread.tid = (int32_t)cursor_u32le(c);
     thread.start_ticks = cursor_u64le(c);
@@ -173,19 +173,19 @@ static enum tables_result take_thread(struct tables *tables, struct cursor *c)
 static enum tables_result take_charge(struct tables *tables, struct cursor *c)
 {
     uint64_t index = cursor_number(c);
-    struct trace_charge charge = { .is_known = true };
-    charge.charged_ns = cursor_number(c);
-    charge.stays_ns = cursor_number(c);
-    charge.n_stays = cursor_number(c);
+    struct trace_cpu_time cpu_time = { .is_known = true };
+    cpu_time.accounted_ns = cursor_number(c);
+    cpu_time.slices_ns = cursor_number(c);
+    cpu_time.n_slices = cursor_number(c);
     if (c->bad || index > THREAD_INDEX_MAX)
         return TABLES_DAMAGED;
     struct trace_thread *slot = table_make(tables, &tables->threads, (uint32_t)index, sizeof *slot);
     if (slot == NULL)
         return TABLES_NO_MEMORY;
     slot->index = (uint32_t)index;
-    slot->charge = charge;
-    if (tables->listener.charge != NULL)
-        tables->listener.charge(tables->listener.context, slot);
+    slot->cpu_time = cpu_time;
+    if (tables->listener.cpu_time != NULL)
+        tables->listener.cpu_time(tables->listener.context, slot);
     return TABLES_OK;
 }
 
@@ -296,7 +296,7 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_jit(tables, c);
     case CHUNK_PLACES:
         return take_place(tables, c);
-    case CHUNK_CHARGES:
+    case CHUNK_CPU_TIMES:
         return take_charge(tables, c);
     case CHUNK_COLLECTIONS:
         return take_collection(tables, c);

@@ -79,14 +79,14 @@ struct trace_method {
 };
 
 /*
- * What the kernel says that a thread took of CPUs, and what its stays on them take that the kernel's events tell, both
+ * What the kernel says that a thread took of CPUs, and what its run slices take that the kernel's events tell, both
  * from its first event to one moment.  The difference is what it is charged for getting and losing a CPU (more), and
  * what a virtual machine's host kept from it (less).
  */
-struct trace_charge {
+struct trace_cpu_time {
     bool is_known;
-    uint64_t charged_ns, stays_ns;
-    uint64_t n_stays; /* how often it got a CPU */
+    uint64_t accounted_ns, slices_ns;
+    uint64_t n_slices; /* how often it got a CPU */
 };
 
 struct trace_thread {
@@ -98,7 +98,7 @@ struct trace_thread {
     uint64_t start_ticks; /* TRACE_UNKNOWN: before the recording */
     uint64_t end_ticks;   /* TRACE_UNKNOWN: after the recording */
     uint64_t n_lost;      /* calls not recorded */
-    struct trace_charge charge;
+    struct trace_cpu_time cpu_time;
 };
 
 /* A garbage collection, as the JVM tells of it. */
@@ -281,7 +281,7 @@ struct trace_listener {
     void (*clock)(void *context, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns);
     void (*counter)(void *context, const struct trace_counter *counter);
     void (*thread)(void *context, const struct trace_thread *thread);
-    void (*charge)(void *context, const struct trace_thread *thread); /* its charge is known now */
+    void (*cpu_time)(void *context, const struct trace_thread *thread); /* its cpu_time is known now */
     void (*method)(void *context, const struct trace_method *method);
     void (*jit)(void *context, const struct jit_event *event);
     void (*place)(void *context, const struct place_entry *entry);

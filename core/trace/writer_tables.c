@@ -91,14 +91,14 @@ int trace_write_method(struct trace_writer *writer, const struct trace_method *m
     return writer_finish(writer, CHUNK_METHODS, &s, err);
 }
 
-static int put_charge(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
+static int put_cpu_time(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
 {
-    struct sink s = writer_begin(writer, CHUNK_CHARGES);
+    struct sink s = writer_begin(writer, CHUNK_CPU_TIMES);
     sink_number(&s, thread->index);
-    sink_number(&s, thread->charge.charged_ns);
-    sink_number(&s, thread->charge.stays_ns);
-    sink_number(&s, thread->charge.n_stays);
-    return writer_finish(writer, CHUNK_CHARGES, &s, err);
+    sink_number(&s, thread->cpu_time.accounted_ns);
+    sink_number(&s, thread->cpu_time.slices_ns);
+    sink_number(&s, thread->cpu_time.n_slices);
+    return writer_finish(writer, CHUNK_CPU_TIMES, &s, err);
 }
 
 int trace_write_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
@@ -118,7 +118,7 @@ int trace_write_thread(struct trace_writer *writer, const struct trace_thread *t
     writer_text(&s, thread->comm);
     if (writer_finish(writer, CHUNK_THREADS, &s, err) < 0)
         return -1;
-    return thread->charge.is_known ? put_charge(writer, thread, err) : 0;
+    return thread->cpu_time.is_known ? put_cpu_time(writer, thread, err) : 0;
 }
 
 int trace_write_place(struct trace_writer *writer, const struct place_entry *entry, struct err *err)

@@ -1,5 +1,5 @@
 /* The log of the JVM's code is written by another process: any bytes, and any moments and addresses. */
-#include "core/recorder/code_prices.h"
+#include "core/recorder/recompilation_cost.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -33,11 +33,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   frames[k].index);
         }
     const char *const classes[] = { "a/Main", "" };
-    struct code_prices prices;
-    if (code_prices_find(&map, classes, 2, &prices, &err) == 0) {
-        if (code_prices_of(&prices, 3, 0) > prices.compiled)
+    struct recompilation_costs prices;
+    if (recompilation_costs_find(&map, classes, 2, &prices, &err) == 0) {
+        if (recompilation_costs_of(&prices, 3, 0) > prices.compiled)
             abort();
-        code_prices_free(&prices);
+        recompilation_costs_free(&prices);
     }
     code_map_free(&map);
     close(fd);

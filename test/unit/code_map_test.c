@@ -1,7 +1,7 @@
 /*
  * The code that a JVM makes: its log, written and read, and what is at an address at a moment.
  */
-#include "core/recorder/code_prices.h"
+#include "core/recorder/recompilation_cost.h"
 
 #include "test/unit/tap.h"
 
@@ -206,7 +206,7 @@ static void test_prices(void)
     };
     int fd = memfd_create("code", MFD_CLOEXEC);
     struct code_map map;
-    struct code_prices prices;
+    struct recompilation_costs prices;
     code_log_put_point(&s, 16, first, 1, NULL, 0);
     code_log_put_point(&s, 24, second, 2, first, 1);
     code.n_points_bytes = (size_t)(s.at - points);
@@ -221,19 +221,20 @@ static void test_prices(void)
     };
     log_entry(fd, &code);
     CHECK("the code is read", code_map_read(&map, &err) == 0 && map.n_pieces == 2);
-    CHECK("and its prices are known", code_prices_find(&map, classes, 3, &prices, &err) == 0);
+    CHECK("and its prices are known", recompilation_costs_find(&map, classes, 3, &prices, &err) == 0);
     CHECK_NUMBER("the optimizing compiler takes longer", (uint64_t)prices.compiled, 100 * 20 + 50);
-    CHECK_NUMBER("a class costs what its methods are compiled to", (uint64_t)code_prices_of(&prices, 1, 0), 2000);
-    CHECK_NUMBER("and what they are inlined into", (uint64_t)code_prices_of(&prices, 2, 0), 2050);
-    CHECK_NUMBER("what changes anyway costs nothing more", (uint64_t)code_prices_of(&prices, 2, 1), 50);
-    CHECK_NUMBER("a class without code nothing", (uint64_t)code_prices_of(&prices, 4, 0), 0);
-    code_prices_free(&prices);
+    CHECK_NUMBER("a class costs what its methods are compiled to", (uint64_t)recompilation_costs_of(&prices, 1, 0),
+                 2000);
+    CHECK_NUMBER("and what they are inlined into", (uint64_t)recompilation_costs_of(&prices, 2, 0), 2050);
+    CHECK_NUMBER("what changes anyway costs nothing more", (uint64_t)recompilation_costs_of(&prices, 2, 1), 50);
+    CHECK_NUMBER("a class without code nothing", (uint64_t)recompilation_costs_of(&prices, 4, 0), 0);
+    recompilation_costs_free(&prices);
     code = (struct code_entry){ .kind = CODE_DISCARDED, .ticks = 3, .address = 0x20000 };
     log_entry(fd, &code);
     CHECK("code that is gone costs nothing, but was compiled",
-          code_map_read(&map, &err) == 0 && code_prices_find(&map, classes, 3, &prices, &err) == 0 &&
-              (uint64_t)code_prices_of(&prices, 2, 1) == 0 && (uint64_t)prices.compiled == 2050);
-    code_prices_free(&prices);
+          code_map_read(&map, &err) == 0 && recompilation_costs_find(&map, classes, 3, &prices, &err) == 0 &&
+              (uint64_t)recompilation_costs_of(&prices, 2, 1) == 0 && (uint64_t)prices.compiled == 2050);
+    recompilation_costs_free(&prices);
     code_map_free(&map);
     close(fd);
 }
@@ -254,7 +255,7 @@ static void test_dependents(void)
     const char *const classes[] = { "a/Main", "a/Other", "a/None" };
     int fd = memfd_create("code", MFD_CLOEXEC);
     struct code_map map;
-    struct code_prices prices;
+    struct recompilation_costs prices;
     code_map_init(&map, fd);
     log_entry(fd, &(struct code_entry){ .kind = CODE_CLASS, .method = 1, .class_name = place_text("a/Main") });
     log_entry(fd, &(struct code_entry){ .kind = CODE_CLASS, .method = 2, .class_name = place_text("a/Other") });
@@ -262,21 +263,21 @@ static void test_dependents(void)
     log_dependent(fd, 0x20000, 50, 1, "\2");
     log_dependent(fd, 0x30000, 7, 1, "\x70\2\xff"); /* a class that nobody named, and half a number */
     CHECK("whose code it is is read", code_map_read(&map, &err) == 0 && map.n_dependents == 3 && map.n_pieces == 0);
-    CHECK("and what that costs is known", code_prices_find(&map, classes, 3, &prices, &err) == 0);
+    CHECK("and what that costs is known", recompilation_costs_find(&map, classes, 3, &prices, &err) == 0);
     CHECK_NUMBER("all code counts", (uint64_t)prices.compiled, 100 * 20 + 50 + 7);
-    CHECK_NUMBER("a class costs the code that has its methods", (uint64_t)code_prices_of(&prices, 1, 0), 2000);
-    CHECK_NUMBER("wherever that is", (uint64_t)code_prices_of(&prices, 2, 0), 2057);
-    CHECK_NUMBER("but for what is gone anyway", (uint64_t)code_prices_of(&prices, 2, 1), 57);
-    CHECK_NUMBER("and nothing without code", (uint64_t)code_prices_of(&prices, 4, 0), 0);
-    code_prices_free(&prices);
+    CHECK_NUMBER("a class costs the code that has its methods", (uint64_t)recompilation_costs_of(&prices, 1, 0), 2000);
+    CHECK_NUMBER("wherever that is", (uint64_t)recompilation_costs_of(&prices, 2, 0), 2057);
+    CHECK_NUMBER("but for what is gone anyway", (uint64_t)recompilation_costs_of(&prices, 2, 1), 57);
+    CHECK_NUMBER("and nothing without code", (uint64_t)recompilation_costs_of(&prices, 4, 0), 0);
+    recompilation_costs_free(&prices);
     log_dependent(fd, 0x20000, 0, 0, "");
     log_dependent(fd, 0x40000, 0, 0, ""); /* of which nothing was told */
     log_dependent(fd, 0x10000, 10, 4, "\1");
     CHECK("what is gone, and what is there in its place",
-          code_map_read(&map, &err) == 0 && code_prices_find(&map, classes, 3, &prices, &err) == 0 &&
-              (uint64_t)code_prices_of(&prices, 1, 0) == 200 && (uint64_t)code_prices_of(&prices, 2, 0) == 7 &&
-              (uint64_t)prices.compiled == 2257);
-    code_prices_free(&prices);
+          code_map_read(&map, &err) == 0 && recompilation_costs_find(&map, classes, 3, &prices, &err) == 0 &&
+              (uint64_t)recompilation_costs_of(&prices, 1, 0) == 200 &&
+              (uint64_t)recompilation_costs_of(&prices, 2, 0) == 7 && (uint64_t)prices.compiled == 2257);
+    recompilation_costs_free(&prices);
     code_map_free(&map);
     close(fd);
 }

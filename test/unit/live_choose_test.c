@@ -8,15 +8,15 @@
 #define MS_WORK 4000 /* the compilers' work in a millisecond */
 
 /* The compilers took 1 s for what was compiled (in ms).  Prices are in ms, and become work. */
-static struct sim *new_priced(double budget, struct code_price *all, size_t n, double compiled)
+static struct sim *new_priced(double budget, struct recompilation_cost *all, size_t n, double compiled)
 {
-    static struct code_prices prices;
+    static struct recompilation_costs prices;
     struct live_options options = usual;
     options.budget = budget;
     struct sim *sim = new_sim(&options);
     for (size_t i = 0; i < n; i++)
         all[i].work *= MS_WORK;
-    prices = (struct code_prices){ .all = all, .n = n, .compiled = compiled * MS_WORK };
+    prices = (struct recompilation_costs){ .all = all, .n = n, .compiled = compiled * MS_WORK };
     sim->prices = &prices;
     sim->compiled_ns = SECOND;
     sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
@@ -33,7 +33,9 @@ static void reopen(struct sim *sim, const struct live_options *options)
 
 static void test_room(void)
 {
-    struct code_price all[] = { { CLASS(2), 10 }, { CLASS(2) | CLASS(3), 10 }, { CLASS(3), 5 }, { CLASS(4), 500 } };
+    struct recompilation_cost all[] = {
+        { CLASS(2), 10 }, { CLASS(2) | CLASS(3), 10 }, { CLASS(3), 5 }, { CLASS(4), 500 }
+    };
     struct sim *sim = new_priced(0.01, all, 4, 1000);
     struct live_cost cost;
     sim->methods[2].share = 0.5;
@@ -56,7 +58,7 @@ static void test_room(void)
 /* Does a class of 90 ms get probes in the first batch, and one of 400, when the recording will be so long? */
 static void check_ahead(double seconds, bool is_paid, const char *name)
 {
-    struct code_price all[] = { { CLASS(2), 20 }, { CLASS(3), 90 }, { CLASS(4), 400 } };
+    struct recompilation_cost all[] = { { CLASS(2), 20 }, { CLASS(3), 90 }, { CLASS(4), 400 } };
     struct sim *sim = new_priced(0.01, all, 3, 1000);
     struct live_options options = usual;
     options.duration_s = seconds;
@@ -73,7 +75,7 @@ static void test_more_than_expected(void)
 {
     struct live_cost cost;
     for (unsigned i = 0; i < 2; i++) {
-        struct code_price all[] = { { CLASS(2), 20 }, { CLASS(3), 50 } };
+        struct recompilation_cost all[] = { { CLASS(2), 20 }, { CLASS(3), 50 } };
         struct sim *sim = new_priced(0.01, all, 2, 1000);
         sim->methods[2].share = 0.9;
         sim->methods[3].share = 0.5;
@@ -92,7 +94,7 @@ static void test_more_than_expected(void)
 /* Is a class of 22 ms changed beside one of 5 ms, in the first seconds? */
 static bool has_second(bool is_new)
 {
-    struct code_price all[] = { { CLASS(2), 22 }, { CLASS(3), 5 } };
+    struct recompilation_cost all[] = { { CLASS(2), 22 }, { CLASS(3), 5 } };
     struct sim *sim = new_priced(0.01, all, 2, 1000);
     struct live_options options = usual;
     options.is_new = is_new;
@@ -115,7 +117,7 @@ static void test_new_work(void)
 /* Of a program that has just been started, the samples of the second look. */
 static uint32_t second_look(bool has_prices)
 {
-    struct code_price all[] = { { CLASS(1), 1 } };
+    struct recompilation_cost all[] = { { CLASS(1), 1 } };
     struct sim *sim = new_priced(0.01, all, 1, 1000);
     struct live_options options = usual;
     options.is_new = true;
@@ -137,7 +139,7 @@ static void test_second_look(void)
 
 static void test_worth(void)
 {
-    struct code_price all[] = { { CLASS(2), 22 }, { CLASS(3), 8 } };
+    struct recompilation_cost all[] = { { CLASS(2), 22 }, { CLASS(3), 8 } };
     struct sim *sim = new_priced(0.01, all, 2, 1000);
     sim->methods[2].share = 0.02;
     sim->methods[3].share = 0.5;
@@ -148,7 +150,7 @@ static void test_worth(void)
 
 static void test_one_at_least(void)
 {
-    struct code_price all[] = { { CLASS(1), 60 }, { CLASS(2), 60 } };
+    struct recompilation_cost all[] = { { CLASS(1), 60 }, { CLASS(2), 60 } };
     struct sim *sim = new_priced(0.001, all, 2, 1000);
     sim->methods[2].share = 0.9;
     run(sim, 1, 3);
@@ -166,7 +168,7 @@ static void test_one_at_least(void)
 static void test_later(void)
 {
     for (unsigned i = 0; i < 3; i++) {
-        struct code_price all[] = { { CLASS(1), 55 }, { CLASS(2), 20 }, { CLASS(3), i == 1 ? 400 : 20 } };
+        struct recompilation_cost all[] = { { CLASS(1), 55 }, { CLASS(2), 20 }, { CLASS(3), i == 1 ? 400 : 20 } };
         struct sim *sim = new_priced(0.001, all, 3, 1000);
         run(sim, 1, 3);
         CHECK("a first batch costs more than the budget", sim->has_probes[1]);
@@ -185,7 +187,7 @@ static void test_later(void)
 /* Does the first batch have a class of 90 ms, the one that there is, in a recording of so many seconds? */
 static void check_whole(double seconds, bool is_paid, const char *name)
 {
-    struct code_price all[] = { { CLASS(1), 90 } };
+    struct recompilation_cost all[] = { { CLASS(1), 90 } };
     struct sim *sim = new_priced(0.01, all, 1, 1000);
     struct live_options options = usual;
     struct live_cost cost;
@@ -200,7 +202,7 @@ static void check_whole(double seconds, bool is_paid, const char *name)
 /* The compilers took 1 s for a class of 20 ms; then the program does something else. */
 static void test_overspent(void)
 {
-    struct code_price all[] = { { CLASS(1), 20 }, { CLASS(3), 20 } };
+    struct recompilation_cost all[] = { { CLASS(1), 20 }, { CLASS(3), 20 } };
     struct sim *sim = new_priced(0.01, all, 2, 1000);
     sim->recovery_ns = 2 * SECOND;
     sim->jit = 0.5;
@@ -217,7 +219,7 @@ static void test_overspent(void)
 static void test_useless(void)
 {
     for (unsigned i = 0; i < 2; i++) {
-        struct code_price all[] = { { CLASS(1), i == 0 ? 45 : 9000 }, { CLASS(2), 10 } };
+        struct recompilation_cost all[] = { { CLASS(1), i == 0 ? 45 : 9000 }, { CLASS(2), 10 } };
         struct sim *sim = new_priced(0.001, all, 2, 1000);
         sim->methods[1] = (struct sim_method){ 2, 1000, 1000, 1 };
         sim->methods[2] = (struct sim_method){ 0, 0, 1000, 0.9 };
@@ -241,7 +243,7 @@ static bool is_without(const struct sim *sim, const char *name, enum live_withou
 
 static void test_why(void)
 {
-    struct code_price all[] = { { CLASS(2), 10 }, { CLASS(3), 500 } };
+    struct recompilation_cost all[] = { { CLASS(2), 10 }, { CLASS(3), 500 } };
     struct sim *sim = new_priced(0.01, all, 2, 1000);
     sim->methods[2].share = 0.9;
     sim->methods[3].share = 0.9;
@@ -257,7 +259,7 @@ static void test_why(void)
 
 static void test_unknown(void)
 {
-    struct code_price all[] = { { CLASS(1), 900 } };
+    struct recompilation_cost all[] = { { CLASS(1), 900 } };
     struct sim *sim = new_priced(0.001, all, 1, 0);
     run(sim, 1, 3);
     CHECK("where no price is known, the first batch has all", sim->has_probes[1]);
@@ -267,7 +269,7 @@ static void test_unknown(void)
 /* The agent does not change the class now: its loop is under way. */
 static void test_refused(void)
 {
-    struct code_price all[] = { { CLASS(1), 60 } };
+    struct recompilation_cost all[] = { { CLASS(1), 60 } };
     struct sim *sim = new_priced(0.001, all, 1, 1000);
     struct live_cost cost;
     sim->refused = 1;
@@ -287,7 +289,7 @@ static void test_refused(void)
  */
 static void test_held(void)
 {
-    struct code_price all[] = { { CLASS(1), 40 }, { CLASS(2), 50 } };
+    struct recompilation_cost all[] = { { CLASS(1), 40 }, { CLASS(2), 50 } };
     struct sim *sim = new_priced(0.001, all, 2, 1000);
     struct live_cost cost;
     sim->methods[1] = (struct sim_method){ 2, 100, 1000000, 1 };
@@ -317,7 +319,7 @@ static void test_held(void)
 /* What the first batch found is not called any more. */
 static void test_not_called(void)
 {
-    struct code_price all[] = { { CLASS(2), 10 }, { CLASS(3), 45 } };
+    struct recompilation_cost all[] = { { CLASS(2), 10 }, { CLASS(3), 45 } };
     struct sim *sim = new_priced(0.001, all, 2, 1000);
     sim->methods[1].share = 0;
     sim->methods[2].share = 0.9;
@@ -332,7 +334,7 @@ static void test_not_called(void)
 /* The code of before is gone, and nobody knows of it. */
 static void test_gone(void)
 {
-    struct code_price all[] = { { CLASS(1), 100 } };
+    struct recompilation_cost all[] = { { CLASS(1), 100 } };
     struct sim *sim = new_priced(0.002, all, 1, 100);
     run(sim, 1, 3);
     CHECK("what was compiled before is not taken for what is there", sim->has_probes[1]);

@@ -42,10 +42,10 @@ struct sim {
     uint64_t sample_ns, batch_ns;                             /* what a sample and a batch cost */
     uint64_t sampling_ns, rewriting_ns;
     uint32_t n_samples;
-    uint32_t per_look;                /* samples that a look has at most; 0: all */
-    uint32_t refused;                 /* a method that gets no probes; 0: none */
-    uint32_t held;                    /* one that is known to have none yet, for its loop is under way; 0: none */
-    const struct code_prices *prices; /* of classes: a method's number is its class' one; NULL: not known */
+    uint32_t per_look; /* samples that a look has at most; 0: all */
+    uint32_t refused;  /* a method that gets no probes; 0: none */
+    uint32_t held;     /* one that is known to have none yet, for its loop is under way; 0: none */
+    const struct recompilation_costs *prices; /* of classes: a method's number is its class' one; NULL: not known */
 };
 
 static inline void must(int rc, const struct err *err)

@@ -89,12 +89,12 @@ static inline void seen_thread(void *context, const struct trace_thread *thread)
     hash_number(context, thread->n_lost);
 }
 
-static inline void seen_charge(void *context, const struct trace_thread *thread)
+static inline void seen_cpu_time(void *context, const struct trace_thread *thread)
 {
     hash_number(context, thread->index);
-    hash_number(context, thread->charge.charged_ns);
-    hash_number(context, thread->charge.stays_ns);
-    hash_number(context, thread->charge.n_stays);
+    hash_number(context, thread->cpu_time.accounted_ns);
+    hash_number(context, thread->cpu_time.slices_ns);
+    hash_number(context, thread->cpu_time.n_slices);
 }
 
 static inline void seen_method(void *context, const struct trace_method *method)
@@ -132,7 +132,7 @@ static inline void see_all(struct trace_reader *reader, struct seen *seen, struc
                                        .clock = seen_clock,
                                        .counter = seen_counter,
                                        .thread = seen_thread,
-                                       .charge = seen_charge,
+                                       .cpu_time = seen_cpu_time,
                                        .method = seen_method };
     struct trace_event event;
     trace_listen(reader, &listener);

@@ -291,7 +291,7 @@ static void test_order(void)
 {
     const struct trace_event event = { .kind = TRACE_CPU_IN, .thread = 1, .ticks = 100 };
     const struct trace_method method = { 4, "A", "b", "()V", "A.java", 3, 60, true };
-    const struct trace_thread thread = { 1, 99, true, "main", "java", 50, TRACE_UNKNOWN, 0, .charge = { 0 } };
+    const struct trace_thread thread = { 1, 99, true, "main", "java", 50, TRACE_UNKNOWN, 0, .cpu_time = { 0 } };
     uint64_t word = ring_word(RING_ENTER, 4, 90);
     struct trace_writer *writer = open_scratch("order");
     trace_write_kernel(writer, &event, 1, &err);
@@ -464,7 +464,7 @@ static void test_definitions(void)
                                               { "running_ns", "", true, TRACE_COUNTER_RUNNING_NS, 15 } };
     const struct trace_method method = { RING_METHOD_MAX, longest, "<init>", "()V", "", 0, UINT32_MAX, false };
     const struct trace_thread early = {
-        1, -1, false, "java", "java", TRACE_UNKNOWN, TRACE_UNKNOWN, 0, .charge = { 0 }
+        1, -1, false, "java", "java", TRACE_UNKNOWN, TRACE_UNKNOWN, 0, .cpu_time = { 0 }
     };
     const struct trace_thread late = { 1, 4712, true, "worker", "java", 5, 6, UINT64_MAX, { true, 70, 60, 5 } };
     struct trace_event event;
@@ -502,8 +502,8 @@ static void test_definitions(void)
     const struct trace_thread *t = trace_thread(reader, 1);
     CHECK("the last entry of a thread counts",
           t != NULL && strcmp(t->name, "worker") == 0 && t->has_ring && t->tid == 4712 && t->n_lost == UINT64_MAX);
-    CHECK("with what the kernel charged it", t != NULL && t->charge.is_known && t->charge.charged_ns == 70 &&
-                                                 t->charge.stays_ns == 60 && t->charge.n_stays == 5);
+    CHECK("with what the kernel charged it", t != NULL && t->cpu_time.is_known && t->cpu_time.accounted_ns == 70 &&
+                                                 t->cpu_time.slices_ns == 60 && t->cpu_time.n_slices == 5);
     const struct trace_collection *c = trace_collection(reader, 1);
     CHECK("collections are kept",
           trace_n_collections(reader) == 2 && c->start_ticks == 1600 && c->ns == 80 && c->n_missed == 2 &&

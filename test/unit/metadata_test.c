@@ -1,7 +1,7 @@
 /*
  * What the agent is asked to do: the configuration that a plan makes.
  */
-#include "core/recorder/facts.h"
+#include "core/recorder/metadata.h"
 
 #include "test/unit/tap.h"
 
@@ -11,7 +11,7 @@ static char *const command[] = { "java", NULL };
 /* Does the configuration have this line? */
 static bool has_line(const struct recorder_plan *plan, const char *line)
 {
-    const char *text = facts_config(plan, &arena), *at = text == NULL ? NULL : strstr(text, line);
+    const char *text = metadata_config(plan, &arena), *at = text == NULL ? NULL : strstr(text, line);
     return at != NULL && (at == text || at[-1] == '\n') && at[strlen(line)] == '\n';
 }
 

@@ -1,4 +1,4 @@
-#include "core/recorder/code_prices.h"
+#include "core/recorder/recompilation_cost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static uint64_t bits_of_piece(const struct code_map *map, const struct code_piec
     return all;
 }
 
-static int add(struct code_prices *prices, uint64_t classes, double work)
+static int add(struct recompilation_costs *prices, uint64_t classes, double work)
 {
     for (size_t i = 0; i < prices->n; i++)
         if (prices->all[i].classes == classes) {
@@ -67,22 +67,22 @@ static int add(struct code_prices *prices, uint64_t classes, double work)
         }
     if (prices->n == prices->room) {
         size_t room = prices->room == 0 ? 64 : prices->room * 2;
-        struct code_price *all = realloc(prices->all, room * sizeof *all);
+        struct recompilation_cost *all = realloc(prices->all, room * sizeof *all);
         if (all == NULL)
             return -1;
         prices->all = all;
         prices->room = room;
     }
-    prices->all[prices->n++] = (struct code_price){ classes, work };
+    prices->all[prices->n++] = (struct recompilation_cost){ classes, work };
     return 0;
 }
 
 static double work_of(uint64_t n_bytes, uint32_t tier)
 {
-    return (double)n_bytes * (tier == C2_TIER ? CODE_PRICES_C2 : 1);
+    return (double)n_bytes * (tier == C2_TIER ? RECOMPILATION_C2 : 1);
 }
 
-static int find_in_pieces(const struct code_map *map, const uint64_t *bits, struct code_prices *prices)
+static int find_in_pieces(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *prices)
 {
     int rc = 0;
     for (uint32_t i = 0; i < map->n_pieces && rc == 0; i++) {
@@ -97,7 +97,7 @@ static int find_in_pieces(const struct code_map *map, const uint64_t *bits, stru
     return rc;
 }
 
-static int find_in_dependents(const struct code_map *map, const uint64_t *bits, struct code_prices *prices)
+static int find_in_dependents(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *prices)
 {
     int rc = 0;
     for (uint32_t i = 0; i < map->n_dependents && rc == 0; i++) {
@@ -110,10 +110,10 @@ static int find_in_dependents(const struct code_map *map, const uint64_t *bits, 
     return rc;
 }
 
-int code_prices_find(const struct code_map *map, const char *const *classes, size_t n, struct code_prices *prices,
-                     struct err *err)
+int recompilation_costs_find(const struct code_map *map, const char *const *classes, size_t n,
+                             struct recompilation_costs *prices, struct err *err)
 {
-    const struct wanted wanted = { classes, n < CODE_PRICES_CLASSES ? n : CODE_PRICES_CLASSES };
+    const struct wanted wanted = { classes, n < RECOMPILATION_CLASSES ? n : RECOMPILATION_CLASSES };
     bool has_dependents = map->n_dependents > 0;
     uint64_t *bits = has_dependents ? bits_of_classes(map, &wanted) : bits_of_methods(map, &wanted);
     memset(prices, 0, sizeof *prices);
@@ -123,17 +123,17 @@ int code_prices_find(const struct code_map *map, const char *const *classes, siz
     free(bits);
     if (rc == 0)
         return 0;
-    code_prices_free(prices);
+    recompilation_costs_free(prices);
     return err_set(err, "out of memory");
 }
 
-void code_prices_free(struct code_prices *prices)
+void recompilation_costs_free(struct recompilation_costs *prices)
 {
     free(prices->all);
     memset(prices, 0, sizeof *prices);
 }
 
-double code_prices_of(const struct code_prices *prices, uint64_t class_bit, uint64_t with)
+double recompilation_costs_of(const struct recompilation_costs *prices, uint64_t class_bit, uint64_t with)
 {
     double work = 0;
     for (size_t i = 0; i < prices->n; i++)

@@ -1,7 +1,7 @@
-/* What an observer may ask for that takes no answer of the agent. */
+/* What an observer may ask the recorder for that the agent does not hear of. */
 #include "core/recorder/link_state.h"
 
-int recorder_fact(struct recorder_link *link, const char *key, const char *value, struct err *err)
+int recorder_info(struct recorder_link *link, const char *key, const char *value, struct err *err)
 {
     return link->writer == NULL ? 0 : trace_write_info(link->writer, key, value, err);
 }

@@ -1,7 +1,7 @@
 /*
- * What the kernel charges threads beyond their stays on CPUs: the recorder's part, and the report's.
+ * What the kernel charges threads beyond their run slices: the recorder's part, and the report's.
  */
-#include "core/recorder/charges.h"
+#include "core/recorder/cpu_accounting.h"
 
 #include "phases/calltree.h"
 #include "report/shares.h"
@@ -23,7 +23,7 @@ static struct recorder_thread *new_thread(struct threads *threads)
 static void follow(struct recorder_thread *thread, const struct kernel_event *events, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        charges_follow(thread, &events[i]);
+        cpu_accounting_follow(thread, &events[i]);
 }
 
 #define FOLLOW(thread, ...)                                      \
@@ -33,31 +33,32 @@ static void follow(struct recorder_thread *thread, const struct kernel_event *ev
 /* As if it had been read of /proc at a moment. */
 static void was_read(struct recorder_thread *thread, uint64_t at_ns, uint64_t cpu_ns)
 {
-    thread->stays.read_at_ns = at_ns;
-    thread->stays.read_ns = cpu_ns;
+    thread->slices.read_at_ns = at_ns;
+    thread->slices.read_ns = cpu_ns;
 }
 
-static bool is_charge(const struct recorder_thread *thread, uint64_t charged_ns, uint64_t stays_ns, uint64_t n)
+static bool is_charge(const struct recorder_thread *thread, uint64_t accounted_ns, uint64_t slices_ns, uint64_t n)
 {
-    const struct trace_charge *charge = &thread->info.charge;
-    return charge->is_known && charge->charged_ns == charged_ns && charge->stays_ns == stays_ns && charge->n_stays == n;
+    const struct trace_cpu_time *cpu_time = &thread->info.cpu_time;
+    return cpu_time->is_known && cpu_time->accounted_ns == accounted_ns && cpu_time->slices_ns == slices_ns &&
+           cpu_time->n_slices == n;
 }
 
 static void test_born(void)
 {
     struct threads threads;
-    struct charges charges = { .threads = &threads };
+    struct cpu_accounting accounting = { .threads = &threads };
     struct recorder_thread *thread = new_thread(&threads);
     FOLLOW(thread, AT_NS(THREAD_START, 100), AT_NS(CPU_IN, 110), AT_NS(CPU_OUT, 150));
     was_read(thread, 160, 45);
-    CHECK("events up to a reading may come after it", !thread->info.charge.is_known);
+    CHECK("events up to a reading may come after it", !thread->info.cpu_time.is_known);
     FOLLOW(thread, AT_NS(CPU_IN, 200));
     CHECK("a later event settles it", is_charge(thread, 45, 40, 1));
     was_read(thread, 230, 80);
     FOLLOW(thread, AT_NS(CPU_PREEMPTED, 220), AT_NS(CPU_IN, 225), AT_NS(CPU_OUT, 240));
     CHECK("a stay counts up to the moment of the reading", is_charge(thread, 80, 40 + 20 + 5, 3));
     was_read(thread, 250, 99);
-    charges_finish(&charges);
+    cpu_accounting_finish(&accounting);
     CHECK("the end settles the last one, and it is written", is_charge(thread, 99, 40 + 20 + 15, 3) && thread->changed);
     threads_free(&threads);
 }
@@ -83,13 +84,13 @@ static void test_found(void)
     FOLLOW(thread, found, AT_NS(CPU_IN, 1100));
     was_read(thread, 1110, 5);
     FOLLOW(thread, AT_NS(CPU_OUT, 1120));
-    CHECK("without its time at the beginning nothing is known", !thread->info.charge.is_known);
+    CHECK("without its time at the beginning nothing is known", !thread->info.cpu_time.is_known);
     threads_free(&threads);
 }
 
-static void charge_thread(struct maker *m, uint32_t index, const char *name, struct trace_charge charge)
+static void add_thread(struct maker *m, uint32_t index, const char *name, struct trace_cpu_time cpu_time)
 {
-    const struct trace_thread thread = { index, 100, false, name, name, TRACE_UNKNOWN, TRACE_UNKNOWN, 0, charge };
+    const struct trace_thread thread = { index, 100, false, name, name, TRACE_UNKNOWN, TRACE_UNKNOWN, 0, cpu_time };
     maker_must(m, trace_write_thread(m->writer, &thread, &m->err));
 }
 
@@ -101,13 +102,13 @@ static struct shares shares_of(int64_t main_extra_ns, uint64_t n_lost, struct sw
     struct calltree tree;
     struct shares shares;
     uint32_t row_of = 0;
-    maker_open_scaled(&m, "charges.dat", 1000);
+    maker_open_scaled(&m, "cpu_time.dat", 1000);
     maker_info(&m, "offcpu", "perf");
     maker_info(&m, "process.cpu_ns", "900000");
-    charge_thread(&m, 0, "main", (struct trace_charge){ true, (uint64_t)(400000 + main_extra_ns), 400000, 2 });
-    charge_thread(&m, 1, "GC Thread#0", (struct trace_charge){ true, 220000, 200000, 1 });
-    charge_thread(&m, 2, "C1 CompilerThre", (struct trace_charge){ .is_known = false });
-    charge_thread(&m, 3, "C2 CompilerThre", (struct trace_charge){ true, 90000, 100000, 1 });
+    add_thread(&m, 0, "main", (struct trace_cpu_time){ true, (uint64_t)(400000 + main_extra_ns), 400000, 2 });
+    add_thread(&m, 1, "GC Thread#0", (struct trace_cpu_time){ true, 220000, 200000, 1 });
+    add_thread(&m, 2, "C1 CompilerThre", (struct trace_cpu_time){ .is_known = false });
+    add_thread(&m, 3, "C2 CompilerThre", (struct trace_cpu_time){ true, 90000, 100000, 1 });
     KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_OUT, 0, 200), AT(TRACE_CPU_IN, 1, 200), AT(TRACE_CPU_IN, 0, 300),
            AT(TRACE_CPU_OUT, 1, 400), AT(TRACE_CPU_IN, 2, 400), AT(TRACE_CPU_OUT, 2, 500), AT(TRACE_CPU_OUT, 0, 500),
            AT(TRACE_CPU_IN, 3, 600), AT(TRACE_CPU_OUT, 3, 700));
@@ -119,7 +120,7 @@ static struct shares shares_of(int64_t main_extra_ns, uint64_t n_lost, struct sw
     struct trace_reader *reader = maker_read(&m);
     maker_must(&m, calltree_build(reader, &(struct calltree_options){ 0 }, &tree, &m.err));
     const struct report_source source = {
-        .path = "charges.dat", .reader = reader, .tree = &tree, .clock = PHASES_CPU, .arena = &arena
+        .path = "cpu_time.dat", .reader = reader, .tree = &tree, .clock = PHASES_CPU, .arena = &arena
     };
     maker_must(&m, shares_compute(&source, &row_of, 0, &shares, &m.err));
     *switches = shares.switches;

@@ -1,8 +1,8 @@
 /*
  * The facts about a recording that its trace tells (INFO), and the configuration that the agent is told.
  */
-#ifndef CORE_RECORDER_FACTS_H
-#define CORE_RECORDER_FACTS_H
+#ifndef CORE_RECORDER_METADATA_H
+#define CORE_RECORDER_METADATA_H
 
 #include "core/base/arena.h"
 #include "core/counters/kernel_rings.h"
@@ -12,70 +12,70 @@
 
 /*
  * Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program; a live
- * recording needs to know which code would be thrown away, too (core/recorder/code_prices.h).
+ * recording needs to know which code would be thrown away, too (core/recorder/recompilation_cost.h).
  */
-bool facts_wants_code(const struct recorder_plan *plan);
+bool metadata_wants_code(const struct recorder_plan *plan);
 
 /*
  * Of what it compiles, only that which is asked for?  That costs far less, but tells lines only in a JVM that was
  * started with DebugNonSafepoints, as those are that we start where lines are wanted.
  */
-bool facts_asks_for_code(const struct recorder_plan *plan);
+bool metadata_asks_for_code(const struct recorder_plan *plan);
 
 /* Do the probes record nothing before the recorder says so?  Else counts of callers and callees would not agree. */
-bool facts_begins_later(const struct recorder_plan *plan);
+bool metadata_begins_later(const struct recorder_plan *plan);
 
 /* Of how many page faults one is recorded; 0: of none. */
-uint32_t facts_fault_period(const struct recorder_plan *plan);
+uint32_t metadata_fault_period(const struct recorder_plan *plan);
 
 /* The configuration's text, in the arena; NULL when there is no memory. */
-char *facts_config(const struct recorder_plan *plan, struct arena *arena);
+char *metadata_config(const struct recorder_plan *plan, struct arena *arena);
 
 /* What is known before the first record.  Returns 0, or -1 with *err set. */
-int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
-                      struct err *err);
+int metadata_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
+                         struct err *err);
 
 /* Likewise, of a trace of stack samples alone; and of those alone: mmprof.trace(5) has the keys. */
-int facts_write_samples(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err);
-int facts_write_sampling(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err);
+int metadata_write_samples(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err);
+int metadata_write_sampling(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err);
 
 /* Which JVM it is: known when the agent has connected.  argv: the command that was started, or NULL. */
-int facts_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, char *const *argv, struct err *err);
+int metadata_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, char *const *argv, struct err *err);
 
 /* How long the loaded classes took, and the longest call that changed some of them. */
 /* Of the first pass over a running JVM's classes, where the trace begins after it. */
-int facts_write_change(struct trace_writer *writer, const struct recorder_link *link, struct err *err);
-int facts_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err);
+int metadata_write_change(struct trace_writer *writer, const struct recorder_link *link, struct err *err);
+int metadata_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err);
 
 /* What a probe costs, and whether its counters open: readers need it before the first record. */
-int facts_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct segment *segment,
-                      struct err *err);
+int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct segment *segment,
+                         struct err *err);
 
 /*
  * Why the target could not open its counters, though the recorder could open them for itself.  Returns whether that is
  * so; *why has no next step in a trace's words (is_fact), else it has one.
  */
-bool facts_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why);
+bool metadata_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why);
 
 /* CPU time within the recording, in ns; TRACE_UNKNOWN where it could not be had. */
-struct facts_cpu {
+struct metadata_cpu {
     uint64_t process_ns; /* of the process */
     uint64_t own_ns;     /* of the recorder */
     uint64_t stolen_ns;  /* kept from this machine by its host */
 };
 
 /* The pauses of the last batch, which takes the probes out again: they are not in the recording. */
-int facts_write_removal(struct trace_writer *writer, const struct recorder_link *link, struct err *err);
+int metadata_write_removal(struct trace_writer *writer, const struct recorder_link *link, struct err *err);
 
 /* What the target has published in the segment by now, and who took how much CPU time. */
-int facts_write_end(struct trace_writer *writer, const struct segment *segment, const struct facts_cpu *cpu,
-                    struct err *err);
+int metadata_write_end(struct trace_writer *writer, const struct segment *segment, const struct metadata_cpu *cpu,
+                       struct err *err);
 
 /* How often the recorder read counters itself, and which threads it could not read. */
-int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);
+int metadata_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);
 
 /* How often it was looked where threads are, or why not. */
-int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
-                     uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err);
+int metadata_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
+                        uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "core/recorder/facts.h"
+#include "core/recorder/metadata.h"
 
 #include "core/base/text.h"
 #include "core/base/ticks.h"
@@ -34,22 +34,22 @@ static void put_events(FILE *out, const struct counter_layout *layout)
         }
 }
 
-bool facts_wants_code(const struct recorder_plan *plan)
+bool metadata_wants_code(const struct recorder_plan *plan)
 {
     return plan->hits_hz > 0 || plan->is_live || (plan->simulate != NULL && !plan->counts_only);
 }
 
-bool facts_asks_for_code(const struct recorder_plan *plan)
+bool metadata_asks_for_code(const struct recorder_plan *plan)
 {
     return (plan->argv != NULL || !plan->wants_lines) && plan->simulate == NULL;
 }
 
-bool facts_begins_later(const struct recorder_plan *plan)
+bool metadata_begins_later(const struct recorder_plan *plan)
 {
     return plan->pid != 0 && !plan->is_live;
 }
 
-uint32_t facts_fault_period(const struct recorder_plan *plan)
+uint32_t metadata_fault_period(const struct recorder_plan *plan)
 {
     for (size_t i = 0; plan->events != NULL && i < plan->events->n; i++)
         if (plan->events->specs[i].kind == COUNTER_PAGE_FAULTS)
@@ -64,7 +64,7 @@ static void put_phase(FILE *out, const struct recorder_phase *phase, struct aren
     fprintf(out, "phase %s\n", line == NULL ? "" : line);
 }
 
-char *facts_config(const struct recorder_plan *plan, struct arena *arena)
+char *metadata_config(const struct recorder_plan *plan, struct arena *arena)
 {
     char *text = NULL;
     size_t n = 0;
@@ -73,12 +73,12 @@ char *facts_config(const struct recorder_plan *plan, struct arena *arena)
         return NULL;
     if (plan->is_live)
         fputs("mode live\n", out);
-    if (facts_begins_later(plan))
+    if (metadata_begins_later(plan))
         fputs("begin asked\n", out);
     if (plan->wants_perf_map)
         fputs("perf_map on\n", out);
-    if (facts_wants_code(plan))
-        fputs(facts_asks_for_code(plan) ? "code_map asked\n" : "code_map on\n", out);
+    if (metadata_wants_code(plan))
+        fputs(metadata_asks_for_code(plan) ? "code_map asked\n" : "code_map on\n", out);
     fprintf(out, "min_bytecodes %" PRIu32 "\n", plan->min_bytecodes);
     put_patterns(out, "include", plan->includes, plan->n_includes);
     put_patterns(out, "exclude", plan->excludes, plan->n_excludes);
@@ -210,28 +210,28 @@ static int write_host(struct trace_writer *writer, const char *mode, struct err 
     return put(writer, err, "recording.mode", "%s", mode);
 }
 
-int facts_write_samples(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err)
+int metadata_write_samples(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err)
 {
     if (write_host(writer, "samples", err) < 0)
         return -1;
-    return facts_write_sampling(writer, events, period_ns, err);
+    return metadata_write_sampling(writer, events, period_ns, err);
 }
 
-int facts_write_sampling(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err)
+int metadata_write_sampling(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err)
 {
     if (put(writer, err, "sample.events", "%s", events) < 0)
         return -1;
     return put(writer, err, "sample.period_ns", "%" PRIu64, period_ns);
 }
 
-int facts_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
-                      struct err *err)
+int metadata_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
+                         struct err *err)
 {
     const char *mode = plan->is_live ? "live" : plan->n_phases > 0 ? "phases" : "all";
     if (write_host(writer, mode, err) < 0 ||
         put(writer, err, "offcpu", "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
         write_counting(writer, plan, err) < 0 || write_simulation(writer, plan, err) < 0 ||
-        (facts_fault_period(plan) > 1 && put(writer, err, "faults.period", "%" PRIu32, plan->fault_period) < 0) ||
+        (metadata_fault_period(plan) > 1 && put(writer, err, "faults.period", "%" PRIu32, plan->fault_period) < 0) ||
         (plan->wants_lines && put(writer, err, "code.lines", "kept since") < 0))
         return -1;
     return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);
@@ -248,7 +248,7 @@ static void join(char *const *argv, char *text, size_t n)
     }
 }
 
-int facts_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, char *const *argv, struct err *err)
+int metadata_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, char *const *argv, struct err *err)
 {
     struct jvm_process process;
     struct err ignored;
@@ -264,7 +264,7 @@ int facts_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, 
     return put(writer, err, "jvm.command", "%s", process.command);
 }
 
-int facts_write_change(struct trace_writer *writer, const struct recorder_link *link, struct err *err)
+int metadata_write_change(struct trace_writer *writer, const struct recorder_link *link, struct err *err)
 {
     if (put(writer, err, "instrument.batches", "%" PRIu32, link->n_pauses) < 0 ||
         put(writer, err, "instrument.pauses_ms", "%.1f", link->pauses_ms) < 0)
@@ -272,7 +272,7 @@ int facts_write_change(struct trace_writer *writer, const struct recorder_link *
     return put(writer, err, "instrument.longest_pause_ms", "%.1f", link->longest_pause_ms);
 }
 
-int facts_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err)
+int metadata_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err)
 {
     if (put(writer, err, "instrument.ms", "%.1f", total_ms) < 0)
         return -1;
@@ -303,7 +303,7 @@ static const char *slot_name(const struct recorder_plan *plan, uint32_t slot)
     return plan->events->specs[plan->layout->event[slot]].name;
 }
 
-bool facts_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why)
+bool metadata_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why)
 {
     uint32_t refused = atomic_load(&segment->counters_refused);
     int error = (int)atomic_load(&segment->counters_errno);
@@ -329,11 +329,11 @@ bool facts_refusal(const struct recorder_plan *plan, const struct segment *segme
     return true;
 }
 
-int facts_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct segment *segment,
-                      struct err *err)
+int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct segment *segment,
+                         struct err *err)
 {
     struct err why;
-    if (facts_refusal(plan, segment, true, &why) && put(writer, err, "counters.refused", "%s", why.text) < 0)
+    if (metadata_refusal(plan, segment, true, &why) && put(writer, err, "counters.refused", "%s", why.text) < 0)
         return -1;
     if (put(writer, err, "probe.inside_ticks", "%.4f", (double)atomic_load(&segment->inside_cost_ticks_x16) / 16) < 0 ||
         put(writer, err, "probe.outside_ticks", "%.4f", (double)atomic_load(&segment->outside_cost_ticks_x16) / 16) < 0)
@@ -345,8 +345,8 @@ int facts_write_costs(struct trace_writer *writer, const struct recorder_plan *p
     return put_each(writer, "probe.outside_counters", segment->outside_cost_counters_x16, segment->n_counters, err);
 }
 
-int facts_write_end(struct trace_writer *writer, const struct segment *segment, const struct facts_cpu *cpu,
-                    struct err *err)
+int metadata_write_end(struct trace_writer *writer, const struct segment *segment, const struct metadata_cpu *cpu,
+                       struct err *err)
 {
     const struct {
         const char *key;
@@ -374,7 +374,7 @@ int facts_write_end(struct trace_writer *writer, const struct segment *segment, 
     return 0;
 }
 
-int facts_write_removal(struct trace_writer *writer, const struct recorder_link *link, struct err *err)
+int metadata_write_removal(struct trace_writer *writer, const struct recorder_link *link, struct err *err)
 {
     if (link->n_pauses == 0)
         return 0;
@@ -384,7 +384,7 @@ int facts_write_removal(struct trace_writer *writer, const struct recorder_link 
     return put(writer, err, "removal.longest_pause_ms", "%.1f", link->longest_pause_ms);
 }
 
-int facts_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err)
+int metadata_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err)
 {
     if (readings->n_columns == 0)
         return 0;
@@ -396,8 +396,8 @@ int facts_write_readings(struct trace_writer *writer, const struct readings *rea
     return put(writer, err, "readings.threads_without", "%" PRIu32 ": %s", readings->n_without, readings->why);
 }
 
-int facts_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
-                     uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err)
+int metadata_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
+                        uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err)
 {
     const char *why = state->why_no_hits;
     if (asked_ns > 0 && put(writer, err, "code.asked_ms", "%.1f", (double)asked_ns / 1e6) < 0)
