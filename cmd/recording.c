@@ -1,6 +1,7 @@
 #include "cmd/recording.h"
 
 #include "cmd/recording_cost.h"
+#include "cmd/recording_live.h"
 #include "cmd/recording_symbols.h"
 
 #include "cmd/recording_counters.h"
@@ -366,6 +367,14 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
     return choose_simulated(recording, arena, model, &plan->window, counters, err);
 }
 
+static void tell_forgotten(uint64_t compilers_ns)
+{
+    fprintf(stderr,
+            "mmprof: this JVM now discards all its compiled code, %.1f s of JIT compilation: the program is slower "
+            "until it is compiled again\n",
+            (double)compilers_ns / 1e9);
+}
+
 static void prepare_live(struct recording *recording, const struct recording_counters *counters)
 {
     struct live_session *live = recording->live;
@@ -373,16 +382,8 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     live->options.duration_s = recording->duration_s;
     live->options.forgets_code = recording->pid != 0 && jvm_forgets_code((pid_t)recording->pid);
     live->stacks_hz = RECORDING_STACKS_HZ;
-    live->progress = recording->quiet ? NULL : stderr;
+    live->forgets = recording->quiet ? NULL : tell_forgotten;
     live_session_events(live, &counters->events, &counters->layout);
-}
-
-void recording_tell_forgetting(FILE *out, uint64_t compilers_ns)
-{
-    fprintf(out,
-            "mmprof: this JVM now discards all its compiled code, %.1f s of JIT compilation: the program is slower "
-            "until it is compiled again\n",
-            (double)compilers_ns / 1e9);
 }
 
 /* Classes are changed at once. */
@@ -391,7 +392,7 @@ static void tell_forgetting(pid_t pid)
     struct jvm_compilers compilers = { .pid = pid };
     uint64_t cpu_ns = jvm_forgets_code(pid) ? jvm_compilers_cpu_ns(&compilers, 0) : JVM_CPU_UNKNOWN;
     if (cpu_ns != JVM_CPU_UNKNOWN)
-        recording_tell_forgetting(stderr, cpu_ns);
+        tell_forgotten(cpu_ns);
 }
 
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
@@ -445,7 +446,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
         recording_wait(recording, summary, err);
     if (rc == 0 && !recording->quiet && recording->live != NULL) {
         recording_tell_cost(recording->output, "mmprof: ", stderr);
-        live_session_tell(recording->live, "mmprof: ", stderr);
+        recording_tell_live(recording->live, "mmprof: ", stderr);
     }
 out:
     arena_free(&arena);

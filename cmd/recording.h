@@ -5,7 +5,7 @@
 #define CMD_RECORDING_H
 
 #include "cmd/commands.h"
-#include "cmd/live_session.h"
+#include "phases/live/live_session.h"
 #include "core/recorder/recorder.h"
 
 struct recording {
@@ -67,9 +67,6 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
  * this reason.  Returns its status; 0: there is none.
  */
 int recording_wait(const struct recording *recording, struct recorder_summary *summary, const struct err *why);
-
-/* Tell that the JVM is about to throw its code away, for which its compilers took so much CPU time. */
-void recording_tell_forgetting(FILE *out, uint64_t compilers_ns);
 
 /* The trace of a group by its number (from 1), or with 0 the one of all. */
 void recording_trace_name(const char *output, uint32_t number, char *name, size_t n);

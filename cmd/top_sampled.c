@@ -1,6 +1,6 @@
 #include "cmd/top_sampled.h"
 
-#include "cmd/live_sampled.h"
+#include "phases/live/live_sampled.h"
 #include "report/sampled.h"
 #include "report/table.h"
 #include "symbolize/java_names.h"

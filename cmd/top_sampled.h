@@ -4,7 +4,7 @@
 #ifndef CMD_TOP_SAMPLED_H
 #define CMD_TOP_SAMPLED_H
 
-#include "cmd/live_session.h"
+#include "phases/live/live_session.h"
 
 /* What the latest samples found, and of when they are; all 0: there are none yet. */
 struct top_sampled {

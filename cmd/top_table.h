@@ -4,7 +4,7 @@
 #ifndef CMD_TOP_TABLE_H
 #define CMD_TOP_TABLE_H
 
-#include "cmd/live_session.h"
+#include "phases/live/live_session.h"
 
 enum top_sort { TOP_BY_TIME, TOP_BY_CALLS, TOP_BY_CALL, TOP_BY_CPI, TOP_BY_NAME, TOP_SORTS };
 

@@ -18,9 +18,10 @@ core/emu/tool      core/base core/trace core/emu/model core/emu/plugin core/reco
 core/emu/memtrace  core/base core/emu/tool
 symbolize          core/base core/trace core/counters core/jvm core/recorder
 phases             core/base core/trace core/counters core/jvm core/recorder symbolize
+phases/live        core/base core/trace core/counters core/jvm core/recorder symbolize phases
 report             core/base core/trace core/counters core/jvm core/hotspot core/recorder core/emu/memtrace symbolize phases
 cmd                core/base core/trace core/emu/model core/hotspot core/counters core/jvm core/agent core/recorder
-cmd                core/emu/memtrace symbolize phases report
+cmd                core/emu/memtrace symbolize phases phases/live report
 END
 }
 

@@ -6,7 +6,7 @@
 #define TEST_UNIT_LIVE_SIM_H
 
 #include "core/trace/ring.h"
-#include "phases/live.h"
+#include "phases/live/live.h"
 #include "test/unit/tap.h"
 
 #include <stdlib.h>

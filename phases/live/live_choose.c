@@ -2,7 +2,7 @@
  * Which of the candidates get probes in the next batch: what their classes cost the JIT compiler, and whether they are
  * worth it.
  */
-#include "phases/live_internal.h"
+#include "phases/live/live_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

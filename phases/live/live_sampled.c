@@ -1,4 +1,4 @@
-#include "cmd/live_sampled.h"
+#include "phases/live/live_sampled.h"
 
 #include "core/base/text.h"
 

@@ -1,4 +1,4 @@
-#include "phases/live_internal.h"
+#include "phases/live/live_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

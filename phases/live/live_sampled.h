@@ -1,10 +1,10 @@
 /*
  * What the latest looks of a live session found, and has no probes.
  */
-#ifndef CMD_LIVE_SAMPLED_H
-#define CMD_LIVE_SAMPLED_H
+#ifndef PHASES_LIVE_SAMPLED_H
+#define PHASES_LIVE_SAMPLED_H
 
-#include "cmd/live_session.h"
+#include "phases/live/live_session.h"
 
 struct live_sampled {
     const struct candidate *found; /* in the arena, its names the session's until the next look */

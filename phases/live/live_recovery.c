@@ -1,7 +1,7 @@
 /*
  * What a batch of changed classes costs: the JIT compiler compiles again what it throws away.
  */
-#include "phases/live_internal.h"
+#include "phases/live/live_internal.h"
 
 #include <stdlib.h>
 

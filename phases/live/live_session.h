@@ -1,19 +1,17 @@
 /*
- * A live recording: connects the recorder (core/recorder/link.h) with what decides (phases/live.h).  'record --live',
- * 'profile' and 'top' use it.
+ * A live recording: connects the recorder (core/recorder/link.h) with what decides (phases/live/live.h).  'record
+ * --live', 'profile' and 'top' use it.
  */
-#ifndef CMD_LIVE_SESSION_H
-#define CMD_LIVE_SESSION_H
+#ifndef PHASES_LIVE_SESSION_H
+#define PHASES_LIVE_SESSION_H
 
 #include "core/counters/events.h"
 #include "core/jvm/compilers.h"
 #include "core/recorder/link.h"
 #include "phases/candidates.h"
-#include "phases/live.h"
-#include "phases/live_samples.h"
+#include "phases/live/live.h"
+#include "phases/live/live_samples.h"
 #include "symbolize/vm_parts.h"
-
-#include <stdio.h>
 
 struct live_session;
 
@@ -43,9 +41,10 @@ struct live_session {
     double sampling_ms;  /* what the looks cost in the JVM: CPU time, and threads held */
     double rewriting_ms; /* what the batches cost there */
     bool has_cpi;
-    char refused[256];  /* what the agent would not do, or "" */
-    char archive[256];  /* the JVM writes its classes into an archive by this option, and none is changed; or "" */
-    FILE *progress;     /* set it after live_session_init: where to say what is about to happen; or NULL */
+    char refused[256]; /* what the agent would not do, or "" */
+    char archive[256]; /* the JVM writes its classes into an archive by this option, and none is changed; or "" */
+    /* Set it after live_session_init, or NULL: the JVM is about to discard its code, which took so much to compile. */
+    void (*forgets)(uint64_t compilers_ns);
     live_view_fn *view; /* or NULL */
     void *view_context;
 };
@@ -62,9 +61,6 @@ void live_session_init(struct live_session *session, const struct live_options *
 void live_session_events(struct live_session *session, const struct counter_set *events,
                          const struct counter_layout *layout);
 void live_session_free(struct live_session *session);
-
-/* What it did and what it cost, for people: after recorder_run. */
-void live_session_tell(const struct live_session *session, const char *prefix, FILE *out);
 
 /* Was the program left as it is, so that there are samples and no records? */
 bool live_session_has_samples_only(const struct live_session *session);

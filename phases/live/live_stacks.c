@@ -1,4 +1,4 @@
-#include "cmd/live_stacks.h"
+#include "phases/live/live_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

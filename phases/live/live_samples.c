@@ -1,4 +1,4 @@
-#include "phases/live_samples.h"
+#include "phases/live/live_samples.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * What a live session tells of itself.
  */
-#include "phases/live_internal.h"
+#include "phases/live/live_internal.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "phases/live_tree.h"
+#include "phases/live/live_tree.h"
 
 #include "core/trace/ring.h"
 #include "phases/calltree_internal.h"

@@ -1,7 +1,7 @@
 /*
  * Which probes stay: the budget, the methods whose calls are too short, and another look at both.
  */
-#include "phases/live_internal.h"
+#include "phases/live/live_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

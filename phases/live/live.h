@@ -2,10 +2,10 @@
  * Which probes stay while a program runs: one recording that needs no preparatory run and keeps a budget.
  *
  * It decides and does nothing else: it is told of samples, methods, records and clocks, and answers with orders.
- * Whoever carries them out (cmd/live_session.c, a test) calls, in each round: live_met, live_tree_records and
+ * Whoever carries them out (phases/live/live_session.c, a test) calls, in each round: live_met, live_tree_records and
  * live_tree_kernel for what came, then live_round.
  *
- * A session's life: stack samples come all the time (phases/live_samples.h), and cost the JIT compiler nothing ->
+ * A session's life: stack samples come all the time (phases/live/live_samples.h), and cost the JIT compiler nothing ->
  * candidates -> instrument them in one batch -> wait until the compiler has recovered -> watch and prune -> choose
  * again, ever more rarely, and so on.  A 'look' is a choice: it asks what the candidates' classes would cost.  Where
  * stacks cannot be sampled from outside, the agent samples during a look, and all that is said of a look's cost is of
@@ -85,7 +85,7 @@
 
 #include "core/base/arena.h"
 #include "core/recorder/recompilation_cost.h"
-#include "phases/live_tree.h"
+#include "phases/live/live_tree.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #ifndef PHASES_LIVE_INTERNAL_H
 #define PHASES_LIVE_INTERNAL_H
 
-#include "phases/live.h"
+#include "phases/live/live.h"
 
 /* A growing list of method ids. */
 struct live_ids {

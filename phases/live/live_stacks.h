@@ -2,8 +2,8 @@
  * The stacks that a live recording sampled go into its trace, as a tree: for exports and the page, which show methods
  * without probes by them.
  */
-#ifndef CMD_LIVE_STACKS_H
-#define CMD_LIVE_STACKS_H
+#ifndef PHASES_LIVE_STACKS_H
+#define PHASES_LIVE_STACKS_H
 
 #include "core/recorder/link.h"
 #include "phases/candidates.h"
