@@ -179,6 +179,9 @@ void report_losses(const struct report_source *source, struct table *table)
         table_note(table,
                    arena_printf(arena, "CPU time is unknown (%s): the times are wall-clock times and include waiting",
                                 strncmp(tree->why_wall, "none: ", 6) == 0 ? tree->why_wall + 6 : tree->why_wall));
+    if (trace_info(source->reader, "sample.failed") != NULL)
+        table_note(table, arena_printf(arena, "stacks could not be sampled by perf (%s): rows known by samples are few",
+                                       trace_info(source->reader, "sample.failed")));
     if (tree->n_kernel_lost > 0)
         table_note(table, arena_printf(arena, "the kernel dropped %.0f of its records: CPU times are estimates",
                                        (double)tree->n_kernel_lost));

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX   8 /* of processes: a shell's script that runs a script that runs java */
-#define THREADS_MAX 64
+#define DEPTH_MAX   8    /* of processes: a shell's script that runs a script that runs java */
+#define THREADS_MAX 1024 /* in front of it there may be a collector's, as many as CPUs */
 #define CHILD_BYTES 4096
 
 /* HotSpot starts it behind what it makes of code (Threads::create_vm), in front of the first Java method. */

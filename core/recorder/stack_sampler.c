@@ -331,7 +331,9 @@ static int begin(struct stack_sampler *sampler, const struct stack_sampler_optio
                                             .stack_bytes = options->stack_bytes,
                                             .stack_fn = take_sample,
                                             .stack_context = sampler };
-    if (!options->is_starting && open_walker(sampler, err) < 0)
+    /* One that has just been started has no interpreter yet, and its samples can wait until it has. */
+    bool is_starting = options->is_starting || jvm_started(sampler->pid) == 0;
+    if (!is_starting && open_walker(sampler, err) < 0)
         return -1;
     if (kernel_rings_open(&sampler->rings, sampler->pid, &wish, err) < 0)
         return -1;

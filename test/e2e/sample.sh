@@ -126,8 +126,16 @@ for jdk in $(jdks); do
 done
 [ $n_jdks -gt 1 ] || skip "JDK 25" "there is none"
 
-# Started by a script, interpreted, from its first method on to its end.
+# One whose interpreter is not there yet.
 jdk=$(first_jdk)
+start "$SCRATCH/shares" "$jdk/bin/java" -cp "$classes" target.Shares
+until grep -q libjvm.so "/proc/$pid/maps" || is_gone "$pid"; do :; done
+sample -p "$pid" -d 3 --json
+is "a JVM that has just been started: exit status" "$status $errors" "0 "
+matches "its methods are there" "$said" '"Shares.main"'
+stop "$pid"
+
+# Started by a script, interpreted, from its first method on to its end.
 printf '#!/bin/sh\n"%s" -Xint -cp "%s" target.Shares %d\nexit 7\n' "$jdk/bin/java" "$classes" "$slow" \
     > "$SCRATCH/script"
 chmod +x "$SCRATCH/script"
