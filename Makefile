@@ -285,6 +285,11 @@ bench-sampling: make java
 bench-agreement: make tools
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/agreement.sh
 
+# Whether live recordings have the phases that programs announce.
+.PHONY: bench-announced
+bench-announced: make tools
+	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/announced.sh
+
 # What simulation costs programs, beside cachegrind.
 .PHONY: bench-simulate
 bench-simulate: make tools java $(BUILD)/test/bench/callbacks.so
@@ -366,6 +371,7 @@ help:
 	@echo 'make bench-instructions  what recording makes programs execute'
 	@echo 'make bench-diff      what diff finds of 10 % more in one phase, and what it finds that is not there'
 	@echo 'make bench-sampling  what stack samples cost programs, beside async-profiler: ASPROF=FILE'
+	@echo 'make bench-announced  whether live recordings have the phases that programs announce'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'

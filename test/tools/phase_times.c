@@ -1,0 +1,107 @@
+/*
+ * What CPU time a JVM's own threads had used whenever its program announced a phase:
+ *
+ *     phase_times PID < LINES
+ *     2.104311 start
+ *
+ * A line for each that begins with 'PHASE NUMBER NAME': seconds, and the name.  It is what the process took but for
+ * the JVM's threads and the agent's, so that threads that have ended count, too.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define THREADS_MAX 8192
+
+/* A thread of the JVM's, which may have ended since. */
+struct vm_thread {
+    long tid;
+    double seconds;
+};
+
+static struct vm_thread threads[THREADS_MAX];
+static size_t n_threads;
+
+/* By their names, of which Linux keeps 15 characters. */
+static int is_vm(const char *name)
+{
+    static const char *const begins[] = { "C1 ",          "C2 ",        "GC ",          "G1 ",         "VM ",
+                                          "ZGC",          "ZDirector",  "ZDriver",      "ZStat",       "ZWorker",
+                                          "XWorker",      "XDriver",    "Shenandoah",   "Sweeper",     "Signal Disp",
+                                          "Service Thre", "Monitor De", "Notification", "Attach List", "mmprof" };
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+            return 1;
+    return 0;
+}
+
+/* The first line of a thread's file; "" if it has ended. */
+static void read_of(const char *pid, const char *tid, const char *file, char *line, int n_bytes)
+{
+    char path[128];
+    snprintf(path, sizeof path, "/proc/%s/task/%s/%s", pid, tid, file);
+    line[0] = '\0';
+    FILE *in = fopen(path, "r");
+    if (in == NULL)
+        return;
+    if (fgets(line, n_bytes, in) == NULL)
+        line[0] = '\0';
+    fclose(in);
+}
+
+static void see(const char *pid, const char *tid)
+{
+    char name[64], used[128];
+    read_of(pid, tid, "comm", name, sizeof name);
+    if (!is_vm(name))
+        return;
+    read_of(pid, tid, "schedstat", used, sizeof used);
+    size_t i = 0;
+    while (i < n_threads && threads[i].tid != strtol(tid, NULL, 10))
+        i++;
+    if (i == THREADS_MAX || used[0] == '\0')
+        return;
+    n_threads += i == n_threads;
+    threads[i] = (struct vm_thread){ strtol(tid, NULL, 10), strtod(used, NULL) / 1e9 };
+}
+
+static double program_seconds(const char *pid)
+{
+    char path[64];
+    clockid_t clock;
+    struct timespec used;
+    snprintf(path, sizeof path, "/proc/%s/task", pid);
+    DIR *tasks = opendir(path);
+    if (tasks == NULL)
+        return -1;
+    for (const struct dirent *task; (task = readdir(tasks)) != NULL;)
+        if (task->d_name[0] != '.')
+            see(pid, task->d_name);
+    closedir(tasks);
+    if (clock_getcpuclockid((pid_t)strtol(pid, NULL, 10), &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return -1;
+    double seconds = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+    for (size_t i = 0; i < n_threads; i++)
+        seconds -= threads[i].seconds;
+    return seconds;
+}
+
+int main(int argc, char **argv)
+{
+    char line[512], name[128];
+    if (argc != 2) {
+        fputs("usage: phase_times PID < LINES\n", stderr);
+        return 1;
+    }
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        if (sscanf(line, "PHASE %*s %127s", name) != 1)
+            continue;
+        double seconds = program_seconds(argv[1]);
+        if (seconds >= 0)
+            printf("%.6f %s\n", seconds, name);
+        fflush(stdout);
+    }
+    return 0;
+}
