@@ -19,7 +19,7 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(filter-out core/agent/wanted.c,$(wildcard core/agent/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_counts vm_fields vm_methods vm_streams) \
+AGENT_SRC := $(filter-out core/agent/control/wanted.c,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_counts vm_fields vm_methods vm_streams) \
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
              core/trace/jit_events.c core/trace/samples.c core/trace/code_log.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
@@ -29,7 +29,7 @@ TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu
              core/emu/model/sim_decode.c core/trace/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err map text utf8 words)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,batch config included protocol wanted) $(wildcard symbolize/*.c phases/*.c phases/live/*.c report/*.c)
+CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included control/protocol control/wanted) $(wildcard symbolize/*.c phases/*.c phases/live/*.c report/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 LIB       := $(BUILD)/mmprof.a
 UNIT_SRC  := $(wildcard test/unit/*.c)
@@ -96,8 +96,9 @@ $(BUILD)/pic/%.o: %.c
 # ---- tests ----
 
 # A unit test is one file that is linked with all rooms, and with the agent's parts that need no JVM.
-AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite*.c core/agent/classfile*.c core/agent/bytecode*.c) core/agent/probe.c core/agent/probe_virtual.c core/agent/probe_open.c core/agent/virtual.c core/agent/parked.c core/agent/open_calls.c core/agent/counting.c core/agent/batch.c core/agent/perf_file.c core/agent/compiling.c core/agent/own_threads.c core/agent/method_ids.c core/agent/vm_compilers.c)
-$(BUILD)/core/agent/probe.o $(BUILD)/core/agent/probe_virtual.o $(BUILD)/core/agent/probe_open.o $(BUILD)/core/agent/virtual.o $(BUILD)/core/agent/method_ids.o $(BUILD)/test/unit/method_ids_test.o $(BUILD)/test/unit/probe_test.o $(BUILD)/test/unit/probe_virtual_test.o $(BUILD)/test/unit/readings_rings_test.o: ALL_CFLAGS += $(JVMTI)
+AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite/*.c core/agent/probe/*.c) $(addprefix core/agent/,control/method_ids.c \
+                  control/own_threads.c codecache/compiling.c codecache/perf_file.c codecache/vm_compilers.c instrument/batch.c))
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/probe/*.c)) $(BUILD)/core/agent/control/method_ids.o $(patsubst %,$(BUILD)/test/unit/%_test.o,method_ids probe probe_virtual readings_rings): ALL_CFLAGS += $(JVMTI)
 
 # The plugin's walk through a heap, which is the test's.
 $(BUILD)/test/unit/heap_walk_test: $(patsubst %,$(BUILD)/core/emu/plugin/%.o,heap_walk vm_classes vm_memory)
@@ -110,7 +111,7 @@ $(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/emu/plugin/qemu_stale.o
 $(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/emu/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
 
 # The JVM's code and methods are the test's.
-$(BUILD)/test/unit/code_dependents_test: $(BUILD)/core/agent/code_dependents.o
+$(BUILD)/test/unit/code_dependents_test: $(BUILD)/core/agent/codecache/code_dependents.o
 
 # What they ask is of a libjvm.so that they fill.
 $(BUILD)/test/unit/code_heaps_test $(BUILD)/test/unit/compiling_test: $(BUILD)/test/unit/jvm/libjvm.so
@@ -129,9 +130,9 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.a %.so,$^) $(filter %.a %.so,$^) $(CLI_LIBS)
 
 # The agent's connection, commands and methods, whose JVM is the test.
-AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands config control included methods code_asked code_dependents code_out vm_structs)
+AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands $(addprefix control/,config control included) instrument/methods $(addprefix codecache/,code_asked code_dependents code_out vm_structs))
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
-$(BUILD)/core/agent/wanted.o $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
+$(BUILD)/core/agent/control/wanted.o $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 
 # A bench in C is one file too.
 $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB)
@@ -236,7 +237,7 @@ check-unit: unit
 $(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $(filter-out %.a,$^) $(filter %.a,$^) $(CLI_LIBS)
 
-$(BUILD)/test/fuzz/config_fuzz: $(BUILD)/core/agent/config.o $(BUILD)/core/agent/included.o
+$(BUILD)/test/fuzz/config_fuzz: $(BUILD)/core/agent/control/config.o $(BUILD)/core/agent/control/included.o
 $(BUILD)/test/fuzz/config_fuzz.o: ALL_CFLAGS += $(JVMTI)
 
 # Each test/fuzz/NAME_fuzz.c for FUZZ_SECONDS.

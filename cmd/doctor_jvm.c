@@ -111,7 +111,8 @@ enum doctor_level doctor_flags(struct doctor *doctor, struct err *said)
     return DOCTOR_LIMIT;
 }
 
-/* A JVM that writes its classes into an archive would crash then if they had been changed (core/agent/class_archive.h).
+/* A JVM that writes its classes into an archive would crash then if they had been changed
+ * (core/agent/instrument/class_archive.h).
  */
 enum doctor_level doctor_archive(struct doctor *doctor, struct err *said)
 {

@@ -5,19 +5,39 @@
  * Agent_OnLoad connects, the VMInit event starts the thread, and main is called when it has instrumented.
  */
 #include "core/agent/agent.h"
-#include "core/agent/busy.h"
-#include "core/agent/class_archive.h"
-#include "core/agent/code_asked.h"
-#include "core/agent/code_check.h"
-#include "core/agent/code_dependents.h"
+
+#include "core/agent/calibrate.h"
+#include "core/agent/codecache/code_asked.h"
+#include "core/agent/codecache/code_check.h"
+#include "core/agent/codecache/code_dependents.h"
+#include "core/agent/codecache/code_events.h"
+#include "core/agent/codecache/jit_log.h"
+#include "core/agent/codecache/perf_map.h"
+#include "core/agent/control/agent_names.h"
+#include "core/agent/control/config.h"
+#include "core/agent/control/control.h"
+#include "core/agent/control/included.h"
+#include "core/agent/control/jvmti_env.h"
+#include "core/agent/control/protocol.h"
 #include "core/agent/emulate.h"
 #include "core/agent/emulated.h"
 #include "core/agent/follow.h"
-#include "core/agent/protocol.h"
-#include "core/agent/virtual.h"
+#include "core/agent/instrument/busy.h"
+#include "core/agent/instrument/class_archive.h"
+#include "core/agent/instrument/classes.h"
+#include "core/agent/instrument/instrument.h"
+#include "core/agent/instrument/kept.h"
+#include "core/agent/instrument/methods.h"
+#include "core/agent/instrument/retransform.h"
+#include "core/agent/probe/probe.h"
+#include "core/agent/probe/virtual.h"
+#include "core/agent/stacks/stack.h"
+#include "core/counters/simulated.h"
 #include "core/trace/followed.h"
 
+#include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +51,7 @@ enum phase { IDLE, STARTING, RUNNING, STOPPING };
 static struct {
     _Atomic int phase;
     pthread_mutex_t closing; /* guards the socket of a session that ends */
-    jvmtiEnv *jvmti;         /* kept for ever: probes may use it at any time */
+    jvmtiEnv *jvmti;         /* jvmti_env() */
     struct control control;
     struct agent_config config;
     struct segment *segment;
@@ -244,32 +264,6 @@ static void JNICALL run_started(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
     serve(jni, rc == 0);
 }
 
-static jthread make_thread(JNIEnv *jni)
-{
-    jclass class_ref = (*jni)->FindClass(jni, "java/lang/Thread");
-    jmethodID init = class_ref == NULL ? NULL : (*jni)->GetMethodID(jni, class_ref, "<init>", "(Ljava/lang/String;)V");
-    jstring name = init == NULL ? NULL : (*jni)->NewStringUTF(jni, "mmprof agent");
-    jthread thread = name == NULL ? NULL : (*jni)->NewObject(jni, class_ref, init, name);
-    (*jni)->ExceptionClear(jni);
-    return thread;
-}
-
-jvmtiEnv *agent_jvmti(void)
-{
-    return agent.jvmti;
-}
-
-int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument)
-{
-    jthread thread = make_thread(jni);
-    if (thread == NULL ||
-        (*agent.jvmti)->RunAgentThread(agent.jvmti, thread, function, argument, JVMTI_THREAD_NORM_PRIORITY) !=
-            JVMTI_ERROR_NONE)
-        return -1;
-    (*jni)->DeleteLocalRef(jni, thread);
-    return 0;
-}
-
 /* ---- events ---- */
 
 /*
@@ -311,7 +305,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     if (agent.is_emulated)
         emulated_align_handlers(); /* those that came since the library was loaded */
     sem_init(&is_ready, 0, 0);
-    if (agent_run_thread(jni, run_started, &is_ready) < 0)
+    if (jvmti_env_run_thread(jni, run_started, &is_ready) < 0)
         stop(jni);
     else
         while (sem_wait(&is_ready) < 0) /* main must not be called before */
@@ -388,6 +382,7 @@ static int make_env(JavaVM *vm)
             JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_THREAD_END, NULL) ==
             JVMTI_ERROR_NONE) {
+        jvmti_env_set(agent.jvmti);
         virtual_init(agent.jvmti);
         return 0;
     }
@@ -445,7 +440,8 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(Jav
     if (rc != 0)
         return rc;
     atomic_store(&agent.phase, RUNNING);
-    if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK && agent_run_thread(jni, run_attached, NULL) == 0)
+    if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK &&
+        jvmti_env_run_thread(jni, run_attached, NULL) == 0)
         return 0;
     control_close(&agent.control);
     atomic_store(&agent.phase, IDLE);

@@ -5,13 +5,25 @@
  */
 #include "core/agent/agent.h"
 
-#include "core/agent/busy.h"
-#include "core/agent/code_asked.h"
-#include "core/agent/code_dependents.h"
-#include "core/agent/compiling.h"
+#include "core/agent/codecache/jit_log.h"
+#include "core/agent/control/config.h"
+#include "core/agent/control/control.h"
+#include "core/agent/control/jvmti_env.h"
+#include "core/agent/instrument/classes.h"
+#include "core/agent/instrument/instrument.h"
+#include "core/agent/instrument/methods.h"
+#include "core/agent/instrument/retransform.h"
+#include "core/agent/probe/probe.h"
+#include "core/agent/stacks/sample.h"
+
+#include "core/agent/codecache/code_asked.h"
+#include "core/agent/codecache/code_dependents.h"
+#include "core/agent/codecache/compiling.h"
+#include "core/agent/instrument/busy.h"
 #include "core/base/ticks.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,7 +255,7 @@ static void begin_work(JNIEnv *jni, const char *packet, int fd)
     memcpy(work.packet, packet, strlen(packet) + 1);
     work.fd = fd;
     atomic_store(&work.state, WORK_UNDER_WAY);
-    if (agent_run_thread(jni, do_work, NULL) < 0)
+    if (jvmti_env_run_thread(jni, do_work, NULL) < 0)
         do_work(work.jvmti, jni, NULL); /* no thread to be had: gates wait */
 }
 

@@ -1,8 +1,9 @@
 #include "core/agent/emulate.h"
 
-#include "core/agent/protocol.h"
+#include "core/agent/control/protocol.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,13 +5,15 @@
  */
 #include "core/agent/follow.h"
 
-#include "core/agent/agent.h"
+#include "core/agent/codecache/code_events.h"
+#include "core/agent/control/method_ids.h"
 #include "core/agent/emulated.h"
 #include "core/base/hash.h"
-#include "core/agent/method_ids.h"
 #include "core/counters/simulated.h"
 #include "core/trace/followed.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
 #ifndef CORE_RECORDER_RECORDER_STATE_H
 #define CORE_RECORDER_RECORDER_STATE_H
 
-#include "core/agent/batch.h"
+#include "core/agent/instrument/batch.h"
 #include "core/base/progress.h"
 #include "core/recorder/cpu_accounting.h"
 #include "core/recorder/collections.h"

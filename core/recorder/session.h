@@ -1,11 +1,11 @@
 /*
  * One conversation with an agent: the shared memory, the method log, the configuration, the socket.
- * core/agent/protocol.h describes it.
+ * core/agent/control/protocol.h describes it.
  */
 #ifndef CORE_RECORDER_SESSION_H
 #define CORE_RECORDER_SESSION_H
 
-#include "core/agent/protocol.h"
+#include "core/agent/control/protocol.h"
 #include "core/counters/perf_open.h"
 #include "core/jvm/guest.h"
 #include "core/trace/ring.h"

@@ -20,8 +20,8 @@
  * An UNMOUNT without a MOUNT takes all open calls: the virtual thread had been there before the first record.
  *
  * Calls that were under way when their method got probes have no entry, and no exit: their thread finds them on its
- * stack (core/agent/open_calls.h) and says RING_OPEN, and RING_EXIT some time after they have ended.  A recorded call
- * that turns out not to be inside of one has a RING_EXIT, and goes on with RING_RESUME.
+ * stack (core/agent/probe/open_calls.h) and says RING_OPEN, and RING_EXIT some time after they have ended.  A recorded
+ * call that turns out not to be inside of one has a RING_EXIT, and goes on with RING_RESUME.
  */
 #ifndef CORE_TRACE_RING_H
 #define CORE_TRACE_RING_H

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A program whose threads are in long calls of the methods that get probes, and lose them, again and again, goes on.
 # What the JVM frees is overwritten there (MALLOC_PERTURB_, of the GNU C library), so that whoever looks at it once more
-# finds out: until JDK 21 the JVM did so, see core/agent/method_ids.h, and died of it, not in each run.
+# finds out: until JDK 21 the JVM did so, see core/agent/control/method_ids.h, and died of it, not in each run.
 # timeout: 600
 # long: yes
 . "$(dirname "$0")/faults.bash"

@@ -1,5 +1,5 @@
 /* What the recorder tells the agent to do: any bytes; the agent must not fall over them, it is in somebody's JVM. */
-#include "core/agent/agent.h"
+#include "core/agent/control/config.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
  * Any bytes: a class file that is rewritten, or an error.  What was rewritten is rewritten once more, since it must
  * be well-formed.
  */
-#include "core/agent/rewrite.h"
+#include "core/agent/rewrite/rewrite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  *
  * Prints counts as 'NAME NUMBER' lines; REWRITE_NS is the time in the rewriter alone.
  */
-#include "core/agent/rewrite.h"
+#include "core/agent/rewrite/rewrite.h"
 
 #include <errno.h>
 #include <ftw.h>

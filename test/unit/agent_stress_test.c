@@ -9,13 +9,25 @@
 #include "test/unit/tap.h"
 
 #include "core/agent/agent.h"
-#include "core/agent/busy.h"
-#include "core/agent/parked.h"
+#include "core/agent/codecache/jit_log.h"
+#include "core/agent/control/agent_names.h"
+#include "core/agent/control/config.h"
+#include "core/agent/control/control.h"
+#include "core/agent/control/jvmti_env.h"
+#include "core/agent/instrument/busy.h"
+#include "core/agent/instrument/classes.h"
+#include "core/agent/instrument/instrument.h"
+#include "core/agent/instrument/methods.h"
+#include "core/agent/instrument/retransform.h"
+#include "core/agent/probe/parked.h"
+#include "core/agent/probe/probe.h"
+#include "core/agent/stacks/sample.h"
 #include "core/base/ticks.h"
 #include "core/recorder/drain.h"
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -143,7 +155,7 @@ void agent_begin(JNIEnv *jni)
     (void)jni; /* its sessions record at once */
 }
 
-int agent_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument)
+int jvmti_env_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument)
 {
     pthread_t thread;
     struct agent_thread *start = malloc(sizeof *start);

@@ -1,4 +1,4 @@
-#include "core/agent/batch.h"
+#include "core/agent/instrument/batch.h"
 
 #include "test/unit/tap.h"
 

@@ -5,8 +5,8 @@
 #ifndef TEST_UNIT_CLASS_MAKER_H
 #define TEST_UNIT_CLASS_MAKER_H
 
-#include "core/agent/classfile.h"
-#include "core/agent/rewrite.h"
+#include "core/agent/rewrite/classfile.h"
+#include "core/agent/rewrite/rewrite.h"
 #include "test/unit/tap.h"
 
 #include <stdlib.h>

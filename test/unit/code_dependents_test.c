@@ -2,9 +2,9 @@
  * Whose classes' code compiled code has, told while code comes and goes.  The JVM is this test's: pieces of code with
  * lists of methods, and methods, each at an address that may be another one's later.
  */
-#include "core/agent/code_dependents.h"
+#include "core/agent/codecache/code_dependents.h"
 #include "core/hotspot/code_heaps.h"
-#include "core/agent/code_out.h"
+#include "core/agent/codecache/code_out.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_methods.h"
 

@@ -1,5 +1,5 @@
 /* What the optimizing compiler is at: threads that bear its name, and do what it does. */
-#include "core/agent/compiling.h"
+#include "core/agent/codecache/compiling.h"
 
 #include "test/unit/jvm/structures.h"
 #include "test/unit/tap.h"

@@ -1,5 +1,5 @@
 /* Who may ask for stacks while classes are being changed: nobody. */
-#include "core/agent/method_ids.h"
+#include "core/agent/control/method_ids.h"
 
 #include "test/unit/tap.h"
 

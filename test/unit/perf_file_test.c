@@ -1,4 +1,4 @@
-#include "core/agent/perf_file.h"
+#include "core/agent/codecache/perf_file.h"
 
 #include "test/unit/tap.h"
 

@@ -8,8 +8,10 @@
 #include "test/unit/jvmti_stand_in.h"
 #include "test/unit/tap.h"
 
-#include "core/agent/agent.h"
-#include "core/agent/parked.h"
+#include "core/agent/control/agent_names.h"
+#include "core/agent/control/config.h"
+#include "core/agent/probe/parked.h"
+#include "core/agent/probe/probe.h"
 #include "core/base/ticks.h"
 #include "core/recorder/drain.h"
 

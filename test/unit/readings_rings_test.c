@@ -2,12 +2,15 @@
  * Counters of threads with rings: what a thread hands over, what the recorder reads of it between its records, and what
  * it could not open.
  */
-#include "core/agent/agent.h"
+#include "core/agent/control/agent_names.h"
+#include "core/agent/control/config.h"
+#include "core/agent/probe/probe.h"
 #include "test/unit/jvmti_stand_in.h"
 #include "test/unit/open_files.h"
 #include "test/unit/readings_world.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>

@@ -1,0 +1,20 @@
+/* What a pair of probes costs. */
+#ifndef CORE_AGENT_CALIBRATE_H
+#define CORE_AGENT_CALIBRATE_H
+
+#include "core/agent/control/config.h"
+#include "core/trace/ring.h"
+
+#include <jvmti.h>
+
+/* This thread is about to: the recorder must leave it the counters. */
+void calibrate_soon(struct segment *segment);
+
+/*
+ * Measure what a pair of probes costs between its timestamps and outside of them, in ticks and in each counter's
+ * events, and publish it in the segment.  Returns 0, or -1 with *err set.
+ */
+int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
+              struct err *err);
+
+#endif

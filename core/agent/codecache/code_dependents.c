@@ -1,0 +1,343 @@
+#include "core/agent/codecache/code_dependents.h"
+
+#include "core/agent/codecache/code_out.h"
+#include "core/base/hash.h"
+#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_methods.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLASSES_MAX     1024u /* of one piece of code */
+#define CLASSES_AT_ONCE 128u
+#define LISTS_MAX       ((size_t)1024 * 1024) /* bytes of a group's lists; the code of a longer one is left out */
+
+/* Code that was told: a compilation. */
+struct told {
+    uint64_t header, start;
+    uint32_t number; /* of the compilation */
+    uint32_t walk;   /* the last one that found it; 0: it is gone */
+};
+
+/* Some that a walk has found, and their lists, one behind the other. */
+struct group {
+    struct nmethod all[NMETHODS_MAX];
+    size_t n;
+    uint64_t *lists; /* owned; LISTS_MAX bytes */
+    size_t from[NMETHODS_MAX + 1];
+};
+
+static struct {
+    pthread_mutex_t lock; /* guards it; only the agent's own threads take it */
+    bool is_on;
+    struct told *told; /* owned */
+    size_t n_told, room;
+    uint32_t walk;
+    struct hash_set starts;  /* by where code begins: the index in 'told' of the latest there, plus 1 */
+    struct hash_set classes; /* by name: the number, plus 1 */
+    uint32_t n_classes;
+    /*
+     * By address: the number of its class, plus 1; 0: it has none.  A method's was true in the walk 'flags', and is for
+     * as long as code that has the method is there: 'second' is that code's index in 'told', plus 1.  A pool's is
+     * forgotten after the walk.
+     */
+    struct hash_set methods, pools;
+    uint64_t headers[NMETHODS_MAX];
+    size_t n_headers;
+    struct group group;
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- classes ---- */
+
+/* Its number plus 1; 0: there is no room. */
+static uint32_t number_of_class(const char *name, size_t n)
+{
+    struct hash_slot *slot = hash_put(&state.classes, hash_text(HASH_START, name, n));
+    if (slot == NULL || (slot->value == 0 && state.n_classes + 1 >= PLACE_NUMBERS_MAX))
+        return 0;
+    if (slot->value == 0) {
+        slot->value = ++state.n_classes;
+        code_out_tell(&(struct code_entry){ .kind = CODE_CLASS, .method = slot->value - 1, .class_name = { name, n } });
+    }
+    return slot->value;
+}
+
+static uint32_t class_of_name(uint64_t symbol)
+{
+    char name[PLACE_TEXT_BYTES];
+    size_t n;
+    return vm_methods_class(symbol, name, &n) ? number_of_class(name, n) : 0;
+}
+
+/* Those of the pools that this walk has not met yet. */
+static void find_names(const uint64_t *pools, size_t n)
+{
+    uint64_t new[CLASSES_AT_ONCE] = { 0 }, symbols[CLASSES_AT_ONCE] = { 0 };
+    size_t n_new = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct hash_slot *slot = pools[i] == 0 ? NULL : hash_put(&state.pools, hash_address(pools[i]));
+        if (slot != NULL && slot->flags == 0) {
+            slot->flags = 1;
+            new[n_new++] = pools[i];
+        }
+    }
+    memcpy(symbols, new, sizeof symbols);
+    vm_methods_names(symbols, n_new);
+    for (size_t i = 0; i < n_new; i++)
+        hash_get(&state.pools, hash_address(new[i]))->value = class_of_name(symbols[i]);
+}
+
+/* Those of the methods that this walk has not met yet. */
+static void find_classes_of(const uint64_t *methods, size_t n)
+{
+    uint64_t pools[CLASSES_AT_ONCE] = { 0 };
+    vm_methods_pools(methods, n, pools);
+    find_names(pools, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct hash_slot *slot = pools[i] == 0 ? NULL : hash_get(&state.pools, hash_address(pools[i]));
+        hash_get(&state.methods, hash_address(methods[i]))->value = slot == NULL ? 0 : slot->value;
+    }
+}
+
+/* A class is not unloaded, nor a method's address another one's, while code that has the method is there. */
+static bool is_known(struct hash_slot *method)
+{
+    struct nmethod now = { 0 };
+    const struct told *told = method->second == 0 ? NULL : &state.told[method->second - 1];
+    if (method->flags == state.walk)
+        return true;
+    if (told == NULL || told->walk == 0 || !nmethod_find_at(&now, told->header) || now.number != told->number)
+        return false;
+    method->flags = state.walk;
+    return true;
+}
+
+static void find_classes(const uint64_t *addresses, size_t n)
+{
+    uint64_t wanted[CLASSES_AT_ONCE] = { 0 };
+    size_t n_wanted = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool is_address = addresses[i] != 0 && addresses[i] % sizeof *addresses == 0;
+        struct hash_slot *slot = is_address ? hash_put(&state.methods, hash_address(addresses[i])) : NULL;
+        if (slot != NULL && !is_known(slot)) {
+            slot->flags = state.walk;
+            wanted[n_wanted++] = addresses[i];
+        }
+        if (n_wanted < CLASSES_AT_ONCE && i + 1 < n)
+            continue;
+        find_classes_of(wanted, n_wanted);
+        n_wanted = 0;
+    }
+}
+
+/* ---- a group ---- */
+
+/* What was told last of code that begins there, or NULL. */
+static struct told *find_told(uint64_t start)
+{
+    const struct hash_slot *slot = hash_get(&state.starts, hash_address(start));
+    return slot == NULL || slot->value == 0 ? NULL : &state.told[slot->value - 1];
+}
+
+/* What was there before, and what it said of methods, is gone.  Returns the index, plus 1; 0: there is no memory. */
+static uint32_t add_told(const struct nmethod *nmethod)
+{
+    struct hash_slot *slot = hash_put(&state.starts, hash_address(nmethod->start));
+    if (slot == NULL)
+        return 0;
+    if (state.n_told == state.room) {
+        size_t room = state.room == 0 ? 4096 : 2 * state.room;
+        struct told *more = realloc(state.told, room * sizeof *more);
+        if (more == NULL)
+            return 0;
+        state.told = more;
+        state.room = room;
+    }
+    if (slot->value != 0)
+        state.told[slot->value - 1].walk = 0;
+    state.told[state.n_told] = (struct told){ nmethod->address, nmethod->start, nmethod->number, state.walk };
+    return slot->value = (uint32_t)++state.n_told;
+}
+
+/* Those that were told already are still there; the others stay in the group. */
+static void keep_new(struct group *group)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        struct told *told = find_told(group->all[i].start);
+        if (told != NULL && told->walk != 0 && told->number == group->all[i].number)
+            told->walk = state.walk;
+        else
+            group->all[n++] = group->all[i];
+    }
+    group->n = n;
+}
+
+/* Behind them are the methods that were compiled. */
+static void read_lists(struct group *group)
+{
+    struct vm_piece pieces[NMETHODS_MAX];
+    size_t n = 0, n_kept = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        const struct nmethod_parts *parts = &group->all[i].parts;
+        size_t n_words = (size_t)(parts->n_methods_bytes / sizeof *group->lists);
+        if ((n + n_words + NMETHODS_MAX) * sizeof *group->lists > LISTS_MAX)
+            continue;
+        pieces[n_kept] = (struct vm_piece){ parts->from[0] + parts->methods, n_words * sizeof *group->lists };
+        group->all[n_kept] = group->all[i];
+        group->from[n_kept++] = n;
+        n += n_words;
+    }
+    vm_read_each(pieces, n_kept, group->lists);
+    group->from[n_kept] = n;
+    group->n = n_kept;
+    for (size_t i = 0; i < n_kept; i++)
+        group->lists[n + i] = group->all[i].method;
+}
+
+struct classes {
+    struct sink s;
+    uint32_t all[CLASSES_MAX], n;
+};
+
+/* That of the method at an address, if it is one, which code has that was told as this. */
+static void add_class(struct classes *classes, uint64_t address, uint32_t told)
+{
+    struct hash_slot *slot = hash_get(&state.methods, hash_address(address));
+    uint32_t number = slot == NULL ? 0 : slot->value, k = 0;
+    if (slot != NULL)
+        slot->second = told;
+    while (k < classes->n && classes->all[k] != number)
+        k++;
+    if (number == 0 || k < classes->n || classes->n == CLASSES_MAX)
+        return;
+    classes->all[classes->n++] = number;
+    sink_varint(&classes->s, number - 1);
+}
+
+static void tell(const struct group *group, size_t i)
+{
+    static uint8_t bytes[CLASSES_MAX * 5];
+    struct classes classes = { .s = sink_into(bytes, sizeof bytes) };
+    const struct nmethod *nmethod = &group->all[i];
+    uint32_t told = add_told(nmethod);
+    if (told == 0)
+        return;
+    add_class(&classes, nmethod->method, told);
+    for (size_t k = group->from[i]; k < group->from[i + 1]; k++)
+        add_class(&classes, group->lists[k], told);
+    code_out_tell(&(struct code_entry){ .kind = CODE_DEPENDENT,
+                                        .address = nmethod->start,
+                                        .n_bytes = nmethod->n_bytes,
+                                        .tier = nmethod->tier,
+                                        .classes = bytes,
+                                        .n_classes_bytes = (size_t)(classes.s.at - bytes) });
+}
+
+/* Those that were compiled are Methods for sure: what others like them were taken for is forgotten. */
+static void learn(const struct group *group)
+{
+    uint64_t methods[NMETHODS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        const struct hash_slot *slot = hash_get(&state.methods, hash_address(group->all[i].method));
+        if (slot == NULL || slot->value == 0)
+            methods[n++] = group->all[i].method;
+    }
+    if (vm_methods_learn(methods, n))
+        hash_free(&state.methods);
+}
+
+/* What was read of one is true if it is still there afterwards. */
+static void tell_group(void)
+{
+    static struct nmethod after[NMETHODS_MAX];
+    struct group *group = &state.group;
+    uint64_t headers[NMETHODS_MAX];
+    group->n = nmethods_find_at(group->all, state.headers, state.n_headers);
+    state.n_headers = 0;
+    keep_new(group);
+    learn(group);
+    read_lists(group);
+    find_classes(group->lists, group->from[group->n] + group->n);
+    for (size_t i = 0; i < group->n; i++)
+        headers[i] = group->all[i].address;
+    size_t n_after = nmethods_find_at(after, headers, group->n);
+    for (size_t i = 0, k = 0; i < group->n && k < n_after; i++) {
+        if (after[k].address != group->all[i].address)
+            continue;
+        if (after[k].start == group->all[i].start && after[k].number == group->all[i].number)
+            tell(group, i);
+        k++;
+    }
+}
+
+/* ---- a walk ---- */
+
+static void take_block(uint64_t header)
+{
+    state.headers[state.n_headers++] = header;
+    if (state.n_headers == NMETHODS_MAX)
+        tell_group();
+}
+
+static void tell_gone(void)
+{
+    for (size_t i = 0; i < state.n_told; i++) {
+        struct told *told = &state.told[i];
+        if (told->walk == 0 || told->walk == state.walk)
+            continue;
+        told->walk = 0;
+        code_out_tell(&(struct code_entry){ .kind = CODE_DEPENDENT, .address = told->start });
+    }
+}
+
+void code_dependents_tell(void)
+{
+    pthread_mutex_lock(&state.lock);
+    if (state.is_on && code_out_is_open()) {
+        state.walk++;
+        code_heaps_walk(take_block);
+        tell_group();
+        tell_gone();
+        code_out_end();
+        hash_free(&state.pools);
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* ---- the session ---- */
+
+static void forget(void)
+{
+    free(state.told);
+    free(state.group.lists);
+    hash_free(&state.starts);
+    hash_free(&state.classes);
+    hash_free(&state.methods);
+    state.told = NULL;
+    state.group.lists = NULL;
+    state.n_told = state.room = 0;
+    state.n_classes = 0;
+    state.is_on = false;
+}
+
+void code_dependents_start(void)
+{
+    pthread_mutex_lock(&state.lock);
+    forget();
+    state.walk = 0;
+    state.group.lists = malloc(LISTS_MAX);
+    state.is_on = state.group.lists != NULL;
+    pthread_mutex_unlock(&state.lock);
+}
+
+void code_dependents_stop(void)
+{
+    pthread_mutex_lock(&state.lock);
+    forget();
+    pthread_mutex_unlock(&state.lock);
+}

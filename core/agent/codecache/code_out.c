@@ -1,0 +1,83 @@
+#include "core/agent/codecache/code_out.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static struct {
+    pthread_mutex_t lock; /* guards all but the atomic, and what is held */
+    _Atomic bool is_open;
+    int fd; /* borrowed */
+    uint64_t n_logged;
+    size_t n_held; /* bytes of whole entries */
+} out = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+
+static uint8_t held[2 * CODE_LOG_ENTRY_BYTES];
+
+bool code_out_is_open(void)
+{
+    return atomic_load(&out.is_open);
+}
+
+void code_out_lock(void)
+{
+    pthread_mutex_lock(&out.lock);
+}
+
+void code_out_unlock(void)
+{
+    pthread_mutex_unlock(&out.lock);
+}
+
+void code_out_open(int fd)
+{
+    out.fd = fd;
+    out.n_logged = out.n_held = 0;
+    atomic_store(&out.is_open, true);
+}
+
+void code_out_close(void)
+{
+    atomic_store(&out.is_open, false);
+    out.fd = -1;
+}
+
+void code_out_flush(void)
+{
+    if (out.n_held > 0 && write(out.fd, held, out.n_held) != (ssize_t)out.n_held)
+        atomic_store(&out.is_open, false);
+    out.n_held = 0;
+}
+
+void code_out_put(const struct code_entry *entry)
+{
+    struct sink s = sink_into(held + out.n_held, sizeof held - out.n_held);
+    code_log_put(&s, entry);
+    if (s.full) {
+        code_out_flush();
+        s = sink_into(held, sizeof held);
+        code_log_put(&s, entry);
+    }
+    size_t n = s.full ? 0 : (size_t)(s.at - held) - out.n_held;
+    if (out.n_logged + n > CODE_LOG_BYTES)
+        atomic_store(&out.is_open, false);
+    else
+        out.n_held += n;
+    out.n_logged += n;
+}
+
+void code_out_tell(const struct code_entry *entry)
+{
+    code_out_lock();
+    if (code_out_is_open())
+        code_out_put(entry);
+    code_out_unlock();
+}
+
+void code_out_end(void)
+{
+    code_out_lock();
+    if (code_out_is_open())
+        code_out_flush();
+    code_out_unlock();
+}

@@ -1,0 +1,362 @@
+/*
+ * What the JIT compiler does with the methods that get probes: when they are compiled, what is inlined into them and
+ * where they are inlined.
+ *
+ * HotSpot posts compiled methods from a thread of its own, after the compilation: no thread of the application waits
+ * for it.  While the event is on, compilers keep more debug information (DebugNonSafepoints), in code compiled from
+ * then on.
+ */
+#include "core/agent/codecache/jit_log.h"
+
+#include "core/agent/control/config.h"
+#include "core/base/hash.h"
+#include "core/base/ticks.h"
+#include "core/trace/jit_events.h"
+
+#include <jvmticmlr.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NO_NUMBER UINT32_MAX
+
+/* What an inlined frame is known by until it is clear that it will be logged. */
+struct pair {
+    jmethodID method, caller;
+};
+
+/* 'lock' guards all but the atomic. */
+static struct {
+    pthread_mutex_t lock;
+    _Atomic bool active;
+    JavaVM *vm;
+    int fd; /* owned; -1: none */
+    size_t n_logged;
+    struct hash_set watched; /* by names */
+    struct hash_set numbers; /* by names: value is the number plus 1 */
+    struct hash_set ids;     /* by jmethodID: value is an index into keys */
+    uint64_t *keys;          /* owned; hashes of names */
+    uint32_t n_keys, n_keys_room, n_numbers;
+    struct jit_event event;
+    uint8_t bytes[JIT_ENTRY_BYTES];
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+
+/* The agent asks what there is: the events come in its own thread. */
+static _Thread_local bool asking;
+
+/* ---- names ---- */
+
+struct names {
+    char *class_signature, *name, *descriptor; /* the JVM's */
+};
+
+static void free_names(jvmtiEnv *jvmti, struct names *names)
+{
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)names->class_signature);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)names->name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)names->descriptor);
+}
+
+/* "Ljava/lang/String;" without its frame. */
+static struct jit_text class_text(const struct names *names)
+{
+    size_t n = strlen(names->class_signature);
+    return n > 2 ? (struct jit_text){ names->class_signature + 1, n - 2 } : (struct jit_text){ "", 0 };
+}
+
+static bool get_names(jvmtiEnv *jvmti, jmethodID method, struct names *names)
+{
+    JNIEnv *jni;
+    jclass class_ref = NULL;
+    memset(names, 0, sizeof *names);
+    if ((*state.vm)->GetEnv(state.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK ||
+        (*jvmti)->GetMethodName(jvmti, method, &names->name, &names->descriptor, NULL) != JVMTI_ERROR_NONE ||
+        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) != JVMTI_ERROR_NONE)
+        return false;
+    jvmtiError error = (*jvmti)->GetClassSignature(jvmti, class_ref, &names->class_signature, NULL);
+    (*jni)->DeleteLocalRef(jni, class_ref);
+    return error == JVMTI_ERROR_NONE;
+}
+
+static uint64_t key_of(struct jit_text class_name, const char *name, const char *descriptor)
+{
+    uint64_t key = hash_text(HASH_START, class_name.at, class_name.n);
+    return hash_text(hash_text(key, name, strlen(name)), descriptor, strlen(descriptor));
+}
+
+/* The hash of a method's names, found once; 0 when it has none any more. */
+static uint64_t key_of_method(jvmtiEnv *jvmti, jmethodID method)
+{
+    uint64_t id = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
+    struct hash_slot *slot = hash_put(&state.ids, id ^ id >> 32);
+    struct names names;
+    if (slot == NULL)
+        return 0;
+    if (slot->value != 0)
+        return state.keys[slot->value];
+    if (state.n_keys == state.n_keys_room) {
+        uint32_t n_room = state.n_keys_room == 0 ? 1024 : state.n_keys_room * 2;
+        uint64_t *more = realloc(state.keys, n_room * sizeof *more);
+        if (more == NULL)
+            return 0;
+        state.keys = more;
+        state.n_keys_room = n_room;
+        state.n_keys += state.n_keys == 0; /* 0 is none */
+    }
+    uint64_t key = get_names(jvmti, method, &names) ? key_of(class_text(&names), names.name, names.descriptor) : 0;
+    free_names(jvmti, &names);
+    slot->value = state.n_keys++;
+    return state.keys[slot->value] = key;
+}
+
+/* ---- the log ---- */
+
+static void append(const struct jit_event *event)
+{
+    struct sink s = sink_into(state.bytes, sizeof state.bytes);
+    jit_events_put(&s, event);
+    size_t n = (size_t)(s.at - state.bytes);
+    if (s.full || state.n_logged + n > JIT_LOG_BYTES || write(state.fd, state.bytes, n) != (ssize_t)n)
+        state.n_logged = JIT_LOG_BYTES; /* nothing more */
+    else
+        state.n_logged += n;
+}
+
+static bool is_full(void)
+{
+    return state.n_logged >= JIT_LOG_BYTES || state.n_numbers >= JIT_MAX_METHODS;
+}
+
+static void describe(uint32_t number, struct jit_text class_name, const char *name, const char *descriptor)
+{
+    struct jit_event *event = &state.event;
+    event->kind = JIT_METHOD;
+    event->method = number;
+    event->class_name = class_name;
+    event->name = (struct jit_text){ name, strlen(name) };
+    event->descriptor = (struct jit_text){ descriptor, strlen(descriptor) };
+    append(event);
+}
+
+/* A method's number, or NO_NUMBER when there is no room; *is_new: it is to be described. */
+static uint32_t number_of_key(uint64_t key, bool *is_new)
+{
+    struct hash_slot *slot = key == 0 || is_full() ? NULL : hash_put(&state.numbers, key);
+    *is_new = slot != NULL && slot->value == 0;
+    if (*is_new)
+        slot->value = ++state.n_numbers;
+    return slot == NULL ? NO_NUMBER : slot->value - 1;
+}
+
+static uint32_t number_of_method(jvmtiEnv *jvmti, jmethodID method)
+{
+    struct names names;
+    bool is_new;
+    uint32_t number = number_of_key(key_of_method(jvmti, method), &is_new);
+    if (!is_new)
+        return number;
+    if (get_names(jvmti, method, &names))
+        describe(number, class_text(&names), names.name, names.descriptor);
+    free_names(jvmti, &names);
+    return number;
+}
+
+/* ---- what is inlined ---- */
+
+static bool is_watched(jvmtiEnv *jvmti, jmethodID method)
+{
+    uint64_t key = key_of_method(jvmti, method);
+    return key != 0 && hash_get(&state.watched, key) != NULL;
+}
+
+/* It was logged before: in what it is compiled to next, a method that was inlined may be missing. */
+static bool is_logged(jvmtiEnv *jvmti, jmethodID method)
+{
+    uint64_t key = key_of_method(jvmti, method);
+    return key != 0 && hash_get(&state.numbers, key) != NULL;
+}
+
+static bool add_pair(struct pair *pairs, uint32_t *n, jmethodID method, jmethodID caller)
+{
+    for (uint32_t i = *n; i > 0; i--)
+        if (pairs[i - 1].method == method && pairs[i - 1].caller == caller)
+            return true;
+    if (*n == JIT_MAX_INLINED)
+        return false;
+    pairs[(*n)++] = (struct pair){ method, caller };
+    return true;
+}
+
+/* Of the frames at each of its instructions, innermost first, those with a watched method or caller. */
+static uint32_t collect(jvmtiEnv *jvmti, const void *compile_info, struct pair *pairs, bool *is_cut)
+{
+    uint32_t n = 0;
+    const jvmtiCompiledMethodLoadRecordHeader *header = compile_info;
+    for (; header != NULL; header = header->next) {
+        const jvmtiCompiledMethodLoadInlineRecord *record = (const void *)header;
+        if (header->kind != JVMTI_CMLR_INLINE_INFO || header->majorinfoversion != JVMTI_CMLR_MAJOR_VERSION_1)
+            continue;
+        for (jint i = 0; i < record->numpcs; i++)
+            for (jint k = 0; k + 1 < record->pcinfo[i].numstackframes; k++) {
+                const jmethodID *frame = record->pcinfo[i].methods + k;
+                if ((is_watched(jvmti, frame[0]) || is_watched(jvmti, frame[1])) &&
+                    !add_pair(pairs, &n, frame[0], frame[1]))
+                    *is_cut = true;
+            }
+    }
+    return n;
+}
+
+static void log_compiled(jvmtiEnv *jvmti, jmethodID method, jint code_bytes, const struct pair *pairs, uint32_t n,
+                         bool is_cut)
+{
+    struct jit_event *event = &state.event;
+    uint32_t number = number_of_method(jvmti, method), n_inlined = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct jit_inlined pair = { number_of_method(jvmti, pairs[i].method),
+                                    number_of_method(jvmti, pairs[i].caller) };
+        if (pair.method != NO_NUMBER && pair.caller != NO_NUMBER)
+            event->inlined[n_inlined++] = pair;
+    }
+    if (number == NO_NUMBER || is_full())
+        return;
+    event->kind = JIT_COMPILED;
+    event->ticks = ticks_now();
+    event->method = number;
+    event->code_bytes = code_bytes > 0 ? (uint32_t)code_bytes : 0;
+    event->flags = (asking ? JIT_WAS_THERE : 0u) | (is_cut ? JIT_IS_CUT : 0u);
+    event->n_inlined = n_inlined;
+    append(event);
+}
+
+void JNICALL jit_log_compiled(jvmtiEnv *jvmti, jmethodID method, jint code_bytes, const void *code, jint n_map,
+                              const jvmtiAddrLocationMap *map, const void *compile_info)
+{
+    struct pair pairs[JIT_MAX_INLINED];
+    bool is_cut = false;
+    (void)code;
+    (void)n_map;
+    (void)map;
+    if (!atomic_load(&state.active))
+        return;
+    pthread_mutex_lock(&state.lock);
+    if (atomic_load(&state.active) && !is_full()) {
+        uint32_t n = collect(jvmti, compile_info, pairs, &is_cut);
+        if (n > 0 || is_watched(jvmti, method) || is_logged(jvmti, method))
+            log_compiled(jvmti, method, code_bytes, pairs, n, is_cut);
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* The method may be gone with its class: only its id is used. */
+void JNICALL jit_log_discarded(jvmtiEnv *jvmti, jmethodID method, const void *code)
+{
+    (void)jvmti;
+    (void)code;
+    if (!atomic_load(&state.active))
+        return;
+    pthread_mutex_lock(&state.lock);
+    uint64_t id = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
+    const struct hash_slot *known = hash_get(&state.ids, id ^ id >> 32);
+    uint64_t key = known == NULL || known->value == 0 ? 0 : state.keys[known->value];
+    const struct hash_slot *number = key == 0 ? NULL : hash_get(&state.numbers, key);
+    if (atomic_load(&state.active) && number != NULL && !is_full()) {
+        state.event.kind = JIT_DISCARDED;
+        state.event.ticks = ticks_now();
+        state.event.method = number->value - 1;
+        append(&state.event);
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* ---- the session ---- */
+
+static int switch_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
+{
+    static const jvmtiEvent events[] = { JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD };
+    int rc = 0;
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if ((*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
+            rc = -1;
+    return rc;
+}
+
+int jit_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err)
+{
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_generate_compiled_method_load_events = 1;
+    if (atomic_load(&state.active) || (*jni)->GetJavaVM(jni, &state.vm) != 0 ||
+        (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE || switch_events(jvmti, JVMTI_ENABLE) < 0) {
+        close(fd);
+        return err_set(err, "the JVM does not report what it compiles (JVMTI)");
+    }
+    pthread_mutex_lock(&state.lock);
+    state.fd = fd;
+    state.n_logged = 0;
+    atomic_store(&state.active, true);
+    pthread_mutex_unlock(&state.lock);
+    return 0;
+}
+
+static void watch(const struct agent_phase *phase)
+{
+    struct jit_text class_name = { phase->class_name, strlen(phase->class_name) };
+    uint64_t key = key_of(class_name, phase->name, phase->descriptor);
+    bool is_new;
+    if (hash_put(&state.watched, key) == NULL)
+        return;
+    uint32_t number = number_of_key(key, &is_new);
+    if (is_new)
+        describe(number, class_name, phase->name, phase->descriptor);
+}
+
+static void say_watched(const struct agent_phase *phase)
+{
+    struct jit_text class_name = { phase->class_name, strlen(phase->class_name) };
+    const struct hash_slot *slot = hash_get(&state.numbers, key_of(class_name, phase->name, phase->descriptor));
+    if (slot == NULL || is_full())
+        return;
+    state.event.kind = JIT_WATCHED;
+    state.event.ticks = ticks_now();
+    state.event.method = slot->value - 1;
+    append(&state.event);
+}
+
+void jit_log_watch(jvmtiEnv *jvmti, const struct agent_config *methods)
+{
+    if (!atomic_load(&state.active))
+        return;
+    pthread_mutex_lock(&state.lock);
+    for (size_t i = 0; i < methods->n_phases; i++)
+        watch(&methods->phases[i]);
+    pthread_mutex_unlock(&state.lock);
+    asking = true;
+    (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+    asking = false;
+    pthread_mutex_lock(&state.lock);
+    for (size_t i = 0; i < methods->n_phases; i++)
+        say_watched(&methods->phases[i]);
+    pthread_mutex_unlock(&state.lock);
+}
+
+void jit_log_stop(jvmtiEnv *jvmti)
+{
+    if (!atomic_load(&state.active))
+        return;
+    switch_events(jvmti, JVMTI_DISABLE);
+    pthread_mutex_lock(&state.lock);
+    atomic_store(&state.active, false);
+    close(state.fd);
+    state.fd = -1;
+    hash_free(&state.watched);
+    hash_free(&state.numbers);
+    hash_free(&state.ids);
+    free(state.keys);
+    state.keys = NULL;
+    state.n_keys = state.n_keys_room = state.n_numbers = 0;
+    pthread_mutex_unlock(&state.lock);
+}

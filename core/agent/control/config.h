@@ -1,0 +1,52 @@
+/* What the recorder wants of a session: which classes and methods, which counters. */
+#ifndef CORE_AGENT_CONFIG_H
+#define CORE_AGENT_CONFIG_H
+
+#include "core/agent/rewrite/rewrite.h"
+#include "core/base/err.h"
+#include "core/base/pattern.h"
+#include "core/counters/read.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct agent_phase {
+    char *class_name, *name, *descriptor; /* owned by the configuration */
+};
+
+/* What a session counts; plain data. */
+struct counting_plan {
+    struct counter_layout layout; /* n_groups 0: nothing */
+    bool by_call;                 /* read by system call, for which all descriptors stay open */
+};
+
+struct agent_config {
+    char *text; /* owned */
+    uint32_t min_bytecodes;
+    struct pattern *includes, *excludes; /* owned */
+    size_t n_includes, n_excludes;
+    bool is_live;      /* nothing is instrumented at the start */
+    bool begins_later; /* probes record nothing before the recorder says so */
+    bool wants_perf_map, wants_code_map;
+    bool asks_for_code;         /* only of code that is asked for, if that can be read */
+    struct agent_phase *phases; /* owned, sorted by class name */
+    size_t n_phases;
+    struct agent_phase *loops; /* owned: methods whose loops are under way */
+    size_t n_loops;
+    struct counting_plan counting;
+};
+
+/* Read the configuration from a descriptor.  Returns 0, or -1 with *err set. */
+int config_read(struct agent_config *config, int fd, struct err *err);
+void config_free(struct agent_config *config);
+
+/* May a class be changed at all (name in internal form)?  May it have methods to instrument? */
+bool config_may_change_class(const char *name, size_t n);
+bool config_wants_class(const struct agent_config *config, const char *name, size_t n);
+bool config_wants_method(const struct agent_config *config, const struct rewrite_method *method);
+
+/* Are the classes that it wants named, by phases or patterns? */
+bool config_names_classes(const struct agent_config *config);
+
+#endif

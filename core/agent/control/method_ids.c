@@ -1,0 +1,75 @@
+#include "core/agent/control/method_ids.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+#define REPAIRED_IN 22     /* JDK */
+#define AT_ONCE     64     /* threads: the JVM takes 16 bytes for each frame that there may be, of all of them */
+#define STEP_NS     100000 /* between looks at whether stacks are still asked for */
+#define STEPS_MAX   5000   /* no stack takes as long, and the session must not wait for ever */
+
+static _Atomic bool is_held;
+static _Atomic uint32_t n_inside;
+
+bool method_ids_enter(void)
+{
+    atomic_fetch_add(&n_inside, 1);
+    if (!atomic_load(&is_held))
+        return true;
+    atomic_fetch_sub(&n_inside, 1);
+    return false;
+}
+
+void method_ids_leave(void)
+{
+    atomic_fetch_sub(&n_inside, 1);
+}
+
+static bool is_repaired(jvmtiEnv *jvmti)
+{
+    jint version = 0;
+    return (*jvmti)->GetVersionNumber(jvmti, &version) == JVMTI_ERROR_NONE &&
+           ((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) >= REPAIRED_IN;
+}
+
+void method_ids_hold(jvmtiEnv *jvmti)
+{
+    const struct timespec step = { 0, STEP_NS };
+    if (is_repaired(jvmti))
+        return;
+    atomic_store(&is_held, true);
+    for (int i = 0; atomic_load(&n_inside) > 0 && i < STEPS_MAX; i++)
+        nanosleep(&step, NULL);
+}
+
+void method_ids_release(void)
+{
+    atomic_store(&is_held, false);
+}
+
+/*
+ * Of one thread alone it would be asked while the others run: it is named twice then.  The threads in the answer are
+ * the caller's references.
+ */
+static void walk(jvmtiEnv *jvmti, const jthread *threads, jint n)
+{
+    const jthread twice[2] = { threads[0], threads[0] };
+    jvmtiStackInfo *stacks = NULL;
+    if ((*jvmti)->GetThreadListStackTraces(jvmti, n == 1 ? 2 : n, n == 1 ? twice : threads, METHOD_IDS_FRAMES,
+                                           &stacks) == JVMTI_ERROR_NONE)
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)stacks);
+}
+
+void method_ids_know(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    jthread *threads = NULL;
+    jint n = 0;
+    if (!atomic_load(&is_held) || (*jvmti)->GetAllThreads(jvmti, &n, &threads) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < n; i += AT_ONCE)
+        walk(jvmti, threads + i, n - i < AT_ONCE ? n - i : AT_ONCE);
+    for (jint i = 0; i < n; i++)
+        (*jni)->DeleteLocalRef(jni, threads[i]);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)threads);
+}

@@ -1,0 +1,139 @@
+#include "core/agent/instrument/busy.h"
+
+#include "core/agent/control/config.h"
+#include "core/agent/instrument/methods.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#define FRAMES_MAX 512
+#define REST_MS    10  /* then twice as long each time, */
+#define MAX_MS     300 /* at most: a loop that is entered every second is seen to have ended in one of the tries */
+#define TRIES      12  /* 2.5 s; where other classes wait for it, */
+#define TRIES_FEW  4   /* 150 ms */
+
+static struct {
+    struct hash_set loops;  /* by method; value, second: the class' key */
+    struct hash_set names;  /* by the hash of class, name, descriptor: the same */
+    struct hash_set others; /* methods that have none of these names */
+} state;
+
+static uint64_t key_of(jmethodID method)
+{
+    return (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void put(struct hash_set *set, uint64_t key, uint64_t class_key)
+{
+    struct hash_slot *slot = hash_put(set, key);
+    if (slot == NULL) /* no memory: it is not protected */
+        return;
+    slot->value = (uint32_t)class_key;
+    slot->second = (uint32_t)(class_key >> 32);
+}
+
+static uint64_t class_key_of(const struct hash_slot *slot)
+{
+    return (uint64_t)slot->second << 32 | slot->value;
+}
+
+void busy_note(jmethodID method, uint64_t class_key)
+{
+    put(&state.loops, key_of(method), class_key);
+}
+
+void busy_note_all(const struct agent_phase *loops, size_t n)
+{
+    hash_free(&state.names);
+    hash_free(&state.others);
+    for (size_t i = 0; i < n; i++) {
+        const struct agent_phase *loop = &loops[i];
+        uint64_t class_key = hash_text(HASH_START, loop->class_name, strlen(loop->class_name));
+        uint64_t key = hash_text(class_key, loop->name, strlen(loop->name));
+        put(&state.names, hash_text(key, loop->descriptor, strlen(loop->descriptor)), class_key);
+    }
+}
+
+void busy_forget(void)
+{
+    hash_free(&state.loops);
+    hash_free(&state.names);
+    hash_free(&state.others);
+}
+
+/* Of a method that is on a stack; NULL: it is no loop that was noted. */
+static const struct hash_slot *find_name(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
+{
+    char *name = NULL, *descriptor = NULL, *signature = NULL;
+    jclass class_ref = NULL;
+    uint64_t key = 0;
+    if ((*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE && strlen(signature) > 2) {
+        key = hash_text(HASH_START, signature + 1, strlen(signature) - 2); /* "Lp/C;" */
+        key = hash_text(hash_text(key, name, strlen(name)), descriptor, strlen(descriptor));
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    (*jni)->DeleteLocalRef(jni, class_ref);
+    return key == 0 ? NULL : hash_get(&state.names, key);
+}
+
+static const struct hash_slot *find_loop(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
+{
+    const struct hash_slot *loop = hash_get(&state.loops, key_of(method));
+    if (loop != NULL || state.names.n_used == 0 || hash_get(&state.others, key_of(method)) != NULL)
+        return loop;
+    loop = find_name(jvmti, jni, method);
+    if (loop == NULL)
+        hash_put(&state.others, key_of(method));
+    else
+        busy_note(method, class_key_of(loop));
+    return loop;
+}
+
+/* ---- what is on the stacks ---- */
+
+/* Of classes that are to change, those with a loop on one of the stacks.  Returns how many such loops there are. */
+static uint32_t find(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *held)
+{
+    jvmtiStackInfo *stacks = NULL;
+    jint n_stacks = 0;
+    uint32_t n = 0;
+    hash_free(held);
+    if ((*jvmti)->GetAllStackTraces(jvmti, FRAMES_MAX, &stacks, &n_stacks) != JVMTI_ERROR_NONE)
+        return 0;
+    for (jint i = 0; i < n_stacks; i++) {
+        for (jint k = 0; k < stacks[i].frame_count; k++) {
+            const struct hash_slot *loop = find_loop(jvmti, jni, stacks[i].frame_buffer[k].method);
+            if (loop == NULL || !methods_changed_key(class_key_of(loop)))
+                continue;
+            hash_put(held, class_key_of(loop));
+            n++;
+        }
+        (*jni)->DeleteLocalRef(jni, stacks[i].thread);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)stacks);
+    return n;
+}
+
+void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struct hash_set *held)
+{
+    long ms = REST_MS;
+    memset(held, 0, sizeof *held);
+    if (state.loops.n_used == 0 && state.names.n_used == 0)
+        return;
+    for (int i = 0; find(jvmti, jni, held) > 0 && !atomic_load(stopping); i++) {
+        if (i == (held->n_used < methods_n_changed() ? TRIES_FEW : TRIES))
+            break;
+        nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+        ms = 2 * ms < MAX_MS ? 2 * ms : MAX_MS;
+    }
+}
+
+bool busy_holds(const struct hash_set *held, const char *name, size_t n)
+{
+    return hash_get(held, hash_text(HASH_START, name, n)) != NULL;
+}

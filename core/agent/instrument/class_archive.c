@@ -1,0 +1,41 @@
+#include "core/agent/instrument/class_archive.h"
+
+#include "core/agent/codecache/vm_structs.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static char found[256]; /* the option, or "" */
+
+/* JDK 24 and later; AOTCacheOutput alone (JDK 25) sets the mode, too. */
+static bool records_cache(void)
+{
+    char mode[16], path[512];
+    if (!vm_structs_flag_text("AOTMode", mode, sizeof mode) || strcmp(mode, "record") != 0)
+        return false;
+    if (vm_structs_flag_text("AOTCacheOutput", path, sizeof path))
+        snprintf(found, sizeof found, "-XX:AOTCacheOutput=%.200s", path);
+    else
+        snprintf(found, sizeof found, "-XX:AOTMode=record");
+    return true;
+}
+
+static void find(void)
+{
+    char path[512];
+    if (records_cache())
+        return;
+    /* -XX:+AutoCreateSharedArchive (JDK 19 and later) sets it, where there is no valid archive yet. */
+    if (vm_structs_flag_text("ArchiveClassesAtExit", path, sizeof path))
+        snprintf(found, sizeof found, "-XX:ArchiveClassesAtExit=%.200s", path);
+    else if (vm_structs_asked_for("RecordDynamicDumpInfo")) /* for 'jcmd VM.cds dynamic_dump' */
+        snprintf(found, sizeof found, "-XX:+RecordDynamicDumpInfo");
+}
+
+const char *class_archive_option(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find);
+    return found[0] == '\0' ? NULL : found;
+}

@@ -1,0 +1,39 @@
+/* The classes that rewritten code refers to, and their gates. */
+#ifndef CORE_AGENT_CLASSES_H
+#define CORE_AGENT_CLASSES_H
+
+#include "core/agent/rewrite/rewrite.h"
+#include "core/base/err.h"
+
+#include <jvmti.h>
+#include <stdbool.h>
+
+#define CLASSES_GATES_PER_CLASS 256u
+#define CLASSES_GATES_PER_BLOCK 32768u /* that an instruction 'sipush' reaches */
+
+/* Define the probe class (once in the life of a JVM).  Returns 0, or -1 with *err set. */
+int classes_define_probe(JNIEnv *jni, struct err *err);
+jclass classes_probe(void);
+
+/* The gate of a method id, made when it is not there yet.  Returns 0, or -1.  Any thread. */
+int classes_gate(JNIEnv *jni, uint32_t id, struct rewrite_gate *gate);
+
+/*
+ * Link the native methods of a class of probes now, in the calling thread, before the application calls them.  Returns
+ * false, maybe with an exception, when the JVM does not find them.
+ */
+bool classes_link_natives(JNIEnv *jni, jclass probe);
+
+/* The gates of the ids from block * CLASSES_GATES_PER_BLOCK on: a global reference, or NULL.  Any thread. */
+jintArray classes_gates(JNIEnv *jni, uint32_t block);
+
+/* Arm all gates with tokens of an epoch, now and as more are made; epoch 0 disarms all. */
+void classes_arm_all(JNIEnv *jni, uint32_t epoch);
+
+/* Arm or disarm one gate, if it is there. */
+void classes_arm(JNIEnv *jni, uint32_t id, bool armed);
+
+/* Was it not disarmed last, since all were armed?  Any thread. */
+bool classes_is_armed(uint32_t id);
+
+#endif

@@ -1,0 +1,334 @@
+/*
+ * The class file hook: what it is shown gets probes, whether it is being loaded or retransform.c shows it again.
+ */
+#include "core/agent/instrument/instrument.h"
+
+#include "core/agent/control/agent_names.h"
+#include "core/agent/instrument/classes.h"
+#include "core/agent/instrument/event_class.h"
+#include "core/agent/instrument/hurry.h"
+#include "core/agent/instrument/loaders.h"
+#include "core/agent/instrument/methods.h"
+#include "core/agent/rewrite/classfile.h"
+#include "core/base/hash.h"
+#include "core/base/ticks.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IS_LEFT 1u /* a flag of a class: it was counted as left alone */
+
+/* 'lock' guards all but the atomics. */
+static struct {
+    pthread_mutex_t lock;
+    _Atomic int n_hooks;           /* threads in the hook */
+    _Atomic uint64_t latest_ticks; /* when the hook was done with the latest class that was loaded already */
+    struct hash_set classes;       /* value: methods that have probes; second: most of them so far */
+    struct instrument_counts counts;
+    struct segment *segment; /* where counts are published; borrowed, or NULL */
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The counts go to the recorder at once: the target may end at any time.  Called with the lock. */
+static void publish(void)
+{
+    struct segment *segment = state.segment;
+    if (segment == NULL)
+        return;
+    atomic_store_explicit(&segment->n_classes, state.counts.n_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_methods, state.counts.n_methods, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_skipped_too_large, state.counts.n_skipped_too_large, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_skipped_limits, state.counts.n_skipped_limits, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_skipped_unusual, state.counts.n_skipped_unusual, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_failed_classes, state.counts.n_failed_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_left_classes, state.counts.n_left_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_no_room_classes, state.counts.n_no_room_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_event_classes, state.counts.n_event_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_late_classes, state.counts.n_late_classes, memory_order_relaxed);
+    atomic_store_explicit(&segment->n_loader_classes, state.counts.n_loader_classes, memory_order_relaxed);
+}
+
+void instrument_publish(struct segment *segment)
+{
+    pthread_mutex_lock(&state.lock);
+    state.segment = segment;
+    pthread_mutex_unlock(&state.lock);
+}
+
+void instrument_left_event(const char *name, size_t n)
+{
+    pthread_mutex_lock(&state.lock);
+    struct hash_slot *slot = hash_put(&state.classes, hash_text(HASH_START, name, n));
+    state.counts.n_event_classes += slot != NULL && (slot->flags & IS_LEFT) == 0;
+    if (slot != NULL)
+        slot->flags |= IS_LEFT;
+    publish();
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* A class on its way through the hook. */
+struct shown {
+    jvmtiEnv *jvmti;
+    JNIEnv *jni;
+    struct loaders_class about;
+    bool has_way; /* the next is known */
+    enum loaders_way way;
+    struct rewrite_policy policy;
+};
+
+/* A loader gets no class of ours for one in which no method is wanted. */
+static enum loaders_way find_way(struct shown *shown)
+{
+    if (!shown->has_way) {
+        shown->way = loaders_way(shown->jvmti, shown->jni, &shown->about);
+        shown->policy.probe_class = shown->way == LOADERS_OWN ? AGENT_OWN_PROBE_CLASS : AGENT_PROBE_CLASS;
+        if (shown->way == LOADERS_NONE)
+            instrument_left_alone(INSTRUMENT_LEFT_LOADER);
+    }
+    shown->has_way = true;
+    return shown->way;
+}
+
+static bool choose(void *context, const struct rewrite_method *method, struct rewrite_gate *gate)
+{
+    struct shown *shown = context;
+    if (!methods_want(method))
+        return false;
+    if (event_class_is_base(method->super_name.at, method->super_name.n)) {
+        instrument_left_event(method->class_name.at, method->class_name.n);
+        return false;
+    }
+    if (find_way(shown) == LOADERS_NONE)
+        return false;
+    uint32_t id = methods_choose(method);
+    if (id == 0)
+        return false;
+    return shown->way == LOADERS_OWN ? loaders_gate(shown->jvmti, shown->jni, &shown->about, id, gate) == 0
+                                     : classes_gate(shown->jni, id, gate) == 0;
+}
+
+static void skipped(void *context, const struct rewrite_method *method, const struct rewrite_gate *gate,
+                    enum rewrite_skip why)
+{
+    (void)context;
+    (void)method;
+    (void)gate;
+    pthread_mutex_lock(&state.lock);
+    state.counts.n_skipped_too_large += why == REWRITE_SKIP_TOO_LARGE;
+    state.counts.n_skipped_limits += why == REWRITE_SKIP_LIMITS;
+    state.counts.n_skipped_unusual += why == REWRITE_SKIP_UNUSUAL;
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* Returns the number of methods, or -1; *out is the JVM's to free. */
+static int rewrite(struct shown *shown, const unsigned char *bytes, jint n_bytes, unsigned char **out, jint *n_out)
+{
+    jvmtiEnv *jvmti = shown->jvmti;
+    struct err err;
+    uint8_t *made = NULL;
+    size_t n_made = 0;
+    int n = rewrite_class(bytes, (size_t)n_bytes, &shown->policy, &made, &n_made, &err);
+    unsigned char *copy = NULL;
+    if (n > 0 && (n_made > INT32_MAX || (*jvmti)->Allocate(jvmti, (jlong)n_made, &copy) != JVMTI_ERROR_NONE))
+        n = -1;
+    if (n > 0) {
+        memcpy(copy, made, n_made);
+        *out = copy;
+        *n_out = (jint)n_made;
+    }
+    free(made);
+    return n;
+}
+
+/* Remember what was done, before the JVM sees the new class: a stop from now on will find it. */
+static bool remember(const char *name, int n_methods)
+{
+    pthread_mutex_lock(&state.lock);
+    struct hash_slot *slot = n_methods > 0 ? hash_put(&state.classes, hash_text(HASH_START, name, strlen(name))) : NULL;
+    state.counts.n_failed_classes += n_methods < 0;
+    if (slot != NULL) {
+        uint32_t n = (uint32_t)n_methods;
+        state.counts.n_classes += slot->second == 0;
+        state.counts.n_methods += n > slot->second ? n - slot->second : 0;
+        slot->value = n > slot->value ? n : slot->value;
+        slot->second = n > slot->second ? n : slot->second;
+    }
+    publish();
+    pthread_mutex_unlock(&state.lock);
+    return slot != NULL;
+}
+
+/* Returns whether *out is a class with probes. */
+static bool instrument(struct shown *shown, const char *name, const unsigned char *bytes, jint n_bytes, jint *n_out,
+                       unsigned char **out)
+{
+    jvmtiEnv *jvmti = shown->jvmti;
+    unsigned char *made = NULL;
+    jint n_made = 0;
+    if (!remember(name, rewrite(shown, bytes, n_bytes, &made, &n_made))) {
+        if (made != NULL)
+            (*jvmti)->Deallocate(jvmti, made);
+        return false;
+    }
+    *out = made;
+    *n_out = n_made;
+    return true;
+}
+
+/*
+ * HotSpot merges the constants of a class' old and new version, and finds no NaN equal to another: each
+ * retransformation doubles them (java.lang.Math passed 65535 in the 11th session, and took a minute).  For a class that
+ * an agent changed it keeps the bytes from before, and merges those again: then there are a few more each time.  So
+ * such a class is changed, into itself.
+ */
+static void keep_small(jvmtiEnv *jvmti, const unsigned char *bytes, jint n_bytes, jint *n_out, unsigned char **out)
+{
+    unsigned char *copy = NULL;
+    if (!classfile_has_nan(bytes, (size_t)n_bytes) || (*jvmti)->Allocate(jvmti, n_bytes, &copy) != JVMTI_ERROR_NONE)
+        return;
+    memcpy(copy, bytes, (size_t)n_bytes);
+    *out = copy;
+    *n_out = n_bytes;
+}
+
+static bool is_ours(const char *name)
+{
+    return strncmp(name, AGENT_CLASS_START, strlen(AGENT_CLASS_START)) == 0 ||
+           strncmp(name, AGENT_OWN_CLASS_START, strlen(AGENT_OWN_CLASS_START)) == 0;
+}
+
+/* A program may define a class without saying its name (ClassLoader.defineClass): from malloc, or NULL. */
+static char *name_in(const unsigned char *bytes, jint n_bytes)
+{
+    struct classfile file;
+    struct err err;
+    char *name = NULL;
+    if (classfile_open(&file, bytes, (size_t)n_bytes, &err) == 0) {
+        struct span span = classfile_class_name(&file, file.this_class);
+        name = strndup((const char *)span.at, span.n);
+    }
+    classfile_free(&file);
+    return name;
+}
+
+/* Returns whether *out is a class with probes. */
+static bool show(struct shown *shown, jint n_bytes, const unsigned char *bytes, jint *n_out, unsigned char **out)
+{
+    const char *name = shown->about.name.at;
+    shown->about.name.n = strlen(name);
+    return !is_ours(name) && methods_want_class(name, strlen(name)) &&
+           instrument(shown, name, bytes, n_bytes, n_out, out);
+}
+
+void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
+                                   jobject domain, jint n_bytes, const unsigned char *bytes, jint *n_out,
+                                   unsigned char **out)
+{
+    (void)domain;
+    if (jni == NULL)
+        return;
+    struct shown shown = { .jvmti = jvmti, .jni = jni, .about = { .loader = loader } };
+    shown.policy = (struct rewrite_policy){ AGENT_PROBE_CLASS, choose, skipped, &shown };
+    if (redefined == NULL)
+        shown.about.bytes = (struct rewrite_text){ (const char *)bytes, (size_t)n_bytes };
+    atomic_fetch_add(&state.n_hooks, 1);
+    char *found = name == NULL ? name_in(bytes, n_bytes) : NULL;
+    shown.about.name.at = found != NULL ? found : name;
+    /* JFR retransforms classes of events, too, while it is recording. */
+    bool may = shown.about.name.at != NULL && (redefined == NULL || !event_class_is(jvmti, jni, redefined));
+    bool done = may && show(&shown, n_bytes, bytes, n_out, out);
+    free(found);
+    atomic_fetch_sub(&state.n_hooks, 1);
+    if (!done && redefined != NULL)
+        keep_small(jvmti, bytes, n_bytes, n_out, out);
+    if (redefined != NULL) {
+        hurry_class_shown();
+        atomic_store(&state.latest_ticks, ticks_now());
+    }
+}
+
+uint64_t instrument_latest_ticks(void)
+{
+    return atomic_load(&state.latest_ticks);
+}
+
+/* ---- what has probes ---- */
+
+bool instrument_has_probes(const char *name, size_t n)
+{
+    pthread_mutex_lock(&state.lock);
+    const struct hash_slot *slot = hash_get(&state.classes, hash_text(HASH_START, name, n));
+    bool has = slot != NULL && slot->value > 0;
+    pthread_mutex_unlock(&state.lock);
+    return has;
+}
+
+void instrument_loses_probes(const char *name, size_t n)
+{
+    pthread_mutex_lock(&state.lock);
+    struct hash_slot *slot = hash_get(&state.classes, hash_text(HASH_START, name, n));
+    if (slot != NULL)
+        slot->value = 0;
+    pthread_mutex_unlock(&state.lock);
+}
+
+void instrument_begin(void)
+{
+    pthread_mutex_lock(&state.lock);
+    memset(&state.counts, 0, sizeof state.counts);
+    pthread_mutex_unlock(&state.lock);
+}
+
+bool instrument_is_idle(void)
+{
+    return atomic_load(&state.n_hooks) == 0;
+}
+
+void instrument_end(void)
+{
+    pthread_mutex_lock(&state.lock);
+    hash_free(&state.classes);
+    pthread_mutex_unlock(&state.lock);
+}
+
+void instrument_failed(uint32_t n_classes)
+{
+    pthread_mutex_lock(&state.lock);
+    state.counts.n_failed_classes += n_classes;
+    publish();
+    pthread_mutex_unlock(&state.lock);
+}
+
+void instrument_left_alone(enum instrument_left why)
+{
+    pthread_mutex_lock(&state.lock);
+    state.counts.n_left_classes += why == INSTRUMENT_LEFT_NATIVES;
+    state.counts.n_no_room_classes += why == INSTRUMENT_LEFT_METASPACE;
+    state.counts.n_loader_classes += why == INSTRUMENT_LEFT_LOADER;
+    publish();
+    pthread_mutex_unlock(&state.lock);
+}
+
+void instrument_left_late(uint32_t n_classes)
+{
+    pthread_mutex_lock(&state.lock);
+    state.counts.n_late_classes += n_classes;
+    publish();
+    pthread_mutex_unlock(&state.lock);
+}
+
+bool instrument_is_enough(void)
+{
+    pthread_mutex_lock(&state.lock);
+    bool is_enough = state.segment != NULL && atomic_load(&state.segment->is_enough) != 0;
+    pthread_mutex_unlock(&state.lock);
+    return is_enough;
+}
+
+void instrument_counts(struct instrument_counts *counts)
+{
+    pthread_mutex_lock(&state.lock);
+    *counts = state.counts;
+    pthread_mutex_unlock(&state.lock);
+}

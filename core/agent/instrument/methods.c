@@ -1,0 +1,369 @@
+/*
+ * Which methods get probes, and their ids.
+ *
+ * A method's id depends on its class's name, its own name and descriptor only: the same class in a thousand loaders,
+ * or retransformed again by somebody else, keeps its ids.
+ */
+#include "core/agent/instrument/methods.h"
+
+#include "core/agent/control/config.h"
+#include "core/agent/control/control.h"
+#include "core/agent/control/protocol.h"
+#include "core/agent/instrument/classes.h"
+#include "core/base/hash.h"
+#include "core/trace/ring.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Flags of a method: what commands said of it last, in this session. */
+enum { ADDED = 1, REMOVED = 2 };
+
+struct known_method {
+    uint64_t key, class_key;
+};
+
+/* 'lock' guards all but the atomic. */
+static struct {
+    pthread_mutex_t lock;
+    const struct agent_config *config; /* borrowed */
+    const struct control *control;     /* borrowed */
+    _Atomic bool active;
+    struct hash_set ids;        /* by method: its id; second: the session in which the recorder was told of it; flags */
+    struct hash_set named;      /* classes of methods that commands added */
+    struct hash_set changed;    /* classes of methods that the latest command named */
+    struct hash_set held;       /* methods that were added; second: 1 while their classes cannot be changed */
+    struct known_method *known; /* owned, by id */
+    uint32_t next_id, n_known, session;
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .next_id = 1 };
+
+void methods_begin(const struct agent_config *config, const struct control *control)
+{
+    pthread_mutex_lock(&state.lock);
+    state.config = config;
+    state.control = control;
+    state.session++;
+    for (size_t i = 0; i < state.ids.n_slots; i++)
+        state.ids.slots[i].flags = 0;
+    atomic_store(&state.active, true);
+    pthread_mutex_unlock(&state.lock);
+}
+
+void methods_end(void)
+{
+    pthread_mutex_lock(&state.lock);
+    atomic_store(&state.active, false);
+    hash_free(&state.named);
+    hash_free(&state.changed);
+    hash_free(&state.held);
+    pthread_mutex_unlock(&state.lock);
+}
+
+void methods_forget_ids(void)
+{
+    pthread_mutex_lock(&state.lock);
+    if (state.next_id > RING_METHOD_MAX / 2) {
+        hash_free(&state.ids);
+        state.next_id = 1;
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* ---- what the session wants ---- */
+
+bool methods_want_any(void)
+{
+    return !state.config->is_live;
+}
+
+bool methods_want_class(const char *name, size_t n)
+{
+    if (!atomic_load(&state.active) || !config_may_change_class(name, n))
+        return false;
+    if (!state.config->is_live && config_wants_class(state.config, name, n))
+        return true;
+    pthread_mutex_lock(&state.lock);
+    bool wanted = hash_get(&state.named, hash_text(HASH_START, name, n)) != NULL;
+    pthread_mutex_unlock(&state.lock);
+    return wanted;
+}
+
+bool methods_changed_key(uint64_t class_key)
+{
+    pthread_mutex_lock(&state.lock);
+    bool changed = hash_get(&state.changed, class_key) != NULL;
+    pthread_mutex_unlock(&state.lock);
+    return changed;
+}
+
+uint32_t methods_n_changed(void)
+{
+    pthread_mutex_lock(&state.lock);
+    uint32_t n = (uint32_t)state.changed.n_used;
+    pthread_mutex_unlock(&state.lock);
+    return n;
+}
+
+bool methods_changed_class(const char *name, size_t n)
+{
+    return methods_changed_key(hash_text(HASH_START, name, n));
+}
+
+struct keys {
+    uint64_t method, class_key;
+};
+
+static struct keys keys_of(struct rewrite_text class_name, struct rewrite_text name, struct rewrite_text descriptor)
+{
+    struct keys keys;
+    keys.class_key = hash_text(HASH_START, class_name.at, class_name.n);
+    keys.method = hash_text(hash_text(keys.class_key, name.at, name.n), descriptor.at, descriptor.n);
+    return keys;
+}
+
+/* Called with the lock. */
+static bool wants(const struct rewrite_method *method, uint64_t key)
+{
+    const struct hash_slot *slot = hash_get(&state.ids, key);
+    uint32_t flags = slot == NULL ? 0 : slot->flags;
+    if (!atomic_load(&state.active) || flags != 0)
+        return atomic_load(&state.active) && flags == ADDED;
+    return !state.config->is_live && config_wants_method(state.config, method);
+}
+
+bool methods_want(const struct rewrite_method *method)
+{
+    struct keys keys = keys_of(method->class_name, method->name, method->descriptor);
+    pthread_mutex_lock(&state.lock);
+    bool wanted = wants(method, keys.method);
+    pthread_mutex_unlock(&state.lock);
+    return wanted;
+}
+
+bool methods_may_want_class(const char *name, size_t n)
+{
+    return atomic_load(&state.active) && config_wants_class(state.config, name, n);
+}
+
+bool methods_may_want(const struct rewrite_method *method)
+{
+    return atomic_load(&state.active) &&
+           config_wants_class(state.config, method->class_name.at, method->class_name.n) &&
+           config_wants_method(state.config, method);
+}
+
+/* ---- ids ---- */
+
+static struct protocol_text log_text(struct rewrite_text text)
+{
+    struct protocol_text out = { text.at, text.n };
+    return out;
+}
+
+/* Tell the recorder of a method, before any record can name it. */
+static int log_method(uint32_t id, const struct rewrite_method *method)
+{
+    size_t n = 64 + method->class_name.n + method->name.n + method->descriptor.n + method->source.n;
+    uint8_t *bytes = malloc(n);
+    if (bytes == NULL)
+        return -1;
+    struct protocol_method entry = { id,
+                                     method->first_line,
+                                     method->code_bytes,
+                                     method->has_loop,
+                                     log_text(method->class_name),
+                                     log_text(method->name),
+                                     log_text(method->descriptor),
+                                     log_text(method->source) };
+    struct sink s = sink_into(bytes, n);
+    protocol_put_method(&s, &entry);
+    size_t length = (size_t)(s.at - bytes);
+    bool whole = !s.full && write(state.control->methods_fd, bytes, length) == (ssize_t)length;
+    free(bytes);
+    return whole ? 0 : -1;
+}
+
+static int note_keys(uint32_t id, struct keys keys)
+{
+    if (id >= state.n_known) {
+        uint32_t n = state.n_known == 0 ? 1024 : state.n_known * 2;
+        struct known_method *more = realloc(state.known, n * sizeof *more);
+        if (more == NULL)
+            return -1;
+        state.known = more;
+        state.n_known = n;
+    }
+    state.known[id].key = keys.method;
+    state.known[id].class_key = keys.class_key;
+    return 0;
+}
+
+/*
+ * A method keeps its id in later sessions: HotSpot's constant pools only grow, and with other gates each session would
+ * leave new constants in each class.
+ */
+static uint32_t id_of(const struct rewrite_method *method, struct keys keys)
+{
+    struct hash_slot *slot = hash_put(&state.ids, keys.method);
+    if (slot == NULL)
+        return 0;
+    uint32_t id = slot->value != 0 ? slot->value : state.next_id;
+    if (slot->second == state.session)
+        return id;
+    if (id > RING_METHOD_MAX || note_keys(id, keys) < 0 || log_method(id, method) < 0)
+        return 0;
+    state.next_id += slot->value == 0;
+    slot->value = id;
+    slot->second = state.session;
+    return id;
+}
+
+uint32_t methods_choose(const struct rewrite_method *method)
+{
+    struct keys keys = keys_of(method->class_name, method->name, method->descriptor);
+    pthread_mutex_lock(&state.lock);
+    uint32_t id = wants(method, keys.method) ? id_of(method, keys) : 0;
+    struct hash_slot *held = hash_get(&state.held, keys.method);
+    if (held != NULL && held->second != 0 && id != 0)
+        log_method(id, method); /* now with its code: it has its probes */
+    if (held != NULL)
+        held->second = 0;
+    pthread_mutex_unlock(&state.lock);
+    return id;
+}
+
+/* The slot of an id that the recorder knows, or NULL.  Called with the lock. */
+static struct hash_slot *slot_of(uint32_t id)
+{
+    struct hash_slot *slot = id == 0 || id >= state.next_id ? NULL : hash_get(&state.ids, state.known[id].key);
+    return slot != NULL && slot->value == id && slot->second == state.session ? slot : NULL;
+}
+
+bool methods_has_id(uint32_t id)
+{
+    pthread_mutex_lock(&state.lock);
+    bool known = slot_of(id) != NULL;
+    pthread_mutex_unlock(&state.lock);
+    return known;
+}
+
+/* Known in this session, not removed, and not held: it has its probes. */
+static bool has_probes(const struct hash_slot *slot)
+{
+    const struct hash_slot *held = hash_get(&state.held, slot->key);
+    return slot->second == state.session && slot->flags != REMOVED && (held == NULL || held->second == 0);
+}
+
+uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, struct rewrite_text descriptor)
+{
+    struct keys keys = keys_of(class_name, name, descriptor);
+    pthread_mutex_lock(&state.lock);
+    const struct hash_slot *slot = hash_get(&state.ids, keys.method);
+    uint32_t id = slot != NULL && has_probes(slot) ? slot->value : 0;
+    pthread_mutex_unlock(&state.lock);
+    return id;
+}
+
+/* ---- what commands change ---- */
+
+static struct rewrite_text text_of(const char *text)
+{
+    struct rewrite_text out = { text, strlen(text) };
+    return out;
+}
+
+static struct keys keys_of_phase(const struct agent_phase *phase)
+{
+    return keys_of(text_of(phase->class_name), text_of(phase->name), text_of(phase->descriptor));
+}
+
+/* Returns the id whose gate is to be armed, 0 if there is none yet, or -1 when there is no memory. */
+static int64_t add(const struct agent_phase *phase)
+{
+    struct keys keys = keys_of_phase(phase);
+    struct hash_slot *slot = hash_put(&state.ids, keys.method);
+    if (slot == NULL)
+        return -1;
+    bool has_them = has_probes(slot);
+    slot->flags = ADDED;
+    if (hash_put(&state.named, keys.class_key) == NULL ||
+        (!has_them && hash_put(&state.changed, keys.class_key) == NULL))
+        return -1;
+    return slot->value;
+}
+
+/* Those that are held get their probes as soon as their classes may be changed.  Called with the lock. */
+static void change_held(void)
+{
+    for (uint32_t id = 1; state.held.n_used > 0 && id < state.next_id; id++) {
+        const struct hash_slot *held = hash_get(&state.held, state.known[id].key);
+        if (held != NULL && held->second != 0)
+            hash_put(&state.changed, state.known[id].class_key);
+    }
+}
+
+int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
+{
+    int64_t id = 0;
+    pthread_mutex_lock(&state.lock);
+    hash_free(&state.changed);
+    pthread_mutex_unlock(&state.lock);
+    for (size_t i = 0; i < phases->n_phases && id >= 0; i++) {
+        pthread_mutex_lock(&state.lock);
+        id = add(&phases->phases[i]);
+        pthread_mutex_unlock(&state.lock);
+        if (id > 0)
+            classes_arm(jni, (uint32_t)id, true);
+    }
+    pthread_mutex_lock(&state.lock);
+    change_held();
+    pthread_mutex_unlock(&state.lock);
+    return id < 0 ? err_set(err, "out of memory in the target") : 0;
+}
+
+void methods_hold(const struct agent_phase *phase)
+{
+    const struct rewrite_method method = { .class_name = text_of(phase->class_name),
+                                           .name = text_of(phase->name),
+                                           .descriptor = text_of(phase->descriptor) };
+    struct keys keys = keys_of_phase(phase);
+    pthread_mutex_lock(&state.lock);
+    const struct hash_slot *slot = hash_get(&state.ids, keys.method);
+    struct hash_slot *held = slot == NULL || has_probes(slot) ? NULL : hash_put(&state.held, keys.method);
+    if (held != NULL && id_of(&method, keys) != 0)
+        held->second = 1;
+    pthread_mutex_unlock(&state.lock);
+}
+
+uint32_t methods_count(const struct agent_config *phases)
+{
+    uint32_t n = 0;
+    pthread_mutex_lock(&state.lock);
+    for (size_t i = 0; i < phases->n_phases; i++) {
+        const struct hash_slot *slot = hash_get(&state.ids, keys_of_phase(&phases->phases[i]).method);
+        n += slot != NULL && has_probes(slot);
+    }
+    pthread_mutex_unlock(&state.lock);
+    return n;
+}
+
+int methods_remove(const uint32_t *ids, size_t n, uint32_t *n_unknown, struct err *err)
+{
+    bool whole = true;
+    *n_unknown = 0;
+    pthread_mutex_lock(&state.lock);
+    hash_free(&state.changed);
+    for (size_t i = 0; i < n; i++) {
+        struct hash_slot *slot = slot_of(ids[i]);
+        *n_unknown += slot == NULL;
+        if (slot == NULL)
+            continue;
+        slot->flags = REMOVED;
+        whole = hash_put(&state.changed, state.known[ids[i]].class_key) != NULL && whole;
+    }
+    pthread_mutex_unlock(&state.lock);
+    return whole ? 0 : err_set(err, "out of memory in the target");
+}

@@ -1,0 +1,444 @@
+/*
+ * Passes over the loaded classes: those in which something is to change are shown to the hook again, in batches.
+ *
+ * RetransformClasses does most of its work while the application runs; then it stops the application, changes all
+ * classes of the batch and throws away the compiled code that depends on them.  A class in which nothing changes would
+ * cost as much as one in which something does, and leave memory behind: it is never named.
+ */
+#include "core/agent/instrument/retransform.h"
+
+#include "core/agent/control/config.h"
+#include "core/agent/control/control.h"
+#include "core/agent/control/method_ids.h"
+#include "core/agent/instrument/batch.h"
+#include "core/agent/instrument/busy.h"
+#include "core/agent/instrument/class_archive.h"
+#include "core/agent/instrument/event_class.h"
+#include "core/agent/instrument/hurry.h"
+#include "core/agent/instrument/instrument.h"
+#include "core/agent/instrument/kept.h"
+#include "core/agent/instrument/loaders.h"
+#include "core/agent/instrument/methods.h"
+#include "core/agent/rewrite/bytecode.h"
+#include "core/base/ticks.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum purpose { FIRST, CHANGED, LAST };
+
+struct work {
+    jvmtiEnv *jvmti;
+    JNIEnv *jni;
+    const struct control *control;
+    const _Atomic bool *stopping; /* or NULL: the control says so */
+    enum purpose purpose;
+    bool names_classes; /* the classes that are wanted */
+    struct retransform_pass *pass;
+    struct batch *batch;
+    const struct hash_set *held; /* classes that may not change now, or NULL */
+};
+
+static double clock_ms(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static double now_ms(void)
+{
+    return clock_ms(CLOCK_MONOTONIC);
+}
+
+/* ---- which classes ---- */
+
+static bool has_loop(const uint8_t *code, size_t n)
+{
+    struct span span = { code, n };
+    for (size_t at = 0, length; at < n && (length = bytecode_length(span, at)) > 0; at += length) {
+        struct bytecode_targets targets = bytecode_targets(span, at);
+        for (uint32_t i = 0; i < targets.n; i++)
+            if (bytecode_target(span, at, &targets, i) <= (int64_t)at)
+                return true;
+    }
+    return false;
+}
+
+static struct rewrite_text text_of(const char *text)
+{
+    struct rewrite_text out = { text, strlen(text) };
+    return out;
+}
+
+static bool wants_method(jvmtiEnv *jvmti, struct rewrite_text class_name, jmethodID id)
+{
+    char *name = NULL, *descriptor = NULL;
+    unsigned char *code = NULL;
+    jint n_code = 0;
+    bool wanted = false;
+    if ((*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetBytecodes(jvmti, id, &n_code, &code) == JVMTI_ERROR_NONE && n_code > 0) {
+        struct rewrite_method method = { .class_name = class_name,
+                                         .name = text_of(name),
+                                         .descriptor = text_of(descriptor),
+                                         .code_bytes = (uint32_t)n_code,
+                                         .has_loop = has_loop(code, (size_t)n_code) };
+        wanted = methods_want(&method);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    (*jvmti)->Deallocate(jvmti, code);
+    return wanted;
+}
+
+static bool wants_a_method(jvmtiEnv *jvmti, jclass class_ref, struct rewrite_text class_name)
+{
+    jmethodID *methods = NULL;
+    jint n = 0;
+    bool wanted = false;
+    if ((*jvmti)->GetClassMethods(jvmti, class_ref, &n, &methods) != JVMTI_ERROR_NONE)
+        return false;
+    for (jint i = 0; i < n && !wanted; i++)
+        wanted = wants_method(jvmti, class_name, methods[i]);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+    return wanted;
+}
+
+/* A class that is not linked yet would be linked now: earlier than the program asks for. */
+static bool may_change(jvmtiEnv *jvmti, jclass class_ref, bool linked_only)
+{
+    jboolean modifiable = JNI_FALSE;
+    jint status = 0;
+    return (*jvmti)->IsModifiableClass(jvmti, class_ref, &modifiable) == JVMTI_ERROR_NONE && modifiable &&
+           (*jvmti)->GetClassStatus(jvmti, class_ref, &status) == JVMTI_ERROR_NONE &&
+           (status & JVMTI_CLASS_STATUS_ERROR) == 0 && (!linked_only || (status & JVMTI_CLASS_STATUS_PREPARED) != 0);
+}
+
+static bool is_event(const struct work *work, jclass class_ref, struct rewrite_text name)
+{
+    bool is = event_class_is(work->jvmti, work->jni, class_ref);
+    if (is)
+        instrument_left_event(name.at, name.n);
+    return is;
+}
+
+static bool has_way(const struct work *work, jclass class_ref, struct rewrite_text name)
+{
+    struct loaders_class about = { NULL, name, { NULL, 0 } };
+    bool has = (*work->jvmti)->GetClassLoader(work->jvmti, class_ref, &about.loader) == JVMTI_ERROR_NONE &&
+               loaders_way(work->jvmti, work->jni, &about) != LOADERS_NONE;
+    (*work->jni)->DeleteLocalRef(work->jni, about.loader);
+    if (!has)
+        instrument_left_alone(INSTRUMENT_LEFT_LOADER);
+    return has;
+}
+
+static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_text name)
+{
+    bool has_probes = instrument_has_probes(name.at, name.n);
+    if (work->purpose == LAST && has_probes && event_class_is(work->jvmti, work->jni, class_ref)) {
+        instrument_failed(1); /* not seen when it was loaded: its probes stay, switched off */
+        return false;
+    }
+    if (work->purpose == LAST)
+        return has_probes && may_change(work->jvmti, class_ref, false);
+    bool named = work->purpose == FIRST ? methods_want_class(name.at, name.n) : methods_changed_class(name.at, name.n);
+    if (named && work->held != NULL && busy_holds(work->held, name.at, name.n))
+        return false;
+    if (!named || !may_change(work->jvmti, class_ref, true) ||
+        (!has_probes && !wants_a_method(work->jvmti, class_ref, name)) || is_event(work, class_ref, name) ||
+        !has_way(work, class_ref, name) || (!has_probes && !kept_allows(work->jvmti, class_ref, work->names_classes)))
+        return false;
+    if (work->purpose == CHANGED)
+        instrument_loses_probes(name.at, name.n);
+    return true;
+}
+
+static bool is_candidate(const struct work *work, jclass class_ref)
+{
+    char *signature = NULL;
+    bool wanted = false;
+    if ((*work->jvmti)->GetClassSignature(work->jvmti, class_ref, &signature, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    size_t n = signature == NULL ? 0 : strlen(signature);
+    if (n > 2 && signature[0] == 'L') {
+        struct rewrite_text name = { signature + 1, n - 2 };
+        wanted = is_wanted(work, class_ref, name);
+    }
+    (*work->jvmti)->Deallocate(work->jvmti, (unsigned char *)signature);
+    return wanted;
+}
+
+/* ---- batches ---- */
+
+/*
+ * The application's stop lies between the last class that the hook was shown and the end of RetransformClasses; the
+ * JVM checks and links that class first, so it is shorter, by some 0.1 ms.
+ *
+ * start, end  of the call, which took ms, in ticks; for waited_ms of it the change was put off.  Returns the stop in
+ * ms.
+ */
+static double tell_pause(const struct work *work, uint64_t start, uint64_t end, double ms, double waited_ms,
+                         jint n_classes)
+{
+    uint64_t shown = instrument_latest_ticks(), since = shown > start && shown < end ? shown : start;
+    double pause_ms = end == start ? ms : ms * (double)(end - since) / (double)(end - start);
+    if (pause_ms > work->pass->longest_pause_ms)
+        work->pass->longest_pause_ms = pause_ms;
+    control_send(work->control, "pause ticks=%" PRIu64 " ns=%.0f classes=%d call_ms=%.1f", since, pause_ms * 1e6,
+                 (int)n_classes, ms - waited_ms);
+    return pause_ms;
+}
+
+static bool is_to_stop(const struct work *work)
+{
+    if (work->purpose == LAST)
+        return false;
+    return work->stopping != NULL ? atomic_load(work->stopping) : control_has_stop(work->control);
+}
+
+static uint32_t whole_ms(double ms)
+{
+    return ms <= 0 ? 0 : (uint32_t)ms;
+}
+
+static bool is_over(const void *context)
+{
+    return is_to_stop(context);
+}
+
+/*
+ * The application's stop counts twice as much on a busy machine if the JVM's thread, or ours behind it, has to wait.
+ * Returns the JVM's answer, and in *waited_ms how long the change was put off.
+ */
+static jvmtiError call(const struct work *work, const jclass *classes, jint n, double *waited_ms)
+{
+    struct hurry hurry = { .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
+                           .is_over = is_over,
+                           .context = work };
+    method_ids_hold(work->jvmti);
+    hurry_begin(&hurry, (uint32_t)n);
+    jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
+    method_ids_know(work->jvmti, work->jni);
+    hurry_end(&hurry);
+    method_ids_release();
+    (*work->jni)->ExceptionClear(work->jni);
+    *waited_ms = hurry.waited_ms;
+    return error;
+}
+
+/* For whoever looks at the process from outside, now and later: a page that is named in its maps. */
+static void mark_changed(void)
+{
+    static void *page = MAP_FAILED;
+    if (page != MAP_FAILED)
+        return;
+    int fd = memfd_create(RING_CHANGED, MFD_CLOEXEC);
+    if (fd < 0)
+        return;
+    /* Where there is no room for it, the next mmprof only says once more what a first change costs. */
+    page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE, fd, 0);
+    close(fd);
+}
+
+static void rest(const struct work *work, double ms)
+{
+    const struct timespec time = { 0, (long)(ms < 900 ? ms * 1e6 : 9e8) };
+    if (work->purpose != LAST)
+        nanosleep(&time, NULL);
+}
+
+/* A class that the JVM refuses (its message names none) is found by halving; it stays as it is. */
+static void retransform(const struct work *work, const jclass *classes, jint n)
+{
+    struct retransform_pass *pass = work->pass;
+    if (n == 0)
+        return;
+    rest(work, work->batch->rest_ms);
+    double start = now_ms(), waited_ms;
+    uint64_t start_ticks = ticks_now();
+    jvmtiError error = call(work, classes, n, &waited_ms);
+    double took = now_ms() - start;
+    double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, waited_ms, n);
+    took -= waited_ms;
+    work->batch->wait_ms -= waited_ms;
+    pass->cpu_ms += pause_ms;
+    pass->n_batches++;
+    if (took > pass->longest_batch_ms)
+        pass->longest_batch_ms = took;
+    batch_learn(work->batch, (uint32_t)n, took, pause_ms);
+    if (error == JVMTI_ERROR_NONE) {
+        pass->n_classes += (uint32_t)n;
+        mark_changed();
+    }
+    if (error == JVMTI_ERROR_NONE || error == JVMTI_ERROR_WRONG_PHASE)
+        return;
+    if (n == 1) {
+        instrument_failed(1);
+        return;
+    }
+    retransform(work, classes, n / 2);
+    retransform(work, classes + n / 2, n - n / 2);
+}
+
+/* The classes of the JDK itself: those of the application come first, for who is not patient enough for all. */
+static bool is_of_jdk(const struct work *work, jclass class_ref)
+{
+    jobject loader = NULL;
+    if ((*work->jvmti)->GetClassLoader(work->jvmti, class_ref, &loader) != JVMTI_ERROR_NONE || loader == NULL)
+        return true;
+    (*work->jni)->DeleteLocalRef(work->jni, loader);
+    return false;
+}
+
+static void swap(jclass *a, jclass *b)
+{
+    jclass other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* Moves the classes that are wanted to the front.  Returns how many these are. */
+static jint choose_first(const struct work *work, jclass *classes, jint n)
+{
+    jint n_chosen = 0, n_own = 0;
+    for (jint i = 0; i < n && !is_to_stop(work); i++)
+        if (is_candidate(work, classes[i]))
+            swap(&classes[n_chosen++], &classes[i]);
+    for (jint i = 0; i < n_chosen; i++)
+        if (!is_of_jdk(work, classes[i]))
+            swap(&classes[n_own++], &classes[i]);
+    control_send(work->control, "instrument classes=%d", (int)n_chosen);
+    return n_chosen;
+}
+
+static bool is_enough(const struct work *work)
+{
+    return work->purpose == FIRST && instrument_is_enough();
+}
+
+static void change(const struct work *work, jclass *classes, jint n)
+{
+    jclass batch[BATCH_MAX];
+    jint n_batch = 0, n_chosen = work->purpose == FIRST ? choose_first(work, classes, n) : 0;
+    jint n_looked = work->purpose == FIRST ? n_chosen : n;
+    for (jint i = 0; i < n_looked; i++) {
+        if (i < n_chosen || is_candidate(work, classes[i]))
+            batch[n_batch++] = classes[i];
+        if (n_batch != (jint)work->batch->n_classes && i + 1 != n_looked)
+            continue;
+        retransform(work, batch, n_batch);
+        n_batch = 0;
+        if (is_enough(work))
+            instrument_left_late((uint32_t)(n_looked - i - 1));
+        if (is_to_stop(work) || is_enough(work))
+            return;
+    }
+}
+
+static int run(const struct work *work)
+{
+    jvmtiEnv *jvmti = work->jvmti;
+    jint n = 0;
+    jclass *classes = NULL;
+    double start = now_ms(), cpu_start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
+    memset(work->pass, 0, sizeof *work->pass);
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
+        return -1;
+    change(work, classes, n);
+    for (jint i = 0; i < n; i++)
+        (*work->jni)->DeleteLocalRef(work->jni, classes[i]);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+    work->pass->total_ms = now_ms() - start;
+    work->pass->cpu_ms += clock_ms(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
+    return 0;
+}
+
+/* ---- passes ---- */
+
+static int listen(jvmtiEnv *jvmti)
+{
+    if (class_archive_option() != NULL)
+        return -1; /* the recorder was told: it does not ask for it */
+    jvmtiError error = (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
+    return error == JVMTI_ERROR_NONE ? 0 : -1;
+}
+
+/* Where nothing gets probes yet: do the patterns match any class?  To ask for methods would make an id of each. */
+static void compare_names(const struct work *work)
+{
+    jvmtiEnv *jvmti = work->jvmti;
+    jint n = 0;
+    jclass *classes = NULL;
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < n; i++) {
+        char *signature = NULL;
+        if ((*jvmti)->GetClassSignature(jvmti, classes[i], &signature, NULL) == JVMTI_ERROR_NONE && signature[0] == 'L')
+            methods_may_want_class(signature + 1, strlen(signature) - 2);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+        (*work->jni)->DeleteLocalRef(work->jni, classes[i]);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+}
+
+int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, bool names_classes,
+                      struct retransform_pass *pass, struct err *err)
+{
+    struct batch batch = BATCH_START;
+    const struct work work = { jvmti, jni, control, NULL, FIRST, names_classes, pass, &batch, NULL };
+    memset(pass, 0, sizeof *pass);
+    if (!methods_want_any()) {
+        if (names_classes)
+            compare_names(&work);
+        return 0; /* the hook costs each class that is loaded its bytes from the archive */
+    }
+    if (listen(jvmti) < 0 || run(&work) < 0)
+        return err_set(err, "the JVM does not let its classes be instrumented");
+    return 0;
+}
+
+/* A hook that asked before may choose methods as they were before. */
+static void wait_for_hooks(void)
+{
+    const struct timespec pause = { 0, 1000000 };
+    while (!instrument_is_idle())
+        nanosleep(&pause, NULL);
+}
+
+int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,
+                        const struct agent_config *phases, struct retransform_pass *pass, struct err *err)
+{
+    struct batch batch = BATCH_START;
+    struct hash_set held;
+    batch.wait_ms = BATCH_WAIT_BESIDE_MS;
+    const struct work work = { jvmti, jni, control, stopping, CHANGED, true, pass, &batch, &held };
+    wait_for_hooks();
+    busy_wait(jvmti, jni, stopping, &held);
+    int rc = listen(jvmti) < 0 || run(&work) < 0 ? err_set(err, "the JVM does not let its classes be instrumented") : 0;
+    for (size_t i = 0; phases != NULL && i < phases->n_phases; i++)
+        if (busy_holds(&held, phases->phases[i].class_name, strlen(phases->phases[i].class_name)))
+            methods_hold(&phases->phases[i]);
+    hash_free(&held);
+    return rc;
+}
+
+void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass)
+{
+    struct batch batch = BATCH_START;
+    const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch, NULL };
+    struct instrument_counts before, after;
+    wait_for_hooks();
+    instrument_counts(&before);
+    run(&work);
+    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
+    instrument_end();
+    instrument_counts(&after);
+    if (after.n_failed_classes == before.n_failed_classes)
+        methods_forget_ids();
+}

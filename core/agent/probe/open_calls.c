@@ -1,0 +1,53 @@
+#include "core/agent/probe/open_calls.h"
+
+/*
+ * The recorded calls among those found: from the innermost on, for a call under way is outside of what was recorded of
+ * the same method since.
+ */
+static bool match(struct open_calls *c, const uint32_t *open, uint32_t n_open)
+{
+    uint32_t at = c->n_found;
+    for (uint32_t i = n_open; i-- > 0;) {
+        if ((open[i] & OPEN_CALL) != 0)
+            continue;
+        while (at > 0 && (c->found[at - 1] & ~OPEN_CALL) != open[i])
+            at--;
+        if (at == 0)
+            return false;
+        c->found[--at] = open[i]; /* as it is on the thread's stack */
+        c->is_known[at] = true;
+    }
+    return true;
+}
+
+/* Take one of the thread's calls under way that it had from 'first' on. */
+static bool take(uint32_t call, const uint32_t *open, uint32_t n_open, uint32_t *first)
+{
+    for (uint32_t i = *first; i < n_open; i++)
+        if (open[i] == call) {
+            *first = i + 1;
+            return true;
+        }
+    return false;
+}
+
+bool open_calls_merge(struct open_calls *c, const uint32_t *open, uint32_t n_open)
+{
+    uint32_t first;
+    for (uint32_t i = 0; i < c->n_found; i++)
+        c->is_known[i] = false;
+    if (!match(c, open, n_open))
+        return false;
+    c->n = 0;
+    for (uint32_t i = 0; i < c->n_found; i++)
+        if (c->is_known[i] || (c->found[i] & OPEN_CALL) != 0) {
+            c->is_known[c->n] = c->is_known[i];
+            c->calls[c->n++] = c->found[i];
+        }
+    for (c->n_kept = 0; c->n_kept < c->n && c->n_kept < n_open && c->calls[c->n_kept] == open[c->n_kept];)
+        c->n_kept++;
+    first = c->n_kept;
+    for (uint32_t i = c->n_kept; i < c->n; i++)
+        c->is_known[i] = c->is_known[i] || take(c->calls[i], open, n_open, &first);
+    return true;
+}

@@ -1,0 +1,177 @@
+#include "core/agent/probe/parked.h"
+
+#include "core/trace/ring.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define METHODS_PER_BLOCK 29u
+#define TICKET_TRIES      256 /* beyond it, nearly all tickets are taken */
+
+struct block {
+    _Atomic uint32_t next; /* of the same calls, or of the free list */
+    uint32_t n;            /* calls; in their first block, as is the ticket */
+    uint32_t ticket;
+    uint32_t methods[METHODS_PER_BLOCK];
+};
+
+static struct {
+    struct block *blocks;  /* mapped once, kept for ever: a virtual thread may leave at any time */
+    _Atomic uint64_t free; /* the first one's index; above it a number that changes with each use */
+    _Atomic uint32_t n_used;
+    _Atomic uint32_t next_ticket;
+    _Atomic uint64_t tickets[(RING_METHOD_MAX + 1) / 64]; /* a bit for each that is taken */
+} parked;
+
+void parked_begin(void)
+{
+    const size_t n_bytes = PARKED_BLOCKS * sizeof(struct block);
+    if (parked.blocks != NULL)
+        madvise(parked.blocks, n_bytes, MADV_DONTNEED);
+    else {
+        /* cppcheck-suppress invalidFunctionArg */
+        parked.blocks = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (parked.blocks == MAP_FAILED)
+            parked.blocks = NULL;
+    }
+    atomic_store(&parked.free, 0);
+    atomic_store(&parked.n_used, 0);
+    atomic_store(&parked.next_ticket, 0);
+    for (size_t i = 0; i < sizeof parked.tickets / sizeof *parked.tickets; i++)
+        atomic_store_explicit(&parked.tickets[i], 0, memory_order_relaxed);
+}
+
+/* ---- tickets: in turn, so that one is used again as late as possible ---- */
+
+static uint32_t take_ticket(void)
+{
+    for (int i = 0; i < TICKET_TRIES; i++) {
+        uint32_t ticket = atomic_fetch_add_explicit(&parked.next_ticket, 1, memory_order_relaxed) + 1;
+        uint64_t bit = UINT64_C(1) << ticket % 64;
+        ticket &= RING_METHOD_MAX;
+        if (ticket != 0 && (atomic_fetch_or(&parked.tickets[ticket / 64], bit) & bit) == 0)
+            return ticket;
+    }
+    return 0;
+}
+
+static void give_ticket(uint32_t ticket)
+{
+    ticket &= RING_METHOD_MAX;
+    atomic_fetch_and(&parked.tickets[ticket / 64], ~(UINT64_C(1) << ticket % 64));
+}
+
+/* ---- blocks ---- */
+
+static struct block *block_at(uint32_t index)
+{
+    return &parked.blocks[index % PARKED_BLOCKS];
+}
+
+/* The head of the free list with another first block: never the same twice. */
+static uint64_t new_head(uint64_t head, uint32_t first)
+{
+    return ((head >> 32) + 1) << 32 | first;
+}
+
+static uint32_t take_block(void)
+{
+    uint64_t head = atomic_load_explicit(&parked.free, memory_order_acquire);
+    while ((uint32_t)head != 0) {
+        uint32_t index = (uint32_t)head, next = atomic_load_explicit(&block_at(index)->next, memory_order_relaxed);
+        if (atomic_compare_exchange_weak(&parked.free, &head, new_head(head, next)))
+            return index;
+    }
+    if (parked.blocks == NULL || atomic_load_explicit(&parked.n_used, memory_order_relaxed) >= PARKED_BLOCKS - 1)
+        return 0;
+    uint32_t index = atomic_fetch_add(&parked.n_used, 1) + 1;
+    return index < PARKED_BLOCKS ? index : 0;
+}
+
+/* A chain, from its first block to its last one. */
+static void give_blocks(uint32_t first)
+{
+    uint32_t last = first, next;
+    while ((next = atomic_load_explicit(&block_at(last)->next, memory_order_relaxed)) != 0)
+        last = next;
+    uint64_t head = atomic_load_explicit(&parked.free, memory_order_relaxed);
+    do
+        atomic_store_explicit(&block_at(last)->next, (uint32_t)head, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak(&parked.free, &head, new_head(head, first)));
+}
+
+/* The block after this one, made if need be.  Returns its index, or 0. */
+static uint32_t following_block(uint32_t index)
+{
+    struct block *block = block_at(index);
+    uint32_t next = atomic_load_explicit(&block->next, memory_order_relaxed);
+    if (next != 0 || (next = take_block()) == 0)
+        return next;
+    atomic_store_explicit(&block_at(next)->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&block->next, next, memory_order_relaxed);
+    return next;
+}
+
+static bool fill(uint32_t index, const uint32_t *methods, uint32_t n)
+{
+    for (;;) {
+        uint32_t part = n < METHODS_PER_BLOCK ? n : METHODS_PER_BLOCK;
+        memcpy(block_at(index)->methods, methods, part * sizeof *methods);
+        methods += part;
+        n -= part;
+        if (n == 0)
+            return true;
+        if ((index = following_block(index)) == 0)
+            return false;
+    }
+}
+
+/* ---- calls ---- */
+
+uint32_t parked_put(uint32_t *handle, const uint32_t *methods, uint32_t n)
+{
+    uint32_t first = *handle == 0 ? take_block() : *handle, ticket;
+    if (first != 0 && *handle == 0)
+        atomic_store_explicit(&block_at(first)->next, 0, memory_order_relaxed);
+    *handle = first;
+    if (first != 0 && fill(first, methods, n) && (ticket = take_ticket()) != 0) {
+        block_at(first)->n = n;
+        block_at(first)->ticket = ticket;
+        return ticket;
+    }
+    if (first != 0)
+        give_blocks(first);
+    *handle = 0;
+    return 0;
+}
+
+uint32_t parked_n(uint32_t handle)
+{
+    return handle == 0 ? 0 : block_at(handle)->n;
+}
+
+uint32_t parked_fetch(uint32_t handle, uint32_t *methods, uint32_t n)
+{
+    uint32_t ticket = block_at(handle)->ticket;
+    for (uint32_t at = handle; n > 0 && at != 0; at = atomic_load_explicit(&block_at(at)->next, memory_order_relaxed)) {
+        uint32_t part = n < METHODS_PER_BLOCK ? n : METHODS_PER_BLOCK;
+        memcpy(methods, block_at(at)->methods, part * sizeof *methods);
+        methods += part;
+        n -= part;
+    }
+    give_ticket(ticket);
+    block_at(handle)->n = 0;
+    return ticket;
+}
+
+void parked_drop(uint32_t handle)
+{
+    if (handle == 0)
+        return;
+    if (block_at(handle)->n > 0)
+        give_ticket(block_at(handle)->ticket);
+    block_at(handle)->n = 0;
+    give_blocks(handle);
+}

@@ -1,0 +1,145 @@
+/*
+ * The parts of the probes (probe.h), for their own files: probe.c entries and exits; probe_virtual.c virtual threads;
+ * probe_open.c calls under way.
+ */
+#ifndef CORE_AGENT_PROBE_PARTS_H
+#define CORE_AGENT_PROBE_PARTS_H
+
+#include "core/agent/probe/counting.h"
+#include "core/agent/probe/probe.h"
+#include "core/base/ticks.h"
+
+#include <stdatomic.h>
+
+struct probe_thread {
+    uint32_t epoch; /* of the session whose ring this is; 0: no ring */
+    uint32_t mask;  /* words in the ring minus one */
+    uint64_t *words;
+    /*
+     * The calls recorded and not left yet, and their methods.  The count is not in the ring: when a session's memory is
+     * replaced by zeros under a thread in the middle of a probe, it must stay right.
+     */
+    uint32_t depth;
+    uint32_t base; /* of them the carrier's, while a virtual thread is here */
+    uint32_t *stack;
+    struct ring *ring;
+    uint32_t n_counters;
+    uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
+    uint32_t ring_number;
+    bool is_mounted; /* the ring says that a virtual thread has come */
+    bool is_deaf;    /* it could not say so: until it goes, nothing is recorded */
+    uint32_t handle; /* of the calls that it brought, or 0 */
+    /* Calls under way: when they were looked for last, and are to be again. */
+    uint32_t looked; /* session.look then */
+    uint64_t look_ticks, open_since_ticks;
+    uintptr_t looked_at; /* the frame of the outermost probe that has seen them; the stack grows downwards */
+    struct counting counting;
+};
+
+extern _Thread_local struct probe_thread probe_self;
+#define self probe_self
+
+/*
+ * The session; the epoch is published last.  A thread may still read here what the session was when the next one
+ * begins: it looks at the epoch once more when it has a ring.
+ */
+struct probe_session {
+    _Atomic uint32_t epoch; /* 0: nothing is recorded */
+    struct segment *_Atomic segment;
+    jvmtiEnv *_Atomic jvmti;
+    _Atomic uint32_t n_counters; /* values that follow each record */
+    _Atomic uint32_t look;       /* goes up when methods got probes, or lost them */
+    open_calls_find_fn *find;
+};
+
+extern struct probe_session probe_session;
+#define session probe_session
+
+/* Take a ring of the session's segment.  Returns false: there is none for this thread. */
+bool probe_take_ring(uint32_t epoch);
+
+/*
+ * There is one word for the record itself, one for a gap before it, one for the virtual thread that goes, and one for
+ * each exit that is still to come; with counters, more.
+ */
+static inline bool has_room(const struct ring *ring, uint64_t head, uint64_t record_words)
+{
+    return head + (self.depth + UINT64_C(4)) * record_words <= ring->limit;
+}
+
+/* Is there room?  The next look comes when there may be none, or after wake_words. */
+bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words);
+
+static inline void put(uint64_t head, uint64_t word)
+{
+    self.words[head & self.mask] = word;
+}
+
+/* One record: the timestamp is taken as late as possible at an entry, as early as possible at an exit. */
+static inline uint64_t put_with_counters(uint64_t head, enum ring_kind kind, uint32_t method, uint64_t ticks)
+{
+    uint64_t values[RING_COUNTERS_MAX];
+    counting_pause(&self.counting);
+    if (!counting_read(&self.counting, self.ring, self.ring_number, ticks, values))
+        for (uint32_t i = 0; i < self.n_counters; i++)
+            values[i] = RING_NOT_COUNTED;
+    put(head++, ring_word(kind, method, ticks));
+    for (uint32_t i = 0; i < self.n_counters; i++)
+        put(head++, values[i]);
+    counting_resume(&self.counting);
+    return head;
+}
+
+static inline uint64_t put_record(uint64_t head, enum ring_kind kind, uint32_t method)
+{
+    uint64_t ticks = ticks_now();
+    if (ticks >= self.look_ticks)
+        self.ring->limit = 0; /* the next entry looks at this first */
+    if (self.n_counters > 0)
+        return put_with_counters(head, kind, method, ticks);
+    put(head, ring_word(kind, method, ticks));
+    return head + 1;
+}
+
+static inline uint64_t put_gap(struct ring *ring, uint64_t head)
+{
+    uint32_t n = ring->n_lost_unrecorded < RING_METHOD_MAX ? ring->n_lost_unrecorded : RING_METHOD_MAX;
+    ring->n_lost_unrecorded -= n;
+    return put_record(head, RING_GAP, n);
+}
+
+/* The record before once more, as another one: it has been made at the same moment. */
+static inline uint64_t put_again(uint64_t head, enum ring_kind kind, uint32_t method)
+{
+    uint64_t before = head - (1 + self.n_counters);
+    put(head, ring_word(kind, method, self.words[before & self.mask]));
+    for (uint32_t i = 1; i <= self.n_counters; i++)
+        put(head + i, self.words[(before + i) & self.mask]);
+    return head + 1 + self.n_counters;
+}
+
+/* Room for n calls and all that comes before and after them; also for the gap that is due. */
+static inline bool has_room_for(struct ring *ring, uint32_t n)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint64_t record_words = 1 + self.n_counters, n_words = record_words * (self.depth + 2 * (uint64_t)n + 5);
+    probe_find_room(ring, head, record_words); /* which may wake the recorder */
+    return head + n_words <= atomic_load_explicit(&ring->tail, memory_order_acquire) + self.mask + 1;
+}
+
+static inline void lose(struct ring *ring, uint32_t n)
+{
+    atomic_fetch_add_explicit(&ring->n_lost, n, memory_order_relaxed);
+    ring->n_lost_unrecorded += n < UINT32_MAX - ring->n_lost_unrecorded ? n : UINT32_MAX - ring->n_lost_unrecorded;
+}
+
+/*
+ * Have methods got probes since the thread looked for calls under way, is it time again, or has this entry's probe (its
+ * frame) been called from further outside than those before?
+ */
+bool probe_look_is_due(uintptr_t frame);
+
+/* Look at the thread's stack; see open_calls.h.  Where it cannot be, calls under way are not known. */
+void probe_look(struct ring *ring, JNIEnv *jni, uintptr_t frame);
+
+#endif
