@@ -24,13 +24,13 @@ static const struct {
     const char *name;
     doctor_check *check;
 } checks[] = {
-    { "agent", doctor_agent },       { "jvm", doctor_jvm },         { "java", doctor_java },
-    { "attach", doctor_attach },     { "library", doctor_library }, { "flags", doctor_flags },
-    { "archive", doctor_archive },   { "code", doctor_code },       { "perf", doctor_paranoid },
-    { "counters", doctor_counters }, { "reads", doctor_reads },     { "watchdog", doctor_watchdog },
-    { "switches", doctor_switches }, { "pinned", doctor_pinned },   { "files", doctor_files },
-    { "clock", doctor_clock },       { "memory", doctor_memory },   { "container", doctor_container },
-    { "simulate", doctor_simulate },
+    { "agent", doctor_agent },         { "jvm", doctor_jvm },           { "java", doctor_java },
+    { "attach", doctor_attach },       { "library", doctor_library },   { "flags", doctor_flags },
+    { "archive", doctor_archive },     { "code", doctor_code },         { "perf", doctor_paranoid },
+    { "stacks", doctor_stacks },       { "counters", doctor_counters }, { "reads", doctor_reads },
+    { "watchdog", doctor_watchdog },   { "switches", doctor_switches }, { "pinned", doctor_pinned },
+    { "files", doctor_files },         { "clock", doctor_clock },       { "memory", doctor_memory },
+    { "container", doctor_container }, { "simulate", doctor_simulate },
 };
 
 /* ---- the machine ---- */
@@ -62,14 +62,17 @@ bool doctor_read_number(const struct doctor *doctor, const char *path, int64_t *
     return end != text;
 }
 
-/* CAP_PERFMON is number 38, CAP_SYS_ADMIN 21. */
-static bool has_capabilities(const struct doctor *doctor)
+#define PTRACE_NUMBER  19
+#define ADMIN_NUMBER   21
+#define PERFMON_NUMBER 38
+
+/* The set of this process, a bit for each of capabilities(7)'s numbers. */
+static uint64_t capabilities(const struct doctor *doctor)
 {
     char status[8192];
     doctor_read(doctor, "/proc/self/status", status, sizeof status);
     const char *line = strstr(status, "\nCapEff:");
-    unsigned long long effective = line == NULL ? 0 : strtoull(line + strlen("\nCapEff:"), NULL, 16);
-    return (effective >> 38 & 1) != 0 || (effective >> 21 & 1) != 0;
+    return line == NULL ? 0 : strtoull(line + strlen("\nCapEff:"), NULL, 16);
 }
 
 void doctor_init(struct doctor *doctor, struct arena *arena, pid_t pid)
@@ -83,7 +86,9 @@ void doctor_init(struct doctor *doctor, struct arena *arena, pid_t pid)
 #endif
     getrlimit(RLIMIT_NOFILE, &files);
     getrlimit(RLIMIT_MEMLOCK, &pinned);
-    doctor->is_privileged = has_capabilities(doctor);
+    uint64_t capable = capabilities(doctor);
+    doctor->is_privileged = (capable >> PERFMON_NUMBER & 1) != 0 || (capable >> ADMIN_NUMBER & 1) != 0;
+    doctor->may_trace = (capable >> PTRACE_NUMBER & 1) != 0;
     doctor->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
     doctor->n_files = files.rlim_max;
     doctor->pinned_limit_kb = pinned.rlim_cur == RLIM_INFINITY ? UINT64_MAX : pinned.rlim_cur / 1024;

@@ -27,6 +27,7 @@ struct doctor {
     const char *root;         /* in front of /proc and /sys; "" on a real machine */
     bool is_x86;              /* else aarch64 */
     bool is_privileged;       /* CAP_PERFMON or CAP_SYS_ADMIN */
+    bool may_trace;           /* CAP_SYS_PTRACE */
     uint32_t n_cpus;          /* online */
     uint64_t n_files;         /* the hard limit of open files */
     uint64_t pinned_limit_kb; /* RLIMIT_MEMLOCK; UINT64_MAX: none */
@@ -56,6 +57,9 @@ doctor_check doctor_paranoid, doctor_counters, doctor_reads, doctor_watchdog, do
 
 /* doctor_machine.c */
 doctor_check doctor_agent, doctor_clock, doctor_memory, doctor_container;
+
+/* doctor_stacks.c: after doctor_jvm. */
+doctor_check doctor_stacks;
 
 /* doctor_simulate.c: after doctor_agent and doctor_counters. */
 doctor_check doctor_simulate;

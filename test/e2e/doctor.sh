@@ -38,7 +38,7 @@ doctor
 is "here: exit status" $status 0
 is "here: nothing on the standard error" "$errors" ""
 check_form "here: each limit has a next step, the last line sums up"
-check_lines "here: the machine's checks are there" agent perf counters switches files clock memory container
+check_lines "here: the machine's checks are there" agent perf stacks counters switches files clock memory container
 matches "here: the last line" "$(tail -n 1 <<< "$said")" \
     '^mmprof can record here; times are (CPU|wall-clock) times; (no|[0-9]+|probes cannot read the) hardware counters$'
 is "here: no check of a JVM" "$(grep -cE '^[a-zA-Z]+ +(jvm|java|attach|flags) ' <<< "$said")" 0
@@ -79,6 +79,7 @@ while read -r jdk; do
     is "JDK $v: exit status" $status 0
     check_form "JDK $v: well formed"
     check_lines "JDK $v: the JVM's checks are there" jvm java attach library flags code
+    matches "JDK $v: its stacks can be walked" "$said" '^ok    stacks +can be sampled from outside the JVM, whose'
     matches "JDK $v: the version" "$said" "^ok    java +HotSpot $v"
     matches "JDK $v: can be attached to" "$said" '^ok    attach +the JVM handles SIGQUIT'
     matches "JDK $v: no flag matters" "$said" '^ok    flags +none'

@@ -15,6 +15,7 @@
 #define ALL UINT64_MAX
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define YAMA     "/proc/sys/kernel/yama/ptrace_scope"
 #define RDPMC    "/sys/bus/event_source/devices/cpu/rdpmc"
 #define ACCESS   "/proc/sys/kernel/perf_user_access"
 #define WATCHDOG "/proc/sys/kernel/nmi_watchdog"
@@ -73,6 +74,42 @@ static const struct machine_case {
       DOCTOR_OK,
       "all the same",
       NULL },
+
+    { "where Yama is not, stacks can be sampled",
+      doctor_stacks,
+      { { NULL, NULL } },
+      { .n_cpus = 2 },
+      DOCTOR_OK,
+      "from outside",
+      NULL },
+    { "where Yama leaves it to the users, too",
+      doctor_stacks,
+      { { YAMA, "0\n" } },
+      { .n_cpus = 2 },
+      DOCTOR_OK,
+      "from outside",
+      NULL },
+    { "Ubuntu's default does not let users read memory",
+      doctor_stacks,
+      { { YAMA, "1\n" } },
+      { .n_cpus = 2 },
+      DOCTOR_LIMIT,
+      "ptrace_scope is 1: this user may not",
+      "sysctl kernel.yama.ptrace_scope=0" },
+    { "but it lets those who may trace",
+      doctor_stacks,
+      { { YAMA, "2\n" } },
+      { .may_trace = true },
+      DOCTOR_OK,
+      "from outside",
+      NULL },
+    { "3 lets nobody, until the next boot",
+      doctor_stacks,
+      { { YAMA, "3\n" } },
+      { .may_trace = true },
+      DOCTOR_LIMIT,
+      "ptrace_scope is 3",
+      "boot with another value" },
 
     { "without counters nobody asks about reads",
       doctor_reads,

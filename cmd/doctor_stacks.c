@@ -1,0 +1,58 @@
+/*
+ * Can stacks be sampled from outside?  mmprof reads the JVM's memory for that, as a debugger does.
+ */
+#include "cmd/doctor.h"
+
+#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/stack_walk.h"
+#include "core/hotspot/vm_methods.h"
+#include "core/hotspot/vm_process.h"
+
+#include <string.h>
+
+#define OTHERWISE "stacks are sampled in the JVM, at safepoints"
+
+static enum doctor_level limit(struct err *said, const char *next)
+{
+    err_next(said, "%s", next);
+    return DOCTOR_LIMIT;
+}
+
+/* Yama's 0 leaves it to the users, 1 and 2 to those who may trace (CAP_SYS_PTRACE), 3 allows nobody. */
+static enum doctor_level say_machine(const struct doctor *doctor, struct err *said)
+{
+    int64_t scope;
+    if (!doctor_read_number(doctor, "/proc/sys/kernel/yama/ptrace_scope", &scope) || scope <= 0 ||
+        (doctor->may_trace && scope < 3)) {
+        err_set(said, "can be sampled from outside the JVM");
+        return DOCTOR_OK;
+    }
+    err_set(said, "kernel.yama.ptrace_scope is %d: this user may not read another process' memory; " OTHERWISE,
+            (int)scope);
+    return limit(said, scope < 3 ? "run mmprof as root, or 'sysctl kernel.yama.ptrace_scope=0'"
+                                 : "boot with another value: this one cannot be changed while the machine runs");
+}
+
+enum doctor_level doctor_stacks(struct doctor *doctor, struct err *said)
+{
+    if (!doctor->is_jvm)
+        return say_machine(doctor, said);
+    struct err why = { "" };
+    bool is_open = vm_process_open(doctor->pid, &why) == 0;
+    struct stack_walker *walker = is_open ? stack_walker_open(frame_rules_here(), &why) : NULL;
+    const char *unnamed = walker == NULL ? NULL : vm_methods_why_not();
+    stack_walker_close(walker);
+    if (is_open)
+        vm_process_close();
+    if (walker != NULL && unnamed == NULL) {
+        err_set(said, "can be sampled from outside the JVM, whose layout is known");
+        return DOCTOR_OK;
+    }
+    /* The finding is one line, and the next step that of what failed. */
+    char *next = strstr(why.text, "\n  next: ");
+    if (next != NULL)
+        *next = '\0';
+    err_set(said, "%s; " OTHERWISE, unnamed != NULL ? unnamed : why.text);
+    return limit(said, is_open ? "tell the authors which JVM this is ('java -version')"
+                               : "run mmprof as root, or 'sysctl kernel.yama.ptrace_scope=0'");
+}
