@@ -277,9 +277,9 @@ static void dump_jit(void *context, const struct jit_event *event)
 
 /* ---- places ---- */
 
-static void put_place_text(const struct dump *dump, struct place_text text)
+static void put_place_text(const struct dump *dump, struct wire_text text)
 {
-    char copy[PLACE_TEXT_BYTES + 1];
+    char copy[WIRE_TEXT_SHORT_BYTES + 1];
     snprintf(copy, sizeof copy, "%.*s", (int)text.n, text.at);
     put_text(dump->out, copy);
 }

@@ -1,6 +1,6 @@
 #include "phases/calltree_internal.h"
 
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "phases/calltree_internal.h"
 
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * its calls go on at the same nodes.  While it has no carrier, its calls take no time, neither on the CPU nor of the
  * clock: ten thousand of them that wait would else take longer than the recording.
  */
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 #include "phases/calltree_internal.h"
 
 #include <stdlib.h>

@@ -56,15 +56,15 @@ struct candidates {
 
 /* ---- methods ---- */
 
-static struct sample_text text_of(const char *text)
+static struct wire_text text_of(const char *text)
 {
-    return (struct sample_text){ text, strlen(text) };
+    return (struct wire_text){ text, strlen(text) };
 }
 
 /* Class, name and descriptor as UTF-8, each with its NUL. */
 static char *key_of(const struct sample_method *method, size_t *n)
 {
-    const struct sample_text texts[] = { method->class_name, method->name, method->descriptor };
+    const struct wire_text texts[] = { method->class_name, method->name, method->descriptor };
     size_t room = (texts[0].n + texts[1].n + texts[2].n) * UTF8_GROWTH + 3;
     char *key = calloc(1, room);
     *n = 0;

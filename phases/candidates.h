@@ -10,7 +10,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/err.h"
-#include "core/trace/samples.h"
+#include "core/wire/samples.h"
 #include "phases/stack_tree.h"
 
 struct candidates; /* samples added up */
@@ -32,7 +32,7 @@ void candidates_describe(struct candidates *candidates, uint32_t method, uint32_
 int candidates_stack(struct candidates *candidates, const struct sample_stack *stack, struct err *err);
 
 /*
- * Take up the next bytes of a log (core/trace/samples.h); entries need not be whole.  The logs of several samplings
+ * Take up the next bytes of a log (core/wire/samples.h); entries need not be whole.  The logs of several samplings
  * add up: candidates_next_log comes between them.  Returns 0, or -1 with *err set: damaged, or no memory.
  */
 int candidates_feed(struct candidates *candidates, const uint8_t *bytes, size_t n_bytes, struct err *err);

@@ -65,7 +65,8 @@ void jit_shapes_close(struct jit_shapes *s)
 /* ---- events ---- */
 
 /* CLASS;NAME;DESCRIPTOR: a class and a name hold no ';'. */
-static char *name_of(struct arena *arena, struct jit_text class_name, struct jit_text name, struct jit_text descriptor)
+static char *name_of(struct arena *arena, struct wire_text class_name, struct wire_text name,
+                     struct wire_text descriptor)
 {
     const char *of = text_utf8(arena, class_name.at, class_name.n), *its = text_utf8(arena, name.at, name.n);
     const char *types = text_utf8(arena, descriptor.at, descriptor.n);

@@ -11,7 +11,7 @@
 #define PHASES_JIT_SHAPE_H
 
 #include "core/base/err.h"
-#include "core/trace/jit_events.h"
+#include "core/wire/jit_events.h"
 
 #include <stdbool.h>
 

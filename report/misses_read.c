@@ -44,7 +44,7 @@ static void *element(void **array, uint32_t number, uint32_t *n, uint32_t *room,
     return (char *)*array + number * element_bytes;
 }
 
-static const char *copy(struct misses *m, struct place_text text)
+static const char *copy(struct misses *m, struct wire_text text)
 {
     const char *kept = text_utf8(m->arena, text.at, text.n);
     m->is_broken |= kept == NULL;

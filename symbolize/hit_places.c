@@ -91,7 +91,7 @@ static void *grow(void **array, uint32_t n, uint32_t *room, size_t element_bytes
     return memset((char *)*array + n * element_bytes, 0, element_bytes);
 }
 
-static const char *copy(struct hit_places *places, struct place_text text)
+static const char *copy(struct hit_places *places, struct wire_text text)
 {
     const char *kept = text_utf8(&places->arena, text.at, text.n);
     places->is_broken |= kept == NULL;

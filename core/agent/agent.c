@@ -18,7 +18,7 @@
 #include "core/agent/control/control.h"
 #include "core/agent/control/included.h"
 #include "core/agent/control/jvmti_env.h"
-#include "core/agent/control/protocol.h"
+#include "core/wire/protocol.h"
 #include "core/agent/emulate.h"
 #include "core/agent/emulated.h"
 #include "core/agent/follow.h"
@@ -33,7 +33,7 @@
 #include "core/agent/probe/virtual.h"
 #include "core/agent/stacks/stack.h"
 #include "core/counters/simulated.h"
-#include "core/trace/followed.h"
+#include "core/wire/followed.h"
 
 #include <pthread.h>
 #include <semaphore.h>

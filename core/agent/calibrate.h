@@ -3,7 +3,7 @@
 #define CORE_AGENT_CALIBRATE_H
 
 #include "core/agent/control/config.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <jvmti.h>
 

@@ -1,6 +1,6 @@
 #include "core/agent/emulate.h"
 
-#include "core/agent/control/protocol.h"
+#include "core/wire/protocol.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -10,7 +10,7 @@
 #include "core/agent/emulated.h"
 #include "core/base/hash.h"
 #include "core/counters/simulated.h"
-#include "core/trace/followed.h"
+#include "core/wire/followed.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

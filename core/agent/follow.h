@@ -1,6 +1,6 @@
 /*
  * The agent for tools that follow objects and accesses from beneath the JVM (mmprof memtrace): it changes no code and
- * has no recorder, but tells the emulator's plugin what the JVM tells it (core/trace/followed.h).
+ * has no recorder, but tells the emulator's plugin what the JVM tells it (core/wire/followed.h).
  */
 #ifndef CORE_AGENT_FOLLOW_H
 #define CORE_AGENT_FOLLOW_H

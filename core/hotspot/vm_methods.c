@@ -88,7 +88,7 @@ static bool take_symbol(const struct text *text, const uint8_t *bytes, size_t go
     if (got < at.body || got < at.length + 2)
         return false;
     size_t n = field(bytes, got, at.length, 2);
-    *text->n = n < PLACE_TEXT_BYTES ? n : PLACE_TEXT_BYTES;
+    *text->n = n < WIRE_TEXT_SHORT_BYTES ? n : WIRE_TEXT_SHORT_BYTES;
     if (*text->n > got - at.body)
         return vm_read(text->symbol + at.body, text->at, *text->n);
     memcpy(text->at, bytes + at.body, *text->n);
@@ -243,7 +243,7 @@ bool vm_method_read(struct vm_method *method, uint64_t address)
 
 static bool read_is_hidden(uint64_t pool, bool *hidden)
 {
-    char name[PLACE_TEXT_BYTES];
+    char name[WIRE_TEXT_SHORT_BYTES];
     uint64_t holder;
     size_t n, at_plus;
     struct text text = { 0, name, &n };
@@ -272,7 +272,7 @@ bool vm_method_code(uint64_t address, uint8_t *bytes, size_t room, struct vm_cod
 
 static bool is_text(uint64_t symbol, const char *expected)
 {
-    char text[PLACE_TEXT_BYTES] = "";
+    char text[WIRE_TEXT_SHORT_BYTES] = "";
     size_t n = 0;
     return symbol != 0 && read_symbol(&(struct text){ symbol, text, &n }) && n == strlen(expected) &&
            memcmp(text, expected, n) == 0;

@@ -8,10 +8,11 @@
 #ifndef CORE_HOTSPOT_VM_METHODS_H
 #define CORE_HOTSPOT_VM_METHODS_H
 
-#include "core/trace/code_log.h"
+#include "core/wire/code_log.h"
 
 struct vm_method {
-    char class_name[PLACE_TEXT_BYTES], name[PLACE_TEXT_BYTES], descriptor[PLACE_TEXT_BYTES], source[PLACE_TEXT_BYTES];
+    char class_name[WIRE_TEXT_SHORT_BYTES], name[WIRE_TEXT_SHORT_BYTES], descriptor[WIRE_TEXT_SHORT_BYTES],
+        source[WIRE_TEXT_SHORT_BYTES];
     size_t n_class_name, n_name, n_descriptor, n_source; /* of longer ones, the end is left out */
     struct code_line lines[CODE_LINES_MAX];
     uint32_t n_lines;
@@ -60,7 +61,7 @@ void vm_methods_pools(const uint64_t *addresses, size_t n, uint64_t *pools);
 /* In place of each ConstantPool (0: none): the Symbol that is the name of the class that it is of; 0: there is none. */
 void vm_methods_names(uint64_t *pools, size_t n);
 
-/* A class's name by its Symbol, as vm_method_read has it, PLACE_TEXT_BYTES; false: there is none. */
+/* A class's name by its Symbol, as vm_method_read has it, WIRE_TEXT_SHORT_BYTES; false: there is none. */
 bool vm_methods_class(uint64_t symbol, char *name, size_t *n);
 
 #endif

@@ -69,7 +69,7 @@ bool scopes_next(struct scopes_walk *walk)
     uint32_t end = pc_field(scopes, pc, scopes->at_pc);
     walk->is_bad = end < walk->end || end > scopes->code_bytes;
     walk->end = end;
-    while (offset != 0 && !walk->is_bad && walk->n_frames < PLACE_FRAMES_MAX)
+    while (offset != 0 && !walk->is_bad && walk->n_frames < CODE_FRAMES_MAX)
         offset = take_scope(scopes, offset, &walk->frames[walk->n_frames++], &walk->is_bad);
     return !walk->is_bad;
 }

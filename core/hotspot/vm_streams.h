@@ -9,7 +9,7 @@
 #ifndef CORE_HOTSPOT_VM_STREAMS_H
 #define CORE_HOTSPOT_VM_STREAMS_H
 
-#include "core/trace/code_log.h"
+#include "core/wire/code_log.h"
 
 /*
  * What an nmethod knows of its code.  A PcDesc has the offset of a pc in the code, and that of its innermost scope in
@@ -34,9 +34,9 @@ struct scopes_walk {
     const struct scopes *scopes; /* borrowed */
     size_t at;                   /* of the next PcDesc */
     bool is_bad;
-    uint64_t end;                                /* of the code that the point is of: an offset */
-    uint32_t n_frames;                           /* of more than there may be, the innermost */
-    struct scope_frame frames[PLACE_FRAMES_MAX]; /* from the innermost on */
+    uint64_t end;                               /* of the code that the point is of: an offset */
+    uint32_t n_frames;                          /* of more than there may be, the innermost */
+    struct scope_frame frames[CODE_FRAMES_MAX]; /* from the innermost on */
 };
 
 void scopes_begin(struct scopes_walk *walk, const struct scopes *scopes);

@@ -3,7 +3,7 @@
 #include "core/counters/kernel_rings.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/process.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <stdbool.h>
 #include <stdio.h>

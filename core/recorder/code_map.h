@@ -10,7 +10,7 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/map.h"
-#include "core/trace/code_log.h"
+#include "core/wire/code_log.h"
 
 struct code_piece {
     uint64_t start, end;

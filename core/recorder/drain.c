@@ -126,7 +126,7 @@ int drain_threads(struct drain *drain, struct err *err)
 
 /* ---- methods ---- */
 
-static char *copy(struct arena *arena, struct protocol_text text)
+static char *copy(struct arena *arena, struct wire_text text)
 {
     return text_utf8(arena, text.at, text.n);
 }

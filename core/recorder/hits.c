@@ -69,9 +69,9 @@ static int write_file(struct hits *hits, uint32_t number, const char *symbols, s
 {
     const struct hits_file *file = &hits->all[number];
     hits->entry = (struct place_entry){ .kind = PLACE_FILE, .number = number };
-    hits->entry.path = place_text(file->path);
-    hits->entry.build_id = place_text(file->build_id);
-    hits->entry.symbols = place_text(symbols);
+    hits->entry.path = wire_text(file->path);
+    hits->entry.build_id = wire_text(file->build_id);
+    hits->entry.symbols = wire_text(symbols);
     return trace_write_place(writer, &hits->entry, err);
 }
 
@@ -107,7 +107,7 @@ static int place_of(struct hits *hits, const void *key, size_t n_key, bool *is_n
     *place = known != NULL ? *known : hits->n_places;
     if (known != NULL)
         return 0;
-    if (hits->n_places + 1 == PLACE_NUMBERS_MAX || map_put(&hits->places, key, n_key, hits->n_places) < 0)
+    if (hits->n_places + 1 == CODE_NUMBERS_MAX || map_put(&hits->places, key, n_key, hits->n_places) < 0)
         return err_set(err, "no memory for %u places", hits->n_places);
     hits->entry.number = hits->n_places++;
     return trace_write_place(writer, &hits->entry, err);
@@ -154,10 +154,10 @@ static int write_method(struct hits *hits, uint32_t number, struct trace_writer 
     method->is_written = true;
     const struct place_entry entry = { .kind = PLACE_METHOD,
                                        .number = number,
-                                       .class_name = place_text(method->class_name),
-                                       .name = place_text(method->name),
-                                       .descriptor = place_text(method->descriptor),
-                                       .source = place_text(method->source) };
+                                       .class_name = wire_text(method->class_name),
+                                       .name = wire_text(method->name),
+                                       .descriptor = wire_text(method->descriptor),
+                                       .source = wire_text(method->source) };
     return trace_write_place(writer, &entry, err);
 }
 
@@ -174,7 +174,7 @@ static uint32_t line_of(const struct code_method *method, int32_t index)
 static int fill_frames(struct hits *hits, const struct code_piece *piece, uint64_t offset, uint32_t *point,
                        struct trace_writer *writer, struct err *err)
 {
-    struct code_frame frames[PLACE_FRAMES_MAX];
+    struct code_frame frames[CODE_FRAMES_MAX];
     struct place_entry *entry = &hits->entry;
     uint32_t n = code_piece_frames(piece, offset, frames, point);
     for (uint32_t i = 0; i < n; i++)
@@ -209,7 +209,7 @@ static int find_in_code(struct hits *hits, struct hit *hit, struct trace_writer 
     hits->entry.code = piece->kind == CODE_COMPILED              ? PLACE_COMPILED
                        : strcmp(piece->name, "Interpreter") == 0 ? PLACE_INTERPRETER
                                                                  : PLACE_STUB;
-    hits->entry.name = place_text(piece->name);
+    hits->entry.name = wire_text(piece->name);
     hits->n_coarse += piece->is_coarse;
     if (piece->kind == CODE_COMPILED && fill_frames(hits, piece, hit->address - piece->start, &key[1], writer, err) < 0)
         return -1;
@@ -364,7 +364,7 @@ int hits_place(struct hits *hits, uint64_t address, uint64_t ticks, uint32_t *pl
 }
 
 /* Numbers of methods that were interpreted are these behind those of methods that were compiled. */
-#define INTERPRETED (PLACE_NUMBERS_MAX / 2)
+#define INTERPRETED (CODE_NUMBERS_MAX / 2)
 
 int hits_interpreted(struct hits *hits, uint32_t method, uint32_t line, uint32_t *place, struct trace_writer *writer,
                      struct err *err)
@@ -376,8 +376,8 @@ int hits_interpreted(struct hits *hits, uint32_t method, uint32_t line, uint32_t
     return place_of(hits, key, sizeof key, &is_new, place, writer, err);
 }
 
-int hits_interpreted_method(struct hits *hits, uint32_t method, struct place_text class_name, struct place_text name,
-                            struct place_text descriptor, struct place_text source, struct trace_writer *writer,
+int hits_interpreted_method(struct hits *hits, uint32_t method, struct wire_text class_name, struct wire_text name,
+                            struct wire_text descriptor, struct wire_text source, struct trace_writer *writer,
                             struct err *err)
 {
     hits->entry = (struct place_entry){ .kind = PLACE_METHOD,
@@ -404,7 +404,7 @@ static int write_symbol(void *context, uint64_t offset, uint64_t n_bytes, const 
     struct naming *naming = context;
     struct place_entry *entry = &naming->hits->entry;
     *entry = (struct place_entry){
-        .kind = PLACE_SYMBOL, .number = naming->file, .offset = offset, .n_bytes = n_bytes, .name = place_text(name)
+        .kind = PLACE_SYMBOL, .number = naming->file, .offset = offset, .n_bytes = n_bytes, .name = wire_text(name)
     };
     naming->rc = trace_write_place(naming->writer, entry, naming->err);
     return naming->rc;

@@ -94,8 +94,8 @@ int hits_place(struct hits *hits, uint64_t address, uint64_t ticks, uint32_t *pl
 /* The place of a line of a method that was interpreted (0: not known); and that method, before.  As above. */
 int hits_interpreted(struct hits *hits, uint32_t method, uint32_t line, uint32_t *place, struct trace_writer *writer,
                      struct err *err);
-int hits_interpreted_method(struct hits *hits, uint32_t method, struct place_text class_name, struct place_text name,
-                            struct place_text descriptor, struct place_text source, struct trace_writer *writer,
+int hits_interpreted_method(struct hits *hits, uint32_t method, struct wire_text class_name, struct wire_text name,
+                            struct wire_text descriptor, struct wire_text source, struct trace_writer *writer,
                             struct err *err);
 
 /* At the end: name the functions in which hits were.  Returns 0, or -1 with *err set. */

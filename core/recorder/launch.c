@@ -1,6 +1,6 @@
 #include "core/recorder/launch.h"
 
-#include "core/agent/control/protocol.h"
+#include "core/wire/protocol.h"
 #include "core/jvm/flags.h"
 
 #include <errno.h>

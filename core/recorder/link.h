@@ -2,7 +2,7 @@
  * What the recorder's observer may ask of the agent while a recording runs, and what it is told.
  *
  * Nothing here waits: a command goes to the agent at once, or as soon as there is room or the one before it has ended,
- * and its answer comes to the observer in a later round.  core/agent/control/protocol.h says what the agent does.
+ * and its answer comes to the observer in a later round.  core/wire/protocol.h says what the agent does.
  */
 #ifndef CORE_RECORDER_LINK_H
 #define CORE_RECORDER_LINK_H

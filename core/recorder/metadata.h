@@ -8,7 +8,7 @@
 #include "core/counters/kernel_rings.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 /*
  * Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program; a live

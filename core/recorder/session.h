@@ -1,14 +1,14 @@
 /*
  * One conversation with an agent: the shared memory, the method log, the configuration, the socket.
- * core/agent/control/protocol.h describes it.
+ * core/wire/protocol.h describes it.
  */
 #ifndef CORE_RECORDER_SESSION_H
 #define CORE_RECORDER_SESSION_H
 
-#include "core/agent/control/protocol.h"
+#include "core/wire/protocol.h"
 #include "core/counters/perf_open.h"
 #include "core/jvm/guest.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <stdbool.h>
 

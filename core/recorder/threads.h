@@ -6,7 +6,7 @@
 #define CORE_RECORDER_THREADS_H
 
 #include "core/base/map.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 #include "core/trace/trace.h"
 
 #define COMM_BYTES 48 /* 15 of the kernel's, each of which may be malformed, and so grow to three */

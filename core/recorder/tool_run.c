@@ -2,7 +2,7 @@
 
 #include "core/recorder/launch.h"
 #include "core/recorder/simulation.h"
-#include "core/trace/followed.h"
+#include "core/wire/followed.h"
 
 #include <errno.h>
 #include <stdio.h>

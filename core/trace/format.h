@@ -11,7 +11,7 @@
 
 #include "core/base/bytes.h"
 #include "core/trace/misses.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <zlib.h>
 

@@ -12,12 +12,12 @@ static void put_named(struct sink *s, const struct miss_entry *entry)
         sink_varint(s, entry->space);
         sink_varint(s, entry->offset);
     } else {
-        place_text_put(s, entry->class_name);
+        wire_text_put_short(s, entry->class_name);
     }
-    place_text_put(s, entry->name);
+    wire_text_put_short(s, entry->name);
     if (entry->kind == MISS_METHOD) {
-        place_text_put(s, entry->descriptor);
-        place_text_put(s, entry->source);
+        wire_text_put_short(s, entry->descriptor);
+        wire_text_put_short(s, entry->source);
     }
 }
 
@@ -95,12 +95,12 @@ static void get_named(struct cursor *c, struct miss_entry *entry)
         entry->space = (enum miss_space)cursor_below(c, MISS_SPACES);
         entry->offset = cursor_below(c, UINT32_MAX);
     } else {
-        entry->class_name = place_text_get(c);
+        entry->class_name = wire_text_get_short(c);
     }
-    entry->name = place_text_get(c);
+    entry->name = wire_text_get_short(c);
     if (entry->kind == MISS_METHOD) {
-        entry->descriptor = place_text_get(c);
-        entry->source = place_text_get(c);
+        entry->descriptor = wire_text_get_short(c);
+        entry->source = wire_text_get_short(c);
     }
 }
 

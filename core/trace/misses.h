@@ -66,23 +66,23 @@ enum miss_count { MISS_L1D, MISS_L2, MISS_DTLB, MISS_N_COUNTS };
 
 struct miss_entry {
     enum miss_kind kind;
-    uint32_t number;                                  /* OWNER, CELL, METHOD */
-    enum miss_owner owner_kind;                       /* OWNER */
-    struct place_text name;                           /* OWNER, CELL, METHOD */
-    struct place_text class_name, descriptor, source; /* METHOD */
-    uint32_t owner;                                   /* CELL: number */
-    enum miss_space space;                            /* CELL */
-    uint32_t offset;                                  /* CELL */
-    uint64_t ticks;                                   /* COUNTS, TOTALS, ACCESSES, CONTENTS, USED */
-    uint32_t thread;                                  /* COUNTS, ACCESSES, CONTENTS */
-    uint64_t place;                                   /* COUNTS, ACCESSES */
-    uint32_t line;                                    /* the same; in the log: plus 1 */
-    uint32_t cell;                                    /* COUNTS, ACCESSES, CONTENTS */
-    uint64_t counts[MISS_N_COUNTS];                   /* COUNTS, TOTALS, CONTENTS */
-    uint64_t n_kept;                                  /* COUNTS, ACCESSES */
-    uint64_t n_accesses;                              /* TOTALS, ACCESSES */
-    uint64_t n_looks, look_ns;                        /* TOTALS */
-    uint64_t used[MISS_SPACES];                       /* USED: bytes; not of NO_SPACE */
+    uint32_t number;                                 /* OWNER, CELL, METHOD */
+    enum miss_owner owner_kind;                      /* OWNER */
+    struct wire_text name;                           /* OWNER, CELL, METHOD */
+    struct wire_text class_name, descriptor, source; /* METHOD */
+    uint32_t owner;                                  /* CELL: number */
+    enum miss_space space;                           /* CELL */
+    uint32_t offset;                                 /* CELL */
+    uint64_t ticks;                                  /* COUNTS, TOTALS, ACCESSES, CONTENTS, USED */
+    uint32_t thread;                                 /* COUNTS, ACCESSES, CONTENTS */
+    uint64_t place;                                  /* COUNTS, ACCESSES */
+    uint32_t line;                                   /* the same; in the log: plus 1 */
+    uint32_t cell;                                   /* COUNTS, ACCESSES, CONTENTS */
+    uint64_t counts[MISS_N_COUNTS];                  /* COUNTS, TOTALS, CONTENTS */
+    uint64_t n_kept;                                 /* COUNTS, ACCESSES */
+    uint64_t n_accesses;                             /* TOTALS, ACCESSES */
+    uint64_t n_looks, look_ns;                       /* TOTALS */
+    uint64_t used[MISS_SPACES];                      /* USED: bytes; not of NO_SPACE */
 };
 
 /* Append an entry.  s->full when it does not fit PLACE_ENTRY_BYTES. */

@@ -6,7 +6,7 @@ static void put_code(struct sink *s, const struct place_entry *entry)
 {
     sink_varint(s, entry->code);
     sink_varint(s, entry->tier);
-    place_text_put(s, entry->name);
+    wire_text_put_short(s, entry->name);
     sink_varint(s, entry->n_frames);
     for (uint32_t i = 0; i < entry->n_frames; i++) {
         sink_varint(s, entry->frames[i].method);
@@ -20,20 +20,20 @@ void places_put(struct sink *s, const struct place_entry *entry)
     sink_varint(s, entry->number);
     switch (entry->kind) {
     case PLACE_FILE:
-        place_text_put(s, entry->path);
-        place_text_put(s, entry->build_id);
-        place_text_put(s, entry->symbols);
+        wire_text_put_short(s, entry->path);
+        wire_text_put_short(s, entry->build_id);
+        wire_text_put_short(s, entry->symbols);
         break;
     case PLACE_SYMBOL:
         sink_varint(s, entry->offset);
         sink_varint(s, entry->n_bytes);
-        place_text_put(s, entry->name);
+        wire_text_put_short(s, entry->name);
         break;
     case PLACE_METHOD:
-        place_text_put(s, entry->class_name);
-        place_text_put(s, entry->name);
-        place_text_put(s, entry->descriptor);
-        place_text_put(s, entry->source);
+        wire_text_put_short(s, entry->class_name);
+        wire_text_put_short(s, entry->name);
+        wire_text_put_short(s, entry->descriptor);
+        wire_text_put_short(s, entry->source);
         break;
     case PLACE_IN_FILE:
         sink_varint(s, entry->file);
@@ -51,7 +51,7 @@ static void get_code(struct cursor *c, struct place_entry *entry)
 {
     entry->code = (enum place_code)cursor_below(c, PLACE_CODES);
     entry->tier = cursor_below(c, 16);
-    entry->name = place_text_get(c);
+    entry->name = wire_text_get_short(c);
     entry->n_frames = cursor_below(c, PLACE_FRAMES_MAX + 1);
     for (uint32_t i = 0; i < entry->n_frames; i++) {
         entry->frames[i].method = cursor_below(c, PLACE_NUMBERS_MAX);
@@ -67,20 +67,20 @@ int places_get(struct cursor *c, struct place_entry *entry)
     entry->n_frames = 0;
     switch (entry->kind) {
     case PLACE_FILE:
-        entry->path = place_text_get(c);
-        entry->build_id = place_text_get(c);
-        entry->symbols = place_text_get(c);
+        entry->path = wire_text_get_short(c);
+        entry->build_id = wire_text_get_short(c);
+        entry->symbols = wire_text_get_short(c);
         break;
     case PLACE_SYMBOL:
         entry->offset = cursor_varint(c);
         entry->n_bytes = cursor_varint(c);
-        entry->name = place_text_get(c);
+        entry->name = wire_text_get_short(c);
         break;
     case PLACE_METHOD:
-        entry->class_name = place_text_get(c);
-        entry->name = place_text_get(c);
-        entry->descriptor = place_text_get(c);
-        entry->source = place_text_get(c);
+        entry->class_name = wire_text_get_short(c);
+        entry->name = wire_text_get_short(c);
+        entry->descriptor = wire_text_get_short(c);
+        entry->source = wire_text_get_short(c);
         break;
     case PLACE_IN_FILE:
         entry->file = cursor_below(c, PLACE_NUMBERS_MAX);

@@ -21,13 +21,12 @@
 #ifndef CORE_TRACE_PLACES_H
 #define CORE_TRACE_PLACES_H
 
-#include "core/base/bytes.h"
+#include "core/wire/code_log.h"
 
-#define PLACE_NUMBERS_MAX (UINT32_C(1) << 22) /* files, methods, places: numbers are below it */
-#define PLACE_FRAMES_MAX  64u
-#define PLACE_BYTECODE    0x10000u       /* lines are below */
-#define PLACE_TEXT_BYTES  ((size_t)4096) /* of longer texts, the end is left out */
-#define PLACE_ENTRY_BYTES (4 * PLACE_TEXT_BYTES + 2048)
+#define PLACE_NUMBERS_MAX CODE_NUMBERS_MAX /* files, methods, places: numbers are below it */
+#define PLACE_FRAMES_MAX  CODE_FRAMES_MAX
+#define PLACE_BYTECODE    0x10000u /* lines are below */
+#define PLACE_ENTRY_BYTES (4 * WIRE_TEXT_SHORT_BYTES + 2048)
 
 enum place_kind { PLACE_FILE, PLACE_SYMBOL, PLACE_METHOD, PLACE_IN_FILE, PLACE_IN_CODE };
 
@@ -40,24 +39,19 @@ enum place_code {
     PLACE_CODES
 };
 
-struct place_text {
-    const char *at; /* borrowed, not NUL-terminated */
-    size_t n;
-};
-
 struct place_frame {
     uint32_t method, line;
 };
 
 struct place_entry {
     enum place_kind kind;
-    uint32_t number;                                  /* of the file (a symbol's, too), method or place */
-    struct place_text path, build_id, symbols;        /* FILE */
-    struct place_text name;                           /* SYMBOL, METHOD, IN_CODE */
-    struct place_text class_name, descriptor, source; /* METHOD */
-    uint64_t offset, n_bytes;                         /* SYMBOL; the offset of IN_FILE, too */
-    uint32_t file;                                    /* IN_FILE */
-    enum place_code code;                             /* IN_CODE */
+    uint32_t number;                                 /* of the file (a symbol's, too), method or place */
+    struct wire_text path, build_id, symbols;        /* FILE */
+    struct wire_text name;                           /* SYMBOL, METHOD, IN_CODE */
+    struct wire_text class_name, descriptor, source; /* METHOD */
+    uint64_t offset, n_bytes;                        /* SYMBOL; the offset of IN_FILE, too */
+    uint32_t file;                                   /* IN_FILE */
+    enum place_code code;                            /* IN_CODE */
     uint32_t tier, n_frames;
     struct place_frame frames[PLACE_FRAMES_MAX];
 };
@@ -67,28 +61,5 @@ void places_put(struct sink *s, const struct place_entry *entry);
 
 /* Take the next entry; texts live as long as the cursor's bytes.  Returns 0, or -1 when it is damaged. */
 int places_get(struct cursor *c, struct place_entry *entry);
-
-static inline struct place_text place_text(const char *text)
-{
-    return (struct place_text){ text, strlen(text) };
-}
-
-/* A text in an entry: its length and bytes, of a longer one the first PLACE_TEXT_BYTES. */
-static inline void place_text_put(struct sink *s, struct place_text text)
-{
-    size_t n = text.n < PLACE_TEXT_BYTES ? text.n : PLACE_TEXT_BYTES;
-    sink_varint(s, n);
-    sink_bytes(s, text.at, n);
-}
-
-/* The same, read; c->bad when it is damaged. */
-static inline struct place_text place_text_get(struct cursor *c)
-{
-    struct place_text text;
-    text.at = cursor_text(c, PLACE_TEXT_BYTES, &text.n);
-    if (memchr(text.at, '\0', text.n) != NULL)
-        c->bad = true;
-    return text;
-}
 
 #endif

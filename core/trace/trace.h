@@ -12,8 +12,8 @@
 #define CORE_TRACE_TRACE_H
 
 #include "core/base/err.h"
-#include "core/trace/code_log.h"
-#include "core/trace/jit_events.h"
+#include "core/wire/code_log.h"
+#include "core/wire/jit_events.h"
 #include "core/trace/misses.h"
 #include "core/trace/places.h"
 
@@ -216,7 +216,7 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
                        const uint64_t *values, struct err *err);
 
 /*
- * Records of one thread as its ring holds them (core/trace/ring.h): n_words words, a whole number of records of
+ * Records of one thread as its ring holds them (core/wire/ring.h): n_words words, a whole number of records of
  * 1 + n_counters words each; now (in ticks) is a moment after the last of them and less than 2^41 ticks after the
  * first.  What was given before by the other functions is written out first.
  */

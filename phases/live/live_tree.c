@@ -1,6 +1,6 @@
 #include "phases/live/live_tree.h"
 
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 #include "phases/calltree_internal.h"
 
 #include <stdlib.h>

@@ -43,7 +43,7 @@ int live_tree_open(struct live_tree **tree, const struct live_tree_options *opti
 void live_tree_close(struct live_tree *tree);
 
 /*
- * Take a thread's ring words (core/trace/ring.h): whole records; now is a moment (in ticks) after the last one.  Words
+ * Take a thread's ring words (core/wire/ring.h): whole records; now is a moment (in ticks) after the last one.  Words
  * that make no sense are counted and ignored.  Returns 0, or -1 with *err set: no memory.
  */
 int live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,

@@ -8,7 +8,7 @@
  *     records 50000000 bytes/record 4.1 nodes 120331
  *     read 61.2 M records/s, tree 24.3 M records/s (median of 5), peak memory 31 MiB
  */
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 #include "phases/calltree.h"
 
 #include <stdio.h>

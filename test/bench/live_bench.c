@@ -6,7 +6,7 @@
  *
  *     50000000 records of 64 methods: 5.1 ns each (median of 5)
  */
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 #include "phases/live/live_tree.h"
 
 #include <stdio.h>

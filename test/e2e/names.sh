@@ -6,9 +6,10 @@ files() {
     (cd "$1" && find . -name .git -prune -o -path ./build -prune -o -type f -print)
 }
 
-# Names that occur twice.  'run' is what programs of this kind are called; fuzz corpora name files by content.
+# Names that occur twice.  'run' is what programs of this kind are called; fuzz corpora name files by content; each room
+# has its README.md.
 twice() {
-    files "$1" | grep -v '/corpus/' | sed 's,.*/,,' | grep -vx 'run' | sort | uniq -d
+    files "$1" | grep -v '/corpus/' | sed 's,.*/,,' | grep -vxE 'run|README\.md' | sort | uniq -d
 }
 
 odd() {

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct code_map map;
-    struct code_frame frames[PLACE_FRAMES_MAX];
+    struct code_frame frames[CODE_FRAMES_MAX];
     struct err err;
     uint32_t point;
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 (map.pieces[found].start > piece->start || map.pieces[found].end <= piece->start))
                 abort();
             uint32_t n = code_piece_frames(piece, 0, frames, &point);
-            if (n > PLACE_FRAMES_MAX)
+            if (n > CODE_FRAMES_MAX)
                 abort();
             for (uint32_t k = 0; k < n; k++)
                 if (frames[k].method < map.n_methods && map.methods[frames[k].method].line_bytes != NULL)

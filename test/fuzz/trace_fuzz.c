@@ -40,7 +40,8 @@ static void hear_jit(void *context, const struct jit_event *event)
 static void hear_place(void *context, const struct place_entry *entry)
 {
     struct listening *listening = context;
-    hold(entry->number < PLACE_NUMBERS_MAX && entry->n_frames <= PLACE_FRAMES_MAX && entry->path.n <= PLACE_TEXT_BYTES);
+    hold(entry->number < PLACE_NUMBERS_MAX && entry->n_frames <= PLACE_FRAMES_MAX &&
+         entry->path.n <= WIRE_TEXT_SHORT_BYTES);
     if (entry->kind != PLACE_FILE)
         hit_places_hear(listening->places, entry);
     if (entry->kind >= PLACE_IN_FILE)
@@ -51,7 +52,7 @@ static void hear_miss(void *context, const struct miss_entry *entry)
 {
     (void)context;
     hold(entry->number < MISSES_NUMBERS_MAX && entry->cell < MISSES_NUMBERS_MAX && entry->owner_kind < MISS_OWNERS &&
-         entry->space < MISS_SPACES && entry->name.n <= PLACE_TEXT_BYTES && entry->kind != MISS_METHOD);
+         entry->space < MISS_SPACES && entry->name.n <= WIRE_TEXT_SHORT_BYTES && entry->kind != MISS_METHOD);
 }
 
 static void make_sense(const struct listening *listening)

@@ -12,7 +12,7 @@ static void check_scopes(const struct scopes *scopes)
     size_t n = 0;
     scopes_begin(&walk, scopes);
     while (scopes_next(&walk)) {
-        if (walk.end < end || walk.end > scopes->code_bytes || walk.n_frames == 0 || walk.n_frames > PLACE_FRAMES_MAX ||
+        if (walk.end < end || walk.end > scopes->code_bytes || walk.n_frames == 0 || walk.n_frames > CODE_FRAMES_MAX ||
             ++n > scopes->n_pcs_bytes / scopes->pc_bytes)
             abort();
         for (uint32_t i = 0; i < walk.n_frames; i++)

@@ -8,7 +8,7 @@
  * LAST_MS: how long after the kill the last record was written, or the last call counted as lost; AFTER: how many of
  * both there were; GONE_MS: when the memory was let go, -1 if it was not within 60 s.
  */
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -33,7 +33,7 @@ static void test_points(void)
     uint8_t bytes[256];
     size_t n = make_points(bytes, sizeof bytes);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct code_frame frames[PLACE_FRAMES_MAX];
+        struct code_frame frames[CODE_FRAMES_MAX];
         uint32_t point, n_frames = code_log_find(bytes, n, rows[i].offset, frames, &point);
         char claim[64];
         snprintf(claim, sizeof claim, "what an instruction %d bytes in the code was compiled from",
@@ -42,7 +42,7 @@ static void test_points(void)
                          (n_frames == 0 || frames[n_frames - 1].method == rows[i].innermost) &&
                          (n_frames == 0 || (frames[0].method == 1 && frames[0].index == 30)));
     }
-    struct code_frame frames[PLACE_FRAMES_MAX];
+    struct code_frame frames[CODE_FRAMES_MAX];
     uint32_t point;
     bool right = true;
     for (size_t cut = 0; cut < n; cut++)
@@ -64,10 +64,10 @@ static void test_log(void)
     uint8_t bytes[1024], points[256];
     const struct code_entry method = { .kind = CODE_METHOD,
                                        .method = 7,
-                                       .class_name = place_text("a/Main"),
-                                       .name = place_text("run"),
-                                       .descriptor = place_text("()V"),
-                                       .source = place_text("Main.java"),
+                                       .class_name = wire_text("a/Main"),
+                                       .name = wire_text("run"),
+                                       .descriptor = wire_text("()V"),
+                                       .source = wire_text("Main.java"),
                                        .lines = lines,
                                        .n_lines = 3 };
     struct code_entry compiled = { .kind = CODE_COMPILED,
@@ -137,7 +137,7 @@ static void test_map(void)
                                         .ticks = 5,
                                         .address = 0x100000,
                                         .n_bytes = 0x40000,
-                                        .name = place_text("Interpreter") });
+                                        .name = wire_text("Interpreter") });
     log_code(fd, 100, 0x10000, 0x3000, 3);
     log_entry(fd, &(struct code_entry){ .kind = CODE_DISCARDED, .ticks = 200, .address = 0x10000 });
     log_code(fd, 300, 0x10800, 0x100, 4);
@@ -170,7 +170,7 @@ static void test_coarse(void)
     struct code_entry entry = { .kind = CODE_COMPILED, .ticks = 1, .address = 0x10000, .n_bytes = 44, .tier = 4 };
     int fd = memfd_create("code", MFD_CLOEXEC);
     struct code_map map;
-    struct code_frame frames[PLACE_FRAMES_MAX];
+    struct code_frame frames[CODE_FRAMES_MAX];
     uint32_t point;
     entry.points = points;
     entry.n_points_bytes = make_points(points, sizeof points);
@@ -198,9 +198,9 @@ static void test_prices(void)
     struct sink s = sink_into(points, sizeof points);
     struct code_entry method = { .kind = CODE_METHOD,
                                  .method = 7,
-                                 .class_name = place_text("a/Main"),
-                                 .name = place_text("run"),
-                                 .descriptor = place_text("()V") };
+                                 .class_name = wire_text("a/Main"),
+                                 .name = wire_text("run"),
+                                 .descriptor = wire_text("()V") };
     struct code_entry code = {
         .kind = CODE_COMPILED, .ticks = 1, .address = 0x10000, .n_bytes = 100, .method = 7, .tier = 4, .points = points
     };
@@ -213,7 +213,7 @@ static void test_prices(void)
     code_map_init(&map, fd);
     log_entry(fd, &method);
     method.method = 8;
-    method.class_name = place_text("a/Other");
+    method.class_name = wire_text("a/Other");
     log_entry(fd, &method);
     log_entry(fd, &code);
     code = (struct code_entry){
@@ -257,8 +257,8 @@ static void test_dependents(void)
     struct code_map map;
     struct recompilation_costs prices;
     code_map_init(&map, fd);
-    log_entry(fd, &(struct code_entry){ .kind = CODE_CLASS, .method = 1, .class_name = place_text("a/Main") });
-    log_entry(fd, &(struct code_entry){ .kind = CODE_CLASS, .method = 2, .class_name = place_text("a/Other") });
+    log_entry(fd, &(struct code_entry){ .kind = CODE_CLASS, .method = 1, .class_name = wire_text("a/Main") });
+    log_entry(fd, &(struct code_entry){ .kind = CODE_CLASS, .method = 2, .class_name = wire_text("a/Other") });
     log_dependent(fd, 0x10000, 100, 4, "\1\2");
     log_dependent(fd, 0x20000, 50, 1, "\2");
     log_dependent(fd, 0x30000, 7, 1, "\x70\2\xff"); /* a class that nobody named, and half a number */

@@ -201,9 +201,9 @@ static void add(struct jit_shapes *shapes, enum jit_kind kind, uint32_t method, 
     event.kind = kind;
     event.method = method;
     event.flags = flags;
-    event.class_name = (struct jit_text){ "a/Main", 6 };
-    event.name = (struct jit_text){ method == RUN ? "run" : method == STEP ? "step" : "other", 3 };
-    event.descriptor = (struct jit_text){ "()V", 3 };
+    event.class_name = (struct wire_text){ "a/Main", 6 };
+    event.name = (struct wire_text){ method == RUN ? "run" : method == STEP ? "step" : "other", 3 };
+    event.descriptor = (struct wire_text){ "()V", 3 };
     if (jit_shapes_add(shapes, &event, &err) < 0)
         printf("Bail out! %s\n", err.text);
 }

@@ -8,9 +8,9 @@ static struct jit_shapes *shapes;
 static struct jit_event event, again;
 static struct err err;
 
-static struct jit_text text(const char *t)
+static struct wire_text text(const char *t)
 {
-    return (struct jit_text){ t, strlen(t) };
+    return (struct wire_text){ t, strlen(t) };
 }
 
 static int add(void)

@@ -5,7 +5,7 @@
 #ifndef TEST_UNIT_LIVE_SIM_H
 #define TEST_UNIT_LIVE_SIM_H
 
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 #include "phases/live/live.h"
 #include "test/unit/tap.h"
 

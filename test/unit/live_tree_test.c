@@ -1,5 +1,5 @@
 /* The live account of methods, on ring words made by hand. */
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 #include "phases/live/live_tree.h"
 #include "test/unit/tap.h"
 

@@ -5,7 +5,7 @@
 
 static uint8_t bytes[PLACE_ENTRY_BYTES];
 
-static bool is(struct place_text text, const char *expected)
+static bool is(struct wire_text text, const char *expected)
 {
     return text.n == strlen(expected) && memcmp(text.at, expected, text.n) == 0;
 }
@@ -38,8 +38,7 @@ static void test_names(void)
 {
     size_t n;
     struct miss_entry read = again(
-        &(struct miss_entry){
-            .kind = MISS_OWNER, .number = 300, .owner_kind = MISS_STATICS, .name = place_text("a/B") },
+        &(struct miss_entry){ .kind = MISS_OWNER, .number = 300, .owner_kind = MISS_STATICS, .name = wire_text("a/B") },
         &n);
     CHECK("an owner", read.number == 300 && read.owner_kind == MISS_STATICS && is(read.name, "a/B"));
     CHECK("a part of one is refused", is_refused_in_part(n));
@@ -48,17 +47,17 @@ static void test_names(void)
                                        .owner = 300,
                                        .space = MISS_OLD,
                                        .offset = 16,
-                                       .name = place_text("next") },
+                                       .name = wire_text("next") },
                  &n);
     CHECK("a cell", read.number == MISSES_NUMBERS_MAX - 1 && read.owner == 300 && read.space == MISS_OLD &&
                         read.offset == 16 && is(read.name, "next"));
     CHECK("a part of one is refused", is_refused_in_part(n));
     read = again(&(struct miss_entry){ .kind = MISS_METHOD,
                                        .number = 7,
-                                       .class_name = place_text("a/B"),
-                                       .name = place_text("run"),
-                                       .descriptor = place_text("()V"),
-                                       .source = place_text("B.java") },
+                                       .class_name = wire_text("a/B"),
+                                       .name = wire_text("run"),
+                                       .descriptor = wire_text("()V"),
+                                       .source = wire_text("B.java") },
                  &n);
     CHECK("a method", read.number == 7 && is(read.class_name, "a/B") && is(read.name, "run") &&
                           is(read.descriptor, "()V") && is(read.source, "B.java"));

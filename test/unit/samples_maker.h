@@ -2,7 +2,7 @@
 #ifndef TEST_UNIT_SAMPLES_MAKER_H
 #define TEST_UNIT_SAMPLES_MAKER_H
 
-#include "core/trace/samples.h"
+#include "core/wire/samples.h"
 
 #include <string.h>
 
@@ -23,9 +23,9 @@ static inline size_t samples_maker_bytes(const struct samples_maker *m)
     return (size_t)(m->s.at - m->bytes);
 }
 
-static inline struct sample_text samples_text(const char *text)
+static inline struct wire_text samples_text(const char *text)
 {
-    return (struct sample_text){ text, strlen(text) };
+    return (struct wire_text){ text, strlen(text) };
 }
 
 /* Class Main, 100 bytes of code. */

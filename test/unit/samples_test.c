@@ -5,7 +5,7 @@
 static struct sample_entry entry;
 static struct samples_maker maker;
 
-static bool is(struct sample_text text, const char *expected)
+static bool is(struct wire_text text, const char *expected)
 {
     return text.n == strlen(expected) && memcmp(text.at, expected, text.n) == 0;
 }

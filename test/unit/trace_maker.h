@@ -5,7 +5,7 @@
 #define TEST_UNIT_TRACE_MAKER_H
 
 #include "core/base/err.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 #include "core/trace/trace.h"
 
 #include <stdio.h>

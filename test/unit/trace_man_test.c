@@ -5,7 +5,7 @@
  */
 #include "cmd/dump.h"
 #include "core/trace/reader.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_model.h"
@@ -24,7 +24,7 @@ static int write_example(const char *path)
     const struct trace_method methods[] = { { 1, "Main", "main", "([Ljava/lang/String;)V", "Main.java", 3, 60, false },
                                             { 200, "Main", "sort", "()V", "Main.java", 9, 81, true } };
     const struct trace_event event = { .kind = TRACE_CPU_IN, .thread = 0, .ticks = 1300 };
-    const struct place_entry file = { .kind = PLACE_FILE, .path = place_text("/a.so"), .build_id = place_text("1f") };
+    const struct place_entry file = { .kind = PLACE_FILE, .path = wire_text("/a.so"), .build_id = wire_text("1f") };
     const struct place_entry place = { .kind = PLACE_IN_FILE, .number = 2, .file = 0, .offset = 300 };
     const struct trace_event hit = { .kind = TRACE_KERNEL_HIT, .thread = 0, .ticks = 1500, .count = 2 };
     const uint64_t words[] = {

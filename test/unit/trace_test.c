@@ -332,9 +332,9 @@ static void test_jit(void)
     struct trace_writer *writer = open_scratch("jit");
     struct trace_reader *reader;
     struct trace_event got;
-    events[0].class_name = (struct jit_text){ "Main", 4 };
-    events[0].name = (struct jit_text){ "run", 3 };
-    events[0].descriptor = (struct jit_text){ "()V", 3 };
+    events[0].class_name = (struct wire_text){ "Main", 4 };
+    events[0].name = (struct wire_text){ "run", 3 };
+    events[0].descriptor = (struct wire_text){ "()V", 3 };
     events[2].n_inlined = 1;
     events[2].inlined[0] = (struct jit_inlined){ 2, 2 };
     for (size_t i = 0; i < 3; i++)
@@ -365,7 +365,7 @@ static void see_place(void *context, const struct place_entry *entry)
 }
 
 /* The texts live as long as the reader's chunk: they are compared at once. */
-static bool same_text(struct place_text a, const char *b)
+static bool same_text(struct wire_text a, const char *b)
 {
     return a.n == strlen(b) && memcmp(a.at, b, a.n) == 0;
 }
@@ -382,14 +382,14 @@ static void write_places(struct trace_writer *writer)
 {
     const struct place_entry code = code_place();
     const struct place_entry entries[] = {
-        { .kind = PLACE_FILE, .number = 3, .path = place_text("/lib/a.so"), .build_id = place_text("12ab") },
-        { .kind = PLACE_SYMBOL, .number = 3, .offset = 4096, .n_bytes = 70, .name = place_text("f") },
+        { .kind = PLACE_FILE, .number = 3, .path = wire_text("/lib/a.so"), .build_id = wire_text("12ab") },
+        { .kind = PLACE_SYMBOL, .number = 3, .offset = 4096, .n_bytes = 70, .name = wire_text("f") },
         { .kind = PLACE_METHOD,
           .number = 7,
-          .class_name = place_text("a/Main"),
-          .name = place_text("run"),
-          .descriptor = place_text("()V"),
-          .source = place_text("Main.java") },
+          .class_name = wire_text("a/Main"),
+          .name = wire_text("run"),
+          .descriptor = wire_text("()V"),
+          .source = wire_text("Main.java") },
         { .kind = PLACE_IN_FILE, .number = 0, .file = 3, .offset = UINT64_C(1) << 40 },
     };
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)

@@ -78,7 +78,7 @@ static uint64_t hash_of(const struct code_entry *entry)
 /* Described when it is new.  0: there is no room, or none can be read. */
 static uint32_t describe(uint64_t address)
 {
-    if (state.n_numbers + 1 >= PLACE_NUMBERS_MAX || !vm_method_read(&method, address))
+    if (state.n_numbers + 1 >= CODE_NUMBERS_MAX || !vm_method_read(&method, address))
         return 0;
     struct code_entry entry = vm_method_entry(&method, state.n_numbers);
     struct hash_slot *slot = hash_put(&state.numbers, hash_of(&entry));
@@ -165,7 +165,7 @@ static bool take_frames(const struct scopes_walk *walk, struct code_frame *frame
 /* Returns how many bytes they take. */
 static size_t take_points(const struct scopes *scopes)
 {
-    struct code_frame frames[2][PLACE_FRAMES_MAX];
+    struct code_frame frames[2][CODE_FRAMES_MAX];
     struct sink s = sink_into(points, sizeof points - 256);
     struct scopes_walk walk;
     uint64_t before = 0;

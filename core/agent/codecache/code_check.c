@@ -156,7 +156,7 @@ static bool is_same_description(const struct description *told, const struct des
 /* A method is known as one, and its class, where nobody says that it is a method. */
 static void compare_class(uint64_t address)
 {
-    char name[PLACE_TEXT_BYTES];
+    char name[WIRE_TEXT_SHORT_BYTES];
     uint64_t symbol;
     size_t n;
     vm_methods_pools(&address, 1, &symbol);

@@ -14,7 +14,7 @@
 #ifndef CORE_AGENT_CODE_CHECK_H
 #define CORE_AGENT_CODE_CHECK_H
 
-#include "core/trace/code_log.h"
+#include "core/wire/code_log.h"
 
 /* Then the events are needed, although code is only asked for. */
 bool code_check_is_wanted(void);

@@ -56,7 +56,7 @@ static struct {
 static uint32_t number_of_class(const char *name, size_t n)
 {
     struct hash_slot *slot = hash_put(&state.classes, hash_text(HASH_START, name, n));
-    if (slot == NULL || (slot->value == 0 && state.n_classes + 1 >= PLACE_NUMBERS_MAX))
+    if (slot == NULL || (slot->value == 0 && state.n_classes + 1 >= CODE_NUMBERS_MAX))
         return 0;
     if (slot->value == 0) {
         slot->value = ++state.n_classes;
@@ -67,7 +67,7 @@ static uint32_t number_of_class(const char *name, size_t n)
 
 static uint32_t class_of_name(uint64_t symbol)
 {
-    char name[PLACE_TEXT_BYTES];
+    char name[WIRE_TEXT_SHORT_BYTES];
     size_t n;
     return vm_methods_class(symbol, name, &n) ? number_of_class(name, n) : 0;
 }

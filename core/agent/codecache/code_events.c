@@ -15,7 +15,7 @@
 #include "core/agent/control/events_env.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
-#include "core/trace/code_log.h"
+#include "core/wire/code_log.h"
 
 #include <jvmticmlr.h>
 
@@ -61,10 +61,10 @@ static uint64_t thread_ns(void)
 /* ---- methods ---- */
 
 /* "Ljava/lang/String;" without its frame. */
-static struct place_text class_text(const char *signature)
+static struct wire_text class_text(const char *signature)
 {
     size_t n = strlen(signature);
-    return n > 2 ? (struct place_text){ signature + 1, n - 2 } : (struct place_text){ "", 0 };
+    return n > 2 ? (struct wire_text){ signature + 1, n - 2 } : (struct wire_text){ "", 0 };
 }
 
 static uint32_t take_lines(jvmtiEnv *jvmti, jmethodID method)
@@ -91,10 +91,10 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t nu
         if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE)
             entry.class_name = class_text(signature);
         if ((*jvmti)->GetSourceFileName(jvmti, class_ref, &source) == JVMTI_ERROR_NONE)
-            entry.source = place_text(source);
+            entry.source = wire_text(source);
         (*jni)->DeleteLocalRef(jni, class_ref);
-        entry.name = place_text(name);
-        entry.descriptor = place_text(descriptor);
+        entry.name = wire_text(name);
+        entry.descriptor = wire_text(descriptor);
         entry.n_lines = take_lines(jvmti, method);
         entry.lines = lines;
         code_out_put(&entry);
@@ -110,7 +110,7 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t nu
 static uint32_t number_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
     uint64_t id = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
-    struct hash_slot *slot = state.n_numbers + 1 < PLACE_NUMBERS_MAX ? hash_put(&state.numbers, id ^ id >> 32) : NULL;
+    struct hash_slot *slot = state.n_numbers + 1 < CODE_NUMBERS_MAX ? hash_put(&state.numbers, id ^ id >> 32) : NULL;
     if (slot == NULL)
         return NO_NUMBER;
     if (slot->value == 0) {
@@ -126,7 +126,7 @@ static uint32_t number_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 /* The frames of a point, from the outermost on; of more than there may be, the innermost. */
 static uint32_t take_frames(jvmtiEnv *jvmti, JNIEnv *jni, const PCStackInfo *info, struct code_frame *frames)
 {
-    jint n = info->numstackframes < (jint)PLACE_FRAMES_MAX ? info->numstackframes : (jint)PLACE_FRAMES_MAX;
+    jint n = info->numstackframes < (jint)CODE_FRAMES_MAX ? info->numstackframes : (jint)CODE_FRAMES_MAX;
     for (jint i = 0; i < n; i++) {
         uint32_t number = number_of(jvmti, jni, info->methods[n - 1 - i]);
         if (number == NO_NUMBER)
@@ -139,7 +139,7 @@ static uint32_t take_frames(jvmtiEnv *jvmti, JNIEnv *jni, const PCStackInfo *inf
 static void take_points(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiCompiledMethodLoadInlineRecord *record,
                         const char *code, jint n_bytes, struct sink *s)
 {
-    struct code_frame frames[2][PLACE_FRAMES_MAX];
+    struct code_frame frames[2][CODE_FRAMES_MAX];
     uint32_t n_before = 0;
     uint64_t before = 0;
     unsigned now = 0;
@@ -262,7 +262,7 @@ static void JNICALL on_generated(jvmtiEnv *jvmti, const char *name, const void *
                                         .ticks = ticks_now(),
                                         .address = (uint64_t)(uintptr_t)code,
                                         .n_bytes = (uint64_t)n_bytes,
-                                        .name = place_text(name) });
+                                        .name = wire_text(name) });
 }
 
 static void stop_checking(void)

@@ -1,5 +1,5 @@
 /*
- * The log of a session's code (core/trace/code_log.h), for those that tell of it.  Entries are held, and written in
+ * The log of a session's code (core/wire/code_log.h), for those that tell of it.  Entries are held, and written in
  * large pieces: a write costs as much as an entry.
  *
  * Whoever has the lock waits for nothing but a write and the JVM's tables of methods.
@@ -7,7 +7,7 @@
 #ifndef CORE_AGENT_CODE_OUT_H
 #define CORE_AGENT_CODE_OUT_H
 
-#include "core/trace/code_log.h"
+#include "core/wire/code_log.h"
 
 /* Is there a session?  Without the lock it may end at once. */
 bool code_out_is_open(void);

@@ -11,7 +11,7 @@
 #include "core/agent/control/config.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
-#include "core/trace/jit_events.h"
+#include "core/wire/jit_events.h"
 
 #include <jvmticmlr.h>
 
@@ -61,10 +61,10 @@ static void free_names(jvmtiEnv *jvmti, struct names *names)
 }
 
 /* "Ljava/lang/String;" without its frame. */
-static struct jit_text class_text(const struct names *names)
+static struct wire_text class_text(const struct names *names)
 {
     size_t n = strlen(names->class_signature);
-    return n > 2 ? (struct jit_text){ names->class_signature + 1, n - 2 } : (struct jit_text){ "", 0 };
+    return n > 2 ? (struct wire_text){ names->class_signature + 1, n - 2 } : (struct wire_text){ "", 0 };
 }
 
 static bool get_names(jvmtiEnv *jvmti, jmethodID method, struct names *names)
@@ -81,7 +81,7 @@ static bool get_names(jvmtiEnv *jvmti, jmethodID method, struct names *names)
     return error == JVMTI_ERROR_NONE;
 }
 
-static uint64_t key_of(struct jit_text class_name, const char *name, const char *descriptor)
+static uint64_t key_of(struct wire_text class_name, const char *name, const char *descriptor)
 {
     uint64_t key = hash_text(HASH_START, class_name.at, class_name.n);
     return hash_text(hash_text(key, name, strlen(name)), descriptor, strlen(descriptor));
@@ -130,14 +130,14 @@ static bool is_full(void)
     return state.n_logged >= JIT_LOG_BYTES || state.n_numbers >= JIT_MAX_METHODS;
 }
 
-static void describe(uint32_t number, struct jit_text class_name, const char *name, const char *descriptor)
+static void describe(uint32_t number, struct wire_text class_name, const char *name, const char *descriptor)
 {
     struct jit_event *event = &state.event;
     event->kind = JIT_METHOD;
     event->method = number;
     event->class_name = class_name;
-    event->name = (struct jit_text){ name, strlen(name) };
-    event->descriptor = (struct jit_text){ descriptor, strlen(descriptor) };
+    event->name = (struct wire_text){ name, strlen(name) };
+    event->descriptor = (struct wire_text){ descriptor, strlen(descriptor) };
     append(event);
 }
 
@@ -304,7 +304,7 @@ int jit_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err)
 
 static void watch(const struct agent_phase *phase)
 {
-    struct jit_text class_name = { phase->class_name, strlen(phase->class_name) };
+    struct wire_text class_name = { phase->class_name, strlen(phase->class_name) };
     uint64_t key = key_of(class_name, phase->name, phase->descriptor);
     bool is_new;
     if (hash_put(&state.watched, key) == NULL)
@@ -316,7 +316,7 @@ static void watch(const struct agent_phase *phase)
 
 static void say_watched(const struct agent_phase *phase)
 {
-    struct jit_text class_name = { phase->class_name, strlen(phase->class_name) };
+    struct wire_text class_name = { phase->class_name, strlen(phase->class_name) };
     const struct hash_slot *slot = hash_get(&state.numbers, key_of(class_name, phase->name, phase->descriptor));
     if (slot == NULL || is_full())
         return;

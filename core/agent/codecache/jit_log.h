@@ -8,7 +8,7 @@
 
 /*
  * From now on append what the JIT compiler does with watched methods to a memory file (taken over), as
- * core/trace/jit_events.h says; none is watched yet.  Returns 0, or -1 with *err set.
+ * core/wire/jit_events.h says; none is watched yet.  Returns 0, or -1 with *err set.
  */
 int jit_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err);
 

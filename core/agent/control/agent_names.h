@@ -2,7 +2,7 @@
 #ifndef CORE_AGENT_AGENT_NAMES_H
 #define CORE_AGENT_AGENT_NAMES_H
 
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #define AGENT_PROBE_CLASS "java/lang/MmprofProbe"
 #define AGENT_GATE_CLASS  "java/lang/MmprofGate" /* and a number */

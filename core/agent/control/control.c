@@ -1,6 +1,6 @@
 #include "core/agent/control/control.h"
 
-#include "core/agent/control/protocol.h"
+#include "core/wire/protocol.h"
 
 #include <errno.h>
 #include <poll.h>

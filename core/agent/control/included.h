@@ -4,7 +4,7 @@
 
 #include "core/agent/rewrite/rewrite.h"
 #include "core/base/pattern.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 /* Where to tell which patterns of --include match; NULL: nowhere any more. */
 void included_begin(struct segment *segment);

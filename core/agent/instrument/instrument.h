@@ -2,7 +2,7 @@
 #ifndef CORE_AGENT_INSTRUMENT_H
 #define CORE_AGENT_INSTRUMENT_H
 
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <jvmti.h>
 #include <stdbool.h>

@@ -8,10 +8,10 @@
 
 #include "core/agent/control/config.h"
 #include "core/agent/control/control.h"
-#include "core/agent/control/protocol.h"
+#include "core/wire/protocol.h"
 #include "core/agent/instrument/classes.h"
 #include "core/base/hash.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -157,9 +157,9 @@ bool methods_may_want(const struct rewrite_method *method)
 
 /* ---- ids ---- */
 
-static struct protocol_text log_text(struct rewrite_text text)
+static struct wire_text log_text(struct rewrite_text text)
 {
-    struct protocol_text out = { text.at, text.n };
+    struct wire_text out = { text.at, text.n };
     return out;
 }
 

@@ -10,7 +10,7 @@
 #include "core/agent/control/config.h"
 #include "core/counters/outside.h"
 #include "core/counters/read.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <stdatomic.h>
 

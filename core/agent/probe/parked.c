@@ -1,6 +1,6 @@
 #include "core/agent/probe/parked.h"
 
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

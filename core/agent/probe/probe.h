@@ -4,7 +4,7 @@
 
 #include "core/agent/control/config.h"
 #include "core/agent/probe/open_calls.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <jvmti.h>
 

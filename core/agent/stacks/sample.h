@@ -11,7 +11,7 @@
 
 /*
  * Take stack samples: up to n rounds, about one every period_ms, in the calling thread, until the rounds are over or
- * their time (period times rounds) is, or *stopping; they are appended to a file (borrowed) as core/trace/samples.h
+ * their time (period times rounds) is, or *stopping; they are appended to a file (borrowed) as core/wire/samples.h
  * says.  What a round costs is measured: the next one is put off when that is over a twentieth of the time.
  *
  * A thread is held only while its own stack is walked (JDK 11: all are), and only if it uses a CPU.  A carrier's stack

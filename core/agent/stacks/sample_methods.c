@@ -77,12 +77,12 @@ static bool is_wanted(jvmtiEnv *jvmti, jclass class_ref, jmethodID id, const str
 }
 
 /* "Ljava/lang/String;" without its frame. */
-static struct sample_text class_text(const char *signature)
+static struct wire_text class_text(const char *signature)
 {
     size_t n = strlen(signature);
-    struct sample_text text = { signature, n };
+    struct wire_text text = { signature, n };
     if (n > 2 && signature[0] == 'L')
-        text = (struct sample_text){ signature + 1, n - 2 };
+        text = (struct wire_text){ signature + 1, n - 2 };
     return text;
 }
 
@@ -101,8 +101,8 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, bool with_code,
         (*jvmti)->GetMethodDeclaringClass(jvmti, id, &class_ref) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE) {
         method.class_name = class_text(signature);
-        method.name = (struct sample_text){ name, strlen(name) };
-        method.descriptor = (struct sample_text){ descriptor, strlen(descriptor) };
+        method.name = (struct wire_text){ name, strlen(name) };
+        method.descriptor = (struct wire_text){ descriptor, strlen(descriptor) };
         if (with_code)
             (*jvmti)->IsMethodNative(jvmti, id, &native);
         method.flags = !with_code ? 0 : native ? SAMPLE_IS_NATIVE : code_flags(jvmti, id, &method.code_bytes);

@@ -6,7 +6,7 @@
 #define CORE_AGENT_SAMPLE_PARTS_H
 
 #include "core/agent/stacks/sample.h"
-#include "core/trace/samples.h"
+#include "core/wire/samples.h"
 
 /* ---- sample_methods.c ---- */
 

@@ -11,7 +11,7 @@
 #include "core/agent/instrument/methods.h"
 #include "core/agent/probe/open_calls.h"
 #include "core/agent/probe/virtual.h"
-#include "core/trace/ring.h"
+#include "core/wire/ring.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

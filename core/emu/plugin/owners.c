@@ -81,7 +81,7 @@ static uint32_t describe(struct owners *owners, struct owners_name *name, enum m
         return OWNERS_NONE;
     name->number = owners->n_owners++;
     const struct miss_entry entry = {
-        .kind = MISS_OWNER, .number = name->number, .owner_kind = kind, .name = place_text(text)
+        .kind = MISS_OWNER, .number = name->number, .owner_kind = kind, .name = wire_text(text)
     };
     owners_log(owners, &entry);
     return name->number;
@@ -125,7 +125,7 @@ static uint32_t describe_cell(struct owners *owners, struct owners_name *name, u
                                       .owner = owner,
                                       .space = space,
                                       .offset = offset,
-                                      .name = place_text(text) };
+                                      .name = wire_text(text) };
     owners_log(owners, &entry);
     return name->number;
 }
@@ -228,10 +228,10 @@ uint32_t owners_method(struct owners *owners, const struct vm_code *code)
     name->number = owners->n_methods++;
     const struct miss_entry entry = { .kind = MISS_METHOD,
                                       .number = name->number,
-                                      .class_name = place_text(class_name),
-                                      .name = place_text(texts[VM_CODE_NAME]),
-                                      .descriptor = place_text(texts[VM_CODE_DESCRIPTOR]),
-                                      .source = place_text(texts[VM_CODE_SOURCE]) };
+                                      .class_name = wire_text(class_name),
+                                      .name = wire_text(texts[VM_CODE_NAME]),
+                                      .descriptor = wire_text(texts[VM_CODE_DESCRIPTOR]),
+                                      .source = wire_text(texts[VM_CODE_SOURCE]) };
     owners_log(owners, &entry);
     return name->number;
 }

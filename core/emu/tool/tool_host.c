@@ -4,7 +4,7 @@
 #include "core/emu/model/sim_slots.h"
 #include "core/emu/tool/tool_jvm.h"
 #include "core/emu/tool/tool_objects.h"
-#include "core/trace/followed.h"
+#include "core/wire/followed.h"
 
 #include <dlfcn.h>
 #include <errno.h>

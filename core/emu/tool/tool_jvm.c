@@ -139,7 +139,7 @@ bool tool_jvm_is_compiled(const struct tool_jvm *jvm, uint64_t instruction)
 /* The innermost frame that an instruction of compiled code is from. */
 static struct mmprof_place *compiled_place(struct tool_jvm *jvm, uint64_t instruction)
 {
-    struct code_frame frames[PLACE_FRAMES_MAX];
+    struct code_frame frames[CODE_FRAMES_MAX];
     uint32_t point, line = 0, number = jvm->has_code ? code_map_find(&jvm->code, instruction, ticks_now()) : UINT32_MAX;
     const struct code_piece *piece = number == UINT32_MAX ? NULL : &jvm->code.pieces[number];
     if (piece == NULL || piece->kind != CODE_COMPILED)

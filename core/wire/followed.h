@@ -3,8 +3,8 @@
  * has: simulated_tell(what, argument).  Besides these, SIM_TELL_TABLES, _MOVE, _MOVED and _END of
  * core/emu/model/sim_slots.h.
  */
-#ifndef CORE_TRACE_FOLLOWED_H
-#define CORE_TRACE_FOLLOWED_H
+#ifndef CORE_WIRE_FOLLOWED_H
+#define CORE_WIRE_FOLLOWED_H
 
 #include <stdint.h>
 
@@ -19,7 +19,7 @@
 /* A struct followed_object, which is there now. */
 #define FOLLOWED_TELL_OBJECT UINT64_C(0x736c6f7400000013)
 
-/* A uint64_t: the descriptor of the log of code (core/trace/code_log.h). */
+/* A uint64_t: the descriptor of the log of code (core/wire/code_log.h). */
 #define FOLLOWED_TELL_CODE UINT64_C(0x736c6f7400000014)
 
 /* Main is about to be called: accesses are of interest from now on. */

@@ -32,8 +32,8 @@
  * one is refused.  'instrument' has a configuration whose 'phase' lines name methods that get (armed) probes too;
  * 'remove' takes the probes of methods out again; both change only classes in which such methods are.  'sample' takes
  * N samples of all Java threads' stacks, one every PERIOD_MS, and appends them to the memory file of its descriptor
- * (core/trace/samples.h).  'jit', before 'instrument', has the agent append what the JIT compiler does with methods
- * that get probes, before and after, to its descriptor's file (core/trace/jit_events.h) until the session's end.
+ * (core/wire/samples.h).  'jit', before 'instrument', has the agent append what the JIT compiler does with methods
+ * that get probes, before and after, to its descriptor's file (core/wire/jit_events.h) until the session's end.
  * 'where', with 'code_map asked', has it append what code is at these addresses to the code log before it answers,
  * unless it has done so; if code that it told of begins at one and is gone, that.  Then 'sample' ends with whose
  * classes' code all of it has.  cpu_ms: of the agent's thread, for that.
@@ -46,7 +46,7 @@
  *
  *     instrument classes=N
  *
- * and when the recorder waits while a ring fills (core/trace/ring.h, wake_words):
+ * and when the recorder waits while a ring fills (core/wire/ring.h, wake_words):
  *
  *     full
  *
@@ -70,7 +70,7 @@
  *
  * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
  *
- * The segment is core/trace/ring.h's.  The method log is a memory file to which the agent appends a method before its
+ * The segment is core/wire/ring.h's.  The method log is a memory file to which the agent appends a method before its
  * first probe can run; entries are a u32 (little-endian) with the length of what follows, then as protocol_put_method
  * writes it.  The configuration is text, one setting a line:
  *
@@ -82,16 +82,15 @@
  *     begin asked                           probes record nothing before 'begin'
  *     mode live                             nothing at the start, only what 'instrument' names
  *     perf_map on                           write /tmp/perf-PID.map
- *     code_map on | asked                   append what code there is to the code log (core/trace/code_log.h); asked:
+ *     code_map on | asked                   append what code there is to the code log (core/wire/code_log.h); asked:
  *                                           of what is compiled, only that which 'where' asks for
  *     event GROUP TYPE CONFIG CONFIG1 CONFIG2 EXCLUDE    hexadecimal; counters to be read in records, group by group
  *     read user | syscall                   how
  */
-#ifndef CORE_AGENT_PROTOCOL_H
-#define CORE_AGENT_PROTOCOL_H
+#ifndef CORE_WIRE_PROTOCOL_H
+#define CORE_WIRE_PROTOCOL_H
 
-#include "core/base/bytes.h"
-#include "core/trace/trace.h"
+#include "core/wire/wire_text.h"
 
 #define PROTOCOL_VERSION      8
 #define PROTOCOL_PACKET_BYTES 4096
@@ -112,16 +111,10 @@
 #define PROTOCOL_NO_PEER  103 /* the recorder's socket cannot be reached */
 #define PROTOCOL_ENDING   104 /* another recorder was attached: the agent cleans up after it */
 
-/* Strings are a varint length and the bytes. */
-struct protocol_text {
-    const char *at;
-    size_t n;
-};
-
 struct protocol_method {
     uint32_t id, first_line, code_bytes;
     bool has_loop;
-    struct protocol_text class_name, name, descriptor, source; /* borrowed */
+    struct wire_text class_name, name, descriptor, source; /* borrowed */
 };
 
 /* Append an entry with its length in front.  s->full when it does not fit. */

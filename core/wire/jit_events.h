@@ -13,10 +13,10 @@
  *
  * A method is described before another entry names it.  The decoder trusts nothing.
  */
-#ifndef CORE_TRACE_JIT_EVENTS_H
-#define CORE_TRACE_JIT_EVENTS_H
+#ifndef CORE_WIRE_JIT_EVENTS_H
+#define CORE_WIRE_JIT_EVENTS_H
 
-#include "core/base/bytes.h"
+#include "core/wire/wire_text.h"
 
 #define JIT_ENTRY_BYTES ((size_t)256 * 1024) /* no entry is longer */
 #define JIT_LOG_BYTES   ((size_t)16 << 20)   /* an agent logs no more */
@@ -30,11 +30,6 @@ enum jit_flag {
     JIT_IS_CUT = 2     /* there are more inlined methods than JIT_MAX_INLINED */
 };
 
-struct jit_text {
-    const char *at; /* borrowed, not NUL-terminated */
-    size_t n;
-};
-
 struct jit_inlined {
     uint32_t method, caller;
 };
@@ -44,7 +39,7 @@ struct jit_event {
     uint32_t method; /* number */
     uint64_t ticks;
     uint32_t flags, code_bytes, n_inlined;
-    struct jit_text class_name, name, descriptor;
+    struct wire_text class_name, name, descriptor;
     struct jit_inlined inlined[JIT_MAX_INLINED];
 };
 

@@ -1,4 +1,4 @@
-#include "core/trace/samples.h"
+#include "core/wire/samples.h"
 
 #define STACK_FLAG_CUT 1u
 #define N_TOTALS       10u
@@ -21,21 +21,15 @@ static void finish(struct sink *s, uint8_t *length)
     sink_u32le(&front, (uint32_t)(s->at - length - 4));
 }
 
-static void put_text(struct sink *s, struct sample_text text)
-{
-    sink_varint(s, text.n);
-    sink_bytes(s, text.at, text.n);
-}
-
 void samples_put_method(struct sink *s, const struct sample_method *method)
 {
     uint8_t *length = begin(s, SAMPLE_METHOD);
     sink_varint(s, method->number);
     sink_varint(s, method->code_bytes);
     sink_varint(s, method->flags);
-    put_text(s, method->class_name);
-    put_text(s, method->name);
-    put_text(s, method->descriptor);
+    wire_text_put(s, method->class_name);
+    wire_text_put(s, method->name);
+    wire_text_put(s, method->descriptor);
     finish(s, length);
 }
 
@@ -66,21 +60,14 @@ void samples_put_totals(struct sink *s, const struct sample_totals *totals)
 
 /* ---- reading ---- */
 
-static struct sample_text get_text(struct cursor *c)
-{
-    struct sample_text text;
-    text.at = cursor_text(c, SAMPLES_ENTRY_BYTES, &text.n);
-    return text;
-}
-
 static void get_method(struct cursor *c, struct sample_method *method)
 {
     method->number = cursor_below(c, SAMPLES_MAX_METHODS);
     method->code_bytes = cursor_below(c, 65536);
     method->flags = cursor_below(c, 16);
-    method->class_name = get_text(c);
-    method->name = get_text(c);
-    method->descriptor = get_text(c);
+    method->class_name = wire_text_get(c, SAMPLES_ENTRY_BYTES);
+    method->name = wire_text_get(c, SAMPLES_ENTRY_BYTES);
+    method->descriptor = wire_text_get(c, SAMPLES_ENTRY_BYTES);
 }
 
 static void get_stack(struct cursor *c, struct sample_stack *stack, uint32_t *frames)

@@ -23,8 +23,8 @@
  * stack (core/agent/probe/open_calls.h) and says RING_OPEN, and RING_EXIT some time after they have ended.  A recorded
  * call that turns out not to be inside of one has a RING_EXIT, and goes on with RING_RESUME.
  */
-#ifndef CORE_TRACE_RING_H
-#define CORE_TRACE_RING_H
+#ifndef CORE_WIRE_RING_H
+#define CORE_WIRE_RING_H
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -14,10 +14,10 @@
  *
  * What is in a log comes from another process: the decoder checks it.
  */
-#ifndef CORE_TRACE_SAMPLES_H
-#define CORE_TRACE_SAMPLES_H
+#ifndef CORE_WIRE_SAMPLES_H
+#define CORE_WIRE_SAMPLES_H
 
-#include "core/base/bytes.h"
+#include "core/wire/wire_text.h"
 
 /* No entry is longer: names of 65535 bytes fit. */
 #define SAMPLES_ENTRY_BYTES ((size_t)256 * 1024)
@@ -33,14 +33,9 @@ enum sample_method_flag {
     SAMPLE_IS_NATIVE = 8
 };
 
-struct sample_text {
-    const char *at; /* borrowed, not NUL-terminated */
-    size_t n;
-};
-
 struct sample_method {
     uint32_t number, code_bytes, flags;
-    struct sample_text class_name, name, descriptor;
+    struct wire_text class_name, name, descriptor;
 };
 
 /*

@@ -21,15 +21,17 @@
  * A method, or a class, is described before another entry names it.  What is in a log comes from another process: the
  * decoder trusts nothing.
  */
-#ifndef CORE_TRACE_CODE_LOG_H
-#define CORE_TRACE_CODE_LOG_H
+#ifndef CORE_WIRE_CODE_LOG_H
+#define CORE_WIRE_CODE_LOG_H
 
-#include "core/trace/places.h"
+#include "core/wire/wire_text.h"
 
 #define CODE_LOG_ENTRY_BYTES ((size_t)256 * 1024)  /* no entry is longer */
 #define CODE_LOG_BYTES       ((uint64_t)256 << 20) /* an agent logs no more */
 #define CODE_LINES_MAX       8192u
-#define CODE_COARSE          8u /* with the tier */
+#define CODE_FRAMES_MAX      64u
+#define CODE_NUMBERS_MAX     (UINT32_C(1) << 22) /* methods, classes: numbers are below it */
+#define CODE_COARSE          8u                  /* with the tier */
 
 enum code_kind { CODE_METHOD, CODE_COMPILED, CODE_DISCARDED, CODE_OTHER, CODE_CLASS, CODE_DEPENDENT };
 
@@ -47,7 +49,7 @@ struct code_entry {
     uint32_t method, tier; /* method: number; of CODE_CLASS, the class's */
     bool is_coarse;        /* between its points, nobody knows what the code is from */
     uint64_t ticks, address, n_bytes, spent_ns;
-    struct place_text class_name, name, descriptor, source;
+    struct wire_text class_name, name, descriptor, source;
     const uint8_t *points; /* borrowed; n_points_bytes of them */
     size_t n_points_bytes;
     const uint8_t *classes; /* the same, of CODE_DEPENDENT: numbers */
@@ -72,7 +74,7 @@ void code_log_put_point(struct sink *s, uint64_t n_bytes, const struct code_fram
 int code_log_get(struct cursor *c, struct code_entry *entry);
 
 /*
- * The frames of the point that an offset in the code belongs to, from the outermost on, PLACE_FRAMES_MAX at most: the
+ * The frames of the point that an offset in the code belongs to, from the outermost on, CODE_FRAMES_MAX at most: the
  * innermost.  *point is its number.  Returns how many, 0: none is known there, or it is damaged.
  */
 uint32_t code_log_find(const uint8_t *points, size_t n, uint64_t offset, struct code_frame *frames, uint32_t *point);
@@ -82,7 +84,7 @@ struct code_points {
     struct cursor rest;
     uint64_t end;              /* of the point's code: an offset */
     uint32_t n_frames, n_same; /* same: from the outermost on, those of the point before */
-    struct code_frame frames[PLACE_FRAMES_MAX];
+    struct code_frame frames[CODE_FRAMES_MAX];
 };
 
 void code_points_begin(struct code_points *points, const uint8_t *bytes, size_t n);

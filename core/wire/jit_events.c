@@ -1,12 +1,6 @@
-#include "core/trace/jit_events.h"
+#include "core/wire/jit_events.h"
 
 /* ---- writing ---- */
-
-static void put_text(struct sink *s, struct jit_text text)
-{
-    sink_varint(s, text.n);
-    sink_bytes(s, text.at, text.n);
-}
 
 static void put_compiled(struct sink *s, const struct jit_event *event)
 {
@@ -28,9 +22,9 @@ void jit_events_put(struct sink *s, const struct jit_event *event)
         sink_varint(s, event->ticks);
     sink_varint(s, event->method);
     if (event->kind == JIT_METHOD) {
-        put_text(s, event->class_name);
-        put_text(s, event->name);
-        put_text(s, event->descriptor);
+        wire_text_put(s, event->class_name);
+        wire_text_put(s, event->name);
+        wire_text_put(s, event->descriptor);
     }
     if (event->kind == JIT_COMPILED)
         put_compiled(s, event);
@@ -41,13 +35,6 @@ void jit_events_put(struct sink *s, const struct jit_event *event)
 }
 
 /* ---- reading ---- */
-
-static struct jit_text get_text(struct cursor *c)
-{
-    struct jit_text text;
-    text.at = cursor_text(c, JIT_ENTRY_BYTES, &text.n);
-    return text;
-}
 
 static void get_compiled(struct cursor *c, struct jit_event *event)
 {
@@ -72,9 +59,9 @@ static void get_entry(struct cursor *c, struct jit_event *event)
     event->method = cursor_below(c, JIT_MAX_METHODS);
     event->flags = event->code_bytes = event->n_inlined = 0;
     if (event->kind == JIT_METHOD) {
-        event->class_name = get_text(c);
-        event->name = get_text(c);
-        event->descriptor = get_text(c);
+        event->class_name = wire_text_get(c, JIT_ENTRY_BYTES);
+        event->name = wire_text_get(c, JIT_ENTRY_BYTES);
+        event->descriptor = wire_text_get(c, JIT_ENTRY_BYTES);
     }
     if (event->kind == JIT_COMPILED)
         get_compiled(c, event);

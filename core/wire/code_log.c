@@ -1,14 +1,14 @@
-#include "core/trace/code_log.h"
+#include "core/wire/code_log.h"
 
 /* ---- writing ---- */
 
 static void put_method(struct sink *s, const struct code_entry *entry)
 {
     sink_varint(s, entry->method);
-    place_text_put(s, entry->class_name);
-    place_text_put(s, entry->name);
-    place_text_put(s, entry->descriptor);
-    place_text_put(s, entry->source);
+    wire_text_put_short(s, entry->class_name);
+    wire_text_put_short(s, entry->name);
+    wire_text_put_short(s, entry->descriptor);
+    wire_text_put_short(s, entry->source);
     sink_varint(s, entry->n_lines);
     for (uint32_t i = 0; i < entry->n_lines; i++) {
         sink_varint(s, entry->lines[i].index);
@@ -24,7 +24,7 @@ static void put_code(struct sink *s, const struct code_entry *entry)
         return;
     sink_varint(s, entry->n_bytes);
     if (entry->kind == CODE_OTHER) {
-        place_text_put(s, entry->name);
+        wire_text_put_short(s, entry->name);
         return;
     }
     sink_varint(s, entry->method);
@@ -36,7 +36,7 @@ static void put_code(struct sink *s, const struct code_entry *entry)
 static void put_class(struct sink *s, const struct code_entry *entry)
 {
     sink_varint(s, entry->method);
-    place_text_put(s, entry->class_name);
+    wire_text_put_short(s, entry->class_name);
 }
 
 static void put_dependent(struct sink *s, const struct code_entry *entry)
@@ -86,11 +86,11 @@ void code_log_put_point(struct sink *s, uint64_t n_bytes, const struct code_fram
 
 static void get_method(struct cursor *c, struct code_entry *entry)
 {
-    entry->method = cursor_below(c, PLACE_NUMBERS_MAX);
-    entry->class_name = place_text_get(c);
-    entry->name = place_text_get(c);
-    entry->descriptor = place_text_get(c);
-    entry->source = place_text_get(c);
+    entry->method = cursor_below(c, CODE_NUMBERS_MAX);
+    entry->class_name = wire_text_get_short(c);
+    entry->name = wire_text_get_short(c);
+    entry->descriptor = wire_text_get_short(c);
+    entry->source = wire_text_get_short(c);
     entry->n_lines = cursor_below(c, CODE_LINES_MAX + 1);
     entry->line_bytes = c->at;
     for (uint32_t i = 0; i < entry->n_lines; i++) {
@@ -108,10 +108,10 @@ static void get_code(struct cursor *c, struct code_entry *entry)
         return;
     entry->n_bytes = cursor_below(c, UINT32_MAX);
     if (entry->kind == CODE_OTHER) {
-        entry->name = place_text_get(c);
+        entry->name = wire_text_get_short(c);
         return;
     }
-    entry->method = cursor_below(c, PLACE_NUMBERS_MAX);
+    entry->method = cursor_below(c, CODE_NUMBERS_MAX);
     uint32_t tier = cursor_below(c, 2 * CODE_COARSE);
     entry->is_coarse = (tier & CODE_COARSE) != 0;
     entry->tier = tier & (CODE_COARSE - 1);
@@ -122,8 +122,8 @@ static void get_code(struct cursor *c, struct code_entry *entry)
 
 static void get_class(struct cursor *c, struct code_entry *entry)
 {
-    entry->method = cursor_below(c, PLACE_NUMBERS_MAX);
-    entry->class_name = place_text_get(c);
+    entry->method = cursor_below(c, CODE_NUMBERS_MAX);
+    entry->class_name = wire_text_get_short(c);
 }
 
 static void get_dependent(struct cursor *c, struct code_entry *entry)
@@ -173,11 +173,11 @@ bool code_points_next(struct code_points *points)
     if (cursor_left(c) == 0)
         return false;
     points->end += cursor_varint(c);
-    uint32_t n = cursor_below(c, PLACE_FRAMES_MAX + 1), n_same = cursor_below(c, PLACE_FRAMES_MAX + 1);
+    uint32_t n = cursor_below(c, CODE_FRAMES_MAX + 1), n_same = cursor_below(c, CODE_FRAMES_MAX + 1);
     if (c->bad || n_same > n || n_same > points->n_frames)
         return false;
     for (uint32_t i = n_same; i < n; i++) {
-        points->frames[i].method = cursor_below(c, PLACE_NUMBERS_MAX);
+        points->frames[i].method = cursor_below(c, CODE_NUMBERS_MAX);
         points->frames[i].index = (int32_t)cursor_below(c, INT32_MAX) - 1;
     }
     points->n_frames = n;
