@@ -155,15 +155,26 @@ stop "$pid"
 matches "small methods are sampled" "$(cat "$SCRATCH/folded")" '^target\.Chains\.main;target\.Chains\.one[; ]'
 is "their stacks are of calls that the program makes" "$(impossible_chains "$SCRATCH/folded")" ""
 
-# The walk beside AsyncGetCallTrace's, of the same moments.
-start "$SCRATCH/checked" "$jdk/bin/java" "-agentpath:$build/test/tools/stack_check_agent.so=$SCRATCH/slots,997" \
-    -cp "$classes" target.Shares
-wait_for 30 grep -q READY "$SCRATCH/checked"
-said=$("$build/test/tools/stack_check" "$SCRATCH/slots" "$pid" "$slow" 5)
-stop "$pid"
+# The walk beside AsyncGetCallTrace's, of the same moments, and beside GetStackTrace's of suspended threads.
+checked=()
+for how in 997 500,suspend; do
+    start "$SCRATCH/checked-$how" "$jdk/bin/java" \
+        "-agentpath:$build/test/tools/stack_check_agent.so=$SCRATCH/slots-${how%,*},$how" -cp "$classes" target.Shares
+    checked+=("$pid")
+done
+for how in 997 500,suspend; do
+    wait_for 30 grep -q READY "$SCRATCH/checked-$how"
+done
+"$build/test/tools/stack_check" "$SCRATCH/slots-500" "${checked[1]}" "$slow" 5 > "$SCRATCH/suspended" &
+said=$("$build/test/tools/stack_check" "$SCRATCH/slots-997" "${checked[0]}" "$slow" 5)
+wait $!
+stop "${checked[0]}"
+stop "${checked[1]}"
 holds "stacks are those that AsyncGetCallTrace has, frame by frame: $(grep '^same ' <<< "$said"), but for its faults" \
     awk '{ n[$1] = $2; print } END { exit !(n["same"] >= 20 && n["other"] + n["only_agct"] <= 1 + 0.02 * n["same"] &&
         n["java_stacks_whole"] >= 0.995 * n["java_stacks"]) }' <(echo "$said")
+holds "those of suspended threads are those that GetStackTrace has: $(grep '^same ' "$SCRATCH/suspended")" \
+    awk '{ n[$1] = $2; print } END { exit !(n["same"] >= 20 && n["same"] == n["java_stacks"]) }' "$SCRATCH/suspended"
 
 jdk=$(first_jdk)
 # number METHOD KEY: a figure of a row in $said, which is JSON.
