@@ -291,6 +291,13 @@ bench-agreement: make tools
 bench-announced: make tools
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/announced.sh
 
+# How accurate stack samples are: beside JFR's, and by what takes them.
+.PHONY: bench-jfr bench-design
+bench-jfr: make
+	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/jfr.sh
+bench-design: make
+	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/design_space.sh
+
 # What simulation costs programs, beside cachegrind.
 .PHONY: bench-simulate
 bench-simulate: make tools java $(BUILD)/test/bench/callbacks.so
@@ -372,6 +379,8 @@ help:
 	@echo 'make bench-instructions  what recording makes programs execute'
 	@echo 'make bench-diff      what diff finds of 10 % more in one phase, and what it finds that is not there'
 	@echo 'make bench-sampling  what stack samples cost programs, beside async-profiler: ASPROF=FILE'
+	@echo 'make bench-jfr       how far stack samples and those of JFR agree'
+	@echo 'make bench-design    how accurate and stable the ways to sample are'
 	@echo 'make bench-announced  whether live recordings have the phases that programs announce'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'

@@ -6,6 +6,8 @@
 # program is recorded for BENCH_SECONDS (20), BENCH_RUNS (10) times from its start and as often after BENCH_WARM (20)
 # seconds, live within 1 %; meanwhile phase_times reads the CPU time of its own threads at each announcement.
 #
+# BENCH_HOW=sample: all recordings are of one JVM, warm, by 'mmprof sample'.
+#
 # The table: of each phase with 5 % or more of that CPU time, in how many of the recordings in which it had so much it
 # has a row of the report (recorded or sampled), and in how many of them the row's share of the application's CPU time
 # is within 3 points, or within the row's 95 % interval; of the rows with an interval, in how many the truth is within
@@ -18,6 +20,7 @@ cd "$root" || exit 1
 seconds=${BENCH_SECONDS:-20}
 runs=${BENCH_RUNS:-10}
 warm=${BENCH_WARM:-20}
+how=${BENCH_HOW:-live}
 directory=${WORKLOADS:?give a directory with the files 'commands' and 'announced'}
 
 # rows TRACE: 'Class.method share interval known-by' of each method in its report, shares of the application's CPU time.
@@ -33,13 +36,13 @@ rows() {
         }
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $1 ~ /^(gc|c1|c2|vm_thread|other_vm|mmprof|kernel)$/ { others += $(at["time_share"]) }
-        $1 == "phase" || $1 == "sampled" {
-            name = $(at["class"]) "." $(at["method"])
+        $1 == "phase" || $1 == "sampled" || $1 == "method" {
+            name = $(at["class"]) "." $(at["name" in at ? "name" : "method"])
             sub(/.*\//, "", name)
             if (!(name in share) || $(at["time_share"]) > share[name]) {
                 share[name] = $(at["time_share"])
                 error[name] = $(at["time_share_error"])
-                known[name] = $(at["known_by"])
+                known[name] = "known_by" in at ? $(at["known_by"]) : "samples"
             }
         }
         END {
@@ -50,16 +53,31 @@ rows() {
         }'
 }
 
-# judge NAME MODE: lines 'name mode phase truth found near difference interval known-by' of one recording.
+# window TRACE: when it begins and ends, in seconds of the monotonic clock.
+window() {
+    "$mmprof" dump "$1" 2>> "$SCRATCH/errors" | awk '
+        $1 == "clock" && $5 == "ns" { end = $4 / 1e9; if (!begin) begin = end }
+        END { printf "%.6f %.6f\n", begin, end }'
+}
+
+# judge NAME MODE: lines 'name mode phase truth found near difference interval known-by seconds' of one recording.
 judge() {
     rows "$trace" > "$SCRATCH/rows"
-    awk -v name="$1" -v mode="$2" '
+    awk -v name="$1" -v mode="$2" -v window="$(window "$trace")" '
+        # What of the CPU time from one line to the next is in the window.
+        function inside(from, to, seconds,    a, b) {
+            a = from > w[1] ? from : w[1]; b = to < w[2] ? to : w[2]
+            return to > from && b > a ? seconds * (b - a) / (to - from) : 0
+        }
+        BEGIN { split(window, w, " ") }
         FILENAME == ARGV[1] { if ($1 == name) method[$2] = $3; next }
         FILENAME == ARGV[2] { share[$1] = $2; error[$1] = $3; known[$1] = $4; next }
-        { if (inside) ticks[phase] += $1 - last; if (inside) all += $1 - last }
-        $2 == "mmprof-start" { inside = 1; last = $1; next }
-        $2 == "mmprof-end" { inside = 0; next }
-        { phase = $2; last = $1 }
+        {
+            used = inside(last, $1, $2 - last_used)
+            ticks[phase] += used; all += used
+            last = $1; last_used = $2
+            if ($3 != "-") phase = $3
+        }
         END {
             for (p in method) {
                 m = method[p]
@@ -84,38 +102,66 @@ keep() {
     cp "$marks" "$BENCH_KEEP/$1.$(wc -l < "$BENCH_KEEP/judged").marks"
 }
 
-# run_once NAME COMMAND MODE
-run_once() {
-    local reader
-    marks=$SCRATCH/marks trace=$SCRATCH/trace.dat
-    rm -f "$SCRATCH/pipe" "$marks" "$trace"
+# start_jvm COMMAND: its PID is in $jvm, and its phases go to $marks.
+start_jvm() {
+    marks=$SCRATCH/marks
+    rm -f "$SCRATCH/pipe" "$marks"
     mkfifo "$SCRATCH/pipe"
-    (cd "$directory" && exec $2 2> "$SCRATCH/pipe" > "$SCRATCH/out" < /dev/null) &
+    (cd "$directory" && exec $1 2> "$SCRATCH/pipe" > "$SCRATCH/out" < /dev/null) &
     jvm=$!
     test_pids+=("$jvm")
     "$build/test/tools/phase_times" "$jvm" < "$SCRATCH/pipe" > "$marks" &
     reader=$!
-    [ "$3" = start ] || sleep "$warm"
-    wait_for 20 attachable "$jvm"
-    echo "PHASE 0 mmprof-start" > "$SCRATCH/pipe"
-    "$mmprof" record --live -q -p "$jvm" -d "$seconds" -o "$trace" 2>> "$SCRATCH/errors"
-    echo "PHASE 0 mmprof-end" > "$SCRATCH/pipe"
+}
+
+end_jvm() {
     kill -KILL "$jvm"
     wait "$jvm" "$reader" 2> /dev/null
-    judge "$1" "$3"
+}
+
+# record NAME MODE: one recording, judged.
+record() {
+    trace=$SCRATCH/trace.dat
+    rm -f "$trace"
+    wait_for 20 attachable "$jvm"
+    if [ "$how" = live ]; then
+        "$mmprof" record --live -q -p "$jvm" -d "$seconds" -o "$trace" 2>> "$SCRATCH/errors"
+    else
+        "$mmprof" sample -p "$jvm" -d "$seconds" -o "$trace" > "$SCRATCH/said" 2>> "$SCRATCH/errors"
+    fi
+    sleep 0.3 # until the last line of $marks is behind its end
+    judge "$1" "$2"
+}
+
+# Samples change nothing in the JVM: one is enough for all.
+sample_workload() {
+    local i
+    start_jvm "$2"
+    sleep "$warm"
+    for ((i = 0; i < runs; i++)); do
+        record "$1" warm
+    done
+    end_jvm
 }
 
 run_workload() {
     local mode i
     for mode in start warm; do
         for ((i = 0; i < runs; i++)); do
-            run_once "$1" "$2" "$mode"
+            start_jvm "$2"
+            [ "$mode" = start ] || sleep "$warm"
+            record "$1" "$mode"
+            end_jvm
         done
     done
 }
 
 : > "$SCRATCH/judged"
-each_workload "$directory" run_workload
+if [ "$how" = live ]; then
+    each_workload "$directory" run_workload
+else
+    each_workload "$directory" sample_workload
+fi
 awk '
     {
         k = $1 " " $2 " " $3

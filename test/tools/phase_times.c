@@ -1,19 +1,24 @@
 /*
- * What CPU time a JVM's own threads had used whenever its program announced a phase:
+ * What CPU time a JVM's own threads had used, ten times a second and whenever its program announced a phase:
  *
  *     phase_times PID < LINES
- *     2.104311 start
+ *     26459.238739 2.104311 -
+ *     26459.241013 2.106112 start
  *
- * A line for each that begins with 'PHASE NUMBER NAME': seconds, and the name.  It is what the process took but for
- * the JVM's threads and the agent's, so that threads that have ended count, too.
+ * The second line is of a line that began with 'PHASE NUMBER NAME'.  Seconds of the monotonic clock, of CPU time, and
+ * the name.  It is what the process took but for the JVM's threads and the agent's, so that threads that have ended
+ * count, too.
  */
 #include <dirent.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define THREADS_MAX 8192
+#define PERIOD_MS   100
 
 /* A thread of the JVM's, which may have ended since. */
 struct vm_thread {
@@ -88,20 +93,55 @@ static double program_seconds(const char *pid)
     return seconds;
 }
 
+static void print(const char *pid, const char *name)
+{
+    struct timespec now;
+    double seconds = program_seconds(pid);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (seconds >= 0)
+        printf("%.6f %.6f %s\n", (double)now.tv_sec + (double)now.tv_nsec / 1e9, seconds, name);
+    fflush(stdout);
+}
+
+/* A whole line, or the beginning of a long one. */
+static void take_line(const char *pid, const char *line)
+{
+    char name[128];
+    if (sscanf(line, "PHASE %*s %127s", name) == 1)
+        print(pid, name);
+}
+
+/* What has come.  Returns 0 at the end. */
+static int take(const char *pid)
+{
+    static char line[512];
+    static size_t n;
+    char bytes[4096];
+    ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+    for (ssize_t i = 0; i < got; i++) {
+        if (n + 1 < sizeof line && bytes[i] != '\n')
+            line[n++] = bytes[i];
+        if (bytes[i] != '\n')
+            continue;
+        line[n] = '\0';
+        n = 0;
+        take_line(pid, line);
+    }
+    return got > 0;
+}
+
 int main(int argc, char **argv)
 {
-    char line[512], name[128];
     if (argc != 2) {
         fputs("usage: phase_times PID < LINES\n", stderr);
         return 1;
     }
-    while (fgets(line, sizeof line, stdin) != NULL) {
-        if (sscanf(line, "PHASE %*s %127s", name) != 1)
-            continue;
-        double seconds = program_seconds(argv[1]);
-        if (seconds >= 0)
-            printf("%.6f %s\n", seconds, name);
-        fflush(stdout);
+    struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+    for (;;) {
+        int n = poll(&input, 1, PERIOD_MS);
+        if (n == 0)
+            print(argv[1], "-");
+        else if (!take(argv[1]))
+            return 0;
     }
-    return 0;
 }
