@@ -22,30 +22,9 @@ static int no_memory(struct err *err)
 
 /* ---- which method ---- */
 
-static bool ends_with(const char *text, size_t n, const char *end, size_t n_end)
-{
-    return n >= n_end && memcmp(text + n - n_end, end, n_end) == 0 &&
-           (n == n_end || text[n - n_end - 1] == '.' || text[n - n_end - 1] == '$');
-}
-
-/* Does a pattern name it?  Class and method by their names, or ends of the class's; then, maybe, what it takes. */
 static bool is_named(const char *pattern, const struct trace_sampled_method *method, struct arena *arena)
 {
-    const struct java_name name = { method->class_name, method->name, method->descriptor };
-    const char *full = java_names_display(arena, &name, JAVA_NAMES_FULL), *open = strchr(pattern, '(');
-    const char *parameters = open == NULL ? NULL : java_names_parameters(arena, method->descriptor);
-    size_t n = open == NULL ? strlen(pattern) : (size_t)(open - pattern), n_name = strlen(method->name), i = n;
-    if (full == NULL || (open != NULL && (parameters == NULL ||
-                                          (strcmp(open, method->descriptor) != 0 && strcmp(open, parameters) != 0))))
-        return false;
-    while (i > 0 && pattern[i - 1] != '.' && pattern[i - 1] != '#')
-        i--;
-    if (n - i != n_name || memcmp(pattern + i, method->name, n_name) != 0)
-        return false;
-    char *class_name = i == 0 ? NULL : arena_text(arena, pattern, i - 1);
-    for (char *at = class_name; at != NULL && *at != '\0'; at++)
-        *at = *at == '/' ? '.' : *at;
-    return i == 0 || (class_name != NULL && ends_with(full, strlen(full) - n_name - 1, class_name, i - 1));
+    return java_names_is(arena, &(struct java_name){ method->class_name, method->name, method->descriptor }, pattern);
 }
 
 /* By method: the samples with it on the stack; NULL: no memory.  Recursion counts once for each call. */

@@ -238,3 +238,27 @@ const char *java_names_class(struct arena *arena, const char *name)
         text = arena_printf(arena, "%s[]", text);
     return text;
 }
+
+static bool ends_with(const char *text, size_t n, const char *end, size_t n_end)
+{
+    return n >= n_end && memcmp(text + n - n_end, end, n_end) == 0 &&
+           (n == n_end || text[n - n_end - 1] == '.' || text[n - n_end - 1] == '$');
+}
+
+bool java_names_is(struct arena *arena, const struct java_name *name, const char *pattern)
+{
+    const char *full = java_names_display(arena, name, JAVA_NAMES_FULL), *open = strchr(pattern, '(');
+    const char *parameters = open == NULL ? NULL : java_names_parameters(arena, name->descriptor);
+    size_t n = open == NULL ? strlen(pattern) : (size_t)(open - pattern), n_name = strlen(name->method), i = n;
+    if (full == NULL || (open != NULL && (parameters == NULL ||
+                                          (strcmp(open, name->descriptor) != 0 && strcmp(open, parameters) != 0))))
+        return false;
+    while (i > 0 && pattern[i - 1] != '.' && pattern[i - 1] != '#')
+        i--;
+    if (n - i != n_name || memcmp(pattern + i, name->method, n_name) != 0)
+        return false;
+    char *class_name = i == 0 ? NULL : arena_text(arena, pattern, i - 1);
+    for (char *at = class_name; at != NULL && *at != '\0'; at++)
+        *at = *at == '/' ? '.' : *at;
+    return i == 0 || (class_name != NULL && ends_with(full, strlen(full) - n_name - 1, class_name, i - 1));
+}

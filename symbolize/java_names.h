@@ -6,6 +6,7 @@
 
 #include "core/base/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* As the class file has them: com/sun/tools/javac/parser/JavacParser, classDeclaration, (I)V.  Borrowed. */
@@ -39,5 +40,11 @@ const char *java_names_class(struct arena *arena, const char *name);
  * number.  labels receives n pointers into the arena.  Returns 0, or -1 when there is no memory.
  */
 int java_names_labels(struct arena *arena, const struct java_name *names, size_t n, const char **labels);
+
+/*
+ * Is the method called that: by its name, or Class.method with an end of the class's name, or Class#method; and with
+ * "(int, String)" or the descriptor behind it only if it takes these?
+ */
+bool java_names_is(struct arena *arena, const struct java_name *name, const char *pattern);
 
 #endif
