@@ -5,6 +5,7 @@
 #include "cmd/trace_argument.h"
 #include "report/export.h"
 #include "report/phase_report.h"
+#include "report/trace_samples.h"
 #include "report/sampled_tree.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@
 #define MAX_SLICES 200000
 
 #define TABLE_SCHEMA         "mmprof.phases"
-#define TABLE_SCHEMA_VERSION 2
+#define TABLE_SCHEMA_VERSION 3
 
 struct export_options {
     const char *path, *format, *output, *clock, *value;
@@ -28,6 +29,7 @@ struct export_run {
     struct arena arena;
     struct trace_reader *reader;
     struct calltree tree;
+    struct trace_samples samples;
     struct report_source source;
 };
 
@@ -62,20 +64,30 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
 
 /* ---- formats ---- */
 
+static void hear_sample(void *context, const struct trace_sample *sample)
+{
+    struct export_run *run = context;
+    trace_samples_add(&run->samples, sample);
+}
+
+/* The call tree, with what samples saw. */
 static int build(struct export_run *run, struct err *err)
 {
     const struct export_options *o = run->options;
     struct calltree_options options = { .per_thread = o->per_thread };
     enum phases_clock clock;
     if (report_clock_parse(o->clock, &clock, err) < 0 || trace_open(&run->reader, o->path, o->salvage, err) < 0 ||
-        calltree_build(run->reader, &options, &run->tree, err) < 0)
+        trace_samples_open(&run->samples, run->reader, err) < 0)
         return -1;
-    run->source = (struct report_source){ .path = o->path,
-                                          .reader = run->reader,
-                                          .tree = &run->tree,
-                                          .clock = report_clock(&run->tree, clock),
-                                          .arena = &run->arena };
-    return 0;
+    trace_listen(run->reader, &(struct trace_listener){ .context = run, .sample = hear_sample });
+    if (calltree_build(run->reader, &options, &run->tree, err) < 0)
+        return -1;
+    const struct report_source measured = { .path = o->path,
+                                            .reader = run->reader,
+                                            .tree = &run->tree,
+                                            .clock = report_clock(&run->tree, clock),
+                                            .arena = &run->arena };
+    return sampled_tree(&measured, &run->samples, o->per_thread, &run->source, err);
 }
 
 static int write_tree(struct export_run *run,
@@ -83,10 +95,7 @@ static int write_tree(struct export_run *run,
                       FILE *out, struct err *err)
 {
     struct export_wish wish = { run->options->value, run->options->min_share };
-    struct report_source source;
-    if (build(run, err) < 0 || sampled_tree(&run->source, &source, err) < 0)
-        return -1;
-    return write(&source, &wish, out, err);
+    return build(run, err) < 0 ? -1 : write(&run->source, &wish, out, err);
 }
 
 static int write_folded(struct export_run *run, FILE *out, struct err *err)
@@ -192,6 +201,7 @@ int command_export(int argc, char **argv, struct err *err)
         return -1;
     int rc = done ? 0 : run_export(&run, err);
     calltree_free(&run.tree);
+    trace_samples_close(&run.samples);
     trace_close(run.reader);
     arena_free(&run.arena);
     return rc;

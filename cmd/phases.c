@@ -14,6 +14,7 @@
  */
 #include "cmd/trace_argument.h"
 #include "report/phases_table.h"
+#include "report/sampled_tree.h"
 #include "report/sweep_table.h"
 
 #include <stdlib.h>
@@ -33,6 +34,7 @@ struct phases_run {
     struct trace_reader *reader;
     struct calltree tree;
     struct report_source source;
+    struct trace_samples samples; /* with --tree */
     struct phases_wish wish;
     struct phases_choice choice;
     struct phases_report report;
@@ -120,12 +122,21 @@ static int select_phases(struct phases_run *run, struct err *err)
     return 0;
 }
 
+static int print_tree(struct phases_run *run, struct err *err)
+{
+    struct report_source whole;
+    if (sampled_tree(&run->source, &run->samples, run->options->per_thread, &whole, err) < 0)
+        return -1;
+    run->report.source = &whole;
+    return phases_tree(&run->report, stdout, err);
+}
+
 static int print(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
     struct table table = { .n_columns = 0 };
     if (o->tree)
-        return phases_tree(&run->report, stdout, err);
+        return print_tree(run, err);
     int rc = o->per_thread ? phases_threads(&run->report, &table, err) : phases_table(&run->report, &table, err);
     if (rc < 0)
         return -1;
@@ -153,6 +164,12 @@ static int write_phases(struct phases_run *run, struct err *err)
     return 0;
 }
 
+static void hear_sample(void *context, const struct trace_sample *sample)
+{
+    struct phases_run *run = context;
+    trace_samples_add(&run->samples, sample);
+}
+
 static int run_phases(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
@@ -162,6 +179,10 @@ static int run_phases(struct phases_run *run, struct err *err)
     struct calltree_options options = { .per_thread = o->per_thread };
     if (!o->quiet || o->progress)
         trace_show_progress(run->reader, stderr);
+    if (trace_samples_open(&run->samples, run->reader, err) < 0)
+        return -1;
+    if (o->tree)
+        trace_listen(run->reader, &(struct trace_listener){ .context = run, .sample = hear_sample });
     if (calltree_build(run->reader, &options, &run->tree, err) < 0)
         return -1;
     clock = report_clock(&run->tree, clock);
@@ -191,6 +212,7 @@ int command_phases(int argc, char **argv, struct err *err)
         return 0;
     int rc = run_phases(&run, err);
     calltree_free(&run.tree);
+    trace_samples_close(&run.samples);
     trace_close(run.reader);
     arena_free(&run.arena);
     return rc;

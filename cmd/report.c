@@ -33,8 +33,12 @@ struct view_words {
 static void make_rows(struct view_words *words)
 {
     for (size_t i = 0; report_views[i].name != NULL; i++)
-        words->rows[i] =
-            (struct options_row){ 0, report_views[i].name, "ARG", OPTION_MAYBE_TEXT, &words->named[i], NULL };
+        words->rows[i] = (struct options_row){ 0,
+                                               report_views[i].name,
+                                               report_views[i].argument == NULL ? "ARG" : report_views[i].argument,
+                                               report_views[i].needs_argument ? OPTION_TEXT : OPTION_MAYBE_TEXT,
+                                               &words->named[i],
+                                               NULL };
 }
 
 /* Set the view to the one that is asked for. */
@@ -201,6 +205,10 @@ static int run_report(struct report_run *run, struct err *err)
     for (size_t i = 0; i < o->n_paths; i++)
         if (read_trace(run, i, clock, i == 0 ? &options : &others, err) < 0)
             return -1;
+    if (sampled_tree(run->traces[0].source, &run->samples, false, &run->first_whole, err) < 0)
+        return -1;
+    memcpy(run->whole, run->traces, sizeof run->whole);
+    run->whole[0].source = &run->first_whole;
     call_metrics_judge(&run->metrics, run->inputs[0].reader, &run->inputs[0].tree);
     return o->html != NULL ? report_page_print(run, err) : o->view->print(run, err);
 }

@@ -5,8 +5,6 @@
 #include "cmd/report_run.h"
 #include "report/cost.h"
 #include "report/pauses_table.h"
-#include "report/pruned.h"
-#include "report/sampled.h"
 #include "report/timeline_table.h"
 #include "report/where.h"
 
@@ -67,25 +65,21 @@ int report_page_print(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_trace *first = &run->traces[0];
-    struct table table, sampled, pruned, cost, stats;
+    struct table table, cost, stats;
     struct recovery recovery;
     struct timeline_read read = { .timeline = NULL };
     struct page_places places = { .read = { .places = NULL } };
     struct err no_line;
-    if (report_make_joined(run->traces, o->n_paths, &o->wish, &table, err) < 0)
-        return -1;
-    int n_sampled = sampled_make(first->source, &o->wish, &sampled, err);
-    int n_pruned = n_sampled < 0 ? -1 : pruned_make(first->source, first->totals, first->n_totals, &pruned, err);
-    if (n_pruned < 0 || recovery_measure(first->source, o->salvage, &recovery, err) < 0 ||
+    if (report_make_joined(run->whole, o->n_paths, &o->wish, &table, err) < 0 ||
+        recovery_measure(first->source, o->salvage, &recovery, err) < 0 ||
         cost_make(first->source, &recovery, &cost, err) < 0 ||
         stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics, run->statistics, &stats,
                     err) < 0)
         return -1;
     struct html_page page = { .traces = run->traces,
                               .n_traces = o->n_paths,
+                              .whole = run->whole[0].source,
                               .phases = &table,
-                              .sampled = n_sampled > 0 ? &sampled : NULL,
-                              .pruned = n_pruned > 0 ? &pruned : NULL,
                               .cost = &cost,
                               .stats = &stats };
     read_places(run, &places, &page);

@@ -7,7 +7,8 @@
 #include "cmd/trace_argument.h"
 #include "report/html.h"
 #include "report/stats_table.h"
-#include "report/trace_samples.h"
+#include "report/phase_report.h"
+#include "report/sampled_tree.h"
 
 #define REPORT_TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */
 #define REPORT_VIEWS_MAX  16
@@ -20,6 +21,7 @@ struct report_view {
     const char *argument; /* what may follow as NAME=ARGUMENT, as help shows it; NULL: nothing */
     const char *help;
     int (*print)(struct report_run *run, struct err *err); /* 0, or -1 with *err set */
+    bool needs_argument;                                   /* what argument is */
     bool knows_waiting;                                    /* of time off the CPU: --clock wall makes a difference */
 };
 
@@ -44,6 +46,8 @@ struct report_run {
         struct report_source source;
     } inputs[REPORT_TRACES_MAX];
     struct report_trace traces[REPORT_TRACES_MAX];
+    struct report_source first_whole;             /* the first trace with what samples saw in its tree */
+    struct report_trace whole[REPORT_TRACES_MAX]; /* traces, with this one */
     struct call_metrics metrics;
     struct statistics *statistics; /* of the first trace; NULL but for the view 'stats' and --html */
     struct trace_samples samples;  /* of the first trace */

@@ -6,9 +6,8 @@
 #include "report/cost.h"
 #include "report/misses_report.h"
 #include "report/pauses_table.h"
-#include "report/pruned.h"
-#include "report/sampled.h"
 #include "report/timeline_table.h"
+#include "report/tree_table.h"
 #include "report/where.h"
 
 #include <string.h>
@@ -17,23 +16,6 @@
 static bool has_more(const struct report_options *o)
 {
     return o->n_paths == 1 && !o->csv && !o->json;
-}
-
-static int print_sampled(struct report_run *run, struct err *err)
-{
-    const struct report_options *o = run->options;
-    struct table table;
-    int n = sampled_make(run->traces[0].source, &o->wish, &table, err);
-    return n < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
-}
-
-static int print_pruned(struct report_run *run, struct err *err)
-{
-    const struct report_options *o = run->options;
-    const struct report_trace *first = &run->traces[0];
-    struct table table;
-    int n = pruned_make(first->source, first->totals, first->n_totals, &table, err);
-    return n < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
 }
 
 static int print_cost(struct report_run *run, struct err *err)
@@ -158,35 +140,59 @@ static int print_samples(struct report_run *run, struct err *err)
 static int print_phases(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
-    const struct report_source *first = run->traces[0].source;
     struct table table;
-    struct report_wish wish = o->wish;
-    if (trace_samples_are_all(first->reader))
+    if (trace_samples_are_all(run->traces[0].source->reader))
         return print_samples(run, err);
-    wish.with_sampled = trace_info(first->reader, "live.budget") != NULL && first->clock == PHASES_CPU;
-    wish.samples = &run->samples;
-    if (report_make_joined(run->traces, o->n_paths, &wish, &table, err) < 0 ||
+    if (report_make_joined(run->whole, o->n_paths, &o->wish, &table, err) < 0 ||
         command_print_table(&table, o->csv, o->json, err) < 0)
         return -1;
     return has_more(o) ? print_cost(run, err) : 0;
 }
 
+static int print_tree_of(struct report_run *run, enum tree_view_kind kind, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct tree_wish wish = { kind, o->argument[0] == '\0' ? NULL : o->argument,
+                                    o->wish.all ? 0 : o->wish.min_share, !o->csv && !o->json };
+    struct table table;
+    return tree_table(run->whole[0].source, &wish, &table, err) < 0 ? -1
+                                                                    : command_print_table(&table, o->csv, o->json, err);
+}
+
+static int print_tree(struct report_run *run, struct err *err)
+{
+    return print_tree_of(run, TREE_VIEW_ALL, err);
+}
+
+static int print_callers(struct report_run *run, struct err *err)
+{
+    return print_tree_of(run, TREE_VIEW_CALLERS, err);
+}
+
+static int print_callees(struct report_run *run, struct err *err)
+{
+    return print_tree_of(run, TREE_VIEW_CALLEES, err);
+}
+
 const struct report_view report_views[] = {
     { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)", print_phases,
+      false, true },
+    { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", print_tree, false, true },
+    { "callers", "METHOD", "from where a method is called, with its time and calls from there", print_callers, true,
       true },
-    { "stats", NULL, "how calls vary within and between phases", print_stats, true },
-    { "timeline", "STEP", "what happened when, in steps of STEP seconds", print_timeline, false },
-    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", print_where, false },
-    { "hot", NULL, "functions and methods with most IP samples", print_where, false },
-    { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", print_pauses, false },
-    { "collections", NULL, "each garbage collection", print_collections, false },
-    { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",
-      print_misses, false },
-    { "sampled", NULL, "methods that a live recording did not instrument, from samples, and why", print_sampled,
+    { "callees", "METHOD", "what a method calls, directly or not, with its part of the time", print_callees, true,
+      true },
+    { "stats", NULL, "how calls vary within and between phases", print_stats, false, true },
+    { "timeline", "STEP", "what happened when, in steps of STEP seconds", print_timeline, false, false },
+    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", print_where, false,
       false },
-    { "pruned", NULL, "methods that a live recording switched off, and why", print_pruned, false },
-    { "cost", NULL, "what the recording cost the program", print_cost, false },
-    { NULL, NULL, NULL, NULL, false },
+    { "hot", NULL, "functions and methods with most IP samples", print_where, false, false },
+    { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", print_pauses, false, false },
+    { "collections", NULL, "each garbage collection", print_collections, false, false },
+    { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",
+      print_misses, false, false },
+    { "cost", NULL, "what the recording cost the program", print_cost, false, false },
+    { NULL, NULL, NULL, NULL, false, false },
 };
 
 bool report_view_is(const struct report_view *view, const char *name)
@@ -207,6 +213,11 @@ const struct report_view *report_view_find(const char *words, const char **argum
         return NULL;
     }
     *argument = equals == NULL ? "" : equals + 1;
+    if (view->needs_argument && **argument == '\0') {
+        err_set(err, "the view '%s' is of a method", view->name);
+        err_next(err, "name it: --view %s=Class.method", view->name);
+        return NULL;
+    }
     return view;
 }
 
@@ -214,9 +225,9 @@ void report_views_print(FILE *out)
 {
     for (const struct report_view *view = report_views; view->name != NULL; view++) {
         char name[32];
-        snprintf(name, sizeof name, "%s%s%s%s", view->name,
-                 view->argument == NULL ? "" : "[=", view->argument == NULL ? "" : view->argument,
-                 view->argument == NULL ? "" : "]");
+        const char *before = view->argument == NULL ? "" : view->needs_argument ? "=" : "[=";
+        snprintf(name, sizeof name, "%s%s%s%s", view->name, before, view->argument == NULL ? "" : view->argument,
+                 before[0] == '[' ? "]" : "");
         fprintf(out, "  %-16s %s\n", name, view->help);
     }
 }

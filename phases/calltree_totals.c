@@ -109,11 +109,17 @@ static void add_tree(const struct calltree *tree, const struct totals_by_method 
     }
 }
 
+/* A method that only samples know has time, and no calls. */
+static bool has_any(const struct calltree_total *total)
+{
+    return total->calls > 0 || total->total_cpu_ticks > 0 || total->total_wall_ticks > 0;
+}
+
 static size_t keep_called(const struct calltree *tree, const struct totals_by_method *by)
 {
     size_t n_kept = 0;
     for (uint32_t i = 0; i < tree->n_methods; i++) {
-        if (by->totals[i].calls == 0)
+        if (!has_any(&by->totals[i]))
             continue;
         struct calltree_total *kept = &by->totals[n_kept++];
         *kept = by->totals[i];

@@ -20,13 +20,25 @@ static uint64_t moment(const struct calltree *tree, uint64_t ticks)
     return ticks >= tree->end_ticks ? UINT64_MAX : ticks;
 }
 
-static void add(const struct calltree *tree, uint64_t from_ticks, uint64_t to_ticks, enum activity_kind kind,
-                struct recorded *recorded)
+/* What is asked of a method's windows: what ran in them, or whether a moment is in one. */
+struct windows {
+    const struct calltree *tree;
+    enum activity_kind kind;
+    struct recorded recorded;
+    uint64_t asked_ticks;
+    bool is_asked, is_in; /* is_asked: of the moment */
+};
+
+static void add(struct windows *windows, uint64_t from_ticks, uint64_t to_ticks)
 {
+    const struct calltree *tree = windows->tree;
     if (to_ticks <= from_ticks)
         return;
-    recorded->ticks += to_ticks - from_ticks;
-    recorded->share += activity_between(&tree->activity, kind, from_ticks, moment(tree, to_ticks));
+    uint64_t end = moment(tree, to_ticks);
+    windows->is_in = windows->is_in || (from_ticks <= windows->asked_ticks && windows->asked_ticks < end);
+    windows->recorded.ticks += to_ticks - from_ticks;
+    if (!windows->is_asked)
+        windows->recorded.share += activity_between(&tree->activity, windows->kind, from_ticks, end);
 }
 
 /* From ticks to a share of all; where nothing ran, of the time. */
@@ -56,19 +68,20 @@ static uint64_t end_of(const struct calltree_gate *gate)
     return gate->last_exit_ticks > gate->ticks ? gate->last_exit_ticks : gate->ticks;
 }
 
-struct recorded recorded_of(const struct calltree *tree, uint32_t method, enum activity_kind kind)
+/* Returns false where the trace tells nothing of the method: its probes recorded all the time. */
+static bool find_windows(struct windows *windows, uint32_t method)
 {
-    struct recorded recorded = { 0 };
+    const struct calltree *tree = windows->tree;
     uint32_t i = first_gate(tree, method);
     bool is_on = is_on_at_first(tree, i, method), is_first = true;
     uint64_t since = tree->start_ticks, end = is_on ? tree->end_ticks : since;
     if (i == tree->n_gates || tree->gates[i].method != method)
-        return (struct recorded){ tree->end_ticks - tree->start_ticks, 1 };
+        return false;
     for (; i < tree->n_gates && tree->gates[i].method == method; i++) {
         const struct calltree_gate *gate = &tree->gates[i];
         uint64_t ticks = gate->ticks > tree->start_ticks ? gate->ticks : tree->start_ticks;
         if (gate->kind == CALLTREE_GATE_ON && !is_on && ticks > end) { /* else the window before goes on */
-            add(tree, since, end, kind, &recorded);
+            add(windows, since, end);
             is_first = is_first && end == tree->start_ticks;
             since = ticks;
         }
@@ -77,9 +90,23 @@ struct recorded recorded_of(const struct calltree *tree, uint32_t method, enum a
         is_on = gate->kind == CALLTREE_GATE_FOUND ? is_on : gate->kind == CALLTREE_GATE_ON;
         end = is_on ? tree->end_ticks : gate->kind == CALLTREE_GATE_OFF ? end_of(gate) : end;
     }
-    add(tree, since, end, kind, &recorded);
-    divide(tree, kind, &recorded);
-    return recorded;
+    add(windows, since, end);
+    return true;
+}
+
+struct recorded recorded_of(const struct calltree *tree, uint32_t method, enum activity_kind kind)
+{
+    struct windows windows = { .tree = tree, .kind = kind };
+    if (!find_windows(&windows, method))
+        return (struct recorded){ tree->end_ticks - tree->start_ticks, 1 };
+    divide(tree, kind, &windows.recorded);
+    return windows.recorded;
+}
+
+bool recorded_at(const struct calltree *tree, uint32_t method, uint64_t ticks)
+{
+    struct windows windows = { .tree = tree, .asked_ticks = ticks, .is_asked = true };
+    return !find_windows(&windows, method) || windows.is_in;
 }
 
 double recorded_before_probes(const struct calltree *tree, bool is_wall)

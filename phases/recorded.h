@@ -22,6 +22,9 @@ struct recorded {
  */
 struct recorded recorded_of(const struct calltree *tree, uint32_t method, enum activity_kind kind);
 
+/* Did the method's probes record at that moment? */
+bool recorded_at(const struct calltree *tree, uint32_t method, uint64_t ticks);
+
 /* The method's own time was in its windows, which begin and end within steps: so no less ran there, of all_ticks. */
 static inline void recorded_hold(struct recorded *recorded, double ticks, double all_ticks)
 {

@@ -16,9 +16,8 @@
  * What the page shows.  Everything is borrowed.
  *
  * traces    as for report_make_joined; all but the table is of the first one.
+ * whole     the first one with what samples saw in its tree.
  * phases    report_make_joined's table of them.
- * sampled   sampled_make's table of the first one, or NULL: it has no such methods.
- * pruned    pruned_make's table of the first one, or NULL: nothing was switched off.
  * cost      cost_make's table of the first one, or NULL.
  * stats     stats_table's of the first one, or NULL.
  * where     where_table's of the first one, and hot where_hot_table's; or NULL, and no_where says why.
@@ -29,7 +28,8 @@
 struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
-    const struct table *phases, *sampled, *pruned, *cost, *stats, *where, *hot, *pauses;
+    const struct report_source *whole;
+    const struct table *phases, *cost, *stats, *where, *hot, *pauses;
     const struct timeline_read *line;
     const char *no_line, *no_where, *no_pauses;
 };

@@ -298,12 +298,10 @@ cJSON *html_data(const struct html_page *page)
     if (json != NULL && html_put(json, "version", cJSON_CreateString(MMPROF_VERSION)) &&
         html_put(json, "about", about_json(page)) &&
         html_put(json, "phases", html_table(page->phases, source->arena)) &&
-        (page->sampled == NULL || html_put(json, "sampled", html_table(page->sampled, source->arena))) &&
-        (page->pruned == NULL || html_put(json, "pruned", html_table(page->pruned, source->arena))) &&
         (page->cost == NULL || html_put(json, "cost", html_table(page->cost, source->arena))) &&
         (page->stats == NULL || html_put(json, "stats", stats_json(page->stats, source->arena))) &&
         html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(source)) &&
-        html_put(json, "places", html_places(page)) && html_put(json, "tree", html_tree(source)) &&
+        html_put(json, "places", html_places(page)) && html_put(json, "tree", html_tree(page->whole)) &&
         html_put(json, "sweep", html_sweep(&page->traces[0])))
         return json;
     cJSON_Delete(json);

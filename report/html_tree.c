@@ -161,12 +161,11 @@ static bool put_nodes(const struct drawn *drawn, cJSON *json)
     return ok;
 }
 
-cJSON *html_tree(const struct report_source *measured)
+cJSON *html_tree(const struct report_source *source)
 {
-    struct drawn *drawn = arena_alloc(measured->arena, sizeof *drawn);
-    struct report_source *source = arena_alloc(measured->arena, sizeof *source);
+    struct drawn *drawn = arena_alloc(source->arena, sizeof *drawn);
     struct err err;
-    if (drawn == NULL || source == NULL || sampled_tree(measured, source, &err) < 0)
+    if (drawn == NULL)
         return NULL;
     drawn->source = source;
     drawn->share = find_share(source);
@@ -177,7 +176,7 @@ cJSON *html_tree(const struct report_source *measured)
     bool ok = json != NULL && find_places(drawn) && put_names(drawn, json) && put_nodes(drawn, json) &&
               html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&
               html_put(json, "least_share", html_number(drawn->share)) &&
-              html_put(json, "sampled", cJSON_CreateBool(source->n_sampled > 0)) &&
+              html_put(json, "sampled", cJSON_CreateBool(source->sampled != NULL)) &&
               html_put(json, "contexts", html_number(source->tree->n_nodes - 1.0));
     export_tree_close(&drawn->tree);
     if (ok)

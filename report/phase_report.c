@@ -187,7 +187,10 @@ static void note_untouched(struct making *making)
 /* What shares are of, where rows were not recorded for the same time. */
 static void note_partly(struct making *making)
 {
-    if (making->is_partly)
+    if (making->source->sampled != NULL)
+        table_note(making->table, "stack samples divide the time that probes do not: shares are of all the time, and "
+                                  "calls of methods known by samples only are not known");
+    else if (making->is_partly)
         table_note(making->table, "Time (%) and Self (%) of a phase are of what ran while it was recorded (Recorded), "
                                   "so that they can be compared; Self adds up to 100 % where that was all the time");
 }
@@ -320,32 +323,29 @@ static int choose(struct making *making, const struct calltree_total *totals, si
     return 0;
 }
 
-/* A method, and its share of what ran while it was recorded. */
-struct ranked {
-    const struct calltree_total *total;
-    double share;
-};
-
 static int by_share(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct report_ranked *x = a, *y = b;
     if (x->share != y->share)
         return x->share < y->share ? 1 : -1;
     return (x->total->method > y->total->method) - (x->total->method < y->total->method);
 }
 
 /* The rows are those with most time; the rest is one row. */
-static void take_rows(struct making *making, struct ranked *ranked, size_t n)
+static void take_rows(struct making *making, struct report_ranked *ranked, size_t n)
 {
     size_t top = making->wish->top;
     qsort(ranked, n, sizeof *ranked, by_share);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         making->rows[i] = ranked[i].total;
+        making->ticks[i] = ranked[i].ticks;
+    }
     making->n_rows = top == 0 || n <= top ? n : top;
     making->n_more = n - making->n_rows;
     for (size_t i = 0; i < making->n_rows; i++) {
         struct recorded recorded = report_recorded(making->source, making->rows[i]->method);
-        making->is_partly = making->is_partly || report_is_partly(making->source, &recorded);
+        making->is_partly =
+            making->is_partly || (making->rows[i]->calls > 0 && report_is_partly(making->source, &recorded));
     }
     if (making->n_more > 0)
         table_note(making->table,
@@ -354,35 +354,57 @@ static void take_rows(struct making *making, struct ranked *ranked, size_t n)
                                 report_percent(making->source->arena, making->wish->min_share)));
 }
 
+/* A method that was recorded: its time and share. */
+static struct report_ranked ranked_of(const struct making *making, const struct calltree_total *total)
+{
+    double ticks = (double)phases_total_ticks(total, making->source->clock), all = (double)making->shares.all_ticks;
+    struct recorded recorded = report_recorded(making->source, total->method);
+    recorded_hold(&recorded, ticks, all);
+    if (making->method_ticks != NULL) {
+        ticks = making->method_ticks[total->method];
+        recorded.share = 1;
+    }
+    return (struct report_ranked){ total, ticks, recorded.share > 0 && all > 0 ? ticks / (recorded.share * all) : 0 };
+}
+
+static int rank(struct making *making, const struct calltree_total *totals, size_t n, struct report_ranked *ranked,
+                size_t *n_ranked, struct err *err)
+{
+    const bool *is_chosen;
+    double least = making->wish->all ? 0 : making->wish->min_share;
+    if (choose(making, totals, n, &is_chosen, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct report_ranked one = ranked_of(making, &totals[i]);
+        if ((is_chosen == NULL || is_chosen[i]) && one.share >= least)
+            ranked[(*n_ranked)++] = one;
+    }
+    return making->method_ticks == NULL ? 0 : report_add_sampled(making, ranked, n_ranked, err);
+}
+
 static int choose_rows(struct making *making, const struct calltree_total *totals, size_t n, struct err *err)
 {
     const struct report_source *source = making->source;
-    const bool *is_chosen;
-    size_t n_ranked = 0;
-    uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
-    struct ranked *ranked = arena_alloc(source->arena, (n + 1) * sizeof *ranked);
-    making->rows = arena_alloc(source->arena, (n + 1) * sizeof *making->rows);
-    if (row_of == NULL || ranked == NULL || making->rows == NULL)
+    size_t n_ranked = 0, n_methods = (size_t)source->tree->n_methods + 1;
+    uint32_t *row_of = arena_alloc(source->arena, n_methods * sizeof *row_of);
+    struct report_ranked *ranked = arena_alloc(source->arena, n_methods * sizeof *ranked);
+    making->rows = arena_alloc(source->arena, n_methods * sizeof *making->rows);
+    making->ticks = arena_alloc(source->arena, n_methods * sizeof *making->ticks);
+    if (row_of == NULL || ranked == NULL || making->rows == NULL || making->ticks == NULL)
         return err_set(err, "out of memory for a table of %zu methods", n);
-    if (choose(making, totals, n, &is_chosen, err) < 0)
-        return -1;
     /* The shares' denominator does not depend on the rows. */
-    if (shares_compute(source, row_of, 0, &making->shares, err) < 0)
+    if (shares_compute(source, row_of, 0, &making->shares, err) < 0 ||
+        (source->sampled != NULL && report_find_times(making, totals, n, err) < 0) ||
+        rank(making, totals, n, ranked, &n_ranked, err) < 0)
         return -1;
     for (uint32_t i = 0; i < source->tree->n_methods; i++)
         row_of[i] = CALLTREE_NONE;
-    for (size_t i = 0; i < n; i++) {
-        double ticks = (double)phases_total_ticks(&totals[i], source->clock), all = (double)making->shares.all_ticks;
-        struct recorded recorded = report_recorded(source, totals[i].method);
-        recorded_hold(&recorded, ticks, all);
-        double share = recorded.share > 0 && all > 0 ? ticks / (recorded.share * all) : 0;
-        if ((is_chosen == NULL || is_chosen[i]) && (making->wish->all || share >= making->wish->min_share))
-            ranked[n_ranked++] = (struct ranked){ &totals[i], share };
-    }
     take_rows(making, ranked, n_ranked);
     for (size_t i = 0; i < n_ranked; i++)
         row_of[making->rows[i]->method] = (uint32_t)i;
-    return shares_compute(source, row_of, n_ranked, &making->shares, err);
+    if (shares_compute(source, row_of, n_ranked, &making->shares, err) < 0)
+        return -1;
+    return source->sampled == NULL ? 0 : report_find_errors(making, row_of, err);
 }
 
 int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_wish *wish,
@@ -398,8 +420,6 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
     if (choose_rows(making, traces[0].totals, traces[0].n_totals, err) < 0)
         return -1;
     report_find_readings(making);
-    if (wish->with_sampled && report_choose_sampled(making, err) < 0)
-        return -1;
     if (report_join(making, traces + 1, n_traces - 1, err) < 0)
         return -1;
     report_facts(source, table);

@@ -6,25 +6,22 @@
 #define REPORT_PHASE_REPORT_H
 
 #include "report/source.h"
-#include "report/trace_samples.h"
 
 struct report_wish {
     const char *sort; /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
     double min_share; /* of the process' time that a method needs for a row */
     uint64_t top;     /* not more rows of methods than this, those with most time; 0: no limit */
     bool all;         /* rows for methods that are no phases, too */
-    /* Rows for methods that only samples saw, too: report_make and report_make_joined. */
-    bool with_sampled;
-    const struct trace_samples *samples; /* then: the trace's, for intervals; borrowed, or NULL: it has none */
 };
 
 /*
  * Make the report's table.  Rows are the phases: all methods of a recording of phases, else those that
  * phases_select() chooses within a budget of 1 %; then the application's other code, the VM's parts, mmprof itself
  * and the total.  Shares are of the time of all threads, so that the column "Self" adds up to 100 %; those of a phase
- * of the time of all threads while it was recorded (report_recorded).
+ * of the time of all threads while it was recorded (report_recorded).  Where the source has a tree with samples in it
+ * (report/sampled_tree.h), methods that only these know are rows, too, and all shares are of all the time.
  *
- * totals  of the application's methods (calltree_totals).
+ * totals  of the application's methods, as probes measured them (calltree_totals).
  *
  * Returns 0, or -1 with *err set: an unknown key to sort by, no memory.
  */

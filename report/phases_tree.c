@@ -134,16 +134,11 @@ static void print_title(const struct phases_report *report, const struct calltre
     fprintf(out, " (%d, %s): %s\n", thread->tid, vm_part_name(root->part), total);
 }
 
-int phases_tree(const struct phases_report *measured, FILE *out, struct err *err)
+int phases_tree(const struct phases_report *report, FILE *out, struct err *err)
 {
-    struct report_source source;
-    struct phases_report with = *measured;
-    const struct phases_report *report = &with;
-    if (sampled_tree(measured->source, &source, err) < 0)
-        return -1;
-    with.source = &source;
-    const struct calltree *tree = source.tree;
-    const char **names = arena_alloc(source.arena, ((size_t)tree->n_methods + 1) * sizeof *names);
+    const struct report_source *source = report->source;
+    const struct calltree *tree = source->tree;
+    const char **names = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *names);
     if (names == NULL)
         return err_set(err, "out of memory for the names of %u methods", tree->n_methods);
     fprintf(out, "%9s  %8s  %8s  %13s  %s\n", "Share (%)", "Total", "Self", "Calls", "Method");

@@ -114,8 +114,8 @@ void report_columns(struct making *making)
     at->time = table_column(t, "Time (%)", "time_share", TABLE_SHARE);
     at->self = table_column(t, "Self (%)", "self_share", TABLE_SHARE);
     at->recorded = hidden(t, !making->is_partly, table_column(t, "Recorded", "recorded_ns", TABLE_NS));
-    if (making->wish->with_sampled)
-        at->known_by = hidden(t, making->n_sampled == 0, table_column(t, "Known by", "known_by", TABLE_TEXT));
+    if (making->source->sampled != NULL)
+        at->known_by = table_column(t, "Known by", "known_by", TABLE_TEXT);
     at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
     at->per_call = table_column(t, "Time/call", "ns_per_call", TABLE_NS);
     at->cpi = hidden(t, no_cpi, table_column(t, "CPI", "cpi", TABLE_RATIO));
@@ -126,9 +126,8 @@ void report_columns(struct making *making)
     bool no_switches = no_off || (making->has_hardware && !was_asked(making, EVENT_SWITCHES));
     at->faults = hidden(t, no_faults, table_column(t, "Faults/s", "page_faults_per_cpu_s", TABLE_RATE));
     at->switches = hidden(t, no_switches, table_column(t, "Switches/s", "switches_per_cpu_s", TABLE_RATE));
-    if (making->wish->with_sampled) {
-        at->reason =
-            hidden(t, making->n_sampled == 0, table_column(t, "Not instrumented because", "reason", TABLE_TEXT));
+    if (making->source->sampled != NULL) {
+        at->reason = table_column(t, "No probes because", "reason", TABLE_TEXT);
         at->time_error = hidden(t, true, table_column(t, "Error", "time_share_error", TABLE_SHARE));
         at->self_error = hidden(t, true, table_column(t, "Error", "self_share_error", TABLE_SHARE));
     }
@@ -148,10 +147,11 @@ static struct table_cell ratio(double numerator, double denominator)
     return numerator < 0 || denominator <= 0 ? table_unmeasured() : table_number(numerator / denominator);
 }
 
-/* A row's ticks, of all that ran while it was recorded. */
+/* A row's ticks, of all that ran while it was recorded; where samples tell of the rest, of all. */
 static struct table_cell share(const struct making *making, const struct values *v, double ticks)
 {
-    double all = (double)making->shares.all_ticks * (v->id.kind == ROW_PHASE ? v->recorded.share : 1);
+    bool is_of_window = v->id.kind == ROW_PHASE && making->source->sampled == NULL;
+    double all = (double)making->shares.all_ticks * (is_of_window ? v->recorded.share : 1);
     return ticks == REPORT_NO_TICKS ? not_applicable() : table_quotient(ticks, all);
 }
 
@@ -163,11 +163,11 @@ static void fill_recorded(const struct making *making, const struct values *v, s
     struct table_cell *cell = &cells[making->at.recorded];
     if (v->id.kind == ROW_OF_TIME)
         *cell = not_applicable();
-    else
+    else if (v->id.kind != ROW_SAMPLED)
         *cell = table_number(report_ns(source, ticks));
     if (is_phase)
         cell->words = report_recorded_text(source, &v->recorded);
-    cells[making->at.recorded_share] = table_number(is_phase ? v->recorded.share : 1);
+    cells[making->at.recorded_share] = table_number(is_phase ? v->recorded.share : v->id.kind == ROW_SAMPLED ? 0 : 1);
 }
 
 /* A rate, and in text how far it may be off. */
@@ -258,7 +258,7 @@ static void fill_events(struct making *making, const struct values *v, struct ta
 {
     struct known known;
     bool are_too_few = false;
-    if (!making->has_hardware || v->id.kind == ROW_OF_TIME)
+    if (!making->has_hardware || v->id.kind == ROW_OF_TIME || v->id.kind == ROW_SAMPLED)
         return;
     know(making, v->id, &known);
     if (known.counted < 0)
@@ -304,6 +304,16 @@ static void fill_shape(struct making *making, const struct values *v, struct tab
                                                 : arena_printf(arena, "%s; %s (%s)", making->shaped, v->label, words);
 }
 
+static void fill_calls(const struct making *making, const struct values *v, struct table_cell *cells)
+{
+    const struct layout *at = &making->at;
+    double ns = making->source->tree->ns_per_tick;
+    bool is_called = v->calls >= 0 && v->time_ticks >= 0;
+    cells[at->calls] = v->calls < 0 ? not_applicable() : table_number(v->calls);
+    cells[at->per_call] = is_called ? ratio(v->probe_ticks * ns, v->calls) : not_applicable();
+    cells[at->off_cpu] = is_called ? ratio(v->off_cpu_ticks * ns, v->calls) : not_applicable();
+}
+
 static void fill_row(struct making *making, const struct values *v, struct table_cell *cells)
 {
     const struct layout *at = &making->at;
@@ -312,23 +322,23 @@ static void fill_row(struct making *making, const struct values *v, struct table
     cells[at->time] = share(making, v, v->time_ticks);
     cells[at->self] = share(making, v, v->self_ticks);
     fill_recorded(making, v, cells);
-    cells[at->calls] = v->calls < 0 ? not_applicable() : table_number(v->calls);
-    cells[at->per_call] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->time_ticks * ns, v->calls);
-    cells[at->off_cpu] = v->calls < 0 || v->time_ticks < 0 ? not_applicable() : ratio(v->off_cpu_ticks * ns, v->calls);
+    if (v->id.kind != ROW_SAMPLED)
+        fill_calls(making, v, cells);
     fill_events(making, v, cells);
     fill_kernel(making, v, cells);
     cells[at->time_ns] = v->time_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->time_ticks * ns);
     cells[at->self_ns] = v->self_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->self_ticks * ns);
-    if (making->wish->with_sampled) {
-        bool is_phase = v->id.kind == ROW_PHASE;
-        cells[at->known_by] = table_words(is_phase ? "probes" : v->id.kind == ROW_TOTAL ? "" : "kernel");
+    if (making->source->sampled != NULL) {
+        cells[at->known_by] = table_words(v->id.kind == ROW_TOTAL ? "" : "kernel");
         cells[at->reason] = table_words("");
         cells[at->time_error] = cells[at->self_error] = not_applicable();
     }
     if (v->name.method == NULL)
         return;
-    cells[at->unwinds] = table_number(v->unwinds);
-    cells[at->open_calls] = table_number(v->n_open);
+    if (v->id.kind == ROW_PHASE) {
+        cells[at->unwinds] = table_number(v->unwinds);
+        cells[at->open_calls] = table_number(v->n_open);
+    }
     cells[at->class_name] = table_words(v->name.class_name);
     cells[at->method] = table_words(v->name.method);
     cells[at->descriptor] = table_words(v->name.descriptor);

@@ -7,15 +7,15 @@
 #include "phases/recorded.h"
 #include "report/estimates.h"
 #include "report/phase_report.h"
-#include "report/sampled.h"
+#include "report/sampled_tree.h"
 #include "report/shares.h"
 
 /* What a row is of. */
-enum row_kind { ROW_PHASE, ROW_OUTSIDE, ROW_PART, ROW_MMPROF, ROW_TOTAL, ROW_OF_TIME };
+enum row_kind { ROW_PHASE, ROW_SAMPLED, ROW_OUTSIDE, ROW_PART, ROW_MMPROF, ROW_TOTAL, ROW_OF_TIME };
 
 struct row_id {
     enum row_kind kind;
-    size_t index; /* of a phase: into rows; of a part: enum vm_part */
+    size_t index; /* of a phase, or a method known by samples: into rows; of a part: enum vm_part */
 };
 
 #define REPORT_NO_TICKS (-1.0)
@@ -27,6 +27,7 @@ struct values {
     struct java_name name;
     /* Or REPORT_NO_TICKS: not applicable; others are negative in a row of switches only. */
     double time_ticks, self_ticks;
+    double probe_ticks;   /* of time_ticks, what probes measured: what calls took */
     double cpu_ticks;     /* inclusive: what faults and switches are divided by */
     double off_cpu_ticks; /* inclusive; negative: not known */
     double calls;         /* negative: not applicable */
@@ -67,16 +68,21 @@ struct making {
     size_t n_others;
     bool take_turns; /* groups of counters do, in some trace */
     struct layout at;
-    const struct calltree_total **rows; /* the arena's; NULL: joined trace without calls of that phase */
-    size_t n_rows, n_more;              /* printed; not printed, with less time, which stand behind those */
-    struct sampled *sampled;            /* that have no probes; the arena's */
-    size_t n_sampled;
-    bool is_partly;      /* some row was recorded for a part of the time */
-    bool has_hardware;   /* some hardware event was measured */
-    bool has_readings;   /* threads without probes were counted, too */
-    const char *partly;  /* the rows that were counted in part of their time: the arena's, or NULL */
-    const char *too_few; /* those of which too little was counted */
-    const char *shaped;  /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
+    /* What probes measured; the arena's; NULL: joined trace without calls of that phase.  Without calls: samples only.
+     */
+    const struct calltree_total **rows;
+    const struct calltree_total **measured; /* by method: what probes measured, or NULL; with samples only, as: */
+    double *method_ticks, *method_own;      /* by method: its time, with and without what it calls; the arena's */
+    double *ticks;                          /* by row: its time, with what samples say; the arena's */
+    double *self_errors;   /* by row: of its share; NAN: it is not from samples; the arena's, or NULL */
+    size_t n_rows, n_more; /* printed; not printed, with less time, which stand behind those */
+    bool any_off;          /* of some row the probes were switched off */
+    bool is_partly;        /* some row was recorded for a part of the time */
+    bool has_hardware;     /* some hardware event was measured */
+    bool has_readings;     /* threads without probes were counted, too */
+    const char *partly;    /* the rows that were counted in part of their time: the arena's, or NULL */
+    const char *too_few;   /* those of which too little was counted */
+    const char *shaped;    /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
 };
 
 /* Too little of the process' time for a note. */
@@ -120,11 +126,23 @@ void report_row(struct making *making, const struct values *v, bool after_rule);
 /* The rows of the phases, sorted.  Returns 0, or -1 with *err set: an unknown key, no memory. */
 int report_phase_rows(struct making *making, struct err *err);
 
-/* Rows of methods that only samples saw, and why others lost their probes.  Returns 0, or -1 with *err set. */
-int report_sampled_rows(struct making *making, struct err *err);
+/* A method that could be a row, its time, and its share of what ran while it was recorded; with samples, of all. */
+struct report_ranked {
+    const struct calltree_total *total;
+    double ticks, share;
+};
 
-/* Which of those methods are rows.  Returns 0, or -1 with *err set. */
-int report_choose_sampled(struct making *making, struct err *err);
+/* Each method's time in the source's tree, of which samples are a part.  Returns 0, or -1 with *err set: no memory. */
+int report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals, struct err *err);
+
+/* Add methods that only samples know: in the arena, with no calls.  There is room for all methods. */
+int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err);
+
+/* How far the rows' own times may be off.  Returns 0, or -1 with *err set: no memory. */
+int report_find_errors(struct making *making, const uint32_t *row_of, struct err *err);
+
+/* A row's cells of how it is known: the intervals, by what, and why it has no probes. */
+int report_fill_known(struct making *making, struct err *err);
 
 /* Of the row of what no thread had. */
 const char *report_kernel_label(const struct shares *shares);

@@ -15,14 +15,16 @@ static struct values phase_values(const struct making *making, size_t row, const
     const struct calltree *tree = making->source->tree;
     uint64_t ticks = phases_total_ticks(total, making->source->clock);
     double off = (double)total->total_wall_ticks - (double)total->total_cpu_ticks;
+    bool is_sampled = total->calls == 0;
     struct recorded recorded = report_recorded(making->source, total->method);
     recorded_hold(&recorded, (double)ticks, (double)making->shares.all_ticks);
     return (struct values){ .label = label,
-                            .kind = "phase",
-                            .id = { ROW_PHASE, row },
+                            .kind = is_sampled ? "sampled" : "phase",
+                            .id = { is_sampled ? ROW_SAMPLED : ROW_PHASE, row },
                             .name = report_name(making->source, total->method),
-                            .time_ticks = (double)ticks,
+                            .time_ticks = making->ticks[row],
                             .self_ticks = (double)making->shares.self_ticks[row],
+                            .probe_ticks = (double)ticks,
                             .cpu_ticks = (double)total->total_cpu_ticks,
                             .off_cpu_ticks = tree->cpu_is_wall || off < 0 ? -1 : off,
                             .calls = (double)total->calls,
@@ -116,22 +118,13 @@ static void add_partly(struct making *making, const struct values *v)
     }
 }
 
-/* Of the phases, then of those that were sampled: each the only one of its kind. */
-static const char **labels_of(struct making *making)
+/* Each the only one of its kind. */
+static const char **labels_of(const struct making *making)
 {
-    struct arena *arena = making->source->arena;
-    size_t n = making->n_rows + making->n_sampled;
-    struct java_name *names = arena_alloc(arena, (n + 1) * sizeof *names);
-    const char **labels = arena_alloc(arena, (n + 1) * sizeof *labels);
-    for (size_t i = 0; names != NULL && i < making->n_rows; i++)
-        names[i] = report_name(making->source, making->rows[i]->method);
-    for (size_t i = making->n_rows; names != NULL && i < n; i++)
-        names[i] = making->sampled[i - making->n_rows].name;
-    if (names == NULL || labels == NULL || java_names_labels(arena, names, n, labels) < 0)
-        return NULL;
-    for (size_t i = making->n_rows; i < n; i++)
-        making->sampled[i - making->n_rows].label = labels[i];
-    return labels;
+    uint32_t *methods = arena_alloc(making->source->arena, (making->n_rows + 1) * sizeof *methods);
+    for (size_t i = 0; methods != NULL && i < making->n_rows; i++)
+        methods[i] = making->rows[i]->method;
+    return methods == NULL ? NULL : report_labels(making->source, methods, making->n_rows);
 }
 
 int report_phase_rows(struct making *making, struct err *err)
@@ -149,7 +142,7 @@ int report_phase_rows(struct making *making, struct err *err)
         report_row(making, &v, false);
         add_partly(making, &v);
     }
-    if (making->wish->with_sampled && report_sampled_rows(making, err) < 0)
+    if (making->source->sampled != NULL && report_fill_known(making, err) < 0)
         return -1;
     return sort_rows(making, err);
 }
@@ -169,7 +162,8 @@ static void add_more(struct making *making)
         return;
     for (size_t i = 0; i < making->n_more; i++)
         ticks += (double)making->shares.self_ticks[making->n_rows + i];
-    struct values v = { .label = arena_printf(making->source->arena, "%zu phase%s more", making->n_more,
+    const char *what = making->source->sampled == NULL ? "phase" : "method";
+    struct values v = { .label = arena_printf(making->source->arena, "%zu %s%s more", making->n_more, what,
                                               making->n_more == 1 ? "" : "s"),
                         .kind = "more",
                         .id = { ROW_OF_TIME, 0 },
@@ -198,12 +192,14 @@ static void add_outside(struct making *making)
     const struct shares *shares = &making->shares;
     bool is_cpu = making->source->clock == PHASES_CPU;
     double ticks = (double)shares->outside_ticks;
+    double cpu_ticks =
+        making->source->sampled == NULL ? ticks + (double)shares->before_ticks : (double)shares->outside_cpu_ticks;
     struct values v = { .label = "application, other code",
                         .kind = "application",
                         .id = { ROW_OUTSIDE, 0 },
                         .time_ticks = ticks,
                         .self_ticks = ticks,
-                        .cpu_ticks = is_cpu ? ticks + (double)shares->before_ticks : 0,
+                        .cpu_ticks = is_cpu ? cpu_ticks : 0,
                         .calls = -1,
                         .metrics = making->source->tree->n_metrics == 0 ? NULL : shares->outside_metrics };
     report_row(making, &v, making->table->n_rows > 0 && making->n_more == 0);

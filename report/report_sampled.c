@@ -1,300 +1,221 @@
 /*
- * The report's rows of methods that have no probes and that stack samples saw: their shares with intervals, and why
- * they have none.
+ * The report's rows where a trace has stack samples: the time of methods with and without probes, its intervals, and
+ * why methods have no probes.
  */
 #include "report/report_internal.h"
 #include "report/sample_cells.h"
+#include "report/sampled.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_LEAST    10 /* also where phases take all rows */
-#define SAMPLED_LEAST 2
-#define OWN_CLASSES   "java/lang/Mmprof" /* the probes' own frames */
+#define SAMPLES_LEAST 2
+#define BLOCK         UINT64_C(1000000) /* ticks */
+#define TREE_BYTES    (UINT64_C(1) << 20)
+#define PASSES_ON     0.05 /* with less of its time as its own a method only calls another one */
+#define FROM_SAMPLES  0.01 /* of a row's time: with less from samples it was measured */
 
-/* What the recorder said nothing of: the samples' contexts tell in which phases a method was. */
-struct unlisted {
-    struct making *making;
-    const struct trace_reader *reader;
-    uint64_t *all_ns;    /* by context: with its callees */
-    uint32_t *row;       /* by sampled method: its phase, or NO_ROW */
-    double *within_ns;   /* scratch, by phase; the last one is of no phase */
-    double *phase_share; /* by phase: the report's share by that of its samples */
-};
-
-#define NO_ROW UINT32_MAX
-
-static bool is_same(const struct java_name *a, const struct trace_sampled_method *b)
+int report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals, struct err *err)
 {
-    return strcmp(a->method, b->name) == 0 && strcmp(a->class_name, b->class_name) == 0 &&
-           strcmp(a->descriptor, b->descriptor) == 0;
-}
-
-/* What samples say of a phase, and its probes. */
-static double share_ratio(const struct making *making, size_t row, uint32_t method)
-{
-    const struct calltree_total *total = making->rows[row];
-    double ticks = (double)phases_total_ticks(total, PHASES_CPU), all = (double)making->shares.all_ticks;
-    struct recorded recorded = report_recorded(making->source, total->method);
-    recorded_hold(&recorded, ticks, all);
-    const struct trace_samples *samples = making->wish->samples;
-    double sampled = sample_profile_total(&samples->profile, trace_samples_method(samples, method)).share;
-    return recorded.share > 0 && all > 0 && sampled > 0 ? ticks / (recorded.share * all) / sampled : 1;
-}
-
-static bool prepare(struct unlisted *u)
-{
-    struct making *making = u->making;
+    const struct calltree *tree = making->source->tree;
     struct arena *arena = making->source->arena;
-    uint32_t n = trace_n_contexts(u->reader), n_methods = trace_n_sampled_methods(u->reader);
-    u->all_ns = arena_alloc(arena, ((size_t)n + 1) * sizeof *u->all_ns);
-    u->row = arena_alloc(arena, ((size_t)n_methods + 1) * sizeof *u->row);
-    u->within_ns = arena_alloc(arena, (making->n_rows + 1) * sizeof *u->within_ns);
-    u->phase_share = arena_alloc(arena, (making->n_rows + 1) * sizeof *u->phase_share);
-    if (u->all_ns == NULL || u->row == NULL || u->within_ns == NULL || u->phase_share == NULL)
-        return false;
-    for (uint32_t i = n; i > 0; i--) {
-        const struct trace_context *context = trace_context(u->reader, i);
-        u->all_ns[i] += context->own_ns;
-        u->all_ns[context->parent] += u->all_ns[i];
+    size_t n_methods = (size_t)tree->n_methods + 1, n;
+    struct calltree_total *all;
+    making->measured = arena_alloc(arena, n_methods * sizeof *making->measured);
+    making->method_ticks = arena_alloc(arena, n_methods * sizeof *making->method_ticks);
+    making->method_own = arena_alloc(arena, n_methods * sizeof *making->method_own);
+    if (making->measured == NULL || making->method_ticks == NULL || making->method_own == NULL)
+        return err_set(err, "out of memory for %zu methods", n_methods);
+    if (calltree_totals(tree, VM_PART_APPLICATION, arena, &all, &n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        making->method_ticks[all[i].method] = (double)all[i].total_cpu_ticks;
+        making->method_own[all[i].method] = (double)all[i].cpu_ticks;
     }
-    for (uint32_t i = 0; i < n_methods; i++) {
-        const struct trace_sampled_method *method = trace_sampled_method(u->reader, i);
-        u->row[i] = NO_ROW;
-        for (size_t k = 0; k < making->n_rows && u->row[i] == NO_ROW; k++) {
-            struct java_name name = report_name(making->source, making->rows[k]->method);
-            if (is_same(&name, method))
-                u->row[i] = (uint32_t)k;
-        }
-        if (u->row[i] != NO_ROW)
-            u->phase_share[u->row[i]] = share_ratio(making, u->row[i], i);
-    }
-    u->phase_share[making->n_rows] = 1;
-    return true;
+    for (size_t i = 0; i < n_totals; i++)
+        making->measured[totals[i].method] = &totals[i];
+    return 0;
 }
 
-static uint32_t method_of(const struct unlisted *u, uint32_t node)
+/* ---- methods that only samples know ---- */
+
+static bool passes_on(const struct making *making, uint32_t method)
 {
-    return trace_samples_method(u->making->wish->samples, trace_context(u->reader, node)->method);
+    return making->method_own[method] < PASSES_ON * making->method_ticks[method];
 }
 
-/* The phase that calls a context, directly or not; n_rows: none.  is_again: so does its own method. */
-static size_t phase_of(const struct unlisted *u, uint32_t node, bool *is_again)
+/* Is another row of just the same time: does the method only pass on to it, or that one to this? */
+static bool is_beside_another(const struct making *making, const struct report_ranked *ranked, size_t n,
+                              const struct report_ranked *one)
 {
-    uint32_t method = method_of(u, node);
-    size_t phase = u->making->n_rows;
-    *is_again = false;
-    for (node = trace_context(u->reader, node)->parent; node != 0; node = trace_context(u->reader, node)->parent) {
-        uint32_t outer = method_of(u, node);
-        *is_again = *is_again || outer == method;
-        if (phase == u->making->n_rows && u->row[outer] != NO_ROW)
-            phase = u->row[outer];
-    }
-    return phase;
-}
-
-/*
- * A method's share of the process' time: what part of a phase's samples it has, of that one's measured time, as
- * report/sampled.h has it.
- */
-static double share_of(const struct unlisted *u, uint32_t method, double share)
-{
-    double all_ns = 0, ratio = 0;
-    memset(u->within_ns, 0, (u->making->n_rows + 1) * sizeof *u->within_ns);
-    for (uint32_t i = 1; i <= trace_n_contexts(u->reader); i++) {
-        bool is_again;
-        if (method_of(u, i) != method || u->all_ns[i] == 0)
-            continue;
-        size_t phase = phase_of(u, i, &is_again);
-        u->within_ns[phase] += is_again ? 0 : (double)u->all_ns[i];
-        all_ns += is_again ? 0 : (double)u->all_ns[i];
-    }
-    for (size_t i = 0; all_ns > 0 && i <= u->making->n_rows; i++)
-        ratio += u->within_ns[i] / all_ns * u->phase_share[i];
-    return ratio > 0 ? share * ratio : share;
-}
-
-static struct sampled *find_listed(struct sampled *all, size_t n, const struct trace_sampled_method *method)
-{
-    for (size_t i = 0; i < n; i++)
-        if (is_same(&all[i].name, method))
-            return &all[i];
-    return NULL;
-}
-
-/* Is a method of the JDK on the stack in just the samples that another one of these has: does it only pass on? */
-static bool is_beside_another(const struct unlisted *u, uint32_t method, const struct sampled *all, size_t n)
-{
-    struct sample_share total = sample_profile_total(&u->making->wish->samples->profile, method),
-                        self = sample_profile_self(&u->making->wish->samples->profile, method);
-    for (size_t i = 0; i < n && self.n_samples * 2 < total.n_samples; i++)
-        if (all[i].n_samples == total.n_samples)
+    for (size_t i = 0; i < n && passes_on(making, one->total->method); i++)
+        if (ranked[i].ticks == one->ticks &&
+            (ranked[i].total->calls > 0 || ranked[i].total < one->total || !passes_on(making, ranked[i].total->method)))
             return true;
     return false;
 }
 
-static void add_unlisted(struct unlisted *u, struct sampled *all, size_t *n)
+int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err)
 {
-    struct making *making = u->making;
-    const struct sample_profile *profile = &making->wish->samples->profile;
-    double least = making->wish->all ? 0 : making->wish->min_share;
-    for (uint32_t i = 0; i < trace_n_sampled_methods(u->reader); i++) {
-        const struct trace_sampled_method *method = trace_sampled_method(u->reader, i);
-        if (trace_samples_method(making->wish->samples, i) != i)
-            continue;
-        struct sample_share total = sample_profile_total(profile, i);
-        struct sampled *listed = find_listed(all, *n, method);
-        if (listed != NULL && total.n_samples > 0) { /* one rule for all */
-            listed->time_share = share_of(u, i, total.share);
-            listed->n_samples = total.n_samples;
-        }
-        if (listed != NULL || total.n_samples < SAMPLED_LEAST || total.share < least || u->row[i] != NO_ROW ||
-            strncmp(method->class_name, OWN_CLASSES, strlen(OWN_CLASSES)) == 0 || is_beside_another(u, i, all, *n))
-            continue;
-        all[(*n)++] = (struct sampled){ .name = { method->class_name, method->name, method->descriptor },
-                                        .n_samples = total.n_samples,
-                                        .why = method->code_bytes == 0 ? "native" : "not a candidate",
-                                        .time_share = share_of(u, i, total.share) };
+    const struct report_source *source = making->source;
+    uint32_t n_methods = source->tree->n_methods;
+    double all = (double)making->shares.all_ticks, least = making->wish->all ? 0 : making->wish->min_share;
+    struct calltree_total *totals = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *totals);
+    struct report_ranked *found = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *found);
+    size_t n = *n_ranked;
+    if (totals == NULL || found == NULL)
+        return err_set(err, "out of memory for %u methods", n_methods);
+    memcpy(found, ranked, n * sizeof *found);
+    for (uint32_t i = 0; i < n_methods; i++) {
+        double share = all > 0 ? making->method_ticks[i] / all : 0;
+        totals[i].method = i;
+        if (making->measured[i] == NULL && source->sampled->method_samples[i] >= SAMPLES_LEAST && share >= least)
+            found[n++] = (struct report_ranked){ &totals[i], making->method_ticks[i], share };
     }
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct sampled *x = a, *y = b;
-    if (x->time_share != y->time_share)
-        return x->time_share < y->time_share ? 1 : -1;
-    return strcmp(x->name.method, y->name.method);
-}
-
-/* Those that the recorder named, with its reasons, and what else has so much time. */
-static int find_all(struct making *making, size_t *n, struct err *err)
-{
-    struct unlisted u = { .making = making, .reader = making->source->reader };
-    struct sampled *listed;
-    if (sampled_find(making->source, &listed, n, err) < 0)
-        return -1;
-    making->sampled =
-        arena_alloc(making->source->arena, (*n + trace_n_sampled_methods(u.reader) + 1) * sizeof *making->sampled);
-    if (making->sampled == NULL || (making->wish->samples != NULL && !prepare(&u)))
-        return err_set(err, "out of memory for %u methods", trace_n_sampled_methods(u.reader));
-    memcpy(making->sampled, listed, *n * sizeof *listed);
-    if (making->wish->samples != NULL)
-        add_unlisted(&u, making->sampled, n);
-    qsort(making->sampled, *n, sizeof *making->sampled, by_time);
+    for (size_t i = *n_ranked; i < n; i++)
+        if (making->wish->all || !is_beside_another(making, found, n, &found[i]))
+            ranked[(*n_ranked)++] = found[i];
     return 0;
 }
 
-int report_choose_sampled(struct making *making, struct err *err)
+/* ---- intervals ---- */
+
+static bool is_row(const struct making *making, uint32_t row)
 {
-    const struct report_wish *wish = making->wish;
-    size_t n, n_kept = 0, top = SIZE_MAX;
-    if (find_all(making, &n, err) < 0)
-        return -1;
-    if (wish->top > 0)
-        top = wish->top > making->n_rows + ROWS_LEAST ? wish->top - making->n_rows : ROWS_LEAST;
-    while (n_kept < n && n_kept < top && (wish->all || making->sampled[n_kept].time_share >= wish->min_share))
-        n_kept++;
-    making->n_sampled = n_kept;
-    if (n_kept < n && n_kept == top)
-        table_note(making->table,
-                   arena_printf(making->source->arena,
-                                "%zu methods more are known by samples only: --top 0 prints them", n - n_kept));
+    return row < making->n_rows + making->n_more;
+}
+
+/* Each sample is of the row whose own time it is. */
+static int add_samples(const struct making *making, const uint32_t *owner, struct sample_profile *profile)
+{
+    const struct sampled_tree *sampled = making->source->sampled;
+    for (size_t i = 0; i < sampled->samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &sampled->samples->kept[i];
+        uint32_t row = sampled->leaf[i] == CALLTREE_NONE ? CALLTREE_NONE : owner[sampled->leaf[i]];
+        const struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
+                                            .ns = sample->weight_ns,
+                                            .n = is_row(making, row),
+                                            .methods = &row };
+        if (sample_profile_add(profile, &add) < 0)
+            return -1;
+    }
     return 0;
 }
 
-/* The number of a method among the trace's samples, or UINT32_MAX. */
-static uint32_t find_method(const struct trace_samples *samples, const struct java_name *name)
+/* Of a part of the time, as the samples tell how far theirs may be off. */
+static double error_of(const struct sample_share *share, double ticks, double all_ticks)
 {
-    for (uint32_t i = 0; samples != NULL && i < trace_n_sampled_methods(samples->reader); i++) {
-        const struct trace_sampled_method *method = trace_sampled_method(samples->reader, i);
-        if (strcmp(method->name, name->method) == 0 && strcmp(method->class_name, name->class_name) == 0 &&
-            strcmp(method->descriptor, name->descriptor) == 0)
-            return i;
+    return share->share > 0 ? share->error / share->share * ticks / all_ticks : NAN;
+}
+
+/* What was measured alone has no error: exact has the rows' own times by probes. */
+static void set_errors(struct making *making, const struct shares *exact, const struct sample_profile *profile)
+{
+    double all = (double)making->shares.all_ticks;
+    for (size_t i = 0; i < making->n_rows; i++) {
+        double self = (double)making->shares.self_ticks[i], measured = (double)exact->self_ticks[i];
+        struct sample_share share = sample_profile_self(profile, (uint32_t)i);
+        bool is_measured = fabs(self - measured) <= FROM_SAMPLES * self;
+        making->self_errors[i] = is_measured ? NAN : error_of(&share, self, all);
     }
-    return UINT32_MAX;
+    making->shares.outside_metrics = exact->outside_metrics;
+    making->shares.outside_cpu_ticks = exact->outside_cpu_ticks;
 }
 
-/* The sampled share and its error, as a part of what the report says is the method's. */
-static struct sample_share scaled(const struct sample_share *share, double factor)
+int report_find_errors(struct making *making, const uint32_t *row_of, struct err *err)
 {
-    struct sample_share out = *share;
-    out.share = share->share * factor;
-    out.error = share->error * factor;
-    return out;
-}
-
-static void fill_shares(const struct making *making, const struct sampled *one, struct table_cell *cells)
-{
-    const struct trace_samples *samples = making->wish->samples;
-    const struct layout *at = &making->at;
-    uint32_t method = find_method(samples, &one->name);
-    cells[at->time] = table_number(one->time_share);
-    if (method == UINT32_MAX)
-        return;
-    struct sample_share total = sample_profile_total(&samples->profile, method);
-    struct sample_share self = sample_profile_self(&samples->profile, method);
-    if (total.share <= 0)
-        return;
-    double factor = one->time_share / total.share;
-    total = scaled(&total, factor);
-    self = scaled(&self, factor);
-    cells[at->time] = sample_cells_share(&total, making->source->arena);
-    cells[at->self] = sample_cells_share(&self, making->source->arena);
-    cells[at->time_error] = sample_cells_error(total.error);
-    cells[at->self_error] = sample_cells_error(self.error);
-}
-
-static void fill_sampled(const struct making *making, const struct sampled *one, struct table_cell *cells)
-{
-    const struct layout *at = &making->at;
-    struct arena *arena = making->source->arena;
-    cells[at->label] = table_words(one->label);
-    fill_shares(making, one, cells);
-    cells[at->known_by] =
-        table_words(arena_printf(arena, "%" PRIu64 " sample%s", one->n_samples, one->n_samples == 1 ? "" : "s"));
-    cells[at->reason] = table_words(one->why);
-    cells[at->class_name] = table_words(one->name.class_name);
-    cells[at->method] = table_words(one->name.method);
-    cells[at->descriptor] = table_words(one->name.descriptor);
-}
-
-/* "STATE SECONDS CALLS_PER_S NS WHY" of a method that was switched off: mmprof.trace(5). */
-static const char *why_off(const struct making *making, uint32_t method)
-{
-    char key[48], state[16];
-    snprintf(key, sizeof key, "live.method.%" PRIu32, method);
-    const char *fact = trace_info(making->source->reader, key);
-    if (fact == NULL || sscanf(fact, "%15s", state) != 1 || strcmp(state, "armed") == 0)
-        return NULL;
-    for (int i = 0; i < 4 && fact != NULL; i++) {
-        fact = strchr(fact, ' ');
-        fact = fact == NULL ? NULL : fact + 1;
+    const struct report_source *source = making->source;
+    size_t n = making->n_rows + making->n_more;
+    struct report_source measured = *source;
+    struct shares exact;
+    struct sample_profile profile;
+    making->self_errors = arena_alloc(source->arena, (n + 1) * sizeof *making->self_errors);
+    measured.tree = source->sampled->measured;
+    measured.sampled = NULL;
+    uint32_t *owner = shares_owners(source->tree, row_of);
+    int rc = -1;
+    if (making->self_errors == NULL || owner == NULL)
+        err_set(err, "out of memory for %zu rows", n);
+    else
+        rc = shares_compute(&measured, row_of, n, &exact, err);
+    if (rc == 0 && (rc = sample_profile_open(&profile, BLOCK, TREE_BYTES, err)) == 0) {
+        rc = add_samples(making, owner, &profile) < 0 ? err_set(err, "out of memory for stack samples") : 0;
+        if (rc == 0)
+            set_errors(making, &exact, &profile);
+        sample_profile_free(&profile);
     }
-    return fact == NULL ? NULL : arena_printf(making->source->arena, "switched off: %s", fact);
+    free(owner);
+    return rc;
 }
 
-int report_sampled_rows(struct making *making, struct err *err)
+/* ---- cells ---- */
+
+static void put_share(const struct making *making, double ticks, double error, size_t column, size_t error_column,
+                      struct table_cell *cells)
+{
+    const struct sample_share share = { .share = ticks / (double)making->shares.all_ticks, .error = error };
+    cells[column] = sample_cells_share(&share, making->source->arena);
+    cells[error_column] = sample_cells_error(error);
+}
+
+static void fill_shares(const struct making *making, size_t row, double from_samples, struct table_cell *cells)
+{
+    const struct sampled_tree *sampled = making->source->sampled;
+    uint32_t number = sampled->number_of[making->rows[row]->method];
+    struct sample_share total = { 0 };
+    if (number != CALLTREE_NONE)
+        total = sample_profile_total(&sampled->samples->profile, number);
+    double error = from_samples > 0 ? error_of(&total, from_samples, (double)making->shares.all_ticks) : NAN;
+    put_share(making, making->ticks[row], error, making->at.time, making->at.time_error, cells);
+    put_share(making, (double)making->shares.self_ticks[row], making->self_errors[row], making->at.self,
+              making->at.self_error, cells);
+}
+
+static const char *known_by(const struct making *making, size_t row, double from_samples)
+{
+    uint64_t n = making->source->sampled->method_samples[making->rows[row]->method];
+    const char *samples = arena_printf(making->source->arena, "%" PRIu64 " sample%s", n, n == 1 ? "" : "s");
+    if (making->rows[row]->calls == 0)
+        return samples;
+    return from_samples > 0 && n > 0 ? arena_printf(making->source->arena, "probes, %s", samples) : "probes";
+}
+
+static const char *reason_of(const struct making *making, size_t row, const struct sampled *all, size_t n)
+{
+    uint32_t method = making->rows[row]->method;
+    struct java_name name = report_name(making->source, method);
+    if (making->rows[row]->calls > 0)
+        return sampled_why_off(making->source, method);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].name.method, name.method) == 0 && strcmp(all[i].name.class_name, name.class_name) == 0 &&
+            strcmp(all[i].name.descriptor, name.descriptor) == 0)
+            return all[i].why;
+    uint32_t number = making->source->sampled->number_of[method];
+    const struct trace_sampled_method *of = trace_sampled_method(making->source->reader, number);
+    return of != NULL && of->code_bytes == 0 ? "native" : "not selected";
+}
+
+int report_fill_known(struct making *making, struct err *err)
 {
     struct table *table = making->table;
-    bool any_off = false;
+    struct sampled *all;
+    size_t n;
+    bool any_reason = false;
+    if (sampled_find(making->source, &all, &n, err) < 0)
+        return -1;
     for (size_t i = 0; i < making->n_rows; i++) { /* they are the table's first rows */
-        const char *why = why_off(making, making->rows[i]->method);
-        if (why != NULL)
-            table->rows[i].cells[making->at.reason] = table_words(why);
-        any_off = any_off || why != NULL;
+        struct table_cell *cells = table->rows[i].cells;
+        const struct calltree_total *total = making->rows[i];
+        const char *why = reason_of(making, i, all, n);
+        double from_samples = making->ticks[i] - (double)total->total_cpu_ticks;
+        from_samples = from_samples > FROM_SAMPLES * making->ticks[i] ? from_samples : 0;
+        fill_shares(making, i, from_samples, cells);
+        cells[making->at.known_by] = table_words(known_by(making, i, from_samples));
+        cells[making->at.reason] = table_words(why == NULL ? "" : why);
+        any_reason = any_reason || why != NULL;
     }
-    if (any_off)
-        table->columns[making->at.reason].not_in_text = false;
-    for (size_t i = 0; i < making->n_sampled; i++) {
-        struct table_cell *cells = table_row(table, "sampled");
-        if (cells == NULL)
-            return err_set(err, "out of memory for a table of %zu methods", making->n_sampled);
-        fill_sampled(making, &making->sampled[i], cells);
-    }
-    if (making->n_sampled > 0)
-        table_note(table, "rows known by samples have no probes: their calls are not known, and their time is part of "
-                          "what phases that call them have in Self (%)");
+    table->columns[making->at.reason].not_in_text = !any_reason;
     return 0;
 }

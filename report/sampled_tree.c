@@ -1,29 +1,52 @@
 #include "report/sampled_tree.h"
 
 #include "core/base/map.h"
-#include "report/trace_samples.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define OWN_CLASSES "java/lang/Mmprof" /* the probes' own frames are no one's calls */
 
-struct grafting {
-    const struct report_source *source;
-    struct calltree *tree; /* the copy */
-    uint32_t root;         /* the application's */
-    uint32_t n_stacks;
-    uint32_t first;      /* number of the first method that is added: behind all that the trace has */
-    uint32_t n_methods;  /* of the stacks: so many are added */
-    uint32_t *same_as;   /* by the stacks' method: the first one with its name; classes that changed have several */
-    uint32_t *recorded;  /* by the stacks' method: the tree's, or CALLTREE_NONE; the arena's, as all of these */
-    uint32_t *anchor;    /* by stack: the recorded context that it is in, or that it is; CALLTREE_NONE: of no one */
-    uint32_t *node;      /* by stack: its context in that one's calls; 0: none */
-    double *ns, *all_ns; /* by stack: what is to be given to it, and with its callees; only ratios count */
-    uint64_t *own_ns, *n_own; /* by recorded context: of the stacks in it */
-    struct java_name *names;  /* of the methods that are added */
+/* Where a recorded context stands in the new tree, and the weight of the samples that say so. */
+struct place {
+    uint32_t node, next; /* next: index of another one; 0: none */
+    uint64_t ns;
 };
 
-/* ---- which contexts ---- */
+/* A whole number, given away in parts whose sum it is. */
+struct division {
+    uint64_t all, given;
+    double weight, seen;
+};
+
+struct planting {
+    const struct report_source *source;
+    const struct calltree *from;
+    const struct trace_samples *samples;
+    const struct trace_reader *reader;
+    struct calltree *tree;   /* the new one; its nodes are malloc'ed until the end */
+    uint32_t room;           /* of its nodes */
+    struct hash_set paths;   /* a root and a context: its node */
+    uint32_t n_methods;      /* of the samples */
+    uint32_t *recorded;      /* by the samples' method: the trace's of that name, or CALLTREE_NONE; the arena's, as */
+    uint32_t *method_of;     /* by the samples' method: the new tree's                  all that follow but places */
+    uint32_t *number_of;     /* by the new tree's method: the samples' */
+    struct java_name *names; /* of methods that only samples know */
+    bool *is_own;            /* by context: it is in the probes' own calls */
+    uint32_t *stack, *stack_nodes;
+    uint64_t least;        /* samples that divide a context's time */
+    uint32_t *root_of;     /* by recorded context: the new root, for roots */
+    uint32_t *first_place; /* by recorded context: index, 0: none */
+    struct place *places;  /* owned */
+    uint32_t n_places, places_room;
+    struct division *own;              /* by recorded context: its own time */
+    uint64_t *n_own;                   /* by recorded context: samples in it, and in no other one that it calls */
+    uint32_t *leaf, *anchor;           /* by kept sample: its node, and the recorded context that it is in */
+    uint64_t *probe_ticks, *n_samples; /* by node; malloc'ed until the end */
+    uint64_t *method_samples, *latest; /* by method; the latest sample that was counted, from 1 on */
+};
+
+/* ---- methods ---- */
 
 static const char *key_of(struct arena *arena, const char *class_name, const char *name, const char *descriptor)
 {
@@ -44,263 +67,505 @@ static int know_methods(const struct report_source *source, struct map *known)
     return 0;
 }
 
-static int find_methods(struct grafting *g)
+/* A method whose class was changed has another number among the samples, and the same name. */
+static int find_methods(struct planting *p)
 {
-    struct map known = { g->source->arena, NULL, 0, 0 }, seen = { g->source->arena, NULL, 0, 0 };
-    uint32_t n = 0;
-    int rc = know_methods(g->source, &known);
-    for (uint32_t i = 1; rc == 0 && i <= g->n_stacks; i++) {
-        const struct trace_context *stack = trace_context(g->source->reader, i);
-        if (stack->method < n)
-            continue;
-        const struct trace_sampled_method *of = trace_sampled_method(g->source->reader, stack->method);
-        const char *key = key_of(g->source->arena, of->class_name, of->name, of->descriptor);
+    struct arena *arena = p->source->arena;
+    struct map known = { arena, NULL, 0, 0 };
+    uint32_t first = p->tree->n_methods;
+    int rc = know_methods(p->source, &known);
+    for (uint32_t i = 0; rc == 0 && i < p->n_methods; i++) {
+        const struct trace_sampled_method *of = trace_sampled_method(p->reader, i);
+        uint32_t same = trace_samples_method(p->samples, i);
+        const char *key = key_of(arena, of->class_name, of->name, of->descriptor);
         const uint32_t *method = key == NULL ? NULL : map_get(&known, key, strlen(key));
-        const uint32_t *same = key == NULL ? NULL : map_get(&seen, key, strlen(key));
-        rc = key == NULL || (same == NULL && map_put(&seen, key, strlen(key), n) < 0) ? -1 : 0;
-        g->same_as[n] = same == NULL ? n : *same;
-        g->names[n] = (struct java_name){ of->class_name, of->name, of->descriptor };
-        g->recorded[n++] = method == NULL ? CALLTREE_NONE : *method;
+        rc = key == NULL ? -1 : 0;
+        p->names[i] = (struct java_name){ of->class_name, of->name, of->descriptor };
+        p->recorded[i] = method == NULL ? CALLTREE_NONE : *method;
+        p->method_of[i] = method == NULL ? first + same : *method;
+        if (p->number_of[p->method_of[i]] == CALLTREE_NONE)
+            p->number_of[p->method_of[i]] = same;
     }
     map_free(&known);
-    map_free(&seen);
+    p->tree->n_methods = first + p->n_methods;
     return rc;
 }
 
-/* The recorded context of a method in another one's calls, or CALLTREE_NONE. */
 static uint32_t callee(const struct calltree *tree, uint32_t node, uint32_t method)
 {
-    uint32_t child = method == CALLTREE_NONE ? 0 : tree->nodes[node].first_child;
+    uint32_t child = tree->nodes[node].first_child;
     while (child != 0 && tree->nodes[child].method != method)
         child = tree->nodes[child].next_sibling;
-    return child == 0 ? CALLTREE_NONE : child;
+    return child;
 }
 
-static bool is_own(const struct grafting *g, uint32_t method)
-{
-    return strncmp(g->names[method].class_name, OWN_CLASSES, strlen(OWN_CLASSES)) == 0;
-}
+/* ---- nodes ---- */
 
-static void find_anchors(struct grafting *g)
+/* Returns the new node, 0: no memory. */
+static uint32_t add_node(struct planting *p, uint32_t parent, uint32_t method)
 {
-    g->anchor[0] = g->root;
-    for (uint32_t i = 1; i <= g->n_stacks; i++) {
-        const struct trace_context *stack = trace_context(g->source->reader, i);
-        uint32_t outside = g->anchor[stack->parent];
-        g->anchor[i] = CALLTREE_NONE;
-        if (outside == CALLTREE_NONE || is_own(g, stack->method))
-            continue;
-        uint32_t own = callee(g->source->tree, outside, g->recorded[stack->method]);
-        g->node[i] = own == CALLTREE_NONE ? 0 : own;
-        g->anchor[i] = own == CALLTREE_NONE ? outside : own;
-        g->own_ns[g->anchor[i]] += stack->own_ns;
-        g->n_own[g->anchor[i]] += stack->n_own;
+    struct calltree *tree = p->tree;
+    if (tree->n_nodes == p->room) {
+        uint32_t room = p->room == 0 ? 1024 : p->room * 2;
+        struct calltree_node *nodes = realloc(tree->nodes, room * sizeof *nodes);
+        tree->nodes = nodes == NULL ? tree->nodes : nodes;
+        uint64_t *ticks = realloc(p->probe_ticks, room * sizeof *ticks);
+        p->probe_ticks = ticks == NULL ? p->probe_ticks : ticks;
+        uint64_t *n = realloc(p->n_samples, room * sizeof *n);
+        p->n_samples = n == NULL ? p->n_samples : n;
+        if (nodes == NULL || ticks == NULL || n == NULL)
+            return 0;
+        p->room = room;
     }
-}
-
-/* ---- the copy ---- */
-
-static void *copied(struct arena *arena, const void *from, size_t n, size_t n_more, size_t element_bytes)
-{
-    void *copy = from == NULL ? NULL : arena_alloc(arena, (n + n_more) * element_bytes);
-    return copy == NULL ? NULL : memcpy(copy, from, n * element_bytes);
-}
-
-static bool copy_tree(struct grafting *g, uint32_t n_more)
-{
-    const struct calltree *from = g->source->tree;
-    struct arena *arena = g->source->arena;
-    struct calltree *tree = copied(arena, from, 1, 0, sizeof *from);
-    g->tree = tree;
-    if (tree == NULL)
-        return false;
-    tree->nodes = copied(arena, from->nodes, from->n_nodes, n_more, sizeof *from->nodes);
-    tree->total_cpu_ticks = copied(arena, from->total_cpu_ticks, from->n_nodes, n_more, sizeof(uint64_t));
-    tree->total_wall_ticks = copied(arena, from->total_wall_ticks, from->n_nodes, n_more, sizeof(uint64_t));
-    size_t metric_bytes = from->n_metrics * sizeof(uint64_t);
-    tree->metrics = copied(arena, from->metrics, from->n_nodes, n_more, metric_bytes);
-    tree->total_metrics = copied(arena, from->total_metrics, from->n_nodes, n_more, metric_bytes);
-    tree->n_methods = g->first + g->n_methods;
-    return tree->nodes != NULL && tree->total_cpu_ticks != NULL && tree->total_wall_ticks != NULL &&
-           (from->n_metrics == 0 || (tree->metrics != NULL && tree->total_metrics != NULL));
-}
-
-/* Of a method in the calls of a node: call sites are one here. */
-static uint32_t node_of(struct calltree *tree, uint32_t parent, uint32_t method)
-{
-    uint32_t known = callee(tree, parent, method);
-    if (known != CALLTREE_NONE)
-        return known;
     uint32_t node = tree->n_nodes++;
-    tree->nodes[node] =
-        (struct calltree_node){ .parent = parent, .method = method, .next_sibling = tree->nodes[parent].first_child };
-    tree->nodes[parent].first_child = node;
+    bool is_root = method == CALLTREE_ROOT;
+    tree->nodes[node] = (struct calltree_node){ .parent = is_root ? node : parent,
+                                                .method = method,
+                                                .next_sibling = is_root ? 0 : tree->nodes[parent].first_child };
+    if (!is_root)
+        tree->nodes[parent].first_child = node;
+    p->probe_ticks[node] = p->n_samples[node] = 0;
     return node;
 }
 
-/* A part of a recorded context's own time is another one's. */
-static void give(struct grafting *g, uint32_t from, uint32_t to, double part)
+/* Of a method in the calls of a node: call sites are one here. */
+static uint32_t node_of(struct planting *p, uint32_t parent, uint32_t method)
 {
-    struct calltree_node *nodes = g->tree->nodes;
-    uint64_t ticks = (uint64_t)(part * (double)g->source->tree->nodes[from].cpu_ticks);
-    if (ticks > nodes[from].cpu_ticks)
-        ticks = nodes[from].cpu_ticks;
-    nodes[from].cpu_ticks -= ticks;
-    nodes[to].cpu_ticks += ticks;
-    g->tree->total_cpu_ticks[to] += ticks;
+    uint32_t known = callee(p->tree, parent, method);
+    return known != 0 ? known : add_node(p, parent, method);
 }
 
-/* In the calls of recorded contexts. */
-static void graft_inside(struct grafting *g)
+/* The node of a sampled context below a root; 0: no memory. */
+static uint32_t node_of_context(struct planting *p, uint32_t root, uint32_t context)
 {
-    for (uint32_t i = 1; i <= g->n_stacks; i++) {
-        const struct trace_context *stack = trace_context(g->source->reader, i);
-        uint32_t anchor = g->anchor[i], parent = g->node[stack->parent];
-        if (g->node[i] != 0 || anchor == CALLTREE_NONE || anchor == g->root || g->n_own[anchor] < SAMPLED_LEAST ||
-            g->own_ns[anchor] == 0)
+    uint32_t n = 0, node = root;
+    struct hash_slot *slot;
+    for (; context != 0; context = trace_context(p->reader, context)->parent) {
+        slot = hash_get(&p->paths, hash_address((uint64_t)root << 32 | context));
+        if (slot != NULL) {
+            node = slot->value;
+            break;
+        }
+        p->stack[n++] = context;
+    }
+    while (n-- > 0 && node != 0) {
+        node = node_of(p, node, p->method_of[trace_context(p->reader, p->stack[n])->method]);
+        slot = hash_put(&p->paths, hash_address((uint64_t)root << 32 | p->stack[n]));
+        if (slot == NULL)
+            return 0;
+        slot->value = node;
+    }
+    return node;
+}
+
+/* Returns 0, or -1: no memory. */
+static int add_place(struct planting *p, uint32_t measured, uint32_t node, uint64_t ns)
+{
+    uint32_t i = p->first_place[measured];
+    while (i != 0 && p->places[i].node != node)
+        i = p->places[i].next;
+    if (i == 0) {
+        if (p->n_places + 1 >= p->places_room) {
+            uint32_t room = p->places_room == 0 ? 1024 : p->places_room * 2;
+            struct place *places = realloc(p->places, room * sizeof *places);
+            if (places == NULL)
+                return -1;
+            p->places = places;
+            p->places_room = room;
+        }
+        i = ++p->n_places;
+        p->places[i] = (struct place){ node, p->first_place[measured], 0 };
+        p->first_place[measured] = i;
+    }
+    p->places[i].ns += ns;
+    return 0;
+}
+
+/* ---- samples ---- */
+
+/* The part of the JVM, or the thread, whose root a sample is below. */
+static enum vm_part part_of_sample(const struct trace_reader *reader, const struct trace_kept_sample *sample)
+{
+    const struct trace_thread *thread = trace_thread(reader, sample->thread);
+    return thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm);
+}
+
+/* 0: none. */
+static uint32_t root_of_sample(const struct planting *p, const struct trace_kept_sample *sample)
+{
+    enum vm_part part = part_of_sample(p->reader, sample);
+    for (uint32_t i = 0; i < p->from->n_roots; i++) {
+        const struct calltree_root *root = &p->from->roots[i];
+        if (root->thread == CALLTREE_NONE ? root->part == part : root->thread == sample->thread)
+            return root->node;
+    }
+    return 0;
+}
+
+static void count_in(struct planting *p, uint32_t node, uint64_t n, uint64_t number)
+{
+    uint32_t method = p->tree->nodes[node].method;
+    p->n_samples[node] += n;
+    p->method_samples[method] += p->latest[method] == number ? 0 : n;
+    p->latest[method] = number;
+}
+
+/* From the outermost call on: those that probes recorded then.  Returns the innermost of them, 0: no memory. */
+static uint32_t find_anchor(struct planting *p, const struct trace_kept_sample *sample, uint32_t root, uint32_t leaf,
+                            uint64_t number)
+{
+    uint32_t n = 0, anchor = root;
+    for (uint32_t context = sample->context, node = leaf; context != 0; n++) {
+        p->stack[n] = context;
+        p->stack_nodes[n] = node;
+        context = trace_context(p->reader, context)->parent;
+        node = p->tree->nodes[node].parent;
+    }
+    while (n-- > 0) {
+        uint32_t method = p->recorded[trace_context(p->reader, p->stack[n])->method];
+        uint32_t child = method == CALLTREE_NONE ? 0 : callee(p->from, anchor, method);
+        if (child == 0 || (sample->ticks != TRACE_UNKNOWN && !recorded_at(p->from, method, sample->ticks))) {
+            count_in(p, p->stack_nodes[n], sample->n, number);
             continue;
-        g->node[i] = node_of(g->tree, parent == 0 ? anchor : parent, g->first + g->same_as[stack->method]);
-        give(g, anchor, g->node[i], (double)stack->own_ns / (double)g->own_ns[anchor]);
+        }
+        anchor = child;
+        if (add_place(p, child, p->stack_nodes[n], sample->weight_ns) < 0)
+            return 0;
     }
+    return anchor;
 }
 
-/*
- * Outside of them: what all of a recorded context's samples stand for and it has not, was before its method got probes.
- * Returns the sum of what is to be given.
- */
-static double find_missing(struct grafting *g)
+static int take_sample(struct planting *p, size_t i)
 {
-    const struct calltree *tree = g->source->tree;
-    double all_ns = 0;
-    memset(g->all_ns, 0, ((size_t)g->n_stacks + 1) * sizeof *g->all_ns);
-    for (uint32_t i = 1; i <= g->n_stacks; i++)
-        all_ns += g->anchor[i] == CALLTREE_NONE ? 0 : (double)trace_context(g->source->reader, i)->own_ns;
-    for (uint32_t i = g->n_stacks; i > 0; i--) {
-        const struct trace_context *stack = trace_context(g->source->reader, i);
-        uint32_t anchor = g->anchor[i];
-        double ticks = anchor == CALLTREE_NONE || all_ns <= 0
-                           ? 0
-                           : (double)g->own_ns[anchor] / all_ns * (double)tree->total_cpu_ticks[g->root];
-        double missing =
-            anchor == g->root || anchor == CALLTREE_NONE ? ticks : ticks - (double)tree->nodes[anchor].cpu_ticks;
-        g->ns[i] = missing <= 0 ? 0 : missing * (double)stack->own_ns / (double)g->own_ns[anchor];
-        g->all_ns[i] += g->ns[i];
-        g->all_ns[stack->parent] += g->all_ns[i];
-    }
-    return g->all_ns[0];
+    const struct trace_kept_sample *sample = &p->samples->kept[i];
+    uint32_t root = root_of_sample(p, sample);
+    p->leaf[i] = CALLTREE_NONE;
+    if (root == 0 || p->is_own[sample->context])
+        return 0;
+    p->leaf[i] = node_of_context(p, p->root_of[root], sample->context);
+    p->anchor[i] = p->leaf[i] == 0 ? 0 : find_anchor(p, sample, root, p->leaf[i], i + 1);
+    if (p->anchor[i] == 0)
+        return -1;
+    p->own[p->anchor[i]].weight += (double)sample->weight_ns;
+    p->n_own[p->anchor[i]] += sample->n;
+    return 0;
 }
 
-static void graft_outside(struct grafting *g)
+/* ---- time and calls ---- */
+
+static uint64_t take_part(struct division *d, double weight)
 {
-    double all = find_missing(g);
-    uint64_t n = 0;
-    memset(g->node, 0, ((size_t)g->n_stacks + 1) * sizeof *g->node);
-    for (uint32_t i = 1; i <= g->n_stacks; i++)
-        n += trace_context(g->source->reader, i)->n_own;
-    for (uint32_t i = 1; n >= SAMPLED_LEAST && all > 0 && i <= g->n_stacks; i++) {
-        const struct trace_context *stack = trace_context(g->source->reader, i);
-        uint32_t parent = g->node[stack->parent];
-        if (g->all_ns[i] <= 0)
+    d->seen += weight;
+    uint64_t end = d->seen >= d->weight ? d->all : (uint64_t)((double)d->all * (d->seen / d->weight));
+    uint64_t part = end > d->given ? end - d->given : 0;
+    d->given += part;
+    return part;
+}
+
+/* What a recorded context has, to one of its places. */
+struct handing {
+    const struct calltree_node *node;
+    double weight, seen;
+};
+
+static uint64_t part_of(const struct handing *h, uint64_t all, double weight)
+{
+    struct division d = { .all = all, .weight = h->weight, .seen = h->seen };
+    d.given = h->seen <= 0 ? 0 : (uint64_t)((double)all * (h->seen / h->weight));
+    return take_part(&d, weight);
+}
+
+static void hand_over(struct planting *p, uint32_t measured, const struct handing *h, uint32_t to, double weight)
+{
+    struct calltree_node *node = &p->tree->nodes[to];
+    const struct calltree_node *from = h->node;
+    size_t n_metrics = p->tree->n_metrics;
+    node->calls += part_of(h, from->calls, weight);
+    node->unwinds += part_of(h, from->unwinds, weight);
+    node->n_open += (uint32_t)part_of(h, from->n_open, weight);
+    node->n_lost += (uint32_t)part_of(h, from->n_lost, weight);
+    node->wall_ticks += part_of(h, from->wall_ticks, weight);
+    if (p->n_own[measured] < p->least)
+        node->cpu_ticks += part_of(h, from->cpu_ticks, weight);
+    p->probe_ticks[to] += part_of(h, p->from->total_cpu_ticks[measured], weight);
+    for (size_t m = 0; m < n_metrics; m++)
+        p->tree->metrics[to * n_metrics + m] += part_of(h, p->from->metrics[measured * n_metrics + m], weight);
+}
+
+/* A context that no sample was in stands where its caller does. */
+static int place_all(struct planting *p)
+{
+    for (uint32_t i = 1; i < p->from->n_nodes; i++) {
+        const struct calltree_node *node = &p->from->nodes[i];
+        if (p->first_place[i] != 0 || (node->parent == i && p->root_of[i] == 0))
             continue;
-        g->node[i] = node_of(g->tree, parent == 0 ? g->root : parent, g->first + g->same_as[stack->method]);
-        give(g, g->root, g->node[i], g->ns[i] / all);
+        uint32_t best = p->first_place[node->parent], at = p->root_of[i];
+        for (uint32_t k = best; k != 0; k = p->places[k].next)
+            best = p->places[k].ns > p->places[best].ns ? k : best;
+        if (node->parent != i)
+            at = best == 0 ? 0 : node_of(p, p->places[best].node, node->method);
+        if (at == 0 || add_place(p, i, at, 1) < 0)
+            return -1;
     }
+    return 0;
 }
 
-static void sum_up(struct calltree *tree, uint32_t n_recorded)
+static void hand_over_all(struct planting *p)
 {
-    for (uint32_t i = tree->n_nodes; i-- > n_recorded;)
-        if (tree->nodes[i].parent >= n_recorded)
-            tree->total_cpu_ticks[tree->nodes[i].parent] += tree->total_cpu_ticks[i];
+    for (uint32_t i = 1; i < p->from->n_nodes; i++) {
+        struct handing h = { .node = &p->from->nodes[i] };
+        for (uint32_t k = p->first_place[i]; k != 0; k = p->places[k].next)
+            h.weight += (double)p->places[k].ns;
+        for (uint32_t k = p->first_place[i]; k != 0; k = p->places[k].next) {
+            hand_over(p, i, &h, p->places[k].node, (double)p->places[k].ns);
+            h.seen += (double)p->places[k].ns;
+        }
+    }
+    for (size_t i = 0; i < p->samples->n_kept; i++)
+        if (p->leaf[i] != CALLTREE_NONE && p->n_own[p->anchor[i]] >= p->least)
+            p->tree->nodes[p->leaf[i]].cpu_ticks +=
+                take_part(&p->own[p->anchor[i]], (double)p->samples->kept[i].weight_ns);
 }
 
-/* ---- a trace of samples alone ---- */
-
-/* The whole tree: a root, and all contexts with their samples' time. */
-static bool plant(struct grafting *g)
+static void sum_up(struct calltree *tree)
 {
-    struct calltree *tree = g->tree;
-    double ns_per_tick = tree->ns_per_tick > 0 ? tree->ns_per_tick : 1;
-    struct calltree_root *root = arena_alloc(g->source->arena, sizeof *root);
-    if (root == NULL)
-        return false;
-    g->root = tree->n_nodes++;
-    *root = (struct calltree_root){ g->root, VM_PART_APPLICATION, CALLTREE_NONE };
-    tree->roots = root;
-    tree->n_roots = 1;
-    tree->nodes[g->root] = (struct calltree_node){ .parent = g->root, .method = CALLTREE_ROOT };
-    g->node[0] = g->root;
-    for (uint32_t i = 1; i <= g->n_stacks; i++) {
-        const struct trace_context *context = trace_context(g->source->reader, i);
-        uint64_t ticks = (uint64_t)((double)context->own_ns / ns_per_tick);
-        g->node[i] = node_of(tree, g->node[context->parent], g->first + g->same_as[context->method]);
-        tree->nodes[g->node[i]].cpu_ticks += ticks;
-        tree->total_cpu_ticks[g->node[i]] += ticks;
+    size_t n_metrics = tree->n_metrics;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        tree->total_cpu_ticks[i] = tree->nodes[i].cpu_ticks;
+        tree->total_wall_ticks[i] = tree->nodes[i].wall_ticks;
     }
-    for (uint32_t i = tree->n_nodes; --i > g->root;)
-        tree->total_cpu_ticks[tree->nodes[i].parent] += tree->total_cpu_ticks[i];
-    tree->cpu_is_wall = false;
-    return true;
+    memcpy(tree->total_metrics, tree->metrics, tree->n_nodes * n_metrics * sizeof(uint64_t));
+    for (uint32_t i = tree->n_nodes; --i > 0;) {
+        uint32_t parent = tree->nodes[i].parent;
+        if (parent == i)
+            continue;
+        tree->total_cpu_ticks[parent] += tree->total_cpu_ticks[i];
+        tree->total_wall_ticks[parent] += tree->total_wall_ticks[i];
+        for (size_t m = 0; m < n_metrics; m++)
+            tree->total_metrics[parent * n_metrics + m] += tree->total_metrics[i * n_metrics + m];
+    }
 }
 
 /* ---- the whole ---- */
 
-/* The root that the application's threads share, or CALLTREE_NONE. */
-static uint32_t find_root(const struct calltree *tree)
+static bool make_room(struct planting *p)
 {
-    for (uint32_t i = 0; i < tree->n_roots; i++)
-        if (tree->roots[i].part == VM_PART_APPLICATION && tree->roots[i].thread == CALLTREE_NONE)
-            return tree->roots[i].node;
-    return CALLTREE_NONE;
+    struct arena *arena = p->source->arena;
+    size_t n_contexts = (size_t)trace_n_contexts(p->reader) + 1, n_measured = (size_t)p->from->n_nodes + 1,
+           n_methods = (size_t)p->tree->n_methods + p->n_methods + 1, n_kept = p->samples->n_kept + 1;
+    p->recorded = arena_alloc(arena, (p->n_methods + (size_t)1) * sizeof *p->recorded);
+    p->method_of = arena_alloc(arena, (p->n_methods + (size_t)1) * sizeof *p->method_of);
+    p->names = arena_alloc(arena, (p->n_methods + (size_t)1) * sizeof *p->names);
+    p->number_of = arena_alloc(arena, n_methods * sizeof *p->number_of);
+    p->method_samples = arena_alloc(arena, n_methods * sizeof *p->method_samples);
+    p->latest = arena_alloc(arena, n_methods * sizeof *p->latest);
+    p->is_own = arena_alloc(arena, n_contexts * sizeof *p->is_own);
+    p->stack = arena_alloc(arena, n_contexts * sizeof *p->stack);
+    p->stack_nodes = arena_alloc(arena, n_contexts * sizeof *p->stack_nodes);
+    p->root_of = arena_alloc(arena, n_measured * sizeof *p->root_of);
+    p->first_place = arena_alloc(arena, n_measured * sizeof *p->first_place);
+    p->own = arena_alloc(arena, n_measured * sizeof *p->own);
+    p->n_own = arena_alloc(arena, n_measured * sizeof *p->n_own);
+    p->leaf = arena_alloc(arena, n_kept * sizeof *p->leaf);
+    p->anchor = arena_alloc(arena, n_kept * sizeof *p->anchor);
+    if (p->recorded == NULL || p->method_of == NULL || p->names == NULL || p->number_of == NULL ||
+        p->method_samples == NULL || p->latest == NULL || p->is_own == NULL || p->stack == NULL ||
+        p->stack_nodes == NULL || p->root_of == NULL || p->first_place == NULL || p->own == NULL || p->n_own == NULL ||
+        p->leaf == NULL || p->anchor == NULL)
+        return false;
+    for (size_t i = 0; i < n_methods; i++)
+        p->number_of[i] = CALLTREE_NONE;
+    return true;
 }
 
-static bool make_room(struct grafting *g)
+static void find_own(struct planting *p)
 {
-    struct arena *arena = g->source->arena;
-    size_t n_stacks = (size_t)g->n_stacks + 1, n_nodes = (size_t)g->source->tree->n_nodes + 1;
-    g->recorded = arena_alloc(arena, ((size_t)g->n_methods + 1) * sizeof *g->recorded);
-    g->names = arena_alloc(arena, ((size_t)g->n_methods + 1) * sizeof *g->names);
-    g->same_as = arena_alloc(arena, ((size_t)g->n_methods + 1) * sizeof *g->same_as);
-    g->anchor = arena_alloc(arena, n_stacks * sizeof *g->anchor);
-    g->node = arena_alloc(arena, n_stacks * sizeof *g->node);
-    g->ns = arena_alloc(arena, n_stacks * sizeof *g->ns);
-    g->all_ns = arena_alloc(arena, n_stacks * sizeof *g->all_ns);
-    g->own_ns = arena_alloc(arena, n_nodes * sizeof *g->own_ns);
-    g->n_own = arena_alloc(arena, n_nodes * sizeof *g->n_own);
-    return g->recorded != NULL && g->names != NULL && g->same_as != NULL && g->anchor != NULL && g->node != NULL &&
-           g->ns != NULL && g->all_ns != NULL && g->own_ns != NULL && g->n_own != NULL;
-}
-
-int sampled_tree(const struct report_source *source, struct report_source *with, struct err *err)
-{
-    struct grafting g = { .source = source,
-                          .root = find_root(source->tree),
-                          .n_stacks = trace_n_contexts(source->reader),
-                          .first = trace_n_methods(source->reader) };
-    bool are_all = trace_samples_are_all(source->reader);
-    *with = *source;
-    if (g.n_stacks == 0 || (!are_all && (g.root == CALLTREE_NONE || source->clock != PHASES_CPU)))
-        return 0;
-    if (g.first < source->tree->n_methods)
-        g.first = source->tree->n_methods;
-    for (uint32_t i = 1; i <= g.n_stacks; i++)
-        if (trace_context(source->reader, i)->method >= g.n_methods)
-            g.n_methods = trace_context(source->reader, i)->method + 1;
-    if (!make_room(&g) || find_methods(&g) < 0 || !copy_tree(&g, 2 * g.n_stacks + 1))
-        return err_set(err, "out of memory for %u stacks of samples", g.n_stacks);
-    if (are_all && !plant(&g))
-        return err_set(err, "out of memory for %u stacks of samples", g.n_stacks);
-    if (are_all) {
-        with->clock = PHASES_CPU;
-    } else {
-        find_anchors(&g);
-        graft_inside(&g);
-        graft_outside(&g);
-        sum_up(g.tree, source->tree->n_nodes);
+    for (uint32_t i = 1; i <= trace_n_contexts(p->reader); i++) {
+        const struct trace_context *context = trace_context(p->reader, i);
+        const char *class_name = p->names[context->method].class_name;
+        p->is_own[i] = p->is_own[context->parent] || strncmp(class_name, OWN_CLASSES, strlen(OWN_CLASSES)) == 0;
     }
-    with->tree = g.tree;
-    with->first_sampled = g.first;
-    with->sampled_names = g.names;
-    with->n_sampled = g.n_methods;
+}
+
+static int plant_roots(struct planting *p)
+{
+    for (uint32_t i = 0; i < p->from->n_roots; i++) {
+        uint32_t of = p->from->roots[i].node, root = add_node(p, 0, CALLTREE_ROOT);
+        if (root == 0)
+            return -1;
+        p->root_of[of] = root;
+        p->own[of].all = p->from->nodes[of].cpu_ticks;
+        p->tree->roots[i].node = root;
+    }
+    for (uint32_t i = 1; i < p->from->n_nodes; i++)
+        p->own[i].all = p->from->nodes[i].cpu_ticks;
     return 0;
+}
+
+/* The new nodes' values. */
+static bool make_values(struct planting *p)
+{
+    struct arena *arena = p->source->arena;
+    struct calltree *tree = p->tree;
+    size_t n = tree->n_nodes, n_metrics = tree->n_metrics;
+    tree->total_cpu_ticks = arena_alloc(arena, n * sizeof(uint64_t));
+    tree->total_wall_ticks = arena_alloc(arena, n * sizeof(uint64_t));
+    tree->metrics = arena_alloc(arena, (n * n_metrics + 1) * sizeof(uint64_t));
+    tree->total_metrics = arena_alloc(arena, (n * n_metrics + 1) * sizeof(uint64_t));
+    return tree->total_cpu_ticks != NULL && tree->total_wall_ticks != NULL && tree->metrics != NULL &&
+           tree->total_metrics != NULL;
+}
+
+static int plant(struct planting *p)
+{
+    struct calltree *tree = arena_alloc(p->source->arena, sizeof *tree);
+    if (tree == NULL)
+        return -1;
+    *tree = *p->from;
+    if (tree->n_methods < trace_n_methods(p->reader))
+        tree->n_methods = trace_n_methods(p->reader);
+    p->tree = tree;
+    tree->nodes = NULL;
+    tree->n_nodes = 0;
+    tree->roots = arena_alloc(p->source->arena, (p->from->n_roots + (size_t)1) * sizeof *tree->roots);
+    if (tree->roots == NULL || !make_room(p))
+        return -1;
+    memcpy(tree->roots, p->from->roots, p->from->n_roots * sizeof *tree->roots);
+    if (find_methods(p) < 0)
+        return -1;
+    find_own(p);
+    add_node(p, 0, CALLTREE_ROOT); /* 0 is none */
+    if (tree->n_nodes != 1 || plant_roots(p) < 0)
+        return -1;
+    for (size_t i = 0; i < p->samples->n_kept; i++)
+        if (take_sample(p, i) < 0)
+            return -1;
+    if (place_all(p) < 0 || !make_values(p))
+        return -1;
+    hand_over_all(p);
+    sum_up(tree);
+    return 0;
+}
+
+/* ---- a trace that has nothing but samples ---- */
+
+/* Roots by number: of the threads, or of the parts of the JVM. */
+struct sample_root {
+    double ns;
+    enum vm_part part;
+};
+
+static uint32_t find_sample_roots(const struct trace_reader *reader, const struct trace_samples *samples,
+                                  bool per_thread, uint32_t n, struct sample_root *roots)
+{
+    uint32_t n_roots = 0;
+    for (size_t i = 0; i < samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &samples->kept[i];
+        enum vm_part part = part_of_sample(reader, sample);
+        uint32_t key = per_thread ? sample->thread : (uint32_t)part;
+        if (key >= n || sample->weight_ns == 0)
+            continue;
+        n_roots += roots[key].ns <= 0;
+        roots[key].ns += (double)sample->weight_ns;
+        roots[key].part = part;
+    }
+    return n_roots;
+}
+
+/* As if probes had measured the threads, and no call: the samples' time is the roots' own. */
+static struct calltree *make_roots(const struct report_source *source, const struct trace_samples *samples,
+                                   bool per_thread)
+{
+    struct arena *arena = source->arena;
+    uint32_t n = per_thread ? trace_n_threads(source->reader) : VM_PARTS;
+    struct calltree *tree = arena_alloc(arena, sizeof *tree);
+    struct sample_root *found = arena_alloc(arena, ((size_t)n + 1) * sizeof *found);
+    if (tree == NULL || found == NULL)
+        return NULL;
+    size_t n_roots = find_sample_roots(source->reader, samples, per_thread, n, found);
+    *tree = *source->tree;
+    tree->nodes = arena_alloc(arena, (n_roots + 1) * sizeof *tree->nodes);
+    tree->roots = arena_alloc(arena, (n_roots + 1) * sizeof *tree->roots);
+    tree->total_cpu_ticks = arena_alloc(arena, (n_roots + 1) * sizeof(uint64_t));
+    if (tree->nodes == NULL || tree->roots == NULL || tree->total_cpu_ticks == NULL)
+        return NULL;
+    tree->n_nodes = 1;
+    tree->n_roots = 0;
+    tree->n_metrics = 0;
+    tree->cpu_is_wall = false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = tree->n_nodes;
+        if (found[i].ns <= 0)
+            continue;
+        tree->n_nodes++;
+        uint64_t ticks = (uint64_t)(found[i].ns / (tree->ns_per_tick > 0 ? tree->ns_per_tick : 1));
+        tree->nodes[node] = (struct calltree_node){ .parent = node, .method = CALLTREE_ROOT, .cpu_ticks = ticks };
+        tree->roots[tree->n_roots++] = (struct calltree_root){ node, found[i].part, per_thread ? i : CALLTREE_NONE };
+        tree->total_cpu_ticks[node] = ticks;
+    }
+    return tree;
+}
+
+/* ---- what is kept of it ---- */
+
+static void *kept(struct arena *arena, void *from, size_t n_bytes)
+{
+    void *copy = arena_alloc(arena, n_bytes);
+    return copy == NULL ? NULL : memcpy(copy, from, n_bytes);
+}
+
+static bool keep(struct planting *p, struct report_source *with)
+{
+    struct arena *arena = p->source->arena;
+    struct calltree *tree = p->tree;
+    struct sampled_tree *sampled = arena_alloc(arena, sizeof *sampled);
+    struct calltree_node *nodes = kept(arena, tree->nodes, tree->n_nodes * sizeof *nodes);
+    uint64_t *probe_ticks = kept(arena, p->probe_ticks, tree->n_nodes * sizeof *probe_ticks),
+             *n_samples = kept(arena, p->n_samples, tree->n_nodes * sizeof *n_samples);
+    if (sampled == NULL || nodes == NULL || probe_ticks == NULL || n_samples == NULL)
+        return false;
+    free(tree->nodes);
+    tree->nodes = nodes;
+    *sampled = (struct sampled_tree){ .measured = p->from,
+                                      .samples = p->samples,
+                                      .names = p->names,
+                                      .first = tree->n_methods - p->n_methods,
+                                      .n = p->n_methods,
+                                      .number_of = p->number_of,
+                                      .probe_ticks = probe_ticks,
+                                      .n_samples = n_samples,
+                                      .method_samples = p->method_samples,
+                                      .leaf = p->leaf };
+    with->tree = tree;
+    with->sampled = sampled;
+    return true;
+}
+
+int sampled_tree(const struct report_source *source, const struct trace_samples *samples, bool per_thread,
+                 struct report_source *with, struct err *err)
+{
+    struct planting p = { .source = source,
+                          .from = source->tree,
+                          .samples = samples,
+                          .reader = source->reader,
+                          .n_methods = trace_n_sampled_methods(source->reader) };
+    bool are_all = trace_samples_are_all(source->reader);
+    p.least = are_all ? 1 : SAMPLED_LEAST;
+    *with = *source;
+    if (trace_samples_check(samples, err) < 0)
+        return -1;
+    if (samples->n_kept == 0 || (!are_all && source->clock != PHASES_CPU))
+        return 0;
+    if (are_all)
+        p.from = make_roots(source, samples, per_thread);
+    bool is_made = p.from != NULL && plant(&p) == 0 && keep(&p, with);
+    if (!is_made && p.tree != NULL)
+        free(p.tree->nodes);
+    free(p.probe_ticks);
+    free(p.n_samples);
+    free(p.places);
+    hash_free(&p.paths);
+    if (are_all)
+        with->clock = PHASES_CPU;
+    return is_made ? 0 : err_set(err, "out of memory for %zu stack samples", samples->n_kept);
 }

@@ -1,32 +1,50 @@
 /*
- * The call tree with what samples saw: methods without probes stand in the calls of the recorded ones.
+ * The one call tree: contexts that probes recorded, and those that stack samples saw, below them and around them.
  */
 #ifndef REPORT_SAMPLED_TREE_H
 #define REPORT_SAMPLED_TREE_H
 
 #include "report/source.h"
+#include "report/trace_samples.h"
 
-#define SAMPLED_MARK " [sampled]" /* behind the names of such methods in trees and exports */
+#define SAMPLED_MARK  " [sampled]" /* behind the names of methods that had no probes, in trees and exports */
+#define SAMPLED_LEAST 5            /* fewer samples divide no time */
+
+/* What is known of a tree that has samples in it.  All borrowed; the arena's. */
+struct sampled_tree {
+    const struct calltree *measured; /* what probes alone know */
+    const struct trace_samples *samples;
+    const struct java_name *names; /* of methods that only samples know: n of them, the tree's from number first on */
+    uint32_t first, n;
+    const uint32_t *number_of;      /* by method: its number in the samples' profile; CALLTREE_NONE: it has none */
+    const uint64_t *probe_ticks;    /* by node: of its total on the CPU, what probes measured in its own calls */
+    const uint64_t *n_samples;      /* by node: samples in calls of it that no probe recorded */
+    const uint64_t *method_samples; /* by method: the same, each sample once */
+    const uint32_t *leaf;           /* by kept sample: its node; CALLTREE_NONE: it is in none */
+};
 
 /*
- * A copy of the source whose tree has contexts of methods that samples saw, with parts of CPU time that was the own
- * time of others, so that all sums stay what they were.  A recorded context's own time is divided as its samples are.
- * The time outside of recorded contexts is divided as all samples are, less what recorded contexts have of it: of
- * recorded methods that is the time before they got probes.  Calls and all else of them are 0.  What has fewer than
- * SAMPLED_LEAST samples is not divided.
+ * A copy of the source with such a tree.  Samples divide the time that probes measured: a recorded context's own time,
+ * and the time outside of all of them, is that of the stacks that samples saw in it then, as often as they did.  So the
+ * sums of recorded contexts, and of threads, stay what was measured.  A recorded context stands in the calls of what
+ * the samples saw around it; where these are several, its calls are divided, too.  A sample is in a recorded context if
+ * the methods' probes recorded at its moment.
  *
- * The copy is the source itself where the trace has no stacks, on the wall clock, of which samples say nothing, or
- * where each thread has a tree of its own.
+ * samples  of this trace; all of it has been read.
+ *
+ * The copy is the source itself where the trace has no samples, and on the wall clock, of which these say nothing.  A
+ * trace that has nothing but samples gets a root for each part of the JVM, or with per_thread for each thread.
  *
  * Returns 0 and *with, whose tree lives in the arena, or -1 with *err set: no memory.
  */
-#define SAMPLED_LEAST 5
-int sampled_tree(const struct report_source *source, struct report_source *with, struct err *err);
+int sampled_tree(const struct report_source *source, const struct trace_samples *samples, bool per_thread,
+                 struct report_source *with, struct err *err);
 
-/* Is it a method of those? */
+/* Is it a method that only samples know? */
 static inline bool sampled_is(const struct report_source *source, uint32_t method)
 {
-    return method >= source->first_sampled && method - source->first_sampled < source->n_sampled;
+    const struct sampled_tree *sampled = source->sampled;
+    return sampled != NULL && method >= sampled->first && method - sampled->first < sampled->n;
 }
 
 #endif

@@ -83,8 +83,7 @@ static int add_part_metrics(const struct report_source *source, struct shares *s
     return 0;
 }
 
-/* The row of each context: its method's, or else its caller's. */
-static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of)
+uint32_t *shares_owners(const struct calltree *tree, const uint32_t *row_of)
 {
     uint32_t *owner = malloc(((size_t)tree->n_nodes + 1) * sizeof *owner);
     if (owner == NULL)
@@ -106,9 +105,11 @@ static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of
     return owner;
 }
 
-/* What the application did before anything was recorded of it is nobody's. */
+/* What the application did before anything was recorded of it is nobody's, unless samples tell. */
 static void split_outside(const struct report_source *source, struct shares *shares)
 {
+    if (source->sampled != NULL)
+        return;
     double part = recorded_before_probes(source->tree, source->clock == PHASES_WALL);
     uint64_t ticks = (uint64_t)(part * (double)shares->part_ticks[VM_PART_APPLICATION]);
     shares->before_ticks = ticks < shares->outside_ticks ? ticks : shares->outside_ticks;
@@ -120,7 +121,7 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
 {
     const struct calltree *tree = source->tree;
     memset(shares, 0, sizeof *shares);
-    uint32_t *owner = find_owners(tree, row_of);
+    uint32_t *owner = shares_owners(tree, row_of);
     shares->self_ticks = arena_alloc(source->arena, (n_rows + 1) * sizeof *shares->self_ticks);
     shares->outside_metrics = arena_alloc(source->arena, (tree->n_metrics + 1) * sizeof *shares->outside_metrics);
     if (owner == NULL || shares->self_ticks == NULL || shares->outside_metrics == NULL ||

@@ -34,4 +34,10 @@ struct shares {
 int shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares,
                    struct err *err);
 
+/*
+ * By context: the row of its method or else of its caller; more than any row where that is none.  For free(); NULL: no
+ * memory.
+ */
+uint32_t *shares_owners(const struct calltree *tree, const uint32_t *row_of);
+
 #endif

@@ -1,5 +1,7 @@
 #include "report/source.h"
 
+#include "report/sampled_tree.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +56,8 @@ const char *report_recorded_text(const struct report_source *source, const struc
 struct java_name report_name(const struct report_source *source, uint32_t method)
 {
     const struct trace_method *known = trace_method(source->reader, method);
-    if (method >= source->first_sampled && method - source->first_sampled < source->n_sampled)
-        return source->sampled_names[method - source->first_sampled];
+    if (sampled_is(source, method))
+        return source->sampled->names[method - source->sampled->first];
     if (known != NULL)
         return (struct java_name){ known->class_name, known->name, known->descriptor };
     return (struct java_name){ "", arena_printf(source->arena, "(method %u)", method), "" };

@@ -10,16 +10,16 @@
 #include "report/table.h"
 #include "symbolize/java_names.h"
 
+struct sampled_tree;
+
 struct report_source {
-    const char *path;                  /* of the trace; borrowed */
-    const struct trace_reader *reader; /* read to its end; borrowed */
-    const struct calltree *tree;       /* borrowed */
-    enum phases_clock clock;           /* wall where CPU time is not known: see report_clock */
-    struct arena *arena;               /* borrowed */
-    const struct jit_shapes *shapes;   /* of the trace's JIT events; borrowed; NULL: it has none */
-    /* Methods of the tree that only samples know (report/sampled_tree.h), from this number on; borrowed. */
-    const struct java_name *sampled_names;
-    uint32_t first_sampled, n_sampled;
+    const char *path;                   /* of the trace; borrowed */
+    const struct trace_reader *reader;  /* read to its end; borrowed */
+    const struct calltree *tree;        /* borrowed */
+    enum phases_clock clock;            /* wall where CPU time is not known: see report_clock */
+    struct arena *arena;                /* borrowed */
+    const struct jit_shapes *shapes;    /* of the trace's JIT events; borrowed; NULL: it has none */
+    const struct sampled_tree *sampled; /* what the tree has from samples (report/sampled_tree.h); borrowed, or NULL */
 };
 
 /* The clock to use: wall time where the trace has no other. */

@@ -25,7 +25,9 @@ void trace_samples_close(struct trace_samples *samples)
         sample_profile_free(&samples->profile);
     hash_free(&samples->by_name);
     free(samples->first_of);
+    free(samples->kept);
     samples->first_of = NULL;
+    samples->kept = NULL;
     samples->is_open = false;
 }
 
@@ -74,8 +76,25 @@ static uint32_t take_frames(struct trace_samples *samples, const struct trace_sa
     return n;
 }
 
+static bool keep(struct trace_samples *samples, const struct trace_sample *sample)
+{
+    if (samples->n_kept == samples->kept_room) {
+        size_t room = samples->kept_room == 0 ? 4096 : samples->kept_room * 2;
+        struct trace_kept_sample *grown = realloc(samples->kept, room * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        samples->kept = grown;
+        samples->kept_room = room;
+    }
+    samples->kept[samples->n_kept++] =
+        (struct trace_kept_sample){ sample->ticks, sample->weight_ns, sample->n, sample->thread, sample->context };
+    return true;
+}
+
 void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample)
 {
+    if (!keep(samples, sample))
+        err_set(&samples->err, "no memory for the stack samples");
     const struct trace_thread *thread = trace_thread(samples->reader, sample->thread);
     struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN
                                                  ? 0

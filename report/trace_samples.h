@@ -9,6 +9,13 @@
 #include "phases/sample_profile.h"
 #include "report/samples_table.h"
 
+/* A sample, or some that are alike. */
+struct trace_kept_sample {
+    uint64_t ticks; /* TRACE_UNKNOWN: in traces of minor versions before 7 */
+    uint64_t weight_ns, n;
+    uint32_t thread, context; /* TRACE_NO_THREAD: of several; 0: in no Java method */
+};
+
 struct trace_samples {
     struct sample_profile profile; /* methods by trace_samples_method; groups: enum vm_part */
     struct trace_reader *reader;   /* borrowed */
@@ -19,6 +26,8 @@ struct trace_samples {
     struct hash_set by_name;
     uint32_t *first_of; /* owned; by number */
     uint32_t n_known, room;
+    struct trace_kept_sample *kept; /* owned; all of them */
+    size_t n_kept, kept_room;
     uint32_t methods[4096]; /* of the sample that is being taken */
     int32_t bytecodes[4096];
 };

@@ -5,8 +5,8 @@ const rowsAtFirst = 25;
 const phases = {
     table: data.phases,
     shown: [] /* indexes of the columns */,
-    rows: data.phases.rows.filter((row) => row.kind === "phase"),
-    others: data.phases.rows.filter((row) => row.kind !== "phase" && row.kind !== "total"),
+    rows: data.phases.rows.filter((row) => row.kind === "phase" || row.kind === "sampled"),
+    others: data.phases.rows.filter((row) => !["phase", "sampled", "total"].includes(row.kind)),
     total: data.phases.rows.find((row) => row.kind === "total"),
     open: new Set(),
     sort: { column: -1, isDescending: true },
@@ -93,7 +93,7 @@ function partlyMark(row) {
 }
 
 function phaseName(row, label) {
-    if (row.kind !== "phase") return label;
+    if (!phases.rows.includes(row)) return label;
     const isOpen = phases.open.has(row);
     return html(
         "button",
@@ -217,27 +217,6 @@ function phaseControls() {
     );
 }
 
-/* A table that is seen when asked for, with its notes. */
-function tableDetails(table, summary, caption) {
-    if (table === undefined) return null;
-    return html(
-        "details",
-        {},
-        html("summary", {}, summary + plural(table.rows.length, "method")),
-        plainTable(table, caption),
-        table.notes.map((note) => html("p", { class: "quiet" }, note))
-    );
-}
-
-/* What a live recording knows from samples only, and what it switched off, and why. */
-function sampledDetails() {
-    return tableDetails(data.sampled, "Without probes, seen in samples: ", "Methods seen in samples only");
-}
-
-function prunedDetails() {
-    return tableDetails(data.pruned, "Switched off meanwhile: ", "Methods that were switched off");
-}
-
 /* How calls vary within the phases and between them (thesis 3.2.3); the trace itself is described elsewhere. */
 function statsDetails() {
     if (data.stats === undefined || data.stats.rows.length === 0) return null;
@@ -284,8 +263,6 @@ function drawPhases() {
                 html("tfoot", {}, average === undefined ? null : phaseRow(average))
             )
         ),
-        sampledDetails() ?? "",
-        prunedDetails() ?? "",
         statsDetails() ?? ""
     );
     const byTime = columnIndex(table, "time_share");

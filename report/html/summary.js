@@ -68,43 +68,18 @@ function labelOf(row) {
     return textOf(data.phases, row, "label").replace(/ \+$/, "");
 }
 
-/* Methods without probes that samples saw in the time of another one, those with least of it first. */
-function seenWithin(label, isPhase) {
-    return (data.sampled?.rows ?? [])
-        .filter((row) => textOf(data.sampled, row, "ancestor") === label)
-        .map((row) => ({
-            name: cellText(row.cells[0]),
-            share:
-                (valueOf(data.sampled, row, "cpu_share") ?? 0) *
-                (isPhase ? (valueOf(data.sampled, row, "ancestor_share") ?? 0) : 1),
-            isSampled: true
-        }))
-        .sort((a, b) => a.share - b.share);
-}
-
-/*
- * What tells most of a time: the innermost method that has half of it, and not a main method that only calls it.  A
- * phase itself, where samples saw no such method in its own time.
- */
-function tellingOfPhase(row) {
-    const own = valueOf(data.phases, row, "self_share") ?? 0,
-        seen = seenWithin(labelOf(row), true).find(({ share }) => share >= 0.5 * own);
-    return seen ?? { name: labelOf(row), share: own, isSampled: false };
-}
-
-/* The same where no phase is around: of each recorded method that is none, or of what was in no recorded one. */
-function tellingOfOthers(rows) {
-    const labels = new Set(rows.map(labelOf)),
-        others = new Set((data.sampled?.rows ?? []).map((row) => textOf(data.sampled, row, "ancestor")));
-    return [...others]
-        .filter((label) => !labels.has(label))
-        .map((label) => seenWithin(label, false))
-        .map((seen) => seen.find(({ share }) => share >= 0.5 * seen[seen.length - 1].share));
+function isSampledRow(row) {
+    return row.kind === "sampled";
 }
 
 function hottestSentence() {
-    const phaseRows = data.phases.rows.filter((row) => row.kind === "phase");
-    const rows = [...phaseRows.map(tellingOfPhase), ...tellingOfOthers(phaseRows)]
+    const rows = data.phases.rows
+        .filter((row) => row.kind === "phase" || isSampledRow(row))
+        .map((row) => ({
+            name: labelOf(row),
+            share: valueOf(data.phases, row, "self_share") ?? 0,
+            isSampled: isSampledRow(row)
+        }))
         .filter(({ share }) => share >= 0.005)
         .sort((a, b) => b.share - a.share)
         .slice(0, 3);
@@ -119,7 +94,7 @@ function hottestSentence() {
                     "span",
                     {},
                     html("b", { class: "name" }, name),
-                    " (" + percent(share) + (isSampled ? ", callees included, by samples)" : " of its own)")
+                    " (" + percent(share) + (isSampled ? " of its own, by samples)" : " of its own)")
                 )
             )
         ),

@@ -1,13 +1,12 @@
 /*
  * Any bytes as a trace, with checksums put right, for what the report makes of it besides phases: where threads were,
- * pauses, what the recording cost, what was switched off, and the page.
+ * pauses, what the recording cost, what samples saw, and the page.
  */
 #include "core/trace/reader.h"
 #include "report/cost.h"
 #include "report/html.h"
 #include "report/pauses_table.h"
-#include "report/pruned.h"
-#include "report/sampled.h"
+#include "report/sampled_tree.h"
 #include "report/where.h"
 #include "test/fuzz/repair.h"
 
@@ -32,9 +31,11 @@ static void make_page(const struct report_trace *trace, const struct report_sour
     const struct report_wish wish = { .sort = "time", .min_share = 0.01, .top = 20 };
     struct where where;
     struct table phases, places, hot, pauses;
-    struct html_page page = { .traces = trace, .n_traces = 1, .phases = &phases, .no_where = "", .no_pauses = "" };
+    struct html_page page = {
+        .traces = trace, .n_traces = 1, .whole = trace->source, .phases = &phases, .no_where = "", .no_pauses = ""
+    };
     struct err err;
-    if (report_make(source, trace->totals, trace->n_totals, &wish, &phases, &err) < 0)
+    if (report_make(trace->source, trace->totals, trace->n_totals, &wish, &phases, &err) < 0)
         return;
     if (where_read(source, true, &where, &err) == 0 && where_table(source, &where, &places, &err) == 0 &&
         where_hot_table(source, &where, 20, &hot, &err) == 0) {
@@ -56,12 +57,16 @@ static void make_others(const struct report_trace *trace, const struct report_so
     struct recovery recovery;
     struct table table;
     struct err err;
-    if (sampled_make(source, &(struct report_wish){ .all = true }, &table, &err) > 0)
-        print(&table, out);
-    if (pruned_make(source, trace->totals, trace->n_totals, &table, &err) > 0)
+    if (report_make(trace->source, trace->totals, trace->n_totals, &(struct report_wish){ .sort = "self", .all = true },
+                    &table, &err) == 0)
         print(&table, out);
     if (recovery_measure(source, true, &recovery, &err) == 0 && cost_make(source, &recovery, &table, &err) == 0)
         print(&table, out);
+}
+
+static void hear(void *context, const struct trace_sample *sample)
+{
+    trace_samples_add(context, sample);
 }
 
 static void report(const char *path, FILE *out)
@@ -71,20 +76,26 @@ static void report(const char *path, FILE *out)
     struct calltree tree = { .n_nodes = 0 };
     struct calltree_total *totals;
     struct report_trace trace;
+    struct trace_samples samples;
+    struct report_source whole;
     struct err err;
     if (trace_open(&reader, path, true, &err) < 0)
         return;
+    if (trace_samples_open(&samples, reader, &err) < 0)
+        abort();
+    trace_listen(reader, &(struct trace_listener){ .context = &samples, .sample = hear });
     if (calltree_build(reader, &(struct calltree_options){ .max_nodes = 1000 }, &tree, &err) == 0 &&
         tree.n_threads <= N_THREADS &&
         calltree_totals(&tree, VM_PART_APPLICATION, &arena, &totals, &trace.n_totals, &err) == 0) {
         const struct report_source source = {
             .path = path, .reader = reader, .tree = &tree, .clock = report_clock(&tree, PHASES_CPU), .arena = &arena
         };
-        trace.source = &source;
+        trace.source = sampled_tree(&source, &samples, false, &whole, &err) < 0 ? &source : &whole;
         trace.totals = totals;
         make_page(&trace, &source, out);
         make_others(&trace, &source, out);
     }
+    trace_samples_close(&samples);
     calltree_free(&tree);
     trace_close(reader);
     arena_free(&arena);

@@ -3,7 +3,6 @@
 #include "report/export_protobuf.h"
 #include "report/export_slices.h"
 #include "report/export_tree.h"
-#include "report/sampled_tree.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -156,63 +155,6 @@ static void test_values(void)
     trace_close(made.reader);
 }
 
-/* ---- stacks of samples ---- */
-
-/* run has 50 ticks of its own, 40 of which samples saw in two methods without probes; 20 more were before run had any.
- */
-static void make_sampled(struct maker *m)
-{
-    static const struct {
-        uint32_t parent;
-        int32_t call_site;
-        uint32_t method;
-        struct trace_sampled_method named;
-        uint64_t own_ns, n_own;
-    } stacks[] = {
-        { 0, -1, 0, { "a/Main", "main", "([Ljava/lang/String;)V", "", 0, NULL, 0, NULL }, 0, 0 },
-        { 1, 4, 1, { "a/Sort", "run", "()V", "", 0, NULL, 0, NULL }, 10, 1 },
-        { 2, 7, 2, { "a/Sort", "merge", "()V", "", 0, NULL, 0, NULL }, 20, 2 },
-        { 3, 1, 3, { "a/Sort", "copy", "()V", "", 0, NULL, 0, NULL }, 10, 1 },
-        { 2, 4, 4, { "java/lang/MmprofProbe", "exit", "()V", "", 0, NULL, 0, NULL }, 99, 9 },
-        { 1, 8, 5, { "a/Main", "end", "()V", "", 0, NULL, 0, NULL }, 0, 0 },
-        { 2, 9, 2, { .class_name = NULL }, 10, 1 }, /* another call site of merge */
-    };
-    maker_open_scaled(m, "sampled.dat", 1000);
-    maker_info(m, "offcpu", "perf");
-    maker_thread(m, 0, "main", true);
-    maker_method(m, RUN, "a/Sort", "run", "()V");
-    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
-    STEPS(m, 0, ENTER(RUN, 30), EXIT(RUN, 80));
-    for (size_t i = 0; i < sizeof stacks / sizeof stacks[0]; i++)
-        maker_stack(m, stacks[i].parent, stacks[i].call_site, stacks[i].method, &stacks[i].named, stacks[i].n_own,
-                    stacks[i].own_ns);
-    KERNEL(m, AT(TRACE_CPU_OUT, 0, 100));
-    maker_close(m, 100);
-}
-
-static void test_sampled(void)
-{
-    struct maker m;
-    struct made made;
-    struct report_source source;
-    make_sampled(&m);
-    read_back(&m, &made);
-    CHECK("samples are put into the tree", sampled_tree(&made.source, &source, &err) == 0);
-    made.source = source;
-    CHECK_TEXT(
-        "a recorded method's time is divided as its samples are, what is outside by all of them",
-        folded(&made, "cpu", 0),
-        "application;a.Sort.run 10000\n"
-        "application;a.Sort.run;a.Sort.merge [sampled] 30000\n"
-        "application;a.Sort.run;a.Sort.merge [sampled];a.Sort.copy [sampled] 10000\n"
-        "application;a.Main.main [sampled];a.Sort.run [sampled] 10000\n"
-        "application;a.Main.main [sampled];a.Sort.run [sampled];a.Sort.merge [sampled] 30000\n"
-        "application;a.Main.main [sampled];a.Sort.run [sampled];a.Sort.merge [sampled];a.Sort.copy [sampled] 10000\n");
-    CHECK_TEXT("calls are those of the records", folded(&made, "calls", 0), "application;a.Sort.run 1\n");
-    calltree_free(&made.tree);
-    trace_close(made.reader);
-}
-
 /* ---- the time line ---- */
 
 struct line {
@@ -289,7 +231,6 @@ int main(void)
     test_protobuf();
     test_full();
     test_values();
-    test_sampled();
     test_slices();
     test_chrome();
     arena_free(&arena);

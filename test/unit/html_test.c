@@ -29,6 +29,7 @@ static void make_page(struct made *made)
     size_t n = 0;
     FILE *out = open_memstream(&made->page, &n);
     const struct html_page page = { .traces = &made->trace,
+                                    .whole = made->trace.source,
                                     .n_traces = 1,
                                     .phases = &made->table,
                                     .line = made->line.timeline == NULL ? NULL : &made->line,

@@ -1,5 +1,9 @@
+/* Stack samples in a report: the call tree that they are part of, the rows, and why methods have no probes. */
 #include "report/sampled.h"
 
+#include "report/export.h"
+#include "report/phase_report.h"
+#include "report/sampled_tree.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_made.h"
@@ -9,224 +13,289 @@ static struct err err;
 
 struct made {
     struct trace_made trace;
+    struct trace_samples samples;
+    struct report_source whole;
     struct table table;
-    int n;
 };
 
-#define HEADER "kind,method,cpu_share,cpu_ns,samples,reason,compiling_ns,ancestor_share,ancestor\r\n"
+enum { RUN, SORT };
 
-/* 1 tick is 1 ms; the recording takes 1 s, and so does the application; a thread of the VM has as much. */
+/* 1 tick is 1 ms; the application has one thread. */
 static void begin(struct maker *m)
 {
     maker_open_scaled(m, "sampled.dat", 1000000);
+    maker_info(m, "offcpu", "perf");
     maker_thread(m, 0, "main", true);
-    maker_thread(m, 1, "C2 CompilerThre", false);
-    maker_method(m, 0, "a/Main", "run", "()V");
+    maker_method(m, RUN, "a/Sort", "run", "()V");
+    maker_method(m, SORT, "a/Sort", "sort", "(I)V");
 }
 
-static void make_threads(struct maker *m, bool has_kernel_events)
+static const struct trace_sampled_method main_method = { .class_name = "a/Main",
+                                                         .name = "main",
+                                                         .descriptor = "()V",
+                                                         .code_bytes = 9 },
+                                         run = { .class_name = "a/Sort", .name = "run", .descriptor = "()V" },
+                                         merge = { .class_name = "a/Sort", .name = "merge", .descriptor = "()V" },
+                                         copy = { .class_name = "a/Sort", .name = "copy", .descriptor = "()V" },
+                                         sort = { .class_name = "a/Sort", .name = "sort", .descriptor = "(I)V" },
+                                         probe = { .class_name = "java/lang/MmprofProbe",
+                                                   .name = "exit",
+                                                   .descriptor = "()V" },
+                                         known = { .class_name = NULL };
+
+enum { IN_MAIN = 1, IN_RUN, IN_MERGE, IN_COPY, IN_SORT, IN_PROBE, IN_OTHER_MERGE };
+
+/* main calls run, which calls merge from two places; merge calls copy and sort. */
+static void make_contexts(struct maker *m)
 {
-    for (uint32_t i = 0; has_kernel_events && i < 2; i++)
-        KERNEL(m, AT(TRACE_CPU_IN, i, 0));
-    STEPS(m, 0, ENTER(0, 0), EXIT(0, 1000));
-    for (uint32_t i = 0; has_kernel_events && i < 2; i++)
-        KERNEL(m, AT(TRACE_CPU_OUT, i, 1000));
+    maker_stack(m, 0, -1, 0, &main_method, 0, 0);
+    maker_stack(m, IN_MAIN, 4, 1, &run, 0, 0);
+    maker_stack(m, IN_RUN, 7, 2, &merge, 0, 0);
+    maker_stack(m, IN_MERGE, 1, 3, &copy, 0, 0);
+    maker_stack(m, IN_MERGE, 2, 4, &sort, 0, 0);
+    maker_stack(m, IN_RUN, 4, 5, &probe, 0, 0);
+    maker_stack(m, IN_RUN, 9, 2, &known, 0, 0);
 }
 
-static void look(struct maker *m, const struct report_wish *wish, struct made *made)
+static void sample(struct maker *m, uint64_t ticks, uint32_t context, uint64_t n)
 {
-    trace_made_open(&made->trace, m, 1000, &arena);
-    made->n = sampled_make(&made->trace.source, wish, &made->table, &err);
+    const struct trace_sample sample = {
+        .ticks = ticks, .thread = 0, .context = context, .index = -1, .n = n, .weight_ns = n * 10000000
+    };
+    maker_must(m, trace_write_sample(m->writer, &sample, &m->err));
 }
 
-static void make_three(struct maker *m)
+static void hear(void *context, const struct trace_sample *sample)
 {
+    trace_samples_add(context, sample);
+}
+
+static void read_back(struct maker *m, struct made *made)
+{
+    struct report_source *source = &made->trace.source;
+    maker_close(m, 1000);
+    made->trace.reader = maker_read(m);
+    maker_must(m, trace_samples_open(&made->samples, made->trace.reader, &m->err));
+    trace_listen(made->trace.reader, &(struct trace_listener){ .context = &made->samples, .sample = hear });
+    maker_must(m, calltree_build(made->trace.reader, &(struct calltree_options){ 0 }, &made->trace.tree, &m->err));
+    *source = (struct report_source){ .path = "t.dat",
+                                      .reader = made->trace.reader,
+                                      .tree = &made->trace.tree,
+                                      .clock = report_clock(&made->trace.tree, PHASES_CPU),
+                                      .arena = &arena };
+    maker_must(m, calltree_totals(&made->trace.tree, VM_PART_APPLICATION, &arena, &made->trace.totals,
+                                  &made->trace.n_totals, &m->err));
+    maker_must(m, sampled_tree(source, &made->samples, false, &made->whole, &m->err));
+}
+
+static void forget(struct made *made)
+{
+    trace_samples_close(&made->samples);
+    trace_made_close(&made->trace);
+}
+
+static const char *folded(const struct made *made, const char *value)
+{
+    const struct export_wish wish = { value, 0 };
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    if (export_folded(&made->whole, &wish, out, &err) < 0)
+        printf("Bail out! %s\n", err.text);
+    fclose(out);
+    const char *copied = arena_text(&arena, text, n);
+    free(text);
+    return copied;
+}
+
+/* run got its probes at 400, and was called once, from 500 to 900; the thread ran all the time. */
+static void make_program(struct maker *m)
+{
+    static const struct trace_event armed = { .kind = TRACE_ARMED, .method = RUN, .ticks = 400 };
     begin(m);
     maker_info(m, "live.budget", "0.01");
-    maker_info(m, "live.samples", "50 12.5");
-    maker_info(m, "live.sampled.0", "0.5 25 a/Later x ()V dear 12000000");
-    maker_info(m, "live.sampled.1", "0.04 2 a/Later y ()V none 0");
-    maker_info(m, "live.sampled.2", "0.01 1 a/Later z ()V none 0");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
+    maker_must(m, trace_write_control(m->writer, &armed, 1, &m->err));
+    STEPS(m, 0, ENTER(RUN, 500), EXIT(RUN, 900));
+    make_contexts(m);
+    sample(m, 100, IN_MAIN, 2);
+    sample(m, 200, IN_MERGE, 3);
+    sample(m, 300, IN_RUN, 1);
+    sample(m, 600, IN_RUN, 2);
+    sample(m, 700, IN_COPY, 5);
+    sample(m, 750, IN_OTHER_MERGE, 1);
+    sample(m, 800, IN_PROBE, 4);
+    KERNEL(m, AT(TRACE_CPU_OUT, 0, 1000));
 }
 
-static void test_facts(void)
+static void test_tree(void)
+{
+    struct maker m;
+    struct made made;
+    make_program(&m);
+    read_back(&m, &made);
+    CHECK_TEXT("a recorded call's time is divided as its samples are, what is outside by those of other moments",
+               folded(&made, "cpu"),
+               "application;a.Main.main [sampled] 200000000\n"
+               "application;a.Main.main [sampled];a.Sort.run 200000000\n"
+               "application;a.Main.main [sampled];a.Sort.run;a.Sort.merge [sampled] 350000000\n"
+               "application;a.Main.main [sampled];a.Sort.run;a.Sort.merge [sampled];a.Sort.copy [sampled] 250000000\n");
+    CHECK_TEXT("calls are those of the records", folded(&made, "calls"),
+               "application;a.Main.main [sampled];a.Sort.run 1\n");
+    forget(&made);
+}
+
+/* With one space for several. */
+static const char *squeezed(const char *text)
+{
+    char *copied = arena_text(&arena, text, strlen(text)), *to = copied;
+    for (const char *at = copied; *at != '\0'; at++)
+        if (at[0] != ' ' || at[1] != ' ')
+            *to++ = *at;
+    *to = '\0';
+    return copied;
+}
+
+static void test_rows(void)
+{
+    struct maker m;
+    struct made made;
+    make_program(&m);
+    maker_info(&m, "live.sampled.0", "0.5 25 a/Sort merge ()V dear 12000000 0.75 a/Sort run ()V 0.5");
+    read_back(&m, &made);
+    const struct report_wish wish = { .sort = "time" };
+    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &wish, &made.table, &m.err));
+    const char *text = squeezed(printed(&made.table, TEXT, &arena));
+    const struct {
+        const char *claim, *row;
+    } rows[] = {
+        { "a method that only samples know is a row", "Main.main 100.00 20.00 - 14 samples - - - - not selected" },
+        { "one that was recorded late has the time before, too",
+          "Sort.run 80.00 20.00 600 ms (60 %) probes, 4 samples 1 400 ms" },
+        { "its callee has no more, and says why it has no probes",
+          "Sort.merge 60.00 35.00 - 9 samples - - - - over budget: recompilation would take 12.0 ms" },
+        { "so does a native one", "Sort.copy 25.00 25.00 - 5 samples - - - - native" },
+        { "the rows' own times are all the time", "application, other code 0.00 0.00" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!CHECK(rows[i].claim, strstr(text, rows[i].row) != NULL))
+            printf("# is:\n%s\n", text);
+    CHECK("what samples cover is not called unknown", strstr(text, "before the first probes") == NULL);
+    forget(&made);
+}
+
+/* sort is called from two methods without probes: three times as often from the one as from the other. */
+static void test_around(void)
 {
     struct maker m;
     struct made made;
     begin(&m);
-    maker_info(&m, "live.budget", "0.01");
-    maker_info(&m, "live.method.0", "armed 1.000 0 0 ");
-    maker_info(&m, "live.sampled.0", "0.25000 12 a/Later parse (I)V");
-    maker_info(&m, "live.sampled.1", "0.02000 2 a/Later");
-    maker_info(&m, "live.sampled.2", "1.5 2 a/Later x ()V");
-    maker_info(&m, "live.sampled.3", "0.01 1 b/Later parse (Ljava/lang/String;)V");
-    maker_info(&m, "live.sampled.4", "0.2 10 a/Later x ()V dear 12000000 0.75 a/Main run ()V");
-    maker_info(&m, "live.sampled.5", "0.1 5 a/Later y ()V dear 0");
-    maker_info(&m, "live.sampled.6", "0.1 5 a/Later z ()V loop 0 1 a/Later x ()V");
-    maker_info(&m, "live.sampled.7", "0.1 5 a/Later u ()V kept 5");
-    maker_info(&m, "live.sampled.8", "0.1 5 a/Later v ()V none 0");
-    maker_info(&m, "live.sampled.9", "0.1 5 a/Later w ()V none 0 1.5 a/Main run ()V");
-    maker_info(&m, "live.sampled.10", "0.1 5 a/Later t ()V none 0 0.5 a/Main run");
-    maker_info(&m, "live.sampled.11", "0.1 5 a/Later s ()V spared 0");
-    maker_info(&m, "live.sampled.12", "0.1 5 a/Later r ()V archive 0");
-    make_threads(&m, true);
-    look(&m, &(struct report_wish){ .all = true }, &made);
-    CHECK_NUMBER("what samples found without probes is a row; damaged facts are none", made.n, 10);
-    CHECK_TEXT(
-        "its time is its share of the application's, which has half of the process'", printed(&made.table, CSV, &arena),
-        HEADER
-        "sampled,a.Later.parse,0.125,250000000,12,no probes,,,\r\n"
-        "sampled,Later.x,0.10000000000000001,200000000,10,over budget: recompilation would take 12.0 ms,12000000,"
-        "0.75,Main.run\r\n"
-        "sampled,Later.y,0.050000000000000003,100000000,5,over budget,,,no recorded method\r\n"
-        "sampled,Later.z,0.050000000000000003,100000000,5,a hot loop of its class is running,,1,Later.x\r\n"
-        "sampled,Later.u,0.050000000000000003,100000000,5,its class could not be instrumented,5,,"
-        "no recorded method\r\n"
-        "sampled,Later.v,0.050000000000000003,100000000,5,no retransformation since it was sampled,,,"
-        "no recorded method\r\n"
-        "sampled,Later.t,0.050000000000000003,100000000,5,no retransformation since it was sampled,,,\r\n"
-        "sampled,Later.s,0.050000000000000003,100000000,5,all compiled code would be discarded,,,"
-        "no recorded method\r\n"
-        "sampled,Later.r,0.050000000000000003,100000000,5,the JVM writes a class archive,,,"
-        "no recorded method\r\n"
-        "sampled,b.Later.parse,0.0050000000000000001,10000000,1,no probes,,,\r\n");
-    trace_made_close(&made.trace);
-}
-
-static void test_wish(void)
-{
-    struct maker m;
-    struct made made;
-    make_three(&m);
-    make_threads(&m, true);
-    look(&m, &(struct report_wish){ .min_share = 0.01 }, &made);
-    CHECK_NUMBER("methods with less time than asked for are no rows", made.table.n_rows, 2);
-    CHECK_NUMBER("but counted", made.n, 3);
-    CHECK_TEXT("and told of", made.table.n_notes == 2 ? made.table.notes[1] : "",
-               "1 more with less time: --view sampled --all --top 0 prints all");
-    CHECK_TEXT("with how many samples all of it is by", made.table.n_notes == 2 ? made.table.notes[0] : "",
-               "time: estimated from 50 stack samples; calls and events of these methods are unknown; record for "
-               "longer or with a larger --budget to instrument more of them");
-    trace_made_close(&made.trace);
-    make_three(&m);
-    make_threads(&m, true);
-    look(&m, &(struct report_wish){ .all = true, .top = 1 }, &made);
-    CHECK_NUMBER("rows beyond the top are none", made.table.n_rows, 1);
-    trace_made_close(&made.trace);
-}
-
-/* More budget would not help. */
-static void test_spared(void)
-{
-    struct maker m;
-    struct made made;
-    begin(&m);
-    maker_info(&m, "live.budget", "0.01");
-    maker_info(&m, "live.sampled.0", "0.5 25 a/Later x ()V spared 0");
-    make_threads(&m, true);
-    look(&m, &(struct report_wish){ .all = true }, &made);
-    CHECK_TEXT("where no class was to be changed, no larger budget is asked for",
-               made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "time: estimated from stack samples; calls and events of these methods are unknown");
-    trace_made_close(&made.trace);
-}
-
-/* Another method of the recording is called as the caller. */
-static void test_namesake(void)
-{
-    struct maker m;
-    struct made made;
-    begin(&m);
-    maker_method(&m, 1, "a/Main", "run", "(I)V");
-    maker_info(&m, "live.budget", "0.01");
-    maker_info(&m, "live.sampled.0", "0.5 25 a/Later x ()V none 0 1 a/Main run ()V");
     KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
-    STEPS(&m, 0, ENTER(0, 0), ENTER(1, 10), EXIT(1, 20), EXIT(0, 1000));
+    for (uint64_t i = 0; i < 4; i++)
+        STEPS(&m, 0, ENTER(SORT, 100 * i), EXIT(SORT, 100 * i + 100));
+    make_contexts(&m);
+    maker_stack(&m, IN_COPY, 1, 4, &known, 0, 0);
+    sample(&m, 50, IN_SORT, 6);
+    sample(&m, 60, IN_OTHER_MERGE + 1, 2);
+    sample(&m, 500, IN_MAIN, 5);
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
-    look(&m, &(struct report_wish){ .all = true }, &made);
-    CHECK_TEXT("a caller that is not alone with its name has its parameters", printed(&made.table, CSV, &arena),
-               HEADER "sampled,Later.x,0.5,500000000,25,no retransformation since it was sampled,,1,Main.run()\r\n");
-    trace_made_close(&made.trace);
+    read_back(&m, &made);
+    CHECK_TEXT("calls stand in those that samples saw around them, in parts that add up", folded(&made, "calls"),
+               "application;a.Main.main [sampled];a.Sort.run [sampled];a.Sort.merge [sampled];a.Sort.sort 3\n"
+               "application;a.Main.main [sampled];a.Sort.run [sampled];a.Sort.merge [sampled];a.Sort.copy [sampled];"
+               "a.Sort.sort 1\n");
+    CHECK_TEXT("with their time", folded(&made, "cpu"),
+               "application;a.Main.main [sampled] 600000000\n"
+               "application;a.Main.main [sampled];a.Sort.run [sampled];a.Sort.merge [sampled];a.Sort.sort 300000000\n"
+               "application;a.Main.main [sampled];a.Sort.run [sampled];a.Sort.merge [sampled];a.Sort.copy [sampled];"
+               "a.Sort.sort 100000000\n");
+    forget(&made);
 }
 
-/*
- * run had its probes for the second half, and 200 of these 500 ms: a fifth of what ran then, with the thread of the VM.
- * Samples found it in half of all time, and x in half of its samples, whichever half of the recording they are of.
- */
-static void test_measured_caller(void)
-{
-    static const struct trace_event armed = { .kind = TRACE_ARMED, .method = 0, .ticks = 500 };
-    struct maker m;
-    struct made made;
-    begin(&m);
-    maker_info(&m, "live.budget", "0.01");
-    maker_info(&m, "live.sampled.0", "0.25 12 a/Later x ()V none 0 1 a/Main run ()V 0.5");
-    maker_info(&m, "live.sampled.1", "0.5 25 a/Later y ()V none 0 0.5 a/Main run ()V 0.5");
-    maker_info(&m, "live.sampled.2", "0.5 25 a/Later z ()V none 0 1 a/Main run ()V");
-    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0));
-    maker_must(&m, trace_write_control(m.writer, &armed, 1, &m.err));
-    STEPS(&m, 0, ENTER(0, 600), EXIT(0, 800));
-    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000), AT(TRACE_CPU_OUT, 1, 1000));
-    look(&m, &(struct report_wish){ .all = true }, &made);
-    CHECK_TEXT(
-        "in a recorded method it has what part of that one's samples it has, of that one's time; never more",
-        printed(&made.table, CSV, &arena),
-        HEADER
-        "sampled,Later.y,0.22500000000000001,450000000,25,no retransformation since it was sampled,,0.5,Main.run\r\n"
-        "sampled,Later.z,0.20000000000000001,400000000,25,no retransformation since it was sampled,,1,Main.run\r\n"
-        "sampled,Later.x,0.10000000000000001,200000000,12,no retransformation since it was sampled,,1,Main.run\r\n");
-    CHECK_TEXT("a note says so", made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "time: estimated from stack samples, in a recorded method as part of its measured time; calls and "
-               "events of these methods are unknown");
-    made.trace.source.clock = PHASES_WALL;
-    sampled_make(&made.trace.source, &(struct report_wish){ .all = true }, &made.table, &err);
-    CHECK_TEXT("next to wall times it is called CPU time", made.table.columns[1].heading, "CPU time (%)");
-    trace_made_close(&made.trace);
-}
-
-static void test_no_clock(void)
-{
-    struct maker m;
-    struct made made;
-    make_three(&m);
-    make_threads(&m, false);
-    look(&m, &(struct report_wish){ .min_share = 0.01 }, &made);
-    CHECK_TEXT("where CPU time is not known, nor is its part of it", printed(&made.table, CSV, &arena),
-               HEADER
-               "sampled,Later.x,,,25,over budget: recompilation would take 12.0 ms,12000000,,no recorded method\r\n"
-               "sampled,Later.y,,,2,no retransformation since it was sampled,,,no recorded method\r\n"
-               "sampled,Later.z,,,1,no retransformation since it was sampled,,,no recorded method\r\n");
-    trace_made_close(&made.trace);
-}
-
-static void test_nothing(void)
+static void test_few(void)
 {
     struct maker m;
     struct made made;
     begin(&m);
-    make_threads(&m, true);
-    look(&m, &(struct report_wish){ .all = true }, &made);
-    CHECK_NUMBER("a recording that is not live has no rows", made.n, 0);
-    CHECK_TEXT("and says so", made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "no methods were sampled: this is not a live recording");
-    trace_made_close(&made.trace);
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(&m, 0, ENTER(RUN, 0), EXIT(RUN, 1000));
+    make_contexts(&m);
+    sample(&m, 50, IN_COPY, SAMPLED_LEAST - 1);
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
+    read_back(&m, &made);
+    CHECK_TEXT("few samples divide nothing, but tell where a call stands", folded(&made, "cpu"),
+               "application;a.Main.main [sampled];a.Sort.run 1000000000\n");
+    forget(&made);
+}
+
+static void test_samples_alone(void)
+{
+    struct maker m;
+    struct made made;
     begin(&m);
-    maker_info(&m, "live.budget", "0.01");
-    make_threads(&m, true);
-    look(&m, &(struct report_wish){ .all = true }, &made);
-    CHECK_TEXT("a live one that left out none says that", made.table.n_notes == 1 ? made.table.notes[0] : "",
-               "no method without probes has a hundredth of the samples");
-    trace_made_close(&made.trace);
+    maker_info(&m, "recording.mode", "samples");
+    maker_thread(&m, 1, "C2 CompilerThre", false);
+    make_contexts(&m);
+    sample(&m, 50, IN_RUN, 1);
+    sample(&m, 60, IN_COPY, 2);
+    const struct trace_sample compiler = { .ticks = 70, .thread = 1, .index = -1, .n = 1, .weight_ns = 10000000 };
+    maker_must(&m, trace_write_sample(m.writer, &compiler, &m.err));
+    read_back(&m, &made);
+    CHECK_TEXT("a trace of samples alone is a tree, too, with the JVM's threads beside it", folded(&made, "cpu"),
+               "C2 compiler 10000000\n"
+               "application;a.Main.main [sampled];a.Sort.run [sampled] 10000000\n"
+               "application;a.Main.main [sampled];a.Sort.run [sampled];a.Sort.merge [sampled];a.Sort.copy [sampled] "
+               "20000000\n");
+    forget(&made);
+}
+
+static void test_reasons(void)
+{
+    static const struct {
+        const char *fact, *why; /* why: NULL: it is damaged */
+    } facts[] = { { "0.25000 12 a/Later parse (I)V", "no probes" },
+                  { "0.02000 2 a/Later", NULL },
+                  { "0.2 10 a/Later x ()V dear 12000000 0.75 a/Main run ()V",
+                    "over budget: recompilation would take 12.0 ms" },
+                  { "0.1 5 a/Later y ()V dear 0", "over budget" },
+                  { "0.1 5 a/Later z ()V loop 0 1 a/Later x ()V 0.5", "a hot loop of its class is running" },
+                  { "0.1 5 a/Later u ()V kept 5", "its class could not be instrumented" },
+                  { "0.1 5 a/Later v ()V none 0", "no retransformation since it was sampled" },
+                  { "0.1 5 a/Later s ()V spared 0", "all compiled code would be discarded" },
+                  { "0.1 5 a/Later r ()V archive 0", "the JVM writes a class archive" } };
+    struct maker m;
+    struct made made;
+    struct sampled *all;
+    size_t n, at = 0;
+    char key[32];
+    begin(&m);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        snprintf(key, sizeof key, "live.sampled.%zu", i);
+        maker_info(&m, key, facts[i].fact);
+    }
+    maker_info(&m, "live.method.0", "off 1.000 5 100 its calls are too short");
+    maker_info(&m, "live.method.1", "armed 1.000 0 0 ");
+    read_back(&m, &made);
+    maker_must(&m, sampled_find(&made.trace.source, &all, &n, &m.err));
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (facts[i].why != NULL)
+            CHECK_TEXT("a reason is told in words", at < n ? all[at++].why : "", facts[i].why);
+    CHECK_NUMBER("damaged ones are none", n, at);
+    CHECK_TEXT("why probes are off, is told", sampled_why_off(&made.trace.source, 0),
+               "switched off: its calls are too short");
+    CHECK("of those that are on, nothing",
+          sampled_why_off(&made.trace.source, 1) == NULL && sampled_why_off(&made.trace.source, 2) == NULL);
+    forget(&made);
 }
 
 int main(void)
 {
-    test_facts();
-    test_wish();
-    test_spared();
-    test_namesake();
-    test_measured_caller();
-    test_no_clock();
-    test_nothing();
+    test_tree();
+    test_rows();
+    test_around();
+    test_few();
+    test_samples_alone();
+    test_reasons();
+    arena_free(&arena);
     return tap_done();
 }

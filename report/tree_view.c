@@ -1,0 +1,340 @@
+#include "report/tree_view.h"
+
+#include "core/base/pattern.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK        UINT64_C(1000000) /* ticks */
+#define TREE_BYTES   (UINT64_C(1) << 20)
+#define ALIKE_MOST   4u /* so many letters differ, or more: it is not alike */
+#define NO_ALIKE     (2 * ALIKE_MOST + 2)
+#define DEPTH_MOST   4096u
+#define FROM_SAMPLES 0.01 /* of a line's time: with less from samples it was measured */
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "out of memory for the call tree");
+}
+
+/* ---- which methods ---- */
+
+static double ticks_of(const struct report_source *source, uint32_t node)
+{
+    const struct calltree *tree = source->tree;
+    return (double)(source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node]);
+}
+
+static double own_ticks_of(const struct report_source *source, uint32_t node)
+{
+    const struct calltree_node *of = &source->tree->nodes[node];
+    return (double)(source->clock == PHASES_CPU ? of->cpu_ticks : of->wall_ticks);
+}
+
+/* How far a method is from what was asked for, half a letter more where its class is another one. */
+static uint32_t distance_of(const struct report_source *source, const char *names, const struct java_name *name)
+{
+    const char *end = strchr(names, '('), *at = end == NULL ? names + strlen(names) : end;
+    struct pattern pattern;
+    while (at > names && at[-1] != '.' && at[-1] != '#')
+        at--;
+    const char *text = arena_printf(source->arena, "*#%.*s", (int)strcspn(at, "("), at);
+    const char *as_named = arena_printf(source->arena, "%.*s%s", (int)(at - names), names, name->method);
+    if (text == NULL || as_named == NULL || pattern_parse(&pattern, text) < 0)
+        return NO_ALIKE;
+    uint32_t distance = pattern_method_distance(&pattern, name->method, strlen(name->method), ALIKE_MOST);
+    return distance >= ALIKE_MOST ? NO_ALIKE : 2 * distance + !java_names_is(source->arena, name, as_named);
+}
+
+/* The method, as it is written, that is named most nearly like that; NULL: none is. */
+static const char *find_alike(const struct report_source *source, const char *names)
+{
+    const struct calltree *tree = source->tree;
+    bool *is_known = arena_alloc(source->arena, (size_t)tree->n_methods + 1);
+    uint32_t least = NO_ALIKE, best = 0;
+    for (uint32_t i = 1; is_known != NULL && i < tree->n_nodes; i++) {
+        uint32_t method = tree->nodes[i].method;
+        if (method >= tree->n_methods || is_known[method])
+            continue;
+        struct java_name name = report_name(source, method);
+        uint32_t distance = distance_of(source, names, &name);
+        is_known[method] = true;
+        best = distance < least ? i : best;
+        least = distance < least ? distance : least;
+    }
+    if (best == 0)
+        return NULL;
+    struct java_name name = report_name(source, tree->nodes[best].method);
+    return java_names_display(source->arena, &name, JAVA_NAMES_SHORT);
+}
+
+struct found {
+    double ticks;
+    uint32_t method;
+};
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->ticks != y->ticks)
+        return x->ticks < y->ticks ? 1 : -1;
+    return (x->method > y->method) - (x->method < y->method);
+}
+
+static int is_none(const struct report_source *source, const char *names, struct err *err)
+{
+    const char *alike = find_alike(source, names);
+    err_set(err, "the call tree has no method '%s'", names);
+    return alike == NULL ? err_next(err, "run 'mmprof report --all' for all methods; a name is Class.method")
+                         : err_next(err, "did you mean '%s'?  'mmprof report --all' prints all methods", alike);
+}
+
+int tree_view_find(const struct report_source *source, const char *names, uint32_t **methods, size_t *n,
+                   struct err *err)
+{
+    const struct calltree *tree = source->tree;
+    size_t *place = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *place); /* SIZE_MAX: not named */
+    struct found *found = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *found);
+    *methods = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof **methods);
+    *n = 0;
+    if (place == NULL || found == NULL || *methods == NULL)
+        return no_memory(err);
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        uint32_t method = tree->nodes[i].method;
+        if (method >= tree->n_methods || place[method] == SIZE_MAX)
+            continue;
+        struct java_name name = report_name(source, method);
+        if (place[method] == 0 && java_names_is(source->arena, &name, names)) {
+            found[*n].method = method;
+            place[method] = ++*n;
+        } else if (place[method] == 0) {
+            place[method] = SIZE_MAX;
+            continue;
+        }
+        found[place[method] - 1].ticks += ticks_of(source, i);
+    }
+    qsort(found, *n, sizeof *found, largest_first);
+    for (size_t i = 0; i < *n; i++)
+        (*methods)[i] = found[i].method;
+    return *n > 0 ? 0 : is_none(source, names, err);
+}
+
+/* ---- lines ---- */
+
+/* Returns the line, or 0: no memory. */
+static uint32_t line_of(struct tree_view *view, uint32_t parent, uint32_t method)
+{
+    uint32_t line = method == CALLTREE_ROOT ? 0 : view->lines[parent].first_child;
+    while (line != 0 && view->lines[line].method != method)
+        line = view->lines[line].next;
+    if (line != 0)
+        return line;
+    if (view->n_lines == view->room) {
+        uint32_t room = view->room * 2;
+        struct tree_line *lines = realloc(view->lines, room * sizeof *lines);
+        if (lines == NULL)
+            return 0;
+        view->lines = lines;
+        view->room = room;
+    }
+    line = view->n_lines++;
+    view->lines[line] = (struct tree_line){ .parent = parent,
+                                            .next = view->lines[parent].first_child,
+                                            .method = method,
+                                            .depth = parent == 0 ? 0 : view->lines[parent].depth + 1,
+                                            .share_error = NAN,
+                                            .self_error = NAN };
+    view->lines[parent].first_child = line;
+    return line;
+}
+
+/* has_time: it is in no other context of the method that its time is added to. */
+static void add(struct tree_view *view, uint32_t line, uint32_t node, bool has_time)
+{
+    const struct report_source *source = view->source;
+    const struct calltree_node *of = &source->tree->nodes[node];
+    struct tree_line *to = &view->lines[line];
+    bool has_samples = source->sampled != NULL;
+    to->calls += (double)of->calls;
+    to->n_open += (double)of->n_open;
+    to->self_ticks += own_ticks_of(source, node);
+    to->n_samples += has_samples && has_time ? (double)source->sampled->n_samples[node] : 0;
+    if (!has_time)
+        return;
+    to->ticks += ticks_of(source, node);
+    to->probe_ticks += has_samples ? (double)source->sampled->probe_ticks[node] : ticks_of(source, node);
+}
+
+static int add_all(struct tree_view *view, double least)
+{
+    const struct calltree *tree = view->source->tree;
+    for (uint32_t i = 0; i < tree->n_roots; i++) {
+        uint32_t node = tree->roots[i].node, line = line_of(view, 0, CALLTREE_ROOT);
+        if (line == 0)
+            return -1;
+        view->lines[line].root = i;
+        view->line_of[node] = line;
+        add(view, line, node, true);
+    }
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        uint32_t parent = tree->nodes[i].parent;
+        if (parent == i || view->line_of[parent] == 0)
+            continue;
+        view->line_of[i] = view->line_of[parent];
+        view->is_small[i] = ticks_of(view->source, i) < least || tree->nodes[i].method >= tree->n_methods;
+        if (view->is_small[i])
+            continue;
+        view->line_of[i] = line_of(view, view->line_of[parent], tree->nodes[i].method);
+        if (view->line_of[i] == 0)
+            return -1;
+        add(view, view->line_of[i], i, true);
+    }
+    return 0;
+}
+
+/* Contexts of the asked method, and what they call. */
+static int add_callees(struct tree_view *view)
+{
+    const struct calltree *tree = view->source->tree;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        const struct calltree_node *node = &tree->nodes[i];
+        uint32_t above = node->parent == i ? 0 : view->line_of[node->parent];
+        if (node->method >= tree->n_methods || (above == 0 && node->method != view->method))
+            continue;
+        view->line_of[i] = line_of(view, above, node->method);
+        if (view->line_of[i] == 0)
+            return -1;
+        add(view, view->line_of[i], i, true);
+    }
+    return 0;
+}
+
+/* Is a context in another one of the same method? */
+static bool is_recursive(const struct calltree *tree, uint32_t node)
+{
+    uint32_t method = tree->nodes[node].method;
+    while (tree->nodes[node].parent != node) {
+        node = tree->nodes[node].parent;
+        if (tree->nodes[node].method == method)
+            return true;
+    }
+    return false;
+}
+
+static int add_path(struct tree_view *view, uint32_t node)
+{
+    const struct calltree *tree = view->source->tree;
+    bool has_time = !is_recursive(tree, node);
+    uint32_t at = node, line = 0;
+    do {
+        line = line_of(view, line, tree->nodes[at].method);
+        if (line == 0)
+            return -1;
+        add(view, line, node, has_time);
+        at = tree->nodes[at].parent;
+    } while (tree->nodes[at].method < tree->n_methods && (has_time || view->lines[line].depth == 0));
+    view->line_of[node] = line;
+    return 0;
+}
+
+static int add_callers(struct tree_view *view)
+{
+    const struct calltree *tree = view->source->tree;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        uint32_t method = tree->nodes[i].method, parent = tree->nodes[i].parent;
+        if (method == view->method) {
+            if (add_path(view, i) < 0)
+                return -1;
+            if (!is_recursive(tree, i))
+                continue;
+        }
+        view->line_of[i] = parent == i ? 0 : view->line_of[parent];
+    }
+    return 0;
+}
+
+/* ---- intervals ---- */
+
+/* A sample is in the line of its context and in those above it. */
+static int add_sample(const struct tree_view *view, size_t i, struct sample_profile *profile)
+{
+    const struct sampled_tree *sampled = view->source->sampled;
+    const struct trace_kept_sample *sample = &sampled->samples->kept[i];
+    uint32_t path[DEPTH_MOST], n = 0, leaf = sampled->leaf[i] == CALLTREE_NONE ? 0 : sampled->leaf[i];
+    uint32_t line = view->line_of[leaf];
+    if (view->is_small[leaf])
+        path[n++] = 0;
+    for (; line != 0 && n < DEPTH_MOST; line = view->lines[line].parent)
+        path[n++] = line;
+    return sample_profile_add(profile,
+                              &(struct profile_sample){ .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
+                                                        .ns = sample->weight_ns,
+                                                        .n = n,
+                                                        .methods = path });
+}
+
+static double error_of(const struct sample_share *share, double ticks, double all_ticks)
+{
+    return share->share > 0 ? share->error / share->share * ticks / all_ticks : NAN;
+}
+
+static int find_errors(struct tree_view *view, struct err *err)
+{
+    const struct sampled_tree *sampled = view->source->sampled;
+    struct sample_profile profile;
+    int rc = 0;
+    if (sample_profile_open(&profile, BLOCK, TREE_BYTES, err) < 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i < sampled->samples->n_kept; i++)
+        rc = add_sample(view, i, &profile) < 0 ? no_memory(err) : 0;
+    for (uint32_t i = 1; rc == 0 && i < view->n_lines; i++) {
+        struct tree_line *line = &view->lines[i];
+        struct sample_share total = sample_profile_total(&profile, i), self = sample_profile_self(&profile, i);
+        double estimated = line->ticks - line->probe_ticks;
+        if (line->method != CALLTREE_ROOT && estimated > FROM_SAMPLES * line->ticks)
+            line->share_error = error_of(&total, estimated, view->all_ticks);
+        if (view->kind != TREE_VIEW_CALLERS && line->self_ticks > 0)
+            line->self_error = error_of(&self, line->self_ticks, view->all_ticks);
+    }
+    sample_profile_free(&profile);
+    return rc;
+}
+
+/* ---- the whole ---- */
+
+void tree_view_free(struct tree_view *view)
+{
+    free(view->lines);
+    free(view->line_of);
+    free(view->is_small);
+    view->lines = NULL;
+    view->is_small = NULL;
+    view->line_of = NULL;
+}
+
+static int fill(struct tree_view *view, double least, struct err *err)
+{
+    int rc = view->kind == TREE_VIEW_ALL       ? add_all(view, least)
+             : view->kind == TREE_VIEW_CALLEES ? add_callees(view)
+                                               : add_callers(view);
+    if (rc < 0)
+        return no_memory(err);
+    return view->source->sampled == NULL ? 0 : find_errors(view, err);
+}
+
+int tree_view_make(const struct report_source *source, enum tree_view_kind kind, uint32_t method, double min_share,
+                   double all_ticks, struct tree_view *view, struct err *err)
+{
+    *view = (struct tree_view){
+        .source = source, .kind = kind, .method = method, .n_lines = 1, .room = 1024, .all_ticks = all_ticks
+    };
+    view->lines = calloc(view->room, sizeof *view->lines);
+    view->line_of = calloc((size_t)source->tree->n_nodes + 1, sizeof *view->line_of);
+    view->is_small = calloc((size_t)source->tree->n_nodes + 1, sizeof *view->is_small);
+    bool has_room = view->lines != NULL && view->line_of != NULL && view->is_small != NULL;
+    int rc = has_room ? fill(view, min_share * all_ticks, err) : no_memory(err);
+    if (rc < 0)
+        tree_view_free(view);
+    return rc;
+}
