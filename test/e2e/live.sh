@@ -35,14 +35,17 @@ for jdk in $(jdks); do
         '"method":[[:space:]]*"round"'
     "$mmprof" report "$trace" > "$SCRATCH/report" 2> "$SCRATCH/errors"
     is "JDK $version: and for 'mmprof report'" "$?$(cat "$SCRATCH/errors")" 0
-    "$mmprof" report --pruned --csv "$trace" | tr -d '\r' > "$SCRATCH/pruned"
-    matches "JDK $version: which says what was switched off, why, and in whose time it is" "$(cat "$SCRATCH/pruned")" \
-        '^pruned,[^,]+,it[^,]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,[0-9.e+]*,[0-9.e+]+,.*Busy\.[a-z]+$'
-    is "JDK $version: each of them says so in the report" "$(grep -c '^pruned,' "$SCRATCH/pruned")" \
-        "$("$mmprof" report --all --csv "$trace" | grep -c '^phase,.*,switched off: it')"
-    is "JDK $version: and the methods that only samples know, in one of their own" \
-        "$("$mmprof" report --sampled --all --csv "$trace" | grep -c '^sampled,')" \
-        "$("$mmprof" dump --tables "$trace" | grep -c '^info *live.sampled\.')"
+    "$mmprof" report --all --csv "$trace" | tr -d '\r' > "$SCRATCH/rows"
+    is "JDK $version: a row says why its probes were switched off" \
+        "$(grep -cE '^phase,.*,switched off: it' "$SCRATCH/rows")" \
+        "$("$mmprof" dump --tables "$trace" | grep -cE '^info *live\.method\.[0-9]+ = [^a].* it')"
+    matches "JDK $version: what only samples know is a row of the same table, with why it has no probes" \
+        "$(cat "$SCRATCH/rows")" '^sampled,[^,]+,[0-9.e-]+,.*,[1-9][0-9]* samples?,'
+    "$mmprof" report --callers Busy.round "$trace" > "$SCRATCH/callers" 2>&1
+    matches "JDK $version: a method's callers are known" "$(cat "$SCRATCH/callers")" '  Busy\.[a-z]+( \+)?$'
+    "$mmprof" report --callers Busy.ruond "$trace" > "$SCRATCH/callers" 2>&1
+    matches "JDK $version: a method that is not there is an error with the nearest one" \
+        "$?$(cat "$SCRATCH/callers")" "next: did you mean 'Busy.round'"
     "$mmprof" report --cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
         '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'

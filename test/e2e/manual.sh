@@ -61,7 +61,7 @@ for command in $list; do
     is "bash completes the options of $command" "$(completed "$command" --)" \
         "$({ options_of_help "$SCRATCH/help"; echo help; } | sed 's/^/--/' | sort -u)"
 done
-is "the views of report" "$(completed report --view p)" "$(printf '%s\n' pauses phases pruned)"
+is "the views of report" "$(completed report --view p)" "$(printf '%s\n' pauses phases)"
 is "but no option of a command that is started" "$(completed record -- java -)" ""
 matches "zsh has a script, too" "$("$mmprof" completion zsh | head -n 1)" '^#compdef mmprof$'
 is "another shell is refused" "$("$mmprof" completion fish 2>&1 | grep -c 'next: ')" 1

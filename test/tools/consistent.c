@@ -7,153 +7,22 @@
  * its whole, no share below 0 or above 100 %, the rows' own times are the whole, and text, CSV, JSON and the page have
  * the same numbers.  The status is 1 if there is such a line, 2 if a report could not be had.
  */
-#include <cjson/cJSON.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define EPSILON       1e-6
-#define SWITCHES_MOST 0.02 /* of all time, in one part of the JVM */
-#define PAGE_SAME     6e-6 /* the page has six digits */
-
-static const char *mmprof, *trace, *options = "";
-static int n_wrong;
-
-static __attribute__((format(printf, 1, 2))) void wrong(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vprintf(format, arguments);
-    va_end(arguments);
-    putchar('\n');
-    n_wrong++;
-}
-
-static _Noreturn void give_up(const char *what)
-{
-    fprintf(stderr, "consistent: cannot read '%s'\n", what);
-    exit(2);
-}
-
-/* ---- reports ---- */
-
-/* Reports that have no options of the kind that is tried. */
-static bool is_beside(const char *words)
-{
-    static const char *const names[] = { "--sampled", "--pruned", "--cost", "--vm", "--hot", "--timeline" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strstr(words, names[i]) != NULL)
-            return true;
-    return false;
-}
-
-/* What 'mmprof WORDS' prints, for free(); NULL: it failed. */
-static char *output_of(const char *words)
-{
-    char command[4096], *text = NULL;
-    size_t n = 0, got;
-    snprintf(command, sizeof command, "'%s' %s %s '%s' 2> /dev/null", mmprof, words, is_beside(words) ? "" : options,
-             trace);
-    FILE *in = popen(command, "r");
-    do {
-        char *more = in == NULL ? NULL : realloc(text, n + 65537);
-        if (more == NULL)
-            give_up(command);
-        text = more;
-        got = fread(text + n, 1, 65536, in);
-        n += got;
-    } while (got > 0);
-    text[n] = '\0';
-    if (pclose(in) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-static cJSON *table_of(const char *words)
-{
-    char *text = output_of(words);
-    cJSON *json = text == NULL ? NULL : cJSON_Parse(text);
-    free(text);
-    return json;
-}
-
-static cJSON *must_have(const char *words)
-{
-    cJSON *json = table_of(words);
-    if (json == NULL)
-        give_up(words);
-    return json;
-}
-
-#define EACH(row, table) cJSON_ArrayForEach(row, cJSON_GetObjectItem(table, "rows"))
-
-static const char *text_in(const cJSON *row, const char *key)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(row, key));
-    return text == NULL ? "" : text;
-}
-
-/* NAN: there is none. */
-static double number_in(const cJSON *row, const char *key)
-{
-    return cJSON_GetNumberValue(cJSON_GetObjectItem(row, key));
-}
-
-static bool is_kind(const cJSON *row, const char *kind)
-{
-    return strcmp(text_in(row, "kind"), kind) == 0;
-}
-
-static bool is_same(double a, double b, double relative)
-{
-    return (isnan(a) && isnan(b)) || fabs(a - b) <= relative * fmax(fabs(a), fabs(b)) + 1e-12;
-}
-
-/* Without the mark of calls that had not returned. */
-static bool is_label(const char *label, const char *name)
-{
-    size_t n = strlen(name);
-    return strncmp(label, name, n) == 0 && (label[n] == '\0' || strcmp(label + n, " +") == 0);
-}
-
-static const cJSON *row_of(const cJSON *table, const char *name)
-{
-    const cJSON *row;
-    EACH(row, table)
-    if (is_label(text_in(row, "label"), name))
-        return row;
-    return NULL;
-}
-
-static const cJSON *row_of_kind(const cJSON *table, const char *kind)
-{
-    const cJSON *row;
-    EACH(row, table)
-    if (is_kind(row, kind))
-        return row;
-    return NULL;
-}
+#include "test/tools/consistent_tree.h"
 
 /* ---- the report's table ---- */
 
-static void check_share(const char *what, const cJSON *row, const char *key)
+/* Where samples tell of the time without probes, too. */
+static bool has_samples(const cJSON *report)
 {
-    double share = number_in(row, key);
-    if (share < 0 || share > 1 + EPSILON)
-        wrong("%s: '%s' has a %s of %g", what, text_in(row, "label"), key, share);
+    return cJSON_HasObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(report, "rows"), 0), "known_by");
 }
 
-/* A row's share is of what ran while it was recorded. */
+/* A row's share is of what ran while it was recorded, or with samples of all. */
 static void check_row(const cJSON *report, const cJSON *row)
 {
     const char *label = text_in(row, "label");
     double time = number_in(row, "time_share"), self = number_in(row, "self_share");
-    double part = number_in(row, "recorded_share");
+    double part = has_samples(report) ? 1 : number_in(row, "recorded_share");
     double all_ns = number_in(row_of_kind(report, "total"), "self_ns");
     check_share("report", row, "time_share");
     check_share("report", row, "self_share");
@@ -177,33 +46,16 @@ static void check_report(const cJSON *report)
         if (is_kind(row, "total"))
             continue;
         ns += number_in(row, "self_ns");
-        shares += number_in(row, "self_share") * number_in(row, "recorded_share");
+        shares += number_in(row, "self_share") * (has_samples(report) ? 1 : number_in(row, "recorded_share"));
     }
     if (!is_same(ns, number_in(total, "self_ns"), EPSILON) || !is_same(shares, 1, EPSILON))
         wrong("report: the rows' own times are %.9g of %.9g ns", ns, number_in(total, "self_ns"));
-}
-
-/* What samples saw is no part of the whole: phases have it, too.  It is judged, and taken out of the rows. */
-static void take_sampled(cJSON *report)
-{
-    cJSON *rows = cJSON_GetObjectItem(report, "rows"), *row = rows->child, *next;
-    for (; row != NULL; row = next) {
-        next = row->next;
-        if (!is_kind(row, "sampled"))
-            continue;
-        check_share("report", row, "time_share");
-        check_share("report", row, "self_share");
-        if (number_in(row, "self_share") > number_in(row, "time_share") + EPSILON)
-            wrong("report: '%s' has more samples of its own than in all", text_in(row, "label"));
-        cJSON_Delete(cJSON_DetachItemViaPointer(rows, row));
-    }
 }
 
 /* The rows that --top leaves say what they say without it. */
 static void check_top(const cJSON *report)
 {
     cJSON *few = must_have("report --top 2 --json");
-    take_sampled(few);
     const cJSON *row;
     EACH(row, few)
     {
@@ -278,6 +130,18 @@ static void print_share(double share, char *text, size_t n)
         snprintf(text, n, "%.2f", share * 100);
 }
 
+/* What follows "12.34 " or "12.34 \u00b15.67 ". */
+static char *after_number(char *at)
+{
+    at += strncmp(at, "< ", 2) == 0 ? 2 : 0;
+    at += strcspn(at, " ");
+    at += strspn(at, " ");
+    if (strncmp(at, "\u00b1", strlen("\u00b1")) != 0)
+        return at;
+    at += strcspn(at, " ");
+    return at + strspn(at, " ");
+}
+
 /* Each row of text begins with its label, and the time and own time that JSON has of it. */
 static void check_text(const cJSON *report)
 {
@@ -296,7 +160,7 @@ static void check_text(const cJSON *report)
         char *line = at == NULL ? NULL : at + 1 + strlen(label);
         line = line == NULL ? NULL : line + strspn(line, " ");
         bool is_it = line != NULL && strncmp(line, time, strlen(time)) == 0;
-        line = is_it ? line + strlen(time) + strspn(line + strlen(time), " ") : NULL;
+        line = is_it ? after_number(line) : NULL;
         if (line == NULL || strncmp(line, self, strlen(self)) != 0)
             wrong("report: text has not '%s' with %s and %s", label, time, self);
     }
@@ -333,9 +197,8 @@ static void check_page_table(const cJSON *page, const char *name, const cJSON *j
 {
     const cJSON *table = cJSON_GetObjectItem(page, name), *row,
                 *cells = cJSON_GetArrayItem(cJSON_GetObjectItem(table, "rows"), 0);
-    static const char *const keys[] = { "time_share",    "self_share", "recorded_ns",    "calls",
-                                        "total_ns",      "cpu_share",  "ancestor_share", "samples",
-                                        "unrecorded_ns", "value",      "share" };
+    static const char *const keys[] = { "time_share", "self_share", "recorded_ns", "calls",
+                                        "total_ns",   "self_ns",    "value",       "share" };
     if (table == NULL)
         return;
     EACH(row, json)
@@ -396,7 +259,7 @@ static void check_page_tree(const cJSON *page)
     }
 }
 
-static void check_page(const cJSON *report, const cJSON *sampled, const cJSON *pruned, const cJSON *cost)
+static void check_page(const cJSON *report, const cJSON *cost)
 {
     static const char begin[] = "<script type=\"application/json\" id=\"data\">";
     char *html = output_of("report --html - --top 0"), *data = html == NULL ? NULL : strstr(html, begin),
@@ -408,8 +271,6 @@ static void check_page(const cJSON *report, const cJSON *sampled, const cJSON *p
     if (page == NULL)
         give_up("the page's data");
     check_page_table(page, "phases", report);
-    check_page_table(page, "sampled", sampled);
-    check_page_table(page, "pruned", pruned);
     check_page_table(page, "cost", cost);
     check_page_roots(page, report);
     check_page_tree(page);
@@ -418,36 +279,6 @@ static void check_page(const cJSON *report, const cJSON *sampled, const cJSON *p
 }
 
 /* ---- the tables beside it ---- */
-
-/* What samples found in a recorded method has no more time than that method's row. */
-static void check_sampled(const cJSON *report, const cJSON *sampled, bool is_cpu)
-{
-    const cJSON *row;
-    EACH(row, sampled)
-    {
-        const cJSON *whole = row_of(report, text_in(row, "ancestor"));
-        double share = number_in(row, "cpu_share"), in_it = number_in(row, "ancestor_share");
-        check_share("sampled", row, "cpu_share");
-        check_share("sampled", row, "ancestor_share");
-        if (is_cpu && whole != NULL && in_it == 1 && share > number_in(whole, "time_share") + EPSILON)
-            wrong("sampled: '%s' has %g, in '%s' with %g", text_in(row, "method"), share, text_in(row, "ancestor"),
-                  number_in(whole, "time_share"));
-    }
-}
-
-static void check_pruned(const cJSON *report, const cJSON *pruned)
-{
-    const cJSON *row;
-    EACH(row, pruned)
-    {
-        const cJSON *same = row_of(report, text_in(row, "method"));
-        if (same != NULL && !is_same(number_in(row, "recorded_ns"), number_in(same, "recorded_ns"), 1e-3))
-            wrong("pruned: '%s' was recorded for %g ns, in the report for %g", text_in(row, "method"),
-                  number_in(row, "recorded_ns"), number_in(same, "recorded_ns"));
-        if (number_in(row, "unrecorded_ns") < 0)
-            wrong("pruned: '%s' has less than no time", text_in(row, "method"));
-    }
-}
 
 static void check_cost(const cJSON *report, const cJSON *cost)
 {
@@ -531,7 +362,8 @@ static void check_timeline(const cJSON *report, const cJSON *line, bool is_cpu)
     {
         const cJSON *same = is_kind(row, "phase") ? row_of(report, text_in(row, "label")) : NULL;
         check_share("timeline", row, "time_share");
-        if (is_cpu && same != NULL && !is_same(number_in(row, "cpu_ns"), number_in(same, "self_ns"), EPSILON))
+        if (is_cpu && !has_samples(report) && same != NULL &&
+            !is_same(number_in(row, "cpu_ns"), number_in(same, "self_ns"), EPSILON))
             wrong("timeline: '%s' has %g ns of its own, in the report %g", text_in(row, "label"),
                   number_in(row, "cpu_ns"), number_in(same, "self_ns"));
     }
@@ -541,13 +373,9 @@ static void check_timeline(const cJSON *report, const cJSON *line, bool is_cpu)
 
 static void check_beside(const cJSON *report, bool is_cpu)
 {
-    cJSON *sampled = must_have("report --sampled --all --top 0 --json"), *pruned = must_have("report --pruned --json"),
-          *cost = must_have("report --cost --json"), *where = table_of("report --vm --json"),
+    cJSON *cost = must_have("report --cost --json"), *where = table_of("report --vm --json"),
           *hot = table_of("report --hot --top 0 --json"), *line = table_of("report --timeline --json"),
           *phases = table_of("phases -o /dev/null --all --json");
-    cJSON *shown = must_have("report --sampled --top 0 --json");
-    check_sampled(report, sampled, is_cpu);
-    check_pruned(report, pruned);
     check_cost(report, cost);
     if (where != NULL)
         check_where(where);
@@ -557,11 +385,9 @@ static void check_beside(const cJSON *report, bool is_cpu)
         check_phases(phases);
     if (line != NULL)
         check_timeline(report, line, is_cpu);
-    check_csv("--sampled --all --top 0", sampled);
-    check_csv("--pruned", pruned);
     check_csv("--cost", cost);
-    check_page(report, shown, pruned, cost);
-    cJSON *const all[] = { sampled, pruned, cost, where, hot, line, phases, shown };
+    check_page(report, cost);
+    cJSON *const all[] = { cost, where, hot, line, phases };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         cJSON_Delete(all[i]);
 }
@@ -579,14 +405,15 @@ int main(int argc, char **argv)
         snprintf(more + strlen(more), sizeof more - strlen(more), "%s ", argv[i]);
     options = more;
     cJSON *report = must_have("report --json");
+    check_exports();
     bool is_cpu = strcmp(text_in(cJSON_GetObjectItem(report, "about"), "clock"), "cpu") == 0;
     if (!(number_in(row_of_kind(report, "total"), "self_ns") > 0)) /* nothing ran: there is nothing to divide */
         return 0;
     check_csv("", report);
-    take_sampled(report);
     check_report(report);
     check_top(report);
     check_text(report);
+    check_tree(report);
     check_beside(report, is_cpu);
     cJSON_Delete(report);
     return n_wrong > 0;

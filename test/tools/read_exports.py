@@ -177,7 +177,7 @@ def check_nesting(slices):
 def keys_of(path):
     with open(path, encoding="utf-8") as file:
         root = json.load(file)
-    must(root["schema"] == "mmprof.phases" and root["schema_version"] == 2, "no schema of version 2")
+    must(root["schema"] == "mmprof.phases" and root["schema_version"] == 3, "no schema of version 3")
     columns = [column["key"] for column in root["columns"]]
     units = {"text": str, "count": (int, float), "share": (int, float), "ns": (int, float), "ratio": (int, float),
              "rate": (int, float)}
