@@ -169,10 +169,14 @@ int kernel_records_walk(const uint8_t *data, size_t size, unsigned format, uint6
         size_t n = (size_t)length[0] | (size_t)length[1] << 8;
         if (n < HEADER_BYTES || n > head - *tail)
             break;
-        copy_out(data, size, *tail, copy, n);
+        const uint8_t *record = data + (*tail & (size - 1));
+        if (n > size - (size_t)(*tail & (size - 1))) {
+            copy_out(data, size, *tail, copy, n);
+            record = copy;
+        }
         *tail += n;
         struct kernel_event event;
-        int rc = kernel_record_decode(copy, n, format, &event);
+        int rc = kernel_record_decode(record, n, format, &event);
         *n_bad += rc < 0;
         if (rc > 0 && fn(&event, context) < 0)
             return -1;

@@ -171,16 +171,22 @@ static int take(const struct kernel_event *event, void *context)
     return rings->wish.stack_fn(&whole, rings->wish.stack_context);
 }
 
+static void look(struct ring *ring)
+{
+    if (ring->page != NULL)
+        ring->head = atomic_load_explicit((_Atomic uint64_t *)&ring->page->data_head, memory_order_acquire);
+}
+
 static int read_ring(struct kernel_rings *rings, const struct ring *ring)
 {
     struct perf_event_mmap_page *page = ring->page;
     if (page == NULL)
         return 0;
-    _Atomic uint64_t *head_at = (_Atomic uint64_t *)&page->data_head, *tail_at = (_Atomic uint64_t *)&page->data_tail;
-    uint64_t head = atomic_load_explicit(head_at, memory_order_acquire), tail = page->data_tail;
+    _Atomic uint64_t *tail_at = (_Atomic uint64_t *)&page->data_tail;
+    uint64_t tail = page->data_tail;
     const uint8_t *data = (const uint8_t *)page + sysconf(_SC_PAGESIZE);
-    int rc = kernel_records_walk(data, rings->ring_bytes, rings->format, &tail, head, rings->copy, &rings->state.n_bad,
-                                 take, rings);
+    int rc = kernel_records_walk(data, rings->ring_bytes, rings->format, &tail, ring->head, rings->copy,
+                                 &rings->state.n_bad, take, rings);
     atomic_store_explicit(tail_at, tail, memory_order_release);
     return rc;
 }
@@ -201,6 +207,8 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
 {
     take_wakes(rings);
     uint64_t now_ns = kernel_now_ns();
+    for (size_t i = 0; i < rings->n_rings; i++)
+        look(&rings->rings[i]);
     for (size_t i = 0; i < rings->n_rings; i++)
         if (read_ring(rings, &rings->rings[i]) < 0)
             return err_set(err, "no memory for the kernel's events");

@@ -42,8 +42,12 @@ struct kernel_rings_wish {
      * (of a trigger without one, its frequency) is drawn up to an eighth longer or shorter.
      */
     uint32_t stack_bytes;
-    kernel_event_fn *stack_fn; /* with stack_bytes: gets the hits at once, by CPU and not in the order of time */
-    void *stack_context;       /* borrowed */
+    /*
+     * With stack_bytes: gets the hits at once, by CPU and not in the order of time.  All that a drain hands out was
+     * there before it hands out the first.
+     */
+    kernel_event_fn *stack_fn;
+    void *stack_context; /* borrowed */
 };
 
 #define KERNEL_STACK_MAX_BYTES 65336u /* with the rest, a record's 65535 */

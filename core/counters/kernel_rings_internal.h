@@ -14,6 +14,7 @@ struct ring {
     uint32_t cpu;
     int fd;                            /* the event that owns the ring; one of files */
     struct perf_event_mmap_page *page; /* owned; NULL before the CPU's first event */
+    uint64_t head;                     /* up to here this drain reads */
 };
 
 struct thread {
