@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define HEADER_BYTES 512u
+#define AT_ONCE      256u
 #define BUCKETS      4096u
 #define PCS          (1u << 17) /* of which half are used at most: then all is forgotten */
 
@@ -26,14 +27,18 @@ struct layout {
 
 struct code_blobs {
     const struct frame_rules *rules;
+    struct known_methods *methods; /* borrowed */
     struct layout at;
     struct arena arena; /* entries, frames */
     struct entry *buckets[BUCKETS];
     struct code_at *pcs; /* owned */
     uint32_t n_pcs;
+    struct code_blob **recent; /* owned */
+    size_t n_recent, recent_room;
     uint64_t round;
     uint64_t low, high; /* of the code cache */
     uint64_t interpreter_low, interpreter_high;
+    uint64_t nmethod_name; /* where it is; 0: not known yet */
     struct scopes_walk walk;
 };
 
@@ -77,7 +82,7 @@ static bool find_interpreter(struct code_blobs *blobs)
     return true;
 }
 
-struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct err *err)
+struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known_methods *methods, struct err *err)
 {
     struct code_blobs *blobs = calloc(1, sizeof *blobs);
     if (blobs == NULL || (blobs->pcs = calloc(PCS, sizeof *blobs->pcs)) == NULL) {
@@ -86,7 +91,8 @@ struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct err *
         return NULL;
     }
     blobs->rules = rules;
-    blobs->round = 1;
+    blobs->methods = methods;
+    blobs->round = RECENT_ROUNDS + 1;
     if (nmethod_why_not() == NULL && find_layout(&blobs->at) && find_interpreter(blobs) &&
         code_heaps_range(&blobs->low, &blobs->high))
         return blobs;
@@ -98,7 +104,7 @@ struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct err *
 
 /* ---- what is kept ---- */
 
-static void forget_all(struct code_blobs *blobs)
+static void free_all(struct code_blobs *blobs)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct entry *entry = blobs->buckets[i]; entry != NULL; entry = entry->next)
@@ -106,25 +112,25 @@ static void forget_all(struct code_blobs *blobs)
         blobs->buckets[i] = NULL;
     }
     arena_free(&blobs->arena);
+}
+
+static void forget_all(struct code_blobs *blobs)
+{
+    free_all(blobs);
+    known_methods_let_go(blobs->methods);
     memset(blobs->pcs, 0, PCS * sizeof *blobs->pcs);
     blobs->n_pcs = 0;
+    blobs->n_recent = 0;
 }
 
 void code_blobs_close(struct code_blobs *blobs)
 {
     if (blobs == NULL)
         return;
-    if (blobs->pcs != NULL)
-        forget_all(blobs);
+    free_all(blobs);
     free(blobs->pcs);
+    free(blobs->recent);
     free(blobs);
-}
-
-void code_blobs_round(struct code_blobs *blobs)
-{
-    blobs->round++;
-    if (blobs->n_pcs >= PCS / 2)
-        forget_all(blobs);
 }
 
 bool code_blobs_has(const struct code_blobs *blobs, uint64_t pc)
@@ -171,7 +177,7 @@ static void take_frame(const struct layout *at, struct code_blob *blob, const ui
 
 static bool take_nmethod(const struct layout *at, struct code_blob *blob, const uint8_t *header)
 {
-    if (!nmethod_find_at(&blob->nmethod, blob->address))
+    if (!nmethod_take(&blob->nmethod, blob->address, header, HEADER_BYTES))
         return false;
     blob->end = blob->nmethod.start + blob->nmethod.n_bytes;
     blob->original_pc = field(header, at->original_pc, at->is_apart ? 2 : 4);
@@ -180,14 +186,27 @@ static bool take_nmethod(const struct layout *at, struct code_blob *blob, const 
     return true;
 }
 
+/* Names are texts of libjvm.so: that of compiled methods is asked for once. */
+static bool read_name(struct code_blobs *blobs, struct code_blob *blob, uint64_t address)
+{
+    static const char nmethod[] = "nmethod";
+    memset(blob->name, 0, sizeof blob->name);
+    if (address != 0 && address == blobs->nmethod_name)
+        memcpy(blob->name, nmethod, sizeof nmethod);
+    else if (address != 0)
+        vm_read_some(address, blob->name, sizeof blob->name - 1); /* a longer one is cut */
+    if (strcmp(blob->name, nmethod) == 0)
+        blobs->nmethod_name = address;
+    return blob->name[0] != '\0';
+}
+
 /* Returns false where there is no code any more. */
-static bool read_blob(const struct code_blobs *blobs, struct code_blob *blob)
+static bool read_blob(struct code_blobs *blobs, struct code_blob *blob)
 {
     uint8_t header[HEADER_BYTES] = { 0 };
     if (vm_read_some(blob->address, header, sizeof header) == 0)
         return false;
-    vm_read_text(blob->address + blobs->at.name, blob->name, sizeof blob->name); /* a longer one is cut */
-    if (blob->name[0] == '\0')
+    if (!read_name(blobs, blob, field(header, blobs->at.name, 8)))
         return false;
     take_frame(&blobs->at, blob, header);
     blob->kind = kind_of(blob);
@@ -196,15 +215,68 @@ static bool read_blob(const struct code_blobs *blobs, struct code_blob *blob)
     return (blob->kind != BLOB_NMETHOD && blob->kind != BLOB_NATIVE) || take_nmethod(&blobs->at, blob, header);
 }
 
+/* As known_methods.c does it: what is asked for once is not likely to be asked for again soon. */
+static void note(struct code_blobs *blobs, struct code_blob *blob)
+{
+    bool is_again = blob->asked != blobs->round && blobs->round - blob->asked <= RECENT_ROUNDS;
+    blob->asked = blobs->round;
+    if (!is_again || blob->is_recent)
+        return;
+    if (blobs->n_recent == blobs->recent_room) {
+        size_t room = blobs->recent_room == 0 ? 256 : blobs->recent_room * 2;
+        struct code_blob **grown = realloc(blobs->recent, room * sizeof(struct code_blob *));
+        if (grown == NULL)
+            return;
+        blobs->recent = grown;
+        blobs->recent_room = room;
+    }
+    blobs->recent[blobs->n_recent++] = blob;
+    blob->is_recent = true;
+}
+
 /* Is it what it was?  Only compiled methods come and go. */
 static bool is_there(struct code_blobs *blobs, struct code_blob *blob)
 {
-    if (blob->round == blobs->round)
+    bool is_compiled = blob->kind == BLOB_NMETHOD || blob->kind == BLOB_NATIVE;
+    if (is_compiled)
+        note(blobs, blob);
+    if (blob->compared == blobs->round)
         return true;
-    if ((blob->kind == BLOB_NMETHOD || blob->kind == BLOB_NATIVE) && !nmethod_is_there(&blob->nmethod))
+    if (is_compiled && !nmethod_is_there(&blob->nmethod))
         return false;
-    blob->round = blobs->round;
+    blob->compared = blobs->round;
     return true;
+}
+
+/* What is not there any more is found out again when it is asked for. */
+static void compare(const struct code_blobs *blobs, struct code_blob *const *some, size_t n)
+{
+    const struct nmethod *nmethods[AT_ONCE];
+    bool are_there[AT_ONCE];
+    for (size_t i = 0; i < n; i++)
+        nmethods[i] = &some[i]->nmethod;
+    nmethods_are_there(nmethods, n, are_there);
+    for (size_t i = 0; i < n; i++)
+        if (are_there[i])
+            some[i]->compared = blobs->round;
+}
+
+void code_blobs_round(struct code_blobs *blobs)
+{
+    size_t n = 0;
+    blobs->round++;
+    code_heaps_round();
+    if (blobs->n_pcs >= PCS / 2)
+        forget_all(blobs);
+    for (size_t i = 0; i < blobs->n_recent; i++) {
+        struct code_blob *blob = blobs->recent[i];
+        blob->is_recent = blobs->round - blob->asked <= RECENT_ROUNDS;
+        if (blob->is_recent)
+            blobs->recent[n++] = blob;
+    }
+    blobs->n_recent = n;
+    for (size_t i = 0; i < n; i += AT_ONCE)
+        compare(blobs, blobs->recent + i, n - i < AT_ONCE ? n - i : AT_ONCE);
 }
 
 static struct code_blob *find_blob(struct code_blobs *blobs, uint64_t pc)
@@ -227,11 +299,42 @@ static struct code_blob *find_blob(struct code_blobs *blobs, uint64_t pc)
         *bucket = entry;
     }
     entry->blob.life++;
-    entry->blob.round = blobs->round;
+    entry->blob.compared = blobs->round;
     return read_blob(blobs, &entry->blob) ? &entry->blob : NULL;
 }
 
 /* ---- an address ---- */
+
+/* Code that was found to be there in this round keeps the methods that were found for it. */
+static bool is_kept(const struct code_blobs *blobs, const struct known_method *method)
+{
+    const struct code_blob *holder = method == NULL ? NULL : method->holder;
+    return holder != NULL && holder->compared == blobs->round && holder->life == method->holder_life;
+}
+
+static void keep_frames(struct code_blobs *blobs, struct code_at *at)
+{
+    const struct scopes_walk *walk = &blobs->walk;
+    uint64_t others[CODE_FRAMES_MAX] = { 0 };
+    uint32_t n_others = 0;
+    for (uint32_t i = 0; i < walk->n_frames; i++)
+        if (!is_kept(blobs, known_methods_last(blobs->methods, walk->frames[i].method)))
+            others[n_others++] = walk->frames[i].method;
+    known_methods_compare(blobs->methods, others, n_others);
+    struct compiled_frame *frames = arena_alloc(&blobs->arena, walk->n_frames * sizeof *frames);
+    if (frames == NULL)
+        return;
+    for (uint32_t i = 0; i < walk->n_frames; i++) {
+        struct known_method *method = known_methods_last(blobs->methods, walk->frames[i].method);
+        frames[i] = (struct compiled_frame){ method, walk->frames[i].index };
+        if (method != NULL) {
+            method->holder = at->blob;
+            method->holder_life = at->blob->life;
+        }
+    }
+    at->frames = frames;
+    at->n_frames = walk->n_frames;
+}
 
 /*
  * Of a compiled method: the frames of the first point of its debug information that is not before the address, and has
@@ -242,7 +345,6 @@ static void take_frames(struct code_blobs *blobs, struct code_at *at)
 {
     struct code_blob *blob = at->blob;
     struct scopes_walk *walk = &blobs->walk;
-    struct scope_frame *frames = NULL;
     uint64_t offset = at->pc - blob->nmethod.start;
     if (!blob->has_scopes)
         blob->has_scopes = blob->kind == BLOB_NMETHOD && nmethod_copy(&blob->nmethod);
@@ -254,30 +356,22 @@ static void take_frames(struct code_blobs *blobs, struct code_at *at)
         is_found = walk->end >= offset && walk->n_frames > 0;
         last = walk->n_frames > 0 ? walk->frames[walk->n_frames - 1].index : last;
     }
-    size_t n = is_found ? walk->n_frames : 1;
-    frames = arena_alloc(&blobs->arena, n * sizeof *frames);
-    if (frames == NULL)
-        return;
-    if (is_found)
-        memcpy(frames, walk->frames, n * sizeof *frames);
-    else
-        frames[0] = (struct scope_frame){ blob->nmethod.method, blob->has_scopes && !walk->is_bad ? last : -1 };
-    if (blob->has_scopes && !walk->is_bad && frames[0].index < 0)
-        frames[0].index = 0; /* an entry */
-    at->frames = frames;
-    at->n_frames = (uint32_t)n;
+    if (!is_found) {
+        walk->n_frames = 1;
+        walk->frames[0] = (struct scope_frame){ blob->nmethod.method, blob->has_scopes && !walk->is_bad ? last : -1 };
+    }
+    if (blob->has_scopes && !walk->is_bad && walk->frames[0].index < 0)
+        walk->frames[0].index = 0; /* an entry */
+    keep_frames(blobs, at);
 }
 
 /*
  * A call of native code that needs no safepoint has no debug information.  Compiled code calls Java code and stubs
  * directly, and native code, which is far, by a register.
  */
-static void take_call(const struct code_blobs *blobs, struct code_at *at)
+static void take_call(const struct code_blobs *blobs, struct code_at *at, const uint8_t *before)
 {
-    uint8_t before[FRAME_CALL_BYTES];
     int64_t distance = 0;
-    if (!vm_read(at->pc - FRAME_CALL_BYTES, before, sizeof before))
-        return;
     enum frame_call call = blobs->rules->call(before, &distance);
     at->is_behind_call = at->is_call && call != FRAME_CALL_NONE;
     at->is_call |= call != FRAME_CALL_NONE;
@@ -287,7 +381,7 @@ static void take_call(const struct code_blobs *blobs, struct code_at *at)
 
 static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
 {
-    uint8_t code[FRAME_CODE_BYTES] = { 0 };
+    uint8_t bytes[FRAME_CALL_BYTES + FRAME_CODE_BYTES] = { 0 }, *code = bytes + FRAME_CALL_BYTES;
     *at = (struct code_at){ .pc = pc, .round = blobs->round };
     at->blob = find_blob(blobs, pc);
     if (at->blob == NULL)
@@ -297,14 +391,14 @@ static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
         at->blob = NULL;
         return;
     }
-    vm_read_some(pc, code, sizeof code);
+    vm_read_some(pc - FRAME_CALL_BYTES, bytes, sizeof bytes); /* in front of code is a header */
     at->shapes = (uint8_t)blobs->rules->shapes(code, at->blob->complete == FRAME_UNKNOWN ? FRAME_UNKNOWN
                                                      : pc < at->blob->complete           ? at->blob->complete - pc
                                                                                          : 0);
     if (at->blob->kind != BLOB_NMETHOD && at->blob->kind != BLOB_NATIVE)
         return;
     take_frames(blobs, at);
-    take_call(blobs, at);
+    take_call(blobs, at, bytes);
 }
 
 const struct code_at *code_blobs_at(struct code_blobs *blobs, uint64_t pc)

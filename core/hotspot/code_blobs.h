@@ -1,14 +1,15 @@
 /*
  * What is at an address of the code cache: compiled code and its frames, stubs, adapters; kept for the next question.
  *
- * The JVM frees code and takes its addresses for other code while it is looked at: in each round (code_blobs_round) a
- * piece of code is looked at again before what is kept of it counts.
+ * The JVM frees code and takes its addresses for other code while it is looked at: known_methods.h says when what is
+ * kept counts.  Compiled code that is still there keeps the methods that it is of: these are not compared again.
  */
 #ifndef CORE_HOTSPOT_CODE_BLOBS_H
 #define CORE_HOTSPOT_CODE_BLOBS_H
 
 #include "core/base/err.h"
 #include "core/hotspot/frame_rules.h"
+#include "core/hotspot/known_methods.h"
 #include "core/hotspot/nmethod.h"
 
 enum blob_kind {
@@ -28,19 +29,26 @@ struct code_blob {
     uint64_t deopt[2];    /* return addresses of frames that are to be deoptimized */
     uint64_t original_pc; /* of such a frame: where it has its own, from the stack pointer on */
     enum blob_kind kind;
-    struct nmethod nmethod; /* of NMETHOD, NATIVE */
-    char name[32];          /* of others: as the JVM calls it */
-    uint64_t round;
-    uint32_t life; /* counts what has been at the address */
+    struct nmethod nmethod;   /* of NMETHOD, NATIVE */
+    char name[32];            /* of others: as the JVM calls it */
+    uint64_t compared, asked; /* in which round, last */
+    uint32_t life;            /* counts what has been at the address */
+    bool is_recent;
     bool has_scopes;
     bool is_continuation; /* stubs that move virtual threads' frames */
+};
+
+/* A method that compiled code is of. */
+struct compiled_frame {
+    struct known_method *method; /* NULL: not known */
+    int32_t index;               /* of the bytecode, or -1 */
 };
 
 /* What is known of one address. */
 struct code_at {
     uint64_t pc;
-    struct code_blob *blob;           /* NULL: no code there */
-    const struct scope_frame *frames; /* of a compiled method, the innermost first */
+    struct code_blob *blob;              /* NULL: no code there */
+    const struct compiled_frame *frames; /* of a compiled method, the innermost first */
     uint32_t n_frames;
     bool is_call;        /* a call in it returns to this address */
     bool is_behind_call; /* that call is the instruction in front of it, which debug information is of */
@@ -52,11 +60,11 @@ struct code_at {
 
 struct code_blobs;
 
-/* NULL with *err set: this JVM's layout is not known, or no memory.  One at a time. */
-struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct err *err);
+/* methods: borrowed.  NULL with *err set: this JVM's layout is not known, or no memory.  One at a time. */
+struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known_methods *methods, struct err *err);
 void code_blobs_close(struct code_blobs *blobs); /* NULL is fine */
 
-/* Code may have changed from now on. */
+/* Code may have changed from now on; after known_methods_round. */
 void code_blobs_round(struct code_blobs *blobs);
 
 /* Never NULL; until the next code_blobs_round. */

@@ -7,11 +7,15 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define HEAPS_MAX    8
 #define HOPS_MAX     100000
 #define MAP_BYTES    512u
 #define FREE_SEGMENT 0xff
+#define ASKED_OFTEN  4u
+#define MAP_MAX      ((uint64_t)16 << 20)
 
 /* The heaps are where they are for ever; what is read of them once need not be read again for each method. */
 static struct heap {
@@ -20,6 +24,9 @@ static struct heap {
     uint64_t map;          /* of segments, a byte for each */
     int32_t log2;          /* of a segment's bytes */
     _Atomic uint64_t used; /* up to here its memory was in use when that was read last */
+    uint8_t *copy;         /* of the map, in this round; owned */
+    size_t n_copy, room;
+    uint32_t n_asked;
 } heaps[HEAPS_MAX];
 static int32_t n_heaps;
 
@@ -85,6 +92,47 @@ static void read_in_place(size_t i)
         vm_read_in_place(2 * i + 1, heap->map, map_used);
 }
 
+/*
+ * A process looks into another's heaps in rounds.  Where it asks more than a few times in one, all of the map that is
+ * in use costs less than a piece of it each time.
+ */
+static bool is_in_rounds;
+
+void code_heaps_round(void)
+{
+    is_in_rounds = true;
+    for (int32_t i = 0; i < n_heaps; i++) {
+        heaps[i].n_asked = 0;
+        heaps[i].n_copy = 0;
+    }
+}
+
+static void copy_map(struct heap *heap)
+{
+    uint64_t end;
+    if (!is_in_rounds || ++heap->n_asked != ASKED_OFTEN ||
+        !vm_read_u64(heap->address + at.heap_segments + at.space_used, &end) || end <= heap->map ||
+        end - heap->map > MAP_MAX)
+        return;
+    size_t n = (size_t)(end - heap->map);
+    if (n > heap->room) {
+        free(heap->copy);
+        heap->copy = malloc(n);
+        heap->room = heap->copy == NULL ? 0 : n;
+    }
+    if (n <= heap->room && vm_read(heap->map, heap->copy, n))
+        heap->n_copy = n;
+}
+
+/* Some bytes of the map, from the 'first' segment's on. */
+static bool read_map(const struct heap *heap, uint64_t first, uint8_t *map, uint64_t n)
+{
+    if (first + n > heap->n_copy)
+        return vm_read(heap->map + first, map, (size_t)n);
+    memcpy(map, heap->copy + first, (size_t)n);
+    return true;
+}
+
 /* Most blocks need a step or two: those are in one piece of the map. */
 static uint64_t find_block(const struct heap *heap, uint64_t address)
 {
@@ -94,7 +142,7 @@ static uint64_t find_block(const struct heap *heap, uint64_t address)
         if (segment < first || n == 0) {
             n = segment < MAP_BYTES ? segment + 1 : MAP_BYTES;
             first = segment + 1 - n;
-            if (!vm_read(heap->map + first, map, n))
+            if (!read_map(heap, first, map, n))
                 return 0;
         }
         uint8_t back = map[segment - first];
@@ -115,6 +163,7 @@ uint64_t code_heaps_find(uint64_t address)
             continue;
         if (address >= atomic_load(&heaps[i].used))
             read_in_place((size_t)i);
+        copy_map(&heaps[i]);
         uint64_t block = find_block(&heaps[i], address);
         return block == 0 ? 0 : block + at.block_bytes;
     }

@@ -11,6 +11,9 @@
  */
 uint64_t code_heaps_find(uint64_t address);
 
+/* Blocks may have been made and freed from now on: what is asked for in between is as of one time in between. */
+void code_heaps_round(void);
+
 /* All blocks that are in use, in the same way; those that are made or freed meanwhile may be missed. */
 void code_heaps_walk(void (*block)(uint64_t address));
 

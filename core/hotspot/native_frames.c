@@ -82,6 +82,8 @@ void native_frames_close(struct native_frames *native)
 
 static void forget(struct native_frames *native)
 {
+    if (native->n_rules == 0)
+        return;
     memset(native->rules, 0, RULES * sizeof *native->rules);
     native->n_rules = 0;
 }

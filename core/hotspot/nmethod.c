@@ -222,20 +222,6 @@ static void take_header(struct nmethod *nmethod, const struct header *header)
     nmethod->number = number(header, at.number);
 }
 
-bool nmethod_is_there(const struct nmethod *nmethod)
-{
-    struct header header;
-    struct nmethod now = { .address = nmethod->address };
-    if (!read_header(nmethod->address, &header) || !is_nmethod(&header) || !is_alive(&header))
-        return false;
-    take_header(&now, &header);
-    if (!find_parts(&now, &header, &now.parts) ||
-        memcmp(now.parts.from, nmethod->parts.from, sizeof now.parts.from) != 0)
-        return false;
-    return now.start == nmethod->start && now.n_bytes == nmethod->n_bytes && now.method == nmethod->method &&
-           now.number == nmethod->number;
-}
-
 static bool take_alive(struct nmethod *nmethod, uint64_t address, const struct header *header)
 {
     nmethod->address = address;
@@ -243,6 +229,60 @@ static bool take_alive(struct nmethod *nmethod, uint64_t address, const struct h
         return false;
     take_header(nmethod, header);
     return find_parts(nmethod, header, &nmethod->parts);
+}
+
+/* Is what the header is of the same as before? */
+static bool is_same(const struct nmethod *nmethod, const struct header *header)
+{
+    struct nmethod now = { .address = 0 };
+    return take_alive(&now, nmethod->address, header) &&
+           memcmp(now.parts.from, nmethod->parts.from, sizeof now.parts.from) == 0 && now.start == nmethod->start &&
+           now.n_bytes == nmethod->n_bytes && now.method == nmethod->method && now.number == nmethod->number;
+}
+
+bool nmethod_is_there(const struct nmethod *nmethod)
+{
+    struct header header;
+    return read_header(nmethod->address, &header) && is_same(nmethod, &header);
+}
+
+/* n headers, one behind the other, by one system call; the i-th of them. */
+struct headers {
+    uint8_t bytes[NMETHODS_MAX * HEADER_MAX];
+    struct header one;
+};
+
+static void read_headers(const struct vm_piece *pieces, size_t n, struct headers *headers)
+{
+    memset(&headers->one, 0, sizeof headers->one);
+    vm_read_each(pieces, n, headers->bytes);
+}
+
+static const struct header *header_of(struct headers *headers, size_t i)
+{
+    memcpy(headers->one.bytes, headers->bytes + i * at.header_bytes, (size_t)at.header_bytes);
+    return &headers->one;
+}
+
+void nmethods_are_there(const struct nmethod *const *all, size_t n, bool *are_there)
+{
+    struct vm_piece pieces[NMETHODS_MAX];
+    struct headers headers;
+    for (size_t first = 0, now; first < n; first += now) {
+        now = n - first < NMETHODS_MAX ? n - first : NMETHODS_MAX;
+        for (size_t i = 0; i < now; i++)
+            pieces[i] = (struct vm_piece){ all[first + i]->address, (size_t)at.header_bytes };
+        read_headers(pieces, now, &headers);
+        for (size_t i = 0; i < now; i++)
+            are_there[first + i] = is_same(all[first + i], header_of(&headers, i));
+    }
+}
+
+bool nmethod_take(struct nmethod *nmethod, uint64_t address, const uint8_t *bytes, size_t n)
+{
+    struct header header = { { 0 } };
+    memcpy(header.bytes, bytes, n < sizeof header.bytes ? n : sizeof header.bytes);
+    return nmethod_why_not() == NULL && take_alive(nmethod, address, &header);
 }
 
 bool nmethod_find_at(struct nmethod *nmethod, uint64_t address)
@@ -253,19 +293,16 @@ bool nmethod_find_at(struct nmethod *nmethod, uint64_t address)
 
 size_t nmethods_find_at(struct nmethod *all, const uint64_t *headers, size_t n)
 {
-    uint8_t bytes[NMETHODS_MAX * HEADER_MAX];
     struct vm_piece pieces[NMETHODS_MAX];
-    struct header header = { { 0 } };
+    struct headers found;
     size_t n_found = 0;
     if (nmethod_why_not() != NULL || n > NMETHODS_MAX)
         return 0;
     for (size_t i = 0; i < n; i++)
         pieces[i] = (struct vm_piece){ headers[i], (size_t)at.header_bytes };
-    vm_read_each(pieces, n, bytes);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(header.bytes, bytes + i * at.header_bytes, (size_t)at.header_bytes);
-        n_found += take_alive(&all[n_found], headers[i], &header);
-    }
+    read_headers(pieces, n, &found);
+    for (size_t i = 0; i < n; i++)
+        n_found += take_alive(&all[n_found], headers[i], header_of(&found, i));
     return n_found;
 }
 

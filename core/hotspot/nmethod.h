@@ -38,6 +38,9 @@ const char *nmethod_why_not(void);
 bool nmethod_find(struct nmethod *nmethod, uint64_t address);
 bool nmethod_find_at(struct nmethod *nmethod, uint64_t header);
 
+/* The same, of a header that has been read already: the n bytes from its address on; zeros where n is more. */
+bool nmethod_take(struct nmethod *nmethod, uint64_t address, const uint8_t *header, size_t n);
+
 /*
  * Those of n (NMETHODS_MAX at most) whose headers are at these addresses, by one system call.  Returns how many there
  * are, in their order.
@@ -52,8 +55,9 @@ size_t nmethods_find_at(struct nmethod *all, const uint64_t *headers, size_t n);
  */
 bool nmethod_copy(struct nmethod *nmethod);
 
-/* Is it still that compilation: its methods have not been unloaded? */
+/* Is it still that compilation: its methods have not been unloaded?  Of any number, by few system calls. */
 bool nmethod_is_there(const struct nmethod *nmethod);
+void nmethods_are_there(const struct nmethod *const *all, size_t n, bool *are_there);
 void nmethod_free(struct nmethod *nmethod);
 
 #endif

@@ -19,12 +19,11 @@ bool stack_is_continuation(struct stack_walker *walker, uint64_t pc)
     return blob != NULL && blob->is_continuation;
 }
 
-static bool is_run(struct stack_walker *walker, uint64_t method)
+static bool is_run(struct known_method *known)
 {
-    struct known_method *known = stack_find_method(walker, method);
     if (known != NULL && !known->is_asked) {
         known->is_asked = true;
-        known->is_run = vm_method_is(method, "jdk/internal/vm/Continuation", "run");
+        known->is_run = vm_method_is(known->address, "jdk/internal/vm/Continuation", "run");
     }
     return known != NULL && known->is_run;
 }
@@ -39,11 +38,12 @@ static bool is_entry(struct stack_walker *walker, const struct thread_state *thr
         return false;
     pc = stack_strip(walker, pc);
     if (code_blobs_is_interpreter(walker->blobs, pc))
-        return stack_word_at(thread, fp + (uint64_t)of_method, &method) && is_run(walker, method);
+        return stack_word_at(thread, fp + (uint64_t)of_method, &method) &&
+               is_run(known_methods_get(walker->methods, method));
     if (!stack_is_return(walker, pc))
         return false;
     const struct code_at *code = code_blobs_at(walker->blobs, pc);
-    return code->n_frames > 0 && is_run(walker, code->frames[0].method);
+    return code->n_frames > 0 && is_run(code->frames[0].method);
 }
 
 /* An interpreted frame's caller's stack pointer may be above the entry, or what it was when the frame went to the heap.

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define METHODS     16384u
 #define FIXED_BYTES 80u   /* of an interpreted frame, from its frame pointer down, without the method's own stack */
 #define SCAN_BYTES  1024u /* from the stack pointer on, where a frame is not complete */
 
@@ -40,35 +39,30 @@ static bool find_layout(struct stack_walker *walker)
         { "JavaFrameAnchor", "_last_Java_sp", &walker->last_sp, false },
         { "JavaFrameAnchor", "_last_Java_fp", &walker->last_fp, false },
         { "JavaFrameAnchor", "_last_Java_pc", &walker->last_pc, false },
-        { "Method", "_constMethod", &walker->constant, false },
-        { "ConstMethod", "_code_size", &walker->code_size, false },
     };
     struct vm_field entry = { "ContinuationEntry", "_return_pc", &walker->entry_return, true };
     walker->entry_bytes = vm_type_bytes("ContinuationEntry");
     if (!vm_fields_find(&entry, 1) || walker->entry_bytes == VM_NONE)
         walker->entry_return = 0;
-    walker->constant_bytes = vm_type_bytes("ConstMethod");
     /* Not all processors' JVMs export these. */
     if (!vm_constant("frame::interpreter_frame_sender_sp_offset", &walker->sender_sp))
         walker->sender_sp = rules->sender_sp;
     if (!vm_constant("frame::entry_frame_call_wrapper_offset", &walker->wrapper))
         walker->wrapper = rules->call_wrapper;
-    return vm_fields_find(fields, sizeof fields / sizeof *fields) && walker->constant_bytes != VM_NONE &&
-           vm_read_u64(call_return, &walker->call_return);
+    return vm_fields_find(fields, sizeof fields / sizeof *fields) && vm_read_u64(call_return, &walker->call_return);
 }
 
 struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct err *err)
 {
     struct stack_walker *walker = calloc(1, sizeof *walker);
-    if (walker == NULL || (walker->methods = calloc(METHODS, sizeof *walker->methods)) == NULL ||
+    if (walker == NULL || (walker->methods = known_methods_open()) == NULL ||
         (walker->native = native_frames_open(vm_process_pid())) == NULL) {
         stack_walker_close(walker);
         err_set(err, "no memory for walking stacks");
         return NULL;
     }
     walker->rules = rules;
-    walker->round = 1;
-    walker->blobs = code_blobs_open(rules, err);
+    walker->blobs = code_blobs_open(rules, walker->methods, err);
     if (walker->blobs != NULL && find_layout(walker))
         return walker;
     if (walker->blobs != NULL) {
@@ -85,13 +79,13 @@ void stack_walker_close(struct stack_walker *walker)
         return;
     code_blobs_close(walker->blobs);
     native_frames_close(walker->native);
-    free(walker->methods);
+    known_methods_close(walker->methods);
     free(walker);
 }
 
 void stack_walker_round(struct stack_walker *walker)
 {
-    walker->round++;
+    known_methods_round(walker->methods);
     code_blobs_round(walker->blobs);
     native_frames_round(walker->native);
 }
@@ -161,37 +155,19 @@ static bool leave_unstored(struct stack_walker *walker, const struct thread_stat
 
 /* ---- frames ---- */
 
-static void add(struct java_stack *stack, uint64_t method, int32_t index, enum frame_kind kind, uint32_t tier)
+static void add(struct java_stack *stack, struct known_method *method, int32_t index, enum frame_kind kind,
+                uint32_t tier)
 {
     if (stack->n < STACK_FRAMES_MAX)
         stack->frames[stack->n++] = (struct java_frame){ method, index, kind, (uint8_t)tier, 0, 0, 0, 0 };
 }
 
-struct known_method *stack_find_method(struct stack_walker *walker, uint64_t method)
+/* Is the bytecode pointer one of its code?  *index is that of the bytecode, or -1 in a native method. */
+static bool is_in_code(const struct known_method *known, uint64_t bytecode, int32_t *index)
 {
-    struct known_method *known = &walker->methods[hash_address(method) % METHODS];
-    uint64_t constant;
-    uint16_t n_bytes;
-    if (method == 0 || method % 8 != 0)
-        return NULL;
-    if (known->method != method || known->round != walker->round) {
-        if (!vm_read_u64(method + walker->constant, &constant) || constant % 8 != 0 ||
-            !vm_read(constant + walker->code_size, &n_bytes, sizeof n_bytes))
-            return NULL;
-        *known = (struct known_method){
-            .method = method, .bytecodes = constant + walker->constant_bytes, .n_bytes = n_bytes, .round = walker->round
-        };
-    }
-    return known;
-}
-
-/* Is it a Method, with this bytecode pointer in its code?  *index is that of the bytecode, or -1 in a native method. */
-static bool is_method(struct stack_walker *walker, uint64_t method, uint64_t bytecode, int32_t *index)
-{
-    const struct known_method *known = stack_find_method(walker, method);
-    bool is_in = known != NULL && bytecode >= known->bytecodes && bytecode - known->bytecodes < known->n_bytes;
-    *index = is_in ? (int32_t)(bytecode - known->bytecodes) : -1;
-    return is_in || (known != NULL && known->n_bytes == 0);
+    bool is_in = bytecode >= known->parts.code && bytecode - known->parts.code < known->parts.n_code;
+    *index = is_in ? (int32_t)(bytecode - known->parts.code) : -1;
+    return is_in || known->parts.n_code == 0;
 }
 
 static uint64_t words(int32_t n)
@@ -202,11 +178,12 @@ static uint64_t words(int32_t n)
 static enum stack_end leave_interpreted(struct stack_walker *walker, const struct thread_state *thread,
                                         struct cursor_frame *frame, struct java_stack *stack)
 {
-    uint64_t at = frame->fp + words(walker->sender_sp), method, bytecode, sp, fp, pc;
+    uint64_t at = frame->fp + words(walker->sender_sp), address, bytecode, sp, fp, pc;
+    struct known_method *method;
     int32_t index, now;
     if (is_beyond(thread, frame->fp + 8))
         return STACK_CUT;
-    if (frame->fp < frame->sp || !stack_word_at(thread, at + words(walker->rules->method), &method) ||
+    if (frame->fp < frame->sp || !stack_word_at(thread, at + words(walker->rules->method), &address) ||
         !stack_word_at(thread, at + words(walker->rules->bytecode), &bytecode) || !stack_word_at(thread, at, &sp) ||
         !stack_word_at(thread, frame->fp, &fp) || !stack_word_at(thread, frame->fp + 8, &pc))
         return STACK_INTERPRETER;
@@ -214,10 +191,11 @@ static enum stack_end leave_interpreted(struct stack_walker *walker, const struc
     /* An interpreted caller's stack pointer may be below: aarch64 has it where the caller's largest stack would end. */
     if (sp <= frame->fp && walker->rules->has_link && code_blobs_is_interpreter(walker->blobs, pc))
         sp = frame->fp + 16;
-    if (sp <= frame->fp || !stack_is_return(walker, pc) || !is_method(walker, method, bytecode, &index))
+    if (sp <= frame->fp || !stack_is_return(walker, pc) ||
+        (method = known_methods_get(walker->methods, address)) == NULL || !is_in_code(method, bytecode, &index))
         return STACK_INTERPRETER;
     /* The frame has the bytecode of its latest call: where it is now, a register has. */
-    if (frame->is_innermost && is_method(walker, method, thread->bytecode, &now))
+    if (frame->is_innermost && is_in_code(method, thread->bytecode, &now))
         index = now;
     add(stack, method, index, FRAME_INTERPRETED, 0);
     *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
@@ -232,7 +210,7 @@ static bool leave_unfinished(struct stack_walker *walker, const struct thread_st
                              struct java_stack *stack)
 {
     uint64_t at = frame->fp + words(walker->sender_sp), sp = thread->bytecode, fp, pc, method;
-    const struct known_method *known = NULL;
+    struct known_method *known = NULL;
     if (walker->rules->has_link || frame->fp < frame->sp || frame->fp - frame->sp > FIXED_BYTES ||
         !stack_word_at(thread, frame->fp, &fp) || !stack_word_at(thread, frame->fp + 8, &pc))
         return false;
@@ -240,9 +218,9 @@ static bool leave_unfinished(struct stack_walker *walker, const struct thread_st
     if (sp <= frame->fp || !stack_is_return(walker, pc))
         return false;
     if (stack_word_at(thread, at + words(walker->rules->method), &method))
-        known = stack_find_method(walker, method);
+        known = known_methods_get(walker->methods, method);
     if (known != NULL)
-        add(stack, method, known->n_bytes > 0 ? 0 : -1, FRAME_INTERPRETED, 0);
+        add(stack, known, known->parts.n_code > 0 ? 0 : -1, FRAME_INTERPRETED, 0);
     *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
     return true;
 }
@@ -368,7 +346,7 @@ static enum stack_end leave(struct stack_walker *walker, const struct thread_sta
     if (blob->kind == BLOB_NMETHOD || blob->kind == BLOB_NATIVE)
         add_compiled(executing(walker, at, frame), stack);
     else if (frame->is_innermost)
-        add(stack, 0, -1, FRAME_STUB, 0);
+        add(stack, NULL, -1, FRAME_STUB, 0);
     return blob->kind == BLOB_ADAPTER || blob->kind == BLOB_ROUTINES ? leave_routine(walker, thread, at, frame)
                                                                      : leave_sized(walker, thread, at, frame);
 }
@@ -447,7 +425,7 @@ static void walk_incomplete(struct stack_walker *walker, const struct thread_sta
         stack->n = 0;
     }
     if (is_stub)
-        add(stack, 0, -1, FRAME_STUB, 0);
+        add(stack, NULL, -1, FRAME_STUB, 0);
     else
         add_compiled(at, stack);
     if (!stack_search(walker, thread, &innermost, end == STACK_NO_JAVA ? thread->n_bytes : SCAN_BYTES, stack))

@@ -12,6 +12,7 @@
 #define CORE_HOTSPOT_STACK_WALK_H
 
 #include "core/base/err.h"
+#include "core/hotspot/known_methods.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +29,8 @@ enum frame_kind {
 };
 
 struct java_frame {
-    uint64_t method; /* a Method's address; 0: not known */
-    int32_t index;   /* of its bytecode; -1: not known */
+    struct known_method *method; /* the walker's; NULL: not known */
+    int32_t index;               /* of its bytecode; -1: not known */
     enum frame_kind kind;
     uint8_t tier;
     /* Where its caller's frame ends, and the call returns to; an inlined one has its compiled one's.  0: not known. */

@@ -6,23 +6,15 @@
 #include "core/hotspot/frame_rules.h"
 #include "core/hotspot/stack_walk.h"
 
-/* Of a Method, to tell whether a frame's bytecode pointer is one of it. */
-struct known_method {
-    uint64_t method, bytecodes, n_bytes, round;
-    bool is_asked, is_run; /* whether it is Continuation.run */
-};
-
 struct stack_walker {
     const struct frame_rules *rules;
     struct code_blobs *blobs;
     struct native_frames *native;
-    struct known_method *methods; /* owned */
-    uint64_t round;
+    struct known_methods *methods;
     bool is_deoptimized;  /* the frame that is being left is about to be */
     uint64_t call_return; /* where a call of Java returns to in the JVM's call stub */
     int32_t sender_sp, wrapper;
     uint64_t wrapper_anchor, last_sp, last_fp, last_pc;
-    uint64_t constant, constant_bytes, code_size;
     uint64_t entry_return, entry_bytes; /* of ContinuationEntry: address of its static field; 0: there is none */
 };
 
@@ -54,9 +46,6 @@ static inline bool stack_is_interrupted(const struct thread_state *thread, const
  */
 bool stack_walk_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
                        struct java_stack *stack);
-
-/* NULL: it is no Method. */
-struct known_method *stack_find_method(struct stack_walker *walker, uint64_t method);
 
 /* Is an address in the stubs that move virtual threads' frames? */
 bool stack_is_continuation(struct stack_walker *walker, uint64_t pc);

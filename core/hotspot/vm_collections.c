@@ -6,7 +6,19 @@
 #include <string.h>
 
 #define FLAGS_MAX  8192u
-#define NAME_BYTES 24u
+#define NAME_BYTES 24u /* of longer ones, the end is left out */
+#define AT_ONCE    64u
+
+/* Of n flags, each of so many bytes: what the pointers at 'at' point to. */
+static void read_names(const uint8_t *at, uint64_t bytes, uint64_t n, char texts[AT_ONCE][NAME_BYTES])
+{
+    struct vm_piece pieces[AT_ONCE];
+    for (uint64_t i = 0; i < n; i++) {
+        pieces[i].n_bytes = NAME_BYTES;
+        memcpy(&pieces[i].address, at + i * bytes, sizeof pieces[i].address);
+    }
+    vm_read_each(pieces, n, texts);
+}
 
 /* Where the value of each of the names' flags is; 0: there is no such flag. */
 static bool find_flags(const char *const *names, size_t n_names, uint64_t *values)
@@ -21,17 +33,14 @@ static bool find_flags(const char *const *names, size_t n_names, uint64_t *value
         !vm_read_u64(flags_at, &flags) || !vm_read_u64(count_at, &n) || n == 0 || n > FLAGS_MAX)
         return false;
     uint8_t *all = malloc((size_t)(n * bytes));
-    char text[NAME_BYTES];
+    char texts[AT_ONCE][NAME_BYTES];
     bool is_read = all != NULL && vm_read(flags, all, (size_t)(n * bytes));
-    for (uint64_t i = 0; is_read && i < n; i++) {
-        uint64_t at;
-        memcpy(&at, all + i * bytes + name, sizeof at);
-        if (at == 0 || vm_read_some(at, text, sizeof text - 1) < sizeof text - 1)
-            continue;
-        text[sizeof text - 1] = '\0';
-        for (size_t k = 0; k < n_names; k++)
-            if (strcmp(text, names[k]) == 0)
-                memcpy(&values[k], all + i * bytes + value, sizeof values[k]);
+    for (uint64_t i = 0; is_read && i < n; i += AT_ONCE) {
+        uint64_t now = n - i < AT_ONCE ? n - i : AT_ONCE;
+        read_names(all + i * bytes + name, bytes, now, texts);
+        for (uint64_t k = 0; k < now * n_names; k++)
+            if (strncmp(texts[k / n_names], names[k % n_names], NAME_BYTES) == 0)
+                memcpy(&values[k % n_names], all + (i + k / n_names) * bytes + value, sizeof *values);
     }
     free(all);
     return is_read;

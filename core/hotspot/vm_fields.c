@@ -102,23 +102,28 @@ bool vm_read_pieces(const struct vm_piece *pieces, size_t n_pieces, void *bytes)
 
 #define PIECES_AT_ONCE 128u
 
-/* One that is not there ends the call: then each is read by itself.  Returns how many bytes they are. */
+/* One that is not there ends a call: it is left out of the next one.  Returns how many bytes they are. */
 static size_t read_at_once(const struct vm_piece *pieces, size_t n, char *bytes)
 {
-    struct iovec here = { bytes, 0 }, there[PIECES_AT_ONCE];
+    struct iovec there[PIECES_AT_ONCE];
+    size_t n_bytes = 0, done = 0;
     for (size_t i = 0; i < n; i++) {
         there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes };
-        here.iov_len += pieces[i].n_bytes;
+        n_bytes += pieces[i].n_bytes;
     }
-    if (read_in_place(pieces, n, bytes) ||
-        process_vm_readv(pid_of_jvm(), &here, 1, there, n, 0) == (ssize_t)here.iov_len)
-        return here.iov_len;
+    if (read_in_place(pieces, n, bytes))
+        return n_bytes;
     for (size_t i = 0; i < n; i++) {
-        if (!vm_read(pieces[i].address, bytes, pieces[i].n_bytes))
-            memset(bytes, 0, pieces[i].n_bytes);
-        bytes += pieces[i].n_bytes;
+        struct iovec here = { bytes + done, n_bytes - done };
+        ssize_t got = process_vm_readv(pid_of_jvm(), &here, 1, there + i, n - i, 0);
+        for (size_t end = done + (got < 0 ? 0 : (size_t)got); i < n && pieces[i].n_bytes <= end - done; i++)
+            done += pieces[i].n_bytes;
+        if (i == n)
+            break;
+        memset(bytes + done, 0, pieces[i].n_bytes);
+        done += pieces[i].n_bytes;
     }
-    return here.iov_len;
+    return n_bytes;
 }
 
 void vm_read_each(const struct vm_piece *pieces, size_t n_pieces, void *bytes)

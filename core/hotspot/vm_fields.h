@@ -47,7 +47,7 @@ struct vm_piece {
     size_t n_bytes;
 };
 
-#define VM_PIECES_MAX 4
+#define VM_PIECES_MAX 5
 
 bool vm_read_pieces(const struct vm_piece *pieces, size_t n_pieces, void *bytes);
 

@@ -145,12 +145,17 @@ struct pool {
 };
 
 /* A constant is a word behind the header. */
+static struct vm_piece constant_of(uint64_t pool, uint64_t index)
+{
+    return (struct vm_piece){ pool + at.pool_bytes + 8 * index, 8 };
+}
+
 static bool read_pool(uint64_t address, const uint32_t *indexes, size_t n, struct pool *pool)
 {
     struct vm_piece pieces[3] = { { address, at.pool_bytes } };
     uint8_t bytes[HEADER_MAX + sizeof pool->symbols];
     for (size_t i = 0; i < n; i++)
-        pieces[1 + i] = (struct vm_piece){ address + at.pool_bytes + 8 * (uint64_t)indexes[i], 8 };
+        pieces[1 + i] = constant_of(address, indexes[i]);
     if (!vm_read_pieces(pieces, 1 + n, bytes))
         return false;
     memcpy(pool->header, bytes, at.pool_bytes);
@@ -164,38 +169,88 @@ static bool read_pool(uint64_t address, const uint32_t *indexes, size_t n, struc
  */
 static bool find_class(uint64_t address, struct pool *pool, uint64_t *name, uint64_t *source)
 {
-    uint64_t holder = field(pool->header, at.pool_bytes, at.holder, 8), its[2];
-    const struct vm_piece pieces[2] = { { holder + at.class_name, 8 }, { holder + at.constants, 8 } };
-    if (!vm_read_pieces(pieces, 2, its) || its[0] == 0)
-        return false;
-    if (its[1] != address && !read_pool(its[1], NULL, 0, pool))
-        return false;
+    uint64_t holder = field(pool->header, at.pool_bytes, at.holder, 8), its[3];
     uint64_t index = field(pool->header, at.pool_bytes, at.source, 2);
+    const struct vm_piece pieces[3] = { { holder + at.class_name, 8 },
+                                        { holder + at.constants, 8 },
+                                        constant_of(address, index) };
+    if (!vm_read_pieces(pieces, 3, its) || its[0] == 0)
+        return false;
     *name = its[0];
+    *source = index == 0 ? 0 : its[2];
+    if (its[1] == address)
+        return true;
+    if (!read_pool(its[1], NULL, 0, pool))
+        return false;
+    index = field(pool->header, at.pool_bytes, at.source, 2);
     *source = 0;
-    return index == 0 || vm_read_u64(its[1] + at.pool_bytes + 8 * index, source);
+    return index == 0 || vm_read_u64(constant_of(its[1], index).address, source);
 }
 
-static bool read_texts(struct vm_method *method, uint64_t address, const uint32_t *indexes)
+static bool read_texts(struct vm_method *method, uint64_t address, struct pool *pool)
 {
-    struct pool pool;
+    const uint64_t symbols[2] = { pool->symbols[0], pool->symbols[1] };
     uint64_t class_name, source;
-    if (!read_pool(address, indexes, 2, &pool) || pool.symbols[0] == 0 || pool.symbols[1] == 0)
-        return false;
-    const uint64_t symbols[2] = { pool.symbols[0], pool.symbols[1] };
-    if (!find_class(address, &pool, &class_name, &source))
+    size_t at_plus;
+    if (symbols[0] == 0 || symbols[1] == 0 || !find_class(address, pool, &class_name, &source))
         return false;
     const struct text texts[4] = { { symbols[0], method->name, &method->n_name },
                                    { symbols[1], method->descriptor, &method->n_descriptor },
                                    { class_name, method->class_name, &method->n_class_name },
                                    { source, method->source, &method->n_source } };
-    bool are_read = read_symbols(texts, 4);
-    if (are_read)
-        name_as_told(method->class_name, method->n_class_name);
-    return are_read;
+    if (!read_symbols(texts, 4))
+        return false;
+    method->code.is_hidden = is_hidden(method->class_name, method->n_class_name, &at_plus);
+    name_as_told(method->class_name, method->n_class_name);
+    return true;
 }
 
 /* ---- methods ---- */
+
+#define WORDS_AT_ONCE 128u
+
+static struct vm_method_parts parts_of(const uint8_t *header, uint64_t constant)
+{
+    size_t n = (size_t)at.constant_bytes;
+    return (struct vm_method_parts){ .constant = constant,
+                                     .pool = field(header, n, at.pool, 8),
+                                     .code = constant + at.constant_bytes,
+                                     .n_code = (uint32_t)field(header, n, at.code_size, 2),
+                                     .n_bytes = 8 * (uint32_t)field(header, n, at.n_words, 4),
+                                     .name = (uint32_t)field(header, n, at.name, 2),
+                                     .descriptor = (uint32_t)field(header, n, at.descriptor, 2) };
+}
+
+static void find_keys(const uint64_t *addresses, size_t n, uint64_t *keys, struct vm_method_parts *parts)
+{
+    uint64_t constants[WORDS_AT_ONCE];
+    struct vm_piece pieces[WORDS_AT_ONCE] = { { 0 } };
+    uint8_t bytes[WORDS_AT_ONCE * HEADER_MAX];
+    for (size_t i = 0; i < n; i++)
+        pieces[i] = (struct vm_piece){ addresses[i] + at.constant, sizeof *constants };
+    vm_read_each(pieces, n, constants);
+    for (size_t i = 0; i < n; i++)
+        pieces[i] = (struct vm_piece){ constants[i], (size_t)at.constant_bytes };
+    vm_read_each(pieces, n, bytes);
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *header = bytes + i * at.constant_bytes;
+        const struct vm_method_parts its = parts_of(header, constants[i]);
+        uint64_t key = hash_text(HASH_START, (const char *)&addresses[i], sizeof *addresses);
+        key = hash_text(key, (const char *)&constants[i], sizeof *constants);
+        keys[i] = its.pool == 0 ? 0 : hash_text(key, (const char *)header, (size_t)at.constant_bytes) | 1;
+        if (parts != NULL)
+            parts[i] = its;
+    }
+}
+
+void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys, struct vm_method_parts *parts)
+{
+    bool is_known = vm_methods_why_not() == NULL;
+    memset(keys, 0, n * sizeof *keys);
+    for (size_t i = 0; is_known && i < n; i += WORDS_AT_ONCE)
+        find_keys(addresses + i, n - i < WORDS_AT_ONCE ? n - i : WORDS_AT_ONCE, keys + i,
+                  parts == NULL ? NULL : parts + i);
+}
 
 /* What is behind the header: bytecodes, then line numbers. */
 static bool take_lines(struct vm_method *method, const uint8_t *bytes, size_t n)
@@ -211,63 +266,52 @@ static bool take_lines(struct vm_method *method, const uint8_t *bytes, size_t n)
     return lines <= n && !is_bad;
 }
 
-static bool take_constant(struct vm_method *method, const uint8_t *bytes, size_t n)
+/* bytes: room for the pool's header, two constants, flags and the ConstMethod. */
+static bool read_parts(struct vm_method *method, uint64_t address, const struct vm_method_parts *parts, uint8_t *code,
+                       uint8_t *bytes)
 {
-    const uint32_t indexes[2] = { (uint32_t)field(bytes, n, at.name, 2), (uint32_t)field(bytes, n, at.descriptor, 2) };
-    return read_texts(method, field(bytes, n, at.pool, 8), indexes) && take_lines(method, bytes, n);
+    const struct vm_piece pieces[] = { { parts->pool, at.pool_bytes },
+                                       constant_of(parts->pool, parts->name),
+                                       constant_of(parts->pool, parts->descriptor),
+                                       { address + at.access_flags, 2 },
+                                       { parts->constant, parts->n_bytes } };
+    const uint8_t *constant = bytes + at.pool_bytes + 16 + 2;
+    struct pool pool;
+    if (!vm_read_pieces(pieces, sizeof pieces / sizeof *pieces, bytes))
+        return false;
+    memcpy(pool.header, bytes, at.pool_bytes);
+    memcpy(pool.symbols, bytes + at.pool_bytes, sizeof pool.symbols);
+    uint64_t flags = field(constant - 2, 2, 0, 2);
+    method->code = (struct vm_code){ .n_bytes = parts->n_code,
+                                     .is_native = (flags & ACCESS_NATIVE) != 0,
+                                     .is_abstract = (flags & ACCESS_ABSTRACT) != 0 };
+    if (field(constant, parts->n_bytes, at.code_size, 2) != parts->n_code ||
+        at.constant_bytes + parts->n_code > parts->n_bytes)
+        return false;
+    if (code != NULL)
+        memcpy(code, constant + at.constant_bytes, parts->n_code);
+    return read_texts(method, parts->pool, &pool) && take_lines(method, constant, parts->n_bytes);
 }
 
-/* A longer one is read once more. */
-static bool read_long(struct vm_method *method, uint64_t constant, size_t n)
+bool vm_method_read_parts(struct vm_method *method, uint64_t address, const struct vm_method_parts *parts,
+                          uint8_t *code)
 {
-    uint8_t *bytes = n > METHOD_MAX ? NULL : malloc(n);
-    bool is_read = bytes != NULL && vm_read(constant, bytes, n) && take_constant(method, bytes, n);
-    free(bytes);
+    uint8_t few[METHOD_BYTES];
+    size_t n = (size_t)at.pool_bytes + 18 + parts->n_bytes;
+    uint8_t *bytes = n <= sizeof few ? few : parts->n_bytes > METHOD_MAX ? NULL : malloc(n);
+    bool is_read =
+        bytes != NULL && parts->n_bytes >= at.constant_bytes && read_parts(method, address, parts, code, bytes);
+    if (bytes != few)
+        free(bytes);
     return is_read;
 }
 
 bool vm_method_read(struct vm_method *method, uint64_t address)
 {
-    uint8_t bytes[METHOD_BYTES];
-    uint64_t constant;
-    if (vm_methods_why_not() != NULL || !vm_read_u64(address + at.constant, &constant))
-        return false;
-    size_t got = vm_read_some(constant, bytes, sizeof bytes);
-    size_t n = 8 * (size_t)field(bytes, got, at.n_words, 4);
-    if (got < at.constant_bytes || n < at.constant_bytes)
-        return false;
-    return n > got ? read_long(method, constant, n) : take_constant(method, bytes, n);
-}
-
-/* ---- bytecodes ---- */
-
-static bool read_is_hidden(uint64_t pool, bool *hidden)
-{
-    char name[WIRE_TEXT_SHORT_BYTES];
-    uint64_t holder;
-    size_t n, at_plus;
-    struct text text = { 0, name, &n };
-    if (!vm_read_u64(pool + at.holder, &holder) || !vm_read_u64(holder + at.class_name, &text.symbol) ||
-        text.symbol == 0 || !read_symbol(&text))
-        return false;
-    *hidden = is_hidden(name, n, &at_plus);
-    return true;
-}
-
-bool vm_method_code(uint64_t address, uint8_t *bytes, size_t room, struct vm_code *code)
-{
-    uint8_t header[HEADER_MAX];
-    uint64_t constant;
-    uint16_t flags;
-    if (vm_methods_why_not() != NULL || !vm_read_u64(address + at.constant, &constant) ||
-        !vm_read(address + at.access_flags, &flags, sizeof flags) || !vm_read(constant, header, at.constant_bytes))
-        return false;
-    *code = (struct vm_code){ .n_bytes = (uint32_t)field(header, at.constant_bytes, at.code_size, 2),
-                              .is_native = (flags & ACCESS_NATIVE) != 0,
-                              .is_abstract = (flags & ACCESS_ABSTRACT) != 0 };
-    size_t n = code->n_bytes < room ? code->n_bytes : room;
-    return read_is_hidden(field(header, at.constant_bytes, at.pool, 8), &code->is_hidden) &&
-           (n == 0 || vm_read(constant + at.constant_bytes, bytes, n));
+    struct vm_method_parts parts;
+    uint64_t key;
+    vm_methods_keys(&address, 1, &key, &parts);
+    return key != 0 && vm_method_read_parts(method, address, &parts, NULL);
 }
 
 static bool is_text(uint64_t symbol, const char *expected)
@@ -280,16 +324,12 @@ static bool is_text(uint64_t symbol, const char *expected)
 
 bool vm_method_is(uint64_t address, const char *class_name, const char *name)
 {
-    uint8_t header[HEADER_MAX];
-    uint64_t constant, holder_name, source;
+    struct vm_method_parts parts;
+    uint64_t key, holder_name, source;
     struct pool pool;
-    if (vm_methods_why_not() != NULL || !vm_read_u64(address + at.constant, &constant) ||
-        !vm_read(constant, header, at.constant_bytes))
-        return false;
-    uint64_t its = field(header, at.constant_bytes, at.pool, 8);
-    const uint32_t index = (uint32_t)field(header, at.constant_bytes, at.name, 2);
-    return read_pool(its, &index, 1, &pool) && is_text(pool.symbols[0], name) &&
-           find_class(its, &pool, &holder_name, &source) && is_text(holder_name, class_name);
+    vm_methods_keys(&address, 1, &key, &parts);
+    return key != 0 && read_pool(parts.pool, &parts.name, 1, &pool) && is_text(pool.symbols[0], name) &&
+           find_class(parts.pool, &pool, &holder_name, &source) && is_text(holder_name, class_name);
 }
 
 struct code_entry vm_method_entry(const struct vm_method *method, uint32_t number)
@@ -302,39 +342,6 @@ struct code_entry vm_method_entry(const struct vm_method *method, uint32_t numbe
                                 .source = { method->source, method->n_source },
                                 .lines = method->lines,
                                 .n_lines = method->n_lines };
-}
-
-/* ---- many at once ---- */
-
-#define WORDS_AT_ONCE 128u
-
-static void find_keys(const uint64_t *addresses, size_t n, uint64_t *keys)
-{
-    uint64_t constants[WORDS_AT_ONCE];
-    struct vm_piece pieces[WORDS_AT_ONCE] = { { 0 } };
-    char bytes[WORDS_AT_ONCE * HEADER_MAX];
-    for (size_t i = 0; i < n; i++)
-        pieces[i] = (struct vm_piece){ addresses[i] + at.constant, sizeof *constants };
-    vm_read_each(pieces, n, constants);
-    for (size_t i = 0; i < n; i++)
-        pieces[i] = (struct vm_piece){ constants[i], (size_t)at.constant_bytes };
-    vm_read_each(pieces, n, bytes);
-    for (size_t i = 0; i < n; i++) {
-        const char *header = bytes + i * at.constant_bytes;
-        uint64_t key = hash_text(HASH_START, (const char *)&addresses[i], sizeof *addresses);
-        key = hash_text(key, (const char *)&constants[i], sizeof *constants);
-        keys[i] = field((const uint8_t *)header, (size_t)at.constant_bytes, at.pool, 8) == 0
-                      ? 0
-                      : hash_text(key, header, (size_t)at.constant_bytes) | 1;
-    }
-}
-
-void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys)
-{
-    bool is_known = vm_methods_why_not() == NULL;
-    memset(keys, 0, n * sizeof *keys);
-    for (size_t i = 0; is_known && i < n; i += WORDS_AT_ONCE)
-        find_keys(addresses + i, n - i < WORDS_AT_ONCE ? n - i : WORDS_AT_ONCE, keys + i);
 }
 
 /* ---- methods among other things ---- */

@@ -10,41 +10,50 @@
 
 #include "core/wire/code_log.h"
 
-struct vm_method {
-    char class_name[WIRE_TEXT_SHORT_BYTES], name[WIRE_TEXT_SHORT_BYTES], descriptor[WIRE_TEXT_SHORT_BYTES],
-        source[WIRE_TEXT_SHORT_BYTES];
-    size_t n_class_name, n_name, n_descriptor, n_source; /* of longer ones, the end is left out */
-    struct code_line lines[CODE_LINES_MAX];
-    uint32_t n_lines;
-};
-
-/* Why none can be read in this JVM; NULL: they can. */
-const char *vm_methods_why_not(void);
-
-/* Read the one with an address.  Returns false when there is none. */
-bool vm_method_read(struct vm_method *method, uint64_t address);
-
-/* Is it the method with this name in a class, "java/lang/Object"? */
-bool vm_method_is(uint64_t address, const char *class_name, const char *name);
-
-/* A method's code as it stands now: bytecodes.h. */
+/* Of a method's code. */
 struct vm_code {
     uint32_t n_bytes; /* 0: it has none */
     bool is_native, is_abstract;
     bool is_hidden; /* its class is: no class file of it can be had, and it cannot be changed */
 };
 
-/*
- * Copy the bytecodes of the method at an address: as many of n_bytes as there is room for (BYTECODES_MAX are enough).
- * Returns false when there is none.
- */
-bool vm_method_code(uint64_t address, uint8_t *bytes, size_t room, struct vm_code *code);
+struct vm_method {
+    char class_name[WIRE_TEXT_SHORT_BYTES], name[WIRE_TEXT_SHORT_BYTES], descriptor[WIRE_TEXT_SHORT_BYTES],
+        source[WIRE_TEXT_SHORT_BYTES];
+    size_t n_class_name, n_name, n_descriptor, n_source; /* of longer ones, the end is left out */
+    struct code_line lines[CODE_LINES_MAX];
+    uint32_t n_lines;
+    struct vm_code code;
+};
+
+/* Why none can be read in this JVM; NULL: they can. */
+const char *vm_methods_why_not(void);
+
+/* Where in the JVM a method's parts are. */
+struct vm_method_parts {
+    uint64_t constant, pool; /* its ConstMethod and ConstantPool */
+    uint64_t code;           /* its bytecodes */
+    uint32_t n_code;         /* of these; 0: it has none */
+    uint32_t n_bytes;        /* of the ConstMethod and what is behind it: bytecodes, line numbers */
+    uint32_t name, descriptor;
+};
 
 /*
  * What tells the method at each address from any other that is there later, when its class has been unloaded: where its
- * parts are, and what is in front of them; 0: there is none.
+ * parts are, and what is in front of them; 0: there is none.  parts: of each, or NULL.
  */
-void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys);
+void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys, struct vm_method_parts *parts);
+
+/*
+ * Read the one with an address; code: its bytecodes as they are now, parts->n_code of them (BYTECODES_MAX are enough),
+ * or NULL.  Returns false when there is none.
+ */
+bool vm_method_read(struct vm_method *method, uint64_t address);
+bool vm_method_read_parts(struct vm_method *method, uint64_t address, const struct vm_method_parts *parts,
+                          uint8_t *code);
+
+/* Is it the method with this name in a class, "java/lang/Object"? */
+bool vm_method_is(uint64_t address, const char *class_name, const char *name);
 
 /* The entry of a code log that describes it; it points into *method. */
 struct code_entry vm_method_entry(const struct vm_method *method, uint32_t number);

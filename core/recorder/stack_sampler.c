@@ -21,19 +21,16 @@ struct stack_sampler {
     pid_t pid;                   /* the JVM; while it is starting, the command */
     struct stack_walker *walker; /* NULL: it is starting */
     uint64_t always_there;       /* an address in it that can be read until it ends */
-    bool has_ended;
     struct kernel_rings *rings;
     struct stack_sampler_state state;
     struct arena arena;
     struct thread_names names;
-    struct hash_set by_address; /* of a Method: its number, and in which round its key was compared */
     struct stack_sampler_options options;
     struct sample_periods periods;
     struct wait_sampler *waits; /* NULL: none, or not yet */
     uint64_t counters[KERNEL_VALUES_MAX];
     struct sampled_method *methods; /* owned */
-    uint64_t *keys;                 /* owned: vm_methods_keys */
-    uint32_t n_methods, methods_room, round;
+    uint32_t n_methods, methods_room;
     /* where a drain hands out */
     stack_sample_fn *fn;
     void *context;
@@ -42,8 +39,10 @@ struct stack_sampler {
     struct java_stack stack;
     uint32_t numbers[STACK_FRAMES_MAX];
     struct frame_facts facts[STACK_FRAMES_MAX];
+    bool has_round; /* for what is handed out now */
     struct vm_collections collections;
-    uint64_t n_collections[2]; /* when the last round and this one began: a sample of this one came after the former */
+    /* When the last drain and this one began, and in its round: its samples came between the first and the last. */
+    uint64_t n_collections[3];
     struct vm_method described;
     uint8_t bytecodes[BYTECODES_MAX];
 };
@@ -74,12 +73,9 @@ static bool grow(struct stack_sampler *sampler)
         return true;
     uint32_t room = sampler->methods_room == 0 ? 1024 : sampler->methods_room * 2;
     struct sampled_method *methods = realloc(sampler->methods, room * sizeof *methods);
-    if (methods != NULL)
-        sampler->methods = methods;
-    uint64_t *keys = methods == NULL ? NULL : realloc(sampler->keys, room * sizeof *keys);
-    if (keys == NULL)
+    if (methods == NULL)
         return false;
-    sampler->keys = keys;
+    sampler->methods = methods;
     sampler->methods_room = room;
     return true;
 }
@@ -101,11 +97,11 @@ static int by_index(const void *a, const void *b)
 }
 
 /* What its code is, and its lines. */
-static bool describe_code(struct stack_sampler *sampler, uint64_t address, struct sampled_method *known)
+static bool describe_code(struct stack_sampler *sampler, struct sampled_method *known)
 {
     const struct vm_method *method = &sampler->described;
     struct code_line *lines = arena_alloc(&sampler->arena, (method->n_lines + 1) * sizeof *lines);
-    known->address = address;
+    known->code = method->code;
     known->source = text_utf8(&sampler->arena, method->source, method->n_source);
     if (lines == NULL || known->source == NULL)
         return false;
@@ -113,8 +109,6 @@ static bool describe_code(struct stack_sampler *sampler, uint64_t address, struc
     qsort(lines, method->n_lines, sizeof *lines, by_index);
     known->lines = lines;
     known->n_lines = method->n_lines;
-    if (!vm_method_code(address, sampler->bytecodes, sizeof sampler->bytecodes, &known->code))
-        return true;
     bytecodes_scan(sampler->bytecodes, known->code.n_bytes, &known->bytecodes);
     uint8_t *bytes = known->code.n_bytes == 0 ? NULL : arena_alloc(&sampler->arena, known->code.n_bytes);
     if (bytes != NULL)
@@ -124,53 +118,48 @@ static bool describe_code(struct stack_sampler *sampler, uint64_t address, struc
 }
 
 /* A new one; SAMPLED_UNKNOWN: there is no method there, or no memory. */
-static uint32_t describe(struct stack_sampler *sampler, uint64_t address, uint64_t key)
+static uint32_t describe(struct stack_sampler *sampler, const struct known_method *at)
 {
     struct vm_method *method = &sampler->described;
-    if (key == 0 || !grow(sampler) || !vm_method_read(method, address))
+    if (!grow(sampler) || !vm_method_read_parts(method, at->address, &at->parts, sampler->bytecodes))
         return SAMPLED_UNKNOWN;
     struct sampled_method known = {
+        .address = at->address,
         .class_name = text_utf8(&sampler->arena, method->class_name, method->n_class_name),
         .name = text_utf8(&sampler->arena, method->name, method->n_name),
         .descriptor = text_utf8(&sampler->arena, method->descriptor, method->n_descriptor),
     };
-    if (known.class_name == NULL || known.name == NULL || known.descriptor == NULL ||
-        !describe_code(sampler, address, &known))
+    if (known.class_name == NULL || known.name == NULL || known.descriptor == NULL || !describe_code(sampler, &known))
         return SAMPLED_UNKNOWN;
     known.facts = frame_facts_of(known.class_name, known.descriptor);
     sampler->methods[sampler->n_methods] = known;
-    sampler->keys[sampler->n_methods] = key;
     return sampler->n_methods++;
 }
 
-/* A class may have been unloaded since the last round, and another method be at the address. */
-static uint32_t number_of(struct stack_sampler *sampler, uint64_t address)
+static uint32_t number_of(struct stack_sampler *sampler, struct known_method *method)
 {
-    if (address == 0)
+    if (method == NULL)
         return SAMPLED_UNKNOWN;
-    struct hash_slot *slot = hash_get(&sampler->by_address, hash_address(address));
-    if (slot != NULL && (slot->second == sampler->round || sampler->has_ended))
-        return slot->value;
-    uint64_t key = 0;
-    vm_methods_keys(&address, 1, &key);
-    if (slot == NULL || slot->value == SAMPLED_UNKNOWN || sampler->keys[slot->value] != key) {
-        uint32_t number = describe(sampler, address, key);
-        slot = hash_put(&sampler->by_address, hash_address(address));
-        if (slot == NULL)
-            return number;
-        slot->value = number;
+    if (!method->is_numbered) {
+        method->number = describe(sampler, method);
+        method->is_numbered = method->number != SAMPLED_UNKNOWN;
     }
-    slot->second = sampler->round;
-    return slot->value;
+    return method->number;
 }
 
 /* ---- samples ---- */
 
-static uint64_t own_cpu_ns(void)
+/*
+ * What is walked was taken before, so all code that it has was there before.  What was known in the last round of a JVM
+ * that has ended is right for good.
+ */
+static void begin_round(struct stack_sampler *sampler)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    uint64_t value;
+    sampler->has_round = true;
+    sampler->n_collections[2] = vm_collections_count(&sampler->collections);
+    if (vm_read_u64(sampler->always_there, &value))
+        stack_walker_round(sampler->walker);
 }
 
 static void walk(struct stack_sampler *sampler, const struct thread_state *thread)
@@ -179,6 +168,8 @@ static void walk(struct stack_sampler *sampler, const struct thread_state *threa
     stack->n = 0;
     stack->end = STACK_NO_JAVA;
     stack->is_in_java = false;
+    if (thread != NULL && sampler->walker != NULL && !sampler->has_round)
+        begin_round(sampler);
     if (thread != NULL && sampler->walker != NULL)
         stack_walk(sampler->walker, thread, stack);
     for (uint32_t i = 0; i < stack->n; i++) {
@@ -199,7 +190,7 @@ static bool compare(struct stack_sampler *sampler, const struct kernel_event *ev
                                     .facts = sampler->facts,
                                     .thread = thread,
                                     .collections_before = sampler->n_collections[0],
-                                    .collections_after = vm_collections_count(&sampler->collections) };
+                                    .collections_after = sampler->n_collections[2] };
     return last_stacks_compare(&sampler->last, &next, change) == 0;
 }
 
@@ -214,11 +205,9 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .bytecode = event->stack.bytecode,
                                          .stack = event->stack.bytes,
                                          .n_bytes = event->stack.n_bytes };
-    uint64_t before_ns = own_cpu_ns();
     walk(sampler, event->count == KERNEL_UNKNOWN ? NULL : &thread);
     struct stack_change change;
     bool is_compared = compare(sampler, event, &thread, &change);
-    sampler->state.walk_ns += own_cpu_ns() - before_ns;
     sampler->state.n_samples++;
     sampler->state.n_by_end[stack->end]++;
     const struct stack_sample sample = { .time_ns = event->time_ns,
@@ -298,6 +287,7 @@ int stack_sampler_visit(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->fn = fn;
     sampler->context = context;
     sampler->err = err;
+    sampler->has_round = false;
     return sampler->waits == NULL ? 0 : wait_sampler_visit(sampler->waits, take_wait, sampler);
 }
 
@@ -313,7 +303,7 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
         return -1;
     vm_fields_find(&field, 1);
     vm_collections_open(&sampler->collections);
-    sampler->n_collections[0] = sampler->n_collections[1] = VM_COLLECTIONS_UNKNOWN;
+    sampler->n_collections[0] = sampler->n_collections[1] = sampler->n_collections[2] = VM_COLLECTIONS_UNKNOWN;
     if (vm_methods_why_not() == NULL)
         return !sampler->options.is_wall
                    ? 0
@@ -376,19 +366,6 @@ static int reach_jvm(struct stack_sampler *sampler, struct err *err)
     return poll(&half_full, 1, 0) > 0;
 }
 
-/* What is known of its code is right until it changes, and when the JVM has ended, for good. */
-static void begin_round(struct stack_sampler *sampler)
-{
-    uint64_t value;
-    sampler->has_ended = !vm_read_u64(sampler->always_there, &value);
-    if (sampler->has_ended)
-        return;
-    sampler->round++;
-    sampler->n_collections[0] = sampler->n_collections[1];
-    sampler->n_collections[1] = vm_collections_count(&sampler->collections);
-    stack_walker_round(sampler->walker);
-}
-
 int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
 {
     struct kernel_rings_state state;
@@ -398,8 +375,9 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->fn = fn;
     sampler->context = context;
     sampler->err = err;
-    if (sampler->walker != NULL)
-        begin_round(sampler);
+    sampler->has_round = false;
+    sampler->n_collections[0] = sampler->n_collections[1];
+    sampler->n_collections[1] = vm_collections_count(&sampler->collections);
     if (kernel_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
         return -1;
     sample_periods_draw(&sampler->periods, sampler->rings);
@@ -451,9 +429,7 @@ void stack_sampler_close(struct stack_sampler *sampler)
     thread_names_free(&sampler->names);
     wait_sampler_close(sampler->waits);
     sample_periods_free(&sampler->periods);
-    hash_free(&sampler->by_address);
     arena_free(&sampler->arena);
     free(sampler->methods);
-    free(sampler->keys);
     free(sampler);
 }

@@ -77,7 +77,6 @@ struct stack_sampler_state {
     uint64_t n_lost;               /* the rings were full */
     bool finds_threads_late;       /* the kernel reads no events with samples of a thread before it has been found */
     bool has_kernel;               /* samples of threads in the kernel, too */
-    uint64_t walk_ns;              /* CPU time of walking them */
     uint64_t n_waiting;            /* samples of threads that wait */
     struct wait_sampler_state waits;
 };

@@ -44,6 +44,7 @@ static const char *const outcomes[OUTCOMES] = { "same",        "other_bytecode",
 
 static struct {
     struct stack_walker *walker;
+    struct known_methods *methods;
     struct code_blobs *blobs;
     struct java_stack stack;
     uint64_t n, n_by_outcome[OUTCOMES], n_by_end[STACK_ENDS], n_agct[16];
@@ -54,9 +55,14 @@ static struct {
 
 /* ---- comparing ---- */
 
+static uint64_t address_of(const struct java_frame *frame)
+{
+    return frame->method == NULL ? 0 : frame->method->address;
+}
+
 static bool is_same_method(const struct check_frame *its, const struct java_frame *ours)
 {
-    return its->method == ours->method || its->method == 0;
+    return its->method == address_of(ours) || its->method == 0;
 }
 
 static bool is_same_index(const struct check_frame *its, const struct java_frame *ours)
@@ -65,11 +71,12 @@ static bool is_same_index(const struct check_frame *its, const struct java_frame
            (ours->index < 0 && its->index == 0);
 }
 
-static bool are_frames(const struct code_at *at, const struct java_frame *frames)
+static bool are_frames(const struct code_at *at, const struct scope_frame *frames)
 {
     bool are = at->blob != NULL && at->n_frames > 0;
     for (uint32_t i = 0; are && i < at->n_frames; i++)
-        are = at->frames[i].method == frames[i].method && at->frames[i].index == frames[i].index;
+        are = at->frames[i].method != NULL && at->frames[i].method->address == frames[i].method &&
+              at->frames[i].index == frames[i].index;
     return are;
 }
 
@@ -81,15 +88,17 @@ static bool are_frames(const struct code_at *at, const struct java_frame *frames
  */
 static bool is_its_next(const struct check_slot *slot, const struct java_frame *ours, uint32_t n)
 {
-    static struct java_frame its[STACK_FRAMES_MAX];
+    static struct scope_frame its[STACK_FRAMES_MAX], our[STACK_FRAMES_MAX];
     uint32_t n_its = (uint32_t)slot->n_frames;
     for (uint32_t i = 0; i < n_its; i++)
-        its[i] = (struct java_frame){ .method = slot->frames[i].method, .index = slot->frames[i].index };
+        its[i] = (struct scope_frame){ slot->frames[i].method, slot->frames[i].index };
+    for (uint32_t i = 0; i < n; i++)
+        our[i] = (struct scope_frame){ address_of(&ours[i]), ours[i].index };
     for (size_t at = 0; at + 8 <= slot->n_stack_bytes + 8; at += 8) {
         uint64_t pc = slot->pc;
         if (at > 0)
             memcpy(&pc, slot->stack + at - 8, sizeof pc);
-        if (!code_blobs_has(run.blobs, pc) || !are_frames(code_blobs_at(run.blobs, pc), ours))
+        if (!code_blobs_has(run.blobs, pc) || !are_frames(code_blobs_at(run.blobs, pc), our))
             continue;
         uint32_t n_inner = code_blobs_at(run.blobs, pc)->n_frames;
         const struct code_at *next = code_blobs_at(run.blobs, pc + 1);
@@ -155,7 +164,7 @@ static void show(const struct check_slot *slot, const struct java_frame *ours, u
     for (uint32_t i = first; i < n_its && i < first + 4; i++)
         print_frame("AGCT  ", slot->frames[i].method, slot->frames[i].index, "");
     for (uint32_t i = first; i < n && i < first + 4; i++)
-        print_frame("mmprof", ours[i].method, ours[i].index, kinds[ours[i].kind]);
+        print_frame("mmprof", address_of(&ours[i]), ours[i].index, kinds[ours[i].kind]);
 }
 
 static void print_totals(const struct check_file *file)
@@ -213,6 +222,7 @@ static void check(const struct check_slot *slot)
 static void check_all(struct check_file *file)
 {
     stack_walker_round(run.walker);
+    known_methods_round(run.methods);
     code_blobs_round(run.blobs);
     for (uint32_t i = 0; i < CHECK_SLOTS; i++)
         if (atomic_load(&file->slots[i].state) == SLOT_FILLED) {
@@ -241,7 +251,8 @@ int main(int argc, char **argv)
     run.shown = argc < 5 ? 0 : atol(argv[4]);
     if (file == NULL || vm_process_open(pid, &err) < 0 ||
         (run.walker = stack_walker_open(frame_rules_here(), &err)) == NULL ||
-        (run.blobs = code_blobs_open(frame_rules_here(), &err)) == NULL) {
+        (run.methods = known_methods_open()) == NULL ||
+        (run.blobs = code_blobs_open(frame_rules_here(), run.methods, &err)) == NULL) {
         fprintf(stderr, "stack_check FILE PID [SECONDS [SHOWN]]: %s\n", file == NULL ? "no such file" : err.text);
         return 1;
     }
@@ -252,6 +263,7 @@ int main(int argc, char **argv)
     print_totals(file);
     stack_walker_close(run.walker);
     code_blobs_close(run.blobs);
+    known_methods_close(run.methods);
     vm_process_close();
     return 0;
 }

@@ -37,13 +37,12 @@ static int take_at(uint64_t time_ns, int32_t tid, bool is_in_java, uint32_t n_mo
     uint32_t n_all = n + !is_in_java;
     made_stack.n = n_all;
     made_stack.is_in_java = is_in_java;
-    made_stack.frames[0] = (struct java_frame){ .method = 99, .kind = FRAME_NATIVE };
+    made_stack.frames[0] = (struct java_frame){ .kind = FRAME_NATIVE };
     methods[0] = 99;
     facts[0] = (struct frame_facts){ 0, false };
     for (uint32_t i = 0; i < n; i++) {
         struct java_frame *frame = &made_stack.frames[n_all - 1 - i];
-        *frame = (struct java_frame){ .method = made[i].method + 1,
-                                      .index = made[i].index,
+        *frame = (struct java_frame){ .index = made[i].index,
                                       .kind = made[i].kind,
                                       .sp = made[i].sp,
                                       .return_pc = i == 0 ? 1 : 0x1000 + (uint64_t)made[i - 1].index };

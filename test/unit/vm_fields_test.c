@@ -36,6 +36,11 @@ static void test_reading(const char *how)
     CHECK("or zeros for the one that is not there", memcmp(bytes, pages + 8, 4) == 0 &&
                                                         memcmp(bytes + 4, "\0\0\0", 4) == 0 &&
                                                         memcmp(bytes + 8, pages + 2 * PAGE - 4, 4) == 0);
+    const struct vm_piece wild[] = { { 0, 4 }, { UINT64_MAX - 1, 4 }, { at(8), 4 }, { UINT64_C(1) << 63, 4 } };
+    memset(bytes, 1, sizeof bytes);
+    vm_read_each(wild, 4, bytes);
+    CHECK("wherever that is", memcmp(bytes, "\0\0\0\0\0\0\0", 8) == 0 && memcmp(bytes + 8, pages + 8, 4) == 0 &&
+                                  memcmp(bytes + 12, "\0\0\0", 4) == 0);
 }
 
 /* The same answers, of pieces that are in place, are not, or begin there and end behind. */

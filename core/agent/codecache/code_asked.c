@@ -100,7 +100,7 @@ struct wanted {
 static void know(struct wanted *wanted)
 {
     uint64_t keys[METHODS_AT_ONCE];
-    vm_methods_keys(wanted->all, wanted->n, keys);
+    vm_methods_keys(wanted->all, wanted->n, keys, NULL);
     for (size_t i = 0; i < wanted->n; i++) {
         struct hash_slot *known = keys[i] == 0 ? NULL : hash_put(&state.known, keys[i]);
         if (known == NULL)
