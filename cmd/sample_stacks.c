@@ -36,8 +36,9 @@
 #include <unistd.h>
 
 #define BLOCK_NS  UINT64_C(100000000)
-#define ROUND_MS  100
-#define START_MS  2 /* while the JVM is starting */
+#define START_MS  2   /* between two looks at the rings while the JVM is starting, */
+#define ROUND_MS  500 /* and later: each look asks again what is known of the JVM's code and methods */
+#define FIRST_MS  100 /* at first: of a JVM that ends, the stacks since the last look may not be walked to the end */
 #define ENDING_MS 200
 
 struct sample_run {
@@ -140,9 +141,20 @@ static int meet(struct sample_run *run, pid_t pid, struct err *err)
 
 /* When the rings are looked at next, and threads that wait. */
 struct due {
-    uint64_t end_ns, drain_ns, visit_ns;
+    uint64_t start_ns, end_ns, drain_ns, visit_ns;
     struct drand48_data random;
 };
+
+/* At most a fiftieth of the time so far is missing at the end. */
+static uint64_t round_ns(const struct sample_run *run, const struct due *due, uint64_t now)
+{
+    uint64_t ms = (now - due->start_ns) / 50000000;
+    if (run->process.pid == 0)
+        ms = START_MS;
+    else
+        ms = ms < FIRST_MS ? FIRST_MS : ms > ROUND_MS ? ROUND_MS : ms;
+    return ms * UINT64_C(1000000);
+}
 
 /* Visits are not in step with the program. */
 static void plan_visit(struct sample_run *run, struct due *due, uint64_t now)
@@ -174,7 +186,8 @@ static int drain(struct sample_run *run, struct err *err)
 static int sample(struct sample_run *run, struct err *err)
 {
     double seconds = run->options->seconds;
-    struct due due = { .end_ns = seconds > 0 ? now_ns() + (uint64_t)(seconds * 1e9) : UINT64_MAX };
+    uint64_t start = now_ns();
+    struct due due = { .start_ns = start, .end_ns = seconds > 0 ? start + (uint64_t)(seconds * 1e9) : UINT64_MAX };
     struct pollfd wakes[3] = { { .fd = run->signals, .events = POLLIN },
                                { .fd = stack_sampler_fd(run->sampler), .events = POLLIN },
                                { .fd = run->end, .events = POLLIN } };
@@ -191,7 +204,7 @@ static int sample(struct sample_run *run, struct err *err)
         if (is_over || now >= due.drain_ns || wakes[1].revents != 0) {
             if (drain(run, err) < 0)
                 return -1;
-            due.drain_ns = now + (run->process.pid == 0 ? START_MS : ROUND_MS) * UINT64_C(1000000);
+            due.drain_ns = now + round_ns(run, &due, now);
         }
         if (is_over)
             return 0;
