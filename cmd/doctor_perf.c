@@ -1,7 +1,7 @@
 #include "cmd/doctor.h"
 
 #include "core/counters/default_sets.h"
-#include "core/counters/kernel_rings.h"
+#include "core/counters/perf_rings.h"
 #include "core/counters/layout.h"
 #include "core/counters/selftest.h"
 
@@ -225,17 +225,16 @@ enum doctor_level doctor_watchdog(struct doctor *doctor, struct err *said)
 
 enum doctor_level doctor_switches(struct doctor *doctor, struct err *said)
 {
-    struct kernel_rings *rings = NULL;
-    struct kernel_rings_state state;
+    struct perf_rings *rings = NULL;
+    struct perf_rings_state state;
     struct err why = { "" };
-    doctor->has_switches =
-        kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ .fault_period = 1 }, &why) == 0;
+    doctor->has_switches = perf_rings_open(&rings, getpid(), &(struct perf_rings_wish){ .fault_period = 1 }, &why) == 0;
     if (!doctor->has_switches) {
         err_set(said, "times are wall-clock times: %s", why.text);
         return DOCTOR_LIMIT;
     }
-    kernel_rings_state(rings, &state);
-    kernel_rings_close(rings);
+    perf_rings_state(rings, &state);
+    perf_rings_close(rings);
     err_set(said, "context switches and page faults are recorded, in a ring of %zu KB for each CPU (%u)",
             state.ring_bytes / 1024, state.n_cpus);
     return DOCTOR_OK;

@@ -192,8 +192,8 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
         [TRACE_THREAD_END] = "ends",
         [TRACE_KERNEL_LOST] = "lost",
         [TRACE_COUNTS] = "counts",
-        [TRACE_ARMED] = "armed",
-        [TRACE_DISARMED] = "disarmed",
+        [TRACE_ENABLED] = "armed",
+        [TRACE_DISABLED] = "disarmed",
         [TRACE_PAUSE] = "pause",
         [TRACE_RECOVERED] = "recovered",
         [TRACE_HIT] = "is",
@@ -206,12 +206,12 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
     if (!dump->with_events)
         return;
     put_time(dump, event->ticks);
-    if (event->kind == TRACE_KERNEL_LOST || (event->kind >= TRACE_ARMED && event->kind <= TRACE_RECOVERED))
+    if (event->kind == TRACE_KERNEL_LOST || (event->kind >= TRACE_ENABLED && event->kind <= TRACE_RECOVERED))
         fprintf(dump->out, "%-20s ", event->kind == TRACE_KERNEL_LOST ? "(kernel)" : "(mmprof)");
     else
         put_thread(dump, event->thread);
     fputs(kinds[event->kind], dump->out);
-    if (event->kind <= TRACE_OPEN || event->kind == TRACE_ARMED || event->kind == TRACE_DISARMED)
+    if (event->kind <= TRACE_OPEN || event->kind == TRACE_ENABLED || event->kind == TRACE_DISABLED)
         put_subject(dump, event);
     if ((event->kind == TRACE_MOUNT || event->kind == TRACE_UNMOUNT) && event->count != 0)
         fprintf(dump->out, "  ticket %" PRIu64, event->count);

@@ -16,7 +16,7 @@ struct recording_counters {
 
 /*
  * Choose them.  The first pass counts nothing unless told to: time selects the phases.  A live one counts from the
- * start: few methods are armed.
+ * start: few methods are enabled.
  *
  * list       -e, or NULL: the default set if it counts, else nothing.
  * how        --read: auto, user, syscall, none.

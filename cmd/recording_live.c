@@ -6,15 +6,15 @@
 void recording_tell_live(const struct live_session *session, const char *prefix, FILE *out)
 {
     struct live_cost cost;
-    size_t n, n_armed = 0, n_held = 0, n_off[4] = { 0 };
+    size_t n, n_enabled = 0, n_held = 0, n_off[4] = { 0 };
     if (session->live == NULL)
         return;
     live_cost(session->live, &cost);
     const struct live_method *methods = live_methods(session->live, &n);
     for (size_t i = 0; i < n; i++) {
         n_held += methods[i].is_held;
-        n_armed += methods[i].state == LIVE_ARMED && !methods[i].is_held;
-        n_off[methods[i].why] += methods[i].state != LIVE_ARMED;
+        n_enabled += methods[i].state == LIVE_ENABLED && !methods[i].is_held;
+        n_off[methods[i].why] += methods[i].state != LIVE_ENABLED;
     }
     if (session->status.samples_stacks)
         fprintf(out, "%s%" PRIu32 " stack samples; ", prefix, session->n_samples);
@@ -32,7 +32,7 @@ void recording_tell_live(const struct live_session *session, const char *prefix,
     fprintf(out,
             "%s%zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
             "budget\n",
-            prefix, n_armed, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
+            prefix, n_enabled, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
     fprintf(out, "%sthe JIT compiler recompiled instrumented classes for %s%.1f s", prefix,
             cost.is_cut ? "at least " : "", cost.recovery_ms / 1e3);
     if (cost.recompiling_ns != LIVE_UNKNOWN)

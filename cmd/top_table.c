@@ -135,12 +135,12 @@ static const char *stage_text(const struct live_session *session, const struct l
 static void add_head(const struct top_table *top, struct live_session *session, const struct live_cost *cost,
                      struct table *table, struct arena *arena)
 {
-    size_t n, n_armed = 0;
+    size_t n, n_enabled = 0;
     double wall_ns = (double)(session->status.monotonic_ns - top->before_ns);
     double cpu_ns = (double)(session->status.process_cpu_ns - top->before_cpu_ns);
     const struct live_method *methods = live_methods(session->live, &n);
     for (size_t i = 0; i < n; i++)
-        n_armed += methods[i].state == LIVE_ARMED;
+        n_enabled += methods[i].state == LIVE_ENABLED;
     double own_ns = (double)(session->status.own_cpu_ns - top->before_own_ns);
     table_fact_words(table, "head", "",
                      arena_printf(arena, "JVM %d: %.1f s, %.2f CPUs, %s", (int)session->status.pid,
@@ -149,7 +149,7 @@ static void add_head(const struct top_table *top, struct live_session *session, 
     table_fact_words(
         table, "cost", "",
         arena_printf(arena, "%zu methods measured, %zu switched off; probes %.2f %%, mmprof %.2f %% of the CPU time",
-                     n_armed, n - n_armed, cost->probes_now * 100, cpu_ns <= 0 ? 0 : own_ns / cpu_ns * 100));
+                     n_enabled, n - n_enabled, cost->probes_now * 100, cpu_ns <= 0 ? 0 : own_ns / cpu_ns * 100));
     if (top->has_keys)
         table_fact_words(table, "keys", "",
                          arena_printf(arena, "by %s; keys: t time, c calls, p time per call, i CPI, n name, q quit",

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Kernel events that a thread may be ahead of its records; beyond it the oldest are applied early. */
-#define PENDING_MAX         (UINT32_C(1) << 20)
-#define PENDING_MAX_UNARMED (UINT32_C(1) << 12)
+#define PENDING_MAX          (UINT32_C(1) << 20)
+#define PENDING_MAX_DISABLED (UINT32_C(1) << 12)
 
 #define NODES_MAX (UINT32_C(1) << 28)
 
@@ -198,7 +198,7 @@ static int on_kernel(struct builder *b, const struct trace_event *event, struct 
     }
     if (event->kind == TRACE_CPU_IN || event->kind == TRACE_CPU_OUT || event->kind == TRACE_CPU_PREEMPTED)
         b->has_switches = true;
-    uint32_t n_max = t->known.has_records ? PENDING_MAX : PENDING_MAX_UNARMED;
+    uint32_t n_max = t->known.has_records ? PENDING_MAX : PENDING_MAX_DISABLED;
     if (t->clock.round != b->round) {
         if (apply_kernel(b, t, TRACE_UNKNOWN, t->clock.n_older, err) < 0)
             return -1;
@@ -411,9 +411,9 @@ static int build(struct builder *b, struct err *err)
     while ((rc = trace_next(b->reader, &event, err)) > 0) {
         if (!b->is_begun && event.kind <= TRACE_GAP && begin(b, err) < 0)
             return -1;
-        rc = event.kind <= TRACE_GAP    ? on_record(b, &event, err)
-             : event.kind < TRACE_ARMED ? on_kernel(b, &event, err)
-                                        : control_take(b, &event, err);
+        rc = event.kind <= TRACE_GAP      ? on_record(b, &event, err)
+             : event.kind < TRACE_ENABLED ? on_kernel(b, &event, err)
+                                          : control_take(b, &event, err);
         if (rc < 0)
             return -1;
     }
@@ -434,7 +434,7 @@ static void hand_over(struct builder *b)
     free(b->threads);
     free(b->parked);
     free(b->before);
-    free(b->gated);
+    free(b->flagged);
     free(b->store.slots);
     b->tree->nodes = b->store.nodes;
     b->tree->n_nodes = b->store.n_nodes;
@@ -477,7 +477,7 @@ void calltree_free(struct calltree *tree)
     free(tree->total_cpu_ticks);
     free(tree->total_wall_ticks);
     free(tree->total_metrics);
-    free(tree->gates);
+    free(tree->flags);
     activity_close(&tree->activity);
     for (uint32_t i = 0; i < tree->n_batches; i++)
         calltree_batches_free(tree->batches[i], tree->groups.n);

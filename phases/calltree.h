@@ -160,9 +160,9 @@ struct calltree_pauses {
 };
 
 /* From a moment on the probes of a method record, or do not; or its first call was found, which was under way. */
-struct calltree_gate {
+struct calltree_flag {
     uint32_t method;
-    enum { CALLTREE_GATE_ON, CALLTREE_GATE_OFF, CALLTREE_GATE_FOUND } kind;
+    enum { CALLTREE_FLAG_ON, CALLTREE_FLAG_OFF, CALLTREE_FLAG_FOUND } kind;
     uint64_t ticks;
     uint64_t last_exit_ticks; /* OFF: of the calls that were open then, which are recorded to their end; or 0 */
 };
@@ -203,8 +203,8 @@ struct calltree {
     uint64_t probe_ticks; /* all threads */
     uint64_t cpu_ticks;   /* all threads, probe time included */
     struct calltree_pauses pauses;
-    struct calltree_gate *gates; /* by method and time; owned.  phases/recorded.h makes sense of them */
-    uint32_t n_gates;
+    struct calltree_flag *flags; /* by method and time; owned.  phases/recorded.h makes sense of them */
+    uint32_t n_flags;
     uint64_t probes_since_ticks; /* when the first method got probes; the start, where the trace says nothing of it */
     struct activity activity;
     double inside_ticks, outside_ticks; /* the calibrated probe cost; 0: the trace has none */

@@ -10,32 +10,32 @@
 
 #define FAULT_PERIOD_LIMIT 1000000
 
-static int add_gate(struct builder *b, const struct calltree_gate *gate, struct err *err)
+static int add_flag(struct builder *b, const struct calltree_flag *flag, struct err *err)
 {
     struct calltree *tree = b->tree;
-    if (tree->n_gates == b->gates_room) {
-        uint32_t room = b->gates_room == 0 ? 64 : b->gates_room * 2;
-        struct calltree_gate *gates = realloc(tree->gates, room * sizeof *gates);
-        if (gates == NULL)
+    if (tree->n_flags == b->flags_room) {
+        uint32_t room = b->flags_room == 0 ? 64 : b->flags_room * 2;
+        struct calltree_flag *flags = realloc(tree->flags, room * sizeof *flags);
+        if (flags == NULL)
             return err_set(err, "out of memory for %u switches of probes", room);
-        tree->gates = gates;
-        b->gates_room = room;
+        tree->flags = flags;
+        b->flags_room = room;
     }
-    tree->gates[tree->n_gates++] = *gate;
+    tree->flags[tree->n_flags++] = *flag;
     return 0;
 }
 
-static int know_gates(struct builder *b, uint32_t method, struct err *err)
+static int know_flags(struct builder *b, uint32_t method, struct err *err)
 {
-    if (method < b->n_gated)
+    if (method < b->n_flagged)
         return 0;
     uint32_t n = method * 2 + 64;
-    struct gated *gated = realloc(b->gated, n * sizeof *gated);
-    if (gated == NULL)
+    struct flagged *flagged = realloc(b->flagged, n * sizeof *flagged);
+    if (flagged == NULL)
         return err_set(err, "out of memory for %u methods", n);
-    memset(gated + b->n_gated, 0, (n - b->n_gated) * sizeof *gated);
-    b->gated = gated;
-    b->n_gated = n;
+    memset(flagged + b->n_flagged, 0, (n - b->n_flagged) * sizeof *flagged);
+    b->flagged = flagged;
+    b->n_flagged = n;
     return 0;
 }
 
@@ -57,23 +57,23 @@ int control_take(struct builder *b, const struct trace_event *event, struct err 
         add_pause(&b->tree->pauses, event);
         b->paused = event->ticks;
     }
-    if (event->kind != TRACE_ARMED && event->kind != TRACE_DISARMED)
+    if (event->kind != TRACE_ENABLED && event->kind != TRACE_DISABLED)
         return 0;
-    bool is_on = event->kind == TRACE_ARMED;
-    struct calltree_gate gate = { event->method, is_on ? CALLTREE_GATE_ON : CALLTREE_GATE_OFF, event->ticks, 0 };
+    bool is_on = event->kind == TRACE_ENABLED;
+    struct calltree_flag flag = { event->method, is_on ? CALLTREE_FLAG_ON : CALLTREE_FLAG_OFF, event->ticks, 0 };
     if (event->method > RING_METHOD_MAX)
         return 0;
-    if (know_gates(b, event->method, err) < 0)
+    if (know_flags(b, event->method, err) < 0)
         return -1;
     /* A method gets its probes while the program stands still; that they are there is told of some time later. */
-    if (is_on && !b->gated[event->method].was_told && b->paused != 0 && b->paused < gate.ticks)
-        gate.ticks = b->paused;
-    b->gated[event->method].was_told = true;
-    if (is_on && (b->probes_since == 0 || gate.ticks < b->probes_since))
-        b->probes_since = gate.ticks;
-    if (add_gate(b, &gate, err) < 0)
+    if (is_on && !b->flagged[event->method].was_told && b->paused != 0 && b->paused < flag.ticks)
+        flag.ticks = b->paused;
+    b->flagged[event->method].was_told = true;
+    if (is_on && (b->probes_since == 0 || flag.ticks < b->probes_since))
+        b->probes_since = flag.ticks;
+    if (add_flag(b, &flag, err) < 0)
         return -1;
-    b->gated[event->method].off_at = is_on ? 0 : b->tree->n_gates;
+    b->flagged[event->method].off_at = is_on ? 0 : b->tree->n_flags;
     return 0;
 }
 
@@ -88,17 +88,17 @@ static bool has_node(const struct builder *b, uint32_t method)
 
 int control_found(struct builder *b, uint32_t method, uint64_t ticks, struct err *err)
 {
-    const struct calltree_gate gate = { method, CALLTREE_GATE_FOUND, ticks, 0 };
-    if (know_gates(b, method, err) < 0)
+    const struct calltree_flag flag = { method, CALLTREE_FLAG_FOUND, ticks, 0 };
+    if (know_flags(b, method, err) < 0)
         return -1;
-    bool is_first = !b->gated[method].is_found && !has_node(b, method);
-    b->gated[method].is_found = true;
-    return is_first ? add_gate(b, &gate, err) : 0;
+    bool is_first = !b->flagged[method].is_found && !has_node(b, method);
+    b->flagged[method].is_found = true;
+    return is_first ? add_flag(b, &flag, err) : 0;
 }
 
 static int by_method(const void *a, const void *b)
 {
-    const struct calltree_gate *x = a, *y = b;
+    const struct calltree_flag *x = a, *y = b;
     if (x->method != y->method)
         return x->method < y->method ? -1 : 1;
     return (x->ticks > y->ticks) - (x->ticks < y->ticks);
@@ -107,8 +107,8 @@ static int by_method(const void *a, const void *b)
 void control_end(struct builder *b)
 {
     struct calltree *tree = b->tree;
-    if (tree->n_gates > 0)
-        qsort(tree->gates, tree->n_gates, sizeof *tree->gates, by_method);
+    if (tree->n_flags > 0)
+        qsort(tree->flags, tree->n_flags, sizeof *tree->flags, by_method);
     activity_sum_up(&tree->activity);
     tree->probes_since_ticks = tree->start_ticks;
     if (b->probes_since != 0)

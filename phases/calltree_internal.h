@@ -229,10 +229,10 @@ struct early_runs {
 };
 
 /* What is known of a method's probes. */
-struct gated {
+struct flagged {
     bool is_found;   /* a call was found that was under way */
     bool was_told;   /* of its probes */
-    uint32_t off_at; /* 1 + the index of the gate that is closed now; 0: it is open */
+    uint32_t off_at; /* 1 + the index of the flag that is closed now; 0: it is open */
 };
 
 /* What was given to a thread's node last. */
@@ -268,9 +268,9 @@ struct builder {
     uint32_t shared_roots[VM_PARTS];          /* index into roots, or CALLTREE_NONE */
     struct parked *parked;                    /* by ticket; owned */
     uint32_t n_parked;
-    uint32_t roots_room, gates_room;
-    struct gated *gated; /* by method; owned; NULL: nothing is known of gates */
-    uint32_t n_gated;
+    uint32_t roots_room, flags_room;
+    struct flagged *flagged; /* by method; owned; NULL: nothing is known of flags */
+    uint32_t n_flagged;
     uint64_t probes_since, first_record, paused; /* ticks; 0: none yet */
 };
 
@@ -350,7 +350,7 @@ int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err
 
 /* ---- what the recorder did, and when threads ran ---- */
 
-/* Events of the kinds ARMED to RECOVERED.  Returns 0, or -1 with *err set: no memory. */
+/* Events of the kinds ENABLED to RECOVERED.  Returns 0, or -1 with *err set: no memory. */
 int control_take(struct builder *b, const struct trace_event *event, struct err *err);
 
 /* A call that was under way was found.  Returns 0, or -1 with *err set: no memory. */
@@ -359,10 +359,10 @@ int control_found(struct builder *b, uint32_t method, uint64_t ticks, struct err
 /* A call of a method ended.  Where the method is switched off, it was recorded up to now for this call's sake. */
 static inline void control_left(struct builder *b, uint32_t method, uint64_t ticks)
 {
-    if (method >= b->n_gated || b->gated[method].off_at == 0)
+    if (method >= b->n_flagged || b->flagged[method].off_at == 0)
         return;
-    struct calltree_gate *gate = &b->tree->gates[b->gated[method].off_at - 1];
-    gate->last_exit_ticks = ticks > gate->last_exit_ticks ? ticks : gate->last_exit_ticks;
+    struct calltree_flag *flag = &b->tree->flags[b->flagged[method].off_at - 1];
+    flag->last_exit_ticks = ticks > flag->last_exit_ticks ? ticks : flag->last_exit_ticks;
 }
 
 /* How many faults a recorded one stands for. */

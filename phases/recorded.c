@@ -1,12 +1,12 @@
 #include "phases/recorded.h"
 
-/* The first gate of a method, or n_gates; they are sorted by method and time. */
-static uint32_t first_gate(const struct calltree *tree, uint32_t method)
+/* The first flag of a method, or n_flags; they are sorted by method and time. */
+static uint32_t first_flag(const struct calltree *tree, uint32_t method)
 {
-    uint32_t low = 0, high = tree->n_gates;
+    uint32_t low = 0, high = tree->n_flags;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (tree->gates[middle].method < method)
+        if (tree->flags[middle].method < method)
             low = middle + 1;
         else
             high = middle;
@@ -57,38 +57,38 @@ static void divide(const struct calltree *tree, enum activity_kind kind, struct 
 /* Do they record at the start?  They do unless the first that is told of them is that they begin to. */
 static bool is_on_at_first(const struct calltree *tree, uint32_t i, uint32_t method)
 {
-    while (i < tree->n_gates && tree->gates[i].method == method && tree->gates[i].kind == CALLTREE_GATE_FOUND)
+    while (i < tree->n_flags && tree->flags[i].method == method && tree->flags[i].kind == CALLTREE_FLAG_FOUND)
         i++;
-    return i == tree->n_gates || tree->gates[i].method != method || tree->gates[i].kind == CALLTREE_GATE_OFF;
+    return i == tree->n_flags || tree->flags[i].method != method || tree->flags[i].kind == CALLTREE_FLAG_OFF;
 }
 
-/* Where the window ends that a gate has closed: calls that were open then are recorded to their end. */
-static uint64_t end_of(const struct calltree_gate *gate)
+/* Where the window ends that a flag has closed: calls that were open then are recorded to their end. */
+static uint64_t end_of(const struct calltree_flag *flag)
 {
-    return gate->last_exit_ticks > gate->ticks ? gate->last_exit_ticks : gate->ticks;
+    return flag->last_exit_ticks > flag->ticks ? flag->last_exit_ticks : flag->ticks;
 }
 
 /* Returns false where the trace tells nothing of the method: its probes recorded all the time. */
 static bool find_windows(struct windows *windows, uint32_t method)
 {
     const struct calltree *tree = windows->tree;
-    uint32_t i = first_gate(tree, method);
+    uint32_t i = first_flag(tree, method);
     bool is_on = is_on_at_first(tree, i, method), is_first = true;
     uint64_t since = tree->start_ticks, end = is_on ? tree->end_ticks : since;
-    if (i == tree->n_gates || tree->gates[i].method != method)
+    if (i == tree->n_flags || tree->flags[i].method != method)
         return false;
-    for (; i < tree->n_gates && tree->gates[i].method == method; i++) {
-        const struct calltree_gate *gate = &tree->gates[i];
-        uint64_t ticks = gate->ticks > tree->start_ticks ? gate->ticks : tree->start_ticks;
-        if (gate->kind == CALLTREE_GATE_ON && !is_on && ticks > end) { /* else the window before goes on */
+    for (; i < tree->n_flags && tree->flags[i].method == method; i++) {
+        const struct calltree_flag *flag = &tree->flags[i];
+        uint64_t ticks = flag->ticks > tree->start_ticks ? flag->ticks : tree->start_ticks;
+        if (flag->kind == CALLTREE_FLAG_ON && !is_on && ticks > end) { /* else the window before goes on */
             add(windows, since, end);
             is_first = is_first && end == tree->start_ticks;
             since = ticks;
         }
-        if (gate->kind == CALLTREE_GATE_FOUND && is_on && is_first && ticks < end)
+        if (flag->kind == CALLTREE_FLAG_FOUND && is_on && is_first && ticks < end)
             since = ticks;
-        is_on = gate->kind == CALLTREE_GATE_FOUND ? is_on : gate->kind == CALLTREE_GATE_ON;
-        end = is_on ? tree->end_ticks : gate->kind == CALLTREE_GATE_OFF ? end_of(gate) : end;
+        is_on = flag->kind == CALLTREE_FLAG_FOUND ? is_on : flag->kind == CALLTREE_FLAG_ON;
+        end = is_on ? tree->end_ticks : flag->kind == CALLTREE_FLAG_OFF ? end_of(flag) : end;
     }
     add(windows, since, end);
     return true;

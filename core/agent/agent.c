@@ -155,7 +155,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
     probe_find_with(stack_find);
     probe_start(agent.segment, &agent.config, agent.jvmti, agent.control.socket);
     if (!agent.config.begins_later)
-        classes_arm_all(jni, agent.epoch);
+        classes_enable_all(jni, agent.epoch);
     instrument_publish(agent.segment);
     included_begin(agent.segment);
     instrument_begin();
@@ -170,7 +170,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
 
 void agent_begin(JNIEnv *jni)
 {
-    classes_arm_all(jni, agent.epoch);
+    classes_enable_all(jni, agent.epoch);
     probe_find_open();
 }
 
@@ -183,7 +183,7 @@ static void end_session(JNIEnv *jni)
     code_dependents_stop();
     code_events_stop();
     virtual_listen(agent.jvmti, 0);
-    classes_arm_all(jni, 0);
+    classes_enable_all(jni, 0);
     methods_end();
     retransform_last(agent.jvmti, jni, &agent.control, &agent.pass);
     instrument_publish(NULL);

@@ -1,5 +1,5 @@
 /*
- * The recorder's commands.  Gates are switched by the thread that hears of it, at once.  What takes its time (rewriting
+ * The recorder's commands.  Flags are switched by the thread that hears of it, at once.  What takes its time (rewriting
  * classes, sampling) gets a thread of its own, one at a time: a method that turns out to be called too often can be
  * switched off while classes are still being rewritten.
  */
@@ -76,21 +76,21 @@ static void refuse(const struct control *control, const char *packet, const char
     control_send(control, "refused %.*s %s", (int)strcspn(packet, " "), packet, why);
 }
 
-/* ---- gates ---- */
+/* ---- flags ---- */
 
-/* The moment in the answer is one at which the gates are armed for sure: after they were, before they are no more. */
-static void switch_gates(JNIEnv *jni, const struct control *control, const char *packet, bool arm)
+/* The moment in the answer is one at which the flags are enabled for sure: after they were, before they are no more. */
+static void switch_flags(JNIEnv *jni, const struct control *control, const char *packet, bool enable)
 {
     uint32_t ids[MAX_IDS];
     size_t n = parse_ids(packet, ids), n_unknown = 0;
     uint64_t before = ticks_now();
     for (size_t i = 0; i < n; i++)
         if (methods_has_id(ids[i]))
-            classes_arm(jni, ids[i], arm);
+            classes_enable(jni, ids[i], enable);
         else
             n_unknown++;
-    control_send(control, "%s ticks=%" PRIu64 " n=%zu unknown=%zu", arm ? "armed" : "disarmed",
-                 arm ? ticks_now() : before, n - n_unknown, n_unknown);
+    control_send(control, "%s ticks=%" PRIu64 " n=%zu unknown=%zu", enable ? "enabled" : "disabled",
+                 enable ? ticks_now() : before, n - n_unknown, n_unknown);
 }
 
 /* ---- the JIT compiler's log ---- */
@@ -133,7 +133,7 @@ static void tell_code(const struct control *control, const char *packet)
 
 /* ---- what takes its time: each fills work.answer, or returns -1 with *err set ---- */
 
-/* ticks: as for switch_gates. */
+/* ticks: as for switch_flags. */
 static void answer_change(const char *what, uint64_t ticks, const struct retransform_pass *pass, uint32_t n_methods,
                           uint32_t n_unknown, uint32_t n_failed)
 {
@@ -178,7 +178,7 @@ static int do_remove(JNIEnv *jni, struct err *err)
     uint64_t before = ticks_now();
     for (size_t i = 0; i < n; i++)
         if (methods_has_id(ids[i]))
-            classes_arm(jni, ids[i], false);
+            classes_enable(jni, ids[i], false);
     if (methods_remove(ids, n, &n_unknown, err) < 0 ||
         retransform_changed(work.jvmti, jni, work.control, &work.stopping, NULL, &pass, err) < 0)
         return -1;
@@ -256,7 +256,7 @@ static void begin_work(JNIEnv *jni, const char *packet, int fd)
     work.fd = fd;
     atomic_store(&work.state, WORK_UNDER_WAY);
     if (jvmti_env_run_thread(jni, do_work, NULL) < 0)
-        do_work(work.jvmti, jni, NULL); /* no thread to be had: gates wait */
+        do_work(work.jvmti, jni, NULL); /* no thread to be had: flags wait */
 }
 
 /* ---- the loop ---- */
@@ -279,8 +279,8 @@ static bool execute(JNIEnv *jni, const struct control *control, const char *pack
         return true;
     if (is_command(packet, "begin"))
         agent_begin(jni);
-    else if (is_command(packet, "arm") || is_command(packet, "disarm"))
-        switch_gates(jni, control, packet, packet[0] == 'a');
+    else if (is_command(packet, "enable") || is_command(packet, "disable"))
+        switch_flags(jni, control, packet, packet[0] == 'a');
     else if (is_command(packet, "where"))
         tell_code(control, packet);
     else

@@ -172,7 +172,7 @@ static enum selftest_result test_hardware(const struct counter_code *code, struc
 enum selftest_result selftest_event(const struct counter_spec *spec, pid_t pid, struct err *err)
 {
     struct counter_code code = spec->code;
-    if (spec->kind != COUNTER_HARDWARE) /* what the rings of kernel_rings.h open */
+    if (spec->kind != COUNTER_HARDWARE) /* what the rings of perf_rings.h open */
         code.config = spec->kind == COUNTER_PAGE_FAULTS ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_DUMMY;
     err_set(err, "event '%s'", spec->name);
     if (spec->kind == COUNTER_HARDWARE) {

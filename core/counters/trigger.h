@@ -6,7 +6,7 @@
 #define CORE_COUNTERS_TRIGGER_H
 
 #include "core/counters/events.h"
-#include "core/counters/kernel_rings.h"
+#include "core/counters/perf_rings.h"
 
 /*
  * Choose them, and see whether they count here, together.  Clocks and switches count in the kernel as well, unless the

@@ -6,17 +6,17 @@
 #include <string.h>
 
 int kernel_open(struct kernel *kernel, struct threads *threads, struct hits *hits, pid_t pid,
-                const struct kernel_rings_wish *wish, struct err *err)
+                const struct perf_rings_wish *wish, struct err *err)
 {
     memset(kernel, 0, sizeof *kernel);
     kernel->threads = threads;
     kernel->hits = hits;
-    return kernel_rings_open(&kernel->rings, pid, wish, err);
+    return perf_rings_open(&kernel->rings, pid, wish, err);
 }
 
 void kernel_close(struct kernel *kernel)
 {
-    kernel_rings_close(kernel->rings);
+    perf_rings_close(kernel->rings);
     free(kernel->events);
     kernel->rings = NULL;
     kernel->events = NULL;
@@ -157,7 +157,7 @@ int kernel_write(struct kernel *kernel, struct trace_writer *writer, uint64_t un
     kernel->last = last;
     kernel->n_events = 0;
     err_set(err, "out of memory");
-    if (kernel_rings_drain(kernel->rings, until_ns, take, kernel, err) < 0 ||
+    if (perf_rings_drain(kernel->rings, until_ns, take, kernel, err) < 0 ||
         threads_write(kernel->threads, writer, err) < 0)
         return -1;
     return kernel->n_events == 0 ? 0 : trace_write_kernel(writer, kernel->events, kernel->n_events, err);
@@ -188,14 +188,14 @@ int kernel_write_last(struct kernel *kernel, struct trace_writer *writer, const 
 
 int kernel_fd(const struct kernel *kernel)
 {
-    return kernel->rings == NULL ? -1 : kernel_rings_fd(kernel->rings);
+    return kernel->rings == NULL ? -1 : perf_rings_fd(kernel->rings);
 }
 
 uint64_t kernel_n_lost(const struct kernel *kernel)
 {
-    struct kernel_rings_state state;
+    struct perf_rings_state state;
     if (kernel->rings == NULL)
         return 0;
-    kernel_rings_state(kernel->rings, &state);
+    perf_rings_state(kernel->rings, &state);
     return state.n_lost + state.n_bad;
 }

@@ -4,7 +4,7 @@
 #ifndef CORE_RECORDER_KERNEL_H
 #define CORE_RECORDER_KERNEL_H
 
-#include "core/counters/kernel_rings.h"
+#include "core/counters/perf_rings.h"
 #include "core/recorder/clock.h"
 #include "core/recorder/hits.h"
 #include "core/recorder/threads.h"
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 struct kernel {
-    struct kernel_rings *rings; /* owned; NULL: not available */
+    struct perf_rings *rings;   /* owned; NULL: not available */
     struct threads *threads;    /* borrowed */
     struct hits *hits;          /* borrowed: takes up where threads were found */
     struct trace_event *events; /* owned: of this round */
@@ -27,7 +27,7 @@ struct kernel {
  * then the recording has to do without.
  */
 int kernel_open(struct kernel *kernel, struct threads *threads, struct hits *hits, pid_t pid,
-                const struct kernel_rings_wish *wish, struct err *err);
+                const struct perf_rings_wish *wish, struct err *err);
 void kernel_close(struct kernel *kernel);
 
 /*

@@ -22,8 +22,8 @@ static const struct {
     const char *name, *answer;
     bool is_slow; /* one at a time */
 } commands[RECORDER_N_COMMANDS] = {
-    [RECORDER_ARM] = { "arm", "armed", false },
-    [RECORDER_DISARM] = { "disarm", "disarmed", false },
+    [RECORDER_ENABLE] = { "enable", "enabled", false },
+    [RECORDER_DISABLE] = { "disable", "disabled", false },
     [RECORDER_INSTRUMENT] = { "instrument", "instrumented", true },
     [RECORDER_REMOVE] = { "remove", "removed", true },
     [RECORDER_SAMPLE] = { "sample", "sampled", true },
@@ -159,14 +159,14 @@ static int give_all_ids(struct recorder_link *link, enum recorder_command which,
     return 0;
 }
 
-int recorder_arm(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
+int recorder_enable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
 {
-    return give_all_ids(link, RECORDER_ARM, ids, n, err);
+    return give_all_ids(link, RECORDER_ENABLE, ids, n, err);
 }
 
-int recorder_disarm(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
+int recorder_disable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
 {
-    return give_all_ids(link, RECORDER_DISARM, ids, n, err);
+    return give_all_ids(link, RECORDER_DISABLE, ids, n, err);
 }
 
 int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
@@ -346,12 +346,12 @@ static int write_control(const struct recorder_link *link, enum trace_kind kind,
 /* What the trace is told of a command that was done. */
 static int write_done(const struct recorder_link *link, const struct recorder_answer *told, struct err *err)
 {
-    bool armed = told->command == RECORDER_ARM || told->command == RECORDER_INSTRUMENT;
+    bool enabled = told->command == RECORDER_ENABLE || told->command == RECORDER_INSTRUMENT;
     if (told->refused != NULL)
         return 0;
     for (size_t i = 0; i < told->n_ids; i++)
         if (map_get(&link->told, &told->ids[i], sizeof told->ids[i]) != NULL &&
-            write_control(link, armed ? TRACE_ARMED : TRACE_DISARMED, told->ids[i], told->ticks, 0, err) < 0)
+            write_control(link, enabled ? TRACE_ENABLED : TRACE_DISABLED, told->ids[i], told->ticks, 0, err) < 0)
             return -1;
     return 0;
 }
@@ -457,10 +457,10 @@ static void fill_status(const struct recorder_link *link, struct recorder_status
 {
     status->ready = link->ready;
     status->busy = false;
-    status->n_gates = 0;
+    status->n_flags = 0;
     for (const struct link_command *command = link->commands; command != NULL; command = command->next) {
         status->busy = status->busy || commands[command->command].is_slow;
-        status->n_gates += !commands[command->command].is_slow && command->command != RECORDER_WHERE;
+        status->n_flags += !commands[command->command].is_slow && command->command != RECORDER_WHERE;
     }
     status->n_pauses = link->n_pauses;
     status->longest_pause_ms = link->longest_pause_ms;

@@ -29,13 +29,13 @@ struct recorder_phase {
  * Switch methods' probes on or off: within a millisecond.  A loop that was compiled while a method in it was off may
  * see it on only when it ends.  Returns 0, or -1 with *err set (no memory).
  */
-int recorder_arm(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
-int recorder_disarm(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
+int recorder_enable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
+int recorder_disable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
 
 /*
- * Give methods probes, armed ones; their ids come by the observer's 'method', those that have them already are armed.
- * Or take the probes of (disarmed) methods out again.  Each stops the application for some tens of ms, once or a few
- * times.  Returns 0, or -1 with *err set.
+ * Give methods probes, enabled ones; their ids come by the observer's 'method', those that have them already are
+ * enabled. Or take the probes of (disabled) methods out again.  Each stops the application for some tens of ms, once or
+ * a few times.  Returns 0, or -1 with *err set.
  */
 int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n,
                         const struct recorder_phase *loops, size_t n_loops, struct err *err);
@@ -78,8 +78,8 @@ void recorder_pace(struct recorder_link *link, uint32_t round_ms);
 void recorder_end(struct recorder_link *link);
 
 enum recorder_command {
-    RECORDER_ARM,
-    RECORDER_DISARM,
+    RECORDER_ENABLE,
+    RECORDER_DISABLE,
     RECORDER_INSTRUMENT,
     RECORDER_REMOVE,
     RECORDER_SAMPLE,
@@ -93,12 +93,12 @@ struct recorder_answer {
     enum recorder_command command;
     const char *refused; /* why it was not done, or NULL; borrowed */
     /*
-     * arm, disarm, remove: as they were given (a long list is given and answered in parts); instrument: those of its
-     * methods that have probes now, in loaded classes.
+     * enable, disable, remove: as they were given (a long list is given and answered in parts); instrument: those of
+     * its methods that have probes now, in loaded classes.
      */
     const uint32_t *ids;
     size_t n_ids;
-    uint64_t ticks;                    /* arm, disarm: since when (until when) they are armed for sure */
+    uint64_t ticks;                    /* enable, disable: since when (until when) they are enabled for sure */
     uint32_t n_unknown;                /* ids that no method has */
     uint32_t n_classes, n_methods;     /* instrument, remove: that were changed */
     uint32_t n_batches;                /* times that the application was stopped */
@@ -125,7 +125,7 @@ struct recorder_status {
     const char *archive;                /* it writes a class archive by this option: no class is changed; or NULL */
     bool ready;                         /* the agent takes commands */
     bool busy;                          /* an instrument, remove or sample is under way or waits */
-    uint32_t n_gates;                   /* arm and disarm that are not answered yet */
+    uint32_t n_flags;                   /* enable and disable that are not answered yet */
     uint32_t n_pauses;                  /* RetransformClasses so far */
     double longest_pause_ms, pauses_ms; /* their sum */
 };

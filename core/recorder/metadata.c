@@ -396,7 +396,7 @@ int metadata_write_readings(struct trace_writer *writer, const struct readings *
     return put(writer, err, "readings.threads_without", "%" PRIu32 ": %s", readings->n_without, readings->why);
 }
 
-int metadata_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
+int metadata_write_hits(struct trace_writer *writer, const struct hits *hits, const struct perf_rings_state *state,
                         uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err)
 {
     const char *why = state->why_no_hits;

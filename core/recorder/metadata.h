@@ -5,7 +5,7 @@
 #define CORE_RECORDER_METADATA_H
 
 #include "core/base/arena.h"
-#include "core/counters/kernel_rings.h"
+#include "core/counters/perf_rings.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
 #include "core/wire/ring.h"
@@ -75,7 +75,7 @@ int metadata_write_end(struct trace_writer *writer, const struct segment *segmen
 int metadata_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);
 
 /* How often it was looked where threads are, or why not. */
-int metadata_write_hits(struct trace_writer *writer, const struct hits *hits, const struct kernel_rings_state *state,
+int metadata_write_hits(struct trace_writer *writer, const struct hits *hits, const struct perf_rings_state *state,
                         uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err);
 
 #endif

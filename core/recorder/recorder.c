@@ -284,18 +284,18 @@ static struct metadata_cpu cpu_times(const struct recorder *r, const struct reco
 
 static int write_hits_facts(const struct recorder *r, struct err *err)
 {
-    struct kernel_rings_state state = { .why_no_hits = r->offcpu + strlen("none: ") };
+    struct perf_rings_state state = { .why_no_hits = r->offcpu + strlen("none: ") };
     if (r->plan->hits_hz == 0)
         return 0;
     if (r->kernel.rings != NULL)
-        kernel_rings_state(r->kernel.rings, &state);
+        perf_rings_state(r->kernel.rings, &state);
     if (recorder_ring_hits_hz(r) == 0)
         stack_sampler_rings(r->stacks.sampler, &state);
     return metadata_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, r->knows_hit_cost,
                                r->link.code_ns, err);
 }
 
-/* Whoever has pressed Ctrl-C, or said how long it may take, does not wait for long: gates are off at once. */
+/* Whoever has pressed Ctrl-C, or said how long it may take, does not wait for long: flags are off at once. */
 static uint64_t stop_timeout_ns(const struct recorder *r)
 {
     bool is_short = r->is_cut || (r->plan->is_live && r->plan->pid != 0 && r->plan->duration_s > 0);
@@ -413,9 +413,9 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->readings_ns = r->readings.spent_ns;
     summary->n_without_readings = r->readings.n_without;
     snprintf(summary->readings_why, sizeof summary->readings_why, "%s", r->readings.why);
-    struct kernel_rings_state rings = { .why_no_hits = NULL };
+    struct perf_rings_state rings = { .why_no_hits = NULL };
     if (recorder_ring_hits_hz(r) > 0 && r->kernel.rings != NULL)
-        kernel_rings_state(r->kernel.rings, &rings);
+        perf_rings_state(r->kernel.rings, &rings);
     snprintf(summary->no_hits, sizeof summary->no_hits, "%.480s", rings.why_no_hits == NULL ? "" : rings.why_no_hits);
     snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);

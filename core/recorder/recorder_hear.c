@@ -37,7 +37,7 @@ static int meet_agent(struct recorder *r, struct err *err)
         r->target = r->kernel.pid = r->hits.pid = r->session.peer_pid;
         r->drain.pid = r->drain.inner_pid = r->target;
         if (r->kernel.rings != NULL)
-            kernel_rings_choose(r->kernel.rings, r->target);
+            perf_rings_choose(r->kernel.rings, r->target);
     }
     return r->writer == NULL ? 0 : recorder_write_target(r, err);
 }

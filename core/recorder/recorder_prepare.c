@@ -54,16 +54,16 @@ static void open_kernel(struct recorder *r)
 {
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
-    const struct kernel_rings_wish wish = { .fault_period = metadata_fault_period(r->plan),
-                                            .hits_hz = recorder_ring_hits_hz(r),
-                                            .with_children = r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
+    const struct perf_rings_wish wish = { .fault_period = metadata_fault_period(r->plan),
+                                          .hits_hz = recorder_ring_hits_hz(r),
+                                          .with_children = r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
     if (kernel_open(&r->kernel, &r->threads, &r->hits, pid, &wish, &why) == 0)
         snprintf(r->offcpu, sizeof r->offcpu, "perf");
     else
         snprintf(r->offcpu, sizeof r->offcpu, "none: %.480s", why.text);
-    struct kernel_rings_state state = { .has_hits = false };
+    struct perf_rings_state state = { .has_hits = false };
     if (r->kernel.rings != NULL)
-        kernel_rings_state(r->kernel.rings, &state);
+        perf_rings_state(r->kernel.rings, &state);
     r->hit_cost_ns = state.has_hits || r->stacks.sampler != NULL ? kernel_hit_cost_ns(&r->knows_hit_cost) : 0;
     r->drain.kernel_tells_ends = r->kernel.rings != NULL;
     r->kernel.pid = r->hits.pid = r->plan->pid;

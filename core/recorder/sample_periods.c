@@ -112,7 +112,7 @@ uint64_t sample_periods_weight(struct sample_periods *periods, const struct kern
     return periods->is_clock && drawn->period != 0 ? drawn->period : sample->stack.period;
 }
 
-void sample_periods_draw(struct sample_periods *periods, struct kernel_rings *rings)
+void sample_periods_draw(struct sample_periods *periods, struct perf_rings *rings)
 {
     for (size_t i = 0; i < periods->n_drawn; i++) {
         struct drawn_event *drawn = &periods->drawn[i];
@@ -122,6 +122,6 @@ void sample_periods_draw(struct sample_periods *periods, struct kernel_rings *ri
         drand48_r(&periods->random, &random);
         drawn->n = 0;
         drawn->period = (uint64_t)((double)periods->wanted * (0.875 + random / 4));
-        drawn->tid = kernel_rings_set_period(rings, drawn->event_id, drawn->period);
+        drawn->tid = perf_rings_set_period(rings, drawn->event_id, drawn->period);
     }
 }

@@ -11,7 +11,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/map.h"
-#include "core/counters/kernel_rings.h"
+#include "core/counters/perf_rings.h"
 
 #include <stdlib.h>
 
@@ -58,6 +58,6 @@ uint32_t sample_periods_counters(struct sample_periods *periods, const struct ke
 void sample_periods_forget(struct sample_periods *periods, int32_t tid);
 
 /* Draw those that it is time for.  After a drain, so that what was sampled by then has its period. */
-void sample_periods_draw(struct sample_periods *periods, struct kernel_rings *rings);
+void sample_periods_draw(struct sample_periods *periods, struct perf_rings *rings);
 
 #endif

@@ -21,7 +21,7 @@ struct stack_sampler {
     pid_t pid;                   /* the JVM; while it is starting, the command */
     struct stack_walker *walker; /* NULL: it is starting */
     uint64_t always_there;       /* an address in it that can be read until it ends */
-    struct kernel_rings *rings;
+    struct perf_rings *rings;
     struct stack_sampler_state state;
     struct arena arena;
     struct thread_names names;
@@ -314,21 +314,21 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
 
 static int begin(struct stack_sampler *sampler, const struct stack_sampler_options *options, struct err *err)
 {
-    const struct kernel_rings_wish wish = { .hits_hz = options->hz,
-                                            .trigger = options->trigger,
-                                            .with_children = options->with_children,
-                                            .no_switches = true,
-                                            .stack_bytes = options->stack_bytes,
-                                            .stack_fn = take_sample,
-                                            .stack_context = sampler };
+    const struct perf_rings_wish wish = { .hits_hz = options->hz,
+                                          .trigger = options->trigger,
+                                          .with_children = options->with_children,
+                                          .no_switches = true,
+                                          .stack_bytes = options->stack_bytes,
+                                          .stack_fn = take_sample,
+                                          .stack_context = sampler };
     /* One that has just been started has no interpreter yet, and its samples can wait until it has. */
     bool is_starting = options->is_starting || jvm_started(sampler->pid) == 0;
     if (!is_starting && open_walker(sampler, err) < 0)
         return -1;
-    if (kernel_rings_open(&sampler->rings, sampler->pid, &wish, err) < 0)
+    if (perf_rings_open(&sampler->rings, sampler->pid, &wish, err) < 0)
         return -1;
     if (options->with_children)
-        kernel_rings_choose(sampler->rings, 0); /* none, for now */
+        perf_rings_choose(sampler->rings, 0); /* none, for now */
     return 0;
 }
 
@@ -359,16 +359,16 @@ static int reach_jvm(struct stack_sampler *sampler, struct err *err)
     pid_t jvm = jvm_started(sampler->pid);
     if (jvm != 0) {
         sampler->pid = jvm;
-        kernel_rings_choose(sampler->rings, jvm);
+        perf_rings_choose(sampler->rings, jvm);
         return open_walker(sampler, err) < 0 ? -1 : 1;
     }
-    struct pollfd half_full = { .fd = kernel_rings_fd(sampler->rings), .events = POLLIN };
+    struct pollfd half_full = { .fd = perf_rings_fd(sampler->rings), .events = POLLIN };
     return poll(&half_full, 1, 0) > 0;
 }
 
 int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
 {
-    struct kernel_rings_state state;
+    struct perf_rings_state state;
     int rc = sampler->walker != NULL ? 1 : reach_jvm(sampler, err);
     if (rc <= 0)
         return rc;
@@ -378,10 +378,10 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->has_round = false;
     sampler->n_collections[0] = sampler->n_collections[1];
     sampler->n_collections[1] = vm_collections_count(&sampler->collections);
-    if (kernel_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
+    if (perf_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
         return -1;
     sample_periods_draw(&sampler->periods, sampler->rings);
-    kernel_rings_state(sampler->rings, &state);
+    perf_rings_state(sampler->rings, &state);
     sampler->state.has_kernel = state.has_kernel_hits;
     sampler->state.finds_threads_late = state.finds_threads_late;
     if (state.has_hits)
@@ -397,7 +397,7 @@ pid_t stack_sampler_pid(const struct stack_sampler *sampler)
 
 int stack_sampler_fd(const struct stack_sampler *sampler)
 {
-    return kernel_rings_fd(sampler->rings);
+    return perf_rings_fd(sampler->rings);
 }
 
 const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n)
@@ -406,9 +406,9 @@ const struct sampled_method *stack_sampler_methods(const struct stack_sampler *s
     return sampler->methods;
 }
 
-void stack_sampler_rings(const struct stack_sampler *sampler, struct kernel_rings_state *state)
+void stack_sampler_rings(const struct stack_sampler *sampler, struct perf_rings_state *state)
 {
-    kernel_rings_state(sampler->rings, state);
+    perf_rings_state(sampler->rings, state);
 }
 
 void stack_sampler_state(const struct stack_sampler *sampler, struct stack_sampler_state *state)
@@ -422,7 +422,7 @@ void stack_sampler_close(struct stack_sampler *sampler)
 {
     if (sampler == NULL)
         return;
-    kernel_rings_close(sampler->rings);
+    perf_rings_close(sampler->rings);
     stack_walker_close(sampler->walker);
     vm_process_close();
     last_stacks_free(&sampler->last);

@@ -6,7 +6,7 @@
 #define CORE_RECORDER_STACK_SAMPLER_H
 
 #include "core/base/err.h"
-#include "core/counters/kernel_rings.h"
+#include "core/counters/perf_rings.h"
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_methods.h"
@@ -110,7 +110,7 @@ int stack_sampler_fd(const struct stack_sampler *sampler);
 const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n);
 
 /* What the kernel's rings for it are like. */
-void stack_sampler_rings(const struct stack_sampler *sampler, struct kernel_rings_state *state);
+void stack_sampler_rings(const struct stack_sampler *sampler, struct perf_rings_state *state);
 
 void stack_sampler_state(const struct stack_sampler *sampler, struct stack_sampler_state *state);
 void stack_sampler_close(struct stack_sampler *sampler); /* NULL is fine */

@@ -65,7 +65,7 @@ enum record_other { OTHER_EXIT = 0, OTHER_UNWIND = 1, OTHER_GAP = 2, OTHER_VIRTU
 enum record_virtual { VIRTUAL_RESUME = 0, VIRTUAL_MOUNT = 1, VIRTUAL_UNMOUNT = 2, VIRTUAL_OPEN = 3 };
 
 #define TAG_BITS        2
-#define KERNEL_TAG_BITS 3 /* of a kernel event's first number: the kind, counted from TRACE_CPU_IN; CONTROL: _ARMED */
+#define KERNEL_TAG_BITS 3 /* of a kernel event: the kind, from TRACE_CPU_IN; of CONTROL: from _ENABLED */
 
 #define HIT_FLAG_KERNEL         1 /* of a hit's first number; the rest of it is ticks */
 #define HIT_FLAG_BITS           1

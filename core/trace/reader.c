@@ -223,8 +223,8 @@ static bool get_control(struct trace_reader *reader, struct trace_event *event)
 {
     uint64_t tag, operand;
     reader->at = number_get(number_get(reader->at, &tag), &operand);
-    unsigned kind = TRACE_ARMED + (unsigned)(tag & ((1u << KERNEL_TAG_BITS) - 1));
-    bool of_method = kind == TRACE_ARMED || kind == TRACE_DISARMED;
+    unsigned kind = TRACE_ENABLED + (unsigned)(tag & ((1u << KERNEL_TAG_BITS) - 1));
+    bool of_method = kind == TRACE_ENABLED || kind == TRACE_DISABLED;
     if (reader->at > reader->end || kind > TRACE_RECOVERED || (of_method && operand > RING_METHOD_MAX))
         return false;
     reader->ticks += tag >> KERNEL_TAG_BITS;

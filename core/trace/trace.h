@@ -51,8 +51,8 @@ enum trace_kind {
     /* from the recorder; 'thread', 'ticks', 'counters' and 'count' are set */
     TRACE_COUNTS, /* it read the thread's counters from outside; 'count' is the series, see trace_write_counts */
     /* from the recorder; 'ticks' is set: what it did to the program */
-    TRACE_ARMED,     /* the probes of 'method' record from now on; at first they do */
-    TRACE_DISARMED,  /* they do no more */
+    TRACE_ENABLED,   /* the probes of 'method' record from now on; at first they do */
+    TRACE_DISABLED,  /* they do no more */
     TRACE_PAUSE,     /* all threads stood still for 'count' ns at most, so that classes could be changed */
     TRACE_RECOVERED, /* the JVM's compilers were as busy as before, 'count' ns after the pause */
     /* from the kernel's clock; 'thread', 'ticks' and 'count', a place's number, are set: where it was found */
@@ -204,7 +204,7 @@ int trace_write_thread(struct trace_writer *writer, const struct trace_thread *t
 /* Events of the kinds CPU_IN to KERNEL_LOST, sorted by ticks. */
 int trace_write_kernel(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err);
 
-/* Events of the kinds ARMED to RECOVERED. */
+/* Events of the kinds ENABLED to RECOVERED. */
 int trace_write_control(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err);
 
 /*

@@ -180,13 +180,13 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
     if (writer_check(writer, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        bool of_method = events[i].kind == TRACE_ARMED || events[i].kind == TRACE_DISARMED;
-        if (events[i].kind < TRACE_ARMED || events[i].kind > TRACE_RECOVERED)
+        bool of_method = events[i].kind == TRACE_ENABLED || events[i].kind == TRACE_DISABLED;
+        if (events[i].kind < TRACE_ENABLED || events[i].kind > TRACE_RECOVERED)
             return err_set(err, "event kind %d is not what the recorder does", (int)events[i].kind);
         if (of_method && events[i].method > RING_METHOD_MAX)
             return err_set(err, "method id %u is above %u", events[i].method, RING_METHOD_MAX);
         if (put_event(writer, CHUNK_CONTROL, &writer->control_ticks, events[i].ticks,
-                      (unsigned)(events[i].kind - TRACE_ARMED), of_method ? events[i].method : events[i].count,
+                      (unsigned)(events[i].kind - TRACE_ENABLED), of_method ? events[i].method : events[i].count,
                       err) < 0)
             return -1;
     }

@@ -18,8 +18,8 @@
  *
  * Between "ready" and "stop" the recorder may give commands; each has one answer:
  *
- *     arm ID ...                            armed ticks=T n=N unknown=N
- *     disarm ID ...                         disarmed ticks=T n=N unknown=N
+ *     enable ID ...                            enabled ticks=T n=N unknown=N
+ *     disable ID ...                         disabled ticks=T n=N unknown=N
  *     instrument   (with a descriptor)      instrumented ticks=T classes=N methods=N ...
  *     remove ID ...                         removed (the same)
  *     sample PERIOD_MS N   (the same)       sampled n=N cpu_ms=N
@@ -27,13 +27,13 @@
  *     where ADDRESS ...  (hexadecimal)      told n=N cpu_ms=N
  *                                           or, to any of them:  refused COMMAND TEXT
  *
- * arm and disarm switch methods' gates, at once, also while another command is under way.  T is a moment at which the
- * gates were armed already, or were armed still.  The other three take their time and are done one by one: a second
- * one is refused.  'instrument' has a configuration whose 'phase' lines name methods that get (armed) probes too;
- * 'remove' takes the probes of methods out again; both change only classes in which such methods are.  'sample' takes
- * N samples of all Java threads' stacks, one every PERIOD_MS, and appends them to the memory file of its descriptor
- * (core/wire/samples.h).  'jit', before 'instrument', has the agent append what the JIT compiler does with methods
- * that get probes, before and after, to its descriptor's file (core/wire/jit_events.h) until the session's end.
+ * enable and disable switch methods' flags, at once, also while another command is under way.  T is a moment at which
+ * the flags were enabled already, or were enabled still.  The other three take their time and are done one by one: a
+ * second one is refused.  'instrument' has a configuration whose 'phase' lines name methods that get (enabled) probes
+ * too; 'remove' takes the probes of methods out again; both change only classes in which such methods are.  'sample'
+ * takes N samples of all Java threads' stacks, one every PERIOD_MS, and appends them to the memory file of its
+ * descriptor (core/wire/samples.h).  'jit', before 'instrument', has the agent append what the JIT compiler does with
+ * methods that get probes, before and after, to its descriptor's file (core/wire/jit_events.h) until the session's end.
  * 'where', with 'code_map asked', has it append what code is at these addresses to the code log before it answers,
  * unless it has done so; if code that it told of begins at one and is gone, that.  Then 'sample' ends with whose
  * classes' code all of it has.  cpu_ms: of the agent's thread, for that.

@@ -40,8 +40,8 @@ void live_close(struct live *live)
     free(live->by_id);
     free(live->accounts);
     free(live->scratch);
-    free(live->arm.ids);
-    free(live->disarm.ids);
+    free(live->enable.ids);
+    free(live->disable.ids);
     free(live->remove.ids);
     free(live->wanted);
     free(live->asked);
@@ -68,7 +68,7 @@ static int grow_methods(struct live *live, struct err *err)
     void *accounts = realloc(live->accounts, room * sizeof *live->accounts);
     live->accounts = accounts == NULL ? live->accounts : accounts;
     bool whole = methods != NULL && accounts != NULL;
-    struct live_ids *lists[] = { &live->arm, &live->disarm, &live->remove };
+    struct live_ids *lists[] = { &live->enable, &live->disable, &live->remove };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         uint32_t *ids = realloc(lists[i]->ids, room * sizeof *ids);
         whole = whole && ids != NULL;
@@ -109,9 +109,9 @@ int live_met(struct live *live, const struct trace_method *method, struct err *e
     struct live_method *known = live_by_id(live, method->id);
     if (known != NULL) { /* it had lost its probes, or not got them */
         known->is_held = method->code_bytes == 0;
-        known->state = LIVE_ARMED;
+        known->state = LIVE_ENABLED;
         known->why = LIVE_KEPT;
-        known->armed_since_ns = live->now.now_ns;
+        known->enabled_since_ns = live->now.now_ns;
         return 0;
     }
     struct live_method new = { .id = method->id,
@@ -119,7 +119,7 @@ int live_met(struct live *live, const struct trace_method *method, struct err *e
                                .name = keep(live, method->name),
                                .descriptor = keep(live, method->descriptor),
                                .is_held = method->code_bytes == 0,
-                               .armed_since_ns = live->now.now_ns };
+                               .enabled_since_ns = live->now.now_ns };
     if (new.class_name == NULL || new.name == NULL || new.descriptor == NULL)
         return err_set(err, "out of memory");
     if (grow_methods(live, err) < 0 || grow_ids(live, method->id, err) < 0)
@@ -188,7 +188,7 @@ bool live_has_figures(const struct live *live, const struct live_method *method)
 {
     struct live_account figures;
     live_figures(live, method, &figures);
-    return method->state == LIVE_ARMED && figures.calls > 0;
+    return method->state == LIVE_ENABLED && figures.calls > 0;
 }
 
 bool live_has_calls(const struct live *live)
@@ -213,37 +213,37 @@ static void cancel(struct live_ids *list, uint32_t id)
 void live_switch_off(struct live *live, struct live_method *method, enum live_why why)
 {
     struct live_account figures;
-    uint64_t on_ns = live->now.now_ns - method->armed_since_ns;
+    uint64_t on_ns = live->now.now_ns - method->enabled_since_ns;
     live_net(live, (size_t)(method - live->methods), &figures);
     bool was_tried = method->state == LIVE_TRIED;
     /* The rate of late, or that of the moment. */
     uint64_t since_ns =
-        was_tried || method->armed_since_ns > live->mark_ns[0] ? method->armed_since_ns : live->mark_ns[0];
+        was_tried || method->enabled_since_ns > live->mark_ns[0] ? method->enabled_since_ns : live->mark_ns[0];
     uint64_t calls =
         live->accounts[method - live->methods].calls - (was_tried ? method->base.calls : method->marks[0].calls);
     if (live->now.now_ns > since_ns)
         method->calls_per_s = (double)calls * 1e9 / (double)(live->now.now_ns - since_ns);
     method->call_ns = live_call_ns(live, &figures);
-    method->armed_ns += on_ns;
-    method->state = LIVE_DISARMED;
+    method->enabled_ns += on_ns;
+    method->state = LIVE_DISABLED;
     method->why = why;
-    method->disarmed_ns = live->now.now_ns;
-    method->n_disarmed += !was_tried;
+    method->disabled_ns = live->now.now_ns;
+    method->n_disabled += !was_tried;
     if (!was_tried)
         method->n_looks = 0;
     uint64_t delay_ns = method->n_looks < 16 ? LIVE_FIRST_LOOK_NS << method->n_looks : LIVE_LAST_LOOK_NS;
     method->next_look_ns = live->now.now_ns + (delay_ns < LIVE_LAST_LOOK_NS ? delay_ns : LIVE_LAST_LOOK_NS);
-    cancel(&live->arm, method->id);
-    live->disarm.ids[live->disarm.n++] = method->id;
+    cancel(&live->enable, method->id);
+    live->disable.ids[live->disable.n++] = method->id;
 }
 
 void live_try(struct live *live, struct live_method *method)
 {
     method->state = LIVE_TRIED;
-    method->armed_since_ns = live->now.now_ns;
+    method->enabled_since_ns = live->now.now_ns;
     method->base = live->accounts[method - live->methods];
     method->n_looks++;
-    live->arm.ids[live->arm.n++] = method->id;
+    live->enable.ids[live->enable.n++] = method->id;
 }
 
 void live_go(struct live *live, enum live_stage stage)
@@ -256,7 +256,7 @@ bool live_measures_nothing(const struct live *live)
 {
     bool has_records = live_tree_n_records(live->tree) > 0;
     for (size_t i = 0; i < live->n_methods && has_records; i++)
-        if (live->methods[i].state == LIVE_ARMED && !live->methods[i].is_held)
+        if (live->methods[i].state == LIVE_ENABLED && !live->methods[i].is_held)
             return false;
     return live->n_looks <= FREE_LOOKS_NEW;
 }
@@ -417,7 +417,7 @@ static uint32_t pace_of_tried(const struct live *live)
     uint64_t on_ms = UINT64_MAX;
     for (size_t i = 0; i < live->n_methods; i++) {
         const struct live_method *method = &live->methods[i];
-        uint64_t ms = (live->now.now_ns - method->armed_since_ns) / 1000000u;
+        uint64_t ms = (live->now.now_ns - method->enabled_since_ns) / 1000000u;
         if (method->state == LIVE_TRIED && ms < on_ms)
             on_ms = ms;
     }
@@ -450,13 +450,13 @@ int live_round(struct live *live, const struct live_status *status, struct live_
         return 0;
     if (!live->is_begun)
         begin(live);
-    live->arm.n = live->disarm.n = 0;
+    live->enable.n = live->disable.n = 0;
     if (live_charge(live, err) < 0 || step(live, orders, err) < 0)
         return -1;
-    orders->arm = live->arm.ids;
-    orders->n_arm = live->arm.n;
-    orders->disarm = live->disarm.ids;
-    orders->n_disarm = live->disarm.n;
+    orders->enable = live->enable.ids;
+    orders->n_enable = live->enable.n;
+    orders->disable = live->disable.ids;
+    orders->n_disable = live->disable.n;
     orders->round_ms = pace(live);
     return 0;
 }

@@ -76,8 +76,8 @@
  * than recompile_s, no class is changed: looks go on, and samples are all there is.  A service that took minutes to
  * warm up is not to be put back to its start by somebody who wants to look at it.
  *
- * A method that was switched off is armed again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
- * first) after LIVE_FIRST_LOOK_NS, then after twice this time and so on up to LIVE_LAST_LOOK_NS; it stays armed when
+ * A method that was switched off is enabled again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
+ * first) after LIVE_FIRST_LOOK_NS, then after twice this time and so on up to LIVE_LAST_LOOK_NS; it stays enabled when
  * its calls have become long enough, or when it is hardly called any more.
  */
 #ifndef PHASES_LIVE_H
@@ -102,7 +102,7 @@
 struct live_options {
     double budget;        /* fraction of the target's CPU time */
     double weight, grain; /* thresholds of a phase, fractions: a lower bound of what will be chosen at the end */
-    uint32_t max_methods; /* armed at any time */
+    uint32_t max_methods; /* enabled at any time */
     bool is_new;          /* the program has just been started: its start says little */
     bool forgets_code;    /* the JVM throws all compiled code away at the first batch: jvm_forgets_code */
     bool leaves_classes;  /* none may be changed: samples are all there is */
@@ -159,7 +159,7 @@ enum live_stage {
     LIVE_WATCHING
 };
 
-enum live_state { LIVE_ARMED, LIVE_DISARMED, LIVE_TRIED, LIVE_REMOVED }; /* tried: armed for a moment, to look */
+enum live_state { LIVE_ENABLED, LIVE_DISABLED, LIVE_TRIED, LIVE_REMOVED }; /* tried: enabled for a moment, to look */
 
 enum live_why { LIVE_KEPT, LIVE_TOO_SHORT, LIVE_TOO_FREQUENT, LIVE_OVER_BUDGET };
 
@@ -170,12 +170,12 @@ struct live_method {
     bool is_held; /* it has no probes yet, for a loop of its class is under way: others' probes find it on the stack */
     enum live_state state;
     enum live_why why;
-    uint64_t armed_since_ns;      /* while armed or tried */
-    uint64_t armed_ns;            /* before that */
-    uint64_t disarmed_ns;         /* when it was switched off last */
-    uint64_t next_look_ns;        /* while disarmed */
+    uint64_t enabled_since_ns;    /* while enabled or tried */
+    uint64_t enabled_ns;          /* before that */
+    uint64_t disabled_ns;         /* when it was switched off last */
+    uint64_t next_look_ns;        /* while disabled */
     uint32_t n_looks;             /* since it was switched off */
-    uint64_t n_disarmed;          /* times */
+    uint64_t n_disabled;          /* times */
     struct live_account base;     /* what is left out of its figures: calls in recovery, and before it was tried */
     struct live_account frozen;   /* its figures when the latest batch began */
     struct live_account marks[2]; /* at the two latest marks */
@@ -204,8 +204,8 @@ struct live_status {
 
 /* What is to be done; all of it is the session's and lives until the next round. */
 struct live_orders {
-    const uint32_t *arm, *disarm, *remove; /* ids */
-    size_t n_arm, n_disarm, n_remove;
+    const uint32_t *enable, *disable, *remove; /* ids */
+    size_t n_enable, n_disable, n_remove;
     const struct live_candidate *instrument;
     size_t n_instrument;
     uint32_t sample_ms, n_samples; /* n_samples 0: none */
@@ -248,7 +248,7 @@ void live_close(struct live *live);
 struct live_tree *live_tree(struct live *live);
 
 /*
- * A method has probes now, armed ones; without code (code_bytes 0): its class could not be changed, and its calls are
+ * A method has probes now, enabled ones; without code (code_bytes 0): its class could not be changed, and its calls are
  * seen where others' probes find them on the stack.  Returns 0, or -1 with *err set.
  */
 int live_met(struct live *live, const struct trace_method *method, struct err *err);
@@ -300,10 +300,10 @@ bool live_has_calls(const struct live *live);
 /* Do calls count at the moment?  Not during a batch and the recovery from it. */
 bool live_is_frozen(const struct live *live);
 
-/* "armed", "disarmed", "tried", "removed" */
+/* "enabled", "disabled", "tried", "removed" */
 const char *live_state_name(enum live_state state);
 
-/* "its calls are too short", and so on; "" for those that are armed. */
+/* "its calls are too short", and so on; "" for those that are enabled. */
 const char *live_why_text(enum live_why why);
 
 #endif

@@ -49,7 +49,7 @@ bool live_is_held(const struct live *live, const char *class_name, const char *n
     return method != NULL && method->is_held;
 }
 
-static size_t n_armed(const struct live *live)
+static size_t n_enabled(const struct live *live)
 {
     size_t n = 0;
     for (size_t i = 0; i < live->n_methods; i++)
@@ -245,7 +245,7 @@ static int want(struct live *live, const struct live_candidate *candidate, const
 int live_candidates(struct live *live, const struct live_candidate *candidates, size_t n,
                     const struct recompilation_costs *prices, struct err *err)
 {
-    size_t n_on = n_armed(live);
+    size_t n_on = n_enabled(live);
     live->has_candidates = true;
     live->n_wanted = live->n_unpaid = 0;
     free(live->wanted);

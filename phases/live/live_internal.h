@@ -35,7 +35,7 @@ struct live {
     struct live_account *accounts; /* owned: by index of methods, as of the latest call of live_refresh */
     struct live_account *scratch;  /* owned: by index of the tree */
     uint32_t scratch_room;
-    struct live_ids arm, disarm, remove;
+    struct live_ids enable, disable, remove;
     struct live_candidate *wanted; /* owned: what the latest look found; what is not paid for comes last */
     size_t n_wanted, n_unpaid;     /* unpaid: candidates whose classes cost the compiler more than there is room for */
     bool has_prices;               /* of the classes of what is wanted */
@@ -105,7 +105,7 @@ void live_try(struct live *live, struct live_method *method);
 
 static inline bool live_is_on(const struct live_method *method)
 {
-    return method->state == LIVE_ARMED || method->state == LIVE_TRIED;
+    return method->state == LIVE_ENABLED || method->state == LIVE_TRIED;
 }
 
 /* The index'th method's figures without what is left out. */
@@ -121,7 +121,7 @@ int live_charge(struct live *live, struct err *err);
 int live_prune(struct live *live, struct err *err);
 
 /*
- * Which disarmed probes are worth a batch that removes them: into live->remove.  Where the budget allows no pause yet,
+ * Which disabled probes are worth a batch that removes them: into live->remove.  Where the budget allows no pause yet,
  * it has to pay for itself within 10 s.
  */
 void live_choose_removals(struct live *live, bool may_pause);

@@ -17,7 +17,7 @@
 #define PRUNE_PERIOD_NS  UINT64_C(100000000)
 #define QUIET_LOOK_NS    UINT64_C(1000000000) /* a tried method that is not called for so long stays on */
 #define REMOVE_AFTER_NS  UINT64_C(1500000000)
-#define DISARMED_CALL_NS 2.0 /* what closed probes cost per call, the JIT compiler's trouble with them included */
+#define DISABLED_CALL_NS 2.0 /* what closed probes cost per call, the JIT compiler's trouble with them included */
 #define PAID_BACK_S      10.0
 #define WORTH_REMOVING   0.001 /* of the target's CPU time */
 #define LEAST_PART       0.3   /* of the budget, for probes: whatever all else took */
@@ -66,7 +66,7 @@ static void move_marks(struct live *live, uint64_t records)
     }
 }
 
-/* What one call of an armed method costs at most: its pair of probes, and writing two records. */
+/* What one call of an enabled method costs at most: its pair of probes, and writing two records. */
 static double most_of_call_ns(const struct live *live)
 {
     return live->now.pair_ns + 2 * WRITER_NS;
@@ -247,7 +247,7 @@ static void judge(struct live *live, struct live_method *method, const struct li
         live_switch_off(live, method, LIVE_TOO_SHORT);
 }
 
-/* What a method costs a second while it is armed, as a share of the target's CPU time. */
+/* What a method costs a second while it is enabled, as a share of the target's CPU time. */
 static double share_of(const struct live *live, double calls, uint64_t since_ns)
 {
     double seconds = (double)(live->now.now_ns - since_ns) / 1e9;
@@ -258,20 +258,20 @@ static double share_of(const struct live *live, double calls, uint64_t since_ns)
     return calls / seconds * most_of_call_ns(live) / (all_ns / all_seconds);
 }
 
-/* The moment is over for a method that was armed again: does it stay? */
+/* The moment is over for a method that was enabled again: does it stay? */
 static void judge_tried(struct live *live, struct live_method *method, const struct live_account *figures)
 {
-    uint64_t on_ns = live->now.now_ns - method->armed_since_ns;
+    uint64_t on_ns = live->now.now_ns - method->enabled_since_ns;
     if (figures->calls < LIVE_LOOK_CALLS && on_ns < (figures->calls == 0 ? QUIET_LOOK_NS : LIVE_LOOK_NS))
         return;
-    double share = share_of(live, (double)figures->calls, method->armed_since_ns);
+    double share = share_of(live, (double)figures->calls, method->enabled_since_ns);
     bool fits = share <= (1 - LIVE_AIM) * live->options.budget;
     bool is_long = figures->calls < LIVE_MIN_CALLS || live_call_ns(live, figures) >= shortest_call_ns(live);
     if (!fits || !is_long) {
         live_switch_off(live, method, is_long ? method->why : LIVE_TOO_SHORT);
         return;
     }
-    method->state = LIVE_ARMED;
+    method->state = LIVE_ENABLED;
     method->why = LIVE_KEPT;
 }
 
@@ -281,7 +281,7 @@ static bool may_try(const struct live *live, const struct live_method *method)
     if (live->now.now_ns < method->next_look_ns || live->credit_ns <= 0)
         return false;
     double calls = method->calls_per_s * 0.005;
-    double earned_ns = live->options.budget / 4 * (double)(live->now.now_ns - method->disarmed_ns);
+    double earned_ns = live->options.budget / 4 * (double)(live->now.now_ns - method->disabled_ns);
     return calls <= LIVE_LOOK_CALLS || calls * live->now.pair_ns <= earned_ns;
 }
 
@@ -299,11 +299,11 @@ int live_prune(struct live *live, struct err *err)
         struct live_method *method = &live->methods[i];
         struct live_account figures;
         live_net(live, i, &figures);
-        if (method->state == LIVE_ARMED)
+        if (method->state == LIVE_ENABLED)
             judge(live, method, &figures);
         else if (method->state == LIVE_TRIED)
             judge_tried(live, method, &figures);
-        else if (method->state == LIVE_DISARMED && may_try(live, method))
+        else if (method->state == LIVE_DISABLED && may_try(live, method))
             live_try(live, method);
     }
     return 0;
@@ -319,13 +319,13 @@ void live_choose_removals(struct live *live, bool may_pause)
     live->remove.n = 0;
     for (size_t i = 0; i < live->n_methods; i++) {
         const struct live_method *method = &live->methods[i];
-        if (method->state != LIVE_DISARMED || live->now.now_ns - method->disarmed_ns < REMOVE_AFTER_NS)
+        if (method->state != LIVE_DISABLED || live->now.now_ns - method->disabled_ns < REMOVE_AFTER_NS)
             continue;
-        double method_ns = method->calls_per_s * DISARMED_CALL_NS;
+        double method_ns = method->calls_per_s * DISABLED_CALL_NS;
         if (method_ns < worth / 10)
             continue;
         cost_ns += method_ns;
-        spent_ns += method_ns * (double)(live->now.now_ns - method->disarmed_ns) / 1e9;
+        spent_ns += method_ns * (double)(live->now.now_ns - method->disabled_ns) / 1e9;
         live->remove.ids[live->remove.n++] = method->id;
     }
     double pause_ns = live->n_batches == 0 ? 0 : live->now.pauses_ms * 1e6 / live->n_batches;

@@ -58,7 +58,7 @@ void live_removed(struct live *live, const uint32_t *ids, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct live_method *method = live_by_id(live, ids[i]);
-        if (method != NULL && method->state == LIVE_DISARMED)
+        if (method != NULL && method->state == LIVE_DISABLED)
             method->state = LIVE_REMOVED;
     }
 }

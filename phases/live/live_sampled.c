@@ -116,7 +116,7 @@ int live_sampled_write(struct live_session *session, struct recorder_link *link,
         n = 0;
     const struct live_method *methods = live_methods(session->live, &n_methods);
     for (size_t i = 0; i < n_methods && n > 0; i++)
-        if (methods[i].state == LIVE_ARMED)
+        if (methods[i].state == LIVE_ENABLED)
             candidates_recorded(session->candidates, methods[i].class_name, methods[i].name, methods[i].descriptor);
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = write_one(session, link, i, &all[i], err);

@@ -253,8 +253,8 @@ static int give(struct live_session *session, struct recorder_link *link, const 
         begin_anew(session);
     if (orders->begins_anew && session->stacks != NULL && live_samples_begin(session->stacks, err) < 0)
         return -1;
-    if ((orders->n_disarm > 0 && recorder_disarm(link, orders->disarm, orders->n_disarm, err) < 0) ||
-        (orders->n_arm > 0 && recorder_arm(link, orders->arm, orders->n_arm, err) < 0) ||
+    if ((orders->n_disable > 0 && recorder_disable(link, orders->disable, orders->n_disable, err) < 0) ||
+        (orders->n_enable > 0 && recorder_enable(link, orders->enable, orders->n_enable, err) < 0) ||
         (orders->n_remove > 0 && recorder_remove(link, orders->remove, orders->n_remove, err) < 0) ||
         (orders->n_samples > 0 &&
          ((!is_priced && tell_short(session, err) < 0) ||
@@ -368,11 +368,11 @@ static int write_method(struct live_session *session, struct recorder_link *link
                         struct err *err)
 {
     char key[48];
-    uint64_t armed_ns = method->armed_ns;
-    if (method->state == LIVE_ARMED || method->state == LIVE_TRIED)
-        armed_ns += session->status.monotonic_ns - method->armed_since_ns;
+    uint64_t enabled_ns = method->enabled_ns;
+    if (method->state == LIVE_ENABLED || method->state == LIVE_TRIED)
+        enabled_ns += session->status.monotonic_ns - method->enabled_since_ns;
     snprintf(key, sizeof key, "live.method.%" PRIu32, method->id);
-    return fact(link, err, key, "%s %.3f %.0f %.0f %s", live_state_name(method->state), (double)armed_ns / 1e9,
+    return fact(link, err, key, "%s %.3f %.0f %.0f %s", live_state_name(method->state), (double)enabled_ns / 1e9,
                 method->calls_per_s, method->call_ns, live_why_text(method->why));
 }
 

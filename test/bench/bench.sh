@@ -70,7 +70,7 @@ for ((i = 0; i < runs; i++)); do
     "$build/test/tools/method_counts" pair.dat | tail -n 1 > counts
     grep -q ' LOST 0 ' counts || echo "  calls were lost, their records are missing in the mean: $(cat counts)"
     ns disarmed "${recorded[@]}" "${unarmed[@]}"
-    grep -q '^DISARMED [1-9]' out || fail "no gate was closed: $(cat out)"
+    grep -q '^DISARMED [1-9]' out || fail "no flag was closed: $(cat out)"
     if [ $has_uftrace = 1 ]; then
         ns c_plain ./pair
         rm -rf pair.uftrace

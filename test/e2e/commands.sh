@@ -1,5 +1,5 @@
 #!/bin/bash
-# The recorder's commands to the agent: gates under constant switching, methods that come and go, and what goes wrong.
+# The recorder's commands to the agent: flags under constant switching, methods that come and go, and what goes wrong.
 # timeout: 600
 # long: yes
 . "$(dirname "$0")/../lib.sh"
@@ -42,7 +42,7 @@ consistent() {
         "$SCRATCH/said" "$SCRATCH/seen"
 }
 
-# ---- gates ----
+# ---- flags ----
 
 # The micro programs check themselves: the first line of defence.
 check_stress() {
@@ -53,7 +53,7 @@ check_stress() {
     session all --include 'micro/*' -- "$jdk/bin/java" $options -Xmx512m "-Djava.library.path=$classes" \
         -cp "$classes" micro.All
     printf '%s\n' "$said" > "$SCRATCH/said"
-    is "$name: with gates switched all the time, programs end as they do" \
+    is "$name: with flags switched all the time, programs end as they do" \
         "$status, $(grep -c '^SELF-CHECK .* ok$' <<< "$said") ok, $(grep -c -e WRONG -e FAILED <<< "$said") wrong" \
         "0, 14 ok, 0 wrong"
     matches "$name: and they were switched indeed" "$said" '^END .* switched=[1-9][0-9]{4,}'
@@ -70,7 +70,7 @@ check_live() {
     script 'wait 100' \
         'instrument target/Busy round (J)J target/Busy depth (I)I target/Busy nothing ()V no/Such method ()V' \
         'wait 200' \
-        'disarm depth' 'wait 100' 'arm depth' 'wait 100' \
+        'disable depth' 'wait 100' 'enable depth' 'wait 100' \
         'instrument target/Busy corners (I)I' 'wait 200' 'remove depth' 'wait 100' 'remove all' \
         'instrument target/Busy depth (I)I' 'wait 200'
     session live "$pid"
@@ -114,15 +114,15 @@ check_live() {
 
 check_wrong() {
     local jdk=$1 name=$2 other=$pid other_out=$busy_out other_stop=$busy_stop
-    script 'disarm 1000000' 'arm 0' 'remove 4242' 'instrument target/Busy round (J)J' 'remove 77777'
+    script 'disable 1000000' 'enable 0' 'remove 4242' 'instrument target/Busy round (J)J' 'remove 77777'
     session live "$pid"
     is "$name: ids that no method has are counted, and nothing happens" \
         "$status $(grep -oE '^[a-z]+ ids=[0-9]+ unknown=1 classes=0' <<< "$said" | tr '\n' ';')" \
-        "0 disarmed ids=1 unknown=1 classes=0;armed ids=1 unknown=1 classes=0;removed ids=1 unknown=1 classes=0;$(
+        "0 disabled ids=1 unknown=1 classes=0;enabled ids=1 unknown=1 classes=0;removed ids=1 unknown=1 classes=0;$(
         )removed ids=1 unknown=1 classes=0;"
 
     # The end of the script is a stop, while the last command is still under way.
-    script 'begin instrument target/Busy round (J)J target/Busy depth (I)I' 'begin disarm all' 'begin remove all'
+    script 'begin instrument target/Busy round (J)J target/Busy depth (I)I' 'begin disable all' 'begin remove all'
     session live "$pid"
     is "$name: a stop ends what is under way" "$status" 0
     script 'instrument target/Busy round (J)J' 'begin instrument target/Busy depth (I)I' 'die'

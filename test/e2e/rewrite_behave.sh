@@ -18,15 +18,15 @@ old_class() {
     done
 }
 
-# rewrite DIR: DIR/in becomes DIR/out, with a gate class.
+# rewrite DIR: DIR/in becomes DIR/out, with a flag class.
 rewrite() {
-    "$tool" all Probe Gate "$1/in" "$1/out" "$1/list" > "$1/counts" || return
+    "$tool" all Probe Flags "$1/in" "$1/out" "$1/list" > "$1/counts" || return
     {
-        echo "public final class Gate0 {"
+        echo "public final class Flags0 {"
         awk '{ print "    public static int g" $1 - 1 " = " $1 ";" }' "$1/list"
         echo "}"
-    } > "$1/Gate0.java"
-    "$jdk/bin/javac" -d "$1/out" "$1/Gate0.java"
+    } > "$1/Flags0.java"
+    "$jdk/bin/javac" -d "$1/out" "$1/Flags0.java"
 }
 
 # What each method of Subject saw: entries, returns, unwindings.  Sub.<init>'s missing one is left by an exception

@@ -10,15 +10,15 @@ tool=$build/test/tools/rewrite_classes
 probe_source=$root/test/java/rewrite/probe/MmprofProbe.java
 link_source=$root/test/java/rewrite/Link.java
 
-# gates LIST DIR: sources of the gate classes; each gate holds its method's token.
-gates() {
+# flags LIST DIR: sources of the flag classes; each flag holds its method's token.
+flags() {
     awk -v dir="$2" '
         {
             class = int(($1 - 1) / 1000)
             if (file == "" || class != last) {
                 if (file != "") { print "}" > file; close(file) }
-                file = dir "/MmprofGate" class ".java"
-                print "package java.lang;\npublic final class MmprofGate" class " {" > file
+                file = dir "/MmprofFlags" class ".java"
+                print "package java.lang;\npublic final class MmprofFlags" class " {" > file
                 last = class
             }
             print "    public static int g" ($1 - 1) % 1000 " = " $1 ";" > file
@@ -31,13 +31,13 @@ number() {
     sed -n "s/^$1 //p" "$2"
 }
 
-# prepare JDK RULE IN OUT: rewritten classes, probe and gates; OUT/options has the patches for java.
+# prepare JDK RULE IN OUT: rewritten classes, probe and flags; OUT/options has the patches for java.
 prepare() {
     local jdk=$1 rule=$2 in=$3 out=$4
     mkdir -p "$out/source/java/lang" "$out/modules/java.base"
-    "$tool" "$rule" java/lang/MmprofProbe java/lang/MmprofGate "$in" "$out/modules" "$out/list" \
+    "$tool" "$rule" java/lang/MmprofProbe java/lang/MmprofFlags "$in" "$out/modules" "$out/list" \
         > "$out/counts" 2> "$out/skipped" || return
-    gates "$out/list" "$out/source/java/lang"
+    flags "$out/list" "$out/source/java/lang"
     "$jdk/bin/javac" -nowarn --patch-module java.base="$out/source" -d "$out/modules/java.base" \
         "$out"/source/java/lang/*.java "$probe_source" || return
     for module in "$out"/modules/*/; do

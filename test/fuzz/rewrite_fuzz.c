@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool choose_all(void *context, const struct rewrite_method *method, struct rewrite_gate *gate)
+static bool choose_all(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
 {
     (void)context;
     (void)method;
-    snprintf(gate->class_name, sizeof gate->class_name, "G0");
-    snprintf(gate->field_name, sizeof gate->field_name, "g0");
+    snprintf(flag->class_name, sizeof flag->class_name, "G0");
+    snprintf(flag->field_name, sizeof flag->field_name, "g0");
     return true;
 }
 

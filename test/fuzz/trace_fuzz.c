@@ -84,7 +84,7 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
         n_events++;
         hold(event.kind <= TRACE_KERNEL_HIT);
         hold(event.kind < TRACE_HIT || event.count < PLACE_NUMBERS_MAX);
-        hold(event.kind == TRACE_KERNEL_LOST || (event.kind >= TRACE_ARMED && event.kind < TRACE_HIT) ||
+        hold(event.kind == TRACE_KERNEL_LOST || (event.kind >= TRACE_ENABLED && event.kind < TRACE_HIT) ||
              event.thread < trace_n_threads(reader));
         hold(event.kind > TRACE_OPEN || event.method < trace_n_methods(reader));
         hold((event.kind != TRACE_MOUNT && event.kind != TRACE_UNMOUNT) || event.count < 1u << 20);

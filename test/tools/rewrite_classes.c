@@ -1,14 +1,14 @@
 /*
- * Rewrite a directory of class files:   rewrite_classes RULE PROBE GATES IN OUT LIST
+ * Rewrite a directory of class files:   rewrite_classes RULE PROBE FLAGS IN OUT LIST
  *
  * RULE    all: every method with code; thesis: more than 50 bytes or a loop; N: every N-th method;
  *         random=SEED: a third of the methods, others for each seed;
  *         broken: all, but the last handler's frame of each class says float where the token, an int, is
  * PROBE   the probe class, internal form
- * GATES   the gate classes' prefix, internal form: GATES<n>.g<i>, a thousand fields each
+ * FLAGS   the flag classes' prefix, internal form: FLAGS<n>.g<i>, a thousand fields each
  * IN      directory; what is no .class file is passed over, and module-info.class
  * OUT     directory, made if need be; classes in which nothing was chosen are not written
- * LIST    file: a line 'TOKEN CLASS.NAME DESCRIPTOR' for each method instrumented; method TOKEN (from 1) has gate
+ * LIST    file: a line 'TOKEN CLASS.NAME DESCRIPTOR' for each method instrumented; method TOKEN (from 1) has flag
  *         number TOKEN - 1
  *
  * Prints counts as 'NAME NUMBER' lines; REWRITE_NS is the time in the rewriter alone.
@@ -27,7 +27,7 @@
 #define MAX_METHODS_CLASS 65536
 
 static struct {
-    const char *rule, *gates, *in, *out;
+    const char *rule, *flags, *in, *out;
     FILE *list;
     struct rewrite_policy policy;
     uint32_t n_tokens, n_offered;
@@ -59,25 +59,25 @@ static bool rule_takes(const struct rewrite_method *m)
     return every > 0 && run.n_offered % every == 0;
 }
 
-static bool choose(void *context, const struct rewrite_method *m, struct rewrite_gate *gate)
+static bool choose(void *context, const struct rewrite_method *m, struct rewrite_flag *flag)
 {
     (void)context;
     run.n_offered++;
     if (!rule_takes(m) || run.n_chosen == MAX_METHODS_CLASS)
         return false;
     uint32_t number = run.first_token + run.n_chosen;
-    snprintf(gate->class_name, sizeof gate->class_name, "%s%u", run.gates, number / FIELDS_PER_CLASS);
-    snprintf(gate->field_name, sizeof gate->field_name, "g%u", number % FIELDS_PER_CLASS);
+    snprintf(flag->class_name, sizeof flag->class_name, "%s%u", run.flags, number / FIELDS_PER_CLASS);
+    snprintf(flag->field_name, sizeof flag->field_name, "g%u", number % FIELDS_PER_CLASS);
     run.chosen[run.n_chosen] = *m;
     run.kept[run.n_chosen++] = 1;
     return true;
 }
 
-static void skipped(void *context, const struct rewrite_method *m, const struct rewrite_gate *gate,
+static void skipped(void *context, const struct rewrite_method *m, const struct rewrite_flag *flag,
                     enum rewrite_skip why)
 {
     (void)context;
-    (void)gate;
+    (void)flag;
     run.kept[run.n_chosen - 1] = 0;
     run.n_skipped[why]++;
     fprintf(stderr, "skipped (%d): %.*s.%.*s%.*s\n", (int)why, (int)m->class_name.n, m->class_name.at, (int)m->name.n,
@@ -183,14 +183,14 @@ static int visit(const char *path, const struct stat *about, int kind, struct FT
 int main(int argc, char **argv)
 {
     if (argc != 7) {
-        fprintf(stderr, "usage: rewrite_classes RULE PROBE GATES IN OUT LIST\n");
+        fprintf(stderr, "usage: rewrite_classes RULE PROBE FLAGS IN OUT LIST\n");
         return 2;
     }
     run.rule = argv[1];
     if (strncmp(run.rule, "random=", 7) == 0)
         run.seed = (strtoull(run.rule + 7, NULL, 10) + 1) * 0x9e3779b97f4a7c15u;
     run.policy = (struct rewrite_policy){ .probe_class = argv[2], .choose = choose, .skipped = skipped };
-    run.gates = argv[3];
+    run.flags = argv[3];
     run.in = argv[4];
     run.out = argv[5];
     run.list = fopen(argv[6], "w");

@@ -9,7 +9,7 @@
  *     wait MS
  *     until N                    methods have probes
  *     instrument CLASS NAME DESCRIPTOR [CLASS NAME DESCRIPTOR]...
- *     arm WHICH | disarm WHICH | remove WHICH       all, every (second), the id, or a part of CLASS.NAME
+ *     enable WHICH | disable WHICH | remove WHICH       all, every (second), the id, or a part of CLASS.NAME
  *     stress MS                  in each round switch some methods on or off by chance, all on at the end
  *     sample PERIOD_MS N
  *     jit                        log what the JIT compiler does with methods that are instrumented later
@@ -42,7 +42,7 @@ static struct {
     uint64_t n_switched, n_words, n_sample_bytes, random;
 } script;
 
-static const char *const names[] = { "armed", "disarmed", "instrumented", "removed", "sampled", "logging" };
+static const char *const names[] = { "enabled", "disabled", "instrumented", "removed", "sampled", "logging" };
 
 static int hear_method(void *context, const struct trace_method *method, struct err *err)
 {
@@ -132,10 +132,10 @@ static int give(struct recorder_link *link, char **words, size_t n, struct err *
     const char *what = words[0], *which = n > 1 ? words[1] : "all";
     if (strcmp(what, "instrument") == 0)
         return instrument(link, words + 1, n - 1, err);
-    if (strcmp(what, "arm") == 0)
-        return recorder_arm(link, chosen, choose(which), err);
-    if (strcmp(what, "disarm") == 0)
-        return recorder_disarm(link, chosen, choose(which), err);
+    if (strcmp(what, "enable") == 0)
+        return recorder_enable(link, chosen, choose(which), err);
+    if (strcmp(what, "disable") == 0)
+        return recorder_disable(link, chosen, choose(which), err);
     if (strcmp(what, "remove") == 0)
         return recorder_remove(link, chosen, choose(which), err);
     if (strcmp(what, "jit") == 0)
@@ -201,19 +201,19 @@ static int stress(struct recorder_link *link, struct err *err)
             on[n_on++] = id;
     }
     script.n_switched += n_on + n_off;
-    return recorder_disarm(link, off, n_off, err) < 0 || recorder_arm(link, on, n_on, err) < 0 ? -1 : 0;
+    return recorder_disable(link, off, n_off, err) < 0 || recorder_enable(link, on, n_on, err) < 0 ? -1 : 0;
 }
 
 static int hear_round(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
 {
     (void)context;
-    if (!status->ready || script.runs || (script.waits && (status->busy || status->n_gates > 0)))
+    if (!status->ready || script.runs || (script.waits && (status->busy || status->n_flags > 0)))
         return 0;
     if (status->monotonic_ns < script.until_ns || script.n_methods < script.needed)
         return script.stress && script.n_ids > 0 ? stress(link, err) : 0;
     if (script.stress) {
         script.stress = false;
-        return recorder_arm(link, chosen, choose("all"), err);
+        return recorder_enable(link, chosen, choose("all"), err);
     }
     return step(link, status->monotonic_ns, err);
 }

@@ -1,9 +1,9 @@
 /*
  * A session of the agent without a JVM, at full speed: threads that come, call and go while the recorder gives commands
- * over the real connection, gates are switched, methods are chosen and removed, and rings are drained; session after
+ * over the real connection, flags are switched, methods are chosen and removed, and rings are drained; session after
  * session, under threads that are in the middle of calls.  Made for ThreadSanitizer.
  *
- * The JVM's part is played by this file: gates are atomics, a class is changed by choosing its methods again.
+ * The JVM's part is played by this file: flags are atomics, a class is changed by choosing its methods again.
  */
 #include "test/unit/jvmti_stand_in.h"
 #include "test/unit/tap.h"
@@ -51,7 +51,7 @@ void JNICALL Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint 
 /* ---- the JVM's part ---- */
 
 static char class_names[N_CLASSES][8];
-static _Atomic uint32_t gates[IDS_MAX], ids[N_CLASSES]; /* a token or 0; a class' method, or 0 */
+static _Atomic uint32_t flags[IDS_MAX], ids[N_CLASSES]; /* a token or 0; a class' method, or 0 */
 static _Atomic uint32_t epoch;
 static _Atomic uint64_t n_recorded[N_SESSIONS + 1], n_lives;
 static _Atomic bool is_over;
@@ -65,11 +65,11 @@ static struct rewrite_method method_of(uint32_t i)
                                     .source = { "C.java", 6 } };
 }
 
-void classes_arm(JNIEnv *jni, uint32_t id, bool armed)
+void classes_enable(JNIEnv *jni, uint32_t id, bool enabled)
 {
     (void)jni;
     if (id < IDS_MAX)
-        atomic_store(&gates[id], armed ? agent_token(atomic_load(&epoch), id) : 0);
+        atomic_store(&flags[id], enabled ? agent_token(atomic_load(&epoch), id) : 0);
 }
 
 /* As the hook does when a class is loaded, or changed. */
@@ -78,7 +78,7 @@ static void change_class(uint32_t i)
     const struct rewrite_method method = method_of(i);
     uint32_t id = methods_want_class(class_names[i], strlen(class_names[i])) ? methods_choose(&method) : 0;
     if (id != 0)
-        classes_arm(NULL, id, true);
+        classes_enable(NULL, id, true);
     atomic_store(&ids[i], id);
 }
 
@@ -186,7 +186,7 @@ static uint32_t next(struct random *r, uint32_t n)
 static void call(struct random *r, uint32_t *n_left, int depth)
 {
     uint32_t id = atomic_load_explicit(&ids[next(r, N_CLASSES)], memory_order_relaxed);
-    uint32_t token = atomic_load_explicit(&gates[id], memory_order_relaxed);
+    uint32_t token = atomic_load_explicit(&flags[id], memory_order_relaxed);
     jint entered = token == 0 ? 0 : Java_java_lang_MmprofProbe_enter0(NULL, NULL, (jint)token);
     if (entered != 0)
         atomic_fetch_add_explicit(&n_recorded[(uint32_t)entered >> RING_METHOD_BITS], 1, memory_order_relaxed);
@@ -295,7 +295,7 @@ static int config_with_phases(struct random *r)
 
 static bool send_command(struct world *w, struct random *r)
 {
-    static const char *const words[] = { "arm", "disarm", "remove", "arm", "disarm" };
+    static const char *const words[] = { "enable", "disable", "remove", "enable", "disable" };
     char packet[256];
     uint32_t kind = next(r, 9);
     int fd = -1;
@@ -315,7 +315,7 @@ static bool send_command(struct world *w, struct random *r)
 
 static bool is_answer(const char *packet)
 {
-    static const char *const words[] = { "armed", "disarmed", "instrumented", "removed", "sampled", "refused" };
+    static const char *const words[] = { "enabled", "disabled", "instrumented", "removed", "sampled", "refused" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strncmp(packet, words[i], strlen(words[i])) == 0)
             return true;
@@ -372,7 +372,7 @@ static void end_recording(struct world *w)
 {
     probe_stop();
     for (uint32_t id = 0; id < IDS_MAX; id++)
-        atomic_store(&gates[id], 0);
+        atomic_store(&flags[id], 0);
     pthread_rwlock_wrlock(&loading);
     methods_end();
     pthread_rwlock_unlock(&loading);

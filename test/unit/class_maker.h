@@ -160,22 +160,22 @@ static struct seen {
     bool take;
 } seen;
 
-static inline bool choose(void *context, const struct rewrite_method *method, struct rewrite_gate *gate)
+static inline bool choose(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
 {
     struct seen *s = context;
     s->n_offered++;
     s->last = *method;
-    snprintf(gate->class_name, sizeof gate->class_name, "G0");
-    snprintf(gate->field_name, sizeof gate->field_name, "g0");
+    snprintf(flag->class_name, sizeof flag->class_name, "G0");
+    snprintf(flag->field_name, sizeof flag->field_name, "g0");
     return s->take;
 }
 
-static inline void skipped(void *context, const struct rewrite_method *method, const struct rewrite_gate *gate,
+static inline void skipped(void *context, const struct rewrite_method *method, const struct rewrite_flag *flag,
                            enum rewrite_skip why)
 {
     struct seen *s = context;
     (void)method;
-    (void)gate;
+    (void)flag;
     s->n_skipped++;
     s->why = why;
 }

@@ -193,7 +193,7 @@ struct run {
 
 static void switch_off(struct maker *m, uint32_t method, uint64_t ticks)
 {
-    const struct trace_event event = { .kind = TRACE_DISARMED, .method = method, .ticks = ticks };
+    const struct trace_event event = { .kind = TRACE_DISABLED, .method = method, .ticks = ticks };
     maker_must(m, trace_write_control(m->writer, &event, 1, &m->err));
 }
 

@@ -1,7 +1,7 @@
 /*
  * What the kernel is asked for, and refuses; samples of where threads are, their triggers and values.
  */
-#include "core/counters/kernel_rings.h"
+#include "core/counters/perf_rings.h"
 
 #include "core/counters/perf_open.h"
 #include "test/unit/tap.h"
@@ -45,10 +45,10 @@ static void test_refusals(void)
 {
     counters_perf_open_replace(refuse_open);
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        struct kernel_rings *rings;
+        struct perf_rings *rings;
         struct err err = { "" };
         refusal = refusals[i].error;
-        int rc = kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ .fault_period = 1 }, &err);
+        int rc = perf_rings_open(&rings, getpid(), &(struct perf_rings_wish){ .fault_period = 1 }, &err);
         if (!CHECK(refusals[i].claim, rc == -1 && rings == NULL && strstr(err.text, refusals[i].text) != NULL &&
                                           strstr(err.text, "\n  next: ") != NULL))
             printf("# is '%s'\n", err.text);
@@ -59,14 +59,14 @@ static void test_refusals(void)
               last_attr.comm == 1 && last_attr.sample_id_all == 1 && last_attr.inherit == 1 &&
               last_attr.use_clockid == 1 && last_attr.clockid == CLOCK_MONOTONIC_RAW &&
               last_attr.sample_type == KERNEL_SAMPLE_TYPE && last_pid == getpid());
-    struct kernel_rings *rings;
+    struct perf_rings *rings;
     struct err err = { "" };
-    kernel_rings_open(&rings, getpid(), &(struct kernel_rings_wish){ 0 }, &err);
+    perf_rings_open(&rings, getpid(), &(struct perf_rings_wish){ 0 }, &err);
     CHECK("without page faults it is the dummy event",
           last_attr.config == PERF_COUNT_SW_DUMMY && last_attr.sample_period == 0 && last_attr.context_switch == 1);
     counters_perf_open_replace(NULL);
     CHECK("a process that is not there is named",
-          kernel_rings_open(&rings, 0x3ffffff, &(struct kernel_rings_wish){ 0 }, &err) == -1 &&
+          perf_rings_open(&rings, 0x3ffffff, &(struct perf_rings_wish){ 0 }, &err) == -1 &&
               strstr(err.text, "no process has the number 67108863\n  next: ") == err.text);
 }
 
@@ -120,19 +120,19 @@ __attribute__((noinline)) static void spin_here(void)
 
 static void test_hits(void)
 {
-    const struct kernel_rings_wish wish = { .hits_hz = 1000 };
-    struct kernel_rings *rings;
-    struct kernel_rings_state state;
+    const struct perf_rings_wish wish = { .hits_hz = 1000 };
+    struct perf_rings *rings;
+    struct perf_rings_state state;
     struct seen_hits seen = { .n = 0 };
     struct err err = { "" };
-    if (kernel_rings_open(&rings, getpid(), &wish, &err) < 0) {
+    if (perf_rings_open(&rings, getpid(), &wish, &err) < 0) {
         SKIP("where threads are", "no perf events here");
         return;
     }
-    kernel_rings_state(rings, &state);
+    perf_rings_state(rings, &state);
     spin_here();
-    kernel_rings_drain(rings, KERNEL_UNKNOWN, take_hit, &seen, &err);
-    kernel_rings_close(rings);
+    perf_rings_drain(rings, KERNEL_UNKNOWN, take_hit, &seen, &err);
+    perf_rings_close(rings);
     printf("# %" PRIu64 " hits, %" PRIu64 " in the function, %" PRIu64 " in the kernel\n", seen.n, seen.n_in_spin,
            seen.n_in_kernel);
     if (!state.has_hits) {
@@ -148,29 +148,29 @@ static void test_hits(void)
 
 static void test_refused_hits(void)
 {
-    const struct kernel_rings_wish wish = { .hits_hz = 100 };
-    struct kernel_rings *rings;
-    struct kernel_rings_state state;
+    const struct perf_rings_wish wish = { .hits_hz = 100 };
+    struct perf_rings *rings;
+    struct perf_rings_state state;
     struct err err = { "" };
     counters_perf_open_replace(refuse_kernel_hits);
     refusal = 0;
-    if (kernel_rings_open(&rings, getpid(), &wish, &err) == 0) {
-        kernel_rings_state(rings, &state);
+    if (perf_rings_open(&rings, getpid(), &wish, &err) == 0) {
+        perf_rings_state(rings, &state);
         CHECK("where the kernel may not be looked into, hits are of user space",
               state.has_hits && !state.has_kernel_hits && last_attr.exclude_kernel == 1);
         CHECK("so many ns of a CPU apart, with the instruction pointer",
               last_attr.sample_period == 10000000 && last_attr.sample_type == KERNEL_HIT_TYPE &&
                   last_attr.sample_regs_user == KERNEL_HIT_REGISTERS && last_attr.inherit == 1);
-        kernel_rings_close(rings);
+        perf_rings_close(rings);
     } else {
         SKIP("hits of user space", "no perf events here");
     }
     refusal = ENOENT;
-    if (kernel_rings_open(&rings, getpid(), &wish, &err) == 0) {
-        kernel_rings_state(rings, &state);
+    if (perf_rings_open(&rings, getpid(), &wish, &err) == 0) {
+        perf_rings_state(rings, &state);
         CHECK("where there are none, the rest is recorded, and it is said why",
               !state.has_hits && state.why_no_hits != NULL && strstr(state.why_no_hits, "cannot sample where") != NULL);
-        kernel_rings_close(rings);
+        perf_rings_close(rings);
     } else {
         SKIP("a recording without hits", "no perf events here");
     }
@@ -203,7 +203,7 @@ static int take_down(struct perf_event_attr *attr, pid_t pid, int cpu, int group
 
 static void test_triggers(void)
 {
-    struct kernel_rings_wish wish = {
+    struct perf_rings_wish wish = {
         .hits_hz = 100,
         .no_switches = true,
         .stack_bytes = 1024,
@@ -213,15 +213,15 @@ static void test_triggers(void)
                      .codes = { { .type = PERF_TYPE_HARDWARE, .exclude = COUNTER_NO_KERNEL, .config = 0 },
                                 { .type = PERF_TYPE_HARDWARE, .exclude = COUNTER_NO_KERNEL, .config = 1 } } }
     };
-    struct kernel_rings *rings;
+    struct perf_rings *rings;
     struct err err = { "" };
     counters_perf_open_replace(take_down);
-    if (kernel_rings_open(&rings, getpid(), &wish, &err) < 0) {
+    if (perf_rings_open(&rings, getpid(), &wish, &err) < 0) {
         SKIP("events that take samples", "no perf events here");
         counters_perf_open_replace(NULL);
         return;
     }
-    kernel_rings_close(rings);
+    perf_rings_close(rings);
     CHECK("an event takes a sample after so many of it, up to an eighth more or less, as precisely as wanted",
           attrs[0].sample_period >= 7875000 && attrs[0].sample_period <= 10125000 && attrs[0].freq == 0 &&
               attrs[0].precise_ip == 2 && attrs[0].exclude_kernel == 1 && attrs[0].inherit == (n_refused == 0));
@@ -233,8 +233,8 @@ static void test_triggers(void)
     n_attrs = 0;
     wish.trigger.period = 0;
     wish.trigger.n = 1;
-    if (kernel_rings_open(&rings, getpid(), &wish, &err) == 0)
-        kernel_rings_close(rings);
+    if (perf_rings_open(&rings, getpid(), &wish, &err) == 0)
+        perf_rings_close(rings);
     CHECK("without a period the kernel finds one for so many samples a second",
           attrs[0].freq == 1 && attrs[0].sample_freq >= 87 && attrs[0].sample_freq <= 113 &&
               attrs[0].sample_type == (KERNEL_STACK_TYPE | PERF_SAMPLE_PERIOD));
@@ -242,8 +242,8 @@ static void test_triggers(void)
     wanted_type = PERF_TYPE_SOFTWARE;
     wish.trigger.period = 100;
     wish.trigger.codes[0] = (struct counter_code){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
-    if (kernel_rings_open(&rings, getpid(), &wish, &err) == 0)
-        kernel_rings_close(rings);
+    if (perf_rings_open(&rings, getpid(), &wish, &err) == 0)
+        perf_rings_close(rings);
     CHECK("of one that the kernel counts in software the period is not told, or each would be a sample",
           attrs[0].sample_period >= 87 && attrs[0].sample_period <= 113 && attrs[0].sample_type == KERNEL_STACK_TYPE);
     counters_perf_open_replace(NULL);
@@ -289,7 +289,7 @@ static void *spin_late(void *seen_by)
 static void test_old_kernel(void)
 {
     uint32_t n = 0;
-    const struct kernel_rings_wish wish = {
+    const struct perf_rings_wish wish = {
         .hits_hz = 1000,
         .no_switches = true,
         .stack_bytes = 1024,
@@ -300,13 +300,13 @@ static void test_old_kernel(void)
                      .codes = { { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK },
                                 { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } } }
     };
-    struct kernel_rings *rings;
-    struct kernel_rings_state state;
+    struct perf_rings *rings;
+    struct perf_rings_state state;
     struct err err = { "" };
     _Atomic bool is_seen = false;
     pthread_t thread;
     counters_perf_open_replace(refuse_inherited_groups);
-    if (kernel_rings_open(&rings, getpid(), &wish, &err) < 0 || (kernel_rings_state(rings, &state), !state.has_hits)) {
+    if (perf_rings_open(&rings, getpid(), &wish, &err) < 0 || (perf_rings_state(rings, &state), !state.has_hits)) {
         SKIP("groups of threads that start later, on an old kernel", "no perf events here");
         counters_perf_open_replace(NULL);
         return;
@@ -314,11 +314,11 @@ static void test_old_kernel(void)
     pthread_create(&thread, NULL, spin_late, &is_seen);
     while (late_tid == 0)
         continue;
-    kernel_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL, &err);
+    perf_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL, &err);
     is_seen = true;
     pthread_join(thread, NULL);
-    kernel_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL, &err);
-    kernel_rings_close(rings);
+    perf_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL, &err);
+    perf_rings_close(rings);
     counters_perf_open_replace(NULL);
     printf("# %u samples with values\n", n);
     CHECK("where the kernel gives new threads no groups, they get their own with the next drain",

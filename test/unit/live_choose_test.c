@@ -224,10 +224,10 @@ static void test_useless(void)
         sim->methods[1] = (struct sim_method){ 2, 1000, 1000, 1 };
         sim->methods[2] = (struct sim_method){ 0, 0, 1000, 0.9 };
         run(sim, 1, 2);
-        CHECK("a first batch finds short calls only", sim->has_probes[2] && !is_armed(sim, 2) && !sim->has_probes[1]);
+        CHECK("a first batch finds short calls only", sim->has_probes[2] && !is_enabled(sim, 2) && !sim->has_probes[1]);
         run(sim, 1, 60);
         CHECK(i == 0 ? "then a second one has a class for which there is no room, too" : "unless that costs too much",
-              is_armed(sim, 1) == (i == 0));
+              is_enabled(sim, 1) == (i == 0));
         CHECK_NUMBER("and there is no third one", sim->n_batches - sim->n_removed, i == 0 ? 2 : 1);
         live_close(sim->live);
     }
@@ -304,14 +304,14 @@ static void test_held(void)
     CHECK("its calls are not known", !live_knows(sim->live, "Sim", "b", "()V"));
     run(sim, 1, 3);
     live_cost(sim->live, &cost);
-    CHECK("the second look has another one", !sim->has_probes[1] && is_armed(sim, 2));
+    CHECK("the second look has another one", !sim->has_probes[1] && is_enabled(sim, 2));
     CHECK("and that is paid", cost.compiling_ns > 49e6 && cost.compiling_ns < 51e6);
     sim->held = 0;
     run(sim, 1, 30);
     CHECK("what was held has no room yet", !sim->has_probes[1]);
     run(sim, 1, 400);
     live_cost(sim->live, &cost);
-    CHECK("but is changed when it has", is_armed(sim, 1) && live_knows(sim->live, "Sim", "b", "()V"));
+    CHECK("but is changed when it has", is_enabled(sim, 1) && live_knows(sim->live, "Sim", "b", "()V"));
     CHECK("and paid for then", cost.compiling_ns > 89e6 && cost.compiling_ns < 91e6);
     live_close(sim->live);
 }

@@ -1,5 +1,5 @@
 /*
- * Programs that are simulated, for what the live session decides: methods that call each other, a clock, gates that the
+ * Programs that are simulated, for what the live session decides: methods that call each other, a clock, flags that the
  * session's orders open and close.
  */
 #ifndef TEST_UNIT_LIVE_SIM_H
@@ -24,7 +24,7 @@ struct sim_method {
 
 struct sim {
     struct sim_method methods[N_METHODS]; /* by id; 0 is none */
-    bool has_probes[N_METHODS], is_armed[N_METHODS];
+    bool has_probes[N_METHODS], is_enabled[N_METHODS];
     struct live *live;
     uint64_t now_ns, round_ns, round_end_ns, end_ns, own_ns, pauses_ns, last_batch_ns;
     uint64_t words[1 << 13]; /* then the recorder is woken */
@@ -92,11 +92,11 @@ static inline void end_commands(struct sim *sim)
 static inline void follow_orders(struct sim *sim, const struct live_orders *orders)
 {
     struct err err = { "" };
-    for (size_t i = 0; i < orders->n_arm; i++)
-        sim->is_armed[orders->arm[i]] = true;
-    for (size_t i = 0; i < orders->n_disarm; i++) {
-        uint32_t id = orders->disarm[i];
-        sim->is_armed[id] = false;
+    for (size_t i = 0; i < orders->n_enable; i++)
+        sim->is_enabled[orders->enable[i]] = true;
+    for (size_t i = 0; i < orders->n_disable; i++) {
+        uint32_t id = orders->disable[i];
+        sim->is_enabled[id] = false;
         if (sim->first_off_ns[id] == 0)
             sim->first_off_ns[id] = sim->now_ns;
     }
@@ -111,7 +111,7 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
         };
         method.code_bytes = id == sim->held ? 0 : 1;
         must(live_met(sim->live, &method, &err), &err);
-        sim->has_probes[id] = sim->is_armed[id] = id != sim->held;
+        sim->has_probes[id] = sim->is_enabled[id] = id != sim->held;
         sim->n_changed += id != sim->held;
     }
     for (size_t i = 0; i < orders->n_remove; i++)
@@ -190,7 +190,7 @@ static inline void work(struct sim *sim, uint64_t ns)
 
 static inline bool is_recorded(const struct sim *sim, uint32_t id)
 {
-    return sim->has_probes[id] && sim->is_armed[id];
+    return sim->has_probes[id] && sim->is_enabled[id];
 }
 
 /* How many of the next n calls are nothing but work until the round ends: they are done in one step. */
@@ -257,17 +257,17 @@ static inline const struct live_method *method_of(const struct sim *sim, uint32_
     return NULL;
 }
 
-static inline bool is_armed(const struct sim *sim, uint32_t id)
+static inline bool is_enabled(const struct sim *sim, uint32_t id)
 {
-    return method_of(sim, id) != NULL && method_of(sim, id)->state == LIVE_ARMED;
+    return method_of(sim, id) != NULL && method_of(sim, id)->state == LIVE_ENABLED;
 }
 
 /* Of the methods 1 to last. */
-static inline uint32_t n_armed(const struct sim *sim, uint32_t last)
+static inline uint32_t n_enabled(const struct sim *sim, uint32_t last)
 {
     uint32_t n = 0;
     for (uint32_t id = 1; id <= last; id++)
-        n += is_armed(sim, id);
+        n += is_enabled(sim, id);
     return n;
 }
 

@@ -1,5 +1,5 @@
 /*
- * What the live session decides: looks, methods that stay armed, the budget.
+ * What the live session decides: looks, methods that stay enabled, the budget.
  */
 #include "test/unit/live_sim.h"
 
@@ -14,8 +14,8 @@ static void test_phases(void)
     run(sim, 1, 5);
     CHECK("a look is taken before anything is instrumented", sim->n_looks >= 1 && sim->n_batches >= 1);
     CHECK("what the samples rarely find is left alone", !sim->has_probes[4]);
-    CHECK("methods with long calls stay armed", is_armed(sim, 1) && is_armed(sim, 2));
-    CHECK("also one that costs 0.2 % of the time", is_armed(sim, 3));
+    CHECK("methods with long calls stay armed", is_enabled(sim, 1) && is_enabled(sim, 2));
+    CHECK("also one that costs 0.2 % of the time", is_enabled(sim, 3));
     struct live_account figures;
     live_figures(sim->live, method_of(sim, 2), &figures);
     double mean = (double)figures.cpu_ticks / (double)figures.calls;
@@ -23,8 +23,8 @@ static void test_phases(void)
     run(sim, 1, 115);
     CHECK("looks become rare: every 30 s", sim->n_looks >= 5 && sim->n_looks <= 8);
     CHECK_NUMBER("and change nothing when there is nothing new", sim->n_batches, 1);
-    CHECK("a call of 10 us is too short after two minutes", !is_armed(sim, 3));
-    CHECK("the others stay", is_armed(sim, 1) && is_armed(sim, 2));
+    CHECK("a call of 10 us is too short after two minutes", !is_enabled(sim, 3));
+    CHECK("the others stay", is_enabled(sim, 1) && is_enabled(sim, 2));
     live_close(sim->live);
 }
 
@@ -35,10 +35,10 @@ static void test_extreme_rate(void)
     sim->methods[1] = (struct sim_method){ 2, 100000, 1000000, 1 };
     sim->methods[2] = (struct sim_method){ 0, 0, 50, 0.9 };
     run(sim, 1, 4);
-    CHECK("a method called 20 million times a second is switched off", sim->n_batches > 0 && !sim->is_armed[2]);
+    CHECK("a method called 20 million times a second is switched off", sim->n_batches > 0 && !sim->is_enabled[2]);
     CHECK("within 5 ms of its first record", sim->first_off_ns[2] - sim->first_on_ns[2] < 5 * MS);
     CHECK("and hardly armed again", sim->n_probed[2] * (PAIR_NS + 50) < 40 * MS);
-    CHECK("its caller is not", is_armed(sim, 1));
+    CHECK("its caller is not", is_enabled(sim, 1));
     CHECK_TEXT("the reason is said", live_why_text(method_of(sim, 2)->why), "it is called too often");
     CHECK("the rate is known", method_of(sim, 2)->calls_per_s > 3e6 && method_of(sim, 2)->calls_per_s < 2.1e7);
     CHECK_NUMBER("its closed probes are removed, in one batch", sim->n_removed, 1);
@@ -59,12 +59,12 @@ static void test_budget(void)
     struct live_cost cost;
     live_cost(sim->live, &cost);
     CHECK("the probes' cost is held", cost.probes_now <= 0.01 && cost.probes_now > 0.0005);
-    CHECK("the outermost ones stay: their calls are the longest", is_armed(sim, 1) && is_armed(sim, 2));
-    CHECK("the innermost ones go", !is_armed(sim, 12) && !is_armed(sim, 11));
-    uint32_t n = n_armed(sim, 12);
+    CHECK("the outermost ones stay: their calls are the longest", is_enabled(sim, 1) && is_enabled(sim, 2));
+    CHECK("the innermost ones go", !is_enabled(sim, 12) && !is_enabled(sim, 11));
+    uint32_t n = n_enabled(sim, 12);
     bool is_monotonic = true;
     for (uint32_t id = 2; id <= 12; id++)
-        is_monotonic = is_monotonic && (!is_armed(sim, id) || is_armed(sim, id - 1));
+        is_monotonic = is_monotonic && (!is_enabled(sim, id) || is_enabled(sim, id - 1));
     CHECK("the budget raises the grain", is_monotonic && n >= 2 && n <= 8);
     live_close(sim->live);
 }
@@ -79,7 +79,7 @@ static uint32_t n_that_stay(uint64_t batch_ns)
         sim->methods[id] = (struct sim_method){ id + 1, 1, 10000, 0.5 };
     sim->methods[10] = (struct sim_method){ 0, 0, 10000, 0.5 };
     run(sim, 1, 20);
-    uint32_t n = n_armed(sim, 10);
+    uint32_t n = n_enabled(sim, 10);
     live_close(sim->live);
     return n;
 }
@@ -104,7 +104,7 @@ static void test_generous_budget(void)
         sim->methods[id] = (struct sim_method){ id + 1, 1, 2500, 0.5 };
     sim->methods[12] = (struct sim_method){ 0, 0, 2500, 0.5 };
     run(sim, 1, 5);
-    CHECK_NUMBER("with half of the time to spend all of them stay", n_armed(sim, 12), 12);
+    CHECK_NUMBER("with half of the time to spend all of them stay", n_enabled(sim, 12), 12);
     live_close(sim->live);
 }
 
@@ -116,9 +116,9 @@ static void test_dear_calls(void)
     sim->methods[2] = (struct sim_method){ 3, 1, 1500, 0.5 };
     sim->methods[3] = (struct sim_method){ 0, 0, 4500, 0.5 };
     run(sim, 1, 5);
-    CHECK("a method whose calls cost more than the budget of them is switched off", !is_armed(sim, 3));
+    CHECK("a method whose calls cost more than the budget of them is switched off", !is_enabled(sim, 3));
     CHECK_TEXT("they are too short", live_why_text(method_of(sim, 3)->why), "its calls are too short");
-    CHECK("one whose calls cost less is not", is_armed(sim, 2));
+    CHECK("one whose calls cost less is not", is_enabled(sim, 2));
     live_close(sim->live);
 }
 
@@ -133,8 +133,8 @@ static void test_compilers_time(void)
     sim->methods[2] = (struct sim_method){ 3, 1, 3000, 0.5 };
     sim->methods[3] = (struct sim_method){ 0, 0, 7000, 0.5 };
     run(sim, 1, 30);
-    CHECK("what is too short goes by the program's time, not by its compilers'", is_armed(sim, 2));
-    CHECK("and is found by it", !is_armed(sim, 3));
+    CHECK("what is too short goes by the program's time, not by its compilers'", is_enabled(sim, 2));
+    CHECK("and is found by it", !is_enabled(sim, 3));
     live_close(sim->live);
 }
 
@@ -154,25 +154,25 @@ static struct sim *new_short_calls(void)
 static void test_change(void)
 {
     struct sim *sim = new_short_calls();
-    CHECK("calls far below the grain are switched off", !is_armed(sim, 2));
+    CHECK("calls far below the grain are switched off", !is_enabled(sim, 2));
     CHECK_TEXT("for that reason", live_why_text(method_of(sim, 2)->why), "its calls are too short");
     CHECK("it is armed again for moments only", sim->n_probed[2] > 0 && sim->n_probed[2] < 25000);
     sim->methods[2].own_ns = 40000000;
     run(sim, 1, 40);
-    CHECK("a method that changes its behaviour is armed again", is_armed(sim, 2));
+    CHECK("a method that changes its behaviour is armed again", is_enabled(sim, 2));
     struct live_account figures;
     live_figures(sim->live, method_of(sim, 2), &figures);
     CHECK("its figures are those of what it does now", (double)figures.cpu_ticks / (double)figures.calls > 39e6);
     live_close(sim->live);
 }
 
-/* It is armed again for a moment, and not called any more. */
+/* It is enabled again for a moment, and not called any more. */
 static void test_quiet_moment(void)
 {
     struct sim *sim = new_short_calls();
     sim->methods[1].n_calls = 0;
     uint64_t first = 0, longest = 0, end_ns = sim->now_ns + 300 * SECOND;
-    while (sim->now_ns < end_ns && method_of(sim, 2)->state != LIVE_ARMED) {
+    while (sim->now_ns < end_ns && method_of(sim, 2)->state != LIVE_ENABLED) {
         call(sim, 1);
         if (method_of(sim, 2)->state != LIVE_TRIED)
             continue;
@@ -182,7 +182,7 @@ static void test_quiet_moment(void)
     }
     CHECK("a moment's first round is short", first > 0 && first <= 10 * MS);
     CHECK("those in which nothing is called become longer", longest > 50 * MS && longest <= 100 * MS);
-    CHECK("a method that is not called at all stays armed", is_armed(sim, 2));
+    CHECK("a method that is not called at all stays armed", is_enabled(sim, 2));
     live_close(sim->live);
 }
 
@@ -220,7 +220,7 @@ static void test_new_phase(void)
     run(sim, 1, 20);
     sim->methods[2] = (struct sim_method){ 0, 0, 2000000, 0.7 };
     run(sim, 2, 60);
-    CHECK("a new phase is found", is_armed(sim, 2));
+    CHECK("a new phase is found", is_enabled(sim, 2));
     CHECK_NUMBER("with one batch more", sim->n_batches, 2);
     struct live_account figures;
     live_figures(sim->live, method_of(sim, 1), &figures);
@@ -340,7 +340,7 @@ static void test_idle(void)
     sim->busy = 0.01;
     sim->batch_ns = sim->sample_ns = 1000;
     run(sim, 1, 20);
-    CHECK("rounds that cost too much themselves switch nothing off", is_armed(sim, 1));
+    CHECK("rounds that cost too much themselves switch nothing off", is_enabled(sim, 1));
     CHECK("they become rarer", sim->round_end_ns - sim->now_ns > 30 * MS || sim->own_ns < 20 * 100 * 40000);
     live_close(sim->live);
 }

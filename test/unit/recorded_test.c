@@ -29,7 +29,7 @@ static void read_back(struct maker *m, struct made *made)
     made->table.n_rows = 0;
 }
 
-/* A gate of a method's probes, in the trace. */
+/* A flag of a method's probes, in the trace. */
 static void switch_probes(struct maker *m, enum trace_kind kind, uint32_t method, uint64_t ticks)
 {
     const struct trace_event event = { .kind = kind, .method = method, .ticks = ticks };
@@ -71,19 +71,19 @@ static void make_late(struct maker *m, struct made *made)
     maker_method(m, 0, "a/Sort", "run", "()V");
     maker_method(m, 1, "a/Sort", "sort", "([I)V");
     KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
-    switch_probes(m, TRACE_ARMED, 0, 100);
+    switch_probes(m, TRACE_ENABLED, 0, 100);
     for (uint64_t now = 100; now < 1000; now += 100) {
         bool is_off = now >= 300 && now < 500;
         if (now == 500)
-            switch_probes(m, TRACE_ARMED, 1, 500);
+            switch_probes(m, TRACE_ENABLED, 1, 500);
         if (!is_off)
             STEPS(m, 0, ENTER(0, now), EXIT(0, now + 50));
         if (now >= 500)
             STEPS(m, 0, ENTER(1, now + 50), EXIT(1, now + 100));
         if (now == 200)
-            switch_probes(m, TRACE_DISARMED, 0, 300);
+            switch_probes(m, TRACE_DISABLED, 0, 300);
         if (now == 400)
-            switch_probes(m, TRACE_ARMED, 0, 500);
+            switch_probes(m, TRACE_ENABLED, 0, 500);
     }
     read_back(m, made);
     make_report(made, 0);
@@ -129,10 +129,10 @@ static void test_found(void)
     maker_method(&m, 0, "a/Sort", "run", "()V");
     maker_method(&m, 1, "a/Sort", "sort", "([I)V");
     KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
-    switch_probes(&m, TRACE_ARMED, 0, 100);
-    switch_probes(&m, TRACE_ARMED, 1, 100);
+    switch_probes(&m, TRACE_ENABLED, 0, 100);
+    switch_probes(&m, TRACE_ENABLED, 1, 100);
     STEPS(&m, 0, { RING_OPEN, 0, 400, { 0 } }, ENTER(1, 400), EXIT(1, 500), ENTER(1, 600));
-    switch_probes(&m, TRACE_DISARMED, 1, 610);
+    switch_probes(&m, TRACE_DISABLED, 1, 610);
     STEPS(&m, 0, EXIT(1, 800), EXIT(0, 1000));
     read_back(&m, &made);
     make_report(&made, 0);
@@ -158,7 +158,7 @@ static void test_told_late(void)
     maker_method(&m, 0, "a/Sort", "run", "()V");
     KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
     maker_must(&m, trace_write_control(m.writer, &pause, 1, &m.err));
-    switch_probes(&m, TRACE_ARMED, 0, 400);
+    switch_probes(&m, TRACE_ENABLED, 0, 400);
     STEPS(&m, 0, ENTER(0, 200), EXIT(0, 600));
     read_back(&m, &made);
     make_report(&made, 0);

@@ -111,11 +111,11 @@ static const char *folded(const struct made *made, const char *value)
 /* run got its probes at 400, and was called once, from 500 to 900; the thread ran all the time. */
 static void make_program(struct maker *m)
 {
-    static const struct trace_event armed = { .kind = TRACE_ARMED, .method = RUN, .ticks = 400 };
+    static const struct trace_event enabled = { .kind = TRACE_ENABLED, .method = RUN, .ticks = 400 };
     begin(m);
     maker_info(m, "live.budget", "0.01");
     KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
-    maker_must(m, trace_write_control(m->writer, &armed, 1, &m->err));
+    maker_must(m, trace_write_control(m->writer, &enabled, 1, &m->err));
     STEPS(m, 0, ENTER(RUN, 500), EXIT(RUN, 900));
     make_contexts(m);
     sample(m, 100, IN_MAIN, 2);

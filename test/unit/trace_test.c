@@ -194,13 +194,13 @@ static void test_kernel(void)
 static void test_control(void)
 {
     const struct trace_event events[] = {
-        { .kind = TRACE_ARMED, .method = 3, .ticks = 10 },
-        { .kind = TRACE_DISARMED, .method = RING_METHOD_MAX, .ticks = 11 },
+        { .kind = TRACE_ENABLED, .method = 3, .ticks = 10 },
+        { .kind = TRACE_DISABLED, .method = RING_METHOD_MAX, .ticks = 11 },
         { .kind = TRACE_PAUSE, .ticks = 7, .count = 45000000 }, /* not sorted: still itself */
         { .kind = TRACE_RECOVERED, .ticks = UINT64_MAX - 1, .count = UINT64_MAX },
     };
     const struct trace_event kernel = { .kind = TRACE_CPU_IN, .thread = 3, .ticks = 1 };
-    const struct trace_event bad = { .kind = TRACE_ARMED, .method = RING_METHOD_MAX + 1 };
+    const struct trace_event bad = { .kind = TRACE_ENABLED, .method = RING_METHOD_MAX + 1 };
     const size_t n = sizeof events / sizeof events[0];
     struct seen expected = { .n = 0 };
     struct trace_writer *writer = open_scratch("control");

@@ -12,10 +12,10 @@
  *         public static Class find(String name, ClassLoader loader) { return Class.forName(name, false, loader); }
  *         public static SecurityManager guard() { return System.getSecurityManager(); }
  *     }
- *     public class MmprofGate7 { public static int g0, g1, ... g255; }
+ *     public class MmprofFlags7 { public static int g0, g1, ... g255; }
  *
  * A loader's own have the same probes (of Java 8's version: another verifier, which asks the loader for nothing), and
- * all loaders share the gates: compiled code has the address of a final field's array in it, so that a gate costs what
+ * all loaders share the flags: compiled code has the address of a final field's array in it, so that a flag costs what
  * it costs in a field.
  *
  *     package mmprof;
@@ -104,7 +104,7 @@ static size_t builder_finish(struct builder *b, uint8_t *out)
     return n;
 }
 
-/* None is final: those of the gates extend that of the probes, which their loader must have. */
+/* None is final: those of the flags extend that of the probes, which their loader must have. */
 static void class_head(struct builder *b, uint16_t this_class, uint16_t super_class, uint16_t n_fields)
 {
     sink_u16be(&b->body, ACC_PUBLIC | ACC_SUPER);
@@ -221,7 +221,7 @@ static uint16_t jdk_method(struct builder *b, const char *class_name, const char
     return pool_member(b, TAG_METHOD, pool_class(b, class_name), pool_utf8(b, name), pool_utf8(b, descriptor));
 }
 
-/* The first n methods of the table; with an array of gates the native that gives it. */
+/* The first n methods of the table; with an array of flags the native that gives it. */
 static size_t probe_class(struct builder *b, const char *name, const char *super_name, unsigned n, uint8_t *out)
 {
     uint16_t refs[N_ALL][3], calls[N_ALL] = { 0 };
@@ -265,17 +265,17 @@ size_t class_bytes_own_probe(const char *super_name, uint8_t *out)
     return probe_class(builder_new(52), AGENT_OWN_PROBE_CLASS, super_name, N_OWN, out);
 }
 
-/* ---- the classes of the gates ---- */
+/* ---- the classes of the flags ---- */
 
-size_t class_bytes_gates(const char *name, uint8_t *out)
+size_t class_bytes_flags(const char *name, uint8_t *out)
 {
     struct builder *b = builder_new(49);
     if (b == NULL)
         return 0;
     uint16_t this_class = pool_class(b, name), super_class = pool_class(b, "java/lang/Object");
     uint16_t descriptor = pool_utf8(b, "I");
-    class_head(b, this_class, super_class, CLASSES_GATES_PER_CLASS);
-    for (uint32_t i = 0; i < CLASSES_GATES_PER_CLASS; i++) {
+    class_head(b, this_class, super_class, CLASSES_FLAGS_PER_CLASS);
+    for (uint32_t i = 0; i < CLASSES_FLAGS_PER_CLASS; i++) {
         char field[16];
         snprintf(field, sizeof field, "g%u", i);
         sink_u16be(&b->body, ACC_PUBLIC | ACC_STATIC);
@@ -288,13 +288,13 @@ size_t class_bytes_gates(const char *name, uint8_t *out)
     return builder_finish(b, out);
 }
 
-size_t class_bytes_own_gates(const char *name, uint32_t block, uint8_t *out)
+size_t class_bytes_own_flags(const char *name, uint32_t block, uint8_t *out)
 {
     struct builder *b = builder_new(52);
     if (b == NULL)
         return 0;
     uint16_t this_class = pool_class(b, name), super_class = pool_class(b, AGENT_OWN_PROBE_CLASS);
-    uint16_t field = pool_utf8(b, AGENT_OWN_GATES_FIELD), descriptor = pool_utf8(b, "[I");
+    uint16_t field = pool_utf8(b, AGENT_OWN_FLAGS_FIELD), descriptor = pool_utf8(b, "[I");
     uint16_t get = jdk_method(b, AGENT_OWN_PROBE_CLASS, "gates0", "(I)[I");
     uint16_t put = pool_member(b, TAG_FIELD, this_class, field, descriptor);
     /* bipush block; invokestatic Probe.gates0; putstatic g; return */

@@ -12,10 +12,10 @@
 
 /* Each writes a class file to out (CLASS_BYTES_MAX bytes).  Returns its length, or 0 when there is no memory. */
 size_t class_bytes_probe(uint8_t *out);
-size_t class_bytes_gates(const char *name, uint8_t *out);
+size_t class_bytes_flags(const char *name, uint8_t *out);
 
 /* super_name  of the class' superclass, internal form. */
 size_t class_bytes_own_probe(const char *super_name, uint8_t *out);
-size_t class_bytes_own_gates(const char *name, uint32_t block, uint8_t *out);
+size_t class_bytes_own_flags(const char *name, uint32_t block, uint8_t *out);
 
 #endif

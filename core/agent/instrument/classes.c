@@ -1,6 +1,6 @@
 /*
- * The classes that rewritten code refers to, and the gates in them.  They are defined into the bootstrap loader; class
- * loaders that need not know these have their own (loaders.c), with gates in arrays that all of them share.
+ * The classes that rewritten code refers to, and the flags in them.  They are defined into the bootstrap loader; class
+ * loaders that need not know these have their own (loaders.c), with flags in arrays that all of them share.
  *
  * The native methods are found by their exported names, among the libraries of loaded agents: RegisterNatives would
  * print a warning on the target's output.
@@ -20,23 +20,23 @@
 
 static jclass probe_class; /* a global reference, kept for ever */
 
-struct gate_class {
+struct flag_class {
     jclass class_ref; /* a global reference; NULL: not made yet */
-    jfieldID fields[CLASSES_GATES_PER_CLASS];
+    jfieldID fields[CLASSES_FLAGS_PER_CLASS];
 };
 
-#define MAX_GATE_CLASSES ((RING_METHOD_MAX + 1) / CLASSES_GATES_PER_CLASS)
+#define MAX_FLAG_CLASSES ((RING_METHOD_MAX + 1) / CLASSES_FLAGS_PER_CLASS)
 
-#define MAX_BLOCKS ((RING_METHOD_MAX + 1) / CLASSES_GATES_PER_BLOCK)
+#define MAX_BLOCKS ((RING_METHOD_MAX + 1) / CLASSES_FLAGS_PER_BLOCK)
 
 static struct {
     pthread_mutex_t lock;
-    struct gate_class *classes[MAX_GATE_CLASSES]; /* owned; kept for ever, like the classes */
+    struct flag_class *classes[MAX_FLAG_CLASSES]; /* owned; kept for ever, like the classes */
     jintArray blocks[MAX_BLOCKS];                 /* global references, kept for ever; NULL: not made yet */
     uint32_t epoch;
-} gates = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} flags = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static _Atomic uint32_t disarmed[(RING_METHOD_MAX + 1) / 32]; /* a bit for each method */
+static _Atomic uint32_t disabled[(RING_METHOD_MAX + 1) / 32]; /* a bit for each method */
 
 static jclass define(JNIEnv *jni, const char *name, const uint8_t *bytes, size_t n)
 {
@@ -93,68 +93,68 @@ jclass classes_probe(void)
     return probe_class;
 }
 
-static void arm(JNIEnv *jni, const struct gate_class *gate, uint32_t i, uint32_t epoch)
+static void enable(JNIEnv *jni, const struct flag_class *flag, uint32_t i, uint32_t epoch)
 {
-    for (uint32_t k = 0; k < CLASSES_GATES_PER_CLASS; k++) {
-        uint32_t token = epoch == 0 ? 0 : agent_token(epoch, i * CLASSES_GATES_PER_CLASS + k);
-        (*jni)->SetStaticIntField(jni, gate->class_ref, gate->fields[k], (jint)token);
+    for (uint32_t k = 0; k < CLASSES_FLAGS_PER_CLASS; k++) {
+        uint32_t token = epoch == 0 ? 0 : agent_token(epoch, i * CLASSES_FLAGS_PER_CLASS + k);
+        (*jni)->SetStaticIntField(jni, flag->class_ref, flag->fields[k], (jint)token);
     }
 }
 
-static struct gate_class *make_gate_class(JNIEnv *jni, const char *name)
+static struct flag_class *make_flag_class(JNIEnv *jni, const char *name)
 {
     uint8_t *bytes = malloc(CLASS_BYTES_MAX);
-    struct gate_class *gate = calloc(1, sizeof *gate);
-    if (bytes != NULL && gate != NULL)
-        gate->class_ref = define(jni, name, bytes, class_bytes_gates(name, bytes));
+    struct flag_class *flag = calloc(1, sizeof *flag);
+    if (bytes != NULL && flag != NULL)
+        flag->class_ref = define(jni, name, bytes, class_bytes_flags(name, bytes));
     free(bytes);
-    bool whole = gate != NULL && gate->class_ref != NULL;
-    for (uint32_t k = 0; whole && k < CLASSES_GATES_PER_CLASS; k++) {
+    bool whole = flag != NULL && flag->class_ref != NULL;
+    for (uint32_t k = 0; whole && k < CLASSES_FLAGS_PER_CLASS; k++) {
         char field[16];
         snprintf(field, sizeof field, "g%u", k);
-        gate->fields[k] = (*jni)->GetStaticFieldID(jni, gate->class_ref, field, "I");
-        whole = gate->fields[k] != NULL;
+        flag->fields[k] = (*jni)->GetStaticFieldID(jni, flag->class_ref, field, "I");
+        whole = flag->fields[k] != NULL;
     }
     if (whole)
-        return gate;
+        return flag;
     (*jni)->ExceptionClear(jni);
-    free(gate);
+    free(flag);
     return NULL;
 }
 
-int classes_gate(JNIEnv *jni, uint32_t id, struct rewrite_gate *gate)
+int classes_flag(JNIEnv *jni, uint32_t id, struct rewrite_flag *flag)
 {
-    uint32_t i = id / CLASSES_GATES_PER_CLASS;
-    if (i >= MAX_GATE_CLASSES)
+    uint32_t i = id / CLASSES_FLAGS_PER_CLASS;
+    if (i >= MAX_FLAG_CLASSES)
         return -1;
-    gate->index = REWRITE_GATE_FIELD;
-    snprintf(gate->class_name, sizeof gate->class_name, "%s%u", AGENT_GATE_CLASS, i);
-    snprintf(gate->field_name, sizeof gate->field_name, "g%u", id % CLASSES_GATES_PER_CLASS);
-    pthread_mutex_lock(&gates.lock);
-    if (gates.classes[i] == NULL) {
-        gates.classes[i] = make_gate_class(jni, gate->class_name);
-        if (gates.classes[i] != NULL && gates.epoch != 0)
-            arm(jni, gates.classes[i], i, gates.epoch);
+    flag->index = REWRITE_FLAG_FIELD;
+    snprintf(flag->class_name, sizeof flag->class_name, "%s%u", AGENT_FLAG_CLASS, i);
+    snprintf(flag->field_name, sizeof flag->field_name, "g%u", id % CLASSES_FLAGS_PER_CLASS);
+    pthread_mutex_lock(&flags.lock);
+    if (flags.classes[i] == NULL) {
+        flags.classes[i] = make_flag_class(jni, flag->class_name);
+        if (flags.classes[i] != NULL && flags.epoch != 0)
+            enable(jni, flags.classes[i], i, flags.epoch);
     }
-    int rc = gates.classes[i] == NULL ? -1 : 0;
-    pthread_mutex_unlock(&gates.lock);
+    int rc = flags.classes[i] == NULL ? -1 : 0;
+    pthread_mutex_unlock(&flags.lock);
     return rc;
 }
 
-static void arm_block(JNIEnv *jni, uint32_t block, uint32_t epoch)
+static void enable_block(JNIEnv *jni, uint32_t block, uint32_t epoch)
 {
     jint tokens[256] = { 0 };
     const uint32_t n = sizeof tokens / sizeof *tokens;
-    for (uint32_t k = 0; k < CLASSES_GATES_PER_BLOCK; k += n) {
+    for (uint32_t k = 0; k < CLASSES_FLAGS_PER_BLOCK; k += n) {
         for (uint32_t i = 0; i < n && epoch != 0; i++)
-            tokens[i] = (jint)agent_token(epoch, block * CLASSES_GATES_PER_BLOCK + k + i);
-        (*jni)->SetIntArrayRegion(jni, gates.blocks[block], (jsize)k, (jsize)n, tokens);
+            tokens[i] = (jint)agent_token(epoch, block * CLASSES_FLAGS_PER_BLOCK + k + i);
+        (*jni)->SetIntArrayRegion(jni, flags.blocks[block], (jsize)k, (jsize)n, tokens);
     }
 }
 
 static jintArray make_block(JNIEnv *jni)
 {
-    jintArray local = (*jni)->NewIntArray(jni, CLASSES_GATES_PER_BLOCK), global = NULL;
+    jintArray local = (*jni)->NewIntArray(jni, CLASSES_FLAGS_PER_BLOCK), global = NULL;
     (*jni)->ExceptionClear(jni);
     if (local != NULL)
         global = (*jni)->NewGlobalRef(jni, local);
@@ -162,62 +162,62 @@ static jintArray make_block(JNIEnv *jni)
     return global;
 }
 
-jintArray classes_gates(JNIEnv *jni, uint32_t block)
+jintArray classes_flags(JNIEnv *jni, uint32_t block)
 {
     if (block >= MAX_BLOCKS)
         return NULL;
-    pthread_mutex_lock(&gates.lock);
-    if (gates.blocks[block] == NULL) {
-        gates.blocks[block] = make_block(jni);
-        if (gates.blocks[block] != NULL && gates.epoch != 0)
-            arm_block(jni, block, gates.epoch);
+    pthread_mutex_lock(&flags.lock);
+    if (flags.blocks[block] == NULL) {
+        flags.blocks[block] = make_block(jni);
+        if (flags.blocks[block] != NULL && flags.epoch != 0)
+            enable_block(jni, block, flags.epoch);
     }
-    jintArray array = gates.blocks[block];
-    pthread_mutex_unlock(&gates.lock);
+    jintArray array = flags.blocks[block];
+    pthread_mutex_unlock(&flags.lock);
     return array;
 }
 
-static void note_gate(uint32_t id, bool armed)
+static void note_flag(uint32_t id, bool enabled)
 {
     uint32_t bit = 1u << id % 32;
-    if (id <= RING_METHOD_MAX && armed)
-        atomic_fetch_and_explicit(&disarmed[id / 32], ~bit, memory_order_relaxed);
+    if (id <= RING_METHOD_MAX && enabled)
+        atomic_fetch_and_explicit(&disabled[id / 32], ~bit, memory_order_relaxed);
     else if (id <= RING_METHOD_MAX)
-        atomic_fetch_or_explicit(&disarmed[id / 32], bit, memory_order_relaxed);
+        atomic_fetch_or_explicit(&disabled[id / 32], bit, memory_order_relaxed);
 }
 
-bool classes_is_armed(uint32_t id)
+bool classes_is_enabled(uint32_t id)
 {
     return id <= RING_METHOD_MAX &&
-           (atomic_load_explicit(&disarmed[id / 32], memory_order_relaxed) & 1u << id % 32) == 0;
+           (atomic_load_explicit(&disabled[id / 32], memory_order_relaxed) & 1u << id % 32) == 0;
 }
 
-void classes_arm_all(JNIEnv *jni, uint32_t epoch)
+void classes_enable_all(JNIEnv *jni, uint32_t epoch)
 {
-    pthread_mutex_lock(&gates.lock);
-    gates.epoch = epoch;
-    for (size_t i = 0; i < sizeof disarmed / sizeof *disarmed; i++)
-        if (atomic_load_explicit(&disarmed[i], memory_order_relaxed) != 0)
-            atomic_store_explicit(&disarmed[i], 0, memory_order_relaxed);
-    for (uint32_t i = 0; i < MAX_GATE_CLASSES; i++)
-        if (gates.classes[i] != NULL)
-            arm(jni, gates.classes[i], i, epoch);
+    pthread_mutex_lock(&flags.lock);
+    flags.epoch = epoch;
+    for (size_t i = 0; i < sizeof disabled / sizeof *disabled; i++)
+        if (atomic_load_explicit(&disabled[i], memory_order_relaxed) != 0)
+            atomic_store_explicit(&disabled[i], 0, memory_order_relaxed);
+    for (uint32_t i = 0; i < MAX_FLAG_CLASSES; i++)
+        if (flags.classes[i] != NULL)
+            enable(jni, flags.classes[i], i, epoch);
     for (uint32_t i = 0; i < MAX_BLOCKS; i++)
-        if (gates.blocks[i] != NULL)
-            arm_block(jni, i, epoch);
-    pthread_mutex_unlock(&gates.lock);
+        if (flags.blocks[i] != NULL)
+            enable_block(jni, i, epoch);
+    pthread_mutex_unlock(&flags.lock);
 }
 
-void classes_arm(JNIEnv *jni, uint32_t id, bool armed)
+void classes_enable(JNIEnv *jni, uint32_t id, bool enabled)
 {
-    uint32_t i = id / CLASSES_GATES_PER_CLASS, k = id % CLASSES_GATES_PER_CLASS;
-    uint32_t block = id / CLASSES_GATES_PER_BLOCK, at = id % CLASSES_GATES_PER_BLOCK;
-    pthread_mutex_lock(&gates.lock);
-    jint token = armed ? (jint)agent_token(gates.epoch, id) : 0;
-    note_gate(id, armed);
-    if (i < MAX_GATE_CLASSES && gates.classes[i] != NULL && gates.epoch != 0)
-        (*jni)->SetStaticIntField(jni, gates.classes[i]->class_ref, gates.classes[i]->fields[k], token);
-    if (block < MAX_BLOCKS && gates.blocks[block] != NULL && gates.epoch != 0)
-        (*jni)->SetIntArrayRegion(jni, gates.blocks[block], (jsize)at, 1, &token);
-    pthread_mutex_unlock(&gates.lock);
+    uint32_t i = id / CLASSES_FLAGS_PER_CLASS, k = id % CLASSES_FLAGS_PER_CLASS;
+    uint32_t block = id / CLASSES_FLAGS_PER_BLOCK, at = id % CLASSES_FLAGS_PER_BLOCK;
+    pthread_mutex_lock(&flags.lock);
+    jint token = enabled ? (jint)agent_token(flags.epoch, id) : 0;
+    note_flag(id, enabled);
+    if (i < MAX_FLAG_CLASSES && flags.classes[i] != NULL && flags.epoch != 0)
+        (*jni)->SetStaticIntField(jni, flags.classes[i]->class_ref, flags.classes[i]->fields[k], token);
+    if (block < MAX_BLOCKS && flags.blocks[block] != NULL && flags.epoch != 0)
+        (*jni)->SetIntArrayRegion(jni, flags.blocks[block], (jsize)at, 1, &token);
+    pthread_mutex_unlock(&flags.lock);
 }

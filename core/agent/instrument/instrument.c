@@ -90,7 +90,7 @@ static enum loaders_way find_way(struct shown *shown)
     return shown->way;
 }
 
-static bool choose(void *context, const struct rewrite_method *method, struct rewrite_gate *gate)
+static bool choose(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
 {
     struct shown *shown = context;
     if (!methods_want(method))
@@ -104,16 +104,16 @@ static bool choose(void *context, const struct rewrite_method *method, struct re
     uint32_t id = methods_choose(method);
     if (id == 0)
         return false;
-    return shown->way == LOADERS_OWN ? loaders_gate(shown->jvmti, shown->jni, &shown->about, id, gate) == 0
-                                     : classes_gate(shown->jni, id, gate) == 0;
+    return shown->way == LOADERS_OWN ? loaders_flag(shown->jvmti, shown->jni, &shown->about, id, flag) == 0
+                                     : classes_flag(shown->jni, id, flag) == 0;
 }
 
-static void skipped(void *context, const struct rewrite_method *method, const struct rewrite_gate *gate,
+static void skipped(void *context, const struct rewrite_method *method, const struct rewrite_flag *flag,
                     enum rewrite_skip why)
 {
     (void)context;
     (void)method;
-    (void)gate;
+    (void)flag;
     pthread_mutex_lock(&state.lock);
     state.counts.n_skipped_too_large += why == REWRITE_SKIP_TOO_LARGE;
     state.counts.n_skipped_limits += why == REWRITE_SKIP_LIMITS;

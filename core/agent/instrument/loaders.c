@@ -142,12 +142,12 @@ static jclass define_probe(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_cl
     return made;
 }
 
-static jclass define_gates(JNIEnv *jni, const struct loaders_class *about, const char *name, uint32_t block)
+static jclass define_flags(JNIEnv *jni, const struct loaders_class *about, const char *name, uint32_t block)
 {
     uint8_t *bytes = malloc(CLASS_BYTES_MAX);
     jclass made = NULL;
     if (bytes != NULL)
-        made = loader_define(jni, about, name, bytes, class_bytes_own_gates(name, block, bytes));
+        made = loader_define(jni, about, name, bytes, class_bytes_own_flags(name, block, bytes));
     free(bytes);
     return made;
 }
@@ -163,9 +163,9 @@ static jclass *classes_of(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, jint *n)
     return classes;
 }
 
-static bool has_field(JNIEnv *jni, jclass gates)
+static bool has_field(JNIEnv *jni, jclass flags)
 {
-    return (*jni)->GetStaticFieldID(jni, gates, AGENT_OWN_GATES_FIELD, "[I") != NULL; /* that initializes the class */
+    return (*jni)->GetStaticFieldID(jni, flags, AGENT_OWN_FLAGS_FIELD, "[I") != NULL; /* that initializes the class */
 }
 
 /* Another thread may have made it first: whoever finds it there makes sure that it works. */
@@ -175,7 +175,7 @@ static bool make(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_class *about
     jclass *classes = classes_of(jvmti, jni, about->loader, &n);
     jclass own = known_class(jvmti, classes, n, name);
     if (own == NULL)
-        own = block < 0 ? define_probe(jvmti, jni, about, classes, n) : define_gates(jni, about, name, (uint32_t)block);
+        own = block < 0 ? define_probe(jvmti, jni, about, classes, n) : define_flags(jni, about, name, (uint32_t)block);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
     if (own == NULL) {
         classes = classes_of(jvmti, jni, about->loader, &n);
@@ -295,23 +295,23 @@ enum loaders_way loaders_way(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_
     return way;
 }
 
-int loaders_gate(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_class *about, uint32_t id,
-                 struct rewrite_gate *gate)
+int loaders_flag(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_class *about, uint32_t id,
+                 struct rewrite_flag *flag)
 {
-    uint32_t block = id / CLASSES_GATES_PER_BLOCK;
-    gate->index = (int16_t)(id % CLASSES_GATES_PER_BLOCK);
-    snprintf(gate->class_name, sizeof gate->class_name, "%s%u", AGENT_OWN_GATES_CLASS, block);
-    snprintf(gate->field_name, sizeof gate->field_name, "%s", AGENT_OWN_GATES_FIELD);
-    return classes_gates(jni, block) != NULL && has_own(jvmti, jni, about, gate->class_name, (int)block) ? 0 : -1;
+    uint32_t block = id / CLASSES_FLAGS_PER_BLOCK;
+    flag->index = (int16_t)(id % CLASSES_FLAGS_PER_BLOCK);
+    snprintf(flag->class_name, sizeof flag->class_name, "%s%u", AGENT_OWN_FLAGS_CLASS, block);
+    snprintf(flag->field_name, sizeof flag->field_name, "%s", AGENT_OWN_FLAGS_FIELD);
+    return classes_flags(jni, block) != NULL && has_own(jvmti, jni, about, flag->class_name, (int)block) ? 0 : -1;
 }
 
 __attribute__((visibility("default"))) JNIEXPORT jintArray JNICALL Java_mmprof_Probe_gates0(JNIEnv *jni, jclass probe,
                                                                                             jint block);
 
-/* The JVM finds it by name, when a class of gates is initialized. */
+/* The JVM finds it by name, when a class of flags is initialized. */
 jintArray JNICALL Java_mmprof_Probe_gates0(JNIEnv *jni, jclass probe, jint block)
 {
     (void)probe;
-    jintArray gates = classes_gates(jni, (uint32_t)block);
-    return gates == NULL ? NULL : (*jni)->NewLocalRef(jni, gates);
+    jintArray flags = classes_flags(jni, (uint32_t)block);
+    return flags == NULL ? NULL : (*jni)->NewLocalRef(jni, flags);
 }

@@ -4,7 +4,7 @@
  * The JVM resolves a reference through the class' own loader: it asks the loader (runs the application's code in it)
  * unless the loader is known to have, or to have found, a class of that name.  Loaders of OSGi, of scripts and of
  * sandboxes know only what they were told; some throw for anything else, and the program would get that.  So each
- * loader but those of the JDK gets a class of probes of its own, and of gates, which no one can fail to find.  JNI's
+ * loader but those of the JDK gets a class of probes of its own, and of flags, which no one can fail to find.  JNI's
  * DefineClass asks a loader for the superclass only: one is taken that it has found already, or, while a class is being
  * loaded, the superclass of that one, for which the JVM asks next anyway.
  */
@@ -35,8 +35,8 @@ struct loaders_class {
  */
 enum loaders_way loaders_way(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_class *about);
 
-/* The gate of a method id of a class whose way is its loader's own.  Returns 0, or -1.  Any thread. */
-int loaders_gate(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_class *about, uint32_t id,
-                 struct rewrite_gate *gate);
+/* The flag of a method id of a class whose way is its loader's own.  Returns 0, or -1.  Any thread. */
+int loaders_flag(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_class *about, uint32_t id,
+                 struct rewrite_flag *flag);
 
 #endif

@@ -202,7 +202,7 @@ static int note_keys(uint32_t id, struct keys keys)
 }
 
 /*
- * A method keeps its id in later sessions: HotSpot's constant pools only grow, and with other gates each session would
+ * A method keeps its id in later sessions: HotSpot's constant pools only grow, and with other flags each session would
  * leave new constants in each class.
  */
 static uint32_t id_of(const struct rewrite_method *method, struct keys keys)
@@ -280,7 +280,7 @@ static struct keys keys_of_phase(const struct agent_phase *phase)
     return keys_of(text_of(phase->class_name), text_of(phase->name), text_of(phase->descriptor));
 }
 
-/* Returns the id whose gate is to be armed, 0 if there is none yet, or -1 when there is no memory. */
+/* Returns the id whose flag is to be enabled, 0 if there is none yet, or -1 when there is no memory. */
 static int64_t add(const struct agent_phase *phase)
 {
     struct keys keys = keys_of_phase(phase);
@@ -316,7 +316,7 @@ int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
         id = add(&phases->phases[i]);
         pthread_mutex_unlock(&state.lock);
         if (id > 0)
-            classes_arm(jni, (uint32_t)id, true);
+            classes_enable(jni, (uint32_t)id, true);
     }
     pthread_mutex_lock(&state.lock);
     change_held();

@@ -13,7 +13,7 @@
  */
 void methods_begin(const struct agent_config *config, const struct control *control);
 
-/* From now on no method is chosen.  No code is left that reads a gate: ids may be given again when they run short. */
+/* From now on no method is chosen.  No code is left that reads a flag: ids may be given again when they run short. */
 void methods_end(void);
 void methods_forget_ids(void);
 
@@ -35,8 +35,8 @@ bool methods_may_want(const struct rewrite_method *method);
 uint32_t methods_choose(const struct rewrite_method *method);
 
 /*
- * Add the phases of a configuration; their gates are armed.  Remove methods by their ids; those that no method has are
- * counted.  Both return 0, or -1 with *err set.
+ * Add the phases of a configuration; their flags are enabled.  Remove methods by their ids; those that no method has
+ * are counted.  Both return 0, or -1 with *err set.
  */
 int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err);
 uint32_t methods_count(const struct agent_config *phases); /* of them that have probes */

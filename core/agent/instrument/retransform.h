@@ -32,7 +32,7 @@ int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *contro
 int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,
                         const struct agent_config *phases, struct retransform_pass *pass, struct err *err);
 
-/* Give all classes their own code back.  The gates are closed already. */
+/* Give all classes their own code back.  The flags are closed already. */
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The native side of the probes.
  *
- * An armed pair costs two calls through JNI (5 to 6 ns together), two timestamps (10 ns each in a virtual machine)
+ * An enabled pair costs two calls through JNI (5 to 6 ns together), two timestamps (10 ns each in a virtual machine)
  * and two 8-byte stores into a buffer that is in the cache: the timestamps are the floor.
  *
  * Everything that a probe needs is in the thread's own 'self', found in one instruction (initial-exec TLS).  What is

@@ -61,12 +61,12 @@ static enum rewrite_outcome plan_and_write(struct rewrite_job *job)
 
 /* The method with its Code attribute replaced. */
 static enum rewrite_outcome write_method(struct class_job *cj, const struct classfile_method *method,
-                                         const struct classfile_code *code, const struct rewrite_gate *gate)
+                                         const struct classfile_code *code, const struct rewrite_flag *flag)
 {
     struct rewrite_job job = { .file = &cj->file,
                                .method = method,
                                .old = code,
-                               .gate = gate,
+                               .flag = flag,
                                .probe_class = cj->policy->probe_class,
                                .pool = &cj->pool,
                                .out = &cj->methods,
@@ -92,7 +92,7 @@ static enum rewrite_outcome write_method(struct class_job *cj, const struct clas
 
 /* Returns whether the method was instrumented; else nothing of it was written. */
 static enum rewrite_outcome instrument(struct class_job *cj, const struct classfile_method *method,
-                                       const struct classfile_code *code, const struct rewrite_gate *gate)
+                                       const struct classfile_code *code, const struct rewrite_flag *flag)
 {
     if (!cj->pool_is_open) {
         cj->pool_is_open = true;
@@ -101,7 +101,7 @@ static enum rewrite_outcome instrument(struct class_job *cj, const struct classf
     }
     struct pool_mark mark = pool_mark(&cj->pool);
     size_t n_before = cj->methods.n;
-    enum rewrite_outcome outcome = write_method(cj, method, code, gate);
+    enum rewrite_outcome outcome = write_method(cj, method, code, flag);
     if (outcome != REWRITE_DONE) {
         pool_rollback(&cj->pool, mark);
         cj->methods.n = n_before;
@@ -116,7 +116,7 @@ static int offer(struct class_job *cj, const struct classfile_method *method, co
     static const enum rewrite_skip why[] = { [REWRITE_TOO_LARGE] = REWRITE_SKIP_TOO_LARGE,
                                              [REWRITE_LIMITS] = REWRITE_SKIP_LIMITS,
                                              [REWRITE_UNUSUAL] = REWRITE_SKIP_UNUSUAL };
-    struct rewrite_gate gate = { .index = REWRITE_GATE_FIELD };
+    struct rewrite_flag flag = { .index = REWRITE_FLAG_FIELD };
     struct rewrite_method *about = &cj->about;
     enum rewrite_outcome outcome = layout_scan(code->bytes, cj->starts, &about->has_loop);
     about->name = text_of(method->name);
@@ -124,17 +124,17 @@ static int offer(struct class_job *cj, const struct classfile_method *method, co
     about->access_flags = method->access_flags;
     about->code_bytes = (uint32_t)code->bytes.n;
     about->first_line = tables_first_line(&cj->file, code);
-    if (!cj->policy->choose(cj->policy->context, about, &gate))
+    if (!cj->policy->choose(cj->policy->context, about, &flag))
         return 0;
-    gate.class_name[sizeof gate.class_name - 1] = gate.field_name[sizeof gate.field_name - 1] = '\0';
+    flag.class_name[sizeof flag.class_name - 1] = flag.field_name[sizeof flag.field_name - 1] = '\0';
     if (outcome == REWRITE_DONE)
-        outcome = instrument(cj, method, code, &gate);
+        outcome = instrument(cj, method, code, &flag);
     if (outcome == REWRITE_DONE)
         return 1;
     if (outcome == REWRITE_NO_MEMORY)
         return no_memory(err);
     if (cj->policy->skipped != NULL)
-        cj->policy->skipped(cj->policy->context, about, &gate, why[outcome]);
+        cj->policy->skipped(cj->policy->context, about, &flag, why[outcome]);
     return 0;
 }
 

@@ -2,14 +2,14 @@
  * Rewriting class files: a probe at a method's entry, before every return, on exceptional exit, and
  * where it catches.
  *
- * The code that is added, with L a new local variable behind all others and G the method's gate:
+ * The code that is added, with L a new local variable behind all others and G the method's flag:
  *
  *     getstatic G I; invokestatic PROBE.enter(I)I; istore L       at the entry (or: getstatic G [I; sipush N; iaload)
  *     iload L; invokestatic PROBE.exit(I)V                        before each return
  *     iload L; invokestatic PROBE.unwind(I)V; athrow              the handler, at the end
  *     iload L; invokestatic PROBE.caught(I)V                      at the start of each 'catch'
  *
- * The gate holds the method's token, or 0 while it is disarmed; L keeps what the entry decided (the token, or 0).  No
+ * The flag holds the method's token, or 0 while it is disabled; L keeps what the entry decided (the token, or 0).  No
  * branch is added, so frames are only needed for the handlers; all other frames gain L.  The handlers come last in
  * the exception table and cover everything behind the entry probe; a constructor has one for the code before and one
  * for the code after its this(...) or super(...) call, since 'this' has another type there.
@@ -47,13 +47,13 @@ struct rewrite_method {
 
 #define REWRITE_NAME_BYTES 64
 
-#define REWRITE_GATE_FIELD (-1)
+#define REWRITE_FLAG_FIELD (-1)
 
-/* Where a method's gate is: a static int field, or an element of one that is an int array. */
-struct rewrite_gate {
+/* Where a method's flag is: a static int field, or an element of one that is an int array. */
+struct rewrite_flag {
     char class_name[REWRITE_NAME_BYTES]; /* internal form */
     char field_name[REWRITE_NAME_BYTES];
-    int16_t index; /* of the element, or REWRITE_GATE_FIELD */
+    int16_t index; /* of the element, or REWRITE_FLAG_FIELD */
 };
 
 enum rewrite_skip {
@@ -66,13 +66,13 @@ enum rewrite_skip {
 struct rewrite_policy {
     const char *probe_class; /* internal form, e.g. java/lang/MmprofProbe */
     /*
-     * Asked for each method with code, in the order of the class file.  Returns true and fills *gate to have it
+     * Asked for each method with code, in the order of the class file.  Returns true and fills *flag to have it
      * instrumented.  Never asked for Object.<init> and for a finalize() that does nothing: HotSpot treats both
      * specially.  The texts live as long as the class file's bytes.
      */
-    bool (*choose)(void *context, const struct rewrite_method *method, struct rewrite_gate *gate);
+    bool (*choose)(void *context, const struct rewrite_method *method, struct rewrite_flag *flag);
     /* May be NULL.  Told when a chosen method is left as it was after all, before choose() is asked again. */
-    void (*skipped)(void *context, const struct rewrite_method *method, const struct rewrite_gate *gate,
+    void (*skipped)(void *context, const struct rewrite_method *method, const struct rewrite_flag *flag,
                     enum rewrite_skip why);
     void *context;
 };

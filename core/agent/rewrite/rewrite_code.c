@@ -9,7 +9,7 @@
 #define MAX_COMPILED_BYTES 8000
 
 struct references {
-    uint16_t code, gate, enter, exit, unwind, caught;
+    uint16_t code, flag, enter, exit, unwind, caught;
 };
 
 static struct references add_references(struct rewrite_job *job)
@@ -17,8 +17,8 @@ static struct references add_references(struct rewrite_job *job)
     struct rewrite_pool *pool = job->pool;
     struct references r;
     r.code = pool_utf8(pool, (struct span){ (const uint8_t *)"Code", 4 });
-    r.gate = pool_member(pool, CONSTANT_FIELD, job->gate->class_name, job->gate->field_name,
-                         job->gate->index == REWRITE_GATE_FIELD ? "I" : "[I");
+    r.flag = pool_member(pool, CONSTANT_FIELD, job->flag->class_name, job->flag->field_name,
+                         job->flag->index == REWRITE_FLAG_FIELD ? "I" : "[I");
     r.enter = pool_member(pool, CONSTANT_METHOD, job->probe_class, "enter", "(I)I");
     r.exit = pool_member(pool, CONSTANT_METHOD, job->probe_class, "exit", "(I)V");
     r.unwind = pool_member(pool, CONSTANT_METHOD, job->probe_class, "unwind", "(I)V");
@@ -103,9 +103,9 @@ static void put_handler(struct rewrite_job *job, const struct references *r)
 static enum rewrite_outcome put_bytecode(struct rewrite_job *job, const struct references *r)
 {
     enum rewrite_outcome outcome = REWRITE_DONE;
-    put_reference(job, OP_GETSTATIC, r->gate);
-    if (job->gate->index != REWRITE_GATE_FIELD) {
-        put_reference(job, OP_SIPUSH, (uint16_t)job->gate->index);
+    put_reference(job, OP_GETSTATIC, r->flag);
+    if (job->flag->index != REWRITE_FLAG_FIELD) {
+        put_reference(job, OP_SIPUSH, (uint16_t)job->flag->index);
         buffer_big(job->out, OP_IALOAD, 1);
     }
     put_reference(job, OP_INVOKESTATIC, r->enter);

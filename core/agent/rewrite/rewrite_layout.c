@@ -34,9 +34,9 @@ enum rewrite_outcome layout_scan(struct span code, uint8_t *starts, bool *has_lo
     return REWRITE_DONE;
 }
 
-static struct rewrite_sizes sizes_for(uint16_t local, const struct rewrite_gate *gate)
+static struct rewrite_sizes sizes_for(uint16_t local, const struct rewrite_flag *flag)
 {
-    unsigned element = gate->index == REWRITE_GATE_FIELD ? 0 : 3 + 1;
+    unsigned element = flag->index == REWRITE_FLAG_FIELD ? 0 : 3 + 1;
     unsigned variable = local < 4 ? 1 : local < 256 ? 2 : 4;
     return (struct rewrite_sizes){ .load = variable,
                                    .store = variable,
@@ -77,7 +77,7 @@ void layout_place(struct rewrite_job *job)
 {
     struct span code = job->old->bytes;
     find_catches(job);
-    job->sizes = sizes_for(job->local, job->gate);
+    job->sizes = sizes_for(job->local, job->flag);
     uint32_t now = job->sizes.entry;
     for (uint32_t at = 0, n; at < code.n; at += n) {
         uint8_t kind = bytecodes[code.at[at]].kind;

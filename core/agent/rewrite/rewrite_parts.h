@@ -87,7 +87,7 @@ struct rewrite_job {
     const struct classfile *file; /* borrowed, as all that is not said to be owned */
     const struct classfile_method *method;
     const struct classfile_code *old;
-    const struct rewrite_gate *gate;
+    const struct rewrite_flag *flag;
     const char *probe_class;
     struct rewrite_pool *pool;
     struct rewrite_buffer *out;

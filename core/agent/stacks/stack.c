@@ -88,7 +88,7 @@ static bool take_frames(struct open_calls *calls, jvmtiEnv *jvmti, const jvmtiFr
             continue;
         if (calls->n_found == OPEN_CALLS_MAX)
             return false;
-        calls->found[calls->n_found++] = id | (classes_is_armed(id) ? OPEN_CALL : 0);
+        calls->found[calls->n_found++] = id | (classes_is_enabled(id) ? OPEN_CALL : 0);
     }
     return true;
 }

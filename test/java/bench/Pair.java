@@ -6,7 +6,7 @@ import java.util.Arrays;
 /**
  * What a call costs: bursts of calls from a caller that C2 has compiled, with pauses in which a recorder empties the
  * buffers.  Prints 'NS x', the median over the bursts in ns per call.  Arguments: bursts (60), calls per burst
- * (100000), milliseconds of pause (15).  With -Dbench.disarm=true the gates of instrumented methods are closed first,
+ * (100000), milliseconds of pause (15).  With -Dbench.disarm=true the flags of instrumented methods are closed first,
  * as mmprof does it: by setting the fields that the methods' code reads.
  */
 public final class Pair {
@@ -31,7 +31,7 @@ public final class Pair {
         int closed = 0;
         for (int n = 0; ; n++)
             try {
-                for (Field field : Class.forName("java.lang.MmprofGate" + n).getFields())
+                for (Field field : Class.forName("java.lang.MmprofFlags" + n).getFields())
                     if (field.getInt(null) != 0) {
                         field.setInt(null, 0);
                         closed++;

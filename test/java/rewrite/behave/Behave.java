@@ -19,14 +19,14 @@ public final class Behave {
         if (list.isEmpty())
             return;
 
-        gates(false);
+        flags(false);
         clear();
         Subject.all();
         print();
         System.out.println("disarmed: enters " + sum(Probe.enters) + " exits " + sum(Probe.exits) + " unwinds "
             + sum(Probe.unwinds));
 
-        // A gate that is switched while its method runs.
+        // A flag that is switched while its method runs.
         Subject.runs(Behave::arm);
         System.out.println("armed within: enters " + sum(Probe.enters) + " exits " + sum(Probe.exits));
         Subject.runs(Behave::disarm);
@@ -45,19 +45,19 @@ public final class Behave {
     }
 
     private static void arm() {
-        gates(true);
+        flags(true);
     }
 
     private static void disarm() {
-        gates(false);
+        flags(false);
     }
 
-    /** Method TOKEN has gate Gate0.g<TOKEN - 1>. */
-    private static void gates(boolean armed) {
+    /** Method TOKEN has flag Flags0.g<TOKEN - 1>. */
+    private static void flags(boolean armed) {
         try {
             for (String line : list) {
                 int token = Integer.parseInt(line.substring(0, line.indexOf(' ')));
-                Class.forName("Gate0").getField("g" + (token - 1)).setInt(null, armed ? token : 0);
+                Class.forName("Flags0").getField("g" + (token - 1)).setInt(null, armed ? token : 0);
             }
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);

@@ -1,12 +1,12 @@
 /*
- * Shared by kernel_rings.c and kernel_rings_open.c; nobody else includes it.
+ * Shared by perf_rings.c and perf_rings_open.c; nobody else includes it.
  */
-#ifndef CORE_COUNTERS_KERNEL_RINGS_INTERNAL_H
-#define CORE_COUNTERS_KERNEL_RINGS_INTERNAL_H
+#ifndef CORE_COUNTERS_PERF_RINGS_INTERNAL_H
+#define CORE_COUNTERS_PERF_RINGS_INTERNAL_H
 
 #include "core/base/arena.h"
 #include "core/base/map.h"
-#include "core/counters/kernel_rings.h"
+#include "core/counters/perf_rings.h"
 
 #include <stdlib.h>
 
@@ -29,9 +29,9 @@ struct event_file {
     uint64_t period; /* after which it takes a sample; 0: it takes none */
 };
 
-struct kernel_rings {
+struct perf_rings {
     pid_t pid;
-    struct kernel_rings_wish wish;
+    struct perf_rings_wish wish;
     bool inherit_children, user_hits_only;
     bool hits_not_inherited; /* this kernel reads no group with samples of an event that new threads inherit */
     struct err no_hits;      /* why, or "" */
@@ -51,17 +51,17 @@ struct kernel_rings {
     struct kernel_event *pending; /* read but not handed out */
     size_t n_pending, pending_capacity;
     uint64_t order, final_ns;
-    struct kernel_rings_state state;
+    struct perf_rings_state state;
     uint8_t copy[KERNEL_RECORD_MAX_BYTES];
 };
 
 /* Make room for one more element.  Returns the array, or NULL when there is no memory (the old one stays). */
-void *kernel_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes);
+void *perf_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes);
 
 /* Cover the threads that are not yet.  Returns how many there were, or -1 with *err set. */
-int kernel_rings_scan(struct kernel_rings *rings, struct err *err);
+int perf_rings_scan(struct perf_rings *rings, struct err *err);
 
 /* Take an event up, to be handed out.  context: the rings.  Returns 0, or -1: no memory. */
-int kernel_rings_keep(const struct kernel_event *event, void *context);
+int perf_rings_keep(const struct kernel_event *event, void *context);
 
 #endif

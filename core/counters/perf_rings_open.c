@@ -1,7 +1,7 @@
 /*
  * Opening the events: one of each kind per thread and CPU, all of a CPU's writing into one ring.
  */
-#include "core/counters/kernel_rings_internal.h"
+#include "core/counters/perf_rings_internal.h"
 
 #include "core/counters/perf_open.h"
 #include "core/counters/perf_why.h"
@@ -45,7 +45,7 @@ static void raise_file_limit(void)
 }
 
 /* "0-3,8": one ring for each.  Returns 0, or -1. */
-static int list_cpus(struct kernel_rings *rings)
+static int list_cpus(struct perf_rings *rings)
 {
     char line[1024] = "0", *at = line;
     FILE *in = fopen("/sys/devices/system/cpu/online", "re");
@@ -67,7 +67,7 @@ static int list_cpus(struct kernel_rings *rings)
 }
 
 /* What both kinds of events have. */
-static void fill_common(const struct kernel_rings *rings, struct perf_event_attr *attr)
+static void fill_common(const struct perf_rings *rings, struct perf_event_attr *attr)
 {
     memset(attr, 0, sizeof *attr);
     attr->size = sizeof *attr;
@@ -83,7 +83,7 @@ static void fill_common(const struct kernel_rings *rings, struct perf_event_attr
     attr->wakeup_watermark = (uint32_t)(rings->ring_bytes / (rings->wish.stack_bytes > 0 ? 4 : 2));
 }
 
-static void fill_attr(const struct kernel_rings *rings, struct perf_event_attr *attr)
+static void fill_attr(const struct perf_rings *rings, struct perf_event_attr *attr)
 {
     fill_common(rings, attr);
     attr->config = PERF_COUNT_SW_DUMMY;
@@ -102,12 +102,12 @@ static const struct counter_code cpu_clock = { .type = PERF_TYPE_SOFTWARE,
                                                .exclude = COUNTER_NO_HYPERVISOR,
                                                .config = PERF_COUNT_SW_CPU_CLOCK };
 
-static const struct counter_code *trigger_code(const struct kernel_rings *rings)
+static const struct counter_code *trigger_code(const struct perf_rings *rings)
 {
     return rings->wish.trigger.n == 0 ? &cpu_clock : &rings->wish.trigger.codes[0];
 }
 
-static void fill_code(const struct kernel_rings *rings, const struct counter_code *code, struct perf_event_attr *attr)
+static void fill_code(const struct perf_rings *rings, const struct counter_code *code, struct perf_event_attr *attr)
 {
     attr->type = code->type;
     attr->config = code->config;
@@ -119,13 +119,13 @@ static void fill_code(const struct kernel_rings *rings, const struct counter_cod
 }
 
 /* An event that the kernel counts in software would take a sample each time, if it were to tell the period. */
-static bool has_period(const struct kernel_rings *rings)
+static bool has_period(const struct perf_rings *rings)
 {
     const struct kernel_trigger *trigger = &rings->wish.trigger;
     return trigger->n == 0 || trigger->is_clock || trigger->period == 0 || trigger->codes[0].type != PERF_TYPE_SOFTWARE;
 }
 
-static void drop_inheritance(const struct kernel_rings *rings, struct perf_event_attr *attr)
+static void drop_inheritance(const struct perf_rings *rings, struct perf_event_attr *attr)
 {
     if (!rings->hits_not_inherited)
         return;
@@ -134,7 +134,7 @@ static void drop_inheritance(const struct kernel_rings *rings, struct perf_event
 }
 
 /* Up to an eighth more or less, for each event another one. */
-static uint64_t draw(struct kernel_rings *rings, uint64_t period)
+static uint64_t draw(struct perf_rings *rings, uint64_t period)
 {
     double random;
     drand48_r(&rings->random, &random);
@@ -145,14 +145,14 @@ static uint64_t draw(struct kernel_rings *rings, uint64_t period)
  * Where nothing else is told of than hits and threads, hits' events tell of threads, too: each event more makes each
  * switch of a thread dearer.
  */
-static bool hits_tell_all(const struct kernel_rings *rings)
+static bool hits_tell_all(const struct perf_rings *rings)
 {
-    const struct kernel_rings_wish *wish = &rings->wish;
+    const struct perf_rings_wish *wish = &rings->wish;
     return wish->stack_bytes > 0 && wish->no_switches && wish->fault_period == 0 && !rings->hits_not_inherited;
 }
 
 /* A clock's period is in ns of the time that the thread has this CPU. */
-static void fill_hits_attr(struct kernel_rings *rings, struct perf_event_attr *attr)
+static void fill_hits_attr(struct perf_rings *rings, struct perf_event_attr *attr)
 {
     const struct kernel_trigger *trigger = &rings->wish.trigger;
     fill_common(rings, attr);
@@ -180,7 +180,7 @@ static void fill_hits_attr(struct kernel_rings *rings, struct perf_event_attr *a
 }
 
 /* One that is read with each hit. */
-static void fill_member_attr(const struct kernel_rings *rings, uint32_t i, struct perf_event_attr *attr)
+static void fill_member_attr(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr)
 {
     fill_common(rings, attr);
     fill_code(rings, &rings->wish.trigger.codes[i], attr);
@@ -190,7 +190,7 @@ static void fill_member_attr(const struct kernel_rings *rings, uint32_t i, struc
     attr->read_format = KERNEL_READ_FORMAT;
 }
 
-static int open_one(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
+static int open_one(struct perf_rings *rings, int32_t tid, uint32_t cpu)
 {
     struct perf_event_attr attr;
     fill_attr(rings, &attr);
@@ -204,7 +204,7 @@ static int open_one(struct kernel_rings *rings, int32_t tid, uint32_t cpu)
     return fd;
 }
 
-static int open_hits(struct kernel_rings *rings, int32_t tid, uint32_t cpu, uint64_t *period)
+static int open_hits(struct perf_rings *rings, int32_t tid, uint32_t cpu, uint64_t *period)
 {
     bool is_clock = rings->wish.trigger.n == 0 || rings->wish.trigger.is_clock;
     for (;;) {
@@ -224,7 +224,7 @@ static int open_hits(struct kernel_rings *rings, int32_t tid, uint32_t cpu, uint
 }
 
 /* The CPU's first event gets a ring, as large as the kernel grants; the others write into it.  Returns 0, or -1. */
-static int attach_to_ring(struct kernel_rings *rings, struct ring *ring, int fd)
+static int attach_to_ring(struct perf_rings *rings, struct ring *ring, int fd)
 {
     if (ring->page != NULL)
         return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd);
@@ -262,9 +262,9 @@ static int refuse_map(int error, int32_t tid, struct err *err)
 }
 
 /* The file is ours to close.  Returns 0, or -1 with *err set. */
-static int keep_file(struct kernel_rings *rings, int fd, uint32_t owner, struct err *err)
+static int keep_file(struct perf_rings *rings, int fd, uint32_t owner, struct err *err)
 {
-    struct event_file *files = kernel_rings_grow(rings->files, rings->n_files, &rings->files_capacity, sizeof *files);
+    struct event_file *files = perf_rings_grow(rings->files, rings->n_files, &rings->files_capacity, sizeof *files);
     if (files == NULL) {
         close(fd);
         return err_set(err, "no memory for the events of thread %d", rings->threads[owner].tid);
@@ -275,7 +275,7 @@ static int keep_file(struct kernel_rings *rings, int fd, uint32_t owner, struct 
 }
 
 /* Its records go to the ring, and are known by its id.  Returns 0, or -1 with *err set. */
-static int take_event(struct kernel_rings *rings, struct ring *ring, int fd, uint32_t owner, struct err *err)
+static int take_event(struct perf_rings *rings, struct ring *ring, int fd, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
     uint64_t id = 0;
@@ -291,7 +291,7 @@ static int take_event(struct kernel_rings *rings, struct ring *ring, int fd, uin
 }
 
 /* Why there are no hits, or no values with them. */
-static int refuse_hits(struct kernel_rings *rings, int error, int32_t tid, const struct counter_code *code)
+static int refuse_hits(struct perf_rings *rings, int error, int32_t tid, const struct counter_code *code)
 {
     if (error == ESRCH || error == ENODEV)
         return 0;
@@ -300,8 +300,7 @@ static int refuse_hits(struct kernel_rings *rings, int error, int32_t tid, const
     return 0;
 }
 
-static int open_members(struct kernel_rings *rings, const struct ring *ring, int leader, uint32_t owner,
-                        struct err *err)
+static int open_members(struct perf_rings *rings, const struct ring *ring, int leader, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
     for (uint32_t i = 1; i < rings->wish.trigger.n; i++) {
@@ -320,7 +319,7 @@ static int open_members(struct kernel_rings *rings, const struct ring *ring, int
  * Without hits the recording goes on: no more threads are tried then.  Returns 1, 0 when there are none, or -1 with
  * *err set.
  */
-static int open_hits_on_cpu(struct kernel_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
+static int open_hits_on_cpu(struct perf_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
     bool is_wanted = rings->wish.hits_hz > 0 || rings->wish.trigger.n > 0;
@@ -337,7 +336,7 @@ static int open_hits_on_cpu(struct kernel_rings *rings, struct ring *ring, uint3
 }
 
 /* One thread on one CPU.  Returns 0 (also when the CPU went offline), 1 when the thread has ended, or -1. */
-static int open_on_cpu(struct kernel_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
+static int open_on_cpu(struct perf_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
     bool are_first = hits_tell_all(rings);
@@ -372,10 +371,10 @@ static void read_comm(pid_t pid, int32_t tid, char name[KERNEL_NAME_BYTES])
 }
 
 /* Returns 0 (also when it has ended meanwhile), or -1. */
-static int cover_thread(struct kernel_rings *rings, int32_t tid, struct err *err)
+static int cover_thread(struct perf_rings *rings, int32_t tid, struct err *err)
 {
     struct thread *threads =
-        kernel_rings_grow(rings->threads, rings->n_threads, &rings->threads_capacity, sizeof *rings->threads);
+        perf_rings_grow(rings->threads, rings->n_threads, &rings->threads_capacity, sizeof *rings->threads);
     if (threads == NULL || map_put(&rings->by_tid, &tid, sizeof tid, (uint32_t)rings->n_threads) < 0)
         return err_set(err, "no memory for thread %d", tid);
     rings->threads = threads;
@@ -392,10 +391,10 @@ static int cover_thread(struct kernel_rings *rings, int32_t tid, struct err *err
     if (kernel_thread_cpu_ns(rings->pid, tid, &found.count) < 0)
         found.count = KERNEL_UNKNOWN;
     rings->state.n_threads_found++;
-    return kernel_rings_keep(&found, rings) == 0 ? 0 : err_set(err, "no memory for thread %d", tid);
+    return perf_rings_keep(&found, rings) == 0 ? 0 : err_set(err, "no memory for thread %d", tid);
 }
 
-int kernel_rings_scan(struct kernel_rings *rings, struct err *err)
+int perf_rings_scan(struct perf_rings *rings, struct err *err)
 {
     char path[32];
     int n_new = 0;
@@ -421,11 +420,11 @@ int kernel_rings_scan(struct kernel_rings *rings, struct err *err)
  * scan finds gets events of its own, until a scan finds none; all born later have parents that are covered whole.
  * Records that such a thread then has twice are told apart by the events' ids (is_double).
  */
-static int cover_all(struct kernel_rings *rings, struct err *err)
+static int cover_all(struct perf_rings *rings, struct err *err)
 {
     int n_new = 1;
     for (int i = 0; n_new > 0 && i < SCANS_MAX; i++)
-        n_new = kernel_rings_scan(rings, err);
+        n_new = perf_rings_scan(rings, err);
     if (n_new < 0)
         return -1;
     if (rings->state.n_threads_found > 0)
@@ -434,9 +433,9 @@ static int cover_all(struct kernel_rings *rings, struct err *err)
     return err_next(err, "find the JVM's process ID with 'ps' or 'jps'");
 }
 
-int kernel_rings_open(struct kernel_rings **out, pid_t pid, const struct kernel_rings_wish *wish, struct err *err)
+int perf_rings_open(struct perf_rings **out, pid_t pid, const struct perf_rings_wish *wish, struct err *err)
 {
-    struct kernel_rings *rings = calloc(1, sizeof *rings);
+    struct perf_rings *rings = calloc(1, sizeof *rings);
     *out = NULL;
     if (rings == NULL)
         return err_set(err, "no memory for the kernel's rings");
@@ -457,7 +456,7 @@ int kernel_rings_open(struct kernel_rings **out, pid_t pid, const struct kernel_
     if (rc == 0)
         rc = cover_all(rings, err);
     if (rc < 0) {
-        kernel_rings_close(rings);
+        perf_rings_close(rings);
         return -1;
     }
     *out = rings;

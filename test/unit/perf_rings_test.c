@@ -1,7 +1,7 @@
 /*
  * The kernel's rings, held for real against what the threads of a child know about themselves.
  */
-#include "core/counters/kernel_rings.h"
+#include "core/counters/perf_rings.h"
 
 #include "test/unit/tap.h"
 
@@ -221,7 +221,7 @@ static void check_worker(int i, const char *name, const struct seen *seen)
 
 static void test_child(void)
 {
-    struct kernel_rings *rings;
+    struct perf_rings *rings;
     struct err err = { "" };
     /* cppcheck-suppress invalidFunctionArg */
     child = mmap(NULL, sizeof *child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -230,7 +230,7 @@ static void test_child(void)
     if (pid == 0)
         be_child();
     wait_until(&child->n_ready, N_OLD);
-    if (kernel_rings_open(&rings, pid, &(struct kernel_rings_wish){ .fault_period = 1 }, &err) < 0) {
+    if (perf_rings_open(&rings, pid, &(struct perf_rings_wish){ .fault_period = 1 }, &err) < 0) {
         err.text[strcspn(err.text, "\n")] = '\0';
         SKIP("the records of a child's threads", err.text);
         kill(pid, SIGKILL);
@@ -243,12 +243,12 @@ static void test_child(void)
     while (!child->finished && drained && waitpid(pid, NULL, WNOHANG) == 0) {
         nap_ms(5);
         story.until_ns = kernel_now_ns() - 20000000;
-        drained = kernel_rings_drain(rings, story.until_ns, take, &story, &err) == 0;
+        drained = perf_rings_drain(rings, story.until_ns, take, &story, &err) == 0;
     }
     CHECK("events are handed out while the child runs", drained && story.last_ns > 0);
     CHECK("none that is later than asked for", !story.beyond);
     story.until_ns = KERNEL_UNKNOWN;
-    CHECK("and the rest at the end", kernel_rings_drain(rings, KERNEL_UNKNOWN, take, &story, &err) == 0);
+    CHECK("and the rest at the end", perf_rings_drain(rings, KERNEL_UNKNOWN, take, &story, &err) == 0);
     CHECK("in the order of time", !story.disordered);
     for (int i = 0; i < N_WORKERS; i++)
         check_worker(i, job_names[i], seen_of(&story, child->workers[i].tid));
@@ -258,13 +258,13 @@ static void test_child(void)
     uint64_t cpu_ns = 0;
     CHECK("a thread's time on the CPU is read from /proc",
           kernel_thread_cpu_ns(pid, pid, &cpu_ns) == 0 && cpu_ns > 0 && kernel_thread_cpu_ns(pid, 1, &cpu_ns) == -1);
-    struct kernel_rings_state state;
-    kernel_rings_state(rings, &state);
+    struct perf_rings_state state;
+    perf_rings_state(rings, &state);
     printf("# %u CPUs, %u threads found, %u files, %zu KB a ring, lost %" PRIu64 ", late %" PRIu64 "\n", state.n_cpus,
            state.n_threads_found, state.n_files, state.ring_bytes / 1024, state.n_lost, state.n_late);
     CHECK("nothing was lost or damaged", state.n_lost == 0 && state.n_bad == 0 && story.lost == 0);
     CHECK("the threads that were there are found", state.n_threads_found >= N_OLD + 1);
-    kernel_rings_close(rings);
+    perf_rings_close(rings);
     child->stop = 1;
     waitpid(pid, NULL, 0);
 }
@@ -353,7 +353,7 @@ static void check_storm(const struct storm *storm)
 
 static void test_storm(void)
 {
-    struct kernel_rings *rings;
+    struct perf_rings *rings;
     struct err err = { "" };
     struct storm *storm = calloc(1, sizeof *storm);
     memset(child, 0, sizeof *child);
@@ -362,22 +362,22 @@ static void test_storm(void)
     if (pid == 0)
         be_storm();
     wait_until(&child->n_ready, 1);
-    if (pid < 0 || kernel_rings_open(&rings, pid, &(struct kernel_rings_wish){ 0 }, &err) < 0) {
+    if (pid < 0 || perf_rings_open(&rings, pid, &(struct perf_rings_wish){ 0 }, &err) < 0) {
         err.text[strcspn(err.text, "\n")] = '\0';
         SKIP("threads born during the start are recorded", err.text);
     } else {
         storm->lowest = pid;
         for (int i = 0; i < STORM_MS / 10; i++) {
             nap_ms(10);
-            kernel_rings_drain(rings, kernel_now_ns() - 20000000, take_storm, storm, &err);
+            perf_rings_drain(rings, kernel_now_ns() - 20000000, take_storm, storm, &err);
         }
-        struct kernel_rings_state state;
-        kernel_rings_drain(rings, KERNEL_UNKNOWN, take_storm, storm, &err);
-        kernel_rings_state(rings, &state);
+        struct perf_rings_state state;
+        perf_rings_drain(rings, KERNEL_UNKNOWN, take_storm, storm, &err);
+        perf_rings_state(rings, &state);
         printf("# found %u threads, lost %" PRIu64 ", late %" PRIu64 "\n", state.n_threads_found, state.n_lost,
                state.n_late);
         check_storm(storm);
-        kernel_rings_close(rings);
+        perf_rings_close(rings);
     }
     child->stop = 1;
     if (pid > 0)

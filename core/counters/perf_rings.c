@@ -1,4 +1,4 @@
-#include "core/counters/kernel_rings_internal.h"
+#include "core/counters/perf_rings_internal.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -30,7 +30,7 @@ int kernel_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ns)
     return n > 0 && end > text ? 0 : -1;
 }
 
-void *kernel_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes)
+void *perf_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes)
 {
     if (n < *capacity)
         return array;
@@ -41,11 +41,11 @@ void *kernel_rings_grow(void *array, size_t n, size_t *capacity, size_t element_
     return larger;
 }
 
-int kernel_rings_keep(const struct kernel_event *event, void *context)
+int perf_rings_keep(const struct kernel_event *event, void *context)
 {
-    struct kernel_rings *rings = context;
+    struct perf_rings *rings = context;
     struct kernel_event *pending =
-        kernel_rings_grow(rings->pending, rings->n_pending, &rings->pending_capacity, sizeof *rings->pending);
+        perf_rings_grow(rings->pending, rings->n_pending, &rings->pending_capacity, sizeof *rings->pending);
     if (pending == NULL)
         return -1;
     rings->pending = pending;
@@ -54,7 +54,7 @@ int kernel_rings_keep(const struct kernel_event *event, void *context)
     return 0;
 }
 
-void kernel_rings_close(struct kernel_rings *rings)
+void perf_rings_close(struct perf_rings *rings)
 {
     if (rings == NULL)
         return;
@@ -86,13 +86,13 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static struct thread *thread_of(const struct kernel_rings *rings, int32_t tid)
+static struct thread *thread_of(const struct perf_rings *rings, int32_t tid)
 {
     const uint32_t *index = map_get(&rings->by_tid, &tid, sizeof tid);
     return index == NULL ? NULL : &rings->threads[*index];
 }
 
-static struct event_file *file_of(const struct kernel_rings *rings, uint64_t event_id)
+static struct event_file *file_of(const struct perf_rings *rings, uint64_t event_id)
 {
     const uint32_t *index = map_get(&rings->by_id, &event_id, sizeof event_id);
     return index == NULL ? NULL : &rings->files[*index];
@@ -102,7 +102,7 @@ static struct event_file *file_of(const struct kernel_rings *rings, uint64_t eve
  * A thread with events of its own may also have inherited some: its own count once they are complete, until then the
  * inherited ones.
  */
-static bool is_double(const struct kernel_rings *rings, const struct kernel_event *event)
+static bool is_double(const struct perf_rings *rings, const struct kernel_event *event)
 {
     const struct thread *thread = thread_of(rings, event->by_tid);
     const struct event_file *file = file_of(rings, event->event_id);
@@ -114,7 +114,7 @@ static bool is_double(const struct kernel_rings *rings, const struct kernel_even
     return own != covered;
 }
 
-static bool is_wanted(struct kernel_rings *rings, const struct kernel_event *event)
+static bool is_wanted(struct perf_rings *rings, const struct kernel_event *event)
 {
     if (event->kind == KERNEL_LOST) {
         rings->state.n_lost += event->count;
@@ -136,7 +136,7 @@ static bool is_wanted(struct kernel_rings *rings, const struct kernel_event *eve
     return true;
 }
 
-static int hand_out(struct kernel_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context)
+static int hand_out(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context)
 {
     size_t n = 0;
     int rc = 0;
@@ -159,9 +159,9 @@ static int hand_out(struct kernel_rings *rings, uint64_t until_ns, kernel_event_
 /* What is copied of a stack is there only now. */
 static int take(const struct kernel_event *event, void *context)
 {
-    struct kernel_rings *rings = context;
+    struct perf_rings *rings = context;
     if (event->kind != KERNEL_HIT || rings->wish.stack_bytes == 0)
-        return kernel_rings_keep(event, rings);
+        return perf_rings_keep(event, rings);
     if (event->pid != rings->pid || is_double(rings, event))
         return 0;
     struct kernel_event whole = *event;
@@ -177,7 +177,7 @@ static void look(struct ring *ring)
         ring->head = atomic_load_explicit((_Atomic uint64_t *)&ring->page->data_head, memory_order_acquire);
 }
 
-static int read_ring(struct kernel_rings *rings, const struct ring *ring)
+static int read_ring(struct perf_rings *rings, const struct ring *ring)
 {
     struct perf_event_mmap_page *page = ring->page;
     if (page == NULL)
@@ -195,15 +195,14 @@ static int read_ring(struct kernel_rings *rings, const struct ring *ring)
  * What has woken us is seen to.  A ring whose thread has ended polls as readable for ever: only what is new may wake
  * us, or we run in circles while the target ends, on a CPU that it needs for that.
  */
-static void take_wakes(const struct kernel_rings *rings)
+static void take_wakes(const struct perf_rings *rings)
 {
     struct epoll_event wakes[64];
     while (rings->half_full >= 0 && epoll_wait(rings->half_full, wakes, 64, 0) == 64)
         continue;
 }
 
-int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context,
-                       struct err *err)
+int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context, struct err *err)
 {
     take_wakes(rings);
     uint64_t now_ns = kernel_now_ns();
@@ -220,11 +219,11 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
     rings->final_ns = until_ns != KERNEL_UNKNOWN ? until_ns : now_ns;
     struct err ignored; /* the process has ended */
     if (rings->hits_not_inherited && rings->pid != 0)
-        kernel_rings_scan(rings, &ignored);
+        perf_rings_scan(rings, &ignored);
     return rc;
 }
 
-int32_t kernel_rings_set_period(struct kernel_rings *rings, uint64_t event_id, uint64_t period)
+int32_t perf_rings_set_period(struct perf_rings *rings, uint64_t event_id, uint64_t period)
 {
     struct event_file *file = file_of(rings, event_id);
     if (file == NULL)
@@ -234,17 +233,17 @@ int32_t kernel_rings_set_period(struct kernel_rings *rings, uint64_t event_id, u
     return rings->threads[file->owner].tid;
 }
 
-void kernel_rings_choose(struct kernel_rings *rings, pid_t pid)
+void perf_rings_choose(struct perf_rings *rings, pid_t pid)
 {
     rings->pid = pid;
 }
 
-int kernel_rings_fd(const struct kernel_rings *rings)
+int perf_rings_fd(const struct perf_rings *rings)
 {
     return rings->half_full;
 }
 
-void kernel_rings_state(const struct kernel_rings *rings, struct kernel_rings_state *state)
+void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *state)
 {
     *state = rings->state;
     state->n_cpus = (uint32_t)rings->n_rings;

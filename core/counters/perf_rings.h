@@ -11,8 +11,8 @@
  * Where paranoid forbids to look into the kernel, there are no hits of the time that a thread spends there.  Instead of
  * the clock it may be any event, and others may be read with each hit.
  */
-#ifndef CORE_COUNTERS_KERNEL_RINGS_H
-#define CORE_COUNTERS_KERNEL_RINGS_H
+#ifndef CORE_COUNTERS_PERF_RINGS_H
+#define CORE_COUNTERS_PERF_RINGS_H
 
 #include "core/base/err.h"
 #include "core/counters/kernel_records.h"
@@ -20,7 +20,7 @@
 
 #include <sys/types.h>
 
-struct kernel_rings;
+struct perf_rings;
 
 /* What takes the hits, and is counted meanwhile. */
 struct kernel_trigger {
@@ -31,7 +31,7 @@ struct kernel_trigger {
     uint64_t period;                               /* of the first event; 0: so that there are wish.hits_hz */
 };
 
-struct kernel_rings_wish {
+struct perf_rings_wish {
     uint32_t fault_period; /* tell of one page fault in so many of a thread on a CPU; 0: of none */
     uint32_t hits_hz;      /* per second of a thread's time on a CPU; 0: none */
     struct kernel_trigger trigger;
@@ -57,12 +57,12 @@ struct kernel_rings_wish {
  * of open files to the hard one: it takes threads times CPUs files.
  *
  * Returns 0, or -1 with *err set (reason and next step); the recording may go on without, on wall time.  Hits that
- * cannot be had are no failure: kernel_rings_state says why.
+ * cannot be had are no failure: perf_rings_state says why.
  */
-int kernel_rings_open(struct kernel_rings **rings, pid_t pid, const struct kernel_rings_wish *wish, struct err *err);
+int perf_rings_open(struct perf_rings **rings, pid_t pid, const struct perf_rings_wish *wish, struct err *err);
 
 /* With wish.with_children: events of this process are wanted, of no other.  Before any event is handed out. */
-void kernel_rings_choose(struct kernel_rings *rings, pid_t pid);
+void perf_rings_choose(struct perf_rings *rings, pid_t pid);
 
 /*
  * Hand out, in the order of time, the events up to until_ns (CLOCK_MONOTONIC_RAW), or all with KERNEL_UNKNOWN; first of
@@ -75,8 +75,7 @@ void kernel_rings_choose(struct kernel_rings *rings, pid_t pid);
  *
  * Returns 0, or -1 with *err set: no memory, or fn returned -1 (*err is then as fn left it).
  */
-int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context,
-                       struct err *err);
+int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context, struct err *err);
 
 /*
  * Another period (of a trigger without one that is no clock: another frequency) of the event with this id, from now on;
@@ -84,12 +83,12 @@ int kernel_rings_drain(struct kernel_rings *rings, uint64_t until_ns, kernel_eve
  *
  * Returns the thread whose own event it is: others have inherited it, and keep their period.
  */
-int32_t kernel_rings_set_period(struct kernel_rings *rings, uint64_t event_id, uint64_t period);
+int32_t perf_rings_set_period(struct perf_rings *rings, uint64_t event_id, uint64_t period);
 
-/* A descriptor that polls as readable when a ring is half full, until kernel_rings_drain; the rings', or -1. */
-int kernel_rings_fd(const struct kernel_rings *rings);
+/* A descriptor that polls as readable when a ring is half full, until perf_rings_drain; the rings', or -1. */
+int perf_rings_fd(const struct perf_rings *rings);
 
-struct kernel_rings_state {
+struct perf_rings_state {
     uint64_t n_lost; /* records that did not fit into a ring */
     uint64_t n_late; /* handed out with a later time than their own */
     uint64_t n_bad;  /* damaged */
@@ -101,10 +100,10 @@ struct kernel_rings_state {
     const char *why_no_hits; /* or NULL */
 };
 
-void kernel_rings_state(const struct kernel_rings *rings, struct kernel_rings_state *state);
+void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *state);
 
 /* End the recording; does nothing with NULL. */
-void kernel_rings_close(struct kernel_rings *rings);
+void perf_rings_close(struct perf_rings *rings);
 
 /*
  * A thread's time on CPUs since its birth in ns, from /proc; up to one timer tick (4 ms) late while it runs.  Returns
