@@ -20,7 +20,7 @@ JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
 AGENT_SRC := $(filter-out core/agent/control/wanted.c,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_counts vm_fields vm_methods vm_streams) \
-             $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/counters/perf_open.c core/counters/read.c core/counters/outside.c core/counters/simulated.c \
+             $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c core/pmu/simulated.c \
              $(wildcard core/wire/*.c)
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) core/base/err.c core/trace/misses.c

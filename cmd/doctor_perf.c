@@ -1,9 +1,9 @@
 #include "cmd/doctor.h"
 
-#include "core/counters/default_sets.h"
-#include "core/counters/perf_rings.h"
-#include "core/counters/layout.h"
-#include "core/counters/selftest.h"
+#include "core/pmu/default_sets.h"
+#include "core/perf/perf_rings.h"
+#include "core/pmu/layout.h"
+#include "core/pmu/selftest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,9 +10,9 @@
  */
 #include "cmd/commands.h"
 
-#include "core/counters/layout.h"
-#include "core/counters/selftest.h"
-#include "core/counters/simulated_events.h"
+#include "core/pmu/layout.h"
+#include "core/pmu/selftest.h"
+#include "core/pmu/simulated_events.h"
 #include "core/emu/model/sim_model.h"
 
 #include <fnmatch.h>

@@ -8,7 +8,7 @@
 #include "core/base/arena.h"
 #include "core/base/pattern.h"
 #include "core/base/text.h"
-#include "core/counters/simulated_events.h"
+#include "core/pmu/simulated_events.h"
 #include "core/recorder/simulation.h"
 #include "phases/phases_file.h"
 

@@ -1,6 +1,6 @@
 #include "cmd/recording_counters.h"
 
-#include "core/counters/layout.h"
+#include "core/pmu/layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>

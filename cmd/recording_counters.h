@@ -4,7 +4,7 @@
 #ifndef CMD_RECORDING_COUNTERS_H
 #define CMD_RECORDING_COUNTERS_H
 
-#include "core/counters/selftest.h"
+#include "core/pmu/selftest.h"
 #include "core/recorder/recorder.h"
 
 struct recording_counters {

@@ -1,7 +1,7 @@
 #include "cmd/sample_options.h"
 
 #include "cmd/commands.h"
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 
 #include <inttypes.h>
 

@@ -15,7 +15,7 @@
 
 #include "cmd/output_file.h"
 #include "cmd/sample_options.h"
-#include "core/counters/trigger.h"
+#include "core/perf/trigger.h"
 #include "core/jvm/process.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/sample_trace.h"

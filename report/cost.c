@@ -1,6 +1,6 @@
 #include "report/cost.h"
 
-#include "core/counters/hit_cost.h"
+#include "core/perf/hit_cost.h"
 #include "report/shares.h"
 
 #include <math.h>

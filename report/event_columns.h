@@ -5,7 +5,7 @@
 #define REPORT_EVENT_COLUMNS_H
 
 #include "core/base/arena.h"
-#include "core/counters/event_roles.h"
+#include "core/pmu/event_roles.h"
 #include "core/trace/trace.h"
 #include "phases/calltree.h"
 #include "phases/estimate.h"

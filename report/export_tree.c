@@ -2,7 +2,7 @@
 
 #include "core/base/map.h"
 #include "core/base/text.h"
-#include "core/counters/event_roles.h"
+#include "core/pmu/event_roles.h"
 #include "report/sampled_tree.h"
 
 #include <stdlib.h>

@@ -241,7 +241,7 @@ static bool put_cost(cJSON *about, const struct report_source *source)
     double pair_ns = calltree_pair_ns(tree);
     return html_put(about, "pair_ns", html_number(pair_ns > 0 ? pair_ns : -1)) &&
            html_put(about, "probe_ns", html_number(pair_ns > 0 ? report_ns(source, tree->probe_ticks) : -1)) &&
-           html_put(about, "kernel_records_lost", html_number((double)tree->n_kernel_lost)) &&
+           html_put(about, "perf_records_lost", html_number((double)tree->n_kernel_lost)) &&
            html_put(about, "calls_folded", html_number((double)tree->n_folded)) &&
            html_put(about, "groups", html_number(tree->groups.n)) &&
            html_put(about, "threads", html_number(tree->n_threads));

@@ -1,6 +1,6 @@
 #include "report/sample_ratios.h"
 
-#include "core/counters/event_roles.h"
+#include "core/pmu/event_roles.h"
 
 #include <ctype.h>
 #include <stdbool.h>

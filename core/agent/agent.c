@@ -32,7 +32,7 @@
 #include "core/agent/probe/probe.h"
 #include "core/agent/probe/virtual.h"
 #include "core/agent/stacks/stack.h"
-#include "core/counters/simulated.h"
+#include "core/pmu/simulated.h"
 #include "core/wire/followed.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #include "core/agent/emulated.h"
 
-#include "core/counters/simulated.h"
+#include "core/pmu/simulated.h"
 
 #include <dlfcn.h>
 

@@ -9,7 +9,7 @@
 #include "core/agent/control/method_ids.h"
 #include "core/agent/emulated.h"
 #include "core/base/hash.h"
-#include "core/counters/simulated.h"
+#include "core/pmu/simulated.h"
 #include "core/wire/followed.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #include "core/jvm/compilers.h"
 
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/process.h"
 #include "core/wire/ring.h"

@@ -1,6 +1,6 @@
 #include "core/recorder/cpu_accounting.h"
 
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 
 #define PERIOD_NS   10000000u
 #define SPARING_NS  100000000u

@@ -6,7 +6,7 @@
 #ifndef CORE_RECORDER_CPU_ACCOUNTING_H
 #define CORE_RECORDER_CPU_ACCOUNTING_H
 
-#include "core/counters/kernel_records.h"
+#include "core/perf/perf_records.h"
 #include "core/recorder/threads.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #ifndef CORE_RECORDER_KERNEL_H
 #define CORE_RECORDER_KERNEL_H
 
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 #include "core/recorder/clock.h"
 #include "core/recorder/hits.h"
 #include "core/recorder/threads.h"

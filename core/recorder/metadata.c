@@ -2,8 +2,8 @@
 
 #include "core/base/text.h"
 #include "core/base/ticks.h"
-#include "core/counters/perf_why.h"
-#include "core/counters/read.h"
+#include "core/pmu/perf_why.h"
+#include "core/pmu/read.h"
 #include "core/jvm/process.h"
 #include "core/recorder/link_state.h"
 

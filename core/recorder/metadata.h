@@ -5,7 +5,7 @@
 #define CORE_RECORDER_METADATA_H
 
 #include "core/base/arena.h"
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
 #include "core/wire/ring.h"

@@ -1,7 +1,7 @@
 #include "core/recorder/readings_own.h"
 
 #include "core/base/ticks.h"
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 
 #include <errno.h>
 #include <limits.h>

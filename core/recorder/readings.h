@@ -9,7 +9,7 @@
 #ifndef CORE_RECORDER_READINGS_H
 #define CORE_RECORDER_READINGS_H
 
-#include "core/counters/outside.h"
+#include "core/pmu/outside.h"
 #include "core/recorder/session.h"
 #include "core/recorder/threads.h"
 

@@ -9,7 +9,7 @@
 #define CORE_RECORDER_RECORDER_H
 
 #include "core/base/err.h"
-#include "core/counters/events.h"
+#include "core/pmu/events.h"
 #include "core/recorder/hits.h"
 #include "core/recorder/link.h"
 #include "core/emu/model/sim_model.h"

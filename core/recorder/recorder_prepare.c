@@ -1,6 +1,6 @@
 #include "core/recorder/recorder_state.h"
 
-#include "core/counters/hit_cost.h"
+#include "core/perf/hit_cost.h"
 #include "core/jvm/attach.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/metaspace.h"

@@ -11,7 +11,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/map.h"
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #define CORE_RECORDER_SESSION_H
 
 #include "core/wire/protocol.h"
-#include "core/counters/perf_open.h"
+#include "core/pmu/perf_open.h"
 #include "core/jvm/guest.h"
 #include "core/wire/ring.h"
 

@@ -6,7 +6,7 @@
 #define CORE_RECORDER_STACK_SAMPLER_H
 
 #include "core/base/err.h"
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_methods.h"

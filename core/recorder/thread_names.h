@@ -6,7 +6,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/map.h"
-#include "core/counters/kernel_records.h"
+#include "core/perf/perf_records.h"
 
 #include <sys/types.h>
 

@@ -3,7 +3,7 @@
 #include "phases/live/live_sampled.h"
 #include "phases/live/live_stacks.h"
 
-#include "core/counters/event_roles.h"
+#include "core/pmu/event_roles.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

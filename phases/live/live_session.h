@@ -5,7 +5,7 @@
 #ifndef PHASES_LIVE_SESSION_H
 #define PHASES_LIVE_SESSION_H
 
-#include "core/counters/events.h"
+#include "core/pmu/events.h"
 #include "core/jvm/compilers.h"
 #include "core/recorder/link.h"
 #include "phases/candidates.h"

@@ -88,7 +88,7 @@ function recordingPairs() {
             "Calls lost",
             about.calls_lost === 0 ? "none" : formatCount(about.calls_lost) + ", " + percent(about.calls_lost / all)
         ],
-        ["Kernel records lost", about.kernel_records_lost === 0 ? "none" : formatCount(about.kernel_records_lost)],
+        ["Kernel records lost", about.perf_records_lost === 0 ? "none" : formatCount(about.perf_records_lost)],
         [
             "Accounted for",
             about.accounted_share === undefined

@@ -142,7 +142,7 @@ function warnings() {
         said.push(percent(about.calls_lost / (about.calls + about.calls_lost)) + " of the calls were not recorded");
     if (about.accounted_share !== undefined && Math.abs(about.accounted_share - 1) > 0.05)
         said.push(percent(about.accounted_share) + " of the process\u2019 CPU time is accounted for");
-    if (about.kernel_records_lost > 0) said.push("the kernel dropped records of its own: CPU times are estimates");
+    if (about.perf_records_lost > 0) said.push("the kernel dropped records of its own: CPU times are estimates");
     if (about.info["recording.mode"] === "all" && about.probe_ns !== null && about.probe_ns > 0.05 * about.cpu_ns)
         said.push(
             "recording all methods took " +

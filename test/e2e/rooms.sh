@@ -10,27 +10,28 @@ core/wire          core/base
 core/trace         core/base core/wire
 core/emu/model     core/base
 core/emu/plugin    core/base core/wire core/trace core/emu/model
-core/counters      core/base core/wire core/trace core/emu/model
-core/jvm           core/base core/wire core/trace core/counters
+core/pmu           core/base core/wire core/trace core/emu/model
+core/perf          core/base core/wire core/trace core/pmu
+core/jvm           core/base core/wire core/trace core/pmu core/perf
 core/hotspot       core/base core/wire core/trace core/jvm
 core/agent/rewrite     core/base core/wire core/trace core/hotspot
-core/agent/control     core/base core/wire core/trace core/counters core/agent/rewrite
-core/agent/probe       core/base core/wire core/trace core/counters core/agent/control
+core/agent/control     core/base core/wire core/trace core/pmu core/agent/rewrite
+core/agent/probe       core/base core/wire core/trace core/pmu core/agent/control
 core/agent/codecache   core/base core/wire core/trace core/hotspot core/agent/control
 core/agent/instrument  core/base core/wire core/trace core/agent/rewrite core/agent/control core/agent/codecache
 core/agent/stacks      core/base core/wire core/trace core/hotspot core/agent/rewrite core/agent/control core/agent/probe
 core/agent/stacks      core/agent/codecache core/agent/instrument
-core/agent             core/base core/wire core/trace core/counters core/hotspot core/agent/control core/agent/probe
+core/agent             core/base core/wire core/trace core/pmu core/hotspot core/agent/control core/agent/probe
 core/agent             core/agent/codecache core/agent/instrument core/agent/stacks
-core/recorder      core/base core/wire core/trace core/emu/model core/hotspot core/counters core/jvm
+core/recorder      core/base core/wire core/trace core/emu/model core/hotspot core/pmu core/perf core/jvm
 core/recorder      core/agent/control core/agent/instrument
 core/emu/tool      core/base core/wire core/trace core/emu/model core/emu/plugin core/recorder
 core/emu/memtrace  core/base core/emu/tool
-symbolize          core/base core/wire core/trace core/counters core/jvm core/recorder
-phases             core/base core/wire core/trace core/counters core/jvm core/recorder symbolize
-phases/live        core/base core/wire core/trace core/counters core/jvm core/recorder symbolize phases
-report             core/base core/wire core/trace core/counters core/jvm core/hotspot core/recorder core/emu/memtrace symbolize phases
-cmd                core/base core/wire core/trace core/emu/model core/hotspot core/counters core/jvm core/agent/control
+symbolize          core/base core/wire core/trace core/pmu core/jvm core/recorder
+phases             core/base core/wire core/trace core/pmu core/jvm core/recorder symbolize
+phases/live        core/base core/wire core/trace core/pmu core/jvm core/recorder symbolize phases
+report             core/base core/wire core/trace core/pmu core/perf core/jvm core/hotspot core/recorder core/emu/memtrace symbolize phases
+cmd                core/base core/wire core/trace core/emu/model core/hotspot core/pmu core/perf core/jvm core/agent/control
 cmd                core/agent/instrument core/recorder core/emu/memtrace symbolize phases phases/live report
 END
 }

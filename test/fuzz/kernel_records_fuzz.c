@@ -1,5 +1,5 @@
 /* The ring that the kernel writes: any bytes, any head and tail, also around its end. */
-#include "core/counters/kernel_records.h"
+#include "core/perf/perf_records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         uint64_t tail = start, n_bad = 0, n_events = 0, head = start + (n < RING_BYTES ? n : RING_BYTES);
         for (uint64_t i = 0; i < head - start; i++)
             ring[(start + i) % RING_BYTES] = bytes[i];
-        kernel_records_walk(ring, RING_BYTES, (unsigned)start % 8, &tail, head, copy, &n_bad, take, &n_events);
+        perf_records_walk(ring, RING_BYTES, (unsigned)start % 8, &tail, head, copy, &n_bad, take, &n_events);
         if (tail > head || n_events + n_bad > n)
             abort();
     }

@@ -2,9 +2,9 @@
  * Opening groups of counters, with the kernel played by a function; and the real thing, where there is a PMU.
  */
 #include "core/base/ticks.h"
-#include "core/counters/layout.h"
-#include "core/counters/outside.h"
-#include "core/counters/read.h"
+#include "core/pmu/layout.h"
+#include "core/pmu/outside.h"
+#include "core/pmu/read.h"
 #include "test/unit/open_files.h"
 #include "test/unit/tap.h"
 

@@ -2,7 +2,7 @@
  * Reading counters in user space, from pages made up here: widths, signs, a page that changes under the reader, groups
  * that take turns.
  */
-#include "core/counters/read.h"
+#include "core/pmu/read.h"
 
 #include "test/unit/tap.h"
 

@@ -1,7 +1,7 @@
 /*
  * Event names, the self-test and what fits into a group; the kernel is played by a function.
  */
-#include "core/counters/events.h"
+#include "core/pmu/events.h"
 
 #include "test/unit/tap.h"
 

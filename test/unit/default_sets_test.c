@@ -1,10 +1,10 @@
 /*
  * The tables of default sets, against what libpfm4 knows of each PMU: it encodes events of absent PMUs, too.
  */
-#include "core/counters/default_sets.h"
+#include "core/pmu/default_sets.h"
 
-#include "core/counters/selftest.h"
-#include "core/counters/event_roles.h"
+#include "core/pmu/selftest.h"
+#include "core/pmu/event_roles.h"
 #include "test/unit/tap.h"
 
 #include <perfmon/pfmlib_perf_event.h>

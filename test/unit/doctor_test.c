@@ -3,7 +3,7 @@
  */
 #include "cmd/doctor.h"
 
-#include "core/counters/perf_open.h"
+#include "core/pmu/perf_open.h"
 #include "test/unit/tap.h"
 
 #include <errno.h>

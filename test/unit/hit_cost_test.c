@@ -1,7 +1,7 @@
 /*
  * What a hit of the CPU clock costs: from rounds of which some were disturbed.
  */
-#include "core/counters/hit_cost.h"
+#include "core/perf/hit_cost.h"
 #include "test/unit/tap.h"
 
 static struct hit_cost_round round_of(uint64_t plain_us, uint64_t hits_us, uint64_t n)

@@ -1,10 +1,10 @@
 /*
  * Events in groups that fit the counters; the kernel is played by a PMU with so many counters and rules.
  */
-#include "core/counters/layout.h"
+#include "core/pmu/layout.h"
 
-#include "core/counters/default_sets.h"
-#include "core/counters/selftest.h"
+#include "core/pmu/default_sets.h"
+#include "core/pmu/selftest.h"
 #include "test/unit/tap.h"
 
 #include <errno.h>

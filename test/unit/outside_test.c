@@ -2,7 +2,7 @@
  * Counters read by system call, with the kernel played by functions: which descriptors are opened, kept and closed,
  * and what becomes of a reading.
  */
-#include "core/counters/outside.h"
+#include "core/pmu/outside.h"
 
 #include "test/unit/tap.h"
 

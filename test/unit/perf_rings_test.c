@@ -1,7 +1,7 @@
 /*
  * The kernel's rings, held for real against what the threads of a child know about themselves.
  */
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 
 #include "test/unit/tap.h"
 

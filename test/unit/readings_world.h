@@ -5,7 +5,7 @@
 #define TEST_UNIT_READINGS_WORLD_H
 
 #include "core/base/ticks.h"
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 #include "core/recorder/drain.h"
 #include "core/recorder/readings.h"
 #include "test/unit/tap.h"

@@ -1,10 +1,10 @@
 /*
  * Which events are usable; the kernel is played by a function with so many counters.
  */
-#include "core/counters/default_sets.h"
-#include "core/counters/selftest.h"
+#include "core/pmu/default_sets.h"
+#include "core/pmu/selftest.h"
 
-#include "core/counters/perf_why.h"
+#include "core/pmu/perf_why.h"
 #include "test/unit/tap.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
-#include "core/counters/simulated.h"
+#include "core/pmu/simulated.h"
 
-#include "core/counters/event_roles.h"
-#include "core/counters/outside.h"
-#include "core/counters/simulated_events.h"
+#include "core/pmu/event_roles.h"
+#include "core/pmu/outside.h"
+#include "core/pmu/simulated_events.h"
 #include "test/unit/tap.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Which events take samples: chosen, and refused with the reason, on machines that are made up here. */
-#include "core/counters/trigger.h"
+#include "core/perf/trigger.h"
 
 #include "test/unit/tap.h"
 

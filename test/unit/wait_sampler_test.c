@@ -1,7 +1,7 @@
 /* Threads of this process that wait, and one that does not, as they are seen from outside. */
 #include "core/recorder/wait_sampler.h"
 
-#include "core/counters/perf_rings.h"
+#include "core/perf/perf_rings.h"
 #include "test/unit/tap.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #include "core/agent/rewrite/rewrite.h"
 #include "core/base/err.h"
 #include "core/base/pattern.h"
-#include "core/counters/read.h"
+#include "core/pmu/read.h"
 
 #include <stdbool.h>
 #include <stddef.h>

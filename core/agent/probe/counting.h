@@ -8,8 +8,8 @@
 #define CORE_AGENT_COUNTING_H
 
 #include "core/agent/control/config.h"
-#include "core/counters/outside.h"
-#include "core/counters/read.h"
+#include "core/pmu/outside.h"
+#include "core/pmu/read.h"
 #include "core/wire/ring.h"
 
 #include <stdatomic.h>

@@ -1,0 +1,258 @@
+#include "core/perf/perf_rings_internal.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t kernel_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+int kernel_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ns)
+{
+    char path[64], text[96] = "", *end;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    *ns = strtoull(text, &end, 10);
+    return n > 0 && end > text ? 0 : -1;
+}
+
+void *perf_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes)
+{
+    if (n < *capacity)
+        return array;
+    size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
+    void *larger = realloc(array, wanted * element_bytes);
+    if (larger != NULL)
+        *capacity = wanted;
+    return larger;
+}
+
+int perf_rings_keep(const struct kernel_event *event, void *context)
+{
+    struct perf_rings *rings = context;
+    struct kernel_event *pending =
+        perf_rings_grow(rings->pending, rings->n_pending, &rings->pending_capacity, sizeof *rings->pending);
+    if (pending == NULL)
+        return -1;
+    rings->pending = pending;
+    pending[rings->n_pending] = *event;
+    pending[rings->n_pending++].order = rings->order++;
+    return 0;
+}
+
+void perf_rings_close(struct perf_rings *rings)
+{
+    if (rings == NULL)
+        return;
+    /* A mapping keeps its event alive, so it goes first. */
+    for (size_t i = 0; i < rings->n_rings; i++)
+        if (rings->rings[i].page != NULL)
+            munmap(rings->rings[i].page, (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes);
+    for (size_t i = 0; i < rings->n_files; i++)
+        close(rings->files[i].fd);
+    if (rings->half_full >= 0)
+        close(rings->half_full);
+    map_free(&rings->by_id);
+    map_free(&rings->by_tid);
+    arena_free(&rings->arena);
+    free(rings->threads);
+    free(rings->rings);
+    free(rings->files);
+    free(rings->pending);
+    free(rings);
+}
+
+/* ---- reading ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct kernel_event *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static struct thread *thread_of(const struct perf_rings *rings, int32_t tid)
+{
+    const uint32_t *index = map_get(&rings->by_tid, &tid, sizeof tid);
+    return index == NULL ? NULL : &rings->threads[*index];
+}
+
+static struct event_file *file_of(const struct perf_rings *rings, uint64_t event_id)
+{
+    const uint32_t *index = map_get(&rings->by_id, &event_id, sizeof event_id);
+    return index == NULL ? NULL : &rings->files[*index];
+}
+
+/*
+ * A thread with events of its own may also have inherited some: its own count once they are complete, until then the
+ * inherited ones.
+ */
+static bool is_double(const struct perf_rings *rings, const struct kernel_event *event)
+{
+    const struct thread *thread = thread_of(rings, event->by_tid);
+    const struct event_file *file = file_of(rings, event->event_id);
+    if (thread == NULL || file == NULL)
+        return false;
+    if (thread->ended)
+        return true;
+    bool own = thread == &rings->threads[file->owner], covered = event->time_ns >= thread->covered_ns;
+    return own != covered;
+}
+
+static bool is_wanted(struct perf_rings *rings, const struct kernel_event *event)
+{
+    if (event->kind == KERNEL_LOST) {
+        rings->state.n_lost += event->count;
+        return true;
+    }
+    if (event->kind == KERNEL_THREAD_FOUND)
+        return true;
+    if (event->pid != rings->pid)
+        return false;
+    struct thread *thread = thread_of(rings, event->tid);
+    if (thread != NULL && event->kind == KERNEL_EXEC) /* another thread's, if the first one has ended */
+        thread->ended = false;
+    if (is_double(rings, event))
+        return false;
+    if (thread != NULL && event->kind == KERNEL_THREAD_END)
+        thread->ended = true;
+    if (thread != NULL && event->kind == KERNEL_THREAD_START && thread->ended)
+        *thread = (struct thread){ .tid = event->tid, .covered_ns = KERNEL_UNKNOWN };
+    return true;
+}
+
+static int hand_out(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context)
+{
+    size_t n = 0;
+    int rc = 0;
+    while (rc == 0 && n < rings->n_pending && rings->pending[n].time_ns <= until_ns) {
+        struct kernel_event *event = &rings->pending[n++];
+        if (!is_wanted(rings, event))
+            continue;
+        if (event->time_ns < rings->final_ns) {
+            event->time_ns = rings->final_ns;
+            rings->state.n_late++;
+        }
+        rc = fn(event, context);
+    }
+    rings->n_pending -= n;
+    if (n > 0)
+        memmove(rings->pending, rings->pending + n, rings->n_pending * sizeof *rings->pending);
+    return rc;
+}
+
+/* What is copied of a stack is there only now. */
+static int take(const struct kernel_event *event, void *context)
+{
+    struct perf_rings *rings = context;
+    if (event->kind != KERNEL_HIT || rings->wish.stack_bytes == 0)
+        return perf_rings_keep(event, rings);
+    if (event->pid != rings->pid || is_double(rings, event))
+        return 0;
+    struct kernel_event whole = *event;
+    const struct event_file *file = file_of(rings, event->event_id);
+    if (whole.stack.period == 0 && file != NULL)
+        whole.stack.period = file->period;
+    return rings->wish.stack_fn(&whole, rings->wish.stack_context);
+}
+
+static void look(struct ring *ring)
+{
+    if (ring->page != NULL)
+        ring->head = atomic_load_explicit((_Atomic uint64_t *)&ring->page->data_head, memory_order_acquire);
+}
+
+static int read_ring(struct perf_rings *rings, const struct ring *ring)
+{
+    struct perf_event_mmap_page *page = ring->page;
+    if (page == NULL)
+        return 0;
+    _Atomic uint64_t *tail_at = (_Atomic uint64_t *)&page->data_tail;
+    uint64_t tail = page->data_tail;
+    const uint8_t *data = (const uint8_t *)page + sysconf(_SC_PAGESIZE);
+    int rc = perf_records_walk(data, rings->ring_bytes, rings->format, &tail, ring->head, rings->copy,
+                               &rings->state.n_bad, take, rings);
+    atomic_store_explicit(tail_at, tail, memory_order_release);
+    return rc;
+}
+
+/*
+ * What has woken us is seen to.  A ring whose thread has ended polls as readable for ever: only what is new may wake
+ * us, or we run in circles while the target ends, on a CPU that it needs for that.
+ */
+static void take_wakes(const struct perf_rings *rings)
+{
+    struct epoll_event wakes[64];
+    while (rings->half_full >= 0 && epoll_wait(rings->half_full, wakes, 64, 0) == 64)
+        continue;
+}
+
+int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context, struct err *err)
+{
+    take_wakes(rings);
+    uint64_t now_ns = kernel_now_ns();
+    for (size_t i = 0; i < rings->n_rings; i++)
+        look(&rings->rings[i]);
+    for (size_t i = 0; i < rings->n_rings; i++)
+        if (read_ring(rings, &rings->rings[i]) < 0)
+            return err_set(err, "no memory for the kernel's events");
+    if (until_ns != KERNEL_UNKNOWN && until_ns > now_ns)
+        until_ns = now_ns;
+    if (rings->n_pending > 0)
+        qsort(rings->pending, rings->n_pending, sizeof *rings->pending, by_time);
+    int rc = hand_out(rings, until_ns, fn, context);
+    rings->final_ns = until_ns != KERNEL_UNKNOWN ? until_ns : now_ns;
+    struct err ignored; /* the process has ended */
+    if (rings->hits_not_inherited && rings->pid != 0)
+        perf_rings_scan(rings, &ignored);
+    return rc;
+}
+
+int32_t perf_rings_set_period(struct perf_rings *rings, uint64_t event_id, uint64_t period)
+{
+    struct event_file *file = file_of(rings, event_id);
+    if (file == NULL)
+        return 0;
+    file->period = period;
+    ioctl(file->fd, PERF_EVENT_IOC_PERIOD, &period); /* that of a thread that has ended fails */
+    return rings->threads[file->owner].tid;
+}
+
+void perf_rings_choose(struct perf_rings *rings, pid_t pid)
+{
+    rings->pid = pid;
+}
+
+int perf_rings_fd(const struct perf_rings *rings)
+{
+    return rings->half_full;
+}
+
+void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *state)
+{
+    *state = rings->state;
+    state->n_cpus = (uint32_t)rings->n_rings;
+    state->n_files = (uint32_t)rings->n_files;
+    state->ring_bytes = rings->ring_bytes;
+    state->why_no_hits = rings->no_hits.text[0] == '\0' ? NULL : rings->no_hits.text;
+    state->has_hits = (rings->wish.hits_hz > 0 || rings->wish.trigger.n > 0) && state->why_no_hits == NULL;
+    const struct kernel_trigger *trigger = &rings->wish.trigger;
+    bool is_for_users = trigger->n > 0 && (trigger->codes[0].exclude & COUNTER_NO_KERNEL) != 0;
+    state->finds_threads_late = rings->hits_not_inherited;
+    state->has_kernel_hits = state->has_hits && !rings->user_hits_only && !is_for_users;
+}

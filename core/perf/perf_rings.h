@@ -1,0 +1,117 @@
+/*
+ * What the kernel says about the threads of another process: when each gets and loses a CPU, page faults, births,
+ * deaths and names, and where it is found from time to time; from perf rings that the CLI reads, without help from the
+ * target.
+ *
+ * One software event per thread and CPU records switches, threads and, if wanted, page faults; those of one CPU share
+ * one ring.  New threads inherit them.  They exclude the kernel, so perf_event_paranoid 2 allows them for the user's
+ * own processes; the page faults counted are those of instructions in user space.
+ *
+ * A second one, if wanted, is the kernel's CPU clock, which interrupts each thread after so many ns on that CPU: a hit.
+ * Where paranoid forbids to look into the kernel, there are no hits of the time that a thread spends there.  Instead of
+ * the clock it may be any event, and others may be read with each hit.
+ */
+#ifndef CORE_PERF_PERF_RINGS_H
+#define CORE_PERF_PERF_RINGS_H
+
+#include "core/base/err.h"
+#include "core/perf/perf_records.h"
+#include "core/pmu/perf_open.h"
+
+#include <sys/types.h>
+
+struct perf_rings;
+
+/* What takes the hits, and is counted meanwhile. */
+struct kernel_trigger {
+    struct counter_code codes[COUNTERS_GROUP_MAX]; /* the first one takes them, the others are read with each */
+    uint32_t n;                                    /* 0: the CPU clock takes them */
+    uint8_t precise;                               /* perf_event_attr.precise_ip */
+    bool is_clock;                                 /* it counts ns, and stops at the kernel's door where it must */
+    uint64_t period;                               /* of the first event; 0: so that there are wish.hits_hz */
+};
+
+struct perf_rings_wish {
+    uint32_t fault_period; /* tell of one page fault in so many of a thread on a CPU; 0: of none */
+    uint32_t hits_hz;      /* per second of a thread's time on a CPU; 0: none */
+    struct kernel_trigger trigger;
+    bool with_children; /* record the processes that it starts, too: one of them may be the JVM */
+    bool no_switches;   /* do not tell of CPU_IN, CPU_OUT, CPU_PREEMPTED */
+    /*
+     * Of each hit's stack, a multiple of 8, KERNEL_STACK_MAX_BYTES at most; 0: none.  With stacks, each event's period
+     * (of a trigger without one, its frequency) is drawn up to an eighth longer or shorter.
+     */
+    uint32_t stack_bytes;
+    /*
+     * With stack_bytes: gets the hits at once, by CPU and not in the order of time.  All that a drain hands out was
+     * there before it hands out the first.
+     */
+    kernel_event_fn *stack_fn;
+    void *stack_context; /* borrowed */
+};
+
+#define KERNEL_STACK_MAX_BYTES 65336u /* with the rest, a record's 65535 */
+
+/*
+ * Begin to record all threads of a running process, or of a child that waits before its exec.  Raises the soft limit
+ * of open files to the hard one: it takes threads times CPUs files.
+ *
+ * Returns 0, or -1 with *err set (reason and next step); the recording may go on without, on wall time.  Hits that
+ * cannot be had are no failure: perf_rings_state says why.
+ */
+int perf_rings_open(struct perf_rings **rings, pid_t pid, const struct perf_rings_wish *wish, struct err *err);
+
+/* With wish.with_children: events of this process are wanted, of no other.  Before any event is handed out. */
+void perf_rings_choose(struct perf_rings *rings, pid_t pid);
+
+/*
+ * Hand out, in the order of time, the events up to until_ns (CLOCK_MONOTONIC_RAW), or all with KERNEL_UNKNOWN; first of
+ * all a FOUND for each thread that was there.  An event is on its way for some microseconds, longer where a hypervisor
+ * stops the CPU in between: let until_ns be at least 10 ms ago.  One that comes too late nevertheless is handed out
+ * with the time of the last drain, and counted in n_late.
+ *
+ * A thread's first switch tells what it did before: with CPU_OUT it was on a CPU since FOUND.  One without any switch
+ * was on or off all the time: kernel_thread_cpu_ns tells.
+ *
+ * Returns 0, or -1 with *err set: no memory, or fn returned -1 (*err is then as fn left it).
+ */
+int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context, struct err *err);
+
+/*
+ * Another period (of a trigger without one that is no clock: another frequency) of the event with this id, from now on;
+ * what has passed of the one under way is lost.  Threads that start later have that of their parent.
+ *
+ * Returns the thread whose own event it is: others have inherited it, and keep their period.
+ */
+int32_t perf_rings_set_period(struct perf_rings *rings, uint64_t event_id, uint64_t period);
+
+/* A descriptor that polls as readable when a ring is half full, until perf_rings_drain; the rings', or -1. */
+int perf_rings_fd(const struct perf_rings *rings);
+
+struct perf_rings_state {
+    uint64_t n_lost; /* records that did not fit into a ring */
+    uint64_t n_late; /* handed out with a later time than their own */
+    uint64_t n_bad;  /* damaged */
+    uint32_t n_threads_found, n_cpus, n_files;
+    size_t ring_bytes; /* of each CPU */
+    /* Hits of all threads, of those in the kernel too; or why there are none, or not of all threads, borrowed. */
+    bool has_hits, has_kernel_hits;
+    bool finds_threads_late; /* hits of a thread that starts begin with the next drain: a kernel before Linux 6.12 */
+    const char *why_no_hits; /* or NULL */
+};
+
+void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *state);
+
+/* End the recording; does nothing with NULL. */
+void perf_rings_close(struct perf_rings *rings);
+
+/*
+ * A thread's time on CPUs since its birth in ns, from /proc; up to one timer tick (4 ms) late while it runs.  Returns
+ * 0, or -1 when there is no such thread or the kernel does not tell.
+ */
+int kernel_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ns);
+
+/* CLOCK_MONOTONIC_RAW. */
+uint64_t kernel_now_ns(void);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * Shared by perf_rings.c and perf_rings_open.c; nobody else includes it.
+ */
+#ifndef CORE_PERF_PERF_RINGS_INTERNAL_H
+#define CORE_PERF_PERF_RINGS_INTERNAL_H
+
+#include "core/base/arena.h"
+#include "core/base/map.h"
+#include "core/perf/perf_rings.h"
+
+#include <stdlib.h>
+
+struct ring {
+    uint32_t cpu;
+    int fd;                            /* the event that owns the ring; one of files */
+    struct perf_event_mmap_page *page; /* owned; NULL before the CPU's first event */
+    uint64_t head;                     /* up to here this drain reads */
+};
+
+struct thread {
+    int32_t tid;
+    bool ended;          /* and no other has got its number since */
+    uint64_t covered_ns; /* since then all its CPUs are recorded by its own events; KERNEL_UNKNOWN: by inherited ones */
+};
+
+struct event_file {
+    int fd;
+    uint32_t owner;  /* index of the thread it was opened for */
+    uint64_t period; /* after which it takes a sample; 0: it takes none */
+};
+
+struct perf_rings {
+    pid_t pid;
+    struct perf_rings_wish wish;
+    bool inherit_children, user_hits_only;
+    bool hits_not_inherited; /* this kernel reads no group with samples of an event that new threads inherit */
+    struct err no_hits;      /* why, or "" */
+    struct arena arena;      /* the maps' keys */
+    struct map by_id;        /* event id -> index of its file */
+    struct map by_tid;       /* tid -> index of the latest thread that had it */
+    struct thread *threads;
+    size_t n_threads, threads_capacity;
+    struct ring *rings;
+    size_t n_rings;
+    struct event_file *files;
+    size_t n_files, files_capacity;
+    size_t ring_bytes;
+    unsigned format; /* of samples: enum kernel_format */
+    struct drand48_data random;
+    int half_full;                /* an epoll descriptor over all rings, or -1 */
+    struct kernel_event *pending; /* read but not handed out */
+    size_t n_pending, pending_capacity;
+    uint64_t order, final_ns;
+    struct perf_rings_state state;
+    uint8_t copy[KERNEL_RECORD_MAX_BYTES];
+};
+
+/* Make room for one more element.  Returns the array, or NULL when there is no memory (the old one stays). */
+void *perf_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes);
+
+/* Cover the threads that are not yet.  Returns how many there were, or -1 with *err set. */
+int perf_rings_scan(struct perf_rings *rings, struct err *err);
+
+/* Take an event up, to be handed out.  context: the rings.  Returns 0, or -1: no memory. */
+int perf_rings_keep(const struct kernel_event *event, void *context);
+
+#endif

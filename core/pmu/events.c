@@ -1,0 +1,220 @@
+#include "core/pmu/events.h"
+
+#include <ctype.h>
+#include <perfmon/pfmlib_perf_event.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 256
+
+static const char *generic_description(const char *name)
+{
+    for (const struct events_generic *g = events_generic; g->name != NULL; g++) {
+        size_t n = strlen(g->name);
+        if (strncasecmp(name, g->name, n) == 0 && (name[n] == '\0' || name[n] == ':'))
+            return g->description;
+    }
+    return NULL;
+}
+
+/* perf writes ":uk" where libpfm4 wants ":u:k".  out has room for twice the name. */
+static void split_modifiers(const char *name, char *out)
+{
+    const char *colon = strrchr(name, ':');
+    size_t n_modifiers = colon == NULL ? 0 : strspn(colon + 1, "ukh");
+    if (n_modifiers < 2 || colon[1 + n_modifiers] != '\0') {
+        memcpy(out, name, strlen(name) + 1);
+        return;
+    }
+    size_t used = (size_t)(colon - name);
+    memcpy(out, name, used);
+    for (size_t i = 0; i < n_modifiers; i++) {
+        out[used++] = ':';
+        out[used++] = colon[1 + i];
+    }
+    out[used] = '\0';
+}
+
+/* Cuts ':h' out of split modifiers, which libpfm4 knows for some PMUs only.  Returns whether it was there. */
+static bool take_hypervisor(char *split)
+{
+    bool taken = false;
+    for (char *at = split; (at = strstr(at, ":h")) != NULL;) {
+        if (at[2] == ':' || at[2] == '\0') {
+            memmove(at, at + 2, strlen(at + 2) + 1);
+            taken = true;
+        } else {
+            at += 2;
+        }
+    }
+    return taken;
+}
+
+static int refuse(const char *name, int pfm_error, struct err *err)
+{
+    if (pfm_error == PFM_ERR_ATTR || pfm_error == PFM_ERR_ATTR_VAL || pfm_error == PFM_ERR_ATTR_SET)
+        return err_set(err, "event '%s' has an unknown modifier or unit mask", name),
+               err_next(err, "modifiers are ':u' (user space, the default) and ':k' (kernel); "
+                             "'mmprof list --all' shows the unit masks");
+    if (pfm_error == PFM_ERR_UMASK)
+        return err_set(err, "event '%s' needs a unit mask", name),
+               err_next(err, "run 'mmprof list --all %.*s' for its unit masks", (int)strcspn(name, ":"), name);
+    if (pfm_error != PFM_ERR_NOTFOUND)
+        return err_set(err, "event '%s' cannot be encoded: %s", name, pfm_strerror(pfm_error)),
+               err_next(err, "run 'mmprof list' for the events that count here");
+    err_set(err, "unknown event '%s'", name);
+    return events_suggest(name, err);
+}
+
+static int set_kind(struct counter_spec *spec, struct err *err)
+{
+    spec->kind = COUNTER_HARDWARE;
+    spec->unit = "events";
+    if (spec->code.type == PERF_TYPE_TRACEPOINT || spec->code.type == PERF_TYPE_BREAKPOINT)
+        return err_set(err, "event '%s' is a tracepoint or breakpoint, which user space cannot read", spec->name),
+               err_next(err, "run 'mmprof list' for the events that count here");
+    if (spec->code.type != PERF_TYPE_SOFTWARE)
+        return 0;
+    switch (spec->code.config) {
+    case PERF_COUNT_SW_CPU_CLOCK:
+    case PERF_COUNT_SW_TASK_CLOCK:
+        spec->kind = COUNTER_TIME;
+        spec->unit = "ns";
+        return 0;
+    case PERF_COUNT_SW_PAGE_FAULTS:
+        spec->kind = COUNTER_PAGE_FAULTS;
+        return 0;
+    case PERF_COUNT_SW_CONTEXT_SWITCHES:
+        spec->kind = COUNTER_SWITCHES;
+        return 0;
+    default:
+        err_set(err, "software event '%s' cannot be read in user space", spec->name);
+        return err_next(err, "of the kernel's software events use task-clock, page-faults and context-switches");
+    }
+}
+
+static uint32_t exclude_of(const struct perf_event_attr *attr, bool with_hypervisor)
+{
+    return (attr->exclude_user ? (uint32_t)COUNTER_NO_USER : 0) |
+           (attr->exclude_kernel ? (uint32_t)COUNTER_NO_KERNEL : 0) |
+           (with_hypervisor ? 0 : (uint32_t)COUNTER_NO_HYPERVISOR);
+}
+
+static void describe(int index, struct counter_spec *spec)
+{
+    pfm_event_info_t event = { .size = sizeof event };
+    pfm_pmu_info_t pmu = { .size = sizeof pmu };
+    spec->pmu = spec->description = "";
+    if (pfm_get_event_info(index, PFM_OS_NONE, &event) == PFM_SUCCESS) {
+        spec->description = event.desc != NULL ? event.desc : "";
+        if (pfm_get_pmu_info(event.pmu, &pmu) == PFM_SUCCESS)
+            spec->pmu = pmu.name;
+    }
+    const char *generic = generic_description(spec->name);
+    if (generic != NULL)
+        spec->description = generic;
+}
+
+static int encode_pfm(const char *name, struct counter_spec *spec, struct err *err)
+{
+    char split[2 * NAME_MAX_BYTES];
+    struct perf_event_attr attr = { .size = sizeof attr };
+    pfm_perf_encode_arg_t encoding = { .attr = &attr, .size = sizeof encoding };
+    split_modifiers(name, split);
+    bool with_hypervisor = take_hypervisor(split);
+    int rc = pfm_initialize();
+    /* What counts where no modifier says it: user space, or, after ':h' alone, neither that nor the kernel. */
+    if (rc == PFM_SUCCESS)
+        rc = pfm_get_os_event_encoding(split, with_hypervisor ? 0 : PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &encoding);
+    if (rc != PFM_SUCCESS)
+        return refuse(name, rc, err);
+    if (attr.freq || attr.sample_period != 0)
+        return err_set(err, "event '%s' has a period or a frequency of its own", name),
+               err_next(err, "leave that modifier out; mmprof sample takes them as -c and -F");
+    spec->precise = attr.precise_ip;
+    spec->code = (struct counter_code){ .type = attr.type,
+                                        .exclude = exclude_of(&attr, with_hypervisor),
+                                        .config = attr.config,
+                                        .config1 = attr.config1,
+                                        .config2 = attr.config2 };
+    describe(encoding.idx, spec);
+    return 0;
+}
+
+static int encode(const char *name, struct arena *arena, struct counter_spec *spec, struct err *err)
+{
+    if (name[0] == '\0' || strlen(name) >= NAME_MAX_BYTES)
+        return err_set(err, name[0] == '\0' ? "an event's name is empty" : "an event's name is too long"),
+               err_next(err, "run 'mmprof list' for the events that count here");
+    char *copy = arena_text(arena, name, strlen(name));
+    if (copy == NULL)
+        return err_set(err, "no memory for event '%s'", name);
+    *spec = (struct counter_spec){ .name = copy, .pmu = "", .description = "", .unit = "events", .why = "" };
+    int rc = strchr(name, '/') != NULL ? events_encode_sysfs(EVENTS_SYSFS_DEVICES, name, arena, spec, err)
+                                       : encode_pfm(name, spec, err);
+    return rc == 0 ? set_kind(spec, err) : -1;
+}
+
+int events_encode(const char *name, struct arena *arena, struct counter_spec *spec, struct err *err)
+{
+    if (encode(name, arena, spec, err) < 0)
+        return -1;
+    if (spec->precise == 0)
+        return 0;
+    err_set(err, "event '%s' has a modifier for sampling, and here it counts", name);
+    return err_next(err, "leave that modifier out, or take samples with 'mmprof sample -e %s'", name);
+}
+
+/* The length of the list's first event: up to a comma that is not between slashes. */
+static size_t first_length(const char *list)
+{
+    bool inside = false;
+    size_t n = 0;
+    for (; list[n] != '\0' && (inside || list[n] != ','); n++)
+        inside ^= list[n] == '/';
+    return n;
+}
+
+static int check_new(const struct counter_set *set, const char *name, struct err *err)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (strcasecmp(set->specs[i].name, name) == 0)
+            return err_set(err, "event '%s' is named twice", name), err_next(err, "name it once");
+    if (set->n == COUNTERS_EVENTS_MAX)
+        return err_set(err, "more than %d events, the first too many is '%s'", COUNTERS_EVENTS_MAX, name),
+               err_next(err, "name fewer, and record again for the others");
+    return 0;
+}
+
+typedef int encode_fn(const char *name, struct arena *arena, struct counter_spec *spec, struct err *err);
+
+static int parse(const char *list, encode_fn *encode_one, struct arena *arena, struct counter_set *set, struct err *err)
+{
+    set->n = 0;
+    for (const char *at = list;;) {
+        size_t n = first_length(at), n_word = n, skip = 0;
+        while (skip < n && isspace((unsigned char)at[skip]))
+            skip++;
+        while (n_word > skip && isspace((unsigned char)at[n_word - 1]))
+            n_word--;
+        char *word = arena_text(arena, at + skip, n_word - skip);
+        if (word == NULL)
+            return err_set(err, "no memory for the events '%s'", list);
+        if (check_new(set, word, err) < 0 || encode_one(word, arena, &set->specs[set->n], err) < 0)
+            return -1;
+        set->n++;
+        if (at[n] == '\0')
+            return 0;
+        at += n + 1;
+    }
+}
+
+int events_parse(const char *list, struct arena *arena, struct counter_set *set, struct err *err)
+{
+    return parse(list, events_encode, arena, set, err);
+}
+
+int events_parse_sampling(const char *list, struct arena *arena, struct counter_set *set, struct err *err)
+{
+    return parse(list, encode, arena, set, err);
+}

@@ -1,0 +1,245 @@
+#include "core/pmu/events.h"
+
+#include <ctype.h>
+#include <perfmon/pfmlib_perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct events_generic events_generic[] = {
+    { "cycles", "CPU cycles while not halted" },
+    { "instructions", "instructions retired" },
+    { "ref-cycles", "cycles at the nominal frequency" },
+    { "branches", "branch instructions retired" },
+    { "branch-misses", "mispredicted branches" },
+    { "cache-references", "accesses to the last level cache, as this CPU defines them" },
+    { "cache-misses", "misses of the last level cache, as this CPU defines them" },
+    { "L1-dcache-loads", "loads looked up in the level 1 data cache" },
+    { "L1-dcache-load-misses", "loads that missed the level 1 data cache" },
+    { "L1-dcache-stores", "stores looked up in the level 1 data cache" },
+    { "L1-icache-loads", "fetches looked up in the level 1 instruction cache" },
+    { "L1-icache-load-misses", "fetches that missed the level 1 instruction cache" },
+    { "LLC-loads", "loads looked up in the last level cache" },
+    { "LLC-load-misses", "loads that missed the last level cache" },
+    { "dTLB-loads", "loads looked up in the data TLB" },
+    { "dTLB-load-misses", "loads that missed the data TLB" },
+    { "iTLB-loads", "fetches looked up in the instruction TLB" },
+    { "iTLB-load-misses", "fetches that missed the instruction TLB" },
+    { "stalled-cycles-frontend", "cycles in which no instruction came from the front end" },
+    { "stalled-cycles-backend", "cycles in which the back end could not take instructions" },
+    { "bus-cycles", "cycles of the bus" },
+    /* the last N_DERIVED */
+    { "task-clock", "time on the CPU in ns, from context-switch records" },
+    { "page-faults", "page faults of user-space instructions, from the kernel's records" },
+    { "context-switches", "times the thread left a CPU, from context-switch records" },
+    { NULL, NULL },
+};
+
+#define N_DERIVED 3
+
+typedef void visit_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event, void *context);
+
+static bool is_core_pmu(const pfm_pmu_info_t *pmu)
+{
+    return pmu->is_present && pmu->type == PFM_PMU_TYPE_CORE;
+}
+
+static void each_core_event(visit_event *visit, void *context)
+{
+    pfm_pmu_t id;
+    if (pfm_initialize() != PFM_SUCCESS)
+        return;
+    pfm_for_all_pmus(id)
+    {
+        pfm_pmu_info_t pmu = { .size = sizeof pmu };
+        if (pfm_get_pmu_info(id, &pmu) != PFM_SUCCESS || !is_core_pmu(&pmu))
+            continue;
+        for (int i = pmu.first_event; i != -1; i = pfm_get_event_next(i)) {
+            pfm_event_info_t event = { .size = sizeof event };
+            if (pfm_get_event_info(i, PFM_OS_PERF_EVENT, &event) == PFM_SUCCESS)
+                visit(&pmu, &event, context);
+        }
+    }
+}
+
+static bool find_core_pmu(pfm_pmu_info_t *pmu)
+{
+    pfm_pmu_t id;
+    if (pfm_initialize() != PFM_SUCCESS)
+        return false;
+    pfm_for_all_pmus(id)
+    {
+        *pmu = (pfm_pmu_info_t){ .size = sizeof *pmu };
+        if (pfm_get_pmu_info(id, pmu) == PFM_SUCCESS && is_core_pmu(pmu))
+            return true;
+    }
+    return false;
+}
+
+const char *events_pmu_description(void)
+{
+    pfm_pmu_info_t pmu;
+    return find_core_pmu(&pmu) ? pmu.desc : "";
+}
+
+const char *events_pmu_name(void)
+{
+    pfm_pmu_info_t pmu;
+    return find_core_pmu(&pmu) ? pmu.name : "";
+}
+
+/* ---- all events ---- */
+
+struct known {
+    struct arena *arena;
+    struct counter_spec *specs; /* the arena's */
+    size_t n, capacity;
+};
+
+/* Events that cannot be encoded (their unit masks need company) are left out: nobody could ask for them like that. */
+static void add_known(struct known *known, const char *name, const char *description)
+{
+    struct err ignored;
+    if (name == NULL || known->n == known->capacity)
+        return;
+    struct counter_spec *spec = &known->specs[known->n];
+    if (events_encode(name, known->arena, spec, &ignored) < 0)
+        return;
+    if (description != NULL)
+        spec->description = description;
+    known->n++;
+}
+
+static void add_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event, void *context)
+{
+    struct known *known = context;
+    bool has_masks = false;
+    for (int i = 0; i < event->nattrs; i++) {
+        pfm_event_attr_info_t mask = { .size = sizeof mask };
+        if (pfm_get_event_attr_info(event->idx, i, PFM_OS_PERF_EVENT, &mask) != PFM_SUCCESS ||
+            mask.type != PFM_ATTR_UMASK)
+            continue;
+        has_masks = true;
+        add_known(known, arena_printf(known->arena, "%s::%s:%s", pmu->name, event->name, mask.name),
+                  arena_printf(known->arena, "%s: %s", event->desc, mask.desc));
+    }
+    if (!has_masks)
+        add_known(known, arena_printf(known->arena, "%s::%s", pmu->name, event->name), NULL);
+}
+
+static void count_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event, void *context)
+{
+    (void)pmu;
+    *(size_t *)context += 1 + (size_t)event->nattrs;
+}
+
+int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, struct err *err)
+{
+    struct known known = { .arena = arena };
+    size_t n_generic = 0;
+    while (events_generic[n_generic].name != NULL)
+        n_generic++;
+    known.capacity = n_generic;
+    each_core_event(count_event, &known.capacity);
+    known.specs = arena_alloc(arena, known.capacity * sizeof *known.specs);
+    if (known.specs == NULL)
+        return err_set(err, "no memory for the list of events");
+    for (size_t i = 0; i < n_generic - N_DERIVED; i++)
+        add_known(&known, events_generic[i].name, NULL);
+    each_core_event(add_event, &known);
+    for (size_t i = n_generic - N_DERIVED; i < n_generic; i++)
+        add_known(&known, events_generic[i].name, NULL);
+    *specs = known.specs;
+    *n = known.n;
+    return 0;
+}
+
+/* ---- near names ---- */
+
+#define N_NEAR     3
+#define NEAR_BYTES 80
+
+struct near {
+    char wanted[NEAR_BYTES]; /* the event's own name, folded */
+    char names[N_NEAR][NEAR_BYTES];
+    unsigned distances[N_NEAR]; /* sorted */
+    size_t n;
+};
+
+/* Case, '-' and '_' make no difference; the PMU and the modifiers are left out. */
+static void fold(const char *name, char *out)
+{
+    const char *pmu_end = strstr(name, "::");
+    size_t n = 0;
+    for (name = pmu_end != NULL ? pmu_end + 2 : name; *name != '\0' && *name != ':' && n + 1 < NEAR_BYTES; name++)
+        out[n++] = *name == '_' || *name == '-' ? '.' : (char)tolower((unsigned char)*name);
+    out[n] = '\0';
+}
+
+/* Levenshtein's distance. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[NEAR_BYTES];
+    size_t n_b = strlen(b);
+    for (unsigned j = 0; j <= n_b; j++)
+        row[j] = j;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i + 1;
+        for (size_t j = 0; j < n_b; j++) {
+            unsigned replace = diagonal + (a[i] != b[j]), shorter = row[j] + 1, longer = row[j + 1] + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = shorter < longer ? shorter : longer;
+            if (replace < row[j + 1])
+                row[j + 1] = replace;
+        }
+    }
+    return row[n_b];
+}
+
+static void consider(struct near *near, const char *name)
+{
+    char folded[NEAR_BYTES];
+    fold(name, folded);
+    unsigned d = distance(near->wanted, folded);
+    size_t limit = strlen(near->wanted) / 2, at = near->n;
+    if (d > (limit < 2 ? 2 : limit) || strlen(name) >= NEAR_BYTES)
+        return;
+    while (at > 0 && d < near->distances[at - 1])
+        at--;
+    if (at == N_NEAR)
+        return;
+    if (near->n < N_NEAR)
+        near->n++;
+    for (size_t i = near->n - 1; i > at; i--) {
+        near->distances[i] = near->distances[i - 1];
+        memcpy(near->names[i], near->names[i - 1], NEAR_BYTES);
+    }
+    near->distances[at] = d;
+    memcpy(near->names[at], name, strlen(name) + 1);
+}
+
+static void consider_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event, void *context)
+{
+    (void)pmu;
+    consider(context, event->name);
+}
+
+int events_suggest(const char *name, struct err *err)
+{
+    struct near near = { .n = 0 };
+    fold(name, near.wanted);
+    for (const struct events_generic *g = events_generic; g->name != NULL; g++)
+        consider(&near, g->name);
+    each_core_event(consider_event, &near);
+    if (near.n == 0)
+        return err_next(err, "run 'mmprof list' for the events that count here");
+    char list[N_NEAR * (NEAR_BYTES + 8)];
+    for (size_t i = 0, used = 0; i < near.n; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'",
+                                 i == 0            ? ""
+                                 : i + 1 == near.n ? " or "
+                                                   : ", ",
+                                 near.names[i]);
+    return err_next(err, "did you mean %s? 'mmprof list' shows the events that count here", list);
+}
