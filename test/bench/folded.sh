@@ -14,6 +14,7 @@ agree() {
                 split("", seen)
                 path = ""
                 for (i = 1; i <= k; i++) {
+                    sub(/\$\$Lambda.*\./, "$$Lambda.", frames[i]) # numbers and addresses differ
                     path = what == "contexts" ? path ";" frames[i] : frames[i]
                     if (!(path in seen)) { seen[path]; total[path] += count }
                     last = path

@@ -11,7 +11,7 @@
 #     both     how many of the first 20 both have there
 #     own      the overlap of all methods' own times
 #     CPU      with jdk.CPUTimeSample in place of jdk.ExecutionSample
-#     twice    of two profiles by mmprof at once: what chance leaves
+#     twice    of two profiles by mmprof at once, the other one with 7 samples for each 8: what chance leaves
 #
 # JFR's jdk.ExecutionSample takes threads that are in Java code and want a CPU, whether they have it or not.
 . "$(dirname "$0")/../lib.sh"
@@ -40,23 +40,23 @@ folded() {
         inside && /^ *\]/ { inside = 0; if (stack != "") n[stack]++; next }
         inside && /\(/ {
             sub(/^ */, ""); sub(/\(.*/, "")
-            gsub(/\$\$Lambda[^.]*\./, "$$Lambda.")
             stack = stack == "" ? $0 : $0 ";" stack
         }
         END { for (s in n) print s, n[s] }'
 }
 
+# sample FILE HZ
 sample() {
-    "$mmprof" sample -F "$hz" -p "$jvm" -d "$seconds" --folded "$SCRATCH/$1" > "$SCRATCH/said.$1" 2>> "$SCRATCH/errors"
+    "$mmprof" sample -F "$2" -p "$jvm" -d "$seconds" --folded "$SCRATCH/$1" > "$SCRATCH/said.$1" 2>> "$SCRATCH/errors"
 }
 
 # One recording: a line of the table.
 compare_once() {
     local second n_a n_b top in_both own cpu=- cpu_own=- twice
     "$bin/jcmd" "$jvm" JFR.start name=bench settings="$SCRATCH/settings.jfc" > "$SCRATCH/said" 2>&1
-    sample again &
+    sample again $((hz * 7 / 8)) &
     second=$!
-    sample ours
+    sample ours "$hz"
     wait "$second"
     "$bin/jcmd" "$jvm" JFR.dump name=bench filename="$SCRATCH/bench.jfr" > "$SCRATCH/said" 2>&1
     "$bin/jcmd" "$jvm" JFR.stop name=bench > "$SCRATCH/said" 2>&1
