@@ -13,7 +13,8 @@
 #     CPU      with jdk.CPUTimeSample in place of jdk.ExecutionSample
 #     twice    of two profiles by mmprof at once, the other one with 7 samples for each 8: what chance leaves
 #
-# JFR's jdk.ExecutionSample takes threads that are in Java code and want a CPU, whether they have it or not.
+# JFR's jdk.ExecutionSample takes threads that are in Java code, not in native or the JVM's, and want a CPU, whether they
+# have it or not.  It leaves hidden frames out (lambdas' classes, methods with @Hidden), so they are left out here.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/workloads.sh"
 . "$(dirname "$0")/folded.sh"
@@ -47,7 +48,8 @@ folded() {
 
 # sample FILE HZ
 sample() {
-    "$mmprof" sample -F "$2" -p "$jvm" -d "$seconds" --folded "$SCRATCH/$1" > "$SCRATCH/said.$1" 2>> "$SCRATCH/errors"
+    "$mmprof" sample -F "$2" -p "$jvm" -d "$seconds" --folded "$SCRATCH/$1.all" > "$SCRATCH/said.$1" 2>> "$SCRATCH/errors"
+    sed -E 's/[^; ]*(\$\$Lambda|LambdaForm|AccessController\.executePrivileged)[^; ]*;//g' "$SCRATCH/$1.all" > "$SCRATCH/$1"
 }
 
 # One recording: a line of the table.
