@@ -2,10 +2,9 @@
 # Are the phases that programs announce in live recordings of them?   make bench-announced WORKLOADS=DIR
 #
 # A program prints 'PHASE NUMBER NAME' on its standard error when its main thread enters a phase.  DIR/commands is as
-# for overhead.sh; DIR/announced has the methods that the phases are, one a line: workload, phase, Class.method.  Each
-# program is recorded for BENCH_SECONDS (20), BENCH_RUNS (10) times from its start and as often after BENCH_WARM (20)
-# seconds, live within 1 %; meanwhile phase_times reads the CPU time of its own threads at each announcement.
-#
+# for overhead.sh; DIR/announced has what the phases are, one a line: workload, phase, Class.method, or several of them
+# with '+' between them.  Each program is recorded for BENCH_SECONDS (20), BENCH_RUNS (10) times from its start and as
+# often after BENCH_WARM (20) seconds, live within 1 %; meanwhile phase_times reads the CPU time of its own threads.
 # BENCH_HOW=sample: all recordings are of one JVM, warm, by 'mmprof sample'.
 #
 # The table: of each phase with 5 % or more of that CPU time, in how many of the recordings in which it had so much it
@@ -80,15 +79,24 @@ judge() {
         }
         END {
             for (p in method) {
-                m = method[p]
                 truth = all > 0 ? ticks[p] / all : 0
                 if (truth < 0.05)
                     continue
-                found = m in share
-                off = found ? share[m] - truth : 0
+                found = sum = squares = 0
+                how = "-"
+                n = split(method[p], parts, "+")
+                for (i = 1; i <= n; i++) {
+                    m = parts[i]
+                    if (!(m in share))
+                        continue
+                    found = 1
+                    how = known[m]
+                    sum += share[m]; squares += error[m] == "-" ? 0 : error[m] * error[m]
+                }
+                off = found ? sum - truth : 0
                 far = off < 0 ? -off : off
-                near = found && (far <= 0.03 || far <= error[m])
-                print name, mode, p, truth, found, near, off, found ? error[m] : "-", found ? known[m] : "-", all
+                near = found && (far <= 0.03 || far <= sqrt(squares))
+                print name, mode, p, truth, found, near, off, squares > 0 ? sqrt(squares) : "-", how, all
             }
         }' "$directory/announced" "$SCRATCH/rows" "$marks" | tee "$SCRATCH/latest" >> "$SCRATCH/judged"
     [ -z "${BENCH_KEEP-}" ] || keep "$1.$2"
