@@ -46,15 +46,38 @@ static bool passes_on(const struct making *making, uint32_t method)
     return making->method_own[method] < PASSES_ON * making->method_ticks[method];
 }
 
-/* Is another row of just the same time: does the method only pass on to it, or that one to this? */
-static bool is_beside_another(const struct making *making, const struct report_ranked *ranked, size_t n,
-                              const struct report_ranked *one)
+static bool is_inside(const struct calltree *tree, uint32_t node, uint32_t method)
 {
-    for (size_t i = 0; i < n && passes_on(making, one->total->method); i++)
+    while (tree->nodes[node].parent != node && tree->nodes[node].method != method)
+        node = tree->nodes[node].parent;
+    return tree->nodes[node].method == method;
+}
+
+/* Is another row of just the same time: does the method only pass on to it, or that one to this?  Two that are not in
+ * each other's calls have the same number of samples by chance. */
+static bool is_beside_another(const struct making *making, const struct report_ranked *ranked, size_t n,
+                              const struct report_ranked *one, const uint32_t *nodes)
+{
+    const struct calltree *tree = making->source->tree;
+    for (size_t i = 0; i < n && passes_on(making, one->total->method); i++) {
+        const struct calltree_total *total = ranked[i].total;
         if (ranked[i].ticks == one->ticks &&
-            (ranked[i].total->calls > 0 || ranked[i].total < one->total || !passes_on(making, ranked[i].total->method)))
+            (total->calls > 0 || total < one->total || !passes_on(making, total->method)) &&
+            (is_inside(tree, nodes[total->method], one->total->method) ||
+             is_inside(tree, nodes[one->total->method], total->method)))
             return true;
+    }
     return false;
+}
+
+/* By method one of its nodes. */
+static uint32_t *find_nodes(const struct calltree *tree, struct arena *arena)
+{
+    uint32_t *nodes = arena_alloc(arena, ((size_t)tree->n_methods + 1) * sizeof *nodes);
+    for (uint32_t i = tree->n_nodes; nodes != NULL && i > 0; i--)
+        if (tree->nodes[i - 1].method < tree->n_methods)
+            nodes[tree->nodes[i - 1].method] = i - 1;
+    return nodes;
 }
 
 int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err)
@@ -64,8 +87,9 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
     double all = (double)making->shares.all_ticks, least = making->wish->all ? 0 : making->wish->min_share;
     struct calltree_total *totals = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *totals);
     struct report_ranked *found = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *found);
+    uint32_t *nodes = find_nodes(source->tree, source->arena);
     size_t n = *n_ranked;
-    if (totals == NULL || found == NULL)
+    if (totals == NULL || found == NULL || nodes == NULL)
         return err_set(err, "out of memory for %u methods", n_methods);
     memcpy(found, ranked, n * sizeof *found);
     for (uint32_t i = 0; i < n_methods; i++) {
@@ -75,7 +99,7 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
             found[n++] = (struct report_ranked){ &totals[i], making->method_ticks[i], share };
     }
     for (size_t i = *n_ranked; i < n; i++)
-        if (making->wish->all || !is_beside_another(making, found, n, &found[i]))
+        if (making->wish->all || !is_beside_another(making, found, n, &found[i], nodes))
             ranked[(*n_ranked)++] = found[i];
     return 0;
 }

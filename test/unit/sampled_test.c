@@ -184,6 +184,36 @@ static void test_rows(void)
     forget(&made);
 }
 
+/* Two halves of the time, each of a method that only calls others. */
+static void test_same_time(void)
+{
+    static const struct trace_sampled_method left = { .class_name = "a/Main", .name = "left", .descriptor = "()V" },
+                                             right = { .class_name = "a/Main", .name = "right", .descriptor = "()V" };
+    const struct report_wish wish = { .sort = "time" };
+    struct maker m;
+    struct made made;
+    begin(&m);
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    maker_stack(&m, 0, -1, 0, &main_method, 0, 0);
+    maker_stack(&m, 1, 4, 1, &left, 0, 0);
+    maker_stack(&m, 1, 7, 2, &right, 0, 0);
+    maker_stack(&m, 2, 1, 3, &merge, 0, 0);
+    maker_stack(&m, 2, 2, 4, &copy, 0, 0);
+    maker_stack(&m, 3, 1, 4, &known, 0, 0);
+    maker_stack(&m, 3, 2, 5, &sort, 0, 0);
+    const uint64_t n[] = { 3, 7, 8, 2 };
+    for (uint32_t i = 0; i < 4; i++)
+        sample(&m, 100 + i, 4 + i, n[i]);
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
+    read_back(&m, &made);
+    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &wish, &made.table, &m.err));
+    const char *text = squeezed(printed(&made.table, TEXT, &arena));
+    if (!CHECK("methods that have the same number of samples by chance are two rows",
+               strstr(text, "Main.left 50.00") != NULL && strstr(text, "Main.right 50.00") != NULL))
+        printf("# is:\n%s\n", text);
+    forget(&made);
+}
+
 /* sort is called from two methods without probes: three times as often from the one as from the other. */
 static void test_around(void)
 {
@@ -292,6 +322,7 @@ int main(void)
 {
     test_tree();
     test_rows();
+    test_same_time();
     test_around();
     test_few();
     test_samples_alone();
