@@ -123,9 +123,9 @@ static void start_code_events(JNIEnv *jni)
     if (is_asked && agent.config.is_live)
         code_dependents_start();
     if (code_events_start(jni, agent.control.code_fd, is_asked, &err) < 0)
-        control_send(&agent.control, "code_map_failed %s", err.text);
+        control_send_text(&agent.control, WIRE_CODE_MAP_FAILED, err.text);
     else if (why_not != NULL)
-        control_send(&agent.control, "code_map_all %s", why_not);
+        control_send_text(&agent.control, WIRE_CODE_MAP_ALL, why_not);
 }
 
 /* Of a JVM that writes its classes into an archive nothing is changed: without probes there are samples only. */
@@ -133,7 +133,7 @@ static int make_probes(JNIEnv *jni, struct err *err)
 {
     const char *option = class_archive_option();
     if (option != NULL) {
-        control_send(&agent.control, "archive %s", option);
+        control_send_text(&agent.control, WIRE_ARCHIVE, option);
         return agent.config.is_live ? 0 : err_set(err, "it writes a class archive (%s)", option);
     }
     calibrate_soon(agent.segment);
@@ -192,26 +192,17 @@ static void end_session(JNIEnv *jni)
     config_free(&agent.config);
 }
 
-static void tell(struct control *control, const char *what)
-{
-    struct instrument_counts counts;
-    instrument_counts(&counts);
-    control_send(control,
-                 "%s classes=%u methods=%u too_large=%u limits=%u unusual=%u failed=%u batches=%u longest_ms=%.1f "
-                 "pause_ms=%.1f total_ms=%.1f",
-                 what, counts.n_classes, counts.n_methods, counts.n_skipped_too_large, counts.n_skipped_limits,
-                 counts.n_skipped_unusual, counts.n_failed_classes, agent.pass.n_batches, agent.pass.longest_batch_ms,
-                 agent.pass.longest_pause_ms, agent.pass.total_ms);
-}
-
 static int start(JNIEnv *jni)
 {
     struct err err = { "" };
     int rc = begin_session(jni, &err);
+    const struct wire_message ready = { .kind = WIRE_READY,
+                                        .longest_ms = agent.pass.longest_batch_ms,
+                                        .total_ms = agent.pass.total_ms };
     if (rc == 0)
-        tell(&agent.control, "ready");
+        control_send(&agent.control, &ready);
     else
-        control_send(&agent.control, "failed %s", err.text);
+        control_send_text(&agent.control, WIRE_FAILED, err.text);
     return rc;
 }
 
@@ -224,7 +215,7 @@ static void stop(JNIEnv *jni)
     struct control last = agent.control;
     atomic_store(&agent.phase, IDLE);
     pthread_mutex_unlock(&agent.closing);
-    tell(&last, "stopped");
+    control_send(&last, &(struct wire_message){ .kind = WIRE_STOPPED });
     control_close(&last);
 }
 

@@ -4,32 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* In one packet: ids have 7 digits at most. */
-#define IDS_PER_PACKET 400
-#define PIECE_BYTES    65536
+#define PIECE_BYTES 65536
 
 #define PHASE "phase " /* of a method in a configuration */
 #define LOOP  "loop "
-
-static const struct {
-    const char *name, *answer;
-    bool is_slow; /* one at a time */
-} commands[RECORDER_N_COMMANDS] = {
-    [RECORDER_ENABLE] = { "enable", "enabled", false },
-    [RECORDER_DISABLE] = { "disable", "disabled", false },
-    [RECORDER_INSTRUMENT] = { "instrument", "instrumented", true },
-    [RECORDER_REMOVE] = { "remove", "removed", true },
-    [RECORDER_SAMPLE] = { "sample", "sampled", true },
-    [RECORDER_JIT] = { "jit", "logging", false },
-    [RECORDER_WHERE] = { "where", "told", false },
-};
 
 void link_init(struct recorder_link *link, struct session *session, const struct recorder_observer *observer)
 {
@@ -45,7 +29,6 @@ static void free_command(struct link_command *command)
     if (command->fd >= 0)
         close(command->fd);
     free(command->ids);
-    free(command->packet);
     free(command->names);
     free(command);
 }
@@ -81,13 +64,18 @@ int link_know(struct recorder_link *link, const struct trace_method *method, str
 
 /* ---- giving commands ---- */
 
+static bool is_slow(enum recorder_command which)
+{
+    return wire_is_slow((enum wire_kind)which);
+}
+
 /* Another slow command is under way. */
 static bool must_wait(const struct recorder_link *link, enum recorder_command which)
 {
     const struct link_command *command = link->commands;
-    while (command != NULL && !(command->sent && commands[command->command].is_slow))
+    while (command != NULL && !(command->sent && is_slow(command->command)))
         command = command->next;
-    return commands[which].is_slow && command != NULL;
+    return is_slow(which) && command != NULL;
 }
 
 void link_send(struct recorder_link *link)
@@ -101,13 +89,16 @@ void link_send(struct recorder_link *link)
     }
 }
 
-/* A command at the end of the list, still without text; NULL when there is no memory. */
-static struct link_command *add(struct recorder_link *link, enum recorder_command which)
+/* A command at the end of the list, to be sent; NULL when there is no memory. */
+static struct link_command *add(struct recorder_link *link, const struct wire_message *message)
 {
-    struct link_command *command = calloc(1, sizeof *command), **end = &link->commands;
+    char packet[WIRE_PACKET_BYTES];
+    size_t n = wire_encode(message, packet, sizeof packet);
+    struct link_command *command = calloc(1, sizeof *command + n + 1), **end = &link->commands;
     if (command == NULL)
         return NULL;
-    command->command = which;
+    memcpy(command->packet, packet, n + 1);
+    command->command = (enum recorder_command)message->kind;
     command->fd = -1;
     while (*end != NULL)
         end = &(*end)->next;
@@ -131,54 +122,49 @@ static int drop_failed(struct recorder_link *link, struct link_command *command,
     return err_set(err, "out of memory");
 }
 
-static int give_ids(struct recorder_link *link, enum recorder_command which, const uint32_t *ids, size_t n,
-                    struct err *err)
+static int give_ids(struct recorder_link *link, enum wire_kind which, const uint32_t *ids, size_t n, struct err *err)
 {
-    char text[PROTOCOL_PACKET_BYTES];
-    struct link_command *command = add(link, which);
+    struct wire_list list = { .n = n };
+    for (size_t i = 0; i < n; i++)
+        list.numbers[i] = ids[i] & RING_METHOD_MAX;
+    struct link_command *command = add(link, &(struct wire_message){ .kind = which, .list = &list });
     if (command == NULL || (command->ids = malloc(n * sizeof *ids)) == NULL)
         return drop_failed(link, command, err);
     memcpy(command->ids, ids, n * sizeof *ids);
     command->n_ids = n;
-    int used = snprintf(text, sizeof text, "%s", commands[which].name);
-    for (size_t i = 0; i < n; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, " %" PRIu32, ids[i] & RING_METHOD_MAX);
-    command->packet = strdup(text);
-    if (command->packet == NULL)
-        return drop_failed(link, command, err);
     link_send(link);
     return 0;
 }
 
-static int give_all_ids(struct recorder_link *link, enum recorder_command which, const uint32_t *ids, size_t n,
+static int give_all_ids(struct recorder_link *link, enum wire_kind which, const uint32_t *ids, size_t n,
                         struct err *err)
 {
-    for (size_t i = 0; i < n; i += IDS_PER_PACKET)
-        if (give_ids(link, which, ids + i, n - i < IDS_PER_PACKET ? n - i : IDS_PER_PACKET, err) < 0)
+    for (size_t i = 0; i < n; i += WIRE_LIST_MAX)
+        if (give_ids(link, which, ids + i, n - i < WIRE_LIST_MAX ? n - i : WIRE_LIST_MAX, err) < 0)
             return -1;
     return 0;
 }
 
 int recorder_enable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
 {
-    return give_all_ids(link, RECORDER_ENABLE, ids, n, err);
+    return give_all_ids(link, WIRE_ENABLE, ids, n, err);
 }
 
 int recorder_disable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
 {
-    return give_all_ids(link, RECORDER_DISABLE, ids, n, err);
+    return give_all_ids(link, WIRE_DISABLE, ids, n, err);
 }
 
 int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
 {
-    return give_all_ids(link, RECORDER_REMOVE, ids, n, err);
+    return give_all_ids(link, WIRE_REMOVE, ids, n, err);
 }
 
 /* A command with a memory file: takes over the descriptor, and names. */
-static int give_file(struct recorder_link *link, enum recorder_command which, const char *text, int fd, char *names,
+static int give_file(struct recorder_link *link, const struct wire_message *message, int fd, char *names,
                      struct err *err)
 {
-    struct link_command *command = fd < 0 ? NULL : add(link, which);
+    struct link_command *command = fd < 0 ? NULL : add(link, message);
     if (command == NULL) {
         if (fd >= 0)
             close(fd);
@@ -187,9 +173,6 @@ static int give_file(struct recorder_link *link, enum recorder_command which, co
     }
     command->fd = fd;
     command->names = names;
-    command->packet = strdup(text);
-    if (command->packet == NULL)
-        return drop_failed(link, command, err);
     link_send(link);
     return 0;
 }
@@ -223,7 +206,7 @@ int recorder_instrument(struct recorder_link *link, const struct recorder_phase 
             close(fd);
         return -1;
     }
-    return give_file(link, RECORDER_INSTRUMENT, "instrument", fd, text, err);
+    return give_file(link, &(struct wire_message){ .kind = WIRE_INSTRUMENT }, fd, text, err);
 }
 
 int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
@@ -234,9 +217,8 @@ int recorder_recompilation_costs(struct recorder_link *link, const char *const *
 
 int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err)
 {
-    char text[64];
-    snprintf(text, sizeof text, "sample %" PRIu32 " %" PRIu32, period_ms, n);
-    return give_file(link, RECORDER_SAMPLE, text, memfd_create("mmprof-samples", MFD_CLOEXEC), NULL, err);
+    const struct wire_message message = { .kind = WIRE_SAMPLE, .period_ms = period_ms, .n = n };
+    return give_file(link, &message, memfd_create("mmprof-samples", MFD_CLOEXEC), NULL, err);
 }
 
 /* The link reads the log to the end; the command's own descriptor is closed when it is answered. */
@@ -249,20 +231,18 @@ int recorder_jit(struct recorder_link *link, struct err *err)
         close(fd);
         return -1;
     }
-    return give_file(link, RECORDER_JIT, "jit", fd, NULL, err);
+    return give_file(link, &(struct wire_message){ .kind = WIRE_JIT }, fd, NULL, err);
 }
 
 /* One question at a time: the next one waits for what is appended. */
 int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, struct err *err)
 {
-    char text[PROTOCOL_PACKET_BYTES];
-    int used = snprintf(text, sizeof text, "%s", commands[RECORDER_WHERE].name);
+    struct wire_list list = { .n = n < LINK_ADDRESSES ? n : LINK_ADDRESSES };
     if (n == 0)
         return 0;
-    struct link_command *command = add(link, RECORDER_WHERE);
-    for (size_t i = 0; i < n && i < LINK_ADDRESSES; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, " %" PRIx64, addresses[i]);
-    if (command == NULL || (command->packet = strdup(text)) == NULL)
+    memcpy(list.numbers, addresses, list.n * sizeof *addresses);
+    struct link_command *command = add(link, &(struct wire_message){ .kind = WIRE_WHERE, .list = &list });
+    if (command == NULL)
         return drop_failed(link, command, err);
     link_send(link);
     return 0;
@@ -277,30 +257,6 @@ bool link_may_ask(const struct recorder_link *link)
 }
 
 /* ---- what the agent says ---- */
-
-/* The number of " KEY=" in a packet, or 0: no agent says what is negative, infinite or more ns than a life has. */
-static double number_of(const char *packet, const char *key)
-{
-    double number = 0;
-    for (const char *at = strchr(packet, ' '); at != NULL; at = strchr(at + 1, ' '))
-        if (strncmp(at + 1, key, strlen(key)) == 0 && at[1 + strlen(key)] == '=') {
-            number = strtod(at + 2 + strlen(key), NULL);
-            break;
-        }
-    return number >= 0 && number < 1e18 ? number : 0;
-}
-
-static uint32_t count_of(const char *packet, const char *key)
-{
-    double number = number_of(packet, key);
-    return number > UINT32_MAX ? 0 : (uint32_t)number;
-}
-
-static uint64_t ticks_of(const char *packet)
-{
-    const char *at = strstr(packet, " ticks=");
-    return at == NULL ? 0 : strtoull(at + strlen(" ticks="), NULL, 10);
-}
 
 /* What was appended to a sample's log since.  Returns 0, or -1 with *err set. */
 static int read_samples(struct recorder_link *link, struct link_command *command, struct err *err)
@@ -378,34 +334,34 @@ static int read_jit(struct recorder_link *link, struct err *err)
     }
 }
 
-static int answer(struct recorder_link *link, struct link_command *command, const char *packet, const char *refused,
+/* said: the answer, or WIRE_REFUSED. */
+static int answer(struct recorder_link *link, struct link_command *command, const struct wire_message *said,
                   struct err *err)
 {
-    if (command->command == RECORDER_INSTRUMENT && refused == NULL && find_ids(link, command, err) < 0)
+    bool is_refused = said->kind == WIRE_REFUSED, is_sample = command->command == RECORDER_SAMPLE;
+    if (command->command == RECORDER_INSTRUMENT && !is_refused && find_ids(link, command, err) < 0)
         return -1;
-    if (command->command == RECORDER_WHERE || command->command == RECORDER_SAMPLE)
-        link->code_ns += (uint64_t)(number_of(packet, "cpu_ms") * 1e6);
+    if (command->command == RECORDER_WHERE || is_sample)
+        link->code_ns += (uint64_t)(said->cpu_ms * 1e6);
     if (command->command == RECORDER_WHERE) {
         drop(link, command);
         return 0;
     }
     const struct recorder_answer told = { .command = command->command,
-                                          .refused = refused,
+                                          .refused = is_refused ? said->text : NULL,
                                           .ids = command->ids,
                                           .n_ids = command->n_ids,
-                                          .ticks = ticks_of(packet),
-                                          .n_unknown = count_of(packet, "unknown"),
-                                          .n_classes = count_of(packet, "classes"),
-                                          .n_methods = count_of(packet, "methods"),
-                                          .n_batches = count_of(packet, "batches"),
-                                          .longest_pause_ms = number_of(packet, "pause_ms"),
-                                          .total_ms = number_of(packet, "total_ms"),
-                                          .cpu_ms =
-                                              command->command == RECORDER_SAMPLE ? 0 : number_of(packet, "cpu_ms"),
-                                          .n_samples =
-                                              command->command == RECORDER_SAMPLE ? count_of(packet, "n") : 0 };
+                                          .ticks = said->ticks,
+                                          .n_unknown = said->n_unknown,
+                                          .n_classes = said->n_classes,
+                                          .n_methods = said->n_methods,
+                                          .n_batches = said->n_batches,
+                                          .longest_pause_ms = said->longest_pause_ms,
+                                          .total_ms = said->total_ms,
+                                          .cpu_ms = is_sample ? 0 : said->cpu_ms,
+                                          .n_samples = is_sample ? said->n : 0 };
     int rc = write_done(link, &told, err);
-    if (rc == 0 && command->command == RECORDER_SAMPLE)
+    if (rc == 0 && is_sample)
         rc = read_samples(link, command, err);
     if (rc == 0 && link->observer != NULL && link->observer->answer != NULL)
         rc = link->observer->answer(link->observer->context, &told, err);
@@ -413,40 +369,27 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
     return rc;
 }
 
-static bool is_word(const char *packet, const char *word)
+static int hear_pause(struct recorder_link *link, const struct wire_message *pause, struct err *err)
 {
-    size_t n = strlen(word);
-    return strncmp(packet, word, n) == 0 && (packet[n] == ' ' || packet[n] == '\0');
-}
-
-static int hear_pause(struct recorder_link *link, const char *packet, struct err *err)
-{
-    double ms = number_of(packet, "ns") / 1e6;
+    double ms = (double)pause->pause_ns / 1e6;
     link->n_pauses++;
     link->pauses_ms += ms;
     if (ms > link->longest_pause_ms)
         link->longest_pause_ms = ms;
-    return write_control(link, TRACE_PAUSE, 0, ticks_of(packet), (uint64_t)(ms * 1e6), err);
+    return write_control(link, TRACE_PAUSE, 0, pause->ticks, pause->pause_ns, err);
 }
 
-int link_hear(struct recorder_link *link, const char *packet, struct err *err)
+int link_hear(struct recorder_link *link, const struct wire_message *told, struct err *err)
 {
-    const char *refused = NULL;
-    if (is_word(packet, "refused"))
-        refused = packet + strlen("refused") + (packet[strlen("refused")] == ' ');
-    if (is_word(packet, "pause"))
-        return hear_pause(link, packet, err);
-    if (is_word(packet, "ready"))
+    if (told->kind == WIRE_PAUSE)
+        return hear_pause(link, told, err);
+    if (told->kind == WIRE_READY)
         link->ready = true;
     /* Commands of a kind are answered in their order. */
     for (struct link_command *command = link->commands; command != NULL; command = command->next) {
-        const char *name = commands[command->command].name;
-        if (!command->sent)
-            continue;
-        if (refused != NULL && is_word(refused, name))
-            return answer(link, command, "", refused + strlen(name) + (refused[strlen(name)] != '\0'), err);
-        if (is_word(packet, commands[command->command].answer))
-            return answer(link, command, packet, NULL, err);
+        enum wire_kind kind = (enum wire_kind)command->command;
+        if (command->sent && (told->kind == wire_answer(kind) || (told->kind == WIRE_REFUSED && told->command == kind)))
+            return answer(link, command, told, err);
     }
     return 0;
 }
@@ -459,8 +402,8 @@ static void fill_status(const struct recorder_link *link, struct recorder_status
     status->busy = false;
     status->n_flags = 0;
     for (const struct link_command *command = link->commands; command != NULL; command = command->next) {
-        status->busy = status->busy || commands[command->command].is_slow;
-        status->n_flags += !commands[command->command].is_slow && command->command != RECORDER_WHERE;
+        status->busy = status->busy || is_slow(command->command);
+        status->n_flags += !is_slow(command->command) && command->command != RECORDER_WHERE;
     }
     status->n_pauses = link->n_pauses;
     status->longest_pause_ms = link->longest_pause_ms;

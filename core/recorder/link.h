@@ -12,6 +12,7 @@
 #include "core/recorder/recompilation_cost.h"
 #include "core/recorder/stack_sampler.h"
 #include "core/trace/trace.h"
+#include "core/wire/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,14 +79,13 @@ void recorder_pace(struct recorder_link *link, uint32_t round_ms);
 void recorder_end(struct recorder_link *link);
 
 enum recorder_command {
-    RECORDER_ENABLE,
-    RECORDER_DISABLE,
-    RECORDER_INSTRUMENT,
-    RECORDER_REMOVE,
-    RECORDER_SAMPLE,
-    RECORDER_JIT,
-    RECORDER_WHERE, /* the recorder's own: no observer hears of it */
-    RECORDER_N_COMMANDS
+    RECORDER_ENABLE = WIRE_ENABLE,
+    RECORDER_DISABLE = WIRE_DISABLE,
+    RECORDER_INSTRUMENT = WIRE_INSTRUMENT,
+    RECORDER_REMOVE = WIRE_REMOVE,
+    RECORDER_SAMPLE = WIRE_SAMPLE,
+    RECORDER_JIT = WIRE_JIT,
+    RECORDER_WHERE = WIRE_WHERE, /* the recorder's own: no observer hears of it */
 };
 
 /* The agent's answer to a command. */

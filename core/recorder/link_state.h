@@ -14,11 +14,11 @@ struct link_command {
     enum recorder_command command;
     uint32_t *ids; /* owned, or NULL */
     size_t n_ids;
-    char *packet; /* owned */
-    char *names;  /* owned; of an instrument: its configuration */
-    int fd;       /* that goes with it; owned, or -1 */
+    char *names; /* owned; of an instrument: its configuration */
+    int fd;      /* that goes with it; owned, or -1 */
     bool sent;
     uint64_t read_bytes; /* of its descriptor: a sample's log */
+    char packet[];
 };
 
 /* For reading the JIT compiler's log: an entry is shorter than this. */
@@ -57,8 +57,8 @@ void link_send(struct recorder_link *link);
 /* A method that the agent told of.  Returns 0, or -1 with *err set. */
 int link_know(struct recorder_link *link, const struct trace_method *method, struct err *err);
 
-/* A packet from the agent; those that are not the link's are passed over.  Returns 0, or -1 with *err set. */
-int link_hear(struct recorder_link *link, const char *packet, struct err *err);
+/* A message from the agent; those that are not the link's are passed over.  Returns 0, or -1 with *err set. */
+int link_hear(struct recorder_link *link, const struct wire_message *told, struct err *err);
 
 /*
  * The end of a round: what was sampled, then the observer's round, then what it asked for.  status: the link's own

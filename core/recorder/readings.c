@@ -105,21 +105,19 @@ void readings_close(struct readings *readings)
 
 /* ---- what threads hand over ---- */
 
-void readings_hand_over(struct readings *readings, const char *packet, const int *fds, size_t n_fds)
+void readings_hand_over(struct readings *readings, const struct wire_message *told, const int *fds, size_t n_fds)
 {
-    int tid = 0;
-    unsigned ring = 0;
-    bool good = readings_are_active(readings) && sscanf(packet, "counters %d %u", &tid, &ring) == 2 &&
-                ring < readings->session->n_rings && n_fds == readings->plan.layout->n_groups;
+    bool good = readings_are_active(readings) && told->kind == WIRE_COUNTERS &&
+                told->ring < readings->session->n_rings && n_fds == readings->plan.layout->n_groups;
     for (size_t i = 0; i < n_fds; i++)
         good = good && readings_is_event(fds[i]);
     for (size_t i = 0; i < n_fds && !good; i++)
         close(fds[i]);
     if (!good)
         return;
-    struct readings_handed *handed = &readings->handed[ring];
+    struct readings_handed *handed = &readings->handed[told->ring];
     release(handed, readings->plan.layout);
-    handed->tid = tid;
+    handed->tid = (pid_t)told->tid;
     counters_outside_adopt(&handed->outside, readings->plan.layout, fds);
 }
 

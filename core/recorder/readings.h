@@ -60,8 +60,8 @@ int readings_init(struct readings *readings, const struct readings_plan *plan, s
 /* Disable what the threads handed over, too: their own mappings would keep it counting. */
 void readings_close(struct readings *readings);
 
-/* The packet "counters TID RING" with its descriptors, which are taken over. */
-void readings_hand_over(struct readings *readings, const char *packet, const int *fds, size_t n_fds);
+/* A thread's WIRE_COUNTERS with its descriptors, which are taken over. */
+void readings_hand_over(struct readings *readings, const struct wire_message *told, const int *fds, size_t n_fds);
 
 /* Is anything read at all? */
 bool readings_are_active(const struct readings *readings);

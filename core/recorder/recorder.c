@@ -315,7 +315,7 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
     uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
     progress_end(&r->progress);
     progress_begin(&r->progress, r->plan->progress);
-    session_send(&r->session, "stop");
+    session_send(&r->session, WIRE_STOP);
     r->interrupted = false;
     while (!stopped && !r->gone && !r->interrupted) {
         if (clock_ns(CLOCK_MONOTONIC_RAW) - start > stop_timeout_ns(r)) {

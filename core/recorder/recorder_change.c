@@ -11,16 +11,6 @@
 #define MB_FOR_CPU_S  20.0 /* of a trace, for a second of the program's CPU time: 8 and 48 in two programs */
 #define WORTH_TELLING 1000 /* ms: what is over sooner needs no forecast */
 
-/* The number behind " KEY=", or 0. */
-static double number_of(const char *packet, const char *key)
-{
-    size_t n = strlen(key);
-    for (const char *at = packet; (at = strstr(at, key)) != NULL; at += n)
-        if (at > packet && at[-1] == ' ' && at[n] == '=')
-            return strtod(at + n + 1, NULL);
-    return 0;
-}
-
 static void tell_forecast(const struct recorder *r, double cpus)
 {
     const struct recorder_change *change = &r->change;
@@ -38,21 +28,20 @@ static void tell_forecast(const struct recorder *r, double cpus)
     fprintf(r->plan->progress, " (estimated from the %.1f CPUs that the program uses)\n", cpus);
 }
 
-void recorder_hear_change(struct recorder *r, const char *packet)
+void recorder_hear_change(struct recorder *r, const struct wire_message *told)
 {
     struct recorder_change *change = &r->change;
     if (r->ready)
         return;
-    if (strncmp(packet, "instrument ", 11) == 0) {
-        change->n_wanted = (uint32_t)number_of(packet, "classes");
+    if (told->kind == WIRE_CHANGING) {
+        change->n_wanted = told->n_classes;
         change->start_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-    } else if (strncmp(packet, "pause ", 6) == 0) {
-        uint32_t n = (uint32_t)number_of(packet, "classes");
-        change->n_changed += n;
-        if (change->n_batches++ == 0 && change->n_wanted > n)
-            batch_forecast(change->n_wanted - n, n, number_of(packet, "call_ms"), number_of(packet, "ns") / 1e6,
-                           &change->forecast);
+        return;
     }
+    change->n_changed += told->n_classes;
+    if (change->n_batches++ == 0 && change->n_wanted > told->n_classes)
+        batch_forecast(change->n_wanted - told->n_classes, told->n_classes, told->call_ms, (double)told->pause_ns / 1e6,
+                       &change->forecast);
 }
 
 /* The first batches are the small ones: by those alone it would be too long. */

@@ -67,10 +67,8 @@ int recorder_write_target(struct recorder *r, struct err *err)
     return 0;
 }
 
-/* "ready key=value ..." */
-static int become_ready(struct recorder *r, const char *packet, struct err *err)
+static int become_ready(struct recorder *r, const struct wire_message *ready, struct err *err)
 {
-    const char *total = strstr(packet, " total_ms="), *longest = strstr(packet, " longest_ms=");
     if (r->ready)
         return 0;
     bool all;
@@ -81,29 +79,13 @@ static int become_ready(struct recorder *r, const char *packet, struct err *err)
     }
     r->ready = true;
     r->ready_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-    r->instrument_ms = total == NULL ? 0 : strtod(total + strlen(" total_ms="), NULL);
-    r->longest_pause_ms = longest == NULL ? 0 : strtod(longest + strlen(" longest_ms="), NULL);
+    r->instrument_ms = ready->total_ms;
+    r->longest_pause_ms = ready->longest_ms;
     if (r->plan->pid == 0) /* its own counters were not there when it loaded the agent */
         pauses_open(&r->pauses, r->target, r->target, true);
     if (r->writer == NULL) /* it is not there yet, or the recording is over */
         return 0;
     return metadata_write_ready(r->writer, r->instrument_ms, r->longest_pause_ms, err);
-}
-
-static void hand_over(struct recorder *r, const char *packet)
-{
-    readings_hand_over(&r->readings, packet, r->session.fds, r->session.n_fds);
-    r->session.n_fds = 0;
-}
-
-/* "perf_map TEXT", "perf_map_failed TEXT" */
-static int note_perf_map(struct recorder *r, const char *packet, struct err *err)
-{
-    bool failed = strncmp(packet, "perf_map_failed ", 16) == 0;
-    const char *text = strchr(packet, ' ') + 1;
-    if (failed)
-        snprintf(r->perf_map_why, sizeof r->perf_map_why, "%s", text);
-    return note(r, failed ? "perf_map.failed" : "perf_map", text, err);
 }
 
 static int note_archive(struct recorder *r, const char *option, struct err *err)
@@ -120,35 +102,53 @@ static int agent_failed(const struct recorder *r, const char *why, struct err *e
     return err_next(err, "see 'mmprof record --help' for options that change what it does");
 }
 
+static int take(struct recorder *r, const struct wire_message *told, struct err *err)
+{
+    switch (told->kind) {
+    case WIRE_FAILED:
+        return agent_failed(r, told->text, err);
+    case WIRE_READY:
+        return become_ready(r, told, err);
+    case WIRE_COUNTERS:
+        readings_hand_over(&r->readings, told, r->session.fds, r->session.n_fds);
+        r->session.n_fds = 0;
+        return 0;
+    case WIRE_PERF_MAP:
+        return note(r, "perf_map", told->text, err);
+    case WIRE_PERF_MAP_FAILED:
+        snprintf(r->perf_map_why, sizeof r->perf_map_why, "%s", told->text);
+        return note(r, "perf_map.failed", told->text, err);
+    case WIRE_CODE_MAP_FAILED:
+        return note(r, "code.failed", told->text, err);
+    case WIRE_CODE_MAP_ALL:
+        return note(r, "code.all", told->text, err);
+    case WIRE_ARCHIVE:
+        return note_archive(r, told->text, err);
+    case WIRE_CHANGING:
+    case WIRE_PAUSE:
+        recorder_hear_change(r, told);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
 int recorder_hear(struct recorder *r, bool *stopped, bool *has_news, struct err *err)
 {
-    char packet[PROTOCOL_PACKET_BYTES];
+    struct wire_message told;
     int rc;
     *has_news = !r->connected;
     if (!r->connected)
         return meet_agent(r, err);
-    while ((rc = session_receive(&r->session, packet)) > 0) {
-        *has_news = *has_news || strncmp(packet, "told ", 5) != 0;
-        if (strncmp(packet, "failed ", 7) == 0)
-            return agent_failed(r, packet + 7, err);
+    while ((rc = session_receive(&r->session, &told)) > 0) {
+        *has_news = *has_news || told.kind != WIRE_TOLD;
         /* Methods that an answer is about come before it. */
-        if ((r->writer != NULL && drain_methods(&r->drain, r->writer, err) < 0) || link_hear(&r->link, packet, err) < 0)
+        if (told.kind != WIRE_FAILED && ((r->writer != NULL && drain_methods(&r->drain, r->writer, err) < 0) ||
+                                         link_hear(&r->link, &told, err) < 0))
             return -1;
-        if (strncmp(packet, "ready", 5) == 0 && become_ready(r, packet, err) < 0)
+        if (take(r, &told, err) < 0)
             return -1;
-        if (strncmp(packet, "counters ", 9) == 0)
-            hand_over(r, packet);
-        if ((strncmp(packet, "perf_map ", 9) == 0 || strncmp(packet, "perf_map_failed ", 16) == 0) &&
-            note_perf_map(r, packet, err) < 0)
-            return -1;
-        if (strncmp(packet, "archive ", 8) == 0 && note_archive(r, packet + 8, err) < 0)
-            return -1;
-        if (strncmp(packet, "code_map_failed ", 16) == 0 && note(r, "code.failed", packet + 16, err) < 0)
-            return -1;
-        if (strncmp(packet, "code_map_all ", 13) == 0 && note(r, "code.all", packet + 13, err) < 0)
-            return -1;
-        recorder_hear_change(r, packet);
-        *stopped = *stopped || strncmp(packet, "stopped", 7) == 0;
+        *stopped = *stopped || told.kind == WIRE_STOPPED;
     }
     if (rc < 0)
         *stopped = *has_news = true;

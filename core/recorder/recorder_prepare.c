@@ -344,7 +344,7 @@ static int prepare_changed(struct recorder *r, struct err *err)
     r->link.n_pauses = 0;
     r->link.pauses_ms = r->link.longest_pause_ms = 0;
     r->ready_ns = r->first.monotonic_ns;
-    if (session_send(&r->session, "begin") < 0)
+    if (session_send(&r->session, WIRE_BEGIN) < 0)
         return err_set(err, "JVM %d ended before its recording began", (int)r->plan->pid);
     return 0;
 }

@@ -148,8 +148,8 @@ bool recorder_includes_nothing(const struct recorder *r, bool *all, struct err *
 
 /* ---- recorder_change.c ---- */
 
-/* A packet: is it about the first pass? */
-void recorder_hear_change(struct recorder *r, const char *packet);
+/* WIRE_CHANGING, WIRE_PAUSE: of the first pass. */
+void recorder_hear_change(struct recorder *r, const struct wire_message *told);
 
 /*
  * With the agent in a running JVM: wait until the loaded classes have their probes, which record nothing yet.  It says

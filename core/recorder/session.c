@@ -127,16 +127,13 @@ int session_open(struct session *session, const struct session_plan *plan, struc
 }
 
 /* Returns what sendmsg does. */
-static ssize_t send_with(int socket, const char *text, const int *fds, size_t n_fds)
+static ssize_t send_with(int socket, const char *packet, const int *fds, size_t n_fds)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int) * PROTOCOL_N_FDS)];
         struct cmsghdr align;
     } control;
-    char packet[PROTOCOL_PACKET_BYTES];
-    size_t length = strnlen(text, sizeof packet);
-    memcpy(packet, text, length);
-    struct iovec part = { packet, length };
+    struct iovec part = { (void *)(uintptr_t)packet, strlen(packet) };
     struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
     memset(&control, 0, sizeof control);
     if (n_fds > 0) {
@@ -154,7 +151,7 @@ static ssize_t send_with(int socket, const char *text, const int *fds, size_t n_
 static int send_descriptors(struct session *session, struct err *err)
 {
     const int fds[PROTOCOL_N_FDS] = { session->segment_fd, session->methods_fd, session->config_fd, session->code_fd };
-    if (send_with(session->peer, "session", fds, PROTOCOL_N_FDS) < 0)
+    if (send_with(session->peer, wire_name(WIRE_SESSION), fds, PROTOCOL_N_FDS) < 0)
         return err_set(err, "cannot talk to the agent: %s", strerror(errno));
     return 0;
 }
@@ -162,14 +159,12 @@ static int send_descriptors(struct session *session, struct err *err)
 /* The version must agree: the library may be another build's. */
 static int check_hello(struct session *session, struct err *err)
 {
-    char packet[PROTOCOL_PACKET_BYTES];
+    struct wire_message hello;
     struct pollfd wait = { .fd = session->peer, .events = POLLIN };
-    int version = 0, rest = 0;
-    if (poll(&wait, 1, 5000) <= 0 || session_receive(session, packet) <= 0 ||
-        sscanf(packet, "hello %d %*d %n", &version, &rest) != 1)
+    if (poll(&wait, 1, 5000) <= 0 || session_receive(session, &hello) <= 0 || hello.kind != WIRE_HELLO)
         return err_set(err, "the agent does not say hello");
-    snprintf(session->jvm, sizeof session->jvm, "%.150s", packet + rest);
-    if (version != PROTOCOL_VERSION) {
+    snprintf(session->jvm, sizeof session->jvm, "%.150s", hello.text);
+    if (hello.version != PROTOCOL_VERSION) {
         err_set(err, "the agent library is of another version of mmprof");
         return err_next(err, "restart the JVM, or use the mmprof that attached to it first");
     }
@@ -213,37 +208,38 @@ static void take_descriptors(struct session *session, struct msghdr *message)
     }
 }
 
-int session_receive(struct session *session, char packet[PROTOCOL_PACKET_BYTES])
+int session_receive(struct session *session, struct wire_message *message)
 {
     union {
         char bytes[CMSG_SPACE(sizeof session->fds)];
         struct cmsghdr align;
     } control;
-    struct iovec part = { packet, PROTOCOL_PACKET_BYTES - 1 };
-    struct msghdr message = {
+    struct iovec part = { session->packet, sizeof session->packet - 1 };
+    struct msghdr header = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
     };
     drop_descriptors(session);
-    ssize_t n = session->peer < 0 ? 0 : recvmsg(session->peer, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ssize_t n = session->peer < 0 ? 0 : recvmsg(session->peer, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (n <= 0)
         return -1;
-    packet[n] = '\0';
-    take_descriptors(session, &message);
+    session->packet[n] = '\0';
+    take_descriptors(session, &header);
+    wire_decode(session->packet, NULL, message);
     return 1;
 }
 
-int session_send(struct session *session, const char *text)
+int session_send(struct session *session, enum wire_kind kind)
 {
-    return session_send_with(session, text, -1);
+    return session_send_with(session, wire_name(kind), -1);
 }
 
-int session_send_with(struct session *session, const char *text, int fd)
+int session_send_with(struct session *session, const char *packet, int fd)
 {
     if (session->peer < 0)
         return -1;
-    return send_with(session->peer, text, &fd, fd >= 0) < 0 ? -1 : 0;
+    return send_with(session->peer, packet, &fd, fd >= 0) < 0 ? -1 : 0;
 }
 
 int session_fd(const struct session *session)

@@ -5,9 +5,10 @@
 #ifndef CORE_RECORDER_SESSION_H
 #define CORE_RECORDER_SESSION_H
 
-#include "core/wire/protocol.h"
 #include "core/pmu/perf_open.h"
 #include "core/jvm/guest.h"
+#include "core/wire/message.h"
+#include "core/wire/protocol.h"
 #include "core/wire/ring.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ struct session {
     uint64_t rings_offset, words_offset;
     int fds[COUNTERS_GROUPS_MAX]; /* came with the latest packet: whose they are is for the receiver to say */
     size_t n_fds;
+    char packet[WIRE_PACKET_BYTES];     /* the latest one */
     pid_t peer_pid;                     /* who connected; 0 before */
     char jvm[160];                      /* its name and version; "" before */
     struct guest guest;                 /* what is in the target's /tmp until the agent has connected */
@@ -48,14 +50,15 @@ int session_open(struct session *session, const struct session_plan *plan, struc
 int session_accept(struct session *session, struct err *err);
 
 /*
- * Receive a packet if there is one.  Returns 1 with the text, 0 when there is none, -1 at the end of the connection.
- * Descriptors that come with it are in fds[0..n_fds); those still there at the next call are closed.
+ * Receive a message if there is one.  Returns 1 with it (its text lives until the next call), 0 when there is none, -1
+ * at the end of the connection.  Descriptors that come with it are in fds[0..n_fds); those still there at the next call
+ * are closed.
  */
-int session_receive(struct session *session, char packet[PROTOCOL_PACKET_BYTES]);
+int session_receive(struct session *session, struct wire_message *message);
 
-/* Send a packet, with a descriptor unless that is -1.  Returns 0, or -1 when there is no room or no peer. */
-int session_send(struct session *session, const char *text);
-int session_send_with(struct session *session, const char *text, int fd);
+/* Send a message of its word alone; or a packet, with a descriptor unless that is -1.  0, or -1: no room or no peer. */
+int session_send(struct session *session, enum wire_kind kind);
+int session_send_with(struct session *session, const char *packet, int fd);
 
 /* The descriptors to poll for reading: the listener before, the peer after the connection. */
 int session_fd(const struct session *session);

@@ -2,71 +2,49 @@
  * How the recorder and the agent inside the target talk.
  *
  * The recorder listens on a socket in a private directory (mode 0700, random name) and gives its path to the agent
- * as the only option.  The agent connects and both exchange packets of text (SOCK_SEQPACKET, at most
- * PROTOCOL_PACKET_BYTES):
+ * as the only option.  The agent connects and both exchange messages (core/wire/message.h: SOCK_SEQPACKET):
  *
- *     agent:     hello VERSION PID JVM       JVM: its name and version, up to the end
+ *     agent:     hello                      with the JVM's name and version; all versions of mmprof understand it
  *     recorder:  session                    with four descriptors: segment, method log, configuration,
  *                                           code log
- *     agent:     ready key=value ...        everything is instrumented, or
- *                failed TEXT                nothing is
- *     agent:     counters TID RING          at any time between 'session' and 'stopped', with descriptors: a thread
+ *     agent:     ready                      everything is instrumented, or
+ *                failed                     nothing is
+ *     agent:     counters                   at any time between 'session' and 'stopped', with descriptors: a thread
  *                                           opened its counters, these are its groups' leaders
  *     recorder:  begin                      with 'begin asked': from now on probes record
  *     recorder:  stop
- *     agent:     stopped key=value ...      nothing is instrumented any more
+ *     agent:     stopped                    nothing is instrumented any more
  *
- * Between "ready" and "stop" the recorder may give commands; each has one answer:
+ * Between "ready" and "stop" the recorder may give commands; each has one answer, or is refused:
  *
- *     enable ID ...                            enabled ticks=T n=N unknown=N
- *     disable ID ...                         disabled ticks=T n=N unknown=N
- *     instrument   (with a descriptor)      instrumented ticks=T classes=N methods=N ...
- *     remove ID ...                         removed (the same)
- *     sample PERIOD_MS N   (the same)       sampled n=N cpu_ms=N
+ *     enable, disable                       enabled, disabled
+ *     instrument   (with a descriptor)      instrumented
+ *     remove                                removed
+ *     sample       (with a descriptor)      sampled
  *     jit          (with a descriptor)      logging
- *     where ADDRESS ...  (hexadecimal)      told n=N cpu_ms=N
- *                                           or, to any of them:  refused COMMAND TEXT
+ *     where                                 told
  *
- * enable and disable switch methods' flags, at once, also while another command is under way.  T is a moment at which
- * the flags were enabled already, or were enabled still.  The other three take their time and are done one by one: a
- * second one is refused.  'instrument' has a configuration whose 'phase' lines name methods that get (enabled) probes
- * too; 'remove' takes the probes of methods out again; both change only classes in which such methods are.  'sample'
- * takes N samples of all Java threads' stacks, one every PERIOD_MS, and appends them to the memory file of its
- * descriptor (core/wire/samples.h).  'jit', before 'instrument', has the agent append what the JIT compiler does with
- * methods that get probes, before and after, to its descriptor's file (core/wire/jit_events.h) until the session's end.
- * 'where', with 'code_map asked', has it append what code is at these addresses to the code log before it answers,
- * unless it has done so; if code that it told of begins at one and is gone, that.  Then 'sample' ends with whose
- * classes' code all of it has.  cpu_ms: of the agent's thread, for that.
+ * enable and disable switch methods' flags, at once, also while another command is under way.  ticks is a moment at
+ * which the flags were enabled already, or were enabled still.  'instrument', 'remove' and 'sample' take their time and
+ * are done one by one: a second one is refused.  'instrument' has a configuration whose 'phase' lines name methods that
+ * get (enabled) probes too; 'remove' takes the probes of methods out again; both change only classes in which such
+ * methods are.  'sample' takes n samples of all Java threads' stacks, one every period_ms, and appends them to the
+ * memory file of its descriptor (core/wire/samples.h).  'jit', before 'instrument', has the agent append what the JIT
+ * compiler does with methods that get probes, before and after, to its descriptor's file (core/wire/jit_events.h) until
+ * the session's end.  'where', with 'code_map asked', has it append what code is at these addresses to the code log
+ * before it answers, unless it has done so; if code that it told of begins at one and is gone, that.  Then 'sample'
+ * ends with whose classes' code all of it has.  cpu_ms: of the agent's thread, for that.
  *
- * By itself the agent says, after each RetransformClasses that stopped the application:
+ * By itself the agent says
  *
- *     pause ticks=T ns=N classes=N call_ms=N    ns: from T on, at most; call_ms: of all of the call
- *
- * and before the first of them, where it changes loaded classes before "ready", how many of them:
- *
- *     instrument classes=N
- *
- * and when the recorder waits while a ring fills (core/wire/ring.h, wake_words):
- *
- *     full
- *
- * and where it writes names for perf, or why it writes none, or no more:
- *
- *     perf_map TEXT
- *     perf_map_failed TEXT
- *
- * or why it does not tell what code there is:
- *
- *     code_map_failed TEXT
- *
- * or why it tells of all code, although only some would be asked for:
- *
- *     code_map_all TEXT
- *
- * and before "ready" or "failed", where no class may be changed because the JVM writes its classes into an archive, by
- * which of its options:
- *
- *     archive OPTION
+ *     changing                              before "ready": how many loaded classes it is about to change
+ *     pause                                 after each RetransformClasses that stopped the application
+ *     full                                  the recorder waits while a ring fills (core/wire/ring.h, wake_words)
+ *     perf_map, perf_map_failed             where it writes names for perf, or why it writes none, or no more
+ *     code_map_failed                       why it does not tell what code there is
+ *     code_map_all                          why it tells of all code, although only some would be asked for
+ *     archive                               no class may be changed because the JVM writes its classes into an archive,
+ *                                           by which of its options; before "ready" or "failed"
  *
  * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
  *
@@ -92,8 +70,7 @@
 
 #include "core/wire/wire_text.h"
 
-#define PROTOCOL_VERSION      8
-#define PROTOCOL_PACKET_BYTES 4096
+#define PROTOCOL_VERSION      9
 #define PROTOCOL_N_FDS        4
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */
 

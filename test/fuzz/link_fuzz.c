@@ -12,7 +12,7 @@ static int take_answer(void *context, const struct recorder_answer *answer, stru
 {
     unsigned *n_answers = context;
     (void)err;
-    if (answer->command >= RECORDER_N_COMMANDS)
+    if (wire_answer((enum wire_kind)answer->command) == WIRE_UNKNOWN)
         abort();
     ++*n_answers;
     return 0;
@@ -47,7 +47,9 @@ static void hear_all(struct recorder_link *link, const uint8_t *bytes, size_t n)
             abort();
         memcpy(packet, bytes, length);
         packet[length] = '\0';
-        int rc = link_hear(link, packet, &err);
+        struct wire_message told;
+        wire_decode(packet, NULL, &told);
+        int rc = link_hear(link, &told, &err);
         free(packet);
         if (rc < 0 || link_round(link, &status, &err) < 0)
             return;
@@ -69,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         abort();
     session.peer = ends[0];
     link_init(&link, &session, &observer);
-    if (trace_writer_open(&link.writer, "/dev/null", &err) < 0 || link_hear(&link, "ready", &err) < 0)
+    if (trace_writer_open(&link.writer, "/dev/null", &err) < 0 ||
+        link_hear(&link, &(struct wire_message){ .kind = WIRE_READY }, &err) < 0)
         abort();
     give_commands(&link);
     hear_all(&link, bytes, n);

@@ -42,8 +42,6 @@ static struct {
     uint64_t n_switched, n_words, n_sample_bytes, random;
 } script;
 
-static const char *const names[] = { "enabled", "disabled", "instrumented", "removed", "sampled", "logging" };
-
 static int hear_method(void *context, const struct trace_method *method, struct err *err)
 {
     (void)context;
@@ -90,8 +88,9 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
     else
         printf("%s ids=%zu unknown=%" PRIu32 " classes=%" PRIu32 " methods=%" PRIu32 " batches=%" PRIu32
                " pause_ms=%.1f total_ms=%.1f samples=%" PRIu32 "\n",
-               names[answer->command], answer->n_ids, answer->n_unknown, answer->n_classes, answer->n_methods,
-               answer->n_batches, answer->longest_pause_ms, answer->total_ms, answer->n_samples);
+               wire_name(wire_answer((enum wire_kind)answer->command)), answer->n_ids, answer->n_unknown,
+               answer->n_classes, answer->n_methods, answer->n_batches, answer->longest_pause_ms, answer->total_ms,
+               answer->n_samples);
     fflush(stdout);
     return 0;
 }

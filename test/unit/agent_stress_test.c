@@ -313,26 +313,24 @@ static bool send_command(struct world *w, struct random *r)
     return rc == 0;
 }
 
-static bool is_answer(const char *packet)
+static bool is_answer(const struct wire_message *told)
 {
-    static const char *const words[] = { "enabled", "disabled", "instrumented", "removed", "sampled", "refused" };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strncmp(packet, words[i], strlen(words[i])) == 0)
-            return true;
-    printf("# %s\n", packet);
-    return false;
+    bool is = told->kind >= WIRE_ENABLED && told->kind <= WIRE_REFUSED;
+    if (!is)
+        printf("# %s\n", wire_name(told->kind));
+    return is;
 }
 
 /* Returns how many were answered. */
 static uint32_t give_commands(struct world *w, struct random *r)
 {
-    char packet[PROTOCOL_PACKET_BYTES];
+    struct wire_message told;
     uint32_t n_sent = 0, n_answered = 0;
     while (n_answered < N_COMMANDS) {
         struct pollfd peer = { .fd = session_fd(&w->session), .events = POLLIN };
         while (n_sent < N_COMMANDS && n_sent - n_answered < N_ON_WAY && send_command(w, r))
             n_sent++;
-        if (poll(&peer, 1, 60000) <= 0 || session_receive(&w->session, packet) <= 0 || !is_answer(packet))
+        if (poll(&peer, 1, 60000) <= 0 || session_receive(&w->session, &told) <= 0 || !is_answer(&told))
             break;
         n_answered++;
     }
@@ -376,7 +374,7 @@ static void end_recording(struct world *w)
     pthread_rwlock_wrlock(&loading);
     methods_end();
     pthread_rwlock_unlock(&loading);
-    control_send(&w->control, "stopped");
+    control_send(&w->control, &(struct wire_message){ .kind = WIRE_STOPPED });
 }
 
 static void close_world(struct world *w)
@@ -453,7 +451,7 @@ static void test_session(uint32_t number)
         return;
     CHECK_NUMBER("each command has its answer", give_commands(&w, &random), N_COMMANDS);
     CHECK("calls are recorded", await_calls(&w, &random, number));
-    CHECK("it is told to stop", session_send(&w.session, "stop") == 0);
+    CHECK("it is told to stop", session_send(&w.session, WIRE_STOP) == 0);
     pthread_join(agent, NULL);
     end_recording(&w);
     atomic_store(&w.is_ending, true);

@@ -59,10 +59,10 @@ static int open_probes(struct world *w, bool by_call)
 
 static bool hear(struct world *w)
 {
-    char packet[PROTOCOL_PACKET_BYTES];
-    if (session_receive(&w->session, packet) <= 0)
+    struct wire_message told;
+    if (session_receive(&w->session, &told) <= 0)
         return false;
-    readings_hand_over(&w->readings, packet, w->session.fds, w->session.n_fds);
+    readings_hand_over(&w->readings, &told, w->session.fds, w->session.n_fds);
     w->session.n_fds = 0;
     return true;
 }
@@ -211,7 +211,9 @@ static void test_bad_packets(void)
         counters_attr(&w.layout.codes[0], &attr);
         for (size_t k = 0; k < rows[i].n_fds; k++)
             fds[k] = rows[i].is_event || k == 0 ? open_software(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) : dup(0);
-        readings_hand_over(&w.readings, rows[i].packet, fds, rows[i].n_fds);
+        struct wire_message told;
+        wire_decode(rows[i].packet, NULL, &told);
+        readings_hand_over(&w.readings, &told, fds, rows[i].n_fds);
         bool is_taken = false;
         for (uint32_t r = 0; r < w.session.n_rings; r++)
             is_taken = is_taken || w.readings.handed[r].outside.n_slots > 0;

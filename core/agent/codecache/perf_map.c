@@ -41,7 +41,7 @@ static void give_up(const struct err *err)
 {
     atomic_store(&state.active, false);
     perf_file_close(&state.file);
-    control_send(state.control, "perf_map_failed %s", err->text);
+    control_send_text(state.control, WIRE_PERF_MAP_FAILED, err->text);
 }
 
 static void add(const void *start, jint n_bytes, const char *name)
@@ -133,6 +133,7 @@ static double now_ms(void)
 
 static void write_present(void)
 {
+    char text[sizeof state.file.path + 80];
     struct err err;
     double start_ms = now_ms();
     asking = true;
@@ -140,13 +141,12 @@ static void write_present(void)
         (*state.env.jvmti)->GenerateEvents(state.env.jvmti, events[i]);
     asking = false;
     pthread_mutex_lock(&state.lock);
-    if (atomic_load(&state.active)) {
-        if (perf_file_flush(&state.file, &err) < 0)
-            give_up(&err);
-        else
-            control_send(state.control, "perf_map %s, with %u lines after %.1f ms", state.file.path, state.file.n_lines,
-                         now_ms() - start_ms);
-    }
+    if (atomic_load(&state.active) && perf_file_flush(&state.file, &err) < 0)
+        give_up(&err);
+    snprintf(text, sizeof text, "%s, with %u lines after %.1f ms", state.file.path, state.file.n_lines,
+             now_ms() - start_ms);
+    if (atomic_load(&state.active))
+        control_send_text(state.control, WIRE_PERF_MAP, text);
     pthread_mutex_unlock(&state.lock);
 }
 

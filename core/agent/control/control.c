@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -13,8 +11,6 @@
 #include <unistd.h>
 
 #define HANDSHAKE_TIMEOUT_MS 10000
-
-_Static_assert(CONTROL_PACKET_BYTES == PROTOCOL_PACKET_BYTES, "one size of packets");
 
 void control_close(struct control *control)
 {
@@ -27,18 +23,17 @@ void control_close(struct control *control)
     }
 }
 
-int control_send(const struct control *control, const char *format, ...)
+int control_send(const struct control *control, const struct wire_message *message)
 {
-    char packet[PROTOCOL_PACKET_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(packet, sizeof packet, format, arguments);
-    va_end(arguments);
-    if (n < 0 || control->socket < 0)
-        return -1;
-    size_t length = (size_t)n < sizeof packet ? (size_t)n : sizeof packet - 1;
-    /* Never blocks: a recorder that is stopped must not stop the target. */
-    return send(control->socket, packet, length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+    char packet[WIRE_PACKET_BYTES];
+    size_t length = wire_encode(message, packet, sizeof packet);
+    /* A recorder that is stopped must not stop the target. */
+    return control->socket < 0 || send(control->socket, packet, length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
+int control_send_text(const struct control *control, enum wire_kind kind, const char *text)
+{
+    return control_send(control, &(struct wire_message){ .kind = kind, .text = text });
 }
 
 /* The descriptors of a message; those for which there is no room are closed. */
@@ -60,11 +55,11 @@ static void take_descriptors(struct msghdr *message, int *fds, size_t n_fds)
 }
 
 /*
- * Receive one packet and its descriptors (those that it lacks are -1).  Returns its length, 0 at the end of the
- * connection, when time is up, or after control_wake.
+ * Receive one message and its descriptors (those that it lacks are -1).  Returns false at the end of the connection,
+ * when time is up, or after control_wake.
  */
-static size_t receive(const struct control *connection, char packet[PROTOCOL_PACKET_BYTES], int *fds, size_t n_fds,
-                      int timeout_ms)
+static bool receive(const struct control *connection, struct control_received *received, int *fds, size_t n_fds,
+                    int timeout_ms)
 {
     struct pollfd wait[] = { { .fd = connection->socket, .events = POLLIN },
                              { .fd = connection->wake_fd, .events = POLLIN } };
@@ -75,8 +70,8 @@ static size_t receive(const struct control *connection, char packet[PROTOCOL_PAC
         ready = poll(wait, 2, timeout_ms);
     } while (ready < 0 && errno == EINTR);
     if (ready <= 0 || wait[1].revents != 0)
-        return 0;
-    struct iovec part = { packet, PROTOCOL_PACKET_BYTES - 1 };
+        return false;
+    struct iovec part = { received->packet, sizeof received->packet - 1 };
     union {
         char bytes[CMSG_SPACE(sizeof(int) * PROTOCOL_N_FDS)];
         struct cmsghdr align;
@@ -86,22 +81,23 @@ static size_t receive(const struct control *connection, char packet[PROTOCOL_PAC
     };
     ssize_t n = recvmsg(connection->socket, &message, MSG_CMSG_CLOEXEC);
     if (n <= 0)
-        return 0;
-    packet[n] = '\0';
+        return false;
+    received->packet[n] = '\0';
     take_descriptors(&message, fds, n_fds);
-    return (size_t)n;
+    wire_decode(received->packet, &received->list, &received->message);
+    return true;
 }
 
 int control_handshake(struct control *control, struct err *err)
 {
-    char packet[PROTOCOL_PACKET_BYTES];
+    struct control_received received;
     int fds[PROTOCOL_N_FDS];
-    size_t n = receive(control, packet, fds, PROTOCOL_N_FDS, HANDSHAKE_TIMEOUT_MS);
+    bool is_there = receive(control, &received, fds, PROTOCOL_N_FDS, HANDSHAKE_TIMEOUT_MS);
     control->segment_fd = fds[0];
     control->methods_fd = fds[1];
     control->config_fd = fds[2];
     control->code_fd = fds[3];
-    if (n == 0 || strcmp(packet, "session") != 0 || fds[3] < 0)
+    if (!is_there || received.message.kind != WIRE_SESSION || fds[3] < 0)
         return err_set(err, "the recorder does not answer");
     return 0;
 }
@@ -109,6 +105,9 @@ int control_handshake(struct control *control, struct err *err)
 int control_connect(struct control *control, const char *path, const char *jvm, struct err *err)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
+    const struct wire_message hello = {
+        .kind = WIRE_HELLO, .version = PROTOCOL_VERSION, .pid = (uint32_t)getpid(), .text = jvm
+    };
     control->segment_fd = control->methods_fd = control->config_fd = control->code_fd = -1;
     control->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     control->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -119,7 +118,7 @@ int control_connect(struct control *control, const char *path, const char *jvm, 
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (connect(control->socket, (const struct sockaddr *)&address, sizeof address) < 0)
         err_set(err, "cannot connect to the recorder: %s", strerror(errno));
-    else if (control_send(control, "hello %d %d %s", PROTOCOL_VERSION, (int)getpid(), jvm) < 0)
+    else if (control_send(control, &hello) < 0)
         err_set(err, "cannot greet the recorder: %s", strerror(errno));
     else
         return 0;
@@ -136,17 +135,19 @@ void control_wake(const struct control *control)
 
 bool control_has_stop(const struct control *control)
 {
-    char packet[8];
+    char packet[64] = "";
+    struct wire_message message;
     struct pollfd peer = { .fd = control->socket };
     if (poll(&peer, 1, 0) > 0) /* it has gone, whatever it said before */
         return true;
-    ssize_t n = recv(control->socket, packet, sizeof packet, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t n = recv(control->socket, packet, sizeof packet - 1, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0)
         return errno != EAGAIN && errno != EINTR;
-    return n == 0 || (n == 4 && memcmp(packet, "stop", 4) == 0);
+    wire_decode(packet, NULL, &message);
+    return n == 0 || message.kind == WIRE_STOP;
 }
 
-bool control_receive(const struct control *control, char packet[CONTROL_PACKET_BYTES], int *fd)
+bool control_receive(const struct control *control, struct control_received *received, int *fd)
 {
-    return receive(control, packet, fd, 1, -1) > 0;
+    return receive(control, received, fd, 1, -1);
 }

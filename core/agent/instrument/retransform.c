@@ -190,8 +190,11 @@ static double tell_pause(const struct work *work, uint64_t start, uint64_t end, 
     double pause_ms = end == start ? ms : ms * (double)(end - since) / (double)(end - start);
     if (pause_ms > work->pass->longest_pause_ms)
         work->pass->longest_pause_ms = pause_ms;
-    control_send(work->control, "pause ticks=%" PRIu64 " ns=%.0f classes=%d call_ms=%.1f", since, pause_ms * 1e6,
-                 (int)n_classes, ms - waited_ms);
+    control_send(work->control, &(struct wire_message){ .kind = WIRE_PAUSE,
+                                                        .ticks = since,
+                                                        .pause_ns = (uint64_t)(pause_ms * 1e6),
+                                                        .n_classes = (uint32_t)n_classes,
+                                                        .call_ms = ms - waited_ms });
     return pause_ms;
 }
 
@@ -313,7 +316,7 @@ static jint choose_first(const struct work *work, jclass *classes, jint n)
     for (jint i = 0; i < n_chosen; i++)
         if (!is_of_jdk(work, classes[i]))
             swap(&classes[n_own++], &classes[i]);
-    control_send(work->control, "instrument classes=%d", (int)n_chosen);
+    control_send(work->control, &(struct wire_message){ .kind = WIRE_CHANGING, .n_classes = (uint32_t)n_chosen });
     return n_chosen;
 }
 

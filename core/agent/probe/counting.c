@@ -1,8 +1,9 @@
 #include "core/agent/probe/counting.h"
 
+#include "core/wire/message.h"
+
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -111,8 +112,8 @@ static bool send_leaders(int socket, uint32_t number, const int *leaders, uint32
         char bytes[CMSG_SPACE(sizeof(int) * COUNTERS_GROUPS_MAX)];
         struct cmsghdr align;
     } control;
-    int length = snprintf(text, sizeof text, "counters %ld %u", syscall(SYS_gettid), number);
-    struct iovec part = { text, (size_t)length };
+    const struct wire_message told = { .kind = WIRE_COUNTERS, .tid = (uint32_t)syscall(SYS_gettid), .ring = number };
+    struct iovec part = { text, wire_encode(&told, text, sizeof text) };
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(sizeof(int) * n)
     };
@@ -122,17 +123,17 @@ static bool send_leaders(int socket, uint32_t number, const int *leaders, uint32
     first->cmsg_type = SCM_RIGHTS;
     first->cmsg_len = CMSG_LEN(sizeof(int) * n);
     memcpy(CMSG_DATA(first), leaders, sizeof(int) * n);
-    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == length;
+    return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)part.iov_len;
 }
 
 void counting_say_full(void)
 {
-    static const char full[] = "full";
+    const char *full = wire_name(WIRE_FULL);
     if (!use_session())
         return;
     int socket = atomic_load(&session.socket);
     if (socket >= 0)
-        send(socket, full, sizeof full - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        send(socket, full, strlen(full), MSG_NOSIGNAL | MSG_DONTWAIT);
     leave_session();
 }
 
