@@ -13,7 +13,7 @@
  *       55                                                  sink = sum;
  */
 #include "cmd/trace_argument.h"
-#include "report/annotation.h"
+#include "report/view/annotation.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  *     a.dat  b.dat         93.10               98.78        71.20        0.995
  */
 #include "cmd/trace_argument.h"
-#include "report/compare.h"
+#include "report/diff/compare.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  */
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"
-#include "report/diff.h"
+#include "report/diff/diff.h"
 #include "report/source.h"
 
 #include <string.h>

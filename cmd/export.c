@@ -3,8 +3,8 @@
  */
 #include "cmd/output_file.h"
 #include "cmd/trace_argument.h"
-#include "report/export.h"
-#include "report/phase_report.h"
+#include "report/export/export.h"
+#include "report/view/phase_report.h"
 #include "report/trace_samples.h"
 #include "report/sampled_tree.h"
 

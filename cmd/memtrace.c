@@ -9,7 +9,7 @@
 
 #include "core/recorder/recorder.h"
 #include "core/recorder/tool_run.h"
-#include "report/lifetimes.h"
+#include "report/view/lifetimes.h"
 
 #include <limits.h>
 #include <string.h>

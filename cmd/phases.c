@@ -13,9 +13,9 @@
  *     Sort.readData   300 ns    300 ns      1      16.39  100 ns
  */
 #include "cmd/trace_argument.h"
-#include "report/phases_table.h"
+#include "report/view/phases_table.h"
 #include "report/sampled_tree.h"
-#include "report/sweep_table.h"
+#include "report/view/sweep_table.h"
 
 #include <stdlib.h>
 #include <string.h>

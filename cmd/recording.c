@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/pmu/simulated_events.h"
 #include "core/recorder/simulation.h"
-#include "phases/phases_file.h"
+#include "phases/select/phases_file.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 #include "cmd/recording_cost.h"
 
-#include "report/cost.h"
+#include "report/view/cost.h"
 
 static void tell_part(const char *name, double ns, const struct cost_sums *sums, FILE *out)
 {

@@ -3,10 +3,10 @@
  */
 #include "cmd/output_file.h"
 #include "cmd/report_run.h"
-#include "report/cost.h"
-#include "report/pauses_table.h"
-#include "report/timeline_table.h"
-#include "report/where.h"
+#include "report/view/cost.h"
+#include "report/view/pauses_table.h"
+#include "report/view/timeline_table.h"
+#include "report/view/where.h"
 
 static int write_page(const struct html_page *page, const char *path, struct err *err)
 {

@@ -5,9 +5,9 @@
 #define CMD_REPORT_RUN_H
 
 #include "cmd/trace_argument.h"
-#include "report/html.h"
-#include "report/stats_table.h"
-#include "report/phase_report.h"
+#include "report/html/html.h"
+#include "report/view/stats_table.h"
+#include "report/view/phase_report.h"
 #include "report/sampled_tree.h"
 
 #define REPORT_TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */

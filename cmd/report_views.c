@@ -3,12 +3,12 @@
  */
 #include "cmd/report_run.h"
 #include "core/base/options.h"
-#include "report/cost.h"
-#include "report/misses_report.h"
-#include "report/pauses_table.h"
-#include "report/timeline_table.h"
-#include "report/tree_table.h"
-#include "report/where.h"
+#include "report/view/cost.h"
+#include "report/view/misses_report.h"
+#include "report/view/pauses_table.h"
+#include "report/view/timeline_table.h"
+#include "report/view/tree_table.h"
+#include "report/view/where.h"
 
 #include <string.h>
 

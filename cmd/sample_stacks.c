@@ -20,7 +20,7 @@
 #include "core/recorder/launch.h"
 #include "core/recorder/sample_trace.h"
 #include "core/recorder/stack_sampler.h"
-#include "report/bytecode_kinds.h"
+#include "report/view/bytecode_kinds.h"
 #include "report/samples_table.h"
 #include "symbolize/vm_parts.h"
 

@@ -1,8 +1,8 @@
 #include "cmd/top_sampled.h"
 
 #include "phases/live/live_sampled.h"
-#include "report/sampled.h"
-#include "report/table.h"
+#include "report/view/sampled.h"
+#include "report/format/table.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "cmd/top_table.h"
 
-#include "report/table.h"
+#include "report/format/table.h"
 #include "symbolize/java_names.h"
 
 #include <stdlib.h>

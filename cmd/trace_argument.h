@@ -5,7 +5,7 @@
 #define CMD_TRACE_ARGUMENT_H
 
 #include "cmd/commands.h"
-#include "report/table.h"
+#include "report/format/table.h"
 
 #define DEFAULT_TRACE "trace.dat"
 

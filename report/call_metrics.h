@@ -4,8 +4,8 @@
 #ifndef REPORT_CALL_METRICS_H
 #define REPORT_CALL_METRICS_H
 
-#include "phases/statistics.h"
-#include "report/table.h"
+#include "phases/select/statistics.h"
+#include "report/format/table.h"
 
 struct call_metric {
     const char *name; /* "time/call", "CPI", or the event's heading */

@@ -1,10 +1,10 @@
 /*
- * From what was counted to what stands in the report: rates, counts, and how far they are off (phases/estimate.h).
+ * From what was counted to what stands in the report: rates, counts, and how far they are off (phases/tree/estimate.h).
  */
 #ifndef REPORT_ESTIMATES_H
 #define REPORT_ESTIMATES_H
 
-#include "phases/calltree.h"
+#include "phases/tree/calltree.h"
 #include "report/event_columns.h"
 
 struct event_estimate {

@@ -7,8 +7,8 @@
 #include "core/base/arena.h"
 #include "core/pmu/event_roles.h"
 #include "core/trace/trace.h"
-#include "phases/calltree.h"
-#include "phases/estimate.h"
+#include "phases/tree/calltree.h"
+#include "phases/tree/estimate.h"
 
 #define EVENT_COLUMNS_MAX 64
 

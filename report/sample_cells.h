@@ -4,9 +4,9 @@
 #ifndef REPORT_SAMPLE_CELLS_H
 #define REPORT_SAMPLE_CELLS_H
 
-#include "phases/sample_profile.h"
+#include "phases/samples/sample_profile.h"
 #include "report/sample_ratios.h"
-#include "report/table.h"
+#include "report/format/table.h"
 
 /* A row's cells are put in the order of the columns. */
 struct sample_cells {

@@ -5,9 +5,9 @@
 #ifndef REPORT_SAMPLES_TABLE_H
 #define REPORT_SAMPLES_TABLE_H
 
-#include "phases/sample_profile.h"
+#include "phases/samples/sample_profile.h"
 #include "report/sample_ratios.h"
-#include "report/table.h"
+#include "report/format/table.h"
 #include "symbolize/java_names.h"
 
 /* All borrowed. */

@@ -1,6 +1,6 @@
 #include "report/shares.h"
 
-#include "phases/recorded.h"
+#include "phases/tree/recorded.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #ifndef REPORT_SOURCE_H
 #define REPORT_SOURCE_H
 
-#include "phases/jit_shape.h"
-#include "phases/recorded.h"
-#include "phases/select.h"
-#include "report/table.h"
+#include "phases/tree/jit_shape.h"
+#include "phases/tree/recorded.h"
+#include "phases/select/select.h"
+#include "report/format/table.h"
 #include "symbolize/java_names.h"
 
 struct sampled_tree;

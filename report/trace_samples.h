@@ -6,7 +6,7 @@
 
 #include "core/base/hash.h"
 #include "core/trace/trace.h"
-#include "phases/sample_profile.h"
+#include "phases/samples/sample_profile.h"
 #include "report/samples_table.h"
 
 /* A sample, or some that are alike. */

@@ -25,7 +25,7 @@
  *   their probes, and writing their records, cost more than the budget of their own time.
  * - LIVE_TOO_FREQUENT, LIVE_OVER_BUDGET: what its calls cost does not fit into the budget; for the first alone, for the
  *   second together with the methods whose calls take longer.  So the budget raises the grain, as the search for
- *   thresholds does (phases/select.h).
+ *   thresholds does (phases/select/select.h).
  *
  * Switching off makes the call tree coarser, not wrong: from then on its time is its caller's.
  *

@@ -1,6 +1,6 @@
 /*
- * Stack samples of a live recording: what the choice of methods (phases/candidates.h) is told of them, and in which
- * loops threads are that go on for long.
+ * Stack samples of a live recording: what the choice of methods (phases/samples/candidates.h) is told of them, and in
+ * which loops threads are that go on for long.
  *
  * HotSpot compiles no code of a class from before it was changed: a loop that is under way when its class is changed is
  * interpreted until its call ends, ten to fifty times slower (17 and 25; also when nothing changed in its own method).
@@ -10,7 +10,7 @@
 #define PHASES_LIVE_SAMPLES_H
 
 #include "core/recorder/link.h"
-#include "phases/candidates.h"
+#include "phases/samples/candidates.h"
 
 struct live_samples;
 

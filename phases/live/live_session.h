@@ -8,7 +8,7 @@
 #include "core/pmu/events.h"
 #include "core/jvm/compilers.h"
 #include "core/recorder/link.h"
-#include "phases/candidates.h"
+#include "phases/samples/candidates.h"
 #include "phases/live/live.h"
 #include "phases/live/live_samples.h"
 #include "symbolize/vm_parts.h"

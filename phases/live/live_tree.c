@@ -1,7 +1,7 @@
 #include "phases/live/live_tree.h"
 
 #include "core/wire/ring.h"
-#include "phases/calltree_internal.h"
+#include "phases/tree/calltree_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  *     read 61.2 M records/s, tree 24.3 M records/s (median of 5), peak memory 31 MiB
  */
 #include "core/wire/ring.h"
-#include "phases/calltree.h"
+#include "phases/tree/calltree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

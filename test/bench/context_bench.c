@@ -9,7 +9,7 @@
  *      100            45 ns         631 ns
  *     1000            67 ns        6572 ns
  */
-#include "phases/context_tree.h"
+#include "phases/tree/context_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

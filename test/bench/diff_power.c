@@ -5,7 +5,7 @@
  *     diff_power recorded N PHASE A ... [-- B ...]     of N sets of 5 + 5 drawn from runs A that were recorded; with 10
  * % more put into PHASE; and against runs B that really have that
  */
-#include "report/diff_internal.h"
+#include "report/diff/diff_internal.h"
 #include "test/unit/diff_experiment.h"
 
 #include <stdio.h>

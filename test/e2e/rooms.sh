@@ -28,11 +28,23 @@ core/recorder      core/agent/control core/agent/instrument
 core/emu/tool      core/base core/wire core/trace core/emu/model core/emu/plugin core/recorder
 core/emu/memtrace  core/base core/emu/tool
 symbolize          core/base core/wire core/trace core/pmu core/jvm core/recorder
-phases             core/base core/wire core/trace core/pmu core/jvm core/recorder symbolize
-phases/live        core/base core/wire core/trace core/pmu core/jvm core/recorder symbolize phases
-report             core/base core/wire core/trace core/pmu core/perf core/jvm core/hotspot core/recorder core/emu/memtrace symbolize phases
-cmd                core/base core/wire core/trace core/emu/model core/hotspot core/pmu core/perf core/jvm core/agent/control
-cmd                core/agent/instrument core/recorder core/emu/memtrace symbolize phases phases/live report
+phases/tree        core/base core/trace core/wire symbolize
+phases/samples     core/base core/wire phases/tree
+phases/select      core/base phases/samples phases/tree
+phases/live        core/base core/jvm core/pmu core/recorder core/trace core/wire phases/samples
+phases/live        phases/tree symbolize
+report/format      core/base
+report             core/base core/hotspot core/pmu core/trace phases/samples phases/select phases/tree
+report             report/format symbolize
+report/view        core/base core/emu/memtrace core/hotspot core/perf core/recorder core/trace
+report/view        phases/samples phases/select phases/tree report report/format symbolize
+report/export      core/base core/pmu core/trace report symbolize
+report/html        core/base core/trace phases/select report report/export report/view
+report/diff        core/base core/trace phases/samples phases/select phases/tree report report/format
+report/diff        report/view symbolize
+cmd                core/base core/emu/memtrace core/emu/model core/hotspot core/jvm core/perf core/pmu
+cmd                core/recorder core/trace phases/live phases/select report report/diff report/export
+cmd                report/format report/html report/view symbolize
 END
 }
 
@@ -66,16 +78,16 @@ is "a room includes itself and earlier ones only" "$(breaches "$root")" ""
 [ "$(includes "$root" | wc -l)" -gt 10 ] && ok "the includes are found" || not_ok "the includes are found"
 
 bad=$SCRATCH/bad
-mkdir -p "$bad/core/base" "$bad/core/agent" "$bad/phases" "$bad/core/attic"
-echo '#include "phases/phases.h"' > "$bad/core/base/early.c"
+mkdir -p "$bad/core/base" "$bad/core/agent" "$bad/symbolize" "$bad/core/attic"
+echo '#include "phases/tree/calltree.h"' > "$bad/core/base/early.c"
 echo '# include "core/jvm/attach.h"' > "$bad/core/agent/guest.c"
-printf '#include "core/trace/trace.h"\n#include "tree.h"\n#include <stdio.h>\n' > "$bad/phases/tree.c"
+printf '#include "core/trace/trace.h"\n#include "tree.h"\n#include <stdio.h>\n' > "$bad/symbolize/tree.c"
 echo '#include "core/base/err.h"' > "$bad/core/attic/old.c"
 is "bad includes are found" "$(breaches "$bad" | sort)" "\
 core/agent/guest.c: core/agent must not include core/jvm/attach.h
 core/attic/old.c: is in no room of the table
-core/base/early.c: core/base must not include phases/phases.h
-phases/tree.c: includes \"tree.h\", which names no room"
+core/base/early.c: core/base must not include phases/tree/calltree.h
+symbolize/tree.c: includes \"tree.h\", which names no room"
 
 if [ ! -f "$agent" ]; then
     not_ok "the agent is built" "no $agent"

@@ -1,5 +1,5 @@
 /* phases.json is written by whoever gives it to 'mmprof record': any bytes, no surprise. */
-#include "phases/phases_file.h"
+#include "phases/select/phases_file.h"
 
 #include <stdlib.h>
 

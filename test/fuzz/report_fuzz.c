@@ -3,11 +3,11 @@
  * pauses, what the recording cost, what samples saw, and the page.
  */
 #include "core/trace/reader.h"
-#include "report/cost.h"
-#include "report/html.h"
-#include "report/pauses_table.h"
+#include "report/view/cost.h"
+#include "report/html/html.h"
+#include "report/view/pauses_table.h"
 #include "report/sampled_tree.h"
-#include "report/where.h"
+#include "report/view/where.h"
 #include "test/fuzz/repair.h"
 
 #include <stdlib.h>

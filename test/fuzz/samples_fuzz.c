@@ -1,5 +1,5 @@
 /* The samples' log is written by another process: any bytes, in any pieces. */
-#include "phases/candidates.h"
+#include "phases/samples/candidates.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * Any bytes as a trace, for the call tree and the time line: whatever the trace is, sums over steps are the tree's.
  */
 #include "core/trace/reader.h"
-#include "phases/timeline.h"
+#include "phases/tree/timeline.h"
 #include "test/fuzz/repair.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * past them.
  */
 #include "core/trace/reader.h"
-#include "phases/jit_shape.h"
+#include "phases/tree/jit_shape.h"
 #include "symbolize/hit_places.h"
 #include "test/fuzz/repair.h"
 

@@ -13,8 +13,8 @@
  * candidates.  The log goes to TRACE.samples.
  */
 #include "core/recorder/recorder.h"
-#include "phases/candidates.h"
-#include "phases/phases_file.h"
+#include "phases/samples/candidates.h"
+#include "phases/select/phases_file.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* One method of a trace's samples, by lines and by bytecodes: which method, which place, which share. */
-#include "report/annotation.h"
+#include "report/view/annotation.h"
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"

@@ -1,7 +1,7 @@
 /*
  * The call tree's counters: readings from outside, series, groups that take turns.
  */
-#include "phases/calltree.h"
+#include "phases/tree/calltree.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

@@ -1,4 +1,4 @@
-#include "phases/calltree.h"
+#include "phases/tree/calltree.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

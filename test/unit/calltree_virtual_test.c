@@ -1,8 +1,8 @@
 /* Virtual threads that come to carriers and go, in the call tree and in what looks at single calls. */
-#include "phases/calltree.h"
+#include "phases/tree/calltree.h"
 
-#include "phases/statistics.h"
-#include "report/export_slices.h"
+#include "phases/select/statistics.h"
+#include "report/export/export_slices.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

@@ -1,5 +1,5 @@
 /* Which methods are worth probes, from samples of programs that are made up. */
-#include "phases/candidates.h"
+#include "phases/samples/candidates.h"
 #include "test/unit/samples_maker.h"
 #include "test/unit/tap.h"
 

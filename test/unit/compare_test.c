@@ -1,5 +1,5 @@
 /* mmprof compare: profiles from traces and folded stacks, and the table of their pairs. */
-#include "report/compare.h"
+#include "report/diff/compare.h"
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"

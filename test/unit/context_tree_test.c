@@ -1,5 +1,5 @@
 /* The calling context tree of samples: contexts, call sites, what is kept of each thread, what is purged. */
-#include "phases/context_tree.h"
+#include "phases/tree/context_tree.h"
 
 #include "test/unit/tap.h"
 

@@ -1,4 +1,4 @@
-#include "report/cost.h"
+#include "report/view/cost.h"
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"

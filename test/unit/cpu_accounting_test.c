@@ -3,7 +3,7 @@
  */
 #include "core/recorder/cpu_accounting.h"
 
-#include "phases/calltree.h"
+#include "phases/tree/calltree.h"
 #include "report/shares.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

@@ -7,7 +7,7 @@
 #ifndef TEST_DIFF_EXPERIMENT_H
 #define TEST_DIFF_EXPERIMENT_H
 
-#include "report/diff.h"
+#include "report/diff/diff.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "report/diff_internal.h"
+#include "report/diff/diff_internal.h"
 
 #include "test/unit/diff_experiment.h"
 #include "test/unit/tap.h"

@@ -2,7 +2,7 @@
  * How often an interval of 95 % has the truth, on counts made up with a known truth: the rate that would have been seen
  * if the group had counted all the time.  All random numbers come from a fixed seed.
  */
-#include "phases/estimate.h"
+#include "phases/tree/estimate.h"
 
 #include "test/unit/tap.h"
 

@@ -1,8 +1,8 @@
-#include "report/export.h"
+#include "report/export/export.h"
 
-#include "report/export_protobuf.h"
-#include "report/export_slices.h"
-#include "report/export_tree.h"
+#include "report/export/export_protobuf.h"
+#include "report/export/export_slices.h"
+#include "report/export/export_tree.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

@@ -1,7 +1,7 @@
-#include "report/html.h"
+#include "report/html/html.h"
 
-#include "report/html_data.h"
-#include "report/parts_table.h"
+#include "report/html/html_data.h"
+#include "report/view/parts_table.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

@@ -1,5 +1,5 @@
 /* JIT events: what is written is read; and what they say of a method's shape. */
-#include "phases/jit_shape.h"
+#include "phases/tree/jit_shape.h"
 #include "test/unit/tap.h"
 
 #include <stdlib.h>

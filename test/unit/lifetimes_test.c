@@ -1,7 +1,7 @@
 /*
  * Lifetimes of made-up objects, whose distribution is known.
  */
-#include "report/lifetimes.h"
+#include "report/view/lifetimes.h"
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"

@@ -1,7 +1,7 @@
 /*
  * Where misses are: made-up ones, whose table is known.
  */
-#include "report/misses_report.h"
+#include "report/view/misses_report.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

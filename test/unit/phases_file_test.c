@@ -1,4 +1,4 @@
-#include "phases/phases_file.h"
+#include "phases/select/phases_file.h"
 
 #include "test/unit/tap.h"
 

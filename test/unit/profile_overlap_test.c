@@ -1,6 +1,6 @@
 /* How alike profiles are: the papers' worked examples, and the vectors of profiles. */
-#include "phases/profile_overlap.h"
-#include "phases/profile_set.h"
+#include "phases/samples/profile_overlap.h"
+#include "phases/samples/profile_set.h"
 
 #include "test/unit/tap.h"
 

@@ -1,9 +1,9 @@
 /*
  * Rows of methods that were not recorded for the same time: what their shares are of, and what is in no row of them.
  */
-#include "phases/recorded.h"
+#include "phases/tree/recorded.h"
 
-#include "report/phase_report.h"
+#include "report/view/phase_report.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_made.h"

@@ -2,7 +2,7 @@
  * The report of a session whose groups of counters took turns, of threads that were read from outside, and of sessions
  * of one group each.
  */
-#include "report/phase_report.h"
+#include "report/view/phase_report.h"
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"

@@ -1,5 +1,5 @@
 /* Shares of methods from stack samples: what is counted, and whether the intervals hold the truth. */
-#include "phases/sample_profile.h"
+#include "phases/samples/sample_profile.h"
 
 #include "test/unit/tap.h"
 

@@ -1,8 +1,8 @@
 /* Stack samples in a report: the call tree that they are part of, the rows, and why methods have no probes. */
-#include "report/sampled.h"
+#include "report/view/sampled.h"
 
-#include "report/export.h"
-#include "report/phase_report.h"
+#include "report/export/export.h"
+#include "report/view/phase_report.h"
 #include "report/sampled_tree.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"

@@ -1,4 +1,4 @@
-#include "phases/select.h"
+#include "phases/select/select.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

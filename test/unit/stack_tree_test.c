@@ -1,5 +1,5 @@
 /* Calling contexts of samples: which calls a method was seen in. */
-#include "phases/stack_tree.h"
+#include "phases/samples/stack_tree.h"
 
 #include "test/unit/tap.h"
 

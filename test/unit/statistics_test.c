@@ -1,6 +1,6 @@
-#include "phases/statistics.h"
+#include "phases/select/statistics.h"
 
-#include "phases/distribution.h"
+#include "phases/samples/distribution.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

@@ -1,4 +1,4 @@
-#include "report/stats_table.h"
+#include "report/view/stats_table.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

@@ -1,6 +1,6 @@
-#include "phases/sweep.h"
+#include "phases/select/sweep.h"
 
-#include "report/sweep_table.h"
+#include "report/view/sweep_table.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

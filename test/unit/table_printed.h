@@ -5,7 +5,7 @@
 #define TEST_UNIT_TABLE_PRINTED_H
 
 #include "core/base/arena.h"
-#include "report/table.h"
+#include "report/format/table.h"
 
 #include <stdlib.h>
 #include <string.h>

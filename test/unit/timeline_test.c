@@ -1,6 +1,6 @@
-#include "phases/timeline.h"
+#include "phases/tree/timeline.h"
 
-#include "report/timeline_table.h"
+#include "report/view/timeline_table.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

@@ -1,7 +1,7 @@
 /*
  * Where the time goes: made-up hits, whose shares are known.
  */
-#include "report/where.h"
+#include "report/view/where.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

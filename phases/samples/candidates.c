@@ -1,0 +1,557 @@
+#include "phases/samples/candidates.h"
+
+#include "core/base/map.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "phases/samples/stack_tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define Z_95         1.959964
+#define TRUNK_MAX    64  /* frames that are kept of what is outside in all of a thread's samples */
+#define SELF_SHARE   0.9 /* of a method's time: then its callees say nothing about the length of its calls */
+#define SELF_SURELY  5   /* samples that make such a share no accident */
+#define WITHIN_SHARE 0.9 /* of its samples: then a method is called in calls that are too short */
+#define WITHIN_LEAST 2   /* such samples */
+#define NO_METHOD    CANDIDATES_NONE
+
+struct seen_method {
+    const char *class_name, *name, *descriptor; /* the arena's */
+    uint32_t code_bytes, flags;
+    uint64_t weight_ns, self_ns, outer_ns; /* outer: of the threads that were always in it */
+    uint64_t closed_ns;                    /* of it, of those in logs before */
+    uint64_t n_samples, n_calls_least;
+    uint64_t latest;             /* sample that it was counted in */
+    bool is_too_short;           /* known from elsewhere */
+    bool is_recorded;            /* likewise */
+    uint64_t n_judged, n_within; /* samples since there are such methods; of them in calls of those */
+};
+
+/* A thread of the log that is being read. */
+struct seen_thread {
+    uint64_t weight_ns;
+    bool has_trunk;
+    uint32_t n_trunk, trunk[TRUNK_MAX]; /* methods outside in all its samples, outermost first */
+};
+
+struct candidates {
+    struct arena arena;
+    struct map by_name;          /* of methods */
+    struct seen_method *methods; /* owned */
+    uint32_t n_methods, n_room;
+    uint32_t *numbers;            /* owned; by the log's number: index of a method, or NO_METHOD */
+    struct seen_thread **threads; /* owned, by number; NULL: not seen */
+    uint32_t threads_room;
+    struct stack_tree stacks;
+    uint64_t n_samples;
+    bool has_too_short;
+    double weight_ns, weight_squares;
+    struct sample_totals totals;
+    uint8_t *rest; /* owned: what came of the next entry so far */
+    size_t n_rest;
+    struct sample_entry entry;
+};
+
+/* ---- methods ---- */
+
+static struct wire_text text_of(const char *text)
+{
+    return (struct wire_text){ text, strlen(text) };
+}
+
+/* Class, name and descriptor as UTF-8, each with its NUL. */
+static char *key_of(const struct sample_method *method, size_t *n)
+{
+    const struct wire_text texts[] = { method->class_name, method->name, method->descriptor };
+    size_t room = (texts[0].n + texts[1].n + texts[2].n) * UTF8_GROWTH + 3;
+    char *key = calloc(1, room);
+    *n = 0;
+    for (size_t i = 0; key != NULL && i < 3; i++) {
+        text_utf8_into(key + *n, room - *n, texts[i].at, texts[i].n);
+        *n += strlen(key + *n) + 1;
+    }
+    return key;
+}
+
+static struct seen_method *add_method(struct candidates *c, const struct sample_method *method)
+{
+    if (c->n_methods == c->n_room) {
+        uint32_t n_room = c->n_room == 0 ? 1024 : c->n_room * 2;
+        struct seen_method *more = realloc(c->methods, n_room * sizeof *more);
+        if (more == NULL)
+            return NULL;
+        c->methods = more;
+        c->n_room = n_room;
+    }
+    struct seen_method *seen = &c->methods[c->n_methods];
+    *seen = (struct seen_method){ .class_name = text_utf8(&c->arena, method->class_name.at, method->class_name.n),
+                                  .name = text_utf8(&c->arena, method->name.at, method->name.n),
+                                  .descriptor = text_utf8(&c->arena, method->descriptor.at, method->descriptor.n),
+                                  .code_bytes = method->code_bytes,
+                                  .flags = method->flags };
+    if (seen->class_name == NULL || seen->name == NULL || seen->descriptor == NULL)
+        return NULL;
+    c->n_methods++;
+    return seen;
+}
+
+/* The index of a method, which is added if it is new; or NO_METHOD with *err set. */
+static uint32_t index_of(struct candidates *c, const struct sample_method *method, struct err *err)
+{
+    size_t n;
+    char *key = key_of(method, &n);
+    const uint32_t *known = key == NULL ? NULL : map_get(&c->by_name, key, n);
+    uint32_t i = known == NULL ? c->n_methods : *known;
+    if (key == NULL || (known == NULL && (add_method(c, method) == NULL || map_put(&c->by_name, key, n, i) < 0))) {
+        err_set(err, "out of memory");
+        i = NO_METHOD;
+    }
+    free(key);
+    return i;
+}
+
+static int take_method(struct candidates *c, const struct sample_method *method, struct err *err)
+{
+    uint32_t i = index_of(c, method, err);
+    if (i == NO_METHOD)
+        return -1;
+    c->numbers[method->number] = i;
+    if (method->flags != 0) { /* it may have been named only, before */
+        c->methods[i].flags = method->flags;
+        c->methods[i].code_bytes = method->code_bytes;
+    }
+    return 0;
+}
+
+static struct sample_method named(const char *class_name, const char *name, const char *descriptor)
+{
+    return (struct sample_method){ .class_name = text_of(class_name),
+                                   .name = text_of(name),
+                                   .descriptor = text_of(descriptor) };
+}
+
+uint32_t candidates_method(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
+                           struct err *err)
+{
+    const struct sample_method method = named(class_name, name, descriptor);
+    return index_of(c, &method, err);
+}
+
+void candidates_describe(struct candidates *c, uint32_t method, uint32_t code_bytes, uint32_t flags)
+{
+    c->methods[method].code_bytes = code_bytes;
+    c->methods[method].flags = flags;
+}
+
+int candidates_too_short(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
+                         struct err *err)
+{
+    const struct sample_method method = named(class_name, name, descriptor);
+    uint32_t i = index_of(c, &method, err);
+    if (i == NO_METHOD)
+        return -1;
+    c->methods[i].is_too_short = c->has_too_short = true;
+    return 0;
+}
+
+/* ---- stacks ---- */
+
+static struct seen_thread *thread_of(struct candidates *c, uint32_t number)
+{
+    if (number >= c->threads_room) {
+        uint32_t room = number < 32 ? 64 : number * 2;
+        struct seen_thread **threads = realloc(c->threads, room * sizeof *threads);
+        if (threads == NULL)
+            return NULL;
+        memset(threads + c->threads_room, 0, (room - c->threads_room) * sizeof *threads);
+        c->threads = threads;
+        c->threads_room = room;
+    }
+    if (c->threads[number] == NULL)
+        c->threads[number] = calloc(1, sizeof **c->threads);
+    return c->threads[number];
+}
+
+/* What is outside in this stack and in all before it. */
+static void narrow_trunk(struct seen_thread *thread, const uint32_t *methods, uint32_t n)
+{
+    uint32_t most = thread->has_trunk ? thread->n_trunk : TRUNK_MAX, i = 0;
+    for (; i < n && i < most; i++) {
+        if (thread->has_trunk && thread->trunk[i] != methods[i])
+            break;
+        thread->trunk[i] = methods[i];
+    }
+    thread->n_trunk = i;
+    thread->has_trunk = true;
+}
+
+/* Recursion counts once: as its outermost frame.  is_within: a call that is too short. */
+static void count(struct candidates *c, uint32_t method, uint64_t cpu_ns, bool is_new_call, bool is_within)
+{
+    struct seen_method *seen = &c->methods[method];
+    if (seen->latest == c->n_samples)
+        return;
+    seen->latest = c->n_samples;
+    seen->n_samples++;
+    seen->weight_ns += cpu_ns;
+    seen->n_calls_least += is_new_call || seen->n_calls_least == 0;
+    seen->n_judged += c->has_too_short;
+    seen->n_within += is_within;
+}
+
+/* Frames outermost first, in those of the node.  Returns their innermost node. */
+static uint32_t grow_stacks(struct candidates *c, uint32_t node, const uint32_t *methods, uint32_t n, uint64_t cpu_ns)
+{
+    for (uint32_t i = 0; i < n && node != STACK_TREE_NONE; i++)
+        node = stack_tree_step(&c->stacks, node, methods[i], cpu_ns);
+    return node;
+}
+
+int candidates_stack(struct candidates *c, const struct sample_stack *stack, struct err *err)
+{
+    const uint32_t *methods = stack->methods;
+    struct seen_thread *thread = thread_of(c, stack->thread);
+    if (thread == NULL)
+        return err_set(err, "out of memory");
+    c->n_samples++;
+    c->weight_ns += (double)stack->cpu_ns;
+    c->weight_squares += (double)stack->cpu_ns * (double)stack->cpu_ns;
+    thread->weight_ns += stack->cpu_ns;
+    if (!stack->is_cut)
+        narrow_trunk(thread, methods, stack->n_frames);
+    uint32_t n_trunk = stack->is_cut ? thread->n_trunk : 0,
+             outside = grow_stacks(c, 0, thread->trunk, n_trunk, stack->cpu_ns);
+    if (outside == STACK_TREE_NONE ||
+        grow_stacks(c, outside, methods, stack->n_frames, stack->cpu_ns) == STACK_TREE_NONE)
+        return err_set(err, "out of memory");
+    for (uint32_t i = 0; i < n_trunk; i++)
+        count(c, thread->trunk[i], stack->cpu_ns, false, false);
+    bool is_within = false;
+    for (uint32_t i = 0; i < stack->n_frames; i++) {
+        count(c, methods[i], stack->cpu_ns, !stack->is_cut && i >= stack->n_same, is_within);
+        is_within = is_within || c->methods[methods[i]].is_too_short;
+    }
+    if (stack->n_frames > 0)
+        c->methods[methods[stack->n_frames - 1]].self_ns += stack->cpu_ns;
+    return 0;
+}
+
+/* Of a log, whose methods have numbers of its own. */
+static int take_stack(struct candidates *c, const struct sample_stack *stack, uint32_t *methods, struct err *err)
+{
+    for (uint32_t i = 0; i < stack->n_frames; i++) {
+        methods[i] = c->numbers[methods[i]];
+        if (methods[i] == NO_METHOD)
+            return err_set(err, "the agent's samples are damaged: a method without a name");
+    }
+    return candidates_stack(c, stack, err);
+}
+
+static void take_totals(struct candidates *c, const struct sample_totals *totals)
+{
+    struct sample_totals *all = &c->totals;
+    all->n_rounds += totals->n_rounds;
+    all->n_samples += totals->n_samples;
+    all->n_late += totals->n_late;
+    all->cost_ns += totals->cost_ns;
+    all->total_ns += totals->total_ns;
+    all->cpu_ns += totals->cpu_ns;
+    all->unseen_cpu_ns += totals->unseen_cpu_ns;
+    all->n_no_frames += totals->n_no_frames;
+    all->is_cut_short += totals->is_cut_short;
+    if (totals->longest_ns > all->longest_ns)
+        all->longest_ns = totals->longest_ns;
+}
+
+/* ---- logs ---- */
+
+int candidates_open(struct candidates **candidates, struct err *err)
+{
+    struct candidates *c = calloc(1, sizeof *c);
+    *candidates = c;
+    if (c == NULL)
+        return err_set(err, "out of memory");
+    c->by_name.arena = &c->arena;
+    c->numbers = malloc(SAMPLES_MAX_METHODS * sizeof *c->numbers);
+    c->rest = malloc(SAMPLES_ENTRY_BYTES + 4);
+    if (c->numbers == NULL || c->rest == NULL) {
+        candidates_close(c);
+        *candidates = NULL;
+        return err_set(err, "out of memory");
+    }
+    memset(c->numbers, 0xff, SAMPLES_MAX_METHODS * sizeof *c->numbers);
+    return 0;
+}
+
+/* The weight of the threads that were always in a method is the method's: so far. */
+static void weigh_trunks(struct candidates *c)
+{
+    for (uint32_t i = 0; i < c->n_methods; i++)
+        c->methods[i].outer_ns = c->methods[i].closed_ns;
+    for (uint32_t i = 0; i < c->threads_room; i++) {
+        struct seen_thread *thread = c->threads[i];
+        for (uint32_t k = 0; thread != NULL && k < thread->n_trunk; k++) {
+            bool again = false; /* recursion */
+            for (uint32_t j = 0; j < k; j++)
+                again = again || thread->trunk[j] == thread->trunk[k];
+            if (!again)
+                c->methods[thread->trunk[k]].outer_ns += thread->weight_ns;
+        }
+    }
+}
+
+/* The next log's threads are others. */
+static void close_threads(struct candidates *c)
+{
+    weigh_trunks(c);
+    for (uint32_t i = 0; i < c->n_methods; i++)
+        c->methods[i].closed_ns = c->methods[i].outer_ns;
+    for (uint32_t i = 0; i < c->threads_room; i++) {
+        free(c->threads[i]);
+        c->threads[i] = NULL;
+    }
+}
+
+void candidates_next_log(struct candidates *c)
+{
+    close_threads(c);
+    memset(c->numbers, 0xff, SAMPLES_MAX_METHODS * sizeof *c->numbers);
+    c->n_rest = 0;
+}
+
+void candidates_close(struct candidates *c)
+{
+    if (c == NULL)
+        return;
+    for (uint32_t i = 0; i < c->threads_room; i++)
+        free(c->threads[i]);
+    free(c->threads);
+    free(c->numbers);
+    free(c->rest);
+    free(c->methods);
+    stack_tree_free(&c->stacks);
+    map_free(&c->by_name);
+    arena_free(&c->arena);
+    free(c);
+}
+
+const struct sample_totals *candidates_totals(const struct candidates *c)
+{
+    return &c->totals;
+}
+
+/* Take the whole entries of a piece.  Returns the bytes that are left, or -1 with *err set. */
+static int64_t take_entries(struct candidates *c, const uint8_t *bytes, size_t n, struct err *err)
+{
+    struct cursor cursor = cursor_over(bytes, n);
+    struct sample_entry *entry = &c->entry;
+    int rc;
+    while ((rc = samples_get(&cursor, entry)) > 0) {
+        if (entry->kind == SAMPLE_METHOD && take_method(c, &entry->method, err) < 0)
+            return -1;
+        if (entry->kind == SAMPLE_STACK && take_stack(c, &entry->stack, entry->frames, err) < 0)
+            return -1;
+        if (entry->kind == SAMPLE_END)
+            take_totals(c, &entry->totals);
+    }
+    return rc < 0 ? err_set(err, "the agent's samples are damaged") : (int64_t)cursor_left(&cursor);
+}
+
+int candidates_feed(struct candidates *c, const uint8_t *bytes, size_t n_bytes, struct err *err)
+{
+    while (n_bytes > 0) {
+        size_t room = SAMPLES_ENTRY_BYTES + 4 - c->n_rest, n = n_bytes < room ? n_bytes : room;
+        memcpy(c->rest + c->n_rest, bytes, n);
+        c->n_rest += n;
+        int64_t left = take_entries(c, c->rest, c->n_rest, err);
+        if (left < 0)
+            return -1;
+        memmove(c->rest, c->rest + c->n_rest - (size_t)left, (size_t)left);
+        c->n_rest = (size_t)left;
+        bytes += n;
+        n_bytes -= n;
+    }
+    return 0;
+}
+
+/* ---- in whose calls ---- */
+
+static uint32_t find_method(const struct candidates *c, const char *class_name, const char *name,
+                            const char *descriptor)
+{
+    const struct sample_method method = named(class_name, name, descriptor);
+    size_t n;
+    char *key = key_of(&method, &n);
+    const uint32_t *known = key == NULL ? NULL : map_get(&c->by_name, key, n);
+    uint32_t i = known == NULL ? NO_METHOD : *known;
+    free(key);
+    return i;
+}
+
+void candidates_recorded(struct candidates *c, const char *class_name, const char *name, const char *descriptor)
+{
+    uint32_t i = find_method(c, class_name, name, descriptor);
+    if (i != NO_METHOD)
+        c->methods[i].is_recorded = true;
+}
+
+const struct stack_tree *candidates_stacks(const struct candidates *c)
+{
+    return &c->stacks;
+}
+
+void candidates_name(const struct candidates *c, uint32_t method, struct candidate_caller *name)
+{
+    name->class_name = c->methods[method].class_name;
+    name->name = c->methods[method].name;
+    name->descriptor = c->methods[method].descriptor;
+}
+
+bool candidates_caller(const struct candidates *c, const struct candidate *of, struct candidate_caller *caller)
+{
+    bool *is_recorded = calloc((size_t)c->n_methods + 1, sizeof *is_recorded);
+    uint32_t method = find_method(c, of->class_name, of->name, of->descriptor), found = STACK_TREE_NONE;
+    for (uint32_t i = 0; is_recorded != NULL && i < c->n_methods; i++)
+        is_recorded[i] = c->methods[i].is_recorded;
+    if (is_recorded != NULL && method != NO_METHOD)
+        found = stack_tree_caller(&c->stacks, method, is_recorded, c->n_methods, &caller->part);
+    free(is_recorded);
+    if (found == STACK_TREE_NONE)
+        return false;
+    candidates_name(c, found, caller);
+    caller->share = c->weight_ns > 0 ? (double)c->methods[found].weight_ns / c->weight_ns : 0;
+    return true;
+}
+
+/* ---- the choice ---- */
+
+static void set_interval(struct candidate *candidate, double n)
+{
+    double p = candidate->share, z2 = Z_95 * Z_95, scale = 1 / (1 + z2 / n);
+    double middle = (p + z2 / (2 * n)) * scale;
+    double half = Z_95 * sqrt((p > 1 ? 0 : p * (1 - p)) / n + z2 / (4 * n * n)) * scale;
+    candidate->share_low = middle > half ? middle - half : 0;
+    candidate->share_high = middle + half < 1 ? middle + half : 1;
+}
+
+/*
+ * Straight code without calls ends within its few bytes.  Where it calls something that takes (nearly) none of the
+ * time, the same holds.
+ */
+static bool is_short(const struct candidates *c, const struct candidates_wish *wish, const struct seen_method *seen,
+                     const struct candidate *candidate)
+{
+    if (seen->n_samples >= SELF_SURELY && (seen->flags & SAMPLE_HAS_LOOP) == 0 &&
+        (double)seen->self_ns >= SELF_SHARE * (double)seen->weight_ns)
+        return true;
+    return candidate->per_call_most_ns < wish->grain * c->weight_ns;
+}
+
+static bool is_within(const struct seen_method *seen)
+{
+    return seen->n_within >= WITHIN_LEAST && (double)seen->n_within >= WITHIN_SHARE * (double)seen->n_judged;
+}
+
+static enum candidate_reason judge(const struct candidates *c, const struct candidates_wish *wish,
+                                   const struct seen_method *seen, const struct candidate *candidate)
+{
+    if ((seen->flags & SAMPLE_IS_WANTED) == 0)
+        return CANDIDATE_UNWANTED;
+    if ((seen->flags & (SAMPLE_HAS_LOOP | SAMPLE_HAS_CALLS)) == 0)
+        return CANDIDATE_TINY;
+    if (is_short(c, wish, seen, candidate))
+        return CANDIDATE_SHORT;
+    if (is_within(seen))
+        return CANDIDATE_WITHIN;
+    if (candidate->share_high < wish->weight)
+        return CANDIDATE_LIGHT;
+    if (seen->n_samples < wish->min_samples)
+        return CANDIDATE_RARE;
+    if (candidate->share_low < wish->weight)
+        return CANDIDATE_POSSIBLE;
+    return (double)seen->outer_ns >= wish->weight * c->weight_ns ? CANDIDATE_OUTER : CANDIDATE_HEAVY;
+}
+
+static void describe(const struct candidates *c, const struct candidates_wish *wish, const struct seen_method *seen,
+                     double n_effective, struct candidate *out)
+{
+    *out = (struct candidate){ .class_name = seen->class_name,
+                               .name = seen->name,
+                               .descriptor = seen->descriptor,
+                               .share = (double)seen->weight_ns / c->weight_ns,
+                               .self_share = (double)seen->self_ns / c->weight_ns,
+                               .code_bytes = seen->code_bytes,
+                               .n_samples = seen->n_samples,
+                               .n_calls_least = seen->n_calls_least,
+                               .per_call_most_ns = (double)seen->weight_ns / (double)seen->n_calls_least };
+    set_interval(out, n_effective);
+    out->reason = judge(c, wish, seen, out);
+}
+
+/* Candidates first; the largest share first; the same order every time. */
+static int compare(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    int rank = CANDIDATE_IS_ONE(y->reason) - CANDIDATE_IS_ONE(x->reason);
+    if (rank != 0)
+        return rank;
+    if (x->share > y->share || x->share < y->share)
+        return x->share < y->share ? 1 : -1;
+    rank = strcmp(x->class_name, y->class_name);
+    if (rank == 0)
+        rank = strcmp(x->name, y->name);
+    return rank != 0 ? rank : strcmp(x->descriptor, y->descriptor);
+}
+
+static void cap(struct candidate_list *list, size_t most)
+{
+    while (list->n < list->n_all && CANDIDATE_IS_ONE(list->all[list->n].reason)) {
+        if (list->n == most)
+            break;
+        list->n++;
+    }
+    for (size_t i = list->n; i < list->n_all && CANDIDATE_IS_ONE(list->all[i].reason); i++)
+        list->all[i].reason = CANDIDATE_SURPLUS;
+    for (size_t i = 0; i < list->n_all; i++)
+        list->n_reasons[list->all[i].reason]++;
+}
+
+int candidates_choose(struct candidates *c, const struct candidates_wish *wish, struct arena *arena,
+                      struct candidate_list *list, struct err *err)
+{
+    memset(list, 0, sizeof *list);
+    weigh_trunks(c);
+    if (c->weight_ns <= 0) {
+        err_set(err, "no thread of the JVM used the CPU while stacks were sampled");
+        return err_next(err, "sample when the program works, or longer");
+    }
+    list->all = arena_alloc(arena, (c->n_methods + 1) * sizeof *list->all);
+    if (list->all == NULL)
+        return err_set(err, "out of memory");
+    list->n_effective = c->weight_ns * c->weight_ns / c->weight_squares;
+    for (uint32_t i = 0; i < c->n_methods; i++)
+        if (c->methods[i].n_samples > 0)
+            describe(c, wish, &c->methods[i], list->n_effective, &list->all[list->n_all++]);
+    qsort(list->all, list->n_all, sizeof *list->all, compare);
+    cap(list, wish->most);
+    return 0;
+}
+
+const char *candidate_reason_text(enum candidate_reason reason)
+{
+    static const char *const texts[CANDIDATE_N_REASONS] = {
+        [CANDIDATE_OUTER] = "in all samples of a thread",
+        [CANDIDATE_HEAVY] = "over the weight",
+        [CANDIDATE_POSSIBLE] = "perhaps over the weight",
+        [CANDIDATE_UNWANTED] = "not to be instrumented",
+        [CANDIDATE_TINY] = "no loop, no call: over at once",
+        [CANDIDATE_SHORT] = "calls too short",
+        [CANDIDATE_WITHIN] = "within calls too short",
+        [CANDIDATE_RARE] = "too few samples",
+        [CANDIDATE_LIGHT] = "below the weight",
+        [CANDIDATE_SURPLUS] = "too many larger ones",
+    };
+    return texts[reason];
+}

@@ -1,0 +1,132 @@
+/*
+ * Methods that are worth probes, from stack samples: a first look that leaves the program's code alone.
+ *
+ * Samples tell how much of the time a method and its callees take, within their error.  They do not tell how often it
+ * is called: two samples in the same call and two in different ones can look alike.  But where a caller has moved on
+ * in between, its callees are certainly other calls; so there is a least number of calls, and a most that one takes.
+ */
+#ifndef PHASES_SAMPLES_CANDIDATES_H
+#define PHASES_SAMPLES_CANDIDATES_H
+
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/wire/samples.h"
+#include "phases/samples/stack_tree.h"
+
+struct candidates; /* samples added up */
+
+/* Returns 0, or -1 with *err set: no memory. */
+int candidates_open(struct candidates **candidates, struct err *err);
+void candidates_close(struct candidates *candidates);
+
+#define CANDIDATES_NONE UINT32_MAX
+
+/* The index of a method, from 0 on, new or known; CANDIDATES_NONE with *err set: no memory. */
+uint32_t candidates_method(struct candidates *candidates, const char *class_name, const char *name,
+                           const char *descriptor, struct err *err);
+
+/* What its code is: enum sample_method_flag. */
+void candidates_describe(struct candidates *candidates, uint32_t method, uint32_t code_bytes, uint32_t flags);
+
+/* Take up a sample; its methods are indexes.  Returns 0, or -1 with *err set: no memory. */
+int candidates_stack(struct candidates *candidates, const struct sample_stack *stack, struct err *err);
+
+/*
+ * Take up the next bytes of a log (core/wire/samples.h); entries need not be whole.  The logs of several samplings
+ * add up: candidates_next_log comes between them.  Returns 0, or -1 with *err set: damaged, or no memory.
+ */
+int candidates_feed(struct candidates *candidates, const uint8_t *bytes, size_t n_bytes, struct err *err);
+void candidates_next_log(struct candidates *candidates);
+
+/*
+ * The calls of a method are known to be too short, from its records: so are those of what it calls.  What samples from
+ * now on find in its calls only is no candidate.  Returns 0, or -1 with *err set: no memory.
+ */
+int candidates_too_short(struct candidates *candidates, const char *class_name, const char *name,
+                         const char *descriptor, struct err *err);
+
+/* What the logs say of themselves, added up; longest_ns is the longest. */
+const struct sample_totals *candidates_totals(const struct candidates *candidates);
+
+struct candidates_wish {
+    double weight;        /* the share of the time that makes a phase, 0..1: what may reach it is a candidate */
+    double grain;         /* likewise in one call; what surely stays below it is none.  0: not known */
+    uint32_t min_samples; /* in fewer a method is not a candidate: 1 is an accident */
+    size_t most;          /* so many candidates at most, those with the largest share */
+};
+
+/* What a user who says nothing gets. */
+#define CANDIDATES_WISH ((struct candidates_wish){ .weight = 0.01, .min_samples = 2, .most = 150 })
+
+enum candidate_reason {
+    /* why it is one */
+    CANDIDATE_OUTER,    /* a thread spends all its time in it */
+    CANDIDATE_HEAVY,    /* its share is over the weight */
+    CANDIDATE_POSSIBLE, /* its share may be over the weight */
+    /* why it is none */
+    CANDIDATE_UNWANTED, /* it may not be instrumented, or the rule of the first pass leaves it out */
+    CANDIDATE_TINY,     /* neither loops nor calls: a call is over in less than a microsecond */
+    CANDIDATE_SHORT,    /* its calls are too short: many are certain in the time that it took */
+    CANDIDATE_WITHIN,   /* likewise: it is called in calls that are too short */
+    CANDIDATE_RARE,     /* too few samples */
+    CANDIDATE_LIGHT,    /* its share is surely below the weight */
+    CANDIDATE_SURPLUS,  /* there are too many larger ones */
+    CANDIDATE_N_REASONS
+};
+
+#define CANDIDATE_IS_ONE(reason) ((reason) <= CANDIDATE_POSSIBLE)
+
+struct candidate {
+    const char *class_name, *name, *descriptor; /* the candidates' */
+    double share, share_low, share_high;        /* of the time in all samples, callees included; 95 % interval; 0..1 */
+    double self_share;
+    uint32_t code_bytes;
+    uint64_t n_samples;
+    uint64_t n_calls_least;  /* so many calls are certain */
+    double per_call_most_ns; /* a call's mean time is at most this */
+    enum candidate_reason reason;
+};
+
+struct candidate_list {
+    struct candidate *all; /* every method seen, candidates first, largest share first; the arena's */
+    size_t n_all, n;       /* n of them are candidates */
+    size_t n_reasons[CANDIDATE_N_REASONS];
+    double n_effective; /* samples of equal weight that would say as much */
+};
+
+/*
+ * Choose the candidates, at the end of a log.  A share's interval is Wilson's for a binomial share, of as many samples
+ * as would have this error if all had the same weight (Kish's effective sample size).
+ *
+ * Returns 0, or -1 with *err set: there are no samples, or no memory.
+ * Source: thesis §3.2.2 for the thresholds; Wilson, JASA 22 (1927); Kish, Survey Sampling (1965).
+ */
+int candidates_choose(struct candidates *candidates, const struct candidates_wish *wish, struct arena *arena,
+                      struct candidate_list *list, struct err *err);
+
+/* A method is recorded: those that were seen in its calls can be told so.  One that was not seen is none. */
+void candidates_recorded(struct candidates *candidates, const char *class_name, const char *name,
+                         const char *descriptor);
+
+/* A recorded method in whose calls another one was seen. */
+struct candidate_caller {
+    const char *class_name, *name, *descriptor; /* the candidates' */
+    double part;                                /* of the other's time, 0..1 */
+    double share;                               /* its own, of the time in all samples, callees included; 0..1 */
+};
+
+/* All stacks so far, as a tree; its methods' names. */
+const struct stack_tree *candidates_stacks(const struct candidates *c);
+void candidates_name(const struct candidates *c, uint32_t method, struct candidate_caller *name);
+
+/*
+ * The recorded method in whose calls another one was seen, with nothing recorded in between: that with most of its
+ * time.  Returns false if there is none (or no memory).
+ */
+bool candidates_caller(const struct candidates *candidates, const struct candidate *of,
+                       struct candidate_caller *caller);
+
+/* "in all samples of a thread", ... */
+const char *candidate_reason_text(enum candidate_reason reason);
+
+#endif

@@ -1,0 +1,159 @@
+#include "phases/samples/profile_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_FIRST 1024u
+
+/* Room for one more, or for n.  Returns the array, or NULL: no memory. */
+static void *grow(void *array, uint32_t n, uint32_t *room, size_t bytes)
+{
+    uint32_t more = *room == 0 ? ROOM_FIRST : *room;
+    while (more <= n && more <= UINT32_MAX / 2)
+        more *= 2;
+    if (more == *room)
+        return array;
+    void *larger = realloc(array, more * bytes);
+    if (larger == NULL)
+        return NULL;
+    memset((char *)larger + *room * bytes, 0, (more - *room) * bytes);
+    *room = more;
+    return larger;
+}
+
+int profile_set_open(struct profile_set *set, struct arena *arena)
+{
+    memset(set, 0, sizeof *set);
+    set->by_name.arena = arena;
+    set->contexts = grow(NULL, 0, &set->contexts_room, sizeof *set->contexts);
+    if (set->contexts == NULL)
+        return -1;
+    set->contexts[set->n_contexts++] = (struct profile_context){ 0, PROFILE_SET_NONE, false };
+    return 0;
+}
+
+void profile_set_free(struct profile_set *set)
+{
+    for (uint32_t i = 0; i < PROFILE_SET_MAX; i++)
+        free(set->weights[i]);
+    map_free(&set->by_name);
+    hash_free(&set->by_call);
+    free(set->contexts);
+    free(set->names);
+    memset(set, 0, sizeof *set);
+}
+
+/* ---- contexts ---- */
+
+static uint32_t name_of(struct profile_set *set, const char *name, size_t n_name)
+{
+    const uint32_t *known = map_get(&set->by_name, name, n_name);
+    if (known != NULL)
+        return *known;
+    struct profile_name *names = grow(set->names, set->n_names, &set->names_room, sizeof *names);
+    if (names == NULL)
+        return PROFILE_SET_NONE;
+    set->names = names;
+    names[set->n_names].text = arena_text(set->by_name.arena, name, n_name);
+    if (names[set->n_names].text == NULL || map_put(&set->by_name, name, n_name, set->n_names) < 0)
+        return PROFILE_SET_NONE;
+    return set->n_names++;
+}
+
+static bool is_called_by_itself(const struct profile_set *set, uint32_t parent, uint32_t name)
+{
+    for (; parent != 0; parent = set->contexts[parent].parent)
+        if (set->contexts[parent].name == name)
+            return true;
+    return false;
+}
+
+uint32_t profile_set_call(struct profile_set *set, uint32_t parent, const char *name, size_t n_name)
+{
+    uint32_t method = name_of(set, name, n_name);
+    if (method == PROFILE_SET_NONE)
+        return PROFILE_SET_NONE;
+    uint64_t call = (uint64_t)parent << 32 | method;
+    struct hash_slot *slot = hash_put(&set->by_call, hash_text(HASH_START, (const char *)&call, sizeof call));
+    struct profile_context *contexts =
+        slot == NULL ? NULL : grow(set->contexts, set->n_contexts, &set->contexts_room, sizeof *contexts);
+    if (contexts == NULL)
+        return PROFILE_SET_NONE;
+    set->contexts = contexts;
+    if (slot->value == 0) {
+        contexts[set->n_contexts] =
+            (struct profile_context){ parent, method, is_called_by_itself(set, parent, method) };
+        slot->value = set->n_contexts++;
+    }
+    return slot->value;
+}
+
+int profile_set_add(struct profile_set *set, uint32_t profile, uint32_t context, double weight)
+{
+    double *weights = grow(set->weights[profile], context, &set->weights_room[profile], sizeof *weights);
+    if (weights == NULL)
+        return -1;
+    set->weights[profile] = weights;
+    set->n_profiles = profile >= set->n_profiles ? profile + 1 : set->n_profiles;
+    weights[context] += weight;
+    return 0;
+}
+
+/* ---- some methods only ---- */
+
+int profile_set_mark(struct profile_set *set, const char *name, size_t n_name)
+{
+    uint32_t method = name_of(set, name, n_name);
+    if (method != PROFILE_SET_NONE)
+        set->names[method].is_kept = true;
+    return method == PROFILE_SET_NONE ? -1 : 0;
+}
+
+int profile_set_keep(const struct profile_set *set, struct profile_set *kept)
+{
+    uint32_t *in = calloc(set->n_contexts, sizeof *in);
+    int rc = profile_set_open(kept, set->by_name.arena) < 0 || in == NULL ? -1 : 0;
+    for (uint32_t i = 1; rc == 0 && i < set->n_contexts; i++) {
+        const struct profile_context *context = &set->contexts[i];
+        const struct profile_name *name = &set->names[context->name];
+        in[i] = in[context->parent];
+        if (name->is_kept)
+            in[i] = profile_set_call(kept, in[i], name->text, strlen(name->text));
+        rc = in[i] == PROFILE_SET_NONE ? -1 : 0;
+        for (uint32_t p = 0; rc == 0 && p < set->n_profiles; p++)
+            if (i < set->weights_room[p] && set->weights[p][i] > 0)
+                rc = profile_set_add(kept, p, in[i], set->weights[p][i]);
+    }
+    free(in);
+    return rc;
+}
+
+/* ---- vectors ---- */
+
+/* By context, own or with callees; for free(). */
+static double *weights_of(const struct profile_set *set, uint32_t profile, bool is_total)
+{
+    double *weights = calloc(set->n_contexts, sizeof *weights);
+    for (uint32_t i = 0; weights != NULL && i < set->n_contexts; i++)
+        weights[i] = i < set->weights_room[profile] ? set->weights[profile][i] : 0;
+    for (uint32_t i = set->n_contexts; weights != NULL && is_total && i-- > 1;)
+        weights[set->contexts[i].parent] += weights[i];
+    return weights;
+}
+
+double *profile_set_vector(const struct profile_set *set, uint32_t profile, enum profile_kind kind, bool is_total,
+                           size_t *n)
+{
+    double *contexts = weights_of(set, profile, is_total);
+    *n = kind == PROFILE_METHODS ? set->n_names : set->n_contexts;
+    if (contexts != NULL && kind == PROFILE_CONTEXTS)
+        contexts[0] = 0;
+    if (contexts == NULL || kind == PROFILE_CONTEXTS)
+        return contexts;
+    double *methods = calloc(*n + 1, sizeof *methods);
+    for (uint32_t i = 1; methods != NULL && i < set->n_contexts; i++)
+        if (!is_total || !set->contexts[i].is_recursive)
+            methods[set->contexts[i].name] += contexts[i];
+    free(contexts);
+    return methods;
+}

@@ -1,0 +1,73 @@
+/*
+ * Profiles of several recordings side by side: calling contexts by the names of their methods, with a weight in each of
+ * the profiles; and vectors of them, by method or by context.
+ *
+ * Two contexts are the same where the methods on their paths have the same names (PCCT §6.6).  Context 0 is the root.
+ */
+#ifndef PHASES_SAMPLES_PROFILE_SET_H
+#define PHASES_SAMPLES_PROFILE_SET_H
+
+#include "core/base/arena.h"
+#include "core/base/hash.h"
+#include "core/base/map.h"
+
+#define PROFILE_SET_MAX  64u
+#define PROFILE_SET_NONE UINT32_MAX
+
+struct profile_name {
+    const char *text; /* the arena's */
+    bool is_kept;     /* by profile_set_keep */
+};
+
+struct profile_context {
+    uint32_t parent, name; /* a parent comes before its callees */
+    bool is_recursive;     /* a caller has the same name */
+};
+
+struct profile_set {
+    struct map by_name;
+    struct profile_name *names; /* owned */
+    uint32_t n_names, names_room;
+    struct hash_set by_call;
+    struct profile_context *contexts; /* owned */
+    uint32_t n_contexts, contexts_room;
+    double *weights[PROFILE_SET_MAX]; /* owned: own ones, by context */
+    uint32_t weights_room[PROFILE_SET_MAX];
+    uint32_t n_profiles;
+};
+
+enum profile_kind {
+    PROFILE_METHODS, /* an element is a method, over all its contexts */
+    PROFILE_CONTEXTS
+};
+
+/* Names are kept in the arena.  Returns 0, or -1: no memory; for profile_set_free in any case. */
+int profile_set_open(struct profile_set *set, struct arena *arena);
+void profile_set_free(struct profile_set *set);
+
+/* The context of a method in that of its caller.  Returns PROFILE_SET_NONE: no memory. */
+uint32_t profile_set_call(struct profile_set *set, uint32_t parent, const char *name, size_t n_name);
+
+/* Methods of this name are kept by profile_set_keep.  Returns 0, or -1: no memory. */
+int profile_set_mark(struct profile_set *set, const char *name, size_t n_name);
+
+/*
+ * A copy with methods of marked names only: the weights of others are their callers'.  Returns 0, or -1: no memory; for
+ * profile_set_free in any case.
+ */
+int profile_set_keep(const struct profile_set *set, struct profile_set *kept);
+
+/* Own weight of a context in a profile, below PROFILE_SET_MAX.  Returns 0, or -1: no memory. */
+int profile_set_add(struct profile_set *set, uint32_t profile, uint32_t context, double weight);
+
+/*
+ * A profile as a vector, for free(); *n elements, the same in the same order for all profiles once all are added.
+ *
+ * is_total   with the weight of what is called; of recursive calls the outermost one's counts
+ *
+ * NULL: no memory.  The root is in none.
+ */
+double *profile_set_vector(const struct profile_set *set, uint32_t profile, enum profile_kind kind, bool is_total,
+                           size_t *n);
+
+#endif

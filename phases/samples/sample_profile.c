@@ -1,0 +1,260 @@
+#include "phases/samples/sample_profile.h"
+#include "phases/samples/distribution.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes, struct err *err)
+{
+    memset(profile, 0, sizeof *profile);
+    profile->block_ns = block_ns;
+    return context_tree_open(&profile->tree, tree_bytes, err);
+}
+
+static void free_row(struct sample_row *row)
+{
+    free(row->total.counters);
+    free(row->self.counters);
+}
+
+void sample_profile_free(struct sample_profile *profile)
+{
+    context_tree_free(&profile->tree);
+    for (uint32_t i = 0; i < profile->n_rows; i++)
+        free_row(&profile->rows[i]);
+    for (uint32_t i = 0; i < SAMPLE_GROUPS; i++)
+        free_row(&profile->groups[i]);
+    free_row(&profile->no_method);
+    free(profile->all.counters);
+    free(profile->rows);
+    memset(profile, 0, sizeof *profile);
+}
+
+/* ---- blocks ---- */
+
+static void join_pairs(uint64_t *blocks)
+{
+    for (uint32_t i = 0; i < SAMPLE_BLOCKS; i++)
+        blocks[i] = i < SAMPLE_BLOCKS / 2 ? blocks[2 * i] + blocks[2 * i + 1] : 0;
+}
+
+static void join_sum(const struct sample_profile *profile, struct sample_sum *sum)
+{
+    join_pairs(sum->weights);
+    for (uint32_t i = 0; sum->counters != NULL && i < profile->n_counters; i++)
+        join_pairs(sum->counters + (size_t)i * SAMPLE_BLOCKS);
+}
+
+static void join_row(const struct sample_profile *profile, struct sample_row *row)
+{
+    join_sum(profile, &row->total);
+    join_sum(profile, &row->self);
+    join_pairs(row->waiting);
+}
+
+static void join_all(struct sample_profile *profile)
+{
+    join_sum(profile, &profile->all);
+    join_row(profile, &profile->no_method);
+    for (uint32_t i = 0; i < SAMPLE_GROUPS; i++)
+        join_row(profile, &profile->groups[i]);
+    for (uint32_t i = 0; i < profile->n_rows; i++)
+        join_row(profile, &profile->rows[i]);
+    profile->block_ns *= 2;
+    profile->n_blocks = (profile->n_blocks + 1) / 2;
+}
+
+/* Rings of several CPUs are not in the order of time: what comes before the first sample is of its block. */
+static uint32_t block_of(struct sample_profile *profile, uint64_t time_ns)
+{
+    if (profile->n_samples == 0)
+        profile->first_ns = time_ns;
+    uint64_t since_ns = time_ns < profile->first_ns ? 0 : time_ns - profile->first_ns;
+    while (since_ns / profile->block_ns >= SAMPLE_BLOCKS)
+        join_all(profile);
+    uint32_t block = (uint32_t)(since_ns / profile->block_ns);
+    if (block >= profile->n_blocks)
+        profile->n_blocks = block + 1;
+    return block;
+}
+
+/* ---- adding ---- */
+
+static bool has_rows(struct sample_profile *profile, uint32_t n)
+{
+    uint32_t room = profile->rows_room == 0 ? 256 : profile->rows_room;
+    while (room < n)
+        room *= 2;
+    if (room > profile->rows_room) {
+        struct sample_row *rows = realloc(profile->rows, room * sizeof *rows);
+        if (rows == NULL)
+            return false;
+        profile->rows = rows;
+        profile->rows_room = room;
+    }
+    if (n > profile->n_rows) {
+        for (; profile->n_rows < n; profile->n_rows++)
+            profile->rows[profile->n_rows] = (struct sample_row){ .depth = UINT32_MAX };
+    }
+    return true;
+}
+
+static int add_to(const struct sample_profile *profile, struct sample_sum *sum, uint32_t block,
+                  const struct profile_sample *sample)
+{
+    sum->n++;
+    sum->weights[block] += sample->ns;
+    if (sample->n_counters == 0)
+        return 0;
+    if (sum->counters == NULL)
+        sum->counters = calloc((size_t)profile->n_counters * SAMPLE_BLOCKS, sizeof *sum->counters);
+    if (sum->counters == NULL)
+        return -1;
+    for (uint32_t i = 0; i < profile->n_counters; i++)
+        sum->counters[(size_t)i * SAMPLE_BLOCKS + block] += sample->counters[i];
+    return 0;
+}
+
+static int add_total(const struct sample_profile *profile, struct sample_row *row, uint32_t block,
+                     const struct profile_sample *sample)
+{
+    row->waiting[block] += sample->is_waiting ? sample->ns : 0;
+    return add_to(profile, &row->total, block, sample);
+}
+
+/* In a recursion a method's time is that of its outermost call. */
+static int count_methods(struct sample_profile *profile, uint32_t block, const struct profile_sample *sample)
+{
+    bool is_innermost = true;
+    for (uint32_t i = 0; i < sample->n; i++) {
+        uint32_t method = sample->methods[i], n_outside = sample->n - 1 - i;
+        if (method == CONTEXT_NONE)
+            continue;
+        if (!has_rows(profile, method + 1))
+            return -1;
+        struct sample_row *row = &profile->rows[method];
+        row->depth = n_outside < row->depth ? n_outside : row->depth;
+        if (is_innermost && add_to(profile, &row->self, block, sample) < 0)
+            return -1;
+        if (row->latest != profile->n_samples && add_total(profile, row, block, sample) < 0)
+            return -1;
+        row->latest = profile->n_samples;
+        row->n_calls += n_outside >= sample->new_first && n_outside < sample->new_after;
+        is_innermost = false;
+    }
+    return is_innermost ? add_total(profile, &profile->no_method, block, sample) : 0;
+}
+
+int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample)
+{
+    uint32_t block = block_of(profile, sample->time_ns);
+    if (sample->group != 0 && sample->is_waiting) {
+        profile->idle_ns[sample->group] += sample->ns;
+        profile->n_idle++;
+        return 0;
+    }
+    profile->n_samples++;
+    profile->n_counters = sample->n_counters > 0 ? sample->n_counters : profile->n_counters;
+    if (add_total(profile, &profile->groups[sample->group], block, sample) < 0 ||
+        add_to(profile, &profile->all, block, sample) < 0)
+        return -1;
+    if (sample->group != 0)
+        return 0;
+    uint32_t node = context_tree_add(&profile->tree, sample->tid, sample->n_same, sample->methods, sample->bytecodes,
+                                     sample->n, sample->ns);
+    return node == CONTEXT_NONE ? -1 : count_methods(profile, block, sample);
+}
+
+/* ---- shares ---- */
+
+static double sum_of(const uint64_t *blocks, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += (double)blocks[i];
+    return sum;
+}
+
+static struct sample_ratio ratio_of(const struct sample_profile *profile, const uint64_t *some, const uint64_t *all)
+{
+    uint32_t n = profile->n_blocks;
+    double x = sum_of(all, n), y = sum_of(some, n), squares = 0;
+    struct sample_ratio ratio = { y / x, NAN };
+    if (n < SAMPLE_BLOCKS_MIN || y <= 0 || x <= 0)
+        return ratio;
+    for (uint32_t i = 0; i < n; i++) {
+        double difference = (double)some[i] - ratio.value * (double)all[i];
+        squares += difference * difference;
+    }
+    ratio.error = sqrt(n / (n - 1.0) * squares) / x * distribution_t_limit(0.05, n - 1.0);
+    return ratio;
+}
+
+static struct sample_share share_of(const struct sample_profile *profile, uint64_t n, const uint64_t *weights)
+{
+    struct sample_ratio ratio = ratio_of(profile, weights, profile->all.weights);
+    return (struct sample_share){ n, (uint64_t)sum_of(weights, profile->n_blocks), ratio.value, ratio.error };
+}
+
+static const struct sample_row none;
+
+static const struct sample_row *row_of(const struct sample_profile *profile, uint32_t method)
+{
+    return method < profile->n_rows ? &profile->rows[method] : &none;
+}
+
+static struct sample_share total_of(const struct sample_profile *profile, const struct sample_row *row)
+{
+    return share_of(profile, row->total.n, row->total.weights);
+}
+
+struct sample_share sample_profile_total(const struct sample_profile *profile, uint32_t method)
+{
+    return total_of(profile, row_of(profile, method));
+}
+
+struct sample_share sample_profile_waiting(const struct sample_profile *profile, uint32_t method)
+{
+    const struct sample_row *row = row_of(profile, method);
+    return share_of(profile, row->total.n, row->waiting);
+}
+
+struct sample_share sample_profile_self(const struct sample_profile *profile, uint32_t method)
+{
+    const struct sample_row *row = row_of(profile, method);
+    return share_of(profile, row->self.n, row->self.weights);
+}
+
+uint64_t sample_profile_calls(const struct sample_profile *profile, uint32_t method)
+{
+    const struct sample_row *row = row_of(profile, method);
+    return row->n_calls == 0 && row->latest > 0 ? 1 : row->n_calls;
+}
+
+struct sample_share sample_profile_group(const struct sample_profile *profile, uint32_t group)
+{
+    return total_of(profile, &profile->groups[group]);
+}
+
+void sample_profile_row(const struct sample_profile *profile, const struct sample_row *row, struct sample_share *total,
+                        struct sample_share *waiting)
+{
+    *total = total_of(profile, row);
+    *waiting = share_of(profile, row->total.n, row->waiting);
+}
+
+uint64_t sample_profile_weight(const struct sample_profile *profile)
+{
+    return (uint64_t)sum_of(profile->all.weights, profile->n_blocks);
+}
+
+struct sample_ratio sample_profile_ratio(const struct sample_profile *profile, const struct sample_row *row, bool self,
+                                         uint32_t numerator, uint32_t denominator)
+{
+    const uint64_t *counters = self ? row->self.counters : row->total.counters;
+    if (counters == NULL)
+        return (struct sample_ratio){ NAN, NAN };
+    return ratio_of(profile, counters + (size_t)numerator * SAMPLE_BLOCKS,
+                    counters + (size_t)denominator * SAMPLE_BLOCKS);
+}

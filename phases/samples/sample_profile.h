@@ -1,0 +1,118 @@
+/*
+ * What stack samples say of a program: each method's part of the time, with and without what it calls, what it counted
+ * meanwhile, and how far that can be off; and the tree of calling contexts.
+ *
+ * Samples of one moment are alike, so that their number says little of the error: it comes from blocks of time.  There
+ * are 16 to 31 of the same length; when there are 32, pairs become one.  With y of a method's and x of all samples in a
+ * block, the part R = sum of y / sum of x has
+ *
+ *     V(R) = n / (n - 1) * sum of (y - R x)^2 / (sum of x)^2       n - 1 degrees of freedom
+ *
+ * Source: batch means, Law & Kelton, Simulation Modeling and Analysis, section 9.5; ratios, Cochran, Sampling
+ * Techniques, chapter 6.
+ */
+#ifndef PHASES_SAMPLES_SAMPLE_PROFILE_H
+#define PHASES_SAMPLES_SAMPLE_PROFILE_H
+
+#include "phases/tree/context_tree.h"
+
+#include <stddef.h>
+
+#define SAMPLE_BLOCKS     32u
+#define SAMPLE_BLOCKS_MIN 5u /* fewer tell no error */
+#define SAMPLE_GROUPS     8u /* parts of the JVM, by the caller's numbers */
+
+/* By blocks of time. */
+struct sample_sum {
+    uint64_t n;                      /* samples */
+    uint64_t weights[SAMPLE_BLOCKS]; /* ns, or events, that they stand for */
+    uint64_t *counters;              /* owned: of each counter the blocks; NULL: none yet */
+};
+
+struct sample_row {
+    struct sample_sum total, self;
+    uint64_t waiting[SAMPLE_BLOCKS]; /* of total's weights, those of a thread that had no CPU */
+    uint32_t depth;                  /* the least number of frames outside of it */
+    uint64_t latest;                 /* the sample that it was counted in last */
+    uint64_t n_calls;                /* that are surely different ones */
+};
+
+struct sample_profile {
+    uint64_t first_ns, block_ns;
+    uint32_t n_blocks;     /* that have begun */
+    struct sample_sum all; /* of all groups, but for what others than the application wait */
+    struct sample_row groups[SAMPLE_GROUPS];
+    struct sample_row no_method;             /* of group 0 */
+    uint64_t idle_ns[SAMPLE_GROUPS], n_idle; /* that others wait, which is in no share */
+    struct sample_row *rows;                 /* owned; by the method's number */
+    uint32_t n_rows, rows_room, n_counters;
+    struct context_tree tree; /* of group 0 */
+    uint64_t n_samples;
+};
+
+/* A share and its 95 % interval: share - error to share + error; error is NAN where it is not known. */
+struct sample_share {
+    uint64_t n_samples, weight;
+    double share, error;
+};
+
+/* Of two counters, with its interval; NAN where nothing was counted. */
+struct sample_ratio {
+    double value, error;
+};
+
+/* One sample; all borrowed. */
+struct profile_sample {
+    uint64_t time_ns; /* in any order */
+    uint32_t group;   /* 0: the application */
+    int32_t tid;
+    uint64_t ns;              /* that it stands for */
+    bool is_waiting;          /* the thread had no CPU */
+    uint32_t n;               /* frames */
+    const uint32_t *methods;  /* the innermost first; CONTEXT_NONE is no method, and left out */
+    const int32_t *bytecodes; /* by frame; -1: not known.  NULL: none is */
+    uint32_t n_same;          /* outermost frames that are as in the last sample of this tid; 0: not known */
+    uint32_t n_counters;      /* the same of all samples that have any */
+    const uint64_t *counters; /* what each counted since the sample before */
+    /* Frames, counted from the outermost one, from 'first' on and less than 'after': surely calls that no sample before
+     * was in. */
+    uint32_t new_first, new_after;
+};
+
+/*
+ * block_ns    the first length of a block; it doubles with the time
+ * tree_bytes  of memory for calling contexts: phases/tree/context_tree.h
+ *
+ * Returns 0, or -1 with *err set; to be freed by sample_profile_free in any case.
+ */
+int sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes, struct err *err);
+void sample_profile_free(struct sample_profile *profile);
+
+/* Add one sample.  Returns 0, or -1: no memory. */
+int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample);
+
+/* Of all time.  Waiting is the part of total's in which the thread had no CPU. */
+uint64_t sample_profile_weight(const struct sample_profile *profile); /* of all */
+struct sample_share sample_profile_total(const struct sample_profile *profile, uint32_t method);
+struct sample_share sample_profile_waiting(const struct sample_profile *profile, uint32_t method);
+struct sample_share sample_profile_self(const struct sample_profile *profile, uint32_t method);
+
+/*
+ * Calls of a method that samples were in, at least: those that are proven to be different ones, and one if it was seen
+ * at all.  So its time in total by them is what a call took at most.
+ */
+uint64_t sample_profile_calls(const struct sample_profile *profile, uint32_t method);
+struct sample_share sample_profile_group(const struct sample_profile *profile, uint32_t group);
+
+/* Of a row that is no method's. */
+void sample_profile_row(const struct sample_profile *profile, const struct sample_row *row, struct sample_share *total,
+                        struct sample_share *waiting);
+
+/*
+ * How much the one counter counted for each of the other's: with the row's method innermost, or anywhere on the stack;
+ * of a row that is no method's, not self.
+ */
+struct sample_ratio sample_profile_ratio(const struct sample_profile *profile, const struct sample_row *row, bool self,
+                                         uint32_t numerator, uint32_t denominator);
+
+#endif

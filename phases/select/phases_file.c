@@ -1,0 +1,314 @@
+#include "phases/select/phases_file.h"
+
+#include "core/base/text.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FORMAT "mmprof phases"
+
+/* The longest name that a class file can hold. */
+#define NAME_MAX_BYTES 65535
+#define ROWS_MAX       (UINT32_C(1) << 20)
+
+/* ---- writing ---- */
+
+static bool add_ratio(cJSON *to, const char *key, double ratio)
+{
+    return (ratio < 0 ? cJSON_AddNullToObject(to, key) : cJSON_AddNumberToObject(to, key, ratio)) != NULL;
+}
+
+static bool add_row(cJSON *rows, const struct phases_file_row *row)
+{
+    cJSON *json = cJSON_CreateObject();
+    if (json == NULL || !cJSON_AddItemToArray(rows, json))
+        return false;
+    return cJSON_AddStringToObject(json, "class", row->class_name) != NULL &&
+           cJSON_AddStringToObject(json, "method", row->method) != NULL &&
+           cJSON_AddStringToObject(json, "descriptor", row->descriptor) != NULL &&
+           cJSON_AddNumberToObject(json, "total_ns", round(row->total_ns)) != NULL &&
+           cJSON_AddNumberToObject(json, "calls", (double)row->calls) != NULL &&
+           cJSON_AddNumberToObject(json, "per_call_ns", row->per_call_ns) != NULL &&
+           cJSON_AddNumberToObject(json, "share", row->share) != NULL;
+}
+
+static bool add_head(cJSON *json, const struct phases_file *phases)
+{
+    cJSON *thresholds, *estimates;
+    return cJSON_AddStringToObject(json, "format", FORMAT) != NULL &&
+           cJSON_AddNumberToObject(json, "version", PHASES_FILE_VERSION) != NULL &&
+           cJSON_AddStringToObject(json, "trace", phases->trace) != NULL &&
+           cJSON_AddStringToObject(json, "clock", phases->clock) != NULL &&
+           cJSON_AddNumberToObject(json, "total_ns", round(phases->total_ns)) != NULL &&
+           (thresholds = cJSON_AddObjectToObject(json, "thresholds")) != NULL &&
+           cJSON_AddNumberToObject(thresholds, "weight", phases->weight) != NULL &&
+           cJSON_AddNumberToObject(thresholds, "grain", phases->grain) != NULL &&
+           (estimates = cJSON_AddObjectToObject(json, "estimates")) != NULL &&
+           cJSON_AddNumberToObject(estimates, "budget", phases->budget) != NULL &&
+           add_ratio(estimates, "invocations", phases->invocations_ratio) &&
+           add_ratio(estimates, "time", phases->time_ratio) &&
+           cJSON_AddNumberToObject(estimates, "pair_ns", phases->pair_ns) != NULL;
+}
+
+char *phases_file_text(const struct phases_file *phases)
+{
+    char *text = NULL, *printed = NULL;
+    size_t n = 0;
+    cJSON *rows, *json = cJSON_CreateObject();
+    if (json == NULL || !add_head(json, phases) || (rows = cJSON_AddArrayToObject(json, "phases")) == NULL)
+        goto out;
+    for (size_t i = 0; i < phases->n_rows; i++)
+        if (!add_row(rows, &phases->rows[i]))
+            goto out;
+    printed = cJSON_Print(json);
+    FILE *out = printed == NULL ? NULL : open_memstream(&text, &n);
+    if (out != NULL) {
+        text_print_json(out, printed);
+        fputc('\n', out);
+    }
+    if (out != NULL && fclose(out) != 0) {
+        free(text);
+        text = NULL;
+    }
+out:
+    free(printed);
+    cJSON_Delete(json);
+    return text;
+}
+
+static int write_all(const char *path, const char *text, struct err *err)
+{
+    FILE *out = fopen(path, "we");
+    if (out == NULL)
+        return err_set(err, "cannot create '%s': %s", path, strerror(errno));
+    bool failed = fputs(text, out) < 0;
+    if (fclose(out) != 0 || failed)
+        return err_set(err, "cannot write '%s': %s", path, strerror(errno));
+    return 0;
+}
+
+int phases_file_write(const struct phases_file *phases, const char *path, struct err *err)
+{
+    int rc = -1;
+    size_t n = strlen(path) + 5;
+    char *text = phases_file_text(phases), *next_path = malloc(n);
+    if (text == NULL || next_path == NULL) {
+        err_set(err, "out of memory for %zu phases", phases->n_rows);
+        goto out;
+    }
+    snprintf(next_path, n, "%s.new", path);
+    /* Something else than a plain file (/dev/stdout) is written directly: it cannot be replaced. */
+    bool direct = access(path, F_OK) == 0 && strncmp(path, "/dev/", 5) == 0;
+    rc = write_all(direct ? path : next_path, text, err);
+    if (rc == 0 && !direct && rename(next_path, path) < 0)
+        rc = err_set(err, "cannot create '%s': %s", path, strerror(errno));
+    if (rc < 0 && !direct)
+        unlink(next_path);
+    if (rc < 0)
+        err_next(err, "name another file with --output FILE");
+out:
+    free(text);
+    free(next_path);
+    return rc;
+}
+
+/* ---- reading ---- */
+
+struct parsing {
+    const char *name; /* of the file */
+    struct arena *arena;
+    struct err *err;
+};
+
+static int not_phases(const struct parsing *p, const char *what)
+{
+    err_set(p->err, "'%s' is not a phases file: %s", p->name, what);
+    return err_next(p->err, "make one with 'mmprof phases trace.dat'");
+}
+
+static int no_memory(const struct parsing *p)
+{
+    return err_set(p->err, "out of memory for reading '%s'", p->name);
+}
+
+/* A number that is missing, or something else, is fallback. */
+static double number_of(const cJSON *json, const char *key, double fallback)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+    return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : fallback;
+}
+
+static const char *text_of(const struct parsing *p, const cJSON *json, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+    const char *text = cJSON_IsString(item) ? item->valuestring : "";
+    return text_utf8(p->arena, text, strlen(text));
+}
+
+/* Whether n bytes are what JVMS 4.2.2 lets be a name: Kotlin's and Groovy's have blanks and brackets, any may have
+ * more. */
+static bool is_name(const char *text, size_t n, const char *forbidden)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strchr(forbidden, text[i]) != NULL)
+            return false;
+    return n > 0 && n <= NAME_MAX_BYTES;
+}
+
+/* A class in internal form: names between slashes.  Hidden classes have a dot or a plus sign before an address. */
+static bool is_class(const char *text, size_t n)
+{
+    bool is_good = is_name(text, n, ";[") && text[0] != '/' && text[n - 1] != '/';
+    for (size_t i = 1; is_good && i < n; i++)
+        is_good = text[i] != '/' || text[i - 1] != '/';
+    return is_good;
+}
+
+/* The end of a field's type, or NULL: there is none. */
+static const char *behind_type(const char *at)
+{
+    at += strspn(at, "[");
+    if (*at != 'L')
+        return *at != '\0' && strchr("BCDFIJSZ", *at) != NULL ? at + 1 : NULL;
+    const char *end = strchr(at, ';');
+    return end != NULL && is_class(at + 1, (size_t)(end - at - 1)) ? end + 1 : NULL;
+}
+
+/* "(ILjava/lang/String;)V"; the classes' names may hold brackets, too. */
+static bool is_descriptor(const char *text)
+{
+    if (strlen(text) > NAME_MAX_BYTES || *text++ != '(')
+        return false;
+    while (text != NULL && *text != ')')
+        text = behind_type(text);
+    if (text == NULL)
+        return false;
+    const char *end = text[1] == 'V' ? text + 2 : behind_type(text + 1);
+    return end != NULL && *end == '\0';
+}
+
+static int bad_row(const struct parsing *p, size_t i, const char *what)
+{
+    char text[128];
+    snprintf(text, sizeof text, "phase %zu has no proper %s", i + 1, what);
+    return not_phases(p, text);
+}
+
+static int parse_row(const struct parsing *p, const cJSON *json, size_t i, struct phases_file_row *row)
+{
+    row->class_name = text_of(p, json, "class");
+    row->method = text_of(p, json, "method");
+    row->descriptor = text_of(p, json, "descriptor");
+    if (row->class_name == NULL || row->method == NULL || row->descriptor == NULL)
+        return no_memory(p);
+    if (!is_class(row->class_name, strlen(row->class_name)))
+        return bad_row(p, i, "\"class\" (such as \"java/lang/String\")");
+    if (!is_name(row->method, strlen(row->method), ".;[/"))
+        return bad_row(p, i, "\"method\" (such as \"length\")");
+    if (!is_descriptor(row->descriptor))
+        return bad_row(p, i, "\"descriptor\" (such as \"()I\")");
+    double calls = number_of(json, "calls", 0);
+    row->calls = calls > 0 && calls < 0x1p63 ? (uint64_t)calls : 0;
+    row->total_ns = number_of(json, "total_ns", 0);
+    row->per_call_ns = number_of(json, "per_call_ns", 0);
+    row->share = number_of(json, "share", 0);
+    return 0;
+}
+
+static int parse_rows(const struct parsing *p, const cJSON *json, struct phases_file *phases)
+{
+    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(json, "phases"), *row;
+    if (!cJSON_IsArray(rows))
+        return not_phases(p, "missing \"phases\"");
+    size_t n = (size_t)cJSON_GetArraySize(rows);
+    if (n > ROWS_MAX)
+        return not_phases(p, "more phases than a program can have methods");
+    phases->rows = arena_alloc(p->arena, (n + 1) * sizeof *phases->rows);
+    if (phases->rows == NULL)
+        return no_memory(p);
+    cJSON_ArrayForEach(row, rows)
+    {
+        if (parse_row(p, row, phases->n_rows, &phases->rows[phases->n_rows]) < 0)
+            return -1;
+        phases->n_rows++;
+    }
+    return 0;
+}
+
+static int parse_head(const struct parsing *p, const cJSON *json, struct phases_file *phases)
+{
+    const cJSON *format = cJSON_GetObjectItemCaseSensitive(json, "format");
+    if (!cJSON_IsObject(json))
+        return not_phases(p, "it is no JSON object");
+    if (!cJSON_IsString(format) || strcmp(format->valuestring, FORMAT) != 0)
+        return not_phases(p, "missing \"format\": \"" FORMAT "\"");
+    double version = number_of(json, "version", 0);
+    if (version != PHASES_FILE_VERSION) {
+        err_set(p->err, "'%s' is a phases file of version %g; this mmprof reads version %d", p->name, version,
+                PHASES_FILE_VERSION);
+        return err_next(p->err, "make it anew with 'mmprof phases trace.dat'");
+    }
+    const cJSON *thresholds = cJSON_GetObjectItemCaseSensitive(json, "thresholds");
+    const cJSON *estimates = cJSON_GetObjectItemCaseSensitive(json, "estimates");
+    phases->trace = text_of(p, json, "trace");
+    phases->clock = text_of(p, json, "clock");
+    phases->total_ns = number_of(json, "total_ns", 0);
+    phases->weight = number_of(thresholds, "weight", 0);
+    phases->grain = number_of(thresholds, "grain", 0);
+    phases->budget = number_of(estimates, "budget", 0);
+    phases->invocations_ratio = number_of(estimates, "invocations", -1);
+    phases->time_ratio = number_of(estimates, "time", -1);
+    phases->pair_ns = number_of(estimates, "pair_ns", 0);
+    return phases->trace == NULL || phases->clock == NULL ? no_memory(p) : 0;
+}
+
+int phases_file_parse(const char *text, size_t n_bytes, const char *name, struct arena *arena,
+                      struct phases_file *phases, struct err *err)
+{
+    struct parsing p = { name, arena, err };
+    memset(phases, 0, sizeof *phases);
+    if (n_bytes > PHASES_FILE_MAX_BYTES)
+        return not_phases(&p, "it is larger than 32 MiB");
+    cJSON *json = cJSON_ParseWithLength(text, n_bytes);
+    if (json == NULL)
+        return not_phases(&p, n_bytes == 0 ? "it is empty" : "it is no JSON");
+    int rc = parse_head(&p, json, phases);
+    if (rc == 0)
+        rc = parse_rows(&p, json, phases);
+    cJSON_Delete(json);
+    return rc;
+}
+
+int phases_file_read(const char *path, struct arena *arena, struct phases_file *phases, struct err *err)
+{
+    FILE *in = fopen(path, "re");
+    if (in == NULL) {
+        err_set(err, "cannot open '%s': %s", path, strerror(errno));
+        return err_next(err, "make it with 'mmprof phases trace.dat -o %s'", path);
+    }
+    int rc = -1;
+    size_t n = 0, room = 0;
+    char *text = NULL;
+    do {
+        room = room == 0 ? 64 * 1024 : room * 2;
+        char *larger = realloc(text, room);
+        if (larger == NULL) {
+            err_set(err, "out of memory for reading '%s'", path);
+            goto out;
+        }
+        text = larger;
+        n += fread(text + n, 1, room - n, in);
+    } while (n == room && n <= PHASES_FILE_MAX_BYTES);
+    if (ferror(in))
+        err_set(err, "cannot read '%s': %s", path, strerror(errno));
+    else
+        rc = phases_file_parse(text, n, path, arena, phases, err);
+out:
+    free(text);
+    fclose(in);
+    return rc;
+}

@@ -1,0 +1,142 @@
+#include "phases/select/select.h"
+
+#include "phases/select/sweep.h"
+
+/* The thresholds that are tried. */
+#define LOWEST  1e-6
+#define HIGHEST 0.5
+
+uint64_t phases_total_ticks(const struct calltree_total *total, enum phases_clock clock)
+{
+    return clock == PHASES_CPU ? total->total_cpu_ticks : total->total_wall_ticks;
+}
+
+uint64_t phases_self_ticks(const struct calltree_total *total, enum phases_clock clock)
+{
+    return clock == PHASES_CPU ? total->cpu_ticks : total->wall_ticks;
+}
+
+uint64_t phases_all_ticks(const struct calltree *tree, enum phases_clock clock)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < tree->n_threads; i++) {
+        const struct calltree_thread *thread = &tree->threads[i];
+        if (!thread->is_known || thread->part != VM_PART_APPLICATION)
+            continue;
+        if (clock == PHASES_CPU)
+            all += thread->cpu_ticks - thread->probe_ticks;
+        else if (thread->has_records)
+            all += thread->wall_ticks - thread->probe_ticks;
+    }
+    return all;
+}
+
+struct budget_base phases_budget_base(const struct calltree *tree, uint64_t all_ticks, bool knows_invocations)
+{
+    return (struct budget_base){ .n_invocations = knows_invocations ? tree->n_calls + tree->n_lost : 0,
+                                 .total_ns = (double)all_ticks * tree->ns_per_tick,
+                                 .pair_ns = calltree_pair_ns(tree) };
+}
+
+static size_t fill_thresholds(double *thresholds, double given)
+{
+    if (given < 0)
+        return sweep_thresholds(LOWEST, HIGHEST, 1, thresholds);
+    thresholds[0] = given;
+    return 1;
+}
+
+/* many: more methods than a person reads. */
+struct judged {
+    const struct sweep_cell *cell;
+    bool keeps, many; /* the budget */
+};
+
+static bool is_better(const struct judged *a, const struct judged *b)
+{
+    const struct sweep_cell *cell = a->cell, *best = b->cell;
+    if (a->keeps != b->keeps)
+        return a->keeps;
+    if (a->keeps && a->many != b->many)
+        return b->many;
+    if (a->keeps && a->many && cell->n_methods != best->n_methods)
+        return cell->n_methods < best->n_methods;
+    if (a->keeps && cell->self_ticks != best->self_ticks)
+        return cell->self_ticks > best->self_ticks;
+    if (a->keeps && cell->n_methods != best->n_methods)
+        return cell->n_methods > best->n_methods;
+    if (cell->n_calls != best->n_calls)
+        return cell->n_calls < best->n_calls;
+    return cell->n_methods > best->n_methods;
+}
+
+static void search(const struct sweep *grid, const struct budget_base *base, double budget,
+                   struct phases_choice *choice)
+{
+    bool is_free = grid->n_weights > 1 && grid->n_grains > 1;
+    struct judged best = { NULL, false, false };
+    size_t best_w = 0, best_g = 0;
+    for (size_t w = 0; w < grid->n_weights; w++) {
+        for (size_t g = 0; g < grid->n_grains; g++) {
+            const struct sweep_cell *cell = sweep_at(grid, w, g);
+            struct budget_estimates estimates = budget_estimate(base, cell->n_calls);
+            struct judged now = { cell, budget_keeps(&estimates, budget), is_free && cell->n_methods > PHASES_MANY };
+            if (cell->n_methods == 0 || (best.cell != NULL && !is_better(&now, &best)))
+                continue;
+            best = now;
+            best_w = w;
+            best_g = g;
+        }
+    }
+    choice->weight = grid->weights[best_w];
+    choice->grain = grid->grains[best_g];
+    choice->over_budget = !best.keeps;
+}
+
+/* Where both thresholds were given, over_budget stays false: the user has decided. */
+static int choose_thresholds(const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
+                             const struct budget_base *base, const struct phases_wish *wish, struct arena *arena,
+                             struct phases_choice *choice, struct err *err)
+{
+    struct sweep grid = { .n_weights = 0 };
+    grid.n_weights = fill_thresholds(grid.weights, wish->weight);
+    grid.n_grains = fill_thresholds(grid.grains, wish->grain);
+    if (sweep_compute(&grid, totals, n_totals, all_ticks, wish->clock, arena, err) < 0)
+        return -1;
+    search(&grid, base, wish->budget, choice);
+    choice->weight_given = wish->weight >= 0;
+    choice->grain_given = wish->grain >= 0;
+    if (choice->weight_given && choice->grain_given)
+        choice->over_budget = false;
+    return 0;
+}
+
+int phases_select(const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
+                  const struct budget_base *base, const struct phases_wish *wish, struct arena *arena,
+                  struct phases_choice *choice, struct err *err)
+{
+    *choice = (struct phases_choice){ .weight = 0 };
+    if (n_totals == 0) {
+        err_set(err, "the trace has no calls of the application's methods");
+        return err_next(err, "record longer, or more methods ('mmprof record --all-methods --min-bytecodes 0')");
+    }
+    if (all_ticks == 0) {
+        err_set(err, "the application's threads spent no time on this clock");
+        return err_next(err, "choose the other one with --clock cpu or --clock wall");
+    }
+    if (choose_thresholds(totals, n_totals, all_ticks, base, wish, arena, choice, err) < 0)
+        return -1;
+    choice->is_chosen = arena_alloc(arena, n_totals * sizeof *choice->is_chosen);
+    if (choice->is_chosen == NULL)
+        return err_set(err, "out of memory for %zu methods", n_totals);
+    for (size_t i = 0; i < n_totals; i++) {
+        if (sweep_weight(&totals[i], all_ticks, wish->clock) < choice->weight ||
+            sweep_grain(&totals[i], all_ticks, wish->clock) < choice->grain)
+            continue;
+        choice->is_chosen[i] = true;
+        choice->n_chosen++;
+        choice->n_calls += totals[i].calls;
+    }
+    choice->estimates = budget_estimate(base, choice->n_calls);
+    return 0;
+}

@@ -1,0 +1,401 @@
+#include "phases/select/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A call's metrics are unknown if the counters were not read in more than this share of its time. */
+#define UNCOUNTED_MAX 0.001
+
+/* The sums that make a metric's quotient. */
+struct quotient {
+    double top, bottom;
+};
+
+struct batch {
+    uint64_t n_calls;
+    struct quotient of[]; /* by metric */
+};
+
+struct method {
+    struct moments moments[STATISTICS_METRICS_MAX];
+    uint32_t n_batches; /* the last of them may not be full */
+    uint64_t batch_calls;
+    char batches[]; /* STATISTICS_BATCHES of batch_bytes */
+};
+
+/* A thread's clock and sums since its start, or since then up to a call's entry. */
+struct reading {
+    uint64_t ticks, uncounted_ticks;
+    struct quotient of[]; /* by metric; a time's is not used */
+};
+
+struct frame {
+    uint32_t method;
+    bool is_inner; /* another call of the method is around it */
+};
+
+/* The calls of a thread, or of a virtual thread, whose clock and sums go on when it is on a carrier.  All owned. */
+struct calls {
+    struct frame *frames;
+    char *readings; /* by frame, reading_bytes each */
+    uint32_t n_frames, frames_room;
+    struct reading *now; /* NULL: none yet */
+};
+
+struct thread {
+    struct calls calls;   /* of who runs there */
+    struct calls carrier; /* while that is a virtual thread */
+    bool is_mounted;
+    uint64_t ticks;     /* the thread's clock at its record before */
+    uint32_t *n_active; /* by method, in calls and carrier; owned */
+    uint32_t n_active_room;
+};
+
+struct statistics {
+    struct statistics_wish wish;
+    size_t batch_bytes, reading_bytes;
+    struct method **methods; /* NULL: no call of it has ended */
+    uint32_t n_methods;
+    struct thread *threads;
+    uint32_t n_threads;
+    struct calls *parked; /* by ticket: left open by virtual threads */
+    uint32_t n_parked;
+};
+
+struct statistics *statistics_open(const struct statistics_wish *wish)
+{
+    struct statistics *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->wish = *wish;
+    s->batch_bytes = sizeof(struct batch) + wish->n_metrics * sizeof(struct quotient);
+    s->reading_bytes = sizeof(struct reading) + wish->n_metrics * sizeof(struct quotient);
+    return s;
+}
+
+static void free_calls(struct calls *calls)
+{
+    free(calls->frames);
+    free(calls->readings);
+    free(calls->now);
+    memset(calls, 0, sizeof *calls);
+}
+
+void statistics_close(struct statistics *s)
+{
+    if (s == NULL)
+        return;
+    for (uint32_t i = 0; i < s->n_threads; i++) {
+        free_calls(&s->threads[i].calls);
+        free_calls(&s->threads[i].carrier);
+        free(s->threads[i].n_active);
+    }
+    for (uint32_t i = 0; i < s->n_parked; i++)
+        free_calls(&s->parked[i]);
+    free(s->parked);
+    for (uint32_t i = 0; i < s->n_methods; i++)
+        free(s->methods[i]);
+    free(s->threads);
+    free(s->methods);
+    free(s);
+}
+
+/* ---- arrays that grow ---- */
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "out of memory for the statistics of the calls");
+}
+
+/* Room for index i; what is new is zero.  Returns false: no memory. */
+static bool grow(void **array, uint32_t *room, size_t size, uint32_t i)
+{
+    if (i < *room)
+        return true;
+    uint32_t more = *room < 16 ? 16 : *room;
+    while (more <= i)
+        more = more > UINT32_MAX / 2 ? UINT32_MAX : more * 2;
+    char *bytes = realloc(*array, more * size);
+    if (bytes == NULL)
+        return false;
+    memset(bytes + *room * size, 0, (more - *room) * size);
+    *array = bytes;
+    *room = more;
+    return true;
+}
+
+static struct thread *find_thread(struct statistics *s, uint32_t index)
+{
+    if (!grow((void **)&s->threads, &s->n_threads, sizeof *s->threads, index))
+        return NULL;
+    return &s->threads[index];
+}
+
+static struct method *find_method(struct statistics *s, uint32_t index)
+{
+    if (!grow((void **)&s->methods, &s->n_methods, sizeof *s->methods, index))
+        return NULL;
+    struct method **m = &s->methods[index];
+    if (*m == NULL)
+        *m = calloc(1, sizeof **m + STATISTICS_BATCHES * s->batch_bytes);
+    return *m;
+}
+
+/* ---- batches ---- */
+
+static struct batch *batch_of(const struct statistics *s, const struct method *m, uint32_t i)
+{
+    return (struct batch *)((char *)(uintptr_t)m->batches + i * s->batch_bytes);
+}
+
+static void add_batch(const struct statistics *s, struct batch *to, const struct batch *from)
+{
+    to->n_calls += from->n_calls;
+    for (size_t i = 0; i < s->wish.n_metrics; i++) {
+        to->of[i].top += from->of[i].top;
+        to->of[i].bottom += from->of[i].bottom;
+    }
+}
+
+/* Each pair becomes one. */
+static void merge_batches(const struct statistics *s, struct method *m)
+{
+    for (uint32_t i = 0; i < STATISTICS_BATCHES / 2; i++) {
+        if (i > 0)
+            memcpy(batch_of(s, m, i), batch_of(s, m, 2 * i), s->batch_bytes);
+        add_batch(s, batch_of(s, m, i), batch_of(s, m, 2 * i + 1));
+    }
+    m->n_batches = STATISTICS_BATCHES / 2;
+    memset(batch_of(s, m, m->n_batches), 0, m->n_batches * s->batch_bytes);
+    m->batch_calls *= 2;
+}
+
+/* The batch that the next call goes into. */
+static struct batch *open_batch(const struct statistics *s, struct method *m)
+{
+    if (m->n_batches == 0) {
+        m->n_batches = 1;
+        m->batch_calls = 1;
+    }
+    struct batch *last = batch_of(s, m, m->n_batches - 1);
+    if (last->n_calls < m->batch_calls)
+        return last;
+    if (m->n_batches == STATISTICS_BATCHES)
+        merge_batches(s, m);
+    return batch_of(s, m, m->n_batches++);
+}
+
+/* ---- calls ---- */
+
+static void add_time(struct method *m, struct batch *batch, size_t metric, uint64_t ticks)
+{
+    moments_add(&m->moments[metric], (double)ticks);
+    batch->of[metric].top += (double)ticks;
+    batch->of[metric].bottom += 1;
+}
+
+static void add_call(const struct statistics *s, struct method *m, const struct reading *then,
+                     const struct reading *now)
+{
+    uint64_t ticks = now->ticks - then->ticks, uncounted = now->uncounted_ticks - then->uncounted_ticks;
+    bool is_counted = (double)uncounted <= UNCOUNTED_MAX * (double)ticks;
+    struct batch *batch = open_batch(s, m);
+    batch->n_calls++;
+    for (size_t i = 0; i < s->wish.n_metrics; i++) {
+        double top = now->of[i].top - then->of[i].top, bottom = now->of[i].bottom - then->of[i].bottom;
+        if (s->wish.metrics[i].is_time) {
+            add_time(m, batch, i, ticks);
+        } else if (is_counted && bottom > 0) {
+            moments_add(&m->moments[i], top / bottom * s->wish.metrics[i].factor);
+            batch->of[i].top += top * s->wish.metrics[i].factor;
+            batch->of[i].bottom += bottom;
+        }
+    }
+}
+
+static struct reading *reading_of(const struct statistics *s, const struct calls *calls, uint32_t frame)
+{
+    return (struct reading *)(calls->readings + frame * s->reading_bytes);
+}
+
+static int enter(struct statistics *s, struct thread *t, uint32_t method, struct err *err)
+{
+    struct calls *c = &t->calls;
+    uint32_t readings_room = c->frames_room;
+    if (!grow((void **)&c->frames, &c->frames_room, sizeof *c->frames, c->n_frames) ||
+        !grow((void **)&c->readings, &readings_room, s->reading_bytes, c->n_frames) ||
+        !grow((void **)&t->n_active, &t->n_active_room, sizeof *t->n_active, method))
+        return no_memory(err);
+    c->frames[c->n_frames] = (struct frame){ method, t->n_active[method]++ > 0 };
+    memcpy(reading_of(s, c, c->n_frames++), c->now, s->reading_bytes);
+    return 0;
+}
+
+/* The exit of a caller closes the calls whose own exits are missing; what they took is not known. */
+static int leave(struct statistics *s, struct thread *t, uint32_t method, struct err *err)
+{
+    if (method >= t->n_active_room || t->n_active[method] == 0)
+        return 0;
+    struct calls *c = &t->calls;
+    while (c->frames[c->n_frames - 1].method != method)
+        t->n_active[c->frames[--c->n_frames].method]--;
+    t->n_active[method]--;
+    if (c->frames[--c->n_frames].is_inner)
+        return 0;
+    struct method *m = find_method(s, method);
+    if (m == NULL)
+        return no_memory(err);
+    add_call(s, m, reading_of(s, c, c->n_frames), c->now);
+    return 0;
+}
+
+/* ---- virtual threads ---- */
+
+/* Count the calls among the thread's open ones, or no more. */
+static bool activate(struct thread *t, const struct calls *calls, bool is_active)
+{
+    for (uint32_t i = 0; i < calls->n_frames; i++) {
+        uint32_t method = calls->frames[i].method;
+        if (!grow((void **)&t->n_active, &t->n_active_room, sizeof *t->n_active, method))
+            return false;
+        t->n_active[method] += is_active ? 1 : UINT32_MAX;
+    }
+    return true;
+}
+
+static void end_calls(struct thread *t)
+{
+    t->calls = t->carrier;
+    t->carrier = (struct calls){ NULL, NULL, 0, 0, NULL };
+    t->is_mounted = false;
+}
+
+/* What it leaves open goes where its ticket says; without one it is lost. */
+static int unmount(struct statistics *s, struct thread *t, uint64_t ticket, struct err *err)
+{
+    activate(t, &t->calls, false); /* they have room */
+    if (ticket != 0 && !grow((void **)&s->parked, &s->n_parked, sizeof *s->parked, (uint32_t)ticket))
+        return no_memory(err);
+    if (ticket != 0) {
+        free_calls(&s->parked[ticket]);
+        s->parked[ticket] = t->calls;
+    } else {
+        free_calls(&t->calls);
+    }
+    end_calls(t);
+    return activate(t, &t->calls, true) ? 0 : no_memory(err);
+}
+
+/* The carrier's calls are none of its own. */
+static int mount(struct statistics *s, struct thread *t, uint64_t ticket, struct err *err)
+{
+    if (t->is_mounted && unmount(s, t, 0, err) < 0)
+        return -1;
+    activate(t, &t->calls, false);
+    t->carrier = t->calls;
+    memset(&t->calls, 0, sizeof t->calls);
+    t->is_mounted = true;
+    if (ticket == 0 || ticket >= s->n_parked)
+        return 0;
+    t->calls = s->parked[ticket];
+    memset(&s->parked[ticket], 0, sizeof *s->parked);
+    return activate(t, &t->calls, true) ? 0 : no_memory(err);
+}
+
+static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *step)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += indexes[i] < step->n_metrics ? step->passed[indexes[i]] : 0;
+    return (double)total;
+}
+
+/* Returns false: no memory. */
+static bool read_metrics(const struct statistics *s, struct thread *t, const struct calltree_step *step)
+{
+    uint64_t ticks = s->wish.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
+    struct reading *now = t->calls.now == NULL ? calloc(1, s->reading_bytes) : t->calls.now;
+    if (now == NULL)
+        return false;
+    t->calls.now = now;
+    now->ticks += ticks - t->ticks;
+    t->ticks = ticks;
+    now->uncounted_ticks += step->n_metrics > CALLTREE_UNCOUNTED ? step->passed[CALLTREE_UNCOUNTED] : 0;
+    for (size_t i = 0; i < s->wish.n_metrics; i++) {
+        const struct statistics_metric *metric = &s->wish.metrics[i];
+        now->of[i].top += sum(metric->tops, metric->n_tops, step);
+        now->of[i].bottom += sum(metric->bottoms, metric->n_bottoms, step);
+    }
+    return true;
+}
+
+static int take_step(void *context, const struct calltree_step *step, struct err *err)
+{
+    struct statistics *s = context;
+    if (step->part != VM_PART_APPLICATION)
+        return 0;
+    struct thread *t = find_thread(s, step->thread);
+    if (t == NULL || !read_metrics(s, t, step))
+        return no_memory(err);
+    switch (step->kind) {
+    case TRACE_ENTER:
+        return enter(s, t, step->method, err);
+    case TRACE_EXIT:
+    case TRACE_UNWIND:
+        return leave(s, t, step->method, err);
+    case TRACE_MOUNT:
+        return mount(s, t, step->ticket, err);
+    case TRACE_UNMOUNT:
+        return unmount(s, t, step->ticket, err);
+    default: /* calls that are taken up again came with the virtual thread */
+        return 0;
+    }
+}
+
+struct calltree_observer statistics_observer(struct statistics *s)
+{
+    return (struct calltree_observer){ .context = s, .step = take_step };
+}
+
+/* ---- results ---- */
+
+static const struct method *known_method(const struct statistics *s, uint32_t method)
+{
+    return method < s->n_methods ? s->methods[method] : NULL;
+}
+
+struct moments statistics_moments(const struct statistics *s, uint32_t method, size_t metric)
+{
+    const struct method *m = known_method(s, method);
+    struct moments none = { .n = 0 };
+    return m == NULL ? none : m->moments[metric];
+}
+
+struct statistics_error statistics_error_of(const struct statistics *s, uint32_t method, size_t metric)
+{
+    struct statistics_error error = { NAN, NAN, 0, 0 };
+    const struct method *m = known_method(s, method);
+    struct quotient all = { 0, 0 };
+    double n = 0, squares = 0;
+    for (uint32_t i = 0; m != NULL && i < m->n_batches; i++) {
+        const struct quotient *q = &batch_of(s, m, i)->of[metric];
+        all.top += q->top;
+        all.bottom += q->bottom;
+        n += q->bottom > 0;
+    }
+    if (!(all.bottom > 0))
+        return error;
+    error.n_calls = m->moments[metric].n;
+    error.value = all.top / all.bottom;
+    if (n < STATISTICS_BATCHES_MIN)
+        return error;
+    for (uint32_t i = 0; i < m->n_batches; i++) {
+        const struct quotient *q = &batch_of(s, m, i)->of[metric];
+        double d = q->top - error.value * q->bottom;
+        squares += d * d;
+    }
+    error.variance = n / (n - 1) * squares / (all.bottom * all.bottom);
+    error.df = n - 1;
+    return error;
+}

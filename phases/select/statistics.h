@@ -1,0 +1,105 @@
+/*
+ * How much the calls of a phase differ from each other, and the phases from each other (thesis §3.2.3).
+ *
+ * One observation is one call: of a recursive method the outermost one.  Calls that had not returned are none.
+ * Mean and variance are kept by Welford's method, so that memory does not depend on the number of calls: per method and
+ * metric 24 bytes, and 32 batches.
+ *
+ * Calls that follow each other are often alike, and their number says little then.  So the error of a mean comes from
+ * batches: 16 to 31 runs of consecutive calls, each as long; when 32 are full, pairs become one.  With y and x the sums
+ * of a batch (time and calls, cycles and instructions) and n batches,
+ *
+ *     R = sum of y / sum of x        V(R) = n / (n - 1) * sum of (y - R x)^2 / (sum of x)^2       n - 1 degrees of
+ * freedom
+ *
+ * Sources: Welford, Technometrics 4, 1962; batch means, Law & Kelton, Simulation Modeling and Analysis, section 9.5;
+ * ratios, Cochran, Sampling Techniques, chapter 6.
+ */
+#ifndef PHASES_SELECT_STATISTICS_H
+#define PHASES_SELECT_STATISTICS_H
+
+#include "phases/select/select.h"
+
+#define STATISTICS_METRICS_MAX 32
+#define STATISTICS_SUM_MAX     16 /* metrics of the tree that make one value */
+#define STATISTICS_BATCHES     32
+#define STATISTICS_BATCHES_MIN 5 /* fewer tell no error */
+
+/* ---- moments ---- */
+
+struct moments {
+    uint64_t n;
+    double mean, squares; /* squares: the sum of the squared differences from the mean */
+};
+
+void moments_add(struct moments *moments, double value);
+
+/* As if all values of the other one were added (Chan, Golub & LeVeque, 1979). */
+void moments_merge(struct moments *moments, const struct moments *other);
+
+/* The sample's variance; NAN below two values. */
+double moments_variance(const struct moments *moments);
+
+/* Standard deviation over mean; NAN below two values, or where the mean is not positive. */
+double moments_cov(const struct moments *moments);
+
+/* ---- analysis of variance ---- */
+
+struct anova {
+    uint32_t n_groups; /* those with at least two values */
+    uint64_t n;        /* their values */
+    double f, df_between, df_within, p;
+    double explained; /* eta squared: the share of the variance that lies between the groups, 0..1 */
+    double welch_f, welch_df,
+        welch_p; /* without the assumption that all groups vary alike; NAN where one does not vary */
+    double within_cov,
+        between_cov; /* within: the groups' own, weighted by their values' number; between: of their means */
+};
+
+/*
+ * One-way analysis of variance.  groups is borrowed; those with fewer than two values are left out.
+ *
+ * Returns false when fewer than two groups are left, or nothing varies at all.
+ * Sources: Fisher; Welch, On the Comparison of Several Mean Values, Biometrika 38, 1951.
+ */
+bool anova_compute(const struct moments *groups, size_t n_groups, struct anova *anova);
+
+/* ---- calls ---- */
+
+/* What one metric of a call is: its time, or a quotient of sums of the tree's metrics times a factor. */
+struct statistics_metric {
+    bool is_time; /* of the call, on the clock, in ticks; the rest is not used then */
+    uint8_t tops[STATISTICS_SUM_MAX], bottoms[STATISTICS_SUM_MAX]; /* indexes of the tree's metrics */
+    size_t n_tops, n_bottoms;
+    double factor;
+};
+
+struct statistics_wish {
+    enum phases_clock clock;
+    struct statistics_metric metrics[STATISTICS_METRICS_MAX];
+    size_t n_metrics;
+};
+
+struct statistics;
+
+/* NULL: no memory. */
+struct statistics *statistics_open(const struct statistics_wish *wish);
+void statistics_close(struct statistics *statistics); /* NULL is fine */
+
+/* For calltree_options; it looks at the application's threads.  Lives as long as the statistics. */
+struct calltree_observer statistics_observer(struct statistics *statistics);
+
+/* A method's calls; n is 0 where it had none that ended, or none that the metric is known for. */
+struct moments statistics_moments(const struct statistics *statistics, uint32_t method, size_t metric);
+
+/* How well a method's value of a metric over all its calls is known. */
+struct statistics_error {
+    double value;    /* R */
+    double variance; /* V(R); NAN where there are fewer than STATISTICS_BATCHES_MIN batches */
+    double df;
+    uint64_t n_calls;
+};
+
+struct statistics_error statistics_error_of(const struct statistics *statistics, uint32_t method, size_t metric);
+
+#endif

@@ -1,0 +1,266 @@
+/*
+ * The annotated call tree: what the thesis calls the annotated dynamic call graph (§3.2, §3.2.2).
+ *
+ * A trace is streamed into it once.  Per record only the thread's current node is touched: what passed since the
+ * record before (time, counters, faults, switches) is the current node's own.  Inclusive values are summed up
+ * afterwards, from the leaves to the roots.  Memory depends on the size of the tree and the number of threads, not on
+ * the length of the trace.
+ *
+ * How time is counted:
+ *
+ * - Wall time is the time between records.  CPU time is wall time less the time that the thread was off the CPU
+ *   according to the kernel's switches.  A thread that the recording found already there was on the CPU until its
+ *   first switch if that is a switch away from it (or if it wrote a record before), else off.
+ * - Counting pauses while a probe logs (thesis §3.2.1): from each interval between two records of a thread the
+ *   calibrated cost of the probe is taken away, at most the interval's CPU time, and kept as the thread's probe time.
+ *   From an entry to an exit that is the inside cost, from an exit to an entry the outside cost, else half of both.
+ * - Counters are treated like time: what passed on them between two records of a thread is the current node's, less the
+ *   probe's calibrated cost.  A reading from outside splits an interval of the current node; no probe has a cost there.
+ *   Where one end of an interval was not read (the probes do not read, others used the CPU's counters), or they were
+ *   opened anew, nothing is known: the time of such intervals is CALLTREE_UNCOUNTED.
+ * - Groups of counters that take turns count the events of a part of the time.  All columns are kept as they are, the
+ *   times of the groups too; who divides them knows what they stand for.  How far estimates from them are off is told
+ *   by batches (phases/tree/estimate.h), of each method of the application with all that it calls.
+ * - Each thread has a root, whether it ran probes or not: the root's own time is what was spent outside recorded
+ * methods. So all exclusive CPU time plus all probe time is the CPU time of all threads.
+ * - Virtual threads come to a carrier and go, and so do their calls: what passes between MOUNT and UNMOUNT on the
+ * carrier is theirs, and stands at the root.  While one has no carrier, its calls take no time of either kind.
+ * - Without switches (cpu_is_wall) the CPU time of threads that ran probes is their wall time, and that of the others
+ * 0.
+ */
+#ifndef PHASES_TREE_CALLTREE_H
+#define PHASES_TREE_CALLTREE_H
+
+#include "core/base/arena.h"
+#include "core/base/err.h"
+#include "core/trace/trace.h"
+#include "phases/tree/activity.h"
+#include "phases/tree/estimate.h"
+#include "symbolize/vm_parts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CALLTREE_NONE      UINT32_MAX
+#define CALLTREE_ROOT      UINT32_MAX       /* the method of a root */
+#define CALLTREE_FOLDED    (UINT32_MAX - 1) /* the method of the node that takes what found no room */
+#define CALLTREE_MAX_NODES (UINT32_C(16) << 20)
+
+/* A record of a thread, as the tree takes it: what those hear who look at single calls. */
+struct calltree_step {
+    enum trace_kind kind; /* TRACE_ENTER to TRACE_GAP */
+    uint32_t thread, method;
+    uint64_t ticket; /* TRACE_MOUNT, TRACE_UNMOUNT */
+    enum vm_part part;
+    uint64_t ticks;                 /* the moment */
+    uint64_t cpu_ticks, wall_ticks; /* of the thread up to this record, less probe time */
+    const uint64_t *passed;         /* what the metrics rose by since the thread's record before; faults and switches
+                                       that the kernel told of early are not in it */
+    size_t n_metrics;               /* 0: there are none yet */
+};
+
+/*
+ * What is given to a thread's node and when, for those who look at time: between two settlements time passes, on a CPU
+ * or off it, and the kernel tells of faults and switches.  Sums of what is settled are the tree's, to the tick.
+ */
+enum calltree_flow_kind {
+    CALLTREE_PASSED,   /* from 'from_ticks' to 'ticks' the thread was on a CPU or off it ('is_on') */
+    CALLTREE_SWITCHED, /* it left the CPU at 'ticks'; 'is_on' where it could go on: it was preempted */
+    CALLTREE_FAULTED,  /* a page fault, at 'ticks' */
+    CALLTREE_SETTLED,  /* all time since the last one was given to 'node', with what the counters rose by */
+    CALLTREE_PLACED    /* its part of the VM is known now */
+};
+
+struct calltree_flow {
+    enum calltree_flow_kind kind;
+    bool is_on;
+    bool is_placed; /* 'part' is set */
+    bool is_wall;   /* SETTLED: cpu_ticks are the wall time.  PLACED: what was settled before does not count */
+    uint32_t thread;
+    enum vm_part part;
+    uint64_t from_ticks, ticks;
+    uint64_t n_faults;                                /* FAULTED: it stands for so many */
+    uint64_t cpu_ticks, probe_ticks, uncounted_ticks; /* SETTLED: the probes' and uncounted ones are of cpu_ticks */
+    const uint64_t *counters;                         /* SETTLED: what they rose by, n_counters; NULL: not known */
+    size_t n_counters;
+    uint32_t node;                     /* SETTLED, once it is placed */
+    const struct calltree_node *nodes; /* parent and method are set */
+};
+
+struct calltree_observer {
+    void *context; /* borrowed; the first argument */
+    /* Both return 0, or -1 with *err set, which ends the building; or are NULL. */
+    int (*step)(void *context, const struct calltree_step *step, struct err *err);
+    int (*flow)(void *context, const struct calltree_flow *flow, struct err *err);
+};
+
+struct calltree_options {
+    uint32_t max_nodes;                       /* 0: CALLTREE_MAX_NODES, which take 1 GiB */
+    bool per_thread;                          /* a tree per thread; else the threads of each part of the VM share one */
+    const struct calltree_observer *observer; /* or NULL; borrowed */
+};
+
+/* One context: a method, called along one path.  64 bytes: a record touches one cache line.  A parent comes before its
+ * children in the array. */
+struct calltree_node {
+    uint32_t parent; /* itself at a root */
+    uint32_t method;
+    uint32_t first_child, next_sibling; /* 0: none */
+    uint32_t last_child;                /* the child entered last: most often the next one too; 0: none */
+    uint32_t n_open;                    /* calls that had not returned at the end of the trace, or of their thread */
+    uint64_t calls;                     /* entries, those that never returned included */
+    uint64_t unwinds;                   /* calls left by an exception */
+    uint64_t cpu_ticks, wall_ticks;     /* exclusive: less probe time; wall: of threads that ran probes */
+    uint32_t n_lost;                    /* calls made here that were not recorded; sticks at its highest value */
+    uint32_t follower;                  /* the sibling entered after this one the last time; 0: none */
+};
+
+struct calltree_root {
+    uint32_t node;
+    enum vm_part part;
+    uint32_t thread; /* whose tree, or CALLTREE_NONE when threads share it */
+};
+
+struct calltree_thread {
+    bool is_known;    /* the trace said something of it */
+    bool has_records; /* it ran probes */
+    enum vm_part part;
+    uint32_t root;                  /* index into roots */
+    uint64_t cpu_ticks, wall_ticks; /* all of it, probe time included */
+    uint64_t probe_ticks;           /* of cpu_ticks: the probes' own */
+    uint64_t n_lost;                /* calls not recorded */
+    uint64_t n_slices;              /* how often it got a CPU */
+    uint64_t wait_ticks;            /* off the CPU though it could run: from where it was preempted */
+};
+
+/* Further metrics of a node: metrics[node * n_metrics + i]. */
+enum calltree_metric {
+    CALLTREE_FAULTS,
+    CALLTREE_SWITCHES,
+    CALLTREE_UNCOUNTED, /* ticks on the CPU in which the counters are not known; only where there are any */
+    CALLTREE_COUNTERS   /* and up: the recorded counters */
+};
+
+/* How the recorded counters are arranged.  Indexes are those of the recorded counters. */
+struct calltree_groups {
+    uint32_t n;                              /* 0: no counters; 1: one group, no times; else they take turns */
+    uint32_t first[ESTIMATE_GROUPS_MAX + 1]; /* group g's events are first[g] .. first[g + 1] - 1 */
+    uint32_t running, enabled;               /* the first group's time, the others' follow; the thread's.  n > 1 only */
+};
+
+#define CALLTREE_PAUSES_KEPT 64
+
+/* When the program stood still, for its classes to be changed: all of them, and when the first ones began. */
+struct calltree_pauses {
+    uint64_t n, ns, longest_ns;
+    struct {
+        uint64_t ticks, ns;
+    } kept[CALLTREE_PAUSES_KEPT];
+};
+
+/* From a moment on the probes of a method record, or do not; or its first call was found, which was under way. */
+struct calltree_flag {
+    uint32_t method;
+    enum { CALLTREE_FLAG_ON, CALLTREE_FLAG_OFF, CALLTREE_FLAG_FOUND } kind;
+    uint64_t ticks;
+    uint64_t last_exit_ticks; /* OFF: of the calls that were open then, which are recorded to their end; or 0 */
+};
+
+struct calltree {
+    struct calltree_node *nodes; /* owned */
+    uint32_t n_nodes, n_mapped;  /* 0 is no node; mapped: room for */
+    struct calltree_root *roots; /* owned */
+    uint32_t n_roots;
+    struct calltree_thread *threads; /* by the trace's index; owned */
+    uint32_t n_threads;
+    size_t n_metrics;   /* CALLTREE_COUNTERS + recorded counters, or 0 when nothing but time and calls was seen */
+    uint64_t *metrics;  /* exclusive; owned */
+    uint32_t n_methods; /* methods seen have ids below this */
+
+    /* Batches are arrays by group; NULL: there are none.  Of groups that take turns only.  Owned. */
+    struct calltree_groups groups;
+    struct estimate_batches **batches;               /* by method: of the application's, with all that they call */
+    uint32_t n_batches;                              /* methods below this have one, or NULL */
+    struct estimate_batches *part_batches[VM_PARTS]; /* all of a part's threads */
+    struct estimate_batches *outside_batches;        /* the application's threads outside methods */
+    uint64_t probe_counts[TRACE_COLUMNS_MAX];        /* by column: the probes' own, in none of the metrics */
+
+    /* Inclusive, by node. */
+    uint64_t *total_cpu_ticks, *total_wall_ticks, *total_metrics; /* owned */
+
+    /* What the whole recording says of itself. */
+    uint64_t n_records;         /* entries, exits, unwinds */
+    uint64_t n_calls;           /* entries */
+    uint64_t n_lost;            /* calls not recorded, all threads */
+    uint64_t n_kernel_lost;     /* kernel records lost: CPU times are estimates then */
+    uint64_t n_unmatched_exits; /* ignored: no such call was open */
+    uint64_t n_missing_exits;   /* calls closed by the exit of a caller */
+    uint64_t n_open;            /* calls that never returned */
+    uint64_t n_under_way;       /* calls that were under way when their methods got probes */
+    uint64_t n_folded;          /* calls that found no room for a node of their own */
+    uint64_t n_stray;     /* events ignored: of threads the trace does not describe, or counters running backwards */
+    uint64_t probe_ticks; /* all threads */
+    uint64_t cpu_ticks;   /* all threads, probe time included */
+    struct calltree_pauses pauses;
+    struct calltree_flag *flags; /* by method and time; owned.  phases/tree/recorded.h makes sense of them */
+    uint32_t n_flags;
+    uint64_t probes_since_ticks; /* when the first method got probes; the start, where the trace says nothing of it */
+    struct activity activity;
+    double inside_ticks, outside_ticks; /* the calibrated probe cost; 0: the trace has none */
+    uint64_t start_ticks, end_ticks;
+    double ns_per_tick; /* 0: not known */
+    bool cpu_is_wall;
+    const char *why_wall; /* the trace's words for it; the reader's string */
+    bool is_cut;
+    uint64_t n_damaged_chunks;
+};
+
+/*
+ * Stream a whole trace (opened, nothing read yet) into a tree.  The tree borrows the reader's strings.
+ *
+ * Returns 0 and *tree for calltree_free, or -1 with *err set: damaged, or no memory.
+ */
+int calltree_build(struct trace_reader *reader, const struct calltree_options *options, struct calltree *tree,
+                   struct err *err);
+
+void calltree_free(struct calltree *tree);
+
+/* The pair's calibrated cost in ns; 0 when the trace has none. */
+double calltree_pair_ns(const struct calltree *tree);
+
+/* A walk over a subtree, callers before callees, without recursion: while (calltree_walk(&walk)) ... */
+struct calltree_walk {
+    const struct calltree *tree;
+    uint32_t top, node;
+    uint32_t depth;  /* of node below top */
+    bool is_leaving; /* node's callees have all been walked; else they come next */
+    bool is_begun;
+};
+
+struct calltree_walk calltree_walk_from(const struct calltree *tree, uint32_t top);
+bool calltree_walk(struct calltree_walk *walk);
+
+/* A method over all its contexts. */
+struct calltree_total {
+    uint32_t method;
+    uint32_t n_open;
+    uint64_t calls, unwinds;
+    uint64_t cpu_ticks, wall_ticks; /* exclusive */
+    /* Inclusive; recursion counts once: a context inside another one of the same method adds nothing. */
+    uint64_t total_cpu_ticks, total_wall_ticks;
+    uint64_t *total_metrics; /* tree->n_metrics values, or NULL when there are none; the arena's */
+};
+
+/*
+ * The totals of all methods that were called in threads of one part of the VM, in the order of their ids.  Folded
+ * contexts are not among them.
+ *
+ * totals    receives an array that lives in the arena.
+ *
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int calltree_totals(const struct calltree *tree, enum vm_part part, struct arena *arena, struct calltree_total **totals,
+                    size_t *n_totals, struct err *err);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * What the recorder did to the program while it ran: stops, and since when methods have probes; and when threads ran.
+ */
+#include "phases/tree/calltree_internal.h"
+
+#include "core/wire/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FAULT_PERIOD_LIMIT 1000000
+
+static int add_flag(struct builder *b, const struct calltree_flag *flag, struct err *err)
+{
+    struct calltree *tree = b->tree;
+    if (tree->n_flags == b->flags_room) {
+        uint32_t room = b->flags_room == 0 ? 64 : b->flags_room * 2;
+        struct calltree_flag *flags = realloc(tree->flags, room * sizeof *flags);
+        if (flags == NULL)
+            return err_set(err, "out of memory for %u switches of probes", room);
+        tree->flags = flags;
+        b->flags_room = room;
+    }
+    tree->flags[tree->n_flags++] = *flag;
+    return 0;
+}
+
+static int know_flags(struct builder *b, uint32_t method, struct err *err)
+{
+    if (method < b->n_flagged)
+        return 0;
+    uint32_t n = method * 2 + 64;
+    struct flagged *flagged = realloc(b->flagged, n * sizeof *flagged);
+    if (flagged == NULL)
+        return err_set(err, "out of memory for %u methods", n);
+    memset(flagged + b->n_flagged, 0, (n - b->n_flagged) * sizeof *flagged);
+    b->flagged = flagged;
+    b->n_flagged = n;
+    return 0;
+}
+
+static void add_pause(struct calltree_pauses *pauses, const struct trace_event *event)
+{
+    if (pauses->n < CALLTREE_PAUSES_KEPT) {
+        pauses->kept[pauses->n].ticks = event->ticks;
+        pauses->kept[pauses->n].ns = event->count;
+    }
+    pauses->n++;
+    pauses->ns += event->count;
+    if (event->count > pauses->longest_ns)
+        pauses->longest_ns = event->count;
+}
+
+int control_take(struct builder *b, const struct trace_event *event, struct err *err)
+{
+    if (event->kind == TRACE_PAUSE) {
+        add_pause(&b->tree->pauses, event);
+        b->paused = event->ticks;
+    }
+    if (event->kind != TRACE_ENABLED && event->kind != TRACE_DISABLED)
+        return 0;
+    bool is_on = event->kind == TRACE_ENABLED;
+    struct calltree_flag flag = { event->method, is_on ? CALLTREE_FLAG_ON : CALLTREE_FLAG_OFF, event->ticks, 0 };
+    if (event->method > RING_METHOD_MAX)
+        return 0;
+    if (know_flags(b, event->method, err) < 0)
+        return -1;
+    /* A method gets its probes while the program stands still; that they are there is told of some time later. */
+    if (is_on && !b->flagged[event->method].was_told && b->paused != 0 && b->paused < flag.ticks)
+        flag.ticks = b->paused;
+    b->flagged[event->method].was_told = true;
+    if (is_on && (b->probes_since == 0 || flag.ticks < b->probes_since))
+        b->probes_since = flag.ticks;
+    if (add_flag(b, &flag, err) < 0)
+        return -1;
+    b->flagged[event->method].off_at = is_on ? 0 : b->tree->n_flags;
+    return 0;
+}
+
+/* Has it been called before, as far as is known? */
+static bool has_node(const struct builder *b, uint32_t method)
+{
+    for (uint32_t i = 1; method < b->store.n_methods && i < b->store.n_nodes; i++)
+        if (b->store.nodes[i].method == method)
+            return true;
+    return false;
+}
+
+int control_found(struct builder *b, uint32_t method, uint64_t ticks, struct err *err)
+{
+    const struct calltree_flag flag = { method, CALLTREE_FLAG_FOUND, ticks, 0 };
+    if (know_flags(b, method, err) < 0)
+        return -1;
+    bool is_first = !b->flagged[method].is_found && !has_node(b, method);
+    b->flagged[method].is_found = true;
+    return is_first ? add_flag(b, &flag, err) : 0;
+}
+
+static int by_method(const void *a, const void *b)
+{
+    const struct calltree_flag *x = a, *y = b;
+    if (x->method != y->method)
+        return x->method < y->method ? -1 : 1;
+    return (x->ticks > y->ticks) - (x->ticks < y->ticks);
+}
+
+void control_end(struct builder *b)
+{
+    struct calltree *tree = b->tree;
+    if (tree->n_flags > 0)
+        qsort(tree->flags, tree->n_flags, sizeof *tree->flags, by_method);
+    activity_sum_up(&tree->activity);
+    tree->probes_since_ticks = tree->start_ticks;
+    if (b->probes_since != 0)
+        tree->probes_since_ticks =
+            b->first_record != 0 && b->first_record < b->probes_since ? b->first_record : b->probes_since;
+}
+
+uint64_t control_faults(struct builder *b)
+{
+    if (b->fault_period == 0) {
+        const char *period = trace_info(b->reader, "faults.period");
+        uint64_t n = period == NULL ? 1 : strtoull(period, NULL, 10);
+        b->fault_period = n > 0 && n < FAULT_PERIOD_LIMIT ? n : 1;
+    }
+    return b->fault_period;
+}
+
+/* ---- when threads ran ---- */
+
+static void count_run(struct builder *b, const struct thread *t, uint64_t from_ticks, uint64_t to_ticks)
+{
+    const struct trace_thread *about = trace_thread(b->reader, (uint32_t)(t - b->threads));
+    enum vm_part part = t->is_placed || about == NULL ? t->known.part : vm_part_of(about->comm);
+    activity_add(&b->tree->activity, ACTIVITY_CPU, from_ticks, to_ticks);
+    if (part == VM_PART_APPLICATION)
+        activity_add(&b->tree->activity, ACTIVITY_APPLICATION, from_ticks, to_ticks);
+}
+
+static void count_early(struct builder *b, struct thread *t)
+{
+    for (uint32_t i = 0; t->runs != NULL && i < t->runs->n; i++)
+        count_run(b, t, t->runs->all[i].from_ticks, t->runs->all[i].to_ticks);
+    free(t->runs);
+    t->runs = NULL;
+}
+
+static void add_run(struct builder *b, struct thread *t, uint64_t ticks)
+{
+    if (t->on_since == NOT_ON)
+        return;
+    if (t->runs != NULL && !t->is_placed && t->runs->n < EARLY_RUNS) {
+        t->runs->all[t->runs->n].from_ticks = t->on_since;
+        t->runs->all[t->runs->n++].to_ticks = ticks;
+    } else {
+        count_early(b, t);
+        count_run(b, t, t->on_since, ticks);
+    }
+    t->on_since = NOT_ON;
+}
+
+int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event, struct err *err)
+{
+    switch (event->kind) {
+    case TRACE_CPU_IN:
+        if (!was_seen || t->on_since == NOT_ON)
+            t->on_since = event->ticks;
+        break;
+    case TRACE_THREAD_START:
+        t->on_since = was_seen ? t->on_since : NOT_ON;
+        if (t->runs == NULL && (t->runs = calloc(1, sizeof *t->runs)) == NULL)
+            return err_set(err, "out of memory for the runs of a thread");
+        break;
+    case TRACE_CPU_OUT:
+    case TRACE_CPU_PREEMPTED:
+    case TRACE_THREAD_END:
+        add_run(b, t, event->ticks);
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+void runs_end(struct builder *b, struct thread *t, const struct trace_thread *about)
+{
+    bool counts = !b->tree->cpu_is_wall || t->known.has_records;
+    if (t->clock.state == CLOCK_ON && counts)
+        add_run(b, t, t->clock.now);
+    count_early(b, t);
+    bool is_new = about != NULL && about->start_ticks != TRACE_UNKNOWN;
+    if (t->known.has_records)
+        activity_add(&b->tree->activity, ACTIVITY_WALL, is_new ? about->start_ticks : trace_start_ticks(b->reader),
+                     t->clock.now);
+}

@@ -1,0 +1,417 @@
+/*
+ * Shared by the files that build the call tree: the node store and the clock of a thread.
+ */
+#ifndef PHASES_TREE_CALLTREE_INTERNAL_H
+#define PHASES_TREE_CALLTREE_INTERNAL_H
+
+#include "phases/tree/calltree.h"
+
+/* ---- nodes ---- */
+
+struct node_store {
+    struct calltree_node *nodes; /* mapped, page aligned: a node is a cache line */
+    uint32_t n_nodes, n_mapped;
+    uint32_t max_nodes; /* beyond it only roots and folded nodes are made */
+    uint32_t *slots;    /* (parent, method) -> node, open addressing; 0: free */
+    uint32_t n_slots;   /* a power of two */
+    size_t n_metrics;   /* per node; 0: none yet */
+    uint64_t *metrics;  /* n_mapped * n_metrics */
+    uint32_t n_methods; /* highest id seen, plus 1 */
+};
+
+int node_store_open(struct node_store *store, uint32_t max_nodes, struct err *err);
+void node_store_close(struct node_store *store);
+
+/* A node without siblings.  CALLTREE_NONE and *err set: no memory. */
+uint32_t node_store_root(struct node_store *store, struct err *err);
+
+/*
+ * The child of a node by method, made if need be.  *node is CALLTREE_NONE when the store is full and has no such child.
+ * Returns 0, or -1 with *err set.
+ */
+int node_store_child(struct node_store *store, uint32_t parent, uint32_t method, uint32_t *node, struct err *err);
+
+/* The child that takes what found no room; made beyond the limit. */
+int node_store_folded_child(struct node_store *store, uint32_t parent, uint32_t *node, struct err *err);
+
+/* From now on there are metrics.  Returns 0, or -1 with *err set. */
+int node_store_metrics(struct node_store *store, size_t n_metrics, struct err *err);
+
+/* ---- a thread's clock ---- */
+
+enum clock_state { CLOCK_UNSEEN, CLOCK_OFF, CLOCK_ON, CLOCK_ENDED };
+
+struct clock_event {
+    uint64_t ticks;
+    enum trace_kind kind;
+};
+
+/* Joins the kernel's events with the records of one thread. */
+struct thread_clock {
+    uint64_t now;       /* accounted up to here */
+    uint64_t cpu, wall; /* since the record before: not a node's yet */
+    uint64_t off_since; /* while CLOCK_OFF */
+    enum clock_state state;
+    struct clock_event *pending; /* kernel events ahead of the records: a ring of n_room; owned */
+    uint32_t first, n_pending, n_room;
+    uint64_t round;   /* of the last pending event */
+    uint32_t n_older; /* pending events of earlier rounds */
+};
+
+static inline void clock_advance(struct thread_clock *clock, uint64_t ticks)
+{
+    if (ticks <= clock->now)
+        return;
+    uint64_t passed = ticks - clock->now;
+    clock->now = ticks;
+    if (clock->state == CLOCK_ENDED)
+        return;
+    clock->wall += passed;
+    if (clock->state == CLOCK_ON)
+        clock->cpu += passed;
+}
+
+/* Queue a kernel event, or a reading; each of the two come sorted, round by round.  Returns 0, or -1 with *err set: no
+ * memory. */
+int clock_push(struct thread_clock *clock, const struct clock_event *event, struct err *err);
+
+/* Take the first pending event if it is not later than ticks, and account the time up to it. */
+bool clock_apply(struct thread_clock *clock, uint64_t ticks, struct clock_event *event);
+
+/*
+ * The thread writes a record at ticks: it is on the CPU then, whatever was said before.  The kernel's times are
+ * converted from another clock and may be wrong by a microsecond, in which a thread writes ten records.  So a record of
+ * a thread that is off the CPU was written either before it left, or after it came back, whichever is nearer.
+ */
+void clock_record(struct thread_clock *clock, uint64_t ticks);
+
+/* ---- what the probes cost, and the counters ---- */
+
+/* What a thread's record before was, as far as the probe's cost goes. */
+enum step { STEP_NONE, STEP_ENTER, STEP_EXIT, STEP_GAP, STEPS };
+
+/* Costs are added up in 1/65536, so that fractions are not lost. */
+#define COST_FRACTION_BITS 16
+
+struct step_costs {
+    uint64_t of[STEPS][STEPS]; /* between two records, by what they are */
+};
+
+struct probe_costs {
+    double inside_ticks, outside_ticks; /* 0: the trace has none */
+    struct step_costs ticks, counters[TRACE_COLUMNS_MAX];
+};
+
+/* What the trace said of them up to now; the times of groups have no costs. */
+void costs_read(const struct trace_reader *reader, const struct calltree_groups *groups, struct probe_costs *costs);
+
+/* The arrangement of a trace's recorded counters.  Returns 0, or -1 with *err set: an impossible one. */
+int groups_read(const struct trace_reader *reader, struct calltree_groups *groups, struct err *err);
+
+/* The whole ticks or events of a cost, at most those that passed; *fraction keeps the rest for the next time. */
+static inline uint64_t cost_take(uint64_t cost, uint32_t *fraction, uint64_t passed)
+{
+    uint64_t exact = *fraction + cost, probe = exact >> COST_FRACTION_BITS;
+    *fraction = (uint32_t)(exact & ((1u << COST_FRACTION_BITS) - 1));
+    return probe < passed ? probe : passed;
+}
+
+/* Counters of a thread were read: by its probe, or from outside. */
+struct counts {
+    uint64_t series;        /* values of different series tell nothing of each other */
+    const uint64_t *values; /* NULL: none of them could be read */
+};
+
+#define SERIES_OF_RECORDS 1
+
+/* Of a thread that has any.  The arrays have n elements. */
+struct thread_counters {
+    size_t n;
+    bool are_known; /* they were read at the record before */
+    uint64_t series;
+    uint64_t *values; /* then; owned, with the arrays below */
+    uint64_t *passed; /* since the record before: 0 where that is not known */
+    uint64_t *sums;   /* of passed */
+    uint64_t *told;   /* sums at the last record that an observer heard of */
+    uint64_t *early;  /* sums before the thread was placed: not a node's yet; so are the next three */
+    uint64_t early_cpu, early_wall, early_uncounted;
+    uint64_t uncounted, told_uncounted; /* ticks, since the thread's first, and then */
+    uint32_t *fractions;                /* of an event of probe cost */
+    uint64_t *waiting;                  /* readings ahead of the records: series, values; owned */
+    size_t first_waiting, n_waiting, waiting_room;
+};
+
+struct thread_counters *thread_counters_new(size_t n);
+void thread_counters_free(struct thread_counters *counters);
+
+/*
+ * Take what was read: passed[] and own[] get what passed since the record before, less the probe's cost for that (NULL:
+ * none), which is added to probe[].  A value that could not be read makes this interval and the next one unknown, for
+ * all counters.
+ *
+ * Returns 1 when it was counted, 0 when it is unknown, -1 when a counter ran backwards (unknown, too).
+ */
+int counters_take(struct thread_counters *counters, const struct counts *counts, const struct probe_costs *costs,
+                  enum step before, enum step now, uint64_t *own, uint64_t *probe);
+
+/* Whether all of them could be read; NULL: no. */
+bool counts_are_read(const uint64_t *values, size_t n);
+
+/* Whether some value of a is below that of b: they were not read in this order, or opened anew in between. */
+bool counts_run_backwards(const uint64_t *a, const uint64_t *b, size_t n);
+
+/* Queue a reading, take the first one, whose values are the queue's.  counts_push returns false: no memory. */
+bool counts_push(struct thread_counters *counters, const struct counts *counts);
+struct counts counts_pop(struct thread_counters *counters);
+
+/* Fill in the inclusive values.  Returns 0, or -1 with *err set. */
+int calltree_sum_up(struct calltree *tree, struct err *err);
+
+/* ---- the builder ---- */
+
+/* A call that has no node of its own: where its exit leads back to. */
+struct fold {
+    uint32_t depth, caller, method;
+};
+
+/* A phase that a thread is in now: SPAN_PART, SPAN_OUTSIDE, or a method by its outermost call. */
+struct span {
+    uint32_t method, depth;
+};
+
+#define SPAN_PART    UINT32_MAX       /* all of the thread */
+#define SPAN_OUTSIDE (UINT32_MAX - 1) /* outside recorded methods */
+
+/* Of groups that take turns: where each span's counts stood when they were last put into its batches. */
+struct thread_spans {
+    struct span *spans;
+    uint64_t *since; /* n_columns for each span; owned */
+    uint32_t n, room;
+    struct estimate_turns turns;
+    uint64_t turn[ESTIMATE_GROUPS_MAX]; /* unique over all threads */
+};
+
+/* Where the carrier of a virtual thread stands; its calls wait until the virtual thread has gone. */
+struct carrier {
+    uint32_t node, depth, n_folds, folds_room;
+    struct fold *folds; /* owned */
+};
+
+struct thread {
+    struct thread_clock clock;
+    uint32_t node, depth; /* the current call's */
+    uint32_t n_folds, folds_room;
+    enum step step;
+    uint32_t fraction;      /* of a tick of probe cost not subtracted yet */
+    struct fold *folds;     /* owned */
+    struct carrier carrier; /* while a virtual thread is here */
+    bool is_mounted;
+    bool is_placed;
+    uint64_t n_faults, n_switches; /* before it was placed */
+    uint64_t on_since;             /* when it got the CPU that it has, or NOT_ON */
+    uint64_t preempted_since;      /* when it lost the CPU that it waits for, or 0 */
+    struct early_runs *runs;       /* of a thread whose name is not its own yet; owned, or NULL */
+    struct calltree_thread known;
+    struct thread_counters *counters; /* owned, or NULL */
+    struct thread_spans spans;
+};
+
+#define NOT_ON UINT64_MAX
+
+/* A new thread has its parent's name, and gets its own some ms later: its first runs wait for that. */
+#define EARLY_RUNS 64
+
+struct early_runs {
+    uint32_t n;
+    struct {
+        uint64_t from_ticks, to_ticks;
+    } all[EARLY_RUNS];
+};
+
+/* What is known of a method's probes. */
+struct flagged {
+    bool is_found;   /* a call was found that was under way */
+    bool was_told;   /* of its probes */
+    uint32_t off_at; /* 1 + the index of the flag that is closed now; 0: it is open */
+};
+
+/* What was given to a thread's node last. */
+struct settled {
+    uint64_t cpu_ticks, probe_ticks, uncounted_ticks;
+    bool is_wall, is_counted;
+};
+
+/* The calls that a virtual thread left open with a ticket: the innermost one's node, and their number; 0: none. */
+struct parked {
+    uint32_t node, depth;
+};
+
+struct builder {
+    struct trace_reader *reader; /* borrowed */
+    struct calltree *tree;
+    struct node_store store;
+    struct thread *threads; /* owned */
+    uint32_t n_threads, threads_room;
+    struct probe_costs costs;
+    size_t n_columns; /* recorded counters */
+    bool take_turns;  /* their groups do */
+    bool knows_groups;
+    uint64_t n_turns;
+    uint64_t fault_period;       /* how many faults one that was recorded stands for; 0: not read yet */
+    const uint64_t *next_values; /* of the record that comes after the kernel's events being applied, or NULL */
+    uint64_t round;              /* of kernel events and the records that follow them */
+    bool in_records, is_begun, per_thread, has_switches;
+    const struct calltree_observer *observer; /* of steps, or NULL */
+    const struct calltree_observer *flow;     /* of flows, or NULL */
+    struct settled settled;                   /* for it */
+    uint64_t *before, *passed;                /* its: metrics of the current node, and what they rose by; owned */
+    uint32_t shared_roots[VM_PARTS];          /* index into roots, or CALLTREE_NONE */
+    struct parked *parked;                    /* by ticket; owned */
+    uint32_t n_parked;
+    uint32_t roots_room, flags_room;
+    struct flagged *flagged; /* by method; owned; NULL: nothing is known of flags */
+    uint32_t n_flagged;
+    uint64_t probes_since, first_record, paused; /* ticks; 0: none yet */
+};
+
+/* A thread that find_thread() does not know yet. */
+int find_new_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err);
+
+/* Returns 1 and the thread, 0 when the trace does not describe it, -1 with *err set. */
+static inline int find_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
+{
+    if (index < b->n_threads && b->threads[index].known.is_known) {
+        *thread = &b->threads[index];
+        return 1;
+    }
+    return find_new_thread(b, index, thread, err);
+}
+
+/* ---- a thread's stack ---- */
+
+struct frame {
+    uint32_t node, depth, n_folds;
+};
+
+static inline bool frame_is_folded(const struct thread *t, const struct frame *f)
+{
+    return f->n_folds > 0 && t->folds[f->n_folds - 1].depth == f->depth;
+}
+
+static inline uint32_t frame_method(const struct builder *b, const struct thread *t, const struct frame *f)
+{
+    return frame_is_folded(t, f) ? t->folds[f->n_folds - 1].method : b->store.nodes[f->node].method;
+}
+
+static inline void frame_up(const struct builder *b, const struct thread *t, struct frame *f)
+{
+    f->node = frame_is_folded(t, f) ? t->folds[--f->n_folds].caller : b->store.nodes[f->node].parent;
+    f->depth--;
+}
+
+/*
+ * A call that finds no room: its nearest caller of the same method takes it, or the root's folded node.  Returns 0, or
+ * -1 with *err set.
+ */
+int stack_fold(struct builder *b, struct thread *t, uint32_t method, struct err *err);
+
+/* An exit that may be another call's than the current one's, or of a folded call. */
+void stack_leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind);
+
+/* So many calls made here were not recorded. */
+void stack_gap(struct builder *b, struct thread *t, uint64_t n);
+
+/* At the end: close what never returned. */
+void stack_close(struct builder *b, const struct thread *t);
+
+/* ---- batches of groups that take turns ---- */
+
+/* The thread's counters have passed on: a turn may have ended.  Returns 0, or -1 with *err set. */
+int spans_count(struct builder *b, struct thread *t, struct err *err);
+
+/* The thread has entered a method (else CALLTREE_NONE: left some), and stands at its new depth.  0, or -1 with *err. */
+int spans_follow(struct builder *b, struct thread *t, uint32_t entered, struct err *err);
+
+/* The thread's part is over.  Returns 0, or -1 with *err set. */
+int spans_end(struct builder *b, struct thread *t, struct err *err);
+void spans_free(struct thread_spans *spans);
+void calltree_batches_free(struct estimate_batches *batches, uint32_t n_groups);
+
+/* ---- threads ---- */
+
+/* From the first metric on, all nodes have them.  Returns 0, or -1 with *err set. */
+int need_metrics(struct builder *b, struct err *err);
+
+/*
+ * Find a thread's root.  A thread has its parent's name at first, so its part of the VM is looked at as late as
+ * possible: at its first record, or at the end.  Returns 0, or -1 with *err set.
+ */
+int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err);
+
+/* ---- what the recorder did, and when threads ran ---- */
+
+/* Events of the kinds ENABLED to RECOVERED.  Returns 0, or -1 with *err set: no memory. */
+int control_take(struct builder *b, const struct trace_event *event, struct err *err);
+
+/* A call that was under way was found.  Returns 0, or -1 with *err set: no memory. */
+int control_found(struct builder *b, uint32_t method, uint64_t ticks, struct err *err);
+
+/* A call of a method ended.  Where the method is switched off, it was recorded up to now for this call's sake. */
+static inline void control_left(struct builder *b, uint32_t method, uint64_t ticks)
+{
+    if (method >= b->n_flagged || b->flagged[method].off_at == 0)
+        return;
+    struct calltree_flag *flag = &b->tree->flags[b->flagged[method].off_at - 1];
+    flag->last_exit_ticks = ticks > flag->last_exit_ticks ? ticks : flag->last_exit_ticks;
+}
+
+/* How many faults a recorded one stands for. */
+uint64_t control_faults(struct builder *b);
+
+/* The trace has ended, and the tree knows when it began. */
+void control_end(struct builder *b);
+
+/* The kernel has told of the thread; was_seen: not for the first time.  Returns 0, or -1 with *err set: no memory. */
+int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event, struct err *err);
+
+/* The thread's time is over: its clock stands at the end of it.  about: what the trace says of it, or NULL. */
+void runs_end(struct builder *b, struct thread *t, const struct trace_thread *about);
+
+/* ---- who looks at time ---- */
+
+/* The kernel has told of the thread; cpu and wall: what its clock had before. */
+int flow_kernel(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall, const struct clock_event *event,
+                struct err *err);
+
+/* The thread's clock has advanced to a record, or to the end. */
+int flow_passed(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall, struct err *err);
+
+/* Its node was given what b->settled and its counters say.  ticks: when. */
+int flow_settled(struct builder *b, const struct thread *t, uint64_t ticks, struct err *err);
+
+int flow_placed(struct builder *b, const struct thread *t, bool is_dropped, struct err *err);
+
+/* ---- virtual threads ---- */
+
+/*
+ * One comes: the thread stands at its root; or it goes, and the thread stands where its carrier did.  Both return 0, or
+ * -1 with *err set.
+ */
+int virtual_mount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err);
+int virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err);
+
+/* At the end: the calls that were left open and not taken up again never returned. */
+void virtual_end(struct builder *b);
+
+/* A call at this node, and those around it, never returned. */
+void count_open(struct builder *b, uint32_t node, uint32_t depth);
+
+/* ---- who looks at single calls ---- */
+
+/* Before a record is taken: note the metrics of the thread's current node. */
+void observe_before(struct builder *b, const struct thread *t);
+
+/* After its time and counters were given to that node: tell the observer.  Returns 0, or -1 with *err set. */
+int observe_after(struct builder *b, const struct thread *t, const struct trace_event *event, struct err *err);
+
+#endif

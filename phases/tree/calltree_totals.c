@@ -1,0 +1,149 @@
+/*
+ * What is computed after the trace has been read: inclusive values, walks, totals by method.
+ */
+#include "phases/tree/calltree_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int calltree_sum_up(struct calltree *tree, struct err *err)
+{
+    size_t n = tree->n_nodes, n_metrics = tree->n_metrics;
+    tree->total_cpu_ticks = malloc(n * sizeof(uint64_t));
+    tree->total_wall_ticks = malloc(n * sizeof(uint64_t));
+    tree->total_metrics = malloc((n * n_metrics + 1) * sizeof(uint64_t));
+    if (tree->total_cpu_ticks == NULL || tree->total_wall_ticks == NULL || tree->total_metrics == NULL)
+        return err_set(err, "out of memory for the times of %zu calling contexts", n);
+    for (size_t i = 0; i < n; i++) {
+        tree->total_cpu_ticks[i] = tree->nodes[i].cpu_ticks;
+        tree->total_wall_ticks[i] = tree->nodes[i].wall_ticks;
+    }
+    if (n_metrics > 0)
+        memcpy(tree->total_metrics, tree->metrics, n * n_metrics * sizeof(uint64_t));
+    /* Callers come before callees in the array. */
+    for (size_t i = n; i-- > 1;) {
+        size_t parent = tree->nodes[i].parent;
+        if (parent == i)
+            continue;
+        tree->total_cpu_ticks[parent] += tree->total_cpu_ticks[i];
+        tree->total_wall_ticks[parent] += tree->total_wall_ticks[i];
+        for (size_t m = 0; m < n_metrics; m++)
+            tree->total_metrics[parent * n_metrics + m] += tree->total_metrics[i * n_metrics + m];
+    }
+    return 0;
+}
+
+double calltree_pair_ns(const struct calltree *tree)
+{
+    return (tree->inside_ticks + tree->outside_ticks) * tree->ns_per_tick;
+}
+
+struct calltree_walk calltree_walk_from(const struct calltree *tree, uint32_t top)
+{
+    return (struct calltree_walk){ .tree = tree, .top = top };
+}
+
+bool calltree_walk(struct calltree_walk *walk)
+{
+    const struct calltree_node *nodes = walk->tree->nodes;
+    if (!walk->is_begun) {
+        walk->is_begun = true;
+        walk->node = walk->top;
+        return true;
+    }
+    if (!walk->is_leaving && nodes[walk->node].first_child != 0) {
+        walk->node = nodes[walk->node].first_child;
+        walk->depth++;
+        return true;
+    }
+    if (!walk->is_leaving) {
+        walk->is_leaving = true;
+        return true;
+    }
+    if (walk->node == walk->top)
+        return false;
+    if (nodes[walk->node].next_sibling != 0) {
+        walk->node = nodes[walk->node].next_sibling;
+        walk->is_leaving = false;
+    } else {
+        walk->node = nodes[walk->node].parent;
+        walk->depth--;
+    }
+    return true;
+}
+
+struct totals_by_method {
+    struct calltree_total *totals; /* by method */
+    uint32_t *n_active;            /* contexts of the method around the current one */
+    uint64_t *metrics;             /* by method, the arena's */
+};
+
+static void add_context(const struct calltree *tree, const struct totals_by_method *by, uint32_t i)
+{
+    const struct calltree_node *node = &tree->nodes[i];
+    struct calltree_total *total = &by->totals[node->method];
+    total->calls += node->calls;
+    total->unwinds += node->unwinds;
+    total->n_open += node->n_open;
+    total->cpu_ticks += node->cpu_ticks;
+    total->wall_ticks += node->wall_ticks;
+    if (by->n_active[node->method]++ > 0)
+        return;
+    total->total_cpu_ticks += tree->total_cpu_ticks[i];
+    total->total_wall_ticks += tree->total_wall_ticks[i];
+    for (size_t m = 0; m < tree->n_metrics; m++)
+        by->metrics[node->method * tree->n_metrics + m] += tree->total_metrics[i * tree->n_metrics + m];
+}
+
+static void add_tree(const struct calltree *tree, const struct totals_by_method *by, uint32_t root)
+{
+    struct calltree_walk walk = calltree_walk_from(tree, root);
+    while (calltree_walk(&walk)) {
+        uint32_t method = tree->nodes[walk.node].method;
+        if (method >= tree->n_methods) /* a root, or folded */
+            continue;
+        if (walk.is_leaving)
+            by->n_active[method]--;
+        else
+            add_context(tree, by, walk.node);
+    }
+}
+
+/* A method that only samples know has time, and no calls. */
+static bool has_any(const struct calltree_total *total)
+{
+    return total->calls > 0 || total->total_cpu_ticks > 0 || total->total_wall_ticks > 0;
+}
+
+static size_t keep_called(const struct calltree *tree, const struct totals_by_method *by)
+{
+    size_t n_kept = 0;
+    for (uint32_t i = 0; i < tree->n_methods; i++) {
+        if (!has_any(&by->totals[i]))
+            continue;
+        struct calltree_total *kept = &by->totals[n_kept++];
+        *kept = by->totals[i];
+        kept->method = i;
+        kept->total_metrics = tree->n_metrics == 0 ? NULL : &by->metrics[i * tree->n_metrics];
+    }
+    return n_kept;
+}
+
+int calltree_totals(const struct calltree *tree, enum vm_part part, struct arena *arena, struct calltree_total **totals,
+                    size_t *n_totals, struct err *err)
+{
+    size_t n = (size_t)tree->n_methods + 1;
+    struct totals_by_method by = { arena_alloc(arena, n * sizeof *by.totals), calloc(n, sizeof *by.n_active),
+                                   arena_alloc(arena, n * (tree->n_metrics + 1) * sizeof *by.metrics) };
+    if (by.totals == NULL || by.n_active == NULL || by.metrics == NULL) {
+        free(by.n_active);
+        return err_set(err, "out of memory for the totals of %u methods", tree->n_methods);
+    }
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        if (tree->roots[i].part == part)
+            add_tree(tree, &by, tree->roots[i].node);
+    free(by.n_active);
+    *n_totals = keep_called(tree, &by);
+    *totals = by.totals;
+    return 0;
+}

@@ -1,0 +1,110 @@
+/*
+ * Virtual threads in the call tree.
+ *
+ * What one calls stands at the root of its carrier's tree, not under what the carrier calls: whichever carries it next,
+ * its calls go on at the same nodes.  While it has no carrier, its calls take no time, neither on the CPU nor of the
+ * clock: ten thousand of them that wait would else take longer than the recording.
+ */
+#include "core/wire/ring.h"
+#include "phases/tree/calltree_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TICKETS (RING_METHOD_MAX + UINT32_C(1))
+
+/* The calls of a ticket, or NULL when there is no memory. */
+static struct parked *find_parked(struct builder *b, uint32_t ticket)
+{
+    if (ticket < b->n_parked)
+        return &b->parked[ticket];
+    uint32_t n = ticket < 512 ? 1024 : ticket * 2;
+    struct parked *parked = realloc(b->parked, n * sizeof *parked);
+    if (parked == NULL)
+        return NULL;
+    memset(parked + b->n_parked, 0, (n - b->n_parked) * sizeof *parked);
+    b->parked = parked;
+    b->n_parked = n;
+    return &parked[ticket];
+}
+
+/* The thread's stack and the one put aside change places. */
+static void change_stack(struct thread *t)
+{
+    struct carrier now = { t->node, t->depth, t->n_folds, t->folds_room, t->folds };
+    t->node = t->carrier.node;
+    t->depth = t->carrier.depth;
+    t->n_folds = t->carrier.n_folds;
+    t->folds_room = t->carrier.folds_room;
+    t->folds = t->carrier.folds;
+    t->carrier = now;
+}
+
+static void stand_at_root(struct builder *b, struct thread *t)
+{
+    t->node = b->tree->roots[t->known.root].node;
+    t->depth = t->n_folds = 0;
+}
+
+/* Enter the spans of all calls of the thread's stack once more. */
+static int follow_again(struct builder *b, struct thread *t, struct err *err)
+{
+    uint32_t depth = t->depth, *methods = malloc((depth + 1) * sizeof *methods);
+    if (methods == NULL)
+        return err_set(err, "out of memory for a stack of %u calls", depth);
+    int rc = 0;
+    for (struct frame f = { t->node, depth, t->n_folds }; f.depth > 0; frame_up(b, t, &f))
+        methods[f.depth] = frame_method(b, t, &f);
+    for (t->depth = 1; rc == 0 && t->depth <= depth; t->depth++)
+        rc = spans_follow(b, t, methods[t->depth], err);
+    t->depth = depth;
+    free(methods);
+    return rc;
+}
+
+int virtual_mount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err)
+{
+    if (t->is_mounted && virtual_unmount(b, t, 0, err) < 0) /* its going was lost */
+        return -1;
+    if (ticket != 0 && ticket < b->n_parked)
+        b->parked[ticket].depth = 0;
+    change_stack(t);
+    stand_at_root(b, t);
+    t->is_mounted = true;
+    return b->take_turns ? spans_follow(b, t, CALLTREE_NONE, err) : 0;
+}
+
+/* Without a ticket, what it leaves open is lost. */
+int virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err)
+{
+    struct parked *parked = ticket == 0 || ticket >= TICKETS ? NULL : find_parked(b, (uint32_t)ticket);
+    if (parked == NULL && ticket != 0 && ticket < TICKETS)
+        return err_set(err, "out of memory for the calls of virtual threads");
+    if (parked == NULL)
+        count_open(b, t->node, t->depth);
+    else
+        *parked = (struct parked){ t->node, t->depth };
+    stand_at_root(b, t);
+    if (b->take_turns && spans_follow(b, t, CALLTREE_NONE, err) < 0)
+        return -1;
+    if (!t->is_mounted)
+        return 0;
+    change_stack(t);
+    t->is_mounted = false;
+    return b->take_turns && t->depth > 0 ? follow_again(b, t, err) : 0;
+}
+
+/* Calls that found no room for a node of their own are those of the node that took them. */
+void count_open(struct builder *b, uint32_t node, uint32_t depth)
+{
+    struct calltree_node *nodes = b->store.nodes;
+    b->tree->n_open += depth;
+    for (; depth > 0 && nodes[node].parent != node; depth--, node = nodes[node].parent)
+        nodes[node].n_open++;
+}
+
+void virtual_end(struct builder *b)
+{
+    for (uint32_t i = 0; i < b->n_parked; i++)
+        count_open(b, b->parked[i].node, b->parked[i].depth);
+}

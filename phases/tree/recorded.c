@@ -1,0 +1,119 @@
+#include "phases/tree/recorded.h"
+
+/* The first flag of a method, or n_flags; they are sorted by method and time. */
+static uint32_t first_flag(const struct calltree *tree, uint32_t method)
+{
+    uint32_t low = 0, high = tree->n_flags;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (tree->flags[middle].method < method)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The last events of threads may come a little after the recording's end, and belong to it. */
+static uint64_t moment(const struct calltree *tree, uint64_t ticks)
+{
+    return ticks >= tree->end_ticks ? UINT64_MAX : ticks;
+}
+
+/* What is asked of a method's windows: what ran in them, or whether a moment is in one. */
+struct windows {
+    const struct calltree *tree;
+    enum activity_kind kind;
+    struct recorded recorded;
+    uint64_t asked_ticks;
+    bool is_asked, is_in; /* is_asked: of the moment */
+};
+
+static void add(struct windows *windows, uint64_t from_ticks, uint64_t to_ticks)
+{
+    const struct calltree *tree = windows->tree;
+    if (to_ticks <= from_ticks)
+        return;
+    uint64_t end = moment(tree, to_ticks);
+    windows->is_in = windows->is_in || (from_ticks <= windows->asked_ticks && windows->asked_ticks < end);
+    windows->recorded.ticks += to_ticks - from_ticks;
+    if (!windows->is_asked)
+        windows->recorded.share += activity_between(&tree->activity, windows->kind, from_ticks, end);
+}
+
+/* From ticks to a share of all; where nothing ran, of the time. */
+static void divide(const struct calltree *tree, enum activity_kind kind, struct recorded *recorded)
+{
+    double all = activity_between(&tree->activity, kind, tree->start_ticks, UINT64_MAX);
+    uint64_t all_ticks = tree->end_ticks - tree->start_ticks;
+    if (all > 0)
+        recorded->share /= all;
+    else
+        recorded->share = all_ticks > 0 ? (double)recorded->ticks / (double)all_ticks : 1;
+    if (recorded->share > 1 || recorded->ticks >= all_ticks)
+        recorded->share = 1;
+}
+
+/* Do they record at the start?  They do unless the first that is told of them is that they begin to. */
+static bool is_on_at_first(const struct calltree *tree, uint32_t i, uint32_t method)
+{
+    while (i < tree->n_flags && tree->flags[i].method == method && tree->flags[i].kind == CALLTREE_FLAG_FOUND)
+        i++;
+    return i == tree->n_flags || tree->flags[i].method != method || tree->flags[i].kind == CALLTREE_FLAG_OFF;
+}
+
+/* Where the window ends that a flag has closed: calls that were open then are recorded to their end. */
+static uint64_t end_of(const struct calltree_flag *flag)
+{
+    return flag->last_exit_ticks > flag->ticks ? flag->last_exit_ticks : flag->ticks;
+}
+
+/* Returns false where the trace tells nothing of the method: its probes recorded all the time. */
+static bool find_windows(struct windows *windows, uint32_t method)
+{
+    const struct calltree *tree = windows->tree;
+    uint32_t i = first_flag(tree, method);
+    bool is_on = is_on_at_first(tree, i, method), is_first = true;
+    uint64_t since = tree->start_ticks, end = is_on ? tree->end_ticks : since;
+    if (i == tree->n_flags || tree->flags[i].method != method)
+        return false;
+    for (; i < tree->n_flags && tree->flags[i].method == method; i++) {
+        const struct calltree_flag *flag = &tree->flags[i];
+        uint64_t ticks = flag->ticks > tree->start_ticks ? flag->ticks : tree->start_ticks;
+        if (flag->kind == CALLTREE_FLAG_ON && !is_on && ticks > end) { /* else the window before goes on */
+            add(windows, since, end);
+            is_first = is_first && end == tree->start_ticks;
+            since = ticks;
+        }
+        if (flag->kind == CALLTREE_FLAG_FOUND && is_on && is_first && ticks < end)
+            since = ticks;
+        is_on = flag->kind == CALLTREE_FLAG_FOUND ? is_on : flag->kind == CALLTREE_FLAG_ON;
+        end = is_on ? tree->end_ticks : flag->kind == CALLTREE_FLAG_OFF ? end_of(flag) : end;
+    }
+    add(windows, since, end);
+    return true;
+}
+
+struct recorded recorded_of(const struct calltree *tree, uint32_t method, enum activity_kind kind)
+{
+    struct windows windows = { .tree = tree, .kind = kind };
+    if (!find_windows(&windows, method))
+        return (struct recorded){ tree->end_ticks - tree->start_ticks, 1 };
+    divide(tree, kind, &windows.recorded);
+    return windows.recorded;
+}
+
+bool recorded_at(const struct calltree *tree, uint32_t method, uint64_t ticks)
+{
+    struct windows windows = { .tree = tree, .asked_ticks = ticks, .is_asked = true };
+    return !find_windows(&windows, method) || windows.is_in;
+}
+
+double recorded_before_probes(const struct calltree *tree, bool is_wall)
+{
+    enum activity_kind kind = is_wall ? ACTIVITY_WALL : ACTIVITY_APPLICATION;
+    double all = activity_between(&tree->activity, kind, tree->start_ticks, UINT64_MAX);
+    if (all <= 0 || tree->probes_since_ticks <= tree->start_ticks)
+        return 0;
+    return activity_between(&tree->activity, kind, tree->start_ticks, tree->probes_since_ticks) / all;
+}

@@ -1,0 +1,398 @@
+#include "phases/tree/timeline_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OWNER_UNKNOWN UINT32_MAX
+#define STEP_NS_MIN   1e6 /* of a chosen one */
+#define STEPS_CHOSEN  100
+#define ROW_WORDS_MAX ((size_t)1 << 26) /* of all steps and rows: 512 MiB */
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "out of memory for a time line");
+}
+
+/* ---- steps ---- */
+
+static uint64_t step_start(const struct timeline *tl, uint32_t step)
+{
+    return tl->wish.start_ticks + (uint64_t)ceil(step * tl->step_ticks);
+}
+
+/* What is outside the recording belongs to its first or last step. */
+static uint32_t step_of(struct timeline *tl, uint64_t ticks)
+{
+    if (ticks >= tl->near_start && ticks < tl->near_end)
+        return tl->near;
+    uint64_t since = ticks > tl->wish.start_ticks ? ticks - tl->wish.start_ticks : 0;
+    double exact = (double)since / tl->step_ticks;
+    uint32_t step = exact >= tl->n_steps ? tl->n_steps - 1 : (uint32_t)exact;
+    while (step > 0 && step_start(tl, step) > ticks) /* rounding */
+        step--;
+    while (step + 1 < tl->n_steps && step_start(tl, step + 1) <= ticks)
+        step++;
+    tl->near = step;
+    tl->near_start = step == 0 ? 0 : step_start(tl, step);
+    tl->near_end = step + 1 == tl->n_steps ? UINT64_MAX : step_start(tl, step + 1);
+    return step;
+}
+
+/* 1, 2 or 5 times a power of ten. */
+static double round_up(double ns)
+{
+    static const double digits[] = { 1, 2, 5, 10 };
+    double power = pow(10, floor(log10(ns)));
+    for (size_t i = 0; i < sizeof digits / sizeof digits[0]; i++)
+        if (digits[i] * power >= ns)
+            return digits[i] * power;
+    return 10 * power;
+}
+
+struct timeline_wish timeline_wish_of(const struct calltree *tree)
+{
+    return (struct timeline_wish){ .start_ticks = tree->start_ticks,
+                                   .end_ticks = tree->end_ticks,
+                                   .ns_per_tick = tree->ns_per_tick,
+                                   .n_metrics = tree->n_metrics };
+}
+
+static int choose_steps(struct timeline *tl, struct err *err)
+{
+    struct timeline_wish *wish = &tl->wish;
+    if (!(wish->ns_per_tick > 0))
+        wish->ns_per_tick = 1;
+    if (wish->end_ticks < wish->start_ticks)
+        wish->end_ticks = wish->start_ticks;
+    double duration_ns = (double)(wish->end_ticks - wish->start_ticks) * wish->ns_per_tick;
+    uint32_t max = wish->steps_max == 0 ? STEPS_CHOSEN : wish->steps_max;
+    if (!(wish->step_ns > 0))
+        wish->step_ns = duration_ns <= STEP_NS_MIN * max ? STEP_NS_MIN : round_up(duration_ns / max);
+    double n = ceil(duration_ns / wish->step_ns - 1e-9);
+    if (n > TIMELINE_STEPS_MAX || (n > 1 && n * ((double)wish->n_rows + 1) > ROW_WORDS_MAX)) {
+        err_set(err, "steps of %.9g s are too short for a recording of %.3g s", wish->step_ns / 1e9, duration_ns / 1e9);
+        return err_next(err, "take longer ones: %d steps at most", TIMELINE_STEPS_MAX);
+    }
+    tl->n_steps = n < 1 ? 1 : (uint32_t)n;
+    tl->step_ticks = wish->step_ns / wish->ns_per_tick;
+    return 0;
+}
+
+int timeline_open(struct timeline **timeline, const struct timeline_wish *wish, struct err *err)
+{
+    struct timeline *tl = *timeline = calloc(1, sizeof *tl);
+    if (tl == NULL)
+        return no_memory(err);
+    tl->wish = *wish;
+    tl->cell_words = CELL_METRICS + wish->n_metrics;
+    int rc = choose_steps(tl, err);
+    if (rc == 0) {
+        tl->rows = calloc((size_t)tl->n_steps * (wish->n_rows + 1), sizeof *tl->rows);
+        tl->nothing = calloc(wish->n_metrics + 1, sizeof *tl->nothing);
+        rc = tl->rows == NULL || tl->nothing == NULL ? no_memory(err) : 0;
+    }
+    if (rc < 0) {
+        timeline_close(tl);
+        *timeline = NULL;
+    }
+    return rc;
+}
+
+void timeline_close(struct timeline *tl)
+{
+    if (tl == NULL)
+        return;
+    for (uint32_t i = 0; i < tl->n_lanes; i++) {
+        free(tl->lanes[i].slots);
+        free(tl->lanes[i].cells);
+    }
+    for (size_t p = 0; p < VM_PARTS; p++)
+        free(tl->grids[p]);
+    free(tl->rows);
+    free(tl->nothing);
+    free(tl->lanes);
+    free(tl->owners);
+    free(tl);
+}
+
+/* ---- cells ---- */
+
+/* Room for index i; what is new has its bytes set to 'fill'.  Returns false: no memory. */
+static bool grow(void **array, uint32_t *room, size_t size, uint32_t i, int fill)
+{
+    if (i < *room)
+        return true;
+    size_t more = *room < 8 ? 16 : (size_t)*room * 2;
+    while (more <= i)
+        more *= 2;
+    char *bytes = more > UINT32_MAX ? NULL : realloc(*array, more * size);
+    if (bytes == NULL)
+        return false;
+    memset(bytes + *room * size, fill, (more - *room) * size);
+    *array = bytes;
+    *room = (uint32_t)more;
+    return true;
+}
+
+static bool need_grid(struct timeline *tl, enum vm_part part)
+{
+    if (tl->grids[part] == NULL)
+        tl->grids[part] = calloc(tl->n_steps * tl->cell_words, sizeof **tl->grids);
+    return tl->grids[part] != NULL;
+}
+
+/* A cell of a thread whose part is not known yet: kept by step, most often the last one. */
+static uint64_t *own_cell(struct timeline *tl, struct lane *lane, uint32_t step)
+{
+    size_t n_words = 1 + tl->cell_words;
+    uint32_t at = lane->n_cells;
+    while (at > 0 && lane->cells[(at - 1) * n_words] > step)
+        at--;
+    if (at > 0 && lane->cells[(at - 1) * n_words] == step)
+        return lane->cells + (at - 1) * n_words + 1;
+    if (!grow((void **)&lane->cells, &lane->cells_room, n_words * sizeof *lane->cells, lane->n_cells, 0))
+        return NULL;
+    uint64_t *cell = lane->cells + at * n_words;
+    memmove(cell + n_words, cell, (lane->n_cells - at) * n_words * sizeof *cell);
+    memset(cell, 0, n_words * sizeof *cell);
+    cell[0] = step;
+    lane->n_cells++;
+    return cell + 1;
+}
+
+static uint64_t *cell_of(struct timeline *tl, struct lane *lane, uint32_t step)
+{
+    return lane->is_placed ? timeline_words(tl, lane->part, step) : own_cell(tl, lane, step);
+}
+
+static uint64_t *row_words(const struct timeline *tl, uint32_t step)
+{
+    return tl->rows + (size_t)step * (tl->wish.n_rows + 1);
+}
+
+/* Its own cells become its part's.  Without CPU time only what the kernel told of counts. */
+static int place(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, struct err *err)
+{
+    size_t n_told = flow->is_wall && tl->cell_words > CELL_METRICS + CALLTREE_UNCOUNTED
+                        ? CELL_METRICS + CALLTREE_UNCOUNTED
+                        : tl->cell_words;
+    lane->is_placed = true;
+    lane->part = flow->part;
+    if (!need_grid(tl, flow->part) || !need_grid(tl, VM_PART_MMPROF))
+        return no_memory(err);
+    for (uint32_t i = 0; i < lane->n_cells; i++) {
+        const uint64_t *cell = lane->cells + i * (1 + tl->cell_words) + 1;
+        uint32_t step = (uint32_t)cell[-1];
+        uint64_t *to = timeline_words(tl, flow->part, step);
+        for (size_t w = flow->is_wall ? CELL_RUNNABLE : CELL_CPU; w < n_told; w++)
+            to[w] += cell[w];
+        if (flow->part == VM_PART_APPLICATION && !flow->is_wall)
+            row_words(tl, step)[tl->wish.n_rows] += cell[CELL_CPU];
+    }
+    free(lane->cells);
+    lane->cells = NULL;
+    lane->n_cells = lane->cells_room = 0;
+    return 0;
+}
+
+/* ---- time that passes ---- */
+
+static int pass_in(struct timeline *tl, struct lane *lane, uint32_t step, uint64_t ticks, bool is_on, struct err *err)
+{
+    if (!is_on && lane->is_runnable) {
+        uint64_t *cell = cell_of(tl, lane, step);
+        if (cell == NULL)
+            return no_memory(err);
+        cell[CELL_RUNNABLE] += ticks;
+    }
+    if (lane->n_slots == 0 || lane->slots[lane->n_slots - 1].step != step) {
+        if (!grow((void **)&lane->slots, &lane->slots_room, sizeof *lane->slots, lane->n_slots, 0))
+            return no_memory(err);
+        lane->slots[lane->n_slots++] = (struct slot){ step, 0, 0 };
+    }
+    struct slot *slot = &lane->slots[lane->n_slots - 1];
+    slot->wall_ticks += ticks;
+    slot->cpu_ticks += is_on ? ticks : 0;
+    return 0;
+}
+
+static int pass(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, struct err *err)
+{
+    uint64_t from = flow->from_ticks;
+    if (flow->is_on)
+        lane->is_runnable = false;
+    while (from < flow->ticks) {
+        uint32_t step = step_of(tl, from);
+        uint64_t to = tl->near_end < flow->ticks ? tl->near_end : flow->ticks;
+        if (pass_in(tl, lane, step, to - from, flow->is_on, err) < 0)
+            return -1;
+        from = to;
+    }
+    return 0;
+}
+
+static int count(struct timeline *tl, struct lane *lane, enum calltree_metric metric, uint64_t ticks, uint64_t n,
+                 struct err *err)
+{
+    uint64_t *cell = metric < tl->wish.n_metrics ? cell_of(tl, lane, step_of(tl, ticks)) : tl->nothing;
+    if (cell == NULL)
+        return no_memory(err);
+    if (cell != tl->nothing)
+        cell[CELL_METRICS + metric] += n;
+    return 0;
+}
+
+/* ---- what is given to nodes ---- */
+
+/* The row of a context: its method's, or else its caller's. */
+static uint32_t row_of(const struct timeline *tl, const struct calltree_node *nodes, uint32_t node)
+{
+    for (;; node = nodes[node].parent) {
+        uint32_t method = nodes[node].method;
+        if (node < tl->n_owners && tl->owners[node] != OWNER_UNKNOWN)
+            return tl->owners[node];
+        if (nodes[node].parent == node)
+            return tl->wish.n_rows;
+        if (tl->wish.row_of != NULL && method < tl->wish.n_methods && tl->wish.row_of[method] < tl->wish.n_rows)
+            return tl->wish.row_of[method];
+    }
+}
+
+static uint64_t *owner_of(struct timeline *tl, const struct calltree_flow *flow)
+{
+    if (!grow((void **)&tl->owners, &tl->n_owners, sizeof *tl->owners, flow->node, 0xff))
+        return NULL;
+    if (tl->owners[flow->node] == OWNER_UNKNOWN)
+        tl->owners[flow->node] = row_of(tl, flow->nodes, flow->node);
+    return tl->rows + tl->owners[flow->node];
+}
+
+/* How much of a whole lies before a share of it: the parts of all shares add up to it. */
+static uint64_t part_before(uint64_t whole, double share)
+{
+    return share >= 1 ? whole : (uint64_t)((double)whole * share);
+}
+
+/* Of what was settled: the part between two shares of the time. */
+static int give(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, uint32_t step, double from,
+                double to, uint64_t *rows)
+{
+    uint64_t *cell = cell_of(tl, lane, step);
+    uint64_t own = flow->cpu_ticks - flow->probe_ticks;
+    if (cell == NULL)
+        return -1;
+    uint64_t ticks = part_before(own, to) - part_before(own, from);
+    cell[CELL_CPU] += ticks;
+    if (rows != NULL)
+        rows[(size_t)step * (tl->wish.n_rows + 1)] += ticks;
+    if (flow->probe_ticks > 0)
+        timeline_words(tl, VM_PART_MMPROF, step)[CELL_CPU] +=
+            part_before(flow->probe_ticks, to) - part_before(flow->probe_ticks, from);
+    uint64_t *metrics = cell + CELL_METRICS;
+    if (tl->wish.n_metrics > CALLTREE_UNCOUNTED)
+        metrics[CALLTREE_UNCOUNTED] +=
+            part_before(flow->uncounted_ticks, to) - part_before(flow->uncounted_ticks, from);
+    for (size_t i = 0; flow->counters != NULL && CALLTREE_COUNTERS + i < tl->wish.n_metrics && i < flow->n_counters;
+         i++)
+        metrics[CALLTREE_COUNTERS + i] += part_before(flow->counters[i], to) - part_before(flow->counters[i], from);
+    return 0;
+}
+
+/* Over the steps in which the time passed, by the time on a CPU in each. */
+static int settle(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, struct err *err)
+{
+    uint64_t sum = 0, before = 0, *rows = NULL;
+    if (lane->is_placed && lane->part == VM_PART_APPLICATION && (rows = owner_of(tl, flow)) == NULL)
+        return no_memory(err);
+    for (uint32_t i = 0; lane->n_slots > 1 && i < lane->n_slots; i++)
+        sum += flow->is_wall ? lane->slots[i].wall_ticks : lane->slots[i].cpu_ticks;
+    double from = 0;
+    for (uint32_t i = 0; sum > 0 && before < sum; i++) {
+        const struct slot *slot = &lane->slots[i];
+        before += flow->is_wall ? slot->wall_ticks : slot->cpu_ticks;
+        double to = before == sum ? 1 : (double)before / (double)sum;
+        if (to > from && give(tl, lane, flow, slot->step, from, to, rows) < 0)
+            return no_memory(err);
+        from = to;
+    }
+    uint32_t step = lane->n_slots > 0 ? lane->slots[lane->n_slots - 1].step : step_of(tl, flow->ticks);
+    if (sum == 0 && give(tl, lane, flow, step, 0, 1, rows) < 0)
+        return no_memory(err);
+    lane->n_slots = 0;
+    return 0;
+}
+
+static int take_flow(void *context, const struct calltree_flow *flow, struct err *err)
+{
+    struct timeline *tl = context;
+    if (!grow((void **)&tl->lanes, &tl->n_lanes, sizeof *tl->lanes, flow->thread, 0))
+        return no_memory(err);
+    struct lane *lane = &tl->lanes[flow->thread];
+    switch (flow->kind) {
+    case CALLTREE_PASSED:
+        return pass(tl, lane, flow, err);
+    case CALLTREE_SWITCHED:
+        lane->is_runnable = flow->is_on;
+        return count(tl, lane, CALLTREE_SWITCHES, flow->ticks, 1, err);
+    case CALLTREE_FAULTED:
+        return count(tl, lane, CALLTREE_FAULTS, flow->ticks, flow->n_faults, err);
+    case CALLTREE_SETTLED:
+        return settle(tl, lane, flow, err);
+    case CALLTREE_PLACED:
+        return place(tl, lane, flow, err);
+    }
+    return 0;
+}
+
+struct calltree_observer timeline_observer(struct timeline *tl)
+{
+    return (struct calltree_observer){ .context = tl, .flow = take_flow };
+}
+
+/* ---- results ---- */
+
+uint32_t timeline_n_steps(const struct timeline *tl)
+{
+    return tl->n_steps;
+}
+
+double timeline_step_ns(const struct timeline *tl)
+{
+    return tl->wish.step_ns;
+}
+
+double timeline_start_ns(const struct timeline *tl, uint32_t step)
+{
+    if (step < tl->n_steps)
+        return step * tl->wish.step_ns;
+    return (double)(tl->wish.end_ticks - tl->wish.start_ticks) * tl->wish.ns_per_tick;
+}
+
+double timeline_ns(const struct timeline *tl, uint64_t ticks)
+{
+    return (double)ticks * tl->wish.ns_per_tick;
+}
+
+size_t timeline_n_metrics(const struct timeline *tl)
+{
+    return tl->wish.n_metrics;
+}
+
+bool timeline_has_part(const struct timeline *tl, enum vm_part part)
+{
+    return tl->grids[part] != NULL;
+}
+
+struct timeline_cell timeline_cell(const struct timeline *tl, enum vm_part part, uint32_t step)
+{
+    if (tl->grids[part] == NULL)
+        return (struct timeline_cell){ 0, 0, tl->nothing };
+    const uint64_t *words = timeline_words(tl, part, step);
+    return (struct timeline_cell){ words[CELL_CPU], words[CELL_RUNNABLE], words + CELL_METRICS };
+}
+
+uint64_t timeline_row_ticks(const struct timeline *tl, uint32_t row, uint32_t step)
+{
+    return row_words(tl, step)[row];
+}

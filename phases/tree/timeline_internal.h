@@ -1,0 +1,49 @@
+/*
+ * Shared by the files of the time line.
+ */
+#ifndef PHASES_TREE_TIMELINE_INTERNAL_H
+#define PHASES_TREE_TIMELINE_INTERNAL_H
+
+#include "phases/tree/timeline.h"
+
+/* A cell's words. */
+enum cell_word { CELL_CPU, CELL_RUNNABLE, CELL_METRICS };
+
+/* Time of a thread that no node was given yet: it passed in this step. */
+struct slot {
+    uint32_t step;
+    uint64_t cpu_ticks, wall_ticks;
+};
+
+/* A thread.  Until its part of the VM is known, its cells are its own. */
+struct lane {
+    bool is_placed, is_runnable;
+    enum vm_part part;
+    struct slot *slots; /* by step; owned */
+    uint32_t n_slots, slots_room;
+    uint64_t *cells; /* n_cells times step and a cell, by step; owned */
+    uint32_t n_cells, cells_room;
+};
+
+struct timeline {
+    struct timeline_wish wish;
+    double step_ticks;
+    uint32_t n_steps;
+    size_t cell_words;
+    uint64_t *grids[VM_PARTS]; /* by step; NULL: no thread of that part was there; owned */
+    uint64_t *rows;            /* by step, then n_rows + 1; owned */
+    uint64_t *nothing;         /* metrics of a cell that is not there; owned */
+    struct lane *lanes;        /* by thread; owned */
+    uint32_t n_lanes;
+    uint32_t *owners; /* by node: its row, or OWNER_UNKNOWN; owned */
+    uint32_t n_owners;
+    uint32_t near; /* the step that was looked up last, and its ticks */
+    uint64_t near_start, near_end;
+};
+
+static inline uint64_t *timeline_words(const struct timeline *tl, enum vm_part part, uint32_t step)
+{
+    return tl->grids[part] + step * tl->cell_words;
+}
+
+#endif

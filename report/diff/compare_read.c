@@ -1,0 +1,190 @@
+/*
+ * From files to profiles.
+ */
+#include "core/trace/format.h"
+#include "phases/tree/calltree.h"
+#include "report/diff/compare.h"
+#include "symbolize/java_names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(const char *path, struct err *err)
+{
+    return err_set(err, "no memory for the profile of '%s'", path);
+}
+
+/* A profile on its way in. */
+struct reading {
+    const char *path;
+    struct profile_set *set;
+    uint32_t profile;
+    struct arena arena; /* names */
+    uint32_t *contexts; /* owned; in the set, by the trace's */
+};
+
+static uint32_t call(struct reading *r, uint32_t parent, const char *class_name, const char *method)
+{
+    const struct java_name name = { class_name, method, "" };
+    const char *text = java_names_display(&r->arena, &name, JAVA_NAMES_FULL);
+    return parent == PROFILE_SET_NONE || text == NULL ? PROFILE_SET_NONE
+                                                      : profile_set_call(r->set, parent, text, strlen(text));
+}
+
+/* ---- samples of a trace ---- */
+
+static int take_samples(struct reading *r, const struct trace_reader *reader, uint64_t *n)
+{
+    uint32_t n_contexts = trace_n_contexts(reader);
+    r->contexts = calloc((size_t)n_contexts + 1, sizeof *r->contexts);
+    for (uint32_t i = 1; r->contexts != NULL && i <= n_contexts; i++) {
+        const struct trace_context *context = trace_context(reader, i);
+        const struct trace_sampled_method *method = trace_sampled_method(reader, context->method);
+        r->contexts[i] = call(r, r->contexts[context->parent], method->class_name, method->name);
+        if (r->contexts[i] == PROFILE_SET_NONE ||
+            profile_set_add(r->set, r->profile, r->contexts[i], (double)context->own_ns) < 0)
+            return -1;
+        *n += context->n_own;
+    }
+    return r->contexts == NULL ? -1 : 0;
+}
+
+/* ---- recorded calls of a trace ---- */
+
+/* What had probes, called or not. */
+static int mark_probed(struct reading *r, const struct trace_reader *reader)
+{
+    for (uint32_t i = 0; i < trace_n_methods(reader); i++) {
+        const struct trace_method *method = trace_method(reader, i);
+        if (method == NULL)
+            continue;
+        const struct java_name name = { method->class_name, method->name, "" };
+        const char *text = java_names_display(&r->arena, &name, JAVA_NAMES_FULL);
+        if (text == NULL || profile_set_mark(r->set, text, strlen(text)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The nodes of other parts' threads than the application's are in no context; folded ones are in their caller's. */
+static int take_calls(struct reading *r, const struct trace_reader *reader, const struct calltree *tree, uint64_t *n)
+{
+    r->contexts = malloc(((size_t)tree->n_nodes + 1) * sizeof *r->contexts);
+    if (r->contexts == NULL || mark_probed(r, reader) < 0)
+        return -1;
+    for (uint32_t i = 0; i < tree->n_nodes; i++)
+        r->contexts[i] = PROFILE_SET_NONE;
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        if (tree->roots[i].part == VM_PART_APPLICATION)
+            r->contexts[tree->roots[i].node] = 0;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        const struct calltree_node *node = &tree->nodes[i];
+        uint32_t parent = r->contexts[node->parent];
+        if (node->parent == i || parent == PROFILE_SET_NONE)
+            continue;
+        const struct trace_method *method = node->method == CALLTREE_FOLDED ? NULL : trace_method(reader, node->method);
+        r->contexts[i] = method == NULL ? parent : call(r, parent, method->class_name, method->name);
+        double ns = (double)node->cpu_ticks * tree->ns_per_tick;
+        if (r->contexts[i] == PROFILE_SET_NONE || profile_set_add(r->set, r->profile, r->contexts[i], ns) < 0)
+            return -1;
+        *n += node->calls;
+    }
+    return 0;
+}
+
+static int take_trace(struct reading *r, const struct trace_reader *reader, const struct calltree *tree,
+                      const struct compare_options *options, struct compare_profile *result, struct err *err)
+{
+    bool has_samples = trace_n_contexts(reader) > 0;
+    if (options->from == COMPARE_SAMPLES && !has_samples) {
+        err_set(err, "'%s' has no stack samples", r->path);
+        return err_next(err, "compare its calls (--from calls), or record with 'mmprof sample -o FILE'");
+    }
+    bool by_samples = has_samples && options->from != COMPARE_CALLS;
+    result->what = by_samples ? "samples" : "calls";
+    if ((by_samples ? take_samples(r, reader, &result->n) : take_calls(r, reader, tree, &result->n)) < 0)
+        return no_memory(r->path, err);
+    if (result->n > 0)
+        return 0;
+    err_set(err, "'%s' has neither calls nor stack samples of Java methods", r->path);
+    return err_next(err, "record the program while it works; 'mmprof dump' shows what is in it");
+}
+
+static int read_trace(struct reading *r, const struct compare_options *options, struct compare_profile *result,
+                      struct err *err)
+{
+    struct trace_reader *reader = NULL;
+    struct calltree tree = { .n_nodes = 0 };
+    int rc = trace_open(&reader, r->path, options->salvage, err);
+    if (rc == 0)
+        rc = calltree_build(reader, &(struct calltree_options){ .max_nodes = 0 }, &tree, err);
+    if (rc == 0)
+        rc = take_trace(r, reader, &tree, options, result, err);
+    calltree_free(&tree);
+    trace_close(reader);
+    return rc;
+}
+
+/* ---- folded stacks ---- */
+
+/* "A.main;A.run 17": returns 1, 0 where it is none, or -1: no memory. */
+static int take_line(struct reading *r, char *line, uint64_t *n)
+{
+    char *weight = strrchr(line, ' '), *end = NULL;
+    uint64_t value = weight == NULL ? 0 : strtoull(weight + 1, &end, 10);
+    if (weight == NULL || weight == line || end == weight + 1 || (*end != '\n' && *end != '\r' && *end != '\0'))
+        return 0;
+    *weight = '\0';
+    uint32_t context = 0;
+    for (char *frame = line; frame != NULL && context != PROFILE_SET_NONE;) {
+        char *next = strchr(frame, ';');
+        context = profile_set_call(r->set, context, frame, next == NULL ? strlen(frame) : (size_t)(next - frame));
+        frame = next == NULL ? NULL : next + 1;
+    }
+    *n += value;
+    return context == PROFILE_SET_NONE || profile_set_add(r->set, r->profile, context, (double)value) < 0 ? -1 : 1;
+}
+
+static int read_folded(struct reading *r, FILE *in, struct compare_profile *result, struct err *err)
+{
+    char *line = NULL;
+    size_t room = 0, n_lines = 0;
+    int rc = 1;
+    result->what = "folded stacks";
+    while (rc > 0 && getline(&line, &room, in) > 0) {
+        n_lines++;
+        rc = take_line(r, line, &result->n);
+    }
+    free(line);
+    if (rc < 0)
+        return no_memory(r->path, err);
+    if (rc > 0 && n_lines > 0)
+        return 0;
+    err_set(err, "'%s' is neither a trace nor folded stacks: line %zu is not 'A.main;A.run 17'", r->path,
+            n_lines == 0 ? 1 : n_lines);
+    return err_next(err, "give traces of 'mmprof record' or 'mmprof sample -o FILE', or folded stacks");
+}
+
+/* ---- any file ---- */
+
+int compare_read(const char *path, const struct compare_options *options, struct profile_set *set, uint32_t profile,
+                 struct compare_profile *result, struct err *err)
+{
+    struct reading r = { .path = path, .set = set, .profile = profile };
+    char magic[FILE_MAGIC_BYTES] = "";
+    *result = (struct compare_profile){ .path = path };
+    FILE *in = fopen(path, "r");
+    if (in == NULL) {
+        err_set(err, "cannot open '%s': %s", path, strerror(errno));
+        return err_next(err, "give traces of 'mmprof record' or 'mmprof sample'");
+    }
+    bool is_trace = fread(magic, 1, sizeof magic, in) == sizeof magic && memcmp(magic, FILE_MAGIC, sizeof magic) == 0;
+    rewind(in);
+    int rc = is_trace ? read_trace(&r, options, result, err) : read_folded(&r, in, result, err);
+    fclose(in);
+    free(r.contexts);
+    arena_free(&r.arena);
+    return rc;
+}

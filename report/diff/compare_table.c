@@ -1,0 +1,146 @@
+/*
+ * The table of 'mmprof compare'.
+ */
+#include "phases/samples/profile_overlap.h"
+#include "report/diff/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct vectors {
+    double *of[COMPARE_MAX]; /* owned */
+    uint32_t n;
+    size_t n_elements;
+};
+
+static int make_vectors(struct vectors *v, const struct profile_set *set, uint32_t n,
+                        const struct compare_options *options)
+{
+    for (v->n = 0; v->n < n; v->n++) {
+        v->of[v->n] = profile_set_vector(set, v->n, options->kind, options->is_total, &v->n_elements);
+        if (v->of[v->n] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static size_t count(const double *vector, size_t n)
+{
+    size_t n_has = 0;
+    for (size_t i = 0; i < n; i++)
+        n_has += vector[i] > 0;
+    return n_has;
+}
+
+static struct table_cell number_or_none(double number)
+{
+    return isnan(number) ? table_unmeasured() : table_number(number);
+}
+
+static void add_pair(struct table *table, const struct compare_profile *first, const struct compare_profile *second,
+                     const double values[4])
+{
+    struct table_cell *cells = table_row(table, "pair");
+    if (cells == NULL)
+        return;
+    cells[0] = table_words(first->path);
+    cells[1] = table_words(second->path);
+    for (size_t i = 0; i < 4; i++)
+        cells[2 + i] = number_or_none(values[i]);
+}
+
+/* The geometric mean of the correlations; NAN where one is not positive. */
+struct precision {
+    double logs;
+    uint32_t n;
+};
+
+static int add_pairs(struct table *table, const struct vectors *v, const struct compare_profile *profiles,
+                     double top_share, struct precision *precision)
+{
+    for (uint32_t i = 0; i < v->n; i++)
+        for (uint32_t k = i + 1; k < v->n; k++) {
+            const double *x = v->of[i], *y = v->of[k];
+            const double values[4] = { overlap_weighted(x, y, v->n_elements),
+                                       overlap_top(x, y, v->n_elements, top_share),
+                                       overlap_unweighted(x, y, v->n_elements),
+                                       overlap_correlation(x, y, v->n_elements) };
+            if (values[1] < 0)
+                return -1;
+            precision->logs += values[3] > 0 ? log(values[3]) : NAN;
+            precision->n++;
+            add_pair(table, &profiles[i], &profiles[k], values);
+        }
+    return 0;
+}
+
+static void add_profiles(struct table *table, const struct vectors *v, const struct compare_profile *profiles,
+                         const struct compare_options *options)
+{
+    const char *elements = options->kind == PROFILE_METHODS ? "methods" : "contexts";
+    table_fact_words(table, "by", options->kind == PROFILE_METHODS ? "method" : "context", NULL);
+    table_fact_words(table, "time", options->is_total ? "total" : "self", NULL);
+    for (uint32_t i = 0; i < v->n; i++) {
+        size_t n = count(v->of[i], v->n_elements);
+        const char *key = arena_printf(table->arena, "%s_%" PRIu32, elements, i + 1);
+        const char *of = profiles[i].what[0] == 'f' ? "samples in folded stacks" : profiles[i].what;
+        table_fact_number(table, key == NULL ? "" : key, (double)n,
+                          arena_printf(table->arena, "profile  %s: %zu %s in %" PRIu64 " %s", profiles[i].path, n,
+                                       elements, profiles[i].n, of));
+    }
+}
+
+static void add_means(struct table *table, const struct vectors *v, const struct precision *precision)
+{
+    double stability = overlap_stability((const double *const *)v->of, v->n, v->n_elements);
+    double mean = exp(precision->logs / precision->n);
+    if (!isnan(stability))
+        table_fact_number(table, "stability", stability,
+                          arena_printf(table->arena,
+                                       "stability  %.2f %%, the mean overlap of %" PRIu32 " pair%s; correlation %s",
+                                       100 * stability, precision->n, precision->n == 1 ? "" : "s",
+                                       isnan(mean) ? "-" : arena_printf(table->arena, "%.4f", mean)));
+    if (!isnan(mean))
+        table_fact_number(table, "precision", mean, NULL);
+}
+
+static void add_note(struct table *table, const struct compare_profile *profiles, uint32_t n)
+{
+    bool has_calls = false, has_samples = false;
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_calls = profiles[i].what[0] == 'c';
+        has_calls = has_calls || is_calls;
+        has_samples = has_samples || !is_calls;
+    }
+    if (has_calls && has_samples)
+        table_note(table, "recorded calls have the time of methods without probes in their callers', samples do not: "
+                          "--probed makes them alike");
+}
+
+int compare_table(const struct profile_set *set, const struct compare_profile *profiles, uint32_t n,
+                  const struct compare_options *options, struct arena *arena, struct table *table, struct err *err)
+{
+    struct vectors v = { .n = 0 };
+    struct precision precision = { 0, 0 };
+    table_begin(table, arena);
+    table_column(table, "First", "first", TABLE_TEXT);
+    table_column(table, "Second", "second", TABLE_TEXT);
+    table_column(table, "Overlap (%)", "overlap", TABLE_SHARE);
+    table_column(table, arena_printf(arena, "Top %.3g %% found (%%)", 100 * options->top_share), "top_found",
+                 TABLE_SHARE);
+    table_column(table, "In both (%)", "in_both", TABLE_SHARE);
+    table_column(table, "Correlation", "correlation", TABLE_RATIO);
+    int rc = make_vectors(&v, set, n, options);
+    if (rc == 0) {
+        add_profiles(table, &v, profiles, options);
+        rc = add_pairs(table, &v, profiles, options->top_share, &precision);
+    }
+    if (rc == 0)
+        add_means(table, &v, &precision);
+    if (!options->is_probed)
+        add_note(table, profiles, n);
+    for (uint32_t i = 0; i < v.n; i++)
+        free(v.of[i]);
+    return rc < 0 || table->is_broken ? err_set(err, "no memory for comparing %" PRIu32 " profiles", n) : 0;
+}

@@ -1,0 +1,86 @@
+/*
+ * Limits that make a comparison a gate: reading them, which rows break them, and which could have unseen.
+ */
+#include "report/diff/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static int no_metric(const struct diff *d, const char *name, struct err *err)
+{
+    const char *list = "";
+    for (size_t m = 0; m < d->n_metrics && list != NULL; m++)
+        list = arena_printf(d->arena, "%s%s%s", list, m == 0 ? "" : ", ", d->metrics[m].name);
+    err_set(err, "the traces have no '%s' to fail on", name);
+    return err_next(err, "they have %s", list == NULL ? "time" : list);
+}
+
+static int malformed(const char *text, struct err *err)
+{
+    err_set(err, "malformed limit '%s'", text);
+    return err_next(err, "name a metric, '>' or '<', and a percentage: --fail-on 'time>5%%'");
+}
+
+/* "5%", or "0.05". */
+static int parse_change(const char *text, double *change)
+{
+    char *end;
+    *change = strtod(text, &end);
+    if (end == text || !isfinite(*change) || *change < 0)
+        return -1;
+    if (strcmp(end, "%") == 0)
+        *change /= 100;
+    else if (*end != '\0')
+        return -1;
+    return 0;
+}
+
+int diff_limit_parse(const struct diff *d, const char *text, struct diff_limit *limit, struct err *err)
+{
+    size_t n = strcspn(text, "<>");
+    if (n == 0 || text[n] == '\0')
+        return malformed(text, err);
+    *limit = (struct diff_limit){ .text = text, .is_below = text[n] == '<' };
+    if (parse_change(text + n + 1, &limit->change) < 0)
+        return malformed(text, err);
+    const char *name = arena_text(d->arena, text, n);
+    if (name == NULL)
+        return err_set(err, "out of memory for '%s'", text);
+    while (limit->metric < d->n_metrics && strcasecmp(d->metrics[limit->metric].name, name) != 0)
+        limit->metric++;
+    return limit->metric < d->n_metrics ? 0 : no_metric(d, name, err);
+}
+
+static bool is_beyond(const struct diff_limit *limit, const struct diff_result *result)
+{
+    /* From nothing to something is more than any percentage. */
+    return isnan(result->change) || fabs(result->change) > limit->change;
+}
+
+bool diff_breaks(const struct diff_limit *limit, const struct diff_row *row)
+{
+    const struct diff_result *result = &row->results[limit->metric];
+    bool has_fallen = result->mean[DIFF_AFTER] < result->mean[DIFF_BEFORE];
+    if (limit->is_below != has_fallen || !is_beyond(limit, result))
+        return false;
+    if (result->verdict == DIFF_FOLLOWS) /* cause after cause: the last one follows nothing */
+        return !diff_breaks(limit, result->cause);
+    return result->verdict == DIFF_HIGHER || result->verdict == DIFF_LOWER;
+}
+
+size_t diff_blind(const struct diff *d, const struct diff_limit *limit, size_t *n_tested)
+{
+    size_t n = 0;
+    *n_tested = 0;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const struct diff_result *result = &d->rows[i].results[limit->metric];
+        bool is_part = strcmp(d->rows[i].kind, "phase") != 0 && strcmp(d->rows[i].kind, "total") != 0;
+        if (isnan(result->p_corrected) || is_part)
+            continue;
+        ++*n_tested;
+        n += result->detectable > limit->change && !diff_breaks(limit, &d->rows[i]);
+    }
+    return n;
+}

@@ -1,0 +1,160 @@
+/*
+ * From traces to rows of values.
+ */
+#include "report/diff/diff_reading.h"
+#include "report/view/phase_report.h"
+
+#include <string.h>
+
+/* A table of all methods has that many rows at most; the time of those beyond is next to nothing. */
+#define METHODS_MAX 1024
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "out of memory for the differences");
+}
+
+/* ---- a trace ---- */
+
+/* Which methods are phases of this trace. */
+static int mark_phases(struct diff_reading *r, struct err *err)
+{
+    struct report_wish wish = { .sort = "time", .min_share = r->diff->wish->min_share };
+    const struct calltree_total *const *rows;
+    size_t n;
+    if (report_rows_of(&r->source, r->totals, r->n_totals, &wish, &rows, &n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        int rc;
+        size_t row = diff_rows_find(r, rows[i]->method, &rc);
+        if (rc < 0)
+            return no_memory(err);
+        if (row != SIZE_MAX)
+            r->diff->rows[row].is_phase = true;
+    }
+    return 0;
+}
+
+/* Of methods with enough time to be told of. */
+static int add_callers(struct diff_reading *r, struct err *err)
+{
+    size_t *rows = arena_alloc(&r->local, (r->source.tree->n_methods + 1) * sizeof *rows);
+    int rc = rows == NULL ? -1 : 0;
+    for (uint32_t i = 0; rc == 0 && i < r->source.tree->n_methods; i++)
+        rows[i] = SIZE_MAX;
+    for (size_t i = 0; rc == 0 && i < r->n_totals; i++) {
+        size_t row = diff_rows_find(r, r->totals[i].method, &rc);
+        double share = row == SIZE_MAX ? 0 : diff_value_of(&r->diff->rows[row], r->side, r->trace, DIFF_SHARE)->value;
+        if (!(share < r->diff->wish->min_share)) /* one that is not known counts */
+            rows[r->totals[i].method] = row;
+    }
+    if (rc == 0)
+        rc = diff_add_callers(r->diff, &r->pairs, &r->source, rows, r->source.tree->n_methods);
+    return rc < 0 ? no_memory(err) : 0;
+}
+
+static int note_mode(struct diff_reading *r, struct err *err)
+{
+    const char *mode = trace_info(r->source.reader, "recording.mode");
+    const char **known = &r->diff->modes[r->side];
+    bool is_live = mode != NULL && strcmp(mode, "live") == 0;
+    mode = is_live ? "live" : mode != NULL && strcmp(mode, "phases") == 0 ? "phases" : "all";
+    r->diff->has_live = r->diff->has_live || is_live;
+    if (trace_info(r->source.reader, "simulated") != NULL)
+        r->diff->has_simulated = true;
+    else
+        r->diff->has_real = true;
+    if (r->trace == 0)
+        *known = mode;
+    else if (*known != NULL && strcmp(*known, mode) != 0)
+        *known = NULL;
+    if (r->source.clock != r->diff->wish->clock) {
+        r->diff->clocks_differ = true;
+        r->diff->clock = r->source.clock;
+    }
+    return r->diff->n_rows > UINT32_MAX / 2 ? no_memory(err) : 0;
+}
+
+static int take_trace(struct diff_reading *r, struct err *err)
+{
+    struct report_wish wish = { .sort = "time", .all = true, .top = METHODS_MAX };
+    struct calltree_total *totals;
+    if (calltree_totals(r->source.tree, VM_PART_APPLICATION, &r->local, &totals, &r->n_totals, err) < 0 ||
+        report_make(&r->source, totals, r->n_totals, &wish, &r->table, err) < 0)
+        return -1;
+    r->totals = totals;
+    r->diff->loads[r->side][r->trace] = diff_load_of(&r->source);
+    if (note_mode(r, err) < 0)
+        return -1;
+    if (diff_rows_take(r) < 0)
+        return no_memory(err);
+    return mark_phases(r, err) < 0 || add_callers(r, err) < 0 ? -1 : 0;
+}
+
+static int open_statistics(struct diff_reading *r, const char *path, struct err *err)
+{
+    if (call_metrics_read(path, r->diff->wish->salvage, r->diff->wish->clock, &r->local, &r->calls, err) < 0)
+        return -1;
+    r->statistics = statistics_open(&r->calls.wish);
+    return r->statistics == NULL ? no_memory(err) : 0;
+}
+
+static int read_trace(struct diff_reading *r, const char *path, struct err *err)
+{
+    struct trace_reader *reader = NULL;
+    struct calltree tree = { .n_nodes = 0 };
+    struct calltree_observer observer;
+    struct calltree_options options = { .max_nodes = 0 };
+    int rc = -1;
+    r->statistics = NULL;
+    if (r->with_statistics) {
+        if (open_statistics(r, path, err) < 0)
+            goto out;
+        observer = statistics_observer(r->statistics);
+        options.observer = &observer;
+    }
+    if (trace_open(&reader, path, r->diff->wish->salvage, err) < 0 || calltree_build(reader, &options, &tree, err) < 0)
+        goto out;
+    r->source = (struct report_source){ .path = path,
+                                        .reader = reader,
+                                        .tree = &tree,
+                                        .clock = report_clock(&tree, r->diff->wish->clock),
+                                        .arena = &r->local };
+    rc = take_trace(r, err);
+out:
+    statistics_close(r->statistics);
+    calltree_free(&tree);
+    trace_close(reader);
+    arena_free(&r->local);
+    return rc;
+}
+
+int diff_read(struct diff *diff, const struct diff_wish *wish, struct arena *arena, struct err *err)
+{
+    size_t n_before = wish->n_traces[DIFF_BEFORE], n_after = wish->n_traces[DIFF_AFTER];
+    *diff = (struct diff){ .arena = arena, .wish = wish, .clock = wish->clock };
+    if (n_before == 0 || n_after == 0 || (n_before == 1) != (n_after == 1)) {
+        err_set(err, "%zu traces before and %zu after cannot be compared", n_before, n_after);
+        return err_next(err, "name one trace on each side, or at least two on each: --before A B --after C D");
+    }
+    struct diff_reading *r = arena_alloc(arena, sizeof *r);
+    if (r == NULL)
+        return no_memory(err);
+    r->diff = diff;
+    r->rows.arena = r->metrics.arena = r->pairs.arena = r->measured.arena = arena;
+    r->with_statistics = n_before == 1;
+    int rc = 0;
+    for (int side = DIFF_BEFORE; rc == 0 && side < DIFF_SIDES; side++)
+        for (size_t i = 0; rc == 0 && i < wish->n_traces[side]; i++) {
+            r->side = (enum diff_side)side;
+            r->trace = i;
+            rc = read_trace(r, wish->paths[side][i], err);
+        }
+    if (rc == 0 && diff_rows_finish(r) < 0)
+        rc = no_memory(err);
+    map_free(&r->rows);
+    map_free(&r->metrics);
+    map_free(&r->pairs);
+    map_free(&r->measured);
+    return rc;
+}

@@ -1,0 +1,47 @@
+/*
+ * The state of reading traces into rows of values (diff_read.c, diff_rows.c).
+ */
+#ifndef REPORT_DIFF_DIFF_READING_H
+#define REPORT_DIFF_DIFF_READING_H
+
+#include "report/call_metrics.h"
+#include "report/diff/diff_internal.h"
+
+/* The traces in which a method had probes, a bit each. */
+struct diff_measured {
+    uint64_t traces[DIFF_SIDES];
+};
+
+struct diff_reading {
+    struct diff *diff;
+    struct map rows, metrics;    /* by text, to indexes */
+    struct map pairs;            /* of rows, to indexes */
+    struct map measured;         /* of methods that had probes in some trace, to indexes of where */
+    struct diff_measured *where; /* the arena's */
+    size_t n_where, where_room;
+    enum diff_side side;
+    size_t trace; /* of the side's */
+    bool with_statistics;
+    /* of the trace being read; local: until the next one */
+    struct arena local;
+    struct report_source source;
+    struct table table;
+    const struct calltree_total *totals;
+    size_t n_totals;
+    struct call_metrics calls;
+    struct statistics *statistics;
+};
+
+/*
+ * Take the metrics and rows of the trace being read: r->table, r->totals, r->source, r->statistics.  Returns 0, or -1:
+ * no memory.
+ */
+int diff_rows_take(struct diff_reading *r);
+
+/* The row of a method of the trace being read; SIZE_MAX: none, or *rc = -1: no memory. */
+size_t diff_rows_find(struct diff_reading *r, uint32_t method, int *rc);
+
+/* After all traces: what was measured but not called took no time.  Returns 0, or -1: no memory. */
+int diff_rows_finish(struct diff_reading *r);
+
+#endif

@@ -1,0 +1,402 @@
+/*
+ * Rows of values, from what the report says of a trace, and how calls vary.
+ */
+#include "report/diff/diff_reading.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FIRST_ROWS 64
+
+/* A row that was recorded for less of what ran than this is not compared as if it were all. */
+#define RECORDED_MIN 0.99
+
+static const char *keep(const struct diff_reading *r, const char *text)
+{
+    return arena_text(r->diff->arena, text, strlen(text));
+}
+
+/* ---- metrics ---- */
+
+static int add_metric(struct diff_reading *r, const char *name, const char *key, enum table_unit unit,
+                      enum diff_role role)
+{
+    struct diff *d = r->diff;
+    if (map_get(&r->metrics, key, strlen(key)) != NULL || d->n_metrics == DIFF_METRICS_MAX)
+        return 0;
+    d->metrics[d->n_metrics] = (struct diff_metric){ keep(r, name), keep(r, key), unit, role, false };
+    if (d->metrics[d->n_metrics].name == NULL || d->metrics[d->n_metrics].key == NULL)
+        return -1;
+    return map_put(&r->metrics, key, strlen(key), (uint32_t)d->n_metrics++);
+}
+
+static bool is_rate(const struct table_column *column)
+{
+    return strcmp(column->key, "cpi") == 0 ||
+           (column->unit == TABLE_RATE && strstr(column->key, "_per_1000_instructions") != NULL &&
+            strcmp(column->heading, "low") != 0 && strcmp(column->heading, "high") != 0);
+}
+
+static bool has_number(const struct table *table, size_t column)
+{
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (table->rows[i].cells[column].value == TABLE_NUMBER)
+            return true;
+    return false;
+}
+
+/* Those that every trace has, then the rates that some trace has. */
+static int add_metrics(struct diff_reading *r)
+{
+    if (add_metric(r, "time", "total_ns", TABLE_NS, DIFF_TIME) < 0 ||
+        add_metric(r, "self", "self_ns", TABLE_NS, DIFF_SELF) < 0 ||
+        add_metric(r, "adjusted", "adjusted_ns", TABLE_NS, DIFF_ADJUSTED) < 0 ||
+        add_metric(r, "share", "time_share", TABLE_SHARE, DIFF_SHARE) < 0 ||
+        add_metric(r, "calls", "calls", TABLE_COUNT, DIFF_CALLS) < 0 ||
+        add_metric(r, "time/call", "ns_per_call", TABLE_NS, DIFF_PER_CALL) < 0)
+        return -1;
+    for (size_t c = 0; c < r->table.n_columns; c++) {
+        const struct table_column *column = &r->table.columns[c];
+        if (is_rate(column) && has_number(&r->table, c) &&
+            add_metric(r, column->heading, column->key, column->unit, DIFF_RATE) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- rows ---- */
+
+static const char *words(const struct table *table, const struct table_cell *cells, const char *key)
+{
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (strcmp(table->columns[c].key, key) == 0)
+            return cells[c].value == TABLE_WORDS ? cells[c].words : "";
+    return "";
+}
+
+static double number(const struct table *table, const struct table_cell *cells, const char *key)
+{
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (strcmp(table->columns[c].key, key) == 0)
+            return cells[c].value == TABLE_NUMBER ? cells[c].number : NAN;
+    return NAN;
+}
+
+static struct diff_value *new_values(const struct diff_reading *r, size_t n_traces)
+{
+    size_t n = n_traces * DIFF_METRICS_MAX;
+    struct diff_value *values = arena_alloc(r->diff->arena, n * sizeof *values);
+    for (size_t i = 0; values != NULL && i < n; i++)
+        values[i] = (struct diff_value){ NAN, NAN, 0, false };
+    return values;
+}
+
+static int make_room(struct diff *d)
+{
+    if (d->n_rows < d->rows_room)
+        return 0;
+    size_t room = d->rows_room == 0 ? FIRST_ROWS : d->rows_room * 2;
+    struct diff_row *rows = arena_alloc(d->arena, room * sizeof *rows);
+    if (rows == NULL)
+        return -1;
+    if (d->n_rows > 0)
+        memcpy(rows, d->rows, d->n_rows * sizeof *rows);
+    d->rows = rows;
+    d->rows_room = room;
+    return 0;
+}
+
+static struct diff_row *new_row(struct diff_reading *r, const char *kind, const char *label,
+                                const struct java_name *name)
+{
+    struct diff *d = r->diff;
+    if (make_room(d) < 0)
+        return NULL;
+    struct diff_row *row = &d->rows[d->n_rows];
+    *row = (struct diff_row){ .kind = keep(r, kind),
+                              .label = keep(r, label),
+                              .class_name = keep(r, name->class_name),
+                              .method = keep(r, name->method),
+                              .descriptor = keep(r, name->descriptor),
+                              .order = d->n_rows,
+                              .values = { new_values(r, d->wish->n_traces[DIFF_BEFORE]),
+                                          new_values(r, d->wish->n_traces[DIFF_AFTER]) } };
+    bool has_all = row->kind != NULL && row->label != NULL && row->class_name != NULL && row->method != NULL &&
+                   row->descriptor != NULL && row->values[DIFF_BEFORE] != NULL && row->values[DIFF_AFTER] != NULL;
+    return has_all ? row : NULL;
+}
+
+/* The same method in another run: hidden classes have another address there. */
+static const char *key_of(struct diff_reading *r, const char *kind, const struct java_name *name)
+{
+    const char *text = java_names_display(&r->local, name, JAVA_NAMES_FULL);
+    return text == NULL ? NULL : arena_printf(&r->local, "%s %s %s", kind, text, name->descriptor);
+}
+
+/* The row of a key, or NULL: no memory. */
+static struct diff_row *find_row(struct diff_reading *r, const char *kind, const char *label,
+                                 const struct java_name *name)
+{
+    const char *key = key_of(r, kind, name);
+    const uint32_t *known = key == NULL ? NULL : map_get(&r->rows, key, strlen(key));
+    if (known != NULL)
+        return &r->diff->rows[*known];
+    struct diff_row *row = key == NULL ? NULL : new_row(r, kind, label, name);
+    if (row == NULL || map_put(&r->rows, key, strlen(key), (uint32_t)r->diff->n_rows) < 0)
+        return NULL;
+    r->diff->n_rows++;
+    return row;
+}
+
+/* ---- values ---- */
+
+static bool adds_up(const struct diff_metric *metric)
+{
+    return metric->role != DIFF_PER_CALL && metric->role != DIFF_RATE;
+}
+
+/* What one trace says of a row that two of its methods share: classes of two loaders may have one name. */
+static void merge_value(const struct diff_metric *metric, const struct diff_value *other, struct diff_value *value)
+{
+    if (value->is_partial)
+        return;
+    if (isnan(value->value) || other->is_partial)
+        *value = *other;
+    else if (adds_up(metric) && !isnan(other->value))
+        value->value += other->value;
+    value->variance = NAN;
+}
+
+static void merge_values(const struct diff *d, const struct diff_value *other, struct diff_value *values)
+{
+    double time = NAN, calls = NAN;
+    for (size_t i = 0; i < d->n_metrics; i++) {
+        merge_value(&d->metrics[i], &other[i], &values[i]);
+        time = d->metrics[i].role == DIFF_TIME ? values[i].value : time;
+        calls = d->metrics[i].role == DIFF_CALLS ? values[i].value : calls;
+    }
+    for (size_t i = 0; i < d->n_metrics; i++)
+        if (d->metrics[i].role == DIFF_PER_CALL && calls > 0)
+            values[i].value = time / calls;
+}
+
+/* A part of the JVM has no callers: its own time is all of it. */
+static double table_value(const struct table *table, const struct table_cell *cells, const struct diff_metric *metric)
+{
+    double value = number(table, cells, metric->key);
+    if (isnan(value) && metric->role == DIFF_TIME)
+        return number(table, cells, "self_ns");
+    return value;
+}
+
+/* The variance of a value over batches of calls; of own time it is not known where that is not all. */
+static void add_variance(const struct diff_reading *r, const struct diff_metric *metric, uint32_t method,
+                         struct diff_value *value)
+{
+    for (size_t i = 0; i < r->calls.wish.n_metrics; i++) {
+        bool is_time = r->calls.wish.metrics[i].is_time;
+        bool is_it = metric->role == DIFF_RATE ? strcmp(r->calls.of[i].key, metric->key) == 0
+                                               : is_time && metric->role != DIFF_CALLS && metric->role != DIFF_ADJUSTED;
+        if (!is_it)
+            continue;
+        struct statistics_error error = statistics_error_of(r->statistics, method, i);
+        double relative = error.variance == 0 ? 0 : error.variance / (error.value * error.value);
+        double rest = metric->role == DIFF_SHARE ? 1 - value->value : 1; /* what is 100 % changes, too */
+        value->variance = value->value * value->value * relative * rest * rest;
+        value->df = error.df;
+    }
+}
+
+/* The method of a table's row; CALLTREE_NONE: it is none. */
+static uint32_t method_of(const struct map *methods, struct diff_reading *r, const struct java_name *name)
+{
+    const char *key = arena_printf(&r->local, "%s %s %s", name->class_name, name->method, name->descriptor);
+    const uint32_t *method = key == NULL ? NULL : map_get(methods, key, strlen(key));
+    return method == NULL ? CALLTREE_NONE : *method;
+}
+
+/* Without the mark of calls that had not returned: in the next trace they may have. */
+static const char *label_of(struct diff_reading *r, const char *label)
+{
+    size_t n = strlen(label);
+    bool is_marked = n > 2 && strcmp(label + n - 2, " +") == 0;
+    return is_marked ? arena_text(&r->local, label, n - 2) : label;
+}
+
+/* What a live recording says of a method; NULL: nothing. */
+static const char *live_fact(const struct diff_reading *r, uint32_t method)
+{
+    char key[48];
+    snprintf(key, sizeof key, "live.method.%" PRIu32, method);
+    return method == CALLTREE_NONE ? NULL : trace_info(r->source.reader, key);
+}
+
+/* The method had probes for a part of the time: its time and calls are of that, its share of what ran meanwhile. */
+static bool is_recorded_partly(const struct diff_reading *r, const struct table_row *row)
+{
+    return number(&r->table, row->cells, "recorded_share") < RECORDED_MIN; /* not where that is not known */
+}
+
+static void take_values(const struct diff_reading *r, const struct table_row *row, uint32_t method,
+                        struct diff_value *values)
+{
+    const struct diff *d = r->diff;
+    struct diff_value fresh[DIFF_METRICS_MAX] = { { 0 } };
+    bool is_partly = is_recorded_partly(r, row), is_first = isnan(values[0].value) && !values[0].is_partial;
+    for (size_t i = 0; i < d->n_metrics; i++) {
+        fresh[i] = (struct diff_value){ table_value(&r->table, row->cells, &d->metrics[i]), NAN, 0, false };
+        if (is_partly && adds_up(&d->metrics[i]) && d->metrics[i].role != DIFF_SHARE)
+            fresh[i] = (struct diff_value){ NAN, NAN, 0, true };
+        else if (method != CALLTREE_NONE && r->with_statistics)
+            add_variance(r, &d->metrics[i], method, &fresh[i]);
+    }
+    if (method == CALLTREE_NONE) /* all of it is its own */
+        fresh[DIFF_SELF].value = NAN;
+    if (fresh[DIFF_SELF].value != fresh[DIFF_TIME].value)
+        fresh[DIFF_SELF].variance = NAN;
+    if (is_first)
+        memcpy(values, fresh, d->n_metrics * sizeof *values);
+    else
+        merge_values(d, fresh, values);
+}
+
+static int take_row(struct diff_reading *r, const struct table_row *row, const struct map *methods)
+{
+    const struct table *table = &r->table;
+    struct java_name name = { words(table, row->cells, "class"), words(table, row->cells, "method"),
+                              words(table, row->cells, "descriptor") };
+    bool is_method = strcmp(row->kind, "phase") == 0, is_total = strcmp(row->kind, "total") == 0;
+    const char *label = is_total ? "whole process" : label_of(r, words(table, row->cells, "label"));
+    /* What is in no method: nobody can say what it is; and what may be the host's doing. */
+    if (strcmp(row->kind, "application") == 0 || strcmp(row->kind, "switches") == 0 ||
+        strcmp(row->kind, "before") == 0 || strcmp(row->kind, "more") == 0)
+        return 0;
+    if (!is_method) /* they have no name but their kind's */
+        name = (struct java_name){ "", "", "" };
+    struct diff_row *to = label == NULL ? NULL : find_row(r, row->kind, label, &name);
+    if (to == NULL)
+        return -1;
+    uint32_t method = is_method ? method_of(methods, r, &name) : CALLTREE_NONE;
+    take_values(r, row, method, to->values[r->side] + r->trace * DIFF_METRICS_MAX);
+    return 0;
+}
+
+/* ---- what had probes ---- */
+
+static int note_method(struct diff_reading *r, const struct java_name *name)
+{
+    const char *key = key_of(r, "phase", name);
+    const uint32_t *known = key == NULL ? NULL : map_get(&r->measured, key, strlen(key));
+    if (known != NULL) {
+        r->where[*known].traces[r->side] |= UINT64_C(1) << r->trace;
+        return 0;
+    }
+    if (r->n_where == r->where_room) {
+        size_t room = r->where_room == 0 ? FIRST_ROWS : r->where_room * 2;
+        struct diff_measured *where = arena_alloc(r->diff->arena, room * sizeof *where);
+        if (where == NULL)
+            return -1;
+        if (r->n_where > 0)
+            memcpy(where, r->where, r->n_where * sizeof *where);
+        r->where = where;
+        r->where_room = room;
+    }
+    if (key == NULL || map_put(&r->measured, key, strlen(key), (uint32_t)r->n_where) < 0)
+        return -1;
+    r->where[r->n_where].traces[r->side] = UINT64_C(1) << r->trace;
+    r->n_where++;
+    return 0;
+}
+
+/* Traces define the methods that got probes, called or not; those of live recordings others, too. */
+static int note_measured(struct diff_reading *r)
+{
+    const char *mode = trace_info(r->source.reader, "recording.mode");
+    bool is_live = mode != NULL && strcmp(mode, "live") == 0;
+    for (uint32_t i = 0; i < trace_n_methods(r->source.reader); i++) {
+        if (trace_method(r->source.reader, i) == NULL || (is_live && live_fact(r, i) == NULL))
+            continue;
+        struct java_name name = report_name(&r->source, i);
+        if (note_method(r, &name) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- all rows of a trace, and of all ---- */
+
+/* Ids of methods by their names. */
+static int map_methods(struct diff_reading *r, struct map *methods)
+{
+    for (size_t i = 0; i < r->n_totals; i++) {
+        struct java_name name = report_name(&r->source, r->totals[i].method);
+        const char *key = arena_printf(&r->local, "%s %s %s", name.class_name, name.method, name.descriptor);
+        if (key == NULL || map_put(methods, key, strlen(key), r->totals[i].method) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int diff_rows_take(struct diff_reading *r)
+{
+    struct map methods = { &r->local, NULL, 0, 0 };
+    int rc = add_metrics(r) < 0 || map_methods(r, &methods) < 0 || note_measured(r) < 0 ? -1 : 0;
+    for (size_t i = 0; rc == 0 && i < r->table.n_rows; i++)
+        rc = take_row(r, &r->table.rows[i], &methods);
+    map_free(&methods);
+    return rc;
+}
+
+size_t diff_rows_find(struct diff_reading *r, uint32_t method, int *rc)
+{
+    struct java_name name = report_name(&r->source, method);
+    const char *key = key_of(r, "phase", &name);
+    const uint32_t *row = key == NULL ? NULL : map_get(&r->rows, key, strlen(key));
+    *rc = key == NULL ? -1 : 0;
+    return row == NULL ? SIZE_MAX : *row;
+}
+
+static bool is_unknown(const struct diff_value *values)
+{
+    return isnan(values[DIFF_TIME].value) && !values[DIFF_TIME].is_partial;
+}
+
+/*
+ * A method that had probes in a run which never called it took no time there.  So did one whose class a run did not
+ * load, where all that is to be recorded was known before, and other runs of the side did.
+ */
+static void fill_zeros(const struct diff *d, const struct diff_row *row, enum diff_side side)
+{
+    bool is_live = d->modes[side] == NULL || strcmp(d->modes[side], "live") == 0;
+    for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+        bool is_measured = (row->measured[side] >> i & 1) != 0;
+        if (!is_unknown(diff_value_of(row, side, i, 0)) || (!is_measured && (is_live || row->measured[side] == 0)))
+            continue;
+        for (size_t m = 0; m < d->n_metrics; m++)
+            if (adds_up(&d->metrics[m]) && d->metrics[m].role != DIFF_ADJUSTED)
+                diff_value_of(row, side, i, m)->value = 0;
+    }
+}
+
+int diff_rows_finish(struct diff_reading *r)
+{
+    const struct diff *d = r->diff;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        struct diff_row *row = &d->rows[i];
+        struct java_name name = { row->class_name, row->method, row->descriptor };
+        if (strcmp(row->kind, "phase") != 0)
+            continue;
+        const char *key = key_of(r, "phase", &name);
+        const uint32_t *known = key == NULL ? NULL : map_get(&r->measured, key, strlen(key));
+        if (key == NULL)
+            return -1;
+        for (int side = DIFF_BEFORE; side < DIFF_SIDES && known != NULL; side++)
+            row->measured[side] = r->where[*known].traces[side];
+        fill_zeros(d, row, DIFF_BEFORE);
+        fill_zeros(d, row, DIFF_AFTER);
+    }
+    arena_free(&r->local);
+    return 0;
+}

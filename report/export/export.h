@@ -1,0 +1,56 @@
+/*
+ * A trace in the formats of other tools: folded stacks, speedscope, pprof, Chrome's trace events.
+ */
+#ifndef REPORT_EXPORT_EXPORT_H
+#define REPORT_EXPORT_EXPORT_H
+
+#include "report/source.h"
+
+#include <stdio.h>
+
+struct export_wish {
+    const char *value; /* "cpu", "wall", "calls" or an event of the trace */
+    double min_share;  /* contexts with less of the clock's time are counted as their callers' */
+};
+
+/*
+ * Folded stacks for flamegraph.pl and inferno: a line "root;Caller.method;Callee.method VALUE" for each context,
+ * outermost first; times in ns.
+ *
+ * Returns 0, or -1 with *err set: no such value, no memory, or out cannot be written.
+ */
+int export_folded(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err);
+
+/*
+ * speedscope's own JSON, an evented profile for each root of the tree.  It shows the call tree: calls along one path
+ * are one, in no order of time.
+ */
+int export_speedscope(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err);
+
+/*
+ * pprof: perftools.profiles.Profile (profile.proto), compressed by gzip; a sample for each context with all values that
+ * the trace has; wish->value is the default one.
+ */
+int export_pprof(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err);
+
+/* What became of the slices of a time line. */
+struct export_slices {
+    uint64_t n_written, n_left_out;
+    double limit_ns; /* shorter ones were left out */
+};
+
+struct export_chrome_wish {
+    const char *path; /* of the trace */
+    bool salvage;
+    double limit_ns;     /* leave out shorter slices; negative: as long as it takes for max_slices */
+    uint64_t max_slices; /* where limit_ns is negative */
+};
+
+/*
+ * Chrome's trace events as JSON, for Perfetto and chrome://tracing: a track for each thread, a slice for each call of a
+ * recorded method, and for the time on a CPU of the VM's own threads.  The trace is read twice; memory does not depend
+ * on its length.
+ */
+int export_chrome(const struct export_chrome_wish *wish, FILE *out, struct export_slices *slices, struct err *err);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * Source: "Trace Event Format", the Chrome project, 2016; complete events ("X") and metadata ("M").
+ */
+#include "core/base/text.h"
+#include "report/export/export.h"
+#include "report/export/export_slices.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Durations are counted in eight classes for each power of two. */
+#define CLASS_BITS 3
+#define N_CLASSES  ((64 - CLASS_BITS + 1) << CLASS_BITS)
+
+/* Above the kernel's highest thread id: for a thread whose id another one had before. */
+#define FREE_TID (UINT32_C(1) << 22)
+
+struct chrome {
+    const struct trace_reader *reader; /* all of it was read */
+    struct arena arena;
+    double ns_per_tick;
+    uint64_t start_ticks, limit_ticks;
+    uint64_t classes[N_CLASSES]; /* how many slices have such a duration */
+    const char **labels;         /* by method; NULL: nobody knows it */
+    uint32_t n_methods;
+    uint32_t *tids;
+    FILE *out;
+    struct export_slices slices;
+};
+
+/* ---- the first reading: how long slices are, and whose ---- */
+
+static size_t class_of(uint64_t ticks)
+{
+    if (ticks < 1u << CLASS_BITS)
+        return (size_t)ticks;
+    int shift = 63 - __builtin_clzll(ticks) - CLASS_BITS;
+    return ((size_t)shift << CLASS_BITS) + (size_t)(ticks >> shift);
+}
+
+/* The shortest duration of a class. */
+static uint64_t class_ticks(size_t class)
+{
+    if (class < 2u << CLASS_BITS)
+        return class;
+    size_t shift = (class >> CLASS_BITS) - 1;
+    return ((UINT64_C(1) << CLASS_BITS) + (class & ((1u << CLASS_BITS) - 1))) << shift;
+}
+
+static void count_slice(void *context, const struct slice *slice)
+{
+    struct chrome *c = context;
+    c->classes[class_of(slice->end_ticks - slice->start_ticks)]++;
+}
+
+static void find_limit(struct chrome *c, const struct export_chrome_wish *wish)
+{
+    uint64_t n = 0;
+    c->limit_ticks = 0;
+    if (wish->limit_ns >= 0) {
+        c->limit_ticks = (uint64_t)(wish->limit_ns / c->ns_per_tick);
+        return;
+    }
+    for (size_t class = N_CLASSES; class -- > 0;) {
+        n += c->classes[class];
+        if (n > wish->max_slices) {
+            c->limit_ticks = class_ticks(class + 1);
+            return;
+        }
+    }
+}
+
+/* ---- names ---- */
+
+static int make_labels(struct chrome *c)
+{
+    size_t n = 0;
+    c->n_methods = trace_n_methods(c->reader);
+    struct java_name *names = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *names);
+    const char **labels = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *labels);
+    c->labels = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *c->labels);
+    if (names == NULL || labels == NULL || c->labels == NULL)
+        return -1;
+    for (uint32_t i = 0; i < c->n_methods; i++) {
+        const struct trace_method *method = trace_method(c->reader, i);
+        if (method != NULL)
+            names[n++] = (struct java_name){ method->class_name, method->name, method->descriptor };
+    }
+    if (java_names_labels(&c->arena, names, n, labels) < 0)
+        return -1;
+    n = 0;
+    for (uint32_t i = 0; i < c->n_methods; i++) {
+        if (trace_method(c->reader, i) == NULL)
+            continue;
+        c->labels[i] = text_clean(&c->arena, labels[n++]);
+        if (c->labels[i] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+/* A track for each thread: its id, but each only once. */
+static int find_tids(struct chrome *c)
+{
+    uint32_t n = trace_n_threads(c->reader);
+    bool *is_used = calloc(FREE_TID, sizeof *is_used);
+    c->tids = arena_alloc(&c->arena, ((size_t)n + 1) * sizeof *c->tids);
+    for (uint32_t i = 0; is_used != NULL && c->tids != NULL && i < n; i++) {
+        const struct trace_thread *thread = trace_thread(c->reader, i);
+        uint32_t tid = thread == NULL || thread->tid <= 0 ? FREE_TID : (uint32_t)thread->tid;
+        bool is_free = tid < FREE_TID && !is_used[tid];
+        c->tids[i] = is_free ? tid : FREE_TID + i;
+        if (is_free)
+            is_used[tid] = true;
+    }
+    free(is_used);
+    return is_used == NULL || c->tids == NULL ? -1 : 0;
+}
+
+static void print_name(struct chrome *c, const char *what, uint32_t tid, const char *name, bool is_first)
+{
+    const char *clean = text_clean(&c->arena, name);
+    fprintf(c->out, "%s{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"%s\",\"args\":{\"name\":", is_first ? "" : ",\n",
+            tid, what);
+    text_print_string(c->out, clean == NULL ? "" : clean);
+    fputs("}}", c->out);
+}
+
+static void print_names(struct chrome *c)
+{
+    const char *program = trace_info(c->reader, "jvm.command");
+    print_name(c, "process_name", 0, program == NULL ? "java" : program, true);
+    for (uint32_t i = 0; i < trace_n_threads(c->reader); i++) {
+        const struct trace_thread *thread = trace_thread(c->reader, i);
+        if (thread != NULL)
+            print_name(c, "thread_name", c->tids[i], thread->name, false);
+    }
+}
+
+/* ---- the second reading: slices ---- */
+
+/* In us, with three decimals, as the format has it. */
+static void print_us(const struct chrome *c, const char *key, uint64_t ticks)
+{
+    double ns = (double)ticks * c->ns_per_tick;
+    fprintf(c->out, ",\"%s\":%.3f", key, ns / 1000);
+}
+
+static void print_slice(void *context, const struct slice *slice)
+{
+    struct chrome *c = context;
+    uint64_t start = slice->start_ticks < c->start_ticks ? c->start_ticks : slice->start_ticks;
+    uint64_t end = slice->end_ticks < start ? start : slice->end_ticks;
+    if (end - start < c->limit_ticks) {
+        c->slices.n_left_out++;
+        return;
+    }
+    bool is_cpu = slice->method == SLICE_ON_CPU;
+    const char *label = is_cpu                         ? vm_part_name(slice->part)
+                        : slice->method < c->n_methods ? c->labels[slice->method]
+                                                       : NULL;
+    c->slices.n_written++;
+    fprintf(c->out, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"cat\":\"%s\",\"name\":", c->tids[slice->thread],
+            is_cpu ? "cpu" : "method");
+    text_print_string(c->out, label == NULL ? "(unknown method)" : label);
+    print_us(c, "ts", start - c->start_ticks);
+    print_us(c, "dur", end - start);
+    fputc('}', c->out);
+}
+
+static void print_end(struct chrome *c, const char *path)
+{
+    const char *clean = text_clean(&c->arena, path);
+    fputs("\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"exporter\":\"mmprof " MMPROF_VERSION "\",\"trace\":",
+          c->out);
+    text_print_string(c->out, clean == NULL ? "" : clean);
+    fprintf(c->out,
+            ",\"slices\":\"%" PRIu64 "\",\"slices_left_out\":\"%" PRIu64 "\",\"shortest_slice_us\":\"%.3f\"}}\n",
+            c->slices.n_written, c->slices.n_left_out, c->slices.limit_ns / 1000);
+}
+
+/* ---- the whole ---- */
+
+/* Read the trace once more, or for the first time. */
+static int read_slices(struct chrome *c, const struct export_chrome_wish *wish, struct trace_reader *first,
+                       void (*take)(void *context, const struct slice *slice), struct err *err)
+{
+    struct trace_reader *reader = first;
+    if (first == NULL && trace_open(&reader, wish->path, wish->salvage, err) < 0)
+        return -1;
+    int rc = slices_read(reader, first == NULL ? c->reader : NULL, c->limit_ticks, take, c, err);
+    if (first == NULL)
+        trace_close(reader);
+    return rc;
+}
+
+static int prepare(struct chrome *c, const struct export_chrome_wish *wish, struct err *err)
+{
+    c->ns_per_tick = trace_ns_per_tick(c->reader);
+    c->start_ticks = trace_start_ticks(c->reader);
+    if (!(c->ns_per_tick > 0)) {
+        err_set(err, "%s: the trace has fewer than two clock points: its times are not known", wish->path);
+        return err_next(err, "record again, and let the recording end by itself");
+    }
+    find_limit(c, wish);
+    c->slices.limit_ns = (double)c->limit_ticks * c->ns_per_tick;
+    if (make_labels(c) < 0 || find_tids(c) < 0)
+        return err_set(err, "out of memory for the names of %u methods", trace_n_methods(c->reader));
+    return 0;
+}
+
+int export_chrome(const struct export_chrome_wish *wish, FILE *out, struct export_slices *slices, struct err *err)
+{
+    struct chrome *c = calloc(1, sizeof *c);
+    struct trace_reader *reader = NULL;
+    int rc = -1;
+    if (c == NULL)
+        return err_set(err, "out of memory for a time line");
+    c->out = out;
+    if (trace_open(&reader, wish->path, wish->salvage, err) < 0)
+        goto out;
+    c->reader = reader;
+    if (read_slices(c, wish, reader, count_slice, err) < 0 || prepare(c, wish, err) < 0)
+        goto out;
+    fputs("{\"traceEvents\":[\n", out);
+    print_names(c);
+    if (read_slices(c, wish, NULL, print_slice, err) < 0)
+        goto out;
+    print_end(c, wish->path);
+    *slices = c->slices;
+    rc = ferror(out) ? err_set(err, "cannot write the time line") : 0;
+out:
+    trace_close(reader);
+    arena_free(&c->arena);
+    free(c);
+    return rc;
+}

@@ -1,0 +1,46 @@
+/*
+ * Protocol buffers, as far as a profile needs them: varints, bytes, packed lists; and the gzip stream that they go to.
+ *
+ * Source: https://protobuf.dev/programming-guides/encoding/
+ */
+#ifndef REPORT_EXPORT_EXPORT_PROTOBUF_H
+#define REPORT_EXPORT_EXPORT_PROTOBUF_H
+
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A message that grows; all zero is an empty one. */
+struct protobuf {
+    uint8_t *bytes; /* owned */
+    size_t n, room;
+    bool is_broken; /* no memory */
+};
+
+void protobuf_free(struct protobuf *message);
+void protobuf_clear(struct protobuf *message); /* and keep its room */
+
+/* A number; 0 is the default and not written. */
+void protobuf_number(struct protobuf *message, uint32_t field, uint64_t value);
+
+/* A string, or a message in a message. */
+void protobuf_bytes(struct protobuf *message, uint32_t field, const void *bytes, size_t n);
+
+/* A packed list of numbers, zeros included. */
+void protobuf_numbers(struct protobuf *message, uint32_t field, const uint64_t *values, size_t n);
+
+struct gzip;
+
+/* NULL: no memory.  out is borrowed. */
+struct gzip *gzip_open(FILE *out);
+
+/* Append a message's bytes; on failure gzip_close() says so. */
+void gzip_write(struct gzip *gzip, const struct protobuf *message);
+
+/* Write the end and free.  Returns 0, or -1 with *err set: something was not written. */
+int gzip_close(struct gzip *gzip, struct err *err);
+
+#endif

@@ -1,0 +1,167 @@
+/*
+ * Source: https://www.speedscope.app/file-format-schema.json
+ */
+#include "core/base/text.h"
+#include "report/export/export_tree.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct speedscope {
+    const struct export_tree *tree;
+    const struct export_value *value;
+    uint64_t *self, *total; /* by node; total: of what is written */
+    uint32_t *frames;       /* by method: its number among those that are written; the arena's */
+    uint32_t n_frames;      /* of methods; the roots' come next, then that of the folded calls */
+    FILE *out;
+};
+
+static uint32_t frame_of(const struct speedscope *s, uint32_t node)
+{
+    const struct calltree *tree = s->tree->source->tree;
+    uint32_t method = tree->nodes[node].method;
+    if (method < tree->n_methods)
+        return s->frames[method];
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        if (tree->roots[i].node == node)
+            return s->n_frames + i;
+    return s->n_frames + tree->n_roots;
+}
+
+static void print_frame(const struct speedscope *s, const char *name, const struct trace_method *method)
+{
+    fputs("{\"name\":", s->out);
+    text_print_string(s->out, name);
+    if (method != NULL && method->source[0] != '\0') {
+        const char *file = text_clean(s->tree->source->arena, method->source);
+        fputs(",\"file\":", s->out);
+        text_print_string(s->out, file == NULL ? "" : file);
+        if (method->first_line > 0)
+            fprintf(s->out, ",\"line\":%u", method->first_line);
+    }
+    fputc('}', s->out);
+}
+
+static void print_frames(const struct speedscope *s)
+{
+    const struct calltree *tree = s->tree->source->tree;
+    fputs("\"shared\":{\"frames\":[\n", s->out);
+    for (uint32_t i = 0; i < tree->n_methods; i++) {
+        if (s->tree->names[i] == NULL)
+            continue;
+        print_frame(s, s->tree->names[i], trace_method(s->tree->source->reader, i));
+        fputs(",\n", s->out);
+    }
+    for (uint32_t i = 0; i < tree->n_roots; i++) {
+        print_frame(s, s->tree->root_names[i], NULL);
+        fputs(",\n", s->out);
+    }
+    print_frame(s, "(calls that found no room)", NULL);
+    fputs("\n]}", s->out);
+}
+
+static void print_event(const struct speedscope *s, char what, uint32_t node, uint64_t at, bool *is_first)
+{
+    fprintf(s->out, "%s{\"type\":\"%c\",\"frame\":%u,\"at\":%" PRIu64 "}", *is_first ? "" : ",\n", what,
+            frame_of(s, node), at);
+    *is_first = false;
+}
+
+/* A context's own value comes first, then its callees'. */
+static void print_events(const struct speedscope *s, uint32_t root)
+{
+    struct calltree_walk walk = calltree_walk_from(s->tree->source->tree, root);
+    uint64_t at = 0;
+    bool is_first = true;
+    while (calltree_walk(&walk)) {
+        uint32_t node = walk.node;
+        if (s->tree->owner[node] != node || s->total[node] == 0)
+            continue;
+        print_event(s, walk.is_leaving ? 'C' : 'O', node, at, &is_first);
+        if (!walk.is_leaving)
+            at += s->self[node];
+    }
+}
+
+static void print_profile(const struct speedscope *s, size_t root)
+{
+    uint32_t node = s->tree->source->tree->roots[root].node;
+    bool is_time = strcmp(s->value->unit, "nanoseconds") == 0;
+    fputs("{\"type\":\"evented\",\"name\":", s->out);
+    text_print_string(s->out, s->tree->root_names[root]);
+    fprintf(s->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\"events\":[\n",
+            is_time ? "nanoseconds" : "none", s->total[node]);
+    print_events(s, node);
+    fputs("\n]}", s->out);
+}
+
+static void print_all(const struct speedscope *s)
+{
+    const struct report_source *source = s->tree->source;
+    const char *name = arena_printf(source->arena, "%s: %s", source->path, s->value->name);
+    name = name == NULL ? NULL : text_clean(source->arena, name);
+    fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":\"mmprof " MMPROF_VERSION
+          "\",\n\"name\":",
+          s->out);
+    text_print_string(s->out, name == NULL ? "" : name);
+    fputs(",\n\"activeProfileIndex\":0,\n", s->out);
+    print_frames(s);
+    fputs(",\n\"profiles\":[\n", s->out);
+    bool is_first = true;
+    for (size_t i = 0; i < source->tree->n_roots; i++) {
+        if (s->total[source->tree->roots[i].node] == 0)
+            continue;
+        fputs(is_first ? "" : ",\n", s->out);
+        print_profile(s, i);
+        is_first = false;
+    }
+    fputs("\n]}\n", s->out);
+}
+
+/* Callers come before callees in the array. */
+static uint64_t *sum_up(const struct calltree *tree, const uint64_t *self)
+{
+    uint64_t *total = malloc(((size_t)tree->n_nodes + 1) * sizeof *total);
+    if (total == NULL)
+        return NULL;
+    memcpy(total, self, (size_t)tree->n_nodes * sizeof *total);
+    for (uint32_t i = tree->n_nodes; i-- > 1;)
+        if (tree->nodes[i].parent != i)
+            total[tree->nodes[i].parent] += total[i];
+    return total;
+}
+
+/* Methods without a context are not written.  Returns -1: no memory. */
+static int number_frames(struct speedscope *s)
+{
+    uint32_t n = s->tree->source->tree->n_methods;
+    s->frames = arena_alloc(s->tree->source->arena, ((size_t)n + 1) * sizeof *s->frames);
+    for (uint32_t i = 0; s->frames != NULL && i < n; i++)
+        if (s->tree->names[i] != NULL)
+            s->frames[i] = s->n_frames++;
+    return s->frames == NULL ? -1 : 0;
+}
+
+int export_speedscope(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err)
+{
+    struct export_value value;
+    struct export_tree tree;
+    int rc = -1;
+    if (export_value_find(source, wish->value, &value, err) < 0 ||
+        export_tree_open(&tree, source, wish->min_share, err) < 0)
+        return -1;
+    struct speedscope s = { .tree = &tree, .value = &value, .out = out };
+    s.self = export_self(&tree, &value);
+    s.total = s.self == NULL ? NULL : sum_up(source->tree, s.self);
+    if (s.total == NULL || number_frames(&s) < 0) {
+        err_set(err, "out of memory for %u calling contexts", source->tree->n_nodes);
+    } else {
+        print_all(&s);
+        rc = ferror(out) ? err_set(err, "cannot write the profile") : 0;
+    }
+    free(s.self);
+    free(s.total);
+    export_tree_close(&tree);
+    return rc;
+}

@@ -1,0 +1,290 @@
+#include "report/export/export_tree.h"
+
+#include "core/base/map.h"
+#include "core/base/text.h"
+#include "core/pmu/event_roles.h"
+#include "report/sampled_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- which contexts ---- */
+
+static uint64_t clock_ticks(const struct report_source *source, uint32_t node)
+{
+    const struct calltree *tree = source->tree;
+    return source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node];
+}
+
+static uint32_t *find_owners(const struct report_source *source, double min_share)
+{
+    const struct calltree *tree = source->tree;
+    uint32_t *owner = malloc(((size_t)tree->n_nodes + 1) * sizeof *owner);
+    double all = 0;
+    if (owner == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < tree->n_nodes; i++)
+        owner[i] = CALLTREE_NONE;
+    for (uint32_t i = 0; i < tree->n_roots; i++) {
+        owner[tree->roots[i].node] = tree->roots[i].node;
+        all += (double)clock_ticks(source, tree->roots[i].node);
+    }
+    /* Callers come before callees in the array. */
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        uint32_t parent = tree->nodes[i].parent;
+        if (parent == i)
+            continue;
+        bool is_written = owner[parent] == parent && (double)clock_ticks(source, i) >= min_share * all;
+        owner[i] = is_written ? i : owner[parent];
+    }
+    return owner;
+}
+
+/* ---- names ---- */
+
+static const char *full_name(const struct report_source *source, uint32_t method, bool with_parameters)
+{
+    struct java_name name = report_name(source, method);
+    if (name.method == NULL)
+        return NULL;
+    const char *text = java_names_display(source->arena, &name, JAVA_NAMES_FULL);
+    const char *parameters = with_parameters ? java_names_parameters(source->arena, name.descriptor) : "";
+    text = text == NULL || parameters == NULL ? NULL
+                                              : arena_printf(source->arena, "%s%s%s", text, parameters,
+                                                             sampled_is(source, method) ? SAMPLED_MARK : "");
+    return text == NULL ? NULL : text_clean(source->arena, text);
+}
+
+/* Overloaded methods say their parameters.  Returns -1: no memory. */
+static int name_method(const struct export_tree *tree, uint32_t method, struct map *seen)
+{
+    const char *name = full_name(tree->source, method, false);
+    tree->names[method] = name;
+    if (name == NULL)
+        return -1;
+    const uint32_t *other = map_get(seen, name, strlen(name));
+    if (other == NULL)
+        return map_put(seen, name, strlen(name), method);
+    tree->names[method] = full_name(tree->source, method, true);
+    tree->names[*other] = full_name(tree->source, *other, true);
+    return tree->names[method] == NULL || tree->names[*other] == NULL ? -1 : 0;
+}
+
+static int name_methods(const struct export_tree *tree)
+{
+    struct map seen = { tree->source->arena, NULL, 0, 0 };
+    int rc = 0;
+    for (uint32_t i = 1; rc == 0 && i < tree->source->tree->n_nodes; i++) {
+        uint32_t method = tree->source->tree->nodes[i].method;
+        if (tree->owner[i] == i && method < tree->source->tree->n_methods && tree->names[method] == NULL)
+            rc = name_method(tree, method, &seen);
+    }
+    map_free(&seen);
+    return rc;
+}
+
+static int name_roots(const struct export_tree *tree)
+{
+    const struct report_source *source = tree->source;
+    for (uint32_t i = 0; i < source->tree->n_roots; i++) {
+        const struct calltree_root *root = &source->tree->roots[i];
+        const struct trace_thread *thread =
+            root->thread == CALLTREE_NONE ? NULL : trace_thread(source->reader, root->thread);
+        const char *name = root->thread == CALLTREE_NONE ? vm_part_name(root->part)
+                           : thread == NULL              ? arena_printf(source->arena, "thread %u", root->thread)
+                                            : arena_printf(source->arena, "%s (%d)", thread->name, thread->tid);
+        tree->root_names[i] = name == NULL ? NULL : text_clean(source->arena, name);
+        if (tree->root_names[i] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+int export_tree_open(struct export_tree *tree, const struct report_source *source, double min_share, struct err *err)
+{
+    struct arena *arena = source->arena;
+    *tree = (struct export_tree){ .source = source };
+    tree->owner = find_owners(source, min_share);
+    tree->names = arena_alloc(arena, ((size_t)source->tree->n_methods + 1) * sizeof *tree->names);
+    tree->root_names = arena_alloc(arena, ((size_t)source->tree->n_roots + 1) * sizeof *tree->root_names);
+    if (tree->owner != NULL && tree->names != NULL && tree->root_names != NULL && name_methods(tree) == 0 &&
+        name_roots(tree) == 0)
+        return 0;
+    export_tree_close(tree);
+    return err_set(err, "out of memory for a tree of %u calling contexts", source->tree->n_nodes);
+}
+
+void export_tree_close(struct export_tree *tree)
+{
+    free(tree->owner);
+    tree->owner = NULL;
+}
+
+const char *export_name(const struct export_tree *tree, uint32_t node)
+{
+    const struct calltree *t = tree->source->tree;
+    uint32_t method = t->nodes[node].method;
+    if (method < t->n_methods)
+        return tree->names[method];
+    for (uint32_t i = 0; i < t->n_roots; i++)
+        if (t->roots[i].node == node)
+            return tree->root_names[i];
+    return "(calls that found no room)";
+}
+
+/* ---- values ---- */
+
+static uint64_t roots_metric(const struct calltree *tree, size_t metric)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        sum += tree->total_metrics[tree->roots[i].node * tree->n_metrics + metric];
+    return sum;
+}
+
+/* The recorded column of a kind, or 0. */
+static size_t find_column(const struct trace_reader *reader, enum trace_counter_kind kind, uint32_t group)
+{
+    size_t column = CALLTREE_COUNTERS;
+    for (size_t i = 0; i < trace_n_counters(reader); i++) {
+        const struct trace_counter *counter = trace_counter(reader, i);
+        if (!counter->in_records)
+            continue;
+        if (counter->kind == kind && (kind == TRACE_COUNTER_ENABLED_NS || counter->group == group))
+            return column;
+        column++;
+    }
+    return 0;
+}
+
+/* Add the columns of an event, one in each group that has it; groups that took turns are scaled to all of the time. */
+static void add_columns(const struct report_source *source, struct export_value *value)
+{
+    const struct trace_reader *reader = source->reader;
+    const struct calltree *tree = source->tree;
+    size_t column = CALLTREE_COUNTERS, enabled = find_column(reader, TRACE_COUNTER_ENABLED_NS, 0);
+    double running_ns = 0;
+    for (size_t i = 0; i < trace_n_counters(reader); i++) {
+        const struct trace_counter *counter = trace_counter(reader, i);
+        if (!counter->in_records)
+            continue;
+        if (counter->kind == TRACE_COUNTER_EVENT && strcmp(counter->name, value->name) == 0 &&
+            column < tree->n_metrics && value->n_metrics < EXPORT_GROUPS_MAX) {
+            size_t running = find_column(reader, TRACE_COUNTER_RUNNING_NS, counter->group);
+            value->metrics[value->n_metrics++] = column;
+            running_ns += enabled == 0 || running == 0 ? 0 : (double)roots_metric(tree, running);
+        }
+        column++;
+    }
+    if (running_ns > 0)
+        value->scale = (double)roots_metric(tree, enabled) / running_ns;
+}
+
+static bool is_named(const struct export_value *values, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(values[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* An event of the kernel's, or one in the records. */
+static void add_event(const struct report_source *source, const struct trace_counter *counter,
+                      struct export_value *value)
+{
+    const char *heading;
+    enum event_role role = event_role_of(counter->name, &heading);
+    *value = (struct export_value){ .name = counter->name, .unit = "count", .kind = EXPORT_METRICS, .scale = 1 };
+    if (counter->in_records) {
+        add_columns(source, value);
+    } else if (role == EVENT_FAULTS || role == EVENT_SWITCHES) {
+        value->metrics[0] = role == EVENT_FAULTS ? CALLTREE_FAULTS : CALLTREE_SWITCHES;
+        value->n_metrics = 1;
+    }
+}
+
+size_t export_values(const struct report_source *source, struct export_value *values)
+{
+    size_t n = 0;
+    values[n++] = (struct export_value){ .name = "calls", .unit = "count", .kind = EXPORT_CALLS };
+    values[n++] = (struct export_value){ .name = "wall", .unit = "nanoseconds", .kind = EXPORT_WALL };
+    values[n++] = (struct export_value){ .name = "cpu", .unit = "nanoseconds", .kind = EXPORT_CPU };
+    for (size_t i = 0; source->tree->n_metrics > 0 && i < trace_n_counters(source->reader); i++) {
+        const struct trace_counter *counter = trace_counter(source->reader, i);
+        if (counter->kind != TRACE_COUNTER_EVENT || counter->why[0] != '\0' || is_named(values, n, counter->name))
+            continue;
+        add_event(source, counter, &values[n]);
+        n += values[n].n_metrics > 0;
+    }
+    return n;
+}
+
+int export_value_find(const struct report_source *source, const char *name, struct export_value *value, struct err *err)
+{
+    struct export_value values[TRACE_COUNTERS_MAX + 3];
+    size_t n = export_values(source, values);
+    const char *list = "";
+    for (size_t i = 0; i < n && list != NULL; i++) {
+        const char *heading = values[i].name;
+        if (values[i].kind == EXPORT_METRICS)
+            event_role_of(values[i].name, &heading);
+        *value = values[i];
+        if (strcasecmp(name, values[i].name) == 0 || strcasecmp(name, heading) == 0)
+            return 0;
+        list = arena_printf(source->arena, "%s%s%s", list, i == 0 ? "" : ", ", values[i].name);
+    }
+    err_set(err, "%s: the trace has no value '%s'", source->path, name);
+    return err_next(err, "it has %s", list == NULL ? "cpu, wall and calls" : list);
+}
+
+static uint64_t value_of(const struct calltree *tree, uint32_t node, const struct export_value *value)
+{
+    const struct calltree_node *n = &tree->nodes[node];
+    if (value->kind == EXPORT_CALLS)
+        return n->calls;
+    if (value->kind != EXPORT_METRICS)
+        return value->kind == EXPORT_CPU ? n->cpu_ticks : n->wall_ticks;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < value->n_metrics; i++)
+        sum += tree->metrics[node * tree->n_metrics + value->metrics[i]];
+    return sum;
+}
+
+static double scale_of(const struct calltree *tree, const struct export_value *value)
+{
+    bool is_time = value->kind == EXPORT_CPU || value->kind == EXPORT_WALL;
+    return is_time ? tree->ns_per_tick : value->kind == EXPORT_CALLS ? 1 : value->scale;
+}
+
+double export_own(const struct export_tree *tree, uint32_t node, const struct export_value *value)
+{
+    const struct calltree *t = tree->source->tree;
+    return (double)value_of(t, node, value) * scale_of(t, value);
+}
+
+double export_inclusive(const struct export_tree *tree, uint32_t node, const struct export_value *value)
+{
+    const struct calltree *t = tree->source->tree;
+    uint64_t sum = 0;
+    if (value->kind == EXPORT_CALLS)
+        return export_own(tree, node, value);
+    if (value->kind != EXPORT_METRICS)
+        sum = value->kind == EXPORT_CPU ? t->total_cpu_ticks[node] : t->total_wall_ticks[node];
+    for (size_t i = 0; i < value->n_metrics; i++)
+        sum += t->total_metrics[node * t->n_metrics + value->metrics[i]];
+    return (double)sum * scale_of(t, value);
+}
+
+uint64_t *export_self(const struct export_tree *tree, const struct export_value *value)
+{
+    const struct calltree *t = tree->source->tree;
+    double scale = scale_of(t, value);
+    uint64_t *self = calloc((size_t)t->n_nodes + 1, sizeof *self);
+    for (uint32_t i = 1; self != NULL && i < t->n_nodes; i++)
+        if (tree->owner[i] != CALLTREE_NONE)
+            self[tree->owner[i]] += value_of(t, i, value);
+    for (uint32_t i = 1; self != NULL && scale != 1 && i < t->n_nodes; i++)
+        self[i] = (uint64_t)((double)self[i] * scale + 0.5);
+    return self;
+}

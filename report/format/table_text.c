@@ -1,0 +1,262 @@
+/*
+ * Text: the first column to the left, numbers to the right, a rule under the headings and before the last rows.  A
+ * table that is too wide for a screen leaves its details to further tables.
+ */
+#include "report/format/table.h"
+
+#include "core/base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELL_BYTES 64
+
+/* Columns that a terminal needs for UTF-8 text: one for each character. */
+static size_t width_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+static void print_padding(FILE *out, char filler, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        fputc(filler, out);
+}
+
+static void format_count(double number, char *text, size_t n)
+{
+    char digits[CELL_BYTES / 2];
+    snprintf(digits, sizeof digits, "%.0f", number);
+    size_t n_digits = strlen(digits), used = 0;
+    for (size_t i = 0; i < n_digits && used + 2 < n; i++) {
+        if (i > 0 && (n_digits - i) % 3 == 0 && digits[i - 1] != '-')
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+}
+
+/* The thesis' tables print what is there but rounds to nothing as '< 0.01'. */
+static void format_small(double number, char *text, size_t n)
+{
+    if (number > 0 && number < 0.005)
+        snprintf(text, n, "< 0.01");
+    else
+        snprintf(text, n, "%.2f", number);
+}
+
+void table_format_ns(double ns, char *text, size_t n)
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    size_t unit = 0;
+    double value = ns;
+    while (unit < 3 && fabs(value) >= 999.5) {
+        value /= 1000;
+        unit++;
+    }
+    double size = fabs(value);
+    int n_decimals = size == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+    snprintf(text, n, "%.*f %s", n_decimals, value, units[unit]);
+}
+
+void table_format(const struct table_cell *cell, enum table_unit unit, char *text, size_t n)
+{
+    if (cell->value == TABLE_UNMEASURED || cell->value == TABLE_NOT_APPLICABLE)
+        snprintf(text, n, "%s", cell->value == TABLE_UNMEASURED ? "-" : "n/a");
+    else if (cell->value == TABLE_WORDS)
+        snprintf(text, n, "%s", cell->words);
+    else if (unit == TABLE_COUNT)
+        format_count(cell->number, text, n);
+    else if (unit == TABLE_SHARE)
+        format_small(cell->number * 100, text, n);
+    else if (unit == TABLE_NS)
+        table_format_ns(cell->number, text, n);
+    else if (unit == TABLE_RATE)
+        format_small(cell->number, text, n);
+    else
+        snprintf(text, n, "%.3f", cell->number);
+}
+
+/* A text cell is printed as it is, however long; all others are formatted into scratch. */
+static const char *cell_text(const struct table *table, const struct table_cell *cell, size_t column, char *scratch)
+{
+    if (cell->value == TABLE_WORDS || cell->words != NULL)
+        return cell->words;
+    table_format(cell, table->columns[column].unit, scratch, CELL_BYTES);
+    return scratch;
+}
+
+static void measure(const struct table *table, size_t *widths)
+{
+    char scratch[CELL_BYTES];
+    for (size_t c = 0; c < table->n_columns; c++) {
+        widths[c] = width_of(table->columns[c].heading);
+        for (size_t r = 0; r < table->n_rows; r++) {
+            size_t width = width_of(cell_text(table, &table->rows[r].cells[c], c, scratch));
+            if (width > widths[c])
+                widths[c] = width;
+        }
+    }
+}
+
+/* is_last: no padding after a text column, so that no line ends in blanks. */
+static void print_cell(FILE *out, const char *text, size_t width, bool to_the_left, bool is_last)
+{
+    size_t padding = width - width_of(text);
+    if (!to_the_left)
+        print_padding(out, ' ', padding);
+    text_print(out, text);
+    if (to_the_left && !is_last)
+        print_padding(out, ' ', padding);
+}
+
+/* Which columns one table on the screen has. */
+struct view {
+    const struct table *table;
+    size_t widths[TABLE_COLUMNS_MAX];
+    bool shown[TABLE_COLUMNS_MAX];
+};
+
+static size_t view_width(const struct view *view)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < view->table->n_columns; c++)
+        if (view->shown[c])
+            n += view->widths[c] + 2;
+    return n < 2 ? 0 : n - 2;
+}
+
+/* One line; row is NULL for the headings. */
+static void print_line(const struct view *view, const struct table_row *row, FILE *out)
+{
+    const struct table *table = view->table;
+    size_t last = 0;
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (view->shown[c])
+            last = c;
+    for (size_t c = 0; c <= last && c < table->n_columns; c++) {
+        char scratch[CELL_BYTES];
+        if (!view->shown[c])
+            continue;
+        const char *text = row == NULL ? table->columns[c].heading : cell_text(table, &row->cells[c], c, scratch);
+        print_cell(out, text, view->widths[c], table->columns[c].unit == TABLE_TEXT, c == last);
+        fputs(c == last ? "\n" : "  ", out);
+    }
+}
+
+static void print_rule(const struct view *view, FILE *out)
+{
+    print_padding(out, '-', view_width(view));
+    fputc('\n', out);
+}
+
+/* A row that has no number in the columns of details is left out there. */
+static bool has_details(const struct view *view, const struct table_row *row)
+{
+    bool has = false;
+    for (size_t c = 0; c < view->table->n_columns; c++)
+        has = has || (view->shown[c] && view->table->columns[c].is_detail && row->cells[c].value == TABLE_NUMBER);
+    return has;
+}
+
+static void print_view(const struct view *view, bool is_details, FILE *out)
+{
+    const struct table *table = view->table;
+    bool has_rule = false;
+    print_line(view, NULL, out);
+    print_rule(view, out);
+    for (size_t r = 0; r < table->n_rows; r++) {
+        has_rule = has_rule || table->rows[r].after_rule;
+        if (is_details && !has_details(view, &table->rows[r]))
+            continue;
+        if (has_rule)
+            print_rule(view, out);
+        has_rule = false;
+        print_line(view, &table->rows[r], out);
+    }
+}
+
+/* As many columns of details at a time as fit beside the first column. */
+static void print_details(struct view *view, FILE *out)
+{
+    const struct table *table = view->table;
+    fprintf(out, "\n%s\n", table->details == NULL ? "" : table->details);
+    for (size_t c = 0; c < table->n_columns;) {
+        size_t n_shown = 0;
+        memset(view->shown, 0, sizeof view->shown);
+        view->shown[0] = true;
+        for (; c < table->n_columns; c++) {
+            if (!table->columns[c].is_detail || table->columns[c].not_in_text)
+                continue;
+            view->shown[c] = true;
+            if (n_shown++ > 0 && view_width(view) > TABLE_TEXT_COLUMNS) {
+                view->shown[c] = false;
+                break;
+            }
+        }
+        if (n_shown == 0)
+            break;
+        fputc('\n', out);
+        print_view(view, true, out);
+    }
+}
+
+static void print_tables(const struct table *table, FILE *out)
+{
+    struct view view = { .table = table };
+    bool has_any = false;
+    measure(table, view.widths);
+    for (size_t c = 0; c < table->n_columns; c++) {
+        view.shown[c] = !table->columns[c].not_in_text;
+        has_any = has_any || (view.shown[c] && table->columns[c].is_detail);
+    }
+    if (!has_any || view_width(&view) <= TABLE_TEXT_COLUMNS) {
+        print_view(&view, false, out);
+        return;
+    }
+    for (size_t c = 0; c < table->n_columns; c++)
+        view.shown[c] = view.shown[c] && !table->columns[c].is_detail;
+    print_view(&view, false, out);
+    print_details(&view, out);
+}
+
+int table_print_text(const struct table *table, FILE *out, struct err *err)
+{
+    size_t n_lines = 0;
+    if (table->is_broken)
+        return err_set(err, "out of memory for a table of %zu rows", table->n_rows);
+    for (size_t i = 0; i < table->n_facts; i++) {
+        if (table->facts[i].words == NULL)
+            continue;
+        text_print(out, table->facts[i].words);
+        fputc('\n', out);
+        n_lines++;
+    }
+    if (n_lines > 0)
+        fputc('\n', out);
+    print_tables(table, out);
+    for (size_t i = 0; i < table->n_notes; i++) {
+        fputs(i == 0 ? "\nnote: " : "note: ", out);
+        text_print(out, table->notes[i]);
+        fputc('\n', out);
+    }
+    return ferror(out) ? err_set(err, "cannot write the table") : 0;
+}
+
+char *table_text(const struct table *table, struct err *err)
+{
+    char *text = NULL;
+    size_t n_bytes = 0;
+    FILE *out = open_memstream(&text, &n_bytes);
+    int rc = out == NULL ? err_set(err, "out of memory") : table_print_text(table, out, err);
+    if (out != NULL && fclose(out) != 0 && rc == 0)
+        rc = err_set(err, "out of memory");
+    if (rc == 0)
+        return text;
+    free(text);
+    return NULL;
+}

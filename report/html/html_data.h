@@ -1,0 +1,63 @@
+/*
+ * The data of the page as JSON, one object for each of its parts.  Shared by the files that make the page.
+ */
+#ifndef REPORT_HTML_HTML_DATA_H
+#define REPORT_HTML_HTML_DATA_H
+
+#include "report/html/html.h"
+
+#include <cjson/cJSON.h>
+
+/* So many calling contexts are drawn at most. */
+#define HTML_NODES_MAX 4000
+
+/* The functions that follow return NULL when there is no memory; else an item for cJSON_Delete. */
+
+/* All of it. */
+cJSON *html_data(const struct html_page *page);
+
+/*
+ * Columns, rows and notes.  A cell is its text, or with a number behind it to sort by: ["12.3 us", 12345.6]; "-" where
+ * nothing was measured.
+ */
+cJSON *html_table(const struct table *table, struct arena *arena);
+
+/* What stands above a table: numbers and words under their keys, lines of text.  Returns whether it is there. */
+bool html_facts(cJSON *json, const struct table *table, struct arena *arena);
+
+/*
+ * The call tree, in arrays by context, callers first: names, calls, and of each value the context's own and that with
+ * all it calls.  Contexts with little time are left out, so that HTML_NODES_MAX suffice.
+ */
+cJSON *html_tree(const struct report_source *source);
+
+/* CPUs in use, CPI and misses, regions, and the phases with most time, by step. */
+cJSON *html_timeline(const struct report_source *source, const struct timeline_read *read);
+
+/* Where threads were found, the hottest code, and what the JVM counted of its pauses; {"why": ...} for what there is
+ * not. */
+cJSON *html_places(const struct html_page *page);
+
+/* The grid of thresholds, and what was chosen; {"why": ...} where there is none. */
+cJSON *html_sweep(const struct report_trace *trace);
+
+/* ---- for all of them ---- */
+
+/* A number with six digits, a whole one with all; null for what is negative, and so not known. */
+cJSON *html_number(double number);
+
+/* Well-formed UTF-8 of any text; null for NULL. */
+cJSON *html_text(struct arena *arena, const char *text);
+
+/* Put an item into an object or, with no key, into an array; it is deleted where that fails or it is NULL.  Returns
+ * whether it is there. */
+bool html_put(cJSON *to, const char *key, cJSON *item);
+
+/*
+ * Print JSON so that it can stand in a <script>: nothing in it looks like a tag.
+ *
+ * Returns 0, or -1 with *err set: no memory, or out cannot be written.
+ */
+int html_print_json(const cJSON *json, FILE *out, struct err *err);
+
+#endif

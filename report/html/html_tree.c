@@ -1,0 +1,186 @@
+/*
+ * The page's call tree.
+ */
+#include "report/export/export_tree.h"
+#include "report/html/html_data.h"
+#include "report/sampled_tree.h"
+
+#include <string.h>
+
+#define FIRST_SHARE 0.0001
+#define VALUES_MAX  16
+
+struct drawn {
+    const struct report_source *source;
+    struct export_tree tree;
+    struct export_value values[TRACE_COUNTERS_MAX + 3];
+    size_t n_values;
+    enum vm_part *part_of; /* by node; the arena's */
+    uint32_t *place;       /* by node: its index among those drawn; the arena's */
+    uint32_t *name_of;     /* by method: its index among the names, from 1 on; 0: none yet; the arena's */
+    double share;          /* contexts with less are left out */
+};
+
+static uint64_t ticks_of(const struct report_source *source, uint32_t node)
+{
+    const struct calltree *tree = source->tree;
+    return source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node];
+}
+
+/* A share that leaves room for all that have as much. */
+static double find_share(const struct report_source *source)
+{
+    const struct calltree *tree = source->tree;
+    double all = 0, share = FIRST_SHARE;
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        all += (double)ticks_of(source, tree->roots[i].node);
+    for (; share < 1; share *= 2) {
+        size_t n = 0;
+        for (uint32_t i = 1; i < tree->n_nodes; i++)
+            n += (double)ticks_of(source, i) >= share * all;
+        if (n + tree->n_roots <= HTML_NODES_MAX)
+            break;
+    }
+    return share;
+}
+
+static bool is_drawn(const struct drawn *drawn, uint32_t node)
+{
+    /* The VM's threads wait on the wall clock, and nothing else is known of them. */
+    return drawn->tree.owner[node] == node &&
+           (drawn->source->clock == PHASES_CPU || drawn->part_of[node] == VM_PART_APPLICATION);
+}
+
+static bool find_places(struct drawn *drawn)
+{
+    const struct calltree *tree = drawn->source->tree;
+    struct arena *arena = drawn->source->arena;
+    uint32_t n = 0;
+    drawn->part_of = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *drawn->part_of);
+    drawn->place = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *drawn->place);
+    drawn->name_of = arena_alloc(arena, ((size_t)tree->n_methods + 1) * sizeof *drawn->name_of);
+    if (drawn->part_of == NULL || drawn->place == NULL || drawn->name_of == NULL)
+        return false;
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        drawn->part_of[tree->roots[i].node] = tree->roots[i].part;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        drawn->part_of[i] = tree->nodes[i].parent == i ? drawn->part_of[i] : drawn->part_of[tree->nodes[i].parent];
+        drawn->place[i] = is_drawn(drawn, i) ? n++ : n;
+    }
+    return true;
+}
+
+/* ---- names ---- */
+
+/* A method's name and, for who looks for it in the table, what the class file calls it. */
+static bool put_name(const struct drawn *drawn, cJSON *names, cJSON *keys, uint32_t node)
+{
+    struct arena *arena = drawn->source->arena;
+    uint32_t method = drawn->source->tree->nodes[node].method;
+    const char *key = "";
+    if (method < drawn->source->tree->n_methods) {
+        struct java_name name = report_name(drawn->source, method);
+        key =
+            name.method == NULL ? NULL : arena_printf(arena, "%s.%s%s", name.class_name, name.method, name.descriptor);
+    }
+    return key != NULL && html_put(names, NULL, html_text(arena, export_name(&drawn->tree, node))) &&
+           html_put(keys, NULL, html_text(arena, key));
+}
+
+/* Each name once. */
+static bool put_names(struct drawn *drawn, cJSON *json)
+{
+    const struct calltree *tree = drawn->source->tree;
+    cJSON *names = cJSON_AddArrayToObject(json, "names"), *keys = cJSON_AddArrayToObject(json, "keys"),
+          *of = cJSON_AddArrayToObject(json, "name");
+    uint32_t n = 0;
+    bool ok = names != NULL && keys != NULL && of != NULL;
+    for (uint32_t i = 1; ok && i < tree->n_nodes; i++) {
+        uint32_t method = tree->nodes[i].method;
+        uint32_t known = method < tree->n_methods ? drawn->name_of[method] : 0;
+        if (!is_drawn(drawn, i))
+            continue;
+        if (known == 0) {
+            ok = put_name(drawn, names, keys, i);
+            known = ++n;
+        }
+        if (method < tree->n_methods)
+            drawn->name_of[method] = known;
+        ok = ok && html_put(of, NULL, cJSON_CreateNumber(known - 1));
+    }
+    return ok;
+}
+
+/* ---- values ---- */
+
+/* Samples know times only.  A thread of the VM that nobody read the counters of has none, not 0; a context that was
+ * hardly counted, too. */
+static bool is_known(const struct drawn *drawn, uint32_t node, const struct export_value *value)
+{
+    const struct calltree *tree = drawn->source->tree;
+    if (sampled_is(drawn->source, tree->nodes[node].method) && value->kind != EXPORT_CPU)
+        return false;
+    if (value->kind != EXPORT_METRICS || value->metrics[0] < CALLTREE_COUNTERS)
+        return true;
+    double cpu = (double)tree->total_cpu_ticks[node];
+    double uncounted = (double)tree->total_metrics[node * tree->n_metrics + CALLTREE_UNCOUNTED];
+    if (cpu > 0 && uncounted > 0.1 * cpu)
+        return false;
+    return drawn->part_of[node] == VM_PART_APPLICATION || export_inclusive(&drawn->tree, node, value) > 0;
+}
+
+static bool put_value(const struct drawn *drawn, cJSON *values, const struct export_value *value)
+{
+    cJSON *json = cJSON_CreateObject();
+    bool ok = html_put(values, NULL, json) && html_put(json, "name", html_text(drawn->source->arena, value->name)) &&
+              html_put(json, "unit", html_text(drawn->source->arena, value->unit));
+    cJSON *own = cJSON_AddArrayToObject(json, "own"), *all = cJSON_AddArrayToObject(json, "all");
+    ok = ok && own != NULL && all != NULL;
+    for (uint32_t i = 1; ok && i < drawn->source->tree->n_nodes; i++) {
+        if (!is_drawn(drawn, i))
+            continue;
+        bool known = is_known(drawn, i, value);
+        ok = html_put(own, NULL, html_number(known ? export_own(&drawn->tree, i, value) : -1)) &&
+             html_put(all, NULL, html_number(known ? export_inclusive(&drawn->tree, i, value) : -1));
+    }
+    return ok;
+}
+
+static bool put_nodes(const struct drawn *drawn, cJSON *json)
+{
+    const struct calltree *tree = drawn->source->tree;
+    cJSON *parents = cJSON_AddArrayToObject(json, "parent"), *values = cJSON_AddArrayToObject(json, "values");
+    bool ok = parents != NULL && values != NULL;
+    for (uint32_t i = 1; ok && i < tree->n_nodes; i++)
+        if (is_drawn(drawn, i)) {
+            uint32_t parent = tree->nodes[i].parent;
+            ok = html_put(parents, NULL, cJSON_CreateNumber(parent == i ? -1 : (double)drawn->place[parent]));
+        }
+    for (size_t i = 0; ok && i < drawn->n_values && i < VALUES_MAX; i++)
+        ok = put_value(drawn, values, &drawn->values[i]);
+    return ok;
+}
+
+cJSON *html_tree(const struct report_source *source)
+{
+    struct drawn *drawn = arena_alloc(source->arena, sizeof *drawn);
+    struct err err;
+    if (drawn == NULL)
+        return NULL;
+    drawn->source = source;
+    drawn->share = find_share(source);
+    if (export_tree_open(&drawn->tree, source, drawn->share, &err) < 0)
+        return NULL;
+    drawn->n_values = export_values(source, drawn->values);
+    cJSON *json = cJSON_CreateObject();
+    bool ok = json != NULL && find_places(drawn) && put_names(drawn, json) && put_nodes(drawn, json) &&
+              html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&
+              html_put(json, "least_share", html_number(drawn->share)) &&
+              html_put(json, "sampled", cJSON_CreateBool(source->sampled != NULL)) &&
+              html_put(json, "contexts", html_number(source->tree->n_nodes - 1.0));
+    export_tree_close(&drawn->tree);
+    if (ok)
+        return json;
+    cJSON_Delete(json);
+    return NULL;
+}

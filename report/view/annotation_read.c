@@ -1,0 +1,326 @@
+/*
+ * From a trace to a method's places: the first pass finds the method, the second one counts its samples.
+ */
+#include "report/view/annotation.h"
+
+#include "core/base/text.h"
+#include "core/hotspot/bytecodes.h"
+#include "symbolize/java_names.h"
+#include "symbolize/vm_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_NS   UINT64_C(100000000)
+#define TREE_BYTES CONTEXT_TREE_MIN_BYTES
+#define PATH_MAX_N 4096u
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "no memory for the samples of a method");
+}
+
+/* ---- which method ---- */
+
+static bool is_named(const char *pattern, const struct trace_sampled_method *method, struct arena *arena)
+{
+    return java_names_is(arena, &(struct java_name){ method->class_name, method->name, method->descriptor }, pattern);
+}
+
+/* By method: the samples with it on the stack; NULL: no memory.  Recursion counts once for each call. */
+static uint64_t *weigh(const struct trace_reader *reader)
+{
+    uint64_t *weights = calloc((size_t)trace_n_sampled_methods(reader) + 1, sizeof *weights);
+    for (uint32_t i = 1; weights != NULL && i <= trace_n_contexts(reader); i++) {
+        const struct trace_context *context = trace_context(reader, i);
+        uint64_t n = context->n_own;
+        for (uint32_t at = i; n > 0 && at != 0; at = context->parent) {
+            context = trace_context(reader, at);
+            weights[context->method] += n;
+        }
+    }
+    return weights;
+}
+
+static int refuse(const struct trace_reader *reader, const char *path, const char *pattern, struct err *err)
+{
+    if (trace_n_contexts(reader) == 0) {
+        err_set(err, "'%s' has no stack samples", path);
+        return err_next(err, "record some with 'mmprof sample -o FILE -p PID'");
+    }
+    err_set(err, "no sample of '%s' is in a method '%s'", path, pattern);
+    return err_next(err, "give Class.method as 'mmprof sample' prints it; 'mmprof dump %s' lists all that was sampled",
+                    path);
+}
+
+static const char *label_of(struct arena *arena, const struct trace_sampled_method *method)
+{
+    const struct java_name name = { method->class_name, method->name, method->descriptor };
+    const char *full = java_names_display(arena, &name, JAVA_NAMES_FULL);
+    const char *parameters = java_names_parameters(arena, method->descriptor);
+    return full == NULL || parameters == NULL ? NULL : arena_printf(arena, "%s%s", full, parameters);
+}
+
+/* A class that was changed, as by a recording's probes, has its methods once more. */
+static bool is_version(const struct trace_sampled_method *a, const struct trace_sampled_method *b)
+{
+    return strcmp(a->class_name, b->class_name) == 0 && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->descriptor, b->descriptor) == 0;
+}
+
+/* By method: is it a version of this one?  In the arena; NULL: no memory. */
+static bool *find_versions(struct arena *arena, const struct trace_reader *reader, uint32_t of)
+{
+    uint32_t n = trace_n_sampled_methods(reader);
+    bool *versions = arena_alloc(arena, n);
+    for (uint32_t i = 0; versions != NULL && i < n; i++)
+        versions[i] = is_version(trace_sampled_method(reader, i), trace_sampled_method(reader, of));
+    return versions;
+}
+
+/* Of those that the pattern fits the one with the most samples.  Returns 0, or -1 with *err set. */
+static int choose(struct annotation *a, const struct trace_reader *reader, const char *path, const char *pattern,
+                  uint32_t *chosen, struct err *err)
+{
+    uint64_t *weights = weigh(reader);
+    uint32_t best = UINT32_MAX, second = UINT32_MAX;
+    for (uint32_t i = 0; weights != NULL && i < trace_n_sampled_methods(reader); i++) {
+        if (weights[i] == 0 || !is_named(pattern, trace_sampled_method(reader, i), a->arena))
+            continue;
+        best = best == UINT32_MAX || weights[i] > weights[best] ? i : best;
+    }
+    a->versions = best == UINT32_MAX ? NULL : find_versions(a->arena, reader, best);
+    for (uint32_t i = 0; a->versions != NULL && i < trace_n_sampled_methods(reader); i++)
+        if (weights[i] > 0 && !a->versions[i] && is_named(pattern, trace_sampled_method(reader, i), a->arena)) {
+            a->n_others++;
+            second = second == UINT32_MAX || weights[i] > weights[second] ? i : second;
+        }
+    if (weights == NULL)
+        return no_memory(err);
+    free(weights);
+    if (best == UINT32_MAX)
+        return refuse(reader, path, pattern, err);
+    if (a->versions == NULL)
+        return no_memory(err);
+    *chosen = best;
+    a->label = label_of(a->arena, trace_sampled_method(reader, best));
+    a->other = second == UINT32_MAX ? "" : label_of(a->arena, trace_sampled_method(reader, second));
+    return a->label == NULL || a->other == NULL ? no_memory(err) : 0;
+}
+
+/* ---- its places ---- */
+
+static void *copy(struct arena *arena, const void *bytes, size_t n)
+{
+    void *to = bytes == NULL ? NULL : arena_alloc(arena, n + 1);
+    return to == NULL || n == 0 ? to : memcpy(to, bytes, n);
+}
+
+/* What it is, for when the trace is closed. */
+static int keep_method(struct annotation *a, const struct trace_sampled_method *method, struct err *err)
+{
+    a->method =
+        (struct trace_sampled_method){ .class_name =
+                                           arena_text(a->arena, method->class_name, strlen(method->class_name)),
+                                       .source = arena_text(a->arena, method->source, strlen(method->source)),
+                                       .code_bytes = method->code_bytes,
+                                       .lines = copy(a->arena, method->lines, method->n_lines * sizeof *method->lines),
+                                       .n_lines = method->n_lines,
+                                       .code = copy(a->arena, method->code, method->code_bytes) };
+    return a->method.class_name == NULL || a->method.source == NULL ? no_memory(err) : 0;
+}
+
+static uint32_t line_of(const struct trace_sampled_method *method, uint32_t index)
+{
+    uint32_t line = 0;
+    for (uint32_t i = 0; i < method->n_lines && method->lines[i].index <= index; i++)
+        line = method->lines[i].line;
+    return line;
+}
+
+static int by_line(const void *x, const void *y)
+{
+    const struct annotation_place *a = x, *b = y;
+    return a->line != b->line ? (a->line < b->line ? -1 : 1) : (a->index > b->index) - (a->index < b->index);
+}
+
+/* Each line once, in their order. */
+static void place_lines(struct annotation *a)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < a->method.n_lines; i++)
+        a->places[i] = (struct annotation_place){ a->method.lines[i].line, (int32_t)a->method.lines[i].index };
+    qsort(a->places, a->method.n_lines, sizeof *a->places, by_line);
+    for (uint32_t i = 0; i < a->method.n_lines; i++)
+        if (n == 0 || a->places[n - 1].line != a->places[i].line)
+            a->places[n++] = a->places[i];
+    a->n_places = n;
+    for (uint32_t i = 0; i < a->n_indexes; i++) {
+        const struct annotation_place key = { line_of(&a->method, i), 0 };
+        uint32_t at = 0;
+        while (at < n && a->places[at].line != key.line)
+            at++;
+        a->place_of[i] = at;
+    }
+}
+
+/* Each instruction; where the code is not known, each index. */
+static void place_bytecodes(struct annotation *a)
+{
+    size_t length = 1;
+    for (size_t at = 0; at < a->n_indexes; at += length) {
+        length = a->method.code == NULL ? 1 : bytecodes_length(a->method.code, a->n_indexes, at);
+        length = length == 0 ? 1 : length; /* damaged from here on */
+        a->places[a->n_places] = (struct annotation_place){ line_of(&a->method, (uint32_t)at), (int32_t)at };
+        for (size_t i = 0; i < length; i++)
+            a->place_of[at + i] = a->n_places;
+        a->n_places++;
+    }
+}
+
+static int find_places(struct annotation *a, struct err *err)
+{
+    a->n_indexes = a->method.code_bytes <= BYTECODES_MAX ? a->method.code_bytes : 0;
+    size_t room = (size_t)a->n_indexes + a->method.n_lines + 2;
+    a->places = arena_alloc(a->arena, room * sizeof *a->places);
+    a->place_of = arena_alloc(a->arena, room * sizeof *a->place_of);
+    if (a->places == NULL || a->place_of == NULL)
+        return no_memory(err);
+    if (a->by_bytecode)
+        place_bytecodes(a);
+    else
+        place_lines(a);
+    a->places[a->n_places++] = (struct annotation_place){ 0, -1 };
+    return 0;
+}
+
+/* ---- its samples ---- */
+
+struct counting {
+    struct annotation *annotation;
+    const struct trace_reader *reader;
+    uint32_t method;
+    double ns_per_tick;
+    bool is_out_of_memory;
+    uint32_t rows[PATH_MAX_N]; /* of the profile, the innermost first */
+};
+
+/* Versions of the method have other bytecodes, and the same lines. */
+static uint32_t row_of(const struct counting *c, uint32_t method, int32_t index)
+{
+    const struct annotation *a = c->annotation;
+    uint32_t unknown = a->n_places - 1, place = unknown;
+    if (method == c->method && index >= 0 && (uint32_t)index < a->n_indexes) {
+        place = a->place_of[index];
+    } else if (method != c->method && index >= 0 && !a->by_bytecode) {
+        uint32_t line = line_of(trace_sampled_method(c->reader, method), (uint32_t)index);
+        for (place = 0; place < unknown && a->places[place].line != line;)
+            place++;
+    }
+    return 1 + (place < unknown ? place : unknown);
+}
+
+/* The method's calls on the stack, and what they call as one. */
+static uint32_t find_rows(struct counting *c, const struct trace_sample *sample)
+{
+    int32_t index = sample->index;
+    uint32_t n = 0;
+    for (uint32_t at = sample->context; at != 0 && n < PATH_MAX_N; n++) {
+        const struct trace_context *context = trace_context(c->reader, at);
+        bool is_it = c->annotation->versions[context->method];
+        c->rows[n] = is_it ? row_of(c, context->method, index) : n == 0 ? 0 : CONTEXT_NONE;
+        index = context->call_site;
+        at = context->parent;
+    }
+    return n;
+}
+
+static void take_sample(void *context, const struct trace_sample *sample)
+{
+    struct counting *c = context;
+    const struct trace_thread *thread =
+        sample->thread == TRACE_NO_THREAD ? NULL : trace_thread(c->reader, sample->thread);
+    const struct profile_sample add = {
+        .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : (uint64_t)((double)sample->ticks * c->ns_per_tick),
+        .group = thread == NULL || sample->context != 0 ? VM_PART_APPLICATION : vm_part_of(thread->comm),
+        .ns = sample->weight_ns,
+        .is_waiting = sample->is_waiting,
+        .n = find_rows(c, sample),
+        .methods = c->rows,
+        .n_counters = sample->n_counters,
+        .counters = sample->counters,
+    };
+    if (sample_profile_add(&c->annotation->profile, &add) < 0)
+        c->is_out_of_memory = true;
+}
+
+static int read_to_end(struct trace_reader *reader, struct err *err)
+{
+    struct trace_event event;
+    int rc;
+    while ((rc = trace_next(reader, &event, err)) > 0)
+        continue;
+    return rc;
+}
+
+static int count(struct counting *c, const char *path, bool salvage, struct err *err)
+{
+    struct trace_reader *reader = NULL;
+    if (sample_profile_open(&c->annotation->profile, BLOCK_NS, TREE_BYTES, err) < 0 ||
+        trace_open(&reader, path, salvage, err) < 0)
+        return -1;
+    c->reader = reader;
+    trace_listen(reader, &(struct trace_listener){ .context = c, .sample = take_sample });
+    int rc = read_to_end(reader, err);
+    trace_close(reader);
+    return rc == 0 && c->is_out_of_memory ? no_memory(err) : rc;
+}
+
+/* ---- all of it ---- */
+
+static int find_ratios(struct annotation *a, const struct trace_reader *reader, struct err *err)
+{
+    const char *events = trace_info(reader, "sample.events"), *period = trace_info(reader, "sample.period_ns");
+    char *words = events == NULL ? NULL : arena_text(a->arena, events, strlen(events)), *rest = words;
+    const char *names[TRACE_SAMPLE_COUNTERS_MAX];
+    uint32_t n = 0;
+    for (const char *word; n < TRACE_SAMPLE_COUNTERS_MAX && (word = strsep(&rest, " ")) != NULL;)
+        names[n++] = word;
+    a->is_time = period == NULL || strcmp(period, "0") != 0;
+    int n_kinds = n < 2 ? 0 : sample_ratio_kinds(names, n, a->arena, a->ratios);
+    a->n_ratios = n_kinds < 0 ? 0 : (uint32_t)n_kinds;
+    return n_kinds < 0 ? no_memory(err) : 0;
+}
+
+int annotation_read(struct annotation *a, const char *path, const struct annotation_options *options,
+                    struct arena *arena, struct err *err)
+{
+    struct counting *counting = arena_alloc(arena, sizeof *counting);
+    struct trace_reader *reader = NULL;
+    memset(a, 0, sizeof *a);
+    a->arena = arena;
+    if (counting == NULL)
+        return no_memory(err);
+    memset(counting, 0, sizeof *counting);
+    counting->annotation = a;
+    int rc = trace_open(&reader, path, options->salvage, err);
+    if (rc == 0)
+        rc = read_to_end(reader, err);
+    if (rc == 0)
+        rc = choose(a, reader, path, options->method, &counting->method, err);
+    if (rc == 0)
+        rc = keep_method(a, trace_sampled_method(reader, counting->method), err);
+    if (rc == 0)
+        rc = find_ratios(a, reader, err);
+    counting->ns_per_tick = rc == 0 ? trace_ns_per_tick(reader) : 0;
+    trace_close(reader);
+    a->by_bytecode = options->by_bytecode || a->method.n_lines == 0;
+    if (rc == 0)
+        rc = find_places(a, err);
+    return rc == 0 ? count(counting, path, options->salvage, err) : -1;
+}
+
+void annotation_free(struct annotation *annotation)
+{
+    sample_profile_free(&annotation->profile);
+}

@@ -1,0 +1,161 @@
+#include "report/view/bytecode_kinds.h"
+
+#include "core/hotspot/bytecodes.h"
+#include "report/sample_cells.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TREE_BYTES CONTEXT_TREE_MIN_BYTES
+#define TOLD_SHARE 0.99
+
+/* What an instruction handles, as far as it tells: fields' do once the interpreter has rewritten them. */
+enum operand { OPERAND_UNTOLD, OPERAND_REFERENCE, OPERAND_PRIMITIVE, OPERANDS };
+
+enum { ROW_NATIVE = OPCODE_KINDS * OPERANDS, ROW_OUTSIDE, ROWS };
+
+int bytecode_kinds_open(struct bytecode_kinds *kinds, uint64_t block_ns, struct err *err)
+{
+    memset(kinds, 0, sizeof *kinds);
+    return sample_profile_open(&kinds->profile, block_ns, TREE_BYTES, err);
+}
+
+void bytecode_kinds_free(struct bytecode_kinds *kinds)
+{
+    sample_profile_free(&kinds->profile);
+}
+
+/* ---- samples ---- */
+
+/* "aaload" and "fast_agetfield" handle references, "iaload" and "fast_igetfield" do not, "getfield" does not tell. */
+static enum operand operand_of(const struct opcode *opcode)
+{
+    bool is_array = opcode->kind == OPCODE_ARRAY_READ || opcode->kind == OPCODE_ARRAY_WRITE;
+    bool is_field = opcode->kind == OPCODE_FIELD_READ || opcode->kind == OPCODE_FIELD_WRITE;
+    const char *type = opcode->name;
+    if (is_field)
+        type = strncmp(type, "fast_", 5) == 0 ? type + 5 : NULL;
+    if (type == NULL || (!is_array && !is_field))
+        return OPERAND_UNTOLD;
+    return *type == 'a' ? OPERAND_REFERENCE : OPERAND_PRIMITIVE;
+}
+
+static uint32_t row_of(const struct sampled_method *method, const struct java_frame *frame)
+{
+    if (frame->kind == FRAME_NATIVE || method->code.is_native)
+        return ROW_NATIVE;
+    const struct opcode *opcode = method->bytes == NULL || frame->index < 0
+                                      ? NULL
+                                      : bytecodes_at(method->bytes, method->code.n_bytes, (size_t)frame->index);
+    return opcode == NULL ? 0 : opcode->kind * (uint32_t)OPERANDS + operand_of(opcode);
+}
+
+int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method *methods,
+                       const struct stack_sample *sample, const struct profile_sample *add)
+{
+    uint32_t rows[2] = { CONTEXT_NONE, CONTEXT_NONE }, i = 0;
+    struct profile_sample row = *add;
+    while (i < sample->n && sample->methods[i] == SAMPLED_UNKNOWN)
+        i++;
+    bool is_known = i < sample->n;
+    rows[0] = sample->in_native ? ROW_OUTSIDE : CONTEXT_NONE;
+    if (is_known)
+        rows[1] = row_of(&methods[sample->methods[i]], &sample->frames[i]);
+    if (add->group == 0 && !sample->in_native) {
+        kinds->n_in_java++;
+        kinds->n_methods += is_known;
+        kinds->n_bytecodes += is_known && (rows[1] == ROW_NATIVE || sample->frames[i].index >= 0);
+    }
+    row.methods = rows;
+    row.bytecodes = NULL;
+    row.n = is_known ? 2 : 0;
+    row.n_same = 0;
+    return sample_profile_add(&kinds->profile, &row);
+}
+
+/* ---- the table ---- */
+
+void bytecode_kinds_tell(const struct bytecode_kinds *kinds, struct table *table)
+{
+    double n = (double)kinds->n_in_java;
+    table_fact_number(table, "java_code_samples", n, NULL);
+    if (kinds->n_in_java == 0)
+        return;
+    table_fact_number(table, "method_known_share", (double)kinds->n_methods / n, NULL);
+    table_fact_number(table, "bytecode_known_share", (double)kinds->n_bytecodes / n, NULL);
+    if ((double)kinds->n_bytecodes < TOLD_SHARE * n)
+        table_note(table, arena_printf(table->arena,
+                                       "of %" PRIu64 " samples in Java code, the bytecode of %.1f %% is known, and the "
+                                       "method of %.1f %%",
+                                       kinds->n_in_java, 100 * (double)kinds->n_bytecodes / n,
+                                       100 * (double)kinds->n_methods / n));
+}
+
+static const char *name_of(uint32_t row, struct arena *arena)
+{
+    static const char *const operands[OPERANDS] = { "", ", reference", ", primitive" };
+    if (row == ROW_NATIVE)
+        return "native method";
+    return arena_printf(arena, "%s%s", opcode_kind_name((enum opcode_kind)(row / OPERANDS)), operands[row % OPERANDS]);
+}
+
+static void add_row(const struct bytecode_kinds *kinds, const struct samples_source *source, uint32_t row,
+                    struct table *table)
+{
+    struct sample_share self = sample_profile_self(&kinds->profile, row),
+                        total = sample_profile_total(&kinds->profile, row);
+    struct sample_cells to = { table, table_row(table, "bytecodes") };
+    if (to.next == NULL)
+        return;
+    sample_cells_put(&to, table_words(name_of(row, table->arena)));
+    sample_cells_put(&to, sample_cells_share(&total, table->arena));
+    sample_cells_put(&to, sample_cells_share(&self, table->arena));
+    sample_cells_put_ratios(&kinds->profile, &kinds->profile.rows[row], true, source->ratios, source->n_ratios, &to);
+    sample_cells_put(&to, table_number((double)total.n_samples));
+    sample_cells_put(&to, sample_cells_error(total.error));
+    sample_cells_put(&to, sample_cells_error(self.error));
+}
+
+static void add_columns(const struct samples_source *source, struct table *table)
+{
+    bool is_time = source->period_ns > 0;
+    table_column(table, "Bytecode", "bytecode", TABLE_TEXT);
+    table_column(table, is_time ? "Time (%)" : "Share (%)", is_time ? "time_share" : "share", TABLE_SHARE);
+    table_column(table, "Self (%)", "self_share", TABLE_SHARE);
+    sample_cells_ratio_columns(source->ratios, source->n_ratios, true, table);
+    table_column(table, "Samples", "samples", TABLE_COUNT);
+    sample_cells_hide(table, is_time ? "time_share_error" : "share_error", TABLE_SHARE);
+    sample_cells_hide(table, "self_share_error", TABLE_SHARE);
+}
+
+struct sized {
+    uint32_t row;
+    uint64_t n;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct sized *x = a, *y = b;
+    return x->n != y->n ? (x->n > y->n ? -1 : 1) : (x->row > y->row) - (x->row < y->row);
+}
+
+int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct samples_source *source, struct arena *arena,
+                         struct table *table, struct err *err)
+{
+    struct sized rows[ROWS] = { { 0 } };
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ROWS && i < kinds->profile.n_rows; i++)
+        if (i != ROW_OUTSIDE && kinds->profile.rows[i].total.n > 0)
+            rows[n++] = (struct sized){ i, kinds->profile.rows[i].total.n };
+    qsort(rows, n, sizeof *rows, by_size);
+    table_begin(table, arena);
+    add_columns(source, table);
+    table_fact_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
+    table_fact_number(table, "samples", (double)kinds->profile.n_samples,
+                      arena_printf(arena, "samples  %" PRIu64 ", %" PRIu64 " of them in Java code",
+                                   kinds->profile.n_samples, kinds->n_in_java));
+    for (uint32_t i = 0; i < n; i++)
+        add_row(kinds, source, rows[i].row, table);
+    return table->is_broken ? err_set(err, "no memory for the table of bytecodes") : 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * Which kinds of bytecode a program's time goes to, from its stack samples, and how many samples can be told that
+ * exactly.
+ *
+ * Source: PEBSI §6.1, Figure 6.1 and Table 6.3.
+ */
+#ifndef REPORT_VIEW_BYTECODE_KINDS_H
+#define REPORT_VIEW_BYTECODE_KINDS_H
+
+#include "core/recorder/stack_sampler.h"
+#include "phases/samples/sample_profile.h"
+#include "report/samples_table.h"
+
+struct bytecode_kinds {
+    struct sample_profile profile; /* rows: kinds; self: in Java code, and not in what the JVM does for it */
+    uint64_t n_in_java;            /* samples of the application in Java code; of them: */
+    uint64_t n_methods;            /* the method is known */
+    uint64_t n_bytecodes;          /* and its bytecode, or it is native */
+};
+
+/* To be freed by bytecode_kinds_free in any case.  Returns 0, or -1 with *err set. */
+int bytecode_kinds_open(struct bytecode_kinds *kinds, uint64_t block_ns, struct err *err);
+void bytecode_kinds_free(struct bytecode_kinds *kinds);
+
+/*
+ * Add a sample.
+ *
+ * methods  the sampler's
+ * add      the same sample for a profile: its methods are not asked for
+ *
+ * Returns 0, or -1: no memory.
+ */
+int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method *methods,
+                       const struct stack_sample *sample, const struct profile_sample *add);
+
+/* How many could be told, as facts, and a note where it is less than 99 %. */
+void bytecode_kinds_tell(const struct bytecode_kinds *kinds, struct table *table);
+
+/* The table; of the source, what samples stand for and the ratios count.  Returns 0, or -1 with *err set: no memory. */
+int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct samples_source *source, struct arena *arena,
+                         struct table *table, struct err *err);
+
+#endif

@@ -1,0 +1,394 @@
+#include "report/view/cost.h"
+
+#include "core/perf/hit_cost.h"
+#include "report/shares.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values and shares that are not numbers. */
+#define NOT_KNOWN (-1.0)
+#define NO_SENSE  (-2.0)
+
+struct costs {
+    const struct report_source *source;
+    const struct recovery *recovery;
+    struct table *table;
+    struct shares shares;
+    double wall_ns, cpu_ns; /* of the recording; of the program in it, 0: not known */
+    double probes_ns, agent_ns, recorder_ns;
+    double hit_ns, hits_ns; /* of one; of all, 0: there were none */
+    double compiling_ns;    /* again, as the budget has it, or NOT_KNOWN */
+    size_t label, value, share, unit, how;
+};
+
+struct cost {
+    const char *kind, *label;
+    enum table_unit unit;
+    double value, share; /* or NOT_KNOWN, NO_SENSE */
+    const char *how;     /* why a value is not known */
+};
+
+static struct table_cell cell_of(double number)
+{
+    struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
+    return number == NO_SENSE ? none : number == NOT_KNOWN ? table_unmeasured() : table_number(number);
+}
+
+static void add(struct costs *c, struct cost cost)
+{
+    struct table_cell *cells = table_row(c->table, cost.kind);
+    if (cells == NULL)
+        return;
+    cells[c->label] = table_words(cost.label);
+    cells[c->value] = cost.value < 0 ? cell_of(cost.value) : table_number_in(c->table, cost.value, cost.unit);
+    cells[c->share] = cell_of(cost.share);
+    cells[c->unit] = table_words(cost.unit == TABLE_NS ? "ns" : cost.unit == TABLE_COUNT ? "count" : "share");
+    cells[c->how] = table_words(cost.how);
+}
+
+/* Of the program's CPU time. */
+static double cpu_share(const struct costs *c, double ns)
+{
+    return ns < 0 || c->cpu_ns <= 0 ? NOT_KNOWN : ns / c->cpu_ns;
+}
+
+static double wall_share(const struct costs *c, double ns)
+{
+    return ns < 0 || c->wall_ns <= 0 ? NOT_KNOWN : ns / c->wall_ns;
+}
+
+/* A fact that is a number; negative: there is none. */
+static double fact(const struct costs *c, const char *key)
+{
+    const char *text = trace_info(c->source->reader, key);
+    double number = text == NULL ? -1 : strtod(text, NULL);
+    return number >= 0 ? number : NOT_KNOWN;
+}
+
+static bool is_live(const struct costs *c)
+{
+    return trace_info(c->source->reader, "live.budget") != NULL;
+}
+
+/* ---- stops ---- */
+
+static void add_pauses(struct costs *c)
+{
+    const struct calltree_pauses *pauses = &c->source->tree->pauses;
+    double n = (double)pauses->n, ns = (double)pauses->ns;
+    const char *none = "no class was instrumented meanwhile";
+    add(c,
+        (struct cost){ "batches", "Retransformation batches", TABLE_COUNT, n, NO_SENSE, n == 0 ? none : "measured" });
+    if (n == 0)
+        return;
+    add(c, (struct cost){ "pause_mean", "Pause at each, mean", TABLE_NS, ns / n, NO_SENSE, "measured, at most" });
+    add(c, (struct cost){ "pause_longest", "Pause, the longest", TABLE_NS, (double)pauses->longest_ns, NO_SENSE,
+                          "measured, at most" });
+    add(c, (struct cost){ "pauses", "Pauses, together", TABLE_NS, ns, wall_share(c, ns),
+                          "measured, at most; of the time" });
+}
+
+/* Before the trace's first record, and after its last one. */
+static void add_changes(struct costs *c)
+{
+    double before = fact(c, "instrument.pauses_ms"), longest_before = fact(c, "instrument.longest_pause_ms");
+    if (before >= 0 && longest_before >= 0) {
+        add(c, (struct cost){ "preparation_longest", "Pause to put probes in, longest", TABLE_NS, longest_before * 1e6,
+                              NO_SENSE, "measured, at most; before the recording" });
+        add(c, (struct cost){ "preparation", "Pauses to put probes in", TABLE_NS, before * 1e6, NO_SENSE,
+                              "measured, at most; before the recording" });
+    }
+    double all = fact(c, "removal.pauses_ms"), longest = fact(c, "removal.longest_pause_ms");
+    if (all < 0 || longest < 0)
+        return;
+    add(c, (struct cost){ "removal_longest", "Pause to take probes out, longest", TABLE_NS, longest * 1e6, NO_SENSE,
+                          "measured, at most; after the recording" });
+    add(c, (struct cost){ "removal", "Pauses to take probes out", TABLE_NS, all * 1e6, NO_SENSE,
+                          "measured, at most; after the recording" });
+}
+
+/* ---- the JIT compiler ---- */
+
+/*
+ * "expected; in it they took 39.0 ms more than before": in a program that warms up the second number says little, be it
+ * less or more.  Traces of earlier versions have only that.
+ */
+static void add_recompiling(struct costs *c)
+{
+    double more_ns = fact(c, "live.recompiling_ms") < 0 ? NOT_KNOWN : fact(c, "live.recompiling_ms") * 1e6;
+    double ns = c->compiling_ns >= 0 ? c->compiling_ns : more_ns;
+    const char *how = !is_live(c) ? "only live recordings measure the JIT compilers"
+                      : ns < 0    ? "the JIT compiler's threads are not known"
+                                  : "measured: the compilers' in it, more than before";
+    char more[32];
+    if (more_ns >= 0 && fabs(ns - more_ns) >= 1e6) {
+        table_format_ns(more_ns, more, sizeof more);
+        how = arena_printf(c->source->arena, "expected; in it they took %s more than before", more);
+    }
+    add(c, (struct cost){ "recompiling_cpu", "CPU time of recompilation", TABLE_NS, ns, cpu_share(c, ns), how });
+}
+
+static void add_compiler(struct costs *c)
+{
+    const struct jit_shapes *shapes = c->source->shapes;
+    const char *without = is_live(c) ? "recorded without --jit-log" : "needs 'record --live --jit-log'";
+    struct jit_summary again = { 0 };
+    double recovery_ns = is_live(c) ? c->recovery->recovery_ns : NOT_KNOWN;
+    if (shapes != NULL)
+        jit_shapes_summary(shapes, &again);
+    add(c, (struct cost){ "recovery", "Recompilation window", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
+                          !is_live(c)                           ? "only live recordings measure the JIT compilers"
+                          : fact(c, "live.recovery_is_cut") > 0 ? "measured, and not over then; of the time"
+                                                                : "measured; of the time" });
+    add_recompiling(c);
+    add(c,
+        (struct cost){ "recompiled_methods", "Recompiled methods", TABLE_COUNT,
+                       shapes == NULL ? NOT_KNOWN : again.n_again, NO_SENSE, shapes == NULL ? without : "measured" });
+    add(c, (struct cost){ "compilations", "Compilations of them", TABLE_COUNT,
+                          shapes == NULL ? NOT_KNOWN : again.n_compilations, NO_SENSE,
+                          shapes == NULL ? without : "measured" });
+}
+
+/* ---- CPU time ---- */
+
+static void find_cpu_times(struct costs *c)
+{
+    const struct report_source *source = c->source;
+    const struct calltree *tree = source->tree;
+    bool has_pair = calltree_pair_ns(tree) > 0;
+    c->wall_ns = report_ns(source, tree->end_ticks - tree->start_ticks);
+    c->cpu_ns = report_process_cpu_ns(source);
+    if (c->cpu_ns <= 0 && !tree->cpu_is_wall)
+        c->cpu_ns = report_ns(source, tree->cpu_ticks);
+    c->probes_ns = has_pair || tree->n_calls == 0 ? report_ns(source, tree->probe_ticks) : NOT_KNOWN;
+    double code_ns = fact(c, "code.cpu_ms") > 0 ? fact(c, "code.cpu_ms") * 1e6 : 0;
+    c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]) + code_ns;
+    c->recorder_ns = fact(c, "recorder.cpu_ns");
+    c->hit_ns = fact(c, "hits.cost_ns") > 0 ? fact(c, "hits.cost_ns") : (double)HIT_COST_USUAL_NS;
+    c->hits_ns = fact(c, "hits") <= 0 ? 0 : fact(c, "hits") * c->hit_ns;
+    c->compiling_ns = fact(c, "live.compiling_ms") >= 0 ? fact(c, "live.compiling_ms") * 1e6 : NOT_KNOWN;
+}
+
+/* "estimated: 338104 records at 10.1 ns" */
+static const char *probes_how(const struct costs *c)
+{
+    const struct calltree *tree = c->source->tree;
+    char each[32];
+    if (c->probes_ns < 0)
+        return "the trace has no calibrated cost of a probe";
+    table_format_ns(calltree_pair_ns(tree) / 2, each, sizeof each);
+    return arena_printf(c->source->arena, "estimated: %.0f records at %s", (double)tree->n_records, each);
+}
+
+/* "measured; stack samples are 89.4 ms of it" */
+static const char *agent_how(const struct costs *c)
+{
+    const char *samples = trace_info(c->source->reader, "live.samples");
+    char *end, ns[32];
+    const char *why = c->source->tree->why_wall, *code = "";
+    if (c->agent_ns < 0)
+        return why == NULL ? "CPU time is not known" : strncmp(why, "none: ", 6) == 0 ? why + 6 : why;
+    if (fact(c, "code.cpu_ms") > 0) {
+        table_format_ns(fact(c, "code.cpu_ms") * 1e6, ns, sizeof ns);
+        code = arena_printf(c->source->arena, "; of it %s in the JVM's threads to report compiled code", ns);
+    }
+    if (code == NULL || samples == NULL || strtoul(samples, &end, 10) == 0)
+        return code == NULL ? NULL : arena_printf(c->source->arena, "measured%s", code);
+    table_format_ns(strtod(end, NULL) * 1e6, ns, sizeof ns);
+    return arena_printf(c->source->arena, "measured; of it %s for stack samples%s", ns, code);
+}
+
+/* "estimated: 3554 hits at 21.0 us"; older traces have no cost where it could not be measured. */
+static const char *hits_how(const struct costs *c)
+{
+    bool is_usual = fact(c, "hits.cost_is_usual") > 0 || fact(c, "hits.cost_ns") <= 0;
+    char each[32];
+    table_format_ns(c->hit_ns, each, sizeof each);
+    return arena_printf(c->source->arena, "estimated: %.0f IP samples at %s%s", fact(c, "hits"), each,
+                        is_usual ? ", as elsewhere: not measured here" : "");
+}
+
+static const char *sum_how(const struct costs *c)
+{
+    struct arena *arena = c->source->arena;
+    double budget = fact(c, "live.budget");
+    if (budget < 0)
+        return "of the program's CPU time";
+    return arena_printf(arena, "of the program's; budget %s%s", report_percent(arena, budget),
+                        fact(c, "live.recompiling_ms") >= 0 && c->compiling_ns < 0 ? "; without recompilation" : "");
+}
+
+/* All that is known, or NOT_KNOWN. */
+static double sum_of(const struct costs *c, bool *is_known)
+{
+    const double parts[] = { c->probes_ns, c->agent_ns, c->recorder_ns, c->hits_ns, c->compiling_ns };
+    double all_ns = 0;
+    *is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        all_ns += parts[i] > 0 ? parts[i] : 0;
+    return *is_known || all_ns > 0 ? all_ns : NOT_KNOWN;
+}
+
+static void add_cpu_times(struct costs *c)
+{
+    bool is_known;
+    double all_ns = sum_of(c, &is_known);
+    add(c, (struct cost){ "probes_cpu", "CPU time of probes", TABLE_NS, c->probes_ns, cpu_share(c, c->probes_ns),
+                          probes_how(c) });
+    add(c, (struct cost){ "agent_cpu", "CPU time of the agent", TABLE_NS, c->agent_ns, cpu_share(c, c->agent_ns),
+                          agent_how(c) });
+    if (c->hits_ns != 0)
+        add(c, (struct cost){ "hits_cpu", "CPU time of IP sampling", TABLE_NS, c->hits_ns, cpu_share(c, c->hits_ns),
+                              hits_how(c) });
+    add(c, (struct cost){ "recorder_cpu", "CPU time of mmprof itself", TABLE_NS, c->recorder_ns,
+                          cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "not in the trace" : "measured" });
+    add(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
+                          is_known     ? sum_how(c)
+                          : all_ns > 0 ? "at least: one of them is not known"
+                                       : "one of them is not known" });
+}
+
+/* ---- slowdown ---- */
+
+/* What the program's own threads lose: the probes in them, pauses, and slower calls in recoveries. */
+static double estimate(const struct costs *c)
+{
+    const struct recovery *recovery = c->recovery;
+    double own_ns = report_ns(c->source, c->shares.part_cpu_ticks[VM_PART_APPLICATION]);
+    double pauses_ns = (double)c->source->tree->pauses.ns;
+    double extra_ns = recovery->why == NULL && recovery->extra_ns > 0 ? recovery->extra_ns : 0;
+    if (c->probes_ns < 0 || own_ns <= extra_ns || c->wall_ns <= pauses_ns)
+        return NOT_KNOWN;
+    return (own_ns + c->probes_ns) / (own_ns - extra_ns) * c->wall_ns / (c->wall_ns - pauses_ns) - 1;
+}
+
+static const char *recovery_how(const struct costs *c)
+{
+    const struct recovery *recovery = c->recovery;
+    const char **labels = recovery->why == NULL ? report_labels(c->source, &recovery->method, 1) : NULL;
+    if (recovery->why != NULL)
+        return recovery->why;
+    return labels == NULL ? NULL
+                          : arena_printf(c->source->arena, "measured: %.0f calls of %s, and %.0f others",
+                                         (double)recovery->n_in, labels[0], (double)recovery->n_out);
+}
+
+static void add_slowdown(struct costs *c)
+{
+    const struct recovery *recovery = c->recovery;
+    double estimated = estimate(c);
+    bool is_measured = recovery->why == NULL;
+    add(c, (struct cost){ "slowdown", "Slowdown, estimated", TABLE_SHARE, NO_SENSE, estimated,
+                          estimated < 0 ? "the cost of probes is not known"
+                          : is_measured && recovery->extra_ns > 0
+                              ? "estimated: probes, pauses, slower calls during recompilation"
+                              : "estimated: probes, pauses" });
+    struct cost measured = { "slowdown_in_recovery", "Slowdown in that window", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
+                             recovery_how(c) };
+    add(c, measured);
+    if (is_measured) /* may be negative */
+        c->table->rows[c->table->n_rows - 1].cells[c->share] =
+            table_quotient(recovery->in_ns - recovery->out_ns, recovery->out_ns);
+    add(c, (struct cost){ "slowdown_after", "Slowdown after it, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
+                          "nothing to compare with: no method ran without probes" });
+}
+
+static int begin(struct costs *c, struct err *err)
+{
+    const struct report_source *source = c->source;
+    uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
+    struct report_source on_cpu = *source;
+    if (!source->tree->cpu_is_wall)
+        on_cpu.clock = PHASES_CPU;
+    if (row_of == NULL)
+        return err_set(err, "out of memory for %u methods", source->tree->n_methods);
+    memset(row_of, 0xff, ((size_t)source->tree->n_methods + 1) * sizeof *row_of); /* CALLTREE_NONE */
+    if (shares_compute(&on_cpu, row_of, 0, &c->shares, err) < 0)
+        return -1;
+    find_cpu_times(c);
+    return 0;
+}
+
+int cost_sums(const struct report_source *source, struct cost_sums *sums, struct err *err)
+{
+    struct costs c = { .source = source };
+    if (begin(&c, err) < 0)
+        return -1;
+    *sums = (struct cost_sums){ .cpu_ns = c.cpu_ns,
+                                .probes_ns = c.probes_ns,
+                                .agent_ns = c.agent_ns,
+                                .recorder_ns = c.recorder_ns,
+                                .hits_ns = c.hits_ns,
+                                .compiling_ns = c.compiling_ns,
+                                .budget = fact(&c, "live.budget") };
+    sums->all_ns = sum_of(&c, &sums->is_whole);
+    return 0;
+}
+
+/* Why compiling again took what it took. */
+static const char *compiling_why(const struct costs *c)
+{
+    if (fact(c, "live.forgotten_ms") > 0)
+        return "this JVM discarded all its compiled code at the first instrumentation (see --recompile)";
+    return fact(c, "live.recompiling_ms") * 1e6 >= c->compiling_ns
+               ? "more than expected, so no more classes were instrumented"
+               : "record for longer to amortize it";
+}
+
+/* "most of it (15.4 %) for compiling changed classes again: more than expected, so no more classes were instrumented"
+ */
+static const char *excess_why(const struct costs *c)
+{
+    const char *start = "record for longer to amortize the start";
+    const struct {
+        double ns;
+        const char *what, *why;
+    } parts[] = { { c->compiling_ns, "recompiling instrumented classes", compiling_why(c) },
+                  { c->agent_ns, "stack samples and instrumentation", start },
+                  { c->recorder_ns, "mmprof's own process", start } };
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
+        most = parts[i].ns > parts[most].ns ? i : most;
+    return arena_printf(c->source->arena, "most of it (%s) for %s: %s",
+                        report_percent(c->source->arena, cpu_share(c, parts[most].ns)), parts[most].what,
+                        parts[most].why);
+}
+
+int cost_excess(const struct report_source *source, struct table *table, struct err *err)
+{
+    struct costs c = { .source = source, .table = table };
+    bool is_known;
+    if (!is_live(&c))
+        return 0;
+    if (begin(&c, err) < 0)
+        return -1;
+    double budget = fact(&c, "live.budget"), share = cpu_share(&c, sum_of(&c, &is_known));
+    if (share > budget)
+        table_fact_number(table, "cost_share", share,
+                          arena_printf(source->arena, "cost     %s of the CPU time, over the budget of %s; %s",
+                                       report_percent(source->arena, share), report_percent(source->arena, budget),
+                                       excess_why(&c)));
+    return 0;
+}
+
+int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table, struct err *err)
+{
+    struct costs c = { .source = source, .recovery = recovery, .table = table };
+    table_begin(table, source->arena);
+    if (begin(&c, err) < 0)
+        return -1;
+    c.label = table_column(table, "Cost of this recording", "cost", TABLE_TEXT);
+    c.value = table_column(table, "Value", "value", TABLE_RATIO);
+    c.share = table_column(table, "Share (%)", "share", TABLE_SHARE);
+    c.unit = table_column(table, "Unit", "unit", TABLE_TEXT);
+    table->columns[c.unit].not_in_text = true;
+    c.how = table_column(table, "Basis", "how", TABLE_TEXT);
+    add_pauses(&c);
+    add_changes(&c);
+    add_compiler(&c);
+    add_cpu_times(&c);
+    add_slowdown(&c);
+    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+}

@@ -1,0 +1,39 @@
+/*
+ * What the recording cost the program: what was measured, what is estimated, and why the rest is not known.
+ */
+#ifndef REPORT_VIEW_COST_H
+#define REPORT_VIEW_COST_H
+
+#include "report/recovery.h"
+#include "report/source.h"
+
+/* CPU time, in ns; negative where it is not known. */
+struct cost_sums {
+    double cpu_ns; /* of the program, within the recording; 0: not known */
+    double probes_ns, agent_ns, recorder_ns;
+    double hits_ns;      /* of looking where threads are; 0: there was none of it */
+    double compiling_ns; /* of the JIT compiler again, as the budget has it */
+    double all_ns;       /* together */
+    bool is_whole;       /* that is all; else one of them is not known */
+    double budget;       /* that was given, a fraction of cpu_ns; negative: none */
+};
+
+/* What a recording cost altogether: the one place that adds it up.  Returns 0, or -1 with *err set. */
+int cost_sums(const struct report_source *source, struct cost_sums *sums, struct err *err);
+
+/*
+ * A row for each cost: how often and for how long the program stood still, how long the JIT compiler took to recover,
+ * what it compiled again, CPU time of probes and of mmprof's threads, slowdown.  A value that is not known is '-', and
+ * the reason stands behind it.
+ *
+ * recovery  of the same trace (recovery_measure); borrowed.
+ *
+ * Returns 0, or -1 with *err set.
+ */
+int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table,
+              struct err *err);
+
+/* Above a report's table: by how much a live recording exceeded its budget, and why; nothing where it did not. */
+int cost_excess(const struct report_source *source, struct table *table, struct err *err);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * An object's lifetime is the time, in data accesses of Java code, from its creation to its last use.  What is counted
+ * of a class or a line is how many objects lived up to each power of two.
+ */
+#include "report/view/lifetimes.h"
+
+#include "core/base/text.h"
+#include "symbolize/java_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define BUCKETS     65 /* 0: not used at all; i: lifetimes of i bits */
+#define NUMBERS_MAX (UINT32_C(1) << 24)
+
+struct group {
+    uint64_t n, n_bytes, n_uses, longest, n_there; /* n_there: at the program's end */
+    uint64_t buckets[BUCKETS];
+};
+
+/* What numbers are of: grows by doubling. */
+struct list {
+    void *items; /* owned */
+    uint32_t n;  /* allocated, zeroed */
+};
+
+struct method {
+    const char *class_name, *name, *descriptor; /* the arena's */
+};
+
+struct place {
+    uint32_t method, line;
+    struct group group;
+};
+
+struct class_row {
+    const char *name; /* the arena's */
+    struct group group;
+};
+
+struct lifetimes {
+    struct arena arena;
+    struct list classes, methods, places;
+    struct group all, no_place;
+    uint64_t n_created, time;
+};
+
+/* ---- reading ---- */
+
+/* The item of a number; NULL: no memory, or no number of a trace that mmprof writes. */
+static void *item(struct list *list, uint32_t number, size_t n_bytes)
+{
+    if (number >= NUMBERS_MAX)
+        return NULL;
+    if (number >= list->n) {
+        uint32_t n = list->n == 0 ? 256 : list->n;
+        while (n <= number)
+            n *= 2;
+        char *items = realloc(list->items, n * n_bytes);
+        if (items == NULL)
+            return NULL;
+        memset(items + list->n * n_bytes, 0, (n - list->n) * n_bytes);
+        list->items = items;
+        list->n = n;
+    }
+    return (char *)list->items + number * n_bytes;
+}
+
+static struct class_row *class_of(struct lifetimes *l, uint32_t number)
+{
+    return item(&l->classes, number, sizeof(struct class_row));
+}
+
+static struct method *method_of(struct lifetimes *l, uint32_t number)
+{
+    return item(&l->methods, number, sizeof(struct method));
+}
+
+static struct place *place_of(struct lifetimes *l, uint32_t number)
+{
+    return item(&l->places, number, sizeof(struct place));
+}
+
+static const char *keep(struct lifetimes *l, struct memtrace_text text)
+{
+    return text_utf8(&l->arena, text.at, text.n);
+}
+
+static void count(struct group *group, const struct memtrace_entry *e)
+{
+    group->n++;
+    group->n_bytes += e->bytes;
+    group->n_uses += e->n_uses;
+    group->longest = e->lifetime > group->longest ? e->lifetime : group->longest;
+    group->n_there += !e->has_died;
+    group->buckets[e->lifetime == 0 ? 0 : 64 - __builtin_clzll(e->lifetime)]++;
+}
+
+static bool take_object(struct lifetimes *l, const struct memtrace_entry *e)
+{
+    struct class_row *row = class_of(l, e->class_number);
+    struct place *place = e->place == MEMTRACE_NO_NUMBER ? NULL : place_of(l, e->place);
+    if (row == NULL || (place == NULL && e->place != MEMTRACE_NO_NUMBER))
+        return false;
+    count(&row->group, e);
+    count(place == NULL ? &l->no_place : &place->group, e);
+    count(&l->all, e);
+    return true;
+}
+
+static bool take(struct lifetimes *l, const struct memtrace_entry *e)
+{
+    switch (e->kind) {
+    case MEMTRACE_CLASS: {
+        struct class_row *row = class_of(l, e->number);
+        return row != NULL && (row->name = keep(l, e->name)) != NULL;
+    }
+    case MEMTRACE_METHOD: {
+        struct method *method = method_of(l, e->number);
+        if (method != NULL)
+            *method = (struct method){ keep(l, e->class_name), keep(l, e->name), keep(l, e->descriptor) };
+        return method != NULL && method->class_name != NULL && method->name != NULL && method->descriptor != NULL;
+    }
+    case MEMTRACE_PLACE: {
+        struct place *place = place_of(l, e->number);
+        if (place != NULL) {
+            place->method = e->method;
+            place->line = e->line;
+        }
+        return place != NULL;
+    }
+    case MEMTRACE_CREATED:
+        l->n_created++;
+        return true;
+    case MEMTRACE_DIED:
+        return take_object(l, e);
+    case MEMTRACE_TOTALS:
+        l->time = e->time;
+        return true;
+    default:
+        return true;
+    }
+}
+
+int lifetimes_read(struct lifetimes **lifetimes, struct memtrace_reader *reader, struct err *err)
+{
+    struct lifetimes *l = calloc(1, sizeof *l);
+    struct memtrace_entry entry;
+    int rc = l == NULL ? err_set(err, "out of memory") : 1;
+    while (rc > 0 && (rc = memtrace_next(reader, &entry, err)) > 0)
+        if (!take(l, &entry))
+            rc = err_set(err, "out of memory, or the address trace has numbers that are too large");
+    *lifetimes = l;
+    if (rc == 0)
+        return 0;
+    lifetimes_free(l);
+    *lifetimes = NULL;
+    return -1;
+}
+
+void lifetimes_free(struct lifetimes *l)
+{
+    if (l == NULL)
+        return;
+    free(l->classes.items);
+    free(l->methods.items);
+    free(l->places.items);
+    arena_free(&l->arena);
+    free(l);
+}
+
+/* ---- tables ---- */
+
+/* Columns: how many of the objects lived at most so long, less one; as Figure 2.9 has it. */
+static const struct {
+    const char *heading, *key;
+    unsigned bits;
+    bool not_in_text;
+} columns[] = {
+    { "Unused", "unused_share", 0, false },     { "< 16", "under_16_share", 4, false },
+    { "< 64", "under_64_share", 6, false },     { "< 1 K", "under_1k_share", 10, false },
+    { "< 64 K", "under_64k_share", 16, false }, { "< 1 M", "under_1m_share", 20, false },
+    { "", "under_16m_share", 24, true },
+};
+
+#define N_COLUMNS (sizeof columns / sizeof *columns)
+
+static uint64_t up_to(const struct group *group, unsigned bits)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i <= bits; i++)
+        n += group->buckets[i];
+    return n;
+}
+
+static void add_row(struct table *table, const char *kind, const char *label, const struct group *group,
+                    const struct lifetimes *l)
+{
+    struct table_cell *cells = table_row(table, kind);
+    if (cells == NULL)
+        return;
+    size_t at = 0;
+    cells[at++] = table_words(label);
+    cells[at++] = table_number((double)group->n);
+    cells[at++] = table_quotient((double)group->n, (double)l->all.n);
+    cells[at++] = table_number((double)group->n_bytes);
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        cells[at++] = table_quotient((double)up_to(group, columns[i].bits), (double)group->n);
+    cells[at++] = table_number((double)group->longest);
+    cells[at++] = table_quotient((double)group->n_uses, (double)group->n);
+    cells[at] = table_quotient((double)group->n_there, (double)group->n);
+}
+
+struct row {
+    const char *label;
+    const struct group *group;
+};
+
+static int by_objects(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->group->n != y->group->n)
+        return x->group->n > y->group->n ? -1 : 1;
+    return strcmp(x->label, y->label);
+}
+
+static const char *site_label(const struct lifetimes *l, const struct place *place, struct arena *arena)
+{
+    const struct method *methods = l->methods.items;
+    const struct method *m = place->method < l->methods.n ? &methods[place->method] : NULL;
+    if (m == NULL || m->name == NULL)
+        return "a method that is not described";
+    const struct java_name name = { m->class_name, m->name, m->descriptor };
+    const char *text = java_names_display(arena, &name, JAVA_NAMES_FULL);
+    if (text == NULL || place->line == 0)
+        return text;
+    return arena_printf(arena, "%s:%" PRIu32, text, place->line);
+}
+
+/* Rows that have objects; returns how many, or -1: no memory. */
+static int64_t make_rows(const struct lifetimes *l, enum lifetimes_by by, struct row *rows, struct arena *arena)
+{
+    const struct class_row *classes = l->classes.items;
+    const struct place *places = l->places.items;
+    int64_t n = 0;
+    for (uint32_t i = 0; by == LIFETIMES_BY_CLASS && i < l->classes.n; i++)
+        if (classes[i].group.n > 0)
+            rows[n++] = (struct row){ classes[i].name == NULL ? "a class that is not described"
+                                                              : java_names_class(arena, classes[i].name),
+                                      &classes[i].group };
+    for (uint32_t i = 0; by == LIFETIMES_BY_SITE && i < l->places.n; i++)
+        if (places[i].group.n > 0)
+            rows[n++] = (struct row){ site_label(l, &places[i], arena), &places[i].group };
+    if (by == LIFETIMES_BY_SITE && l->no_place.n > 0)
+        rows[n++] = (struct row){ "not by Java code", &l->no_place };
+    for (int64_t i = 0; i < n; i++)
+        if (rows[i].label == NULL)
+            return -1;
+    return n;
+}
+
+static void add_groups(const struct lifetimes *l, const struct row *rows, uint64_t n, uint64_t top, const char *kind,
+                       struct table *table)
+{
+    struct group rest = { .n = 0 };
+    for (uint64_t i = 0; i < n; i++) {
+        const struct group *g = rows[i].group;
+        if (top == 0 || i < top) {
+            add_row(table, kind, rows[i].label, g, l);
+            continue;
+        }
+        rest.n += g->n;
+        rest.n_bytes += g->n_bytes;
+        rest.n_uses += g->n_uses;
+        rest.n_there += g->n_there;
+        rest.longest = g->longest > rest.longest ? g->longest : rest.longest;
+        for (size_t k = 0; k < BUCKETS; k++)
+            rest.buckets[k] += g->buckets[k];
+    }
+    size_t first_after = table->n_rows;
+    if (rest.n > 0)
+        add_row(table, "others", "others", &rest, l);
+    add_row(table, "total", "all", &l->all, l);
+    if (first_after < table->n_rows)
+        table->rows[first_after].after_rule = true;
+}
+
+static int group_table(const struct lifetimes *l, enum lifetimes_by by, uint64_t top, struct arena *arena,
+                       struct table *table)
+{
+    bool is_class = by == LIFETIMES_BY_CLASS;
+    struct row *rows = malloc(((size_t)l->classes.n + l->places.n + 1) * sizeof *rows);
+    int64_t n = rows == NULL ? -1 : make_rows(l, by, rows, arena);
+    table_column(table, is_class ? "Class" : "Created by", is_class ? "class" : "site", TABLE_TEXT);
+    table_column(table, "Objects", "objects", TABLE_COUNT);
+    table_column(table, "(%)", "objects_share", TABLE_SHARE);
+    table->columns[table_column(table, "Bytes", "bytes", TABLE_COUNT)].not_in_text = true;
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        table->columns[table_column(table, columns[i].heading, columns[i].key, TABLE_SHARE)].not_in_text =
+            columns[i].not_in_text;
+    table_column(table, "Longest", "longest_accesses", TABLE_COUNT);
+    table->columns[table_column(table, "Uses", "uses_per_object", TABLE_RATE)].not_in_text = true;
+    table_column(table, "At end", "at_end_share", TABLE_SHARE);
+    if (n > 0) {
+        qsort(rows, (size_t)n, sizeof *rows, by_objects);
+        add_groups(l, rows, (uint64_t)n, top, is_class ? "class" : "site", table);
+    }
+    free(rows);
+    return n < 0 ? -1 : 0;
+}
+
+static void length_table(const struct lifetimes *l, struct arena *arena, struct table *table)
+{
+    uint64_t before = 0;
+    unsigned last = BUCKETS;
+    table_column(table, "Shorter than", "under_accesses", TABLE_TEXT);
+    table_column(table, "Objects", "objects", TABLE_COUNT);
+    table_column(table, "(%)", "objects_share", TABLE_SHARE);
+    table_column(table, "So far (%)", "cumulative_share", TABLE_SHARE);
+    while (last > 0 && l->all.buckets[last - 1] == 0)
+        last--;
+    for (unsigned i = 0; i < last; i++) {
+        struct table_cell *cells = table_row(table, "length");
+        if (cells == NULL)
+            return;
+        before += l->all.buckets[i];
+        cells[0] = table_words(i == 64 ? "2^64" : arena_printf(arena, "%" PRIu64, UINT64_C(1) << i));
+        cells[1] = table_number((double)l->all.buckets[i]);
+        cells[2] = table_quotient((double)l->all.buckets[i], (double)l->all.n);
+        cells[3] = table_quotient((double)before, (double)l->all.n);
+    }
+}
+
+int lifetimes_by_parse(const char *text, enum lifetimes_by *by, struct err *err)
+{
+    static const char *const names[] = { "class", "site", "distribution" };
+    *by = LIFETIMES_BY_CLASS;
+    if (text[0] == '\0')
+        return 0;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *by = (enum lifetimes_by)i;
+            return 0;
+        }
+    err_set(err, "objects have no lifetimes by '%s'", text);
+    return err_next(err, "ask for --lifetimes=class, site or distribution");
+}
+
+int lifetimes_table(const struct lifetimes *l, const char *path, enum lifetimes_by by, uint64_t top,
+                    struct arena *arena, struct table *table, struct err *err)
+{
+    int rc = 0;
+    table_begin(table, arena);
+    table_fact_words(
+        table, "trace", path,
+        arena_printf(arena, "trace    %s: %" PRIu64 " objects were created in %" PRIu64 " data accesses of Java code",
+                     path, l->n_created, l->time));
+    table_fact_number(table, "objects", (double)l->n_created, NULL);
+    table_fact_number(table, "accesses", (double)l->time, NULL);
+    table_fact_number(table, "dead", (double)(l->all.n - l->all.n_there),
+                      arena_printf(arena,
+                                   "objects  %" PRIu64 " were found dead by collections, %" PRIu64
+                                   " were there when the program ended",
+                                   l->all.n - l->all.n_there, l->all.n_there));
+    if (by == LIFETIMES_BY_LENGTH)
+        length_table(l, arena, table);
+    else
+        rc = group_table(l, by, top, arena, table);
+    table_note(table,
+               "a lifetime is how many data accesses Java code made between an object's creation and its last use");
+    return rc < 0 || table->is_broken ? err_set(err, "out of memory for a table") : 0;
+}

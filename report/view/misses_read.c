@@ -1,0 +1,254 @@
+#include "report/view/misses_report.h"
+
+#include "core/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_LEAST_NS 4e8 /* twice as long as the plugin adds misses up */
+
+static const char *const ways[MISSES_WAYS] = {
+    [MISSES_BY_CLASS] = "class",   [MISSES_BY_FIELD] = "field",    [MISSES_BY_SPACE] = "space",
+    [MISSES_BY_METHOD] = "method", [MISSES_BY_LINE] = "line",      [MISSES_BY_PART] = "part",
+    [MISSES_BY_TIME] = "time",     [MISSES_CONTENTS] = "contents",
+};
+
+int misses_way(const char *text, enum misses_by *by, struct err *err)
+{
+    for (int i = 0; i < MISSES_WAYS; i++) {
+        *by = (enum misses_by)i;
+        if (strcmp(text, ways[i]) == 0)
+            return 0;
+    }
+    err_set(err, "misses cannot be grouped by '%s'", text);
+    return err_next(err, "use --view misses=class, field, space, method, line, part, time or contents");
+}
+
+/* ---- hearing ---- */
+
+/* Room for the element with a number, zeroed; NULL: no memory. */
+static void *element(void **array, uint32_t number, uint32_t *n, uint32_t *room, size_t element_bytes)
+{
+    if (number >= *room) {
+        uint32_t wanted = number < 512 ? 1024 : number * 2;
+        void *more = realloc(*array, wanted * element_bytes);
+        if (more == NULL)
+            return NULL;
+        *array = more;
+        *room = wanted;
+    }
+    if (number >= *n) {
+        memset((char *)*array + *n * element_bytes, 0, (number + 1 - *n) * element_bytes);
+        *n = number + 1;
+    }
+    return (char *)*array + number * element_bytes;
+}
+
+static const char *copy(struct misses *m, struct wire_text text)
+{
+    const char *kept = text_utf8(m->arena, text.at, text.n);
+    m->is_broken |= kept == NULL;
+    return kept;
+}
+
+static void hear_owner(struct misses *m, const struct miss_entry *entry)
+{
+    struct misses_owner *owner =
+        element((void **)&m->owners, entry->number, &m->n_owners, &m->owners_room, sizeof *m->owners);
+    m->is_broken |= owner == NULL;
+    if (owner != NULL)
+        *owner = (struct misses_owner){ copy(m, entry->name), entry->owner_kind };
+}
+
+static void hear_cell(struct misses *m, const struct miss_entry *entry)
+{
+    struct misses_cell *cell =
+        element((void **)&m->cells, entry->number, &m->n_cells, &m->cells_room, sizeof *m->cells);
+    m->is_broken |= cell == NULL;
+    if (cell != NULL)
+        *cell = (struct misses_cell){ copy(m, entry->name), entry->owner, entry->offset, entry->space };
+}
+
+struct hearing {
+    const struct report_source *source;
+    struct misses *misses;
+};
+
+static void add_counts(struct misses *m, struct misses_tally *tally, const struct miss_entry *entry)
+{
+    if (entry->kind == MISS_ACCESSES) {
+        tally->n_accesses += entry->n_accesses;
+        tally->n_drawn += entry->n_kept;
+        m->told_accesses += entry->n_accesses;
+        m->n_drawn += entry->n_kept;
+        return;
+    }
+    for (int i = 0; i < MISS_N_COUNTS; i++) {
+        tally->counts[i] += entry->counts[i];
+        m->told[i] += entry->counts[i];
+    }
+    tally->n_kept += entry->n_kept;
+    m->n_kept += entry->n_kept;
+}
+
+static uint32_t step_of(const struct hearing *hearing, uint64_t ticks)
+{
+    const struct misses *m = hearing->misses;
+    uint64_t start = trace_start_ticks(hearing->source->reader);
+    uint64_t step = m->step_ticks == 0 || ticks < start ? 0 : (ticks - start) / m->step_ticks;
+    return step < MISSES_STEPS ? (uint32_t)step : MISSES_STEPS - 1;
+}
+
+static bool is_ours(const struct hearing *hearing, uint32_t thread)
+{
+    const struct calltree *tree = hearing->source->tree;
+    return thread < tree->n_threads && tree->threads[thread].part == VM_PART_MMPROF;
+}
+
+static void hear_counts(const struct hearing *hearing, const struct miss_entry *entry)
+{
+    struct misses *m = hearing->misses;
+    struct misses_tally tally;
+    memset(&tally, 0, sizeof tally); /* its padding is a part of the key */
+    tally.key.place = (uint32_t)entry->place;
+    tally.key.cell = entry->cell;
+    tally.key.step = step_of(hearing, entry->ticks);
+    tally.key.is_ours = is_ours(hearing, entry->thread);
+    const uint32_t *known = map_get(&m->by_key, &tally.key, sizeof tally.key);
+    uint32_t number = known == NULL ? m->n_tallies : *known;
+    struct misses_tally *kept =
+        element((void **)&m->tallies, number, &m->n_tallies, &m->tallies_room, sizeof *m->tallies);
+    if (kept == NULL || (known == NULL && map_put(&m->by_key, &tally.key, sizeof tally.key, number) < 0)) {
+        m->is_broken = true;
+        return;
+    }
+    kept->key = tally.key;
+    add_counts(m, kept, entry);
+}
+
+static void hear_contents(const struct hearing *hearing, const struct miss_entry *entry)
+{
+    struct misses *m = hearing->misses;
+    struct misses_held held;
+    memset(&held, 0, sizeof held); /* as above */
+    held.key.cell = entry->cell;
+    held.key.step = step_of(hearing, entry->ticks);
+    held.key.is_ours = is_ours(hearing, entry->thread);
+    const uint32_t *known = map_get(&m->by_held, &held.key, sizeof held.key);
+    uint32_t number = known == NULL ? m->n_held : *known;
+    struct misses_held *kept = element((void **)&m->held, number, &m->n_held, &m->held_room, sizeof *m->held);
+    if (kept == NULL || (known == NULL && map_put(&m->by_held, &held.key, sizeof held.key, number) < 0)) {
+        m->is_broken = true;
+        return;
+    }
+    kept->key = held.key;
+    for (int i = 0; i < MISS_N_COUNTS; i++)
+        kept->counts[i] += entry->counts[i];
+    m->l2_lines += entry->counts[MISS_L2];
+    m->n_looked[held.key.step] += m->looked_ticks != entry->ticks;
+    m->looked_ticks = entry->ticks;
+}
+
+static void hear_used(const struct hearing *hearing, const struct miss_entry *entry)
+{
+    uint32_t step = step_of(hearing, entry->ticks);
+    uint64_t *bytes = hearing->misses->used[step].bytes;
+    hearing->misses->used[step].n++;
+    for (int i = 0; i < MISS_SPACES; i++)
+        bytes[i] = entry->used[i] > bytes[i] ? entry->used[i] : bytes[i];
+}
+
+static void hear(void *context, const struct miss_entry *entry)
+{
+    const struct hearing *hearing = context;
+    struct misses *m = hearing->misses;
+    switch (entry->kind) {
+    case MISS_OWNER:
+        hear_owner(m, entry);
+        break;
+    case MISS_CELL:
+        hear_cell(m, entry);
+        break;
+    case MISS_COUNTS:
+    case MISS_ACCESSES:
+        hear_counts(hearing, entry);
+        break;
+    case MISS_TOTALS:
+        for (int i = 0; i < MISS_N_COUNTS; i++)
+            m->all[i] += entry->counts[i];
+        m->n_accesses += entry->n_accesses;
+        m->n_looks += entry->n_looks;
+        m->look_ns += entry->look_ns;
+        break;
+    case MISS_CONTENTS:
+        hear_contents(hearing, entry);
+        break;
+    case MISS_USED:
+        hear_used(hearing, entry);
+        break;
+    case MISS_METHOD:
+        break;
+    }
+}
+
+static void hear_place(void *context, const struct place_entry *entry)
+{
+    const struct hearing *hearing = context;
+    hit_places_hear(hearing->misses->places, entry);
+}
+
+/* ---- reading ---- */
+
+static int read_again(const struct hearing *hearing, bool salvage, struct err *err)
+{
+    struct hearing mine = *hearing;
+    const struct trace_listener listener = { .context = &mine, .place = hear_place, .miss = hear };
+    struct trace_reader *reader;
+    struct trace_event event;
+    int rc;
+    if (trace_open(&reader, hearing->source->path, salvage, err) < 0)
+        return -1;
+    trace_listen(reader, &listener);
+    while ((rc = trace_next(reader, &event, err)) > 0)
+        continue;
+    trace_close(reader);
+    return rc;
+}
+
+/* The recording in steps, but none shorter than what is written at once. */
+static uint64_t step_ticks(const struct trace_reader *reader)
+{
+    uint64_t all = trace_end_ticks(reader) - trace_start_ticks(reader);
+    double ns_per_tick = trace_ns_per_tick(reader);
+    uint64_t least = ns_per_tick > 0 ? (uint64_t)(STEP_LEAST_NS / ns_per_tick) : 1;
+    return all / MISSES_STEPS + 1 > least ? all / MISSES_STEPS + 1 : least;
+}
+
+int misses_read(const struct report_source *source, bool salvage, enum misses_by by, struct misses *misses,
+                struct err *err)
+{
+    const struct hearing hearing = { source, misses };
+    *misses = (struct misses){ .arena = source->arena, .by_key.arena = source->arena, .by_held.arena = source->arena };
+    if (by == MISSES_BY_TIME || by == MISSES_CONTENTS)
+        misses->step_ticks = step_ticks(source->reader);
+    if (hit_places_open(&misses->places, err) < 0 || read_again(&hearing, salvage, err) < 0)
+        return -1;
+    if (misses->is_broken)
+        return err_set(err, "no memory for misses");
+    if (misses->n_tallies > 0)
+        return 0;
+    err_set(err, "'%s' does not record where misses occurred", source->path);
+    return err_next(err, "record with 'mmprof record --simulate -- java ...', without --counts-only");
+}
+
+void misses_free(struct misses *misses)
+{
+    hit_places_close(misses->places);
+    map_free(&misses->by_key);
+    map_free(&misses->by_held);
+    free(misses->owners);
+    free(misses->cells);
+    free(misses->tallies);
+    free(misses->held);
+    memset(misses, 0, sizeof *misses);
+}

@@ -1,0 +1,104 @@
+/*
+ * Where the simulated processor's misses are (thesis §2.4.2, Tables 2.2 to 2.4; SA Figures 7 to 9, Table 1): in which
+ * class, field, generation or other memory, and by which method, line or part of the VM.
+ */
+#ifndef REPORT_VIEW_MISSES_REPORT_H
+#define REPORT_VIEW_MISSES_REPORT_H
+
+#include "core/base/map.h"
+#include "report/source.h"
+#include "symbolize/hit_places.h"
+
+/* What a row of the table is for. */
+enum misses_by {
+    MISSES_BY_CLASS,  /* and other owners of memory */
+    MISSES_BY_FIELD,  /* and as above */
+    MISSES_BY_SPACE,  /* of the Java heap, and as above */
+    MISSES_BY_METHOD, /* and native functions */
+    MISSES_BY_LINE,
+    MISSES_BY_PART,  /* of the VM: as report --vm */
+    MISSES_BY_TIME,  /* a step of the recording, a column for each part */
+    MISSES_CONTENTS, /* what was in the caches: as BY_TIME */
+    MISSES_WAYS
+};
+
+#define MISSES_STEPS 40
+
+struct misses_owner {
+    const char *name; /* the arena's; NULL: never described */
+    enum miss_owner kind;
+};
+
+struct misses_cell {
+    const char *name; /* as above */
+    uint32_t owner, offset;
+    enum miss_space space;
+};
+
+/* Misses of one place in one cell. */
+struct misses_tally {
+    struct {
+        uint32_t place, cell, step; /* step: of the recording, by time only */
+        bool is_ours;               /* of mmprof's agent's thread */
+    } key;
+    uint64_t counts[MISS_N_COUNTS], n_kept;
+    uint64_t n_accesses, n_drawn; /* loads and stores, estimated; of how many that were drawn */
+};
+
+/* Lines in the caches of one cell. */
+struct misses_held {
+    struct {
+        uint32_t cell, step;
+        bool is_ours;
+    } key;
+    uint64_t counts[MISS_N_COUNTS];
+};
+
+struct misses {
+    struct arena *arena;         /* borrowed */
+    struct hit_places *places;   /* owned */
+    struct misses_owner *owners; /* owned, as the others */
+    struct misses_cell *cells;
+    struct misses_tally *tallies;
+    struct misses_held *held;
+    uint32_t n_owners, n_cells, n_tallies, n_held, owners_room, cells_room, tallies_room, held_room;
+    struct map by_key, by_held;
+    uint64_t all[MISS_N_COUNTS], told[MISS_N_COUNTS]; /* exactly; those that are told by place */
+    uint64_t n_accesses, n_kept, n_looks, look_ns;
+    uint64_t told_accesses, n_drawn;               /* estimated by place; of how many */
+    uint64_t step_ticks;                           /* 0: not by time */
+    uint64_t l2_lines;                             /* held, by all looks */
+    uint64_t looked_ticks, n_looked[MISSES_STEPS]; /* the last look into the caches; how many there were */
+    struct {
+        uint64_t n, bytes[MISS_SPACES]; /* looks; the most that they found of each space */
+    } used[MISSES_STEPS];
+    bool is_java_only; /* misses_keep_java */
+    bool is_broken;    /* no memory */
+};
+
+/* "class" to "contents".  Returns 0, or -1 with *err set. */
+int misses_way(const char *text, enum misses_by *by, struct err *err);
+
+/*
+ * Read the trace again for its misses.  Returns 0, or -1 with *err set: it has none, or it cannot be read; misses_free
+ * is needed in both cases.
+ */
+int misses_read(const struct report_source *source, bool salvage, enum misses_by by, struct misses *misses,
+                struct err *err);
+void misses_free(struct misses *misses);
+
+/*
+ * Leave out what was not missed by Java code (interpreted or compiled) or the JVM's stubs; what is in the caches stays.
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int misses_keep_java(struct misses *misses, struct err *err);
+
+/*
+ * A row for each class, method, ... with most misses of L2 first; at most 'top' (0: all).
+ *
+ * sources  a directory in which a line's text is looked for as package/File.java; or NULL.
+ */
+int misses_table(const struct report_source *source, struct misses *misses, enum misses_by by, uint64_t top,
+                 const char *sources, struct table *table, struct err *err);
+
+#endif

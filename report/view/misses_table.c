@@ -1,0 +1,389 @@
+#include "report/view/misses_known.h"
+#include "report/view/misses_lines.h"
+#include "symbolize/java_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DRAWN_LEAST 25 /* accesses of a row whose rates are told */
+
+/* What a miss is added to. */
+struct row {
+    const char *label, *of, *kind, *file;
+    const char *class_name; /* of a line, for its text */
+    uint32_t line;
+    uint64_t counts[MISS_N_COUNTS], n_kept, n_accesses, n_drawn;
+    uint64_t l2_lines; /* in the caches, of all looks */
+    bool is_ours;
+};
+
+struct rows {
+    struct map by_label;
+    struct row *all; /* owned */
+    uint32_t n, room;
+};
+
+static const char *const owners[MISS_OWNERS] = {
+    [MISS_OBJECTS] = "Java heap",
+    [MISS_STATICS] = "Java heap",
+    [MISS_STACK] = "threads' stacks",
+    [MISS_CODE] = "code cache",
+    [MISS_METASPACE] = "metaspace",
+    [MISS_CARDS] = "card table",
+    [MISS_C_HEAP] = "C heap",
+    [MISS_FILE] = "file",
+    [MISS_OTHER] = "other memory",
+    [MISS_HEAP] = "Java heap, object not known",
+    [MISS_UNKNOWN] = "not mapped any more",
+};
+
+static const char *const owner_kinds[MISS_OWNERS] = {
+    [MISS_OBJECTS] = "class",       [MISS_STATICS] = "class", [MISS_STACK] = "stack",      [MISS_CODE] = "code",
+    [MISS_METASPACE] = "metaspace", [MISS_CARDS] = "cards",   [MISS_C_HEAP] = "c_heap",    [MISS_FILE] = "file",
+    [MISS_OTHER] = "other",         [MISS_HEAP] = "heap",     [MISS_UNKNOWN] = "unmapped",
+};
+
+static const char *const spaces[MISS_SPACES] = { "no generation", "eden", "survivor", "old generation", "humongous" };
+
+/* ---- names ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static bool is_class(const struct misses_owner *owner)
+{
+    return owner->kind == MISS_OBJECTS || owner->kind == MISS_STATICS;
+}
+
+static const char *owner_label(struct arena *arena, const struct misses_owner *owner)
+{
+    if (owner->kind == MISS_OBJECTS)
+        return java_names_class(arena, owner->name);
+    if (owner->kind == MISS_STATICS)
+        return arena_printf(arena, "%s (static fields)", java_names_class(arena, owner->name));
+    if (owner->kind == MISS_FILE)
+        return arena_printf(arena, "file: %s", base_name(owner->name));
+    return owners[owner->kind];
+}
+
+static const char *field_label(struct arena *arena, const struct misses_owner *owner, const struct misses_cell *cell)
+{
+    const char *name = owner->name == NULL ? "" : java_names_class(arena, owner->name);
+    if (!is_class(owner) || name == NULL)
+        return owner_label(arena, owner);
+    if (cell->name[0] == '\0')
+        return arena_printf(arena, "%s +%" PRIu32, name, cell->offset);
+    if (strcmp(cell->name, "header") == 0)
+        return arena_printf(arena, "%s (header)", name);
+    if (cell->name[0] == '[' && cell->name[1] != ']')
+        return arena_printf(arena, "%s %s", name, cell->name);
+    return strcmp(cell->name, "[]") == 0 ? arena_printf(arena, "%s elements", name)
+                                         : arena_printf(arena, "%s.%s", name, cell->name);
+}
+
+static const char *part_label(struct arena *arena, const struct hit_function *function)
+{
+    if (function->kind != HIT_VM)
+        return hit_kind_name(function->kind);
+    return arena_printf(arena, "JVM: %s", vm_subsystem_name(function->subsystem));
+}
+
+static const char *method_label(struct arena *arena, const struct hit_function *function)
+{
+    if (function->method != NULL) {
+        const struct java_name name = { function->class_name, function->method, function->descriptor };
+        return java_names_display(arena, &name, JAVA_NAMES_SHORT);
+    }
+    if (function->kind == HIT_INTERPRETER)
+        return "(interpreter, method not known)";
+    if (function->name[0] != '\0')
+        return function->name;
+    return function->file[0] == '\0' ? "(no name)" : arena_printf(arena, "(no name, %s)", base_name(function->file));
+}
+
+/* ---- adding up ---- */
+
+static bool tells_contents(enum misses_by by)
+{
+    return by == MISSES_BY_CLASS || by == MISSES_BY_SPACE;
+}
+
+static struct row *row_of(struct misses *m, struct rows *rows, const struct row *like)
+{
+    const char *key = arena_printf(m->arena, "%s\n%s\n%s\n%" PRIu32, like->label, like->of,
+                                   like->class_name == NULL ? "" : like->class_name, like->line);
+    const uint32_t *known = key == NULL ? NULL : map_get(&rows->by_label, key, strlen(key));
+    if (known != NULL)
+        return &rows->all[*known];
+    if (rows->n == rows->room) {
+        uint32_t room = rows->room == 0 ? 256 : rows->room * 2;
+        struct row *all = realloc(rows->all, room * sizeof *all);
+        if (all == NULL)
+            return NULL;
+        rows->all = all;
+        rows->room = room;
+    }
+    if (key == NULL || map_put(&rows->by_label, key, strlen(key), rows->n) < 0)
+        return NULL;
+    rows->all[rows->n] = *like;
+    return &rows->all[rows->n++];
+}
+
+/* The row of memory: where the miss went. */
+static struct row memory_row(const struct misses *m, enum misses_by by, uint32_t number)
+{
+    static const struct misses_owner nobody = { "", MISS_UNKNOWN };
+    static const struct misses_cell nothing = { "", 0, 0, MISS_NO_SPACE };
+    const struct misses_cell *cell = number < m->n_cells ? &m->cells[number] : &nothing;
+    const struct misses_owner *owner = cell->owner < m->n_owners ? &m->owners[cell->owner] : &nobody;
+    cell = cell->name == NULL ? &nothing : cell;
+    owner = owner->name == NULL ? &nobody : owner;
+    struct row row = { .of = owners[owner->kind], .kind = owner_kinds[owner->kind], .file = "" };
+    if (by == MISSES_BY_SPACE) {
+        bool in_heap = is_class(owner) || owner->kind == MISS_HEAP;
+        row.label = in_heap ? arena_printf(m->arena, "Java heap: %s", spaces[cell->space]) : owners[owner->kind];
+        row.of = row.kind = in_heap ? "heap" : owner_kinds[owner->kind];
+        return row;
+    }
+    row.label = by == MISSES_BY_FIELD ? field_label(m->arena, owner, cell) : owner_label(m->arena, owner);
+    if (is_class(owner))
+        row.of = spaces[cell->space];
+    if (by == MISSES_BY_CLASS && is_class(owner))
+        row.of = "Java heap";
+    else if (owner->kind == MISS_HEAP || owner->kind == MISS_OTHER)
+        row.of = owner->name;
+    return row;
+}
+
+/* The row of code: what missed. */
+static struct row code_row(const struct misses *m, enum misses_by by, const struct hit_place *place,
+                           const struct hit_function *function)
+{
+    struct row row = { .of = part_label(m->arena, function), .kind = hit_kind_key(function->kind), .file = "" };
+    if (by == MISSES_BY_PART) {
+        row.label = row.of;
+        return row;
+    }
+    row.label = method_label(m->arena, function);
+    row.file = function->file;
+    row.class_name = function->class_name;
+    if (by == MISSES_BY_METHOD || function->method == NULL)
+        return row;
+    row.line = place->line;
+    if (place->bytecode != 0)
+        row.label = arena_printf(m->arena, "%s, bytecode %" PRIu32, row.label, place->bytecode - 1);
+    else
+        row.label = row.line == 0 ? arena_printf(m->arena, "%s, line not known", row.label)
+                                  : arena_printf(m->arena, "%s:%" PRIu32, row.label, row.line);
+    row.of = place->outer[0] == '\0' ? row.of : arena_printf(m->arena, "%s, in %s", row.of, place->outer);
+    return row;
+}
+
+static void add_tally(struct row *row, const struct misses_tally *tally)
+{
+    for (int k = 0; k < MISS_N_COUNTS; k++)
+        row->counts[k] += tally->counts[k];
+    row->n_kept += tally->n_kept;
+    row->n_accesses += tally->n_accesses;
+    row->n_drawn += tally->n_drawn;
+}
+
+static const struct row ours = { .label = "mmprof itself", .of = "", .kind = "mmprof", .file = "", .is_ours = true };
+
+/* What is in L2. */
+static int add_contents(struct misses *m, enum misses_by by, struct rows *rows, struct err *err)
+{
+    for (uint32_t i = 0; i < m->n_held && tells_contents(by); i++) {
+        const struct misses_held *held = &m->held[i];
+        struct row like = held->key.is_ours ? ours : memory_row(m, by, held->key.cell);
+        struct row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
+        if (row == NULL)
+            return err_set(err, "out of memory for misses");
+        row->l2_lines += held->counts[MISS_L2];
+    }
+    return 0;
+}
+
+static int add_up(struct misses *m, enum misses_by by, struct rows *rows, struct err *err)
+{
+    bool is_memory = by == MISSES_BY_CLASS || by == MISSES_BY_FIELD || by == MISSES_BY_SPACE;
+    for (uint32_t i = 0; i < m->n_tallies; i++) {
+        struct hit_place place;
+        if (hit_places_find(m->places, m->tallies[i].key.place, &place, err) < 0)
+            return -1;
+        const struct hit_function *function = hit_places_function(m->places, place.function);
+        struct row like = is_memory ? memory_row(m, by, m->tallies[i].key.cell) : code_row(m, by, &place, function);
+        if (misses_are_ours(&m->tallies[i], function))
+            like = ours;
+        struct row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
+        if (row == NULL)
+            return err_set(err, "out of memory for misses");
+        add_tally(row, &m->tallies[i]);
+    }
+    return add_contents(m, by, rows, err);
+}
+
+static int by_misses(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->is_ours != y->is_ours)
+        return x->is_ours ? 1 : -1;
+    for (int k = MISS_N_COUNTS - 1; k > 0; k--) {
+        int count = k == 2 ? MISS_L2 : MISS_L1D;
+        if (x->counts[count] != y->counts[count])
+            return x->counts[count] > y->counts[count] ? -1 : 1;
+    }
+    return strcmp(x->label, y->label);
+}
+
+/* ---- the table ---- */
+
+static const struct {
+    const char *heading, *key, *share_key, *rate_key;
+} counts[MISS_N_COUNTS] = { [MISS_L1D] = { "L1D misses", "l1d_misses", "l1d_share", "l1d_rate" },
+                            [MISS_L2] = { "L2 misses", "l2_misses", "l2_share", "l2_rate" },
+                            [MISS_DTLB] = { "DTLB misses", "dtlb_misses", "dtlb_share", "dtlb_rate" } };
+
+/* Misses of all accesses; of fewer that were drawn it is not known to within 40 %. */
+static struct table_cell rate(uint64_t n_misses, const struct row *row)
+{
+    return row->n_drawn < DRAWN_LEAST ? table_unmeasured() : table_quotient((double)n_misses, (double)row->n_accesses);
+}
+
+static void add_row(const struct misses *m, enum misses_by by, const struct row *row, struct misses_lines *lines,
+                    struct table *table)
+{
+    struct table_cell *cells = table_row(table, row->kind);
+    if (cells == NULL)
+        return;
+    *cells++ = table_words(row->label);
+    *cells++ = row->of[0] == '\0' ? table_unmeasured() : table_words(row->of);
+    *cells++ = m->n_drawn == 0 ? table_unmeasured() : table_number((double)row->n_accesses);
+    *cells++ = table_quotient((double)row->n_accesses, (double)m->told_accesses);
+    for (int k = 0; k < MISS_N_COUNTS; k++) {
+        *cells++ = table_number((double)row->counts[k]);
+        *cells++ = table_quotient((double)row->counts[k], (double)m->told[k]);
+        *cells++ = rate(row->counts[k], row);
+    }
+    if (tells_contents(by))
+        *cells++ = table_quotient((double)row->l2_lines, (double)m->l2_lines);
+    *cells++ = table_number((double)row->n_kept);
+    *cells++ = table_number((double)row->n_drawn);
+    *cells++ = table_words(row->file);
+    if (lines != NULL) {
+        const char *text = misses_line(lines, row->class_name, row->file, row->line);
+        *cells++ = text == NULL ? table_unmeasured() : table_words(text);
+    }
+}
+
+static void add_row_to(struct row *rest, const struct row *row)
+{
+    for (int k = 0; k < MISS_N_COUNTS; k++)
+        rest->counts[k] += row->counts[k];
+    rest->n_kept += row->n_kept;
+    rest->n_accesses += row->n_accesses;
+    rest->n_drawn += row->n_drawn;
+    rest->l2_lines += row->l2_lines;
+}
+
+static void add_rows(struct misses *m, enum misses_by by, const struct rows *rows, uint64_t top,
+                     struct misses_lines *lines, struct table *table)
+{
+    struct row rest = { .label = "others", .of = "", .kind = "others", .file = "" };
+    struct row all = { .label = "all", .of = "", .kind = "total", .file = "" };
+    memcpy(all.counts, m->told, sizeof all.counts);
+    all.n_kept = m->n_kept;
+    all.n_accesses = m->told_accesses;
+    all.n_drawn = m->n_drawn;
+    all.l2_lines = m->l2_lines;
+    uint64_t n = 0;
+    size_t first_after = 0;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const struct row *row = &rows->all[i];
+        if (!row->is_ours && (top == 0 || n < top)) {
+            add_row(m, by, row, lines, table);
+            n++;
+            continue;
+        }
+        if (!row->is_ours)
+            add_row_to(&rest, row);
+    }
+    first_after = table->n_rows;
+    if (rest.counts[MISS_L1D] + rest.counts[MISS_DTLB] + rest.n_drawn + rest.l2_lines > 0)
+        add_row(m, by, &rest, lines, table);
+    if (rows->n > 0 && rows->all[rows->n - 1].is_ours)
+        add_row(m, by, &rows->all[rows->n - 1], lines, table);
+    add_row(m, by, &all, lines, table);
+    if (first_after < table->n_rows)
+        table->rows[first_after].after_rule = true;
+}
+
+static void add_hidden(struct table *table, const char *heading, const char *key, enum table_unit unit)
+{
+    size_t column = table_column(table, heading, key, unit);
+    table->columns[column].not_in_text = true;
+}
+
+static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, struct table *table)
+{
+    static const char *const first[MISSES_WAYS] = { "Class", "Field", "Memory", "Method", "Line", "Code", "", "" };
+    static const char *const keys[MISSES_WAYS] = { "class", "field", "memory", "method", "line", "code", "", "" };
+    table_column(table, first[by], keys[by], TABLE_TEXT);
+    size_t of = table_column(table, by == MISSES_BY_FIELD || by == MISSES_BY_CLASS ? "In" : "Of", "of", TABLE_TEXT);
+    table->columns[of].not_in_text = by == MISSES_BY_PART || by == MISSES_BY_SPACE;
+    size_t accesses = table_column(table, "Accesses", "accesses", TABLE_COUNT);
+    size_t share = table_column(table, "Accesses (%)", "accesses_share", TABLE_SHARE);
+    table->columns[accesses].not_in_text = true;
+    table->columns[share].not_in_text = !has_accesses;
+    for (int k = 0; k < MISS_N_COUNTS; k++) {
+        bool is_detail = k == MISS_DTLB;
+        size_t number = table_column(table, counts[k].heading, counts[k].key, TABLE_COUNT);
+        table->columns[number].is_detail = is_detail;
+        size_t part = table_column(table, "(%)", counts[k].share_key, TABLE_SHARE);
+        table->columns[part].is_detail = is_detail;
+        size_t column = table_column(table, "Rate (%)", counts[k].rate_key, TABLE_SHARE);
+        table->columns[column].not_in_text = !has_accesses || is_detail;
+    }
+    if (tells_contents(by)) {
+        size_t column = table_column(table, "In L2 (%)", "l2_contents_share", TABLE_SHARE);
+        table->columns[column].not_in_text = !has_accesses;
+        table->columns[column].is_detail = true;
+    }
+    table->details = tells_contents(by) ? "The data TLB, and what was in L2" : "The data TLB";
+    add_hidden(table, "Kept", "kept", TABLE_COUNT);
+    add_hidden(table, "Drawn", "drawn", TABLE_COUNT);
+    add_hidden(table, "File", "file", TABLE_TEXT);
+    if (has_lines)
+        table_column(table, "Source", "source", TABLE_TEXT);
+}
+
+int misses_table(const struct report_source *source, struct misses *misses, enum misses_by by, uint64_t top,
+                 const char *sources, struct table *table, struct err *err)
+{
+    struct rows rows = { .n = 0 };
+    struct misses_lines lines = { .directory = sources, .arena = source->arena };
+    if (by == MISSES_BY_TIME)
+        return misses_time_table(source, misses, table, err);
+    if (by == MISSES_CONTENTS)
+        return misses_contents_table(source, misses, table, err);
+    rows.by_label.arena = source->arena;
+    table_begin(table, source->arena);
+    report_facts(source, table);
+    misses_tell_totals(source, misses, table);
+    add_columns(by, misses->n_drawn > 0, by == MISSES_BY_LINE && sources != NULL, table);
+    int rc = add_up(misses, by, &rows, err);
+    if (rc == 0 && rows.n > 0) {
+        qsort(rows.all, rows.n, sizeof *rows.all, by_misses);
+        add_rows(misses, by, &rows, top, by == MISSES_BY_LINE && sources != NULL ? &lines : NULL, table);
+    }
+    misses_tell_known(source, misses, table);
+    report_losses(source, table);
+    misses_lines_free(&lines);
+    map_free(&rows.by_label);
+    free(rows.all);
+    return rc < 0 ? -1 : table->is_broken ? err_set(err, "out of memory for a table") : 0;
+}

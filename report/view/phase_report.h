@@ -1,0 +1,58 @@
+/*
+ * The report: per phase the share of the process' time, calls, CPI and misses per 1,000 instructions, and the VM's
+ * parts (thesis Tables 3.5 to 3.8).
+ */
+#ifndef REPORT_VIEW_PHASE_REPORT_H
+#define REPORT_VIEW_PHASE_REPORT_H
+
+#include "report/source.h"
+
+struct report_wish {
+    const char *sort; /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
+    double min_share; /* of the process' time that a method needs for a row */
+    uint64_t top;     /* not more rows of methods than this, those with most time; 0: no limit */
+    bool all;         /* rows for methods that are no phases, too */
+};
+
+/*
+ * Make the report's table.  Rows are the phases: all methods of a recording of phases, else those that
+ * phases_select() chooses within a budget of 1 %; then the application's other code, the VM's parts, mmprof itself
+ * and the total.  Shares are of the time of all threads, so that the column "Self" adds up to 100 %; those of a phase
+ * of the time of all threads while it was recorded (report_recorded).  Where the source has a tree with samples in it
+ * (report/sampled_tree.h), methods that only these know are rows, too, and all shares are of all the time.
+ *
+ * totals  of the application's methods, as probes measured them (calltree_totals).
+ *
+ * Returns 0, or -1 with *err set: an unknown key to sort by, no memory.
+ */
+int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                const struct report_wish *wish, struct table *table, struct err *err);
+
+struct report_trace {
+    const struct report_source *source;
+    const struct calltree_total *totals; /* of the application's methods */
+    size_t n_totals;
+};
+
+/*
+ * The same of several recordings of one program, each with events of its own ('mmprof record --groups separate'). Rows,
+ * times and calls are the first one's; what it did not measure comes from the first of the others that did, as a rate:
+ * a count is that rate's in the first one's instructions.
+ *
+ * traces  n_traces, at least one.
+ *
+ * Returns 0, or -1 with *err set: also when they are of different programs or phases.
+ */
+int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_wish *wish,
+                       struct table *table, struct err *err);
+
+/*
+ * Which methods report_make() makes rows of, in no order: pointers into totals, in the arena.
+ *
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int report_rows_of(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                   const struct report_wish *wish, const struct calltree_total *const **rows, size_t *n_rows,
+                   struct err *err);
+
+#endif

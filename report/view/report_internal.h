@@ -1,0 +1,153 @@
+/*
+ * Shared by the files that make the report.
+ */
+#ifndef REPORT_VIEW_REPORT_INTERNAL_H
+#define REPORT_VIEW_REPORT_INTERNAL_H
+
+#include "phases/tree/recorded.h"
+#include "report/estimates.h"
+#include "report/view/phase_report.h"
+#include "report/sampled_tree.h"
+#include "report/shares.h"
+
+/* What a row is of. */
+enum row_kind { ROW_PHASE, ROW_SAMPLED, ROW_OUTSIDE, ROW_PART, ROW_MMPROF, ROW_TOTAL, ROW_OF_TIME };
+
+struct row_id {
+    enum row_kind kind;
+    size_t index; /* of a phase, or a method known by samples: into rows; of a part: enum vm_part */
+};
+
+#define REPORT_NO_TICKS (-1.0)
+
+/* One row's values before any division. */
+struct values {
+    const char *label, *kind;
+    struct row_id id;
+    struct java_name name;
+    /* Or REPORT_NO_TICKS: not applicable; others are negative in a row of switches only. */
+    double time_ticks, self_ticks;
+    double probe_ticks;   /* of time_ticks, what probes measured: what calls took */
+    double cpu_ticks;     /* inclusive: what faults and switches are divided by */
+    double off_cpu_ticks; /* inclusive; negative: not known */
+    double calls;         /* negative: not applicable */
+    double unwinds, n_open;
+    struct recorded recorded; /* of a phase: its shares are of what ran then; of others: of all */
+    const uint64_t *metrics;  /* the tree's; NULL: not known */
+};
+
+/* The columns' indexes. */
+struct layout {
+    size_t label, time, self, recorded, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX], off_cpu, faults, switches;
+    size_t raw[EVENT_COLUMNS_MAX], counted, time_ns, self_ns, recorded_share, unwinds, open_calls, class_name, method,
+        descriptor;
+    size_t shape;                                    /* only with JIT events */
+    size_t known_by, reason, time_error, self_error; /* only with rows of samples */
+    /* Of groups that take turns; a lowest value stands before its highest. */
+    size_t cpi_low, rates_low[EVENT_COLUMNS_MAX], raw_low[EVENT_COLUMNS_MAX], scaling[EVENT_COLUMNS_MAX];
+};
+
+/* Where an event of the report was measured. */
+struct event_origin {
+    uint8_t trace; /* 0: the first one, else others[trace - 1] */
+    uint8_t event; /* among that trace's own events */
+};
+
+struct making {
+    const struct report_source *source;
+    const struct report_wish *wish;
+    struct table *table;
+    struct shares shares;
+    struct event_column own[EVENT_COLUMNS_MAX];       /* the trace's events */
+    struct estimates_basis basis;                     /* of them */
+    const struct event_column *cycles, *instructions; /* of them, measured, or NULL */
+    struct event_column events[EVENT_COLUMNS_MAX];    /* those of the report: of other traces, too */
+    struct event_origin origins[EVENT_COLUMNS_MAX];
+    size_t n_events;
+    struct making *others; /* of traces that are joined to this one; the arena's */
+    size_t n_others;
+    bool take_turns; /* groups of counters do, in some trace */
+    struct layout at;
+    /* What probes measured; the arena's; NULL: joined trace without calls of that phase.  Without calls: samples only.
+     */
+    const struct calltree_total **rows;
+    const struct calltree_total **measured; /* by method: what probes measured, or NULL; with samples only, as: */
+    double *method_ticks, *method_own;      /* by method: its time, with and without what it calls; the arena's */
+    double *ticks;                          /* by row: its time, with what samples say; the arena's */
+    double *self_errors;   /* by row: of its share; NAN: it is not from samples; the arena's, or NULL */
+    size_t n_rows, n_more; /* printed; not printed, with less time, which stand behind those */
+    bool any_off;          /* of some row the probes were switched off */
+    bool is_partly;        /* some row was recorded for a part of the time */
+    bool has_hardware;     /* some hardware event was measured */
+    bool has_readings;     /* threads without probes were counted, too */
+    const char *partly;    /* the rows that were counted in part of their time: the arena's, or NULL */
+    const char *too_few;   /* those of which too little was counted */
+    const char *shaped;    /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
+};
+
+/* Too little of the process' time for a note. */
+bool report_is_tiny(const struct making *making, const struct values *v);
+
+bool report_is_hardware(const struct event_column *event);
+
+/*
+ * Of the time of a row: more than this share without counters makes its counts and rates estimates from the rest, and
+ * more than the second one its counts unknown.
+ */
+#define REPORT_UNCOUNTED_MAX 0.001
+#define REPORT_SCALED_MAX    0.1
+
+#define REPORT_TINY_SHARE 0.001
+
+/* The share of a row's time on the CPU in which the trace's counters are known; negative: they are not at all. */
+double report_counted(const struct making *making, struct row_id id);
+
+/* Estimates of the trace's own events in a row.  Returns false: there are none. */
+bool report_estimates(const struct making *making, struct row_id id, struct event_estimate *estimates);
+
+/* Find the events of a trace, and make them the report's. */
+void report_find_events(struct making *making);
+
+/* What follows from a trace's counts, once its shares are computed. */
+void report_find_readings(struct making *making);
+
+/*
+ * Join other traces of the same program: their events, and what they say of the same rows.  The first trace's rows are
+ * chosen already.  Returns 0, or -1 with *err set: they are of another program, no memory.
+ */
+int report_join(struct making *making, const struct report_trace *others, size_t n_others, struct err *err);
+
+/* Add the columns, and note where they are. */
+void report_columns(struct making *making);
+
+/* Add a row; after_rule: with a rule before it. */
+void report_row(struct making *making, const struct values *v, bool after_rule);
+
+/* The rows of the phases, sorted.  Returns 0, or -1 with *err set: an unknown key, no memory. */
+int report_phase_rows(struct making *making, struct err *err);
+
+/* A method that could be a row, its time, and its share of what ran while it was recorded; with samples, of all. */
+struct report_ranked {
+    const struct calltree_total *total;
+    double ticks, share;
+};
+
+/* Each method's time in the source's tree, of which samples are a part.  Returns 0, or -1 with *err set: no memory. */
+int report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals, struct err *err);
+
+/* Add methods that only samples know: in the arena, with no calls.  There is room for all methods. */
+int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err);
+
+/* How far the rows' own times may be off.  Returns 0, or -1 with *err set: no memory. */
+int report_find_errors(struct making *making, const uint32_t *row_of, struct err *err);
+
+/* A row's cells of how it is known: the intervals, by what, and why it has no probes. */
+int report_fill_known(struct making *making, struct err *err);
+
+/* Of the row of what no thread had. */
+const char *report_kernel_label(const struct shares *shares);
+
+/* The application's other code and switches, the parts of the VM, mmprof, the total. */
+void report_other_rows(struct making *making);
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * The report's rows and their order.
+ */
+#include "report/view/report_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- rows of phases ---- */
+
+static struct values phase_values(const struct making *making, size_t row, const char *label)
+{
+    const struct calltree_total *total = making->rows[row];
+    const struct calltree *tree = making->source->tree;
+    uint64_t ticks = phases_total_ticks(total, making->source->clock);
+    double off = (double)total->total_wall_ticks - (double)total->total_cpu_ticks;
+    bool is_sampled = total->calls == 0;
+    struct recorded recorded = report_recorded(making->source, total->method);
+    recorded_hold(&recorded, (double)ticks, (double)making->shares.all_ticks);
+    return (struct values){ .label = label,
+                            .kind = is_sampled ? "sampled" : "phase",
+                            .id = { is_sampled ? ROW_SAMPLED : ROW_PHASE, row },
+                            .name = report_name(making->source, total->method),
+                            .time_ticks = making->ticks[row],
+                            .self_ticks = (double)making->shares.self_ticks[row],
+                            .probe_ticks = (double)ticks,
+                            .cpu_ticks = (double)total->total_cpu_ticks,
+                            .off_cpu_ticks = tree->cpu_is_wall || off < 0 ? -1 : off,
+                            .calls = (double)total->calls,
+                            .unwinds = (double)total->unwinds,
+                            .n_open = (double)total->n_open,
+                            .recorded = recorded,
+                            .metrics = total->total_metrics };
+}
+
+/* What the rows are sorted by: the column, and whether small comes first for none. */
+static int find_sort_column(const struct making *making, size_t *column, struct err *err)
+{
+    const struct layout *at = &making->at;
+    const struct {
+        const char *key;
+        size_t column;
+    } keys[] = { { "time", at->time },
+                 { "self", at->self },
+                 { "calls", at->calls },
+                 { "percall", at->per_call },
+                 { "cpi", at->cpi },
+                 { "off-cpu", at->off_cpu },
+                 { "page-faults", at->faults },
+                 { "context-switches", at->switches } };
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(making->wish->sort, keys[i].key) == 0) {
+            *column = keys[i].column;
+            return 0;
+        }
+    for (size_t i = 0; i < making->n_events; i++) {
+        const struct event_column *event = &making->events[i];
+        if (strcasecmp(making->wish->sort, event->name) != 0 && strcasecmp(making->wish->sort, event->heading) != 0)
+            continue;
+        *column = event->role == EVENT_MISSES ? at->rates[i] : report_is_hardware(event) ? at->raw[i] : at->time;
+        return 0;
+    }
+    err_set(err, "unknown key '%s' to sort by", making->wish->sort);
+    return err_next(err, "sort by time, self, calls, percall, cpi, off-cpu, page-faults, context-switches or an event "
+                         "of this trace");
+}
+
+struct sortable {
+    struct table_row row;
+    double key, time;
+    bool is_known;
+};
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct sortable *x = a, *y = b;
+    if (x->is_known != y->is_known)
+        return x->is_known ? -1 : 1;
+    if (x->is_known && x->key != y->key)
+        return x->key < y->key ? 1 : -1;
+    return (x->time < y->time) - (x->time > y->time);
+}
+
+static int sort_rows(struct making *making, struct err *err)
+{
+    size_t column = 0, n = making->table->n_rows;
+    if (find_sort_column(making, &column, err) < 0)
+        return -1;
+    struct sortable *order = arena_alloc(making->source->arena, (n + 1) * sizeof *order);
+    if (order == NULL)
+        return err_set(err, "out of memory for a table of %zu rows", n);
+    for (size_t i = 0; i < n; i++) {
+        const struct table_row *row = &making->table->rows[i];
+        order[i] = (struct sortable){ *row, row->cells[column].number, row->cells[making->at.time].number,
+                                      row->cells[column].value == TABLE_NUMBER };
+    }
+    qsort(order, n, sizeof *order, largest_first);
+    for (size_t i = 0; i < n; i++)
+        making->table->rows[i] = order[i].row;
+    return 0;
+}
+
+/* Say of a row that it was counted in a part of its time only; in which trace, if there are several. */
+static void add_partly(struct making *making, const struct values *v)
+{
+    struct arena *arena = making->source->arena;
+    for (size_t t = 0; making->has_hardware && !report_is_tiny(making, v) && t <= making->n_others; t++) {
+        const struct making *of = t == 0 ? making : &making->others[t - 1];
+        double counted = report_counted(of, v->id);
+        if (counted < 0 || counted >= 1 - REPORT_UNCOUNTED_MAX)
+            continue;
+        const char *item = arena_printf(arena, "%s%s in %s%s%s", making->partly == NULL ? "" : ", ", v->label,
+                                        report_percent(arena, counted), making->n_others == 0 ? "" : " of ",
+                                        making->n_others == 0 ? "" : of->source->path);
+        if (item != NULL)
+            making->partly = making->partly == NULL ? item : arena_printf(arena, "%s%s", making->partly, item);
+    }
+}
+
+/* Each the only one of its kind. */
+static const char **labels_of(const struct making *making)
+{
+    uint32_t *methods = arena_alloc(making->source->arena, (making->n_rows + 1) * sizeof *methods);
+    for (size_t i = 0; methods != NULL && i < making->n_rows; i++)
+        methods[i] = making->rows[i]->method;
+    return methods == NULL ? NULL : report_labels(making->source, methods, making->n_rows);
+}
+
+int report_phase_rows(struct making *making, struct err *err)
+{
+    const char **labels = labels_of(making);
+    if (labels == NULL)
+        return err_set(err, "out of memory for a table of %zu methods", making->n_rows);
+    for (size_t i = 0; i < making->n_rows; i++) {
+        const char *label = labels[i];
+        if (making->rows[i]->n_open > 0) {
+            label = arena_printf(making->source->arena, "%s +", labels[i]);
+            table_note(making->table, "+ calls of it had not returned at the end: they count up to there");
+        }
+        struct values v = phase_values(making, i, label);
+        report_row(making, &v, false);
+        add_partly(making, &v);
+    }
+    if (making->source->sampled != NULL && report_fill_known(making, err) < 0)
+        return -1;
+    return sort_rows(making, err);
+}
+
+/* ---- the other rows ---- */
+
+const char *report_kernel_label(const struct shares *shares)
+{
+    return shares->switches.are_known ? "kernel: exit, rest" : "kernel: switches, exit";
+}
+
+/* Phases with less time than those above: without this row their time would be missing, or their callers'. */
+static void add_more(struct making *making)
+{
+    double ticks = 0;
+    if (making->n_more == 0)
+        return;
+    for (size_t i = 0; i < making->n_more; i++)
+        ticks += (double)making->shares.self_ticks[making->n_rows + i];
+    const char *what = making->source->sampled == NULL ? "phase" : "method";
+    struct values v = { .label = arena_printf(making->source->arena, "%zu %s%s more", making->n_more, what,
+                                              making->n_more == 1 ? "" : "s"),
+                        .kind = "more",
+                        .id = { ROW_OF_TIME, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    report_row(making, &v, making->table->n_rows > 0);
+}
+
+static void add_before(struct making *making)
+{
+    double ticks = (double)making->shares.before_ticks;
+    struct values v = { .label = "before the first probes",
+                        .kind = "before",
+                        .id = { ROW_OF_TIME, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    if (ticks > 0)
+        report_row(making, &v, false);
+}
+
+/* Faults and switches before the first probes are not told apart, so their rates are of both times. */
+static void add_outside(struct making *making)
+{
+    const struct shares *shares = &making->shares;
+    bool is_cpu = making->source->clock == PHASES_CPU;
+    double ticks = (double)shares->outside_ticks;
+    double cpu_ticks =
+        making->source->sampled == NULL ? ticks + (double)shares->before_ticks : (double)shares->outside_cpu_ticks;
+    struct values v = { .label = "application, other code",
+                        .kind = "application",
+                        .id = { ROW_OUTSIDE, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .cpu_ticks = is_cpu ? cpu_ticks : 0,
+                        .calls = -1,
+                        .metrics = making->source->tree->n_metrics == 0 ? NULL : shares->outside_metrics };
+    report_row(making, &v, making->table->n_rows > 0 && making->n_more == 0);
+    if (making->has_readings)
+        add_partly(making, &v);
+}
+
+static void add_part(struct making *making, enum vm_part part)
+{
+    const struct shares *shares = &making->shares;
+    if (!shares->part_is_known[part])
+        return;
+    double ticks = (double)shares->part_ticks[part];
+    struct values v = { .label = vm_part_name(part),
+                        .kind = vm_part_key(part),
+                        .id = { ROW_PART, part },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .cpu_ticks = making->source->clock == PHASES_CPU ? ticks : 0,
+                        .calls = -1,
+                        .metrics = shares->part_metrics[part] };
+    report_row(making, &v, false);
+    add_partly(making, &v);
+}
+
+static void add_mmprof(struct making *making)
+{
+    double ticks = (double)making->shares.probe_ticks + (double)making->shares.part_ticks[VM_PART_MMPROF];
+    struct values v = { .label = vm_part_name(VM_PART_MMPROF),
+                        .kind = vm_part_key(VM_PART_MMPROF),
+                        .id = { ROW_MMPROF, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    report_row(making, &v, false);
+}
+
+static void add_switches(struct making *making)
+{
+    double ticks = (double)making->shares.switch_ticks;
+    struct values v = { .label = "application, switches",
+                        .kind = "switches",
+                        .id = { ROW_OF_TIME, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    if (ticks > 0)
+        report_row(making, &v, false);
+}
+
+static void add_kernel(struct making *making)
+{
+    double ticks = (double)making->shares.kernel_ticks;
+    struct values v = { .label = report_kernel_label(&making->shares),
+                        .kind = "kernel",
+                        .id = { ROW_OF_TIME, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    if (making->shares.kernel_ticks > 0)
+        report_row(making, &v, false);
+}
+
+static void add_total(struct making *making)
+{
+    const struct calltree *tree = making->source->tree;
+    struct values v = { .label = "Benchmark average",
+                        .kind = "total",
+                        .id = { ROW_TOTAL, 0 },
+                        .time_ticks = REPORT_NO_TICKS,
+                        .self_ticks = (double)making->shares.all_ticks,
+                        .cpu_ticks = (double)tree->cpu_ticks,
+                        .calls = (double)tree->n_calls,
+                        .metrics = tree->n_metrics == 0 ? NULL : making->shares.all_metrics };
+    report_row(making, &v, true);
+}
+
+void report_other_rows(struct making *making)
+{
+    add_more(making);
+    add_outside(making);
+    add_before(making);
+    add_switches(making);
+    for (enum vm_part part = VM_PART_GC; part < VM_PART_MMPROF; part++)
+        add_part(making, part);
+    add_mmprof(making);
+    add_kernel(making);
+    add_total(making);
+}

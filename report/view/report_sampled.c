@@ -1,0 +1,245 @@
+/*
+ * The report's rows where a trace has stack samples: the time of methods with and without probes, its intervals, and
+ * why methods have no probes.
+ */
+#include "report/view/report_internal.h"
+#include "report/sample_cells.h"
+#include "report/view/sampled.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES_LEAST 2
+#define BLOCK         UINT64_C(1000000) /* ticks */
+#define TREE_BYTES    (UINT64_C(1) << 20)
+#define PASSES_ON     0.05 /* with less of its time as its own a method only calls another one */
+#define FROM_SAMPLES  0.01 /* of a row's time: with less from samples it was measured */
+
+int report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals, struct err *err)
+{
+    const struct calltree *tree = making->source->tree;
+    struct arena *arena = making->source->arena;
+    size_t n_methods = (size_t)tree->n_methods + 1, n;
+    struct calltree_total *all;
+    making->measured = arena_alloc(arena, n_methods * sizeof *making->measured);
+    making->method_ticks = arena_alloc(arena, n_methods * sizeof *making->method_ticks);
+    making->method_own = arena_alloc(arena, n_methods * sizeof *making->method_own);
+    if (making->measured == NULL || making->method_ticks == NULL || making->method_own == NULL)
+        return err_set(err, "out of memory for %zu methods", n_methods);
+    if (calltree_totals(tree, VM_PART_APPLICATION, arena, &all, &n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        making->method_ticks[all[i].method] = (double)all[i].total_cpu_ticks;
+        making->method_own[all[i].method] = (double)all[i].cpu_ticks;
+    }
+    for (size_t i = 0; i < n_totals; i++)
+        making->measured[totals[i].method] = &totals[i];
+    return 0;
+}
+
+/* ---- methods that only samples know ---- */
+
+static bool passes_on(const struct making *making, uint32_t method)
+{
+    return making->method_own[method] < PASSES_ON * making->method_ticks[method];
+}
+
+static bool is_inside(const struct calltree *tree, uint32_t node, uint32_t method)
+{
+    while (tree->nodes[node].parent != node && tree->nodes[node].method != method)
+        node = tree->nodes[node].parent;
+    return tree->nodes[node].method == method;
+}
+
+/* Is another row of just the same time: does the method only pass on to it, or that one to this?  Two that are not in
+ * each other's calls have the same number of samples by chance. */
+static bool is_beside_another(const struct making *making, const struct report_ranked *ranked, size_t n,
+                              const struct report_ranked *one, const uint32_t *nodes)
+{
+    const struct calltree *tree = making->source->tree;
+    for (size_t i = 0; i < n && passes_on(making, one->total->method); i++) {
+        const struct calltree_total *total = ranked[i].total;
+        if (ranked[i].ticks == one->ticks &&
+            (total->calls > 0 || total < one->total || !passes_on(making, total->method)) &&
+            (is_inside(tree, nodes[total->method], one->total->method) ||
+             is_inside(tree, nodes[one->total->method], total->method)))
+            return true;
+    }
+    return false;
+}
+
+/* By method one of its nodes. */
+static uint32_t *find_nodes(const struct calltree *tree, struct arena *arena)
+{
+    uint32_t *nodes = arena_alloc(arena, ((size_t)tree->n_methods + 1) * sizeof *nodes);
+    for (uint32_t i = tree->n_nodes; nodes != NULL && i > 0; i--)
+        if (tree->nodes[i - 1].method < tree->n_methods)
+            nodes[tree->nodes[i - 1].method] = i - 1;
+    return nodes;
+}
+
+int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err)
+{
+    const struct report_source *source = making->source;
+    uint32_t n_methods = source->tree->n_methods;
+    double all = (double)making->shares.all_ticks, least = making->wish->all ? 0 : making->wish->min_share;
+    struct calltree_total *totals = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *totals);
+    struct report_ranked *found = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *found);
+    uint32_t *nodes = find_nodes(source->tree, source->arena);
+    size_t n = *n_ranked;
+    if (totals == NULL || found == NULL || nodes == NULL)
+        return err_set(err, "out of memory for %u methods", n_methods);
+    memcpy(found, ranked, n * sizeof *found);
+    for (uint32_t i = 0; i < n_methods; i++) {
+        double share = all > 0 ? making->method_ticks[i] / all : 0;
+        totals[i].method = i;
+        if (making->measured[i] == NULL && source->sampled->method_samples[i] >= SAMPLES_LEAST && share >= least)
+            found[n++] = (struct report_ranked){ &totals[i], making->method_ticks[i], share };
+    }
+    for (size_t i = *n_ranked; i < n; i++)
+        if (making->wish->all || !is_beside_another(making, found, n, &found[i], nodes))
+            ranked[(*n_ranked)++] = found[i];
+    return 0;
+}
+
+/* ---- intervals ---- */
+
+static bool is_row(const struct making *making, uint32_t row)
+{
+    return row < making->n_rows + making->n_more;
+}
+
+/* Each sample is of the row whose own time it is. */
+static int add_samples(const struct making *making, const uint32_t *owner, struct sample_profile *profile)
+{
+    const struct sampled_tree *sampled = making->source->sampled;
+    for (size_t i = 0; i < sampled->samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &sampled->samples->kept[i];
+        uint32_t row = sampled->leaf[i] == CALLTREE_NONE ? CALLTREE_NONE : owner[sampled->leaf[i]];
+        const struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
+                                            .ns = sample->weight_ns,
+                                            .n = is_row(making, row),
+                                            .methods = &row };
+        if (sample_profile_add(profile, &add) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Of a part of the time, as the samples tell how far theirs may be off. */
+static double error_of(const struct sample_share *share, double ticks, double all_ticks)
+{
+    return share->share > 0 ? share->error / share->share * ticks / all_ticks : NAN;
+}
+
+/* What was measured alone has no error: exact has the rows' own times by probes. */
+static void set_errors(struct making *making, const struct shares *exact, const struct sample_profile *profile)
+{
+    double all = (double)making->shares.all_ticks;
+    for (size_t i = 0; i < making->n_rows; i++) {
+        double self = (double)making->shares.self_ticks[i], measured = (double)exact->self_ticks[i];
+        struct sample_share share = sample_profile_self(profile, (uint32_t)i);
+        bool is_measured = fabs(self - measured) <= FROM_SAMPLES * self;
+        making->self_errors[i] = is_measured ? NAN : error_of(&share, self, all);
+    }
+    making->shares.outside_metrics = exact->outside_metrics;
+    making->shares.outside_cpu_ticks = exact->outside_cpu_ticks;
+}
+
+int report_find_errors(struct making *making, const uint32_t *row_of, struct err *err)
+{
+    const struct report_source *source = making->source;
+    size_t n = making->n_rows + making->n_more;
+    struct report_source measured = *source;
+    struct shares exact;
+    struct sample_profile profile;
+    making->self_errors = arena_alloc(source->arena, (n + 1) * sizeof *making->self_errors);
+    measured.tree = source->sampled->measured;
+    measured.sampled = NULL;
+    uint32_t *owner = shares_owners(source->tree, row_of);
+    int rc = -1;
+    if (making->self_errors == NULL || owner == NULL)
+        err_set(err, "out of memory for %zu rows", n);
+    else
+        rc = shares_compute(&measured, row_of, n, &exact, err);
+    if (rc == 0 && (rc = sample_profile_open(&profile, BLOCK, TREE_BYTES, err)) == 0) {
+        rc = add_samples(making, owner, &profile) < 0 ? err_set(err, "out of memory for stack samples") : 0;
+        if (rc == 0)
+            set_errors(making, &exact, &profile);
+        sample_profile_free(&profile);
+    }
+    free(owner);
+    return rc;
+}
+
+/* ---- cells ---- */
+
+static void put_share(const struct making *making, double ticks, double error, size_t column, size_t error_column,
+                      struct table_cell *cells)
+{
+    const struct sample_share share = { .share = ticks / (double)making->shares.all_ticks, .error = error };
+    cells[column] = sample_cells_share(&share, making->source->arena);
+    cells[error_column] = sample_cells_error(error);
+}
+
+static void fill_shares(const struct making *making, size_t row, double from_samples, struct table_cell *cells)
+{
+    const struct sampled_tree *sampled = making->source->sampled;
+    uint32_t number = sampled->number_of[making->rows[row]->method];
+    struct sample_share total = { 0 };
+    if (number != CALLTREE_NONE)
+        total = sample_profile_total(&sampled->samples->profile, number);
+    double error = from_samples > 0 ? error_of(&total, from_samples, (double)making->shares.all_ticks) : NAN;
+    put_share(making, making->ticks[row], error, making->at.time, making->at.time_error, cells);
+    put_share(making, (double)making->shares.self_ticks[row], making->self_errors[row], making->at.self,
+              making->at.self_error, cells);
+}
+
+static const char *known_by(const struct making *making, size_t row, double from_samples)
+{
+    uint64_t n = making->source->sampled->method_samples[making->rows[row]->method];
+    const char *samples = arena_printf(making->source->arena, "%" PRIu64 " sample%s", n, n == 1 ? "" : "s");
+    if (making->rows[row]->calls == 0)
+        return samples;
+    return from_samples > 0 && n > 0 ? arena_printf(making->source->arena, "probes, %s", samples) : "probes";
+}
+
+static const char *reason_of(const struct making *making, size_t row, const struct sampled *all, size_t n)
+{
+    uint32_t method = making->rows[row]->method;
+    struct java_name name = report_name(making->source, method);
+    if (making->rows[row]->calls > 0)
+        return sampled_why_off(making->source, method);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].name.method, name.method) == 0 && strcmp(all[i].name.class_name, name.class_name) == 0 &&
+            strcmp(all[i].name.descriptor, name.descriptor) == 0)
+            return all[i].why;
+    uint32_t number = making->source->sampled->number_of[method];
+    const struct trace_sampled_method *of = trace_sampled_method(making->source->reader, number);
+    return of != NULL && of->code_bytes == 0 ? "native" : "not selected";
+}
+
+int report_fill_known(struct making *making, struct err *err)
+{
+    struct table *table = making->table;
+    struct sampled *all;
+    size_t n;
+    bool any_reason = false;
+    if (sampled_find(making->source, &all, &n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < making->n_rows; i++) { /* they are the table's first rows */
+        struct table_cell *cells = table->rows[i].cells;
+        const struct calltree_total *total = making->rows[i];
+        const char *why = reason_of(making, i, all, n);
+        double from_samples = making->ticks[i] - (double)total->total_cpu_ticks;
+        from_samples = from_samples > FROM_SAMPLES * making->ticks[i] ? from_samples : 0;
+        fill_shares(making, i, from_samples, cells);
+        cells[making->at.known_by] = table_words(known_by(making, i, from_samples));
+        cells[making->at.reason] = table_words(why == NULL ? "" : why);
+        any_reason = any_reason || why != NULL;
+    }
+    table->columns[making->at.reason].not_in_text = !any_reason;
+    return 0;
+}

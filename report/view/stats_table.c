@@ -1,0 +1,243 @@
+#include "report/view/stats_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct layout {
+    size_t label, metric, calls, mean, cov, unit, f, df_between, df_within, p, welch_f, welch_df, welch_p, explained,
+        verdict, class_name, method, descriptor;
+};
+
+struct making {
+    const struct report_source *source;
+    const struct call_metrics *metrics;
+    const struct statistics *statistics;
+    struct table *table;
+    const struct calltree_total **rows; /* sorted; the arena's */
+    const char **labels;
+    size_t n_rows;
+    struct layout at;
+};
+
+static size_t hidden(struct table *table, const char *key, enum table_unit unit)
+{
+    size_t column = table_column(table, key, key, unit);
+    table->columns[column].not_in_text = true;
+    return column;
+}
+
+static void add_columns(struct making *making)
+{
+    struct table *t = making->table;
+    struct layout *at = &making->at;
+    at->label = table_column(t, "Phase", "label", TABLE_TEXT);
+    at->metric = table_column(t, "Metric", "metric", TABLE_TEXT);
+    at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
+    at->mean = table_column(t, "Mean", "mean", TABLE_RATIO);
+    at->cov = table_column(t, "CoV (%)", "cov", TABLE_SHARE);
+    at->unit = hidden(t, "unit", TABLE_TEXT);
+    at->f = hidden(t, "f", TABLE_RATIO);
+    at->df_between = hidden(t, "df_between", TABLE_RATIO);
+    at->df_within = hidden(t, "df_within", TABLE_RATIO);
+    at->p = hidden(t, "p", TABLE_RATIO);
+    at->welch_f = hidden(t, "welch_f", TABLE_RATIO);
+    at->welch_df = hidden(t, "welch_df", TABLE_RATIO);
+    at->welch_p = hidden(t, "welch_p", TABLE_RATIO);
+    at->explained = hidden(t, "explained_share", TABLE_SHARE);
+    at->verdict = hidden(t, "verdict", TABLE_TEXT);
+    at->class_name = hidden(t, "class", TABLE_TEXT);
+    at->method = hidden(t, "method", TABLE_TEXT);
+    at->descriptor = hidden(t, "descriptor", TABLE_TEXT);
+}
+
+/* A metric's unit from that of its moments. */
+static double scale(const struct making *making, size_t metric)
+{
+    return making->metrics->wish.metrics[metric].is_time ? making->source->tree->ns_per_tick : 1;
+}
+
+static struct table_cell *start_row(struct making *making, const char *kind, const char *label, size_t metric)
+{
+    struct table_cell *cells = table_row(making->table, kind);
+    if (cells == NULL)
+        return NULL;
+    cells[making->at.label] = table_words(label);
+    cells[making->at.metric] = table_words(making->metrics->of[metric].name);
+    cells[making->at.unit] = table_words(making->metrics->of[metric].unit);
+    return cells;
+}
+
+/* ---- the phases ---- */
+
+static void add_phase(struct making *making, size_t row)
+{
+    uint32_t method = making->rows[row]->method;
+    struct java_name name = report_name(making->source, method);
+    for (size_t i = 0; i < making->metrics->wish.n_metrics; i++) {
+        struct moments moments = statistics_moments(making->statistics, method, i);
+        struct table_cell *cells = start_row(making, "phase", making->labels[row], i);
+        if (cells == NULL)
+            return;
+        bool is_measured = making->metrics->of[i].why == NULL;
+        cells[making->at.calls] = table_number((double)moments.n);
+        if (is_measured && moments.n > 0)
+            cells[making->at.mean] =
+                table_number_in(making->table, moments.mean * scale(making, i), making->metrics->of[i].format);
+        if (is_measured)
+            cells[making->at.cov] = table_number(moments_cov(&moments));
+        cells[making->at.class_name] = table_words(name.class_name);
+        cells[making->at.method] = table_words(name.method);
+        cells[making->at.descriptor] = table_words(name.descriptor);
+    }
+}
+
+/* ---- all phases ---- */
+
+static const char *probability(struct arena *arena, double p)
+{
+    return p < 0.0001 ? "p < 0.0001" : arena_printf(arena, "p = %.4f", p);
+}
+
+/* Welch's test stands where it can: times of phases vary very differently. */
+static bool differ(const struct anova *anova)
+{
+    double p = isnan(anova->welch_p) ? anova->p : anova->welch_p;
+    return p < STATS_SIGNIFICANCE;
+}
+
+/* The test that decides, in words. */
+static const char *test_words(struct arena *arena, const struct anova *anova)
+{
+    if (isnan(anova->welch_p))
+        return arena_printf(arena, "F(%.0f, %.0f) = %.4g, %s", anova->df_between, anova->df_within, anova->f,
+                            probability(arena, anova->p));
+    return arena_printf(arena, "Welch's F(%.0f, %.1f) = %.4g, %s", anova->df_between, anova->welch_df, anova->welch_f,
+                        probability(arena, anova->welch_p));
+}
+
+static void say(struct making *making, size_t metric, const struct anova *anova)
+{
+    struct arena *arena = making->source->arena;
+    const char *line = arena_printf(
+        arena, "%-9s %u phases %s: %s, %s of the variance", making->metrics->of[metric].name, anova->n_groups,
+        differ(anova) ? "differ more from each other than within" : "do not differ more from each other than within",
+        test_words(arena, anova), report_percent(arena, anova->explained));
+    table_fact_words(making->table, NULL, NULL, line);
+}
+
+static void add_within(struct making *making, size_t metric, const struct anova *anova)
+{
+    struct table_cell *cells = start_row(making, "within", "within phases", metric);
+    if (cells == NULL)
+        return;
+    cells[making->at.calls] = table_number((double)anova->n);
+    cells[making->at.cov] = table_number(anova->within_cov);
+}
+
+static void add_between(struct making *making, size_t metric, const struct anova *anova)
+{
+    const struct layout *at = &making->at;
+    struct table_cell *cells = start_row(making, "between", "between phases", metric);
+    if (cells == NULL)
+        return;
+    cells[at->calls] = table_number((double)anova->n);
+    cells[at->cov] = table_number(anova->between_cov);
+    cells[at->f] = table_number(anova->f);
+    cells[at->df_between] = table_number(anova->df_between);
+    cells[at->df_within] = table_number(anova->df_within);
+    cells[at->p] = table_number(anova->p);
+    cells[at->welch_f] = table_number(anova->welch_f);
+    cells[at->welch_df] = table_number(anova->welch_df);
+    cells[at->welch_p] = table_number(anova->welch_p);
+    cells[at->explained] = table_number(anova->explained);
+    cells[at->verdict] = table_words(differ(anova) ? "differ" : "alike");
+}
+
+static void add_all(struct making *making, size_t metric, struct moments *groups, bool after_rule)
+{
+    struct anova anova;
+    const struct call_metric *about = &making->metrics->of[metric];
+    size_t first = making->table->n_rows;
+    if (about->why != NULL) {
+        table_note(making->table, arena_printf(making->source->arena, "%s: %s", about->name, about->why));
+        return;
+    }
+    for (size_t i = 0; i < making->n_rows; i++)
+        groups[i] = statistics_moments(making->statistics, making->rows[i]->method, metric);
+    if (!anova_compute(groups, making->n_rows, &anova)) {
+        table_note(making->table,
+                   arena_printf(making->source->arena, "%s: fewer than two phases have two calls whose values differ",
+                                about->name));
+        return;
+    }
+    say(making, metric, &anova);
+    add_within(making, metric, &anova);
+    add_between(making, metric, &anova);
+    if (first < making->table->n_rows)
+        making->table->rows[first].after_rule = after_rule;
+}
+
+/* ---- the whole ---- */
+
+static int by_method_time(const void *a, const void *b)
+{
+    const struct calltree_total *x = *(const struct calltree_total *const *)a,
+                                *y = *(const struct calltree_total *const *)b;
+    if (x->total_cpu_ticks != y->total_cpu_ticks)
+        return x->total_cpu_ticks < y->total_cpu_ticks ? 1 : -1;
+    return (x->method > y->method) - (x->method < y->method);
+}
+
+/* The report's phases, those with most time first. */
+static int sort_phases(struct making *making, const struct calltree_total *totals, size_t n_totals,
+                       const struct report_wish *wish, struct err *err)
+{
+    const struct calltree_total *const *rows;
+    struct arena *arena = making->source->arena;
+    if (report_rows_of(making->source, totals, n_totals, wish, &rows, &making->n_rows, err) < 0)
+        return -1;
+    making->rows = arena_alloc(arena, (making->n_rows + 1) * sizeof *making->rows);
+    uint32_t *methods = arena_alloc(arena, (making->n_rows + 1) * sizeof *methods);
+    if (making->rows == NULL || methods == NULL)
+        return err_set(err, "out of memory for a table of %zu phases", making->n_rows);
+    memcpy(making->rows, rows, making->n_rows * sizeof *making->rows);
+    qsort(making->rows, making->n_rows, sizeof *making->rows, by_method_time);
+    for (size_t i = 0; i < making->n_rows; i++)
+        methods[i] = making->rows[i]->method;
+    making->labels = report_labels(making->source, methods, making->n_rows);
+    return making->labels == NULL ? err_set(err, "out of memory for the names of %zu phases", making->n_rows) : 0;
+}
+
+static void add_notes(struct making *making)
+{
+    table_note(making->table,
+               "one observation is one call, of a recursive method the outermost one; calls that had not "
+               "returned at the end are none");
+    table_note(making->table, "the calls of a phase are in those of its callers too, and follow each other: the p are "
+                              "smaller than of independent observations");
+    if (making->metrics->wish.n_metrics == 1)
+        table_note(making->table, "CPI and misses of calls need recorded cycles and instructions");
+}
+
+int stats_table(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                const struct report_wish *wish, const struct call_metrics *metrics, const struct statistics *statistics,
+                struct table *table, struct err *err)
+{
+    struct making making = { .source = source, .metrics = metrics, .statistics = statistics, .table = table };
+    if (sort_phases(&making, totals, n_totals, wish, err) < 0)
+        return -1;
+    struct moments *groups = arena_alloc(source->arena, (making.n_rows + 1) * sizeof *groups);
+    if (groups == NULL)
+        return err_set(err, "out of memory for a table of %zu phases", making.n_rows);
+    table_begin(table, source->arena);
+    report_facts(source, table);
+    add_columns(&making);
+    for (size_t i = 0; i < making.n_rows; i++)
+        add_phase(&making, i);
+    for (size_t i = 0; i < metrics->wish.n_metrics; i++)
+        add_all(&making, i, groups, i == 0);
+    add_notes(&making);
+    report_losses(source, table);
+    return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", table->n_rows) : 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * The time line of a trace as a table: counters in fixed steps by part of the VM, and the application's regions.
+ */
+#ifndef REPORT_VIEW_TIMELINE_TABLE_H
+#define REPORT_VIEW_TIMELINE_TABLE_H
+
+#include "phases/tree/timeline.h"
+#include "report/call_metrics.h"
+#include "report/view/phase_report.h"
+
+struct timeline_read {
+    struct timeline *timeline; /* for timeline_close */
+    struct timeline_regions regions;
+    struct call_metrics rates;                /* CPI and misses: sums of metrics by which a cell's are computed */
+    const struct calltree_total *const *rows; /* the phases: what row i is of; the arena's, like the next two */
+    const char **labels;                      /* of the rows */
+    size_t n_rows;
+};
+
+/*
+ * Read the trace once more, for its time line.  Rows are those that report_make() has for the same wish.
+ *
+ * source   of the trace, read to its end.
+ * totals   of the application's methods.
+ * step_ns  0: choose, so that there are at most steps_max.
+ * read     for timeline_close(read->timeline), whatever is returned.
+ *
+ * Returns 0, or -1 with *err set: the step is too short, the trace cannot be read again, no memory.
+ */
+int timeline_read(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                  const struct report_wish *wish, double step_ns, uint32_t steps_max, bool salvage,
+                  struct timeline_read *read, struct err *err);
+
+/* CPI or misses of a cell; NAN: not measured then.  rate: an index into rates.of; 0 is "time/call", which no cell has.
+ */
+double timeline_rate(const struct timeline_read *read, size_t rate, enum vm_part part, uint32_t step);
+
+/* The same of sums of cells' metrics. */
+double timeline_rate_of(const struct timeline_read *read, size_t rate, const uint64_t *metrics, size_t n_metrics);
+
+/*
+ * The table.  Text has a row for each step; CSV and JSON one for each step and part of the VM, for each region, and for
+ * each phase.
+ *
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int timeline_table(const struct report_source *source, const struct timeline_read *read, bool is_text,
+                   struct table *table, struct err *err);
+
+#endif

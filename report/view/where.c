@@ -1,0 +1,218 @@
+#include "report/view/where.h"
+
+#include "core/base/map.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Hits of one kind: where, whose, in the kernel or not. */
+struct key {
+    uint32_t place, part, in_kernel;
+};
+
+struct tally {
+    struct key key;
+    uint64_t n;
+};
+
+struct reading {
+    struct arena arena;
+    struct map by_key;
+    struct tally *tallies; /* owned */
+    uint32_t n, room;
+};
+
+/* ---- reading ---- */
+
+/* Returns 0, or -1: no memory. */
+static int count(struct reading *r, const struct key *key)
+{
+    const uint32_t *known = map_get(&r->by_key, key, sizeof *key);
+    if (known != NULL) {
+        r->tallies[*known].n++;
+        return 0;
+    }
+    if (r->n == r->room) {
+        uint32_t room = r->room == 0 ? 1024 : r->room * 2;
+        struct tally *tallies = realloc(r->tallies, room * sizeof *tallies);
+        if (tallies == NULL)
+            return -1;
+        r->tallies = tallies;
+        r->room = room;
+    }
+    r->tallies[r->n] = (struct tally){ *key, 1 };
+    return map_put(&r->by_key, key, sizeof *key, r->n++);
+}
+
+static int read_hits(const struct report_source *source, struct trace_reader *reader, struct reading *r,
+                     struct err *err)
+{
+    struct trace_event event;
+    int rc;
+    while ((rc = trace_next(reader, &event, err)) > 0) {
+        if (event.kind != TRACE_HIT && event.kind != TRACE_KERNEL_HIT)
+            continue;
+        const struct key key = { (uint32_t)event.count,
+                                 event.thread < source->tree->n_threads ? source->tree->threads[event.thread].part
+                                                                        : VM_PART_APPLICATION,
+                                 event.kind == TRACE_KERNEL_HIT };
+        if (count(r, &key) < 0)
+            return err_set(err, "out of memory for hits");
+    }
+    return rc;
+}
+
+static int read_again(const struct report_source *source, bool salvage, struct where *where, struct reading *r,
+                      struct err *err)
+{
+    const struct trace_listener listener = { .context = where->places, .place = hit_places_hear };
+    struct trace_reader *reader;
+    if (trace_open(&reader, source->path, salvage, err) < 0)
+        return -1;
+    trace_listen(reader, &listener);
+    int rc = read_hits(source, reader, r, err);
+    trace_close(reader);
+    return rc;
+}
+
+/* ---- times ---- */
+
+static void find_scales(const struct report_source *source, struct where *where)
+{
+    const char *hz = trace_info(source->reader, "hits.hz"), *kernel = trace_info(source->reader, "hits.kernel");
+    double per_second = hz == NULL ? 0 : strtod(hz, NULL);
+    where->period_ns = per_second > 0 ? 1e9 / per_second : 0;
+    where->has_kernel = kernel == NULL || strcmp(kernel, "excluded") != 0;
+    for (uint32_t i = 0; i < source->tree->n_threads; i++)
+        where->part_ns[source->tree->threads[i].part] += report_ns(source, source->tree->threads[i].cpu_ticks);
+    for (size_t part = 0; part < VM_PARTS; part++) {
+        uint64_t n = 0;
+        for (size_t row = 0; row < WHERE_ROWS; row++)
+            n += where->hits[row][part];
+        bool is_scaled = where->has_kernel && !source->tree->cpu_is_wall;
+        if (source->tree->cpu_is_wall)
+            where->part_ns[part] = (double)n * where->period_ns;
+        where->hit_ns[part] = !is_scaled ? where->period_ns : n > 0 ? where->part_ns[part] / (double)n : 0;
+    }
+}
+
+double where_ns(const struct where *where, size_t row, size_t part)
+{
+    double ns = 0;
+    if (part == VM_PARTS) {
+        for (size_t p = 0; p < VM_PARTS; p++)
+            ns += where_ns(where, row, p);
+        return ns;
+    }
+    if (row != WHERE_KERNEL || where->has_kernel)
+        return (double)where->hits[row][part] * where->hit_ns[part];
+    /* What no hit was in is the kernel's. */
+    for (size_t other = 0; other < WHERE_KERNEL; other++)
+        ns += (double)where->hits[other][part] * where->hit_ns[part];
+    return where->part_ns[part] > ns ? where->part_ns[part] - ns : 0;
+}
+
+/* ---- functions ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct where_function *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return x->function < y->function ? -1 : x->function > y->function;
+}
+
+/* Room for a function; returns it, or NULL: no memory. */
+static struct where_function *function_of(struct where *where, uint32_t number)
+{
+    if (number >= where->n_functions) {
+        size_t n = (size_t)number * 2 + 64;
+        struct where_function *more = realloc(where->functions, n * sizeof *more);
+        if (more == NULL)
+            return NULL;
+        memset(more + where->n_functions, 0, (n - where->n_functions) * sizeof *more);
+        where->functions = more;
+        where->n_functions = n;
+    }
+    where->functions[number].function = number;
+    return &where->functions[number];
+}
+
+/* The places of one function come in any order: the one with most hits at once is taken as the line of most. */
+static int add_tally(struct where *where, const struct tally *tally, struct err *err)
+{
+    struct hit_place place;
+    if (hit_places_find(where->places, tally->key.place, &place, err) < 0)
+        return -1;
+    const struct hit_function *what = hit_places_function(where->places, place.function);
+    struct where_function *function = function_of(where, place.function);
+    if (function == NULL)
+        return err_set(err, "out of memory for functions");
+    where->hits[tally->key.in_kernel ? WHERE_KERNEL : where_row(what->kind, what->subsystem)][tally->key.part] +=
+        tally->n;
+    where->n_hits += tally->n;
+    function->n_hits += tally->n;
+    if (tally->n > function->n_most) {
+        function->n_most = tally->n;
+        function->most = place;
+    }
+    return 0;
+}
+
+static void add_times(struct where *where, const struct reading *r)
+{
+    struct err ignored;
+    struct hit_place place;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct tally *tally = &r->tallies[i];
+        if (hit_places_find(where->places, tally->key.place, &place, &ignored) < 0)
+            continue;
+        double ns = (double)tally->n * where->hit_ns[tally->key.part];
+        where->functions[place.function].ns += ns;
+        where->functions[place.function].kernel_ns += tally->key.in_kernel ? ns : 0;
+    }
+    qsort(where->functions, where->n_functions, sizeof *where->functions, by_time);
+    while (where->n_functions > 0 && where->functions[where->n_functions - 1].n_hits == 0)
+        where->n_functions--;
+}
+
+static int refuse(const struct report_source *source, struct err *err)
+{
+    const char *why = trace_info(source->reader, "hits.failed");
+    if (why != NULL)
+        err_set(err, "'%s' has no IP samples: %s", source->path, why);
+    else
+        err_set(err, "'%s' has no IP samples", source->path);
+    return err_next(err, "record with --sample-ip 100%s",
+                    why == NULL ? "" : ", on a machine where the kernel allows it (mmprof doctor)");
+}
+
+int where_read(const struct report_source *source, bool salvage, struct where *where, struct err *err)
+{
+    struct reading r = { .n = 0 };
+    r.by_key.arena = &r.arena;
+    memset(where, 0, sizeof *where);
+    int rc = hit_places_open(&where->places, err);
+    if (rc == 0)
+        rc = read_again(source, salvage, where, &r, err);
+    for (uint32_t i = 0; rc == 0 && i < r.n; i++)
+        rc = add_tally(where, &r.tallies[i], err);
+    if (rc == 0 && where->n_hits == 0)
+        rc = refuse(source, err);
+    if (rc == 0) {
+        find_scales(source, where);
+        add_times(where, &r);
+    }
+    map_free(&r.by_key);
+    arena_free(&r.arena);
+    free(r.tallies);
+    return rc;
+}
+
+void where_free(struct where *where)
+{
+    hit_places_close(where->places);
+    free(where->functions);
+    memset(where, 0, sizeof *where);
+}

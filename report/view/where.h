@@ -1,0 +1,57 @@
+/*
+ * Where the threads' time goes, from the places at which the kernel's clock found them: interpreter, compiled code,
+ * parts of libjvm.so (SA Figure 9), other libraries, the kernel; and in which functions.
+ *
+ * The kernel's switches tell how much CPU time the threads of each part of the VM used; hits only say where that was.
+ */
+#ifndef REPORT_VIEW_WHERE_H
+#define REPORT_VIEW_WHERE_H
+
+#include "report/source.h"
+#include "symbolize/hit_places.h"
+
+/* The rows: kinds of code, HIT_VM as its sub-systems, and the kernel. */
+#define WHERE_KERNEL (HIT_KINDS + VM_SUBSYSTEMS)
+#define WHERE_ROWS   (WHERE_KERNEL + 1)
+
+static inline size_t where_row(enum hit_kind kind, enum vm_subsystem subsystem)
+{
+    return kind == HIT_VM ? (size_t)HIT_KINDS + (size_t)subsystem : (size_t)kind;
+}
+
+struct where_function {
+    uint32_t function;    /* number in places */
+    double ns, kernel_ns; /* with what the kernel did for it; that alone */
+    uint64_t n_hits, n_most;
+    struct hit_place most; /* the most frequent line */
+};
+
+struct where {
+    struct hit_places *places; /* owned */
+    uint64_t n_hits, hits[WHERE_ROWS][VM_PARTS];
+    double part_ns[VM_PARTS];         /* CPU time of each part's threads */
+    double hit_ns[VM_PARTS];          /* that a hit stands for */
+    double period_ns;                 /* of the clock */
+    bool has_kernel;                  /* there are hits in the kernel; else time without hits is the kernel's */
+    struct where_function *functions; /* owned; most time first */
+    size_t n_functions;
+};
+
+/*
+ * Read the trace again for its hits.  Returns 0, or -1 with *err set: it has none, or it cannot be read; where_free is
+ * needed in both cases.
+ */
+int where_read(const struct report_source *source, bool salvage, struct where *where, struct err *err);
+void where_free(struct where *where);
+
+/* Time of a part's threads (VM_PARTS: of all) in a row, in ns. */
+double where_ns(const struct where *where, size_t row, size_t part);
+
+/* A row for each kind of code with time in it, a column for each part. */
+int where_table(const struct report_source *source, const struct where *where, struct table *table, struct err *err);
+
+/* A row for each function, at most 'top' (0: all). */
+int where_hot_table(const struct report_source *source, const struct where *where, uint64_t top, struct table *table,
+                    struct err *err);
+
+#endif
