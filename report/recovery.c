@@ -1,5 +1,7 @@
 #include "report/recovery.h"
 
+#include "core/base/vec.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,14 +58,8 @@ static void add_call(const struct reading *r, struct calls *calls, const struct 
 
 static int enter(struct stack *stack, const struct calltree_step *step, struct err *err)
 {
-    if (stack->n == stack->room) {
-        size_t room = stack->room == 0 ? 16 : stack->room * 2;
-        struct frame *more = realloc(stack->frames, room * sizeof *more);
-        if (more == NULL)
-            return err_set(err, "out of memory for a stack of %zu calls", stack->n);
-        stack->frames = more;
-        stack->room = room;
-    }
+    if (vec_reserve(stack->frames, stack->room, stack->n + 1) < 0)
+        return err_set(err, "out of memory for a stack of %zu calls", stack->n);
     stack->frames[stack->n++] = (struct frame){ step->method, step->ticks, step->cpu_ticks };
     return 0;
 }

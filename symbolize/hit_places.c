@@ -2,6 +2,7 @@
 
 #include "core/base/map.h"
 #include "core/base/text.h"
+#include "core/base/vec.h"
 #include "symbolize/native_symbols.h"
 
 #include <stdio.h>
@@ -78,18 +79,7 @@ void hit_places_close(struct hit_places *places)
 /* ---- hearing ---- */
 
 /* Room for one more, zeroed; NULL: no memory. */
-static void *grow(void **array, uint32_t n, uint32_t *room, size_t element_bytes)
-{
-    if (n == *room) {
-        uint32_t wanted = *room == 0 ? 64 : *room * 2;
-        void *more = realloc(*array, wanted * element_bytes);
-        if (more == NULL)
-            return NULL;
-        *array = more;
-        *room = wanted;
-    }
-    return memset((char *)*array + n * element_bytes, 0, element_bytes);
-}
+#define grow(array, n, room) (vec_reserve_zeroed(array, room, (size_t)(n) + 1) < 0 ? NULL : &(array)[n])
 
 static const char *copy(struct hit_places *places, struct wire_text text)
 {
@@ -111,7 +101,7 @@ static struct file *file_of(struct hit_places *places, uint32_t number)
 {
     uint32_t i = index_of(&places->file_numbers, number, places->n_files);
     if (i == places->n_files) {
-        struct file *file = grow((void **)&places->files, i, &places->files_room, sizeof *file);
+        struct file *file = grow(places->files, i, places->files_room);
         if (file == NULL)
             return NULL;
         file->path = file->build_id = file->from = "";
@@ -135,7 +125,7 @@ static void hear_file(struct hit_places *places, const struct place_entry *entry
 /* Returns -1: no memory. */
 static int add_symbol(struct file *file, uint64_t offset, uint64_t n_bytes, const char *name)
 {
-    struct symbol *symbol = grow((void **)&file->symbols, file->n_symbols, &file->symbols_room, sizeof *symbol);
+    struct symbol *symbol = grow(file->symbols, file->n_symbols, file->symbols_room);
     if (symbol == NULL || name == NULL)
         return -1;
     *symbol = (struct symbol){ offset, n_bytes, name };
@@ -154,7 +144,7 @@ static void hear_method(struct hit_places *places, const struct place_entry *ent
 {
     uint32_t i = index_of(&places->methods, entry->number, places->n_methods);
     if (i == places->n_methods) {
-        if (grow((void **)&places->all_methods, i, &places->methods_room, sizeof *places->all_methods) == NULL)
+        if (grow(places->all_methods, i, places->methods_room) == NULL)
             i = UINT32_MAX;
         else
             places->n_methods++;
@@ -172,7 +162,7 @@ static void hear_place(struct hit_places *places, const struct place_entry *entr
     };
     uint32_t i = index_of(&places->places, entry->number, places->n);
     if (i == places->n) {
-        if (grow((void **)&places->all, i, &places->room, sizeof *places->all) == NULL)
+        if (grow(places->all, i, places->room) == NULL)
             i = UINT32_MAX;
         else
             places->n++;
@@ -279,8 +269,7 @@ static uint32_t function_number(struct hit_places *places, const struct hit_func
     const uint32_t *known = map_get(&places->functions, key, strlen(key));
     if (known != NULL)
         return *known;
-    struct hit_function *slot =
-        grow((void **)&places->all_functions, places->n_functions, &places->functions_room, sizeof *slot);
+    struct hit_function *slot = grow(places->all_functions, places->n_functions, places->functions_room);
     if (slot == NULL || map_put(&places->functions, key, strlen(key), places->n_functions) < 0)
         return UINT32_MAX;
     *slot = *function;
@@ -393,11 +382,6 @@ int hit_places_find(struct hit_places *places, uint32_t number, struct hit_place
     if (places->is_broken || place->function == UINT32_MAX)
         return err_set(err, "no memory for %u places", places->n);
     return 0;
-}
-
-uint32_t hit_places_n_functions(const struct hit_places *places)
-{
-    return places->n_functions;
 }
 
 const struct hit_function *hit_places_function(const struct hit_places *places, uint32_t number)

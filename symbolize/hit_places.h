@@ -57,8 +57,6 @@ void hit_places_hear(void *context, const struct place_entry *entry);
  */
 int hit_places_find(struct hit_places *places, uint32_t number, struct hit_place *place, struct err *err);
 
-/* The functions found so far. */
-uint32_t hit_places_n_functions(const struct hit_places *places);
 const struct hit_function *hit_places_function(const struct hit_places *places, uint32_t number);
 
 /* Files with places, by a number below n: path, and where their symbols are from, or "". */

@@ -1,6 +1,7 @@
 #include "core/hotspot/code_blobs.h"
 #include "core/base/arena.h"
 #include "core/base/hash.h"
+#include "core/base/vec.h"
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/vm_fields.h"
 
@@ -222,14 +223,8 @@ static void note(struct code_blobs *blobs, struct code_blob *blob)
     blob->asked = blobs->round;
     if (!is_again || blob->is_recent)
         return;
-    if (blobs->n_recent == blobs->recent_room) {
-        size_t room = blobs->recent_room == 0 ? 256 : blobs->recent_room * 2;
-        struct code_blob **grown = realloc(blobs->recent, room * sizeof(struct code_blob *));
-        if (grown == NULL)
-            return;
-        blobs->recent = grown;
-        blobs->recent_room = room;
-    }
+    if (vec_reserve(blobs->recent, blobs->recent_room, blobs->n_recent + 1) < 0)
+        return;
     blobs->recent[blobs->n_recent++] = blob;
     blob->is_recent = true;
 }

@@ -1,5 +1,7 @@
 #include "core/jvm/maps.h"
 
+#include "core/base/vec.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,14 +35,8 @@ static const char *keep_path(struct jvm_maps *maps, const char *path, size_t n)
     const uint32_t *known = map_get(&maps->paths, path, n);
     if (known != NULL)
         return maps->names[*known];
-    if (maps->n_names == maps->names_room) {
-        uint32_t room = maps->names_room == 0 ? 64 : maps->names_room * 2;
-        const char **names = realloc(maps->names, room * sizeof *names);
-        if (names == NULL)
-            return NULL;
-        maps->names = names;
-        maps->names_room = room;
-    }
+    if (vec_reserve(maps->names, maps->names_room, maps->n_names + 1) < 0)
+        return NULL;
     const char *name = arena_text(&maps->arena, path, n);
     if (name == NULL || map_put(&maps->paths, path, n, maps->n_names) < 0)
         return NULL;
@@ -49,14 +45,8 @@ static const char *keep_path(struct jvm_maps *maps, const char *path, size_t n)
 
 static struct jvm_mapping *add(struct jvm_maps *maps)
 {
-    if (maps->n == maps->room) {
-        size_t room = maps->room == 0 ? 128 : maps->room * 2;
-        struct jvm_mapping *all = realloc(maps->all, room * sizeof *all);
-        if (all == NULL)
-            return NULL;
-        maps->all = all;
-        maps->room = room;
-    }
+    if (vec_reserve(maps->all, maps->room, maps->n + 1) < 0)
+        return NULL;
     return &maps->all[maps->n++];
 }
 

@@ -1,6 +1,7 @@
 #include "core/recorder/code_map.h"
 
 #include "core/base/text.h"
+#include "core/base/vec.h"
 #include "core/recorder/read_log.h"
 
 #include <stdlib.h>
@@ -37,20 +38,6 @@ void code_map_free(struct code_map *map)
     code_map_init(map, -1);
 }
 
-/* Room for n elements, new ones zeroed; NULL when there is no memory. */
-static void *reserve(void *array, size_t n, size_t *room, size_t element_bytes)
-{
-    if (n <= *room)
-        return array;
-    size_t wanted = n < 512 ? 1024 : n * 2;
-    char *more = realloc(array, wanted * element_bytes);
-    if (more != NULL) {
-        memset(more + *room * element_bytes, 0, (wanted - *room) * element_bytes);
-        *room = wanted;
-    }
-    return more;
-}
-
 /* ---- taking up ---- */
 
 static uint32_t *bucket_of(const struct code_map *map, uint64_t address)
@@ -63,12 +50,10 @@ static int link_pages(struct code_map *map, uint32_t piece)
 {
     uint64_t first = map->pieces[piece].start >> PAGE_BITS, last = (map->pieces[piece].end - 1) >> PAGE_BITS;
     for (uint64_t page = first; page <= last; page++) {
-        struct code_link *links = reserve(map->links, (size_t)map->n_links + 1, &map->links_room, sizeof *links);
-        if (links == NULL)
+        if (vec_reserve_zeroed(map->links, map->links_room, (size_t)map->n_links + 1) < 0)
             return -1;
         uint32_t *bucket = bucket_of(map, page << PAGE_BITS);
-        map->links = links;
-        links[map->n_links] = (struct code_link){ piece, *bucket };
+        map->links[map->n_links] = (struct code_link){ piece, *bucket };
         *bucket = ++map->n_links;
     }
     return 0;
@@ -106,15 +91,14 @@ static int add_piece(struct code_map *map, const struct code_entry *entry)
         .points = keep(map, entry->points == NULL ? (const uint8_t *)"" : entry->points, entry->n_points_bytes),
         .n_points_bytes = entry->n_points_bytes
     };
-    struct code_piece *pieces = reserve(map->pieces, (size_t)map->n_pieces + 1, &map->pieces_room, sizeof *pieces);
-    if (pieces == NULL || piece.name == NULL || piece.points == NULL)
+    bool has_pieces = vec_reserve_zeroed(map->pieces, map->pieces_room, (size_t)map->n_pieces + 1) == 0;
+    if (!has_pieces || piece.name == NULL || piece.points == NULL)
         return -1;
-    map->pieces = pieces;
     map->spent_ns += entry->spent_ns;
     if (piece.end <= piece.start || entry->n_bytes > CODE_BYTES_MAX || map->n_pieces == NONE - 1)
         return 0;
     end_others(map, piece.start, piece.end, piece.from_ticks);
-    pieces[map->n_pieces] = piece;
+    map->pieces[map->n_pieces] = piece;
     return link_pages(map, map->n_pieces++);
 }
 
@@ -122,13 +106,11 @@ static int add_method(struct code_map *map, const struct code_entry *entry)
 {
     if (entry->method > map->n_methods + GAP_MAX)
         return 0;
-    struct code_method *methods = reserve(map->methods, (size_t)entry->method + 1, &map->methods_room, sizeof *methods);
-    if (methods == NULL)
+    if (vec_reserve_zeroed(map->methods, map->methods_room, (size_t)entry->method + 1) < 0)
         return -1;
-    map->methods = methods;
     if (entry->method >= map->n_methods)
         map->n_methods = entry->method + 1;
-    struct code_method *method = &methods[entry->method];
+    struct code_method *method = &map->methods[entry->method];
     *method = (struct code_method){
         .class_name = text_utf8(&map->arena, entry->class_name.at, entry->class_name.n),
         .name = text_utf8(&map->arena, entry->name.at, entry->name.n),
@@ -147,14 +129,12 @@ static int add_class(struct code_map *map, const struct code_entry *entry)
 {
     if (entry->method > map->n_classes + GAP_MAX)
         return 0;
-    const char **classes = reserve(map->classes, (size_t)entry->method + 1, &map->classes_room, sizeof *classes);
-    if (classes == NULL)
+    if (vec_reserve_zeroed(map->classes, map->classes_room, (size_t)entry->method + 1) < 0)
         return -1;
-    map->classes = classes;
     if (entry->method >= map->n_classes)
         map->n_classes = entry->method + 1;
-    classes[entry->method] = text_utf8(&map->arena, entry->class_name.at, entry->class_name.n);
-    return classes[entry->method] == NULL ? -1 : 0;
+    map->classes[entry->method] = text_utf8(&map->arena, entry->class_name.at, entry->class_name.n);
+    return map->classes[entry->method] == NULL ? -1 : 0;
 }
 
 /* It takes the place of what began where it does; without bytes, nothing does. */
@@ -165,13 +145,11 @@ static int add_dependent(struct code_map *map, const struct code_entry *entry)
         map->dependents[*before].is_gone = true;
     if (entry->n_bytes == 0 || entry->n_bytes > CODE_BYTES_MAX || map->n_dependents == NONE - 1)
         return 0;
-    struct code_dependent *dependents =
-        reserve(map->dependents, (size_t)map->n_dependents + 1, &map->dependents_room, sizeof *dependents);
+    bool has_dependents = vec_reserve_zeroed(map->dependents, map->dependents_room, (size_t)map->n_dependents + 1) == 0;
     const void *classes = keep(map, entry->classes, entry->n_classes_bytes);
-    if (dependents == NULL || classes == NULL)
+    if (!has_dependents || classes == NULL)
         return -1;
-    map->dependents = dependents;
-    dependents[map->n_dependents] = (struct code_dependent){
+    map->dependents[map->n_dependents] = (struct code_dependent){
         .n_bytes = entry->n_bytes, .tier = entry->tier, .classes = classes, .n_classes_bytes = entry->n_classes_bytes
     };
     return map_put(&map->starts, &entry->address, sizeof entry->address, map->n_dependents++);

@@ -1,5 +1,7 @@
 #include "core/recorder/hits.h"
 
+#include "core/base/vec.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,25 +33,11 @@ void hits_free(struct hits *hits)
     hits_init(hits);
 }
 
-/* Room for one more in an array; NULL when there is no memory (the old one stays). */
-static void *grow(void *array, size_t n, size_t *room, size_t element_bytes)
-{
-    if (n < *room)
-        return array;
-    size_t wanted = *room == 0 ? 64 : *room * 2;
-    void *more = realloc(array, wanted * element_bytes);
-    if (more != NULL)
-        *room = wanted;
-    return more;
-}
-
 int hits_add(struct hits *hits, uint32_t thread, uint64_t ticks, uint64_t address, bool in_kernel)
 {
-    struct hit *waiting = grow(hits->waiting, hits->n_waiting, &hits->waiting_room, sizeof *hits->waiting);
-    if (waiting == NULL)
+    if (vec_reserve(hits->waiting, hits->waiting_room, hits->n_waiting + 1) < 0)
         return -1;
-    hits->waiting = waiting;
-    waiting[hits->n_waiting++] = (struct hit){ ticks, address, thread, HITS_NO_PLACE, in_kernel };
+    hits->waiting[hits->n_waiting++] = (struct hit){ ticks, address, thread, HITS_NO_PLACE, in_kernel };
     hits->n++;
     return 0;
 }
@@ -79,20 +67,17 @@ static int write_file(struct hits *hits, uint32_t number, const char *symbols, s
 static uint32_t number_of_file(struct hits *hits, const char *path, struct trace_writer *writer, struct err *err)
 {
     char seen[4200];
-    size_t room = hits->files_room;
     const uint32_t *known = map_get(&hits->files, path, strlen(path));
     if (known != NULL)
         return *known;
-    struct hits_file *all = grow(hits->all, hits->n_files, &room, sizeof *all);
-    if (all == NULL || map_put(&hits->files, path, strlen(path), hits->n_files) < 0) {
+    if (vec_reserve(hits->all, hits->files_room, (size_t)hits->n_files + 1) < 0 ||
+        map_put(&hits->files, path, strlen(path), hits->n_files) < 0) {
         err_set(err, "no memory for the program's files");
         return HITS_NO_PLACE;
     }
-    hits->all = all;
-    hits->files_room = (uint32_t)room;
-    all[hits->n_files] = (struct hits_file){ .path = path };
+    hits->all[hits->n_files] = (struct hits_file){ .path = path };
     path_from_here(hits, path, seen, sizeof seen);
-    jvm_build_id(seen, all[hits->n_files].build_id);
+    jvm_build_id(seen, hits->all[hits->n_files].build_id);
     return write_file(hits, hits->n_files++, "", writer, err) < 0 ? HITS_NO_PLACE : hits->n_files - 1;
 }
 
@@ -127,11 +112,9 @@ static int find_in_file(struct hits *hits, const struct jvm_mapping *mapping, st
         return -1;
     if (!is_new)
         return 0;
-    uint64_t *offsets = grow(file->offsets, file->n, &file->room, sizeof *offsets);
-    if (offsets == NULL)
+    if (vec_reserve(file->offsets, file->room, file->n + 1) < 0)
         return err_set(err, "no memory for the places in '%s'", file->path);
-    file->offsets = offsets;
-    offsets[file->n++] = key[1];
+    file->offsets[file->n++] = key[1];
     return 0;
 }
 

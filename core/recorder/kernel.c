@@ -1,5 +1,6 @@
 #include "core/recorder/kernel.h"
 
+#include "core/base/vec.h"
 #include "core/recorder/cpu_accounting.h"
 
 #include <stdlib.h>
@@ -25,14 +26,8 @@ void kernel_close(struct kernel *kernel)
 /* Room for one more event of this round, or NULL. */
 static struct trace_event *new_event(struct kernel *kernel)
 {
-    if (kernel->n_events == kernel->room) {
-        size_t room = kernel->room == 0 ? 1024 : kernel->room * 2;
-        struct trace_event *events = realloc(kernel->events, room * sizeof *events);
-        if (events == NULL)
-            return NULL;
-        kernel->events = events;
-        kernel->room = room;
-    }
+    if (vec_reserve(kernel->events, kernel->room, kernel->n_events + 1) < 0)
+        return NULL;
     struct trace_event *event = &kernel->events[kernel->n_events++];
     memset(event, 0, sizeof *event);
     return event;

@@ -1,5 +1,7 @@
 #include "core/recorder/last_stacks.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,14 +52,8 @@ static struct last_stack *stack_of(struct last_stacks *last, int32_t tid, bool *
     *is_first = slot != NULL && slot->second == 0;
     if (slot == NULL || !*is_first)
         return slot == NULL ? NULL : &last->stacks[slot->value];
-    if (last->n == last->room) {
-        uint32_t room = last->room == 0 ? STACKS_FIRST : last->room * 2;
-        struct last_stack *stacks = realloc(last->stacks, room * sizeof *stacks);
-        if (stacks == NULL)
-            return NULL;
-        last->stacks = stacks;
-        last->room = room;
-    }
+    if (vec_reserve(last->stacks, last->room, last->n + 1) < 0)
+        return NULL;
     slot->second = 1;
     slot->value = last->n;
     last->stacks[last->n] = (struct last_stack){ .frames = NULL };

@@ -1,5 +1,7 @@
 #include "core/recorder/recompilation_cost.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,14 +67,8 @@ static int add(struct recompilation_costs *prices, uint64_t classes, double work
             prices->all[i].work += work;
             return 0;
         }
-    if (prices->n == prices->room) {
-        size_t room = prices->room == 0 ? 64 : prices->room * 2;
-        struct recompilation_cost *all = realloc(prices->all, room * sizeof *all);
-        if (all == NULL)
-            return -1;
-        prices->all = all;
-        prices->room = room;
-    }
+    if (vec_reserve(prices->all, prices->room, prices->n + 1) < 0)
+        return -1;
     prices->all[prices->n++] = (struct recompilation_cost){ classes, work };
     return 0;
 }

@@ -1,5 +1,7 @@
 #include "core/recorder/sample_periods.h"
 
+#include "core/base/vec.h"
+
 #include <string.h>
 
 #define SAMPLES_BETWEEN 100u /* changes of a period: a change costs half a period */
@@ -33,14 +35,8 @@ void sample_periods_free(struct sample_periods *periods)
 static int64_t add_to(void **table, size_t *n, size_t *room, size_t bytes, struct map *map, const void *key,
                       size_t key_bytes)
 {
-    if (*n == *room) {
-        size_t more = *room == 0 ? 64 : *room * 2;
-        void *larger = realloc(*table, more * bytes);
-        if (larger == NULL)
-            return -1;
-        *table = larger;
-        *room = more;
-    }
+    if (vec_make_room(table, bytes, room, sizeof *room, *n + 1, false) < 0)
+        return -1;
     memset((char *)*table + *n * bytes, 0, bytes);
     return map_put(map, key, key_bytes, (uint32_t)*n) < 0 ? -1 : (int64_t)(*n)++;
 }

@@ -1,5 +1,6 @@
 #include "core/recorder/thread_names.h"
 
+#include "core/base/vec.h"
 #include "core/jvm/process.h"
 
 #include <stdlib.h>
@@ -23,14 +24,8 @@ int thread_names_set(struct thread_names *names, int32_t tid, const char *name)
 {
     const uint32_t *known = map_get(&names->by_tid, &tid, sizeof tid);
     if (known == NULL) {
-        if (names->n == names->room) {
-            size_t room = names->room == 0 ? 64 : names->room * 2;
-            struct thread_name *threads = realloc(names->threads, room * sizeof *threads);
-            if (threads == NULL)
-                return -1;
-            names->threads = threads;
-            names->room = room;
-        }
+        if (vec_reserve(names->threads, names->room, names->n + 1) < 0)
+            return -1;
         if (map_put(&names->by_tid, &tid, sizeof tid, (uint32_t)names->n) < 0)
             return -1;
         names->threads[names->n++] = (struct thread_name){ .tid = tid };

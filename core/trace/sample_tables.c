@@ -4,6 +4,7 @@
  * A context's number counts all before it.  Where a chunk of them was lost (salvage), later ones would get others'
  * numbers: they, and samples in them, are refused then.
  */
+#include "core/base/vec.h"
 #include "core/trace/tables.h"
 
 #include <stdlib.h>
@@ -68,14 +69,11 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, u
         result = take_code(tables, c, &method);
     if (result != TABLES_OK)
         return result;
-    struct trace_sampled_method *methods =
-        tables_grow(samples->methods, samples->n_methods, &samples->methods_room, sizeof *methods);
-    if (methods == NULL)
+    if (vec_reserve(samples->methods, samples->methods_room, samples->n_methods + 1) < 0)
         return TABLES_NO_MEMORY;
-    samples->methods = methods;
-    methods[samples->n_methods++] = method;
+    samples->methods[samples->n_methods++] = method;
     if (tables->listener.sampled_method != NULL)
-        tables->listener.sampled_method(tables->listener.context, (uint32_t)number, &methods[number]);
+        tables->listener.sampled_method(tables->listener.context, (uint32_t)number, &samples->methods[number]);
     return TABLES_OK;
 }
 
@@ -84,12 +82,9 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, u
 static enum tables_result add_context(struct tables *tables, const struct trace_context *context)
 {
     struct sample_tables *samples = &tables->samples;
-    struct trace_context *contexts =
-        tables_grow(samples->contexts, samples->n_contexts, &samples->contexts_room, sizeof *contexts);
-    if (contexts == NULL)
+    if (vec_reserve(samples->contexts, samples->contexts_room, samples->n_contexts + 1) < 0)
         return TABLES_NO_MEMORY;
-    samples->contexts = contexts;
-    contexts[samples->n_contexts++] = *context;
+    samples->contexts[samples->n_contexts++] = *context;
     if (tables->listener.context_node != NULL)
         tables->listener.context_node(tables->listener.context, (uint32_t)samples->n_contexts, context);
     return TABLES_OK;

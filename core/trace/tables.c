@@ -1,6 +1,7 @@
 #include "core/trace/tables.h"
 
 #include "core/base/text.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 
@@ -243,17 +244,6 @@ static enum tables_result take_miss(struct tables *tables, enum chunk_type type,
     return TABLES_OK;
 }
 
-void *tables_grow(void *array, size_t n, size_t *room, size_t element_bytes)
-{
-    if (n < *room)
-        return array;
-    size_t wanted = *room == 0 ? 64 : *room * 2;
-    void *more = realloc(array, wanted * element_bytes);
-    if (more != NULL)
-        *room = wanted;
-    return more;
-}
-
 static enum tables_result take_collection(struct tables *tables, struct cursor *c)
 {
     static const struct trace_collection none;
@@ -267,12 +257,9 @@ static enum tables_result take_collection(struct tables *tables, struct cursor *
     collection.cause = result == TABLES_OK ? tables_text(tables, c, before->cause, &result) : NULL;
     if (result != TABLES_OK)
         return result;
-    struct trace_collection *all =
-        tables_grow(tables->collections, n, &tables->n_collections_room, sizeof *tables->collections);
-    if (all == NULL)
+    if (vec_reserve(tables->collections, tables->n_collections_room, tables->n_collections + 1) < 0)
         return TABLES_NO_MEMORY;
-    tables->collections = all;
-    all[tables->n_collections++] = collection;
+    tables->collections[tables->n_collections++] = collection;
     if (tables->listener.collection != NULL)
         tables->listener.collection(tables->listener.context, &collection);
     return TABLES_OK;

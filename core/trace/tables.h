@@ -61,9 +61,6 @@ void sample_tables_free(struct sample_tables *samples);
 /* A text without NULs, or NULL and *result set.  One equal to the hint (or NULL) is not stored again. */
 const char *tables_text(struct tables *tables, struct cursor *c, const char *hint, enum tables_result *result);
 
-/* Room for one more; NULL: no memory, and the array stays. */
-void *tables_grow(void *array, size_t n, size_t *room, size_t element_bytes);
-
 /* The pointer under a number, or NULL. */
 void *table_get(const struct table *table, uint32_t i);
 

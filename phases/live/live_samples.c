@@ -1,5 +1,7 @@
 #include "phases/live/live_samples.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,11 +86,6 @@ int live_samples_begin(struct live_samples *samples, struct err *err)
     return candidates_open(&samples->candidates, err);
 }
 
-uint64_t live_samples_n(const struct live_samples *samples)
-{
-    return samples->n;
-}
-
 /* ---- one stack ---- */
 
 static int know_methods(struct live_samples *samples, const struct stack_sampler *sampler, struct err *err)
@@ -142,15 +139,8 @@ static uint32_t count_same(const struct live_samples *samples, const struct thre
 
 static struct thread *thread_of(struct live_samples *samples, uint32_t number)
 {
-    if (number >= samples->n_threads) {
-        uint32_t n = number < 32 ? 64 : number * 2;
-        struct thread **threads = realloc(samples->threads, n * sizeof *threads);
-        if (threads == NULL)
-            return NULL;
-        memset(threads + samples->n_threads, 0, (n - samples->n_threads) * sizeof *threads);
-        samples->threads = threads;
-        samples->n_threads = n;
-    }
+    if (vec_reserve_zeroed(samples->threads, samples->n_threads, (size_t)number + 1) < 0)
+        return NULL;
     if (samples->threads[number] == NULL)
         samples->threads[number] = calloc(1, sizeof **samples->threads);
     return samples->threads[number];

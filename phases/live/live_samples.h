@@ -25,9 +25,6 @@ int live_samples_begin(struct live_samples *samples, struct err *err);
 int live_samples_add(struct live_samples *samples, const struct stack_sampler *sampler,
                      const struct stack_sample *sample, uint32_t thread, uint64_t weight_ns, struct err *err);
 
-/* Of those that count. */
-uint64_t live_samples_n(const struct live_samples *samples);
-
 /*
  * The candidates with what is known of their methods now; borrowed.
  *

@@ -3,6 +3,7 @@
 #include "core/base/map.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
+#include "core/base/vec.h"
 #include "phases/samples/stack_tree.h"
 
 #include <math.h>
@@ -77,14 +78,8 @@ static char *key_of(const struct sample_method *method, size_t *n)
 
 static struct seen_method *add_method(struct candidates *c, const struct sample_method *method)
 {
-    if (c->n_methods == c->n_room) {
-        uint32_t n_room = c->n_room == 0 ? 1024 : c->n_room * 2;
-        struct seen_method *more = realloc(c->methods, n_room * sizeof *more);
-        if (more == NULL)
-            return NULL;
-        c->methods = more;
-        c->n_room = n_room;
-    }
+    if (vec_reserve(c->methods, c->n_room, c->n_methods + 1) < 0)
+        return NULL;
     struct seen_method *seen = &c->methods[c->n_methods];
     *seen = (struct seen_method){ .class_name = text_utf8(&c->arena, method->class_name.at, method->class_name.n),
                                   .name = text_utf8(&c->arena, method->name.at, method->name.n),
@@ -160,15 +155,8 @@ int candidates_too_short(struct candidates *c, const char *class_name, const cha
 
 static struct seen_thread *thread_of(struct candidates *c, uint32_t number)
 {
-    if (number >= c->threads_room) {
-        uint32_t room = number < 32 ? 64 : number * 2;
-        struct seen_thread **threads = realloc(c->threads, room * sizeof *threads);
-        if (threads == NULL)
-            return NULL;
-        memset(threads + c->threads_room, 0, (room - c->threads_room) * sizeof *threads);
-        c->threads = threads;
-        c->threads_room = room;
-    }
+    if (vec_reserve_zeroed(c->threads, c->threads_room, (size_t)number + 1) < 0)
+        return NULL;
     if (c->threads[number] == NULL)
         c->threads[number] = calloc(1, sizeof **c->threads);
     return c->threads[number];

@@ -1,32 +1,15 @@
 #include "phases/samples/profile_set.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#define ROOM_FIRST 1024u
-
-/* Room for one more, or for n.  Returns the array, or NULL: no memory. */
-static void *grow(void *array, uint32_t n, uint32_t *room, size_t bytes)
-{
-    uint32_t more = *room == 0 ? ROOM_FIRST : *room;
-    while (more <= n && more <= UINT32_MAX / 2)
-        more *= 2;
-    if (more == *room)
-        return array;
-    void *larger = realloc(array, more * bytes);
-    if (larger == NULL)
-        return NULL;
-    memset((char *)larger + *room * bytes, 0, (more - *room) * bytes);
-    *room = more;
-    return larger;
-}
 
 int profile_set_open(struct profile_set *set, struct arena *arena)
 {
     memset(set, 0, sizeof *set);
     set->by_name.arena = arena;
-    set->contexts = grow(NULL, 0, &set->contexts_room, sizeof *set->contexts);
-    if (set->contexts == NULL)
+    if (vec_reserve_zeroed(set->contexts, set->contexts_room, 1) < 0)
         return -1;
     set->contexts[set->n_contexts++] = (struct profile_context){ 0, PROFILE_SET_NONE, false };
     return 0;
@@ -50,10 +33,9 @@ static uint32_t name_of(struct profile_set *set, const char *name, size_t n_name
     const uint32_t *known = map_get(&set->by_name, name, n_name);
     if (known != NULL)
         return *known;
-    struct profile_name *names = grow(set->names, set->n_names, &set->names_room, sizeof *names);
-    if (names == NULL)
+    if (vec_reserve_zeroed(set->names, set->names_room, (size_t)set->n_names + 1) < 0)
         return PROFILE_SET_NONE;
-    set->names = names;
+    struct profile_name *names = set->names;
     names[set->n_names].text = arena_text(set->by_name.arena, name, n_name);
     if (names[set->n_names].text == NULL || map_put(&set->by_name, name, n_name, set->n_names) < 0)
         return PROFILE_SET_NONE;
@@ -75,13 +57,10 @@ uint32_t profile_set_call(struct profile_set *set, uint32_t parent, const char *
         return PROFILE_SET_NONE;
     uint64_t call = (uint64_t)parent << 32 | method;
     struct hash_slot *slot = hash_put(&set->by_call, hash_text(HASH_START, (const char *)&call, sizeof call));
-    struct profile_context *contexts =
-        slot == NULL ? NULL : grow(set->contexts, set->n_contexts, &set->contexts_room, sizeof *contexts);
-    if (contexts == NULL)
+    if (slot == NULL || vec_reserve_zeroed(set->contexts, set->contexts_room, (size_t)set->n_contexts + 1) < 0)
         return PROFILE_SET_NONE;
-    set->contexts = contexts;
     if (slot->value == 0) {
-        contexts[set->n_contexts] =
+        set->contexts[set->n_contexts] =
             (struct profile_context){ parent, method, is_called_by_itself(set, parent, method) };
         slot->value = set->n_contexts++;
     }
@@ -90,12 +69,10 @@ uint32_t profile_set_call(struct profile_set *set, uint32_t parent, const char *
 
 int profile_set_add(struct profile_set *set, uint32_t profile, uint32_t context, double weight)
 {
-    double *weights = grow(set->weights[profile], context, &set->weights_room[profile], sizeof *weights);
-    if (weights == NULL)
+    if (vec_reserve_zeroed(set->weights[profile], set->weights_room[profile], (size_t)context + 1) < 0)
         return -1;
-    set->weights[profile] = weights;
     set->n_profiles = profile >= set->n_profiles ? profile + 1 : set->n_profiles;
-    weights[context] += weight;
+    set->weights[profile][context] += weight;
     return 0;
 }
 

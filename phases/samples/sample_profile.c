@@ -1,4 +1,6 @@
 #include "phases/samples/sample_profile.h"
+
+#include "core/base/vec.h"
 #include "phases/samples/distribution.h"
 
 #include <math.h>
@@ -83,16 +85,8 @@ static uint32_t block_of(struct sample_profile *profile, uint64_t time_ns)
 
 static bool has_rows(struct sample_profile *profile, uint32_t n)
 {
-    uint32_t room = profile->rows_room == 0 ? 256 : profile->rows_room;
-    while (room < n)
-        room *= 2;
-    if (room > profile->rows_room) {
-        struct sample_row *rows = realloc(profile->rows, room * sizeof *rows);
-        if (rows == NULL)
-            return false;
-        profile->rows = rows;
-        profile->rows_room = room;
-    }
+    if (vec_reserve(profile->rows, profile->rows_room, n) < 0)
+        return false;
     if (n > profile->n_rows) {
         for (; profile->n_rows < n; profile->n_rows++)
             profile->rows[profile->n_rows] = (struct sample_row){ .depth = UINT32_MAX };

@@ -1,5 +1,7 @@
 #include "phases/select/statistics.h"
 
+#include "core/base/vec.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,33 +110,16 @@ static int no_memory(struct err *err)
     return err_set(err, "out of memory for the statistics of the calls");
 }
 
-/* Room for index i; what is new is zero.  Returns false: no memory. */
-static bool grow(void **array, uint32_t *room, size_t size, uint32_t i)
-{
-    if (i < *room)
-        return true;
-    uint32_t more = *room < 16 ? 16 : *room;
-    while (more <= i)
-        more = more > UINT32_MAX / 2 ? UINT32_MAX : more * 2;
-    char *bytes = realloc(*array, more * size);
-    if (bytes == NULL)
-        return false;
-    memset(bytes + *room * size, 0, (more - *room) * size);
-    *array = bytes;
-    *room = more;
-    return true;
-}
-
 static struct thread *find_thread(struct statistics *s, uint32_t index)
 {
-    if (!grow((void **)&s->threads, &s->n_threads, sizeof *s->threads, index))
+    if (vec_reserve_zeroed(s->threads, s->n_threads, (size_t)index + 1) < 0)
         return NULL;
     return &s->threads[index];
 }
 
 static struct method *find_method(struct statistics *s, uint32_t index)
 {
-    if (!grow((void **)&s->methods, &s->n_methods, sizeof *s->methods, index))
+    if (vec_reserve_zeroed(s->methods, s->n_methods, (size_t)index + 1) < 0)
         return NULL;
     struct method **m = &s->methods[index];
     if (*m == NULL)
@@ -223,9 +208,10 @@ static int enter(struct statistics *s, struct thread *t, uint32_t method, struct
 {
     struct calls *c = &t->calls;
     uint32_t readings_room = c->frames_room;
-    if (!grow((void **)&c->frames, &c->frames_room, sizeof *c->frames, c->n_frames) ||
-        !grow((void **)&c->readings, &readings_room, s->reading_bytes, c->n_frames) ||
-        !grow((void **)&t->n_active, &t->n_active_room, sizeof *t->n_active, method))
+    if (vec_reserve_zeroed(c->frames, c->frames_room, (size_t)c->n_frames + 1) < 0 ||
+        vec_make_room(&c->readings, s->reading_bytes, &readings_room, sizeof readings_room, (size_t)c->n_frames + 1,
+                      true) < 0 ||
+        vec_reserve_zeroed(t->n_active, t->n_active_room, (size_t)method + 1) < 0)
         return no_memory(err);
     c->frames[c->n_frames] = (struct frame){ method, t->n_active[method]++ > 0 };
     memcpy(reading_of(s, c, c->n_frames++), c->now, s->reading_bytes);
@@ -257,7 +243,7 @@ static bool activate(struct thread *t, const struct calls *calls, bool is_active
 {
     for (uint32_t i = 0; i < calls->n_frames; i++) {
         uint32_t method = calls->frames[i].method;
-        if (!grow((void **)&t->n_active, &t->n_active_room, sizeof *t->n_active, method))
+        if (vec_reserve_zeroed(t->n_active, t->n_active_room, (size_t)method + 1) < 0)
             return false;
         t->n_active[method] += is_active ? 1 : UINT32_MAX;
     }
@@ -275,7 +261,7 @@ static void end_calls(struct thread *t)
 static int unmount(struct statistics *s, struct thread *t, uint64_t ticket, struct err *err)
 {
     activate(t, &t->calls, false); /* they have room */
-    if (ticket != 0 && !grow((void **)&s->parked, &s->n_parked, sizeof *s->parked, (uint32_t)ticket))
+    if (ticket != 0 && vec_reserve_zeroed(s->parked, s->n_parked, (size_t)ticket + 1) < 0)
         return no_memory(err);
     if (ticket != 0) {
         free_calls(&s->parked[ticket]);

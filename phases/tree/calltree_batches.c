@@ -7,6 +7,8 @@
  */
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,16 +39,7 @@ void calltree_batches_free(struct estimate_batches *batches, uint32_t n_groups)
 /* Where a method's batches are.  NULL: no memory. */
 static struct estimate_batches **of_method(struct calltree *tree, uint32_t method)
 {
-    if (method < tree->n_batches)
-        return &tree->batches[method];
-    uint32_t n = method + 1 > tree->n_batches * 2 ? method + 1 : tree->n_batches * 2;
-    struct estimate_batches **batches = realloc(tree->batches, n * sizeof *batches);
-    if (batches == NULL)
-        return NULL;
-    memset(batches + tree->n_batches, 0, (n - tree->n_batches) * sizeof *batches);
-    tree->batches = batches;
-    tree->n_batches = n;
-    return &batches[method];
+    return vec_reserve_zeroed(tree->batches, tree->n_batches, (size_t)method + 1) < 0 ? NULL : &tree->batches[method];
 }
 
 static struct estimate_batches *batches_of(struct builder *b, const struct thread *t, uint32_t method)

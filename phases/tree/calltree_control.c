@@ -3,6 +3,7 @@
  */
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/vec.h"
 #include "core/wire/ring.h"
 
 #include <stdlib.h>
@@ -13,30 +14,17 @@
 static int add_flag(struct builder *b, const struct calltree_flag *flag, struct err *err)
 {
     struct calltree *tree = b->tree;
-    if (tree->n_flags == b->flags_room) {
-        uint32_t room = b->flags_room == 0 ? 64 : b->flags_room * 2;
-        struct calltree_flag *flags = realloc(tree->flags, room * sizeof *flags);
-        if (flags == NULL)
-            return err_set(err, "out of memory for %u switches of probes", room);
-        tree->flags = flags;
-        b->flags_room = room;
-    }
+    if (vec_reserve(tree->flags, b->flags_room, tree->n_flags + 1) < 0)
+        return err_set(err, "out of memory for %u switches of probes", b->flags_room);
     tree->flags[tree->n_flags++] = *flag;
     return 0;
 }
 
 static int know_flags(struct builder *b, uint32_t method, struct err *err)
 {
-    if (method < b->n_flagged)
-        return 0;
-    uint32_t n = method * 2 + 64;
-    struct flagged *flagged = realloc(b->flagged, n * sizeof *flagged);
-    if (flagged == NULL)
-        return err_set(err, "out of memory for %u methods", n);
-    memset(flagged + b->n_flagged, 0, (n - b->n_flagged) * sizeof *flagged);
-    b->flagged = flagged;
-    b->n_flagged = n;
-    return 0;
+    return vec_reserve_zeroed(b->flagged, b->n_flagged, (size_t)method + 1) < 0
+               ? err_set(err, "out of memory for %u methods", method)
+               : 0;
 }
 
 static void add_pause(struct calltree_pauses *pauses, const struct trace_event *event)

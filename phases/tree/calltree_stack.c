@@ -4,6 +4,8 @@
  */
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 
 int stack_fold(struct builder *b, struct thread *t, uint32_t method, struct err *err)
@@ -14,14 +16,8 @@ int stack_fold(struct builder *b, struct thread *t, uint32_t method, struct err 
         target = nodes[target].parent;
     if (target == root && node_store_folded_child(&b->store, root, &target, err) < 0)
         return -1;
-    if (t->n_folds == t->folds_room) {
-        uint32_t room = t->folds_room == 0 ? 64 : t->folds_room * 2;
-        struct fold *folds = realloc(t->folds, room * sizeof *folds);
-        if (folds == NULL)
-            return err_set(err, "out of memory for a stack of %u calls", room);
-        t->folds = folds;
-        t->folds_room = room;
-    }
+    if (vec_reserve(t->folds, t->folds_room, t->n_folds + 1) < 0)
+        return err_set(err, "out of memory for a stack of %u calls", t->folds_room);
     t->folds[t->n_folds++] = (struct fold){ t->depth + 1, t->node, method };
     t->node = target;
     b->tree->n_folded++;

@@ -3,6 +3,8 @@
  */
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +14,8 @@
 static int add_root(struct builder *b, enum vm_part part, uint32_t thread, uint32_t *root, struct err *err)
 {
     struct calltree *tree = b->tree;
-    if (tree->n_roots == b->roots_room) {
-        uint32_t room = b->roots_room == 0 ? 16 : b->roots_room * 2;
-        struct calltree_root *roots = realloc(tree->roots, room * sizeof *roots);
-        if (roots == NULL)
-            return err_set(err, "out of memory for %u call trees", room);
-        tree->roots = roots;
-        b->roots_room = room;
-    }
+    if (vec_reserve(tree->roots, b->roots_room, tree->n_roots + 1) < 0)
+        return err_set(err, "out of memory for %u call trees", b->roots_room);
     uint32_t node = node_store_root(&b->store, err);
     if (node == CALLTREE_NONE)
         return -1;
@@ -57,15 +53,8 @@ int find_new_thread(struct builder *b, uint32_t index, struct thread **thread, s
         uint32_t n = trace_n_threads(b->reader);
         if (index >= n)
             return 0;
-        if (n > b->threads_room) {
-            uint32_t room = n > b->threads_room * 2 ? n : b->threads_room * 2;
-            struct thread *threads = realloc(b->threads, room * sizeof *threads);
-            if (threads == NULL)
-                return err_set(err, "out of memory for %u threads", n);
-            memset(threads + b->threads_room, 0, (room - b->threads_room) * sizeof *threads);
-            b->threads = threads;
-            b->threads_room = room;
-        }
+        if (vec_reserve_zeroed(b->threads, b->threads_room, n) < 0)
+            return err_set(err, "out of memory for %u threads", n);
         b->n_threads = n;
     }
     *thread = &b->threads[index];

@@ -5,6 +5,7 @@
  * its calls go on at the same nodes.  While it has no carrier, its calls take no time, neither on the CPU nor of the
  * clock: ten thousand of them that wait would else take longer than the recording.
  */
+#include "core/base/vec.h"
 #include "core/wire/ring.h"
 #include "phases/tree/calltree_internal.h"
 
@@ -16,16 +17,7 @@
 /* The calls of a ticket, or NULL when there is no memory. */
 static struct parked *find_parked(struct builder *b, uint32_t ticket)
 {
-    if (ticket < b->n_parked)
-        return &b->parked[ticket];
-    uint32_t n = ticket < 512 ? 1024 : ticket * 2;
-    struct parked *parked = realloc(b->parked, n * sizeof *parked);
-    if (parked == NULL)
-        return NULL;
-    memset(parked + b->n_parked, 0, (n - b->n_parked) * sizeof *parked);
-    b->parked = parked;
-    b->n_parked = n;
-    return &parked[ticket];
+    return vec_reserve_zeroed(b->parked, b->n_parked, (size_t)ticket + 1) < 0 ? NULL : &b->parked[ticket];
 }
 
 /* The thread's stack and the one put aside change places. */

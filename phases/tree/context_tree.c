@@ -1,5 +1,7 @@
 #include "phases/tree/context_tree.h"
 
+#include "core/base/vec.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,15 +244,7 @@ static uint32_t enter(struct context_tree *tree, uint32_t parent, uint32_t metho
 
 static bool has_thread_room(struct context_tree *tree)
 {
-    if (tree->n_threads < tree->threads_room)
-        return true;
-    uint32_t room = tree->threads_room == 0 ? THREADS_ROOM : tree->threads_room * 2;
-    struct context_thread *threads = realloc(tree->threads, room * sizeof *threads);
-    if (threads == NULL)
-        return false;
-    tree->threads = threads;
-    tree->threads_room = room;
-    return true;
+    return vec_reserve(tree->threads, tree->threads_room, tree->n_threads + 1) == 0;
 }
 
 static struct context_thread *thread_of(struct context_tree *tree, int32_t tid)

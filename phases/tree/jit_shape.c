@@ -3,6 +3,7 @@
 #include "core/base/arena.h"
 #include "core/base/map.h"
 #include "core/base/text.h"
+#include "core/base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,14 +91,8 @@ static struct known_pair *pair_of(struct jit_shapes *s, const struct jit_inlined
     const uint32_t *known = map_get(&s->by_pair, key, sizeof key);
     if (known != NULL)
         return &s->pairs[*known];
-    if (s->n_pairs == s->n_pairs_room) {
-        uint32_t n_room = s->n_pairs_room == 0 ? 256 : s->n_pairs_room * 2;
-        struct known_pair *more = realloc(s->pairs, n_room * sizeof *more);
-        if (more == NULL)
-            return NULL;
-        s->pairs = more;
-        s->n_pairs_room = n_room;
-    }
+    if (vec_reserve(s->pairs, s->n_pairs_room, s->n_pairs + 1) < 0)
+        return NULL;
     if (map_put(&s->by_pair, key, sizeof key, s->n_pairs) < 0)
         return NULL;
     s->pairs[s->n_pairs] = (struct known_pair){ .method = inlined->method, .caller = inlined->caller };

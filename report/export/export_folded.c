@@ -1,5 +1,7 @@
 #include "report/export/export_tree.h"
 
+#include "core/base/vec.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -16,14 +18,8 @@ static int print_stack(const struct export_tree *tree, uint32_t node, uint32_t *
     const struct calltree_node *nodes = tree->source->tree->nodes;
     size_t n = 0;
     for (uint32_t i = node;; i = nodes[i].parent) {
-        if (n == *room) {
-            size_t more = *room == 0 ? 256 : *room * 2;
-            uint32_t *larger = realloc(*stack, more * sizeof *larger);
-            if (larger == NULL)
-                return -1;
-            *stack = larger;
-            *room = more;
-        }
+        if (vec_reserve(*stack, *room, n + 1) < 0)
+            return -1;
         (*stack)[n++] = i;
         if (nodes[i].parent == i)
             break;

@@ -3,6 +3,7 @@
  */
 #include "core/base/map.h"
 #include "core/base/text.h"
+#include "core/base/vec.h"
 #include "report/export/export_protobuf.h"
 #include "report/export/export_tree.h"
 
@@ -43,7 +44,7 @@ struct pprof {
     size_t n_values;
     struct map strings;
     uint32_t n_strings;
-    struct gzip *gzip;
+    gzFile gzip;
     struct protobuf message, inner; /* being made */
     uint64_t *stack;                /* of location ids; owned */
     size_t stack_room;
@@ -138,14 +139,8 @@ static size_t find_stack(struct pprof *p, uint32_t node)
 {
     const struct calltree *tree = p->tree->source->tree;
     for (size_t n = 0;; node = tree->nodes[node].parent) {
-        if (n == p->stack_room) {
-            size_t room = n == 0 ? 256 : n * 2;
-            uint64_t *stack = realloc(p->stack, room * sizeof *stack);
-            if (stack == NULL)
-                return 0;
-            p->stack = stack;
-            p->stack_room = room;
-        }
+        if (vec_reserve(p->stack, p->stack_room, n + 1) < 0)
+            return 0;
         p->stack[n++] = location_of(tree, node);
         if (tree->nodes[node].parent == node)
             return n;
@@ -241,7 +236,7 @@ int export_pprof(const struct report_source *source, const struct export_wish *w
         return -1;
     struct pprof p = { .tree = &tree, .strings = { source->arena, NULL, 0, 0 }, .gzip = gzip_open(out) };
     int rc = p.gzip == NULL ? err_set(err, "out of memory for a profile") : put_all(&p, &wanted, err);
-    if (p.gzip != NULL && gzip_close(p.gzip, &closing) < 0 && rc == 0) {
+    if (p.gzip != NULL && gzip_close(p.gzip, p.inner.is_broken || p.message.is_broken, &closing) < 0 && rc == 0) {
         *err = closing;
         rc = -1;
     }

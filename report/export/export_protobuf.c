@@ -1,8 +1,9 @@
 #include "report/export/export_protobuf.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include <unistd.h>
 
 #define WIRE_VARINT 0
 #define WIRE_BYTES  2
@@ -83,56 +84,22 @@ void protobuf_numbers(struct protobuf *message, uint32_t field, const uint64_t *
 
 /* ---- gzip ---- */
 
-#define GZIP_WINDOW (15 + 16) /* zlib's way to ask for gzip's header */
-
-struct gzip {
-    z_stream stream;
-    FILE *out;
-    bool is_broken;
-    uint8_t buffer[1 << 16];
-};
-
-struct gzip *gzip_open(FILE *out)
+gzFile gzip_open(FILE *out)
 {
-    struct gzip *gzip = calloc(1, sizeof *gzip);
-    if (gzip == NULL)
-        return NULL;
-    gzip->out = out;
-    if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK)
-        return gzip;
-    free(gzip);
-    return NULL;
+    int fd = fflush(out) == 0 ? dup(fileno(out)) : -1;
+    gzFile gzip = fd < 0 ? NULL : gzdopen(fd, "wb");
+    if (gzip == NULL && fd >= 0)
+        close(fd);
+    return gzip;
 }
 
-static void push(struct gzip *gzip, int how)
+void gzip_write(gzFile gzip, struct protobuf *message)
 {
-    do {
-        gzip->stream.next_out = gzip->buffer;
-        gzip->stream.avail_out = sizeof gzip->buffer;
-        int rc = deflate(&gzip->stream, how);
-        size_t n = sizeof gzip->buffer - gzip->stream.avail_out;
-        if (rc == Z_STREAM_ERROR || fwrite(gzip->buffer, 1, n, gzip->out) != n)
-            gzip->is_broken = true;
-    } while (!gzip->is_broken && gzip->stream.avail_out == 0);
+    if (!message->is_broken && message->n > 0)
+        message->is_broken = message->n > INT_MAX || gzwrite(gzip, message->bytes, (unsigned)message->n) == 0;
 }
 
-void gzip_write(struct gzip *gzip, const struct protobuf *message)
+int gzip_close(gzFile gzip, bool is_broken, struct err *err)
 {
-    if (message->is_broken || message->n > UINT32_MAX)
-        gzip->is_broken = true;
-    if (gzip->is_broken || message->n == 0)
-        return;
-    gzip->stream.next_in = message->bytes;
-    gzip->stream.avail_in = (uInt)message->n;
-    push(gzip, Z_NO_FLUSH);
-}
-
-int gzip_close(struct gzip *gzip, struct err *err)
-{
-    if (!gzip->is_broken)
-        push(gzip, Z_FINISH);
-    bool is_broken = gzip->is_broken;
-    deflateEnd(&gzip->stream);
-    free(gzip);
-    return is_broken ? err_set(err, "cannot write the profile: no memory, or no room") : 0;
+    return gzclose(gzip) == Z_OK && !is_broken ? 0 : err_set(err, "cannot write the profile: no memory, or no room");
 }

@@ -12,12 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <zlib.h>
 
 /* A message that grows; all zero is an empty one. */
 struct protobuf {
     uint8_t *bytes; /* owned */
     size_t n, room;
-    bool is_broken; /* no memory */
+    bool is_broken; /* no memory, or gzip_write() failed */
 };
 
 void protobuf_free(struct protobuf *message);
@@ -32,15 +33,13 @@ void protobuf_bytes(struct protobuf *message, uint32_t field, const void *bytes,
 /* A packed list of numbers, zeros included. */
 void protobuf_numbers(struct protobuf *message, uint32_t field, const uint64_t *values, size_t n);
 
-struct gzip;
+/* A stream into a file (borrowed), behind what it has.  NULL: there is no memory, or no descriptor. */
+gzFile gzip_open(FILE *out);
 
-/* NULL: no memory.  out is borrowed. */
-struct gzip *gzip_open(FILE *out);
+/* Append a message's bytes; it is broken if they cannot be written. */
+void gzip_write(gzFile gzip, struct protobuf *message);
 
-/* Append a message's bytes; on failure gzip_close() says so. */
-void gzip_write(struct gzip *gzip, const struct protobuf *message);
-
-/* Write the end and free.  Returns 0, or -1 with *err set: something was not written. */
-int gzip_close(struct gzip *gzip, struct err *err);
+/* Write the end and free.  is_broken: a message was.  Returns 0, or -1 with *err set: something was not written. */
+int gzip_close(gzFile gzip, bool is_broken, struct err *err);
 
 #endif

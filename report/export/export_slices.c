@@ -1,5 +1,7 @@
 #include "report/export/export_slices.h"
 
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,15 +35,8 @@ struct slicing {
 
 static struct thread *find_thread(struct slicing *s, uint32_t index)
 {
-    if (index >= s->n_threads) {
-        uint32_t n = index < 8 ? 16 : index * 2;
-        struct thread *threads = realloc(s->threads, n * sizeof *threads);
-        if (threads == NULL)
-            return NULL;
-        memset(threads + s->n_threads, 0, (n - s->n_threads) * sizeof *threads);
-        s->threads = threads;
-        s->n_threads = n;
-    }
+    if (vec_reserve_zeroed(s->threads, s->n_threads, (size_t)index + 1) < 0)
+        return NULL;
     struct thread *t = &s->threads[index];
     if (!t->is_known) {
         const struct trace_thread *about = s->named == NULL ? NULL : trace_thread(s->named, index);
@@ -62,14 +57,8 @@ static void hand_over(const struct slicing *s, uint32_t thread, uint32_t method,
 
 static int enter(struct thread *t, uint32_t method, uint64_t ticks, struct err *err)
 {
-    if (t->n_calls == t->calls_room) {
-        uint32_t room = t->calls_room == 0 ? 64 : t->calls_room * 2;
-        struct call *calls = realloc(t->calls, room * sizeof *calls);
-        if (calls == NULL)
-            return err_set(err, "out of memory for a stack of %u calls", room);
-        t->calls = calls;
-        t->calls_room = room;
-    }
+    if (vec_reserve(t->calls, t->calls_room, t->n_calls + 1) < 0)
+        return err_set(err, "out of memory for a stack of %u calls", t->calls_room);
     t->calls[t->n_calls++] = (struct call){ method, ticks };
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "report/view/lifetimes.h"
 
 #include "core/base/text.h"
+#include "core/base/vec.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>
@@ -52,17 +53,8 @@ static void *item(struct list *list, uint32_t number, size_t n_bytes)
 {
     if (number >= NUMBERS_MAX)
         return NULL;
-    if (number >= list->n) {
-        uint32_t n = list->n == 0 ? 256 : list->n;
-        while (n <= number)
-            n *= 2;
-        char *items = realloc(list->items, n * n_bytes);
-        if (items == NULL)
-            return NULL;
-        memset(items + list->n * n_bytes, 0, (n - list->n) * n_bytes);
-        list->items = items;
-        list->n = n;
-    }
+    if (vec_make_room(&list->items, n_bytes, &list->n, sizeof list->n, (size_t)number + 1, true) < 0)
+        return NULL;
     return (char *)list->items + number * n_bytes;
 }
 

@@ -1,6 +1,7 @@
 #include "report/view/misses_report.h"
 
 #include "core/base/text.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +30,8 @@ int misses_way(const char *text, enum misses_by *by, struct err *err)
 /* Room for the element with a number, zeroed; NULL: no memory. */
 static void *element(void **array, uint32_t number, uint32_t *n, uint32_t *room, size_t element_bytes)
 {
-    if (number >= *room) {
-        uint32_t wanted = number < 512 ? 1024 : number * 2;
-        void *more = realloc(*array, wanted * element_bytes);
-        if (more == NULL)
-            return NULL;
-        *array = more;
-        *room = wanted;
-    }
+    if (vec_make_room(array, element_bytes, room, sizeof *room, (size_t)number + 1, false) < 0)
+        return NULL;
     if (number >= *n) {
         memset((char *)*array + *n * element_bytes, 0, (number + 1 - *n) * element_bytes);
         *n = number + 1;

@@ -1,3 +1,4 @@
+#include "core/base/vec.h"
 #include "report/view/misses_known.h"
 #include "report/view/misses_lines.h"
 #include "symbolize/java_names.h"
@@ -119,14 +120,8 @@ static struct row *row_of(struct misses *m, struct rows *rows, const struct row 
     const uint32_t *known = key == NULL ? NULL : map_get(&rows->by_label, key, strlen(key));
     if (known != NULL)
         return &rows->all[*known];
-    if (rows->n == rows->room) {
-        uint32_t room = rows->room == 0 ? 256 : rows->room * 2;
-        struct row *all = realloc(rows->all, room * sizeof *all);
-        if (all == NULL)
-            return NULL;
-        rows->all = all;
-        rows->room = room;
-    }
+    if (vec_reserve(rows->all, rows->room, rows->n + 1) < 0)
+        return NULL;
     if (key == NULL || map_put(&rows->by_label, key, strlen(key), rows->n) < 0)
         return NULL;
     rows->all[rows->n] = *like;

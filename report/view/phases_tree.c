@@ -9,6 +9,7 @@
 #include "report/view/phases_table.h"
 
 #include "core/base/text.h"
+#include "core/base/vec.h"
 #include "report/sampled_tree.h"
 
 #include <stdlib.h>
@@ -30,14 +31,8 @@ struct stack {
 
 static int push(struct stack *stack, struct line line)
 {
-    if (stack->n == stack->room) {
-        size_t room = stack->room == 0 ? 256 : stack->room * 2;
-        struct line *lines = realloc(stack->lines, room * sizeof *lines);
-        if (lines == NULL)
-            return -1;
-        stack->lines = lines;
-        stack->room = room;
-    }
+    if (vec_reserve(stack->lines, stack->room, stack->n + 1) < 0)
+        return -1;
     stack->lines[stack->n++] = line;
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "report/view/where.h"
 
 #include "core/base/map.h"
+#include "core/base/vec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,14 +34,8 @@ static int count(struct reading *r, const struct key *key)
         r->tallies[*known].n++;
         return 0;
     }
-    if (r->n == r->room) {
-        uint32_t room = r->room == 0 ? 1024 : r->room * 2;
-        struct tally *tallies = realloc(r->tallies, room * sizeof *tallies);
-        if (tallies == NULL)
-            return -1;
-        r->tallies = tallies;
-        r->room = room;
-    }
+    if (vec_reserve(r->tallies, r->room, r->n + 1) < 0)
+        return -1;
     r->tallies[r->n] = (struct tally){ *key, 1 };
     return map_put(&r->by_key, key, sizeof *key, r->n++);
 }
@@ -126,15 +121,8 @@ static int by_time(const void *a, const void *b)
 /* Room for a function; returns it, or NULL: no memory. */
 static struct where_function *function_of(struct where *where, uint32_t number)
 {
-    if (number >= where->n_functions) {
-        size_t n = (size_t)number * 2 + 64;
-        struct where_function *more = realloc(where->functions, n * sizeof *more);
-        if (more == NULL)
-            return NULL;
-        memset(more + where->n_functions, 0, (n - where->n_functions) * sizeof *more);
-        where->functions = more;
-        where->n_functions = n;
-    }
+    if (vec_reserve_zeroed(where->functions, where->n_functions, (size_t)number + 1) < 0)
+        return NULL;
     where->functions[number].function = number;
     return &where->functions[number];
 }

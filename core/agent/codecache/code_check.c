@@ -1,6 +1,7 @@
 #include "core/agent/codecache/code_check.h"
 
 #include "core/base/hash.h"
+#include "core/base/vec.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_methods.h"
 
@@ -107,15 +108,8 @@ void code_check_method(const struct code_entry *told)
 {
     if (!code_check_is_on())
         return;
-    if (told->method >= check.n_told) {
-        uint32_t n = told->method < 1024 ? 2048 : told->method * 2;
-        struct description *more = realloc(check.told, n * sizeof *more);
-        if (more == NULL)
-            return;
-        memset(more + check.n_told, 0, (n - check.n_told) * sizeof *more);
-        check.told = more;
-        check.n_told = n;
-    }
+    if (vec_reserve_zeroed(check.told, check.n_told, (size_t)told->method + 1) < 0)
+        return;
     check.told[told->method] = describe(told);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/agent/codecache/code_out.h"
 #include "core/base/hash.h"
+#include "core/base/vec.h"
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_fields.h"
@@ -148,14 +149,8 @@ static uint32_t add_told(const struct nmethod *nmethod)
     struct hash_slot *slot = hash_put(&state.starts, hash_address(nmethod->start));
     if (slot == NULL)
         return 0;
-    if (state.n_told == state.room) {
-        size_t room = state.room == 0 ? 4096 : 2 * state.room;
-        struct told *more = realloc(state.told, room * sizeof *more);
-        if (more == NULL)
-            return 0;
-        state.told = more;
-        state.room = room;
-    }
+    if (vec_reserve(state.told, state.room, state.n_told + 1) < 0)
+        return 0;
     if (slot->value != 0)
         state.told[slot->value - 1].walk = 0;
     state.told[state.n_told] = (struct told){ nmethod->address, nmethod->start, nmethod->number, state.walk };

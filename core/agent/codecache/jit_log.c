@@ -11,6 +11,7 @@
 #include "core/agent/control/config.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
+#include "core/base/vec.h"
 #include "core/wire/jit_events.h"
 
 #include <jvmticmlr.h>
@@ -97,15 +98,9 @@ static uint64_t key_of_method(jvmtiEnv *jvmti, jmethodID method)
         return 0;
     if (slot->value != 0)
         return state.keys[slot->value];
-    if (state.n_keys == state.n_keys_room) {
-        uint32_t n_room = state.n_keys_room == 0 ? 1024 : state.n_keys_room * 2;
-        uint64_t *more = realloc(state.keys, n_room * sizeof *more);
-        if (more == NULL)
-            return 0;
-        state.keys = more;
-        state.n_keys_room = n_room;
-        state.n_keys += state.n_keys == 0; /* 0 is none */
-    }
+    if (vec_reserve(state.keys, state.n_keys_room, state.n_keys + 2) < 0)
+        return 0;
+    state.n_keys += state.n_keys == 0; /* 0 is none */
     uint64_t key = get_names(jvmti, method, &names) ? key_of(class_text(&names), names.name, names.descriptor) : 0;
     free_names(jvmti, &names);
     slot->value = state.n_keys++;

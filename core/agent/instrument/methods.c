@@ -11,6 +11,7 @@
 #include "core/wire/protocol.h"
 #include "core/agent/instrument/classes.h"
 #include "core/base/hash.h"
+#include "core/base/vec.h"
 #include "core/wire/ring.h"
 
 #include <pthread.h>
@@ -188,14 +189,8 @@ static int log_method(uint32_t id, const struct rewrite_method *method)
 
 static int note_keys(uint32_t id, struct keys keys)
 {
-    if (id >= state.n_known) {
-        uint32_t n = state.n_known == 0 ? 1024 : state.n_known * 2;
-        struct known_method *more = realloc(state.known, n * sizeof *more);
-        if (more == NULL)
-            return -1;
-        state.known = more;
-        state.n_known = n;
-    }
+    if (vec_reserve(state.known, state.n_known, (size_t)id + 1) < 0)
+        return -1;
     state.known[id].key = keys.method;
     state.known[id].class_key = keys.class_key;
     return 0;

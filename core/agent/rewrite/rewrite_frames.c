@@ -7,6 +7,7 @@
  * Source: The Java Virtual Machine Specification, §4.7.4.
  */
 #include "core/agent/rewrite/rewrite_parts.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 
@@ -31,14 +32,8 @@ static enum rewrite_outcome list_add(struct frame_list *list, uint8_t tag, uint1
     size_t slots = tag == TYPE_LONG || tag == TYPE_DOUBLE ? 2 : 1;
     if (slots > list->max_slots - list->n_slots)
         return REWRITE_UNUSUAL;
-    if (list->n == list->room) {
-        size_t room = 2 * list->room + 16;
-        struct frame_type *at = realloc(list->at, room * sizeof *at);
-        if (at == NULL)
-            return REWRITE_NO_MEMORY;
-        list->at = at;
-        list->room = room;
-    }
+    if (vec_reserve(list->at, list->room, list->n + 1) < 0)
+        return REWRITE_NO_MEMORY;
     list->at[list->n++] = (struct frame_type){ data, tag };
     list->n_slots += slots;
     return REWRITE_DONE;

@@ -1,4 +1,5 @@
 #include "core/agent/stacks/sample_parts.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +32,8 @@ static int add(struct sample_threads *threads, jvmtiEnv *jvmti, JNIEnv *jni, jth
 {
     if (threads->n_numbers == SAMPLES_MAX_THREADS)
         return 0;
-    if (threads->n == threads->n_room) {
-        uint32_t n_room = threads->n_room == 0 ? 64 : threads->n_room * 2;
-        struct sample_thread *more = realloc(threads->all, n_room * sizeof *more);
-        if (more == NULL)
-            return -1;
-        threads->all = more;
-        threads->n_room = n_room;
-    }
+    if (vec_reserve(threads->all, threads->n_room, threads->n + 1) < 0)
+        return -1;
     struct sample_thread *t = &threads->all[threads->n];
     memset(t, 0, sizeof *t);
     t->ref = (*jni)->NewGlobalRef(jni, thread);

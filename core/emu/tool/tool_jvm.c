@@ -1,6 +1,7 @@
 #include "core/emu/tool/tool_jvm.h"
 
 #include "core/base/ticks.h"
+#include "core/base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,14 +61,8 @@ void tool_jvm_site(struct tool_jvm *jvm, uint32_t number, const struct tool_meth
 {
     if (number != jvm->n_sites)
         return;
-    if (jvm->n_sites == jvm->sites_room) {
-        uint32_t room = jvm->sites_room == 0 ? 1024 : 2 * jvm->sites_room;
-        struct mmprof_place **sites = realloc(jvm->sites, room * sizeof(struct mmprof_place *));
-        if (sites == NULL)
-            return;
-        jvm->sites = sites;
-        jvm->sites_room = room;
-    }
+    if (vec_reserve(jvm->sites, jvm->sites_room, jvm->n_sites + 1) < 0)
+        return;
     struct mmprof_method *method = tool_names_method(&jvm->names, text);
     jvm->sites[jvm->n_sites++] = method == NULL ? NULL : tool_names_place(&jvm->names, method, line);
 }

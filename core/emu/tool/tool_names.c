@@ -1,6 +1,7 @@
 #include "core/emu/tool/tool_names.h"
 
 #include "core/base/text.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,8 @@ static void *find(const struct tool_list *list, const void *key, size_t n)
 /* A new one, zeroed, whose number is list->n - 1. */
 static void *add(struct tool_names *names, struct tool_list *list, const void *key, size_t n, size_t n_bytes)
 {
-    if (list->n == list->room) {
-        uint32_t room = list->room == 0 ? 1024 : 2 * list->room;
-        void **items = realloc(list->items, room * sizeof *items);
-        if (items == NULL)
-            return NULL;
-        list->items = items;
-        list->room = room;
-    }
+    if (vec_reserve(list->items, list->room, list->n + 1) < 0)
+        return NULL;
     void *item = arena_alloc(&names->arena, n_bytes);
     if (item == NULL || map_put(&list->map, key, n, list->n) < 0)
         return NULL;
