@@ -70,8 +70,7 @@ int report_page_print(struct report_run *run, struct err *err)
     struct timeline_read read = { .timeline = NULL };
     struct page_places places = { .read = { .places = NULL } };
     struct err no_line;
-    if (report_make_joined(run->whole, o->n_paths, &o->wish, &table, err) < 0 ||
-        recovery_measure(first->source, o->salvage, &recovery, err) < 0 ||
+    if (report_make_table(run, &table, err) < 0 || recovery_measure(first->source, o->salvage, &recovery, err) < 0 ||
         cost_make(first->source, &recovery, &cost, err) < 0 ||
         stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics, run->statistics, &stats,
                     err) < 0)

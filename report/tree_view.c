@@ -1,6 +1,7 @@
 #include "report/tree_view.h"
 
 #include "core/base/pattern.h"
+#include "report/shares.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -302,6 +303,33 @@ static int find_errors(struct tree_view *view, struct err *err)
 }
 
 /* ---- the whole ---- */
+
+/* Of a trace of samples alone: theirs, also those of threads that are left out. */
+static double all_samples(const struct report_source *source)
+{
+    const struct trace_samples *samples = source->sampled->samples;
+    double ns = 0;
+    for (size_t i = 0; i < samples->n_kept; i++)
+        ns += (double)samples->kept[i].weight_ns;
+    return ns / (source->tree->ns_per_tick > 0 ? source->tree->ns_per_tick : 1);
+}
+
+int tree_view_all(const struct report_source *source, double *all_ticks, struct err *err)
+{
+    struct shares shares;
+    uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
+    *all_ticks = 0;
+    if (trace_samples_are_all(source->reader)) {
+        *all_ticks = source->sampled == NULL ? 0 : all_samples(source);
+        return 0;
+    }
+    if (row_of == NULL)
+        return err_set(err, "out of memory for %u methods", source->tree->n_methods);
+    if (shares_compute(source, row_of, 0, &shares, err) < 0)
+        return -1;
+    *all_ticks = (double)shares.all_ticks;
+    return 0;
+}
 
 void tree_view_free(struct tree_view *view)
 {

@@ -42,6 +42,9 @@ struct tree_view {
 int tree_view_find(const struct report_source *source, const char *names, uint32_t **methods, size_t *n,
                    struct err *err);
 
+/* What is 100 % in the report of that source, in ticks of its clock.  Returns 0, or -1 with *err set: no memory. */
+int tree_view_all(const struct report_source *source, double *all_ticks, struct err *err);
+
 /*
  * method     the asked one; of a view of all: any
  * min_share  of a view of all: contexts with less of the time are left out

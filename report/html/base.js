@@ -2,6 +2,9 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
+/* A trace that has nothing but stack samples: what there is not, is left out. */
+const isOfSamples = data.about.info["recording.mode"] === "samples";
+
 /* ---- elements ---- */
 
 function fill(element, attributes, children) {

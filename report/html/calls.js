@@ -1,18 +1,33 @@
 /* The call tree as a table whose rows open and close. */
 
 const treeColumns = [
-    ["Time (%)", (node) => formatPercent(all(node) / wholeTime())],
+    ["Time (%)", (node) => withInterval((formatPercent(all(node) / wholeTime()) + " " + intervalOf(node)).trim())],
     ["Self (%)", (node) => formatPercent(own(node) / wholeTime())],
     ["Time", (node) => formatNs(all(node))],
     ["Self", (node) => formatNs(own(node))],
-    ["Calls", (node) => (callsOf(node) === null ? "n/a" : formatCount(callsOf(node)))],
+    ["Calls", (node) => (callsOf(node) === null ? (keyOf(node) === "" ? "n/a" : unknown) : formatCount(callsOf(node)))],
     [
         "Time/call",
         (node) =>
-            callsOf(node) === null ? "n/a" : callsOf(node) > 0 ? formatNs(all(node) / callsOf(node)) : unknown
+            keyOf(node) === "" ? "n/a" : callsOf(node) > 0 ? formatNs(probeTime(node) / callsOf(node)) : unknown
     ],
-    ["CPI", (node) => formatRatio(cpiOf(node))]
+    ["CPI", (node) => formatRatio(cpiOf(node))],
+    ["Known by", knownBy]
 ];
+
+function classOfColumn(heading) {
+    return heading === "Known by" ? "text" : heading === "Time (%)" && data.tree.sampled ? "has-interval" : null;
+}
+
+function shownTreeColumns() {
+    const isShown = {
+        CPI: treeCycles !== undefined,
+        "Known by": data.tree.sampled,
+        Calls: !isOfSamples,
+        "Time/call": !isOfSamples
+    };
+    return treeColumns.filter(([heading]) => isShown[heading] ?? true);
+}
 
 /* Those that are worth opening at first: where most of the caller's time goes on. */
 function openHottest() {
@@ -61,11 +76,13 @@ function nodeRow(node, columns) {
         has = node.children.length > 0;
     const name = html(
         "span",
-        { class: keyOf(node) === "" ? null : isSampled(node) ? "name sampled" : "name" },
+        { class: keyOf(node) === "" ? null : "name known is-" + knownKind(node) },
         label(node)
     );
     const first = html("td", { role: "gridcell", title: nameOf(node) }, turnMark(has, isOpen), name);
-    const cells = columns.map(([, format]) => html("td", { role: "gridcell" }, format(node)));
+    const cells = columns.map(([heading, format]) =>
+        html("td", { role: "gridcell", class: classOfColumn(heading) }, format(node))
+    );
     return treeRow(node, [first, ...cells], { "aria-expanded": has ? String(isOpen) : null });
 }
 
@@ -84,7 +101,7 @@ function restRow(row, columns) {
 }
 
 function drawCalls(focus) {
-    const columns = treeColumns.filter(([heading]) => heading !== "CPI" || treeCycles !== undefined);
+    const columns = shownTreeColumns();
     const rows = visibleRowsOfTree();
     byId("call-rows").replaceChildren(
         ...rows.map((row) => (row.rest === undefined ? nodeRow(row, columns) : restRow(row, columns)))

@@ -3,8 +3,9 @@
  */
 #include "report/export/export_tree.h"
 #include "report/html/html_data.h"
-#include "report/sampled_tree.h"
+#include "report/tree_view.h"
 
+#include <math.h>
 #include <string.h>
 
 #define FIRST_SHARE 0.0001
@@ -19,6 +20,7 @@ struct drawn {
     uint32_t *place;       /* by node: its index among those drawn; the arena's */
     uint32_t *name_of;     /* by method: its index among the names, from 1 on; 0: none yet; the arena's */
     double share;          /* contexts with less are left out */
+    struct tree_view view; /* where there are samples: intervals, what probes measured */
 };
 
 static uint64_t ticks_of(const struct report_source *source, uint32_t node)
@@ -161,6 +163,29 @@ static bool put_nodes(const struct drawn *drawn, cJSON *json)
     return ok;
 }
 
+/* Of contexts, how each is known: what probes measured, in ns, samples, and half of the share's interval. */
+static bool put_known(struct drawn *drawn, cJSON *json)
+{
+    const struct report_source *source = drawn->source;
+    double all_ticks;
+    struct err err;
+    if (source->sampled == NULL)
+        return true;
+    cJSON *probes = cJSON_AddArrayToObject(json, "probe_ns"), *samples = cJSON_AddArrayToObject(json, "samples"),
+          *errors = cJSON_AddArrayToObject(json, "share_error");
+    bool ok = probes != NULL && samples != NULL && errors != NULL && tree_view_all(source, &all_ticks, &err) == 0 &&
+              tree_view_make(source, TREE_VIEW_ALL, 0, 0, all_ticks, &drawn->view, &err) == 0;
+    for (uint32_t i = 1; ok && i < source->tree->n_nodes; i++) {
+        const struct tree_line *line = &drawn->view.lines[drawn->view.line_of[i]];
+        if (is_drawn(drawn, i))
+            ok = html_put(probes, NULL, html_number(line->probe_ticks * source->tree->ns_per_tick)) &&
+                 html_put(samples, NULL, html_number(line->n_samples)) &&
+                 html_put(errors, NULL, isnan(line->share_error) ? cJSON_CreateNull() : html_number(line->share_error));
+    }
+    tree_view_free(&drawn->view);
+    return ok;
+}
+
 cJSON *html_tree(const struct report_source *source)
 {
     struct drawn *drawn = arena_alloc(source->arena, sizeof *drawn);
@@ -174,7 +199,7 @@ cJSON *html_tree(const struct report_source *source)
     drawn->n_values = export_values(source, drawn->values);
     cJSON *json = cJSON_CreateObject();
     bool ok = json != NULL && find_places(drawn) && put_names(drawn, json) && put_nodes(drawn, json) &&
-              html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&
+              put_known(drawn, json) && html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&
               html_put(json, "least_share", html_number(drawn->share)) &&
               html_put(json, "sampled", cJSON_CreateBool(source->sampled != NULL)) &&
               html_put(json, "contexts", html_number(source->tree->n_nodes - 1.0));

@@ -45,7 +45,7 @@ function box(item) {
             "aria-level": depth + 1,
             id: "node-" + node.index,
             "aria-label": nameOf(node) + ", " + percent(all(node) / wholeTime()),
-            class: [isWanted(node) ? "" : "is-faded", isSampled(node) ? "is-sampled" : ""].join(" ").trim() || null
+            class: [isWanted(node) ? "" : "is-faded", w < 12 ? "" : "is-" + knownKind(node)].join(" ").trim() || null
         },
         svg("title", {}, nameOf(node)),
         svg("rect", {
@@ -77,11 +77,12 @@ function sayNode(node) {
         whole = wholeTime();
     const time = all(node);
     const figures = [
-        ["Time", formatNs(time) + ", " + percent(time / whole)],
+        ["Time", formatNs(time) + ", " + percent(time / whole) + (intervalOf(node) && " " + intervalOf(node))],
         ["Self", formatNs(own(node)) + ", " + percent(own(node) / whole)],
         small > 0 ? ["Small callees", formatNs(small)] : null,
         calls === null ? null : ["Calls", formatCount(calls)],
-        calls > 0 ? ["Time/call", formatNs(time / calls)] : null,
+        calls > 0 ? ["Time/call", formatNs(probeTime(node) / calls)] : null,
+        data.tree.sampled ? ["Known by", knownBy(node)] : null,
         treeCycles === undefined ? null : ["CPI", formatRatio(cpi)],
         ...missesOf(node)
     ].filter(Boolean);

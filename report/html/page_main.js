@@ -1,6 +1,12 @@
 /* Draws the parts; one that fails leaves the others alone. */
 
-const draws = [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawTree, drawSweep, drawAbout];
+if (isOfSamples)
+    for (const id of ["timeline", "parts", "places", "selection"]) {
+        byId(id).remove();
+        document.querySelector('nav a[href="#' + id + '"]').remove();
+    }
+
+const draws = isOfSamples ? [drawHead, drawSummary, drawPhases, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawTree, drawSweep, drawAbout];
 for (const draw of draws) {
     try {
         draw();

@@ -2,11 +2,16 @@
 
 const rowsAtFirst = 25;
 
+/* Of a trace of samples alone all rows are "method". */
+function isMethodRow(row) {
+    return ["phase", "sampled", "method"].includes(row.kind);
+}
+
 const phases = {
     table: data.phases,
     shown: [] /* indexes of the columns */,
-    rows: data.phases.rows.filter((row) => row.kind === "phase" || row.kind === "sampled"),
-    others: data.phases.rows.filter((row) => !["phase", "sampled", "total"].includes(row.kind)),
+    rows: data.phases.rows.filter(isMethodRow),
+    others: data.phases.rows.filter((row) => !isMethodRow(row) && row.kind !== "total"),
     total: data.phases.rows.find((row) => row.kind === "total"),
     open: new Set(),
     sort: { column: -1, isDescending: true },
@@ -14,12 +19,13 @@ const phases = {
     isWhole: false
 };
 
+const nameKey = columnIndex(data.phases, "name") < 0 ? "method" : "name",
+    hasIntervals = columnIndex(data.phases, "time_share_error") >= 0;
+
 /* The method of a row as the class file calls it. */
 function rowKey(row) {
-    const [cls, method, descriptor] = ["class", "method", "descriptor"].map((key) =>
-        textOf(phases.table, row, key)
-    );
-    return method === unknown ? "" : cls + "." + method + descriptor;
+    const [cls, method, descriptor] = ["class", nameKey, "descriptor"].map((key) => textOf(phases.table, row, key));
+    return method === unknown || method === "n/a" ? "" : cls + "." + method + descriptor;
 }
 
 /* More than the whole program has on the average: what the thesis calls a potential bottleneck. */
@@ -38,14 +44,16 @@ function phaseCell(row, c) {
     const column = phases.table.columns[c],
         cell = row.cells[c],
         number = cellNumber(cell);
+    if (isBar(column) && hasIntervals && (number === null || row.kind === "total"))
+        return tableCell(cell, column, { class: "has-interval" });
     if (isBar(column) && number !== null && row.kind !== "total")
-        return tableCell(cell, column, { class: "bar", style: { "--share": Math.min(1, number).toFixed(4) } });
+        return tableCell(cell, column, { class: hasIntervals ? "bar has-interval" : "bar", style: { "--share": Math.min(1, number).toFixed(4) } });
     if (isHigh(row, c))
         return tableCell(cell, column, {
             class: "high",
             title: "more than the average, " + cellText(phases.total.cells[c])
         });
-    return tableCell(cell, column);
+    return tableCell(cell, column, column.key === "reason" ? { class: "text cut" } : {});
 }
 
 /* ---- one row ---- */
@@ -56,12 +64,12 @@ function detailOf(row) {
         .filter(
             ([column, cell]) =>
                 column.hidden &&
-                !["class", "method", "descriptor"].includes(column.key) &&
+                !["class", nameKey, "descriptor"].includes(column.key) &&
                 cellText(cell) !== unknown &&
                 cellText(cell) !== "n/a"
         );
     const name =
-        textOf(phases.table, row, "class").replaceAll("/", ".") + "." + textOf(phases.table, row, "method");
+        textOf(phases.table, row, "class").replaceAll("/", ".") + "." + textOf(phases.table, row, nameKey);
     return html(
         "tr",
         { class: "detail" },
@@ -84,11 +92,13 @@ function detailOf(row) {
     );
 }
 
-/* A row that was not recorded for all the time says so next to its name. */
-function partlyMark(row) {
+/* How a row is known, before its name: not by probes for all the time. */
+function knownMark(row) {
     const words = textOf(phases.table, row, "recorded_ns");
+    if (row.kind === "sampled")
+        return html("span", { class: "partly", title: "no probes: known by stack samples" }, "\u25cb\u00a0");
     if (!/%/.test(words)) return null;
-    const title = "recorded for " + words + "; its shares are of that time";
+    const title = "recorded for " + words + (hasIntervals ? "" : "; its shares are of that time");
     return html("span", { class: "partly", title }, "\u25d4\u00a0");
 }
 
@@ -104,7 +114,7 @@ function phaseName(row, label) {
             title: label + (isOpen ? ": less of it" : ": more of it"),
             onclick: () => turn(row)
         },
-        partlyMark(row),
+        knownMark(row),
         label
     );
 }
@@ -145,9 +155,9 @@ function drawRows() {
     byId("phase-rows").replaceChildren(...visibleRows().flatMap(phaseRow));
     const more = byId("phase-more");
     more.hidden = all.length <= rowsAtFirst;
-    more.textContent = phases.isWhole ? "only the first " + rowsAtFirst : "all " + plural(all.length, "phase");
+    more.textContent = phases.isWhole ? "only the first " + rowsAtFirst : "all " + plural(all.length, "row");
     byId("phase-count").textContent =
-        phases.filter === "" ? "" : all.length + " of " + plural(phases.rows.length, "phase");
+        phases.filter === "" ? "" : all.length + " of " + plural(phases.rows.length, "row");
 }
 
 function sortBy(column) {
@@ -163,7 +173,12 @@ function headOf(c) {
         why = whyOf(column);
     return html(
         "th",
-        { scope: "col", "aria-sort": "none", title: why === "" ? null : "not measured: " + why },
+        {
+            scope: "col",
+            class: column.unit === "text" ? "text" : hasIntervals && isBar(column) ? "has-interval" : null,
+            "aria-sort": "none",
+            title: why === "" ? null : "not measured: " + why
+        },
         html("button", { type: "button", onclick: () => sortBy(c) }, column.heading.replace(" (%)", "\u00a0(%)"))
     );
 }
@@ -231,19 +246,52 @@ function statsDetails() {
     );
 }
 
+/* Those with something in them; why a method has no probes stands behind its calls. */
+function shownColumns() {
+    const { table } = phases,
+        reason = columnIndex(table, "reason");
+    const shown = table.columns
+        .map((_, c) => c)
+        .filter((c) => !table.columns[c].hidden && c !== reason)
+        .filter((c) => table.rows.some((row) => ![unknown, "n/a", ""].includes(cellText(row.cells[c]))));
+    const before = shown.indexOf(columnIndex(table, "ns_per_call"));
+    if (reason >= 0 && !table.columns[reason].hidden) shown.splice(before + 1, 0, reason);
+    return shown;
+}
+
+function marksSentence() {
+    const has = (mark) => phases.rows.some((row) => knownMark(row)?.textContent.startsWith(mark));
+    const some = [
+        has("\u25d4") ? "\u25d4: recorded by probes for a part of the time" : null,
+        has("\u25cb") ? "\u25cb: no probes, known by stack samples" : null
+    ].filter(Boolean);
+    if (some.length === 0) return "";
+    return (
+        " " +
+        some.join("; ") +
+        (hasIntervals
+            ? ". Shares are of all the time; \u00b1 is half of the 95 % interval of what comes from samples."
+            : "; its shares are of that.")
+    );
+}
+
 function drawPhases() {
     const table = phases.table,
         average = phases.total;
-    phases.shown = table.columns.map((column, c) => c).filter((c) => !table.columns[c].hidden);
+    phases.shown = shownColumns();
+    if (isOfSamples) byId("phases-title").textContent = "Methods";
+    if (isOfSamples) document.querySelector('nav a[href="#phases"]').textContent = "Methods";
     byId("phases-lead").textContent =
-        "The methods in which the program spends much of its time, with all that they " +
-        "call. The column Self is without the other phases and adds up to 100 %. A phase's name shows more of it." +
-        (columnIndex(table, "cpi") >= 0 && valueOf(table, average, "cpi") !== null
+        (isOfSamples
+            ? "The methods that stack samples saw, with all that they call, and the JVM\u2019s own threads; \u00b1 is " +
+              "half of the 95 % interval. The column Self is without what they call. "
+            : "The methods in which the program spends much of its time, with all that they call. The column Self is " +
+              "without the other rows and adds up to 100 %. ") +
+        "A method\u2019s name shows more of it." +
+        (columnIndex(table, "cpi") >= 0 && average !== undefined && valueOf(table, average, "cpi") !== null
             ? " Coloured figures are above the average of the last row."
             : "") +
-        (phases.rows.some((row) => partlyMark(row) !== null)
-            ? " A row with \u25d4 was recorded for a part of the time, and its shares are of that."
-            : "");
+        marksSentence();
     byId("phases-body").replaceChildren(
         phaseControls(),
         html(

@@ -36,15 +36,25 @@ function shareOf(kind) {
     return row === undefined ? 0 : (valueOf(data.phases, row, "self_share") ?? 0);
 }
 
+/* Names and shares of the application and the JVM's parts. */
+function partsOfTime() {
+    const tree = data.tree,
+        clock = tree.values.find((value) => value.name === tree.clock);
+    if (!isOfSamples) {
+        const row = data.parts.rows[0];
+        return data.parts.columns.map((column, c) => [column.heading, cellNumber(row.cells[c])]).slice(1);
+    }
+    const roots = tree.parent.map((parent, i) => [tree.names[tree.name[i]], clock.all[i], parent]).filter(([, , p]) => p < 0);
+    const all = roots.reduce((sum, [, ns]) => sum + ns, 0);
+    return roots.map(([name, ns]) => [name, ns / all]);
+}
+
 /* Where all the time goes. */
 function timeSentence() {
     const { about } = data,
-        row = data.parts.rows[0],
         total = data.phases.rows.find((other) => other.kind === "total"),
         time = about.clock === "cpu" ? about.cpu_ns : valueOf(data.phases, total, "self_ns");
-    const shares = data.parts.columns
-        .map((column, c) => [column.heading, cellNumber(row.cells[c])])
-        .slice(1)
+    const shares = partsOfTime()
         .filter(([, share]) => share >= 0.01)
         .sort((a, b) => b[1] - a[1]);
     const where = listed(shares.map(([name, share]) => name + " " + percent(share)));
@@ -65,20 +75,16 @@ function timeSentence() {
 }
 
 function labelOf(row) {
-    return textOf(data.phases, row, "label").replace(/ \+$/, "");
-}
-
-function isSampledRow(row) {
-    return row.kind === "sampled";
+    return cellText(row.cells[0]).replace(/ \+$/, "");
 }
 
 function hottestSentence() {
     const rows = data.phases.rows
-        .filter((row) => row.kind === "phase" || isSampledRow(row))
+        .filter(isMethodRow)
         .map((row) => ({
             name: labelOf(row),
             share: valueOf(data.phases, row, "self_share") ?? 0,
-            isSampled: isSampledRow(row)
+            isSampled: row.kind !== "phase"
         }))
         .filter(({ share }) => share >= 0.005)
         .sort((a, b) => b.share - a.share)
@@ -87,14 +93,14 @@ function hottestSentence() {
     return html(
         "p",
         {},
-        "Of the program\u2019s methods, most time has ",
-        then(
+        rows.length === 1 ? "The method with most time of its own is " : "The methods with most time of their own are ",
+        listed(
             rows.map(({ name, share, isSampled }) =>
                 html(
                     "span",
                     {},
                     html("b", { class: "name" }, name),
-                    " (" + percent(share) + (isSampled ? " of its own, by samples)" : " of its own)")
+                    " (" + percent(share) + (isSampled ? ", by samples)" : ")")
                 )
             )
         ),

@@ -47,6 +47,14 @@ function cellTitle(cell, column) {
         : null;
 }
 
+/* "12.34 \u00b10.56": the interval stands behind the number, in a width of its own. */
+function withInterval(text) {
+    const at = text.indexOf(" \u00b1");
+    return at < 0
+        ? pretty(text)
+        : [text.slice(0, at), html("span", { class: "interval" }, "\u2009" + text.slice(at + 1))];
+}
+
 function tableCell(cell, column, attributes) {
     const text = cellText(cell),
         isNone = text === unknown || text === "n/a";
@@ -57,7 +65,7 @@ function tableCell(cell, column, attributes) {
             title: cellTitle(cell, column) ?? (column.unit === "text" ? text : null),
             ...attributes
         },
-        pretty(text)
+        withInterval(text)
     );
 }
 

@@ -61,7 +61,7 @@ function wholeTime() {
 /* Widths add up, so they are of all the time: also those of methods that had probes for a part of it. */
 function partlyNote() {
     const isPartly = data.phases.rows.some((row) => (valueOf(data.phases, row, "recorded_share") ?? 1) < 0.9);
-    return isPartly
+    return isPartly && !data.tree.sampled
         ? " Shares are of all the time here, in the table of phases of the time in which each was recorded."
         : "";
 }
@@ -84,15 +84,39 @@ function namesakes() {
     return new Set([...keys].filter(([, of]) => of.size > 1).map(([short]) => short));
 }
 
-/* Seen in samples only: report/sampled_tree.h. */
+/* Methods that had no probes: report/sampled_tree.h. */
 const sampledMark = " [sampled]";
 
-function isSampled(node) {
-    return nameOf(node).endsWith(sampledMark);
+/* What probes measured of a context, and how many samples were in calls of it that they did not. */
+function probeTime(node) {
+    return data.tree.probe_ns === undefined ? all(node) : data.tree.probe_ns[node.index];
+}
+
+function samplesOf(node) {
+    return data.tree.samples === undefined ? 0 : data.tree.samples[node.index];
+}
+
+/* "probes", "samples", "both"; "kernel" of a root. */
+function knownKind(node) {
+    if (keyOf(node) === "") return "kernel";
+    if (!(own(node, treeValue("calls")) > 0)) return "samples";
+    return samplesOf(node) > 0 && probeTime(node) < 0.99 * all(node) ? "both" : "probes";
+}
+
+function knownBy(node) {
+    const kind = knownKind(node),
+        samples = plural(samplesOf(node), "sample");
+    return kind === "samples" ? samples : kind === "both" ? "probes, " + samples : kind;
+}
+
+/* Half of the interval of a context's share, as "\u00b11.23"; "" where it is measured, or not known. */
+function intervalOf(node) {
+    const error = data.tree.share_error?.[node.index];
+    return error === null || error === undefined ? "" : "\u00b1" + (100 * error).toFixed(2);
 }
 
 function label(node) {
-    const name = isSampled(node) ? nameOf(node).slice(0, -sampledMark.length) : nameOf(node),
+    const name = nameOf(node).replace(sampledMark, ""),
         short = shortName(name);
     if (keyOf(node) === "") return name;
     callTree.namesakes ??= namesakes();
@@ -195,6 +219,24 @@ function treeControls() {
     );
 }
 
+/* How contexts are known, where they are not all known by probes. */
+function treeLegend() {
+    if (!data.tree.sampled) return "";
+    const words = {
+        probes: "by probes: time and calls measured",
+        both: "by probes for a part of the time, else by samples",
+        samples: "by samples: no probes, time estimated"
+    };
+    const found = new Set(callTree.nodes.map(knownKind));
+    return html(
+        "ul",
+        { class: "legend" },
+        Object.entries(words)
+            .filter(([kind]) => found.has(kind))
+            .map(([kind, text]) => html("li", {}, html("span", { class: "swatch known is-" + kind }), text))
+    );
+}
+
 /* From the table of phases: enlarge the context of a method with most time. */
 callTree.show = (key) => {
     const nodes = callTree.nodes.filter((node) => keyOf(node) === key).sort((a, b) => all(b) - all(a));
@@ -227,14 +269,11 @@ function drawTree() {
               percent(tree.least_share) +
               " of the time. "
             : "") +
-        (tree.sampled
-            ? "Dashed ones are methods without probes: samples divide the own time of the recorded method that " +
-              "they are in."
-            : "") +
         partlyNote();
-    const columns = treeColumns.filter(([heading]) => heading !== "CPI" || treeCycles !== undefined);
+    const columns = shownTreeColumns();
     byId("tree-body").replaceChildren(
         treeControls(),
+        treeLegend(),
         html("div", { class: "readout", id: "tree-readout" }),
         html("div", { class: "icicle", id: "icicle" }),
         html("h3", {}, "The same as a table"),
@@ -257,7 +296,13 @@ function drawTree() {
                         "tr",
                         { role: "row" },
                         html("th", { scope: "col", role: "columnheader" }, "Method"),
-                        columns.map(([heading]) => html("th", { scope: "col", role: "columnheader" }, heading))
+                        columns.map(([heading]) =>
+                            html(
+                                "th",
+                                { scope: "col", role: "columnheader", class: classOfColumn(heading) },
+                                heading.replace(" (", "\u00a0(")
+                            )
+                        )
                     )
                 ),
                 html("tbody", { id: "call-rows", role: "rowgroup" })

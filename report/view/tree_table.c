@@ -1,7 +1,6 @@
 #include "report/view/tree_table.h"
 
 #include "report/sample_cells.h"
-#include "report/shares.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,24 +23,6 @@ struct tree_making {
 };
 
 /* ---- what is 100 % ---- */
-
-static int find_all(const struct report_source *source, double *all_ticks, struct err *err)
-{
-    struct shares shares;
-    uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
-    const struct calltree *tree = source->tree;
-    *all_ticks = 0;
-    for (uint32_t i = 0; trace_samples_are_all(source->reader) && i < tree->n_roots; i++)
-        *all_ticks += (double)tree->total_cpu_ticks[tree->roots[i].node];
-    if (trace_samples_are_all(source->reader))
-        return 0;
-    if (row_of == NULL)
-        return err_set(err, "out of memory for %u methods", tree->n_methods);
-    if (shares_compute(source, row_of, 0, &shares, err) < 0)
-        return -1;
-    *all_ticks = (double)shares.all_ticks;
-    return 0;
-}
 
 /* What a line's share is of, where the asked method was recorded for a part of the time. */
 static double whole_of(const struct tree_making *making, uint32_t line)
@@ -303,7 +284,7 @@ static int make(struct tree_making *making, struct err *err)
     double all_ticks;
     making->knows_calls = !trace_samples_are_all(source->reader);
     making->knows_time = making->knows_calls || (period != NULL && strtod(period, NULL) > 0);
-    if (find_all(source, &all_ticks, err) < 0 ||
+    if (tree_view_all(source, &all_ticks, err) < 0 ||
         (making->wish->kind != TREE_VIEW_ALL && tree_view_find(source, making->wish->method, &methods, &n, err) < 0))
         return -1;
     making->asked = methods;
