@@ -16,6 +16,7 @@
  *     ...
  */
 #include "cmd/report_run.h"
+#include "report/some_threads.h"
 
 #include <string.h>
 
@@ -33,12 +34,13 @@ struct view_words {
 static void make_rows(struct view_words *words)
 {
     for (size_t i = 0; report_views[i].name != NULL; i++)
-        words->rows[i] = (struct options_row){ 0,
-                                               report_views[i].name,
-                                               report_views[i].argument == NULL ? "ARG" : report_views[i].argument,
-                                               report_views[i].needs_argument ? OPTION_TEXT : OPTION_MAYBE_TEXT,
-                                               &words->named[i],
-                                               NULL };
+        words->rows[i] =
+            (struct options_row){ 0,
+                                  report_views[i].name,
+                                  report_views[i].argument == NULL ? "ARG" : report_views[i].argument,
+                                  (report_views[i].can & REPORT_VIEW_METHOD) ? OPTION_TEXT : OPTION_MAYBE_TEXT,
+                                  &words->named[i],
+                                  NULL };
 }
 
 /* Set the view to the one that is asked for. */
@@ -77,6 +79,7 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "top", "N", OPTION_NUMBER, &o->wish.top,
           "print the N methods with most time (30; 0: all; CSV, JSON: all; --html: 200)" },
         { 0, "all", NULL, OPTION_FLAG, &o->wish.all, "print all methods, however small" },
+        { 0, "thread", "NAME", OPTION_TEXT, &o->threads, "only threads of that name; '*' stands for any characters" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         OPTIONS_GROUP("Input, output"),
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write a page for a browser: the tables, plots, the call tree" },
@@ -139,8 +142,10 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
     if (trace_open(reader, o->paths[i], o->salvage, err) < 0 ||
         (i == 0 && trace_samples_open(&run->samples, *reader, err) < 0))
         return -1;
+    run->samples.only_threads = o->threads;
     trace_listen(*reader, &listener);
     if (calltree_build(*reader, options, tree, err) < 0 ||
+        (o->threads != NULL && threads_keep(*reader, o->threads, tree, err) < 0) ||
         calltree_totals(tree, VM_PART_APPLICATION, &run->arena, &totals, &run->traces[i].n_totals, err) < 0)
         return -1;
     if (run->jit_err.text[0] != '\0')
@@ -150,6 +155,7 @@ static int read_trace(struct report_run *run, size_t i, enum phases_clock clock,
                                                     .tree = tree,
                                                     .clock = report_clock(tree, clock),
                                                     .arena = &run->arena,
+                                                    .only_threads = o->threads != NULL,
                                                     .shapes = i == 0 ? run->shapes : NULL };
     run->traces[i].source = &run->inputs[i].source;
     run->traces[i].totals = totals;
@@ -176,9 +182,13 @@ static int check_options(const struct report_options *o, enum phases_clock clock
         err_set(err, "--java requires the view 'misses'");
         return err_next(err, "add --view misses, or remove --java");
     }
+    if (o->threads != NULL && (o->html != NULL || !(o->view->can & REPORT_VIEW_THREADS))) {
+        err_set(err, "%s of all threads", o->html != NULL ? "a page is" : "this view is");
+        return err_next(err, "remove --thread, or choose --view phases, tree, callers or callees");
+    }
     if (o->html != NULL)
         return check_page(o, err);
-    if (clock != PHASES_CPU && !o->view->knows_waiting) {
+    if (clock != PHASES_CPU && !(o->view->can & REPORT_VIEW_WAITING)) {
         err_set(err, "the view '%s' has no wall-clock time", o->view->name);
         return err_next(err, "remove '--clock %s'", o->clock);
     }
@@ -193,7 +203,7 @@ static int run_report(struct report_run *run, struct err *err)
     const struct report_options *o = run->options;
     enum phases_clock clock;
     struct calltree_observer observer;
-    struct calltree_options options = { .max_nodes = 0 }, others = options;
+    struct calltree_options options = { .per_thread = o->threads != NULL }, others = options;
     if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, clock, err) < 0)
         return -1;
     if (report_view_is(o->view, "stats") || o->html != NULL) {
@@ -205,7 +215,7 @@ static int run_report(struct report_run *run, struct err *err)
     for (size_t i = 0; i < o->n_paths; i++)
         if (read_trace(run, i, clock, i == 0 ? &options : &others, err) < 0)
             return -1;
-    if (sampled_tree(run->traces[0].source, &run->samples, false, &run->first_whole, err) < 0)
+    if (sampled_tree(run->traces[0].source, &run->samples, o->threads != NULL, &run->first_whole, err) < 0)
         return -1;
     memcpy(run->whole, run->traces, sizeof run->whole);
     run->whole[0].source = &run->first_whole;

@@ -15,21 +15,24 @@
 
 struct report_run;
 
+#define REPORT_VIEW_METHOD  1u /* it needs its argument, a method */
+#define REPORT_VIEW_THREADS 2u /* it can be of some threads only */
+#define REPORT_VIEW_WAITING 4u /* it knows of time off the CPU: --clock wall makes a difference */
+
 /* What is printed: a table that takes the place of the phases', which is the first view. */
 struct report_view {
     const char *name;
     const char *argument; /* what may follow as NAME=ARGUMENT, as help shows it; NULL: nothing */
     const char *help;
     int (*print)(struct report_run *run, struct err *err); /* 0, or -1 with *err set */
-    bool needs_argument;                                   /* what argument is */
-    bool knows_waiting;                                    /* of time off the CPU: --clock wall makes a difference */
+    unsigned can;                                          /* of REPORT_VIEW_... */
 };
 
 /* All of them, in the order of --views; one without a name ends them. */
 extern const struct report_view report_views[];
 
 struct report_options {
-    const char *paths[REPORT_TRACES_MAX], *clock, *html, *sources;
+    const char *paths[REPORT_TRACES_MAX], *clock, *html, *sources, *threads;
     size_t n_paths;
     struct report_wish wish;
     const struct report_view *view;
@@ -66,6 +69,10 @@ void report_views_print(FILE *out);
 
 /* The step of a time line as NAME=ARGUMENT gave it, in ns; 0: choose one.  Returns 0, or -1 with *err set. */
 int report_step(const char *argument, double *step_ns, struct err *err);
+
+/* The report's table: of phases, or of the samples where the trace has nothing else.  Returns 0, or -1 with *err set.
+ */
+int report_make_table(struct report_run *run, struct table *table, struct err *err);
 
 /* Write the page of --html.  Returns 0, or -1 with *err set. */
 int report_page_print(struct report_run *run, struct err *err);

@@ -125,28 +125,25 @@ static int print_stats(struct report_run *run, struct err *err)
     return command_print_table(&table, o->csv, o->json, err);
 }
 
-/* Of a trace that has nothing else. */
-static int print_samples(struct report_run *run, struct err *err)
+int report_make_table(struct report_run *run, struct table *table, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct samples_options options = { o->wish.all ? 0 : o->wish.min_share, o->wish.top,
                                              strcmp(o->wish.sort, "self") == 0, false };
-    struct table table;
-    if (trace_samples_table(&run->samples, &options, &run->arena, &table, err) < 0)
-        return -1;
-    return command_print_table(&table, o->csv, o->json, err);
+    return trace_samples_are_all(run->traces[0].source->reader)
+               ? trace_samples_table(&run->samples, &options, &run->arena, table, err)
+               : report_make_joined(run->whole, o->n_paths, &o->wish, table, err);
 }
 
 static int print_phases(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     struct table table;
-    if (trace_samples_are_all(run->traces[0].source->reader))
-        return print_samples(run, err);
-    if (report_make_joined(run->whole, o->n_paths, &o->wish, &table, err) < 0 ||
-        command_print_table(&table, o->csv, o->json, err) < 0)
+    if (report_make_table(run, &table, err) < 0 || command_print_table(&table, o->csv, o->json, err) < 0)
         return -1;
-    return has_more(o) ? print_cost(run, err) : 0;
+    return has_more(o) && o->threads == NULL && !trace_samples_are_all(run->traces[0].source->reader)
+               ? print_cost(run, err)
+               : 0;
 }
 
 static int print_tree_of(struct report_run *run, enum tree_view_kind kind, struct err *err)
@@ -176,23 +173,23 @@ static int print_callees(struct report_run *run, struct err *err)
 
 const struct report_view report_views[] = {
     { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)", print_phases,
-      false, true },
-    { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", print_tree, false, true },
-    { "callers", "METHOD", "from where a method is called, with its time and calls from there", print_callers, true,
-      true },
-    { "callees", "METHOD", "what a method calls, directly or not, with its part of the time", print_callees, true,
-      true },
-    { "stats", NULL, "how calls vary within and between phases", print_stats, false, true },
-    { "timeline", "STEP", "what happened when, in steps of STEP seconds", print_timeline, false, false },
-    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", print_where, false,
-      false },
-    { "hot", NULL, "functions and methods with most IP samples", print_where, false, false },
-    { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", print_pauses, false, false },
-    { "collections", NULL, "each garbage collection", print_collections, false, false },
+      REPORT_VIEW_THREADS | REPORT_VIEW_WAITING },
+    { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", print_tree,
+      REPORT_VIEW_THREADS | REPORT_VIEW_WAITING },
+    { "callers", "METHOD", "from where a method is called, with its time and calls from there", print_callers,
+      REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING },
+    { "callees", "METHOD", "what a method calls, directly or not, with its part of the time", print_callees,
+      REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING },
+    { "stats", NULL, "how calls vary within and between phases", print_stats, REPORT_VIEW_WAITING },
+    { "timeline", "STEP", "what happened when, in steps of STEP seconds", print_timeline, 0 },
+    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", print_where, 0 },
+    { "hot", NULL, "functions and methods with most IP samples", print_where, 0 },
+    { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", print_pauses, 0 },
+    { "collections", NULL, "each garbage collection", print_collections, 0 },
     { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",
-      print_misses, false, false },
-    { "cost", NULL, "what the recording cost the program", print_cost, false, false },
-    { NULL, NULL, NULL, NULL, false, false },
+      print_misses, 0 },
+    { "cost", NULL, "what the recording cost the program", print_cost, 0 },
+    { NULL, NULL, NULL, NULL, 0 },
 };
 
 bool report_view_is(const struct report_view *view, const char *name)
@@ -213,7 +210,7 @@ const struct report_view *report_view_find(const char *words, const char **argum
         return NULL;
     }
     *argument = equals == NULL ? "" : equals + 1;
-    if (view->needs_argument && **argument == '\0') {
+    if ((view->can & REPORT_VIEW_METHOD) && **argument == '\0') {
         err_set(err, "the view '%s' is of a method", view->name);
         err_next(err, "name it: --view %s=Class.method", view->name);
         return NULL;
@@ -225,7 +222,7 @@ void report_views_print(FILE *out)
 {
     for (const struct report_view *view = report_views; view->name != NULL; view++) {
         char name[32];
-        const char *before = view->argument == NULL ? "" : view->needs_argument ? "=" : "[=";
+        const char *before = view->argument == NULL ? "" : (view->can & REPORT_VIEW_METHOD) ? "=" : "[=";
         snprintf(name, sizeof name, "%s%s%s%s", view->name, before, view->argument == NULL ? "" : view->argument,
                  before[0] == '[' ? "]" : "");
         fprintf(out, "  %-16s %s\n", name, view->help);

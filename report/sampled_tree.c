@@ -1,6 +1,7 @@
 #include "report/sampled_tree.h"
 
 #include "core/base/map.h"
+#include "report/some_threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -297,7 +298,8 @@ static int place_all(struct planting *p)
 {
     for (uint32_t i = 1; i < p->from->n_nodes; i++) {
         const struct calltree_node *node = &p->from->nodes[i];
-        if (p->first_place[i] != 0 || (node->parent == i && p->root_of[i] == 0))
+        bool is_left_out = node->parent == i ? p->root_of[i] == 0 : p->first_place[node->parent] == 0;
+        if (p->first_place[i] != 0 || is_left_out)
             continue;
         uint32_t best = p->first_place[node->parent], at = p->root_of[i];
         for (uint32_t k = best; k != 0; k = p->places[k].next)
@@ -463,7 +465,8 @@ static uint32_t find_sample_roots(const struct trace_reader *reader, const struc
         const struct trace_kept_sample *sample = &samples->kept[i];
         enum vm_part part = part_of_sample(reader, sample);
         uint32_t key = per_thread ? sample->thread : (uint32_t)part;
-        if (key >= n || sample->weight_ns == 0)
+        if (key >= n || sample->weight_ns == 0 ||
+            !threads_match(trace_thread(reader, sample->thread), samples->only_threads))
             continue;
         n_roots += roots[key].ns <= 0;
         roots[key].ns += (double)sample->weight_ns;

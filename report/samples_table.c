@@ -127,6 +127,7 @@ static void add_parts(const struct samples_source *source, struct table *table)
     const struct sample_profile *profile = source->profile;
     bool is_first = true;
     add_part(source, "no_java", "application, no Java method", &profile->no_method, &is_first, table);
+    add_part(source, "other_threads", "application, other threads", &profile->groups[VM_PARTS], &is_first, table);
     for (enum vm_part part = VM_PART_APPLICATION + 1; part < VM_PARTS; part++)
         add_part(source, vm_part_key(part), vm_part_name(part), &profile->groups[part], &is_first, table);
 }

@@ -83,7 +83,8 @@ static int add_part_metrics(const struct report_source *source, struct shares *s
     return 0;
 }
 
-uint32_t *shares_owners(const struct calltree *tree, const uint32_t *row_of)
+/* The row of each context: its method's, or else its caller's. */
+static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of)
 {
     uint32_t *owner = malloc(((size_t)tree->n_nodes + 1) * sizeof *owner);
     if (owner == NULL)
@@ -120,8 +121,9 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
                    struct err *err)
 {
     const struct calltree *tree = source->tree;
+    uint64_t listed_ticks = 0;
     memset(shares, 0, sizeof *shares);
-    uint32_t *owner = shares_owners(tree, row_of);
+    uint32_t *owner = find_owners(tree, row_of);
     shares->self_ticks = arena_alloc(source->arena, (n_rows + 1) * sizeof *shares->self_ticks);
     shares->outside_metrics = arena_alloc(source->arena, (tree->n_metrics + 1) * sizeof *shares->outside_metrics);
     if (owner == NULL || shares->self_ticks == NULL || shares->outside_metrics == NULL ||
@@ -143,8 +145,14 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
             shares->self_ticks[owner[i]] += ticks;
             shares->outside_ticks -= ticks;
         }
+        listed_ticks += owner[i] == NOT_OURS ? 0 : ticks;
     }
     free(owner);
+    if (source->only_threads && listed_ticks < shares->part_ticks[VM_PART_APPLICATION]) {
+        shares->other_ticks = shares->part_ticks[VM_PART_APPLICATION] - listed_ticks;
+        shares->outside_ticks -= shares->other_ticks;
+        return 0;
+    }
     split_outside(source, shares);
     return 0;
 }

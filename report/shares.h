@@ -10,6 +10,7 @@ struct shares {
     uint64_t *self_ticks;              /* by row: the phase's own, and what it calls that is no row; the arena's */
     uint64_t before_ticks;             /* the application's, before the first method had probes */
     uint64_t outside_ticks;            /* the application's since then, in none of the rows */
+    uint64_t other_ticks;              /* the application's threads' that the source's tree leaves out */
     uint64_t outside_cpu_ticks;        /* the same on the CPU, less probe time, whatever the clock */
     uint64_t *outside_metrics;         /* the same, of the tree's metrics; the arena's, or NULL */
     uint64_t part_ticks[VM_PARTS];     /* all of a part's threads, less probe time; the VM's: switches, too */
@@ -33,11 +34,5 @@ struct shares {
  */
 int shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares,
                    struct err *err);
-
-/*
- * By context: the row of its method or else of its caller; more than any row where that is none.  For free(); NULL: no
- * memory.
- */
-uint32_t *shares_owners(const struct calltree *tree, const uint32_t *row_of);
 
 #endif

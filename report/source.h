@@ -19,6 +19,7 @@ struct report_source {
     enum phases_clock clock;            /* wall where CPU time is not known: see report_clock */
     struct arena *arena;                /* borrowed */
     const struct jit_shapes *shapes;    /* of the trace's JIT events; borrowed; NULL: it has none */
+    bool only_threads;                  /* the tree is of some of the application's threads: report/some_threads.h */
     const struct sampled_tree *sampled; /* what the tree has from samples (report/sampled_tree.h); borrowed, or NULL */
 };
 

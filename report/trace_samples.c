@@ -1,6 +1,7 @@
 #include "report/trace_samples.h"
 
 #include "core/hotspot/stack_walk.h"
+#include "report/some_threads.h"
 #include "symbolize/vm_parts.h"
 
 #include <inttypes.h>
@@ -91,6 +92,12 @@ static bool keep(struct trace_samples *samples, const struct trace_sample *sampl
     return true;
 }
 
+static uint32_t group_of(const struct trace_samples *samples, const struct trace_thread *thread)
+{
+    enum vm_part part = thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm);
+    return part == VM_PART_APPLICATION && !threads_match(thread, samples->only_threads) ? TRACE_SAMPLES_OTHER : part;
+}
+
 void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample)
 {
     if (!keep(samples, sample))
@@ -99,7 +106,7 @@ void trace_samples_add(struct trace_samples *samples, const struct trace_sample 
     struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN
                                                  ? 0
                                                  : sample->ticks, /* for blocks of time ns do not matter */
-                                  .group = thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm),
+                                  .group = group_of(samples, thread),
                                   .ns = sample->weight_ns,
                                   .is_waiting = sample->is_waiting,
                                   .methods = samples->methods,
@@ -197,6 +204,11 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
         if (samples->n_by_end[end] > 0 && end != STACK_NO_JAVA)
             table_note(table, arena_printf(arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
                                            samples->n_by_end[end], stack_end_name(end)));
+    double ticks = (double)(trace_end_ticks(samples->reader) - trace_start_ticks(samples->reader));
+    table_fact_number(table, "duration_ns", ticks * trace_ns_per_tick(samples->reader), NULL);
+    if (source.period_ns > 0 && !source.is_wall)
+        table_fact_number(table, "cpu_ns", (double)sample_profile_weight(&samples->profile), NULL);
+    table_fact_words(table, "clock", source.is_wall ? "wall" : "cpu", NULL);
     uint64_t n_lost = number_of(samples->reader, "sample.lost");
     if (n_lost > 0)
         table_note(table,

@@ -16,9 +16,12 @@ struct trace_kept_sample {
     uint32_t thread, context; /* TRACE_NO_THREAD: of several; 0: in no Java method */
 };
 
+#define TRACE_SAMPLES_OTHER VM_PARTS /* the group of the application's other threads */
+
 struct trace_samples {
-    struct sample_profile profile; /* methods by trace_samples_method; groups: enum vm_part */
+    struct sample_profile profile; /* methods by trace_samples_method; groups: enum vm_part, or that */
     struct trace_reader *reader;   /* borrowed */
+    const char *only_threads;      /* the profile is of those (report/some_threads.h); NULL: all; borrowed */
     bool is_open, has_waiting;
     struct err err; /* what went wrong in a listener, or "" */
     uint64_t n_by_end[16];

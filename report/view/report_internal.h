@@ -74,7 +74,8 @@ struct making {
     const struct calltree_total **measured; /* by method: what probes measured, or NULL; with samples only, as: */
     double *method_ticks, *method_own;      /* by method: its time, with and without what it calls; the arena's */
     double *ticks;                          /* by row: its time, with what samples say; the arena's */
-    double *self_errors;   /* by row: of its share; NAN: it is not from samples; the arena's, or NULL */
+    double *time_errors;   /* by row: of its share; NAN: it was measured, or it is not known; the arena's, or NULL */
+    double *self_errors;   /* the same of its own */
     size_t n_rows, n_more; /* printed; not printed, with less time, which stand behind those */
     bool any_off;          /* of some row the probes were switched off */
     bool is_partly;        /* some row was recorded for a part of the time */

@@ -207,6 +207,19 @@ static void add_outside(struct making *making)
         add_partly(making, &v);
 }
 
+static void add_other_threads(struct making *making)
+{
+    double ticks = (double)making->shares.other_ticks;
+    struct values v = { .label = "application, other threads",
+                        .kind = "other_threads",
+                        .id = { ROW_OF_TIME, 0 },
+                        .time_ticks = ticks,
+                        .self_ticks = ticks,
+                        .calls = -1 };
+    if (ticks > 0)
+        report_row(making, &v, false);
+}
+
 static void add_part(struct making *making, enum vm_part part)
 {
     const struct shares *shares = &making->shares;
@@ -281,6 +294,7 @@ void report_other_rows(struct making *making)
 {
     add_more(making);
     add_outside(making);
+    add_other_threads(making);
     add_before(making);
     add_switches(making);
     for (enum vm_part part = VM_PART_GC; part < VM_PART_MMPROF; part++)

@@ -106,22 +106,23 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
 
 /* ---- intervals ---- */
 
-static bool is_row(const struct making *making, uint32_t row)
-{
-    return row < making->n_rows + making->n_more;
-}
+#define DEPTH_MOST 4096u
 
-/* Each sample is of the row whose own time it is. */
-static int add_samples(const struct making *making, const uint32_t *owner, struct sample_profile *profile)
+/* Each sample is in the rows of the methods on its stack; the innermost one's own time it is. */
+static int add_samples(const struct making *making, const uint32_t *row_of, struct sample_profile *profile)
 {
     const struct sampled_tree *sampled = making->source->sampled;
+    const struct calltree *tree = making->source->tree;
     for (size_t i = 0; i < sampled->samples->n_kept; i++) {
         const struct trace_kept_sample *sample = &sampled->samples->kept[i];
-        uint32_t row = sampled->leaf[i] == CALLTREE_NONE ? CALLTREE_NONE : owner[sampled->leaf[i]];
+        uint32_t rows[DEPTH_MOST], n = 0, node = sampled->leaf[i] == CALLTREE_NONE ? 0 : sampled->leaf[i];
+        for (; node != 0 && tree->nodes[node].method < tree->n_methods; node = tree->nodes[node].parent)
+            if (n < DEPTH_MOST && row_of[tree->nodes[node].method] != CALLTREE_NONE)
+                rows[n++] = row_of[tree->nodes[node].method];
         const struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
                                             .ns = sample->weight_ns,
-                                            .n = is_row(making, row),
-                                            .methods = &row };
+                                            .n = n,
+                                            .methods = rows };
         if (sample_profile_add(profile, &add) < 0)
             return -1;
     }
@@ -142,7 +143,11 @@ static void set_errors(struct making *making, const struct shares *exact, const 
         double self = (double)making->shares.self_ticks[i], measured = (double)exact->self_ticks[i];
         struct sample_share share = sample_profile_self(profile, (uint32_t)i);
         bool is_measured = fabs(self - measured) <= FROM_SAMPLES * self;
+        double from_samples = making->ticks[i] - (double)making->rows[i]->total_cpu_ticks;
         making->self_errors[i] = is_measured ? NAN : error_of(&share, self, all);
+        share = sample_profile_total(profile, (uint32_t)i);
+        making->time_errors[i] =
+            from_samples > FROM_SAMPLES * making->ticks[i] ? error_of(&share, from_samples, all) : NAN;
     }
     making->shares.outside_metrics = exact->outside_metrics;
     making->shares.outside_cpu_ticks = exact->outside_cpu_ticks;
@@ -156,21 +161,18 @@ int report_find_errors(struct making *making, const uint32_t *row_of, struct err
     struct shares exact;
     struct sample_profile profile;
     making->self_errors = arena_alloc(source->arena, (n + 1) * sizeof *making->self_errors);
+    making->time_errors = arena_alloc(source->arena, (n + 1) * sizeof *making->time_errors);
     measured.tree = source->sampled->measured;
     measured.sampled = NULL;
-    uint32_t *owner = shares_owners(source->tree, row_of);
-    int rc = -1;
-    if (making->self_errors == NULL || owner == NULL)
-        err_set(err, "out of memory for %zu rows", n);
-    else
-        rc = shares_compute(&measured, row_of, n, &exact, err);
-    if (rc == 0 && (rc = sample_profile_open(&profile, BLOCK, TREE_BYTES, err)) == 0) {
-        rc = add_samples(making, owner, &profile) < 0 ? err_set(err, "out of memory for stack samples") : 0;
-        if (rc == 0)
-            set_errors(making, &exact, &profile);
-        sample_profile_free(&profile);
-    }
-    free(owner);
+    if (making->self_errors == NULL || making->time_errors == NULL)
+        return err_set(err, "out of memory for %zu rows", n);
+    if (shares_compute(&measured, row_of, n, &exact, err) < 0 ||
+        sample_profile_open(&profile, BLOCK, TREE_BYTES, err) < 0)
+        return -1;
+    int rc = add_samples(making, row_of, &profile) < 0 ? err_set(err, "out of memory for stack samples") : 0;
+    if (rc == 0)
+        set_errors(making, &exact, &profile);
+    sample_profile_free(&profile);
     return rc;
 }
 
@@ -184,15 +186,9 @@ static void put_share(const struct making *making, double ticks, double error, s
     cells[error_column] = sample_cells_error(error);
 }
 
-static void fill_shares(const struct making *making, size_t row, double from_samples, struct table_cell *cells)
+static void fill_shares(const struct making *making, size_t row, struct table_cell *cells)
 {
-    const struct sampled_tree *sampled = making->source->sampled;
-    uint32_t number = sampled->number_of[making->rows[row]->method];
-    struct sample_share total = { 0 };
-    if (number != CALLTREE_NONE)
-        total = sample_profile_total(&sampled->samples->profile, number);
-    double error = from_samples > 0 ? error_of(&total, from_samples, (double)making->shares.all_ticks) : NAN;
-    put_share(making, making->ticks[row], error, making->at.time, making->at.time_error, cells);
+    put_share(making, making->ticks[row], making->time_errors[row], making->at.time, making->at.time_error, cells);
     put_share(making, (double)making->shares.self_ticks[row], making->self_errors[row], making->at.self,
               making->at.self_error, cells);
 }
@@ -235,7 +231,7 @@ int report_fill_known(struct making *making, struct err *err)
         const char *why = reason_of(making, i, all, n);
         double from_samples = making->ticks[i] - (double)total->total_cpu_ticks;
         from_samples = from_samples > FROM_SAMPLES * making->ticks[i] ? from_samples : 0;
-        fill_shares(making, i, from_samples, cells);
+        fill_shares(making, i, cells);
         cells[making->at.known_by] = table_words(known_by(making, i, from_samples));
         cells[making->at.reason] = table_words(why == NULL ? "" : why);
         any_reason = any_reason || why != NULL;

@@ -46,6 +46,9 @@ for jdk in $(jdks); do
     "$mmprof" report --callers Busy.ruond "$trace" > "$SCRATCH/callers" 2>&1
     matches "JDK $version: a method that is not there is an error with the nearest one" \
         "$?$(cat "$SCRATCH/callers")" "next: did you mean 'Busy.round'"
+    "$mmprof" report --thread 'mian*' "$trace" > "$SCRATCH/callers" 2>&1
+    matches "JDK $version: so is a thread that is not there, with those that are" \
+        "$?$(cat "$SCRATCH/callers")" "the application's threads are .*'main'"
     "$mmprof" report --cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
         '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'

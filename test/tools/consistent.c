@@ -67,6 +67,23 @@ static void check_top(const cJSON *report)
     cJSON_Delete(few);
 }
 
+/* Of all threads, by their names: each row has what it has without them. */
+static void check_threads(const cJSON *report)
+{
+    cJSON *threads = must_have("report --json --thread '*'");
+    const cJSON *row;
+    EACH(row, threads)
+    {
+        const cJSON *same = is_kind(row, "phase") ? row_of(report, text_in(row, "label")) : NULL;
+        if (same != NULL &&
+            (!is_same(number_in(row, "calls"), number_in(same, "calls"), EPSILON) ||
+             (!has_samples(report) && !is_same(number_in(row, "total_ns"), number_in(same, "total_ns"), EPSILON))))
+            wrong("report: '%s' is another one with --thread '*'", text_in(row, "label"));
+    }
+    check_report(threads);
+    cJSON_Delete(threads);
+}
+
 /* ---- the same in other forms ---- */
 
 /* The next field of CSV, unquoted in place; *at moves on, to NULL at the end of the line. */
@@ -412,6 +429,7 @@ int main(int argc, char **argv)
     check_csv("", report);
     check_report(report);
     check_top(report);
+    check_threads(report);
     check_text(report);
     check_tree(report);
     check_beside(report, is_cpu);

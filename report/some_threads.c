@@ -1,0 +1,58 @@
+#include "report/some_threads.h"
+
+#include "symbolize/vm_parts.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAMES_MAX 5 /* that an error tells */
+
+bool threads_match(const struct trace_thread *thread, const char *pattern)
+{
+    return pattern == NULL ||
+           (thread != NULL && (fnmatch(pattern, thread->name, 0) == 0 || fnmatch(pattern, thread->comm, 0) == 0));
+}
+
+/* Some of the application's threads, for who mistyped one. */
+static void tell_names(const struct trace_reader *reader, char *text, size_t n_bytes)
+{
+    size_t n = 0, n_told = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < trace_n_threads(reader) && n_told < NAMES_MAX && n + 80 < n_bytes; i++) {
+        const struct trace_thread *thread = trace_thread(reader, i);
+        if (thread == NULL || vm_part_of(thread->comm) != VM_PART_APPLICATION)
+            continue;
+        n += (size_t)snprintf(text + n, n_bytes - n, "%s'%.60s'", n_told == 0 ? "" : ", ", thread->name);
+        n_told++;
+    }
+}
+
+int threads_keep(const struct trace_reader *reader, const char *pattern, struct calltree *tree, struct err *err)
+{
+    bool any = false;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < trace_n_threads(reader); i++)
+        any = any || (trace_thread(reader, i) != NULL && threads_match(trace_thread(reader, i), pattern));
+    if (!any) {
+        char names[512];
+        tell_names(reader, names, sizeof names);
+        err_set(err, "the trace has no thread '%s'", pattern);
+        return err_next(err, "'*' stands for any characters; the application's threads are %s, ...", names);
+    }
+    for (uint32_t i = 0; i < tree->n_roots; i++) {
+        struct calltree_root root = tree->roots[i];
+        if (root.thread != CALLTREE_NONE && threads_match(trace_thread(reader, root.thread), pattern))
+            tree->roots[n++] = root;
+        else
+            tree->nodes[root.node].method = CALLTREE_FOLDED;
+    }
+    tree->n_roots = n;
+    /* Callers come before callees: what is below a root that is left out is of no method, too. */
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        const struct calltree_node *parent = &tree->nodes[tree->nodes[i].parent];
+        bool is_left_out = parent->method == CALLTREE_FOLDED && tree->nodes[i].parent != i;
+        tree->nodes[i].method = is_left_out ? CALLTREE_FOLDED : tree->nodes[i].method;
+    }
+    return 0;
+}

@@ -1,0 +1,19 @@
+/*
+ * A report of some threads only: those whose names match a pattern.
+ */
+#ifndef REPORT_SOME_THREADS_H
+#define REPORT_SOME_THREADS_H
+
+#include "phases/tree/calltree.h"
+
+/* Is a thread called so, by its name in Java or by the kernel's?  '*' and '?' stand for others.  NULL: any is. */
+bool threads_match(const struct trace_thread *thread, const char *pattern);
+
+/*
+ * Leave the roots of threads out of a tree (per_thread) that do not match, with all that is below them.
+ *
+ * Returns 0, or -1 with *err set: no thread of the trace matches.
+ */
+int threads_keep(const struct trace_reader *reader, const char *pattern, struct calltree *tree, struct err *err);
+
+#endif
