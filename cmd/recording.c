@@ -381,7 +381,6 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     live->options.is_new = recording->command != NULL;
     live->options.duration_s = recording->duration_s;
     live->options.forgets_code = recording->pid != 0 && jvm_forgets_code((pid_t)recording->pid);
-    live->stacks_hz = RECORDING_STACKS_HZ;
     live->forgets = recording->quiet ? NULL : tell_forgotten;
     live_session_events(live, &counters->events, &counters->layout);
 }
@@ -419,9 +418,10 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .wants_perf_map = recording->wants_perf_map,
                                   .wants_lines = recording->wants_lines,
                                   .hits_hz = hits_hz(recording),
-                                  .stacks_hz = recording->live != NULL && strcmp(recording->mechanism, "perf") == 0
-                                                   ? RECORDING_STACKS_HZ
-                                                   : 0,
+                                  .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
+                                  .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
+                                  .polling_part =
+                                      recording->live != NULL ? LIVE_POLLING_PART * recording->live->options.budget : 0,
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,
                                   .is_live = recording->live != NULL,

@@ -16,11 +16,8 @@ void recording_tell_live(const struct live_session *session, const char *prefix,
         n_enabled += methods[i].state == LIVE_ENABLED && !methods[i].is_held;
         n_off[methods[i].why] += methods[i].state != LIVE_ENABLED;
     }
-    if (session->status.samples_stacks)
-        fprintf(out, "%s%" PRIu32 " stack samples; ", prefix, session->n_samples);
-    else
-        fprintf(out, "%s%" PRIu32 " stack samples by the agent in %" PRIu32 " pass%s; ", prefix, session->n_samples,
-                session->n_looks, session->n_looks == 1 ? "" : "es");
+    fprintf(out, "%s%" PRIu32 " stack samples%s; ", prefix, session->n_samples,
+            session->status.polls_stacks ? " by the agent" : "");
     if (session->status.n_pauses == 0)
         fprintf(out, "no loaded class was instrumented\n");
     else

@@ -4,6 +4,7 @@
 #include "core/perf/perf_rings.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define UNSET         UINT64_MAX
 #define FREQUENCY     99
@@ -44,8 +45,25 @@ static int check_period(struct sample_options *o, struct err *err)
     return 0;
 }
 
+static int check_mechanism(struct sample_options *o, struct err *err)
+{
+    o->is_polled = strcmp(o->mechanism, "polling") == 0;
+    if (!o->is_polled && strcmp(o->mechanism, "perf") != 0) {
+        err_set(err, "stacks are not sampled by '%s'", o->mechanism);
+        return err_next(err, "give --mechanism perf (from outside), or polling (in the JVM, at safepoints)");
+    }
+    if (o->is_polled && (o->is_wall || o->events != NULL)) {
+        err_set(err, "--mechanism polling samples threads that run, by time: %s is for perf",
+                o->is_wall ? "--wall" : "-e");
+        return err_next(err, "remove it, or --mechanism polling");
+    }
+    return 0;
+}
+
 static int check(struct sample_options *o, struct err *err)
 {
+    if (check_mechanism(o, err) < 0)
+        return -1;
     if (o->is_wall && (o->events != NULL || o->period != 0)) {
         err_set(err, "--wall is of time, and -e and -c of events");
         return err_next(err, "remove --wall, or give a frequency with -F");
@@ -69,9 +87,12 @@ static int check(struct sample_options *o, struct err *err)
 int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *done, struct err *err)
 {
     int n_parsed;
-    *o = (struct sample_options){
-        .frequency = UNSET, .stack_bytes = STACK_BYTES, .tree_bytes = TREE_BYTES, .top = 40, .min_share = 0.01
-    };
+    *o = (struct sample_options){ .frequency = UNSET,
+                                  .stack_bytes = STACK_BYTES,
+                                  .tree_bytes = TREE_BYTES,
+                                  .top = 40,
+                                  .min_share = 0.01,
+                                  .mechanism = "perf" };
     struct options_row rows[] = {
         { 'p', "pid", "PID", OPTION_NUMBER, &o->pid, "sample a running JVM" },
         { 'd', "duration", "SECONDS", OPTION_SECONDS, &o->seconds,
@@ -80,6 +101,8 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 'e', "events", "LIST", OPTION_TEXT, &o->events, "the first takes samples, the others are read with each" },
         { 'c', "period", "N", OPTION_NUMBER, &o->period, "take a sample after N events of the first one" },
         { 0, "wall", NULL, OPTION_FLAG, &o->is_wall, "sample threads that wait, too: -F times a second of their time" },
+        { 0, "mechanism", "NAME", OPTION_TEXT, &o->mechanism,
+          "perf, from outside; or polling: an agent in the JVM, at safepoints (perf)" },
         { 0, "stack-size", "SIZE", OPTION_SIZE, &o->stack_bytes, "bytes copied of a stack, up to 63K (32K)" },
         { 0, "tree-size", "SIZE", OPTION_SIZE, &o->tree_bytes, "memory for calling contexts, 64K or more (64M)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print at most N methods (40; 0: all)" },
@@ -97,8 +120,8 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
     };
     if (command_parse("sample [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
                       "Samples the stacks of a running JVM, or of one that COMMAND starts, from outside: nothing is\n"
-                      "loaded into it, nothing in it is changed or stopped. Prints the methods by their part of the\n"
-                      "CPU time, of other events (-e), or of all time (--wall).",
+                      "loaded into it, nothing in it is changed or stopped (but see --mechanism). Prints the methods\n"
+                      "by their part of the CPU time, of other events (-e), or of all time (--wall).",
                       rows, argc, argv, &n_parsed, done, err) < 0)
         return -1;
     o->command = n_parsed < argc ? argv + n_parsed : NULL;

@@ -14,7 +14,8 @@ struct sample_options {
     double seconds, min_share; /* 0 s: until the end */
     char *const *command;      /* or NULL */
     const char *events, *output, *folded;
-    bool csv, json, tree, call_sites, by_self, by_bytecode, is_wall;
+    const char *mechanism; /* "perf" or "polling" */
+    bool csv, json, tree, call_sites, by_self, by_bytecode, is_wall, is_polled;
 };
 
 /*

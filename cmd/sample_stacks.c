@@ -13,15 +13,9 @@
  */
 #include "cmd/commands.h"
 
-#include "cmd/output_file.h"
-#include "cmd/sample_options.h"
+#include "cmd/sample_polled.h"
+#include "cmd/sample_run.h"
 #include "core/perf/trigger.h"
-#include "core/jvm/process.h"
-#include "core/recorder/launch.h"
-#include "core/recorder/sample_trace.h"
-#include "core/recorder/stack_sampler.h"
-#include "report/view/bytecode_kinds.h"
-#include "report/samples_table.h"
 #include "symbolize/vm_parts.h"
 
 #include <errno.h>
@@ -41,37 +35,7 @@
 #define FIRST_MS  100 /* at first: of a JVM that ends, the stacks since the last look may not be walked to the end */
 #define ENDING_MS 200
 
-struct sample_run {
-    const struct sample_options *options;
-    struct stack_sampler *sampler;
-    struct sample_profile profile;
-    struct bytecode_kinds kinds;
-    struct sample_trace trace;           /* not written where no -o is given */
-    int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
-    struct counter_set events;
-    struct jvm_process process;
-    struct launch launch;
-    pid_t command; /* that was started; 0: none */
-    int signals, end;
-    sigset_t old_signals;
-    struct arena arena;
-};
-
 /* ---- events ---- */
-
-static bool is_clock(const struct sample_run *run)
-{
-    return run->events.n == 0 || run->events.specs[0].kind == COUNTER_TIME;
-}
-
-/* 0: it is no clock. */
-static uint64_t period_ns(const struct sample_run *run)
-{
-    const struct sample_options *o = run->options;
-    if (!is_clock(run))
-        return 0;
-    return o->period != 0 ? o->period : UINT64_C(1000000000) / o->frequency;
-}
 
 static int open_trace(struct sample_run *run, struct err *err)
 {
@@ -79,7 +43,7 @@ static int open_trace(struct sample_run *run, struct err *err)
     for (size_t i = 0, used = 0; i < run->events.n && used < sizeof events; i++)
         used +=
             (size_t)snprintf(events + used, sizeof events - used, "%s%s", i > 0 ? " " : "", run->events.specs[i].name);
-    return sample_trace_open(&run->trace, run->options->output, events, period_ns(run), err);
+    return sample_trace_open(&run->trace, run->options->output, events, sample_run_period_ns(run), err);
 }
 
 /* ---- sampling ---- */
@@ -90,6 +54,27 @@ static enum vm_part part_of(const struct sample_run *run, const struct stack_sam
     enum vm_part part = vm_part_of(sample->thread_name);
     bool is_launcher = sample->is_waiting && sample->n == 0 && sample->tid == stack_sampler_pid(run->sampler);
     return part == VM_PART_APPLICATION && is_launcher ? VM_PART_OTHER : part;
+}
+
+/* The sampler may be gone when the table is made. */
+static int keep_names(struct sample_run *run, const struct stack_sample *sample, struct err *err)
+{
+    if (sample->n_known == run->n_names)
+        return 0;
+    struct java_name *names = realloc(run->names, sample->n_known * sizeof *names);
+    if (names == NULL)
+        return err_set(err, "no memory for the names of %" PRIu32 " methods", sample->n_known);
+    run->names = names;
+    for (; run->n_names < sample->n_known; run->n_names++) {
+        const struct sampled_method *known = &sample->known[run->n_names];
+        const struct java_name name = { arena_text(&run->arena, known->class_name, strlen(known->class_name)),
+                                        arena_text(&run->arena, known->name, strlen(known->name)),
+                                        arena_text(&run->arena, known->descriptor, strlen(known->descriptor)) };
+        if (name.class_name == NULL || name.method == NULL || name.descriptor == NULL)
+            return err_set(err, "no memory for the names of methods");
+        names[run->n_names] = name;
+    }
+    return 0;
 }
 
 static int on_sample(const struct stack_sample *sample, void *context, struct err *err)
@@ -111,12 +96,13 @@ static int on_sample(const struct stack_sample *sample, void *context, struct er
                                         .new_after = sample->change.new_after,
                                         .n_counters = sample->n_counters,
                                         .counters = sample->counters };
+    if (keep_names(run, sample, err) < 0)
+        return -1;
     if (sample_profile_add(&run->profile, &add) < 0)
         return err_set(err, "no memory for the calling contexts");
-    uint32_t n_methods;
-    if (bytecode_kinds_add(&run->kinds, stack_sampler_methods(run->sampler, &n_methods), sample, &add) < 0)
+    if (bytecode_kinds_add(&run->kinds, sample->known, sample, &add) < 0)
         return err_set(err, "no memory for the kinds of bytecode");
-    return sample_trace_add(&run->trace, run->sampler, sample, err);
+    return sample_trace_add(&run->trace, sample, err);
 }
 
 static uint64_t now_ns(void)
@@ -136,6 +122,28 @@ static int meet(struct sample_run *run, pid_t pid, struct err *err)
         close(run->end);
         run->end = end;
     }
+    return sample_trace_target(&run->trace, pid, run->options->command, err);
+}
+
+/* Of the agent's: the moments of a trace come before its samples. */
+static int on_polled(const struct stack_sample *sample, void *context, struct err *err)
+{
+    struct sample_run *run = context;
+    run->state.has_kernel = true;
+    run->state.n_samples++;
+    run->state.n_by_end[sample->end]++;
+    if (sample->time_ns > run->trace.latest.monotonic_ns && sample_trace_round(&run->trace, err) < 0)
+        return -1;
+    return on_sample(sample, context, err);
+}
+
+static int on_polled_round(void *context, pid_t pid, struct err *err)
+{
+    struct sample_run *run = context;
+    struct err ignored;
+    if (run->process.pid != 0 || pid == 0)
+        return 0;
+    jvm_process_inspect(pid, &run->process, &ignored);
     return sample_trace_target(&run->trace, pid, run->options->command, err);
 }
 
@@ -280,16 +288,15 @@ static int wait_for_command(const struct sample_run *run, const struct err *why)
 /* What the sampler says of itself, for the trace. */
 static int write_totals(struct sample_run *run, struct err *err)
 {
-    struct stack_sampler_state state;
-    stack_sampler_state(run->sampler, &state);
-    return sample_trace_fact(&run->trace, "sample.lost", state.n_lost, err) < 0 ||
-                   sample_trace_fact(&run->trace, "sample.kernel", state.has_kernel, err) < 0 ||
+    const struct stack_sampler_state *state = &run->state;
+    if (run->options->is_polled && sample_trace_words(&run->trace, "sample.mechanism", "polling", err) < 0)
+        return -1;
+    return sample_trace_fact(&run->trace, "sample.lost", state->n_lost, err) < 0 ||
+                   sample_trace_fact(&run->trace, "sample.kernel", state->has_kernel, err) < 0 ||
                    sample_trace_fact(&run->trace, "sample.outside", run->trace.log.n_outside, err) < 0
                ? -1
                : 0;
 }
-
-/* ---- printing ---- */
 
 static int refuse_no_jvm(const struct sample_run *run, struct err *err)
 {
@@ -302,131 +309,19 @@ static int refuse_no_jvm(const struct sample_run *run, struct err *err)
     return err_next(err, "sample for longer (-d)");
 }
 
-static int refuse_empty(const struct sample_run *run, struct err *err)
+static int sample_outside(struct sample_run *run, struct stack_sampler_options *how, struct err *err)
 {
-    if (is_clock(run))
-        err_set(err, "process %d used no CPU time", (int)run->process.pid);
-    else if (run->options->period != 0)
-        err_set(err, "process %d had fewer than %" PRIu64 " %s on each CPU", (int)run->process.pid,
-                run->options->period, run->events.specs[0].name);
-    else
-        err_set(err, "process %d had no %s", (int)run->process.pid, run->events.specs[0].name);
-    return err_next(err, "sample it while it works, or for longer (-d)%s",
-                    run->options->period != 0 ? ", or give a smaller -c" : "");
-}
-
-/* What is in no share. */
-static void add_wait_notes(const struct sample_run *run, const struct stack_sampler_state *state, struct table *table)
-{
-    uint64_t idle_ns = 0;
-    char idle[64], ready[64];
-    for (uint32_t i = 0; i < SAMPLE_GROUPS; i++)
-        idle_ns += run->profile.idle_ns[i];
-    table_format_ns((double)idle_ns, idle, sizeof idle);
-    table_format_ns((double)state->waits.ready_ns, ready, sizeof ready);
-    table_fact_number(table, "jvm_waiting_ns", (double)idle_ns, NULL);
-    table_fact_number(table, "ready_ns", (double)state->waits.ready_ns, NULL);
-    table_note(table, arena_printf(table->arena,
-                                   "in no share: the JVM's own threads waited for %s, and all threads were ready to "
-                                   "run, but had no CPU, for %s",
-                                   idle, ready));
-}
-
-static void add_notes(const struct sample_run *run, struct table *table)
-{
-    struct stack_sampler_state state;
-    stack_sampler_state(run->sampler, &state);
-    uint64_t n_java = state.n_samples - state.n_by_end[STACK_NO_JAVA];
-    table_fact_number(table, "java_stacks", (double)n_java, NULL);
-    if (n_java > 0)
-        table_fact_number(table, "whole_stacks_share", (double)state.n_by_end[STACK_WHOLE] / (double)n_java, NULL);
-    bytecode_kinds_tell(&run->kinds, table);
-    for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
-        if (state.n_by_end[end] > 0 && end != STACK_NO_JAVA)
-            table_note(table, arena_printf(table->arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
-                                           state.n_by_end[end], stack_end_name(end)));
-    if (run->options->is_wall)
-        add_wait_notes(run, &state, table);
-    if (state.finds_threads_late)
-        table_note(table, "samples of threads that started meanwhile begin up to 0.1 s later: before Linux 6.12 the "
-                          "kernel reads events with samples only of threads that it was told of; give one event only "
-                          "(-e) to have them all");
-    const struct context_tree *tree = &run->profile.tree;
-    if (tree->n_purged > 0)
-        table_note(table, arena_printf(table->arena,
-                                       "%" PRIu64 " calling contexts with %" PRIu64 " samples were purged, for the "
-                                       "tree was full: their samples are their callers' in --tree and --folded "
-                                       "(--tree-size)",
-                                       tree->n_purged, tree->purged.n_samples));
-    if (!state.has_kernel && is_clock(run))
-        table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
-                          "'sysctl kernel.perf_event_paranoid=1', or this as root");
-    if (state.n_lost > 0)
-        table_note(table, arena_printf(table->arena,
-                                       "%" PRIu64 " samples were lost, for the rings were full: take fewer (%s), or "
-                                       "copy less of each stack (--stack-size)",
-                                       state.n_lost, run->options->period != 0 ? "a larger -c" : "a smaller -F"));
-}
-
-static int write_folded(const struct samples_source *source, struct arena *arena, const char *path, struct err *err)
-{
-    struct output_file file;
-    if (output_file_open(&file, path, "--folded", err) < 0)
+    if (block_signals(run, err) < 0 ||
+        (run->options->command != NULL ? launch(run, how, err) : attach(run, how, err)) < 0 || sample(run, err) < 0)
         return -1;
-    return output_file_close(&file, samples_write_folded(source, arena, file.out, err), err);
+    stack_sampler_state(run->sampler, &run->state);
+    return stack_sampler_pid(run->sampler) == 0 ? refuse_no_jvm(run, err) : 0;
 }
 
-static int find_ratios(struct sample_run *run, struct sample_ratio_kind *kinds)
+static int sample_polled(struct sample_run *run, int *status, struct err *err)
 {
-    const char *names[COUNTERS_GROUP_MAX];
-    uint32_t n = run->events.n > 1 ? (uint32_t)run->events.n : 0;
-    for (uint32_t i = 0; i < n; i++)
-        names[i] = run->events.specs[i].name;
-    return sample_ratio_kinds(names, n, &run->arena, kinds);
-}
-
-static int print(struct sample_run *run, struct err *err)
-{
-    const struct sample_options *o = run->options;
-    struct sample_ratio_kind kinds[COUNTERS_GROUP_MAX];
-    int n_kinds = find_ratios(run, kinds);
-    uint32_t n;
-    const struct sampled_method *methods = stack_sampler_methods(run->sampler, &n);
-    struct java_name *names = arena_alloc(&run->arena, (n + 1) * sizeof *names);
-    struct table *table = arena_alloc(&run->arena, sizeof *table);
-    if (names == NULL || table == NULL || n_kinds < 0)
-        return err_set(err, "no memory for the names of %" PRIu32 " methods", n);
-    for (uint32_t i = 0; i < n; i++)
-        names[i] = (struct java_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
-    const struct samples_source source = { .profile = &run->profile,
-                                           .names = names,
-                                           .n_names = n,
-                                           .program = run->process.command,
-                                           .period_ns = period_ns(run),
-                                           .event = o->events == NULL ? NULL : run->events.specs[0].name,
-                                           .period = o->period,
-                                           .hz = o->frequency,
-                                           .is_wall = o->is_wall,
-                                           .knows_calls = true,
-                                           .ratios = kinds,
-                                           .n_ratios = (uint32_t)n_kinds };
-    const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
-    if (stack_sampler_pid(run->sampler) == 0)
-        return refuse_no_jvm(run, err);
-    if (run->profile.n_samples == 0) {
-        return refuse_empty(run, err);
-    }
-    if (o->folded != NULL && write_folded(&source, &run->arena, o->folded, err) < 0)
-        return -1;
-    if (o->tree)
-        return samples_print_tree(&source, &options, &run->arena, stdout, err);
-    if ((o->by_bytecode ? bytecode_kinds_table(&run->kinds, &source, &run->arena, table, err)
-                        : samples_table_make(&source, &options, &run->arena, table, err)) < 0)
-        return -1;
-    add_notes(run, table);
-    return o->csv    ? table_print_csv(table, stdout, err)
-           : o->json ? table_print_json(table, stdout, err)
-                     : table_print_text(table, stdout, err);
+    const struct sample_polled to = { on_polled, on_polled_round, run };
+    return sample_polled_run(run->options, &to, status, err);
 }
 
 int command_sample(int argc, char **argv, struct err *err)
@@ -449,17 +344,13 @@ int command_sample(int argc, char **argv, struct err *err)
     if (rc == 0 && options.output != NULL)
         rc = open_trace(&run, err);
     if (rc == 0)
-        rc = block_signals(&run, err);
-    if (rc == 0)
-        rc = options.command != NULL ? launch(&run, &how, err) : attach(&run, &how, err);
-    if (rc == 0)
-        rc = sample(&run, err);
+        rc = options.is_polled ? sample_polled(&run, &status, err) : sample_outside(&run, &how, err);
     if (rc == 0)
         rc = write_totals(&run, err);
     if (sample_trace_close(&run.trace, rc == 0 ? err : &ignored) < 0)
         rc = -1;
     if (rc == 0)
-        rc = print(&run, err);
+        rc = sample_print(&run, err);
     fflush(stdout);
     stack_sampler_close(run.sampler);
     unblock_signals(&run);
@@ -470,6 +361,7 @@ int command_sample(int argc, char **argv, struct err *err)
         close(run.end);
     sample_profile_free(&run.profile);
     bytecode_kinds_free(&run.kinds);
+    free(run.names);
     arena_free(&run.arena);
     return rc < 0 ? -1 : status;
 }

@@ -50,7 +50,7 @@ static void take_keys(struct top *top, struct recorder_link *link, bool *again)
 /* While samples are taken it stays as it was. */
 static int sample_anew(struct top *top, struct live_session *session, struct err *err)
 {
-    return live_stage(session->live) == LIVE_LOOKING ? 0 : top_sampled_take(&top->sampled, session, err);
+    return live_stage(session->live) == LIVE_CHOOSING ? 0 : top_sampled_take(&top->sampled, session, err);
 }
 
 static int show(struct top *top, struct live_session *session, struct err *err)

@@ -72,9 +72,9 @@ int top_sampled_take(struct top_sampled *sampled, struct live_session *session, 
         return -1;
     free(sampled->text);
     sampled->text = text;
-    sampled->n_samples = n == 0 ? 0 : candidates_totals(session->candidates)->n_samples;
-    sampled->begun_ns = session->looks_ns[0];
-    sampled->ended_ns = session->looks_ns[1];
+    sampled->n_samples = n == 0 ? 0 : candidates_n_samples(session->candidates);
+    sampled->begun_ns = session->sampled_ns[0];
+    sampled->ended_ns = session->sampled_ns[1];
     return 0;
 }
 

@@ -172,6 +172,9 @@ static void add_period(const struct samples_source *source, struct table *table)
     const char *words;
     if (source->is_wall) {
         words = wall_words(source, arena);
+    } else if (source->is_polled) {
+        table_format_ns(weight, all, sizeof all);
+        words = arena_printf(arena, "samples  %.0f, at safepoints, of threads that ran: %s of CPU time", n, all);
     } else if (source->period_ns > 0) {
         table_format_ns(weight, all, sizeof all);
         table_format_ns((double)source->period_ns, each, sizeof each);

@@ -22,6 +22,7 @@ struct samples_source {
     uint64_t hz;        /* samples a second */
     bool knows_calls;   /* the profile was told which calls are new ones */
     bool is_wall;       /* threads that wait are sampled, too */
+    bool is_polled;     /* at safepoints, by the agent */
     const struct sample_ratio_kind *ratios;
     uint32_t n_ratios;
 };

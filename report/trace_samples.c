@@ -184,6 +184,7 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
                                        .period_ns = number_of(samples->reader, "sample.period_ns"),
                                        .event = n_events == 0 ? NULL : events[0],
                                        .is_wall = samples->has_waiting,
+                                       .is_polled = trace_info(samples->reader, "sample.mechanism") != NULL,
                                        .ratios = kinds,
                                        .n_ratios = (uint32_t)n_kinds };
     if (samples->profile.n_samples > 0)

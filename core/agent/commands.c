@@ -1,7 +1,7 @@
 /*
  * The recorder's commands.  Flags are switched by the thread that hears of it, at once.  What takes its time (rewriting
- * classes, sampling) gets a thread of its own, one at a time: a method that turns out to be called too often can be
- * switched off while classes are still being rewritten.
+ * classes, looking through compiled code) gets a thread of its own, one at a time: a method that turns out to be called
+ * too often can be switched off while classes are still being rewritten.
  */
 #include "core/agent/agent.h"
 
@@ -14,7 +14,7 @@
 #include "core/agent/instrument/methods.h"
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/probe.h"
-#include "core/agent/stacks/sample.h"
+#include "core/agent/stacks/poll.h"
 
 #include "core/agent/codecache/code_asked.h"
 #include "core/agent/codecache/code_dependents.h"
@@ -77,6 +77,21 @@ static void log_jit(JNIEnv *jni, const struct control *control, int fd)
         control_send(control, &(struct wire_message){ .kind = WIRE_LOGGING });
     else
         refuse(control, WIRE_JIT, err.text);
+}
+
+/* ---- stack samples ---- */
+
+/* Takes over the descriptor. */
+static void poll_stacks(JNIEnv *jni, const struct control *control, const struct wire_message *asked, int fd)
+{
+    struct err err = { "it needs a period and a descriptor" };
+    bool is_whole = asked->period_us > 0 && fd >= 0;
+    if (is_whole && poll_start(work.jvmti, jni, fd, asked->period_us, asked->part_ppm, &err) == 0)
+        control_send(control, &(struct wire_message){ .kind = WIRE_POLLING });
+    else
+        refuse(control, WIRE_POLL, err.text);
+    if (!is_whole && fd >= 0)
+        close(fd);
 }
 
 /* ---- the code that is asked for ---- */
@@ -158,18 +173,16 @@ static bool is_stopping(const void *unused)
     return atomic_load(&work.stopping);
 }
 
-static int do_sample(JNIEnv *jni, struct err *err)
+/* The longer it waits, the more has been compiled. */
+static int do_dependents(JNIEnv *jni, struct err *err)
 {
-    if (work.asked.period_ms == 0 || work.fd < 0)
-        return err_set(err, "it needs a period, a number and a descriptor");
-    int n = sample_run(work.jvmti, jni, work.fd, work.asked.period_ms, work.asked.n, &work.stopping, err);
+    (void)jni;
+    (void)err;
     double start_ms = thread_ms();
-    /* Before prices are told: more has been compiled by then. */
     compiling_wait((struct compiling_patience){ CALM_MS, CALM_LOOK_MS, true }, is_stopping, NULL);
     code_dependents_tell();
-    work.answer.n = (uint32_t)n;
     work.answer.cpu_ms = thread_ms() - start_ms;
-    return n < 0 ? -1 : 0;
+    return 0;
 }
 
 static int do_asked(JNIEnv *jni, struct err *err)
@@ -180,7 +193,7 @@ static int do_asked(JNIEnv *jni, struct err *err)
     case WIRE_REMOVE:
         return do_remove(jni, err);
     default:
-        return do_sample(jni, err);
+        return do_dependents(jni, err);
     }
 }
 
@@ -235,6 +248,10 @@ static bool execute(JNIEnv *jni, const struct control *control, const struct con
         log_jit(jni, control, fd);
         return false;
     }
+    if (asked->kind == WIRE_POLL) {
+        poll_stacks(jni, control, asked, fd);
+        return false;
+    }
     if (fd >= 0)
         close(fd);
     if (asked->kind == WIRE_BEGIN)
@@ -258,6 +275,7 @@ void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control)
     while (control_receive(control, &received, &fd) && !execute(jni, control, &received, fd))
         continue;
     atomic_store(&work.stopping, true);
+    poll_stop();
     wait_while(WORK_UNDER_WAY);
     wait_while(WORK_ANSWERED);
 }

@@ -25,7 +25,8 @@ enum frame_kind {
     FRAME_COMPILED, /* by C1 or C2: 'tier' */
     FRAME_INLINED,  /* in the compiled one outside of it */
     FRAME_NATIVE,   /* the wrapper of a native method */
-    FRAME_STUB      /* innermost: code of the JVM's own making; no method */
+    FRAME_STUB,     /* innermost: code of the JVM's own making; no method */
+    FRAME_POLLED    /* not of a walk: JVMTI does not tell */
 };
 
 struct java_frame {

@@ -76,6 +76,30 @@ pid_t jvm_process_inner_pid(pid_t pid)
     return read_status(&process, &ignored) < 0 ? pid : process.inner_pid;
 }
 
+pid_t jvm_thread_outer_tid(pid_t pid, pid_t inner_pid, pid_t tid)
+{
+    char path[96], line[256];
+    if (pid == inner_pid || tid == 0)
+        return tid;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    pid_t found = tid;
+    for (const struct dirent *entry; tasks != NULL && (entry = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/%d/task/%.16s/status", (int)pid, entry->d_name);
+        FILE *status = fopen(path, "re");
+        while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+            const char *last = strrchr(line, '\t');
+            if (strncmp(line, "NSpid:", 6) == 0 && last != NULL && atoi(last) == tid)
+                found = atoi(entry->d_name);
+        }
+        if (status != NULL)
+            fclose(status);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return found;
+}
+
 static void read_command(struct jvm_process *process)
 {
     ssize_t n = read_proc(process->pid, "cmdline", process->command, sizeof process->command);

@@ -45,6 +45,9 @@ ssize_t jvm_read_file(const char *path, char *text, size_t n);
 /* The process id as the process sees it, in a container; the same one where it is not known. */
 pid_t jvm_process_inner_pid(pid_t pid);
 
+/* A thread's id in the PID namespace of its process (inner_pid there) in ours, or the id itself if it is not found. */
+pid_t jvm_thread_outer_tid(pid_t pid, pid_t inner_pid, pid_t tid);
+
 /* The thread ids of a process, at most n; the total count, or -1 when the process is gone. */
 int jvm_process_threads(pid_t pid, pid_t *tids, int n);
 

@@ -1,8 +1,8 @@
 #include "core/recorder/drain.h"
 
 #include "core/base/text.h"
+#include "core/jvm/process.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,34 +34,9 @@ void drain_free(struct drain *drain)
     memset(drain, 0, sizeof *drain);
 }
 
-/* A thread id of the target's PID namespace in ours, or the id itself when it is not found. */
-static int32_t outer_tid(const struct drain *drain, int32_t tid)
-{
-    char path[96], line[256];
-    if (drain->pid == drain->inner_pid)
-        return tid;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)drain->pid);
-    DIR *tasks = opendir(path);
-    int32_t found = tid;
-    for (const struct dirent *entry; tasks != NULL && (entry = readdir(tasks)) != NULL;) {
-        snprintf(path, sizeof path, "/proc/%d/task/%.16s/status", (int)drain->pid, entry->d_name);
-        FILE *status = fopen(path, "re");
-        while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-            const char *last = strrchr(line, '\t');
-            if (strncmp(line, "NSpid:", 6) == 0 && last != NULL && atoi(last) == tid)
-                found = atoi(entry->d_name);
-        }
-        if (status != NULL)
-            fclose(status);
-    }
-    if (tasks != NULL)
-        closedir(tasks);
-    return found;
-}
-
 static int meet(struct drain *drain, struct ring *ring, struct drain_ring *mine, struct err *err)
 {
-    int32_t tid = outer_tid(drain, ring->tid);
+    int32_t tid = jvm_thread_outer_tid(drain->pid, drain->inner_pid, ring->tid);
     struct recorder_thread *thread = threads_find(drain->threads, tid);
     /* A short-lived thread may have ended since; an earlier one of the same id ended before the ring was taken. */
     if (thread == NULL || (thread->info.end_ticks != TRACE_UNKNOWN && thread->info.end_ticks < ring->start_ticks))

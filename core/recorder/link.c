@@ -215,12 +215,6 @@ int recorder_recompilation_costs(struct recorder_link *link, const char *const *
     return code_map_read(link->code, err) < 0 ? -1 : recompilation_costs_find(link->code, classes, n, prices, err);
 }
 
-int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err)
-{
-    const struct wire_message message = { .kind = WIRE_SAMPLE, .period_ms = period_ms, .n = n };
-    return give_file(link, &message, memfd_create("mmprof-samples", MFD_CLOEXEC), NULL, err);
-}
-
 /* The link reads the log to the end; the command's own descriptor is closed when it is answered. */
 int recorder_jit(struct recorder_link *link, struct err *err)
 {
@@ -232,6 +226,21 @@ int recorder_jit(struct recorder_link *link, struct err *err)
         return -1;
     }
     return give_file(link, &(struct wire_message){ .kind = WIRE_JIT }, fd, NULL, err);
+}
+
+int recorder_dependents(struct recorder_link *link, struct err *err)
+{
+    struct link_command *command = add(link, &(struct wire_message){ .kind = WIRE_DEPENDENTS });
+    if (command == NULL)
+        return drop_failed(link, command, err);
+    link_send(link);
+    return 0;
+}
+
+int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm, int fd, struct err *err)
+{
+    const struct wire_message message = { .kind = WIRE_POLL, .period_us = period_us, .part_ppm = part_ppm };
+    return give_file(link, &message, fcntl(fd, F_DUPFD_CLOEXEC, 0), NULL, err);
 }
 
 /* One question at a time: the next one waits for what is appended. */
@@ -257,20 +266,6 @@ bool link_may_ask(const struct recorder_link *link)
 }
 
 /* ---- what the agent says ---- */
-
-/* What was appended to a sample's log since.  Returns 0, or -1 with *err set. */
-static int read_samples(struct recorder_link *link, struct link_command *command, struct err *err)
-{
-    uint8_t piece[PIECE_BYTES];
-    ssize_t n;
-    while ((n = pread(command->fd, piece, sizeof piece, (off_t)command->read_bytes)) > 0) {
-        command->read_bytes += (uint64_t)n;
-        if (link->observer != NULL && link->observer->samples != NULL &&
-            link->observer->samples(link->observer->context, piece, (size_t)n, err) < 0)
-            return -1;
-    }
-    return 0;
-}
 
 /* The ids of those of an instrument's methods that the agent has told of. */
 static int find_ids(const struct recorder_link *link, struct link_command *command, struct err *err)
@@ -338,12 +333,14 @@ static int read_jit(struct recorder_link *link, struct err *err)
 static int answer(struct recorder_link *link, struct link_command *command, const struct wire_message *said,
                   struct err *err)
 {
-    bool is_refused = said->kind == WIRE_REFUSED, is_sample = command->command == RECORDER_SAMPLE;
+    bool is_refused = said->kind == WIRE_REFUSED, is_dependents = command->command == RECORDER_DEPENDENTS;
     if (command->command == RECORDER_INSTRUMENT && !is_refused && find_ids(link, command, err) < 0)
         return -1;
-    if (command->command == RECORDER_WHERE || is_sample)
+    if (command->command == RECORDER_WHERE || is_dependents)
         link->code_ns += (uint64_t)(said->cpu_ms * 1e6);
-    if (command->command == RECORDER_WHERE) {
+    if (command->command == RECORDER_POLL && is_refused)
+        snprintf(link->polling_refused, sizeof link->polling_refused, "%s", said->text);
+    if (command->command == RECORDER_WHERE || command->command == RECORDER_POLL) {
         drop(link, command);
         return 0;
     }
@@ -358,11 +355,8 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
                                           .n_batches = said->n_batches,
                                           .longest_pause_ms = said->longest_pause_ms,
                                           .total_ms = said->total_ms,
-                                          .cpu_ms = is_sample ? 0 : said->cpu_ms,
-                                          .n_samples = is_sample ? said->n : 0 };
+                                          .cpu_ms = is_dependents ? 0 : said->cpu_ms };
     int rc = write_done(link, &told, err);
-    if (rc == 0 && is_sample)
-        rc = read_samples(link, command, err);
     if (rc == 0 && link->observer != NULL && link->observer->answer != NULL)
         rc = link->observer->answer(link->observer->context, &told, err);
     drop(link, command);
@@ -412,9 +406,6 @@ static void fill_status(const struct recorder_link *link, struct recorder_status
 
 int link_round(struct recorder_link *link, struct recorder_status *status, struct err *err)
 {
-    for (struct link_command *command = link->commands; command != NULL; command = command->next)
-        if (command->command == RECORDER_SAMPLE && command->sent && read_samples(link, command, err) < 0)
-            return -1;
     if (read_jit(link, err) < 0)
         return -1;
     fill_status(link, status);

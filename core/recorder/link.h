@@ -48,8 +48,11 @@ int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, s
  */
 int recorder_jit(struct recorder_link *link, struct err *err);
 
-/* Take n samples of all Java threads' stacks, one every period_ms.  Returns 0, or -1 with *err set. */
-int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, struct err *err);
+/*
+ * Have the agent find out whose classes' code all compiled code has: recorder_recompilation_costs is up to date when it
+ * has answered.  Returns 0, or -1 with *err set.
+ */
+int recorder_dependents(struct recorder_link *link, struct err *err);
 
 /*
  * What the JIT compilers would have to compile again if classes changed now: as recompilation_costs_find.  Where the
@@ -58,10 +61,6 @@ int recorder_sample(struct recorder_link *link, uint32_t period_ms, uint32_t n, 
  */
 int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
                                  struct recompilation_costs *prices, struct err *err);
-
-/* Into the trace: a calling context of the stack samples, and a sample.  Each returns 0, or -1 with *err set. */
-int recorder_context(struct recorder_link *link, const struct trace_context *context, struct err *err);
-int recorder_stack_sample(struct recorder_link *link, const struct trace_sample *sample, struct err *err);
 
 /* The rules by which the agent would give a method probes.  NULL with *err set: they cannot be read. */
 const struct wanted *recorder_wanted(struct recorder_link *link, struct err *err);
@@ -83,9 +82,10 @@ enum recorder_command {
     RECORDER_DISABLE = WIRE_DISABLE,
     RECORDER_INSTRUMENT = WIRE_INSTRUMENT,
     RECORDER_REMOVE = WIRE_REMOVE,
-    RECORDER_SAMPLE = WIRE_SAMPLE,
+    RECORDER_DEPENDENTS = WIRE_DEPENDENTS,
     RECORDER_JIT = WIRE_JIT,
-    RECORDER_WHERE = WIRE_WHERE, /* the recorder's own: no observer hears of it */
+    RECORDER_WHERE = WIRE_WHERE, /* the recorder's own, as the next one: no observer hears of it */
+    RECORDER_POLL = WIRE_POLL
 };
 
 /* The agent's answer to a command. */
@@ -104,7 +104,6 @@ struct recorder_answer {
     uint32_t n_batches;                /* times that the application was stopped */
     double longest_pause_ms, total_ms; /* of which one, at most; from the command to its end */
     double cpu_ms;                     /* CPU time of it, the stops included */
-    uint32_t n_samples;
 };
 
 /* The state of the recording at the end of a round. */
@@ -120,11 +119,12 @@ struct recorder_status {
     uint64_t n_records, n_lost;         /* so far */
     uint32_t n_columns;                 /* words that follow each record */
     pid_t pid;                          /* of the JVM; 0: not known yet */
-    bool samples_stacks;                /* observers hear of stack samples */
+    bool polls_stacks;                  /* the agent samples stacks, not the recorder from outside */
+    uint64_t polling_cpu_ns;            /* that the JVM lost by that */
     uint64_t jvm_cpu_ns;                /* of the JVM since its start */
     const char *archive;                /* it writes a class archive by this option: no class is changed; or NULL */
     bool ready;                         /* the agent takes commands */
-    bool busy;                          /* an instrument, remove or sample is under way or waits */
+    bool busy;                          /* an instrument, remove or dependents is under way or waits */
     uint32_t n_flags;                   /* enable and disable that are not answered yet */
     uint32_t n_pauses;                  /* RetransformClasses so far */
     double longest_pause_ms, pauses_ms; /* their sum */
@@ -141,11 +141,8 @@ struct recorder_observer {
     /* What the kernel's rings said, before the records that came meanwhile. */
     int (*kernel)(void *context, const struct trace_event *events, size_t n, struct err *err);
     /* A stack sample, of the thread with this index; what it points to is valid during the call. */
-    int (*stack)(void *context, const struct stack_sampler *sampler, const struct stack_sample *sample, uint32_t thread,
-                 struct err *err);
-    /* What the agent has appended to the sample's log since: each sample has its own; entries need not be whole. */
-    int (*samples)(void *context, const uint8_t *bytes, size_t n_bytes, struct err *err);
-    /* To a command; all of a sample's log has come before. */
+    int (*stack)(void *context, const struct stack_sample *sample, uint32_t thread, struct err *err);
+    /* To a command. */
     int (*answer)(void *context, const struct recorder_answer *answer, struct err *err);
     /* May give commands. */
     int (*round)(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err);

@@ -6,16 +6,6 @@ int recorder_info(struct recorder_link *link, const char *key, const char *value
     return link->writer == NULL ? 0 : trace_write_info(link->writer, key, value, err);
 }
 
-int recorder_context(struct recorder_link *link, const struct trace_context *context, struct err *err)
-{
-    return link->writer == NULL ? 0 : trace_write_context(link->writer, context, err);
-}
-
-int recorder_stack_sample(struct recorder_link *link, const struct trace_sample *sample, struct err *err)
-{
-    return link->writer == NULL ? 0 : trace_write_sample(link->writer, sample, err);
-}
-
 const struct wanted *recorder_wanted(struct recorder_link *link, struct err *err)
 {
     if (link->wanted == NULL)

@@ -17,7 +17,6 @@ struct link_command {
     char *names; /* owned; of an instrument: its configuration */
     int fd;      /* that goes with it; owned, or -1 */
     bool sent;
-    uint64_t read_bytes; /* of its descriptor: a sample's log */
     char packet[];
 };
 
@@ -42,9 +41,10 @@ struct recorder_link {
     uint64_t code_ns;            /* CPU time in the agent's threads for telling of code that was asked for */
     int jit_fd;                  /* the JIT compiler's log; owned; -1: none */
     uint64_t jit_read_bytes;
-    struct link_jit *jit;  /* owned; NULL: not needed yet */
-    struct wanted *wanted; /* owned; NULL: not read yet */
-    uint32_t round_ms;     /* 0: as usual */
+    struct link_jit *jit;      /* owned; NULL: not needed yet */
+    struct wanted *wanted;     /* owned; NULL: not read yet */
+    uint32_t round_ms;         /* 0: as usual */
+    char polling_refused[128]; /* why the agent does not sample stacks, or "" */
     bool is_over;
 };
 
@@ -61,8 +61,8 @@ int link_know(struct recorder_link *link, const struct trace_method *method, str
 int link_hear(struct recorder_link *link, const struct wire_message *told, struct err *err);
 
 /*
- * The end of a round: what was sampled, then the observer's round, then what it asked for.  status: the link's own
- * part of it is filled in here.  Returns 0, or -1 with *err set.
+ * The end of a round: what the JIT compiler did, then the observer's round, then what it asked for.  status: the link's
+ * own part of it is filled in here.  Returns 0, or -1 with *err set.
  */
 int link_round(struct recorder_link *link, struct recorder_status *status, struct err *err);
 
@@ -73,6 +73,12 @@ int link_round(struct recorder_link *link, struct recorder_status *status, struc
 #define LINK_ADDRESSES 64
 bool link_may_ask(const struct recorder_link *link);
 int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, struct err *err);
+
+/*
+ * Have the agent sample stacks, as core/agent/protocol.h says of 'poll', and append them to the memory file fd, which
+ * is borrowed.  Returns 0, or -1 with *err set.
+ */
+int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm, int fd, struct err *err);
 
 /* The end of the recording: the observer's finish.  Returns 0, or -1 with *err set. */
 int link_finish(struct recorder_link *link, struct recorder_status *status, struct err *err);

@@ -172,7 +172,8 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .n_lost = drain_n_lost(&r->drain),
                                       .n_columns = r->session.n_counters,
                                       .pid = r->target,
-                                      .samples_stacks = r->stacks.sampler != NULL,
+                                      .polls_stacks = r->stacks.polled != NULL,
+                                      .polling_cpu_ns = recorder_polling_ns(r),
                                       .jvm_cpu_ns = r->cpu_ns,
                                       .archive = r->archive[0] == '\0' ? NULL : r->archive };
     if (r->latest.monotonic_ns > r->first.monotonic_ns)
@@ -348,7 +349,7 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     if (link_finish(&r->link, &status, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 || write_hits(r, true, err) < 0 ||
         hits_write_symbols(&r->hits, r->plan->symbols, r->writer, err) < 0 || write_hits_facts(r, err) < 0 ||
-        recorder_write_stacks_facts(r, err) < 0 || pauses_write(&r->pauses, r->writer, err) < 0 ||
+        recorder_write_stacks_info(r, err) < 0 || pauses_write(&r->pauses, r->writer, err) < 0 ||
         metadata_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
         metadata_write_readings(r->writer, &r->readings, err) < 0)
         return -1;

@@ -1,7 +1,8 @@
 /*
  * Stack samples in a recording: each goes into the trace, and to the observer.
  *
- * Where none can be taken, the recording goes on, and the trace says why.
+ * They are taken from outside; where that cannot be, or is not wanted, the agent polls.  Where neither can be, the
+ * recording goes on, and the trace says why.
  */
 #include "core/recorder/recorder_state.h"
 
@@ -32,7 +33,7 @@ void recorder_open_stacks(struct recorder *r)
                                                    .is_starting = plan->pid == 0,
                                                    .with_children = plan->pid == 0 && !launch_is_java(plan->argv[0]) };
     struct err why;
-    if (plan->stacks_hz > 0 &&
+    if (plan->stacks_hz > 0 && !plan->polls_stacks &&
         stack_sampler_open(&r->stacks.sampler, plan->pid != 0 ? plan->pid : r->child.pid, &options, &why) < 0)
         note_failure(r, &why);
 }
@@ -63,12 +64,11 @@ static int take_one(struct recorder *r, const struct stack_sample *sample, struc
         hits_add(&r->hits, thread->info.index, ticks, sample->pc, sample->in_kernel) < 0)
         return err_set(err, "out of memory for samples");
     if ((thread->changed && threads_write(&r->threads, r->writer, err) < 0) ||
-        sample_log_write(&r->stacks.log, r->writer, r->stacks.sampler, sample, thread->info.index, ticks,
-                         1000000000u / r->plan->stacks_hz, err) < 0)
+        sample_log_write(&r->stacks.log, r->writer, sample, thread->info.index, ticks, err) < 0)
         return -1;
     return observer == NULL || observer->stack == NULL
                ? 0
-               : observer->stack(observer->context, r->stacks.sampler, sample, thread->info.index, err);
+               : observer->stack(observer->context, sample, thread->info.index, err);
 }
 
 static int take(const struct stack_sample *sample, void *context, struct err *err)
@@ -81,23 +81,42 @@ static int take(const struct stack_sample *sample, void *context, struct err *er
 
 static bool rings_fill(const struct recorder *r)
 {
-    struct pollfd rings = { .fd = stack_sampler_fd(r->stacks.sampler), .events = POLLIN };
+    struct pollfd rings = { .fd = r->stacks.sampler == NULL ? -1 : stack_sampler_fd(r->stacks.sampler),
+                            .events = POLLIN };
     return poll(&rings, 1, 0) > 0;
 }
 
-int recorder_write_stacks(struct recorder *r, struct err *err)
+/* Once, where the agent is there and nothing was sampled from outside: the two do not count together. */
+static int begin_polling(struct recorder *r, struct err *err)
 {
-    uint64_t now_ns = r->latest.monotonic_ns;
-    if (r->stacks.sampler == NULL ||
-        (now_ns - r->stacks.drained_ns < DRAIN_NS && !r->readings.is_last && !rings_fill(r)))
+    const struct recorder_plan *plan = r->plan;
+    uint32_t part_ppm = (uint32_t)(plan->polling_part * 1e6);
+    if (plan->stacks_hz == 0 || !r->link.ready || r->stacks.log.n_written > 0)
         return 0;
-    r->stacks.drained_ns = now_ns;
+    if (poll_sampler_open(&r->stacks.polled, r->target, err) < 0)
+        return -1;
+    return link_poll(&r->link, 1000000u / plan->stacks_hz, part_ppm, poll_sampler_fd(r->stacks.polled), err);
+}
+
+static int drain_outside(struct recorder *r, struct err *err)
+{
     if (stack_sampler_drain(r->stacks.sampler, take, r, err) == 0)
         return 0;
     if (r->stacks.is_ours)
         return -1;
     note_failure(r, err);
     return 0;
+}
+
+int recorder_write_stacks(struct recorder *r, struct err *err)
+{
+    uint64_t now_ns = r->latest.monotonic_ns;
+    if (r->stacks.sampler == NULL && r->stacks.polled == NULL)
+        return begin_polling(r, err);
+    if (now_ns - r->stacks.drained_ns < DRAIN_NS && !r->readings.is_last && !rings_fill(r))
+        return 0;
+    r->stacks.drained_ns = now_ns;
+    return r->stacks.polled != NULL ? poll_sampler_drain(r->stacks.polled, take, r, err) : drain_outside(r, err);
 }
 
 static int put(struct recorder *r, const char *key, uint64_t value, struct err *err)
@@ -107,22 +126,49 @@ static int put(struct recorder *r, const char *key, uint64_t value, struct err *
     return trace_write_info(r->writer, key, text, err);
 }
 
-int recorder_write_stacks_facts(struct recorder *r, struct err *err)
+uint64_t recorder_polling_ns(const struct recorder *r)
+{
+    struct poll_state state = { 0 };
+    if (r->stacks.polled != NULL)
+        poll_sampler_state(r->stacks.polled, &state);
+    return state.cost_ns;
+}
+
+/* Of a thread that the agent held, at most. */
+static int write_polling(struct recorder *r, struct err *err)
+{
+    struct poll_state state;
+    poll_sampler_state(r->stacks.polled, &state);
+    if (r->link.polling_refused[0] != '\0')
+        return trace_write_info(r->writer, "sample.failed", r->link.polling_refused, err);
+    if (trace_write_info(r->writer, "sample.mechanism", "polling", err) < 0 ||
+        put(r, "sample.lost", state.n_put_off, err) < 0)
+        return -1;
+    return put(r, "sample.longest_ns", state.longest_ns, err);
+}
+
+int recorder_write_stacks_info(struct recorder *r, struct err *err)
 {
     struct stack_sampler_state state = { 0 };
     if (r->plan->stacks_hz == 0)
         return 0;
-    if (r->stacks.sampler == NULL)
-        return trace_write_info(r->writer, "sample.failed", r->stacks.why, err);
-    stack_sampler_state(r->stacks.sampler, &state);
-    if (put(r, "sample.lost", state.n_lost, err) < 0 || put(r, "sample.kernel", state.has_kernel, err) < 0)
+    if (r->stacks.why[0] != '\0' && trace_write_info(r->writer, "sample.failed", r->stacks.why, err) < 0)
         return -1;
-    return put(r, "sample.outside", r->stacks.log.n_outside, err);
+    if (put(r, "sample.outside", r->stacks.log.n_outside, err) < 0)
+        return -1;
+    if (r->stacks.polled != NULL)
+        return write_polling(r, err);
+    if (r->stacks.sampler == NULL)
+        return 0;
+    stack_sampler_state(r->stacks.sampler, &state);
+    return put(r, "sample.lost", state.n_lost, err) < 0 ? -1 : put(r, "sample.kernel", state.has_kernel, err);
 }
 
 void recorder_close_stacks(struct recorder *r)
 {
     stack_sampler_close(r->stacks.sampler);
+    poll_sampler_close(r->stacks.polled);
     sample_log_free(&r->stacks.log);
     r->stacks.sampler = NULL;
+    r->stacks.polled = NULL;
 }

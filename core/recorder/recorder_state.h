@@ -14,6 +14,7 @@
 #include "core/recorder/launch.h"
 #include "core/recorder/link_state.h"
 #include "core/recorder/misses_log.h"
+#include "core/recorder/poll_sampler.h"
 #include "core/recorder/pauses.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/sample_log.h"
@@ -27,11 +28,12 @@
 
 /* Stack samples: recorder_stacks.c. */
 struct recorder_stacks {
-    struct stack_sampler *sampler; /* owned; NULL: there are none */
+    struct stack_sampler *sampler; /* from outside; owned; NULL: there are none */
+    struct poll_sampler *polled;   /* by the agent; owned; NULL: not yet, or never */
     struct sample_log log;
     uint64_t drained_ns; /* when samples were taken out of the rings last */
     bool is_ours;        /* it is the recording that has failed, not the sampling */
-    char why[256];       /* there are none, if so */
+    char why[256];       /* there are none from outside, if so */
 };
 
 enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
@@ -138,8 +140,11 @@ uint32_t recorder_ring_hits_hz(const struct recorder *r);
 
 /* What was sampled since; and at the end, what the trace is told of all.  Each returns 0, or -1 with *err set. */
 int recorder_write_stacks(struct recorder *r, struct err *err);
-int recorder_write_stacks_facts(struct recorder *r, struct err *err);
+int recorder_write_stacks_info(struct recorder *r, struct err *err);
 void recorder_close_stacks(struct recorder *r);
+
+/* CPU time that the JVM lost by the agent taking them. */
+uint64_t recorder_polling_ns(const struct recorder *r);
 
 /* ---- recorder_includes.c ---- */
 

@@ -25,11 +25,10 @@ static int make_room(struct sample_log *log, uint32_t method, struct err *err)
 }
 
 /* A new one, whose method is named if that is new, too. */
-static int put_context(struct sample_log *log, struct trace_writer *writer, const struct stack_sampler *sampler,
+static int put_context(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
                        uint32_t method, struct trace_context *context, struct err *err)
 {
-    uint32_t n;
-    const struct sampled_method *known = &stack_sampler_methods(sampler, &n)[method];
+    const struct sampled_method *known = &sample->known[method];
     const struct trace_sampled_method named = { known->class_name,   known->name,  known->descriptor, known->source,
                                                 known->code.n_bytes, known->lines, known->n_lines,    known->bytes };
     if (log->method_of[method] == 0) {
@@ -48,8 +47,8 @@ static uint64_t key_of(uint32_t parent, int32_t call_site, uint32_t method)
 }
 
 /* The context of a method in another one's calls; *number stays where there is no room.  Returns 0, or -1. */
-static int step(struct sample_log *log, struct trace_writer *writer, const struct stack_sampler *sampler,
-                uint32_t method, int32_t call_site, uint32_t *number, struct err *err)
+static int step(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample, uint32_t method,
+                int32_t call_site, uint32_t *number, struct err *err)
 {
     uint64_t key = key_of(*number, call_site, method);
     const struct hash_slot *known = hash_get(&log->contexts, key);
@@ -61,7 +60,7 @@ static int step(struct sample_log *log, struct trace_writer *writer, const struc
     struct hash_slot *slot = hash_put(&log->contexts, key);
     if (slot == NULL)
         return err_set(err, "out of memory for %u calling contexts", log->n_contexts);
-    if (make_room(log, method, err) < 0 || put_context(log, writer, sampler, method, &context, err) < 0)
+    if (make_room(log, method, err) < 0 || put_context(log, writer, sample, method, &context, err) < 0)
         return -1;
     slot->value = *number = log->n_contexts;
     return 0;
@@ -69,18 +68,17 @@ static int step(struct sample_log *log, struct trace_writer *writer, const struc
 
 static void set_frame(struct trace_sample *out, const struct java_frame *frame)
 {
-    static const enum trace_frame frames[] = { [FRAME_INTERPRETED] = TRACE_FRAME_INTERPRETED,
-                                               [FRAME_COMPILED] = TRACE_FRAME_COMPILED,
-                                               [FRAME_INLINED] = TRACE_FRAME_INLINED,
-                                               [FRAME_NATIVE] = TRACE_FRAME_NATIVE };
+    static const enum trace_frame frames[FRAME_POLLED + 1] = { [FRAME_INTERPRETED] = TRACE_FRAME_INTERPRETED,
+                                                               [FRAME_COMPILED] = TRACE_FRAME_COMPILED,
+                                                               [FRAME_INLINED] = TRACE_FRAME_INLINED,
+                                                               [FRAME_NATIVE] = TRACE_FRAME_NATIVE };
     out->index = frame->index;
     out->frame = frames[frame->kind];
     out->tier = frame->tier <= 4 ? frame->tier : 0;
 }
 
-int sample_log_write(struct sample_log *log, struct trace_writer *writer, const struct stack_sampler *sampler,
-                     const struct stack_sample *sample, uint32_t thread, uint64_t ticks, uint64_t weight_ns,
-                     struct err *err)
+int sample_log_write(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
+                     uint32_t thread, uint64_t ticks, struct err *err)
 {
     struct trace_sample out = { .ticks = ticks,
                                 .thread = thread,
@@ -89,7 +87,7 @@ int sample_log_write(struct sample_log *log, struct trace_writer *writer, const 
                                 .in_kernel = sample->in_kernel,
                                 .is_waiting = sample->is_waiting,
                                 .n = 1,
-                                .weight_ns = weight_ns,
+                                .weight_ns = sample->weight,
                                 .n_counters = sample->n_counters,
                                 .counters = sample->counters };
     int32_t call_site = -1;
@@ -104,7 +102,7 @@ int sample_log_write(struct sample_log *log, struct trace_writer *writer, const 
             log->n_outside++;
             break;
         }
-        if (step(log, writer, sampler, sample->methods[i], call_site, &out.context, err) < 0)
+        if (step(log, writer, sample, sample->methods[i], call_site, &out.context, err) < 0)
             return -1;
         call_site = frame->index;
         set_frame(&out, frame);

@@ -24,14 +24,10 @@ struct sample_log {
 /*
  * Write a sample of a thread (the trace's index), at a moment in ticks.
  *
- * sampler    whose sample it is: its methods
- * weight_ns  the CPU time that it stands for
- *
  * Returns 0, or -1 with *err set: no memory, or the trace cannot be written.
  */
-int sample_log_write(struct sample_log *log, struct trace_writer *writer, const struct stack_sampler *sampler,
-                     const struct stack_sample *sample, uint32_t thread, uint64_t ticks, uint64_t weight_ns,
-                     struct err *err);
+int sample_log_write(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
+                     uint32_t thread, uint64_t ticks, struct err *err);
 void sample_log_free(struct sample_log *log);
 
 #endif

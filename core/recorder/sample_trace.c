@@ -5,11 +5,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+int sample_trace_words(struct sample_trace *trace, const char *key, const char *words, struct err *err)
+{
+    return trace->writer == NULL ? 0 : trace_write_info(trace->writer, key, words, err);
+}
+
 int sample_trace_fact(struct sample_trace *trace, const char *key, uint64_t value, struct err *err)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, value);
-    return trace->writer == NULL ? 0 : trace_write_info(trace->writer, key, text, err);
+    return sample_trace_words(trace, key, text, err);
 }
 
 int sample_trace_open(struct sample_trace *trace, const char *path, const char *events, uint64_t period_ns,
@@ -42,8 +47,7 @@ int sample_trace_round(struct sample_trace *trace, struct err *err)
     return trace_writer_flush(trace->writer, err);
 }
 
-int sample_trace_add(struct sample_trace *trace, const struct stack_sampler *sampler, const struct stack_sample *sample,
-                     struct err *err)
+int sample_trace_add(struct sample_trace *trace, const struct stack_sample *sample, struct err *err)
 {
     if (trace->writer == NULL)
         return 0;
@@ -56,8 +60,7 @@ int sample_trace_add(struct sample_trace *trace, const struct stack_sampler *sam
             return -1;
     }
     uint64_t ticks = clock_ticks(sample->time_ns, &trace->latest, &trace->first, &trace->latest);
-    return sample_log_write(&trace->log, trace->writer, sampler, sample, thread->info.index, ticks, sample->weight,
-                            err);
+    return sample_log_write(&trace->log, trace->writer, sample, thread->info.index, ticks, err);
 }
 
 int sample_trace_close(struct sample_trace *trace, struct err *err)

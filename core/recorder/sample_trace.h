@@ -33,8 +33,9 @@ int sample_trace_target(struct sample_trace *trace, pid_t pid, char *const *argv
 
 /* Before the samples of a round; then each of them. */
 int sample_trace_round(struct sample_trace *trace, struct err *err);
-int sample_trace_add(struct sample_trace *trace, const struct stack_sampler *sampler, const struct stack_sample *sample,
-                     struct err *err);
+int sample_trace_add(struct sample_trace *trace, const struct stack_sample *sample, struct err *err);
+
+int sample_trace_words(struct sample_trace *trace, const char *key, const char *words, struct err *err);
 
 /* A fact of the end: mmprof.trace(5) has the keys. */
 int sample_trace_fact(struct sample_trace *trace, const char *key, uint64_t value, struct err *err);

@@ -82,12 +82,12 @@ static bool grow(struct stack_sampler *sampler)
 
 uint32_t sampled_method_calls(const struct sampled_method *method)
 {
-    return vm_method_calls(method->address);
+    return method->address == 0 ? method->calls : vm_method_calls(method->address);
 }
 
 uint32_t sampled_method_tier(const struct sampled_method *method)
 {
-    return vm_method_tier(method->address);
+    return method->address == 0 ? method->tier : vm_method_tier(method->address);
 }
 
 static int by_index(const void *a, const void *b)
@@ -220,6 +220,8 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .end = stack->end,
                                          .n = stack->n,
                                          .methods = sampler->numbers,
+                                         .known = sampler->methods,
+                                         .n_known = sampler->n_methods,
                                          .frames = stack->frames,
                                          .is_compared = is_compared,
                                          .change = change,
@@ -278,6 +280,8 @@ static int take_wait(const struct thread_wait *wait, void *context)
                                          .end = stack->end,
                                          .n = stack->n,
                                          .methods = stack->numbers,
+                                         .known = sampler->methods,
+                                         .n_known = sampler->n_methods,
                                          .frames = stack->frames };
     return sampler->fn(&sample, sampler->context, sampler->err);
 }

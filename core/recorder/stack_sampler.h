@@ -32,7 +32,8 @@ struct stack_sampler_options {
 struct sampled_method {
     const char *class_name, *name, *descriptor; /* as the class file has them; the sampler's */
     const char *source;                         /* file name, or "" */
-    uint64_t address;                           /* of the JVM's Method, when it was found last */
+    uint64_t address;                           /* of the JVM's Method, when it was found last; 0: not known */
+    uint32_t calls, tier;                       /* then: of its calls and code, as the agent has told last */
     struct vm_code code;
     struct bytecodes_summary bytecodes; /* of it */
     const uint8_t *bytes;               /* code.n_bytes of it; NULL: they could not be read */
@@ -58,8 +59,10 @@ struct stack_sample {
     bool in_kernel;          /* the kernel worked for the thread */
     bool in_native;          /* it was not in code of the code cache */
     enum stack_end end;
-    uint32_t n;              /* frames */
-    const uint32_t *methods; /* by number, the innermost first; SAMPLED_UNKNOWN: a stub */
+    uint32_t n;                         /* frames */
+    const uint32_t *methods;            /* by number, the innermost first; SAMPLED_UNKNOWN: a stub */
+    const struct sampled_method *known; /* n_known of them, by number */
+    uint32_t n_known;
     const struct java_frame *frames;
     bool is_compared; /* with the last one of this thread that was: how it differs */
     struct stack_change change;

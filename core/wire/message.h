@@ -33,7 +33,8 @@ enum wire_kind {
     WIRE_DISABLED,
     WIRE_INSTRUMENTED,
     WIRE_REMOVED,
-    WIRE_SAMPLED,
+    WIRE_POLLING,
+    WIRE_DEPENDENTS_TOLD,
     WIRE_LOGGING,
     WIRE_TOLD,
     WIRE_REFUSED,
@@ -46,7 +47,8 @@ enum wire_kind {
     WIRE_DISABLE,
     WIRE_INSTRUMENT,
     WIRE_REMOVE,
-    WIRE_SAMPLE,
+    WIRE_POLL,
+    WIRE_DEPENDENTS,
     WIRE_JIT,
     WIRE_WHERE,
     WIRE_N_KINDS
@@ -66,8 +68,9 @@ struct wire_message {
     uint32_t n_methods;      /* that got or lost probes */
     uint32_t n_unknown;      /* ids that no method has */
     uint32_t n_batches;      /* times that the application was stopped */
-    uint32_t n;              /* samples taken, or to be taken; flags switched; pieces of code told of */
-    uint32_t period_ms;      /* from sample to sample */
+    uint32_t n;              /* flags switched; pieces of code told of */
+    uint32_t period_us;      /* from one round of samples to the next, at least */
+    uint32_t part_ppm;       /* that they may take of the CPU time, in millionths */
     uint64_t ticks;          /* a moment: protocol.h says which */
     uint64_t pause_ns;       /* how long the application stood still from then on, at most */
     double call_ms;          /* of RetransformClasses */

@@ -20,20 +20,22 @@
  *     enable, disable                       enabled, disabled
  *     instrument   (with a descriptor)      instrumented
  *     remove                                removed
- *     sample       (with a descriptor)      sampled
+ *     poll         (with a descriptor)      polling
+ *     dependents                            dependents_told
  *     jit          (with a descriptor)      logging
  *     where                                 told
  *
  * enable and disable switch methods' flags, at once, also while another command is under way.  ticks is a moment at
- * which the flags were enabled already, or were enabled still.  'instrument', 'remove' and 'sample' take their time and
- * are done one by one: a second one is refused.  'instrument' has a configuration whose 'phase' lines name methods that
- * get (enabled) probes too; 'remove' takes the probes of methods out again; both change only classes in which such
- * methods are.  'sample' takes n samples of all Java threads' stacks, one every period_ms, and appends them to the
- * memory file of its descriptor (core/wire/samples.h).  'jit', before 'instrument', has the agent append what the JIT
- * compiler does with methods that get probes, before and after, to its descriptor's file (core/wire/jit_events.h) until
- * the session's end.  'where', with 'code_map asked', has it append what code is at these addresses to the code log
- * before it answers, unless it has done so; if code that it told of begins at one and is gone, that.  Then 'sample'
- * ends with whose classes' code all of it has.  cpu_ms: of the agent's thread, for that.
+ * which the flags were enabled already, or were enabled still.  'instrument', 'remove' and 'dependents' take their time
+ * and are done one by one: a second one is refused.  'instrument' has a configuration whose 'phase' lines name methods
+ * that get (enabled) probes too; 'remove' takes the probes of methods out again; both change only classes in which such
+ * methods are.  'jit', before 'instrument', has the agent append what the JIT compiler does with methods that get
+ * probes, before and after, to its descriptor's file (core/wire/jit_events.h) until the session's end.  'poll' has it
+ * sample the stacks of Java threads until then, about one round every period_us, at the cost of part_ppm millionths of
+ * the process' CPU time, and append them to its descriptor's file (core/wire/poll_log.h).  'where', with 'code_map
+ * asked', has it append what code is at these addresses to the code log before it answers, unless it has done so; if
+ * code that it told of begins at one and is gone, that.  'dependents', then, appends whose classes' code all of it has.
+ * cpu_ms: of the agent's thread, for that.
  *
  * By itself the agent says
  *

@@ -3,24 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FREE_LOOKS     1u
-#define FREE_LOOKS_NEW 2u /* where it matters that what a program does at its start may not be what it is for */
-#define LOOK_MS        20 /* of the free ones: what they find is to be measured soon */
-#define LOOK_AGAIN_MS  40 /* later ones are spread: what a program does goes in turns of seconds */
-#define LOOK_SAMPLES   50
-#define LOOK_ENOUGH    20u /* samples: with fewer since the batch before, the look is repeated at once */
-#define LOOK_REPEATS   1u
-#define SAMPLED_NS     UINT64_C(1000000000) /* of time: so long it is waited for LOOK_SAMPLES, if there are any */
-#define LOOK_AGAIN     100                  /* samples of a later look: after the free ones, at most */
-#define START_NS       UINT64_C(1000000000) /* of CPU time: a program has begun with what it is for, more or less */
-#define AGAIN_FIRST_NS UINT64_C(1500000000) /* after the first look's begin; not before its batch is over */
-#define AGAIN_LAST_NS  UINT64_C(30000000000)
-#define ROUND_TRIED_MS 10  /* a moment's look is to be short */
-#define ROUND_QUIET_MS 100 /* one that nothing is seen in may be longer: many calls would fill a ring */
-#define ROUND_SHORT_MS 50  /* until the agent is ready */
-#define ROUND_AFTER_MS 100 /* a batch: a window of the recovery */
-#define ROUND_FIRST_MS 250 /* a ring that fills, and an answer, come before that */
-#define ROUND_LONG_MS  500
+#define FREE_CHOICES     1u
+#define FREE_CHOICES_NEW 2u  /* where it matters that what a program does at its start may not be what it is for */
+#define FIRST_SAMPLES    50u /* for the first choice, */
+#define FEWER_SAMPLES    20u /* or so many, where there are no more */
+#define SAMPLED_NS       UINT64_C(1000000000) /* after so long */
+#define START_NS         UINT64_C(1000000000) /* of CPU time: a program has begun with what it is for, more or less */
+#define AGAIN_FIRST_NS   UINT64_C(1500000000) /* after the first look's begin; not before its batch is over */
+#define AGAIN_LAST_NS    UINT64_C(30000000000)
+#define ROUND_TRIED_MS   10  /* a trial is to be short */
+#define ROUND_QUIET_MS   100 /* one that nothing is seen in may be longer: many calls would fill a ring */
+#define ROUND_SHORT_MS   50  /* until the agent is ready */
+#define ROUND_AFTER_MS   100 /* a batch: a window of the recovery */
+#define ROUND_FIRST_MS   250 /* a ring that fills, and an answer, come before that */
+#define ROUND_LONG_MS    500
 
 int live_open(struct live **live, const struct live_options *options, struct err *err)
 {
@@ -258,36 +254,32 @@ bool live_measures_nothing(const struct live *live)
     for (size_t i = 0; i < live->n_methods && has_records; i++)
         if (live->methods[i].state == LIVE_ENABLED && !live->methods[i].is_held)
             return false;
-    return live->n_looks <= FREE_LOOKS_NEW;
+    return live->n_choices <= FREE_CHOICES_NEW;
 }
 
 /*
  * One that no method is measured after was of no use.  Of a program that has just been started a second one is free
  * where a later batch could not be paid for in minutes; where prices are known, cheap classes can.
  */
-static uint32_t n_free_looks(const struct live *live)
+static uint32_t n_free_choices(const struct live *live)
 {
-    return (live->options.is_new && !live->has_prices) || live_measures_nothing(live) ? FREE_LOOKS_NEW : FREE_LOOKS;
+    return (live->options.is_new && !live->has_prices) || live_measures_nothing(live) ? FREE_CHOICES_NEW : FREE_CHOICES;
 }
 
-static void look(struct live *live, uint32_t n_samples, struct live_orders *orders)
+static void choose(struct live *live, struct live_orders *orders)
 {
-    orders->sample_ms = live->n_looks < n_free_looks(live) + (live->n_repeats > 0) ? LOOK_MS : LOOK_AGAIN_MS;
-    orders->n_samples = n_samples;
+    orders->chooses = true;
     live->has_candidates = false;
-    live->look_samples = live->now.n_samples;
     if (live->n_batches == 0) {
         live->usual_since_ns = live->now.now_ns;
         live->usual_jit_ns = live->now.jit_cpu_ns;
     }
-    live_go(live, LIVE_LOOKING);
-    if (live->n_repeats > 0)
-        return;
-    live->n_looks++;
-    live->look_delay_ns = live->look_delay_ns == 0 ? AGAIN_FIRST_NS : live->look_delay_ns * 2;
-    if (live->look_delay_ns > AGAIN_LAST_NS)
-        live->look_delay_ns = AGAIN_LAST_NS;
-    live->next_look_ns = live->now.now_ns + live->look_delay_ns;
+    live_go(live, LIVE_CHOOSING);
+    live->n_choices++;
+    live->choice_delay_ns = live->choice_delay_ns == 0 ? AGAIN_FIRST_NS : live->choice_delay_ns * 2;
+    if (live->choice_delay_ns > AGAIN_LAST_NS)
+        live->choice_delay_ns = AGAIN_LAST_NS;
+    live->next_choice_ns = live->now.now_ns + live->choice_delay_ns;
 }
 
 /* ---- rounds ---- */
@@ -321,39 +313,22 @@ static int watch(struct live *live, struct live_orders *orders, struct err *err)
         orders->remove = live->remove.ids;
         orders->n_remove = live->remove.n;
         live->n_removals++;
-    } else if (live->now.now_ns >= live->next_look_ns) {
-        uint32_t n = live->n_looks < n_free_looks(live) ? LOOK_SAMPLES : live_samples(live, LOOK_AGAIN);
-        if (n > 0)
-            look(live, n, orders);
+    } else if (live->now.now_ns >= live->next_choice_ns) {
+        choose(live, orders);
     }
     return 0;
 }
 
-/* On a busy machine a look has some of its samples only; of an idle program there are none to be had. */
-static bool is_look_short(const struct live *live)
-{
-    return !live->now.has_stacks && live->n_looks <= n_free_looks(live) && live->now.n_samples > live->look_samples &&
-           live->now.n_samples - live->batch_samples < LOOK_ENOUGH && live->n_repeats < LOOK_REPEATS;
-}
-
-static int looked(struct live *live, struct live_orders *orders, struct err *err)
+static int chosen(struct live *live, struct live_orders *orders, struct err *err)
 {
     if (live->n_batches > 0 && live_prune(live, err) < 0)
         return -1;
     if (!live->has_candidates || live->now.busy)
         return 0;
-    if (is_look_short(live)) {
-        live->n_repeats++;
-        look(live, LOOK_SAMPLES, orders);
-        return 0;
-    }
-    live->n_repeats = 0;
-    bool is_first = live->n_batches == 0, is_of_free = live->n_looks <= n_free_looks(live);
+    bool is_first = live->n_batches == 0, is_of_free = live->n_choices <= n_free_choices(live);
     bool is_free = is_first || (is_of_free && (live_measures_nothing(live) || live_is_elsewhere(live)));
     bool has_part = live->has_prices && live_has_parts(live);
     bool is_due = is_free || (has_part ? live_may_stop(live) : live_may_pause(live));
-    if (is_of_free)
-        live->free_samples = live->now.n_samples;
     bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live, is_free);
     live->n_put_off = live->n_unpaid + (is_worth ? 0 : live->n_wanted);
     if (live->n_wanted == 0 || !is_worth || !is_due) {
@@ -377,20 +352,18 @@ static int looked(struct live *live, struct live_orders *orders, struct err *err
     return 0;
 }
 
-/* Is it time for the first look: does the program do what it is for, and are there samples of that? */
+/* Is it time for the first choice: does the program do what it is for, and are there samples of that? */
 static bool has_begun(struct live *live, struct live_orders *orders)
 {
     if (live->options.is_new && live->now.cpu_ns < START_NS)
         return false;
-    if (!live->now.has_stacks)
-        return true;
     if (live->sampled_since_ns == 0) {
-        live->sampled_since_ns = live->options.is_new ? live->now.now_ns : live->now.stacks_since_ns;
-        live->look_samples = live->options.is_new ? live->now.n_samples : 0;
+        live->sampled_since_ns = live->options.is_new ? live->now.now_ns : live->now.start_ns;
+        live->first_sample = live->options.is_new ? live->now.n_samples : 0;
         orders->begins_anew = live->options.is_new;
     }
-    uint32_t n = live->now.n_samples - live->look_samples;
-    return n >= LOOK_SAMPLES || (n >= LOOK_ENOUGH && live->now.now_ns - live->sampled_since_ns >= SAMPLED_NS);
+    uint32_t n = live->now.n_samples - live->first_sample;
+    return n >= FIRST_SAMPLES || (n >= FEWER_SAMPLES && live->now.now_ns - live->sampled_since_ns >= SAMPLED_NS);
 }
 
 static int step(struct live *live, struct live_orders *orders, struct err *err)
@@ -398,10 +371,10 @@ static int step(struct live *live, struct live_orders *orders, struct err *err)
     switch (live->stage) {
     case LIVE_WAITING:
         if (has_begun(live, orders))
-            look(live, LOOK_SAMPLES, orders);
+            choose(live, orders);
         return 0;
-    case LIVE_LOOKING:
-        return looked(live, orders, err);
+    case LIVE_CHOOSING:
+        return chosen(live, orders, err);
     case LIVE_INSTRUMENTING: /* until live_batch_done */
         return 0;
     case LIVE_RECOVERING:

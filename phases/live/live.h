@@ -112,20 +112,18 @@ struct live_options {
     struct live_tree_options tree;
 };
 
-#define LIVE_BUDGET      0.01
-#define LIVE_WEIGHT      0.01
-#define LIVE_GRAIN       1e-6 /* the lowest that the search for thresholds tries */
-#define LIVE_MAX_METHODS 256u
-#define LIVE_MAX_MORE    64u
-#define LIVE_RECOMPILE_S 30.0
-#define LIVE_LOOKING_PART                                                                                             \
-    0.2 /* of the budget of the time elapsed, for looks behind the free ones, whatever all else took; known end: half \
-         */
-#define LIVE_COMPILE     0.5 /* of the budget of the time elapsed, for changed classes, whatever all else took */
-#define LIVE_ADVANCE_NS  6e9 /* of CPU time: what that is in so long the compiler is given at once */
-#define LIVE_AHEAD_S     60.0
-#define LIVE_LOSS        2.0 /* the compiler's work and, as long as it is not done, slower code: of that work */
-#define LIVE_SAMPLED_MAX 64u /* methods told of that got no probes */
+#define LIVE_BUDGET       0.01
+#define LIVE_WEIGHT       0.01
+#define LIVE_GRAIN        1e-6 /* the lowest that the search for thresholds tries */
+#define LIVE_MAX_METHODS  256u
+#define LIVE_MAX_MORE     64u
+#define LIVE_RECOMPILE_S  30.0
+#define LIVE_POLLING_PART 0.3 /* of the budget, for stack samples where the agent takes them */
+#define LIVE_COMPILE      0.5 /* of the budget of the time elapsed, for changed classes, whatever all else took */
+#define LIVE_ADVANCE_NS   6e9 /* of CPU time: what that is in so long the compiler is given at once */
+#define LIVE_AHEAD_S      60.0
+#define LIVE_LOSS         2.0 /* the compiler's work and, as long as it is not done, slower code: of that work */
+#define LIVE_SAMPLED_MAX  64u /* methods told of that got no probes */
 
 #define LIVE_OPTIONS                                                                                        \
     {                                                                                                       \
@@ -153,7 +151,7 @@ enum live_without {
 
 enum live_stage {
     LIVE_WAITING,       /* for the agent */
-    LIVE_LOOKING,       /* samples are taken */
+    LIVE_CHOOSING,      /* what the candidates' classes cost is asked for */
     LIVE_INSTRUMENTING, /* or removing probes */
     LIVE_RECOVERING,    /* the JIT compiler compiles again what the batch threw away */
     LIVE_WATCHING
@@ -187,19 +185,17 @@ struct live_status {
     uint64_t now_ns; /* monotonic */
     uint64_t ticks;  /* the same moment */
     double ns_per_tick;
-    uint64_t cpu_ns;          /* of the target, since the start */
-    uint64_t own_cpu_ns;      /* of this program, since the start */
-    uint64_t jit_cpu_ns;      /* of the target's compiler threads; LIVE_UNKNOWN */
-    double pair_ns;           /* calibrated cost of an entry and exit */
-    double pauses_ms;         /* for which batches and samples have stopped the application so far */
-    double sampling_ns;       /* what looks, and hits, have cost so far */
-    double looking_ns;        /* of it looks */
-    double rewriting_ns;      /* likewise batches: CPU time, the stops included */
-    uint32_t n_samples;       /* so far */
-    bool has_stacks;          /* they come all the time: a look only asks what there is */
-    uint64_t stacks_since_ns; /* monotonic: since then */
-    bool ready;               /* the agent takes orders */
-    bool busy;                /* samples or a batch are under way */
+    uint64_t cpu_ns;     /* of the target, since the start */
+    uint64_t own_cpu_ns; /* of this program, since the start */
+    uint64_t jit_cpu_ns; /* of the target's compiler threads; LIVE_UNKNOWN */
+    double pair_ns;      /* calibrated cost of an entry and exit */
+    double pauses_ms;    /* for which batches and samples have stopped the application so far */
+    double sampling_ns;  /* what stack and IP samples have cost the target so far */
+    double rewriting_ns; /* likewise batches: CPU time, the stops included */
+    uint32_t n_samples;  /* of stacks, so far */
+    uint64_t start_ns;   /* monotonic: of the recording and of sampling */
+    bool ready;          /* the agent takes orders */
+    bool busy;           /* a batch is under way, or what classes cost is being found out */
 };
 
 /* What is to be done; all of it is the session's and lives until the next round. */
@@ -208,9 +204,9 @@ struct live_orders {
     size_t n_enable, n_disable, n_remove;
     const struct live_candidate *instrument;
     size_t n_instrument;
-    uint32_t sample_ms, n_samples; /* n_samples 0: none */
-    bool begins_anew;              /* samples from now on count: what was before is not what the program is for */
-    uint32_t round_ms;             /* the longest that the next round should wait: less while much may happen */
+    bool chooses;      /* what the candidates' classes cost is asked for: live_candidates is to follow */
+    bool begins_anew;  /* samples from now on count: what was before is not what the program is for */
+    uint32_t round_ms; /* the longest that the next round should wait: less while much may happen */
 };
 
 /* What the session has cost so far. */

@@ -49,7 +49,7 @@ struct live {
     bool has_candidates;               /* the look has ended */
 
     enum live_stage stage;
-    uint64_t stage_since_ns, next_look_ns, look_delay_ns;
+    uint64_t stage_since_ns, next_choice_ns, choice_delay_ns;
     struct live_status first, now; /* the first one with the agent ready */
     bool is_begun;
     uint64_t usual_since_ns, usual_jit_ns; /* where watching the compiler before a batch began */
@@ -62,11 +62,9 @@ struct live {
     size_t n_put_off;
     uint64_t forgotten_ns, spared_ns; /* see struct live_cost */
     bool is_cut;                      /* likewise */
-    uint32_t n_batches, n_removals, n_looks;
-    uint64_t sampled_since_ns;            /* samples count since then; 0: not yet */
-    uint32_t n_repeats;                   /* of the present look */
-    uint32_t look_samples, batch_samples; /* when the look and the latest batch began */
-    uint32_t free_samples;                /* of the free looks */
+    uint32_t n_batches, n_removals, n_choices;
+    uint64_t sampled_since_ns; /* samples count since then; 0: not yet */
+    uint32_t first_sample;     /* then */
 
     /* The budget. */
     double credit_ns, probes_ns;
@@ -168,8 +166,5 @@ double live_price_ns(const struct live *live);
 
 /* May there be a first batch?  Not where it would throw away what took the compiler long: spared_ns is set then. */
 bool live_may_begin(struct live *live);
-
-/* How many samples the next look may take: of at most so many; 0: wait. */
-uint32_t live_samples(const struct live *live, uint32_t most);
 
 #endif

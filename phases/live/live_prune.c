@@ -8,12 +8,9 @@
 
 #define WRITER_NS        15.0 /* this program's CPU time per record, until it is measured */
 #define MANY_RECORDS     20000u
-#define RUNNING_NS       3e6                   /* a second of recording: rounds, hits, records that are not many */
-#define RUNNING_S        10.0                  /* then it is known */
-#define RUNNING_MORE     1.2                   /* times what it was: there may be more records */
-#define SAMPLE_NS        250000.0              /* what a sample costs, until that is measured */
-#define SAMPLES_MIN      20u                   /* of a look: methods below a tenth of the time do not show in fewer */
-#define LOOK_LATEST_NS   UINT64_C(60000000000) /* after its time */
+#define RUNNING_NS       3e6  /* a second of recording: rounds, hits, records that are not many */
+#define RUNNING_S        10.0 /* then it is known */
+#define RUNNING_MORE     1.2  /* times what it was: there may be more records */
 #define PRUNE_PERIOD_NS  UINT64_C(100000000)
 #define QUIET_LOOK_NS    UINT64_C(1000000000) /* a tried method that is not called for so long stays on */
 #define REMOVE_AFTER_NS  UINT64_C(1500000000)
@@ -176,7 +173,7 @@ static double running_ns(const struct live *live)
 {
     double s = (double)(live->now.now_ns - live->first.now_ns) / 1e9;
     double own_ns = (double)(live->now.own_cpu_ns - live->first.own_cpu_ns);
-    double all_ns = own_ns + live->probes_ns + live->now.sampling_ns - live->now.looking_ns;
+    double all_ns = own_ns + live->probes_ns + live->now.sampling_ns;
     return s < RUNNING_S || live->n_batches == 0 ? RUNNING_NS : RUNNING_MORE * all_ns / s;
 }
 
@@ -197,29 +194,6 @@ bool live_may_stop(const struct live *live)
 bool live_may_pause(const struct live *live)
 {
     return live_may_stop(live) && live_left_ns(live) >= 0;
-}
-
-/* Looks behind the free ones: have they had less than their own part of the budget, the next one included? */
-static bool has_part_left(const struct live *live, double sample_ns)
-{
-    double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    double later = (double)(live->now.n_samples - live->free_samples) + SAMPLES_MIN;
-    double part = live_has_parts(live) ? LIVE_LOOKING_PART : LIVE_LOOKING_PART / 2;
-    return later * sample_ns <= part * live->options.budget * cpu_ns;
-}
-
-/* Half of what is left, for a batch may follow. */
-uint32_t live_samples(const struct live *live, uint32_t most)
-{
-    double sample_ns = live->now.n_samples == 0 ? SAMPLE_NS : live->now.looking_ns / live->now.n_samples;
-    double samples = sample_ns <= 0 ? most : live_left_ns(live) / 2 / sample_ns;
-    if (samples >= most)
-        return most;
-    if (samples >= SAMPLES_MIN)
-        return (uint32_t)samples;
-    if (has_part_left(live, sample_ns))
-        return SAMPLES_MIN;
-    return live->now.now_ns - live->next_look_ns >= LOOK_LATEST_NS ? SAMPLES_MIN : 0;
 }
 
 /* ---- calls that are too short ---- */

@@ -32,7 +32,6 @@ void live_begin_batch(struct live *live)
     for (size_t i = 0; i < live->n_methods; i++)
         live_net(live, i, &live->methods[i].frozen);
     live->n_batches++;
-    live->batch_samples = now->n_samples;
     live_go(live, LIVE_INSTRUMENTING);
 }
 

@@ -88,21 +88,17 @@ static const char *words_of(struct arena *arena, const char *class_name, const c
     return text == NULL ? "? ? ?" : text;
 }
 
-/* Why it has no probes, and in whose calls it was seen. */
+/* Why it has no probes. */
 static int write_one(struct live_session *session, struct recorder_link *link, size_t number,
                      const struct live_sampled *one, struct err *err)
 {
     const struct candidate *found = one->found;
-    struct candidate_caller caller;
     struct arena *arena = &session->arena;
     char key[48];
-    const char *within = "", *name = words_of(arena, found->class_name, found->name, found->descriptor);
-    if (candidates_caller(session->candidates, found, &caller))
-        within = arena_printf(arena, " %.5f %s %.5f", caller.part,
-                              words_of(arena, caller.class_name, caller.name, caller.descriptor), caller.share);
+    const char *name = words_of(arena, found->class_name, found->name, found->descriptor);
     snprintf(key, sizeof key, "live.sampled.%zu", number);
-    const char *text = arena_printf(arena, "%.5f %" PRIu64 " %s %s %.0f%s", found->share, found->n_samples, name,
-                                    one->why, one->price_ns, within == NULL ? "" : within);
+    const char *text = arena_printf(arena, "%.5f %" PRIu64 " %s %s %.0f", found->share, found->n_samples, name,
+                                    one->why, one->price_ns);
     return text == NULL ? err_set(err, "out of memory") : recorder_info(link, key, text, err);
 }
 
@@ -110,14 +106,10 @@ int live_sampled_write(struct live_session *session, struct recorder_link *link,
 {
     struct live_sampled *all;
     struct err ignored;
-    size_t n, n_methods;
+    size_t n;
     int rc = 0;
     if (live_sampled_list(session, &session->arena, &all, &n, &ignored) < 0)
         n = 0;
-    const struct live_method *methods = live_methods(session->live, &n_methods);
-    for (size_t i = 0; i < n_methods && n > 0; i++)
-        if (methods[i].state == LIVE_ENABLED)
-            candidates_recorded(session->candidates, methods[i].class_name, methods[i].name, methods[i].descriptor);
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = write_one(session, link, i, &all[i], err);
     arena_free(&session->arena);

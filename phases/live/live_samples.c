@@ -88,19 +88,21 @@ int live_samples_begin(struct live_samples *samples, struct err *err)
 
 /* ---- one stack ---- */
 
-static int know_methods(struct live_samples *samples, const struct stack_sampler *sampler, struct err *err)
+/* Of methods that are new, or in this sample: how often they were called may be known better by now. */
+static int know_methods(struct live_samples *samples, const struct stack_sample *sample, struct err *err)
 {
-    uint32_t n;
-    const struct sampled_method *methods = stack_sampler_methods(sampler, &n);
-    if (n <= samples->n_seen)
-        return 0;
-    struct seen *seen = realloc(samples->seen, n * sizeof *seen);
-    if (seen == NULL)
-        return err_set(err, "out of memory for %u methods", n);
-    for (uint32_t i = samples->n_seen; i < n; i++)
-        seen[i] = (struct seen){ CANDIDATES_NONE, methods[i] };
-    samples->seen = seen;
-    samples->n_seen = n;
+    if (sample->n_known > samples->n_seen) {
+        struct seen *seen = realloc(samples->seen, sample->n_known * sizeof *seen);
+        if (seen == NULL)
+            return err_set(err, "out of memory for %u methods", sample->n_known);
+        for (uint32_t i = samples->n_seen; i < sample->n_known; i++)
+            seen[i] = (struct seen){ CANDIDATES_NONE, sample->known[i] };
+        samples->seen = seen;
+        samples->n_seen = sample->n_known;
+    }
+    for (uint32_t i = 0; i < sample->n; i++)
+        if (sample->methods[i] != SAMPLED_UNKNOWN)
+            samples->seen[sample->methods[i]].method = sample->known[sample->methods[i]];
     return 0;
 }
 
@@ -240,23 +242,22 @@ size_t live_samples_loops(const struct live_samples *samples, struct recorder_ph
 
 /* ---- the whole ---- */
 
-int live_samples_add(struct live_samples *samples, const struct stack_sampler *sampler,
-                     const struct stack_sample *sample, uint32_t number, uint64_t weight_ns, struct err *err)
+int live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t number, struct err *err)
 {
     struct thread *thread = thread_of(samples, number);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
-    if (know_methods(samples, sampler, err) < 0)
+    if (know_methods(samples, sample, err) < 0)
         return -1;
     uint32_t n = take_frames(samples, sample);
     bool is_cut = sample->end != STACK_WHOLE && sample->end != STACK_NO_JAVA;
     struct sample_stack stack = { .thread = number,
-                                  .cpu_ns = weight_ns,
+                                  .cpu_ns = sample->weight,
                                   .is_cut = is_cut,
                                   .n_frames = n,
                                   .n_same = is_cut ? 0 : count_same(samples, thread, n),
                                   .methods = samples->methods };
-    thread->cpu_ns += weight_ns;
+    thread->cpu_ns += sample->weight;
     if (!is_cut)
         note_loops(samples, thread, n, stack.n_same);
     for (uint32_t i = 0; i < n; i++) {

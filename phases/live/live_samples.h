@@ -22,8 +22,7 @@ void live_samples_close(struct live_samples *samples); /* NULL is fine */
 int live_samples_begin(struct live_samples *samples, struct err *err);
 
 /* Take up a sample of an application's thread (the recorder's index).  Returns 0, or -1 with *err set. */
-int live_samples_add(struct live_samples *samples, const struct stack_sampler *sampler,
-                     const struct stack_sample *sample, uint32_t thread, uint64_t weight_ns, struct err *err);
+int live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t thread, struct err *err);
 
 /*
  * The candidates with what is known of their methods now; borrowed.

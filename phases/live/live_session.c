@@ -1,7 +1,6 @@
 #include "phases/live/live_session.h"
 
 #include "phases/live/live_sampled.h"
-#include "phases/live/live_stacks.h"
 
 #include "core/pmu/event_roles.h"
 
@@ -13,10 +12,8 @@
 void live_session_free(struct live_session *session)
 {
     live_close(session->live);
-    if (session->stacks == NULL)
-        candidates_close(session->candidates);
-    live_samples_close(session->stacks);
-    session->stacks = NULL;
+    live_samples_close(session->samples);
+    session->samples = NULL;
     arena_free(&session->arena);
     session->live = NULL;
     session->candidates = NULL;
@@ -61,61 +58,19 @@ static int hear_kernel(void *context, const struct trace_event *events, size_t n
     return session->live == NULL ? 0 : live_tree_kernel(live_tree(session->live), events, n, err);
 }
 
-/* From outside, now or, if that has failed since, up to then: the agent does not sample for the same candidates. */
-static bool has_stacks(const struct live_session *session)
-{
-    return session->status.samples_stacks || session->stacks != NULL;
-}
-
-static int hear_samples(void *context, const uint8_t *bytes, size_t n_bytes, struct err *err)
-{
-    struct live_session *session = context;
-    if (has_stacks(session))
-        return 0;
-    if (session->candidates == NULL && candidates_open(&session->candidates, err) < 0)
-        return -1;
-    return candidates_feed(session->candidates, bytes, n_bytes, err);
-}
-
 /* The JVM's own threads are nobody's calls. */
-static int hear_stack(void *context, const struct stack_sampler *sampler, const struct stack_sample *sample,
-                      uint32_t thread, struct err *err)
+static int hear_stack(void *context, const struct stack_sample *sample, uint32_t thread, struct err *err)
 {
     struct live_session *session = context;
     if (vm_part_of(sample->thread_name) != VM_PART_APPLICATION)
         return 0;
     session->n_samples++;
-    if (session->stacks == NULL && live_samples_open(&session->stacks, err) < 0)
+    if (session->samples == NULL && live_samples_open(&session->samples, err) < 0)
         return -1;
-    return live_samples_add(session->stacks, sampler, sample, thread, UINT64_C(1000000000) / session->stacks_hz, err);
+    return live_samples_add(session->samples, sample, thread, err);
 }
 
-/*
- * Looks add up: a method that takes a hundredth of the time shows once in one of them.  After so many samples they
- * begin anew, for a program that has changed.
- */
-#define SAMPLES_TOGETHER 1000u
-#define LOOPS_MAX        64
-
-static void close_look(struct live_session *session)
-{
-    if (session->candidates == NULL || has_stacks(session))
-        return;
-    session->seen = *candidates_totals(session->candidates);
-    candidates_next_log(session->candidates);
-}
-
-/* Before a look. */
-static void begin_anew(struct live_session *session)
-{
-    uint64_t n = session->candidates == NULL ? 0 : candidates_totals(session->candidates)->n_samples;
-    if (n > 0 && n < SAMPLES_TOGETHER)
-        return;
-    session->looks_ns[0] = session->status.monotonic_ns;
-    candidates_close(session->candidates);
-    session->candidates = NULL;
-    session->seen = (struct sample_totals){ 0 };
-}
+#define LOOPS_MAX 64
 
 /* Numbers for their classes, of which there are names in the order of these.  Returns how many. */
 static size_t number_classes(struct live_candidate *found, size_t n, const char **names)
@@ -150,8 +105,6 @@ static int tell_short(struct live_session *session, struct err *err)
 {
     size_t n;
     const struct live_method *methods = live_methods(session->live, &n);
-    if (session->candidates == NULL && candidates_open(&session->candidates, err) < 0)
-        return -1;
     for (size_t i = 0; i < n; i++)
         if (methods[i].why == LIVE_TOO_SHORT && candidates_too_short(session->candidates, methods[i].class_name,
                                                                      methods[i].name, methods[i].descriptor, err) < 0)
@@ -159,41 +112,33 @@ static int tell_short(struct live_session *session, struct err *err)
     return 0;
 }
 
-static int choose_of_stacks(struct live_session *session, const struct candidates_wish *wish,
-                            struct candidate_list *list, struct err *err)
+/* What is worth probes?  No sample at all is no error: the program may be idle. */
+static int list_candidates(struct live_session *session, struct candidate_list *list, struct err *err)
 {
+    struct candidates_wish wish = CANDIDATES_WISH;
     struct err ignored; /* the program did nothing */
+    wish.weight = session->options.weight;
+    if (session->samples == NULL)
+        return 0;
     const struct wanted *wanted = recorder_wanted(session->link, err);
     if (wanted == NULL)
         return -1;
-    session->candidates = live_samples_candidates(session->stacks, wanted, session->status.jvm_cpu_ns);
+    session->candidates = live_samples_candidates(session->samples, wanted, session->status.jvm_cpu_ns);
     if (tell_short(session, err) < 0)
         return -1;
-    candidates_choose(session->candidates, wish, &session->arena, list, &ignored);
+    candidates_choose(session->candidates, &wish, &session->arena, list, &ignored);
     return 0;
 }
 
-/* The look is over: what is worth probes?  No sample at all is no error: the program may be idle. */
-static int end_look(struct live_session *session, struct err *err)
+/* What it costs to compile classes again is known now. */
+static int choose(struct live_session *session, struct err *err)
 {
-    struct candidates_wish wish = CANDIDATES_WISH;
     struct candidate_list list = { 0 };
     struct live_candidate *found = NULL;
     size_t n = 0;
-    wish.weight = session->options.weight;
-    session->n_looks++;
-    session->looks_ns[1] = session->status.monotonic_ns;
-    if (session->stacks != NULL) {
-        if (choose_of_stacks(session, &wish, &list, err) < 0)
-            return -1;
-    } else if (session->candidates != NULL) {
-        const struct sample_totals *totals = candidates_totals(session->candidates);
-        session->n_samples += (uint32_t)(totals->n_samples - session->seen.n_samples);
-        session->sampling_ms += (double)(totals->cost_ns - session->seen.cost_ns) / 1e6;
-        struct err ignored;
-        if (totals->n_samples > 0)
-            candidates_choose(session->candidates, &wish, &session->arena, &list, &ignored);
-    }
+    session->sampled_ns[1] = session->status.monotonic_ns;
+    if (list_candidates(session, &list, err) < 0)
+        return -1;
     if (list.n > 0)
         found = arena_alloc(&session->arena, (list.n + 1) * sizeof *found);
     for (; found != NULL && n < list.n; n++)
@@ -203,7 +148,6 @@ static int end_look(struct live_session *session, struct err *err)
                                             .share = list.all[n].share,
                                             .self_share = list.all[n].self_share };
     int rc = give_candidates(session, found, n, err);
-    close_look(session);
     arena_free(&session->arena);
     return rc;
 }
@@ -217,8 +161,8 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
     if (session->live == NULL)
         return 0;
     switch (answer->command) {
-    case RECORDER_SAMPLE:
-        return end_look(session, err);
+    case RECORDER_DEPENDENTS:
+        return choose(session, err);
     case RECORDER_REMOVE:
         if (answer->refused == NULL)
             live_removed(session->live, answer->ids, answer->n_ids);
@@ -248,23 +192,22 @@ static int give(struct live_session *session, struct recorder_link *link, const 
 {
     struct arena *arena = &session->arena;
     recorder_pace(link, orders->round_ms);
-    bool is_priced = has_stacks(session); /* it was sampled all the time */
-    if (orders->n_samples > 0 && !is_priced)
-        begin_anew(session);
-    if (orders->begins_anew && session->stacks != NULL && live_samples_begin(session->stacks, err) < 0)
-        return -1;
+    if (orders->begins_anew) {
+        session->sampled_ns[0] = session->status.monotonic_ns;
+        session->candidates = NULL;
+        if (session->samples != NULL && live_samples_begin(session->samples, err) < 0)
+            return -1;
+    }
     if ((orders->n_disable > 0 && recorder_disable(link, orders->disable, orders->n_disable, err) < 0) ||
         (orders->n_enable > 0 && recorder_enable(link, orders->enable, orders->n_enable, err) < 0) ||
         (orders->n_remove > 0 && recorder_remove(link, orders->remove, orders->n_remove, err) < 0) ||
-        (orders->n_samples > 0 &&
-         ((!is_priced && tell_short(session, err) < 0) ||
-          recorder_sample(link, orders->sample_ms, is_priced ? 0 : orders->n_samples, err) < 0)))
+        (orders->chooses && recorder_dependents(link, err) < 0))
         return -1;
     if (orders->n_instrument == 0)
         return 0;
     tell_forgetting(session);
     struct recorder_phase *methods = arena_alloc(arena, orders->n_instrument * sizeof *methods), loops[LOOPS_MAX];
-    size_t n_loops = session->stacks == NULL ? 0 : live_samples_loops(session->stacks, loops, LOOPS_MAX);
+    size_t n_loops = session->samples == NULL ? 0 : live_samples_loops(session->samples, loops, LOOPS_MAX);
     if (methods == NULL)
         return err_set(err, "out of memory");
     for (size_t i = 0; i < orders->n_instrument; i++)
@@ -283,6 +226,7 @@ static int begin(struct live_session *session, struct recorder_link *link, const
         session->has_cpi = false;
     }
     session->compilers.pid = status->pid;
+    session->sampled_ns[0] = status->start_ns;
     session->options.leaves_classes = status->archive != NULL;
     snprintf(session->archive, sizeof session->archive, "%s", status->archive == NULL ? "" : status->archive);
     if (session->logs_jit && recorder_jit(link, err) < 0)
@@ -336,12 +280,10 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .jit_cpu_ns = compilers_ns(session, status->monotonic_ns),
                                .pair_ns = (status->inside_ticks + status->outside_ticks) * status->ns_per_tick,
                                .pauses_ms = status->pauses_ms,
-                               .sampling_ns = session->sampling_ms * 1e6 + (double)status->hits_cpu_ns,
-                               .looking_ns = session->sampling_ms * 1e6,
+                               .sampling_ns = (double)(status->polling_cpu_ns + status->hits_cpu_ns),
                                .rewriting_ns = session->rewriting_ms * 1e6,
                                .n_samples = session->n_samples,
-                               .has_stacks = status->samples_stacks,
-                               .stacks_since_ns = status->start_ns,
+                               .start_ns = status->start_ns,
                                .ready = true,
                                .busy = status->busy };
     if (live_round(session->live, &now, &orders, err) < 0 || give(session, link, &orders, err) < 0 ||
@@ -400,8 +342,7 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
     for (size_t i = 0; i < n; i++)
         if (write_method(session, link, &methods[i], err) < 0)
             return -1;
-    if (live_sampled_write(session, link, err) < 0 ||
-        (session->stacks == NULL && live_stacks_write(session->candidates, link, status->ticks, err) < 0))
+    if (live_sampled_write(session, link, err) < 0)
         return -1;
     if (fact(link, err, "live.budget", "%g", session->options.budget) < 0 ||
         fact(link, err, "live.batches", "%" PRIu32, status->n_pauses) < 0 ||
@@ -416,7 +357,8 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
         (cost.spared_ns > 0 && fact(link, err, "live.spared_ms", "%.0f", (double)cost.spared_ns / 1e6) < 0) ||
         fact(link, err, "live.put_off", "%zu", cost.n_put_off) < 0 ||
         fact(link, err, "live.rewriting_ms", "%.1f", session->rewriting_ms) < 0 ||
-        fact(link, err, "live.samples", "%" PRIu32 " %.1f", session->n_samples, session->sampling_ms) < 0 ||
+        fact(link, err, "live.samples", "%" PRIu32 " %.1f", session->n_samples, (double)status->polling_cpu_ns / 1e6) <
+            0 ||
         fact(link, err, "live.probes_ms", "%.1f", cost.probes_ns / 1e6) < 0)
         return -1;
     return fact(link, err, "live.own_cpu_ms", "%.1f", (double)cost.own_cpu_ns / 1e6);
@@ -431,7 +373,6 @@ void live_session_init(struct live_session *session, const struct live_options *
                                                     .records = hear_records,
                                                     .kernel = hear_kernel,
                                                     .stack = hear_stack,
-                                                    .samples = hear_samples,
                                                     .answer = hear_answer,
                                                     .round = on_round,
                                                     .finish = on_finish };

@@ -24,12 +24,10 @@ typedef int live_view_fn(void *context, struct live_session *session, struct rec
 struct live_session {
     struct live_options options;
     struct live *live;             /* owned; NULL until the agent is ready */
-    struct candidates *candidates; /* what was sampled, or NULL: stacks', or owned, of the latest looks together */
-    struct live_samples *stacks;   /* owned; NULL: the recorder takes no stack samples, the agent looks itself */
-    uint32_t stacks_hz;            /* of the recorder */
-    struct sample_totals seen;     /* of them, without the present one */
-    uint64_t looks_ns[2];          /* when the first of them began, and the latest ended */
-    struct arena arena;            /* of the present look */
+    struct live_samples *samples;  /* owned; NULL: there are none yet */
+    struct candidates *candidates; /* theirs, as of the latest choice; NULL: there was none */
+    uint64_t sampled_ns[2];        /* from when on samples count, and up to the latest choice */
+    struct arena arena;            /* of the present choice */
     struct jvm_compilers compilers;
     uint64_t compilers_ns, compilers_read_ns; /* as read last, and when */
     struct recorder_link *link;               /* borrowed: of the latest round */
@@ -37,8 +35,7 @@ struct live_session {
     struct recorder_status status; /* of the latest round */
     size_t n_recoveries;           /* told to the trace */
     bool logs_jit;                 /* set it after live_session_init: the trace gets the JIT compiler's events */
-    uint32_t n_looks, n_samples;
-    double sampling_ms;  /* what the looks cost in the JVM: CPU time, and threads held */
+    uint32_t n_samples;
     double rewriting_ms; /* what the batches cost there */
     bool has_cpi;
     char refused[256]; /* what the agent would not do, or "" */

@@ -1,10 +1,7 @@
 #include "phases/samples/candidates.h"
 
 #include "core/base/map.h"
-#include "core/base/text.h"
-#include "core/base/utf8.h"
 #include "core/base/vec.h"
-#include "phases/samples/stack_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,15 +19,12 @@ struct seen_method {
     const char *class_name, *name, *descriptor; /* the arena's */
     uint32_t code_bytes, flags;
     uint64_t weight_ns, self_ns, outer_ns; /* outer: of the threads that were always in it */
-    uint64_t closed_ns;                    /* of it, of those in logs before */
     uint64_t n_samples, n_calls_least;
     uint64_t latest;             /* sample that it was counted in */
     bool is_too_short;           /* known from elsewhere */
-    bool is_recorded;            /* likewise */
     uint64_t n_judged, n_within; /* samples since there are such methods; of them in calls of those */
 };
 
-/* A thread of the log that is being read. */
 struct seen_thread {
     uint64_t weight_ns;
     bool has_trunk;
@@ -42,96 +36,59 @@ struct candidates {
     struct map by_name;          /* of methods */
     struct seen_method *methods; /* owned */
     uint32_t n_methods, n_room;
-    uint32_t *numbers;            /* owned; by the log's number: index of a method, or NO_METHOD */
     struct seen_thread **threads; /* owned, by number; NULL: not seen */
     uint32_t threads_room;
-    struct stack_tree stacks;
     uint64_t n_samples;
     bool has_too_short;
     double weight_ns, weight_squares;
-    struct sample_totals totals;
-    uint8_t *rest; /* owned: what came of the next entry so far */
-    size_t n_rest;
-    struct sample_entry entry;
 };
 
 /* ---- methods ---- */
 
-static struct wire_text text_of(const char *text)
+/* Class, name and descriptor, each with its NUL. */
+static char *key_of(const char *class_name, const char *name, const char *descriptor, size_t *n)
 {
-    return (struct wire_text){ text, strlen(text) };
-}
-
-/* Class, name and descriptor as UTF-8, each with its NUL. */
-static char *key_of(const struct sample_method *method, size_t *n)
-{
-    const struct wire_text texts[] = { method->class_name, method->name, method->descriptor };
-    size_t room = (texts[0].n + texts[1].n + texts[2].n) * UTF8_GROWTH + 3;
-    char *key = calloc(1, room);
-    *n = 0;
-    for (size_t i = 0; key != NULL && i < 3; i++) {
-        text_utf8_into(key + *n, room - *n, texts[i].at, texts[i].n);
-        *n += strlen(key + *n) + 1;
-    }
+    size_t n_class = strlen(class_name) + 1, n_name = strlen(name) + 1, n_descriptor = strlen(descriptor) + 1;
+    char *key = malloc(*n = n_class + n_name + n_descriptor);
+    if (key == NULL)
+        return NULL;
+    memcpy(key, class_name, n_class);
+    memcpy(key + n_class, name, n_name);
+    memcpy(key + n_class + n_name, descriptor, n_descriptor);
     return key;
 }
 
-static struct seen_method *add_method(struct candidates *c, const struct sample_method *method)
+static const char *keep(struct candidates *c, const char *text)
+{
+    return arena_text(&c->arena, text, strlen(text));
+}
+
+static bool add_method(struct candidates *c, const char *class_name, const char *name, const char *descriptor)
 {
     if (vec_reserve(c->methods, c->n_room, c->n_methods + 1) < 0)
-        return NULL;
+        return false;
     struct seen_method *seen = &c->methods[c->n_methods];
-    *seen = (struct seen_method){ .class_name = text_utf8(&c->arena, method->class_name.at, method->class_name.n),
-                                  .name = text_utf8(&c->arena, method->name.at, method->name.n),
-                                  .descriptor = text_utf8(&c->arena, method->descriptor.at, method->descriptor.n),
-                                  .code_bytes = method->code_bytes,
-                                  .flags = method->flags };
-    if (seen->class_name == NULL || seen->name == NULL || seen->descriptor == NULL)
-        return NULL;
+    *seen = (struct seen_method){ .class_name = keep(c, class_name),
+                                  .name = keep(c, name),
+                                  .descriptor = keep(c, descriptor) };
     c->n_methods++;
-    return seen;
-}
-
-/* The index of a method, which is added if it is new; or NO_METHOD with *err set. */
-static uint32_t index_of(struct candidates *c, const struct sample_method *method, struct err *err)
-{
-    size_t n;
-    char *key = key_of(method, &n);
-    const uint32_t *known = key == NULL ? NULL : map_get(&c->by_name, key, n);
-    uint32_t i = known == NULL ? c->n_methods : *known;
-    if (key == NULL || (known == NULL && (add_method(c, method) == NULL || map_put(&c->by_name, key, n, i) < 0))) {
-        err_set(err, "out of memory");
-        i = NO_METHOD;
-    }
-    free(key);
-    return i;
-}
-
-static int take_method(struct candidates *c, const struct sample_method *method, struct err *err)
-{
-    uint32_t i = index_of(c, method, err);
-    if (i == NO_METHOD)
-        return -1;
-    c->numbers[method->number] = i;
-    if (method->flags != 0) { /* it may have been named only, before */
-        c->methods[i].flags = method->flags;
-        c->methods[i].code_bytes = method->code_bytes;
-    }
-    return 0;
-}
-
-static struct sample_method named(const char *class_name, const char *name, const char *descriptor)
-{
-    return (struct sample_method){ .class_name = text_of(class_name),
-                                   .name = text_of(name),
-                                   .descriptor = text_of(descriptor) };
+    return seen->class_name != NULL && seen->name != NULL && seen->descriptor != NULL;
 }
 
 uint32_t candidates_method(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
                            struct err *err)
 {
-    const struct sample_method method = named(class_name, name, descriptor);
-    return index_of(c, &method, err);
+    size_t n;
+    char *key = key_of(class_name, name, descriptor, &n);
+    const uint32_t *known = key == NULL ? NULL : map_get(&c->by_name, key, n);
+    uint32_t i = known == NULL ? c->n_methods : *known;
+    if (key == NULL ||
+        (known == NULL && (!add_method(c, class_name, name, descriptor) || map_put(&c->by_name, key, n, i) < 0))) {
+        err_set(err, "out of memory");
+        i = NO_METHOD;
+    }
+    free(key);
+    return i;
 }
 
 void candidates_describe(struct candidates *c, uint32_t method, uint32_t code_bytes, uint32_t flags)
@@ -143,8 +100,7 @@ void candidates_describe(struct candidates *c, uint32_t method, uint32_t code_by
 int candidates_too_short(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
                          struct err *err)
 {
-    const struct sample_method method = named(class_name, name, descriptor);
-    uint32_t i = index_of(c, &method, err);
+    uint32_t i = candidates_method(c, class_name, name, descriptor, err);
     if (i == NO_METHOD)
         return -1;
     c->methods[i].is_too_short = c->has_too_short = true;
@@ -189,14 +145,6 @@ static void count(struct candidates *c, uint32_t method, uint64_t cpu_ns, bool i
     seen->n_within += is_within;
 }
 
-/* Frames outermost first, in those of the node.  Returns their innermost node. */
-static uint32_t grow_stacks(struct candidates *c, uint32_t node, const uint32_t *methods, uint32_t n, uint64_t cpu_ns)
-{
-    for (uint32_t i = 0; i < n && node != STACK_TREE_NONE; i++)
-        node = stack_tree_step(&c->stacks, node, methods[i], cpu_ns);
-    return node;
-}
-
 int candidates_stack(struct candidates *c, const struct sample_stack *stack, struct err *err)
 {
     const uint32_t *methods = stack->methods;
@@ -209,11 +157,7 @@ int candidates_stack(struct candidates *c, const struct sample_stack *stack, str
     thread->weight_ns += stack->cpu_ns;
     if (!stack->is_cut)
         narrow_trunk(thread, methods, stack->n_frames);
-    uint32_t n_trunk = stack->is_cut ? thread->n_trunk : 0,
-             outside = grow_stacks(c, 0, thread->trunk, n_trunk, stack->cpu_ns);
-    if (outside == STACK_TREE_NONE ||
-        grow_stacks(c, outside, methods, stack->n_frames, stack->cpu_ns) == STACK_TREE_NONE)
-        return err_set(err, "out of memory");
+    uint32_t n_trunk = stack->is_cut ? thread->n_trunk : 0;
     for (uint32_t i = 0; i < n_trunk; i++)
         count(c, thread->trunk[i], stack->cpu_ns, false, false);
     bool is_within = false;
@@ -226,34 +170,7 @@ int candidates_stack(struct candidates *c, const struct sample_stack *stack, str
     return 0;
 }
 
-/* Of a log, whose methods have numbers of its own. */
-static int take_stack(struct candidates *c, const struct sample_stack *stack, uint32_t *methods, struct err *err)
-{
-    for (uint32_t i = 0; i < stack->n_frames; i++) {
-        methods[i] = c->numbers[methods[i]];
-        if (methods[i] == NO_METHOD)
-            return err_set(err, "the agent's samples are damaged: a method without a name");
-    }
-    return candidates_stack(c, stack, err);
-}
-
-static void take_totals(struct candidates *c, const struct sample_totals *totals)
-{
-    struct sample_totals *all = &c->totals;
-    all->n_rounds += totals->n_rounds;
-    all->n_samples += totals->n_samples;
-    all->n_late += totals->n_late;
-    all->cost_ns += totals->cost_ns;
-    all->total_ns += totals->total_ns;
-    all->cpu_ns += totals->cpu_ns;
-    all->unseen_cpu_ns += totals->unseen_cpu_ns;
-    all->n_no_frames += totals->n_no_frames;
-    all->is_cut_short += totals->is_cut_short;
-    if (totals->longest_ns > all->longest_ns)
-        all->longest_ns = totals->longest_ns;
-}
-
-/* ---- logs ---- */
+/* ---- from all of them ---- */
 
 int candidates_open(struct candidates **candidates, struct err *err)
 {
@@ -262,14 +179,6 @@ int candidates_open(struct candidates **candidates, struct err *err)
     if (c == NULL)
         return err_set(err, "out of memory");
     c->by_name.arena = &c->arena;
-    c->numbers = malloc(SAMPLES_MAX_METHODS * sizeof *c->numbers);
-    c->rest = malloc(SAMPLES_ENTRY_BYTES + 4);
-    if (c->numbers == NULL || c->rest == NULL) {
-        candidates_close(c);
-        *candidates = NULL;
-        return err_set(err, "out of memory");
-    }
-    memset(c->numbers, 0xff, SAMPLES_MAX_METHODS * sizeof *c->numbers);
     return 0;
 }
 
@@ -277,7 +186,7 @@ int candidates_open(struct candidates **candidates, struct err *err)
 static void weigh_trunks(struct candidates *c)
 {
     for (uint32_t i = 0; i < c->n_methods; i++)
-        c->methods[i].outer_ns = c->methods[i].closed_ns;
+        c->methods[i].outer_ns = 0;
     for (uint32_t i = 0; i < c->threads_room; i++) {
         struct seen_thread *thread = c->threads[i];
         for (uint32_t k = 0; thread != NULL && k < thread->n_trunk; k++) {
@@ -290,25 +199,6 @@ static void weigh_trunks(struct candidates *c)
     }
 }
 
-/* The next log's threads are others. */
-static void close_threads(struct candidates *c)
-{
-    weigh_trunks(c);
-    for (uint32_t i = 0; i < c->n_methods; i++)
-        c->methods[i].closed_ns = c->methods[i].outer_ns;
-    for (uint32_t i = 0; i < c->threads_room; i++) {
-        free(c->threads[i]);
-        c->threads[i] = NULL;
-    }
-}
-
-void candidates_next_log(struct candidates *c)
-{
-    close_threads(c);
-    memset(c->numbers, 0xff, SAMPLES_MAX_METHODS * sizeof *c->numbers);
-    c->n_rest = 0;
-}
-
 void candidates_close(struct candidates *c)
 {
     if (c == NULL)
@@ -316,101 +206,15 @@ void candidates_close(struct candidates *c)
     for (uint32_t i = 0; i < c->threads_room; i++)
         free(c->threads[i]);
     free(c->threads);
-    free(c->numbers);
-    free(c->rest);
     free(c->methods);
-    stack_tree_free(&c->stacks);
     map_free(&c->by_name);
     arena_free(&c->arena);
     free(c);
 }
 
-const struct sample_totals *candidates_totals(const struct candidates *c)
+uint64_t candidates_n_samples(const struct candidates *c)
 {
-    return &c->totals;
-}
-
-/* Take the whole entries of a piece.  Returns the bytes that are left, or -1 with *err set. */
-static int64_t take_entries(struct candidates *c, const uint8_t *bytes, size_t n, struct err *err)
-{
-    struct cursor cursor = cursor_over(bytes, n);
-    struct sample_entry *entry = &c->entry;
-    int rc;
-    while ((rc = samples_get(&cursor, entry)) > 0) {
-        if (entry->kind == SAMPLE_METHOD && take_method(c, &entry->method, err) < 0)
-            return -1;
-        if (entry->kind == SAMPLE_STACK && take_stack(c, &entry->stack, entry->frames, err) < 0)
-            return -1;
-        if (entry->kind == SAMPLE_END)
-            take_totals(c, &entry->totals);
-    }
-    return rc < 0 ? err_set(err, "the agent's samples are damaged") : (int64_t)cursor_left(&cursor);
-}
-
-int candidates_feed(struct candidates *c, const uint8_t *bytes, size_t n_bytes, struct err *err)
-{
-    while (n_bytes > 0) {
-        size_t room = SAMPLES_ENTRY_BYTES + 4 - c->n_rest, n = n_bytes < room ? n_bytes : room;
-        memcpy(c->rest + c->n_rest, bytes, n);
-        c->n_rest += n;
-        int64_t left = take_entries(c, c->rest, c->n_rest, err);
-        if (left < 0)
-            return -1;
-        memmove(c->rest, c->rest + c->n_rest - (size_t)left, (size_t)left);
-        c->n_rest = (size_t)left;
-        bytes += n;
-        n_bytes -= n;
-    }
-    return 0;
-}
-
-/* ---- in whose calls ---- */
-
-static uint32_t find_method(const struct candidates *c, const char *class_name, const char *name,
-                            const char *descriptor)
-{
-    const struct sample_method method = named(class_name, name, descriptor);
-    size_t n;
-    char *key = key_of(&method, &n);
-    const uint32_t *known = key == NULL ? NULL : map_get(&c->by_name, key, n);
-    uint32_t i = known == NULL ? NO_METHOD : *known;
-    free(key);
-    return i;
-}
-
-void candidates_recorded(struct candidates *c, const char *class_name, const char *name, const char *descriptor)
-{
-    uint32_t i = find_method(c, class_name, name, descriptor);
-    if (i != NO_METHOD)
-        c->methods[i].is_recorded = true;
-}
-
-const struct stack_tree *candidates_stacks(const struct candidates *c)
-{
-    return &c->stacks;
-}
-
-void candidates_name(const struct candidates *c, uint32_t method, struct candidate_caller *name)
-{
-    name->class_name = c->methods[method].class_name;
-    name->name = c->methods[method].name;
-    name->descriptor = c->methods[method].descriptor;
-}
-
-bool candidates_caller(const struct candidates *c, const struct candidate *of, struct candidate_caller *caller)
-{
-    bool *is_recorded = calloc((size_t)c->n_methods + 1, sizeof *is_recorded);
-    uint32_t method = find_method(c, of->class_name, of->name, of->descriptor), found = STACK_TREE_NONE;
-    for (uint32_t i = 0; is_recorded != NULL && i < c->n_methods; i++)
-        is_recorded[i] = c->methods[i].is_recorded;
-    if (is_recorded != NULL && method != NO_METHOD)
-        found = stack_tree_caller(&c->stacks, method, is_recorded, c->n_methods, &caller->part);
-    free(is_recorded);
-    if (found == STACK_TREE_NONE)
-        return false;
-    candidates_name(c, found, caller);
-    caller->share = c->weight_ns > 0 ? (double)c->methods[found].weight_ns / c->weight_ns : 0;
-    return true;
+    return c->n_samples;
 }
 
 /* ---- the choice ---- */

@@ -10,8 +10,30 @@
 
 #include "core/base/arena.h"
 #include "core/base/err.h"
-#include "core/wire/samples.h"
-#include "phases/samples/stack_tree.h"
+
+#include <stdint.h>
+#include <stdbool.h>
+
+enum sample_method_flag {
+    SAMPLE_HAS_LOOP = 1,  /* a backward branch */
+    SAMPLE_HAS_CALLS = 2, /* its bytecode calls something */
+    SAMPLE_IS_WANTED = 4, /* the session's configuration lets it have probes, and the JVM its class be changed */
+    SAMPLE_IS_NATIVE = 8
+};
+
+/*
+ * One thread's stack at a moment when the thread had a CPU.
+ *
+ * same   the outermost frames that may be the same calls as in this thread's sample before: all of them and their
+ *        call sites are as they were.  The frames within are certainly other calls.
+ */
+struct sample_stack {
+    uint32_t thread;
+    uint64_t cpu_ns; /* the sample's weight */
+    bool is_cut;     /* there are more frames outside of these */
+    uint32_t n_frames, n_same;
+    const uint32_t *methods; /* outermost first; borrowed */
+};
 
 struct candidates; /* samples added up */
 
@@ -32,21 +54,14 @@ void candidates_describe(struct candidates *candidates, uint32_t method, uint32_
 int candidates_stack(struct candidates *candidates, const struct sample_stack *stack, struct err *err);
 
 /*
- * Take up the next bytes of a log (core/wire/samples.h); entries need not be whole.  The logs of several samplings
- * add up: candidates_next_log comes between them.  Returns 0, or -1 with *err set: damaged, or no memory.
- */
-int candidates_feed(struct candidates *candidates, const uint8_t *bytes, size_t n_bytes, struct err *err);
-void candidates_next_log(struct candidates *candidates);
-
-/*
  * The calls of a method are known to be too short, from its records: so are those of what it calls.  What samples from
  * now on find in its calls only is no candidate.  Returns 0, or -1 with *err set: no memory.
  */
 int candidates_too_short(struct candidates *candidates, const char *class_name, const char *name,
                          const char *descriptor, struct err *err);
 
-/* What the logs say of themselves, added up; longest_ns is the longest. */
-const struct sample_totals *candidates_totals(const struct candidates *candidates);
+/* How many samples there are so far. */
+uint64_t candidates_n_samples(const struct candidates *candidates);
 
 struct candidates_wish {
     double weight;        /* the share of the time that makes a phase, 0..1: what may reach it is a candidate */
@@ -95,7 +110,7 @@ struct candidate_list {
 };
 
 /*
- * Choose the candidates, at the end of a log.  A share's interval is Wilson's for a binomial share, of as many samples
+ * Choose the candidates.  A share's interval is Wilson's for a binomial share, of as many samples
  * as would have this error if all had the same weight (Kish's effective sample size).
  *
  * Returns 0, or -1 with *err set: there are no samples, or no memory.
@@ -103,28 +118,6 @@ struct candidate_list {
  */
 int candidates_choose(struct candidates *candidates, const struct candidates_wish *wish, struct arena *arena,
                       struct candidate_list *list, struct err *err);
-
-/* A method is recorded: those that were seen in its calls can be told so.  One that was not seen is none. */
-void candidates_recorded(struct candidates *candidates, const char *class_name, const char *name,
-                         const char *descriptor);
-
-/* A recorded method in whose calls another one was seen. */
-struct candidate_caller {
-    const char *class_name, *name, *descriptor; /* the candidates' */
-    double part;                                /* of the other's time, 0..1 */
-    double share;                               /* its own, of the time in all samples, callees included; 0..1 */
-};
-
-/* All stacks so far, as a tree; its methods' names. */
-const struct stack_tree *candidates_stacks(const struct candidates *c);
-void candidates_name(const struct candidates *c, uint32_t method, struct candidate_caller *name);
-
-/*
- * The recorded method in whose calls another one was seen, with nothing recorded in between: that with most of its
- * time.  Returns false if there is none (or no memory).
- */
-bool candidates_caller(const struct candidates *candidates, const struct candidate *of,
-                       struct candidate_caller *caller);
 
 /* "in all samples of a thread", ... */
 const char *candidate_reason_text(enum candidate_reason reason);

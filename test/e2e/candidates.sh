@@ -36,7 +36,7 @@ check_attached() {
     start "$SCRATCH/running" "$jdk/bin/java" -cp "$classes" micro.Thesis 100 10000
     jvm=$pid
     wait_for 20 attachable "$jvm"
-    "$candidates" "$agent" "$SCRATCH/late.dat" 2 1000 "$jvm" > "$SCRATCH/late" 2>&1
+    "$candidates" "$agent" "$SCRATCH/late.dat" polling 3 "$jvm" > "$SCRATCH/late" 2>&1
     is "$v: a running program is sampled" "$?" 0
     for method in main readData sortData compare swap; do
         grep -q "^OVER.* micro/Thesis\.$method(" "$SCRATCH/late" || missing="$missing $method"
@@ -52,7 +52,7 @@ check_busy() {
     v="JDK $(jdk_version "$jdk")"
     start_busy "$jdk"
     jvm=$pid
-    "$candidates" "$agent" "$SCRATCH/busy.dat" 1 300 "$jvm" > "$SCRATCH/busy" 2>&1
+    "$candidates" "$agent" "$SCRATCH/busy.dat" polling 1 "$jvm" > "$SCRATCH/busy" 2>&1
     is "$v: a program with several threads is sampled" "$?" 0
     goes_on "$v: and goes on"
     stop_busy "$jvm" "$v: its results and output are those without mmprof"
@@ -70,7 +70,7 @@ check_whole() {
     "$mmprof" record --all-methods -q -o "$SCRATCH/whole.dat" -- "${program[@]}" > "$SCRATCH/said" 2>&1
     "$mmprof" phases -q --weight 5% --grain 0.1% -o "$SCRATCH/phases.json" "$SCRATCH/whole.dat" >> "$SCRATCH/said" 2>&1
     is "$v: javac is recorded" "$?" 0
-    "$candidates" -a -p "$SCRATCH/phases.json" "$agent" "$SCRATCH/whole.dat" 5 200000 -- "${program[@]}" \
+    "$candidates" -a -p "$SCRATCH/phases.json" "$agent" "$SCRATCH/whole.dat" polling 0 -- "${program[@]}" \
         > "$SCRATCH/whole" 2>&1
     is "$v: and sampled" "$?" 0
     recall "$SCRATCH/whole" 0.050

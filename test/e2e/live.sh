@@ -91,7 +91,7 @@ for jdk in $(jdks); do
         "$mmprof" record --live --mechanism polling --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" \
         > "$SCRATCH/out" 2> "$SCRATCH/errors"
         matches "JDK $version: --mechanism polling: the agent samples" "$(cat "$SCRATCH/errors")" \
-            '[1-9][0-9]* stack samples by the agent in [1-9]'
+            '[1-9][0-9]* stack samples by the agent; '
         matches "JDK $version: without the option it tells before it changes a class" "$(cat "$SCRATCH/errors")" \
             '^mmprof: this JVM now discards all its compiled code, [0-9.]+ s of JIT compilation'
         "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" \

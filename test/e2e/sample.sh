@@ -196,6 +196,10 @@ computes=$(number Faults.compute page_faults_per_second)
 holds "what is read with samples tells methods apart: $touches and $computes faults a second" \
     awk -v t="$touches" -v c="$computes" 'BEGIN { exit !(t > 20000 && t > 2 * c) }'
 
+sample --mechanism polling -F 199 -- "$jdk/bin/java" -cp "$classes" target.Faults 0.4
+is "--mechanism polling: the agent samples a program to its end" "$status$errors" 0
+matches "and finds its methods, at safepoints" "$said" '^Faults.main .* [1-9][0-9]* '
+
 # Of all time of application threads: three that wait all the time and main are a quarter each less what 'turns' has.
 sample --wall -F 199 -d 0.9 --json -- "$jdk/bin/java" -cp "$classes" target.Waits 1.2
 is "after -d the program goes on to its end: exit status" "$status" 0
@@ -211,6 +215,8 @@ computes=$(number Waits.compute on_cpu_share)
 holds "one that works and rests has both: $computes on a CPU, $rests waiting" \
     awk -v c="$computes" -v r="$rests" 'BEGIN { exit !(c > 0.01 && c < 0.13 && r > 0.04 && r < 0.16) }'
 matches "threads of the JVM that wait are in no share" "$said" "the JVM's own threads waited for [0-9.]+ s"
+sample --mechanism polling --wall -p $$
+matches "--mechanism polling is of threads that run" "$errors" '^mmprof sample: --mechanism polling samples threads that run'
 sample --wall -e page-faults -p $$
 matches "--wall is of time" "$errors" '^mmprof sample: --wall is of time, and -e and -c of events'
 

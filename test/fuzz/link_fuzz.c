@@ -29,7 +29,7 @@ static void give_commands(struct recorder_link *link)
     recorder_disable(link, ids, 2, &err);
     recorder_instrument(link, &phase, 1, &phase, 1, &err);
     recorder_remove(link, ids, 1, &err);
-    recorder_sample(link, 1, 10, &err);
+    recorder_dependents(link, &err);
     recorder_jit(link, &err);
     link_send(link);
 }

@@ -11,7 +11,7 @@
  *     instrument CLASS NAME DESCRIPTOR [CLASS NAME DESCRIPTOR]...
  *     enable WHICH | disable WHICH | remove WHICH       all, every (second), the id, or a part of CLASS.NAME
  *     stress MS                  in each round switch some methods on or off by chance, all on at the end
- *     sample PERIOD_MS N
+ *     dependents
  *     jit                        log what the JIT compiler does with methods that are instrumented later
  *     begin COMMAND ...          one of those above, without waiting for its answer
  *     die                        like a kill -9
@@ -39,7 +39,7 @@ static struct {
     bool waits, stress, runs;
     uint64_t until_ns; /* of a wait or a stress */
     uint32_t needed;   /* methods to wait for */
-    uint64_t n_switched, n_words, n_sample_bytes, random;
+    uint64_t n_switched, n_words, random;
 } script;
 
 static int hear_method(void *context, const struct trace_method *method, struct err *err)
@@ -68,15 +68,6 @@ static int hear_records(void *context, uint32_t thread, const uint64_t *words, s
     return 0;
 }
 
-static int hear_samples(void *context, const uint8_t *bytes, size_t n_bytes, struct err *err)
-{
-    (void)context;
-    (void)bytes;
-    (void)err;
-    script.n_sample_bytes += n_bytes;
-    return 0;
-}
-
 static int hear_answer(void *context, const struct recorder_answer *answer, struct err *err)
 {
     (void)context;
@@ -87,10 +78,9 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
         printf("refused %s\n", answer->refused);
     else
         printf("%s ids=%zu unknown=%" PRIu32 " classes=%" PRIu32 " methods=%" PRIu32 " batches=%" PRIu32
-               " pause_ms=%.1f total_ms=%.1f samples=%" PRIu32 "\n",
+               " pause_ms=%.1f total_ms=%.1f\n",
                wire_name(wire_answer((enum wire_kind)answer->command)), answer->n_ids, answer->n_unknown,
-               answer->n_classes, answer->n_methods, answer->n_batches, answer->longest_pause_ms, answer->total_ms,
-               answer->n_samples);
+               answer->n_classes, answer->n_methods, answer->n_batches, answer->longest_pause_ms, answer->total_ms);
     fflush(stdout);
     return 0;
 }
@@ -139,8 +129,8 @@ static int give(struct recorder_link *link, char **words, size_t n, struct err *
         return recorder_remove(link, chosen, choose(which), err);
     if (strcmp(what, "jit") == 0)
         return recorder_jit(link, err);
-    if (strcmp(what, "sample") == 0 && n > 2)
-        return recorder_sample(link, (uint32_t)atoi(words[1]), (uint32_t)atoi(words[2]), err);
+    if (strcmp(what, "dependents") == 0)
+        return recorder_dependents(link, err);
     return err_set(err, "unknown step '%s'", what);
 }
 
@@ -222,7 +212,6 @@ int main(int argc, char **argv)
     struct recorder_observer observer = {
         .method = hear_method,
         .records = hear_records,
-        .samples = hear_samples,
         .answer = hear_answer,
         .round = hear_round,
     };
@@ -253,8 +242,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "session_script: %s\n", err.text);
         return 1;
     }
-    printf("END records=%" PRIu64 " words=%" PRIu64 " lost=%" PRIu64 " switched=%" PRIu64 " sample_bytes=%" PRIu64 "\n",
-           summary.n_records, script.n_words, summary.n_lost, script.n_switched, script.n_sample_bytes);
+    printf("END records=%" PRIu64 " words=%" PRIu64 " lost=%" PRIu64 " switched=%" PRIu64 "\n", summary.n_records,
+           script.n_words, summary.n_lost, script.n_switched);
     recorder_wait(&summary, -1);
     return summary.command_status;
 }

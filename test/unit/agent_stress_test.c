@@ -21,7 +21,7 @@
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/parked.h"
 #include "core/agent/probe/probe.h"
-#include "core/agent/stacks/sample.h"
+#include "core/agent/stacks/poll.h"
 #include "core/base/ticks.h"
 #include "core/recorder/drain.h"
 
@@ -106,16 +106,19 @@ void busy_note_all(const struct agent_phase *loops, size_t n)
     (void)n;
 }
 
-int sample_run(jvmtiEnv *env, JNIEnv *jni, int log_fd, uint32_t period_ms, uint32_t n, const _Atomic bool *stopping,
-               struct err *err)
+int poll_start(jvmtiEnv *env, JNIEnv *jni, int fd, uint32_t period_us, uint32_t part_ppm, struct err *err)
 {
     (void)env;
     (void)jni;
-    (void)log_fd;
+    (void)period_us;
+    (void)part_ppm;
     (void)err;
-    for (uint32_t i = 0; i < n && !atomic_load(stopping); i++)
-        usleep(period_ms * 1000);
-    return (int)n;
+    close(fd);
+    return 0;
+}
+
+void poll_stop(void)
+{
 }
 
 int jit_log_start(jvmtiEnv *env, JNIEnv *jni, int fd, struct err *err)
@@ -304,7 +307,7 @@ static bool send_command(struct world *w, struct random *r)
         for (uint32_t i = 1 + next(r, kind == 2 ? 3 : 8); i > 0; i--)
             n += snprintf(packet + n, sizeof packet - (size_t)n, " %u", next(r, IDS_MAX));
     } else {
-        snprintf(packet, sizeof packet, "%s", kind < 7 ? "instrument" : kind == 7 ? "sample 1 3" : "dance");
+        snprintf(packet, sizeof packet, "%s", kind < 7 ? "instrument" : kind == 7 ? "poll 1000 3" : "dance");
         fd = kind < 7 ? config_with_phases(r) : kind == 7 ? memfd_create("samples", MFD_CLOEXEC) : -1;
     }
     int rc = session_send_with(&w->session, packet, fd);

@@ -1,18 +1,21 @@
 /* Which methods are worth probes, from samples of programs that are made up. */
 #include "phases/samples/candidates.h"
-#include "test/unit/samples_maker.h"
 #include "test/unit/tap.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #define MS 1000000u
 
-static struct samples_maker maker;
+#define NORMAL (SAMPLE_HAS_LOOP | SAMPLE_HAS_CALLS | SAMPLE_IS_WANTED)
+
 static struct candidates *all;
 static struct candidate_list list;
 static struct candidates_wish wish;
 static struct arena arena;
 static struct err err;
+static uint32_t numbers[512]; /* of the methods, as candidates */
 
 static void start(void)
 {
@@ -20,27 +23,37 @@ static void start(void)
     candidates_close(all);
     if (candidates_open(&all, &err) < 0)
         printf("Bail out! %s\n", err.text);
-    samples_maker_open(&maker);
     wish = CANDIDATES_WISH;
+}
+
+/* Class Main, 100 bytes of code. */
+static void name_one(uint32_t number, const char *name, uint32_t flags)
+{
+    numbers[number] = candidates_method(all, "Main", name, "()V", &err);
+    candidates_describe(all, numbers[number], 100, flags);
+}
+
+/* A stack as digits, outermost first: methods 0 to 9; '~' behind them: it is cut. */
+static void take(uint32_t thread, uint64_t cpu_ns, const char *frames, uint32_t n_same)
+{
+    uint32_t methods[64], n = 0;
+    for (; frames[n] != '\0' && frames[n] != '~'; n++)
+        methods[n] = numbers[frames[n] - '0'];
+    const struct sample_stack stack = { thread, cpu_ns, frames[n] == '~', n, n_same, methods };
+    if (candidates_stack(all, &stack, &err) < 0)
+        printf("Bail out! %s\n", err.text);
 }
 
 /* Methods 0 to 9, called "0" to "9". */
 static void name_all(uint32_t flags)
 {
     for (uint32_t i = 0; i < 10; i++)
-        samples_maker_method(&maker, i, (const char[]){ (char)('0' + i), '\0' }, flags);
-}
-
-static int feed(void)
-{
-    int rc = candidates_feed(all, maker.bytes, samples_maker_bytes(&maker), &err);
-    samples_maker_open(&maker);
-    return rc;
+        name_one(i, (const char[]){ (char)('0' + i), '\0' }, flags);
 }
 
 static void choose(void)
 {
-    if (feed() < 0 || candidates_choose(all, &wish, &arena, &list, &err) < 0) {
+    if (candidates_choose(all, &wish, &arena, &list, &err) < 0) {
         printf("Bail out! %s\n", err.text);
         memset(&list, 0, sizeof list);
     }
@@ -71,9 +84,9 @@ static void test_shares(void)
     start();
     name_all(NORMAL);
     for (int i = 0; i < 30; i++)
-        samples_maker_stack(&maker, 0, 2 * MS, "012", 3);
+        take(0, 2 * MS, "012", 3);
     for (int i = 0; i < 40; i++)
-        samples_maker_stack(&maker, 0, 1 * MS, "0131313", 2);
+        take(0, 1 * MS, "0131313", 2);
     choose();
     CHECK("a share is of the CPU time, not of the number of samples", is_near(find("2")->share, 0.6));
     CHECK("callees' time is their callers' too", is_near(find("0")->share, 1));
@@ -90,7 +103,7 @@ static void test_interval(void)
     start();
     name_all(NORMAL);
     for (int i = 0; i < 100; i++)
-        samples_maker_stack(&maker, 0, MS, i < 10 ? "01" : "02", 0);
+        take(0, MS, i < 10 ? "01" : "02", 0);
     choose();
     CHECK("10 of 100 samples are 5.5 to 17.4 %",
           is_near(find("1")->share_low, 0.0552) && is_near(find("1")->share_high, 0.1744));
@@ -101,14 +114,14 @@ static void test_reasons(void)
 {
     start();
     name_all(NORMAL);
-    samples_maker_method(&maker, 3, "native", SAMPLE_IS_NATIVE);
-    samples_maker_method(&maker, 4, "accessor", SAMPLE_IS_WANTED);
-    samples_maker_method(&maker, 5, "straight", SAMPLE_IS_WANTED | SAMPLE_HAS_CALLS);
-    samples_maker_method(&maker, 8, "caller", SAMPLE_IS_WANTED | SAMPLE_HAS_CALLS);
+    name_one(3, "native", SAMPLE_IS_NATIVE);
+    name_one(4, "accessor", SAMPLE_IS_WANTED);
+    name_one(5, "straight", SAMPLE_IS_WANTED | SAMPLE_HAS_CALLS);
+    name_one(8, "caller", SAMPLE_IS_WANTED | SAMPLE_HAS_CALLS);
     for (int i = 0; i < 1000; i++)
-        samples_maker_stack(&maker, 0, MS, i < 200 ? "0183" : i < 400 ? "0184" : i < 600 ? "0185" : "01", 0);
+        take(0, MS, i < 200 ? "0183" : i < 400 ? "0184" : i < 600 ? "0185" : "01", 0);
     for (int i = 0; i < 1000; i++)
-        samples_maker_stack(&maker, 1, MS, i < 15 ? "26" : i < 18 ? "27" : i < 19 ? "29" : "2", 0);
+        take(1, MS, i < 15 ? "26" : i < 18 ? "27" : i < 19 ? "29" : "2", 0);
     choose();
     static const struct {
         const char *claim, *name;
@@ -137,7 +150,7 @@ static void test_few_samples(void)
     start();
     name_all(NORMAL);
     for (int i = 0; i < 20; i++)
-        samples_maker_stack(&maker, 0, MS, i == 0 ? "01" : i < 3 ? "02" : "0", 0);
+        take(0, MS, i == 0 ? "01" : i < 3 ? "02" : "0", 0);
     choose();
     CHECK("one sample of twenty is an accident", find("1")->reason == CANDIDATE_RARE);
     CHECK("two are not", CANDIDATE_IS_ONE(find("2")->reason));
@@ -151,14 +164,13 @@ static void test_within(void)
     start();
     name_all(NORMAL);
     for (int i = 0; i < 50; i++)
-        samples_maker_stack(&maker, 0, MS, i < 20 ? "0123" : "04", 0);
+        take(0, MS, i < 20 ? "0123" : "04", 0);
     choose();
     CHECK("callees of a method are candidates", CANDIDATE_IS_ONE(find("2")->reason));
     must_be_short("1");
-    candidates_next_log(all);
     name_all(NORMAL);
     for (int i = 0; i < 50; i++)
-        samples_maker_stack(&maker, 0, MS, i < 20 ? "0123" : i < 22 ? "03" : "04", 0);
+        take(0, MS, i < 20 ? "0123" : i < 22 ? "03" : "04", 0);
     choose();
     CHECK("unless its calls are known to be too short", find("2")->reason == CANDIDATE_WITHIN);
     CHECK("likewise what is called from elsewhere, too, but hardly", find("3")->reason == CANDIDATE_WITHIN);
@@ -174,7 +186,7 @@ static void test_calls(void)
     start();
     name_all(NORMAL);
     for (int i = 0; i < 100; i++)
-        samples_maker_stack(&maker, 0, MS, "012", i == 0 ? 0 : i % 10 == 0 ? 1 : 2);
+        take(0, MS, "012", i == 0 ? 0 : i % 10 == 0 ? 1 : 2);
     choose();
     CHECK_NUMBER("a method that may be in its first call all the time has one", find("0")->n_calls_least, 1);
     CHECK_NUMBER("one that was new in every tenth sample has ten", find("1")->n_calls_least, 10);
@@ -192,9 +204,9 @@ static void test_cut(void)
     start();
     name_all(NORMAL);
     for (int i = 0; i < 50; i++)
-        samples_maker_stack(&maker, 0, MS, i % 2 == 0 ? "0123" : "0145", 2);
+        take(0, MS, i % 2 == 0 ? "0123" : "0145", 2);
     for (int i = 0; i < 50; i++)
-        samples_maker_stack(&maker, 0, MS, "6666~", 0);
+        take(0, MS, "6666~", 0);
     choose();
     CHECK("where frames outside are missing, those of the thread's other samples are taken",
           is_near(find("0")->share, 1) && is_near(find("1")->share, 1));
@@ -202,105 +214,14 @@ static void test_cut(void)
     CHECK_NUMBER("and no call is certain from a part of a stack", find("6")->n_calls_least, 1);
 }
 
-/* Is a method seen in calls of a recorded one, in this part of its time?  caller "": in none. */
-static bool is_in(const char *name, const char *caller, double part)
-{
-    struct candidate_caller found;
-    if (!candidates_caller(all, find(name), &found))
-        return caller[0] == '\0';
-    return strcmp(found.name, caller) == 0 && strcmp(found.class_name, "Main") == 0 && is_near(found.part, part);
-}
-
-static void test_callers(void)
-{
-    start();
-    name_all(NORMAL);
-    for (int i = 0; i < 40; i++)
-        samples_maker_stack(&maker, 0, MS, i < 30 ? "0123" : "413", 0);
-    for (int i = 0; i < 10; i++)
-        samples_maker_stack(&maker, 1, MS, "05155", 0);
-    for (int i = 0; i < 10; i++)
-        samples_maker_stack(&maker, 1, MS, "66~", 0);
-    choose();
-    CHECK("where nothing is recorded no caller is", is_in("3", "", 0));
-    candidates_recorded(all, "Main", "0", "()V");
-    candidates_recorded(all, "Main", "4", "()V");
-    candidates_recorded(all, "Main", "0", "(I)V");
-    CHECK("of recorded methods it is that with most of the time", is_in("3", "0", 0.75));
-    CHECK("the outermost method is in no call", is_in("0", "", 0));
-    CHECK("a cut stack is in what was always outside", is_in("6", "0", 1));
-    candidates_recorded(all, "Main", "1", "()V");
-    CHECK("and the innermost one", is_in("3", "1", 1) && is_in("2", "1", 1));
-    CHECK("a recursion is where its outermost call is", is_in("5", "0", 1));
-}
-
-static void test_logs(void)
-{
-    start();
-    name_all(NORMAL);
-    for (int i = 0; i < 50; i++)
-        samples_maker_stack(&maker, 0, MS, "01", 0);
-    CHECK_NUMBER("a log is taken", feed(), 0);
-    candidates_next_log(all);
-    samples_maker_method(&maker, 0, "1", NORMAL);
-    samples_maker_method(&maker, 1, "0", NORMAL);
-    for (int i = 0; i < 50; i++)
-        samples_maker_stack(&maker, 0, MS, "1", 0);
-    const struct sample_totals totals = { .n_samples = 50, .longest_ns = 7 };
-    samples_put_totals(&maker.s, &totals);
-    samples_put_totals(&maker.s, &totals);
-    choose();
-    CHECK("another log has other numbers, methods are known by name",
-          is_near(find("0")->share, 1) && is_near(find("1")->share, 0.5));
-    CHECK("what they say of themselves adds up, the longest stays",
-          candidates_totals(all)->n_samples == 100 && candidates_totals(all)->longest_ns == 7);
-    candidates_next_log(all);
-    samples_maker_stack(&maker, 0, MS, "0", 0);
-    CHECK("a method's number is not known in the next one", feed() < 0);
-    CHECK_TEXT("and it is said", err.text, "the agent's samples are damaged: a method without a name");
-}
-
-static void test_pieces(void)
-{
-    static uint8_t copy[sizeof maker.bytes];
-    struct arena whole_arena = { NULL, 0 };
-    start();
-    name_all(NORMAL);
-    for (int i = 0; i < 300; i++)
-        samples_maker_stack(&maker, 0, MS + (unsigned)i, i % 3 == 0 ? "0123" : "024", 1);
-    size_t n = samples_maker_bytes(&maker);
-    memcpy(copy, maker.bytes, n);
-    choose();
-    struct candidate_list whole = list;
-    whole_arena = arena;
-    arena = (struct arena){ NULL, 0 };
-    struct candidates *first = all;
-    all = NULL;
-    start();
-    bool taken = true;
-    for (size_t i = 0; i < n; i++)
-        taken = taken && candidates_feed(all, copy + i, 1, &err) == 0;
-    CHECK("a log is taken byte by byte", taken);
-    choose();
-    bool same = list.n_all == whole.n_all;
-    for (size_t i = 0; same && i < list.n_all; i++)
-        same = strcmp(list.all[i].name, whole.all[i].name) == 0 && is_near(list.all[i].share, whole.all[i].share) &&
-               list.all[i].n_calls_least == whole.all[i].n_calls_least;
-    CHECK("with the same result", same && list.n == whole.n);
-    candidates_close(first);
-    arena_free(&whole_arena);
-}
-
 static void test_refusals(void)
 {
     start();
     name_all(NORMAL);
-    CHECK("no samples is an error", feed() == 0 && candidates_choose(all, &wish, &arena, &list, &err) < 0);
+    CHECK("no samples is an error", candidates_choose(all, &wish, &arena, &list, &err) < 0);
     CHECK_TEXT("that says what to do", err.text,
                "no thread of the JVM used the CPU while stacks were sampled\n"
                "  next: sample when the program works, or longer");
-    static const uint8_t bad[] = { 1, 0, 0, 0, 9 };
-    CHECK("a damaged log is one", candidates_feed(all, bad, sizeof bad, &err) < 0);
 }
 
 static void test_surplus(void)
@@ -308,7 +229,7 @@ static void test_surplus(void)
     start();
     name_all(NORMAL);
     for (int i = 0; i < 100; i++)
-        samples_maker_stack(&maker, 0, MS, i < 60 ? "012" : "013", 0);
+        take(0, MS, i < 60 ? "012" : "013", 0);
     wish.most = 3;
     choose();
     CHECK("no more candidates than asked for", list.n == 3 && find("3")->reason == CANDIDATE_SURPLUS);
@@ -338,19 +259,21 @@ static void test_recall(void)
         sum += shares[i] = 1.0 / (1.0 + i);
     for (int round = 0; round < ROUNDS; round++) {
         start();
-        samples_maker_method(&maker, N, "main", NORMAL);
+        name_one(N, "main", NORMAL);
         for (uint32_t i = 0; i < N; i++) {
             char name[16];
             snprintf(name, sizeof name, "m%u", (unsigned)i);
-            samples_maker_method(&maker, i, name, NORMAL);
+            name_one(i, name, NORMAL);
         }
         for (int k = 0; k < 1000; k++) {
             double at = chance() * sum;
-            uint32_t stack[2] = { N, 0 };
-            while (stack[1] + 1 < N && at >= shares[stack[1]])
-                at -= shares[stack[1]++];
-            struct sample_stack sample = { 0, 0, (uint64_t)(MS * (0.5 + chance())), false, 2, 1, stack };
-            samples_put_stack(&maker.s, &sample);
+            uint32_t inner = 0;
+            while (inner + 1 < N && at >= shares[inner])
+                at -= shares[inner++];
+            const uint32_t stack[2] = { numbers[N], numbers[inner] };
+            const struct sample_stack sample = { 0, (uint64_t)(MS * (0.5 + chance())), false, 2, 1, stack };
+            if (candidates_stack(all, &sample, &err) < 0)
+                printf("Bail out! %s\n", err.text);
         }
         choose();
         most = list.n > most ? list.n : most;
@@ -380,9 +303,6 @@ int main(void)
     test_within();
     test_calls();
     test_cut();
-    test_callers();
-    test_logs();
-    test_pieces();
     test_refusals();
     test_surplus();
     test_recall();

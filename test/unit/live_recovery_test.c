@@ -136,7 +136,7 @@ static void test_spared(void)
     run(sim, 1, 60);
     live_cost(sim->live, &cost);
     CHECK_NUMBER("where that took long, no class is changed", sim->n_batches, 0);
-    CHECK("looks go on", sim->n_looks > 3);
+    CHECK("looks go on", sim->n_choices > 3);
     CHECK("it is said what is spared", cost.spared_ns == 20 * SECOND && cost.forgotten_ns == 0);
     CHECK("and why what was seen has no probes",
           live_why_without(sim->live, "Sim", "outer", "()V", &price_ns) == LIVE_SPARED);
@@ -152,7 +152,7 @@ static void test_archived(void)
     struct sim *sim = new_sim(&options);
     sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
     run(sim, 1, 60);
-    CHECK("where no class may be changed, looks go on and none is", sim->n_looks > 3 && sim->n_batches == 0);
+    CHECK("where no class may be changed, looks go on and none is", sim->n_choices > 3 && sim->n_batches == 0);
     CHECK("and it is said why what was seen has no probes",
           live_why_without(sim->live, "Sim", "outer", "()V", &price_ns) == LIVE_ARCHIVED);
     live_close(sim->live);

@@ -15,6 +15,7 @@
 #define MS        UINT64_C(1000000)
 #define SECOND    (UINT64_C(1000) * MS)
 #define PAIR_NS   20
+#define SIM_HZ    50
 
 /* A method calls another one n times, and works itself. */
 struct sim_method {
@@ -29,9 +30,9 @@ struct sim {
     uint64_t now_ns, round_ns, round_end_ns, end_ns, own_ns, pauses_ns, last_batch_ns;
     uint64_t words[1 << 13]; /* then the recorder is woken */
     size_t n_words;
-    uint32_t last_n_samples, n_looks, n_batches, n_removed;
+    uint32_t n_choices, n_batches, n_removed;
     uint32_t n_changed; /* classes, by the latest batch: each has one method */
-    uint64_t look_end_ns, batch_end_ns;
+    uint64_t choice_end_ns, batch_end_ns;
     uint64_t n_probed[N_METHODS]; /* calls with probes */
     uint64_t n_round_calls;
     double busy; /* CPU time of the target per wall time */
@@ -40,11 +41,9 @@ struct sim {
     uint64_t compiled_ns;                                     /* the compilers had taken before */
     uint64_t first_on_ns[N_METHODS], first_off_ns[N_METHODS]; /* its first record; when it was switched off first */
     uint64_t sample_ns, batch_ns;                             /* what a sample and a batch cost */
-    uint64_t sampling_ns, rewriting_ns;
-    uint32_t n_samples;
-    uint32_t per_look; /* samples that a look has at most; 0: all */
-    uint32_t refused;  /* a method that gets no probes; 0: none */
-    uint32_t held;     /* one that is known to have none yet, for its loop is under way; 0: none */
+    uint64_t rewriting_ns;
+    uint32_t refused; /* a method that gets no probes; 0: none */
+    uint32_t held;    /* one that is known to have none yet, for its loop is under way; 0: none */
     const struct recompilation_costs *prices; /* of classes: a method's number is its class' one; NULL: not known */
 };
 
@@ -78,8 +77,8 @@ static inline void give_candidates(struct sim *sim)
 
 static inline void end_commands(struct sim *sim)
 {
-    if (sim->look_end_ns != 0 && sim->now_ns >= sim->look_end_ns) {
-        sim->look_end_ns = 0;
+    if (sim->choice_end_ns != 0 && sim->now_ns >= sim->choice_end_ns) {
+        sim->choice_end_ns = 0;
         give_candidates(sim);
     }
     if (sim->batch_end_ns != 0 && sim->now_ns >= sim->batch_end_ns) {
@@ -119,12 +118,9 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
     live_removed(sim->live, orders->remove, orders->n_remove);
     sim->n_removed += (uint32_t)orders->n_remove;
     sim->n_changed += (uint32_t)orders->n_remove;
-    if (orders->n_samples > 0) {
-        sim->n_looks++;
-        sim->look_end_ns = sim->now_ns + orders->n_samples * orders->sample_ms * MS;
-        sim->last_n_samples = orders->n_samples;
-        sim->n_samples += sim->per_look > 0 && sim->per_look < orders->n_samples ? sim->per_look : orders->n_samples;
-        sim->sampling_ns += orders->n_samples * sim->sample_ns;
+    if (orders->chooses) {
+        sim->n_choices++;
+        sim->choice_end_ns = sim->now_ns + 5 * MS;
     }
     if (orders->n_instrument + orders->n_remove > 0) {
         sim->n_batches++;
@@ -149,6 +145,7 @@ static inline void do_round(struct sim *sim)
     must(live_tree_records(live_tree(sim->live), 0, sim->words, sim->n_words, sim->now_ns, &err), &err);
     sim->n_words = 0;
     end_commands(sim);
+    uint32_t n_samples = (uint32_t)((double)(sim->now_ns - SECOND) * sim->busy * SIM_HZ / 1e9);
     struct live_status status = { .now_ns = sim->now_ns,
                                   .ticks = sim->now_ns,
                                   .ns_per_tick = 1,
@@ -157,12 +154,12 @@ static inline void do_round(struct sim *sim)
                                   .jit_cpu_ns = jit_ns(sim),
                                   .pair_ns = PAIR_NS,
                                   .pauses_ms = (double)sim->pauses_ns / 1e6,
-                                  .sampling_ns = (double)sim->sampling_ns,
-                                  .looking_ns = (double)sim->sampling_ns,
+                                  .sampling_ns = (double)n_samples * (double)sim->sample_ns,
                                   .rewriting_ns = (double)sim->rewriting_ns,
-                                  .n_samples = sim->n_samples,
+                                  .n_samples = n_samples,
+                                  .start_ns = SECOND,
                                   .ready = true,
-                                  .busy = sim->look_end_ns + sim->batch_end_ns != 0 };
+                                  .busy = sim->choice_end_ns + sim->batch_end_ns != 0 };
     must(live_round(sim->live, &status, &orders, &err), &err);
     follow_orders(sim, &orders);
     sim->round_end_ns = sim->now_ns + orders.round_ms * MS;
@@ -235,7 +232,7 @@ static inline struct sim *new_sim(const struct live_options *options)
     sim.now_ns = SECOND;
     sim.round_end_ns = sim.now_ns + 5 * MS;
     sim.busy = 1;
-    sim.sample_ns = MS / 4;
+    sim.sample_ns = MS / 50;
     sim.batch_ns = 100 * MS;
     must(live_open(&sim.live, options, &err), &err);
     return &sim;

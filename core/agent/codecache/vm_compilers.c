@@ -43,11 +43,14 @@ static void know(void)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static bool has_tid(uint64_t thread, pid_t tid)
+pid_t vm_thread_tid(uint64_t thread)
 {
     uint64_t system;
-    int32_t its;
-    return vm_read_u64(thread + at.system, &system) && vm_read(system + at.system_tid, &its, sizeof its) && its == tid;
+    int32_t tid;
+    pthread_once(&once, know);
+    bool is_known = at.are_known && thread != 0 && vm_read_u64(thread + at.system, &system) &&
+                    vm_read(system + at.system_tid, &tid, sizeof tid);
+    return is_known && tid > 0 ? tid : 0;
 }
 
 uint64_t vm_compiler_find(pid_t tid)
@@ -59,7 +62,7 @@ uint64_t vm_compiler_find(pid_t tid)
         !vm_read_u64(list + at.threads, &threads))
         return 0;
     for (uint32_t i = 0; i < n && i < THREADS_MAX && vm_read_u64(threads + 8 * (uint64_t)i, &thread); i++)
-        if (has_tid(thread, tid))
+        if (vm_thread_tid(thread) == tid)
             return thread;
     return 0;
 }

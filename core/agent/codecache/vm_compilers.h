@@ -9,6 +9,9 @@
 /* The JVM's own structure of a thread, by the system's number; 0: not known. */
 uint64_t vm_compiler_find(pid_t tid);
 
+/* The system's number of a thread, by the JVM's own structure of it; 0: not known. */
+pid_t vm_thread_tid(uint64_t thread);
+
 /* What a compiler is at. */
 struct vm_compilation {
     uint32_t number;  /* 0: nothing, or not known */

@@ -38,28 +38,22 @@ static uint64_t class_key_of(const struct hash_slot *slot)
     return (uint64_t)slot->second << 32 | slot->value;
 }
 
-void busy_note(jmethodID method, uint64_t class_key)
+void busy_forget(void)
 {
-    put(&state.loops, key_of(method), class_key);
+    hash_free(&state.loops);
+    hash_free(&state.names);
+    hash_free(&state.others);
 }
 
 void busy_note_all(const struct agent_phase *loops, size_t n)
 {
-    hash_free(&state.names);
-    hash_free(&state.others);
+    busy_forget();
     for (size_t i = 0; i < n; i++) {
         const struct agent_phase *loop = &loops[i];
         uint64_t class_key = hash_text(HASH_START, loop->class_name, strlen(loop->class_name));
         uint64_t key = hash_text(class_key, loop->name, strlen(loop->name));
         put(&state.names, hash_text(key, loop->descriptor, strlen(loop->descriptor)), class_key);
     }
-}
-
-void busy_forget(void)
-{
-    hash_free(&state.loops);
-    hash_free(&state.names);
-    hash_free(&state.others);
 }
 
 /* Of a method that is on a stack; NULL: it is no loop that was noted. */
@@ -90,7 +84,7 @@ static const struct hash_slot *find_loop(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID
     if (loop == NULL)
         hash_put(&state.others, key_of(method));
     else
-        busy_note(method, class_key_of(loop));
+        put(&state.loops, key_of(method), class_key_of(loop));
     return loop;
 }
 
@@ -123,7 +117,7 @@ void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struc
 {
     long ms = REST_MS;
     memset(held, 0, sizeof *held);
-    if (state.loops.n_used == 0 && state.names.n_used == 0)
+    if (state.names.n_used == 0)
         return;
     for (int i = 0; find(jvmti, jni, held) > 0 && !atomic_load(stopping); i++) {
         if (i == (held->n_used < methods_n_changed() ? TRIES_FEW : TRIES))

@@ -16,10 +16,6 @@
 #include <jvmti.h>
 #include <stdatomic.h>
 
-/*
- * Samples found a thread in this loop, itself or in small code that it calls, and its method's calls go on for long.
- */
-void busy_note(jmethodID method, uint64_t class_key);
 void busy_forget(void);
 
 /* The recorder's samples found threads in the loops of these methods. */

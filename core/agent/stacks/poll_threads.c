@@ -1,4 +1,6 @@
-#include "core/agent/stacks/sample_parts.h"
+#include "core/agent/stacks/poll.h"
+
+#include "core/agent/codecache/vm_compilers.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>
@@ -16,7 +18,7 @@ static uint64_t cpu_ns(jvmtiEnv *jvmti, jthread thread)
 /* ---- the list ---- */
 
 /* HotSpot lists threads in the order of their start: the next one is most often the one after the last one found. */
-static struct sample_thread *find(struct sample_threads *threads, JNIEnv *jni, jthread thread, uint32_t *hint)
+static struct poll_thread *find(struct poll_threads *threads, JNIEnv *jni, jthread thread, uint32_t *hint)
 {
     for (uint32_t k = 0; k < threads->n; k++) {
         uint32_t i = (*hint + k) % threads->n;
@@ -28,46 +30,49 @@ static struct sample_thread *find(struct sample_threads *threads, JNIEnv *jni, j
     return NULL;
 }
 
-static int add(struct sample_threads *threads, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, bool is_new)
+/* The system's number of a thread that has not ended; 0: not known. */
+static int32_t tid_of(struct poll_threads *threads, JNIEnv *jni, jthread thread)
 {
-    if (threads->n_numbers == SAMPLES_MAX_THREADS)
+    if (threads->native == NULL) {
+        jclass base = (*jni)->FindClass(jni, "java/lang/Thread");
+        threads->native = base == NULL ? NULL : (*jni)->GetFieldID(jni, base, "eetop", "J");
+        (*jni)->ExceptionClear(jni);
+        (*jni)->DeleteLocalRef(jni, base);
+    }
+    return threads->native == NULL ? 0 : vm_thread_tid((uint64_t)(*jni)->GetLongField(jni, thread, threads->native));
+}
+
+static int add(struct poll_threads *threads, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, bool is_new)
+{
+    if (threads->n_numbers == POLL_THREADS_MAX)
         return 0;
     if (vec_reserve(threads->all, threads->n_room, threads->n + 1) < 0)
         return -1;
-    struct sample_thread *t = &threads->all[threads->n];
+    struct poll_thread *t = &threads->all[threads->n];
     memset(t, 0, sizeof *t);
     t->ref = (*jni)->NewGlobalRef(jni, thread);
     if (t->ref == NULL)
         return -1;
     t->number = threads->n_numbers++;
     t->is_seen = true;
-    t->base_ns = t->counted_ns = t->now_ns = is_new ? 0 : cpu_ns(jvmti, thread);
+    t->tid = tid_of(threads, jni, thread);
+    t->counted_ns = t->now_ns = is_new ? 0 : cpu_ns(jvmti, thread);
     threads->n++;
     return 0;
 }
 
-static void drop(struct sample_threads *threads, JNIEnv *jni, struct sample_thread *t)
-{
-    threads->ended_cpu_ns += t->now_ns - t->base_ns;
-    threads->ended_unseen_ns += t->now_ns - t->counted_ns;
-    (*jni)->DeleteGlobalRef(jni, t->ref);
-    if (t->mounted != NULL)
-        (*jni)->DeleteWeakGlobalRef(jni, t->mounted);
-    free(t->frames);
-}
-
-static void drop_ended(struct sample_threads *threads, JNIEnv *jni)
+static void drop_ended(struct poll_threads *threads, JNIEnv *jni)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < threads->n; i++)
         if (threads->all[i].is_seen)
             threads->all[n++] = threads->all[i];
         else
-            drop(threads, jni, &threads->all[i]);
+            (*jni)->DeleteGlobalRef(jni, threads->all[i].ref);
     threads->n = n;
 }
 
-int sample_threads_refresh(struct sample_threads *threads, jvmtiEnv *jvmti, JNIEnv *jni)
+int poll_threads_refresh(struct poll_threads *threads, jvmtiEnv *jvmti, JNIEnv *jni)
 {
     jint n = 0;
     jthread *list = NULL, self = NULL;
@@ -80,7 +85,7 @@ int sample_threads_refresh(struct sample_threads *threads, jvmtiEnv *jvmti, JNIE
     for (uint32_t i = 0; i < threads->n; i++)
         threads->all[i].is_seen = false;
     for (jint i = 0; i < n; i++) {
-        struct sample_thread *known = find(threads, jni, list[i], &hint);
+        struct poll_thread *known = find(threads, jni, list[i], &hint);
         if (known != NULL)
             known->is_seen = true;
         else if (rc == 0 && !(*jni)->IsSameObject(jni, list[i], self))
@@ -93,20 +98,20 @@ int sample_threads_refresh(struct sample_threads *threads, jvmtiEnv *jvmti, JNIE
     return rc;
 }
 
-void sample_threads_free(struct sample_threads *threads, JNIEnv *jni)
+void poll_threads_free(struct poll_threads *threads, JNIEnv *jni)
 {
     for (uint32_t i = 0; i < threads->n; i++)
-        drop(threads, jni, &threads->all[i]);
+        (*jni)->DeleteGlobalRef(jni, threads->all[i].ref);
     free(threads->all);
     memset(threads, 0, sizeof *threads);
 }
 
 /* ---- their CPU times ---- */
 
-void sample_threads_read(struct sample_threads *threads, jvmtiEnv *jvmti)
+void poll_threads_read(struct poll_threads *threads, jvmtiEnv *jvmti)
 {
     for (uint32_t i = 0; i < threads->n; i++) {
-        struct sample_thread *t = &threads->all[i];
+        struct poll_thread *t = &threads->all[i];
         uint64_t now_ns = cpu_ns(jvmti, t->ref);
         t->has_run = now_ns > t->now_ns;
         if (t->has_run)
@@ -115,7 +120,7 @@ void sample_threads_read(struct sample_threads *threads, jvmtiEnv *jvmti)
 }
 
 /* In Java code: it has a CPU or waits for one. */
-static bool is_runnable(const struct sample_thread *thread, jvmtiEnv *jvmti)
+static bool is_runnable(const struct poll_thread *thread, jvmtiEnv *jvmti)
 {
     jint state = 0;
     return (*jvmti)->GetThreadState(jvmti, thread->ref, &state) == JVMTI_ERROR_NONE &&
@@ -127,7 +132,7 @@ static bool is_runnable(const struct sample_thread *thread, jvmtiEnv *jvmti)
  * until it has one, and HotSpot waits busily (0.5 ms of CPU per sample on a machine with a load of 4 per CPU).  But a
  * thread that shares a CPU with this one never has it when this one asks.
  */
-bool sample_thread_runs(const struct sample_thread *thread, jvmtiEnv *jvmti, bool is_single_cpu)
+bool poll_thread_runs(const struct poll_thread *thread, jvmtiEnv *jvmti, bool is_single_cpu)
 {
     bool runs = cpu_ns(jvmti, thread->ref) > thread->now_ns;
     bool is_due = is_single_cpu || thread->now_ns - thread->counted_ns >= PATIENCE_NS;

@@ -1,0 +1,144 @@
+/*
+ * What mmprof sample prints.
+ */
+#include "cmd/sample_run.h"
+
+#include "cmd/output_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool sample_run_is_clock(const struct sample_run *run)
+{
+    return run->events.n == 0 || run->events.specs[0].kind == COUNTER_TIME;
+}
+
+uint64_t sample_run_period_ns(const struct sample_run *run)
+{
+    const struct sample_options *o = run->options;
+    if (!sample_run_is_clock(run))
+        return 0;
+    return o->period != 0 ? o->period : UINT64_C(1000000000) / o->frequency;
+}
+
+static int refuse_empty(const struct sample_run *run, struct err *err)
+{
+    if (sample_run_is_clock(run))
+        err_set(err, "process %d used no CPU time", (int)run->process.pid);
+    else if (run->options->period != 0)
+        err_set(err, "process %d had fewer than %" PRIu64 " %s on each CPU", (int)run->process.pid,
+                run->options->period, run->events.specs[0].name);
+    else
+        err_set(err, "process %d had no %s", (int)run->process.pid, run->events.specs[0].name);
+    return err_next(err, "sample it while it works, or for longer (-d)%s",
+                    run->options->period != 0 ? ", or give a smaller -c" : "");
+}
+
+/* What is in no share. */
+static void add_wait_notes(const struct sample_run *run, const struct stack_sampler_state *state, struct table *table)
+{
+    uint64_t idle_ns = 0;
+    char idle[64], ready[64];
+    for (uint32_t i = 0; i < SAMPLE_GROUPS; i++)
+        idle_ns += run->profile.idle_ns[i];
+    table_format_ns((double)idle_ns, idle, sizeof idle);
+    table_format_ns((double)state->waits.ready_ns, ready, sizeof ready);
+    table_fact_number(table, "jvm_waiting_ns", (double)idle_ns, NULL);
+    table_fact_number(table, "ready_ns", (double)state->waits.ready_ns, NULL);
+    table_note(table, arena_printf(table->arena,
+                                   "in no share: the JVM's own threads waited for %s, and all threads were ready to "
+                                   "run, but had no CPU, for %s",
+                                   idle, ready));
+}
+
+static void add_notes(const struct sample_run *run, struct table *table)
+{
+    const struct stack_sampler_state state = run->state;
+    uint64_t n_java = state.n_samples - state.n_by_end[STACK_NO_JAVA];
+    table_fact_number(table, "java_stacks", (double)n_java, NULL);
+    if (n_java > 0)
+        table_fact_number(table, "whole_stacks_share", (double)state.n_by_end[STACK_WHOLE] / (double)n_java, NULL);
+    bytecode_kinds_tell(&run->kinds, table);
+    for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
+        if (state.n_by_end[end] > 0 && end != STACK_NO_JAVA)
+            table_note(table, arena_printf(table->arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
+                                           state.n_by_end[end], stack_end_name(end)));
+    if (run->options->is_wall)
+        add_wait_notes(run, &state, table);
+    if (state.finds_threads_late)
+        table_note(table, "samples of threads that started meanwhile begin up to 0.1 s later: before Linux 6.12 the "
+                          "kernel reads events with samples only of threads that it was told of; give one event only "
+                          "(-e) to have them all");
+    const struct context_tree *tree = &run->profile.tree;
+    if (tree->n_purged > 0)
+        table_note(table, arena_printf(table->arena,
+                                       "%" PRIu64 " calling contexts with %" PRIu64 " samples were purged, for the "
+                                       "tree was full: their samples are their callers' in --tree and --folded "
+                                       "(--tree-size)",
+                                       tree->n_purged, tree->purged.n_samples));
+    if (run->options->is_polled)
+        table_note(table, "stacks were taken at safepoints, by an agent in the JVM: a thread that was between two of "
+                          "them is found at the next one");
+    else if (!state.has_kernel && sample_run_is_clock(run))
+        table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
+                          "'sysctl kernel.perf_event_paranoid=1', or this as root");
+    if (state.n_lost > 0)
+        table_note(table, arena_printf(table->arena,
+                                       "%" PRIu64 " samples were lost, for the rings were full: take fewer (%s), or "
+                                       "copy less of each stack (--stack-size)",
+                                       state.n_lost, run->options->period != 0 ? "a larger -c" : "a smaller -F"));
+}
+
+static int write_folded(const struct samples_source *source, struct arena *arena, const char *path, struct err *err)
+{
+    struct output_file file;
+    if (output_file_open(&file, path, "--folded", err) < 0)
+        return -1;
+    return output_file_close(&file, samples_write_folded(source, arena, file.out, err), err);
+}
+
+static int find_ratios(struct sample_run *run, struct sample_ratio_kind *kinds)
+{
+    const char *names[COUNTERS_GROUP_MAX];
+    uint32_t n = run->events.n > 1 ? (uint32_t)run->events.n : 0;
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = run->events.specs[i].name;
+    return sample_ratio_kinds(names, n, &run->arena, kinds);
+}
+
+int sample_print(struct sample_run *run, struct err *err)
+{
+    const struct sample_options *o = run->options;
+    struct sample_ratio_kind kinds[COUNTERS_GROUP_MAX];
+    int n_kinds = find_ratios(run, kinds);
+    struct table *table = arena_alloc(&run->arena, sizeof *table);
+    if (table == NULL || n_kinds < 0)
+        return err_set(err, "no memory for the table");
+    const struct samples_source source = { .profile = &run->profile,
+                                           .names = run->names,
+                                           .n_names = run->n_names,
+                                           .program = run->process.command,
+                                           .period_ns = sample_run_period_ns(run),
+                                           .event = o->events == NULL ? NULL : run->events.specs[0].name,
+                                           .period = o->period,
+                                           .hz = o->frequency,
+                                           .is_wall = o->is_wall,
+                                           .is_polled = o->is_polled,
+                                           .knows_calls = !o->is_polled,
+                                           .ratios = kinds,
+                                           .n_ratios = (uint32_t)n_kinds };
+    const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
+    if (run->profile.n_samples == 0)
+        return refuse_empty(run, err);
+    if (o->folded != NULL && write_folded(&source, &run->arena, o->folded, err) < 0)
+        return -1;
+    if (o->tree)
+        return samples_print_tree(&source, &options, &run->arena, stdout, err);
+    if ((o->by_bytecode ? bytecode_kinds_table(&run->kinds, &source, &run->arena, table, err)
+                        : samples_table_make(&source, &options, &run->arena, table, err)) < 0)
+        return -1;
+    add_notes(run, table);
+    return o->csv    ? table_print_csv(table, stdout, err)
+           : o->json ? table_print_json(table, stdout, err)
+                     : table_print_text(table, stdout, err);
+}

@@ -1,0 +1,46 @@
+/*
+ * One run of mmprof sample, shared by sample_stacks.c, which samples, and sample_print.c.
+ */
+#ifndef CMD_SAMPLE_RUN_H
+#define CMD_SAMPLE_RUN_H
+
+#include "cmd/sample_options.h"
+#include "core/base/arena.h"
+#include "core/pmu/events.h"
+#include "core/jvm/process.h"
+#include "core/recorder/launch.h"
+#include "core/recorder/sample_trace.h"
+#include "core/recorder/stack_sampler.h"
+#include "report/samples_table.h"
+#include "report/view/bytecode_kinds.h"
+#include "symbolize/java_names.h"
+
+#include <signal.h>
+
+struct sample_run {
+    const struct sample_options *options;
+    struct stack_sampler *sampler;
+    struct stack_sampler_state state; /* at the end */
+    struct sample_profile profile;
+    struct java_name *names; /* owned: by the sampler's number */
+    uint32_t n_names;
+    struct bytecode_kinds kinds;
+    struct sample_trace trace;           /* not written where no -o is given */
+    int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
+    struct counter_set events;
+    struct jvm_process process;
+    struct launch launch;
+    pid_t command; /* that was started; 0: none */
+    int signals, end;
+    sigset_t old_signals;
+    struct arena arena;
+};
+
+/* The events are of CPU time.  Then there is one sample for so much of it, else 0. */
+bool sample_run_is_clock(const struct sample_run *run);
+uint64_t sample_run_period_ns(const struct sample_run *run);
+
+/* Print what was sampled as the options say.  Returns 0, or -1 with *err set: there is nothing, or no memory. */
+int sample_print(struct sample_run *run, struct err *err);
+
+#endif

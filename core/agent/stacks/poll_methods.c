@@ -1,0 +1,145 @@
+#include "core/agent/stacks/poll.h"
+
+#include "core/agent/codecache/vm_structs.h"
+#include "core/base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct poll_method_slot {
+    jmethodID method; /* NULL: free */
+    uint32_t number, code_bytes;
+    uint32_t n_seen, told_at; /* times on a stack; when its counts are told next */
+};
+
+/* ---- what a method is ---- */
+
+static struct wire_text text_of(const char *text)
+{
+    return (struct wire_text){ text == NULL ? "" : text, text == NULL ? 0 : strlen(text) };
+}
+
+/* "Ljava/lang/String;" without its frame. */
+static struct wire_text class_text(const char *signature)
+{
+    struct wire_text text = text_of(signature);
+    return text.n > 2 && signature[0] == 'L' ? (struct wire_text){ signature + 1, text.n - 2 } : text;
+}
+
+/* Owned by JVMTI. */
+struct description {
+    char *name, *descriptor, *signature, *source;
+    unsigned char *code;
+    jvmtiLineNumberEntry *entries;
+    jint n_code, n_lines;
+    jboolean is_native, can_change;
+    struct code_line lines[CODE_LINES_MAX];
+};
+
+static void free_description(jvmtiEnv *jvmti, struct description *d)
+{
+    void *const owned[] = { d->name, d->descriptor, d->signature, d->source, d->code, d->entries };
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        (*jvmti)->Deallocate(jvmti, owned[i]);
+    free(d);
+}
+
+/* Its class may have been unloaded meanwhile: then it has no name any more. */
+static void ask(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, struct description *d)
+{
+    jclass class_ref = NULL;
+    if ((*jvmti)->GetMethodName(jvmti, id, &d->name, &d->descriptor, NULL) != JVMTI_ERROR_NONE ||
+        (*jvmti)->GetMethodDeclaringClass(jvmti, id, &class_ref) != JVMTI_ERROR_NONE)
+        return;
+    (*jvmti)->GetClassSignature(jvmti, class_ref, &d->signature, NULL);
+    (*jvmti)->GetSourceFileName(jvmti, class_ref, &d->source);
+    (*jvmti)->IsMethodNative(jvmti, id, &d->is_native);
+    (*jvmti)->IsModifiableClass(jvmti, class_ref, &d->can_change);
+    if ((*jvmti)->GetBytecodes(jvmti, id, &d->n_code, &d->code) != JVMTI_ERROR_NONE)
+        d->n_code = 0;
+    if ((*jvmti)->GetLineNumberTable(jvmti, id, &d->n_lines, &d->entries) != JVMTI_ERROR_NONE)
+        d->n_lines = 0;
+    for (jint i = 0; i < d->n_lines && i < (jint)CODE_LINES_MAX; i++)
+        d->lines[i] = (struct code_line){ (uint32_t)d->entries[i].start_location & 0xffff,
+                                          (uint32_t)d->entries[i].line_number & 0xffff };
+    (*jni)->DeleteLocalRef(jni, class_ref);
+}
+
+/* Returns the bytes of its bytecode; 0: none are known. */
+static uint32_t describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t number, struct sink *out)
+{
+    struct poll_method method = { .number = number, .class_name = { "?", 1 }, .name = { "?", 1 } };
+    struct description *d = calloc(1, sizeof *d);
+    if (d != NULL)
+        ask(jvmti, jni, id, d);
+    if (d != NULL && d->signature != NULL) {
+        method.class_name = class_text(d->signature);
+        method.name = text_of(d->name);
+        method.descriptor = text_of(d->descriptor);
+        method.source = text_of(d->source);
+        method.code = (struct wire_text){ (const char *)d->code, (size_t)d->n_code };
+        method.lines = d->lines;
+        method.n_lines = d->n_lines < (jint)CODE_LINES_MAX ? (uint32_t)d->n_lines : CODE_LINES_MAX;
+        method.flags = (d->is_native ? POLL_IS_NATIVE : 0u) | (d->can_change ? 0u : POLL_IS_FIXED);
+    }
+    poll_log_put_method(out, &method);
+    if (d != NULL)
+        free_description(jvmti, d);
+    return (uint32_t)method.code.n;
+}
+
+/* ---- the table ---- */
+
+static struct poll_method_slot *find(const struct poll_methods *methods, jmethodID method)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t i = (uint32_t)(hash >> 32) & (methods->n_slots - 1);
+    while (methods->slots[i].method != NULL && methods->slots[i].method != method)
+        i = (i + 1) & (methods->n_slots - 1);
+    return &methods->slots[i];
+}
+
+static bool grow(struct poll_methods *methods)
+{
+    struct poll_methods more = { NULL, methods->n_slots == 0 ? 1024 : methods->n_slots * 2, methods->n_used };
+    more.slots = calloc(more.n_slots, sizeof *more.slots);
+    if (more.slots == NULL)
+        return false;
+    for (uint32_t i = 0; i < methods->n_slots; i++)
+        if (methods->slots[i].method != NULL)
+            *find(&more, methods->slots[i].method) = methods->slots[i];
+    free(methods->slots);
+    *methods = more;
+    return true;
+}
+
+/* Not each time: it takes some microseconds. */
+static void tell_counts(struct poll_method_slot *slot, struct sink *out)
+{
+    const struct poll_counts counts = { slot->number, vm_structs_calls(slot->method, slot->code_bytes),
+                                        vm_structs_code_tier(slot->method, slot->code_bytes) };
+    slot->told_at = 2 * slot->n_seen;
+    poll_log_put_counts(out, &counts);
+}
+
+int poll_methods_number(struct poll_methods *methods, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, struct sink *out)
+{
+    if (methods->n_used * 2 >= methods->n_slots && !grow(methods))
+        return -1;
+    struct poll_method_slot *slot = find(methods, method);
+    if (slot->method == NULL && methods->n_used == POLL_METHODS_MAX)
+        return -1;
+    if (slot->method == NULL) {
+        *slot = (struct poll_method_slot){ .method = method, .number = methods->n_used++, .told_at = 1 };
+        slot->code_bytes = describe(jvmti, jni, method, slot->number, out);
+    }
+    if (++slot->n_seen >= slot->told_at)
+        tell_counts(slot, out);
+    return (int)slot->number;
+}
+
+void poll_methods_free(struct poll_methods *methods)
+{
+    free(methods->slots);
+    memset(methods, 0, sizeof *methods);
+}

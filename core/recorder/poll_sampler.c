@@ -1,0 +1,217 @@
+#include "core/recorder/poll_sampler.h"
+
+#include "core/base/arena.h"
+#include "core/base/text.h"
+#include "core/base/vec.h"
+#include "core/jvm/process.h"
+#include "core/hotspot/vm_counts.h"
+#include "core/recorder/read_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A thread by its number in the log. */
+struct polled_thread {
+    bool is_known;
+    int32_t tid; /* in our PID namespace */
+    char name[16];
+};
+
+struct poll_sampler {
+    pid_t pid, inner_pid;
+    int fd;
+    uint64_t read_bytes;
+    struct arena arena;
+    struct sampled_method *methods; /* owned */
+    uint32_t n_methods, room;
+    struct polled_thread *threads; /* owned, POLL_THREADS_MAX */
+    struct poll_state state;
+    struct poll_entry entry;
+    uint8_t bytes[POLL_ENTRY_BYTES + 4];
+    uint32_t numbers[POLL_FRAMES_MAX]; /* of the sample that is handed out, innermost first */
+    struct java_frame frames[POLL_FRAMES_MAX];
+};
+
+int poll_sampler_open(struct poll_sampler **out, pid_t pid, struct err *err)
+{
+    struct poll_sampler *sampler = *out = calloc(1, sizeof *sampler);
+    if (sampler == NULL)
+        return err_set(err, "no memory for sampling");
+    sampler->pid = pid;
+    sampler->inner_pid = jvm_process_inner_pid(pid);
+    sampler->threads = calloc(POLL_THREADS_MAX, sizeof *sampler->threads);
+    sampler->fd = memfd_create("mmprof-stacks", MFD_CLOEXEC);
+    if (sampler->threads != NULL && sampler->fd >= 0)
+        return 0;
+    err_set(err, "cannot make a memory file: %s", strerror(errno));
+    poll_sampler_close(sampler);
+    *out = NULL;
+    return -1;
+}
+
+void poll_sampler_close(struct poll_sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    if (sampler->fd >= 0)
+        close(sampler->fd);
+    arena_free(&sampler->arena);
+    free(sampler->methods);
+    free(sampler->threads);
+    free(sampler);
+}
+
+int poll_sampler_fd(const struct poll_sampler *sampler)
+{
+    return sampler->fd;
+}
+
+void poll_sampler_state(const struct poll_sampler *sampler, struct poll_state *state)
+{
+    *state = sampler->state;
+}
+
+/* ---- methods ---- */
+
+static int by_index(const void *a, const void *b)
+{
+    const struct code_line *x = a, *y = b;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Its code and lines.  Returns false: no memory. */
+static bool keep_code(struct poll_sampler *sampler, const struct poll_method *from, struct sampled_method *to)
+{
+    struct code_line *lines = arena_alloc(&sampler->arena, (from->n_lines + 1) * sizeof *lines);
+    uint8_t *bytes = arena_alloc(&sampler->arena, from->code.n + 1);
+    if (lines == NULL || bytes == NULL)
+        return false;
+    memcpy(lines, from->lines, from->n_lines * sizeof *lines);
+    qsort(lines, from->n_lines, sizeof *lines, by_index);
+    memcpy(bytes, from->code.at, from->code.n);
+    to->code = (struct vm_code){ .n_bytes = (uint32_t)from->code.n,
+                                 .is_native = (from->flags & POLL_IS_NATIVE) != 0,
+                                 .is_hidden = (from->flags & POLL_IS_FIXED) != 0 };
+    bytecodes_scan(bytes, to->code.n_bytes, &to->bytecodes);
+    to->bytes = from->code.n == 0 ? NULL : bytes;
+    to->lines = lines;
+    to->n_lines = from->n_lines;
+    return true;
+}
+
+/* Numbers come in their order. */
+static int take_method(struct poll_sampler *sampler, const struct poll_method *from, struct err *err)
+{
+    if (from->number != sampler->n_methods)
+        return err_set(err, "the agent's stack samples are damaged: method %u comes after %u", from->number,
+                       sampler->n_methods);
+    if (vec_reserve(sampler->methods, sampler->room, sampler->n_methods + 1) < 0)
+        return err_set(err, "no memory for methods");
+    struct sampled_method method = { .class_name = text_utf8(&sampler->arena, from->class_name.at, from->class_name.n),
+                                     .name = text_utf8(&sampler->arena, from->name.at, from->name.n),
+                                     .descriptor = text_utf8(&sampler->arena, from->descriptor.at, from->descriptor.n),
+                                     .source = text_utf8(&sampler->arena, from->source.at, from->source.n),
+                                     .tier = VM_TIER_UNKNOWN };
+    if (method.class_name == NULL || method.name == NULL || method.descriptor == NULL || method.source == NULL ||
+        !keep_code(sampler, from, &method))
+        return err_set(err, "no memory for methods");
+    sampler->methods[sampler->n_methods++] = method;
+    return 0;
+}
+
+static int take_counts(struct poll_sampler *sampler, const struct poll_counts *counts, struct err *err)
+{
+    if (counts->number >= sampler->n_methods)
+        return err_set(err, "the agent's stack samples are damaged: no method has number %u", counts->number);
+    sampler->methods[counts->number].calls = counts->calls;
+    sampler->methods[counts->number].tier = counts->tier;
+    return 0;
+}
+
+/* ---- samples ---- */
+
+static const struct polled_thread *thread_of(struct poll_sampler *sampler, const struct poll_stack *stack)
+{
+    struct polled_thread *thread = &sampler->threads[stack->thread];
+    if (thread->is_known)
+        return thread;
+    thread->is_known = true;
+    thread->tid = jvm_thread_outer_tid(sampler->pid, sampler->inner_pid, stack->tid);
+    if (thread->tid == 0 || jvm_thread_comm(sampler->pid, thread->tid, thread->name) < 0)
+        thread->name[0] = '\0';
+    return thread;
+}
+
+static int set_frames(struct poll_sampler *sampler, const struct poll_stack *stack, struct err *err)
+{
+    for (uint32_t i = 0; i < stack->n_frames; i++) {
+        const struct poll_frame *from = &stack->frames[stack->n_frames - 1 - i];
+        if (from->method >= sampler->n_methods)
+            return err_set(err, "the agent's stack samples are damaged: no method has number %u", from->method);
+        bool is_native = sampler->methods[from->method].code.is_native;
+        sampler->numbers[i] = from->method;
+        sampler->frames[i] =
+            (struct java_frame){ .index = from->index, .kind = is_native ? FRAME_NATIVE : FRAME_POLLED };
+    }
+    return 0;
+}
+
+static int take_stack(struct poll_sampler *sampler, const struct poll_stack *stack, stack_sample_fn *fn, void *context,
+                      struct err *err)
+{
+    const struct polled_thread *thread = thread_of(sampler, stack);
+    if (set_frames(sampler, stack, err) < 0)
+        return -1;
+    const struct stack_sample sample = { .time_ns = stack->time_ns,
+                                         .weight = stack->cpu_ns,
+                                         .tid = thread->tid,
+                                         .thread_name = thread->name,
+                                         .pc = KERNEL_UNKNOWN,
+                                         .end = stack->is_cut         ? STACK_CUT
+                                                : stack->n_frames > 0 ? STACK_WHOLE
+                                                                      : STACK_NO_JAVA,
+                                         .n = stack->n_frames,
+                                         .methods = sampler->numbers,
+                                         .frames = sampler->frames,
+                                         .known = sampler->methods,
+                                         .n_known = sampler->n_methods };
+    return fn(&sample, context, err);
+}
+
+static int take(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
+{
+    const struct poll_entry *entry = &sampler->entry;
+    switch (entry->kind) {
+    case POLL_METHOD:
+        return take_method(sampler, &entry->method, err);
+    case POLL_COUNTS:
+        return take_counts(sampler, &entry->counts, err);
+    case POLL_STACK:
+        return take_stack(sampler, &entry->stack, fn, context, err);
+    default:
+        sampler->state = entry->state;
+        return 0;
+    }
+}
+
+int poll_sampler_drain(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
+{
+    for (;;) {
+        ssize_t n = pread(sampler->fd, sampler->bytes, sizeof sampler->bytes, (off_t)sampler->read_bytes);
+        struct cursor c = cursor_over(sampler->bytes, n < 0 ? 0 : (size_t)n);
+        int rc;
+        while ((rc = poll_log_get(&c, &sampler->entry)) > 0)
+            if (take(sampler, fn, context, err) < 0)
+                return -1;
+        if (rc < 0)
+            return err_set(err, "the agent's stack samples are damaged");
+        uint64_t used = (uint64_t)(c.at - sampler->bytes);
+        read_log_forget(sampler->fd, sampler->read_bytes, sampler->read_bytes + used);
+        sampler->read_bytes += used;
+        if (n < (ssize_t)sizeof sampler->bytes)
+            return 0;
+    }
+}

@@ -1,0 +1,96 @@
+/*
+ * Stack samples that the agent takes by polling, at safepoints: the log that it appends them to, a memory file, and
+ * that the recorder reads meanwhile.
+ *
+ * An entry is a u32 (little-endian) with the length of what follows, then a byte, its kind, then numbers (LEB128; a
+ * text is its length and its bytes):
+ *
+ *     0, a method: number, flags (enum poll_method_flag), class, name, descriptor, source file, bytecodes, number of
+ *        lines, and of each the index of its first bytecode and its number
+ *     1, what is known of a method by now: number, calls, tier of its code plus 1 (0: not known)
+ *     2, a sample: thread, its id, moment, CPU time in ns, flags (1: cut), frames, and of each, the outermost first,
+ * its method and its bytecode's index plus 1 (0: not known) 3, the state: struct poll_state in its order
+ *
+ * A method comes before the first sample that has it.  Numbers of methods and threads count from 0 and are this log's
+ * own.  What is in a log comes from another process: the decoder checks it.
+ */
+#ifndef CORE_WIRE_POLL_LOG_H
+#define CORE_WIRE_POLL_LOG_H
+
+#include "core/base/bytes.h"
+#include "core/wire/code_log.h"
+#include "core/wire/wire_text.h"
+
+/* No entry is longer: names of 65535 bytes fit, or as much bytecode. */
+#define POLL_ENTRY_BYTES ((size_t)512 * 1024)
+#define POLL_FRAMES_MAX  512u
+#define POLL_METHODS_MAX 65536u
+#define POLL_THREADS_MAX 65536u
+#define POLL_LOG_BYTES   ((uint64_t)16 << 20) /* while so much has not been read yet, no samples are taken */
+
+enum poll_method_flag {
+    POLL_IS_NATIVE = 1,
+    POLL_IS_FIXED = 2 /* its class cannot be changed */
+};
+
+struct poll_method {
+    uint32_t number, flags;
+    struct wire_text class_name, name, descriptor, source, code;
+    const struct code_line *lines; /* borrowed, or the decoder's */
+    uint32_t n_lines;
+};
+
+/* As core/hotspot/vm_counts.h has them. */
+struct poll_counts {
+    uint32_t number, calls, tier;
+};
+
+struct poll_frame {
+    uint32_t method;
+    int32_t index; /* of its bytecode; -1: not known */
+};
+
+/* One thread's stack at a moment when the thread had a CPU, or wanted one. */
+struct poll_stack {
+    uint32_t thread;
+    int32_t tid;      /* as the JVM's PID namespace has it; 0: not known */
+    uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+    uint64_t cpu_ns;  /* that the thread used since its sample before: the sample's weight */
+    bool is_cut;      /* there are more frames outside of these */
+    uint32_t n_frames;
+    const struct poll_frame *frames; /* the outermost first; the caller's, or the decoder's */
+};
+
+/* So far. */
+struct poll_state {
+    uint64_t n_samples;
+    uint64_t n_put_off;  /* times that no stacks were taken, for the log was not read */
+    uint64_t cost_ns;    /* CPU time of the sampling thread, and of the threads that it held */
+    uint64_t longest_ns; /* that one thread was held, at most */
+};
+
+enum poll_kind { POLL_METHOD, POLL_COUNTS, POLL_STACK, POLL_STATE, POLL_N_KINDS };
+
+struct poll_entry {
+    enum poll_kind kind;
+    struct poll_method method; /* texts point into the entry */
+    struct poll_counts counts;
+    struct poll_stack stack;
+    struct poll_state state;
+    struct poll_frame frames[POLL_FRAMES_MAX];
+    struct code_line lines[CODE_LINES_MAX];
+};
+
+/* Append an entry with its length in front.  s->full when it does not fit. */
+void poll_log_put_method(struct sink *s, const struct poll_method *method);
+void poll_log_put_counts(struct sink *s, const struct poll_counts *counts);
+void poll_log_put_stack(struct sink *s, const struct poll_stack *stack);
+void poll_log_put_state(struct sink *s, const struct poll_state *state);
+
+/*
+ * Take the next whole entry from a log.  Returns 1 with *entry set (texts live as long as the cursor's bytes), 0 when
+ * less than an entry is left (the cursor stays before it: more may come), or -1 when the log is damaged.
+ */
+int poll_log_get(struct cursor *c, struct poll_entry *entry);
+
+#endif
