@@ -157,8 +157,14 @@ $(BUILD)/test/tools/stack_check_agent.so: $(BUILD)/pic/test/tools/stack_check_ag
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS) -shared -o $@ $^ -lpthread
 
+# An agent that compares the code that it reads with the code that the JVM's events tell of.
+CHECKED_AGENT := $(BUILD)/test/agent/libmmprof-agent.so
+$(CHECKED_AGENT): $(filter-out %/code_check_none.o,$(AGENT_OBJ)) $(BUILD)/pic/test/agent/code_check.o
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lpthread
+
 .PHONY: tools
-tools: $(TOOL_BIN)
+tools: $(TOOL_BIN) $(CHECKED_AGENT)
 
 # The Java programs that the tests, the demo and the benches run.
 JAVA_SRC = $(wildcard test/java/micro/*.java test/java/target/*.java test/java/pmu/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java

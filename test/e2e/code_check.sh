@@ -10,11 +10,13 @@ number() {
     tr ' ' '\n' < "$1" | grep -A 1 -x "$2" | tail -n 1
 }
 
+cp "$mmprof" "$build/test/agent/libmmprof-agent.so" "$SCRATCH" # an mmprof with the agent that compares
+
 # check NAME JDK AT_LEAST OPTION... CLASS [ARGUMENT...]
 check() {
     local name=$1 jdk=$2 at_least=$3 out=$SCRATCH/$1.compared
     shift 3
-    MMPROF_CHECK_CODE=$out "$mmprof" record -q --include "$include" -o "$SCRATCH/trace.dat" -- \
+    MMPROF_CHECK_CODE=$out "$SCRATCH/mmprof" record -q --include "$include" -o "$SCRATCH/trace.dat" -- \
         "$jdk/bin/java" -Xmx512m "-Djava.library.path=$classes" -cp "$classes" "$@" > "$SCRATCH/said" 2>&1
     is "$name: recorded" $? 0
     if [ ! -s "$out" ]; then
