@@ -168,12 +168,6 @@ static int begin_session(JNIEnv *jni, struct err *err)
     return rc;
 }
 
-void agent_begin(JNIEnv *jni)
-{
-    classes_enable_all(jni, agent.epoch);
-    probe_find_open();
-}
-
 static void end_session(JNIEnv *jni)
 {
     probe_stop();
@@ -228,7 +222,7 @@ static void stop(JNIEnv *jni)
 static void serve(JNIEnv *jni, bool has_started)
 {
     if (has_started)
-        commands_run(agent.jvmti, jni, &agent.control);
+        commands_run(agent.jvmti, jni, &agent.control, agent.epoch);
     if (!atomic_load(&agent.is_jvm_ending)) {
         stop(jni);
         return;

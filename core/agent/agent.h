@@ -12,15 +12,14 @@
 #include "core/agent/control/control.h"
 
 #include <jvmti.h>
-
-/* Let the probes record, where the session begins later. */
-void agent_begin(JNIEnv *jni);
+#include <stdint.h>
 
 /* ---- commands.c ---- */
 
 /*
- * Do what the recorder asks for, until it says stop or the connection ends; whatever was under way has ended then.
+ * Do what the recorder asks for in the session with this epoch, until it says stop or the connection ends; whatever was
+ * under way has ended then.
  */
-void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control);
+void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control, uint32_t epoch);
 
 #endif

@@ -37,6 +37,7 @@ static struct {
     _Atomic int state;
     _Atomic bool stopping;
     jvmtiEnv *jvmti;
+    uint32_t epoch; /* of the session */
     const struct control *control;
     struct wire_message asked, answer;
     struct wire_list list; /* what was asked points to it */
@@ -235,6 +236,13 @@ static void begin_work(JNIEnv *jni, const struct control_received *received, int
 
 /* ---- the loop ---- */
 
+/* Let the probes record, where the session begins later. */
+static void begin(JNIEnv *jni)
+{
+    classes_enable_all(jni, work.epoch);
+    probe_find_open();
+}
+
 /* Returns whether it was "stop"; takes over the descriptor. */
 static bool execute(JNIEnv *jni, const struct control *control, const struct control_received *received, int fd)
 {
@@ -255,7 +263,7 @@ static bool execute(JNIEnv *jni, const struct control *control, const struct con
     if (fd >= 0)
         close(fd);
     if (asked->kind == WIRE_BEGIN)
-        agent_begin(jni);
+        begin(jni);
     else if (asked->kind == WIRE_ENABLE || asked->kind == WIRE_DISABLE)
         switch_flags(jni, control, asked);
     else if (asked->kind == WIRE_WHERE)
@@ -265,11 +273,12 @@ static bool execute(JNIEnv *jni, const struct control *control, const struct con
     return asked->kind == WIRE_STOP;
 }
 
-void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control)
+void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control, uint32_t epoch)
 {
     struct control_received received;
     int fd;
     work.jvmti = jvmti;
+    work.epoch = epoch;
     work.control = control;
     atomic_store(&work.stopping, false);
     while (control_receive(control, &received, &fd) && !execute(jni, control, &received, fd))

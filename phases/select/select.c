@@ -6,16 +6,6 @@
 #define LOWEST  1e-6
 #define HIGHEST 0.5
 
-uint64_t phases_total_ticks(const struct calltree_total *total, enum phases_clock clock)
-{
-    return clock == PHASES_CPU ? total->total_cpu_ticks : total->total_wall_ticks;
-}
-
-uint64_t phases_self_ticks(const struct calltree_total *total, enum phases_clock clock)
-{
-    return clock == PHASES_CPU ? total->cpu_ticks : total->wall_ticks;
-}
-
 uint64_t phases_all_ticks(const struct calltree *tree, enum phases_clock clock)
 {
     uint64_t all = 0;

@@ -38,13 +38,14 @@ report             core/base core/hotspot core/pmu core/trace phases/samples pha
 report             report/format symbolize
 report/view        core/base core/emu/memtrace core/hotspot core/perf core/recorder core/trace
 report/view        phases/samples phases/select phases/tree report report/format symbolize
-report/export      core/base core/pmu core/trace report symbolize
-report/html        core/base core/trace phases/select report report/export report/view
+report/export      core/base core/pmu core/trace phases/tree report symbolize
+report/html        core/base core/trace phases/select phases/tree report report/export report/format report/view
+report/html        symbolize
 report/diff        core/base core/trace phases/samples phases/select phases/tree report report/format
 report/diff        report/view symbolize
 cmd                core/base core/emu/memtrace core/emu/model core/hotspot core/jvm core/perf core/pmu
 cmd                core/recorder core/trace phases/live phases/select report report/diff report/export
-cmd                report/format report/html report/view symbolize
+cmd                report/format report/html report/view symbolize phases/samples phases/tree
 END
 }
 
@@ -88,6 +89,42 @@ core/agent/guest.c: core/agent must not include core/jvm/attach.h
 core/attic/old.c: is in no room of the table
 core/base/early.c: core/base must not include phases/tree/calltree.h
 symbolize/tree.c: includes \"tree.h\", which names no room"
+
+# ---- by the symbols of what is built ----
+
+# Files of a room that need each other.
+circles() {
+    cat << 'END'
+circle core/agent/probe/probe core/agent/probe/probe_open core/agent/probe/probe_virtual core/agent/probe/virtual # a probe mounts virtual threads, which are mounted by probes
+circle core/perf/perf_rings core/perf/perf_rings_open                                   # one module in two files
+circle core/pmu/events core/pmu/events_known                                            # what is suggested is tried
+circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/stack_search core/hotspot/stack_walk # a walk goes on behind them
+circle core/recorder/recorder_change core/recorder/recorder_hear core/recorder/recorder_prepare # a session's parts
+circle phases/live/live phases/live/live_choose phases/live/live_known phases/live/live_prune phases/live/live_recovery # one controller
+circle report/html/html_data report/html/html_places report/html/html_sweep report/html/html_timeline report/html/html_tree # parts of one page
+END
+}
+
+# objects DIR PATTERN: the objects below it of the sources that there are, but for those whose path has the pattern.
+objects() {
+    (cd "$root" && find core symbolize phases report cmd -name '*.c' ! -path 'core/emu/tool/examples/*') |
+        grep -vE "$2" | sed "s,^,$1/,; s/c$/o/" | xargs ls 2> "$SCRATCH/missing"
+}
+
+needs() {
+    objects "$1" "$2" | xargs python3 "$root/test/tools/circles.py" "$build" "$SCRATCH/rules"
+}
+
+{
+    rooms
+    circles
+} > "$SCRATCH/rules"
+[ "$(objects "$build/pic" '^core/emu' | wc -l)" -gt 50 ] && ok "the objects are found" || not_ok "the objects are found"
+is "mmprof: no room calls an earlier one, no other files need each other" "$(needs "$build" '^core/(agent|emu/(plugin|tool))/')" ""
+is "the agent: likewise" "$(needs "$build/pic" '^core/emu')" ""
+is "what runs in the emulator: likewise" "$(needs "$build/pic" '^core/agent')" ""
+echo 'core/base' > "$SCRATCH/rules"
+matches "calls that are not allowed are found" "$(needs "$build/pic" '^core/emu' | head -n 1)" 'must not call'
 
 if [ ! -f "$agent" ]; then
     not_ok "the agent is built" "no $agent"

@@ -153,9 +153,10 @@ static void *run_agent_thread(void *argument)
     return NULL;
 }
 
-void agent_begin(JNIEnv *jni)
+void classes_enable_all(JNIEnv *jni, uint32_t all)
 {
     (void)jni; /* its sessions record at once */
+    (void)all;
 }
 
 int jvmti_env_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument)
@@ -282,7 +283,7 @@ static void *run_drain(void *argument)
 static void *run_commands(void *argument)
 {
     struct world *w = argument;
-    commands_run(&jvmti, NULL, &w->control);
+    commands_run(&jvmti, NULL, &w->control, atomic_load(&epoch));
     return NULL;
 }
 
