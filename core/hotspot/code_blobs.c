@@ -294,7 +294,7 @@ static struct code_blob *find_blob(struct code_blobs *blobs, uint64_t pc)
         *bucket = entry;
     }
     entry->blob.life++;
-    entry->blob.compared = blobs->round;
+    entry->blob.compared = entry->blob.asked = blobs->round;
     return read_blob(blobs, &entry->blob) ? &entry->blob : NULL;
 }
 

@@ -193,7 +193,7 @@ static bool make_room(struct nmethod *nmethod, uint64_t n)
     if (n <= nmethod->room)
         return true;
     free(nmethod->bytes);
-    nmethod->room = n < 32768 ? 65536 : (size_t)n * 2;
+    nmethod->room = (size_t)n;
     nmethod->bytes = malloc(nmethod->room);
     if (nmethod->bytes == NULL)
         nmethod->room = 0;
