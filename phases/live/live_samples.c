@@ -20,6 +20,7 @@
 
 struct seen {
     uint32_t candidate; /* CANDIDATES_NONE: not seen yet */
+    bool has_many_calls;
     struct sampled_method method;
 };
 
@@ -96,7 +97,7 @@ static int know_methods(struct live_samples *samples, const struct stack_sample 
         if (seen == NULL)
             return err_set(err, "out of memory for %u methods", sample->n_known);
         for (uint32_t i = samples->n_seen; i < sample->n_known; i++)
-            seen[i] = (struct seen){ CANDIDATES_NONE, sample->known[i] };
+            seen[i] = (struct seen){ CANDIDATES_NONE, false, sample->known[i] };
         samples->seen = seen;
         samples->n_seen = sample->n_known;
     }
@@ -174,6 +175,14 @@ static bool has_ended(const struct live_samples *samples, uint32_t n_same, uint3
     return true;
 }
 
+/* The JVM is asked until it has. */
+static bool has_many_calls(struct seen *seen)
+{
+    if (!seen->has_many_calls)
+        seen->has_many_calls = sampled_method_calls(&seen->method) >= CALLS_OF_A_LOOP;
+    return seen->has_many_calls;
+}
+
 /*
  * Where a thread is in a loop, itself or in small code that it calls: the innermost such frame.  Only of a method that
  * is called seldom: a call of any other one ends soon.
@@ -192,7 +201,7 @@ static void note_loop(const struct live_samples *samples, struct thread *thread,
     while (k < thread->n_loops && thread->loops[k].method != number)
         k++;
     if (k == thread->n_loops) {
-        if (k == LOOPS || sampled_method_calls(method) >= CALLS_OF_A_LOOP)
+        if (k == LOOPS || has_many_calls(&samples->seen[number]))
             return;
         thread->loops[thread->n_loops++] = (struct loop){ .method = number, .since_ns = thread->cpu_ns };
     }
@@ -282,17 +291,30 @@ int live_samples_add(struct live_samples *samples, const struct stack_sample *sa
  */
 static bool is_seldom_called(const struct sampled_method *method, uint64_t cpu_ns)
 {
-    if (!method->bytecodes.has_calls)
+    if (!method->bytecodes.has_calls || cpu_ns < KNOWN_SOON_NS)
         return false;
-    uint32_t tier = sampled_method_tier(method), calls = sampled_method_calls(method);
-    return tier == 0 ? calls > 0 && calls < CALLS_COUNTED && cpu_ns >= KNOWN_SOON_NS
-                     : tier < TIER_FOR_GOOD && cpu_ns >= KNOWN_NS;
+    uint32_t tier = sampled_method_tier(method);
+    if (tier != 0)
+        return tier < TIER_FOR_GOOD && cpu_ns >= KNOWN_NS;
+    uint32_t calls = sampled_method_calls(method);
+    return calls > 0 && calls < CALLS_COUNTED;
+}
+
+/* The JVM is asked for the calls of those methods only that are wanted if they are few: it takes several reads each. */
+static bool is_wanted(const struct sampled_method *method, const struct wanted *wanted, uint64_t cpu_ns, bool has_loop)
+{
+    const char *class_name = method->class_name, *name = method->name, *descriptor = method->descriptor;
+    if (method->code.is_hidden)
+        return false;
+    return wanted_method(wanted, class_name, name, descriptor, method->code.n_bytes, has_loop) ||
+           (wanted_method(wanted, class_name, name, descriptor, SELDOM_BYTES, has_loop) &&
+            is_seldom_called(method, cpu_ns));
 }
 
 static uint32_t flags_of(const struct sampled_method *method, const struct wanted *wanted, uint64_t cpu_ns)
 {
-    uint32_t flags = 0, n_bytes = method->code.n_bytes;
-    if (method->code.is_native || n_bytes == 0)
+    uint32_t flags = 0;
+    if (method->code.is_native || method->code.n_bytes == 0)
         return SAMPLE_IS_NATIVE;
     /* Of damaged code nothing is known: it may have both. */
     bool has_loop = method->bytecodes.has_loop || !method->bytecodes.is_whole;
@@ -300,8 +322,7 @@ static uint32_t flags_of(const struct sampled_method *method, const struct wante
         flags |= SAMPLE_HAS_LOOP;
     if (method->bytecodes.has_calls || !method->bytecodes.is_whole)
         flags |= SAMPLE_HAS_CALLS;
-    if (!method->code.is_hidden && wanted_method(wanted, method->class_name, method->name, method->descriptor,
-                                                 is_seldom_called(method, cpu_ns) ? SELDOM_BYTES : n_bytes, has_loop))
+    if (is_wanted(method, wanted, cpu_ns, has_loop))
         flags |= SAMPLE_IS_WANTED;
     return flags;
 }
