@@ -1,5 +1,5 @@
 #!/bin/bash
-# The rooms: who includes whom, and what the agent needs and shows.
+# The rooms: who includes and calls whom, what each says of itself, and what the agent needs and shows.
 . "$(dirname "$0")/../lib.sh"
 
 # A room, and the rooms that it may include besides itself.  Data goes down the table.
@@ -89,6 +89,17 @@ core/agent/guest.c: core/agent must not include core/jvm/attach.h
 core/attic/old.c: is in no room of the table
 core/base/early.c: core/base must not include phases/tree/calltree.h
 symbolize/tree.c: includes \"tree.h\", which names no room"
+
+# Rooms without a README.md of 15 lines at most; those of the emulator have one together.
+unsaid() {
+    local room lines
+    for room in $(rooms | awk '{ sub(/^core\/emu\/.*/, "core/emu", $1); print $1 }' | sort -u); do
+        lines=$(cat "$root/$room/README.md" 2> "$SCRATCH/missing" | wc -l)
+        [ "$lines" -gt 0 ] && [ "$lines" -le 15 ] || echo "$room ($lines lines)"
+    done
+}
+
+is "each room says in a README.md of 15 lines what comes in and what goes out" "$(unsaid)" ""
 
 # ---- by the symbols of what is built ----
 
