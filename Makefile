@@ -251,6 +251,13 @@ FUZZ_SECONDS ?= 10
 fuzz:
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) BUILD='$(BUILD)' test/run test/fuzz/fuzz.sh
 
+# Which changes of single operators and constants in FILES the unit tests do not notice: MUTANTS of each.
+FILES   ?= $(wildcard core/trace/*.c core/recorder/*.c phases/*/*.c)
+MUTANTS ?= 5
+.PHONY: mutants
+mutants:
+	@test/mutants.py -n $(MUTANTS) $(FILES)
+
 .PHONY: bench
 bench: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/bench.sh
@@ -377,6 +384,7 @@ help:
 	@echo 'make check-pmu    what needs hardware counters, in an emulated machine (200 MB to download, once)'
 	@echo '                  with PMU_ALL=1 also all other tests, on aarch64 (an hour or two)'
 	@echo 'make check-faults kills, crashes, full disks, load, containers: man/mmprof-faults.7 (an hour)'
+	@echo 'make mutants      change operators in FILES: which changes do the unit tests not notice?'
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
