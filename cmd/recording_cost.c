@@ -14,24 +14,14 @@ static void tell(const struct cost_sums *sums, const char *prefix, FILE *out)
 {
     if (sums->cpu_ns <= 0)
         return;
-    fprintf(out, "%scost, of the program's CPU time: probes ", prefix);
-    if (sums->probes_ns < 0)
-        fprintf(out, "not known");
-    else
-        fprintf(out, "%.2f %%", sums->probes_ns / sums->cpu_ns * 100);
+    fprintf(out, "%scost, of the program's CPU time: probes %.2f %%", prefix, sums->probes_ns / sums->cpu_ns * 100);
     tell_part("the agent in the JVM", sums->agent_ns, sums, out);
     tell_part("mmprof's own process", sums->recorder_ns, sums, out);
     tell_part("IP sampling", sums->hits_ns, sums, out);
     tell_part("recompilation", sums->compiling_ns, sums, out);
-    if (sums->all_ns < 0)
-        fprintf(out, "\n");
-    else
-        fprintf(out, ": %.2f %% together%s\n", sums->all_ns / sums->cpu_ns * 100, sums->is_whole ? "" : " at least");
-    if (sums->budget > 0 && sums->all_ns > sums->budget * sums->cpu_ns)
-        fprintf(out,
-                "%sover the budget of %.2g %%: startup sampling and instrumentation are not limited by it; record for "
-                "longer to amortize them\n",
-                prefix, sums->budget * 100);
+    fprintf(out, ": %.2f %% together%s\n", sums->all_ns / sums->cpu_ns * 100, sums->is_whole ? "" : " at least");
+    if (sums->why_over != NULL)
+        fprintf(out, "%sover the budget of %.2g %%: %s\n", prefix, sums->budget * 100, sums->why_over);
 }
 
 void recording_tell_cost(const char *path, const char *prefix, FILE *out)

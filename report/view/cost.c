@@ -11,6 +11,8 @@
 #define NOT_KNOWN (-1.0)
 #define NO_SENSE  (-2.0)
 
+#define RECORD_USUAL_NS 20.0 /* of a probe, where that was not measured */
+
 struct costs {
     const struct report_source *source;
     const struct recovery *recovery;
@@ -157,12 +159,12 @@ static void find_cpu_times(struct costs *c)
 {
     const struct report_source *source = c->source;
     const struct calltree *tree = source->tree;
-    bool has_pair = calltree_pair_ns(tree) > 0;
     c->wall_ns = report_ns(source, tree->end_ticks - tree->start_ticks);
     c->cpu_ns = report_process_cpu_ns(source);
     if (c->cpu_ns <= 0 && !tree->cpu_is_wall)
         c->cpu_ns = report_ns(source, tree->cpu_ticks);
-    c->probes_ns = has_pair || tree->n_calls == 0 ? report_ns(source, tree->probe_ticks) : NOT_KNOWN;
+    c->probes_ns = calltree_pair_ns(tree) > 0 || tree->n_calls == 0 ? report_ns(source, tree->probe_ticks)
+                                                                    : (double)tree->n_records * RECORD_USUAL_NS;
     double code_ns = fact(c, "code.cpu_ms") > 0 ? fact(c, "code.cpu_ms") * 1e6 : 0;
     c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]) + code_ns;
     c->recorder_ns = fact(c, "recorder.cpu_ns");
@@ -176,10 +178,10 @@ static const char *probes_how(const struct costs *c)
 {
     const struct calltree *tree = c->source->tree;
     char each[32];
-    if (c->probes_ns < 0)
-        return "the trace has no calibrated cost of a probe";
-    table_format_ns(calltree_pair_ns(tree) / 2, each, sizeof each);
-    return arena_printf(c->source->arena, "estimated: %.0f records at %s", (double)tree->n_records, each);
+    bool is_usual = calltree_pair_ns(tree) <= 0 && tree->n_calls > 0;
+    table_format_ns(is_usual ? RECORD_USUAL_NS : calltree_pair_ns(tree) / 2, each, sizeof each);
+    return arena_printf(c->source->arena, "estimated: %.0f records at %s%s", (double)tree->n_records, each,
+                        is_usual ? ", as elsewhere: not measured here" : "");
 }
 
 /* "measured; stack samples are 89.4 ms of it" */
@@ -220,15 +222,15 @@ static const char *sum_how(const struct costs *c)
                         fact(c, "live.recompiling_ms") >= 0 && c->compiling_ns < 0 ? "; without recompilation" : "");
 }
 
-/* All that is known, or NOT_KNOWN. */
+/* All that is known. */
 static double sum_of(const struct costs *c, bool *is_known)
 {
     const double parts[] = { c->probes_ns, c->agent_ns, c->recorder_ns, c->hits_ns, c->compiling_ns };
     double all_ns = 0;
-    *is_known = c->probes_ns >= 0 && c->agent_ns >= 0 && c->recorder_ns >= 0;
+    *is_known = c->agent_ns >= 0 && c->recorder_ns >= 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         all_ns += parts[i] > 0 ? parts[i] : 0;
-    return *is_known || all_ns > 0 ? all_ns : NOT_KNOWN;
+    return all_ns;
 }
 
 static void add_cpu_times(struct costs *c)
@@ -245,9 +247,7 @@ static void add_cpu_times(struct costs *c)
     add(c, (struct cost){ "recorder_cpu", "CPU time of mmprof itself", TABLE_NS, c->recorder_ns,
                           cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "not in the trace" : "measured" });
     add(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
-                          is_known     ? sum_how(c)
-                          : all_ns > 0 ? "at least: one of them is not known"
-                                       : "one of them is not known" });
+                          is_known ? sum_how(c) : "at least: one of them is not known" });
 }
 
 /* ---- slowdown ---- */
@@ -259,7 +259,7 @@ static double estimate(const struct costs *c)
     double own_ns = report_ns(c->source, c->shares.part_cpu_ticks[VM_PART_APPLICATION]);
     double pauses_ns = (double)c->source->tree->pauses.ns;
     double extra_ns = recovery->why == NULL && recovery->extra_ns > 0 ? recovery->extra_ns : 0;
-    if (c->probes_ns < 0 || own_ns <= extra_ns || c->wall_ns <= pauses_ns)
+    if (own_ns <= extra_ns || c->wall_ns <= pauses_ns)
         return NOT_KNOWN;
     return (own_ns + c->probes_ns) / (own_ns - extra_ns) * c->wall_ns / (c->wall_ns - pauses_ns) - 1;
 }
@@ -281,7 +281,7 @@ static void add_slowdown(struct costs *c)
     double estimated = estimate(c);
     bool is_measured = recovery->why == NULL;
     add(c, (struct cost){ "slowdown", "Slowdown, estimated", TABLE_SHARE, NO_SENSE, estimated,
-                          estimated < 0 ? "the cost of probes is not known"
+                          estimated < 0 ? "the CPU time of the program's threads is not known"
                           : is_measured && recovery->extra_ns > 0
                               ? "estimated: probes, pauses, slower calls during recompilation"
                               : "estimated: probes, pauses" });
@@ -311,6 +311,38 @@ static int begin(struct costs *c, struct err *err)
     return 0;
 }
 
+/* Why compiling again took what it took. */
+static const char *compiling_why(const struct costs *c)
+{
+    if (fact(c, "live.forgotten_ms") > 0)
+        return "this JVM discarded all its compiled code at the first instrumentation (see --recompile)";
+    return fact(c, "live.recompiling_ms") * 1e6 >= c->compiling_ns
+               ? "more than expected, so no more classes were instrumented"
+               : "record for longer to amortize it";
+}
+
+/* "the largest part, 15.4 %, is recompilation: more than expected, so no more classes were instrumented" */
+static const char *excess_why(const struct costs *c)
+{
+    const struct {
+        double ns;
+        const char *what, *why;
+    } parts[] = {
+        { c->compiling_ns, "recompilation", compiling_why(c) },
+        { c->agent_ns, "the agent in the JVM", "record for longer to amortize its start" },
+        { c->recorder_ns, "mmprof's own process",
+          "it starts, walks stack samples and writes the trace; a longer recording amortizes the start only" },
+        { c->hits_ns, "IP sampling", "use a lower --sample-ip" },
+        { c->probes_ns, "probes", "methods with probes were called more often than expected" }
+    };
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
+        most = parts[i].ns > parts[most].ns ? i : most;
+    return arena_printf(c->source->arena, "the largest part, %s, is %s: %s",
+                        report_percent(c->source->arena, cpu_share(c, parts[most].ns)), parts[most].what,
+                        parts[most].why);
+}
+
 int cost_sums(const struct report_source *source, struct cost_sums *sums, struct err *err)
 {
     struct costs c = { .source = source };
@@ -324,52 +356,21 @@ int cost_sums(const struct report_source *source, struct cost_sums *sums, struct
                                 .compiling_ns = c.compiling_ns,
                                 .budget = fact(&c, "live.budget") };
     sums->all_ns = sum_of(&c, &sums->is_whole);
+    bool is_over = sums->budget >= 0 && sums->cpu_ns > 0 && sums->all_ns > sums->budget * sums->cpu_ns;
+    sums->why_over = is_over ? excess_why(&c) : NULL;
     return 0;
-}
-
-/* Why compiling again took what it took. */
-static const char *compiling_why(const struct costs *c)
-{
-    if (fact(c, "live.forgotten_ms") > 0)
-        return "this JVM discarded all its compiled code at the first instrumentation (see --recompile)";
-    return fact(c, "live.recompiling_ms") * 1e6 >= c->compiling_ns
-               ? "more than expected, so no more classes were instrumented"
-               : "record for longer to amortize it";
-}
-
-/* "most of it (15.4 %) for compiling changed classes again: more than expected, so no more classes were instrumented"
- */
-static const char *excess_why(const struct costs *c)
-{
-    const char *start = "record for longer to amortize the start";
-    const struct {
-        double ns;
-        const char *what, *why;
-    } parts[] = { { c->compiling_ns, "recompiling instrumented classes", compiling_why(c) },
-                  { c->agent_ns, "stack samples and instrumentation", start },
-                  { c->recorder_ns, "mmprof's own process", start } };
-    size_t most = 0;
-    for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
-        most = parts[i].ns > parts[most].ns ? i : most;
-    return arena_printf(c->source->arena, "most of it (%s) for %s: %s",
-                        report_percent(c->source->arena, cpu_share(c, parts[most].ns)), parts[most].what,
-                        parts[most].why);
 }
 
 int cost_excess(const struct report_source *source, struct table *table, struct err *err)
 {
-    struct costs c = { .source = source, .table = table };
-    bool is_known;
-    if (!is_live(&c))
-        return 0;
-    if (begin(&c, err) < 0)
+    struct cost_sums sums;
+    if (cost_sums(source, &sums, err) < 0)
         return -1;
-    double budget = fact(&c, "live.budget"), share = cpu_share(&c, sum_of(&c, &is_known));
-    if (share > budget)
-        table_fact_number(table, "cost_share", share,
+    if (sums.why_over != NULL)
+        table_fact_number(table, "cost_share", sums.all_ns / sums.cpu_ns,
                           arena_printf(source->arena, "cost     %s of the CPU time, over the budget of %s; %s",
-                                       report_percent(source->arena, share), report_percent(source->arena, budget),
-                                       excess_why(&c)));
+                                       report_percent(source->arena, sums.all_ns / sums.cpu_ns),
+                                       report_percent(source->arena, sums.budget), sums.why_over));
     return 0;
 }
 

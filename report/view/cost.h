@@ -11,11 +11,12 @@
 struct cost_sums {
     double cpu_ns; /* of the program, within the recording; 0: not known */
     double probes_ns, agent_ns, recorder_ns;
-    double hits_ns;      /* of looking where threads are; 0: there was none of it */
-    double compiling_ns; /* of the JIT compiler again, as the budget has it */
-    double all_ns;       /* together */
-    bool is_whole;       /* that is all; else one of them is not known */
-    double budget;       /* that was given, a fraction of cpu_ns; negative: none */
+    double hits_ns;       /* of looking where threads are; 0: there was none of it */
+    double compiling_ns;  /* of the JIT compiler again, as the budget has it */
+    double all_ns;        /* together */
+    bool is_whole;        /* that is all; else one of them is not known */
+    double budget;        /* that was given, a fraction of cpu_ns; negative: none */
+    const char *why_over; /* what took most of it, and what to do; in the source's arena; NULL: not over the budget */
 };
 
 /* What a recording cost altogether: the one place that adds it up.  Returns 0, or -1 with *err set. */

@@ -245,7 +245,7 @@ static void test_unknown(void)
     maker_method(&m, RUN, "a/Main", "run", "()V");
     STEPS(&m, 0, ENTER(RUN, 200), EXIT(RUN, 900));
     look(&m, &made, NULL);
-    CHECK_TEXT("with nothing known there is no sum", row_of(&made, "cpu"), "- | - | one of them is not known");
+    CHECK_TEXT("there is always a sum", row_of(&made, "cpu"), "40.0 ns | - | at least: one of them is not known");
     trace_made_close(&made.trace);
     maker_open_scaled(&m, "cost.dat", 1000);
     maker_info(&m, "offcpu", "none: perf is forbidden");
@@ -259,11 +259,38 @@ static void test_unknown(void)
                "830 us | - | estimated: 100 IP samples at 8.30 us, as elsewhere: not measured here");
     CHECK_TEXT("without switches the agent's time is not known", row_of(&made, "agent_cpu"),
                "- | - | perf is forbidden");
-    CHECK_TEXT("without calibration the probes' is not", row_of(&made, "probes_cpu"),
-               "- | - | the trace has no calibrated cost of a probe");
+    CHECK_TEXT("probes that were not calibrated neither", row_of(&made, "probes_cpu"),
+               "40.0 ns | - | estimated: 2 records at 20.0 ns, as elsewhere: not measured here");
     CHECK_TEXT("their sum is what is known", row_of(&made, "cpu"), "834 us | - | at least: one of them is not known");
-    CHECK_TEXT("nor the slowdown", row_of(&made, "slowdown"), "n/a | - | the cost of probes is not known");
     trace_made_close(&made.trace);
+}
+
+/* The agent's threads have 30 us of 1 ms. */
+static void test_excess(void)
+{
+    static const struct {
+        const char *recorder_ns, *compiling_ms, *why;
+    } cases[] = {
+        { "1000", "0", "the largest part, 3 %, is the agent in the JVM: record for longer to amortize its start" },
+        { "40000", "0",
+          "the largest part, 4 %, is mmprof's own process: it starts, walks stack samples and writes the trace; a "
+          "longer recording amortizes the start only" },
+        { "40000", "0.5", "the largest part, 50 %, is recompilation: record for longer to amortize it" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct maker m;
+        struct made made;
+        struct cost_sums sums;
+        begin(&m);
+        maker_info(&m, "live.budget", "0.01");
+        maker_info(&m, "recorder.cpu_ns", cases[i].recorder_ns);
+        maker_info(&m, "live.compiling_ms", cases[i].compiling_ms);
+        look(&m, &made, NULL);
+        CHECK_TEXT("over the budget, the largest part is named",
+                   cost_sums(&made.trace.source, &sums, &err) == 0 && sums.why_over != NULL ? sums.why_over : "",
+                   cases[i].why);
+        trace_made_close(&made.trace);
+    }
 }
 
 int main(void)
@@ -274,5 +301,6 @@ int main(void)
     test_stacks();
     test_compiled();
     test_unknown();
+    test_excess();
     return tap_done();
 }
