@@ -153,6 +153,29 @@ static void test_recovery(void)
     trace_made_close(&made.trace);
 }
 
+/* Two methods recorded to the end, of which one has more of the time: its calls are compared, whichever comes first. */
+static void test_chosen(void)
+{
+    for (uint32_t most = RUN; most <= STEP; most++) {
+        struct maker m;
+        struct made made;
+        begin(&m);
+        maker_info(&m, "live.budget", "0.01");
+        maker_info(&m, "live.recovery.0", "0 460");
+        maker_info(&m, "live.method.0", "armed 1.000 0 0 ");
+        maker_info(&m, "live.method.1", "armed 1.000 0 0 ");
+        for (uint64_t i = 0, now = 2; i < 60; i++, now = i < 30 ? now + 15 : 500 + (i - 30) * 15)
+            for (uint32_t method = RUN; method <= STEP; method++)
+                STEPS(&m, 0, ENTER(method, now + 7 * method),
+                      EXIT(method, now + 7 * method + (method == most ? 6 : 3)));
+        look(&m, &made, NULL);
+        CHECK_TEXT("the method with most of the time is compared", row_of(&made, "slowdown_in_recovery"),
+                   most == RUN ? "n/a | 0.00 | measured: 30 calls of Main.run, and 30 others"
+                               : "n/a | 0.00 | measured: 30 calls of Main.step, and 30 others");
+        trace_made_close(&made.trace);
+    }
+}
+
 static void test_compiling(void)
 {
     struct maker m;
@@ -297,6 +320,7 @@ int main(void)
 {
     test_plain();
     test_recovery();
+    test_chosen();
     test_compiling();
     test_stacks();
     test_compiled();

@@ -63,6 +63,23 @@ static void test_born(void)
     threads_free(&threads);
 }
 
+/* The clock of a thread that the kernel tells as less than when it was found. */
+static void test_less(void)
+{
+    struct threads threads;
+    struct recorder_thread *thread = new_thread(&threads);
+    struct kernel_event found = AT_NS(THREAD_FOUND, 1000);
+    found.count = 700;
+    FOLLOW(thread, found, AT_NS(CPU_IN, 1005));
+    was_read(thread, 1010, 699);
+    FOLLOW(thread, AT_NS(CPU_OUT, 1020));
+    CHECK("a clock that went back settles nothing", !thread->info.cpu_time.is_known);
+    was_read(thread, 1025, 700);
+    FOLLOW(thread, AT_NS(CPU_IN, 1030));
+    CHECK("one that stood still does", is_charge(thread, 0, 15, 1));
+    threads_free(&threads);
+}
+
 static void test_found(void)
 {
     struct threads threads;
@@ -157,6 +174,7 @@ static void test_shares(void)
 int main(void)
 {
     test_born();
+    test_less();
     test_found();
     test_shares();
     return tap_done();

@@ -153,6 +153,24 @@ static void test_deaf_carrier(void)
     close_world(&w);
 }
 
+/* A virtual thread comes with a call that no ring says it has left open: what said so was lost. */
+static void test_lost_unmount(void)
+{
+    struct world w;
+    struct tally t;
+    const uint32_t method = 5;
+    uint32_t handle = 0;
+    bool is_open = open_world(&w, 8192);
+    CHECK("a thread has left a call open, unheard", is_open && parked_put(&handle, &method, 1) != 0);
+    probe_mount(handle);
+    leave(enter(4));
+    CHECK("what it does next waits for that", drain_once(&w) && threads_find(&w.threads, (int32_t)getpid()) != NULL);
+    CHECK("for two rounds", drain_once(&w));
+    CHECK("the trace closes", close_trace(&w) && read_trace(&w, &t));
+    CHECK_NUMBER("then it is recorded", t.n_exits, 1);
+    close_world(&w);
+}
+
 static void test_parked_calls(void)
 {
     uint32_t methods[100], fetched[100], handle = 0, n = 0, first = 0, last = 0;
@@ -184,5 +202,6 @@ int main(void)
     test_virtual_threads(16 << 20, false);
     test_virtual_threads(8192, true);
     test_deaf_carrier();
+    test_lost_unmount();
     return tap_done();
 }
