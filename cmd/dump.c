@@ -458,7 +458,7 @@ int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double 
     const struct trace_listener listener = { &dump,        dump_info,       dump_clock,  dump_counter,
                                              dump_thread,  dump_charge,     dump_method, dump_jit,
                                              dump_place,   dump_collection, dump_miss,   dump_sampled_method,
-                                             dump_context, dump_sample };
+                                             dump_context, dump_sample,     NULL };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

@@ -27,7 +27,9 @@ struct stack {
     size_t n, room;
 };
 
-struct reading {
+struct recovery_reading {
+    const struct report_source *source;
+    struct recovery *recovery;
     const struct window *windows; /* as they follow each other */
     size_t n_windows;
     struct calls *calls; /* by method; owned */
@@ -39,7 +41,7 @@ struct reading {
 /* ---- calls ---- */
 
 /* In a recovery, outside, or on its edge: then it says nothing. */
-static void add_call(const struct reading *r, struct calls *calls, const struct frame *frame,
+static void add_call(const struct recovery_reading *r, struct calls *calls, const struct frame *frame,
                      const struct calltree_step *exit)
 {
     uint64_t cpu_ticks = exit->cpu_ticks - frame->cpu_ticks;
@@ -65,7 +67,7 @@ static int enter(struct stack *stack, const struct calltree_step *step, struct e
 }
 
 /* Calls above it have lost their exits.  A call in a call of the same method is part of that one. */
-static void leave(const struct reading *r, struct stack *stack, const struct calltree_step *step)
+static void leave(const struct recovery_reading *r, struct stack *stack, const struct calltree_step *step)
 {
     size_t at = stack->n;
     while (at > 0 && stack->frames[at - 1].method != step->method)
@@ -81,7 +83,7 @@ static void leave(const struct reading *r, struct stack *stack, const struct cal
 
 static int take_step(void *context, const struct calltree_step *step, struct err *err)
 {
-    struct reading *r = context;
+    struct recovery_reading *r = context;
     if (step->thread >= r->n_threads)
         return 0;
     struct stack *stack = &r->stacks[step->thread];
@@ -121,7 +123,7 @@ static int find_windows(const struct report_source *source, struct window **wind
 }
 
 /* Those that were recorded to the end.  Returns how many. */
-static size_t mark_compared(const struct report_source *source, const struct reading *r)
+static size_t mark_compared(const struct report_source *source, const struct recovery_reading *r)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < r->n_methods; i++) {
@@ -136,7 +138,7 @@ static size_t mark_compared(const struct report_source *source, const struct rea
 
 /* ---- the comparison ---- */
 
-static void compare(const struct report_source *source, const struct reading *r, struct recovery *recovery)
+static void compare(const struct report_source *source, const struct recovery_reading *r, struct recovery *recovery)
 {
     const struct calls *most = NULL;
     for (uint32_t i = 0; i < r->n_methods; i++) {
@@ -157,50 +159,64 @@ static void compare(const struct report_source *source, const struct reading *r,
     recovery->extra_ns = (recovery->in_ns - recovery->out_ns) * (double)most->n_in;
 }
 
-static int read_again(const struct report_source *source, bool salvage, struct reading *r, struct err *err)
+/* Room for the calls that are compared.  Returns 0, or -1 with *err set. */
+static int make_room(struct recovery_reading *r, struct err *err)
 {
-    struct trace_reader *reader;
-    struct calltree tree;
-    const struct calltree_observer observer = { .context = r, .step = take_step };
-    const struct calltree_options options = { .observer = &observer };
-    if (trace_open(&reader, source->path, salvage, err) < 0)
+    r->calls = calloc((size_t)r->n_methods + 1, sizeof *r->calls);
+    r->stacks = calloc((size_t)r->n_threads + 1, sizeof *r->stacks);
+    return r->calls == NULL || r->stacks == NULL ? err_set(err, "out of memory for %u methods", r->n_methods) : 0;
+}
+
+int recovery_begin(const struct report_source *source, struct recovery *recovery, struct recovery_reading **reading,
+                   struct second_pass *pass, struct err *err)
+{
+    struct recovery_reading *r = arena_alloc(source->arena, sizeof *r);
+    struct window *windows;
+    *reading = NULL;
+    *recovery = (struct recovery){ .why = "only live recordings measure the JIT compilers" };
+    if (trace_info(source->reader, "live.budget") == NULL)
+        return 0;
+    if (r == NULL)
+        return err_set(err, "out of memory for recoveries");
+    *r = (struct recovery_reading){ .source = source,
+                                    .recovery = recovery,
+                                    .n_methods = source->tree->n_methods,
+                                    .n_threads = source->tree->n_threads };
+    if (find_windows(source, &windows, &r->n_windows, err) < 0)
         return -1;
-    int rc = calltree_build(reader, &options, &tree, err);
-    if (rc == 0)
-        calltree_free(&tree);
-    trace_close(reader);
-    return rc;
+    r->windows = windows;
+    for (size_t i = 0; i < r->n_windows; i++)
+        recovery->recovery_ns += report_ns(source, windows[i].end_ticks - windows[i].start_ticks);
+    recovery->why = "there was no recovery";
+    *reading = r;
+    if (r->n_windows == 0)
+        return 0;
+    if (make_room(r, err) < 0)
+        return -1;
+    if (mark_compared(source, r) > 0)
+        pass->observers[pass->n_observers++] = (struct calltree_observer){ .context = r, .step = take_step };
+    return 0;
+}
+
+void recovery_end(struct recovery_reading *r)
+{
+    if (r == NULL)
+        return;
+    if (r->n_windows > 0 && r->calls != NULL)
+        compare(r->source, r, r->recovery);
+    for (uint32_t i = 0; r->stacks != NULL && i < r->n_threads; i++)
+        free(r->stacks[i].frames);
+    free(r->stacks);
+    free(r->calls);
 }
 
 int recovery_measure(const struct report_source *source, bool salvage, struct recovery *recovery, struct err *err)
 {
-    struct window *windows = NULL;
-    struct reading r = { .n_methods = source->tree->n_methods, .n_threads = source->tree->n_threads };
-    int rc = -1;
-    *recovery = (struct recovery){ .why = "only live recordings measure the JIT compilers" };
-    if (trace_info(source->reader, "live.budget") == NULL)
-        return 0;
-    if (find_windows(source, &windows, &r.n_windows, err) < 0)
-        return -1;
-    r.windows = windows;
-    for (size_t i = 0; i < r.n_windows; i++)
-        recovery->recovery_ns += report_ns(source, windows[i].end_ticks - windows[i].start_ticks);
-    r.calls = calloc((size_t)r.n_methods + 1, sizeof *r.calls);
-    r.stacks = calloc((size_t)r.n_threads + 1, sizeof *r.stacks);
-    if (r.calls == NULL || r.stacks == NULL) {
-        err_set(err, "out of memory for %u methods", r.n_methods);
-        goto out;
-    }
-    recovery->why = "there was no recovery";
-    if (r.n_windows > 0 && mark_compared(source, &r) > 0 && read_again(source, salvage, &r, err) < 0)
-        goto out;
-    if (r.n_windows > 0)
-        compare(source, &r, recovery);
-    rc = 0;
-out:
-    for (uint32_t i = 0; r.stacks != NULL && i < r.n_threads; i++)
-        free(r.stacks[i].frames);
-    free(r.stacks);
-    free(r.calls);
+    struct second_pass pass = { .n_observers = 0 };
+    struct recovery_reading *reading;
+    int rc = recovery_begin(source, recovery, &reading, &pass, err);
+    if (rc == 0)
+        rc = second_pass_run(&pass, source, salvage, err);
+    recovery_end(reading);
     return rc;
 }

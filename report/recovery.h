@@ -8,7 +8,7 @@
 #ifndef REPORT_RECOVERY_H
 #define REPORT_RECOVERY_H
 
-#include "report/source.h"
+#include "report/second_pass.h"
 
 #define RECOVERY_CALLS_MIN 20 /* of either kind: fewer say nothing */
 
@@ -30,5 +30,14 @@ struct recovery {
  * Returns 0, or -1 with *err set.
  */
 int recovery_measure(const struct report_source *source, bool salvage, struct recovery *recovery, struct err *err);
+
+/*
+ * The same in a pass that is shared with others: what comes before it, and after it.  *reading is for recovery_end,
+ * whatever is returned.
+ */
+struct recovery_reading;
+int recovery_begin(const struct report_source *source, struct recovery *recovery, struct recovery_reading **reading,
+                   struct second_pass *pass, struct err *err);
+void recovery_end(struct recovery_reading *reading);
 
 #endif

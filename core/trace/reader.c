@@ -383,12 +383,21 @@ static int next_events(struct trace_reader *reader, struct err *err)
     return 1;
 }
 
+static inline void tell_hit(const struct trace_reader *reader, const struct trace_event *event)
+{
+    const struct trace_listener *listener = &reader->tables.listener;
+    if (listener->hit != NULL && (event->kind == TRACE_HIT || event->kind == TRACE_KERNEL_HIT))
+        listener->hit(listener->context, event);
+}
+
 int trace_next(struct trace_reader *reader, struct trace_event *event, struct err *err)
 {
     for (;;) {
         if (LIKELY(reader->at != reader->end)) {
-            if (LIKELY(get_event(reader, event)))
+            if (LIKELY(get_event(reader, event))) {
+                tell_hit(reader, event);
                 return 1;
+            }
             if (damaged(reader, err) == 0)
                 continue;
             reader->failed = true;

@@ -290,6 +290,7 @@ struct trace_listener {
     void (*sampled_method)(void *context, uint32_t number, const struct trace_sampled_method *method);
     void (*context_node)(void *context, uint32_t number, const struct trace_context *node);
     void (*sample)(void *context, const struct trace_sample *sample);
+    void (*hit)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */
 };
 
 void trace_listen(struct trace_reader *reader, const struct trace_listener *listener);

@@ -41,21 +41,7 @@ static int choose_rows(const struct report_source *source, const struct calltree
     return read->labels == NULL ? err_set(err, "out of memory for the names of %zu phases", read->n_rows) : 0;
 }
 
-static int read_again(const char *path, bool salvage, struct timeline *timeline, struct err *err)
-{
-    struct calltree_observer observer = timeline_observer(timeline);
-    struct calltree_options options = { .observer = &observer };
-    struct trace_reader *reader = NULL;
-    struct calltree tree = { .n_nodes = 0 };
-    int rc = trace_open(&reader, path, salvage, err);
-    if (rc == 0)
-        rc = calltree_build(reader, &options, &tree, err);
-    calltree_free(&tree);
-    trace_close(reader);
-    return rc;
-}
-
-static int find_regions(const struct report_source *source, struct timeline_read *read, struct err *err)
+int timeline_end(const struct report_source *source, struct timeline_read *read, struct err *err)
 {
     struct timeline_regions_wish wish = { .distance = 0 };
     for (size_t i = 0; i < read->rates.wish.n_metrics; i++) {
@@ -67,9 +53,9 @@ static int find_regions(const struct report_source *source, struct timeline_read
     return timeline_find_regions(read->timeline, &wish, source->arena, &read->regions, err);
 }
 
-int timeline_read(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                  const struct report_wish *report, double step_ns, uint32_t steps_max, bool salvage,
-                  struct timeline_read *read, struct err *err)
+int timeline_begin(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                   const struct report_wish *report, double step_ns, uint32_t steps_max, bool salvage,
+                   struct timeline_read *read, struct second_pass *pass, struct err *err)
 {
     const struct calltree *tree = source->tree;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *row_of);
@@ -86,9 +72,21 @@ int timeline_read(const struct report_source *source, const struct calltree_tota
     wish.row_of = row_of;
     wish.n_methods = tree->n_methods;
     wish.n_rows = (uint32_t)read->n_rows;
-    if (timeline_open(&read->timeline, &wish, err) < 0 || read_again(source->path, salvage, read->timeline, err) < 0)
+    if (timeline_open(&read->timeline, &wish, err) < 0)
         return -1;
-    return find_regions(source, read, err);
+    pass->observers[pass->n_observers++] = timeline_observer(read->timeline);
+    return 0;
+}
+
+int timeline_read(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                  const struct report_wish *report, double step_ns, uint32_t steps_max, bool salvage,
+                  struct timeline_read *read, struct err *err)
+{
+    struct second_pass pass = { .n_observers = 0 };
+    if (timeline_begin(source, totals, n_totals, report, step_ns, steps_max, salvage, read, &pass, err) < 0 ||
+        second_pass_run(&pass, source, salvage, err) < 0)
+        return -1;
+    return timeline_end(source, read, err);
 }
 
 double timeline_rate_of(const struct timeline_read *read, size_t rate, const uint64_t *metrics, size_t n_metrics)

@@ -6,6 +6,7 @@
 
 #include "phases/tree/timeline.h"
 #include "report/call_metrics.h"
+#include "report/second_pass.h"
 #include "report/view/phase_report.h"
 
 struct timeline_read {
@@ -30,6 +31,12 @@ struct timeline_read {
 int timeline_read(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                   const struct report_wish *wish, double step_ns, uint32_t steps_max, bool salvage,
                   struct timeline_read *read, struct err *err);
+
+/* The same in a pass that is shared with others: what comes before it, and, if that was no error, what comes after. */
+int timeline_begin(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                   const struct report_wish *wish, double step_ns, uint32_t steps_max, bool salvage,
+                   struct timeline_read *read, struct second_pass *pass, struct err *err);
+int timeline_end(const struct report_source *source, struct timeline_read *read, struct err *err);
 
 /* CPI or misses of a cell; NAN: not measured then.  rate: an index into rates.of; 0 is "time/call", which no cell has.
  */

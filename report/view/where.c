@@ -17,17 +17,20 @@ struct tally {
     uint64_t n;
 };
 
-struct reading {
+struct where_reading {
+    const struct report_source *source;
+    struct where *where;
     struct arena arena;
     struct map by_key;
     struct tally *tallies; /* owned */
     uint32_t n, room;
+    bool is_broken; /* no memory */
 };
 
 /* ---- reading ---- */
 
 /* Returns 0, or -1: no memory. */
-static int count(struct reading *r, const struct key *key)
+static int count(struct where_reading *r, const struct key *key)
 {
     const uint32_t *known = map_get(&r->by_key, key, sizeof *key);
     if (known != NULL) {
@@ -40,35 +43,20 @@ static int count(struct reading *r, const struct key *key)
     return map_put(&r->by_key, key, sizeof *key, r->n++);
 }
 
-static int read_hits(const struct report_source *source, struct trace_reader *reader, struct reading *r,
-                     struct err *err)
+static void hear_hit(void *context, const struct trace_event *event)
 {
-    struct trace_event event;
-    int rc;
-    while ((rc = trace_next(reader, &event, err)) > 0) {
-        if (event.kind != TRACE_HIT && event.kind != TRACE_KERNEL_HIT)
-            continue;
-        const struct key key = { (uint32_t)event.count,
-                                 event.thread < source->tree->n_threads ? source->tree->threads[event.thread].part
-                                                                        : VM_PART_APPLICATION,
-                                 event.kind == TRACE_KERNEL_HIT };
-        if (count(r, &key) < 0)
-            return err_set(err, "out of memory for hits");
-    }
-    return rc;
+    struct where_reading *r = context;
+    const struct calltree *tree = r->source->tree;
+    const struct key key = { (uint32_t)event->count,
+                             event->thread < tree->n_threads ? tree->threads[event->thread].part : VM_PART_APPLICATION,
+                             event->kind == TRACE_KERNEL_HIT };
+    r->is_broken = r->is_broken || count(r, &key) < 0;
 }
 
-static int read_again(const struct report_source *source, bool salvage, struct where *where, struct reading *r,
-                      struct err *err)
+static void hear_place(void *context, const struct place_entry *entry)
 {
-    const struct trace_listener listener = { .context = where->places, .place = hit_places_hear };
-    struct trace_reader *reader;
-    if (trace_open(&reader, source->path, salvage, err) < 0)
-        return -1;
-    trace_listen(reader, &listener);
-    int rc = read_hits(source, reader, r, err);
-    trace_close(reader);
-    return rc;
+    struct where_reading *r = context;
+    hit_places_hear(r->where->places, entry);
 }
 
 /* ---- times ---- */
@@ -148,7 +136,7 @@ static int add_tally(struct where *where, const struct tally *tally, struct err 
     return 0;
 }
 
-static void add_times(struct where *where, const struct reading *r)
+static void add_times(struct where *where, const struct where_reading *r)
 {
     struct err ignored;
     struct hit_place place;
@@ -176,26 +164,51 @@ static int refuse(const struct report_source *source, struct err *err)
                     why == NULL ? "" : ", on a machine where the kernel allows it (mmprof doctor)");
 }
 
+int where_begin(const struct report_source *source, struct where *where, struct where_reading **reading,
+                struct second_pass *pass, struct err *err)
+{
+    struct where_reading *r = arena_alloc(source->arena, sizeof *r);
+    *reading = r;
+    memset(where, 0, sizeof *where);
+    if (r == NULL)
+        return err_set(err, "out of memory for hits");
+    r->source = source;
+    r->where = where;
+    r->by_key.arena = &r->arena;
+    pass->listener = (struct trace_listener){ .context = r, .place = hear_place, .hit = hear_hit };
+    pass->is_listening = true;
+    return hit_places_open(&where->places, err);
+}
+
+int where_end(struct where_reading *r, struct err *err)
+{
+    struct where *where = r->where;
+    int rc = r->is_broken ? err_set(err, "out of memory for hits") : 0;
+    for (uint32_t i = 0; rc == 0 && i < r->n; i++)
+        rc = add_tally(where, &r->tallies[i], err);
+    if (rc == 0 && where->n_hits == 0)
+        rc = refuse(r->source, err);
+    if (rc == 0) {
+        find_scales(r->source, where);
+        add_times(where, r);
+    }
+    map_free(&r->by_key);
+    arena_free(&r->arena);
+    free(r->tallies);
+    return rc;
+}
+
 int where_read(const struct report_source *source, bool salvage, struct where *where, struct err *err)
 {
-    struct reading r = { .n = 0 };
-    r.by_key.arena = &r.arena;
-    memset(where, 0, sizeof *where);
-    int rc = hit_places_open(&where->places, err);
-    if (rc == 0)
-        rc = read_again(source, salvage, where, &r, err);
-    for (uint32_t i = 0; rc == 0 && i < r.n; i++)
-        rc = add_tally(where, &r.tallies[i], err);
-    if (rc == 0 && where->n_hits == 0)
-        rc = refuse(source, err);
-    if (rc == 0) {
-        find_scales(source, where);
-        add_times(where, &r);
-    }
-    map_free(&r.by_key);
-    arena_free(&r.arena);
-    free(r.tallies);
-    return rc;
+    struct second_pass pass = { .n_observers = 0 };
+    struct where_reading *reading;
+    if (where_begin(source, where, &reading, &pass, err) < 0)
+        return -1;
+    struct err of_pass;
+    int rc = second_pass_run(&pass, source, salvage, &of_pass), end = where_end(reading, err);
+    if (rc < 0)
+        *err = of_pass;
+    return rc < 0 ? rc : end;
 }
 
 void where_free(struct where *where)

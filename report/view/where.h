@@ -7,7 +7,7 @@
 #ifndef REPORT_VIEW_WHERE_H
 #define REPORT_VIEW_WHERE_H
 
-#include "report/source.h"
+#include "report/second_pass.h"
 #include "symbolize/hit_places.h"
 
 /* The rows: kinds of code, HIT_VM as its sub-systems, and the kernel. */
@@ -43,6 +43,15 @@ struct where {
  */
 int where_read(const struct report_source *source, bool salvage, struct where *where, struct err *err);
 void where_free(struct where *where);
+
+/*
+ * The same in a pass that is shared with others: it begins with where_begin, and after the pass comes where_end.
+ * *reading lives in the arena.
+ */
+struct where_reading;
+int where_begin(const struct report_source *source, struct where *where, struct where_reading **reading,
+                struct second_pass *pass, struct err *err);
+int where_end(struct where_reading *reading, struct err *err);
 
 /* Time of a part's threads (VM_PARTS: of all) in a row, in ns. */
 double where_ns(const struct where *where, size_t row, size_t part);
