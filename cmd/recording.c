@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/pmu/simulated_events.h"
 #include "core/recorder/simulation.h"
+#include "phases/live/live_policy.h"
 #include "phases/select/phases_file.h"
 
 #include <inttypes.h>

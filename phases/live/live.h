@@ -2,83 +2,9 @@
  * Which probes stay while a program runs: one recording that needs no preparatory run and keeps a budget.
  *
  * It decides and does nothing else: it is told of samples, methods, records and clocks, and answers with orders.
- * Whoever carries them out (phases/live/live_session.c, a test) calls, in each round: live_met, live_tree_records and
- * live_tree_kernel for what came, then live_round.
- *
- * A session's life: stack samples come all the time (phases/live/live_samples.h), and cost the JIT compiler nothing ->
- * candidates -> instrument them in one batch -> wait until the compiler has recovered -> watch and prune -> choose
- * again, ever more rarely, and so on.  A 'look' is a choice: it asks what the candidates' classes would cost.  Where
- * stacks cannot be sampled from outside, the agent samples during a look, and all that is said of a look's cost is of
- * that.
- *
- * When a method's probes are switched off
- *
- * - LIVE_TOO_SHORT: its calls took less than 1/LIVE_MARGIN of theta_grain of the time elapsed, on the average.  This is
- *   sound because the total only grows.  Let A be the application's CPU time so far, and let a method have k calls of
- *   the mean m < grain * A / M.  At the end, with A' >= A, it is a phase only if the mean of all its calls is at least
- *   grain * A', so the calls still to come must have a mean of at least grain * A' >= grain * A > M * m: a method that
- *   becomes a phase after all is one whose later calls are more than M times longer than those so far.  That is a
- *   change of behaviour, and it is looked for: see below.  A is not known while the program runs; the CPU time of the
- *   whole process less that of the JIT compiler's threads is, garbage collector included: with it M shrinks by A's
- *   share of it, so that LIVE_MARGIN 4 leaves M >= 2 as long as the application has half of that CPU time.  Where the
- *   compiler's threads are not known, all counts, and the margin is twice as large.  Also: its calls are so short that
- *   their probes, and writing their records, cost more than the budget of their own time.
- * - LIVE_TOO_FREQUENT, LIVE_OVER_BUDGET: what its calls cost does not fit into the budget; for the first alone, for the
- *   second together with the methods whose calls take longer.  So the budget raises the grain, as the search for
- *   thresholds does (phases/select/select.h).
- *
- * Switching off makes the call tree coarser, not wrong: from then on its time is its caller's.
- *
- * The budget: cost, i.e. records times half the calibrated pair, plus this program's own CPU time, against the target's
- * CPU time.  A credit grows with the target's CPU time (at most to what LIVE_CREDIT_NS earn) and shrinks with the cost.
- * When it is used up, methods are switched off, those with the shortest calls first, until the rest costs less than
- * LIVE_AIM of the budget.  A method called 20 million times a second uses the credit up in 3 ms: it is off in the round
- * after it appeared.
- *
- * What cannot be switched off any more is paid for as well, and of the budget the probes have what it leaves: by the
- * end of the recording, or of the first minute (LIVE_AHEAD_S) where that comes before or the end is not known; but not
- * less than three tenths, for a recording without calls is of no use.  Those are looks (the samples' cost, by what one
- * of them cost so far), batches (the CPU time of rewriting) and what the compiler takes for them (below).  One look is
- * free, and its batch; and a second look where all methods of the first batch had to be switched off or none was
- * called, or a program has just been started and prices (below) are not known: its batch is, too, where it does
- * something else by then, i.e. where a method without probes has most of what that look saw. They are what the session
- * is for, and cost some tens of ms each.  From then on a look takes as many samples as the budget of the time elapsed
- * has left over from all costs together, and is put off while those are too few, but not for ever: short looks have a
- * part of the budget to themselves, LIVE_LOOKING_PART, or half of it where the end is known; else a minute would be
- * known by its first second where compiling again took more than expected.  A batch waits until the time that all
- * batches stopped the application is at most the budget of the time elapsed, and until it is paid for; there, if prices
- * are known, batches have a part of the budget to themselves, too: see LIVE_COMPILE.  Else a program of half a minute,
- * whose first seconds used the budget up, would be known by what it did in them.
- *
- * What the JIT compiler takes to compile again what a batch throws away is known beforehand, where the JVM tells of its
- * code (core/recorder/recompilation_cost.h).  A batch has the classes with the most time for their price, as long as
- * the budget pays for them and all before them, and each only if the program has spent as much time in it as it costs.
- * Where it is known how long the recording will be, that is the budget of all of it, of LIVE_AHEAD_S at most, less what
- * the rest of it will take and a quarter for later: so the compiler's work comes first, and what it is for is recorded
- * from then on.  In any case it and rewriting may take LIVE_COMPILE of the budget of the time elapsed, of
- * LIVE_ADVANCE_NS at least; and where most of the time is in what is new, one class may cost more: a hundredth of the
- * time that was spent in it.  Code that is hardly called is hardly compiled: so methods with long calls cost little,
- * and what costs much is called so often that most of it would be switched off again.  With all classes at once,
- * programs of ten seconds lost up to a quarter of their CPU time.  What it took after all is known where the program
- * does not warm up, and counts if it is more; in one that has just begun, three times what the code took is expected.
- * The first batch may have one class that takes the whole budget, by the end of the recording or of LIVE_AHEAD_S, and
- * none that takes more: of a short recording of large classes samples are all there is.  Where the compilers took more
- * than the whole budget, nothing is bought any more.
- *
- * Where that is not known, the free batches have all.  In a program that compiles for seconds the first one could not
- * be paid for in minutes.  Each batch after the first must be worth it: the time that the program spent so far in what
- * would get probes is at least the compiler's CPU time in the dearest recovery so far (in a program that warms up: than
- * it took to compile all, once), or closed probes that it would remove have cost as much.  And where it is not free,
- * that time, with what the later batches took so far, must be within the budget of the time elapsed.
- *
- * A JVM that was attached to may throw all its code away at the first batch (forgets_code): then a program is several
- * times slower until its compilers have done again what they did since its start.  Where that took them more CPU time
- * than recompile_s, no class is changed: looks go on, and samples are all there is.  A service that took minutes to
- * warm up is not to be put back to its start by somebody who wants to look at it.
- *
- * A method that was switched off is enabled again for a moment (LIVE_LOOK_CALLS calls or LIVE_LOOK_NS, whichever comes
- * first) after LIVE_FIRST_LOOK_NS, then after twice this time and so on up to LIVE_LAST_LOOK_NS; it stays enabled when
- * its calls have become long enough, or when it is hardly called any more.
+ * Whoever carries them out (live_session.c, a test) calls, in each round: live_met, live_tree_records and
+ * live_tree_kernel for what came, then live_round.  POLICY.md says what it decides, in which order, and why;
+ * live_policy.h has the numbers.
  */
 #ifndef PHASES_LIVE_H
 #define PHASES_LIVE_H
@@ -89,15 +15,7 @@
 
 #include <stdbool.h>
 
-#define LIVE_MARGIN        4.0
-#define LIVE_AIM           0.7
-#define LIVE_CREDIT_NS     UINT64_C(100000000)
-#define LIVE_MIN_CALLS     20u /* no mean of fewer calls is judged */
-#define LIVE_LOOK_CALLS    50u
-#define LIVE_LOOK_NS       UINT64_C(20000000)
-#define LIVE_FIRST_LOOK_NS UINT64_C(2000000000)
-#define LIVE_LAST_LOOK_NS  UINT64_C(300000000000)
-#define LIVE_UNKNOWN       UINT64_MAX
+#define LIVE_UNKNOWN UINT64_MAX
 
 struct live_options {
     double budget;        /* fraction of the target's CPU time */
@@ -108,22 +26,17 @@ struct live_options {
     bool leaves_classes;  /* none may be changed: samples are all there is */
     double recompile_s;   /* then there is none where its compilers took more CPU time than this so far */
     double duration_s;    /* of the recording; 0: until somebody ends it */
-    uint32_t max_more; /* instrumented after a look, those with the largest share: what comes later needs room, too */
+    uint32_t max_more; /* instrumented after a choice, those with the largest share: what comes later needs room, too */
     struct live_tree_options tree;
 };
 
-#define LIVE_BUDGET       0.01
-#define LIVE_WEIGHT       0.01
-#define LIVE_GRAIN        1e-6 /* the lowest that the search for thresholds tries */
-#define LIVE_MAX_METHODS  256u
-#define LIVE_MAX_MORE     64u
-#define LIVE_RECOMPILE_S  30.0
-#define LIVE_POLLING_PART 0.3 /* of the budget, for stack samples where the agent takes them */
-#define LIVE_COMPILE      0.5 /* of the budget of the time elapsed, for changed classes, whatever all else took */
-#define LIVE_ADVANCE_NS   6e9 /* of CPU time: what that is in so long the compiler is given at once */
-#define LIVE_AHEAD_S      60.0
-#define LIVE_LOSS         2.0 /* the compiler's work and, as long as it is not done, slower code: of that work */
-#define LIVE_SAMPLED_MAX  64u /* methods told of that got no probes */
+#define LIVE_BUDGET      0.01
+#define LIVE_WEIGHT      0.01
+#define LIVE_GRAIN       1e-6 /* the lowest that the search for thresholds tries */
+#define LIVE_MAX_METHODS 256u
+#define LIVE_MAX_MORE    64u
+#define LIVE_RECOMPILE_S 30.0
+#define LIVE_SAMPLED_MAX 64u /* methods told of that got no probes */
 
 #define LIVE_OPTIONS                                                                                        \
     {                                                                                                       \
@@ -157,7 +70,7 @@ enum live_stage {
     LIVE_WATCHING
 };
 
-enum live_state { LIVE_ENABLED, LIVE_DISABLED, LIVE_TRIED, LIVE_REMOVED }; /* tried: enabled for a moment, to look */
+enum live_state { LIVE_ENABLED, LIVE_DISABLED, LIVE_TRIED, LIVE_REMOVED }; /* tried: enabled for a moment */
 
 enum live_why { LIVE_KEPT, LIVE_TOO_SHORT, LIVE_TOO_FREQUENT, LIVE_OVER_BUDGET };
 
@@ -224,7 +137,7 @@ struct live_cost {
     uint64_t spared_ns;      /* likewise, would have thrown away: there is no batch; 0: nothing is spared */
     uint64_t recompiling_ns; /* CPU time of the compiler's in them, more than before; LIVE_UNKNOWN */
     double compiling_ns;     /* likewise as the budget has it: expected, or what it was if that is more */
-    size_t n_put_off;        /* candidates of the latest look that were not worth a batch */
+    size_t n_put_off;        /* candidates of the latest choice that were not worth a batch */
     uint32_t n_batches;      /* of instrumentation and removal */
     double probes_now;       /* of late: the probes' cost as a share of the target's CPU time */
 };
@@ -283,7 +196,7 @@ bool live_knows(const struct live *live, const char *class_name, const char *nam
 /* Are its calls seen only where others' probes find them, for its class could not be changed yet? */
 bool live_is_held(const struct live *live, const char *class_name, const char *name, const char *descriptor);
 
-/* Why does a method that a look found have no probes?  *price_ns: what its class costs the compilers; 0: not known. */
+/* Why does a method that samples found have no probes?  *price_ns: what its class costs the compilers; 0: not known. */
 enum live_without live_why_without(const struct live *live, const char *class_name, const char *name,
                                    const char *descriptor, double *price_ns);
 

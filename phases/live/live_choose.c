@@ -3,24 +3,22 @@
  * worth it.
  */
 #include "phases/live/live_internal.h"
+#include "phases/live/live_policy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ELSEWHERE (1.0 / 3) /* of the time of all looks so far: of a second one as long, two thirds */
-#define WORK_NS   250.0     /* for a unit of work at most: what it was where all code was known (h2) */
-/*
- * Times the work that it took, in a program that has just begun.  Seven programs, their first minute: C1 and C2 took
- * 0.8 % (SE 0.2) of the CPU time more, where the work that it took was 0.24.  It may be that methods with probes are
- * compiled by themselves.
- */
-#define NEW_WORK     3.0
-#define SMALL_PART   0.05
-#define LATER_PART   0.01     /* of the time spent in it: the one class of a later batch for which there is no room */
-#define PART_OF_REST 0.75     /* something may be found later */
-#define LEAST_NS     100000.0 /* a class without compiled code costs the JVM something, too */
-
 /* ---- candidates ---- */
+
+const struct live_candidate *live_find(const struct live_candidate *candidates, size_t n, const char *class_name,
+                                       const char *name, const char *descriptor)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(candidates[i].name, name) == 0 && strcmp(candidates[i].class_name, class_name) == 0 &&
+            strcmp(candidates[i].descriptor, descriptor) == 0)
+            return &candidates[i];
+    return NULL;
+}
 
 static const struct live_method *find_method(const struct live *live, const char *class_name, const char *name,
                                              const char *descriptor)
@@ -66,8 +64,8 @@ static bool is_eligible(const struct live *live, const struct live_candidate *on
 
 static bool was_asked(const struct live *live, const struct live_candidate *method)
 {
-    return !live->is_asked_again &&
-           live_find(live->asked, live->n_asked, method->class_name, method->name, method->descriptor) != NULL;
+    return !live->chooser.is_asked_again && live_find(live->chooser.asked, live->chooser.n_asked, method->class_name,
+                                                      method->name, method->descriptor) != NULL;
 }
 
 /* Is much of the time in one that was not wanted at the batch before, paid for or not? */
@@ -98,7 +96,7 @@ struct choice {
 /* Where the first batch throws away all code there is, it makes no difference which classes it is for. */
 static bool knows_prices(const struct live *live, const struct recompilation_costs *prices)
 {
-    bool is_all = live->options.forgets_code && live->n_batches == 0;
+    bool is_all = live->options.forgets_code && live->budget.n_batches == 0;
     return prices != NULL && prices->compiled > 0 && live->now.jit_cpu_ns != LIVE_UNKNOWN && !is_all;
 }
 
@@ -128,8 +126,8 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
  * has one class for which there is no room; only if that is a small part of the time in it, where others cost
  * something, too; so has the second one if all that the first one found had to be switched off, or was not called.  A
  * recording without calls is of no use, nor is one of what the program did at its beginning: a later batch has such a
- * class, too, if much of the time is in it, and no look had seen that.  But none of these may take more than the whole
- * budget, nor may any follow where the compilers took more than that already: then samples are all there is.
+ * class, too, if much of the time is in it, and no choice had seen that.  But none of these may take more than the
+ * whole budget, nor may any follow where the compilers took more than that already: then samples are all there is.
  */
 static bool may_choose(struct choice *choice, double price_ns, double share, bool is_held)
 {
@@ -163,8 +161,8 @@ static void choose_classes(struct choice *choice)
 /* What changed classes cost the compilers so far: what was expected, or measured where that tells, and is more. */
 static double spent_ns(const struct live *live)
 {
-    double measured_ns = live->options.is_new ? 0 : (double)live->recompiling_ns;
-    return measured_ns > live->priced_ns ? measured_ns : live->priced_ns;
+    double measured_ns = live->options.is_new ? 0 : (double)live->window.recompiling_ns;
+    return measured_ns > live->budget.priced_ns ? measured_ns : live->budget.priced_ns;
 }
 
 /* What the compilers' work may cost now, besides rewriting. */
@@ -173,7 +171,7 @@ static double room_ns(const struct live *live)
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     double paid_ns = time_ns > LIVE_ADVANCE_NS ? time_ns : LIVE_ADVANCE_NS;
     double share_ns = LIVE_COMPILE * live->options.budget * paid_ns - spent_ns(live) - live->now.rewriting_ns;
-    double left_ns = PART_OF_REST * live_left_ns(live) / LIVE_LOSS;
+    double left_ns = PART_OF_REST * live_budget_left_ns(&live->budget) / LIVE_LOSS;
     return share_ns > left_ns ? share_ns : left_ns;
 }
 
@@ -182,14 +180,14 @@ static int keep_prices(struct live *live, const struct recompilation_costs *pric
 {
     double work_ns = (double)live->now.jit_cpu_ns / prices->compiled; /* too much where code is gone */
     work_ns = work_ns < WORK_NS ? work_ns : WORK_NS;
-    live->work_ns = live->options.is_new ? NEW_WORK * work_ns : work_ns;
-    recompilation_costs_free(&live->prices);
+    live->chooser.work_ns = live->options.is_new ? NEW_WORK * work_ns : work_ns;
+    recompilation_costs_free(&live->chooser.prices);
     struct recompilation_cost *all = calloc(prices->n + 1, sizeof *all);
     if (all == NULL)
         return err_set(err, "out of memory");
     if (prices->n > 0)
         memcpy(all, prices->all, prices->n * sizeof *all);
-    live->prices =
+    live->chooser.prices =
         (struct recompilation_costs){ .all = all, .n = prices->n, .room = prices->n + 1, .compiled = prices->compiled };
     return 0;
 }
@@ -198,12 +196,12 @@ static int keep_prices(struct live *live, const struct recompilation_costs *pric
 static struct choice affordable(const struct live *live, const struct live_candidate *candidates, size_t n)
 {
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    bool is_first = live->priced_ns <= 0 || live_measures_nothing(live);
-    struct choice choice = { .prices = &live->prices,
-                             .work_ns = live->work_ns,
+    bool is_first = live->budget.priced_ns <= 0 || live_measures_nothing(live);
+    struct choice choice = { .prices = &live->chooser.prices,
+                             .work_ns = live->chooser.work_ns,
                              .time_ns = time_ns,
                              .room_ns = room_ns(live),
-                             .most_ns = live_whole_ns(live) - spent_ns(live),
+                             .most_ns = live_budget_whole_ns(&live->budget) - spent_ns(live),
                              .has_extra = is_first || has_new_largest(live, candidates, n),
                              .is_later = !is_first };
     for (size_t i = 0; i < n; i++) {
@@ -222,7 +220,7 @@ static struct choice affordable(const struct live *live, const struct live_candi
 
 static bool is_paid(const struct live *live, const struct live_candidate *one, const struct choice *choice)
 {
-    return !live->has_prices ||
+    return !live->chooser.has_prices ||
            (one->class_number < RECOMPILATION_CLASSES && (choice->chosen & UINT64_C(1) << one->class_number) != 0);
 }
 
@@ -237,7 +235,7 @@ static int want(struct live *live, const struct live_candidate *candidate, const
     copy.descriptor = arena_text(&live->arena, copy.descriptor, strlen(copy.descriptor));
     if (copy.class_name == NULL || copy.name == NULL || copy.descriptor == NULL)
         return err_set(err, "out of memory");
-    live->wanted[live->n_wanted + live->n_unpaid] = copy;
+    live->chooser.wanted[live->chooser.n_wanted + live->chooser.n_unpaid] = copy;
     ++*n;
     return 0;
 }
@@ -246,29 +244,29 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
                     const struct recompilation_costs *prices, struct err *err)
 {
     size_t n_on = n_enabled(live);
-    live->has_candidates = true;
-    live->n_wanted = live->n_unpaid = 0;
-    free(live->wanted);
-    live->wanted = calloc(n + 1, sizeof *live->wanted);
-    if (live->wanted == NULL)
+    live->chooser.has_candidates = true;
+    live->chooser.n_wanted = live->chooser.n_unpaid = 0;
+    free(live->chooser.wanted);
+    live->chooser.wanted = calloc(n + 1, sizeof *live->chooser.wanted);
+    if (live->chooser.wanted == NULL)
         return err_set(err, "out of memory");
     size_t room = live->options.max_methods > n_on ? live->options.max_methods - n_on : 0;
     if (room > live->options.max_more)
         room = live->options.max_more;
-    live->has_prices = knows_prices(live, prices);
-    struct choice choice = { .prices = &live->prices };
-    if (live->has_prices) {
+    live->chooser.has_prices = knows_prices(live, prices);
+    struct choice choice = { .prices = &live->chooser.prices };
+    if (live->chooser.has_prices) {
         if (keep_prices(live, prices, err) < 0)
             return -1;
         choice = affordable(live, candidates, n);
     }
-    for (size_t i = 0; i < n && live->n_wanted < room; i++)
+    for (size_t i = 0; i < n && live->chooser.n_wanted < room; i++)
         if (is_eligible(live, &candidates[i]) && is_paid(live, &candidates[i], &choice) &&
-            want(live, &candidates[i], &choice, &live->n_wanted, err) < 0)
+            want(live, &candidates[i], &choice, &live->chooser.n_wanted, err) < 0)
             return -1;
     for (size_t i = 0; i < n; i++)
         if (is_eligible(live, &candidates[i]) && !is_paid(live, &candidates[i], &choice) &&
-            want(live, &candidates[i], &choice, &live->n_unpaid, err) < 0)
+            want(live, &candidates[i], &choice, &live->chooser.n_unpaid, err) < 0)
             return -1;
     return 0;
 }
@@ -277,13 +275,13 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
 double live_changed_ns(const struct live *live)
 {
     uint64_t changed = 0;
-    for (size_t i = 0; live->has_prices && i < live->n_asked; i++) {
-        const struct live_candidate *one = &live->asked[i];
+    for (size_t i = 0; live->chooser.has_prices && i < live->chooser.n_asked; i++) {
+        const struct live_candidate *one = &live->chooser.asked[i];
         const struct live_method *method = method_of(live, one);
         if (method != NULL && !method->is_held && one->class_number < RECOMPILATION_CLASSES)
             changed |= UINT64_C(1) << one->class_number;
     }
-    return changed == 0 ? 0 : recompilation_costs_of(&live->prices, changed, 0) * live->work_ns;
+    return changed == 0 ? 0 : recompilation_costs_of(&live->chooser.prices, changed, 0) * live->chooser.work_ns;
 }
 
 /* ---- is a batch worth it? ---- */
@@ -294,17 +292,17 @@ double live_changed_ns(const struct live *live)
  */
 double live_price_ns(const struct live *live)
 {
-    double price = (double)live->dearest_ns;
+    double price = (double)live->window.dearest_ns;
     double once = !live->options.is_new || live->now.jit_cpu_ns == LIVE_UNKNOWN
                       ? 0
-                      : (double)live->now.jit_cpu_ns / (1 + live->n_batches);
+                      : (double)live->now.jit_cpu_ns / (1 + live->budget.n_batches);
     return once > price ? once : price;
 }
 
 /* A class that the batch before had to leave as it is may have the largest method of all, and still has no probes. */
 bool live_is_elsewhere(const struct live *live)
 {
-    return has_new_largest(live, live->wanted, live->n_wanted);
+    return has_new_largest(live, live->chooser.wanted, live->chooser.n_wanted);
 }
 
 /*
@@ -312,16 +310,16 @@ bool live_is_elsewhere(const struct live *live)
  */
 bool live_is_worth_it(const struct live *live, bool is_free)
 {
-    if (live->has_prices) /* they were chosen so */
-        return live->n_wanted > 0;
+    if (live->chooser.has_prices) /* they were chosen so */
+        return live->chooser.n_wanted > 0;
     double largest = 0, own = 0, price = live_price_ns(live);
-    for (size_t i = 0; i < live->n_wanted; i++) {
-        own += live->wanted[i].self_share;
-        if (live->wanted[i].share > largest)
-            largest = live->wanted[i].share;
+    for (size_t i = 0; i < live->chooser.n_wanted; i++) {
+        own += live->chooser.wanted[i].self_share;
+        if (live->chooser.wanted[i].share > largest)
+            largest = live->chooser.wanted[i].share;
     }
     double cpu_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
-    if (!is_free && price + (double)live->recompiled_ns > live->options.budget * cpu_ns)
+    if (!is_free && price + (double)live->window.recompiled_ns > live->options.budget * cpu_ns)
         return false;
     return (own > largest ? own : largest) * cpu_ns >= price;
 }
@@ -333,6 +331,6 @@ bool live_may_begin(struct live *live)
     if (!live->options.forgets_code || live->now.jit_cpu_ns == LIVE_UNKNOWN)
         return true;
     bool is_dear = (double)live->now.jit_cpu_ns > live->options.recompile_s * 1e9;
-    live->spared_ns = is_dear ? live->now.jit_cpu_ns : 0;
+    live->chooser.spared_ns = is_dear ? live->now.jit_cpu_ns : 0;
     return !is_dear;
 }

@@ -1,11 +1,13 @@
 /*
- * Shared by live.c (the session's life), live_choose.c (what gets probes), live_recovery.c (the JIT compiler after a
- * batch) and live_prune.c (which probes stay).
+ * The controller's own: its life (live.c), methods (live_methods.c), what gets probes (live_choose.c), batches
+ * (live_batch.c), which probes stay (live_prune.c).  The budget and the recompilation window know nothing of it.
  */
 #ifndef PHASES_LIVE_INTERNAL_H
 #define PHASES_LIVE_INTERNAL_H
 
 #include "phases/live/live.h"
+#include "phases/live/live_budget.h"
+#include "phases/live/live_window.h"
 
 /* A growing list of method ids. */
 struct live_ids {
@@ -13,15 +15,29 @@ struct live_ids {
     size_t n;
 };
 
-/* The compiler's recovery after a batch. */
-struct live_recovering {
-    uint64_t start_ns, start_ticks, start_cpu_ns, start_jit_ns;
-    uint64_t window_ns, window_jit_ns; /* where the present window began */
-    double usual_jit;                  /* CPUs that the compiler took before the batch */
-    uint32_t n_quiet;                  /* windows in a row */
-    bool is_free;                      /* the batch is beside the budget */
-    bool is_for_probes;                /* it removes none */
-    double price_ns;                   /* what its classes cost; 0: not known */
+/* What gets probes: from what was asked of the candidates to the batch. */
+struct live_chooser {
+    struct live_candidate *wanted;     /* owned: what the latest choice found; what is over budget comes last */
+    size_t n_wanted, n_unpaid;         /* unpaid: over budget */
+    bool has_prices;                   /* the recompilation costs of their classes are known: */
+    struct recompilation_costs prices; /* owned copy */
+    double work_ns;                    /* the compilers' CPU time for a unit of work */
+    struct live_candidate *asked;      /* owned: what was wanted at the latest batch, over budget or not */
+    size_t n_asked, n_asked_paid;      /* those within the budget come first */
+    bool is_asked_again;               /* it changed no class */
+    bool has_candidates;               /* live_candidates has come since it was asked for */
+    size_t n_put_off;                  /* see struct live_cost */
+    uint64_t next_choice_ns, choice_delay_ns;
+    uint32_t n_choices;
+    uint64_t sampled_since_ns; /* samples count since then; 0: not yet */
+    uint32_t first_sample;     /* then */
+    uint64_t spared_ns;        /* see struct live_cost */
+};
+
+/* Which probes stay: what it orders. */
+struct live_pruner {
+    struct live_ids enable, disable, remove;
+    uint64_t pruned_ns; /* when all methods were judged last */
 };
 
 struct live {
@@ -35,43 +51,13 @@ struct live {
     struct live_account *accounts; /* owned: by index of methods, as of the latest call of live_refresh */
     struct live_account *scratch;  /* owned: by index of the tree */
     uint32_t scratch_room;
-    struct live_ids enable, disable, remove;
-    struct live_candidate *wanted; /* owned: what the latest look found; what is not paid for comes last */
-    size_t n_wanted, n_unpaid;     /* unpaid: candidates whose classes cost the compiler more than there is room for */
-    bool has_prices;               /* of the classes of what is wanted */
-    struct recompilation_costs prices; /* then: owned copy */
-    double work_ns;                    /* and the compilers' CPU time for a unit of work */
-    double priced_ns;                  /* what the classes that changed cost, in all batches so far */
-    bool knows_price;                  /* of one of these */
-    struct live_candidate *asked;      /* owned: what was wanted at the latest batch, paid for or not */
-    size_t n_asked, n_asked_paid;      /* paid ones come first */
-    bool is_asked_again;               /* it changed no class */
-    bool has_candidates;               /* the look has ended */
-
     enum live_stage stage;
-    uint64_t stage_since_ns, next_choice_ns, choice_delay_ns;
-    struct live_status first, now; /* the first one with the agent ready */
     bool is_begun;
-    uint64_t usual_since_ns, usual_jit_ns; /* where watching the compiler before a batch began */
-    struct live_recovering recovering;
-    struct live_recovery *recoveries; /* owned */
-    size_t n_recoveries;
-    uint64_t left_out_ns, left_out_cpu_ns; /* of those that are over: see struct live_cost */
-    /* The compiler's CPU time in a recovery, most; in all that were not free; what was more than usual, all. */
-    uint64_t dearest_ns, recompiled_ns, recompiling_ns;
-    size_t n_put_off;
-    uint64_t forgotten_ns, spared_ns; /* see struct live_cost */
-    bool is_cut;                      /* likewise */
-    uint32_t n_batches, n_removals, n_choices;
-    uint64_t sampled_since_ns; /* samples count since then; 0: not yet */
-    uint32_t first_sample;     /* then */
-
-    /* The budget. */
-    double credit_ns, probes_ns;
-    uint64_t records_seen;
-    uint64_t mark_ns[2], mark_cpu_ns[2], mark_own_ns[2], mark_records[2]; /* [0] is the older one */
-    uint64_t charged_cpu_ns, charged_own_ns;
-    uint64_t pruned_ns;
+    struct live_status first, now; /* the first one with the agent ready */
+    struct live_budget budget;
+    struct live_chooser chooser;
+    struct live_pruner pruner;
+    struct live_window window;
 };
 
 /* The next stage. */
@@ -80,9 +66,8 @@ void live_go(struct live *live, enum live_stage stage);
 /* A batch is ordered; live_batch_done tells its end. */
 void live_begin_batch(struct live *live);
 
-/* Is the compiler as busy as before the batch again?  Then the figures count again.  Returns 0, or -1 with *err set. */
-bool live_has_recovered(struct live *live);
-int live_end_recovery(struct live *live, struct err *err);
+/* Its recompilation window is over: the figures count again.  Returns 0, or -1 with *err set. */
+int live_end_window(struct live *live, struct err *err);
 
 /* The method of this id, or NULL. */
 struct live_method *live_by_id(const struct live *live, uint32_t id);
@@ -124,36 +109,23 @@ int live_prune(struct live *live, struct err *err);
  */
 void live_choose_removals(struct live *live, bool may_pause);
 
-/* All of the budget, in ns of CPU time: by the end of the recording, or of the first minute where that comes before. */
-double live_whole_ns(const struct live *live);
-
-/*
- * What is left of the budget, in ns of CPU time; less than 0: it was not enough.  Where it is known how long the
- * recording will be, of all its time (of LIVE_AHEAD_S at most), less what it will go on to cost.
- */
-double live_left_ns(const struct live *live);
-
 /* Batches with prices have a part of the budget to themselves: where the end is known, all of it is planned. */
 static inline bool live_has_parts(const struct live *live)
 {
     return live->options.duration_s <= 0;
 }
 
-/* Have batches stopped the application for no longer than the budget allows by now?  And has it paid for all so far? */
-bool live_may_stop(const struct live *live);
-bool live_may_pause(const struct live *live);
-
 /*
- * Are the free looks not over yet, and is no method measured: is there no batch so far, were all of its methods
+ * Are the free choices not over yet, and is no method measured: is there no batch so far, were all of its methods
  * switched off, or has none been called?
  */
 bool live_measures_nothing(const struct live *live);
 
-/* Is the program busy with something else than what got probes: is a method without them most of what a look saw? */
+/* Is the program busy with something else than what got probes: is a method without them most of what samples saw? */
 bool live_is_elsewhere(const struct live *live);
 
 /*
- * Is the time in what the latest look found, so far, as much as a batch may cost the compiler?  And is that, with the
+ * Is the time in what the latest choice found, so far, as much as a batch may cost the compiler?  And is that, with the
  * batches before, within the budget, unless the batch is free?
  */
 bool live_is_worth_it(const struct live *live, bool is_free);

@@ -1,5 +1,5 @@
 /*
- * What the latest looks of a live session found, and has no probes.
+ * What samples of a live recording found, and has no probes.
  */
 #ifndef PHASES_LIVE_SAMPLED_H
 #define PHASES_LIVE_SAMPLED_H
@@ -7,14 +7,14 @@
 #include "phases/live/live_session.h"
 
 struct live_sampled {
-    const struct candidate *found; /* in the arena, its names the session's until the next look */
+    const struct candidate *found; /* in the arena, its names the session's until the next choice */
     const char *why;               /* "dear", "loop", ...: mmprof.trace(5) */
     double price_ns;               /* what its class costs the compilers; 0: not known */
 };
 
 /*
- * Those with the session's weight at least, largest share first, LIVE_SAMPLED_MAX at most; none between two series of
- * looks.  Returns 0, or -1 with *err set: no memory.
+ * Those with the session's weight at least, largest share first, LIVE_SAMPLED_MAX at most.
+ * Returns 0, or -1 with *err set: no memory.
  */
 int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
                       struct err *err);

@@ -111,7 +111,6 @@ circle core/perf/perf_rings core/perf/perf_rings_open                           
 circle core/pmu/events core/pmu/events_known                                            # what is suggested is tried
 circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/stack_search core/hotspot/stack_walk # a walk goes on behind them
 circle core/recorder/recorder_change core/recorder/recorder_hear core/recorder/recorder_prepare # a session's parts
-circle phases/live/live phases/live/live_choose phases/live/live_known phases/live/live_prune phases/live/live_recovery # one controller
 circle report/html/html_data report/html/html_places report/html/html_sweep report/html/html_timeline report/html/html_tree # parts of one page
 END
 }

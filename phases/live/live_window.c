@@ -1,0 +1,95 @@
+#include "phases/live/live_window.h"
+
+#include "phases/live/live_policy.h"
+
+#include <stdlib.h>
+
+static double cpus(uint64_t cpu_ns, uint64_t ns)
+{
+    return ns == 0 ? 0 : (double)cpu_ns / (double)ns;
+}
+
+void live_window_free(struct live_window *window)
+{
+    free(window->all);
+}
+
+void live_window_watch(struct live_window *window, const struct live_status *now)
+{
+    window->usual_since_ns = now->now_ns;
+    window->usual_jit_ns = now->jit_cpu_ns;
+}
+
+void live_window_begin(struct live_window *window, const struct live_status *now, bool discards_all)
+{
+    bool knows_jit = now->jit_cpu_ns != LIVE_UNKNOWN && window->usual_jit_ns != LIVE_UNKNOWN;
+    window->usual_jit =
+        knows_jit ? cpus(now->jit_cpu_ns - window->usual_jit_ns, now->now_ns - window->usual_since_ns) : 0;
+    window->start_ns = now->now_ns;
+    window->start_ticks = now->ticks;
+    window->start_cpu_ns = now->cpu_ns;
+    window->start_jit_ns = now->jit_cpu_ns;
+    window->step_ns = window->step_jit_ns = window->n_quiet = 0;
+    window->is_free = window->is_for_probes = false;
+    window->expected_ns = 0;
+    if (discards_all && now->jit_cpu_ns != LIVE_UNKNOWN)
+        window->forgotten_ns = now->jit_cpu_ns;
+}
+
+void live_window_changed(struct live_window *window, const struct live_status *now, double expected_ns)
+{
+    window->expected_ns = expected_ns;
+    window->step_ns = now->now_ns;
+    window->step_jit_ns = now->jit_cpu_ns;
+}
+
+void live_window_cancel(struct live_window *window, bool is_first)
+{
+    window->forgotten_ns = is_first ? 0 : window->forgotten_ns;
+}
+
+bool live_window_is_over(struct live_window *window, const struct live_status *now)
+{
+    uint64_t most_ns = window->forgotten_ns > 0 && window->n == 0 ? WINDOW_ALL_NS : WINDOW_MAX_NS;
+    if (now->jit_cpu_ns == LIVE_UNKNOWN || window->step_jit_ns == LIVE_UNKNOWN)
+        return now->now_ns - window->step_ns >= WINDOW_BLIND_NS;
+    if (now->now_ns - window->step_ns < WINDOW_STEP_NS)
+        return false;
+    double jit = cpus(now->jit_cpu_ns - window->step_jit_ns, now->now_ns - window->step_ns);
+    window->n_quiet = jit <= window->usual_jit + WINDOW_EXTRA ? window->n_quiet + 1 : 0;
+    window->step_ns = now->now_ns;
+    window->step_jit_ns = now->jit_cpu_ns;
+    bool is_over = window->n_quiet >= WINDOW_QUIET, is_cut = !is_over && now->now_ns - window->start_ns >= most_ns;
+    window->is_cut = window->is_cut || is_cut;
+    return is_over || is_cut;
+}
+
+/* Returns by how much it was more than expected. */
+static double charge(struct live_window *window, const struct live_status *now)
+{
+    if (now->jit_cpu_ns == LIVE_UNKNOWN || window->start_jit_ns == LIVE_UNKNOWN)
+        return 0;
+    uint64_t all_ns = now->jit_cpu_ns - window->start_jit_ns;
+    double more_ns = (double)all_ns - window->usual_jit * (double)(now->now_ns - window->start_ns);
+    if (all_ns > window->dearest_ns)
+        window->dearest_ns = all_ns;
+    if (!window->is_free)
+        window->recompiled_ns += all_ns;
+    if (more_ns > 0)
+        window->recompiling_ns += (uint64_t)more_ns;
+    return more_ns > window->expected_ns ? more_ns - window->expected_ns : 0;
+}
+
+int live_window_end(struct live_window *window, const struct live_status *now, double *more_ns, struct err *err)
+{
+    struct live_recovery *all = realloc(window->all, (window->n + 1) * sizeof *all);
+    if (all == NULL)
+        return err_set(err, "out of memory");
+    window->all = all;
+    all[window->n++] = (struct live_recovery){ window->start_ticks, now->ticks };
+    window->ns += now->now_ns - window->start_ns;
+    window->cpu_ns += now->cpu_ns - window->start_cpu_ns;
+    *more_ns = charge(window, now);
+    live_window_watch(window, now);
+    return 0;
+}

@@ -1,0 +1,150 @@
+/* The controller's budget and its recompilation window by themselves: told of states, they say what is left, and when.
+ */
+#include "phases/live/live_budget.h"
+#include "phases/live/live_policy.h"
+#include "phases/live/live_window.h"
+#include "test/unit/tap.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MS     UINT64_C(1000000)
+#define SECOND (1000 * MS)
+
+static struct live_options options;
+static struct live_status first, now;
+static struct live_budget budget;
+
+static void begin(double part, double duration_s)
+{
+    options = (struct live_options){ .budget = part, .duration_s = duration_s };
+    first = now = (struct live_status){ .now_ns = SECOND, .pair_ns = 20 };
+    budget = (struct live_budget){ .options = &options, .first = &first, .now = &now };
+    live_budget_begin(&budget);
+}
+
+/* Two CPUs were busy for so long. */
+static void pass(double seconds)
+{
+    now.now_ns += (uint64_t)(seconds * 1e9);
+    now.cpu_ns += (uint64_t)(2 * seconds * 1e9);
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * fabs(b);
+}
+
+static void test_left(void)
+{
+    begin(0.01, 0);
+    pass(10);
+    CHECK("all of it is what the first minute will have", is_near(live_budget_whole_ns(&budget), 0.01 * 120e9));
+    CHECK("left is what was earned so far where nobody knows the end",
+          is_near(live_budget_left_ns(&budget), 0.01 * 20e9));
+    begin(0.01, 30);
+    pass(10);
+    CHECK("with a known end all of it, less what the rest will take",
+          is_near(live_budget_left_ns(&budget), 0.01 * 60e9 - 20 * RUNNING_NS));
+    now.rewriting_ns = 1e8;
+    budget.priced_ns = 1e8;
+    now.own_cpu_ns = 50 * MS;
+    now.sampling_ns = 2e7;
+    CHECK("less what it cost, recompilation twice",
+          is_near(live_budget_left_ns(&budget), 0.01 * 60e9 - 20 * RUNNING_NS - 1e8 - LIVE_LOSS * 1e8 - 5e7 - 2e7));
+    now.pauses_ms = 101;
+    CHECK("stops of 101 ms are too long after ten seconds", !live_budget_may_stop(&budget));
+    now.pauses_ms = 99;
+    CHECK("of 99 ms not, and there is something left", live_budget_may_pause(&budget));
+    budget.priced_ns = 3e8;
+    CHECK("without anything left there is no batch", live_budget_may_stop(&budget) && !live_budget_may_pause(&budget));
+}
+
+static void test_credit(void)
+{
+    begin(0.01, 0);
+    pass(0.01);
+    struct live_charged charged = live_budget_charge(&budget, 1000);
+    CHECK("a thousand records in 20 ms of CPU time are paid for", !charged.is_over && !charged.is_mark);
+    CHECK("and are half a pair each", is_near(budget.probes_ns, 1e4));
+    pass(0.01);
+    charged = live_budget_charge(&budget, 400000);
+    CHECK("twenty in a microsecond are not", charged.is_over);
+    begin(0.01, 0);
+    pass(0.03);
+    charged = live_budget_charge(&budget, 0);
+    CHECK("costs are compared from mark to mark", charged.is_mark);
+    live_budget_mark(&budget, 0);
+    now.own_cpu_ns = 500 * MS;
+    CHECK("this program's own rounds switch nothing off", !live_budget_charge(&budget, 10).is_over);
+    begin(0.01, 0);
+    pass(10);
+    now.rewriting_ns = 5e9;
+    CHECK("probes have three tenths whatever all else took", is_near(live_budget_probes_part(&budget), LEAST_PART));
+}
+
+static struct live_status state(uint64_t ns, uint64_t jit_ns)
+{
+    return (struct live_status){ .now_ns = ns, .ticks = ns, .cpu_ns = 2 * ns, .jit_cpu_ns = jit_ns };
+}
+
+/* Usual is a tenth of a CPU; the batch takes the compilers so long at a whole one.  Returns how long the window was. */
+static uint64_t window_ns(struct live_window *window, uint64_t busy_ns, double *more_ns)
+{
+    struct err err = { "" };
+    uint64_t ns = SECOND, jit_ns = 500 * MS, start_ns;
+    struct live_status at = state(ns, jit_ns);
+    memset(window, 0, sizeof *window);
+    live_window_watch(window, &at);
+    ns += SECOND;
+    jit_ns += 100 * MS;
+    at = state(start_ns = ns, jit_ns);
+    live_window_begin(window, &at, false);
+    live_window_changed(window, &at, 200e6);
+    do {
+        ns += 100 * MS;
+        jit_ns += ns - start_ns <= busy_ns ? 100 * MS : 10 * MS;
+        at = state(ns, jit_ns);
+    } while (!live_window_is_over(window, &at));
+    CHECK_NUMBER("a window ends", live_window_end(window, &at, more_ns, &err), 0);
+    return ns - start_ns;
+}
+
+static void test_window(void)
+{
+    struct live_window window;
+    double more_ns;
+    CHECK_NUMBER("it is over three quiet steps after the compilers", window_ns(&window, 600 * MS, &more_ns) / MS, 900);
+    CHECK("the compilers took 540 ms more than usual: 340 more than expected", is_near(more_ns, 340e6));
+    CHECK("it is added up", window.n == 1 && window.ns == 900 * MS && window.cpu_ns == 1800 * MS &&
+                                window.recompiling_ns == 540 * MS && window.dearest_ns == 630 * MS && !window.is_cut);
+    live_window_free(&window);
+    CHECK_NUMBER("five seconds are watched at most", window_ns(&window, 60 * SECOND, &more_ns) / MS, 5000);
+    CHECK("which is said", window.is_cut);
+    live_window_free(&window);
+    struct live_status at = state(SECOND, LIVE_UNKNOWN);
+    memset(&window, 0, sizeof window);
+    live_window_begin(&window, &at, true);
+    live_window_changed(&window, &at, 0);
+    at.now_ns += 1400 * MS;
+    CHECK("where nobody knows the compilers it goes on for a while", !live_window_is_over(&window, &at));
+    at.now_ns += 100 * MS;
+    CHECK("and is over then", live_window_is_over(&window, &at) && window.forgotten_ns == 0);
+}
+
+static void test_policy(void)
+{
+    bool is_whole = n_live_policy > 50;
+    for (size_t i = 0; i < n_live_policy; i++)
+        is_whole = is_whole && live_policy[i].value > 0 && live_policy[i].reason[0] != '\0';
+    CHECK("each number of the policy has its reason", is_whole);
+}
+
+int main(void)
+{
+    test_left();
+    test_credit();
+    test_window();
+    test_policy();
+    return tap_done();
+}
