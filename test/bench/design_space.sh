@@ -76,6 +76,11 @@ exported() {
     sed -i -n 's/ \[sampled\]//g; s/([^;]*)//g; s/^application;//p' "$1"
 }
 
+# n_samples TRACE: in Java methods.
+n_samples() {
+    "$mmprof" compare --from samples "$1" "$1" 2>> "$SCRATCH/errors" | sed -n '1s/.* in \([0-9]*\) samples.*/\1/p'
+}
+
 # judge NAME WAY: 'workload way samples top own total paths stable'.
 judge() {
     local i file detailed figures
@@ -83,7 +88,7 @@ judge() {
         file=$SCRATCH/$2.$i detailed=$SCRATCH/detailed.$i
         [ -s "$file" ] || exported "$file"
         figures=$(agree 50 contexts "$detailed" "$file")
-        echo "$(cut -d ' ' -f 2 <<< "$figures") $("$mmprof" compare --csv --from samples "$detailed.dat" "$file.dat" \
+        echo "$(n_samples "$file.dat") $("$mmprof" compare --csv --from samples "$detailed.dat" "$file.dat" \
             2>> "$SCRATCH/errors" | from_csv top_found) $(alike "$detailed.dat" "$file.dat") $(alike --total \
             "$detailed.dat" "$file.dat") $(cut -d ' ' -f 3 <<< "$figures")"
     done | awk -v stable="$(stability "$SCRATCH/$2".*.dat)" -v name="$1 $2" '

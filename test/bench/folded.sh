@@ -22,6 +22,7 @@ agree() {
                 own[last] += count
                 all += count
             }
+            close(file)
             return all
         }
         function take_top(total,    copy, i, m, best) {
