@@ -96,7 +96,7 @@ judge() {
                 off = found ? sum - truth : 0
                 far = off < 0 ? -off : off
                 near = found && (far <= 0.03 || far <= sqrt(squares))
-                print name, mode, p, truth, found, near, off, squares > 0 ? sqrt(squares) : "-", how, all
+                print name, mode, p, truth, found, near, off, (squares > 0 ? sqrt(squares) : "-"), how, all
             }
         }' "$directory/announced" "$SCRATCH/rows" "$marks" | tee "$SCRATCH/latest" >> "$SCRATCH/judged"
     [ -z "${BENCH_KEEP-}" ] || keep "$1.$2"
