@@ -1,6 +1,7 @@
 #include "report/sampled_tree.h"
 
 #include "core/base/map.h"
+#include "report/sampled_ends.h"
 #include "report/some_threads.h"
 
 #include <stdlib.h>
@@ -287,7 +288,7 @@ static void hand_over(struct planting *p, uint32_t measured, const struct handin
     node->n_lost += (uint32_t)part_of(h, from->n_lost, weight);
     node->wall_ticks += part_of(h, from->wall_ticks, weight);
     if (p->n_own[measured] < p->least)
-        node->cpu_ticks += part_of(h, from->cpu_ticks, weight);
+        node->cpu_ticks += part_of(h, p->own[measured].all, weight);
     p->probe_ticks[to] += part_of(h, p->from->total_cpu_ticks[measured], weight);
     for (size_t m = 0; m < n_metrics; m++)
         p->tree->metrics[to * n_metrics + m] += part_of(h, p->from->metrics[measured * n_metrics + m], weight);
@@ -418,6 +419,20 @@ static bool make_values(struct planting *p)
            tree->total_metrics != NULL;
 }
 
+/* No context's own time is wrong because a call's end was not seen. */
+static int end_calls(struct planting *p)
+{
+    uint32_t n = p->from->n_nodes;
+    struct own_time *own = arena_alloc(p->source->arena, ((size_t)n + 1) * sizeof *own);
+    for (uint32_t i = 1; own != NULL && i < n; i++)
+        own[i] = (struct own_time){ p->own[i].all, p->n_own[i], p->own[i].weight };
+    if (own == NULL || sampled_ends(p->from, own) < 0)
+        return -1;
+    for (uint32_t i = 1; i < n; i++)
+        p->own[i].all = own[i].ticks;
+    return 0;
+}
+
 static int plant(struct planting *p)
 {
     struct calltree *tree = arena_alloc(p->source->arena, sizeof *tree);
@@ -442,7 +457,7 @@ static int plant(struct planting *p)
     for (size_t i = 0; i < p->samples->n_kept; i++)
         if (take_sample(p, i) < 0)
             return -1;
-    if (place_all(p) < 0 || !make_values(p))
+    if (end_calls(p) < 0 || place_all(p) < 0 || !make_values(p))
         return -1;
     hand_over_all(p);
     sum_up(tree);

@@ -3,6 +3,7 @@
 
 #include "report/export/export.h"
 #include "report/view/phase_report.h"
+#include "report/sampled_ends.h"
 #include "report/sampled_tree.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
@@ -184,6 +185,25 @@ static void test_rows(void)
     forget(&made);
 }
 
+/* run was under way when it got probes; its caller's other half, behind its end that no probe saw, is in its time. */
+static void test_ends(void)
+{
+    struct calltree_node nodes[] = { { .parent = 0 },
+                                     { .parent = 1, .method = CALLTREE_ROOT },
+                                     { .parent = 1, .method = SORT },
+                                     { .parent = 2, .method = RUN },
+                                     { .parent = 3, .method = SORT } };
+    struct calltree_flag found = { .method = RUN, .kind = CALLTREE_FLAG_FOUND };
+    struct calltree tree = { .nodes = nodes, .n_nodes = 5, .n_methods = 2, .flags = &found, .n_flags = 1 };
+    struct own_time own[5] = { [1] = { 0, 0, 0 }, [2] = { 0, 50, 5 }, [3] = { 800, 50, 5 }, [4] = { 100, 90, 9 } };
+    CHECK_NUMBER("there is memory", sampled_ends(&tree, own), 0);
+    CHECK("what samples saw in a call's caller is not that call's", own[2].ticks == 400 && own[3].ticks == 400);
+    CHECK_NUMBER("what probes saw enter and leave keeps its time", own[4].ticks, 100);
+    own[2] = (struct own_time){ 100, 12, 1.2 }, own[3] = (struct own_time){ 700, 88, 8.8 };
+    CHECK("nor is a measured time changed by chance",
+          sampled_ends(&tree, own) == 0 && own[2].ticks == 100 && own[3].ticks == 700);
+}
+
 /* Two halves of the time, each of a method that only calls others. */
 static void test_same_time(void)
 {
@@ -322,6 +342,7 @@ int main(void)
 {
     test_tree();
     test_rows();
+    test_ends();
     test_same_time();
     test_around();
     test_few();
