@@ -4,8 +4,8 @@
  * An enabled pair costs two calls through JNI (5 to 6 ns together), two timestamps (10 ns each in a virtual machine)
  * and two 8-byte stores into a buffer that is in the cache: the timestamps are the floor.
  *
- * Everything that a probe needs is in the thread's own 'self', found in one instruction (initial-exec TLS).  What is
- * shared with the recorder is one ring per thread; the only shared writes are its head and tail.
+ * Everything that a probe needs is in the thread's own probe_self, found in one instruction (initial-exec TLS).  What
+ * is shared with the recorder is one ring per thread; the only shared writes are its head and tail.
  */
 #include "core/agent/probe/probe_parts.h"
 
@@ -30,7 +30,7 @@ static uint32_t token_epoch(jint token)
 static void set_name(struct ring *ring)
 {
     jvmtiThreadInfo info;
-    jvmtiEnv *jvmti = atomic_load_explicit(&session.jvmti, memory_order_relaxed);
+    jvmtiEnv *jvmti = atomic_load_explicit(&probe_session.jvmti, memory_order_relaxed);
     memset(&info, 0, sizeof info);
     if ((*jvmti)->GetThreadInfo(jvmti, virtual_carrier(jvmti), &info) != JVMTI_ERROR_NONE || info.name == NULL)
         return;
@@ -62,58 +62,58 @@ static struct ring *claim(struct segment *segment, uint32_t *index)
 
 static struct segment *session_segment(void)
 {
-    return atomic_load_explicit(&session.segment, memory_order_relaxed);
+    return atomic_load_explicit(&probe_session.segment, memory_order_relaxed);
 }
 
 bool probe_take_ring(uint32_t epoch)
 {
     struct segment *segment = session_segment();
     uint32_t index;
-    if (self.refused_epoch == epoch)
+    if (probe_self.refused_epoch == epoch)
         return false;
-    counting_close(&self.counting);
+    counting_close(&probe_self.counting);
     struct ring *ring = claim(segment, &index);
     if (ring == NULL) {
-        self.refused_epoch = epoch;
+        probe_self.refused_epoch = epoch;
         return false;
     }
-    if (atomic_load(&session.epoch) != epoch) { /* the thread stood still while its session ended */
+    if (atomic_load(&probe_session.epoch) != epoch) { /* the thread stood still while its session ended */
         atomic_store(&ring->state, RING_FREE);
         return false;
     }
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
     ring->limit = tail; /* find_room is next */
-    self.depth = self.base = ring->n_lost_unrecorded = 0;
-    self.is_mounted = self.is_deaf = false;
-    self.looked = atomic_load(&session.look) - 1;
-    self.look_ticks = UINT64_MAX;
+    probe_self.depth = probe_self.base = ring->n_lost_unrecorded = 0;
+    probe_self.is_mounted = probe_self.is_deaf = false;
+    probe_self.looked = atomic_load(&probe_session.look) - 1;
+    probe_self.look_ticks = UINT64_MAX;
     atomic_store_explicit(&ring->n_lost, 0, memory_order_relaxed);
     atomic_store_explicit(&ring->name_set, 0, memory_order_relaxed);
     ring->tid = (int32_t)syscall(SYS_gettid);
     ring->start_ticks = ticks_now();
     set_name(ring);
-    self.n_counters = atomic_load_explicit(&session.n_counters, memory_order_relaxed);
+    probe_self.n_counters = atomic_load_explicit(&probe_session.n_counters, memory_order_relaxed);
     /* Counters that do not open read as not counted. */
-    counting_open(&self.counting, ring, index);
-    self.ring = ring;
-    self.ring_number = index;
-    self.words = segment_words(segment, index);
-    self.stack = segment_stack(segment, index);
-    self.mask = segment->ring_words - 1;
-    self.epoch = epoch;
+    counting_open(&probe_self.counting, ring, index);
+    probe_self.ring = ring;
+    probe_self.ring_number = index;
+    probe_self.words = segment_words(segment, index);
+    probe_self.stack = segment_stack(segment, index);
+    probe_self.mask = segment->ring_words - 1;
+    probe_self.epoch = epoch;
     atomic_store_explicit(&ring->state, RING_TAKEN, memory_order_release);
     return true;
 }
 
 void probe_thread_ended(void)
 {
-    uint32_t epoch = self.epoch;
-    self.epoch = 0;
-    counting_close(&self.counting);
-    if (epoch == 0 || epoch != atomic_load(&session.epoch))
+    uint32_t epoch = probe_self.epoch;
+    probe_self.epoch = 0;
+    counting_close(&probe_self.counting);
+    if (epoch == 0 || epoch != atomic_load(&probe_session.epoch))
         return;
-    self.ring->end_ticks = ticks_now();
-    atomic_store_explicit(&self.ring->state, RING_ENDED, memory_order_release);
+    probe_self.ring->end_ticks = ticks_now();
+    atomic_store_explicit(&probe_self.ring->state, RING_ENDED, memory_order_release);
 }
 
 /* ---- recording ---- */
@@ -128,12 +128,12 @@ static void wake_recorder(struct segment *segment)
 
 bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words)
 {
-    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire), end = tail + self.mask + 1;
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire), end = tail + probe_self.mask + 1;
     struct segment *segment = session_segment();
     uint64_t wake_words = segment->wake_words;
     ring->limit = end;
     if (wake_words > 0 && wake_words < end - head) {
-        uint64_t next = head + (self.depth + UINT64_C(4)) * record_words + wake_words;
+        uint64_t next = head + (probe_self.depth + UINT64_C(4)) * record_words + wake_words;
         ring->limit = next < end ? next : end;
     }
     if (wake_words > 0 && head - tail >= wake_words)
@@ -146,16 +146,16 @@ bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words)
 static __attribute__((noinline)) bool prepare(JNIEnv *jni, jint token)
 {
     uint32_t epoch = token_epoch(token);
-    if (epoch != atomic_load_explicit(&session.epoch, memory_order_acquire))
+    if (epoch != atomic_load_explicit(&probe_session.epoch, memory_order_acquire))
         return false;
-    if (self.epoch != epoch && !probe_take_ring(epoch)) {
+    if (probe_self.epoch != epoch && !probe_take_ring(epoch)) {
         atomic_fetch_add_explicit(&session_segment()->n_lost_no_ring, 1, memory_order_relaxed);
         return false;
     }
-    struct ring *ring = self.ring;
+    struct ring *ring = probe_self.ring;
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    uint64_t record_words = 1 + self.n_counters;
-    if (self.is_deaf || (!has_room(ring, head, record_words) && !probe_find_room(ring, head, record_words))) {
+    uint64_t record_words = 1 + probe_self.n_counters;
+    if (probe_self.is_deaf || (!has_room(ring, head, record_words) && !probe_find_room(ring, head, record_words))) {
         lose(ring, 1);
         return false;
     }
@@ -188,17 +188,17 @@ SAME_AS(Java_java_lang_MmprofProbe_caught0) void JNICALL Java_mmprof_Probe_caugh
 jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint token)
 {
     (void)probe;
-    struct ring *ring = self.ring;
-    if (token_epoch(token) != self.epoch || ring->n_lost_unrecorded > 0 ||
-        self.looked != atomic_load_explicit(&session.look, memory_order_relaxed) ||
-        !has_room(ring, atomic_load_explicit(&ring->head, memory_order_relaxed), 1 + self.n_counters)) {
+    struct ring *ring = probe_self.ring;
+    if (token_epoch(token) != probe_self.epoch || ring->n_lost_unrecorded > 0 ||
+        probe_self.looked != atomic_load_explicit(&probe_session.look, memory_order_relaxed) ||
+        !has_room(ring, atomic_load_explicit(&ring->head, memory_order_relaxed), 1 + probe_self.n_counters)) {
         if (!prepare(jni, token))
             return 0;
-        ring = self.ring;
+        ring = probe_self.ring;
     }
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     uint32_t method = (uint32_t)token & RING_METHOD_MAX;
-    self.stack[self.depth++] = method;
+    probe_self.stack[probe_self.depth++] = method;
     head = put_record(head, RING_ENTER, method);
     atomic_store_explicit(&ring->head, head, memory_order_release);
     return token;
@@ -208,12 +208,12 @@ jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint t
 static inline void record_exit(struct ring *ring, enum ring_kind kind, uint32_t method)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    if (ring->n_lost_unrecorded > 0 && probe_find_room(ring, head, 1 + self.n_counters))
+    if (ring->n_lost_unrecorded > 0 && probe_find_room(ring, head, 1 + probe_self.n_counters))
         head = put_gap(ring, head);
-    self.depth--;
+    probe_self.depth--;
     head = put_record(head, kind, method);
     atomic_store_explicit(&ring->head, head, memory_order_release);
-    if (self.depth > self.base && (self.stack[self.depth - 1] & OPEN_CALL) != 0)
+    if (probe_self.depth > probe_self.base && (probe_self.stack[probe_self.depth - 1] & OPEN_CALL) != 0)
         ring->limit = 0; /* it may end unseen: the next entry looks at this first */
 }
 
@@ -224,13 +224,13 @@ static inline void record_exit(struct ring *ring, enum ring_kind kind, uint32_t 
  */
 static __attribute__((noinline)) bool unwind_to(struct ring *ring, uint32_t method)
 {
-    uint32_t at = self.depth;
-    while (at > self.base && self.stack[at - 1] != method)
+    uint32_t at = probe_self.depth;
+    while (at > probe_self.base && probe_self.stack[at - 1] != method)
         at--;
-    if (at <= self.base)
+    if (at <= probe_self.base)
         return false;
-    while (self.depth > at) {
-        uint32_t last = self.stack[self.depth - 1];
+    while (probe_self.depth > at) {
+        uint32_t last = probe_self.stack[probe_self.depth - 1];
         record_exit(ring, (last & OPEN_CALL) != 0 ? RING_EXIT : RING_UNWIND, last);
     }
     return true;
@@ -238,14 +238,14 @@ static __attribute__((noinline)) bool unwind_to(struct ring *ring, uint32_t meth
 
 static inline bool is_innermost(uint32_t method)
 {
-    return self.depth > self.base && self.stack[self.depth - 1] == method;
+    return probe_self.depth > probe_self.base && probe_self.stack[probe_self.depth - 1] == method;
 }
 
 static inline void leave(jint token, enum ring_kind kind)
 {
-    struct ring *ring = self.ring;
+    struct ring *ring = probe_self.ring;
     uint32_t method = (uint32_t)token & RING_METHOD_MAX;
-    if (token_epoch(token) == self.epoch && (is_innermost(method) || unwind_to(ring, method)))
+    if (token_epoch(token) == probe_self.epoch && (is_innermost(method) || unwind_to(ring, method)))
         record_exit(ring, kind, method);
 }
 
@@ -268,34 +268,35 @@ void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint 
     (void)jni;
     (void)probe;
     uint32_t method = (uint32_t)token & RING_METHOD_MAX;
-    if (token_epoch(token) == self.epoch && !is_innermost(method))
-        unwind_to(self.ring, method);
+    if (token_epoch(token) == probe_self.epoch && !is_innermost(method))
+        unwind_to(probe_self.ring, method);
 }
 
 /* ---- the session ---- */
 
 void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti, int socket)
 {
-    atomic_store_explicit(&session.segment, segment, memory_order_relaxed);
-    atomic_store_explicit(&session.jvmti, jvmti, memory_order_relaxed);
-    atomic_store_explicit(&session.n_counters, counter_layout_columns(&config->counting.layout), memory_order_relaxed);
+    atomic_store_explicit(&probe_session.segment, segment, memory_order_relaxed);
+    atomic_store_explicit(&probe_session.jvmti, jvmti, memory_order_relaxed);
+    atomic_store_explicit(&probe_session.n_counters, counter_layout_columns(&config->counting.layout),
+                          memory_order_relaxed);
     counting_begin(&config->counting, socket);
-    atomic_store_explicit(&session.epoch, segment->epoch, memory_order_release);
+    atomic_store_explicit(&probe_session.epoch, segment->epoch, memory_order_release);
 }
 
 void probe_find_with(open_calls_find_fn *find)
 {
-    session.find = find;
+    probe_session.find = find;
 }
 
 void probe_find_open(void)
 {
-    atomic_fetch_add(&session.look, 1);
+    atomic_fetch_add(&probe_session.look, 1);
 }
 
 void probe_stop(void)
 {
-    atomic_store_explicit(&session.epoch, 0, memory_order_release);
+    atomic_store_explicit(&probe_session.epoch, 0, memory_order_release);
     counting_end();
 }
 
@@ -304,22 +305,22 @@ int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, ui
 {
     static uint32_t stack[4]; /* one thread calibrates at a time, one call deep */
     memset(ring, 0, sizeof *ring);
-    self.depth = self.base = 0;
-    self.stack = stack;
+    probe_self.depth = probe_self.base = 0;
+    probe_self.stack = stack;
     ring->limit = UINT64_MAX;
-    self.ring = ring;
-    self.looked = atomic_load(&session.look);
-    self.look_ticks = UINT64_MAX;
-    self.words = words;
-    self.mask = n_words - 1;
-    self.n_counters = counter_layout_columns(&config->counting.layout);
-    self.epoch = epoch;
-    return self.n_counters == 0 ? 0 : counting_open_private(&self.counting, &config->counting, failure);
+    probe_self.ring = ring;
+    probe_self.looked = atomic_load(&probe_session.look);
+    probe_self.look_ticks = UINT64_MAX;
+    probe_self.words = words;
+    probe_self.mask = n_words - 1;
+    probe_self.n_counters = counter_layout_columns(&config->counting.layout);
+    probe_self.epoch = epoch;
+    return probe_self.n_counters == 0 ? 0 : counting_open_private(&probe_self.counting, &config->counting, failure);
 }
 
 void probe_leave_private(void)
 {
-    self.epoch = 0;
-    self.ring = NULL;
-    counting_close(&self.counting);
+    probe_self.epoch = 0;
+    probe_self.ring = NULL;
+    counting_close(&probe_self.counting);
 }

@@ -15,10 +15,10 @@
 
 bool probe_look_is_due(uintptr_t frame)
 {
-    bool is_under_way = self.depth > self.base && (self.stack[self.depth - 1] & OPEN_CALL) != 0;
-    return self.looked != atomic_load_explicit(&session.look, memory_order_relaxed) ||
-           (is_under_way && frame > self.looked_at) ||
-           (self.look_ticks != UINT64_MAX && ticks_now() >= self.look_ticks);
+    bool is_under_way = probe_self.depth > probe_self.base && (probe_self.stack[probe_self.depth - 1] & OPEN_CALL) != 0;
+    return probe_self.looked != atomic_load_explicit(&probe_session.look, memory_order_relaxed) ||
+           (is_under_way && frame > probe_self.looked_at) ||
+           (probe_self.look_ticks != UINT64_MAX && ticks_now() >= probe_self.look_ticks);
 }
 
 static uint64_t put_next(uint64_t head, uint64_t *first, enum ring_kind kind, uint32_t method)
@@ -33,19 +33,19 @@ static uint64_t put_next(uint64_t head, uint64_t *first, enum ring_kind kind, ui
 static void follow(struct ring *ring, const struct open_calls *c)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed), first = 0;
-    while (self.depth > c->n_kept)
-        head = put_next(head, &first, RING_EXIT, self.stack[--self.depth]);
+    while (probe_self.depth > c->n_kept)
+        head = put_next(head, &first, RING_EXIT, probe_self.stack[--probe_self.depth]);
     for (uint32_t i = c->n_kept; i < c->n; i++) {
         head = put_next(head, &first, c->is_known[i] ? RING_RESUME : RING_OPEN, c->calls[i]);
-        self.stack[self.depth++] = c->calls[i];
+        probe_self.stack[probe_self.depth++] = c->calls[i];
     }
     atomic_store_explicit(&ring->head, head, memory_order_release);
 }
 
 static bool has_open_calls(void)
 {
-    for (uint32_t i = 0; i < self.depth; i++)
-        if ((self.stack[i] & OPEN_CALL) != 0)
+    for (uint32_t i = 0; i < probe_self.depth; i++)
+        if ((probe_self.stack[i] & OPEN_CALL) != 0)
             return true;
     return false;
 }
@@ -54,37 +54,38 @@ static bool has_open_calls(void)
 static bool look(struct ring *ring, struct open_calls *c, uintptr_t frame)
 {
     bool had = has_open_calls();
-    if (!open_calls_merge(c, self.stack, self.depth) || !has_room_for(ring, self.depth + c->n))
+    if (!open_calls_merge(c, probe_self.stack, probe_self.depth) || !has_room_for(ring, probe_self.depth + c->n))
         return false;
-    bool is_same = c->n_kept == c->n && self.depth == c->n;
+    bool is_same = c->n_kept == c->n && probe_self.depth == c->n;
     if (!is_same)
         follow(ring, c);
-    if (!is_same || frame > self.looked_at)
-        self.looked_at = frame;
+    if (!is_same || frame > probe_self.looked_at)
+        probe_self.looked_at = frame;
     if (!had)
-        self.open_since_ticks = ticks_now();
+        probe_self.open_since_ticks = ticks_now();
     return true;
 }
 
 void probe_look(struct ring *ring, JNIEnv *jni, uintptr_t frame)
 {
     uint64_t start = ticks_now();
-    struct open_calls *c = session.find == NULL || self.base > 0 || self.is_mounted ? NULL : malloc(sizeof *c);
-    self.looked = atomic_load(&session.look);
-    self.look_ticks = UINT64_MAX;
+    struct open_calls *c =
+        probe_session.find == NULL || probe_self.base > 0 || probe_self.is_mounted ? NULL : malloc(sizeof *c);
+    probe_self.looked = atomic_load(&probe_session.look);
+    probe_self.look_ticks = UINT64_MAX;
     if (c != NULL) {
-        c->look = self.looked;
+        c->look = probe_self.looked;
         c->is_put_off = false;
     }
-    if (c != NULL && session.find(c, jni)) {
+    if (c != NULL && probe_session.find(c, jni)) {
         bool is_done = look(ring, c, frame);
         uint64_t now = ticks_now(), rest = (now - start) * LOOK_COST;
-        uint64_t share = is_done ? (now - self.open_since_ticks) / LOOK_SHARE : 0;
+        uint64_t share = is_done ? (now - probe_self.open_since_ticks) / LOOK_SHARE : 0;
         if (!is_done || has_open_calls())
-            self.look_ticks = now + (rest > share ? rest : share);
+            probe_self.look_ticks = now + (rest > share ? rest : share);
     } else if (c != NULL && c->is_put_off) {
         uint64_t now = ticks_now();
-        self.look_ticks = now + (now - start) * LOOK_COST;
+        probe_self.look_ticks = now + (now - start) * LOOK_COST;
     }
     free(c);
 }

@@ -37,7 +37,6 @@ struct probe_thread {
 };
 
 extern _Thread_local struct probe_thread probe_self;
-#define self probe_self
 
 /*
  * The session; the epoch is published last.  A thread may still read here what the session was when the next one
@@ -53,7 +52,6 @@ struct probe_session {
 };
 
 extern struct probe_session probe_session;
-#define session probe_session
 
 /* Take a ring of the session's segment.  Returns false: there is none for this thread. */
 bool probe_take_ring(uint32_t epoch);
@@ -64,7 +62,7 @@ bool probe_take_ring(uint32_t epoch);
  */
 static inline bool has_room(const struct ring *ring, uint64_t head, uint64_t record_words)
 {
-    return head + (self.depth + UINT64_C(4)) * record_words <= ring->limit;
+    return head + (probe_self.depth + UINT64_C(4)) * record_words <= ring->limit;
 }
 
 /* Is there room?  The next look comes when there may be none, or after wake_words. */
@@ -72,30 +70,30 @@ bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words);
 
 static inline void put(uint64_t head, uint64_t word)
 {
-    self.words[head & self.mask] = word;
+    probe_self.words[head & probe_self.mask] = word;
 }
 
 /* One record: the timestamp is taken as late as possible at an entry, as early as possible at an exit. */
 static inline uint64_t put_with_counters(uint64_t head, enum ring_kind kind, uint32_t method, uint64_t ticks)
 {
     uint64_t values[RING_COUNTERS_MAX];
-    counting_pause(&self.counting);
-    if (!counting_read(&self.counting, self.ring, self.ring_number, ticks, values))
-        for (uint32_t i = 0; i < self.n_counters; i++)
+    counting_pause(&probe_self.counting);
+    if (!counting_read(&probe_self.counting, probe_self.ring, probe_self.ring_number, ticks, values))
+        for (uint32_t i = 0; i < probe_self.n_counters; i++)
             values[i] = RING_NOT_COUNTED;
     put(head++, ring_word(kind, method, ticks));
-    for (uint32_t i = 0; i < self.n_counters; i++)
+    for (uint32_t i = 0; i < probe_self.n_counters; i++)
         put(head++, values[i]);
-    counting_resume(&self.counting);
+    counting_resume(&probe_self.counting);
     return head;
 }
 
 static inline uint64_t put_record(uint64_t head, enum ring_kind kind, uint32_t method)
 {
     uint64_t ticks = ticks_now();
-    if (ticks >= self.look_ticks)
-        self.ring->limit = 0; /* the next entry looks at this first */
-    if (self.n_counters > 0)
+    if (ticks >= probe_self.look_ticks)
+        probe_self.ring->limit = 0; /* the next entry looks at this first */
+    if (probe_self.n_counters > 0)
         return put_with_counters(head, kind, method, ticks);
     put(head, ring_word(kind, method, ticks));
     return head + 1;
@@ -111,20 +109,21 @@ static inline uint64_t put_gap(struct ring *ring, uint64_t head)
 /* The record before once more, as another one: it has been made at the same moment. */
 static inline uint64_t put_again(uint64_t head, enum ring_kind kind, uint32_t method)
 {
-    uint64_t before = head - (1 + self.n_counters);
-    put(head, ring_word(kind, method, self.words[before & self.mask]));
-    for (uint32_t i = 1; i <= self.n_counters; i++)
-        put(head + i, self.words[(before + i) & self.mask]);
-    return head + 1 + self.n_counters;
+    uint64_t before = head - (1 + probe_self.n_counters);
+    put(head, ring_word(kind, method, probe_self.words[before & probe_self.mask]));
+    for (uint32_t i = 1; i <= probe_self.n_counters; i++)
+        put(head + i, probe_self.words[(before + i) & probe_self.mask]);
+    return head + 1 + probe_self.n_counters;
 }
 
 /* Room for n calls and all that comes before and after them; also for the gap that is due. */
 static inline bool has_room_for(struct ring *ring, uint32_t n)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    uint64_t record_words = 1 + self.n_counters, n_words = record_words * (self.depth + 2 * (uint64_t)n + 5);
+    uint64_t record_words = 1 + probe_self.n_counters,
+             n_words = record_words * (probe_self.depth + 2 * (uint64_t)n + 5);
     probe_find_room(ring, head, record_words); /* which may wake the recorder */
-    return head + n_words <= atomic_load_explicit(&ring->tail, memory_order_acquire) + self.mask + 1;
+    return head + n_words <= atomic_load_explicit(&ring->tail, memory_order_acquire) + probe_self.mask + 1;
 }
 
 static inline void lose(struct ring *ring, uint32_t n)

@@ -9,13 +9,13 @@
 static void mount(struct ring *ring, uint32_t handle, uint32_t n)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    uint32_t *methods = self.stack + self.depth, ticket = n == 0 ? 0 : parked_fetch(handle, methods, n);
+    uint32_t *methods = probe_self.stack + probe_self.depth, ticket = n == 0 ? 0 : parked_fetch(handle, methods, n);
     if (ring->n_lost_unrecorded > 0)
         head = put_gap(ring, head);
     head = put_record(head, RING_MOUNT, ticket);
     for (uint32_t i = 0; i < n; i++)
         head = put_again(head, RING_RESUME, methods[i]);
-    self.depth += n;
+    probe_self.depth += n;
     atomic_store_explicit(&ring->head, head, memory_order_release);
 }
 
@@ -25,39 +25,40 @@ static void mount(struct ring *ring, uint32_t handle, uint32_t n)
  */
 void probe_mount(uint32_t handle)
 {
-    uint32_t epoch = atomic_load_explicit(&session.epoch, memory_order_acquire), n = parked_n(handle);
-    self.handle = 0;
-    if (epoch == 0 || (self.epoch != epoch && (n == 0 || !probe_take_ring(epoch)))) {
+    uint32_t epoch = atomic_load_explicit(&probe_session.epoch, memory_order_acquire), n = parked_n(handle);
+    probe_self.handle = 0;
+    if (epoch == 0 || (probe_self.epoch != epoch && (n == 0 || !probe_take_ring(epoch)))) {
         parked_drop(handle);
         return;
     }
-    self.base = self.depth;
-    self.is_deaf = (n > 0 || self.depth > 0) && !has_room_for(self.ring, n);
-    self.is_mounted = (n > 0 || self.depth > 0) && !self.is_deaf;
-    if (self.is_mounted) {
-        self.handle = handle;
-        mount(self.ring, handle, n);
+    probe_self.base = probe_self.depth;
+    probe_self.is_deaf = (n > 0 || probe_self.depth > 0) && !has_room_for(probe_self.ring, n);
+    probe_self.is_mounted = (n > 0 || probe_self.depth > 0) && !probe_self.is_deaf;
+    if (probe_self.is_mounted) {
+        probe_self.handle = handle;
+        mount(probe_self.ring, handle, n);
         return;
     }
     if (n > 0)
-        lose(self.ring, n);
-    if (self.is_deaf)
-        self.ring->limit = 0; /* entries look at this first */
+        lose(probe_self.ring, n);
+    if (probe_self.is_deaf)
+        probe_self.ring->limit = 0; /* entries look at this first */
     parked_drop(handle);
 }
 
 /* Its entries and its coming reserved the room. */
 uint32_t probe_unmount(void)
 {
-    uint32_t handle = self.handle, n = self.depth - self.base, epoch = atomic_load(&session.epoch), ticket = 0;
-    struct ring *ring = self.ring;
-    bool is_told = self.is_mounted || (n > 0 && !self.is_deaf);
-    self.handle = 0;
-    self.is_deaf = self.is_mounted = false;
-    if (epoch == 0 || self.epoch != epoch)
+    uint32_t handle = probe_self.handle, n = probe_self.depth - probe_self.base,
+             epoch = atomic_load(&probe_session.epoch), ticket = 0;
+    struct ring *ring = probe_self.ring;
+    bool is_told = probe_self.is_mounted || (n > 0 && !probe_self.is_deaf);
+    probe_self.handle = 0;
+    probe_self.is_deaf = probe_self.is_mounted = false;
+    if (epoch == 0 || probe_self.epoch != epoch)
         return 0;
     if (n > 0)
-        ticket = parked_put(&handle, self.stack + self.base, n);
+        ticket = parked_put(&handle, probe_self.stack + probe_self.base, n);
     if (n > 0 && ticket == 0)
         lose(ring, n);
     if (n == 0) {
@@ -68,7 +69,7 @@ uint32_t probe_unmount(void)
         uint64_t head = put_record(atomic_load_explicit(&ring->head, memory_order_relaxed), RING_UNMOUNT, ticket);
         atomic_store_explicit(&ring->head, head, memory_order_release);
     }
-    self.depth = self.base;
-    self.base = 0;
+    probe_self.depth = probe_self.base;
+    probe_self.base = 0;
     return handle;
 }
