@@ -18,7 +18,7 @@ struct entry {
     struct entry *next;
 };
 
-struct layout {
+struct blob_layout {
     bool is_apart; /* JDK 23 and later: offsets from the header, of 16 bits some of them, in place of addresses */
     uint64_t name, size, frame_words, complete;
     uint64_t code_begin, code_offset, data_offset, original_pc;
@@ -29,7 +29,7 @@ struct layout {
 struct code_blobs {
     const struct frame_rules *rules;
     struct known_methods *methods; /* borrowed */
-    struct layout at;
+    struct blob_layout at;
     struct arena arena; /* entries, frames */
     struct entry *buckets[BUCKETS];
     struct code_at *pcs; /* owned */
@@ -43,7 +43,7 @@ struct code_blobs {
     struct scopes_walk walk;
 };
 
-static bool find_layout(struct layout *at)
+static bool find_layout(struct blob_layout *at)
 {
     struct vm_field needed[] = {
         { "CodeBlob", "_name", &at->name, false },
@@ -73,7 +73,7 @@ static bool find_layout(struct layout *at)
 /* The interpreter is one block of code. */
 static bool find_interpreter(struct code_blobs *blobs)
 {
-    const struct layout *at = &blobs->at;
+    const struct blob_layout *at = &blobs->at;
     uint64_t queue;
     int32_t n_bytes;
     if (!vm_read_u64(at->interpreter, &queue) || !vm_read_u64(queue + at->buffer, &blobs->interpreter_low) ||
@@ -166,7 +166,7 @@ static enum blob_kind kind_of(const struct code_blob *blob)
     return blob->frame_bytes > 0 ? BLOB_STUB : BLOB_ROUTINES;
 }
 
-static void take_frame(const struct layout *at, struct code_blob *blob, const uint8_t *header)
+static void take_frame(const struct blob_layout *at, struct code_blob *blob, const uint8_t *header)
 {
     int32_t words = (int32_t)field(header, at->frame_words, 4);
     int32_t complete = at->is_apart ? (int16_t)field(header, at->complete, 2) : (int32_t)field(header, at->complete, 4);
@@ -176,7 +176,7 @@ static void take_frame(const struct layout *at, struct code_blob *blob, const ui
     blob->complete = complete < 0 ? FRAME_UNKNOWN : blob->begin + (uint64_t)complete;
 }
 
-static bool take_nmethod(const struct layout *at, struct code_blob *blob, const uint8_t *header)
+static bool take_nmethod(const struct blob_layout *at, struct code_blob *blob, const uint8_t *header)
 {
     if (!nmethod_take(&blob->nmethod, blob->address, header, HEADER_BYTES))
         return false;

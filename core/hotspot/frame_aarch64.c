@@ -13,21 +13,21 @@
 
 #define POLL_INSTRUCTIONS 6u /* at most, in front of 'ret' */
 
-struct pattern {
+struct opcode_pattern {
     uint32_t mask, value;
 };
 
-static const struct pattern store_pair = { 0xffc07fff, 0xa9007bfd };       /* stp x29, x30, [sp, #n] */
-static const struct pattern push_pair = { 0xffffffff, 0xa9bf7bfd };        /* stp x29, x30, [sp, #-16]! */
-static const struct pattern pop_pair = { 0xffffffff, 0xa8c17bfd };         /* ldp x29, x30, [sp], #16 */
-static const struct pattern take_number = { 0xff8003ff, 0xd10003ff };      /* sub sp, sp, #n */
-static const struct pattern take_register = { 0xffe0ffff, 0xcb2063ff };    /* sub sp, sp, xN */
-static const struct pattern is_return = { 0xfffffc1f, 0xd65f0000 };        /* ret, with an authenticated address, too */
-static const struct pattern is_jump = { 0xfc000000, 0x14000000 };          /* b */
-static const struct pattern is_register_jump = { 0xfffffc1f, 0xd61f0000 }; /* br xN */
+static const struct opcode_pattern store_pair = { 0xffc07fff, 0xa9007bfd };    /* stp x29, x30, [sp, #n] */
+static const struct opcode_pattern push_pair = { 0xffffffff, 0xa9bf7bfd };     /* stp x29, x30, [sp, #-16]! */
+static const struct opcode_pattern pop_pair = { 0xffffffff, 0xa8c17bfd };      /* ldp x29, x30, [sp], #16 */
+static const struct opcode_pattern take_number = { 0xff8003ff, 0xd10003ff };   /* sub sp, sp, #n */
+static const struct opcode_pattern take_register = { 0xffe0ffff, 0xcb2063ff }; /* sub sp, sp, xN */
+static const struct opcode_pattern is_return = { 0xfffffc1f, 0xd65f0000 }; /* ret, with an authenticated address, too */
+static const struct opcode_pattern is_jump = { 0xfc000000, 0x14000000 };   /* b */
+static const struct opcode_pattern is_register_jump = { 0xfffffc1f, 0xd61f0000 }; /* br xN */
 
 /* What a safepoint poll in front of a return consists of, with x8, and hints (nop, authentication). */
-static const struct pattern polls[] = {
+static const struct opcode_pattern polls[] = {
     { 0xffc003ff, 0xf9400388 }, /* ldr x8, [x28, #n] */
     { 0xffc003ff, 0x91000388 }, /* add x8, x28, #n */
     { 0xffffffff, 0xc8dffd08 }, /* ldar x8, [x8] */
@@ -36,9 +36,9 @@ static const struct pattern polls[] = {
     { 0xfffff01f, 0xd503201f }, /* a hint */
 };
 
-static const struct pattern set_pointer = { 0xffffffff, 0x910003fd }; /* mov x29, sp: behind push_pair */
+static const struct opcode_pattern set_pointer = { 0xffffffff, 0x910003fd }; /* mov x29, sp: behind push_pair */
 
-static bool is(uint32_t word, struct pattern pattern)
+static bool is(uint32_t word, struct opcode_pattern pattern)
 {
     return (word & pattern.mask) == pattern.value;
 }
@@ -103,7 +103,7 @@ static unsigned shapes(const uint8_t *code, uint64_t n_before)
 /* bl; blr xN */
 static enum frame_call call(const uint8_t *code, int64_t *distance)
 {
-    static const struct pattern direct = { 0xfc000000, 0x94000000 }, indirect = { 0xfffffc1f, 0xd63f0000 };
+    static const struct opcode_pattern direct = { 0xfc000000, 0x94000000 }, indirect = { 0xfffffc1f, 0xd63f0000 };
     uint32_t word = word_of(code, FRAME_CALL_BYTES / 4 - 1);
     if (is(word, direct)) {
         int64_t words = word & 0x03ffffff;

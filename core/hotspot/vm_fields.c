@@ -247,11 +247,11 @@ static void close_library(void *library)
         dlclose(library);
 }
 
-struct table {
+struct field_table {
     uint64_t start, stride, type, field, offset, address;
 };
 
-static bool open_table(void *library, struct table *table)
+static bool open_table(void *library, struct field_table *table)
 {
     return get_symbol(library, "gHotSpotVMStructs", &table->start) &&
            get_symbol(library, "gHotSpotVMStructEntryArrayStride", &table->stride) &&
@@ -261,7 +261,7 @@ static bool open_table(void *library, struct table *table)
            get_symbol(library, "gHotSpotVMStructEntryAddressOffset", &table->address);
 }
 
-static size_t take_entry(const struct table *table, uint64_t entry, struct vm_field *fields, size_t n)
+static size_t take_entry(const struct field_table *table, uint64_t entry, struct vm_field *fields, size_t n)
 {
     size_t n_found = 0;
     for (size_t k = 0; k < n; k++)
@@ -277,7 +277,7 @@ bool vm_fields_find(struct vm_field *fields, size_t n)
 {
     bool is_there;
     void *library = open_library(&is_there);
-    struct table table;
+    struct field_table table;
     size_t n_found = 0;
     for (size_t k = 0; k < n; k++)
         *fields[k].value = VM_NONE;

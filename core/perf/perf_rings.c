@@ -171,13 +171,13 @@ static int take(const struct kernel_event *event, void *context)
     return rings->wish.stack_fn(&whole, rings->wish.stack_context);
 }
 
-static void look(struct ring *ring)
+static void look(struct perf_ring *ring)
 {
     if (ring->page != NULL)
         ring->head = atomic_load_explicit((_Atomic uint64_t *)&ring->page->data_head, memory_order_acquire);
 }
 
-static int read_ring(struct perf_rings *rings, const struct ring *ring)
+static int read_ring(struct perf_rings *rings, const struct perf_ring *ring)
 {
     struct perf_event_mmap_page *page = ring->page;
     if (page == NULL)

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-struct ring {
+struct perf_ring {
     uint32_t cpu;
     int fd;                            /* the event that owns the ring; one of files */
     struct perf_event_mmap_page *page; /* owned; NULL before the CPU's first event */
@@ -40,7 +40,7 @@ struct perf_rings {
     struct map by_tid;       /* tid -> index of the latest thread that had it */
     struct thread *threads;
     size_t n_threads, threads_capacity;
-    struct ring *rings;
+    struct perf_ring *rings;
     size_t n_rings;
     struct event_file *files;
     size_t n_files, files_capacity;

@@ -60,7 +60,7 @@ static int list_cpus(struct perf_rings *rings)
         if (*at == '-')
             last = strtoul(at + 1, &at, 10);
         for (unsigned long cpu = first; cpu <= last && rings->n_rings < CPU_MAX; cpu++)
-            rings->rings[rings->n_rings++] = (struct ring){ .cpu = (uint32_t)cpu, .fd = -1 };
+            rings->rings[rings->n_rings++] = (struct perf_ring){ .cpu = (uint32_t)cpu, .fd = -1 };
         at += *at == ',';
     }
     return rings->n_rings > 0 ? 0 : -1;
@@ -224,7 +224,7 @@ static int open_hits(struct perf_rings *rings, int32_t tid, uint32_t cpu, uint64
 }
 
 /* The CPU's first event gets a ring, as large as the kernel grants; the others write into it.  Returns 0, or -1. */
-static int attach_to_ring(struct perf_rings *rings, struct ring *ring, int fd)
+static int attach_to_ring(struct perf_rings *rings, struct perf_ring *ring, int fd)
 {
     if (ring->page != NULL)
         return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd);
@@ -275,7 +275,7 @@ static int keep_file(struct perf_rings *rings, int fd, uint32_t owner, struct er
 }
 
 /* Its records go to the ring, and are known by its id.  Returns 0, or -1 with *err set. */
-static int take_event(struct perf_rings *rings, struct ring *ring, int fd, uint32_t owner, struct err *err)
+static int take_event(struct perf_rings *rings, struct perf_ring *ring, int fd, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
     uint64_t id = 0;
@@ -300,7 +300,8 @@ static int refuse_hits(struct perf_rings *rings, int error, int32_t tid, const s
     return 0;
 }
 
-static int open_members(struct perf_rings *rings, const struct ring *ring, int leader, uint32_t owner, struct err *err)
+static int open_members(struct perf_rings *rings, const struct perf_ring *ring, int leader, uint32_t owner,
+                        struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
     for (uint32_t i = 1; i < rings->wish.trigger.n; i++) {
@@ -319,7 +320,7 @@ static int open_members(struct perf_rings *rings, const struct ring *ring, int l
  * Without hits the recording goes on: no more threads are tried then.  Returns 1, 0 when there are none, or -1 with
  * *err set.
  */
-static int open_hits_on_cpu(struct perf_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
+static int open_hits_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
     bool is_wanted = rings->wish.hits_hz > 0 || rings->wish.trigger.n > 0;
@@ -336,7 +337,7 @@ static int open_hits_on_cpu(struct perf_rings *rings, struct ring *ring, uint32_
 }
 
 /* One thread on one CPU.  Returns 0 (also when the CPU went offline), 1 when the thread has ended, or -1. */
-static int open_on_cpu(struct perf_rings *rings, struct ring *ring, uint32_t owner, struct err *err)
+static int open_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
     bool are_first = hits_tell_all(rings);

@@ -40,7 +40,7 @@ struct reading_thread {
     uint64_t last[]; /* n_columns: the values of the latest reading of the series */
 };
 
-struct reading {
+struct pending_reading {
     uint32_t thread, series;
     uint64_t ticks;
     size_t values; /* index of the first one */
@@ -136,11 +136,11 @@ static struct counters_outside *handed_of(struct readings *readings, const struc
 
 /* ---- one reading ---- */
 
-static struct reading *new_reading(struct readings *readings)
+static struct pending_reading *new_reading(struct readings *readings)
 {
     if (readings->n_pending == readings->room) {
         size_t room = readings->room == 0 ? 64 : readings->room * 2;
-        struct reading *pending = realloc(readings->pending, room * sizeof *pending);
+        struct pending_reading *pending = realloc(readings->pending, room * sizeof *pending);
         if (pending != NULL)
             readings->pending = pending;
         uint64_t *values = realloc(readings->values, room * readings->n_columns * sizeof *values);
@@ -150,7 +150,7 @@ static struct reading *new_reading(struct readings *readings)
             return NULL;
         readings->room = room;
     }
-    struct reading *reading = &readings->pending[readings->n_pending];
+    struct pending_reading *reading = &readings->pending[readings->n_pending];
     reading->values = readings->n_pending++ * readings->n_columns;
     return reading;
 }
@@ -164,7 +164,7 @@ static void keep(struct readings *readings, struct recorder_thread *thread, stru
     if (ticks < mine->read_ticks)
         ticks = mine->read_ticks;
     mine->n_idle = is_same ? mine->n_idle + 1 : 0;
-    struct reading *reading = is_same ? NULL : new_reading(readings);
+    struct pending_reading *reading = is_same ? NULL : new_reading(readings);
     if (reading == NULL)
         return;
     reading->thread = thread->info.index;
@@ -355,7 +355,7 @@ static bool wants_own(const struct readings *readings, const struct recorder_thr
 }
 
 /* This round's reading of the thread, if it was after the ticks: the probes counted already. */
-static struct reading *pending_after(struct readings *readings, uint32_t thread, uint64_t ticks)
+static struct pending_reading *pending_after(struct readings *readings, uint32_t thread, uint64_t ticks)
 {
     for (size_t i = 0; i < readings->n_pending; i++)
         if (readings->pending[i].thread == thread && readings->pending[i].ticks > ticks)
@@ -396,7 +396,7 @@ static void end_with_probes(struct readings *readings, struct recorder_thread *t
         !read_difference(readings, mine, handed, until_probes))
         return;
     uint64_t start_ticks = session_ring(readings->session, (uint32_t)thread->ring)->start_ticks;
-    struct reading *late = pending_after(readings, thread->info.index, start_ticks);
+    struct pending_reading *late = pending_after(readings, thread->info.index, start_ticks);
     if (late == NULL) {
         keep(readings, thread, mine, start_ticks, until_probes);
         return;
@@ -483,7 +483,7 @@ int readings_follow(struct readings *readings, struct err *err)
 
 static int by_ticks(const void *a, const void *b)
 {
-    const struct reading *x = a, *y = b;
+    const struct pending_reading *x = a, *y = b;
     return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
 }
 
@@ -492,7 +492,7 @@ int readings_write(struct readings *readings, struct trace_writer *writer, struc
     if (readings->n_pending > 1)
         qsort(readings->pending, readings->n_pending, sizeof *readings->pending, by_ticks);
     for (size_t i = 0; i < readings->n_pending; i++) {
-        const struct reading *reading = &readings->pending[i];
+        const struct pending_reading *reading = &readings->pending[i];
         if (trace_write_counts(writer, reading->thread, reading->series, reading->ticks,
                                readings->values + reading->values, err) < 0)
             return -1;

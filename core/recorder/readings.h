@@ -23,7 +23,7 @@ struct readings_plan {
 };
 
 struct reading_thread;
-struct reading;
+struct pending_reading;
 
 /* What a thread of the target handed over with its ring. */
 struct readings_handed {
@@ -38,9 +38,9 @@ struct readings {
     struct threads *threads;     /* borrowed */
     struct reading_thread **all; /* owned, by a thread's index; elements owned */
     uint32_t n_all;
-    struct readings_handed *handed; /* owned, by a ring's number */
-    struct reading *pending;        /* owned: of this round */
-    uint64_t *values;               /* owned: theirs */
+    struct readings_handed *handed;  /* owned, by a ring's number */
+    struct pending_reading *pending; /* owned: of this round */
+    uint64_t *values;                /* owned: theirs */
     size_t n_pending, room;
     uint32_t next;                        /* the thread whose turn it is */
     int64_t credit_ns, credit_x1000;      /* CPU time, and readings times 1000, that may be spent */

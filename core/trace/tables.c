@@ -9,7 +9,7 @@
 #define PAGE_SIZE (1u << PAGE_BITS)
 #define N_PAGES   ((RING_METHOD_MAX + 1) >> PAGE_BITS) /* threads have as many numbers as methods */
 
-void *table_get(const struct table *table, uint32_t i)
+void *table_get(const struct trace_table *table, uint32_t i)
 {
     if (i >> PAGE_BITS >= N_PAGES || table->pages[i >> PAGE_BITS] == NULL)
         return NULL;
@@ -17,7 +17,7 @@ void *table_get(const struct table *table, uint32_t i)
 }
 
 /* The thing of size_bytes (zeroed when new) under a number; NULL when there is no memory. */
-static void *table_make(struct tables *tables, struct table *table, uint32_t i, size_t size_bytes)
+static void *table_make(struct tables *tables, struct trace_table *table, uint32_t i, size_t size_bytes)
 {
     void ***page = &table->pages[i >> PAGE_BITS];
     if (*page == NULL)

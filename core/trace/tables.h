@@ -12,7 +12,7 @@
 #include "core/trace/trace.h"
 
 /* Pointers by a number below 2^20, in pages. */
-struct table {
+struct trace_table {
     void ***pages; /* owned */
     uint32_t n;    /* all numbers seen are below it, defined or only named */
 };
@@ -33,7 +33,7 @@ struct tables {
     struct trace_counter counters[TRACE_COUNTERS_MAX];
     size_t n_counters, n_recorded;
     bool have_counters;
-    struct table methods, threads;
+    struct trace_table methods, threads;
     struct trace_collection *collections; /* owned; the texts are the arena's */
     size_t n_collections, n_collections_room;
     struct sample_tables samples;
@@ -62,10 +62,10 @@ void sample_tables_free(struct sample_tables *samples);
 const char *tables_text(struct tables *tables, struct cursor *c, const char *hint, enum tables_result *result);
 
 /* The pointer under a number, or NULL. */
-void *table_get(const struct table *table, uint32_t i);
+void *table_get(const struct trace_table *table, uint32_t i);
 
 /* A number is named by an event. */
-static inline void table_name(struct table *table, uint32_t i)
+static inline void table_name(struct trace_table *table, uint32_t i)
 {
     if (UNLIKELY(i >= table->n))
         table->n = i + 1;

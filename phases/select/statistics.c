@@ -27,7 +27,7 @@ struct method {
 };
 
 /* A thread's clock and sums since its start, or since then up to a call's entry. */
-struct reading {
+struct statistics_reading {
     uint64_t ticks, uncounted_ticks;
     struct quotient of[]; /* by metric; a time's is not used */
 };
@@ -42,7 +42,7 @@ struct calls {
     struct frame *frames;
     char *readings; /* by frame, reading_bytes each */
     uint32_t n_frames, frames_room;
-    struct reading *now; /* NULL: none yet */
+    struct statistics_reading *now; /* NULL: none yet */
 };
 
 struct thread {
@@ -72,7 +72,7 @@ struct statistics *statistics_open(const struct statistics_wish *wish)
         return NULL;
     s->wish = *wish;
     s->batch_bytes = sizeof(struct batch) + wish->n_metrics * sizeof(struct quotient);
-    s->reading_bytes = sizeof(struct reading) + wish->n_metrics * sizeof(struct quotient);
+    s->reading_bytes = sizeof(struct statistics_reading) + wish->n_metrics * sizeof(struct quotient);
     return s;
 }
 
@@ -180,8 +180,8 @@ static void add_time(struct method *m, struct batch *batch, size_t metric, uint6
     batch->of[metric].bottom += 1;
 }
 
-static void add_call(const struct statistics *s, struct method *m, const struct reading *then,
-                     const struct reading *now)
+static void add_call(const struct statistics *s, struct method *m, const struct statistics_reading *then,
+                     const struct statistics_reading *now)
 {
     uint64_t ticks = now->ticks - then->ticks, uncounted = now->uncounted_ticks - then->uncounted_ticks;
     bool is_counted = (double)uncounted <= UNCOUNTED_MAX * (double)ticks;
@@ -199,9 +199,9 @@ static void add_call(const struct statistics *s, struct method *m, const struct 
     }
 }
 
-static struct reading *reading_of(const struct statistics *s, const struct calls *calls, uint32_t frame)
+static struct statistics_reading *reading_of(const struct statistics *s, const struct calls *calls, uint32_t frame)
 {
-    return (struct reading *)(calls->readings + frame * s->reading_bytes);
+    return (struct statistics_reading *)(calls->readings + frame * s->reading_bytes);
 }
 
 static int enter(struct statistics *s, struct thread *t, uint32_t method, struct err *err)
@@ -301,7 +301,7 @@ static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *
 static bool read_metrics(const struct statistics *s, struct thread *t, const struct calltree_step *step)
 {
     uint64_t ticks = s->wish.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
-    struct reading *now = t->calls.now == NULL ? calloc(1, s->reading_bytes) : t->calls.now;
+    struct statistics_reading *now = t->calls.now == NULL ? calloc(1, s->reading_bytes) : t->calls.now;
     if (now == NULL)
         return false;
     t->calls.now = now;

@@ -17,7 +17,7 @@ static int no_memory(const char *path, struct err *err)
 }
 
 /* A profile on its way in. */
-struct reading {
+struct compare_reading {
     const char *path;
     struct profile_set *set;
     uint32_t profile;
@@ -25,7 +25,7 @@ struct reading {
     uint32_t *contexts; /* owned; in the set, by the trace's */
 };
 
-static uint32_t call(struct reading *r, uint32_t parent, const char *class_name, const char *method)
+static uint32_t call(struct compare_reading *r, uint32_t parent, const char *class_name, const char *method)
 {
     const struct java_name name = { class_name, method, "" };
     const char *text = java_names_display(&r->arena, &name, JAVA_NAMES_FULL);
@@ -35,7 +35,7 @@ static uint32_t call(struct reading *r, uint32_t parent, const char *class_name,
 
 /* ---- samples of a trace ---- */
 
-static int take_samples(struct reading *r, const struct trace_reader *reader, uint64_t *n)
+static int take_samples(struct compare_reading *r, const struct trace_reader *reader, uint64_t *n)
 {
     uint32_t n_contexts = trace_n_contexts(reader);
     r->contexts = calloc((size_t)n_contexts + 1, sizeof *r->contexts);
@@ -54,7 +54,7 @@ static int take_samples(struct reading *r, const struct trace_reader *reader, ui
 /* ---- recorded calls of a trace ---- */
 
 /* What had probes, called or not. */
-static int mark_probed(struct reading *r, const struct trace_reader *reader)
+static int mark_probed(struct compare_reading *r, const struct trace_reader *reader)
 {
     for (uint32_t i = 0; i < trace_n_methods(reader); i++) {
         const struct trace_method *method = trace_method(reader, i);
@@ -69,7 +69,8 @@ static int mark_probed(struct reading *r, const struct trace_reader *reader)
 }
 
 /* The nodes of other parts' threads than the application's are in no context; folded ones are in their caller's. */
-static int take_calls(struct reading *r, const struct trace_reader *reader, const struct calltree *tree, uint64_t *n)
+static int take_calls(struct compare_reading *r, const struct trace_reader *reader, const struct calltree *tree,
+                      uint64_t *n)
 {
     r->contexts = malloc(((size_t)tree->n_nodes + 1) * sizeof *r->contexts);
     if (r->contexts == NULL || mark_probed(r, reader) < 0)
@@ -94,7 +95,7 @@ static int take_calls(struct reading *r, const struct trace_reader *reader, cons
     return 0;
 }
 
-static int take_trace(struct reading *r, const struct trace_reader *reader, const struct calltree *tree,
+static int take_trace(struct compare_reading *r, const struct trace_reader *reader, const struct calltree *tree,
                       const struct compare_options *options, struct compare_profile *result, struct err *err)
 {
     bool has_samples = trace_n_contexts(reader) > 0;
@@ -112,7 +113,7 @@ static int take_trace(struct reading *r, const struct trace_reader *reader, cons
     return err_next(err, "record the program while it works; 'mmprof dump' shows what is in it");
 }
 
-static int read_trace(struct reading *r, const struct compare_options *options, struct compare_profile *result,
+static int read_trace(struct compare_reading *r, const struct compare_options *options, struct compare_profile *result,
                       struct err *err)
 {
     struct trace_reader *reader = NULL;
@@ -130,7 +131,7 @@ static int read_trace(struct reading *r, const struct compare_options *options, 
 /* ---- folded stacks ---- */
 
 /* "A.main;A.run 17": returns 1, 0 where it is none, or -1: no memory. */
-static int take_line(struct reading *r, char *line, uint64_t *n)
+static int take_line(struct compare_reading *r, char *line, uint64_t *n)
 {
     char *weight = strrchr(line, ' '), *end = NULL;
     uint64_t value = weight == NULL ? 0 : strtoull(weight + 1, &end, 10);
@@ -147,7 +148,7 @@ static int take_line(struct reading *r, char *line, uint64_t *n)
     return context == PROFILE_SET_NONE || profile_set_add(r->set, r->profile, context, (double)value) < 0 ? -1 : 1;
 }
 
-static int read_folded(struct reading *r, FILE *in, struct compare_profile *result, struct err *err)
+static int read_folded(struct compare_reading *r, FILE *in, struct compare_profile *result, struct err *err)
 {
     char *line = NULL;
     size_t room = 0, n_lines = 0;
@@ -172,7 +173,7 @@ static int read_folded(struct reading *r, FILE *in, struct compare_profile *resu
 int compare_read(const char *path, const struct compare_options *options, struct profile_set *set, uint32_t profile,
                  struct compare_profile *result, struct err *err)
 {
-    struct reading r = { .path = path, .set = set, .profile = profile };
+    struct compare_reading r = { .path = path, .set = set, .profile = profile };
     char magic[FILE_MAGIC_BYTES] = "";
     *result = (struct compare_profile){ .path = path };
     FILE *in = fopen(path, "r");

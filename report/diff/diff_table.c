@@ -9,7 +9,7 @@
 #define NEARLY_ALL   0.95
 #define FRACTION_MAX 10.0 /* more is not printed as per cent */
 
-struct layout {
+struct diff_layout {
     size_t label, metric, before, after, change, interval, detectable, p, verdict;
     size_t unit, difference, low, high, p_corrected, cause, class_name, method, descriptor;
 };
@@ -26,7 +26,7 @@ static size_t hidden(struct table *table, const char *key, enum table_unit unit)
 }
 
 /* The interval is a text; low and high are numbers. */
-static void add_columns(struct table *t, bool is_text, struct layout *at)
+static void add_columns(struct table *t, bool is_text, struct diff_layout *at)
 {
     at->label = table_column(t, "Phase", "label", TABLE_TEXT);
     at->metric = table_column(t, "Metric", "metric", TABLE_TEXT);
@@ -95,7 +95,7 @@ static const char *unit_of(const struct diff_metric *metric)
 }
 
 static void add_numbers(const struct diff *d, const struct diff_result *r, enum table_unit unit, struct table *table,
-                        const struct layout *at, struct table_cell *cells)
+                        const struct diff_layout *at, struct table_cell *cells)
 {
     cells[at->before] = table_number_in(table, r->mean[DIFF_BEFORE], unit);
     cells[at->after] = table_number_in(table, r->mean[DIFF_AFTER], unit);
@@ -121,7 +121,7 @@ static const char *verdict_words(const struct diff *d, const struct diff_result 
 }
 
 static void add_row(const struct diff *d, const struct diff_row *row, size_t metric, bool is_text, struct table *table,
-                    const struct layout *at)
+                    const struct diff_layout *at)
 {
     const struct diff_result *r = &row->results[metric];
     struct table_cell *cells = table_row(table, row->kind);
@@ -261,7 +261,7 @@ static void add_notes(const struct diff *d, struct table *table)
 
 int diff_table(const struct diff *d, bool is_text, struct table *table, struct err *err)
 {
-    struct layout at;
+    struct diff_layout at;
     table_begin(table, d->arena);
     add_facts(d, table);
     add_columns(table, is_text, &at);

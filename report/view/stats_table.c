@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct layout {
+struct stats_layout {
     size_t label, metric, calls, mean, cov, unit, f, df_between, df_within, p, welch_f, welch_df, welch_p, explained,
         verdict, class_name, method, descriptor;
 };
@@ -17,7 +17,7 @@ struct making {
     const struct calltree_total **rows; /* sorted; the arena's */
     const char **labels;
     size_t n_rows;
-    struct layout at;
+    struct stats_layout at;
 };
 
 static size_t hidden(struct table *table, const char *key, enum table_unit unit)
@@ -30,7 +30,7 @@ static size_t hidden(struct table *table, const char *key, enum table_unit unit)
 static void add_columns(struct making *making)
 {
     struct table *t = making->table;
-    struct layout *at = &making->at;
+    struct stats_layout *at = &making->at;
     at->label = table_column(t, "Phase", "label", TABLE_TEXT);
     at->metric = table_column(t, "Metric", "metric", TABLE_TEXT);
     at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
@@ -137,7 +137,7 @@ static void add_within(struct making *making, size_t metric, const struct anova 
 
 static void add_between(struct making *making, size_t metric, const struct anova *anova)
 {
-    const struct layout *at = &making->at;
+    const struct stats_layout *at = &making->at;
     struct table_cell *cells = start_row(making, "between", "between phases", metric);
     if (cells == NULL)
         return;

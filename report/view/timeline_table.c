@@ -21,7 +21,7 @@ static const struct {
                  { "VM (%)", "vm", VM_PART_THREAD, VM_PART_OTHER },
                  { "mmprof (%)", "mmprof", VM_PART_MMPROF, VM_PART_MMPROF } };
 
-struct layout {
+struct timeline_layout {
     size_t start, end, region, busy[BUSY], gcs, runnable, faults, switches, most; /* text: busy; CSV: the next ones */
     size_t label, cpu, share, steps, times, counted, class_name, method, descriptor;
     size_t events[EVENT_COLUMNS_MAX], rates[STATISTICS_METRICS_MAX];
@@ -35,7 +35,7 @@ struct making {
     bool is_text, has_faults;                      /* faults are only recorded when they are asked for */
     struct event_column events[EVENT_COLUMNS_MAX]; /* of one group: others' counts are of a part of the time */
     size_t n_events;
-    struct layout at;
+    struct timeline_layout at;
 };
 
 static struct table_cell ns_cell(const struct making *m, uint64_t ticks)
@@ -81,7 +81,7 @@ static void add_text_columns(struct making *m)
 static void add_data_columns(struct making *m)
 {
     struct table *t = m->table;
-    struct layout *at = &m->at;
+    struct timeline_layout *at = &m->at;
     at->start = table_column(t, "start_ns", "start_ns", TABLE_NS);
     at->end = table_column(t, "end_ns", "end_ns", TABLE_NS);
     at->region = table_column(t, "region", "region", TABLE_COUNT);

@@ -203,7 +203,7 @@ static int say_values(const struct key *key, struct err *err)
     }
 }
 
-struct reading {
+struct model_reading {
     const char *file;
     uint32_t line;
     bool has_base, is_set[N_KEYS];
@@ -211,7 +211,7 @@ struct reading {
     struct err *err;
 };
 
-static int read_like(struct reading *r, const char *value)
+static int read_like(struct model_reading *r, const char *value)
 {
     for (size_t i = 0; i < N_KEYS; i++)
         if (r->is_set[i] || r->has_base) {
@@ -230,7 +230,7 @@ static int read_like(struct reading *r, const char *value)
     return 0;
 }
 
-static int read_pair(struct reading *r, const char *name, const char *value)
+static int read_pair(struct model_reading *r, const char *name, const char *value)
 {
     if (strcmp(name, "like") == 0)
         return read_like(r, value);
@@ -255,7 +255,7 @@ static int read_pair(struct reading *r, const char *name, const char *value)
 #define LINE_BYTES 128
 
 /* One line, without what ends it: blank, a comment, or a key and a value. */
-static int read_line(struct reading *r, const char *line, size_t n)
+static int read_line(struct model_reading *r, const char *line, size_t n)
 {
     char text[LINE_BYTES];
     const char *comment = memchr(line, '#', n);
@@ -279,7 +279,7 @@ static int read_line(struct reading *r, const char *line, size_t n)
     return read_pair(r, name, value);
 }
 
-static int check_complete(const struct reading *r)
+static int check_complete(const struct model_reading *r)
 {
     for (size_t i = 0; i < N_KEYS && !r->has_base; i++)
         if (!r->is_set[i]) {
@@ -305,7 +305,7 @@ static void set_name(struct sim_model *model, const char *file)
 
 int sim_model_read(const char *text, size_t n, const char *file, struct sim_model *model, struct err *err)
 {
-    struct reading r = { .file = file, .model = model, .err = err };
+    struct model_reading r = { .file = file, .model = model, .err = err };
     memset(model, 0, sizeof *model);
     set_name(model, file);
     while (n > 0) {

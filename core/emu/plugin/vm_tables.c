@@ -13,7 +13,7 @@ struct wanted {
 
 /* ---- the tables ---- */
 
-struct table {
+struct vm_table {
     uint64_t start, stride, type, field, offset, address;
 };
 
@@ -31,9 +31,9 @@ static bool is_text(uint64_t pointer, const char *text)
 
 static void find_fields(const uint64_t *symbols, const struct wanted *wanted, size_t n)
 {
-    const struct table table = { variable(symbols, SIM_STRUCTS),       variable(symbols, SIM_STRUCT_STRIDE),
-                                 variable(symbols, SIM_STRUCT_TYPE),   variable(symbols, SIM_STRUCT_FIELD),
-                                 variable(symbols, SIM_STRUCT_OFFSET), variable(symbols, SIM_STRUCT_ADDRESS) };
+    const struct vm_table table = { variable(symbols, SIM_STRUCTS),       variable(symbols, SIM_STRUCT_STRIDE),
+                                    variable(symbols, SIM_STRUCT_TYPE),   variable(symbols, SIM_STRUCT_FIELD),
+                                    variable(symbols, SIM_STRUCT_OFFSET), variable(symbols, SIM_STRUCT_ADDRESS) };
     for (size_t i = 0; i < n; i++)
         *wanted[i].value = VM_NONE;
     for (uint64_t i = 0; table.start != 0 && i < ENTRIES_MAX; i++) {
