@@ -16,6 +16,7 @@
 #include "cmd/sample_polled.h"
 #include "cmd/sample_run.h"
 #include "core/perf/trigger.h"
+#include "core/trace/recording_info.h"
 #include "symbolize/vm_parts.h"
 
 #include <errno.h>
@@ -289,11 +290,11 @@ static int wait_for_command(const struct sample_run *run, const struct err *why)
 static int write_totals(struct sample_run *run, struct err *err)
 {
     const struct stack_sampler_state *state = &run->state;
-    if (run->options->is_polled && sample_trace_words(&run->trace, "sample.mechanism", "polling", err) < 0)
+    if (run->options->is_polled && sample_trace_words(&run->trace, INFO_SAMPLE_MECHANISM, "polling", err) < 0)
         return -1;
-    return sample_trace_fact(&run->trace, "sample.lost", state->n_lost, err) < 0 ||
-                   sample_trace_fact(&run->trace, "sample.kernel", state->has_kernel, err) < 0 ||
-                   sample_trace_fact(&run->trace, "sample.outside", run->trace.log.n_outside, err) < 0
+    return sample_trace_fact(&run->trace, INFO_SAMPLE_LOST, state->n_lost, err) < 0 ||
+                   sample_trace_fact(&run->trace, INFO_SAMPLE_KERNEL, state->has_kernel, err) < 0 ||
+                   sample_trace_fact(&run->trace, INFO_SAMPLE_OUTSIDE, run->trace.log.n_outside, err) < 0
                ? -1
                : 0;
 }

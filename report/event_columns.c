@@ -1,5 +1,7 @@
 #include "report/event_columns.h"
 
+#include "core/trace/recording_info.h"
+
 #include <string.h>
 
 static struct event_column *find(struct event_column *columns, size_t n, const struct trace_counter *counter)
@@ -56,7 +58,7 @@ static bool has_counted(const struct calltree *tree, const struct event_column *
 static void judge_silent(const struct trace_reader *reader, const struct calltree *tree, struct event_column *columns,
                          size_t n)
 {
-    const char *silent = trace_info(reader, "counters.silent");
+    const char *silent = info_text(reader, INFO_COUNTERS_SILENT);
     for (size_t i = 0; silent != NULL && tree != NULL && i < n; i++)
         if (columns[i].why[0] == '\0' && is_listed(silent, columns[i].name) && !has_counted(tree, &columns[i]))
             columns[i].why = "0 in mmprof's test loop, and in the whole recording";

@@ -1,6 +1,7 @@
 #include "report/recovery.h"
 
 #include "core/base/vec.h"
+#include "core/trace/recording_info.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -101,24 +102,16 @@ static int take_step(void *context, const struct calltree_step *step, struct err
 
 static int find_windows(const struct report_source *source, struct window **windows, size_t *n, struct err *err)
 {
-    size_t room = 0;
-    char key[48];
-    for (*n = 0;; room++) {
-        snprintf(key, sizeof key, "live.recovery.%zu", room);
-        if (trace_info(source->reader, key) == NULL)
-            break;
-    }
-    *windows = arena_alloc(source->arena, (room + 1) * sizeof **windows);
+    uint32_t n_all = info_count(source->reader, INFO_LIVE_RECOVERY);
+    struct info_window told;
+    *n = 0;
+    *windows = arena_alloc(source->arena, ((size_t)n_all + 1) * sizeof **windows);
     if (*windows == NULL)
-        return err_set(err, "out of memory for %zu recoveries", room);
-    for (size_t i = 0; i < room; i++) {
-        struct window window;
-        snprintf(key, sizeof key, "live.recovery.%zu", i);
-        const char *text = trace_info(source->reader, key);
-        if (sscanf(text, "%" SCNu64 " %" SCNu64, &window.start_ticks, &window.end_ticks) == 2 &&
-            window.end_ticks > window.start_ticks)
-            (*windows)[(*n)++] = window;
-    }
+        return err_set(err, "out of memory for %u recoveries", n_all);
+    for (uint32_t i = 0; i < n_all; i++)
+        if (info_read(source->reader, INFO_LIVE_RECOVERY, i, source->arena, &told) == 2 &&
+            told.end_ticks > told.start_ticks)
+            (*windows)[(*n)++] = (struct window){ told.start_ticks, told.end_ticks };
     return 0;
 }
 
@@ -127,10 +120,9 @@ static size_t mark_compared(const struct report_source *source, const struct rec
 {
     size_t n = 0;
     for (uint32_t i = 0; i < r->n_methods; i++) {
-        char key[48];
-        snprintf(key, sizeof key, "live.method.%" PRIu32, i);
-        const char *state = trace_info(source->reader, key);
-        r->calls[i].is_compared = state != NULL && strncmp(state, "armed ", 6) == 0;
+        struct info_live_method told;
+        r->calls[i].is_compared = info_read(source->reader, INFO_LIVE_METHOD, i, source->arena, &told) > 0 &&
+                                  strcmp(told.state, INFO_STATE_ENABLED) == 0;
         n += r->calls[i].is_compared;
     }
     return n;
@@ -174,7 +166,7 @@ int recovery_begin(const struct report_source *source, struct recovery *recovery
     struct window *windows;
     *reading = NULL;
     *recovery = (struct recovery){ .why = "only live recordings measure the JIT compilers" };
-    if (trace_info(source->reader, "live.budget") == NULL)
+    if (info_text(source->reader, INFO_LIVE_BUDGET) == NULL)
         return 0;
     if (r == NULL)
         return err_set(err, "out of memory for recoveries");

@@ -1,5 +1,7 @@
 #include "report/source.h"
 
+#include "core/trace/recording_info.h"
+
 #include "report/sampled_tree.h"
 
 #include <math.h>
@@ -77,26 +79,25 @@ const char **report_labels(const struct report_source *source, const uint32_t *m
     return java_names_labels(source->arena, names, n, labels) < 0 ? NULL : labels;
 }
 
-static double info_ns(const struct report_source *source, const char *key)
+static double info_ns(const struct report_source *source, enum info_key key)
 {
-    const char *text = trace_info(source->reader, key);
-    double ns = text == NULL ? 0 : strtod(text, NULL);
-    return isfinite(ns) && ns > 0 ? ns : 0;
+    double ns = info_number(source->reader, key);
+    return ns > 0 ? ns : 0;
 }
 
 double report_process_cpu_ns(const struct report_source *source)
 {
-    return info_ns(source, "process.cpu_ns");
+    return info_ns(source, INFO_PROCESS_CPU_NS);
 }
 
 double report_stolen_ns(const struct report_source *source)
 {
-    return info_ns(source, "machine.stolen_ns");
+    return info_ns(source, INFO_MACHINE_STOLEN_NS);
 }
 
 bool report_knows_invocations(const struct trace_reader *reader)
 {
-    const char *mode = trace_info(reader, "recording.mode");
+    const char *mode = info_text(reader, INFO_RECORDING_MODE);
     return mode == NULL || strcmp(mode, "all") == 0;
 }
 
@@ -108,10 +109,10 @@ const char *report_percent(struct arena *arena, double share)
 /* A long command line is cut in text. */
 #define VALUE_COLUMNS 100
 
-static void add_info(const struct report_source *source, struct table *table, const char *info, const char *key,
+static void add_info(const struct report_source *source, struct table *table, enum info_key info, const char *key,
                      const char *words)
 {
-    const char *value = trace_info(source->reader, info);
+    const char *value = info_text(source->reader, info);
     const char *line = value == NULL ? NULL
                                      : arena_printf(source->arena, "%s %.*s%s", words, VALUE_COLUMNS, value,
                                                     strlen(value) > VALUE_COLUMNS ? "..." : "");
@@ -127,9 +128,9 @@ void report_facts(const struct report_source *source, struct table *table)
     table_format_ns(wall_ns, time, sizeof time);
     table_format_ns(cpu_ns, cpu, sizeof cpu);
     table_fact_words(table, "trace", source->path, NULL);
-    add_info(source, table, "jvm.command", "program", "program ");
-    add_info(source, table, "jvm.version", "jvm", "JVM     ");
-    add_info(source, table, "simulated", "simulated", "machine  simulated:");
+    add_info(source, table, INFO_JVM_COMMAND, "program", "program ");
+    add_info(source, table, INFO_JVM_VERSION, "jvm", "JVM     ");
+    add_info(source, table, INFO_SIMULATED, "simulated", "machine  simulated:");
     table_fact_number(table, "duration_ns", wall_ns, NULL);
     table_fact_number(table, "cpu_ns", cpu_ns, NULL);
     table_fact_number(table, "records", (double)tree->n_records, NULL);
@@ -147,7 +148,7 @@ static void lost_calls(const struct report_source *source, struct table *table)
 {
     const struct calltree *tree = source->tree;
     double all = (double)tree->n_calls + (double)tree->n_lost;
-    const char *no_ring = trace_info(source->reader, "lost.no_ring");
+    const char *no_ring = info_text(source->reader, INFO_LOST_NO_RING);
     if (tree->n_lost > 0)
         table_note(table, arena_printf(source->arena,
                                        "%.0f calls (%.2g %%) were lost: their time is counted for their callers; "
@@ -160,7 +161,7 @@ static void lost_calls(const struct report_source *source, struct table *table)
 
 void report_note_faults(const struct report_source *source, struct table *table)
 {
-    const char *period = trace_info(source->reader, "faults.period");
+    const char *period = info_text(source->reader, INFO_FAULTS_PERIOD);
     if (period != NULL)
         table_note(table, arena_printf(source->arena,
                                        "one of %s page faults of a thread was recorded, and stands for as many: "
@@ -173,7 +174,7 @@ void report_losses(const struct report_source *source, struct table *table)
     const struct calltree *tree = source->tree;
     struct arena *arena = source->arena;
     lost_calls(source, table);
-    if (trace_info(source->reader, "simulated") != NULL)
+    if (info_text(source->reader, INFO_SIMULATED) != NULL)
         table_note(table,
                    "cycles, instructions and misses are simulated; times are those of the emulator, which slows "
                    "different code down by different factors, so they do not show where the program's time goes");
@@ -181,9 +182,9 @@ void report_losses(const struct report_source *source, struct table *table)
         table_note(table,
                    arena_printf(arena, "CPU time is unknown (%s): the times are wall-clock times and include waiting",
                                 strncmp(tree->why_wall, "none: ", 6) == 0 ? tree->why_wall + 6 : tree->why_wall));
-    if (trace_info(source->reader, "sample.failed") != NULL)
+    if (info_text(source->reader, INFO_SAMPLE_FAILED) != NULL)
         table_note(table, arena_printf(arena, "stacks could not be sampled by perf (%s): rows known by samples are few",
-                                       trace_info(source->reader, "sample.failed")));
+                                       info_text(source->reader, INFO_SAMPLE_FAILED)));
     if (tree->n_kernel_lost > 0)
         table_note(table, arena_printf(arena, "the kernel dropped %.0f of its records: CPU times are estimates",
                                        (double)tree->n_kernel_lost));

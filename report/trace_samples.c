@@ -2,6 +2,7 @@
 
 #include "core/hotspot/stack_walk.h"
 #include "report/some_threads.h"
+#include "core/trace/recording_info.h"
 #include "symbolize/vm_parts.h"
 
 #include <inttypes.h>
@@ -144,13 +145,13 @@ struct java_name *trace_samples_names(const struct trace_reader *reader, struct 
 
 bool trace_samples_are_all(const struct trace_reader *reader)
 {
-    const char *mode = trace_info(reader, "recording.mode");
+    const char *mode = info_text(reader, INFO_RECORDING_MODE);
     return mode != NULL && strcmp(mode, "samples") == 0;
 }
 
-static uint64_t number_of(const struct trace_reader *reader, const char *key)
+static uint64_t number_of(const struct trace_reader *reader, enum info_key key)
 {
-    const char *text = trace_info(reader, key);
+    const char *text = info_text(reader, key);
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
@@ -159,7 +160,7 @@ static uint64_t number_of(const struct trace_reader *reader, const char *key)
 /* What took the samples, and what was counted with them.  Returns how many. */
 static uint32_t events_of(const struct trace_samples *samples, struct arena *arena, const char **events)
 {
-    const char *all = trace_info(samples->reader, "sample.events");
+    const char *all = info_text(samples->reader, INFO_SAMPLE_EVENTS);
     char *rest, *text = arena_text(arena, all == NULL ? "" : all, all == NULL ? 0 : strlen(all));
     uint32_t n = 0;
     for (char *word = text == NULL ? NULL : strtok_r(text, " ", &rest); word != NULL && n < EVENTS;
@@ -171,7 +172,7 @@ static uint32_t events_of(const struct trace_samples *samples, struct arena *are
 static int make_source(struct trace_samples *samples, struct arena *arena, struct sample_ratio_kind *kinds,
                        struct samples_source *source, struct err *err)
 {
-    const char *events[EVENTS], *program = trace_info(samples->reader, "jvm.command");
+    const char *events[EVENTS], *program = info_text(samples->reader, INFO_JVM_COMMAND);
     uint32_t n_events = events_of(samples, arena, events);
     int n_kinds = n_events > 1 ? sample_ratio_kinds(events, n_events, arena, kinds) : 0;
     struct java_name *names = trace_samples_names(samples->reader, arena);
@@ -181,10 +182,10 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
                                        .names = names,
                                        .n_names = trace_n_sampled_methods(samples->reader),
                                        .program = program == NULL ? "" : program,
-                                       .period_ns = number_of(samples->reader, "sample.period_ns"),
+                                       .period_ns = number_of(samples->reader, INFO_SAMPLE_PERIOD_NS),
                                        .event = n_events == 0 ? NULL : events[0],
                                        .is_wall = samples->has_waiting,
-                                       .is_polled = trace_info(samples->reader, "sample.mechanism") != NULL,
+                                       .is_polled = info_text(samples->reader, INFO_SAMPLE_MECHANISM) != NULL,
                                        .ratios = kinds,
                                        .n_ratios = (uint32_t)n_kinds };
     if (samples->profile.n_samples > 0)
@@ -210,7 +211,7 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
     if (source.period_ns > 0 && !source.is_wall)
         table_fact_number(table, "cpu_ns", (double)sample_profile_weight(&samples->profile), NULL);
     table_fact_words(table, "clock", source.is_wall ? "wall" : "cpu", NULL);
-    uint64_t n_lost = number_of(samples->reader, "sample.lost");
+    uint64_t n_lost = number_of(samples->reader, INFO_SAMPLE_LOST);
     if (n_lost > 0)
         table_note(table,
                    arena_printf(arena, "%" PRIu64 " samples were lost, for the kernel's rings were full", n_lost));

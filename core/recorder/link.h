@@ -65,8 +65,8 @@ int recorder_recompilation_costs(struct recorder_link *link, const char *const *
 /* The rules by which the agent would give a method probes.  NULL with *err set: they cannot be read. */
 const struct wanted *recorder_wanted(struct recorder_link *link, struct err *err);
 
-/* A fact for the trace; the last value of a key counts.  Returns 0, or -1 with *err set. */
-int recorder_info(struct recorder_link *link, const char *key, const char *value, struct err *err);
+/* Where to write what the trace is to say of the recording (core/trace/recording_info.h); NULL: it is closed. */
+struct trace_writer *recorder_trace(struct recorder_link *link);
 
 /* For the trace: at a moment (ticks) the JVM's compilers were as busy as before, ns after the pause. */
 int recorder_recovered(struct recorder_link *link, uint64_t ticks, uint64_t ns, struct err *err);

@@ -1,9 +1,9 @@
 /* What an observer may ask the recorder for that the agent does not hear of. */
 #include "core/recorder/link_state.h"
 
-int recorder_info(struct recorder_link *link, const char *key, const char *value, struct err *err)
+struct trace_writer *recorder_trace(struct recorder_link *link)
 {
-    return link->writer == NULL ? 0 : trace_write_info(link->writer, key, value, err);
+    return link->writer;
 }
 
 const struct wanted *recorder_wanted(struct recorder_link *link, struct err *err)

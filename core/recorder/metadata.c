@@ -6,6 +6,7 @@
 #include "core/pmu/read.h"
 #include "core/jvm/process.h"
 #include "core/recorder/link_state.h"
+#include "core/trace/recording_info.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -95,7 +96,7 @@ char *metadata_config(const struct recorder_plan *plan, struct arena *arena)
 
 /* ---- facts ---- */
 
-static __attribute__((format(printf, 4, 5))) int put(struct trace_writer *writer, struct err *err, const char *key,
+static __attribute__((format(printf, 4, 5))) int put(struct trace_writer *writer, struct err *err, enum info_key key,
                                                      const char *format, ...)
 {
     char value[JVM_COMMAND_BYTES];
@@ -103,7 +104,7 @@ static __attribute__((format(printf, 4, 5))) int put(struct trace_writer *writer
     va_start(arguments, format);
     vsnprintf(value, sizeof value, format, arguments);
     va_end(arguments);
-    return trace_write_info(writer, key, value, err);
+    return info_write_text(writer, key, value, err);
 }
 
 /* The value of a line of /proc/cpuinfo; returns whether it is of that name. */
@@ -154,7 +155,7 @@ static int write_silent(struct trace_writer *writer, const struct counter_set *e
         if (events->specs[i].is_silent)
             used +=
                 (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? " " : "", events->specs[i].name);
-    return used == 0 ? 0 : put(writer, err, "counters.silent", "%s", names);
+    return used == 0 ? 0 : info_write_text(writer, INFO_COUNTERS_SILENT, names, err);
 }
 
 static int write_counting(struct trace_writer *writer, const struct recorder_plan *plan, struct err *err)
@@ -162,11 +163,11 @@ static int write_counting(struct trace_writer *writer, const struct recorder_pla
     static const char *const reads[] = { "user", "syscall", "none" };
     if (plan->layout == NULL || plan->layout->n_groups == 0)
         return 0;
-    if (put(writer, err, "counters.groups", "%" PRIu32, plan->layout->n_groups) < 0 ||
-        put(writer, err, "counters.kernel", "%s", kernel_share(plan->layout)) < 0 ||
+    if (info_write_count(writer, INFO_COUNTERS_GROUPS, plan->layout->n_groups, err) < 0 ||
+        info_write_text(writer, INFO_COUNTERS_KERNEL, kernel_share(plan->layout), err) < 0 ||
         write_silent(writer, plan->events, err) < 0)
         return -1;
-    return put(writer, err, "probe.read", "%s%s%s", reads[plan->read], plan->read_reason == NULL ? "" : ": ",
+    return put(writer, err, INFO_PROBE_READ, "%s%s%s", reads[plan->read], plan->read_reason == NULL ? "" : ": ",
                plan->read_reason == NULL ? "" : plan->read_reason);
 }
 
@@ -185,10 +186,11 @@ static int write_simulation(struct trace_writer *writer, const struct recorder_p
             text[n++] = shown;
     }
     text[n] = '\0';
-    if (put(writer, err, "simulated", "%s", model->name) < 0 || put(writer, err, "simulated.model", "%s", text) < 0)
+    if (info_write_text(writer, INFO_SIMULATED, model->name, err) < 0 ||
+        info_write_text(writer, INFO_SIMULATED_MODEL, text, err) < 0)
         return -1;
     sim_window_print(&plan->window, window, sizeof window);
-    return plan->window.counted == 0 ? 0 : put(writer, err, "simulated.window", "%s", window);
+    return plan->window.counted == 0 ? 0 : info_write_text(writer, INFO_SIMULATED_WINDOW, window, err);
 }
 
 /* Of the machine and the moment. */
@@ -201,13 +203,14 @@ static int write_host(struct trace_writer *writer, const char *mode, struct err 
     uname(&host);
     cpu_model(cpu, sizeof cpu);
     strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%S%z", localtime_r(&now, &local));
-    if (put(writer, err, "mmprof.version", "%s", MMPROF_VERSION) < 0 ||
-        put(writer, err, "host", "%s", host.nodename) < 0 ||
-        put(writer, err, "os", "%s %s %s", host.sysname, host.release, host.machine) < 0 ||
-        put(writer, err, "cpu", "%s, %ld CPUs", cpu, sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
-        put(writer, err, "started", "%s", started) < 0 || put(writer, err, "clock", "%s", TICKS_CLOCK) < 0)
+    if (info_write_text(writer, INFO_MMPROF_VERSION, MMPROF_VERSION, err) < 0 ||
+        info_write_text(writer, INFO_HOST, host.nodename, err) < 0 ||
+        put(writer, err, INFO_OS, "%s %s %s", host.sysname, host.release, host.machine) < 0 ||
+        put(writer, err, INFO_CPU, "%s, %ld CPUs", cpu, sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
+        info_write_text(writer, INFO_STARTED, started, err) < 0 ||
+        info_write_text(writer, INFO_CLOCK, TICKS_CLOCK, err) < 0)
         return -1;
-    return put(writer, err, "recording.mode", "%s", mode);
+    return info_write_text(writer, INFO_RECORDING_MODE, mode, err);
 }
 
 int metadata_write_samples(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err)
@@ -219,9 +222,9 @@ int metadata_write_samples(struct trace_writer *writer, const char *events, uint
 
 int metadata_write_sampling(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err)
 {
-    if (put(writer, err, "sample.events", "%s", events) < 0)
+    if (info_write_text(writer, INFO_SAMPLE_EVENTS, events, err) < 0)
         return -1;
-    return put(writer, err, "sample.period_ns", "%" PRIu64, period_ns);
+    return info_write_count(writer, INFO_SAMPLE_PERIOD_NS, period_ns, err);
 }
 
 int metadata_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
@@ -229,12 +232,13 @@ int metadata_write_start(struct trace_writer *writer, const struct recorder_plan
 {
     const char *mode = plan->is_live ? "live" : plan->n_phases > 0 ? "phases" : "all";
     if (write_host(writer, mode, err) < 0 ||
-        put(writer, err, "offcpu", "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
+        put(writer, err, INFO_OFFCPU, "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
         write_counting(writer, plan, err) < 0 || write_simulation(writer, plan, err) < 0 ||
-        (metadata_fault_period(plan) > 1 && put(writer, err, "faults.period", "%" PRIu32, plan->fault_period) < 0) ||
-        (plan->wants_lines && put(writer, err, "code.lines", "kept since") < 0))
+        (metadata_fault_period(plan) > 1 &&
+         info_write_count(writer, INFO_FAULTS_PERIOD, plan->fault_period, err) < 0) ||
+        (plan->wants_lines && put(writer, err, INFO_CODE_LINES, "kept since") < 0))
         return -1;
-    return plan->phases_file == NULL ? 0 : put(writer, err, "phases.file", "%s", plan->phases_file);
+    return plan->phases_file == NULL ? 0 : info_write_text(writer, INFO_PHASES_FILE, plan->phases_file, err);
 }
 
 /* The words as they were typed, without the option that loads the agent. */
@@ -253,34 +257,35 @@ int metadata_write_target(struct trace_writer *writer, pid_t pid, const char *jv
     struct jvm_process process;
     struct err ignored;
     char command[JVM_COMMAND_BYTES];
-    if (put(writer, err, "jvm.pid", "%d", (int)pid) < 0 || put(writer, err, "jvm.version", "%s", jvm) < 0)
+    if (info_write_count(writer, INFO_JVM_PID, (uint64_t)pid, err) < 0 ||
+        info_write_text(writer, INFO_JVM_VERSION, jvm, err) < 0)
         return -1;
     if (argv != NULL) {
         join(argv, command, sizeof command);
-        return put(writer, err, "jvm.command", "%s", command);
+        return info_write_text(writer, INFO_JVM_COMMAND, command, err);
     }
     if (jvm_process_inspect(pid, &process, &ignored) < 0 && process.command[0] == '\0')
         return 0;
-    return put(writer, err, "jvm.command", "%s", process.command);
+    return info_write_text(writer, INFO_JVM_COMMAND, process.command, err);
 }
 
 int metadata_write_change(struct trace_writer *writer, const struct recorder_link *link, struct err *err)
 {
-    if (put(writer, err, "instrument.batches", "%" PRIu32, link->n_pauses) < 0 ||
-        put(writer, err, "instrument.pauses_ms", "%.1f", link->pauses_ms) < 0)
+    if (info_write_count(writer, INFO_INSTRUMENT_BATCHES, link->n_pauses, err) < 0 ||
+        info_write_real(writer, INFO_INSTRUMENT_PAUSES_MS, link->pauses_ms, err) < 0)
         return -1;
-    return put(writer, err, "instrument.longest_pause_ms", "%.1f", link->longest_pause_ms);
+    return info_write_real(writer, INFO_INSTRUMENT_LONGEST_PAUSE_MS, link->longest_pause_ms, err);
 }
 
 int metadata_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err)
 {
-    if (put(writer, err, "instrument.ms", "%.1f", total_ms) < 0)
+    if (info_write_real(writer, INFO_INSTRUMENT_MS, total_ms, err) < 0)
         return -1;
-    return put(writer, err, "instrument.longest_ms", "%.1f", longest_ms);
+    return info_write_real(writer, INFO_INSTRUMENT_LONGEST_MS, longest_ms, err);
 }
 
 /* The costs of each counter, in their order. */
-static int put_each(struct trace_writer *writer, const char *key, const _Atomic uint64_t *costs_x16, uint32_t n,
+static int put_each(struct trace_writer *writer, enum info_key key, const _Atomic uint64_t *costs_x16, uint32_t n,
                     struct err *err)
 {
     char text[RING_COUNTERS_MAX * 24] = "";
@@ -292,7 +297,7 @@ static int put_each(struct trace_writer *writer, const char *key, const _Atomic 
         if (used >= sizeof text)
             break;
     }
-    return put(writer, err, key, "%s", text);
+    return info_write_text(writer, key, text, err);
 }
 
 /* The name of a slot's event. */
@@ -333,43 +338,46 @@ int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan
                          struct err *err)
 {
     struct err why;
-    if (metadata_refusal(plan, segment, true, &why) && put(writer, err, "counters.refused", "%s", why.text) < 0)
+    if (metadata_refusal(plan, segment, true, &why) &&
+        info_write_text(writer, INFO_COUNTERS_REFUSED, why.text, err) < 0)
         return -1;
-    if (put(writer, err, "probe.inside_ticks", "%.4f", (double)atomic_load(&segment->inside_cost_ticks_x16) / 16) < 0 ||
-        put(writer, err, "probe.outside_ticks", "%.4f", (double)atomic_load(&segment->outside_cost_ticks_x16) / 16) < 0)
+    if (info_write_real(writer, INFO_PROBE_INSIDE_TICKS, (double)atomic_load(&segment->inside_cost_ticks_x16) / 16,
+                        err) < 0 ||
+        info_write_real(writer, INFO_PROBE_OUTSIDE_TICKS, (double)atomic_load(&segment->outside_cost_ticks_x16) / 16,
+                        err) < 0)
         return -1;
     if (segment->n_counters == 0)
         return 0;
-    if (put_each(writer, "probe.inside_counters", segment->inside_cost_counters_x16, segment->n_counters, err) < 0)
+    if (put_each(writer, INFO_PROBE_INSIDE_COUNTERS, segment->inside_cost_counters_x16, segment->n_counters, err) < 0)
         return -1;
-    return put_each(writer, "probe.outside_counters", segment->outside_cost_counters_x16, segment->n_counters, err);
+    return put_each(writer, INFO_PROBE_OUTSIDE_COUNTERS, segment->outside_cost_counters_x16, segment->n_counters, err);
 }
 
 int metadata_write_end(struct trace_writer *writer, const struct segment *segment, const struct metadata_cpu *cpu,
                        struct err *err)
 {
     const struct {
-        const char *key;
+        enum info_key key;
         uint64_t value;
     } numbers[] = {
-        { "instrumented.classes", atomic_load(&segment->n_classes) },
-        { "instrumented.methods", atomic_load(&segment->n_methods) },
-        { "skipped.too_large", atomic_load(&segment->n_skipped_too_large) },
-        { "skipped.limits", atomic_load(&segment->n_skipped_limits) },
-        { "skipped.unusual", atomic_load(&segment->n_skipped_unusual) },
-        { "failed.classes", atomic_load(&segment->n_failed_classes) },
-        { "left.classes", atomic_load(&segment->n_left_classes) },
-        { "left.metaspace", atomic_load(&segment->n_no_room_classes) },
-        { "left.events", atomic_load(&segment->n_event_classes) },
-        { "left.late", atomic_load(&segment->n_late_classes) },
-        { "left.loaders", atomic_load(&segment->n_loader_classes) },
-        { "lost.no_ring", atomic_load(&segment->n_lost_no_ring) },
-        { "process.cpu_ns", cpu->process_ns },
-        { "machine.stolen_ns", cpu->stolen_ns },
-        { "recorder.cpu_ns", cpu->own_ns },
+        { INFO_INSTRUMENTED_CLASSES, atomic_load(&segment->n_classes) },
+        { INFO_INSTRUMENTED_METHODS, atomic_load(&segment->n_methods) },
+        { INFO_SKIPPED_TOO_LARGE, atomic_load(&segment->n_skipped_too_large) },
+        { INFO_SKIPPED_LIMITS, atomic_load(&segment->n_skipped_limits) },
+        { INFO_SKIPPED_UNUSUAL, atomic_load(&segment->n_skipped_unusual) },
+        { INFO_FAILED_CLASSES, atomic_load(&segment->n_failed_classes) },
+        { INFO_LEFT_CLASSES, atomic_load(&segment->n_left_classes) },
+        { INFO_LEFT_METASPACE, atomic_load(&segment->n_no_room_classes) },
+        { INFO_LEFT_EVENTS, atomic_load(&segment->n_event_classes) },
+        { INFO_LEFT_LATE, atomic_load(&segment->n_late_classes) },
+        { INFO_LEFT_LOADERS, atomic_load(&segment->n_loader_classes) },
+        { INFO_LOST_NO_RING, atomic_load(&segment->n_lost_no_ring) },
+        { INFO_PROCESS_CPU_NS, cpu->process_ns },
+        { INFO_MACHINE_STOLEN_NS, cpu->stolen_ns },
+        { INFO_RECORDER_CPU_NS, cpu->own_ns },
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (numbers[i].value != TRACE_UNKNOWN && put(writer, err, numbers[i].key, "%" PRIu64, numbers[i].value) < 0)
+        if (numbers[i].value != TRACE_UNKNOWN && info_write_count(writer, numbers[i].key, numbers[i].value, err) < 0)
             return -1;
     return 0;
 }
@@ -378,38 +386,38 @@ int metadata_write_removal(struct trace_writer *writer, const struct recorder_li
 {
     if (link->n_pauses == 0)
         return 0;
-    if (put(writer, err, "removal.batches", "%" PRIu32, link->n_pauses) < 0 ||
-        put(writer, err, "removal.pauses_ms", "%.1f", link->pauses_ms) < 0)
+    if (info_write_count(writer, INFO_REMOVAL_BATCHES, link->n_pauses, err) < 0 ||
+        info_write_real(writer, INFO_REMOVAL_PAUSES_MS, link->pauses_ms, err) < 0)
         return -1;
-    return put(writer, err, "removal.longest_pause_ms", "%.1f", link->longest_pause_ms);
+    return info_write_real(writer, INFO_REMOVAL_LONGEST_PAUSE_MS, link->longest_pause_ms, err);
 }
 
 int metadata_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err)
 {
     if (readings->n_columns == 0)
         return 0;
-    if (put(writer, err, "readings", "%" PRIu64, readings->n_read) < 0 ||
-        put(writer, err, "readings.cpu_ms", "%.1f", (double)readings->spent_ns / 1e6) < 0)
+    if (info_write_count(writer, INFO_READINGS, readings->n_read, err) < 0 ||
+        info_write_real(writer, INFO_READINGS_CPU_MS, (double)readings->spent_ns / 1e6, err) < 0)
         return -1;
     if (readings->n_without == 0)
         return 0;
-    return put(writer, err, "readings.threads_without", "%" PRIu32 ": %s", readings->n_without, readings->why);
+    return put(writer, err, INFO_READINGS_THREADS_WITHOUT, "%" PRIu32 ": %s", readings->n_without, readings->why);
 }
 
 int metadata_write_hits(struct trace_writer *writer, const struct hits *hits, const struct perf_rings_state *state,
                         uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err)
 {
     const char *why = state->why_no_hits;
-    if (asked_ns > 0 && put(writer, err, "code.asked_ms", "%.1f", (double)asked_ns / 1e6) < 0)
+    if (asked_ns > 0 && info_write_real(writer, INFO_CODE_ASKED_MS, (double)asked_ns / 1e6, err) < 0)
         return -1;
-    if (cost_ns > 0 && (put(writer, err, "hits.cost_ns", "%" PRIu64, cost_ns) < 0 ||
-                        (!is_measured && put(writer, err, "hits.cost_is_usual", "1") < 0)))
+    if (cost_ns > 0 && (info_write_count(writer, INFO_HITS_COST_NS, cost_ns, err) < 0 ||
+                        (!is_measured && info_write_count(writer, INFO_HITS_COST_IS_USUAL, 1, err) < 0)))
         return -1;
-    if (put(writer, err, "hits.hz", "%" PRIu32, hz) < 0 || put(writer, err, "hits", "%" PRIu64, hits->n) < 0 ||
-        put(writer, err, "hits.unknown", "%" PRIu64, hits->n_unknown) < 0 ||
-        put(writer, err, "hits.no_lines", "%" PRIu64, hits->n_coarse) < 0 ||
-        put(writer, err, "code.cpu_ms", "%.1f", (double)hits->code.spent_ns / 1e6) < 0 ||
-        put(writer, err, "hits.kernel", "%s", state->has_kernel_hits ? "included" : "excluded") < 0)
+    if (info_write_count(writer, INFO_HITS_HZ, hz, err) < 0 || info_write_count(writer, INFO_HITS, hits->n, err) < 0 ||
+        info_write_count(writer, INFO_HITS_UNKNOWN, hits->n_unknown, err) < 0 ||
+        info_write_count(writer, INFO_HITS_NO_LINES, hits->n_coarse, err) < 0 ||
+        info_write_real(writer, INFO_CODE_CPU_MS, (double)hits->code.spent_ns / 1e6, err) < 0 ||
+        info_write_text(writer, INFO_HITS_KERNEL, state->has_kernel_hits ? "included" : "excluded", err) < 0)
         return -1;
-    return why == NULL ? 0 : put(writer, err, "hits.failed", "%.*s", (int)strcspn(why, "\n"), why);
+    return why == NULL ? 0 : put(writer, err, INFO_HITS_FAILED, "%.*s", (int)strcspn(why, "\n"), why);
 }

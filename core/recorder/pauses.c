@@ -1,4 +1,5 @@
 #include "core/recorder/pauses.h"
+#include "core/trace/recording_info.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,15 +9,15 @@
 
 /* A fact is several numbers, those in ticks as ns. */
 static const struct {
-    const char *fact;
+    enum info_key key;
     struct {
         const char *name;
         bool is_time;
     } numbers[6];
 } facts[] = {
-    { "pauses.safepoints",
+    { INFO_PAUSES_SAFEPOINTS,
       { { "sun.rt.safepoints", false }, { "sun.rt.safepointTime", true }, { "sun.rt.safepointSyncTime", true } } },
-    { "pauses.classes",
+    { INFO_PAUSES_CLASSES,
       { { "java.cls.loadedClasses", false },
         { "java.cls.sharedLoadedClasses", false },
         { "sun.cls.time", true },
@@ -75,36 +76,33 @@ static uint64_t in_ns(uint64_t ticks, uint64_t frequency)
     return (uint64_t)((double)ticks * 1e9 / (double)frequency);
 }
 
-/* "COUNT NS NAME", of a kind of pause that the JVM has. */
+/* Of a kind of pause that the JVM has. */
 static int write_collector(const struct pauses *pauses, size_t i, uint64_t frequency, struct trace_writer *writer,
                            struct err *err)
 {
-    char key[32], at[64], name[128], value[256];
+    char at[64], name[128];
     uint64_t n, ticks;
     snprintf(at, sizeof at, "sun.gc.collector.%zu.name", i);
     if (!number_of(pauses, i, "invocations", &n) || !number_of(pauses, i, "time", &ticks) ||
         !perf_data_text(&pauses->data, at, name, sizeof name))
         return 0;
-    snprintf(key, sizeof key, "pauses.gc.%zu", i);
-    snprintf(value, sizeof value, "%" PRIu64 " %" PRIu64 " %s", n - pauses->collectors[i].n,
-             in_ns(ticks - pauses->collectors[i].ticks, frequency), name);
-    return trace_write_info(writer, key, value, err);
+    const struct info_collector collector = { n - pauses->collectors[i].n,
+                                              in_ns(ticks - pauses->collectors[i].ticks, frequency), name };
+    return info_write(writer, INFO_PAUSES_GC, (uint32_t)i, &collector, INFO_ALL_FIELDS, err);
 }
 
 static int write_fact(const struct pauses *pauses, size_t i, uint64_t frequency, struct trace_writer *writer,
                       struct err *err)
 {
-    char value[N_NUMBERS * 24] = "";
-    size_t used = 0;
+    uint64_t values[N_NUMBERS]; /* as struct info_safepoints and info_classes have them */
     for (size_t k = 0; k < N_NUMBERS && facts[i].numbers[k].name != NULL; k++) {
         uint64_t number;
         if (!perf_data_number(&pauses->data, facts[i].numbers[k].name, &number))
             return 0;
         number -= pauses->numbers[i * N_NUMBERS + k];
-        used += (size_t)snprintf(value + used, sizeof value - used, "%s%" PRIu64, k == 0 ? "" : " ",
-                                 facts[i].numbers[k].is_time ? in_ns(number, frequency) : number);
+        values[k] = facts[i].numbers[k].is_time ? in_ns(number, frequency) : number;
     }
-    return trace_write_info(writer, facts[i].fact, value, err);
+    return info_write(writer, facts[i].key, 0, values, INFO_ALL_FIELDS, err);
 }
 
 int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err *err)
@@ -114,11 +112,11 @@ int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err 
     if (!pauses->was_opened)
         return 0;
     if (pauses->why[0] != '\0')
-        return trace_write_info(writer, "pauses.failed", pauses->why, err);
+        return info_write_text(writer, INFO_PAUSES_FAILED, pauses->why, err);
     if (perf_data_read(&pauses->data, &why) < 0)
-        return trace_write_info(writer, "pauses.failed", why.text, err);
+        return info_write_text(writer, INFO_PAUSES_FAILED, why.text, err);
     if (!perf_data_number(&pauses->data, FREQUENCY, &frequency) || frequency == 0)
-        return trace_write_info(writer, "pauses.failed", "the JVM's counters are not those of HotSpot", err);
+        return info_write_text(writer, INFO_PAUSES_FAILED, "the JVM's counters are not those of HotSpot", err);
     for (size_t i = 0; i < PAUSES_COLLECTORS; i++)
         if (write_collector(pauses, i, frequency, writer, err) < 0)
             return -1;

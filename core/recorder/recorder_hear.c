@@ -4,6 +4,7 @@
 #include "core/recorder/recorder_state.h"
 
 #include "core/recorder/metadata.h"
+#include "core/trace/recording_info.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -43,10 +44,10 @@ static int meet_agent(struct recorder *r, struct err *err)
 }
 
 /* A fact for the trace, which begins later where classes are changed before. */
-static int note(struct recorder *r, const char *key, const char *text, struct err *err)
+static int note(struct recorder *r, enum info_key key, const char *text, struct err *err)
 {
     if (r->writer != NULL)
-        return trace_write_info(r->writer, key, text, err);
+        return info_write_text(r->writer, key, text, err);
     struct recorder_note *note = arena_alloc(&r->arena, sizeof *note);
     const char *copy = note == NULL ? NULL : arena_text(&r->arena, text, strlen(text));
     if (copy == NULL)
@@ -62,7 +63,7 @@ int recorder_write_target(struct recorder *r, struct err *err)
         metadata_write_target(r->writer, r->target, r->session.jvm, r->plan->argv, err) < 0)
         return -1;
     for (; r->notes != NULL; r->notes = r->notes->next)
-        if (trace_write_info(r->writer, r->notes->key, r->notes->text, err) < 0)
+        if (info_write_text(r->writer, r->notes->key, r->notes->text, err) < 0)
             return -1;
     return 0;
 }
@@ -91,7 +92,7 @@ static int become_ready(struct recorder *r, const struct wire_message *ready, st
 static int note_archive(struct recorder *r, const char *option, struct err *err)
 {
     snprintf(r->archive, sizeof r->archive, "%.250s", option);
-    return note(r, "jvm.archive", option, err);
+    return note(r, INFO_JVM_ARCHIVE, option, err);
 }
 
 static int agent_failed(const struct recorder *r, const char *why, struct err *err)
@@ -114,14 +115,14 @@ static int take(struct recorder *r, const struct wire_message *told, struct err 
         r->session.n_fds = 0;
         return 0;
     case WIRE_PERF_MAP:
-        return note(r, "perf_map", told->text, err);
+        return note(r, INFO_PERF_MAP, told->text, err);
     case WIRE_PERF_MAP_FAILED:
         snprintf(r->perf_map_why, sizeof r->perf_map_why, "%s", told->text);
-        return note(r, "perf_map.failed", told->text, err);
+        return note(r, INFO_PERF_MAP_FAILED, told->text, err);
     case WIRE_CODE_MAP_FAILED:
-        return note(r, "code.failed", told->text, err);
+        return note(r, INFO_CODE_FAILED, told->text, err);
     case WIRE_CODE_MAP_ALL:
-        return note(r, "code.all", told->text, err);
+        return note(r, INFO_CODE_ALL, told->text, err);
     case WIRE_ARCHIVE:
         return note_archive(r, told->text, err);
     case WIRE_CHANGING:

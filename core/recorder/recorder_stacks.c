@@ -7,6 +7,7 @@
 #include "core/recorder/recorder_state.h"
 
 #include "core/recorder/metadata.h"
+#include "core/trace/recording_info.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -119,13 +120,6 @@ int recorder_write_stacks(struct recorder *r, struct err *err)
     return r->stacks.polled != NULL ? poll_sampler_drain(r->stacks.polled, take, r, err) : drain_outside(r, err);
 }
 
-static int put(struct recorder *r, const char *key, uint64_t value, struct err *err)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    return trace_write_info(r->writer, key, text, err);
-}
-
 uint64_t recorder_polling_ns(const struct recorder *r)
 {
     struct poll_state state = { 0 };
@@ -140,11 +134,11 @@ static int write_polling(struct recorder *r, struct err *err)
     struct poll_state state;
     poll_sampler_state(r->stacks.polled, &state);
     if (r->link.polling_refused[0] != '\0')
-        return trace_write_info(r->writer, "sample.failed", r->link.polling_refused, err);
-    if (trace_write_info(r->writer, "sample.mechanism", "polling", err) < 0 ||
-        put(r, "sample.lost", state.n_put_off, err) < 0)
+        return info_write_text(r->writer, INFO_SAMPLE_FAILED, r->link.polling_refused, err);
+    if (info_write_text(r->writer, INFO_SAMPLE_MECHANISM, "polling", err) < 0 ||
+        info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_put_off, err) < 0)
         return -1;
-    return put(r, "sample.longest_ns", state.longest_ns, err);
+    return info_write_count(r->writer, INFO_SAMPLE_LONGEST_NS, state.longest_ns, err);
 }
 
 int recorder_write_stacks_info(struct recorder *r, struct err *err)
@@ -152,16 +146,18 @@ int recorder_write_stacks_info(struct recorder *r, struct err *err)
     struct stack_sampler_state state = { 0 };
     if (r->plan->stacks_hz == 0)
         return 0;
-    if (r->stacks.why[0] != '\0' && trace_write_info(r->writer, "sample.failed", r->stacks.why, err) < 0)
+    if (r->stacks.why[0] != '\0' && info_write_text(r->writer, INFO_SAMPLE_FAILED, r->stacks.why, err) < 0)
         return -1;
-    if (put(r, "sample.outside", r->stacks.log.n_outside, err) < 0)
+    if (info_write_count(r->writer, INFO_SAMPLE_OUTSIDE, r->stacks.log.n_outside, err) < 0)
         return -1;
     if (r->stacks.polled != NULL)
         return write_polling(r, err);
     if (r->stacks.sampler == NULL)
         return 0;
     stack_sampler_state(r->stacks.sampler, &state);
-    return put(r, "sample.lost", state.n_lost, err) < 0 ? -1 : put(r, "sample.kernel", state.has_kernel, err);
+    return info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_lost, err) < 0
+               ? -1
+               : info_write_count(r->writer, INFO_SAMPLE_KERNEL, state.has_kernel, err);
 }
 
 void recorder_close_stacks(struct recorder *r)

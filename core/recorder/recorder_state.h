@@ -20,6 +20,7 @@
 #include "core/recorder/sample_log.h"
 #include "core/recorder/recorder.h"
 #include "core/recorder/simulation.h"
+#include "core/trace/recording_info.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -41,7 +42,8 @@ enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
 /* A fact that came before there was a trace. */
 struct recorder_note {
     struct recorder_note *next;
-    const char *key, *text;
+    enum info_key key;
+    const char *text;
 };
 
 /* The first pass over the loaded classes. */

@@ -1,20 +1,18 @@
 #include "core/recorder/sample_trace.h"
 
 #include "core/recorder/metadata.h"
+#include "core/trace/recording_info.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-int sample_trace_words(struct sample_trace *trace, const char *key, const char *words, struct err *err)
+int sample_trace_words(struct sample_trace *trace, enum info_key key, const char *words, struct err *err)
 {
-    return trace->writer == NULL ? 0 : trace_write_info(trace->writer, key, words, err);
+    return info_write_text(trace->writer, key, words, err);
 }
 
-int sample_trace_fact(struct sample_trace *trace, const char *key, uint64_t value, struct err *err)
+int sample_trace_fact(struct sample_trace *trace, enum info_key key, uint64_t value, struct err *err)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    return sample_trace_words(trace, key, text, err);
+    return info_write_count(trace->writer, key, value, err);
 }
 
 int sample_trace_open(struct sample_trace *trace, const char *path, const char *events, uint64_t period_ns,

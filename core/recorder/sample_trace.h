@@ -7,6 +7,7 @@
 #include "core/recorder/clock.h"
 #include "core/recorder/sample_log.h"
 #include "core/recorder/threads.h"
+#include "core/trace/recording_info.h"
 
 struct sample_trace {
     struct trace_writer *writer; /* NULL: no trace is wanted, or it is closed */
@@ -35,10 +36,10 @@ int sample_trace_target(struct sample_trace *trace, pid_t pid, char *const *argv
 int sample_trace_round(struct sample_trace *trace, struct err *err);
 int sample_trace_add(struct sample_trace *trace, const struct stack_sample *sample, struct err *err);
 
-int sample_trace_words(struct sample_trace *trace, const char *key, const char *words, struct err *err);
+int sample_trace_words(struct sample_trace *trace, enum info_key key, const char *words, struct err *err);
 
 /* A fact of the end: mmprof.trace(5) has the keys. */
-int sample_trace_fact(struct sample_trace *trace, const char *key, uint64_t value, struct err *err);
+int sample_trace_fact(struct sample_trace *trace, enum info_key key, uint64_t value, struct err *err);
 int sample_trace_close(struct sample_trace *trace, struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "phases/live/live_sampled.h"
 
 #include "core/base/text.h"
+#include "core/trace/recording_info.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -81,25 +82,18 @@ int live_sampled_list(struct live_session *session, struct arena *arena, struct 
     return 0;
 }
 
-static const char *words_of(struct arena *arena, const char *class_name, const char *name, const char *descriptor)
-{
-    const char *const words[] = { class_name, name, descriptor };
-    const char *text = text_words(arena, words, 3);
-    return text == NULL ? "? ? ?" : text;
-}
-
 /* Why it has no probes. */
-static int write_one(struct live_session *session, struct recorder_link *link, size_t number,
-                     const struct live_sampled *one, struct err *err)
+static int write_one(struct recorder_link *link, size_t number, const struct live_sampled *one, struct err *err)
 {
     const struct candidate *found = one->found;
-    struct arena *arena = &session->arena;
-    char key[48];
-    const char *name = words_of(arena, found->class_name, found->name, found->descriptor);
-    snprintf(key, sizeof key, "live.sampled.%zu", number);
-    const char *text = arena_printf(arena, "%.5f %" PRIu64 " %s %s %.0f", found->share, found->n_samples, name,
-                                    one->why, one->price_ns);
-    return text == NULL ? err_set(err, "out of memory") : recorder_info(link, key, text, err);
+    const struct info_live_sampled told = { .share = found->share,
+                                            .n_samples = found->n_samples,
+                                            .class_name = found->class_name,
+                                            .name = found->name,
+                                            .descriptor = found->descriptor,
+                                            .why = one->why,
+                                            .recompilation_ns = one->price_ns };
+    return info_write(recorder_trace(link), INFO_LIVE_SAMPLED, (uint32_t)number, &told, INFO_ALL_FIELDS, err);
 }
 
 int live_sampled_write(struct live_session *session, struct recorder_link *link, struct err *err)
@@ -111,7 +105,7 @@ int live_sampled_write(struct live_session *session, struct recorder_link *link,
     if (live_sampled_list(session, &session->arena, &all, &n, &ignored) < 0)
         n = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = write_one(session, link, i, &all[i], err);
+        rc = write_one(link, i, &all[i], err);
     arena_free(&session->arena);
     return rc;
 }

@@ -3,6 +3,7 @@
 #include "phases/live/live_sampled.h"
 
 #include "core/pmu/event_roles.h"
+#include "core/trace/recording_info.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -294,28 +295,48 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
 
 /* ---- the end ---- */
 
-static __attribute__((format(printf, 4, 5))) int fact(struct recorder_link *link, struct err *err, const char *key,
-                                                      const char *format, ...)
-{
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return recorder_info(link, key, text, err);
-}
-
 /* mmprof.trace(5) describes these. */
 static int write_method(struct live_session *session, struct recorder_link *link, const struct live_method *method,
                         struct err *err)
 {
-    char key[48];
     uint64_t enabled_ns = method->enabled_ns;
     if (method->state == LIVE_ENABLED || method->state == LIVE_TRIED)
         enabled_ns += session->status.monotonic_ns - method->enabled_since_ns;
-    snprintf(key, sizeof key, "live.method.%" PRIu32, method->id);
-    return fact(link, err, key, "%s %.3f %.0f %.0f %s", live_state_name(method->state), (double)enabled_ns / 1e9,
-                method->calls_per_s, method->call_ns, live_why_text(method->why));
+    const struct info_live_method told = { live_state_name(method->state), (double)enabled_ns / 1e9,
+                                           method->calls_per_s, method->call_ns, live_why_text(method->why) };
+    return info_write(recorder_trace(link), INFO_LIVE_METHOD, method->id, &told, INFO_ALL_FIELDS, err);
+}
+
+/* What was counted, and what it cost: each number by its key. */
+static int write_totals(const struct live_session *session, const struct live_cost *cost,
+                        const struct recorder_status *status, struct trace_writer *writer, struct err *err)
+{
+    const struct info_live_samples samples = { session->n_samples, (double)status->polling_cpu_ns / 1e6 };
+    const struct {
+        enum info_key key;
+        double ms;
+        bool is_left_out;
+    } times[] = {
+        { INFO_LIVE_BUDGET, session->options.budget, false },
+        { INFO_LIVE_PAUSES_MS, status->pauses_ms, false },
+        { INFO_LIVE_LONGEST_PAUSE_MS, status->longest_pause_ms, false },
+        { INFO_LIVE_RECOVERY_MS, cost->recovery_ms, false },
+        { INFO_LIVE_RECOMPILING_MS, (double)cost->recompiling_ns / 1e6, cost->recompiling_ns == LIVE_UNKNOWN },
+        { INFO_LIVE_COMPILING_MS, cost->compiling_ns / 1e6, false },
+        { INFO_LIVE_FORGOTTEN_MS, (double)cost->forgotten_ns / 1e6, cost->forgotten_ns == 0 },
+        { INFO_LIVE_SPARED_MS, (double)cost->spared_ns / 1e6, cost->spared_ns == 0 },
+        { INFO_LIVE_REWRITING_MS, session->rewriting_ms, false },
+        { INFO_LIVE_PROBES_MS, cost->probes_ns / 1e6, false },
+        { INFO_LIVE_OWN_CPU_MS, (double)cost->own_cpu_ns / 1e6, false },
+    };
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (!times[i].is_left_out && info_write_real(writer, times[i].key, times[i].ms, err) < 0)
+            return -1;
+    if (info_write_count(writer, INFO_LIVE_BATCHES, status->n_pauses, err) < 0 ||
+        info_write_count(writer, INFO_LIVE_PUT_OFF, cost->n_put_off, err) < 0 ||
+        (cost->is_cut && info_write_count(writer, INFO_LIVE_RECOVERY_IS_CUT, 1, err) < 0))
+        return -1;
+    return info_write(writer, INFO_LIVE_SAMPLES, 0, &samples, INFO_ALL_FIELDS, err);
 }
 
 static int on_finish(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
@@ -333,9 +354,8 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
     live_cost(session->live, &cost);
     const struct live_recovery *recoveries = live_recoveries(session->live, &n);
     for (size_t i = 0; i < n; i++) {
-        char key[48];
-        snprintf(key, sizeof key, "live.recovery.%zu", i);
-        if (fact(link, err, key, "%" PRIu64 " %" PRIu64, recoveries[i].start_ticks, recoveries[i].end_ticks) < 0)
+        const struct info_window window = { recoveries[i].start_ticks, recoveries[i].end_ticks };
+        if (info_write(recorder_trace(link), INFO_LIVE_RECOVERY, (uint32_t)i, &window, INFO_ALL_FIELDS, err) < 0)
             return -1;
     }
     const struct live_method *methods = live_methods(session->live, &n);
@@ -344,24 +364,7 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
             return -1;
     if (live_sampled_write(session, link, err) < 0)
         return -1;
-    if (fact(link, err, "live.budget", "%g", session->options.budget) < 0 ||
-        fact(link, err, "live.batches", "%" PRIu32, status->n_pauses) < 0 ||
-        fact(link, err, "live.pauses_ms", "%.1f", status->pauses_ms) < 0 ||
-        fact(link, err, "live.longest_pause_ms", "%.1f", status->longest_pause_ms) < 0 ||
-        fact(link, err, "live.recovery_ms", "%.0f", cost.recovery_ms) < 0 ||
-        (cost.recompiling_ns != LIVE_UNKNOWN &&
-         fact(link, err, "live.recompiling_ms", "%.0f", (double)cost.recompiling_ns / 1e6) < 0) ||
-        fact(link, err, "live.compiling_ms", "%.0f", cost.compiling_ns / 1e6) < 0 ||
-        (cost.is_cut && fact(link, err, "live.recovery_is_cut", "1") < 0) ||
-        (cost.forgotten_ns > 0 && fact(link, err, "live.forgotten_ms", "%.0f", (double)cost.forgotten_ns / 1e6) < 0) ||
-        (cost.spared_ns > 0 && fact(link, err, "live.spared_ms", "%.0f", (double)cost.spared_ns / 1e6) < 0) ||
-        fact(link, err, "live.put_off", "%zu", cost.n_put_off) < 0 ||
-        fact(link, err, "live.rewriting_ms", "%.1f", session->rewriting_ms) < 0 ||
-        fact(link, err, "live.samples", "%" PRIu32 " %.1f", session->n_samples, (double)status->polling_cpu_ns / 1e6) <
-            0 ||
-        fact(link, err, "live.probes_ms", "%.1f", cost.probes_ns / 1e6) < 0)
-        return -1;
-    return fact(link, err, "live.own_cpu_ms", "%.1f", (double)cost.own_cpu_ns / 1e6);
+    return write_totals(session, &cost, status, recorder_trace(link), err);
 }
 
 void live_session_init(struct live_session *session, const struct live_options *options)

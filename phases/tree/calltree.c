@@ -1,6 +1,7 @@
 #include "phases/tree/calltree_internal.h"
 
 #include "core/wire/ring.h"
+#include "core/trace/recording_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static int begin(struct builder *b, struct err *err)
     costs_read(b->reader, &b->tree->groups, &b->costs);
     b->tree->inside_ticks = b->costs.inside_ticks;
     b->tree->outside_ticks = b->costs.outside_ticks;
-    const char *how = trace_info(b->reader, "offcpu");
+    const char *how = info_text(b->reader, INFO_OFFCPU);
     b->tree->cpu_is_wall = how != NULL && strncmp(how, "none", 4) == 0;
     b->tree->why_wall = b->tree->cpu_is_wall ? how : NULL;
     return 0;

@@ -5,6 +5,7 @@
 
 #include "core/base/vec.h"
 #include "core/wire/ring.h"
+#include "core/trace/recording_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,7 @@ void control_end(struct builder *b)
 uint64_t control_faults(struct builder *b)
 {
     if (b->fault_period == 0) {
-        const char *period = trace_info(b->reader, "faults.period");
+        const char *period = info_text(b->reader, INFO_FAULTS_PERIOD);
         uint64_t n = period == NULL ? 1 : strtoull(period, NULL, 10);
         b->fault_period = n > 0 && n < FAULT_PERIOD_LIMIT ? n : 1;
     }

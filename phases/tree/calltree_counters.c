@@ -3,6 +3,8 @@
  */
 #include "phases/tree/calltree_internal.h"
 
+#include "core/trace/recording_info.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,11 +46,11 @@ static void spread(double inside, double outside, struct step_costs *costs)
 
 void costs_read(const struct trace_reader *reader, const struct calltree_groups *groups, struct probe_costs *costs)
 {
-    const char *inside = trace_info(reader, "probe.inside_counters"),
-               *outside = trace_info(reader, "probe.outside_counters");
+    const char *inside = info_text(reader, INFO_PROBE_INSIDE_COUNTERS),
+               *outside = info_text(reader, INFO_PROBE_OUTSIDE_COUNTERS);
     size_t n_events = groups->n > 1 ? groups->running : TRACE_COLUMNS_MAX;
-    costs->inside_ticks = limited(number_at(trace_info(reader, "probe.inside_ticks"), 0), TICKS_LIMIT);
-    costs->outside_ticks = limited(number_at(trace_info(reader, "probe.outside_ticks"), 0), TICKS_LIMIT);
+    costs->inside_ticks = limited(number_at(info_text(reader, INFO_PROBE_INSIDE_TICKS), 0), TICKS_LIMIT);
+    costs->outside_ticks = limited(number_at(info_text(reader, INFO_PROBE_OUTSIDE_TICKS), 0), TICKS_LIMIT);
     spread(costs->inside_ticks, costs->outside_ticks, &costs->ticks);
     for (size_t i = 0; i < n_events; i++)
         spread(limited(number_at(inside, i), EVENTS_LIMIT), limited(number_at(outside, i), EVENTS_LIMIT),

@@ -2,6 +2,8 @@
  * From traces to rows of values.
  */
 #include "report/diff/diff_reading.h"
+
+#include "core/trace/recording_info.h"
 #include "report/view/phase_report.h"
 
 #include <string.h>
@@ -55,12 +57,12 @@ static int add_callers(struct diff_reading *r, struct err *err)
 
 static int note_mode(struct diff_reading *r, struct err *err)
 {
-    const char *mode = trace_info(r->source.reader, "recording.mode");
+    const char *mode = info_text(r->source.reader, INFO_RECORDING_MODE);
     const char **known = &r->diff->modes[r->side];
     bool is_live = mode != NULL && strcmp(mode, "live") == 0;
     mode = is_live ? "live" : mode != NULL && strcmp(mode, "phases") == 0 ? "phases" : "all";
     r->diff->has_live = r->diff->has_live || is_live;
-    if (trace_info(r->source.reader, "simulated") != NULL)
+    if (info_text(r->source.reader, INFO_SIMULATED) != NULL)
         r->diff->has_simulated = true;
     else
         r->diff->has_real = true;

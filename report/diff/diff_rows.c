@@ -3,6 +3,8 @@
  */
 #include "report/diff/diff_reading.h"
 
+#include "core/trace/recording_info.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -225,12 +227,11 @@ static const char *label_of(struct diff_reading *r, const char *label)
     return is_marked ? arena_text(&r->local, label, n - 2) : label;
 }
 
-/* What a live recording says of a method; NULL: nothing. */
-static const char *live_fact(const struct diff_reading *r, uint32_t method)
+/* Does a live recording say something of a method? */
+static bool knows_live(struct diff_reading *r, uint32_t method)
 {
-    char key[48];
-    snprintf(key, sizeof key, "live.method.%" PRIu32, method);
-    return method == CALLTREE_NONE ? NULL : trace_info(r->source.reader, key);
+    struct info_live_method told;
+    return method != CALLTREE_NONE && info_read(r->source.reader, INFO_LIVE_METHOD, method, r->source.arena, &told) > 0;
 }
 
 /* The method had probes for a part of the time: its time and calls are of that, its share of what ran meanwhile. */
@@ -313,10 +314,10 @@ static int note_method(struct diff_reading *r, const struct java_name *name)
 /* Traces define the methods that got probes, called or not; those of live recordings others, too. */
 static int note_measured(struct diff_reading *r)
 {
-    const char *mode = trace_info(r->source.reader, "recording.mode");
+    const char *mode = info_text(r->source.reader, INFO_RECORDING_MODE);
     bool is_live = mode != NULL && strcmp(mode, "live") == 0;
     for (uint32_t i = 0; i < trace_n_methods(r->source.reader); i++) {
-        if (trace_method(r->source.reader, i) == NULL || (is_live && live_fact(r, i) == NULL))
+        if (trace_method(r->source.reader, i) == NULL || (is_live && !knows_live(r, i)))
             continue;
         struct java_name name = report_name(&r->source, i);
         if (note_method(r, &name) < 0)

@@ -2,6 +2,7 @@
  * Source: "Trace Event Format", the Chrome project, 2016; complete events ("X") and metadata ("M").
  */
 #include "core/base/text.h"
+#include "core/trace/recording_info.h"
 #include "report/export/export.h"
 #include "report/export/export_slices.h"
 
@@ -129,7 +130,7 @@ static void print_name(struct chrome *c, const char *what, uint32_t tid, const c
 
 static void print_names(struct chrome *c)
 {
-    const char *program = trace_info(c->reader, "jvm.command");
+    const char *program = info_text(c->reader, INFO_JVM_COMMAND);
     print_name(c, "process_name", 0, program == NULL ? "java" : program, true);
     for (uint32_t i = 0; i < trace_n_threads(c->reader); i++) {
         const struct trace_thread *thread = trace_thread(c->reader, i);

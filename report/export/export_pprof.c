@@ -4,6 +4,7 @@
 #include "core/base/map.h"
 #include "core/base/text.h"
 #include "core/base/vec.h"
+#include "core/trace/recording_info.h"
 #include "report/export/export_protobuf.h"
 #include "report/export/export_tree.h"
 
@@ -181,7 +182,7 @@ static uint64_t whole_ns(double ns)
 static void put_facts(struct pprof *p, const struct export_value *wanted)
 {
     const struct report_source *source = p->tree->source;
-    const char *program = trace_info(source->reader, "jvm.command");
+    const char *program = info_text(source->reader, INFO_JVM_COMMAND);
     uint64_t comments[] = { string(p, "mmprof " MMPROF_VERSION), string(p, program == NULL ? source->path : program) };
     uint64_t type = string(p, wanted->name);
     protobuf_number(&p->message, PROFILE_TIME_NANOS, trace_start_realtime_ns(source->reader));

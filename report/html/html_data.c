@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/trace/trace.h"
+#include "core/trace/recording_info.h"
 #include "report/event_columns.h"
 #include "report/view/parts_table.h"
 
@@ -143,57 +144,57 @@ bool html_facts(cJSON *about, const struct table *table, struct arena *arena)
 }
 
 /* The session's facts that the page has words for. */
-static const char *const info_keys[] = { "mmprof.version",
-                                         "host",
-                                         "os",
-                                         "cpu",
-                                         "jvm.pid",
-                                         "jvm.version",
-                                         "jvm.command",
-                                         "simulated",
-                                         "simulated.model",
-                                         "started",
-                                         "clock",
-                                         "recording.mode",
-                                         "phases.file",
-                                         "probe.read",
-                                         "counters.groups",
-                                         "counters.kernel",
-                                         "counters.refused",
-                                         "readings",
-                                         "readings.cpu_ms",
-                                         "readings.threads_without",
-                                         "process.cpu_ns",
-                                         "machine.stolen_ns",
-                                         "offcpu",
-                                         "instrumented.classes",
-                                         "instrumented.methods",
-                                         "failed.classes",
-                                         "left.classes",
-                                         "left.metaspace",
-                                         "left.late",
-                                         "left.loaders",
-                                         "instrument.ms",
-                                         "instrument.longest_ms",
-                                         "skipped.too_large",
-                                         "skipped.limits",
-                                         "skipped.unusual",
-                                         "lost.no_ring",
-                                         "live.budget",
-                                         "live.batches",
-                                         "live.pauses_ms",
-                                         "live.longest_pause_ms",
-                                         "live.samples",
-                                         "live.probes_ms",
-                                         "live.own_cpu_ms",
-                                         "live.recovery_ms" };
+static const enum info_key info_keys[] = { INFO_MMPROF_VERSION,
+                                           INFO_HOST,
+                                           INFO_OS,
+                                           INFO_CPU,
+                                           INFO_JVM_PID,
+                                           INFO_JVM_VERSION,
+                                           INFO_JVM_COMMAND,
+                                           INFO_SIMULATED,
+                                           INFO_SIMULATED_MODEL,
+                                           INFO_STARTED,
+                                           INFO_CLOCK,
+                                           INFO_RECORDING_MODE,
+                                           INFO_PHASES_FILE,
+                                           INFO_PROBE_READ,
+                                           INFO_COUNTERS_GROUPS,
+                                           INFO_COUNTERS_KERNEL,
+                                           INFO_COUNTERS_REFUSED,
+                                           INFO_READINGS,
+                                           INFO_READINGS_CPU_MS,
+                                           INFO_READINGS_THREADS_WITHOUT,
+                                           INFO_PROCESS_CPU_NS,
+                                           INFO_MACHINE_STOLEN_NS,
+                                           INFO_OFFCPU,
+                                           INFO_INSTRUMENTED_CLASSES,
+                                           INFO_INSTRUMENTED_METHODS,
+                                           INFO_FAILED_CLASSES,
+                                           INFO_LEFT_CLASSES,
+                                           INFO_LEFT_METASPACE,
+                                           INFO_LEFT_LATE,
+                                           INFO_LEFT_LOADERS,
+                                           INFO_INSTRUMENT_MS,
+                                           INFO_INSTRUMENT_LONGEST_MS,
+                                           INFO_SKIPPED_TOO_LARGE,
+                                           INFO_SKIPPED_LIMITS,
+                                           INFO_SKIPPED_UNUSUAL,
+                                           INFO_LOST_NO_RING,
+                                           INFO_LIVE_BUDGET,
+                                           INFO_LIVE_BATCHES,
+                                           INFO_LIVE_PAUSES_MS,
+                                           INFO_LIVE_LONGEST_PAUSE_MS,
+                                           INFO_LIVE_SAMPLES,
+                                           INFO_LIVE_PROBES_MS,
+                                           INFO_LIVE_OWN_CPU_MS,
+                                           INFO_LIVE_RECOVERY_MS };
 
 static cJSON *info_json(const struct report_source *source)
 {
     cJSON *json = cJSON_CreateObject();
     for (size_t i = 0; i < sizeof info_keys / sizeof info_keys[0]; i++) {
-        const char *value = trace_info(source->reader, info_keys[i]);
-        if (value != NULL && !html_put(json, info_keys[i], html_text(source->arena, value))) {
+        const char *value = info_text(source->reader, info_keys[i]);
+        if (value != NULL && !html_put(json, info_name(info_keys[i]), html_text(source->arena, value))) {
             cJSON_Delete(json);
             return NULL;
         }

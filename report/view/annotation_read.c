@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/hotspot/bytecodes.h"
+#include "core/trace/recording_info.h"
 #include "symbolize/java_names.h"
 #include "symbolize/vm_parts.h"
 
@@ -280,7 +281,7 @@ static int count(struct counting *c, const char *path, bool salvage, struct err 
 
 static int find_ratios(struct annotation *a, const struct trace_reader *reader, struct err *err)
 {
-    const char *events = trace_info(reader, "sample.events"), *period = trace_info(reader, "sample.period_ns");
+    const char *events = info_text(reader, INFO_SAMPLE_EVENTS), *period = info_text(reader, INFO_SAMPLE_PERIOD_NS);
     char *words = events == NULL ? NULL : arena_text(a->arena, events, strlen(events)), *rest = words;
     const char *names[TRACE_SAMPLE_COUNTERS_MAX];
     uint32_t n = 0;

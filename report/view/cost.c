@@ -1,6 +1,7 @@
 #include "report/view/cost.h"
 
 #include "core/perf/hit_cost.h"
+#include "core/trace/recording_info.h"
 #include "report/shares.h"
 
 #include <math.h>
@@ -62,16 +63,14 @@ static double wall_share(const struct costs *c, double ns)
 }
 
 /* A fact that is a number; negative: there is none. */
-static double fact(const struct costs *c, const char *key)
+static double number(const struct costs *c, enum info_key key)
 {
-    const char *text = trace_info(c->source->reader, key);
-    double number = text == NULL ? -1 : strtod(text, NULL);
-    return number >= 0 ? number : NOT_KNOWN;
+    return info_number(c->source->reader, key);
 }
 
 static bool is_live(const struct costs *c)
 {
-    return trace_info(c->source->reader, "live.budget") != NULL;
+    return info_text(c->source->reader, INFO_LIVE_BUDGET) != NULL;
 }
 
 /* ---- stops ---- */
@@ -95,14 +94,14 @@ static void add_pauses(struct costs *c)
 /* Before the trace's first record, and after its last one. */
 static void add_changes(struct costs *c)
 {
-    double before = fact(c, "instrument.pauses_ms"), longest_before = fact(c, "instrument.longest_pause_ms");
+    double before = number(c, INFO_INSTRUMENT_PAUSES_MS), longest_before = number(c, INFO_INSTRUMENT_LONGEST_PAUSE_MS);
     if (before >= 0 && longest_before >= 0) {
         add(c, (struct cost){ "preparation_longest", "Pause to put probes in, longest", TABLE_NS, longest_before * 1e6,
                               NO_SENSE, "measured, at most; before the recording" });
         add(c, (struct cost){ "preparation", "Pauses to put probes in", TABLE_NS, before * 1e6, NO_SENSE,
                               "measured, at most; before the recording" });
     }
-    double all = fact(c, "removal.pauses_ms"), longest = fact(c, "removal.longest_pause_ms");
+    double all = number(c, INFO_REMOVAL_PAUSES_MS), longest = number(c, INFO_REMOVAL_LONGEST_PAUSE_MS);
     if (all < 0 || longest < 0)
         return;
     add(c, (struct cost){ "removal_longest", "Pause to take probes out, longest", TABLE_NS, longest * 1e6, NO_SENSE,
@@ -119,7 +118,7 @@ static void add_changes(struct costs *c)
  */
 static void add_recompiling(struct costs *c)
 {
-    double more_ns = fact(c, "live.recompiling_ms") < 0 ? NOT_KNOWN : fact(c, "live.recompiling_ms") * 1e6;
+    double more_ns = number(c, INFO_LIVE_RECOMPILING_MS) < 0 ? NOT_KNOWN : number(c, INFO_LIVE_RECOMPILING_MS) * 1e6;
     double ns = c->compiling_ns >= 0 ? c->compiling_ns : more_ns;
     const char *how = !is_live(c) ? "only live recordings measure the JIT compilers"
                       : ns < 0    ? "the JIT compiler's threads are not known"
@@ -141,9 +140,9 @@ static void add_compiler(struct costs *c)
     if (shapes != NULL)
         jit_shapes_summary(shapes, &again);
     add(c, (struct cost){ "recovery", "Recompilation window", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
-                          !is_live(c)                           ? "only live recordings measure the JIT compilers"
-                          : fact(c, "live.recovery_is_cut") > 0 ? "measured, and not over then; of the time"
-                                                                : "measured; of the time" });
+                          !is_live(c)                                ? "only live recordings measure the JIT compilers"
+                          : number(c, INFO_LIVE_RECOVERY_IS_CUT) > 0 ? "measured, and not over then; of the time"
+                                                                     : "measured; of the time" });
     add_recompiling(c);
     add(c,
         (struct cost){ "recompiled_methods", "Recompiled methods", TABLE_COUNT,
@@ -165,12 +164,12 @@ static void find_cpu_times(struct costs *c)
         c->cpu_ns = report_ns(source, tree->cpu_ticks);
     c->probes_ns = calltree_pair_ns(tree) > 0 || tree->n_calls == 0 ? report_ns(source, tree->probe_ticks)
                                                                     : (double)tree->n_records * RECORD_USUAL_NS;
-    double code_ns = fact(c, "code.cpu_ms") > 0 ? fact(c, "code.cpu_ms") * 1e6 : 0;
+    double code_ns = number(c, INFO_CODE_CPU_MS) > 0 ? number(c, INFO_CODE_CPU_MS) * 1e6 : 0;
     c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]) + code_ns;
-    c->recorder_ns = fact(c, "recorder.cpu_ns");
-    c->hit_ns = fact(c, "hits.cost_ns") > 0 ? fact(c, "hits.cost_ns") : (double)HIT_COST_USUAL_NS;
-    c->hits_ns = fact(c, "hits") <= 0 ? 0 : fact(c, "hits") * c->hit_ns;
-    c->compiling_ns = fact(c, "live.compiling_ms") >= 0 ? fact(c, "live.compiling_ms") * 1e6 : NOT_KNOWN;
+    c->recorder_ns = number(c, INFO_RECORDER_CPU_NS);
+    c->hit_ns = number(c, INFO_HITS_COST_NS) > 0 ? number(c, INFO_HITS_COST_NS) : (double)HIT_COST_USUAL_NS;
+    c->hits_ns = number(c, INFO_HITS) <= 0 ? 0 : number(c, INFO_HITS) * c->hit_ns;
+    c->compiling_ns = number(c, INFO_LIVE_COMPILING_MS) >= 0 ? number(c, INFO_LIVE_COMPILING_MS) * 1e6 : NOT_KNOWN;
 }
 
 /* "estimated: 338104 records at 10.1 ns" */
@@ -187,39 +186,41 @@ static const char *probes_how(const struct costs *c)
 /* "measured; stack samples are 89.4 ms of it" */
 static const char *agent_how(const struct costs *c)
 {
-    const char *samples = trace_info(c->source->reader, "live.samples");
-    char *end, ns[32];
+    struct info_live_samples samples;
+    char ns[32];
     const char *why = c->source->tree->why_wall, *code = "";
     if (c->agent_ns < 0)
         return why == NULL ? "CPU time is not known" : strncmp(why, "none: ", 6) == 0 ? why + 6 : why;
-    if (fact(c, "code.cpu_ms") > 0) {
-        table_format_ns(fact(c, "code.cpu_ms") * 1e6, ns, sizeof ns);
+    if (number(c, INFO_CODE_CPU_MS) > 0) {
+        table_format_ns(number(c, INFO_CODE_CPU_MS) * 1e6, ns, sizeof ns);
         code = arena_printf(c->source->arena, "; of it %s in the JVM's threads to report compiled code", ns);
     }
-    if (code == NULL || samples == NULL || strtoul(samples, &end, 10) == 0)
+    info_read(c->source->reader, INFO_LIVE_SAMPLES, 0, c->source->arena, &samples);
+    if (code == NULL || samples.n == 0)
         return code == NULL ? NULL : arena_printf(c->source->arena, "measured%s", code);
-    table_format_ns(strtod(end, NULL) * 1e6, ns, sizeof ns);
+    table_format_ns(samples.cpu_ms * 1e6, ns, sizeof ns);
     return arena_printf(c->source->arena, "measured; of it %s for stack samples%s", ns, code);
 }
 
 /* "estimated: 3554 hits at 21.0 us"; older traces have no cost where it could not be measured. */
 static const char *hits_how(const struct costs *c)
 {
-    bool is_usual = fact(c, "hits.cost_is_usual") > 0 || fact(c, "hits.cost_ns") <= 0;
+    bool is_usual = number(c, INFO_HITS_COST_IS_USUAL) > 0 || number(c, INFO_HITS_COST_NS) <= 0;
     char each[32];
     table_format_ns(c->hit_ns, each, sizeof each);
-    return arena_printf(c->source->arena, "estimated: %.0f IP samples at %s%s", fact(c, "hits"), each,
+    return arena_printf(c->source->arena, "estimated: %.0f IP samples at %s%s", number(c, INFO_HITS), each,
                         is_usual ? ", as elsewhere: not measured here" : "");
 }
 
 static const char *sum_how(const struct costs *c)
 {
     struct arena *arena = c->source->arena;
-    double budget = fact(c, "live.budget");
+    double budget = number(c, INFO_LIVE_BUDGET);
     if (budget < 0)
         return "of the program's CPU time";
     return arena_printf(arena, "of the program's; budget %s%s", report_percent(arena, budget),
-                        fact(c, "live.recompiling_ms") >= 0 && c->compiling_ns < 0 ? "; without recompilation" : "");
+                        number(c, INFO_LIVE_RECOMPILING_MS) >= 0 && c->compiling_ns < 0 ? "; without recompilation"
+                                                                                        : "");
 }
 
 /* All that is known. */
@@ -314,9 +315,9 @@ static int begin(struct costs *c, struct err *err)
 /* Why compiling again took what it took. */
 static const char *compiling_why(const struct costs *c)
 {
-    if (fact(c, "live.forgotten_ms") > 0)
+    if (number(c, INFO_LIVE_FORGOTTEN_MS) > 0)
         return "this JVM discarded all its compiled code at the first instrumentation (see --recompile)";
-    return fact(c, "live.recompiling_ms") * 1e6 >= c->compiling_ns
+    return number(c, INFO_LIVE_RECOMPILING_MS) * 1e6 >= c->compiling_ns
                ? "more than expected, so no more classes were instrumented"
                : "record for longer to amortize it";
 }
@@ -354,7 +355,7 @@ int cost_sums(const struct report_source *source, struct cost_sums *sums, struct
                                 .recorder_ns = c.recorder_ns,
                                 .hits_ns = c.hits_ns,
                                 .compiling_ns = c.compiling_ns,
-                                .budget = fact(&c, "live.budget") };
+                                .budget = number(&c, INFO_LIVE_BUDGET) };
     sums->all_ns = sum_of(&c, &sums->is_whole);
     bool is_over = sums->budget >= 0 && sums->cpu_ns > 0 && sums->all_ns > sums->budget * sums->cpu_ns;
     sums->why_over = is_over ? excess_why(&c) : NULL;

@@ -2,27 +2,29 @@
  * Several recordings of one program, each with events of its own, in one report.
  */
 #include "core/base/map.h"
+#include "core/trace/recording_info.h"
 #include "report/view/report_internal.h"
 
 #include <string.h>
 
 /* ---- is it the same program? ---- */
 
-static bool is_same(const struct report_source *a, const struct report_source *b, const char *info, const char **of_a,
+static bool is_same(const struct report_source *a, const struct report_source *b, enum info_key info, const char **of_a,
                     const char **of_b)
 {
-    *of_a = trace_info(a->reader, info);
-    *of_b = trace_info(b->reader, info);
+    *of_a = info_text(a->reader, info);
+    *of_b = info_text(b->reader, info);
     return *of_a == NULL || *of_b == NULL ? *of_a == *of_b : strcmp(*of_a, *of_b) == 0;
 }
 
 static int check(const struct report_source *a, const struct report_source *b, struct err *err)
 {
     static const struct {
-        const char *info, *what;
-    } rows[] = { { "jvm.command", "programs" },
-                 { "recording.mode", "kinds of recordings" },
-                 { "phases.file", "phases" } };
+        enum info_key info;
+        const char *what;
+    } rows[] = { { INFO_JVM_COMMAND, "programs" },
+                 { INFO_RECORDING_MODE, "kinds of recordings" },
+                 { INFO_PHASES_FILE, "phases" } };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *of_a, *of_b;
         if (is_same(a, b, rows[i].info, &of_a, &of_b))

@@ -1,5 +1,7 @@
 #include "report/view/misses_known.h"
 
+#include "core/trace/recording_info.h"
+
 #include <string.h>
 
 #define WHYS 8
@@ -154,7 +156,7 @@ static void tell_java(const struct report_source *source, const struct misses *m
 
 void misses_tell_totals(const struct report_source *source, const struct misses *m, struct table *table)
 {
-    const char *model = trace_info(source->reader, "simulated");
+    const char *model = info_text(source->reader, INFO_SIMULATED);
     table_fact_number(table, "accesses", (double)m->n_accesses, NULL);
     table_fact_number(table, "l1d_misses", (double)m->all[MISS_L1D], NULL);
     table_fact_number(table, "l2_misses", (double)m->all[MISS_L2], NULL);

@@ -1,5 +1,7 @@
 #include "report/view/pauses_table.h"
 
+#include "core/trace/recording_info.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,13 +47,11 @@ static void add_collections(const struct report_source *source, struct table *ta
 {
     struct pause all = { "all collections' pauses", "gc_all", "sum", 0, 0 };
     for (size_t i = 0; i < COLLECTORS; i++) {
-        char key[32], *end;
-        snprintf(key, sizeof key, "pauses.gc.%zu", i);
-        const char *fact = trace_info(source->reader, key);
-        if (fact == NULL)
+        struct info_collector told;
+        if (info_read(source->reader, INFO_PAUSES_GC, (uint32_t)i, source->arena, &told) < 3)
             continue;
-        double n = strtod(fact, &end), ns = strtod(end, &end);
-        const char *name = end + (*end == ' ');
+        double n = (double)told.n, ns = (double)told.ns;
+        const char *name = told.name;
         all.n += n;
         all.ns += ns;
         add(source, &(struct pause){ name, kind_of(name), "the program stands still", n, ns }, table);
@@ -59,45 +59,40 @@ static void add_collections(const struct report_source *source, struct table *ta
     add(source, &all, table);
 }
 
-/* The numbers of a fact; returns how many there are. */
-static size_t numbers_of(const struct report_source *source, const char *key, double *numbers, size_t n)
+static void add_safepoints(const struct report_source *source, struct table *table)
 {
-    const char *fact = trace_info(source->reader, key);
-    size_t i = 0;
-    for (char *end; fact != NULL && i < n; fact = end, i++) {
-        numbers[i] = strtod(fact, &end);
-        if (end == fact)
-            break;
-    }
-    return i;
-}
-
-static void add_others(const struct report_source *source, struct table *table)
-{
-    double stops[3], classes[6];
-    if (numbers_of(source, "pauses.safepoints", stops, 3) == 3) {
-        add(source, &(struct pause){ "safepoints", "safepoints", "all stops, collections too", stops[0], stops[1] },
-            table);
-        add(source, &(struct pause){ "reaching safepoints", "safepoint_sync", "until all threads stand", -1, stops[2] },
-            table);
-    }
-    if (numbers_of(source, "pauses.classes", classes, 6) < 6)
+    struct info_safepoints stops;
+    if (info_read(source->reader, INFO_PAUSES_SAFEPOINTS, 0, source->arena, &stops) < 3)
         return;
     add(source,
-        &(struct pause){ "loading classes", "classes", "in the threads that need them", classes[0] + classes[1],
-                         classes[2] },
+        &(struct pause){ "safepoints", "safepoints", "all stops, collections too", (double)stops.n, (double)stops.ns },
         table);
-    add(source, &(struct pause){ "  linking", "classes_link", "of it; with verifying", -1, classes[3] }, table);
-    add(source, &(struct pause){ "  verifying", "classes_verify", "of it", -1, classes[4] }, table);
     add(source,
-        &(struct pause){ "  initializing", "classes_init", "of it: <clinit>, with what it calls", -1, classes[5] },
+        &(struct pause){ "reaching safepoints", "safepoint_sync", "until all threads stand", -1,
+                         (double)stops.sync_ns },
         table);
+}
+
+static void add_classes(const struct report_source *source, struct table *table)
+{
+    struct info_classes told;
+    if (info_read(source->reader, INFO_PAUSES_CLASSES, 0, source->arena, &told) < 6)
+        return;
+    const struct pause rows[] = {
+        { "loading classes", "classes", "in the threads that need them",
+          (double)told.n_loaded + (double)told.n_archived, (double)told.load_ns },
+        { "  linking", "classes_link", "of it; with verifying", -1, (double)told.link_ns },
+        { "  verifying", "classes_verify", "of it", -1, (double)told.verify_ns },
+        { "  initializing", "classes_init", "of it: <clinit>, with what it calls", -1, (double)told.init_ns },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        add(source, &rows[i], table);
 }
 
 int pauses_table(const struct report_source *source, struct table *table, struct err *err)
 {
-    const char *why = trace_info(source->reader, "pauses.failed");
-    if (why != NULL || trace_info(source->reader, "pauses.safepoints") == NULL) {
+    const char *why = info_text(source->reader, INFO_PAUSES_FAILED);
+    if (why != NULL || info_text(source->reader, INFO_PAUSES_SAFEPOINTS) == NULL) {
         err_set(err, "'%s' has no data on collections and safepoints%s%s", source->path, why == NULL ? "" : ": ",
                 why == NULL ? "" : why);
         return err_next(err, "record it again, without -XX:-UsePerfData in the JVM's options");
@@ -110,7 +105,8 @@ int pauses_table(const struct report_source *source, struct table *table, struct
     table_column(table, "Share (%)", "wall_share", TABLE_SHARE);
     table_column(table, "How it counts", "how", TABLE_TEXT);
     add_collections(source, table);
-    add_others(source, table);
+    add_safepoints(source, table);
+    add_classes(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }
 
@@ -118,7 +114,7 @@ int pauses_table(const struct report_source *source, struct table *table, struct
 
 static int refuse_collections(const struct report_source *source, struct err *err)
 {
-    const char *why = trace_info(source->reader, "pauses.failed");
+    const char *why = info_text(source->reader, INFO_PAUSES_FAILED);
     err_set(err, "'%s' has no collection%s%s", source->path, why == NULL ? "" : ": ", why == NULL ? "" : why);
     if (why == NULL)
         return err_next(err,

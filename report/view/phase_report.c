@@ -1,4 +1,6 @@
 #include "report/view/cost.h"
+
+#include "core/trace/recording_info.h"
 #include "report/view/report_internal.h"
 
 #include <inttypes.h>
@@ -30,7 +32,7 @@ static void note_missing(struct making *making)
 static void note_counted(struct making *making)
 {
     struct arena *arena = making->source->arena;
-    const char *refused = trace_info(making->source->reader, "counters.refused");
+    const char *refused = info_text(making->source->reader, INFO_COUNTERS_REFUSED);
     if (making->has_hardware && refused != NULL)
         table_note(making->table, arena_printf(arena, "hardware events: %s", refused));
     else if (making->partly != NULL)
@@ -91,7 +93,7 @@ static void note_groups(struct making *making)
 /* Where the groups of counters take turns. */
 static void note_turns(struct making *making)
 {
-    const char *window = trace_info(making->source->reader, "simulated.window");
+    const char *window = info_text(making->source->reader, INFO_SIMULATED_WINDOW);
     if (!making->take_turns)
         return;
     if (window == NULL)
@@ -108,7 +110,7 @@ static void note_turns(struct making *making)
 /* Whether none of the events has what the kernel does. */
 static bool is_user_only(const struct making *making)
 {
-    const char *kernel = trace_info(making->source->reader, "counters.kernel");
+    const char *kernel = info_text(making->source->reader, INFO_COUNTERS_KERNEL);
     bool all = making->has_hardware;
     if (kernel != NULL)
         return making->has_hardware && strcmp(kernel, "excluded") == 0;
@@ -139,7 +141,7 @@ static void note_modes(struct making *making)
 /* "none: the reason": what the figures are made of then. */
 static void note_reads(struct making *making)
 {
-    const char *read = trace_info(making->source->reader, "probe.read"), *none = "none";
+    const char *read = info_text(making->source->reader, INFO_PROBE_READ), *none = "none";
     if (!making->has_hardware || read == NULL || strncmp(read, none, strlen(none)) != 0)
         return;
     const char *why = strncmp(read, "none: ", 6) == 0 ? read + 6 : "--read none";
@@ -156,7 +158,7 @@ static void note_reads(struct making *making)
 static void note_recovery(struct making *making)
 {
     const struct calltree *tree = making->source->tree;
-    const char *recovery = trace_info(making->source->reader, "live.recovery_ms");
+    const char *recovery = info_text(making->source->reader, INFO_LIVE_RECOVERY_MS);
     double all_ms = report_ns(making->source, tree->end_ticks - tree->start_ticks) / 1e6;
     double ms = recovery == NULL ? 0 : strtod(recovery, NULL);
     if (ms > RECOVERY_SHARE * all_ms)
@@ -168,14 +170,14 @@ static void note_recovery(struct making *making)
 
 static void note_untouched(struct making *making)
 {
-    const char *archive = trace_info(making->source->reader, "jvm.archive");
+    const char *archive = info_text(making->source->reader, INFO_JVM_ARCHIVE);
     if (archive != NULL)
         table_note(
             making->table,
             arena_printf(making->source->arena,
                          "no class was instrumented, so no call was recorded: the JVM writes a class archive (%s)",
                          archive));
-    const char *spared = trace_info(making->source->reader, "live.spared_ms");
+    const char *spared = info_text(making->source->reader, INFO_LIVE_SPARED_MS);
     if (spared != NULL)
         table_note(making->table,
                    arena_printf(making->source->arena,
@@ -215,7 +217,7 @@ static void note_rest(struct making *making)
     if (making->has_hardware && making->instructions == NULL)
         table_note(making->table, "misses per 1,000 instructions and CPI need the event 'instructions', too");
     else if (making->has_hardware && !making->has_readings &&
-             trace_info(making->source->reader, "counters.refused") == NULL)
+             info_text(making->source->reader, INFO_COUNTERS_REFUSED) == NULL)
         table_note(making->table,
                    "the VM's own threads run no probes: hardware events are counted in the application only");
     note_counted(making);
@@ -271,7 +273,7 @@ static void add_stolen(const struct making *making)
 {
     const struct report_source *source = making->source;
     double stolen_ns = report_stolen_ns(source), process_ns = report_process_cpu_ns(source);
-    if (trace_info(source->reader, "machine.stolen_ns") == NULL)
+    if (info_text(source->reader, INFO_MACHINE_STOLEN_NS) == NULL)
         return;
     table_fact_number(making->table, "stolen_ns", stolen_ns, NULL);
     if (source->tree->cpu_is_wall || !(stolen_ns > STOLEN_SHARE * process_ns))
@@ -290,7 +292,7 @@ static void add_stolen(const struct making *making)
 
 static bool is_phase_recording(const struct report_source *source)
 {
-    const char *mode = trace_info(source->reader, "recording.mode");
+    const char *mode = info_text(source->reader, INFO_RECORDING_MODE);
     return mode != NULL && strcmp(mode, "phases") == 0;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "report/view/report_internal.h"
 
+#include "core/trace/recording_info.h"
+
 #include <string.h>
 
 static double counted_of(const uint64_t *metrics, uint64_t cpu_ticks)
@@ -96,7 +98,7 @@ void report_find_events(struct making *making)
 void report_find_readings(struct making *making)
 {
     size_t n_metrics = making->source->tree->n_metrics;
-    bool has = trace_info(making->source->reader, "readings") != NULL;
+    bool has = info_text(making->source->reader, INFO_READINGS) != NULL;
     for (size_t p = VM_PART_GC; making->has_hardware && !has && p < VM_PARTS; p++)
         for (size_t m = CALLTREE_COUNTERS; m < n_metrics; m++)
             has = has || making->shares.part_metrics[p][m] > 0;

@@ -1,9 +1,7 @@
 #include "report/view/sampled.h"
 
-#include "core/base/words.h"
+#include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *sampled_why_text(const char *word, double compiling_ns, struct arena *arena)
@@ -31,61 +29,32 @@ const char *sampled_why_text(const char *word, double compiling_ns, struct arena
     return arena_printf(arena, "over budget: recompilation would take %s", ns);
 }
 
-#define FACT_WORDS  7 /* of these; a caller may follow */
-#define FACT_FORMER 5 /* of versions before: no reason */
-
-/* "SHARE SAMPLES CLASS NAME DESCRIPTOR WHY NS ...": mmprof.trace(5). */
-static bool parse(const char *fact, struct arena *arena, struct sampled *sampled)
+static bool parse(const struct report_source *source, uint32_t i, struct sampled *sampled)
 {
-    char *words[FACT_WORDS], *rest = NULL, *text = arena_text(arena, fact, strlen(fact));
-    size_t n = 0;
-    for (char *word = text; n < FACT_WORDS && text != NULL; n++) {
-        word = strtok_r(n == 0 ? text : NULL, " ", &rest);
-        if (word == NULL)
-            break;
-        words_unescape(word);
-        words[n] = word;
-    }
-    if (n < FACT_FORMER)
-        return false;
-    bool has_reason = n == FACT_WORDS;
-    sampled->name = (struct java_name){ words[2], words[3], words[4] };
-    sampled->why = sampled_why_text(has_reason ? words[5] : "", has_reason ? strtod(words[6], NULL) : 0, arena);
-    return sampled->why != NULL;
-}
-
-static const char *fact_of(const struct report_source *source, size_t i)
-{
-    char key[48];
-    snprintf(key, sizeof key, "live.sampled.%zu", i);
-    return trace_info(source->reader, key);
+    struct info_live_sampled told;
+    size_t n = info_read(source->reader, INFO_LIVE_SAMPLED, i, source->arena, &told);
+    sampled->name = (struct java_name){ told.class_name, told.name, told.descriptor };
+    sampled->why = sampled_why_text(n < INFO_SAMPLED_REASON ? "" : told.why, told.recompilation_ns, source->arena);
+    return n >= INFO_SAMPLED_FORMER && sampled->why != NULL;
 }
 
 int sampled_find(const struct report_source *source, struct sampled **all, size_t *n, struct err *err)
 {
-    size_t n_facts = 0;
+    uint32_t n_all = info_count(source->reader, INFO_LIVE_SAMPLED);
     *n = 0;
-    while (fact_of(source, n_facts) != NULL)
-        n_facts++;
-    *all = arena_alloc(source->arena, (n_facts + 1) * sizeof **all);
+    *all = arena_alloc(source->arena, ((size_t)n_all + 1) * sizeof **all);
     if (*all == NULL)
-        return err_set(err, "out of memory for %zu methods", n_facts);
-    for (size_t i = 0; i < n_facts; i++)
-        *n += parse(fact_of(source, i), source->arena, &(*all)[*n]);
+        return err_set(err, "out of memory for %u methods", n_all);
+    for (uint32_t i = 0; i < n_all; i++)
+        *n += parse(source, i, &(*all)[*n]);
     return 0;
 }
 
-/* "STATE SECONDS CALLS_PER_S NS WHY": mmprof.trace(5). */
 const char *sampled_why_off(const struct report_source *source, uint32_t method)
 {
-    char key[48], state[16];
-    snprintf(key, sizeof key, "live.method.%" PRIu32, method);
-    const char *fact = trace_info(source->reader, key);
-    if (fact == NULL || sscanf(fact, "%15s", state) != 1 || strcmp(state, "armed") == 0)
-        return NULL;
-    for (int i = 0; i < 4 && fact != NULL; i++) {
-        fact = strchr(fact, ' ');
-        fact = fact == NULL ? NULL : fact + 1;
-    }
-    return fact == NULL ? NULL : arena_printf(source->arena, "switched off: %s", fact);
+    struct info_live_method told;
+    size_t n = info_read(source->reader, INFO_LIVE_METHOD, method, source->arena, &told);
+    return n < 5 || strcmp(told.state, INFO_STATE_ENABLED) == 0
+               ? NULL
+               : arena_printf(source->arena, "switched off: %s", told.why);
 }

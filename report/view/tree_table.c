@@ -1,5 +1,7 @@
 #include "report/view/tree_table.h"
 
+#include "core/trace/recording_info.h"
+
 #include "report/sample_cells.h"
 
 #include <inttypes.h>
@@ -278,7 +280,7 @@ static int put_view(struct tree_making *making, uint32_t method, double all_tick
 static int make(struct tree_making *making, struct err *err)
 {
     const struct report_source *source = making->source;
-    const char *period = trace_info(source->reader, "sample.period_ns");
+    const char *period = info_text(source->reader, INFO_SAMPLE_PERIOD_NS);
     uint32_t all = 0, *methods = &all;
     size_t n = 1;
     double all_ticks;

@@ -2,6 +2,7 @@
 
 #include "core/base/map.h"
 #include "core/base/vec.h"
+#include "core/trace/recording_info.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static void hear_place(void *context, const struct place_entry *entry)
 
 static void find_scales(const struct report_source *source, struct where *where)
 {
-    const char *hz = trace_info(source->reader, "hits.hz"), *kernel = trace_info(source->reader, "hits.kernel");
+    const char *hz = info_text(source->reader, INFO_HITS_HZ), *kernel = info_text(source->reader, INFO_HITS_KERNEL);
     double per_second = hz == NULL ? 0 : strtod(hz, NULL);
     where->period_ns = per_second > 0 ? 1e9 / per_second : 0;
     where->has_kernel = kernel == NULL || strcmp(kernel, "excluded") != 0;
@@ -155,7 +156,7 @@ static void add_times(struct where *where, const struct where_reading *r)
 
 static int refuse(const struct report_source *source, struct err *err)
 {
-    const char *why = trace_info(source->reader, "hits.failed");
+    const char *why = info_text(source->reader, INFO_HITS_FAILED);
     if (why != NULL)
         err_set(err, "'%s' has no IP samples: %s", source->path, why);
     else

@@ -1,5 +1,7 @@
 #include "report/view/where.h"
 
+#include "core/trace/recording_info.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,7 @@ static void add_facts(const struct report_source *source, const struct where *wh
     table_note(table,
                arena_printf(source->arena, "a share of p is known to sqrt(p (1 - p) / %.0f) x 2: 50 %% to %.2f points",
                             (double)where->n_hits, 100 * SURE * sqrt(0.25 / (double)where->n_hits)));
-    const char *no_code = trace_info(source->reader, "code.failed");
+    const char *no_code = info_text(source->reader, INFO_CODE_FAILED);
     if (no_code != NULL)
         table_note(table, arena_printf(source->arena, "the JVM did not report its compiled code: %s", no_code));
     if (!where->has_kernel)
@@ -209,9 +211,9 @@ static void add_function(const struct report_source *source, const struct where 
 /* Lines that nobody knows are not said: how much that concerns, and what to do about it. */
 static void note_no_lines(const struct report_source *source, struct table *table)
 {
-    const char *fact = trace_info(source->reader, "hits.no_lines"), *all = trace_info(source->reader, "hits");
+    const char *fact = info_text(source->reader, INFO_HITS_NO_LINES), *all = info_text(source->reader, INFO_HITS);
     double n = fact == NULL ? 0 : strtod(fact, NULL), n_all = all == NULL ? 0 : strtod(all, NULL);
-    bool were_wanted = trace_info(source->reader, "code.lines") != NULL;
+    bool were_wanted = info_text(source->reader, INFO_CODE_LINES) != NULL;
     if (!(n > 0 && n_all > 0))
         return;
     table_note(table, arena_printf(source->arena,

@@ -1,0 +1,310 @@
+#include "core/trace/recording_info.h"
+
+#include "core/base/text.h"
+#include "core/base/words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define FIELDS_MAX 7
+#define NAME_BYTES 48
+
+enum type { END, COUNT, REAL, SHARE, WORD, TEXT };
+
+struct field {
+    enum type type;
+    int decimals; /* of a REAL */
+    size_t offset;
+};
+
+struct row {
+    const char *name, *unit, *help;
+    struct field fields[FIELDS_MAX + 1];
+};
+
+/* clang-format off */
+#define ONE_TEXT         { TEXT, 0, 0 }
+#define ONE_COUNT        { COUNT, 0, 0 }
+#define ONE_REAL(places) { REAL, places, 0 }
+#define ONE_SHARE        { SHARE, 0, 0 }
+#define SAFEPOINT(member)        { COUNT, 0, offsetof(struct info_safepoints, member) }
+#define CLASSES(member)          { COUNT, 0, offsetof(struct info_classes, member) }
+#define COLLECTOR(type, member)  { type, 0, offsetof(struct info_collector, member) }
+#define WINDOW(member)           { COUNT, 0, offsetof(struct info_window, member) }
+#define SAMPLED(type, places, member) { type, places, offsetof(struct info_live_sampled, member) }
+#define METHOD(type, places, member)  { type, places, offsetof(struct info_live_method, member) }
+
+static const struct row rows[INFO_N_KEYS] = {
+    [INFO_MMPROF_VERSION] = { "mmprof.version", "", "of mmprof", { ONE_TEXT } },
+    [INFO_HOST] = { "host", "", "name of the machine", { ONE_TEXT } },
+    [INFO_OS] = { "os", "", "the kernel: name, release, machine", { ONE_TEXT } },
+    [INFO_CPU] = { "cpu", "", "its model, and how many CPUs", { ONE_TEXT } },
+    [INFO_STARTED] = { "started", "", "when the recording began", { ONE_TEXT } },
+    [INFO_CLOCK] = { "clock", "", "what ticks are of", { ONE_TEXT } },
+    [INFO_JVM_PID] = { "jvm.pid", "", "of the process", { ONE_COUNT } },
+    [INFO_JVM_VERSION] = { "jvm.version", "", "name and version of the JVM", { ONE_TEXT } },
+    [INFO_JVM_COMMAND] = { "jvm.command", "", "the command line", { ONE_TEXT } },
+    [INFO_JVM_ARCHIVE] = { "jvm.archive", "", "the option by which the JVM writes a class archive", { ONE_TEXT } },
+    [INFO_RECORDING_MODE] = { "recording.mode", "", "all, phases, live, or samples", { ONE_TEXT } },
+    [INFO_PHASES_FILE] = { "phases.file", "", "from which the methods are", { ONE_TEXT } },
+    [INFO_PROBE_INSIDE_TICKS] = { "probe.inside_ticks", "ticks", "what a pair of probes costs between its timestamps",
+        { ONE_REAL(4) } },
+    [INFO_PROBE_OUTSIDE_TICKS] = { "probe.outside_ticks", "ticks", "and outside of them", { ONE_REAL(4) } },
+    [INFO_PROBE_INSIDE_COUNTERS] = { "probe.inside_counters", "", "the same in each counter's events", { ONE_TEXT } },
+    [INFO_PROBE_OUTSIDE_COUNTERS] = { "probe.outside_counters", "", "the same in each counter's events", { ONE_TEXT } },
+    [INFO_PROBE_READ] = { "probe.read", "", "how probes read the counters", { ONE_TEXT } },
+    [INFO_COUNTERS_GROUPS] = { "counters.groups", "", "how many", { ONE_COUNT } },
+    [INFO_COUNTERS_KERNEL] = { "counters.kernel", "", "whether the kernel's work is counted", { ONE_TEXT } },
+    [INFO_COUNTERS_SILENT] = { "counters.silent", "", "events that stayed 0 in the self-test", { ONE_TEXT } },
+    [INFO_COUNTERS_REFUSED] = { "counters.refused", "", "why the process could not open its counters", { ONE_TEXT } },
+    [INFO_SIMULATED] = { "simulated", "", "the processor model", { ONE_TEXT } },
+    [INFO_SIMULATED_MODEL] = { "simulated.model", "", "its parameters", { ONE_TEXT } },
+    [INFO_SIMULATED_WINDOW] = { "simulated.window", "", "which part is counted", { ONE_TEXT } },
+    [INFO_READINGS] = { "readings", "", "how often the recorder read a thread's counters", { ONE_COUNT } },
+    [INFO_READINGS_CPU_MS] = { "readings.cpu_ms", "ms", "CPU time that this took", { ONE_REAL(1) } },
+    [INFO_READINGS_THREADS_WITHOUT] = { "readings.threads_without", "", "of how many threads it could not, and why",
+        { ONE_TEXT } },
+    [INFO_PROCESS_CPU_NS] = { "process.cpu_ns", "ns", "CPU time of the process", { ONE_COUNT } },
+    [INFO_MACHINE_STOLEN_NS] = { "machine.stolen_ns", "ns", "CPU time that the host kept from the machine",
+        { ONE_COUNT } },
+    [INFO_RECORDER_CPU_NS] = { "recorder.cpu_ns", "ns", "CPU time of the recorder", { ONE_COUNT } },
+    [INFO_OFFCPU] = { "offcpu", "", "where the time off the CPU is from", { ONE_TEXT } },
+    [INFO_SAMPLE_EVENTS] = { "sample.events", "", "what takes stack samples, and what is read with each",
+        { ONE_TEXT } },
+    [INFO_SAMPLE_PERIOD_NS] = { "sample.period_ns", "ns", "CPU time from sample to sample", { ONE_COUNT } },
+    [INFO_SAMPLE_LOST] = { "sample.lost", "", "samples that found no room", { ONE_COUNT } },
+    [INFO_SAMPLE_KERNEL] = { "sample.kernel", "", "1: there are samples of threads in the kernel", { ONE_COUNT } },
+    [INFO_SAMPLE_FAILED] = { "sample.failed", "", "why there are no samples", { ONE_TEXT } },
+    [INFO_SAMPLE_OUTSIDE] = { "sample.outside", "", "samples whose context is a caller of theirs", { ONE_COUNT } },
+    [INFO_SAMPLE_MECHANISM] = { "sample.mechanism", "", "who took them, if not the kernel", { ONE_TEXT } },
+    [INFO_SAMPLE_LONGEST_NS] = { "sample.longest_ns", "ns", "the longest time that a thread was held", { ONE_COUNT } },
+    [INFO_FAULTS_PERIOD] = { "faults.period", "", "of so many page faults one is recorded", { ONE_COUNT } },
+    [INFO_HITS_HZ] = { "hits.hz", "Hz", "IP samples in a second of CPU time", { ONE_COUNT } },
+    [INFO_HITS] = { "hits", "", "IP samples", { ONE_COUNT } },
+    [INFO_HITS_UNKNOWN] = { "hits.unknown", "", "in no code that was known", { ONE_COUNT } },
+    [INFO_HITS_NO_LINES] = { "hits.no_lines", "", "in code without lines", { ONE_COUNT } },
+    [INFO_HITS_KERNEL] = { "hits.kernel", "", "whether there are samples in the kernel", { ONE_TEXT } },
+    [INFO_HITS_COST_NS] = { "hits.cost_ns", "ns", "what one cost the program", { ONE_COUNT } },
+    [INFO_HITS_COST_IS_USUAL] = { "hits.cost_is_usual", "", "1: that is not measured", { ONE_COUNT } },
+    [INFO_HITS_FAILED] = { "hits.failed", "", "why there are none", { ONE_TEXT } },
+    [INFO_CODE_CPU_MS] = { "code.cpu_ms", "ms", "CPU time that telling of code took", { ONE_REAL(1) } },
+    [INFO_CODE_ASKED_MS] = { "code.asked_ms", "ms", "the same for code that was asked for", { ONE_REAL(1) } },
+    [INFO_CODE_ALL] = { "code.all", "", "why all code was told of", { ONE_TEXT } },
+    [INFO_CODE_LINES] = { "code.lines", "", "the compilers keep lines", { ONE_TEXT } },
+    [INFO_CODE_FAILED] = { "code.failed", "", "why no code was told of", { ONE_TEXT } },
+    [INFO_PAUSES_GC] = { "pauses.gc.", "", "pauses of a kind: how many, ns, name",
+        { COLLECTOR(COUNT, n), COLLECTOR(COUNT, ns), COLLECTOR(TEXT, name) } },
+    [INFO_PAUSES_SAFEPOINTS] = { "pauses.safepoints", "", "how many, ns in all, ns until all threads stood",
+        { SAFEPOINT(n), SAFEPOINT(ns), SAFEPOINT(sync_ns) } },
+    [INFO_PAUSES_CLASSES] = { "pauses.classes", "", "classes loaded, those from archives; ns of loading, linking, verifying, initializing",
+        { CLASSES(n_loaded), CLASSES(n_archived), CLASSES(load_ns), CLASSES(link_ns), CLASSES(verify_ns), CLASSES(init_ns) } },
+    [INFO_PAUSES_FAILED] = { "pauses.failed", "", "why the JVM's counters could not be read", { ONE_TEXT } },
+    [INFO_PERF_MAP] = { "perf_map", "", "the file of names for perf", { ONE_TEXT } },
+    [INFO_PERF_MAP_FAILED] = { "perf_map.failed", "", "why there is none", { ONE_TEXT } },
+    [INFO_INSTRUMENTED_CLASSES] = { "instrumented.classes", "", "classes with probes", { ONE_COUNT } },
+    [INFO_INSTRUMENTED_METHODS] = { "instrumented.methods", "", "methods with probes", { ONE_COUNT } },
+    [INFO_FAILED_CLASSES] = { "failed.classes", "", "classes that could not be changed", { ONE_COUNT } },
+    [INFO_LEFT_CLASSES] = { "left.classes", "", "left alone: they have native methods", { ONE_COUNT } },
+    [INFO_LEFT_METASPACE] = { "left.metaspace", "", "left alone: no metaspace", { ONE_COUNT } },
+    [INFO_LEFT_EVENTS] = { "left.events", "", "left alone: JFR's", { ONE_COUNT } },
+    [INFO_LEFT_LATE] = { "left.late", "", "left alone: it took too long", { ONE_COUNT } },
+    [INFO_LEFT_LOADERS] = { "left.loaders", "", "left alone: probes cannot be reached", { ONE_COUNT } },
+    [INFO_SKIPPED_TOO_LARGE] = { "skipped.too_large", "", "methods that would be too large", { ONE_COUNT } },
+    [INFO_SKIPPED_LIMITS] = { "skipped.limits", "", "methods beyond a limit", { ONE_COUNT } },
+    [INFO_SKIPPED_UNUSUAL] = { "skipped.unusual", "", "methods that cannot be instrumented safely", { ONE_COUNT } },
+    [INFO_LOST_NO_RING] = { "lost.no_ring", "", "calls lost because all buffers were taken", { ONE_COUNT } },
+    [INFO_INSTRUMENT_MS] = { "instrument.ms", "ms", "to instrument the loaded classes", { ONE_REAL(1) } },
+    [INFO_INSTRUMENT_LONGEST_MS] = { "instrument.longest_ms", "ms", "the longest step of it", { ONE_REAL(1) } },
+    [INFO_INSTRUMENT_BATCHES] = { "instrument.batches", "", "times that the program was stopped for that",
+        { ONE_COUNT } },
+    [INFO_INSTRUMENT_PAUSES_MS] = { "instrument.pauses_ms", "ms", "of all these stops", { ONE_REAL(1) } },
+    [INFO_INSTRUMENT_LONGEST_PAUSE_MS] = { "instrument.longest_pause_ms", "ms", "of the longest one", { ONE_REAL(1) } },
+    [INFO_REMOVAL_BATCHES] = { "removal.batches", "", "times that the program was stopped to change classes back",
+        { ONE_COUNT } },
+    [INFO_REMOVAL_PAUSES_MS] = { "removal.pauses_ms", "ms", "of all these stops", { ONE_REAL(1) } },
+    [INFO_REMOVAL_LONGEST_PAUSE_MS] = { "removal.longest_pause_ms", "ms", "of the longest one", { ONE_REAL(1) } },
+    [INFO_LIVE_BATCHES] = { "live.batches", "", "times that the program was stopped of a live recording",
+        { ONE_COUNT } },
+    [INFO_LIVE_PAUSES_MS] = { "live.pauses_ms", "ms", "of all these stops", { ONE_REAL(1) } },
+    [INFO_LIVE_LONGEST_PAUSE_MS] = { "live.longest_pause_ms", "ms", "of the longest one", { ONE_REAL(1) } },
+    [INFO_LIVE_BUDGET] = { "live.budget", "", "the budget, as a fraction of the CPU time", { ONE_SHARE } },
+    [INFO_LIVE_SAMPLES] = { "live.samples", "", "stack samples, and the ms of CPU time that they took",
+        { { COUNT, 0, offsetof(struct info_live_samples, n) }, { REAL, 1, offsetof(struct info_live_samples, cpu_ms) } } },
+    [INFO_LIVE_RECOMPILING_MS] = { "live.recompiling_ms", "ms", "CPU time of the compilers in recompilation windows",
+        { ONE_REAL(0) } },
+    [INFO_LIVE_COMPILING_MS] = { "live.compiling_ms", "ms", "what recompilation cost", { ONE_REAL(0) } },
+    [INFO_LIVE_RECOVERY_MS] = { "live.recovery_ms", "ms", "of all recompilation windows", { ONE_REAL(0) } },
+    [INFO_LIVE_FORGOTTEN_MS] = { "live.forgotten_ms", "ms", "CPU time for code that was discarded", { ONE_REAL(0) } },
+    [INFO_LIVE_SPARED_MS] = { "live.spared_ms", "ms", "CPU time for code that would have been discarded",
+        { ONE_REAL(0) } },
+    [INFO_LIVE_REWRITING_MS] = { "live.rewriting_ms", "ms", "CPU time that changing classes took", { ONE_REAL(1) } },
+    [INFO_LIVE_PROBES_MS] = { "live.probes_ms", "ms", "CPU time of the probes", { ONE_REAL(1) } },
+    [INFO_LIVE_OWN_CPU_MS] = { "live.own_cpu_ms", "ms", "CPU time of the recorder", { ONE_REAL(1) } },
+    [INFO_LIVE_PUT_OFF] = { "live.put_off", "", "methods without probes because they are over budget", { ONE_COUNT } },
+    [INFO_LIVE_RECOVERY_IS_CUT] = { "live.recovery_is_cut", "", "1: a window was longer than it was watched",
+        { ONE_COUNT } },
+    [INFO_LIVE_RECOVERY] = { "live.recovery.", "ticks", "a recompilation window: first and last tick",
+        { WINDOW(start_ticks), WINDOW(end_ticks) } },
+    [INFO_LIVE_SAMPLED] = { "live.sampled.", "", "a sampled method without probes",
+      { SAMPLED(REAL, 5, share), SAMPLED(COUNT, 0, n_samples), SAMPLED(WORD, 0, class_name), SAMPLED(WORD, 0, name),
+        SAMPLED(WORD, 0, descriptor), SAMPLED(WORD, 0, why), SAMPLED(REAL, 0, recompilation_ns) } },
+    [INFO_LIVE_METHOD] = { "live.method.", "", "what became of a method with probes",
+      { METHOD(WORD, 0, state), METHOD(REAL, 3, recorded_s), METHOD(REAL, 0, calls_per_s),
+        METHOD(REAL, 0, call_ns), METHOD(TEXT, 0, why) } },
+};
+/* clang-format on */
+
+const char *info_name(enum info_key key)
+{
+    return rows[key].name;
+}
+
+const char *info_unit(enum info_key key)
+{
+    return rows[key].unit;
+}
+
+const char *info_help(enum info_key key)
+{
+    return rows[key].help;
+}
+
+/* The key in the trace, in NAME_BYTES. */
+static const char *full_name(enum info_key key, uint32_t number, char *name)
+{
+    const char *row = rows[key].name;
+    if (row[strlen(row) - 1] != '.')
+        return row;
+    snprintf(name, NAME_BYTES, "%s%" PRIu32, row, number);
+    return name;
+}
+
+/* ---- writing ---- */
+
+/* What is known of a method's name: an empty word would be none. */
+static const char *escaped(struct arena *arena, const char *word)
+{
+    const char *text = word == NULL || word[0] == '\0' ? "?" : text_words(arena, &word, 1);
+    return text == NULL ? "?" : text;
+}
+
+static const char *format(struct arena *arena, const struct field *field, const void *at)
+{
+    switch (field->type) {
+    case COUNT:
+        return arena_printf(arena, "%" PRIu64, *(const uint64_t *)at);
+    case REAL:
+        return arena_printf(arena, "%.*f", field->decimals, *(const double *)at);
+    case SHARE:
+        return arena_printf(arena, "%g", *(const double *)at);
+    case WORD:
+        return escaped(arena, *(const char *const *)at);
+    default:
+        return *(const char *const *)at;
+    }
+}
+
+int info_write(struct trace_writer *writer, enum info_key key, uint32_t number, const void *record, size_t n_fields,
+               struct err *err)
+{
+    struct arena arena = { NULL, 0 };
+    char name[NAME_BYTES];
+    const char *value = NULL;
+    const struct field *field = rows[key].fields;
+    if (writer == NULL)
+        return 0;
+    for (size_t i = 0; i < n_fields && field[i].type != END && (i == 0 || value != NULL); i++) {
+        const char *text = format(&arena, &field[i], (const char *)record + field[i].offset);
+        value = text == NULL || i == 0 ? text : arena_printf(&arena, "%s %s", value, text);
+    }
+    int rc = value == NULL ? err_set(err, "out of memory")
+                           : trace_write_info(writer, full_name(key, number, name), value, err);
+    arena_free(&arena);
+    return rc;
+}
+
+int info_write_text(struct trace_writer *writer, enum info_key key, const char *text, struct err *err)
+{
+    return info_write(writer, key, 0, &text, 1, err);
+}
+
+int info_write_count(struct trace_writer *writer, enum info_key key, uint64_t count, struct err *err)
+{
+    return info_write(writer, key, 0, &count, 1, err);
+}
+
+int info_write_real(struct trace_writer *writer, enum info_key key, double real, struct err *err)
+{
+    return info_write(writer, key, 0, &real, 1, err);
+}
+
+/* ---- reading ---- */
+
+const char *info_text(const struct trace_reader *reader, enum info_key key)
+{
+    return trace_info(reader, rows[key].name);
+}
+
+double info_number(const struct trace_reader *reader, enum info_key key)
+{
+    const char *text = info_text(reader, key);
+    double number = text == NULL ? -1 : strtod(text, NULL);
+    return isfinite(number) && number >= 0 ? number : -1;
+}
+
+/* Take a field from *at, which is cut up.  Returns false when it is missing or damaged. */
+static bool parse(const struct field *field, char **at, void *to)
+{
+    char *word = *at, *end = field->type == TEXT ? NULL : strchr(word, ' ');
+    if (end != NULL)
+        *end = '\0';
+    *at = end == NULL ? word + strlen(word) : end + 1;
+    end = word;
+    if (field->type == COUNT)
+        *(uint64_t *)to = word[0] == '-' ? 0 : strtoull(word, &end, 10);
+    else if (field->type == REAL || field->type == SHARE)
+        *(double *)to = strtod(word, &end);
+    else if (field->type == WORD)
+        words_unescape(word);
+    if (field->type < WORD)
+        return end != word && (field->type == COUNT || isfinite(*(double *)to));
+    *(const char **)to = word;
+    return field->type == TEXT || word[0] != '\0';
+}
+
+static void clear(const struct field *fields, void *record)
+{
+    for (const struct field *field = fields; field->type != END; field++) {
+        void *to = (char *)record + field->offset;
+        if (field->type == COUNT)
+            *(uint64_t *)to = 0;
+        else if (field->type < WORD)
+            *(double *)to = 0;
+        else
+            *(const char **)to = "";
+    }
+}
+
+size_t info_read(const struct trace_reader *reader, enum info_key key, uint32_t number, struct arena *arena,
+                 void *record)
+{
+    char name[NAME_BYTES];
+    const struct field *field = rows[key].fields;
+    const char *value = trace_info(reader, full_name(key, number, name));
+    char *at = value == NULL ? NULL : arena_text(arena, value, strlen(value));
+    size_t n = 0;
+    clear(field, record);
+    while (at != NULL && field[n].type != END && parse(&field[n], &at, (char *)record + field[n].offset))
+        n++;
+    return n;
+}
+
+uint32_t info_count(const struct trace_reader *reader, enum info_key key)
+{
+    char name[NAME_BYTES];
+    uint32_t n = 0;
+    while (trace_info(reader, full_name(key, n, name)) != NULL)
+        n++;
+    return n;
+}

@@ -1,0 +1,191 @@
+/*
+ * What a recording says of itself: the facts of a trace's INFO chunk.  One table has a row for each, with its key, its
+ * unit and what its value is made of; who writes them and who reads them goes by it.  mmprof.trace(5) describes them.
+ *
+ * Most are one text or one number.  Others are several fields with blanks between them, and have a struct below; of
+ * some there are several, which have a number at the end of the key.
+ */
+#ifndef CORE_TRACE_RECORDING_INFO_H
+#define CORE_TRACE_RECORDING_INFO_H
+
+#include "core/base/arena.h"
+#include "core/trace/trace.h"
+
+enum info_key {
+    INFO_MMPROF_VERSION,
+    INFO_HOST,
+    INFO_OS,
+    INFO_CPU,
+    INFO_STARTED,
+    INFO_CLOCK,
+    INFO_JVM_PID,
+    INFO_JVM_VERSION,
+    INFO_JVM_COMMAND,
+    INFO_JVM_ARCHIVE,
+    INFO_RECORDING_MODE,
+    INFO_PHASES_FILE,
+    INFO_PROBE_INSIDE_TICKS,
+    INFO_PROBE_OUTSIDE_TICKS,
+    INFO_PROBE_INSIDE_COUNTERS,
+    INFO_PROBE_OUTSIDE_COUNTERS,
+    INFO_PROBE_READ,
+    INFO_COUNTERS_GROUPS,
+    INFO_COUNTERS_KERNEL,
+    INFO_COUNTERS_SILENT,
+    INFO_COUNTERS_REFUSED,
+    INFO_SIMULATED,
+    INFO_SIMULATED_MODEL,
+    INFO_SIMULATED_WINDOW,
+    INFO_READINGS,
+    INFO_READINGS_CPU_MS,
+    INFO_READINGS_THREADS_WITHOUT,
+    INFO_PROCESS_CPU_NS,
+    INFO_MACHINE_STOLEN_NS,
+    INFO_RECORDER_CPU_NS,
+    INFO_OFFCPU,
+    INFO_SAMPLE_EVENTS,
+    INFO_SAMPLE_PERIOD_NS,
+    INFO_SAMPLE_LOST,
+    INFO_SAMPLE_KERNEL,
+    INFO_SAMPLE_FAILED,
+    INFO_SAMPLE_OUTSIDE,
+    INFO_SAMPLE_MECHANISM,
+    INFO_SAMPLE_LONGEST_NS,
+    INFO_FAULTS_PERIOD,
+    INFO_HITS_HZ,
+    INFO_HITS,
+    INFO_HITS_UNKNOWN,
+    INFO_HITS_NO_LINES,
+    INFO_HITS_KERNEL,
+    INFO_HITS_COST_NS,
+    INFO_HITS_COST_IS_USUAL,
+    INFO_HITS_FAILED,
+    INFO_CODE_CPU_MS,
+    INFO_CODE_ASKED_MS,
+    INFO_CODE_ALL,
+    INFO_CODE_LINES,
+    INFO_CODE_FAILED,
+    INFO_PAUSES_GC,
+    INFO_PAUSES_SAFEPOINTS,
+    INFO_PAUSES_CLASSES,
+    INFO_PAUSES_FAILED,
+    INFO_PERF_MAP,
+    INFO_PERF_MAP_FAILED,
+    INFO_INSTRUMENTED_CLASSES,
+    INFO_INSTRUMENTED_METHODS,
+    INFO_FAILED_CLASSES,
+    INFO_LEFT_CLASSES,
+    INFO_LEFT_METASPACE,
+    INFO_LEFT_EVENTS,
+    INFO_LEFT_LATE,
+    INFO_LEFT_LOADERS,
+    INFO_SKIPPED_TOO_LARGE,
+    INFO_SKIPPED_LIMITS,
+    INFO_SKIPPED_UNUSUAL,
+    INFO_LOST_NO_RING,
+    INFO_INSTRUMENT_MS,
+    INFO_INSTRUMENT_LONGEST_MS,
+    INFO_INSTRUMENT_BATCHES,
+    INFO_INSTRUMENT_PAUSES_MS,
+    INFO_INSTRUMENT_LONGEST_PAUSE_MS,
+    INFO_REMOVAL_BATCHES,
+    INFO_REMOVAL_PAUSES_MS,
+    INFO_REMOVAL_LONGEST_PAUSE_MS,
+    INFO_LIVE_BATCHES,
+    INFO_LIVE_PAUSES_MS,
+    INFO_LIVE_LONGEST_PAUSE_MS,
+    INFO_LIVE_BUDGET,
+    INFO_LIVE_SAMPLES,
+    INFO_LIVE_RECOMPILING_MS,
+    INFO_LIVE_COMPILING_MS,
+    INFO_LIVE_RECOVERY_MS,
+    INFO_LIVE_FORGOTTEN_MS,
+    INFO_LIVE_SPARED_MS,
+    INFO_LIVE_REWRITING_MS,
+    INFO_LIVE_PROBES_MS,
+    INFO_LIVE_OWN_CPU_MS,
+    INFO_LIVE_PUT_OFF,
+    INFO_LIVE_RECOVERY_IS_CUT,
+    INFO_LIVE_RECOVERY,
+    INFO_LIVE_SAMPLED,
+    INFO_LIVE_METHOD,
+    INFO_N_KEYS
+};
+
+#define INFO_ALL_FIELDS SIZE_MAX
+
+/* INFO_PAUSES_GC: a kind of pause of the JVM's collector. */
+struct info_collector {
+    uint64_t n, ns;
+    const char *name;
+};
+
+struct info_safepoints {
+    uint64_t n, ns, sync_ns; /* sync_ns: until all threads stood */
+};
+
+struct info_classes {
+    uint64_t n_loaded, n_archived, load_ns, link_ns, verify_ns, init_ns;
+};
+
+struct info_live_samples {
+    uint64_t n;
+    double cpu_ms;
+};
+
+/* INFO_LIVE_RECOVERY */
+struct info_window {
+    uint64_t start_ticks, end_ticks;
+};
+
+/* Older traces have no reason, and some have more behind the last field. */
+#define INFO_SAMPLED_REASON 7u /* with so many fields */
+#define INFO_SAMPLED_FORMER 5u
+
+struct info_live_sampled {
+    double share;
+    uint64_t n_samples;
+    const char *class_name, *name, *descriptor;
+    const char *why; /* a word: mmprof.trace(5) */
+    double recompilation_ns;
+};
+
+#define INFO_STATE_ENABLED "armed" /* what a trace calls it */
+
+/* The number is the method's id. */
+struct info_live_method {
+    const char *state; /* a word: mmprof.trace(5) */
+    double recorded_s, calls_per_s, call_ns;
+    const char *why; /* "": it was not switched off */
+};
+
+/*
+ * Write a fact: of one text, one number, or the first n_fields of its struct.  number: of those of which there are
+ * several, else 0.  Without a writer (NULL) nothing is written.  Each returns 0, or -1 with *err set.
+ */
+int info_write_text(struct trace_writer *writer, enum info_key key, const char *text, struct err *err);
+int info_write_count(struct trace_writer *writer, enum info_key key, uint64_t count, struct err *err);
+int info_write_real(struct trace_writer *writer, enum info_key key, double real, struct err *err);
+int info_write(struct trace_writer *writer, enum info_key key, uint32_t number, const void *record, size_t n_fields,
+               struct err *err);
+
+/* The last value, or NULL: none; of a number, -1: none, or none that could be one. */
+const char *info_text(const struct trace_reader *reader, enum info_key key);
+double info_number(const struct trace_reader *reader, enum info_key key);
+
+/*
+ * Read a fact into its struct; words live in the arena.  Returns how many fields there are, from the first on; the
+ * others are 0, and texts "".  0: there is no such fact, it is damaged, or there is no memory.
+ */
+size_t info_read(const struct trace_reader *reader, enum info_key key, uint32_t number, struct arena *arena,
+                 void *record);
+
+/* How many of a numbered one there are, if the numbers ascend from 0. */
+uint32_t info_count(const struct trace_reader *reader, enum info_key key);
+
+/* The row: the key, which ends with a point where a number follows; unit ("": none) and what it is, for people. */
+const char *info_name(enum info_key key);
+const char *info_unit(enum info_key key);
+const char *info_help(enum info_key key);
+
+#endif

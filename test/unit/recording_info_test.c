@@ -1,0 +1,97 @@
+/* What a recording says of itself: each row of the table is written, read back and in the manual page. */
+#include "test/unit/tap.h"
+#include "test/unit/trace_maker.h"
+
+#include "core/trace/recording_info.h"
+
+static void test_records(void)
+{
+    static const struct info_live_sampled sampled = { 0.125, 7, "a/B", "run it", "(I)V", "dear", 5e6 };
+    static const struct info_live_method method = { "disarmed", 1.5, 1000, 250, "it is called too often" };
+    struct info_live_sampled s;
+    struct info_live_method got;
+    struct info_collector gc;
+    struct info_classes classes;
+    struct info_live_samples samples;
+    struct info_window window;
+    struct arena arena = { NULL, 0 };
+    struct maker m;
+    maker_open(&m, "records.dat");
+    maker_must(&m, info_write(m.writer, INFO_LIVE_SAMPLED, 0, &sampled, INFO_ALL_FIELDS, &m.err));
+    maker_info(&m, "live.sampled.1", "0.5 3 a/B run ()V dear 7 0.5 a/C main ()V 0.25");
+    maker_info(&m, "live.sampled.2", "0.5 3 a/B run ()V");
+    maker_must(&m, info_write(m.writer, INFO_LIVE_METHOD, 4711, &method, INFO_ALL_FIELDS, &m.err));
+    maker_must(&m, info_write(m.writer, INFO_PAUSES_GC, 1, &(struct info_collector){ 3, 100, "G1 Young Generation" },
+                              INFO_ALL_FIELDS, &m.err));
+    maker_info(&m, "pauses.classes", "1 2 3 four 5 6");
+    maker_must(&m, info_write(m.writer, INFO_LIVE_SAMPLES, 0, &(struct info_live_samples){ 9, 2.25 }, INFO_ALL_FIELDS,
+                              &m.err));
+    maker_must(&m, info_write(m.writer, INFO_LIVE_RECOVERY, 0, &(struct info_window){ UINT64_MAX - 1, UINT64_MAX },
+                              INFO_ALL_FIELDS, &m.err));
+    maker_must(&m, info_write_real(m.writer, INFO_LIVE_BUDGET, 0.01, &m.err));
+    maker_info(&m, "hits.hz", "-3");
+    maker_close(&m, 1000);
+    struct trace_reader *r = maker_read(&m);
+    struct trace_event event;
+    CHECK("it can be read", trace_next(r, &event, &m.err) == 0);
+    CHECK_NUMBER("a sampled method has seven fields", info_read(r, INFO_LIVE_SAMPLED, 0, &arena, &s), 7);
+    CHECK_TEXT("a word may hold a blank", s.name, "run it");
+    CHECK("and numbers are in their places", s.share == 0.125 && s.n_samples == 7 && s.recompilation_ns == 5e6);
+    CHECK_NUMBER("what is behind the last field is passed over", info_read(r, INFO_LIVE_SAMPLED, 1, &arena, &s),
+                 INFO_SAMPLED_REASON);
+    CHECK("the last field is itself", s.recompilation_ns == 7);
+    CHECK_NUMBER("an older one ends before it", info_read(r, INFO_LIVE_SAMPLED, 2, &arena, &s), INFO_SAMPLED_FORMER);
+    CHECK_NUMBER("they are counted", info_count(r, INFO_LIVE_SAMPLED), 3);
+    CHECK_TEXT("in the trace it is as ever", trace_info(r, "live.sampled.0"),
+               "0.12500 7 a/B run%20it (I)V dear 5000000");
+    CHECK_TEXT("and so is a method", trace_info(r, "live.method.4711"),
+               "disarmed 1.500 1000 250 it is called too often");
+    CHECK("the last text has its blanks", info_read(r, INFO_LIVE_METHOD, 4711, &arena, &got) == 5 &&
+                                              strcmp(got.why, method.why) == 0 && got.call_ns == 250);
+    CHECK_NUMBER("what is not there has no field", info_read(r, INFO_LIVE_METHOD, 1, &arena, &got), 0);
+    CHECK_TEXT("and its texts are empty", got.state, "");
+    CHECK("a collector's pauses", info_read(r, INFO_PAUSES_GC, 1, &arena, &gc) == 3 && gc.n == 3 && gc.ns == 100 &&
+                                      strcmp(gc.name, "G1 Young Generation") == 0);
+    CHECK_NUMBER("what is damaged ends there", info_read(r, INFO_PAUSES_CLASSES, 0, &arena, &classes), 3);
+    CHECK("a count and a time", info_read(r, INFO_LIVE_SAMPLES, 0, &arena, &samples) == 2 && samples.n == 9);
+    CHECK("numbers may be large", info_read(r, INFO_LIVE_RECOVERY, 0, &arena, &window) == 2 &&
+                                      window.start_ticks == UINT64_MAX - 1 && window.end_ticks == UINT64_MAX);
+    CHECK_TEXT("a fraction is short", info_text(r, INFO_LIVE_BUDGET), "0.01");
+    CHECK("no number is negative, or missing", info_number(r, INFO_HITS_HZ) == -1 && info_number(r, INFO_HITS) == -1);
+    arena_free(&arena);
+    trace_close(r);
+}
+
+/* Whether the manual page has the key, maybe in a list: ".It live.sampled. Ns Ar N", "hits , hits.unknown". */
+static bool is_in_page(const char *page, const char *key)
+{
+    size_t n = strlen(key);
+    for (const char *at = page; (at = strstr(at, key)) != NULL; at += n)
+        if (at[-1] == ' ' && (at[n] == ' ' || at[n] == '\n'))
+            return true;
+    return false;
+}
+
+static void test_rows(void)
+{
+    static char page[200000];
+    FILE *in = fopen("man/mmprof.trace.5", "r");
+    size_t n_bytes = in == NULL ? 0 : fread(page, 1, sizeof page - 1, in), n_told = 0;
+    if (in != NULL)
+        fclose(in);
+    page[n_bytes] = '\0';
+    for (enum info_key key = 0; key < INFO_N_KEYS; key++) {
+        bool is_told = info_name(key) != NULL && info_help(key)[0] != '\0' && is_in_page(page, info_name(key));
+        if (!is_told)
+            printf("# '%s'\n", info_name(key));
+        n_told += is_told;
+    }
+    CHECK_NUMBER("each row is in mmprof.trace(5)", n_told, INFO_N_KEYS);
+}
+
+int main(void)
+{
+    test_records();
+    test_rows();
+    return tap_done();
+}
