@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * What is known of the JVM's code and methods is asked again in each drain: with one for each few samples this program
- * took 2.9 % of a javac's CPU time, with two a second 1.7 %.
+ * What is known of the JVM's code and methods is compared again in each drain: when it took more, with one for each few
+ * samples this program took 2.9 % of a javac's CPU time, with two a second 1.7 %.
  */
 #define DRAIN_NS UINT64_C(500000000)
 
