@@ -174,7 +174,8 @@ static bool find_class(uint64_t address, struct pool *pool, uint64_t *name, uint
     const struct vm_piece pieces[3] = { { holder + at.class_name, 8 },
                                         { holder + at.constants, 8 },
                                         constant_of(address, index) };
-    if (!vm_read_pieces(pieces, 3, its) || its[0] == 0)
+    vm_read_each(pieces, 3, its); /* the last is not there where the pool is another one, and small */
+    if (its[0] == 0 || its[1] == 0)
         return false;
     *name = its[0];
     *source = index == 0 ? 0 : its[2];
