@@ -1,6 +1,7 @@
 #include "report/sampled_tree.h"
 
 #include "core/base/map.h"
+#include "core/base/vec.h"
 #include "report/sampled_ends.h"
 #include "report/some_threads.h"
 
@@ -107,18 +108,12 @@ static uint32_t callee(const struct calltree *tree, uint32_t node, uint32_t meth
 static uint32_t add_node(struct planting *p, uint32_t parent, uint32_t method)
 {
     struct calltree *tree = p->tree;
-    if (tree->n_nodes == p->room) {
-        uint32_t room = p->room == 0 ? 1024 : p->room * 2;
-        struct calltree_node *nodes = realloc(tree->nodes, room * sizeof *nodes);
-        tree->nodes = nodes == NULL ? tree->nodes : nodes;
-        uint64_t *ticks = realloc(p->probe_ticks, room * sizeof *ticks);
-        p->probe_ticks = ticks == NULL ? p->probe_ticks : ticks;
-        uint64_t *n = realloc(p->n_samples, room * sizeof *n);
-        p->n_samples = n == NULL ? p->n_samples : n;
-        if (nodes == NULL || ticks == NULL || n == NULL)
-            return 0;
-        p->room = room;
-    }
+    uint32_t rooms[3] = { p->room, p->room, p->room };
+    if (vec_reserve(tree->nodes, rooms[0], tree->n_nodes + 1) < 0 ||
+        vec_reserve(p->probe_ticks, rooms[1], tree->n_nodes + 1) < 0 ||
+        vec_reserve(p->n_samples, rooms[2], tree->n_nodes + 1) < 0)
+        return 0;
+    p->room = rooms[0];
     uint32_t node = tree->n_nodes++;
     bool is_root = method == CALLTREE_ROOT;
     tree->nodes[node] = (struct calltree_node){ .parent = is_root ? node : parent,

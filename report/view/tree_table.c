@@ -129,6 +129,13 @@ static struct table_cell share_of(double ticks, double whole, double error, stru
     return whole > 0 ? sample_cells_share(&share, arena) : table_unmeasured();
 }
 
+static struct table_cell calls_of(const struct tree_line *line)
+{
+    if (line->method == CALLTREE_ROOT)
+        return (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
+    return line->calls > 0 ? table_number(line->calls) : table_unmeasured();
+}
+
 static void put_row(const struct tree_making *making, uint32_t i)
 {
     const struct tree_line *line = &making->view.lines[i];
@@ -145,9 +152,7 @@ static void put_row(const struct tree_making *making, uint32_t i)
         share_of(line->ticks, whole, line->share_error, arena),
         share_of(line->self_ticks, whole, line->self_error, arena),
         table_quotient(line->ticks, making->view.lines[top].ticks),
-        is_root     ? (struct table_cell){ .value = TABLE_NOT_APPLICABLE }
-        : has_calls ? table_number(line->calls)
-                    : table_unmeasured(),
+        calls_of(line),
         has_calls && !is_root ? table_number(line->probe_ticks * ns / line->calls) : table_unmeasured(),
         table_words(known_by(making, line)),
         table_words(text_label(making, i)),

@@ -47,7 +47,8 @@ rows() {
         END {
             for (name in share) {
                 sub(/^[0-9]+ /, "", known[name])
-                print name, share[name] / (1 - others), error[name] == "" ? "-" : error[name] / (1 - others), known[name]
+                print name, share[name] / (1 - others), error[name] == "" ? "-" : error[name] / (1 - others),
+                    known[name]
             }
         }'
 }

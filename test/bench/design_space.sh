@@ -58,7 +58,9 @@ record_once() {
 
 # from_csv COLUMN: of the first row.
 from_csv() {
-    tr -d '\r' | awk -F , -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $(at[name]) * 100 }'
+    tr -d '\r' | awk -F , -v name="$1" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR == 2 { print $(at[name]) * 100 }'
 }
 
 # alike OPTION... A B: the overlap.
@@ -93,7 +95,10 @@ judge() {
             "$detailed.dat" "$file.dat") $(cut -d ' ' -f 3 <<< "$figures")"
     done | awk -v stable="$(stability "$SCRATCH/$2".*.dat)" -v name="$1 $2" '
         NF == 5 { n++; for (i = 1; i <= 5; i++) sum[i] += $i }
-        END { if (n > 0) print name, sum[1] / n, sum[2] / n, sum[3] / n, sum[4] / n, sum[5] / n, stable == "" ? "-" : stable }'
+        END {
+            if (n > 0)
+                print name, sum[1] / n, sum[2] / n, sum[3] / n, sum[4] / n, sum[5] / n, stable == "" ? "-" : stable
+        }'
 }
 
 measure() {

@@ -13,8 +13,8 @@
 #     CPU      with jdk.CPUTimeSample in place of jdk.ExecutionSample
 #     twice    of two profiles by mmprof at once, the other one with 7 samples for each 8: what chance leaves
 #
-# JFR's jdk.ExecutionSample takes threads that are in Java code, not in native or the JVM's, and want a CPU, whether they
-# have it or not.  It leaves hidden frames out (lambdas' classes, methods with @Hidden), so they are left out here.
+# JFR's jdk.ExecutionSample takes threads that are in Java code, not in native or the JVM's, and want a CPU, whether
+# they have it or not.  It leaves hidden frames out (lambdas' classes, methods with @Hidden), so they are left out here.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/workloads.sh"
 . "$(dirname "$0")/folded.sh"
@@ -48,8 +48,10 @@ folded() {
 
 # sample FILE HZ
 sample() {
-    "$mmprof" sample -F "$2" -p "$jvm" -d "$seconds" --folded "$SCRATCH/$1.all" > "$SCRATCH/said.$1" 2>> "$SCRATCH/errors"
-    sed -E 's/[^; ]*(\$\$Lambda|LambdaForm|AccessController\.executePrivileged)[^; ]*;//g' "$SCRATCH/$1.all" > "$SCRATCH/$1"
+    "$mmprof" sample -F "$2" -p "$jvm" -d "$seconds" --folded "$SCRATCH/$1.all" \
+        > "$SCRATCH/said.$1" 2>> "$SCRATCH/errors"
+    sed -E 's/[^; ]*(\$\$Lambda|LambdaForm|AccessController\.executePrivileged)[^; ]*;//g' \
+        "$SCRATCH/$1.all" > "$SCRATCH/$1"
 }
 
 # One recording: a line of the table.
@@ -67,14 +69,18 @@ compare_once() {
     read -r n_a n_b top in_both own < <(agree 20 methods "$SCRATCH/ours" "$SCRATCH/theirs")
     [ ! -s "$SCRATCH/cpu" ] || read -r _ _ cpu _ cpu_own < <(agree 20 methods "$SCRATCH/ours" "$SCRATCH/cpu")
     read -r _ _ twice _ _ < <(agree 20 methods "$SCRATCH/ours" "$SCRATCH/again")
-    printf '%-12s %8d %8d %8s %6d %8s %8s %8s %8s\n' "$1" "$n_a" "$n_b" "$top" "$in_both" "$own" "$cpu" "$cpu_own" "$twice"
+    printf '%-12s %8d %8d %8s %6d %8s %8s %8s %8s\n' \
+        "$1" "$n_a" "$n_b" "$top" "$in_both" "$own" "$cpu" "$cpu_own" "$twice"
 }
 
 measure() {
     local i
     bin=$(dirname "${2%% *}")
-    # shellcheck disable=SC2086  # a command's words
-    (cd "$directory" && exec ${2%% *} -XX:FlightRecorderOptions=stackdepth=1024 ${2#* } > "$SCRATCH/out" 2>&1 < /dev/null) &
+    (
+        cd "$directory" || exit
+        # shellcheck disable=SC2086  # a command's words
+        exec ${2%% *} -XX:FlightRecorderOptions=stackdepth=1024 ${2#* } > "$SCRATCH/out" 2>&1 < /dev/null
+    ) &
     jvm=$!
     test_pids+=("$jvm")
     sleep "$warm"

@@ -19,7 +19,8 @@ core/agent/control     core/base core/wire core/trace core/pmu core/agent/rewrit
 core/agent/probe       core/base core/wire core/trace core/pmu core/agent/control
 core/agent/codecache   core/base core/wire core/trace core/hotspot core/agent/control
 core/agent/instrument  core/base core/wire core/trace core/agent/rewrite core/agent/control core/agent/codecache
-core/agent/stacks      core/base core/wire core/trace core/hotspot core/agent/rewrite core/agent/control core/agent/probe
+core/agent/stacks      core/base core/wire core/trace core/hotspot core/agent/rewrite core/agent/control
+core/agent/stacks      core/agent/probe
 core/agent/stacks      core/agent/codecache core/agent/instrument
 core/agent             core/base core/wire core/trace core/pmu core/hotspot core/agent/control core/agent/probe
 core/agent             core/agent/codecache core/agent/instrument core/agent/stacks
@@ -106,12 +107,19 @@ is "each room says in a README.md of 15 lines what comes in and what goes out" "
 # Files of a room that need each other.
 circles() {
     cat << 'END'
-circle core/agent/probe/probe core/agent/probe/probe_open core/agent/probe/probe_virtual core/agent/probe/virtual # a probe mounts virtual threads, which are mounted by probes
-circle core/perf/perf_rings core/perf/perf_rings_open                                   # one module in two files
-circle core/pmu/events core/pmu/events_known                                            # what is suggested is tried
-circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/stack_search core/hotspot/stack_walk # a walk goes on behind them
-circle core/recorder/recorder_change core/recorder/recorder_hear core/recorder/recorder_prepare # a session's parts
-circle report/html/html_data report/html/html_places report/html/html_sweep report/html/html_timeline report/html/html_tree # parts of one page
+# a probe mounts virtual threads, which are mounted by probes
+circle core/agent/probe/probe core/agent/probe/probe_open core/agent/probe/probe_virtual core/agent/probe/virtual
+# one module in two files
+circle core/perf/perf_rings core/perf/perf_rings_open
+# what is suggested is tried
+circle core/pmu/events core/pmu/events_known
+# a walk goes on behind them
+circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/stack_search core/hotspot/stack_walk
+# a session's parts
+circle core/recorder/recorder_change core/recorder/recorder_hear core/recorder/recorder_prepare
+# parts of one page
+circle report/html/html_data report/html/html_places report/html/html_sweep report/html/html_timeline \
+    report/html/html_tree
 END
 }
 
@@ -130,7 +138,8 @@ needs() {
     circles
 } > "$SCRATCH/rules"
 [ "$(objects "$build/pic" '^core/emu' | wc -l)" -gt 50 ] && ok "the objects are found" || not_ok "the objects are found"
-is "mmprof: no room calls an earlier one, no other files need each other" "$(needs "$build" '^core/(agent|emu/(plugin|tool))/')" ""
+is "mmprof: no room calls an earlier one, no other files need each other" \
+    "$(needs "$build" '^core/(agent|emu/(plugin|tool))/')" ""
 is "the agent: likewise" "$(needs "$build/pic" '^core/emu')" ""
 is "what runs in the emulator: likewise" "$(needs "$build/pic" '^core/agent')" ""
 echo 'core/base' > "$SCRATCH/rules"

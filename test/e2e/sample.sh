@@ -216,7 +216,8 @@ holds "one that works and rests has both: $computes on a CPU, $rests waiting" \
     awk -v c="$computes" -v r="$rests" 'BEGIN { exit !(c > 0.01 && c < 0.13 && r > 0.04 && r < 0.16) }'
 matches "threads of the JVM that wait are in no share" "$said" "the JVM's own threads waited for [0-9.]+ s"
 sample --mechanism polling --wall -p $$
-matches "--mechanism polling is of threads that run" "$errors" '^mmprof sample: --mechanism polling samples threads that run'
+matches "--mechanism polling is of threads that run" "$errors" \
+    '^mmprof sample: --mechanism polling samples threads that run'
 sample --wall -e page-faults -p $$
 matches "--wall is of time" "$errors" '^mmprof sample: --wall is of time, and -e and -c of events'
 

@@ -39,7 +39,9 @@ def reachable(edges, start):
 def main():
     build, rules, objects = sys.argv[1], sys.argv[2], sys.argv[3:]
     may, circles = {}, []
-    for line in open(rules, encoding="utf-8"):
+    with open(rules, encoding="utf-8") as file:
+        lines = file.read().replace("\\\n", " ").splitlines()
+    for line in lines:
         words = line.split("#")[0].split()
         if words and words[0] == "circle":
             circles.append(set(words[1:]))
