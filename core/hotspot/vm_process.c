@@ -77,10 +77,8 @@ static int check_memory(pid_t pid, struct err *err)
         return 0;
     if (errno == EPERM) {
         err_set(err, "the memory of process %d may not be read: %s", (int)pid, strerror(errno));
-        return err_next(err,
-                        "run this as root, or 'sysctl kernel.yama.ptrace_scope=0'; "
-                        "or use 'mmprof record -p %d', which needs neither",
-                        (int)pid);
+        return err_next(err, "run this as root, or 'sysctl kernel.yama.ptrace_scope=0'; "
+                             "or use --mechanism polling, by which the JVM itself is asked");
     }
     err_set(err, "the memory of process %d cannot be read: %s", (int)pid, strerror(errno));
     return err_next(err, "see whether it is still running");

@@ -313,7 +313,7 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
                    ? 0
                    : wait_sampler_open(&sampler->waits, sampler->pid, sampler->options.stack_bytes, err);
     err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not());
-    return err_next(err, "use 'mmprof record', which asks the JVM itself");
+    return err_next(err, "use --mechanism polling, by which the JVM itself is asked");
 }
 
 static int begin(struct stack_sampler *sampler, const struct stack_sampler_options *options, struct err *err)
