@@ -369,10 +369,14 @@ static void check_timeline(const cJSON *report, const cJSON *line, bool is_cpu)
     double all = number_in(row_of_kind(report, "total"), "self_ns");
     for (size_t i = 0; is_cpu && i < sizeof kinds / sizeof *kinds; i++) {
         const cJSON *whole = row_of_kind(report, kinds[i]);
-        double sum = 0;
+        double sum = 0, n_switches = 0;
         EACH(row, line)
-        sum += is_kind(row, kinds[i]) ? number_in(row, "cpu_ns") : 0;
-        if (whole != NULL && fabs(sum - number_in(whole, "self_ns")) > SWITCHES_MOST * all)
+        {
+            sum += is_kind(row, kinds[i]) ? number_in(row, "cpu_ns") : 0;
+            n_switches += is_kind(row, kinds[i]) ? number_in(row, "context_switches") : 0;
+        }
+        double off_ns = SWITCHES_MOST * all + SWITCH_MOST_NS * n_switches;
+        if (whole != NULL && fabs(sum - number_in(whole, "self_ns")) > off_ns)
             wrong("timeline: %s has %g ns, in the report %g", kinds[i], sum, number_in(whole, "self_ns"));
     }
     EACH(row, line)

@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EPSILON       1e-6
-#define SWITCHES_MOST 0.02 /* of all time, in one part of the JVM */
-#define PAGE_SAME     6e-6 /* the page has six digits */
+#define EPSILON        1e-6
+#define SWITCHES_MOST  0.02 /* of all time, in one part of the JVM */
+#define SWITCH_MOST_NS 5000 /* that the kernel charges a thread for getting or losing a CPU */
+#define PAGE_SAME      6e-6 /* the page has six digits */
 
 static const char *mmprof, *trace, *options = "";
 static int n_wrong;
