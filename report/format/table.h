@@ -29,7 +29,7 @@ struct table_column {
     const char *key;     /* in CSV and JSON, with its unit: cpu_share, ns_per_call */
     enum table_unit unit;
     bool not_in_text;
-    bool is_detail; /* in text that gets too wide, it goes to further tables, as many as they need */
+    uint32_t detail; /* in text that gets too wide, it goes to a further table: number 1 first; 0: never */
 };
 
 enum table_value {
@@ -60,12 +60,13 @@ struct table_fact {
 #define TABLE_COLUMNS_MAX 480
 #define TABLE_FACTS_MAX   48
 #define TABLE_NOTES_MAX   64
+#define TABLE_DETAILS_MAX 3
 
 struct table {
     struct arena *arena; /* borrowed */
     struct table_column columns[TABLE_COLUMNS_MAX];
     size_t n_columns;
-    const char *details; /* the heading of tables with details; borrowed */
+    const char *details[TABLE_DETAILS_MAX]; /* the headings of numbers 1, 2, ...; borrowed */
     struct table_row *rows;
     size_t n_rows, rows_room;
     struct table_fact facts[TABLE_FACTS_MAX];

@@ -130,19 +130,25 @@ static size_t view_width(const struct view *view)
     return n < 2 ? 0 : n - 2;
 }
 
-/* One line; row is NULL for the headings. */
+/* row is NULL for the headings. */
+static const char *line_text(const struct table *table, const struct table_row *row, size_t column, char *scratch)
+{
+    return row == NULL ? table->columns[column].heading : cell_text(table, &row->cells[column], column, scratch);
+}
+
+/* One line, which ends in no blanks. */
 static void print_line(const struct view *view, const struct table_row *row, FILE *out)
 {
     const struct table *table = view->table;
     size_t last = 0;
+    char scratch[CELL_BYTES];
     for (size_t c = 0; c < table->n_columns; c++)
-        if (view->shown[c])
+        if (view->shown[c] && line_text(table, row, c, scratch)[0] != '\0')
             last = c;
     for (size_t c = 0; c <= last && c < table->n_columns; c++) {
-        char scratch[CELL_BYTES];
         if (!view->shown[c])
             continue;
-        const char *text = row == NULL ? table->columns[c].heading : cell_text(table, &row->cells[c], c, scratch);
+        const char *text = line_text(table, row, c, scratch);
         print_cell(out, text, view->widths[c], table->columns[c].unit == TABLE_TEXT, c == last);
         fputs(c == last ? "\n" : "  ", out);
     }
@@ -154,12 +160,15 @@ static void print_rule(const struct view *view, FILE *out)
     fputc('\n', out);
 }
 
-/* A row that has no number in the columns of details is left out there. */
+/* A row that has nothing in the columns of details is left out there. */
 static bool has_details(const struct view *view, const struct table_row *row)
 {
     bool has = false;
-    for (size_t c = 0; c < view->table->n_columns; c++)
-        has = has || (view->shown[c] && view->table->columns[c].is_detail && row->cells[c].value == TABLE_NUMBER);
+    for (size_t c = 0; c < view->table->n_columns; c++) {
+        const struct table_cell *cell = &row->cells[c];
+        bool is_there = cell->value == TABLE_NUMBER || (cell->value == TABLE_WORDS && cell->words[0] != '\0');
+        has = has || (view->shown[c] && view->table->columns[c].detail > 0 && is_there);
+    }
     return has;
 }
 
@@ -180,17 +189,17 @@ static void print_view(const struct view *view, bool is_details, FILE *out)
     }
 }
 
-/* As many columns of details at a time as fit beside the first column. */
-static void print_details(struct view *view, FILE *out)
+/* As many columns of these details at a time as fit beside the first column. */
+static void print_details(struct view *view, uint32_t detail, FILE *out)
 {
     const struct table *table = view->table;
-    fprintf(out, "\n%s\n", table->details == NULL ? "" : table->details);
+    fprintf(out, "\n%s\n", table->details[detail - 1]);
     for (size_t c = 0; c < table->n_columns;) {
         size_t n_shown = 0;
         memset(view->shown, 0, sizeof view->shown);
         view->shown[0] = true;
         for (; c < table->n_columns; c++) {
-            if (!table->columns[c].is_detail || table->columns[c].not_in_text)
+            if (table->columns[c].detail != detail || table->columns[c].not_in_text)
                 continue;
             view->shown[c] = true;
             if (n_shown++ > 0 && view_width(view) > TABLE_TEXT_COLUMNS) {
@@ -205,23 +214,30 @@ static void print_details(struct view *view, FILE *out)
     }
 }
 
+/* Are there columns of these details?  They are hidden. */
+static bool hide_details(struct view *view, uint32_t detail)
+{
+    bool are_there = false;
+    for (size_t c = 0; c < view->table->n_columns; c++) {
+        are_there = are_there || (view->shown[c] && view->table->columns[c].detail == detail);
+        view->shown[c] = view->shown[c] && view->table->columns[c].detail != detail;
+    }
+    return are_there;
+}
+
 static void print_tables(const struct table *table, FILE *out)
 {
     struct view view = { .table = table };
-    bool has_any = false;
+    bool is_apart[TABLE_DETAILS_MAX] = { false };
     measure(table, view.widths);
-    for (size_t c = 0; c < table->n_columns; c++) {
-        view.shown[c] = !table->columns[c].not_in_text;
-        has_any = has_any || (view.shown[c] && table->columns[c].is_detail);
-    }
-    if (!has_any || view_width(&view) <= TABLE_TEXT_COLUMNS) {
-        print_view(&view, false, out);
-        return;
-    }
     for (size_t c = 0; c < table->n_columns; c++)
-        view.shown[c] = view.shown[c] && !table->columns[c].is_detail;
+        view.shown[c] = !table->columns[c].not_in_text;
+    for (uint32_t d = 1; d <= TABLE_DETAILS_MAX && view_width(&view) > TABLE_TEXT_COLUMNS; d++)
+        is_apart[d - 1] = hide_details(&view, d);
     print_view(&view, false, out);
-    print_details(&view, out);
+    for (uint32_t d = 1; d <= TABLE_DETAILS_MAX; d++)
+        if (is_apart[d - 1])
+            print_details(&view, d, out);
 }
 
 int table_print_text(const struct table *table, FILE *out, struct err *err)

@@ -87,9 +87,9 @@ static void add_columns(const struct report_source *source, struct table *table)
     }
     for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++) {
         size_t column = table_column(table, used[i].heading, used[i].key, TABLE_RATE);
-        table->columns[column].is_detail = true;
+        table->columns[column].detail = 1;
     }
-    table->details = "What was in use of the heap, at most";
+    table->details[0] = "What was in use of the heap, at most";
 }
 
 static void add_step(const struct misses *m, const struct step *steps, int i, double ns, struct table *table)

@@ -335,20 +335,20 @@ static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, st
     table->columns[accesses].not_in_text = true;
     table->columns[share].not_in_text = !has_accesses;
     for (int k = 0; k < MISS_N_COUNTS; k++) {
-        bool is_detail = k == MISS_DTLB;
+        uint32_t detail = k == MISS_DTLB ? 1 : 0;
         size_t number = table_column(table, counts[k].heading, counts[k].key, TABLE_COUNT);
-        table->columns[number].is_detail = is_detail;
+        table->columns[number].detail = detail;
         size_t part = table_column(table, "(%)", counts[k].share_key, TABLE_SHARE);
-        table->columns[part].is_detail = is_detail;
+        table->columns[part].detail = detail;
         size_t column = table_column(table, "Rate (%)", counts[k].rate_key, TABLE_SHARE);
-        table->columns[column].not_in_text = !has_accesses || is_detail;
+        table->columns[column].not_in_text = !has_accesses || detail > 0;
     }
     if (tells_contents(by)) {
         size_t column = table_column(table, "In L2 (%)", "l2_contents_share", TABLE_SHARE);
         table->columns[column].not_in_text = !has_accesses;
-        table->columns[column].is_detail = true;
+        table->columns[column].detail = 1;
     }
-    table->details = tells_contents(by) ? "The data TLB, and what was in L2" : "The data TLB";
+    table->details[0] = tells_contents(by) ? "The data TLB, and what was in L2" : "The data TLB";
     add_hidden(table, "Kept", "kept", TABLE_COUNT);
     add_hidden(table, "Drawn", "drawn", TABLE_COUNT);
     add_hidden(table, "File", "file", TABLE_TEXT);

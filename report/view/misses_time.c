@@ -104,14 +104,14 @@ static void add_columns(struct arena *arena, struct table *table)
     table_column(table, "DTLB misses", "dtlb_misses", TABLE_COUNT);
     for (int i = 0; i < COLUMNS; i++) {
         size_t column = table_column(table, columns[i].heading, columns[i].key, TABLE_COUNT);
-        table->columns[column].is_detail = i >= CODES;
+        table->columns[column].detail = i >= CODES ? 1 : 0;
     }
     for (size_t i = 0; i < N_OTHERS; i++) {
         const char *key = arena_printf(arena, "l2_%s", vm_subsystem_key(others[i]));
         size_t column = table_column(table, vm_subsystem_name(others[i]), key, TABLE_COUNT);
         table->columns[column].not_in_text = true;
     }
-    table->details = "L2's misses by whose memory it was";
+    table->details[0] = "L2's misses by whose memory it was";
 }
 
 static void add_step(const struct step *step, double from_ns, struct table *table)

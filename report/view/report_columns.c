@@ -37,6 +37,15 @@ static size_t hidden(struct table *table, bool is_hidden, size_t column)
     return column;
 }
 
+/* In text that gets too wide, in this order. */
+enum { DETAIL_PROBES = 1, DETAIL_RATES, DETAIL_WAITS };
+
+static size_t detail(struct table *t, uint32_t number, size_t column)
+{
+    t->columns[column].detail = number;
+    return column;
+}
+
 static void add_event_columns(struct making *making)
 {
     struct table *t = making->table;
@@ -48,9 +57,8 @@ static void add_event_columns(struct making *making)
         const char *key = arena_printf(arena, "%s_per_1000_instructions", event->name);
         /* Without any hardware event, empty columns would only push the rest off the screen: a note names them. */
         making->at.rates[i] = hidden(t, !making->has_hardware, table_column(t, event->heading, key, TABLE_RATE));
-        t->columns[making->at.rates[i]].is_detail = true;
+        t->columns[making->at.rates[i]].detail = DETAIL_RATES;
     }
-    t->details = "Per 1,000 instructions";
 }
 
 /* Two columns: the ends of an interval.  Returns the first one. */
@@ -108,12 +116,16 @@ static void add_raw_columns(struct making *making)
 void report_columns(struct making *making)
 {
     struct table *t = making->table;
+    t->details[DETAIL_PROBES - 1] = "How long each was recorded, and why others have no probes";
+    t->details[DETAIL_WAITS - 1] = "Time off the CPU, page faults and context switches";
+    t->details[DETAIL_RATES - 1] = "Per 1,000 instructions";
     struct layout *at = &making->at;
     bool no_cpi = !was_asked(making, EVENT_CYCLES) && !was_asked(making, EVENT_INSTRUCTIONS);
     at->label = table_column(t, "Phase", "label", TABLE_TEXT);
     at->time = table_column(t, "Time (%)", "time_share", TABLE_SHARE);
     at->self = table_column(t, "Self (%)", "self_share", TABLE_SHARE);
-    at->recorded = hidden(t, !making->is_partly, table_column(t, "Recorded", "recorded_ns", TABLE_NS));
+    at->recorded = detail(t, DETAIL_PROBES, table_column(t, "Recorded", "recorded_ns", TABLE_NS));
+    hidden(t, !making->is_partly, at->recorded);
     if (making->source->sampled != NULL)
         at->known_by = table_column(t, "Known by", "known_by", TABLE_TEXT);
     at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
@@ -121,13 +133,16 @@ void report_columns(struct making *making)
     at->cpi = hidden(t, no_cpi, table_column(t, "CPI", "cpi", TABLE_RATIO));
     add_event_columns(making);
     bool no_off = making->source->tree->cpu_is_wall;
-    at->off_cpu = hidden(t, no_off, table_column(t, "Off-CPU/call", "off_cpu_ns_per_call", TABLE_NS));
+    at->off_cpu = detail(t, DETAIL_WAITS, table_column(t, "Off-CPU/call", "off_cpu_ns_per_call", TABLE_NS));
+    hidden(t, no_off, at->off_cpu);
     bool no_faults = no_off || !faults_are_measured(making);
     bool no_switches = no_off || (making->has_hardware && !was_asked(making, EVENT_SWITCHES));
-    at->faults = hidden(t, no_faults, table_column(t, "Faults/s", "page_faults_per_cpu_s", TABLE_RATE));
-    at->switches = hidden(t, no_switches, table_column(t, "Switches/s", "switches_per_cpu_s", TABLE_RATE));
+    at->faults = detail(t, DETAIL_WAITS, table_column(t, "Faults/s", "page_faults_per_cpu_s", TABLE_RATE));
+    hidden(t, no_faults, at->faults);
+    at->switches = detail(t, DETAIL_WAITS, table_column(t, "Switches/s", "switches_per_cpu_s", TABLE_RATE));
+    hidden(t, no_switches, at->switches);
     if (making->source->sampled != NULL) {
-        at->reason = table_column(t, "No probes because", "reason", TABLE_TEXT);
+        at->reason = detail(t, DETAIL_PROBES, table_column(t, "No probes because", "reason", TABLE_TEXT));
         at->time_error = hidden(t, true, table_column(t, "Error", "time_share_error", TABLE_SHARE));
         at->self_error = hidden(t, true, table_column(t, "Error", "self_share_error", TABLE_SHARE));
     }

@@ -57,7 +57,7 @@ static void add_rates(struct making *m)
         if (rates->wish.metrics[i].is_time)
             continue;
         m->at.rates[i] = table_column(m->table, rates->of[i].name, rates->of[i].key, rates->of[i].format);
-        m->table->columns[m->at.rates[i]].is_detail = strcmp(rates->of[i].key, "cpi") != 0;
+        m->table->columns[m->at.rates[i]].detail = strcmp(rates->of[i].key, "cpi") != 0 ? 1 : 0;
     }
 }
 

@@ -404,14 +404,18 @@ static void test_wide(void)
     table_column(&table, "Phase", "label", TABLE_TEXT);
     table_column(&table, "Time", "time", TABLE_RATE);
     for (int i = 0; i < 30; i++)
-        table.columns[table_column(&table, "L1-dcache", "rate", TABLE_RATE)].is_detail = true;
-    table.details = "Per 1,000 instructions";
+        table.columns[table_column(&table, "L1-dcache", "rate", TABLE_RATE)].detail = 2;
+    table.columns[table_column(&table, "Off-CPU/call", "off", TABLE_RATE)].detail = 3;
+    table.columns[table_column(&table, "No probes because", "reason", TABLE_TEXT)].detail = 1;
+    table.details[0] = "Why others have no probes";
+    table.details[1] = "Per 1,000 instructions";
     for (int r = 0; r < 2; r++) {
         struct table_cell *cells = table_row(&table, "phase");
         cells[0] = table_words(r == 0 ? "Sort.run" : "mmprof itself");
         cells[1] = table_number(1);
         for (size_t c = 2; r == 0 && c < 32; c++)
             cells[c] = table_number(12.5);
+        cells[33] = table_words(r == 0 ? "" : "excluded");
     }
     const char *text = printed(&table, TEXT, &arena);
     CHECK("a table too wide for a screen is several", longest_line(text) <= TABLE_TEXT_COLUMNS);
@@ -421,7 +425,12 @@ static void test_wide(void)
     for (const char *at = text; (at = strstr(at, "mmprof itself")) != NULL; at++)
         n_rows++;
     CHECK_NUMBER("that have everything", n_rates, 30);
-    CHECK_NUMBER("but rows without details once", n_rows, 1);
+    CHECK_NUMBER("but rows without details once", n_rows, 2);
+    const char *reasons = strstr(text, "\nWhy others have no probes\n"),
+               *rates = strstr(text, "\nPer 1,000 instructions\n");
+    CHECK("each kind of details under its heading", reasons != NULL && rates != NULL && reasons < rates);
+    CHECK("words are details, too", reasons != NULL && strstr(reasons, "excluded") < rates);
+    CHECK("what need not move stays", strstr(text, "Off-CPU/call") < reasons);
     table.n_columns = 6;
     CHECK("one that fits stays one", strstr(printed(&table, TEXT, &arena), "Per 1,000") == NULL);
     arena_free(&arena);
