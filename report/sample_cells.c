@@ -11,8 +11,10 @@ void sample_cells_put(struct sample_cells *to, struct table_cell cell)
 static struct table_cell with_error(double value, double error, double scale, struct arena *arena)
 {
     struct table_cell cell = isnan(value) ? table_unmeasured() : table_number(value);
-    if (!isnan(value) && !isnan(error))
-        cell.words = arena_printf(arena, "%.2f \u00b1%.2f", scale * value, scale * error);
+    if (isnan(value) || isnan(error))
+        return cell;
+    const char *number = value > 0 && scale * value < 0.005 ? "< 0.01" : arena_printf(arena, "%.2f", scale * value);
+    cell.words = arena_printf(arena, "%s \u00b1%.2f", number, scale * error);
     return cell;
 }
 

@@ -28,8 +28,7 @@ static void add_threads(const struct report_source *source, struct shares *share
 /*
  * The switches themselves, 1 to 4 us each, and less what a host kept.  The VM's parts are their threads and get theirs;
  * in which phases those of the application's threads were is not known: they have a row of their own.  Nor is it where
- * the host kept more than they took: that stays in each part's time, as in the phases', so that all rows have one
- * clock.
+ * the host kept more than they took: that stays in the phases, for no row can have less than no time.
  */
 static void add_switches(const struct report_source *source, struct shares *shares)
 {
@@ -40,10 +39,9 @@ static void add_switches(const struct report_source *source, struct shares *shar
     for (size_t p = 0; p < VM_PARTS; p++) {
         int64_t ticks = (int64_t)(shares->switches.part_ns[p] / ns_per_tick), had = (int64_t)shares->part_ticks[p];
         ticks = ticks < -had ? -had : ticks;
-        if (ticks < 0) {
-            shares->kept_ticks += (uint64_t)-ticks;
+        shares->kept_ticks += ticks < 0 ? (uint64_t)-ticks : 0;
+        if (p == VM_PART_APPLICATION && ticks < 0)
             continue;
-        }
         if (p == VM_PART_APPLICATION)
             shares->switch_ticks = (uint64_t)ticks;
         else

@@ -21,7 +21,7 @@ struct shares {
     uint64_t probe_ticks;
     struct switches switches;
     uint64_t switch_ticks; /* of the application's threads: charged beyond their stays on CPUs */
-    uint64_t kept_ticks;   /* of all threads: less than them; what the host kept is part of the rows' times */
+    uint64_t kept_ticks;   /* of all threads: less than them, as steal time; that stays in the phases' times */
     uint64_t kernel_ticks; /* of the process, but of no thread: its end, and switches where they are not known */
     uint64_t all_ticks;    /* 100 % */
 };

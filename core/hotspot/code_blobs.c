@@ -246,7 +246,7 @@ static bool is_there(struct code_blobs *blobs, struct code_blob *blob)
 /* What is not there any more is found out again when it is asked for. */
 static void compare(const struct code_blobs *blobs, struct code_blob *const *some, size_t n)
 {
-    const struct nmethod *nmethods[AT_ONCE];
+    const struct nmethod *nmethods[AT_ONCE] = { NULL };
     bool are_there[AT_ONCE];
     for (size_t i = 0; i < n; i++)
         nmethods[i] = &some[i]->nmethod;

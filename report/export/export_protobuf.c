@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -101,5 +102,11 @@ void gzip_write(gzFile gzip, struct protobuf *message)
 
 int gzip_close(gzFile gzip, bool is_broken, struct err *err)
 {
-    return gzclose(gzip) == Z_OK && !is_broken ? 0 : err_set(err, "cannot write the profile: no memory, or no room");
+    errno = 0;
+    int rc = gzclose(gzip);
+    if (rc == Z_OK && !is_broken)
+        return 0;
+    err_set(err, "cannot write the profile: %s",
+            rc == Z_ERRNO && errno != 0 ? strerror(errno) : "no memory, or no room");
+    return err_next(err, "choose another path with -o");
 }

@@ -271,6 +271,7 @@ static void add_switches(const struct making *making)
 
 static void add_stolen(const struct making *making)
 {
+    table_fact_number(making->table, "withheld_ns", report_ns(making->source, making->shares.kept_ticks), NULL);
     const struct report_source *source = making->source;
     double stolen_ns = report_stolen_ns(source), process_ns = report_process_cpu_ns(source);
     if (info_text(source->reader, INFO_MACHINE_STOLEN_NS) == NULL)

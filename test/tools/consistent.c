@@ -241,7 +241,7 @@ static void check_page_roots(const cJSON *page, const cJSON *report)
         sum += all != NULL && parent->valuedouble < 0 ? cJSON_GetNumberValue(all) : 0;
         all = all == NULL ? NULL : all->next;
     }
-    if (sum > whole * (1 + SWITCHES_MOST))
+    if (sum > whole * (1 + SWITCHES_MOST) + withheld_in(report))
         wrong("page: tree: the roots have %g ns of %g", sum, whole);
 }
 
@@ -375,7 +375,7 @@ static void check_timeline(const cJSON *report, const cJSON *line, bool is_cpu)
             sum += is_kind(row, kinds[i]) ? number_in(row, "cpu_ns") : 0;
             n_switches += is_kind(row, kinds[i]) ? number_in(row, "context_switches") : 0;
         }
-        double off_ns = SWITCHES_MOST * all + SWITCH_MOST_NS * n_switches;
+        double off_ns = SWITCHES_MOST * all + SWITCH_MOST_NS * n_switches + withheld_in(report);
         if (whole != NULL && fabs(sum - number_in(whole, "self_ns")) > off_ns)
             wrong("timeline: %s has %g ns, in the report %g", kinds[i], sum, number_in(whole, "self_ns"));
     }

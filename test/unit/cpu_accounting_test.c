@@ -152,14 +152,13 @@ static void test_shares(void)
     struct switches switches;
     struct shares shares = shares_of(30000, 0, &switches);
     CHECK_NUMBER("the VM's parts are what the kernel charged their threads", shares.part_ticks[VM_PART_GC], 220);
-    CHECK_NUMBER("not less, where the host kept more: the phases' time on the CPU has that, too",
-                 shares.part_ticks[VM_PART_C2], 100);
+    CHECK_NUMBER("less, where the host kept more from them", shares.part_ticks[VM_PART_C2], 90);
     CHECK_NUMBER("a thread that was not read is charged what the others were on average", shares.part_ticks[VM_PART_C1],
                  110);
     CHECK("and that is said", switches.spread_ns > 9999 && switches.spread_ns < 10001);
     CHECK_NUMBER("the application's switches stand apart", shares.switch_ticks, 30);
     CHECK_NUMBER("its phases keep their time", shares.part_ticks[VM_PART_APPLICATION], 400);
-    CHECK_NUMBER("what is charged to no thread is left", shares.kernel_ticks, 900 - 400 - 30 - 220 - 110 - 100);
+    CHECK_NUMBER("what is charged to no thread is left", shares.kernel_ticks, 900 - 400 - 30 - 220 - 110 - 90);
     CHECK_NUMBER("all of it is the process' time", shares.all_ticks, 900);
 
     shares = shares_of(-30000, 0, &switches);
