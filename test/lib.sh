@@ -78,7 +78,7 @@ matches() {
 agrees_with_itself() {
     local trace said status
     [ -x "$build/test/tools/consistent" ] || return
-    trace=$(find "$SCRATCH" -name '*.dat' -size -2000k -printf '%T@ %p\n' 2> "$SCRATCH/ignored" | sort -n | tail -n 1)
+    trace=$(find "$SCRATCH" -name '*.dat' -size -600k -printf '%T@ %p\n' 2> "$SCRATCH/ignored" | sort -n | tail -n 1)
     [ -n "$trace" ] || return
     said=$("$build/test/tools/consistent" "$mmprof" "${trace#* }" 2>&1)
     status=$?

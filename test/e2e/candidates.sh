@@ -62,7 +62,7 @@ check_busy() {
 check_whole() {
     local jdk=$1 v program
     v="JDK $(jdk_version "$jdk")"
-    program=("$jdk/bin/java" -Xmx1g -cp "$classes" demo.JavacDemo "$jdk/lib/src.zip" 1)
+    program=("$jdk/bin/java" -Xmx1g -cp "$classes" demo.JavacDemo "$jdk/lib/src.zip" 1 java.net.http)
     if [ ! -f "$jdk/lib/src.zip" ]; then
         skip "$v: javac's phases are among its candidates" "there is no $jdk/lib/src.zip; 'make deps' installs it"
         return
