@@ -85,7 +85,7 @@ for jdk in $(jdks); do
         matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: add --recompile [1-9]'
         is "JDK $version: nothing was changed" "$(fact "$trace" live.batches)" 0
         matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
-            '^Busy\.round .* [0-9]+ samples? .* all compiled code would be discarded'
+            '^Busy\.round .*all compiled code would be discarded'
         matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" \
             '^note: no class was instrumented, so no call was'
         "$mmprof" record --live --mechanism polling --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" \
