@@ -170,12 +170,14 @@ static void test_rows(void)
     const struct {
         const char *claim, *row;
     } rows[] = {
-        { "a method that only samples know is a row", "Main.main 100.00 20.00 - 14 samples - - - - not selected" },
-        { "one that was recorded late has the time before, too",
-          "Sort.run 80.00 20.00 600 ms (60 %) probes, 4 samples 1 400 ms" },
-        { "its callee has no more, and says why it has no probes",
-          "Sort.merge 60.00 35.00 - 9 samples - - - - over budget: recompilation would take 12.0 ms" },
-        { "so does a native one", "Sort.copy 25.00 25.00 - 5 samples - - - - native" },
+        { "a method that only samples know is a row", "Main.main 100.00 20.00 14 samples - - - -" },
+        { "with why it has no probes", "Main.main - not selected" },
+        { "one that was recorded late has the time before, too", "Sort.run 80.00 20.00 probes, 4 samples 1 400 ms" },
+        { "and says how long it was recorded", "Sort.run 600 ms (60 %)" },
+        { "its callee has no more", "Sort.merge 60.00 35.00 9 samples - - - -" },
+        { "and says what its probes would cost", "Sort.merge - over budget: recompilation would take 12.0 ms" },
+        { "so does a native one", "Sort.copy 25.00 25.00 5 samples - - - -" },
+        { "that it is native", "Sort.copy - native" },
         { "the rows' own times are all the time", "application, other code 0.00 0.00" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
