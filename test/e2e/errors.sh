@@ -132,7 +132,8 @@ done
 
 # full COMMAND...: of mmprof, with an output that takes nothing.
 full() {
-    refused "${*//$SCRATCH\//}: an output that is full is an error" "cannot write (to the standard output|'/dev/full|the profile: No space)" \
+    refused "${*//$SCRATCH\//}: an output that is full is an error" \
+        "cannot write (to the standard output|'/dev/full|the profile: No space)" \
         bash -c '"$@" > /dev/full' - "$mmprof" "$@"
 }
 
