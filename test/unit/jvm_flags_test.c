@@ -1,0 +1,87 @@
+/*
+ * A JVM's options, of its command line and environment, and its release.
+ */
+#include "core/jvm/flags.h"
+#include "core/jvm/process.h"
+#include "test/unit/tap.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define WORDS(text) (text), sizeof(text)
+
+static void test_archive_flags(void)
+{
+    static const struct {
+        const char *claim, *told, *archive;
+        bool bars_agents;
+    } rows[] = {
+        { "no archive", "-Xmx1g -XX:AOTCache=a -XX:AOTMode=auto -XX:-RecordDynamicDumpInfo", "", false },
+        { "an AOT cache", "-XX:AOTMode=record -XX:AOTCacheOutput=a.aot", "-XX:AOTCacheOutput=a.aot", false },
+        { "its cause is told first", "-XX:AOTCacheOutput=a.aot -XX:AOTMode=record", "-XX:AOTCacheOutput=a.aot", false },
+        { "an AOT configuration", "-XX:AOTConfiguration=a -XX:AOTMode=record", "-XX:AOTMode=record", false },
+        { "an archive at the end", "-XX:ArchiveClassesAtExit=a.jsa", "-XX:ArchiveClassesAtExit=a.jsa", true },
+        { "an archive when asked", "+RecordDynamicDumpInfo", "-XX:+RecordDynamicDumpInfo", true },
+        { "an option of a file", "ArchiveClassesAtExit=a.jsa", "-XX:ArchiveClassesAtExit=a.jsa", true },
+        { "nothing but an archive", "-Xshare:dump", "-Xshare:dump", true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct jvm_flags flags = { .tiered_stop = 4 };
+        jvm_flags_told(&flags, rows[i].told);
+        CHECK_TEXT(rows[i].claim, flags.archive, rows[i].archive);
+        CHECK("such a JVM starts with an agent, or not", flags.archive_bars_agents == rows[i].bars_agents);
+    }
+    struct jvm_flags flags;
+    char *const java[] = { (char[]){ "java" }, (char[]){ "-cp" }, (char[]){ "-Xshare:dump" }, (char[]){ "Main" },
+                           NULL };
+    jvm_flags_launch(&flags, java, true);
+    CHECK("a value is no option", flags.archive[0] == '\0');
+    jvm_flags_launch(&flags, java + 1, true);
+    CHECK("of java the options count", strcmp(flags.archive, "-Xshare:dump") == 0);
+    jvm_flags_launch(&flags, java + 1, false);
+    CHECK("of another command its own do not", flags.archive[0] == '\0');
+}
+
+static void test_flags(void)
+{
+    struct jvm_flags flags = { .tiered_stop = 4 };
+    jvm_flags_command(&flags, WORDS("java\0-Xint\0-cp\0-Xrs\0-XX:TieredStopAtLevel=1\0Main\0-agentlib:jdwp=x"));
+    CHECK("options are read up to the main class, values of options aside",
+          flags.interprets && !flags.no_signals && flags.tiered_stop == 1 && !flags.debugger);
+    flags = (struct jvm_flags){ .tiered_stop = 4 };
+    jvm_flags_command(&flags, WORDS("java\0-Xint\0-Xmixed\0-XX:+DisableAttachMechanism\0-XX:-DisableAttachMechanism\0"
+                                    "-XX:-EnableDynamicAgentLoading\0-jar\0x.jar\0-Xrs"));
+    CHECK("the last one wins", !flags.interprets && !flags.attach_disabled && flags.late_agents_disabled &&
+                                   !flags.no_signals && flags.tiered_stop == 4);
+    flags = (struct jvm_flags){ .tiered_stop = 4 };
+    jvm_flags_command(&flags, WORDS("java\0-agentlib:jdwp=a\0-javaagent:a.jar=b\0-agentpath:/x.so"));
+    CHECK("agents are told from debuggers", flags.debugger && strcmp(flags.agent, "-javaagent:a.jar=b") == 0);
+    flags = (struct jvm_flags){ .tiered_stop = 4 };
+    jvm_flags_command(&flags, "java\0-Xrs", 9);
+    CHECK("a word that is cut off is left out", !flags.no_signals);
+    jvm_flags_environment(&flags,
+                          WORDS("HOME=/\0JAVA_TOOL_OPTIONS=-Xrs  -Xint\0X_JAVA_OPTIONS=-XX:TieredStopAtLevel=2"));
+    CHECK("options in the environment count", flags.no_signals && flags.interprets && flags.tiered_stop == 4);
+    test_archive_flags();
+    CHECK("those of a process can be read", jvm_flags_read(getpid(), &flags) == 0);
+    CHECK("but not those of none", jvm_flags_read(0, &flags) == -1);
+}
+
+static void test_release(void)
+{
+    struct jvm_release release;
+    CHECK("a release is read", jvm_release_parse("IMPLEMENTOR=\"Debian\"\nJAVA_VERSION=\"17.0.21\"\n", &release) == 0 &&
+                                   release.major == 17 && strcmp(release.version, "17.0.21") == 0 &&
+                                   strcmp(release.implementor, "Debian") == 0 && !release.is_openj9);
+    CHECK("JDK 8", jvm_release_parse("JAVA_VERSION=\"1.8.0_392\"\n", &release) == 0 && release.major == 8);
+    CHECK("OpenJ9", jvm_release_parse("JVM_VARIANT=\"Openj9\"\nJAVA_VERSION=\"21\"", &release) == 0 &&
+                        release.is_openj9 && release.major == 21);
+    CHECK("no version", jvm_release_parse("SOURCE=\"x\"\nXJAVA_VERSION=\"17\"\n", &release) == -1);
+}
+
+int main(void)
+{
+    test_flags();
+    test_release();
+    return tap_done();
+}
