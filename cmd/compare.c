@@ -48,11 +48,12 @@ static int parse(int argc, char **argv, struct compare_arguments *a, bool *done,
 {
     const struct options_row rows[] = {
         { 0, "by", "WHAT", OPTION_TEXT, &a->by, "'method' or 'context' (method)" },
-        { 0, "total", NULL, OPTION_FLAG, &a->options.is_total, "time with callees; else own time" },
-        { 0, "top", "SHARE", OPTION_FRACTION, &a->options.top_share, "how many of the hottest are to be found (20%)" },
+        { 0, "total", NULL, OPTION_FLAG, &a->options.is_total, "total time, with callees (default: self time)" },
+        { 0, "top", "SHARE", OPTION_FRACTION, &a->options.top_share,
+          "compare this share of the hottest methods (20%)" },
         { 0, "from", "WHAT", OPTION_TEXT, &a->from, "'samples' or 'calls' (samples, where a trace has any)" },
         { 0, "probed", NULL, OPTION_FLAG, &a->options.is_probed,
-          "methods that had probes only; others count as callers" },
+          "only methods that had probes; other methods' time is their callers'" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the table as JSON" },
         { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip damaged parts of the traces" },
@@ -60,7 +61,7 @@ static int parse(int argc, char **argv, struct compare_arguments *a, bool *done,
     };
     if (command_parse_traces(
             "compare [OPTIONS] PROFILE PROFILE ...",
-            "Says how alike profiles are: overlap of their times, hot methods found in both,\n"
+            "Measures how similar profiles are: overlap of their times, hot methods found in both,\n"
             "correlation; of several runs, how stable they are. A profile is a trace, or folded stacks.",
             rows, argc, argv, a->paths, COMPARE_MAX, &a->n, done, err) < 0)
         return -1;
@@ -80,7 +81,7 @@ static int keep_probed(struct profile_set *set, struct err *err)
     }
     if (profile_set_keep(set, &kept) < 0) {
         profile_set_free(&kept);
-        return err_set(err, "no memory for profiles");
+        return err_set(err, "out of memory for profiles");
     }
     profile_set_free(set);
     *set = kept;
@@ -92,7 +93,7 @@ static int run(const struct compare_arguments *a, struct arena *arena, struct er
     struct profile_set set;
     struct compare_profile profiles[COMPARE_MAX];
     struct table *table = arena_alloc(arena, sizeof *table);
-    int rc = profile_set_open(&set, arena) < 0 || table == NULL ? err_set(err, "no memory for profiles") : 0;
+    int rc = profile_set_open(&set, arena) < 0 || table == NULL ? err_set(err, "out of memory for profiles") : 0;
     for (uint32_t i = 0; rc == 0 && i < a->n; i++)
         rc = compare_read(a->paths[i], &a->options, &set, i, &profiles[i], err);
     if (rc == 0 && a->options.is_probed)

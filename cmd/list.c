@@ -90,7 +90,7 @@ static int test_events(struct counter_spec *specs, size_t n, const char *pattern
         why = why == NULL ? reason.text : why + 3;
         specs[i].why = arena_text(arena, why, strcspn(why, "\n"));
         if (specs[i].why == NULL)
-            return err_set(err, "no memory for the list of events");
+            return err_set(err, "out of memory for the list of events");
     }
     return 0;
 }

@@ -45,10 +45,11 @@ static void add_wait_notes(const struct sample_run *run, const struct stack_samp
     table_format_ns((double)state->waits.ready_ns, ready, sizeof ready);
     table_fact_number(table, "jvm_waiting_ns", (double)idle_ns, NULL);
     table_fact_number(table, "ready_ns", (double)state->waits.ready_ns, NULL);
-    table_note(table, arena_printf(table->arena,
-                                   "in no share: the JVM's own threads waited for %s, and all threads were ready to "
-                                   "run, but had no CPU, for %s",
-                                   idle, ready));
+    table_note(table,
+               arena_printf(table->arena,
+                            "not in the shares: the JVM's own threads waited for %s, and all threads were ready to "
+                            "run, but had no CPU, for %s",
+                            idle, ready));
 }
 
 static void add_notes(const struct sample_run *run, struct table *table)
@@ -61,31 +62,31 @@ static void add_notes(const struct sample_run *run, struct table *table)
     bytecode_kinds_tell(&run->kinds, table);
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
         if (state.n_by_end[end] > 0 && end != STACK_NO_JAVA)
-            table_note(table, arena_printf(table->arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
+            table_note(table, arena_printf(table->arena, "%" PRIu64 " stacks lack their outer methods: %s",
                                            state.n_by_end[end], stack_end_name(end)));
     if (run->options->is_wall)
         add_wait_notes(run, &state, table);
     if (state.finds_threads_late)
-        table_note(table, "samples of threads that started meanwhile begin up to 0.1 s later: before Linux 6.12 the "
-                          "kernel reads events with samples only of threads that it was told of; give one event only "
-                          "(-e) to have them all");
+        table_note(table,
+                   "new threads are sampled up to 0.1 s after their start: before Linux 6.12 a thread that reads "
+                   "events with its samples is not inherited; give one event only (-e) to have all samples");
     const struct context_tree *tree = &run->profile.tree;
     if (tree->n_purged > 0)
         table_note(table, arena_printf(table->arena,
-                                       "%" PRIu64 " calling contexts with %" PRIu64 " samples were purged, for the "
-                                       "tree was full: their samples are their callers' in --tree and --folded "
+                                       "%" PRIu64 " calling contexts with %" PRIu64 " samples were purged: the tree "
+                                       "was full, and --tree and --folded count these samples for their callers "
                                        "(--tree-size)",
                                        tree->n_purged, tree->purged.n_samples));
     if (run->options->is_polled)
-        table_note(table, "stacks were taken at safepoints, by an agent in the JVM: a thread that was between two of "
-                          "them is found at the next one");
+        table_note(table, "stacks were taken at safepoints, by an agent in the JVM: a sample shows the next safepoint "
+                          "after the moment that it is of");
     else if (!state.has_kernel && sample_run_is_clock(run))
         table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
                           "'sysctl kernel.perf_event_paranoid=1', or this as root");
     if (state.n_lost > 0)
         table_note(table, arena_printf(table->arena,
-                                       "%" PRIu64 " samples were lost, for the rings were full: take fewer (%s), or "
-                                       "copy less of each stack (--stack-size)",
+                                       "%" PRIu64 " samples were lost: perf's buffers were full: take fewer (%s), "
+                                       "or copy less of each stack (--stack-size)",
                                        state.n_lost, run->options->period != 0 ? "a larger -c" : "a smaller -F"));
 }
 
@@ -113,7 +114,7 @@ int sample_print(struct sample_run *run, struct err *err)
     int n_kinds = find_ratios(run, kinds);
     struct table *table = arena_alloc(&run->arena, sizeof *table);
     if (table == NULL || n_kinds < 0)
-        return err_set(err, "no memory for the table");
+        return err_set(err, "out of memory for the table");
     const struct samples_source source = { .profile = &run->profile,
                                            .names = run->names,
                                            .n_names = run->n_names,

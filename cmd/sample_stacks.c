@@ -64,7 +64,7 @@ static int keep_names(struct sample_run *run, const struct stack_sample *sample,
         return 0;
     struct java_name *names = realloc(run->names, sample->n_known * sizeof *names);
     if (names == NULL)
-        return err_set(err, "no memory for the names of %" PRIu32 " methods", sample->n_known);
+        return err_set(err, "out of memory for the names of %" PRIu32 " methods", sample->n_known);
     run->names = names;
     for (; run->n_names < sample->n_known; run->n_names++) {
         const struct sampled_method *known = &sample->known[run->n_names];
@@ -72,7 +72,7 @@ static int keep_names(struct sample_run *run, const struct stack_sample *sample,
                                         arena_text(&run->arena, known->name, strlen(known->name)),
                                         arena_text(&run->arena, known->descriptor, strlen(known->descriptor)) };
         if (name.class_name == NULL || name.method == NULL || name.descriptor == NULL)
-            return err_set(err, "no memory for the names of methods");
+            return err_set(err, "out of memory for the names of methods");
         names[run->n_names] = name;
     }
     return 0;
@@ -100,9 +100,9 @@ static int on_sample(const struct stack_sample *sample, void *context, struct er
     if (keep_names(run, sample, err) < 0)
         return -1;
     if (sample_profile_add(&run->profile, &add) < 0)
-        return err_set(err, "no memory for the calling contexts");
+        return err_set(err, "out of memory for the calling contexts");
     if (bytecode_kinds_add(&run->kinds, sample->known, sample, &add) < 0)
-        return err_set(err, "no memory for the kinds of bytecode");
+        return err_set(err, "out of memory for the kinds of bytecode");
     return sample_trace_add(&run->trace, sample, err);
 }
 
@@ -303,10 +303,10 @@ static int refuse_no_jvm(const struct sample_run *run, struct err *err)
 {
     struct pollfd end = { .fd = run->end, .events = POLLIN };
     if (poll(&end, 1, 0) > 0) {
-        err_set(err, "no JVM came of '%s'", run->options->command[0]);
+        err_set(err, "'%s' started no JVM", run->options->command[0]);
         return err_next(err, "give a command that starts java, or java itself");
     }
-    err_set(err, "no JVM had come of '%s' when sampling ended", run->options->command[0]);
+    err_set(err, "'%s' had started no JVM when sampling ended", run->options->command[0]);
     return err_next(err, "sample for longer (-d)");
 }
 

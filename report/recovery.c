@@ -179,7 +179,7 @@ int recovery_begin(const struct report_source *source, struct recovery *recovery
     r->windows = windows;
     for (size_t i = 0; i < r->n_windows; i++)
         recovery->recovery_ns += report_ns(source, windows[i].end_ticks - windows[i].start_ticks);
-    recovery->why = "there was no recovery";
+    recovery->why = "no class was recompiled for it";
     *reading = r;
     if (r->n_windows == 0)
         return 0;

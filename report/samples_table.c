@@ -207,7 +207,7 @@ int samples_table_make(const struct samples_source *source, const struct samples
     struct row *rows = choose(source, options, arena, &n);
     const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
     if (rows == NULL || labels == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)
-        return err_set(err, "no memory for the table of %u methods", source->n_names);
+        return err_set(err, "out of memory for the table of %u methods", source->n_names);
     table_fact_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
     add_period(source, table);
     for (size_t i = 0; i < n && (options->top == 0 || i < options->top); i++)
@@ -220,7 +220,7 @@ int samples_table_make(const struct samples_source *source, const struct samples
         table_note(table,
                    "calls and time per call are bounds: counted are calls that surely began between two samples of "
                    "a thread and were still running in the second; 'mmprof record' counts all");
-    return table->is_broken ? err_set(err, "no memory for the table of %zu methods", n) : 0;
+    return table->is_broken ? err_set(err, "out of memory for the table of %zu methods", n) : 0;
 }
 
 /* ---- contexts ---- */
@@ -252,7 +252,7 @@ int samples_write_folded(const struct samples_source *source, struct arena *aren
     struct context_tree tree;
     const char **names = full_names(source, arena);
     if (names == NULL)
-        return err_set(err, "no memory for the names of %u methods", source->n_names);
+        return err_set(err, "out of memory for the names of %u methods", source->n_names);
     if (context_tree_merge_sites(&source->profile->tree, &tree, err) < 0)
         return -1;
     for (uint32_t i = context_tree_next(&tree, 0); i != 0; i = context_tree_next(&tree, i)) {
@@ -320,7 +320,7 @@ int samples_print_tree(const struct samples_source *source, const struct samples
     struct context_tree merged = { .nodes = NULL }, *tree = &source->profile->tree;
     const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
     if (labels == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)
-        return err_set(err, "no memory for the names of %u methods", source->n_names);
+        return err_set(err, "out of memory for the names of %u methods", source->n_names);
     if (options->call_sites)
         context_tree_sum(tree);
     else if (context_tree_merge_sites(tree, &merged, err) < 0)

@@ -69,7 +69,7 @@ static uint32_t take_frames(struct trace_samples *samples, const struct trace_sa
     for (uint32_t node = sample->context; node != 0 && n < FRAMES; n++) {
         const struct trace_context *context = trace_context(samples->reader, node);
         if (!know(samples, context->method))
-            err_set(&samples->err, "no memory for methods");
+            err_set(&samples->err, "out of memory for methods");
         samples->methods[n] = trace_samples_method(samples, context->method);
         samples->bytecodes[n] = bytecode;
         bytecode = context->call_site;
@@ -102,7 +102,7 @@ static uint32_t group_of(const struct trace_samples *samples, const struct trace
 void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample)
 {
     if (!keep(samples, sample))
-        err_set(&samples->err, "no memory for the stack samples");
+        err_set(&samples->err, "out of memory for the stack samples");
     const struct trace_thread *thread = trace_thread(samples->reader, sample->thread);
     struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN
                                                  ? 0
@@ -120,7 +120,7 @@ void trace_samples_add(struct trace_samples *samples, const struct trace_sample 
     for (uint64_t i = 0; i < sample->n; i++) {
         add.ns = sample->weight_ns / sample->n;
         if (samples->err.text[0] == '\0' && sample_profile_add(&samples->profile, &add) < 0)
-            err_set(&samples->err, "no memory for the stack samples");
+            err_set(&samples->err, "out of memory for the stack samples");
     }
 }
 
@@ -177,7 +177,7 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
     int n_kinds = n_events > 1 ? sample_ratio_kinds(events, n_events, arena, kinds) : 0;
     struct java_name *names = trace_samples_names(samples->reader, arena);
     if (names == NULL || n_kinds < 0)
-        return err_set(err, "no memory for the names of methods");
+        return err_set(err, "out of memory for the names of methods");
     *source = (struct samples_source){ .profile = &samples->profile,
                                        .names = names,
                                        .n_names = trace_n_sampled_methods(samples->reader),
@@ -204,7 +204,7 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
         return -1;
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
         if (samples->n_by_end[end] > 0 && end != STACK_NO_JAVA)
-            table_note(table, arena_printf(arena, "of %" PRIu64 " stacks the outer methods are missing: %s",
+            table_note(table, arena_printf(arena, "%" PRIu64 " stacks lack their outer methods: %s",
                                            samples->n_by_end[end], stack_end_name(end)));
     double ticks = (double)(trace_end_ticks(samples->reader) - trace_start_ticks(samples->reader));
     table_fact_number(table, "duration_ns", ticks * trace_ns_per_tick(samples->reader), NULL);
@@ -213,9 +213,8 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
     table_fact_words(table, "clock", source.is_wall ? "wall" : "cpu", NULL);
     uint64_t n_lost = number_of(samples->reader, INFO_SAMPLE_LOST);
     if (n_lost > 0)
-        table_note(table,
-                   arena_printf(arena, "%" PRIu64 " samples were lost, for the kernel's rings were full", n_lost));
-    return table->is_broken ? err_set(err, "no memory for a table") : 0;
+        table_note(table, arena_printf(arena, "%" PRIu64 " samples were lost: perf's buffers were full", n_lost));
+    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }
 
 int trace_samples_tree(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,

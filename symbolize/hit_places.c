@@ -52,7 +52,7 @@ int hit_places_open(struct hit_places **result, struct err *err)
 {
     struct hit_places *places = *result = calloc(1, sizeof *places);
     if (places == NULL)
-        return err_set(err, "no memory for places");
+        return err_set(err, "out of memory for places");
     places->places.arena = places->methods.arena = places->functions.arena = places->file_numbers.arena =
         &places->arena;
     return 0;
@@ -380,7 +380,7 @@ int hit_places_find(struct hit_places *places, uint32_t number, struct hit_place
     }
     place->function = rc < 0 ? UINT32_MAX : function_number(places, &function);
     if (places->is_broken || place->function == UINT32_MAX)
-        return err_set(err, "no memory for %u places", places->n);
+        return err_set(err, "out of memory for %u places", places->n);
     return 0;
 }
 

@@ -309,7 +309,7 @@ int native_symbols_find(struct arena *arena, const char *path, const char *build
     else if (jvm_build_id(path, id) < 0 || (build_id[0] != '\0' && strcmp(id, build_id) != 0))
         err_set(err, "'%s' is another build than the one that ran", path);
     else if (!prepare(&search, offsets, n) || find_all(&search, &file, id, debug, symbols) < 0)
-        err_set(err, "no memory for the symbols of '%s'", path);
+        err_set(err, "out of memory for the symbols of '%s'", path);
     else
         rc = 0;
     if (file.fd >= 0)

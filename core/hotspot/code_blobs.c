@@ -88,7 +88,7 @@ struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known
     struct code_blobs *blobs = calloc(1, sizeof *blobs);
     if (blobs == NULL || (blobs->pcs = calloc(PCS, sizeof *blobs->pcs)) == NULL) {
         code_blobs_close(blobs);
-        err_set(err, "no memory for what is known of the JVM's code");
+        err_set(err, "out of memory for what is known of the JVM's code");
         return NULL;
     }
     blobs->rules = rules;

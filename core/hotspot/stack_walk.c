@@ -58,7 +58,7 @@ struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct e
     if (walker == NULL || (walker->methods = known_methods_open()) == NULL ||
         (walker->native = native_frames_open(vm_process_pid())) == NULL) {
         stack_walker_close(walker);
-        err_set(err, "no memory for walking stacks");
+        err_set(err, "out of memory for walking stacks");
         return NULL;
     }
     walker->rules = rules;

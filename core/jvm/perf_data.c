@@ -68,7 +68,7 @@ int perf_data_open(struct perf_data *data, pid_t pid, pid_t inner_pid, struct er
     perf_data_init(data);
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
     if (stat(path, &process) < 0)
-        return err_set(err, "no process has the number %d", (int)pid);
+        return err_set(err, "there is no process %d", (int)pid);
     snprintf(path, sizeof path, "/proc/%d/root/tmp", (int)pid);
     data->fd = open_any(path, inner_pid, process.st_uid);
     if (data->fd < 0)
@@ -90,7 +90,7 @@ int perf_data_read(struct perf_data *data, struct err *err)
     size_t n = (size_t)about.st_size < PERF_DATA_BYTES_MAX ? (size_t)about.st_size : PERF_DATA_BYTES_MAX;
     uint8_t *bytes = realloc(data->bytes, n + 1);
     if (bytes == NULL)
-        return err_set(err, "no memory for the JVM's counters");
+        return err_set(err, "out of memory for the JVM's counters");
     data->bytes = bytes;
     ssize_t got = pread(data->fd, bytes, n, 0);
     data->n = got < 0 ? 0 : (size_t)got;

@@ -210,7 +210,7 @@ int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_f
         look(&rings->rings[i]);
     for (size_t i = 0; i < rings->n_rings; i++)
         if (read_ring(rings, &rings->rings[i]) < 0)
-            return err_set(err, "no memory for the kernel's events");
+            return err_set(err, "out of memory for the kernel's events");
     if (until_ns != KERNEL_UNKNOWN && until_ns > now_ns)
         until_ns = now_ns;
     if (rings->n_pending > 0)

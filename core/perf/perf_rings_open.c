@@ -267,7 +267,7 @@ static int keep_file(struct perf_rings *rings, int fd, uint32_t owner, struct er
     struct event_file *files = perf_rings_grow(rings->files, rings->n_files, &rings->files_capacity, sizeof *files);
     if (files == NULL) {
         close(fd);
-        return err_set(err, "no memory for the events of thread %d", rings->threads[owner].tid);
+        return err_set(err, "out of memory for the events of thread %d", rings->threads[owner].tid);
     }
     rings->files = files;
     rings->files[rings->n_files++] = (struct event_file){ fd, owner, 0 };
@@ -286,7 +286,7 @@ static int take_event(struct perf_rings *rings, struct perf_ring *ring, int fd, 
     if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
         return err_set(err, "cannot identify the event of thread %d: %s", tid, strerror(errno));
     if (map_put(&rings->by_id, &id, sizeof id, (uint32_t)rings->n_files - 1) < 0)
-        return err_set(err, "no memory for the events of thread %d", tid);
+        return err_set(err, "out of memory for the events of thread %d", tid);
     return 0;
 }
 
@@ -377,7 +377,7 @@ static int cover_thread(struct perf_rings *rings, int32_t tid, struct err *err)
     struct thread *threads =
         perf_rings_grow(rings->threads, rings->n_threads, &rings->threads_capacity, sizeof *rings->threads);
     if (threads == NULL || map_put(&rings->by_tid, &tid, sizeof tid, (uint32_t)rings->n_threads) < 0)
-        return err_set(err, "no memory for thread %d", tid);
+        return err_set(err, "out of memory for thread %d", tid);
     rings->threads = threads;
     uint32_t owner = (uint32_t)rings->n_threads++;
     threads[owner] = (struct thread){ .tid = tid, .covered_ns = KERNEL_UNKNOWN };
@@ -392,7 +392,7 @@ static int cover_thread(struct perf_rings *rings, int32_t tid, struct err *err)
     if (kernel_thread_cpu_ns(rings->pid, tid, &found.count) < 0)
         found.count = KERNEL_UNKNOWN;
     rings->state.n_threads_found++;
-    return perf_rings_keep(&found, rings) == 0 ? 0 : err_set(err, "no memory for thread %d", tid);
+    return perf_rings_keep(&found, rings) == 0 ? 0 : err_set(err, "out of memory for thread %d", tid);
 }
 
 int perf_rings_scan(struct perf_rings *rings, struct err *err)
@@ -402,7 +402,7 @@ int perf_rings_scan(struct perf_rings *rings, struct err *err)
     snprintf(path, sizeof path, "/proc/%d/task", (int)rings->pid);
     DIR *dir = opendir(path);
     if (dir == NULL)
-        return err_set(err, "no process has the number %d", (int)rings->pid),
+        return err_set(err, "there is no process %d", (int)rings->pid),
                err_next(err, "find the JVM's process ID with 'ps' or 'jps'");
     const struct dirent *entry;
     /* cppcheck-suppress readdirCalled */
@@ -439,7 +439,7 @@ int perf_rings_open(struct perf_rings **out, pid_t pid, const struct perf_rings_
     struct perf_rings *rings = calloc(1, sizeof *rings);
     *out = NULL;
     if (rings == NULL)
-        return err_set(err, "no memory for the kernel's rings");
+        return err_set(err, "out of memory for the kernel's rings");
     rings->pid = pid;
     rings->wish = *wish;
     rings->inherit_children = wish->with_children;

@@ -31,7 +31,7 @@ static int test_all(struct counter_set *set, pid_t pid, bool keep_silent, struct
             continue;
         set->specs[i].why = arena_text(arena, reason.text, strlen(reason.text));
         if (set->specs[i].why == NULL)
-            return err_set(err, "no memory for the events");
+            return err_set(err, "out of memory for the events");
     }
     return 0;
 }

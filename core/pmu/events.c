@@ -148,7 +148,7 @@ static int encode(const char *name, struct arena *arena, struct counter_spec *sp
                err_next(err, "run 'mmprof list' for the events that count here");
     char *copy = arena_text(arena, name, strlen(name));
     if (copy == NULL)
-        return err_set(err, "no memory for event '%s'", name);
+        return err_set(err, "out of memory for event '%s'", name);
     *spec = (struct counter_spec){ .name = copy, .pmu = "", .description = "", .unit = "events", .why = "" };
     int rc = strchr(name, '/') != NULL ? events_encode_sysfs(EVENTS_SYSFS_DEVICES, name, arena, spec, err)
                                        : encode_pfm(name, spec, err);
@@ -199,7 +199,7 @@ static int parse(const char *list, encode_fn *encode_one, struct arena *arena, s
             n_word--;
         char *word = arena_text(arena, at + skip, n_word - skip);
         if (word == NULL)
-            return err_set(err, "no memory for the events '%s'", list);
+            return err_set(err, "out of memory for the events '%s'", list);
         if (check_new(set, word, err) < 0 || encode_one(word, arena, &set->specs[set->n], err) < 0)
             return -1;
         set->n++;

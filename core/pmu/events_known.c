@@ -143,7 +143,7 @@ int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, st
     each_core_event(count_event, &known.capacity);
     known.specs = arena_alloc(arena, known.capacity * sizeof *known.specs);
     if (known.specs == NULL)
-        return err_set(err, "no memory for the list of events");
+        return err_set(err, "out of memory for the list of events");
     for (size_t i = 0; i < n_generic - N_DERIVED; i++)
         add_known(&known, events_generic[i].name, NULL);
     each_core_event(add_event, &known);

@@ -192,14 +192,14 @@ int code_map_read(struct code_map *map, struct err *err)
     if (map->fd < 0 || map->is_damaged)
         return 0;
     if (make_room(map) < 0)
-        return err_set(err, "no memory for the JVM's code");
+        return err_set(err, "out of memory for the JVM's code");
     do {
         int rc = 0;
         n = pread(map->fd, map->bytes, PIECE_BYTES, (off_t)map->read_bytes);
         struct cursor c = cursor_over(map->bytes, n < 0 ? 0 : (size_t)n);
         while ((rc = code_log_get(&c, &entry)) > 0)
             if (take(map, &entry) < 0)
-                return err_set(err, "no memory for the JVM's code");
+                return err_set(err, "out of memory for the JVM's code");
         size_t n_used = (size_t)(c.at - map->bytes);
         read_log_forget(map->fd, map->read_bytes, map->read_bytes + n_used);
         map->read_bytes += n_used;

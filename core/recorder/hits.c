@@ -72,7 +72,7 @@ static uint32_t number_of_file(struct hits *hits, const char *path, struct trace
         return *known;
     if (vec_reserve(hits->all, hits->files_room, (size_t)hits->n_files + 1) < 0 ||
         map_put(&hits->files, path, strlen(path), hits->n_files) < 0) {
-        err_set(err, "no memory for the program's files");
+        err_set(err, "out of memory for the program's files");
         return HITS_NO_PLACE;
     }
     hits->all[hits->n_files] = (struct hits_file){ .path = path };
@@ -93,7 +93,7 @@ static int place_of(struct hits *hits, const void *key, size_t n_key, bool *is_n
     if (known != NULL)
         return 0;
     if (hits->n_places + 1 == CODE_NUMBERS_MAX || map_put(&hits->places, key, n_key, hits->n_places) < 0)
-        return err_set(err, "no memory for %u places", hits->n_places);
+        return err_set(err, "out of memory for %u places", hits->n_places);
     hits->entry.number = hits->n_places++;
     return trace_write_place(writer, &hits->entry, err);
 }
@@ -113,7 +113,7 @@ static int find_in_file(struct hits *hits, const struct jvm_mapping *mapping, st
     if (!is_new)
         return 0;
     if (vec_reserve(file->offsets, file->room, file->n + 1) < 0)
-        return err_set(err, "no memory for the places in '%s'", file->path);
+        return err_set(err, "out of memory for the places in '%s'", file->path);
     file->offsets[file->n++] = key[1];
     return 0;
 }

@@ -41,7 +41,7 @@ static int find_thread(struct misses_log *log, struct trace_writer *writer, stru
     if (thread == NULL)
         thread = threads_add(log->threads, (int32_t)entry->thread, TRACE_UNKNOWN);
     if (thread == NULL)
-        return err_set(err, "no memory for threads");
+        return err_set(err, "out of memory for threads");
     entry->thread = thread->info.index;
     return threads_write(log->threads, writer, err);
 }
@@ -110,7 +110,7 @@ int misses_log_write(struct misses_log *log, struct trace_writer *writer, uint64
         return 0;
     look_at_maps(log, now_ns);
     if (log->bytes == NULL && (log->bytes = malloc(PIECE_BYTES)) == NULL)
-        return err_set(err, "no memory for misses");
+        return err_set(err, "out of memory for misses");
     do {
         n = pread(log->fd, log->bytes, PIECE_BYTES, (off_t)log->read_bytes);
         struct cursor c = cursor_over(log->bytes, n < 0 ? 0 : (size_t)n);

@@ -39,7 +39,7 @@ int poll_sampler_open(struct poll_sampler **out, pid_t pid, struct err *err)
 {
     struct poll_sampler *sampler = *out = calloc(1, sizeof *sampler);
     if (sampler == NULL)
-        return err_set(err, "no memory for sampling");
+        return err_set(err, "out of memory for sampling");
     sampler->pid = pid;
     sampler->inner_pid = jvm_process_inner_pid(pid);
     sampler->threads = calloc(POLL_THREADS_MAX, sizeof *sampler->threads);
@@ -109,7 +109,7 @@ static int take_method(struct poll_sampler *sampler, const struct poll_method *f
         return err_set(err, "the agent's stack samples are damaged: method %u comes after %u", from->number,
                        sampler->n_methods);
     if (vec_reserve(sampler->methods, sampler->room, sampler->n_methods + 1) < 0)
-        return err_set(err, "no memory for methods");
+        return err_set(err, "out of memory for methods");
     struct sampled_method method = { .class_name = text_utf8(&sampler->arena, from->class_name.at, from->class_name.n),
                                      .name = text_utf8(&sampler->arena, from->name.at, from->name.n),
                                      .descriptor = text_utf8(&sampler->arena, from->descriptor.at, from->descriptor.n),
@@ -117,7 +117,7 @@ static int take_method(struct poll_sampler *sampler, const struct poll_method *f
                                      .tier = VM_TIER_UNKNOWN };
     if (method.class_name == NULL || method.name == NULL || method.descriptor == NULL || method.source == NULL ||
         !keep_code(sampler, from, &method))
-        return err_set(err, "no memory for methods");
+        return err_set(err, "out of memory for methods");
     sampler->methods[sampler->n_methods++] = method;
     return 0;
 }

@@ -327,7 +327,7 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
         recorder_wait_for(r, ROUND_SHORT_MS);
         recorder_hear(r, &stopped, &has_news, &ignored);
         if (progress_is_due(&r->progress))
-            progress_line(&r->progress, "taking the probes out; Ctrl-C leaves that to the JVM");
+            progress_line(&r->progress, "removing the probes; Ctrl-C leaves that to the agent");
     }
 }
 

@@ -61,7 +61,7 @@ static void report(struct recorder *r)
     if (!progress_is_due(&r->progress))
         return;
     if (change->n_wanted == 0 || change->n_changed == 0)
-        progress_line(&r->progress, "looking through the loaded classes");
+        progress_line(&r->progress, "scanning the loaded classes");
     else
         progress_line(&r->progress, "%" PRIu32 " of %" PRIu32 " classes are instrumented, about %.0f s left",
                       change->n_changed, change->n_wanted, left_s(change));

@@ -57,12 +57,12 @@ static int take_event(const struct kernel_event *event, void *context)
         sample_periods_forget(&sampler->periods, event->tid);
     if (event->kind == KERNEL_THREAD_START && sampler->waits != NULL &&
         wait_sampler_add(sampler->waits, event->tid) < 0)
-        return err_set(sampler->err, "no memory for threads");
+        return err_set(sampler->err, "out of memory for threads");
     if (event->kind != KERNEL_THREAD_FOUND && event->kind != KERNEL_COMM && event->kind != KERNEL_EXEC)
         return 0;
     return thread_names_set(&sampler->names, event->tid, event->name) == 0
                ? 0
-               : err_set(sampler->err, "no memory for threads");
+               : err_set(sampler->err, "out of memory for threads");
 }
 
 /* ---- methods ---- */
@@ -266,7 +266,7 @@ static int take_wait(const struct thread_wait *wait, void *context)
         stack = keep(sampler, wait->state.pc, wait->kept);
     }
     if (stack == NULL)
-        return err_set(sampler->err, "no memory for stacks of threads that wait");
+        return err_set(sampler->err, "out of memory for stacks of threads that wait");
     sampler->state.n_samples++;
     sampler->state.n_waiting++;
     sampler->state.n_by_end[stack->end]++;
@@ -342,7 +342,7 @@ int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack
     struct stack_sampler *sampler = calloc(1, sizeof *sampler);
     *out = NULL;
     if (sampler == NULL)
-        return err_set(err, "no memory for sampling");
+        return err_set(err, "out of memory for sampling");
     sampler->pid = pid;
     sampler->options = *options;
     sample_periods_init(&sampler->periods, &options->trigger, options->hz);

@@ -196,7 +196,7 @@ static int add_all(struct wait_sampler *waits, struct err *err)
     for (int i = 0; rc == 0 && i < n && i < n_now; i++)
         rc = wait_sampler_add(waits, tids[i]);
     free(tids);
-    return rc == 0 ? 0 : err_set(err, "no memory for the threads of process %d", (int)waits->pid);
+    return rc == 0 ? 0 : err_set(err, "out of memory for the threads of process %d", (int)waits->pid);
 }
 
 static int check_kernel(pid_t pid, struct err *err)
@@ -218,7 +218,7 @@ int wait_sampler_open(struct wait_sampler **out, pid_t pid, uint32_t stack_bytes
     struct wait_sampler *waits = calloc(1, sizeof *waits);
     if (waits == NULL || (waits->stack = malloc(stack_bytes)) == NULL) {
         free(waits);
-        return err_set(err, "no memory for copies of stacks");
+        return err_set(err, "out of memory for copies of stacks");
     }
     waits->pid = pid;
     waits->stack_bytes = stack_bytes;

@@ -46,7 +46,7 @@ static int grow(struct chunk_source *source, size_t n, struct err *err)
     size_t at = (size_t)(source->at - source->buffer), end = (size_t)(source->end - source->buffer);
     uint8_t *grown = realloc(source->buffer, BUFFER_BYTES + RECORD_MAX_BYTES);
     if (grown == NULL)
-        return err_set(err, "no memory for reading '%s'", source->name);
+        return err_set(err, "out of memory for reading '%s'", source->name);
     source->buffer = grown;
     source->buffer_bytes = BUFFER_BYTES;
     source->at = grown + at;
@@ -116,7 +116,7 @@ int chunks_open(struct chunk_source *source, int fd, const void *memory, size_t 
     source->buffer_bytes = BUFFER_FIRST_BYTES;
     source->at = source->end = source->buffer;
     if (source->name == NULL || source->buffer == NULL)
-        return err_set(err, "no memory for reading '%s'", name);
+        return err_set(err, "out of memory for reading '%s'", name);
     return check_file_header(source, err);
 }
 

@@ -46,12 +46,12 @@ static int open_source(struct trace_reader **result, int fd, const void *bytes, 
     if (reader == NULL) {
         if (fd >= 0)
             close(fd);
-        return err_set(err, "no memory for reading '%s'", name);
+        return err_set(err, "out of memory for reading '%s'", name);
     }
     memset(reader->not_counted, 0xff, sizeof reader->not_counted);
     int rc = chunks_open(&reader->source, fd, bytes, n, name, salvage, err);
     if (tables_init(&reader->tables) < 0)
-        rc = err_set(err, "no memory for reading '%s'", name);
+        rc = err_set(err, "out of memory for reading '%s'", name);
     if (rc < 0)
         trace_close(reader);
     else
@@ -376,7 +376,7 @@ static int next_events(struct trace_reader *reader, struct err *err)
         }
         enum tables_result result = take_chunk(reader);
         if (result == TABLES_NO_MEMORY)
-            return err_set(err, "no memory for reading '%s'", reader->source.name);
+            return err_set(err, "out of memory for reading '%s'", reader->source.name);
         if (result == TABLES_DAMAGED && damaged(reader, err) < 0)
             return -1;
     }

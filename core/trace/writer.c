@@ -124,7 +124,7 @@ int trace_writer_open(struct trace_writer **result, const char *path, struct err
     if (writer == NULL || copy == NULL) {
         free(copy);
         free(writer);
-        return err_set(err, "no memory for writing '%s'", path);
+        return err_set(err, "out of memory for writing '%s'", path);
     }
     writer->path = copy;
     writer->fd = output_open(path);
@@ -257,7 +257,7 @@ static int grow_last_ticks(struct trace_writer *writer, uint32_t thread, struct 
         n *= 2;
     uint64_t *grown = realloc(writer->last_ticks, n * sizeof *grown);
     if (grown == NULL)
-        return err_set(err, "no memory for %zu threads", n);
+        return err_set(err, "out of memory for %zu threads", n);
     memset(grown + writer->n_last_ticks, 0, (n - writer->n_last_ticks) * sizeof *grown);
     writer->last_ticks = grown;
     writer->n_last_ticks = n;

@@ -29,7 +29,7 @@ int context_tree_open(struct context_tree *tree, uint64_t bytes, struct err *err
     /* cppcheck-suppress invalidFunctionArg; -1 is what MAP_ANONYMOUS wants */
     void *nodes = mmap(NULL, tree->n_max * sizeof *tree->nodes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (nodes == MAP_FAILED) {
-        err_set(err, "no memory for a calling context tree of %" PRIu64 " bytes", bytes);
+        err_set(err, "out of memory for a calling context tree of %" PRIu64 " bytes", bytes);
         return err_next(err, "give a smaller one, such as 16M");
     }
     tree->nodes = nodes;
@@ -337,7 +337,7 @@ int context_tree_merge_sites(const struct context_tree *tree, struct context_tre
     uint32_t *at = calloc(tree->n, sizeof *at);
     memset(merged, 0, sizeof *merged);
     if (at == NULL)
-        return err_set(err, "no memory for the calling contexts");
+        return err_set(err, "out of memory for the calling contexts");
     uint64_t bytes = tree->n_max * (uint64_t)sizeof *tree->nodes * PATHS_PART / (PATHS_PART - 1);
     int rc = context_tree_open(merged, bytes + CONTEXT_TREE_MIN_BYTES, err);
     uint32_t node = 0;

@@ -13,7 +13,7 @@
 
 static int no_memory(const char *path, struct err *err)
 {
-    return err_set(err, "no memory for the profile of '%s'", path);
+    return err_set(err, "out of memory for the profile of '%s'", path);
 }
 
 /* A profile on its way in. */

@@ -142,5 +142,5 @@ int compare_table(const struct profile_set *set, const struct compare_profile *p
         add_note(table, profiles, n);
     for (uint32_t i = 0; i < v.n; i++)
         free(v.of[i]);
-    return rc < 0 || table->is_broken ? err_set(err, "no memory for comparing %" PRIu32 " profiles", n) : 0;
+    return rc < 0 || table->is_broken ? err_set(err, "out of memory for comparing %" PRIu32 " profiles", n) : 0;
 }

@@ -188,5 +188,5 @@ int annotation_table(const struct annotation *a, const struct annotation_options
     if (row_of(a, a->n_places - 1) != NULL)
         add_row(a, a->n_places - 1, 0, file, table);
     add_notes(a, options, file, table);
-    return table->is_broken ? err_set(err, "no memory for the lines of '%s'", a->label) : 0;
+    return table->is_broken ? err_set(err, "out of memory for the lines of '%s'", a->label) : 0;
 }

@@ -18,7 +18,7 @@
 
 static int no_memory(struct err *err)
 {
-    return err_set(err, "no memory for the samples of a method");
+    return err_set(err, "out of memory for the samples of a method");
 }
 
 /* ---- which method ---- */

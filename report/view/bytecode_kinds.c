@@ -157,5 +157,5 @@ int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct sample
                                    kinds->profile.n_samples, kinds->n_in_java));
     for (uint32_t i = 0; i < n; i++)
         add_row(kinds, source, rows[i].row, table);
-    return table->is_broken ? err_set(err, "no memory for the table of bytecodes") : 0;
+    return table->is_broken ? err_set(err, "out of memory for the table of bytecodes") : 0;
 }

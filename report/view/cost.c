@@ -96,17 +96,17 @@ static void add_changes(struct costs *c)
 {
     double before = number(c, INFO_INSTRUMENT_PAUSES_MS), longest_before = number(c, INFO_INSTRUMENT_LONGEST_PAUSE_MS);
     if (before >= 0 && longest_before >= 0) {
-        add(c, (struct cost){ "preparation_longest", "Pause to put probes in, longest", TABLE_NS, longest_before * 1e6,
+        add(c, (struct cost){ "preparation_longest", "Pause to insert probes, longest", TABLE_NS, longest_before * 1e6,
                               NO_SENSE, "measured, at most; before the recording" });
-        add(c, (struct cost){ "preparation", "Pauses to put probes in", TABLE_NS, before * 1e6, NO_SENSE,
+        add(c, (struct cost){ "preparation", "Pauses to insert probes", TABLE_NS, before * 1e6, NO_SENSE,
                               "measured, at most; before the recording" });
     }
     double all = number(c, INFO_REMOVAL_PAUSES_MS), longest = number(c, INFO_REMOVAL_LONGEST_PAUSE_MS);
     if (all < 0 || longest < 0)
         return;
-    add(c, (struct cost){ "removal_longest", "Pause to take probes out, longest", TABLE_NS, longest * 1e6, NO_SENSE,
+    add(c, (struct cost){ "removal_longest", "Pause to remove probes, longest", TABLE_NS, longest * 1e6, NO_SENSE,
                           "measured, at most; after the recording" });
-    add(c, (struct cost){ "removal", "Pauses to take probes out", TABLE_NS, all * 1e6, NO_SENSE,
+    add(c, (struct cost){ "removal", "Pauses to remove probes", TABLE_NS, all * 1e6, NO_SENSE,
                           "measured, at most; after the recording" });
 }
 

@@ -229,7 +229,7 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
     if (hit_places_open(&misses->places, err) < 0 || read_again(&hearing, salvage, err) < 0)
         return -1;
     if (misses->is_broken)
-        return err_set(err, "no memory for misses");
+        return err_set(err, "out of memory for misses");
     if (misses->n_tallies > 0)
         return 0;
     err_set(err, "'%s' does not record where misses occurred", source->path);

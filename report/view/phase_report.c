@@ -190,8 +190,9 @@ static void note_untouched(struct making *making)
 static void note_partly(struct making *making)
 {
     if (making->source->sampled != NULL)
-        table_note(making->table, "stack samples divide the time that probes do not: shares are of all the time, and "
-                                  "calls of methods known by samples only are not known");
+        table_note(making->table,
+                   "time that no probe measured is divided by stack samples: shares are of all the time; "
+                   "methods known by samples only have no number of calls");
     else if (making->is_partly)
         table_note(making->table, "Time (%) and Self (%) of a phase are of what ran while it was recorded (Recorded), "
                                   "so that they can be compared; Self adds up to 100 % where that was all the time");

@@ -261,7 +261,7 @@ static void add_notes(const struct tree_making *making)
     if (making->any_open && making->wish->is_text)
         table_note(table, "+ calls of it had not returned at the end: they count up to there");
     if (making->source->sampled != NULL && making->knows_calls)
-        table_note(table, "calls are those that probes recorded; stack samples divide the time that probes do not");
+        table_note(table, "calls are those that probes recorded; other time is divided by stack samples");
     if (making->wish->kind == TREE_VIEW_CALLERS)
         table_note(table, "all values are the first method's, in calls that came along the path to it");
 }

@@ -53,7 +53,7 @@ static void note_symbols(const struct report_source *source, const struct where 
             return;
     }
     if (none[0] != '\0')
-        table_note(table, arena_printf(source->arena, "no symbols could be had of: %s", none));
+        table_note(table, arena_printf(source->arena, "without symbols: %s", none));
     if (exported[0] != '\0')
         table_note(table, arena_printf(source->arena, "only exported functions have names in: %s", exported));
 }
@@ -74,7 +74,8 @@ static void add_facts(const struct report_source *source, const struct where *wh
     table_fact_number(table, "hits_ns", stands_for, NULL);
     table_fact_number(table, "cpu_ns", cpu_ns, NULL);
     table_note(table,
-               arena_printf(source->arena, "a share of p is known to sqrt(p (1 - p) / %.0f) x 2: 50 %% to %.2f points",
+               arena_printf(source->arena,
+                            "a share p has a 95 %% interval of +-2 sqrt(p (1 - p) / %.0f): for 50 %%, %.2f points",
                             (double)where->n_hits, 100 * SURE * sqrt(0.25 / (double)where->n_hits)));
     const char *no_code = info_text(source->reader, INFO_CODE_FAILED);
     if (no_code != NULL)

@@ -53,7 +53,7 @@ for jdk in $(jdks); do
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
         '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'
     matches "JDK $version: also of the last ones, which take the probes out" "$(cat "$SCRATCH/cost")" \
-        '^removal_longest,"Pause to take probes out, longest",[1-9][0-9.e+]*,,ns,"measured, at most; after '
+        '^removal_longest,"Pause to remove probes, longest",[1-9][0-9.e+]*,,ns,"measured, at most; after '
     matches "JDK $version: CPU time" "$(cat "$SCRATCH/cost")" \
         '^cpu,"CPU time, together",[1-9][0-9.e+]*,0\.[0-9e-]+,ns,of the program.s; budget 90 %$'
     matches "JDK $version: the same behind the report" "$(cat "$SCRATCH/report")" '^CPU time, together  .* m?s '

@@ -43,7 +43,7 @@ else
 fi
 sample -- sh -c 'exit 3'
 is "a command that starts no JVM: exit status" $status 1
-matches "is said" "$errors" "no JVM came of 'sh'"
+matches "is said" "$errors" "'sh' started no JVM"
 sample -- "$SCRATCH/none"
 matches "and a command that cannot be run" "$errors" "cannot run '$SCRATCH/none': No such file"
 

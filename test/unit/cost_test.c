@@ -253,7 +253,7 @@ static void test_compiled(void)
                "1 | n/a | measured");
     CHECK_TEXT("so many times", row_of(&made, "compilations"), "3 | n/a | measured");
     CHECK_TEXT("without a recovery nothing is compared", row_of(&made, "slowdown_in_recovery"),
-               "n/a | - | there was no recovery");
+               "n/a | - | no class was recompiled for it");
     trace_made_close(&made.trace);
     jit_shapes_close(shapes);
 }

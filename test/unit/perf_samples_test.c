@@ -67,7 +67,7 @@ static void test_refusals(void)
     counters_perf_open_replace(NULL);
     CHECK("a process that is not there is named",
           perf_rings_open(&rings, 0x3ffffff, &(struct perf_rings_wish){ 0 }, &err) == -1 &&
-              strstr(err.text, "no process has the number 67108863\n  next: ") == err.text);
+              strstr(err.text, "there is no process 67108863\n  next: ") == err.text);
 }
 
 /* ---- where threads are ---- */

@@ -39,7 +39,7 @@ static int index_constants(struct classfile *file, struct cursor *c, struct err 
         return malformed(err, "it has no constant pool");
     file->constants = calloc(file->n_constants, sizeof *file->constants);
     if (file->constants == NULL)
-        return err_set(err, "no memory for a class file's constant pool");
+        return err_set(err, "out of memory for a class file's constant pool");
     for (unsigned i = 1; i < file->n_constants; i++) {
         size_t n = classfile_constant_bytes(*c);
         if (n == 0)

@@ -16,7 +16,7 @@ struct class_job {
 
 static int no_memory(struct err *err)
 {
-    err_set(err, "no memory to rewrite a class");
+    err_set(err, "out of memory to rewrite a class");
     return err_next(err, "the class is left as it is; give the process more memory");
 }
 

@@ -44,7 +44,7 @@ static int open_log(const char *path, struct sim_slots *slots)
         return 0;
     if (fd >= 0)
         close(fd);
-    return sim_arguments_refuse("no memory for misses");
+    return sim_arguments_refuse("out of memory for misses");
 }
 
 /* Without a recorder. */
@@ -55,7 +55,7 @@ static int make_slots(const char *model, struct sim_slots **made)
     /* cppcheck-suppress invalidFunctionArg */
     void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
-        return sim_arguments_refuse("no memory");
+        return sim_arguments_refuse("out of memory");
     struct sim_slots *slots = *made = at;
     slots->magic = SIM_SLOTS_MAGIC;
     slots->n_slots = SIM_SLOTS_MAX;

@@ -44,7 +44,7 @@ int tool_jvm_open(struct tool_jvm *jvm, const uint64_t *symbols)
     jvm->heap_end = jvm->heap + 8 * words;
     jvm->java = vm_pointer(t->code_low);
     jvm->java_end = vm_pointer(t->code_high);
-    jvm->why = "there is no memory";
+    jvm->why = "out of memory";
     jvm->kept = vm_map(KEPT * sizeof *jvm->kept);
     if (jvm->kept == NULL || vm_classes_open(&jvm->classes, t) < 0)
         return -1;
