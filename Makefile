@@ -19,7 +19,7 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(filter-out core/agent/control/wanted.c,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_counts vm_fields vm_methods vm_streams) \
+AGENT_SRC := $(filter-out core/agent/control/wanted.c,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_compilers vm_counts vm_fields vm_flags vm_methods vm_streams) \
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c core/pmu/simulated.c \
              $(wildcard core/wire/*.c)
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
@@ -97,7 +97,7 @@ $(BUILD)/pic/%.o: %.c
 
 # A unit test is one file that is linked with all rooms, and with the agent's parts that need no JVM.
 AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite/*.c core/agent/probe/*.c) $(addprefix core/agent/,control/method_ids.c \
-                  control/own_threads.c codecache/compiling.c codecache/perf_file.c codecache/vm_compilers.c instrument/batch.c))
+                  control/own_threads.c codecache/compiling.c codecache/perf_file.c instrument/batch.c))
 $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/probe/*.c)) $(BUILD)/core/agent/control/method_ids.o $(patsubst %,$(BUILD)/test/unit/%_test.o,method_ids probe probe_virtual readings_rings): ALL_CFLAGS += $(JVMTI)
 
 # The plugin's walk through a heap, which is the test's.
@@ -130,7 +130,7 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.a %.so,$^) $(filter %.a %.so,$^) $(CLI_LIBS)
 
 # The agent's connection, commands and methods, whose JVM is the test.
-AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands $(addprefix control/,config control included) instrument/methods $(addprefix codecache/,code_asked code_dependents code_out vm_structs))
+AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands $(addprefix control/,config control included) instrument/methods $(addprefix codecache/,code_asked code_dependents code_out))
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
 $(BUILD)/core/agent/control/wanted.o $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 

@@ -8,10 +8,11 @@
 
 /* Where fields are: offsets. */
 static struct {
-    bool knows_code, knows_calls, knows_compiled;
-    uint64_t level;          /* in an nmethod */
-    uint64_t counters, code; /* in a Method */
-    uint64_t calls, count;   /* in MethodCounters, in its counter */
+    bool knows_code, knows_calls, knows_compiled, knows_bytes;
+    uint64_t level;           /* in an nmethod */
+    uint64_t counters, code;  /* in a Method */
+    uint64_t calls, count;    /* in MethodCounters, in its counter */
+    uint64_t constant, bytes; /* in a Method, in its ConstMethod */
 } at;
 
 static void find_all(void)
@@ -23,6 +24,11 @@ static void find_all(void)
         { "InvocationCounter", "_counter", &at.count, false },
     };
     struct vm_field of_compiled[] = { { "Method", "_code", &at.code, false } };
+    struct vm_field of_bytes[] = {
+        { "Method", "_constMethod", &at.constant, false },
+        { "ConstMethod", "_code_size", &at.bytes, false },
+    };
+    at.knows_bytes = vm_fields_find(of_bytes, sizeof of_bytes / sizeof *of_bytes);
     at.knows_code = vm_fields_find(of_code, sizeof of_code / sizeof *of_code);
     at.knows_calls = vm_fields_find(of_calls, sizeof of_calls / sizeof *of_calls);
     at.knows_compiled = at.knows_code && at.knows_calls && vm_fields_find(of_compiled, 1);
@@ -62,4 +68,27 @@ uint32_t vm_method_calls(uint64_t method)
         return least;
     count >>= 1; /* below is a flag: it has overflowed */
     return count > least ? count : least;
+}
+
+/* A jmethodID is the address of a pointer to the method; what it says of its code must be true, else it is none. */
+static bool find_method(const void *id, uint32_t code_bytes, uint64_t *method)
+{
+    uint64_t constant;
+    uint16_t size;
+    pthread_once(&once, find_all);
+    return at.knows_bytes && vm_read_u64((uint64_t)(uintptr_t)id, method) &&
+           vm_read_u64(*method + at.constant, &constant) && vm_read(constant + at.bytes, &size, sizeof size) &&
+           size == code_bytes;
+}
+
+uint32_t vm_id_calls(const void *id, uint32_t code_bytes)
+{
+    uint64_t method;
+    return find_method(id, code_bytes, &method) ? vm_method_calls(method) : 0;
+}
+
+uint32_t vm_id_tier(const void *id, uint32_t code_bytes)
+{
+    uint64_t method;
+    return find_method(id, code_bytes, &method) ? vm_method_tier(method) : VM_TIER_UNKNOWN;
 }

@@ -1,6 +1,6 @@
 /*
  * How often a method was called, and by which compiler its code was made: read from HotSpot's own structures by the
- * method's address.
+ * method's address, or by its jmethodID in the own process.
  */
 #ifndef CORE_HOTSPOT_VM_COUNTS_H
 #define CORE_HOTSPOT_VM_COUNTS_H
@@ -14,6 +14,13 @@ uint32_t vm_method_calls(uint64_t method);
 
 /* The tier of the code in which its calls begin (1 to 3: C1; 4: C2); 0: they are interpreted; VM_TIER_UNKNOWN. */
 uint32_t vm_method_tier(uint64_t method);
+
+/*
+ * The same by a jmethodID; its class is not unloaded meanwhile.  code_bytes: of its bytecode, as JVMTI tells it; where
+ * the JVM's structures say otherwise, nothing is known.
+ */
+uint32_t vm_id_calls(const void *id, uint32_t code_bytes);
+uint32_t vm_id_tier(const void *id, uint32_t code_bytes);
 
 /* The tier of the compiled code whose header is at an address; VM_TIER_UNKNOWN. */
 uint32_t vm_code_tier(uint64_t header);

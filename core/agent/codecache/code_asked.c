@@ -1,7 +1,7 @@
 #include "core/agent/codecache/code_asked.h"
 
 #include "core/agent/codecache/code_out.h"
-#include "core/agent/codecache/vm_structs.h"
+#include "core/hotspot/vm_flags.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
 #include "core/hotspot/code_heaps.h"
@@ -49,7 +49,7 @@ static void forget(void)
 
 void code_asked_start(void)
 {
-    bool has_all_points = vm_structs_asked_for("DebugNonSafepoints");
+    bool has_all_points = vm_flag_is_asked_for("DebugNonSafepoints");
     pthread_mutex_lock(&state.lock);
     forget();
     state.is_on = true;

@@ -11,10 +11,12 @@
 #include "core/agent/codecache/code_check.h"
 #include "core/agent/codecache/code_out.h"
 #include "core/agent/codecache/compiling.h"
-#include "core/agent/codecache/vm_structs.h"
 #include "core/agent/control/events_env.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
+#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/vm_counts.h"
+#include "core/hotspot/vm_flags.h"
 #include "core/wire/code_log.h"
 
 #include <jvmticmlr.h>
@@ -175,6 +177,14 @@ static bool is_coarse(const void *code)
     return !state.knows_coarse || hash_get(&state.coarse, key) != NULL;
 }
 
+/* The tier of the compiled method at an address, which is in use now; 0: not known. */
+static uint32_t tier_of(const void *code)
+{
+    uint64_t blob = code_heaps_find((uint64_t)(uintptr_t)code);
+    uint32_t tier = blob == 0 ? VM_TIER_UNKNOWN : vm_code_tier(blob);
+    return tier == VM_TIER_UNKNOWN ? 0 : tier;
+}
+
 static struct code_entry log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, const void *code, jint n_bytes,
                                       const jvmtiCompiledMethodLoadRecordHeader *header)
 {
@@ -189,7 +199,7 @@ static struct code_entry log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID me
                                 .address = (uint64_t)(uintptr_t)code,
                                 .n_bytes = (uint64_t)n_bytes,
                                 .method = number_of(jvmti, jni, method),
-                                .tier = vm_structs_tier(code),
+                                .tier = tier_of(code),
                                 .is_coarse = is_coarse(code),
                                 .spent_ns = state.spent_ns,
                                 .points = points,
@@ -302,7 +312,7 @@ int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
     size_t n_events = only_generated ? 1 : N_EVENTS;
     if (make_env(jni, err) < 0)
         return -1;
-    bool has_all_points = vm_structs_asked_for("DebugNonSafepoints");
+    bool has_all_points = vm_flag_is_asked_for("DebugNonSafepoints");
     code_out_lock();
     state.has_all_points = has_all_points;
     state.spent_ns = 0;

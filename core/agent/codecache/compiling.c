@@ -1,6 +1,6 @@
 #include "core/agent/codecache/compiling.h"
 
-#include "core/agent/codecache/vm_compilers.h"
+#include "core/hotspot/vm_compilers.h"
 #include "core/agent/control/own_threads.h"
 
 #include <stdatomic.h>

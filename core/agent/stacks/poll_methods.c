@@ -1,6 +1,6 @@
 #include "core/agent/stacks/poll.h"
 
-#include "core/agent/codecache/vm_structs.h"
+#include "core/hotspot/vm_counts.h"
 #include "core/base/hash.h"
 
 #include <stdlib.h>
@@ -116,8 +116,8 @@ static bool grow(struct poll_methods *methods)
 /* Not each time: it takes some microseconds. */
 static void tell_counts(struct poll_method_slot *slot, struct sink *out)
 {
-    const struct poll_counts counts = { slot->number, vm_structs_calls(slot->method, slot->code_bytes),
-                                        vm_structs_code_tier(slot->method, slot->code_bytes) };
+    const struct poll_counts counts = { slot->number, vm_id_calls(slot->method, slot->code_bytes),
+                                        vm_id_tier(slot->method, slot->code_bytes) };
     slot->told_at = 2 * slot->n_seen;
     poll_log_put_counts(out, &counts);
 }

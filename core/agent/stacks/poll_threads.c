@@ -1,6 +1,6 @@
 #include "core/agent/stacks/poll.h"
 
-#include "core/agent/codecache/vm_compilers.h"
+#include "core/hotspot/vm_compilers.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "core/agent/codecache/vm_compilers.h"
+#include "core/hotspot/vm_compilers.h"
 
 #include "core/hotspot/vm_fields.h"
 

@@ -1,6 +1,6 @@
 /* What the JVM's compiler threads are at, read from HotSpot's own structures; JDK 17 and 25. */
-#ifndef CORE_AGENT_VM_COMPILERS_H
-#define CORE_AGENT_VM_COMPILERS_H
+#ifndef CORE_HOTSPOT_VM_COMPILERS_H
+#define CORE_HOTSPOT_VM_COMPILERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

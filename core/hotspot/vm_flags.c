@@ -1,67 +1,9 @@
-/*
- * By which compiler code was made, how often a method was called, and flags: read from HotSpot's own structures.  JVMTI
- * does not tell it.
- */
-#include "core/agent/codecache/vm_structs.h"
+#include "core/hotspot/vm_flags.h"
 
-#include "core/hotspot/code_heaps.h"
-#include "core/hotspot/vm_counts.h"
 #include "core/hotspot/vm_fields.h"
 
 #include <pthread.h>
 #include <string.h>
-
-/* Where a method's code is: offsets in a Method and in a ConstMethod. */
-static struct {
-    bool knows_methods;
-    uint64_t constant, code_size;
-} at;
-
-static void find_all(void)
-{
-    struct vm_field fields[] = {
-        { "Method", "_constMethod", &at.constant, false },
-        { "ConstMethod", "_code_size", &at.code_size, false },
-    };
-    at.knows_methods = vm_fields_find(fields, sizeof fields / sizeof *fields);
-}
-
-/* ---- code ---- */
-
-uint32_t vm_structs_tier(const void *code)
-{
-    uint64_t blob = code_heaps_find((uint64_t)(uintptr_t)code);
-    uint32_t tier = blob == 0 ? VM_TIER_UNKNOWN : vm_code_tier(blob);
-    return tier == VM_TIER_UNKNOWN ? 0 : tier;
-}
-
-/* ---- methods ---- */
-
-/* A jmethodID is the address of a pointer to the method; what it says of its code must be true, else it is none. */
-static bool find_method(const void *id, uint32_t code_bytes, uint64_t *method)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    uint64_t constant;
-    uint16_t size;
-    pthread_once(&once, find_all);
-    return at.knows_methods && vm_read_u64((uint64_t)(uintptr_t)id, method) &&
-           vm_read_u64(*method + at.constant, &constant) && vm_read(constant + at.code_size, &size, sizeof size) &&
-           size == code_bytes;
-}
-
-uint32_t vm_structs_calls(const void *id, uint32_t code_bytes)
-{
-    uint64_t method;
-    return find_method(id, code_bytes, &method) ? vm_method_calls(method) : 0;
-}
-
-uint32_t vm_structs_code_tier(const void *id, uint32_t code_bytes)
-{
-    uint64_t method;
-    return find_method(id, code_bytes, &method) ? vm_method_tier(method) : VM_TIER_UNKNOWN;
-}
-
-/* ---- flags ---- */
 
 #define FLAGS_MAX   5000
 #define FLAG_ORIGIN 15 /* of a flag's bits: from where it has its value; 0: nobody gave it one */
@@ -109,13 +51,13 @@ static bool find_flag(const char *name, uint64_t *flag)
     return false;
 }
 
-bool vm_structs_asked_for(const char *flag)
+bool vm_flag_is_asked_for(const char *flag)
 {
     uint64_t found;
     return find_flag(flag, &found) && is_asked_for(found);
 }
 
-bool vm_structs_flag_text(const char *flag, char *text, size_t n)
+bool vm_flag_text(const char *flag, char *text, size_t n)
 {
     uint64_t found, address;
     text[0] = '\0';

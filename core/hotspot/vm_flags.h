@@ -1,0 +1,16 @@
+/*
+ * The JVM's flags (-XX:), read from HotSpot's own structures.
+ */
+#ifndef CORE_HOTSPOT_VM_FLAGS_H
+#define CORE_HOTSPOT_VM_FLAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether a flag of the JVM is true since its start, because somebody said so; false where it is not known. */
+bool vm_flag_is_asked_for(const char *flag);
+
+/* The value of a flag that is a text, cut at n - 1 bytes; false: it has none, or it is not known. */
+bool vm_flag_text(const char *flag, char *text, size_t n);
+
+#endif
