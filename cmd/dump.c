@@ -30,7 +30,7 @@ struct dump {
     double ns_per_tick;
     struct arena jit_arena;
     const char **jit_names; /* by the number in JIT events; owned, NULL before the first */
-    uint64_t n_records, n_kernel, n_readings, n_hits, n_samples;
+    uint64_t n_records, n_kernel, n_readings, n_ip_samples, n_samples;
 };
 
 static void put_text(FILE *out, const char *text)
@@ -176,33 +176,22 @@ static void put_counters(const struct dump *dump, const uint64_t *values)
 static void dump_event(struct dump *dump, const struct trace_event *event)
 {
     static const char *const kinds[] = {
-        [TRACE_ENTER] = "enter",
-        [TRACE_EXIT] = "exit",
-        [TRACE_UNWIND] = "unwind",
-        [TRACE_RESUME] = "resume",
-        [TRACE_OPEN] = "open",
-        [TRACE_MOUNT] = "mount",
-        [TRACE_UNMOUNT] = "unmount",
-        [TRACE_GAP] = "gap",
-        [TRACE_CPU_IN] = "runs",
-        [TRACE_CPU_OUT] = "waits",
-        [TRACE_CPU_PREEMPTED] = "out",
-        [TRACE_PAGE_FAULT] = "fault",
-        [TRACE_THREAD_START] = "starts",
-        [TRACE_THREAD_END] = "ends",
-        [TRACE_KERNEL_LOST] = "lost",
-        [TRACE_COUNTS] = "counts",
-        [TRACE_ENABLED] = "armed",
-        [TRACE_DISABLED] = "disarmed",
-        [TRACE_PAUSE] = "pause",
-        [TRACE_RECOVERED] = "recovered",
-        [TRACE_HIT] = "is",
-        [TRACE_KERNEL_HIT] = "is in the kernel",
+        [TRACE_ENTER] = "enter",         [TRACE_EXIT] = "exit",
+        [TRACE_UNWIND] = "unwind",       [TRACE_RESUME] = "resume",
+        [TRACE_OPEN] = "open",           [TRACE_MOUNT] = "mount",
+        [TRACE_UNMOUNT] = "unmount",     [TRACE_GAP] = "gap",
+        [TRACE_CPU_IN] = "runs",         [TRACE_CPU_OUT] = "waits",
+        [TRACE_CPU_PREEMPTED] = "out",   [TRACE_PAGE_FAULT] = "fault",
+        [TRACE_THREAD_START] = "starts", [TRACE_THREAD_END] = "ends",
+        [TRACE_KERNEL_LOST] = "lost",    [TRACE_COUNTS] = "counts",
+        [TRACE_ENABLED] = "armed",       [TRACE_DISABLED] = "disarmed",
+        [TRACE_PAUSE] = "pause",         [TRACE_RECOVERED] = "recovered",
+        [TRACE_IP_SAMPLE] = "is",        [TRACE_KERNEL_IP_SAMPLE] = "is in the kernel",
     };
     dump->n_records += event->kind <= TRACE_GAP;
     dump->n_kernel += event->kind > TRACE_GAP && event->kind <= TRACE_KERNEL_LOST;
     dump->n_readings += event->kind == TRACE_COUNTS;
-    dump->n_hits += event->kind >= TRACE_HIT;
+    dump->n_ip_samples += event->kind >= TRACE_IP_SAMPLE;
     if (!dump->with_events)
         return;
     put_time(dump, event->ticks);
@@ -223,7 +212,7 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
         fprintf(dump->out, "  series %" PRIu64, event->count);
     if (event->kind == TRACE_PAUSE || event->kind == TRACE_RECOVERED)
         fprintf(dump->out, "  %.3f ms", (double)event->count / 1e6);
-    if (event->kind >= TRACE_HIT)
+    if (event->kind >= TRACE_IP_SAMPLE)
         fprintf(dump->out, "  at place %" PRIu64, event->count);
     if (event->counters != NULL)
         put_counters(dump, event->counters);
@@ -285,7 +274,7 @@ static void put_place_text(const struct dump *dump, struct wire_text text)
 }
 
 /* "file 1 /usr/lib/libc.so.6, build 1a2b, symbols from .symtab" */
-static void dump_file(const struct dump *dump, const struct place_entry *entry)
+static void dump_file(const struct dump *dump, const struct location_entry *entry)
 {
     fprintf(dump->out, "file    %" PRIu32 " ", entry->number);
     put_place_text(dump, entry->path);
@@ -301,17 +290,17 @@ static void dump_file(const struct dump *dump, const struct place_entry *entry)
 }
 
 /* A line, or the index of a bytecode. */
-static void put_frame(FILE *out, const struct place_frame *frame, const char *before)
+static void put_frame(FILE *out, const struct location_frame *frame, const char *before)
 {
-    bool is_line = frame->line < PLACE_BYTECODE;
+    bool is_line = frame->line < LOCATION_BYTECODE;
     fprintf(out, "%s code method %" PRIu32 "%s%" PRIu32, before, frame->method, is_line ? ":" : ", bytecode ",
-            is_line ? frame->line : frame->line - PLACE_BYTECODE);
+            is_line ? frame->line : frame->line - LOCATION_BYTECODE);
 }
 
-static void dump_code(const struct dump *dump, const struct place_entry *entry)
+static void dump_code(const struct dump *dump, const struct location_entry *entry)
 {
-    static const char *const codes[PLACE_CODES] = { "unknown code", "the interpreter", "a stub", "compiled",
-                                                    "the kernel's code in the process" };
+    static const char *const codes[LOCATION_CODES] = { "unknown code", "the interpreter", "a stub", "compiled",
+                                                       "the kernel's code in the process" };
     fprintf(dump->out, "place   %" PRIu32 " %s", entry->number, codes[entry->code]);
     if (entry->tier > 0)
         fprintf(dump->out, ", tier %" PRIu32, entry->tier);
@@ -395,19 +384,19 @@ static void dump_sample(void *context, const struct trace_sample *sample)
     fputc('\n', dump->out);
 }
 
-static void dump_place(void *context, const struct place_entry *entry)
+static void dump_place(void *context, const struct location_entry *entry)
 {
     const struct dump *dump = context;
     switch (entry->kind) {
-    case PLACE_FILE:
+    case LOCATION_FILE:
         dump_file(dump, entry);
         return;
-    case PLACE_SYMBOL:
+    case LOCATION_SYMBOL:
         fprintf(dump->out, "symbol  file %" PRIu32 ", %#" PRIx64 ", %" PRIu64 " bytes: ", entry->number, entry->offset,
                 entry->n_bytes);
         put_place_text(dump, entry->name);
         break;
-    case PLACE_METHOD:
+    case LOCATION_METHOD:
         fprintf(dump->out, "code method %" PRIu32 " ", entry->number);
         put_place_text(dump, entry->class_name);
         fputc('.', dump->out);
@@ -418,11 +407,11 @@ static void dump_place(void *context, const struct place_entry *entry)
             put_place_text(dump, entry->source);
         }
         break;
-    case PLACE_IN_FILE:
+    case LOCATION_IN_FILE:
         fprintf(dump->out, "place   %" PRIu32 " file %" PRIu32 ", %#" PRIx64, entry->number, entry->file,
                 entry->offset);
         break;
-    case PLACE_IN_CODE:
+    case LOCATION_IN_CODE:
         dump_code(dump, entry);
         return;
     }
@@ -447,8 +436,8 @@ static void put_totals(const struct dump *dump)
         fprintf(dump->out, "%" PRIu64 " readings, ", dump->n_readings);
     if (dump->n_samples > 0)
         fprintf(dump->out, "%" PRIu64 " samples, ", dump->n_samples);
-    if (dump->n_hits > 0)
-        fprintf(dump->out, "%" PRIu64 " hits, ", dump->n_hits);
+    if (dump->n_ip_samples > 0)
+        fprintf(dump->out, "%" PRIu64 " IP samples, ", dump->n_ip_samples);
     fprintf(dump->out, "%" PRIu32 " threads, %" PRIu32 " methods\n", n_threads, n_methods);
 }
 

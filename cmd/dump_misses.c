@@ -45,7 +45,7 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
         break;
     case MISS_COUNTS:
         fprintf(out, "misses  %" PRIu64 " ticks, thread %" PRIu32 ", place %" PRIu64 ", cell %" PRIu32, entry->ticks,
-                entry->thread, entry->place, entry->cell);
+                entry->thread, entry->location, entry->cell);
         put_counts(out, entry);
         fprintf(out, ", of %" PRIu64 " kept", entry->n_kept);
         break;
@@ -58,7 +58,7 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
         fprintf(out,
                 "misses  %" PRIu64 " ticks, thread %" PRIu32 ", place %" PRIu64 ", cell %" PRIu32 ", accesses %" PRIu64
                 ", of %" PRIu64 " drawn",
-                entry->ticks, entry->thread, entry->place, entry->cell, entry->n_accesses, entry->n_kept);
+                entry->ticks, entry->thread, entry->location, entry->cell, entry->n_accesses, entry->n_kept);
         break;
     case MISS_CONTENTS:
         fprintf(out, "misses  %" PRIu64 " ticks, thread %" PRIu32 ", contents of cell %" PRIu32, entry->ticks,

@@ -219,8 +219,8 @@ static int run_session(const struct recording *recording, struct recorder_plan *
         return -1;
     if (!recording->quiet)
         tell_summary(summary, plan, recording->pid != 0, stderr);
-    if (summary->no_hits[0] != '\0' && !recording->quiet)
-        fprintf(stderr, "mmprof: %s\n", summary->no_hits);
+    if (summary->no_ip_samples[0] != '\0' && !recording->quiet)
+        fprintf(stderr, "mmprof: %s\n", summary->no_ip_samples);
     if (summary->perf_map_why[0] != '\0')
         fprintf(stderr,
                 "mmprof: perf has no names, or not all: %s\n"
@@ -284,17 +284,18 @@ static int is_separate(const struct recording *recording, bool *separate, struct
     return 0;
 }
 
-static int check_hits(const struct recording *recording, struct err *err)
+static int check_ip_samples(const struct recording *recording, struct err *err)
 {
-    if (recording->wants_lines && recording->hits_hz == 0) {
+    if (recording->wants_lines && recording->ip_samples_hz == 0) {
         err_set(err, "--lines requires --sample-ip, which is off (0)");
         return err_next(err, "remove one of them");
     }
-    if (recording->hits_hz == RECORDING_HITS_UNSET || recording->hits_hz <= RECORDING_HITS_HZ_MAX)
+    if (recording->ip_samples_hz == RECORDING_IP_SAMPLES_UNSET ||
+        recording->ip_samples_hz <= RECORDING_IP_SAMPLES_HZ_MAX)
         return 0;
     err_set(err, "--sample-ip is at most %d Hz: each sample costs the program some microseconds",
-            RECORDING_HITS_HZ_MAX);
-    return err_next(err, "give at most %d, or 0 for no samples", RECORDING_HITS_HZ_MAX);
+            RECORDING_IP_SAMPLES_HZ_MAX);
+    return err_next(err, "give at most %d, or 0 for no samples", RECORDING_IP_SAMPLES_HZ_MAX);
 }
 
 static int check_mechanism(const struct recording *recording, struct err *err)
@@ -305,11 +306,11 @@ static int check_mechanism(const struct recording *recording, struct err *err)
     return err_next(err, "give --mechanism perf (from outside), or polling (in the JVM, at safepoints)");
 }
 
-static uint32_t hits_hz(const struct recording *recording)
+static uint32_t ip_samples_hz(const struct recording *recording)
 {
-    if (recording->hits_hz != RECORDING_HITS_UNSET)
-        return (uint32_t)recording->hits_hz;
-    return recording->live != NULL ? RECORDING_STACKS_HZ : RECORDING_HITS_HZ;
+    if (recording->ip_samples_hz != RECORDING_IP_SAMPLES_UNSET)
+        return (uint32_t)recording->ip_samples_hz;
+    return recording->live != NULL ? RECORDING_STACKS_HZ : RECORDING_IP_SAMPLES_HZ;
 }
 
 /* What a simulation is not for. */
@@ -364,7 +365,7 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
                                 recording->read, (pid_t)recording->pid, !recording->quiet, arena, counters, err);
     plan->simulate = model;
     plan->counts_only = recording->counts_only;
-    plan->hits_hz = plan->stacks_hz = 0; /* the kernel sees where the emulator is, not where the program is */
+    plan->ip_samples_hz = plan->stacks_hz = 0; /* the kernel sees where the emulator is, not where the program is */
     return choose_simulated(recording, arena, model, &plan->window, counters, err);
 }
 
@@ -418,7 +419,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .ring_bytes = recording->ring_bytes,
                                   .wants_perf_map = recording->wants_perf_map,
                                   .wants_lines = recording->wants_lines,
-                                  .hits_hz = hits_hz(recording),
+                                  .ip_samples_hz = ip_samples_hz(recording),
                                   .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
                                   .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
                                   .polling_part =
@@ -431,7 +432,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     recording->n_separate = 0;
     memset(summary, 0, sizeof *summary);
     if (check_patterns(&recording->includes, "include", err) < 0 ||
-        check_patterns(&recording->excludes, "exclude", err) < 0 || check_hits(recording, err) < 0 ||
+        check_patterns(&recording->excludes, "exclude", err) < 0 || check_ip_samples(recording, err) < 0 ||
         check_mechanism(recording, err) < 0 || is_separate(recording, &separate, err) < 0 ||
         recorder_find_agent(agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||

@@ -19,17 +19,17 @@ struct recording {
     struct options_list includes, excludes;
     bool quiet, wants_perf_map, wants_lines, counts_only;
     const char *mechanism;     /* of stack samples: "perf" or "polling" */
-    uint64_t hits_hz;          /* RECORDING_HITS_UNSET: as many as this kind of recording takes */
+    uint64_t ip_samples_hz;    /* RECORDING_IP_SAMPLES_UNSET: as many as this kind of recording takes */
     struct live_session *live; /* NULL: not live; borrowed */
     char *const *command;      /* NULL when attaching */
     uint32_t n_separate;       /* set by recording_run: the traces that it wrote, one for each group; 0: one for all */
 };
 
-/* A hit takes some 20 us of a virtual machine's CPU time: 100 a second are a fifth of a budget of 1 %. */
-#define RECORDING_HITS_HZ     100
-#define RECORDING_STACKS_HZ   99 /* of a live recording; where threads are is known by these, too */
-#define RECORDING_HITS_HZ_MAX 10000
-#define RECORDING_HITS_UNSET  UINT64_MAX
+/* An IP sample takes some 20 us of a virtual machine's CPU time: 100 a second are a fifth of a budget of 1 %. */
+#define RECORDING_IP_SAMPLES_HZ     100
+#define RECORDING_STACKS_HZ         99 /* of a live recording; where threads are is known by these, too */
+#define RECORDING_IP_SAMPLES_HZ_MAX 10000
+#define RECORDING_IP_SAMPLES_UNSET  UINT64_MAX
 
 /* Of so many page faults one is recorded where nobody asked for them: odd, as what touches pages often is not. */
 #define RECORDING_FAULT_PERIOD 7
@@ -37,11 +37,11 @@ struct recording {
 #define RECORDING_SIZE_UNSET      UINT64_MAX
 #define RECORDING_PREPARE_LIMIT_S 60.0
 
-#define RECORDING_DEFAULTS                                                                                           \
-    {                                                                                                                \
-        .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat", .read = "auto",                 \
-        .groups = "rotate", .mechanism = "perf", .hits_hz = RECORDING_HITS_UNSET, .max_bytes = RECORDING_SIZE_UNSET, \
-        .prepare_limit_s = RECORDING_PREPARE_LIMIT_S                                                                 \
+#define RECORDING_DEFAULTS                                                                           \
+    {                                                                                                \
+        .min_bytecodes = 50, .ring_bytes = UINT64_C(8) << 20, .output = "trace.dat", .read = "auto", \
+        .groups = "rotate", .mechanism = "perf", .ip_samples_hz = RECORDING_IP_SAMPLES_UNSET,        \
+        .max_bytes = RECORDING_SIZE_UNSET, .prepare_limit_s = RECORDING_PREPARE_LIMIT_S              \
     }
 
 /* Rows of the options that both commands have, a table for each group of the help. */

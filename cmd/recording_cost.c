@@ -17,7 +17,7 @@ static void tell(const struct cost_sums *sums, const char *prefix, FILE *out)
     fprintf(out, "%scost, of the program's CPU time: probes %.2f %%", prefix, sums->probes_ns / sums->cpu_ns * 100);
     tell_part("the agent in the JVM", sums->agent_ns, sums, out);
     tell_part("mmprof's own process", sums->recorder_ns, sums, out);
-    tell_part("IP sampling", sums->hits_ns, sums, out);
+    tell_part("IP sampling", sums->ip_samples_ns, sums, out);
     tell_part("recompilation", sums->compiling_ns, sums, out);
     fprintf(out, ": %.2f %% together%s\n", sums->all_ns / sums->cpu_ns * 100, sums->is_whole ? "" : " at least");
     if (sums->why_over != NULL)

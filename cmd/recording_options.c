@@ -28,7 +28,7 @@ void recording_rows(struct recording *r, struct recording_rows *to)
     PUT(to->samples,
         { 0, "mechanism", "HOW", OPTION_TEXT, &r->mechanism,
           "sample stacks by perf, from outside, or by polling, in the JVM at safepoints (perf)" },
-        { 0, "sample-ip", "HZ", OPTION_NUMBER, &r->hits_hz,
+        { 0, "sample-ip", "HZ", OPTION_NUMBER, &r->ip_samples_hz,
           "frequency of instruction-pointer samples, in Hz per thread (100, live 99; 0: off)" },
         { 0, "lines", NULL, OPTION_FLAG, &r->wants_lines,
           "ask the JIT for line-level debug info, for --sample-ip (DebugNonSafepoints)" });

@@ -3,7 +3,7 @@
 #include "symbolize/native_symbols.h"
 
 const char *recording_name_functions(void *context, const char *path, const char *build_id, const uint64_t *offsets,
-                                     size_t n, hits_found_fn *found, void *found_context)
+                                     size_t n, ip_samples_found_fn *found, void *found_context)
 {
     struct native_symbols symbols;
     struct err ignored;

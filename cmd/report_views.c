@@ -77,7 +77,7 @@ static int print_misses(struct report_run *run, struct err *err)
     const struct report_options *o = run->options;
     const struct report_source *source = run->traces[0].source;
     enum misses_by by = MISSES_BY_CLASS;
-    struct misses misses = { .places = NULL };
+    struct misses misses = { .locations = NULL };
     struct table table;
     if (o->argument[0] != '\0' && misses_way(o->argument, &by, err) < 0)
         return -1;

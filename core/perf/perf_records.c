@@ -38,10 +38,10 @@ static void decode_comm(struct cursor *in, struct kernel_event *event)
 }
 
 /* After the fields of each SAMPLE: which registers these are, none in a thread of the kernel, and the one asked for. */
-static int decode_hit(struct cursor *in, uint16_t misc, struct kernel_event *event)
+static int decode_ip_sample(struct cursor *in, uint16_t misc, struct kernel_event *event)
 {
     decode_sample_id(in, event);
-    event->kind = KERNEL_HIT;
+    event->kind = KERNEL_IP_SAMPLE;
     event->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     event->count = cursor_u64le(in) == PERF_SAMPLE_REGS_ABI_NONE ? KERNEL_UNKNOWN : cursor_u64le(in);
     return in->bad ? -1 : 1;
@@ -73,7 +73,7 @@ static int decode_stack(struct cursor *in, uint16_t misc, unsigned format, struc
     uint64_t registers[KERNEL_REGISTERS + 1] = { [KERNEL_PC] = KERNEL_UNKNOWN }, n_room, n_bytes = 0;
     const uint8_t *values = NULL, *bytes = NULL;
     decode_sample_id(in, event);
-    event->kind = KERNEL_HIT;
+    event->kind = KERNEL_IP_SAMPLE;
     event->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     uint64_t period = (format & KERNEL_WITH_PERIOD) != 0 ? cursor_u64le(in) : 0;
     if ((format & KERNEL_WITH_VALUES) != 0 && (values = skip_values(in)) == NULL)
@@ -105,7 +105,8 @@ static int decode_sample(struct cursor *in, uint16_t misc, unsigned format, stru
     event->kind = KERNEL_PAGE_FAULT;
     if (cursor_left(in) <= SAMPLE_ID_BYTES)
         return 1;
-    return (format & KERNEL_WITH_STACK) != 0 ? decode_stack(in, misc, format, event) : decode_hit(in, misc, event);
+    return (format & KERNEL_WITH_STACK) != 0 ? decode_stack(in, misc, format, event)
+                                             : decode_ip_sample(in, misc, event);
 }
 
 int kernel_record_decode(const uint8_t *record, size_t n, unsigned format, struct kernel_event *event)

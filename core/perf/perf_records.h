@@ -19,7 +19,7 @@ enum kernel_event_kind {
     KERNEL_THREAD_END,   /* it is on a CPU and leaves it now for good: no CPU_OUT follows */
     KERNEL_COMM,         /* it has a new name */
     KERNEL_EXEC,         /* likewise: its process begins another program, and this is its only thread, and the first */
-    KERNEL_HIT,          /* it was found at an instruction: 'count' is its address in user space, or KERNEL_UNKNOWN */
+    KERNEL_IP_SAMPLE,    /* it was found at an instruction: 'count' is its address in user space, or KERNEL_UNKNOWN */
     KERNEL_LOST          /* 'count' records of this CPU did not fit; tid is 0 */
 };
 
@@ -55,12 +55,12 @@ struct kernel_event {
 /* The events' sample_type that the decoder knows. */
 #define KERNEL_SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU)
 
-/* That of hits, with one register of user space: its instruction pointer.  A page fault's sample has none. */
-#define KERNEL_HIT_TYPE (KERNEL_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER)
+/* That of IP samples, with one register of user space: its instruction pointer.  A page fault's sample has none. */
+#define KERNEL_IP_SAMPLE_TYPE (KERNEL_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER)
 #ifdef __x86_64__
-#define KERNEL_HIT_REGISTERS (UINT64_C(1) << 8) /* PERF_REG_X86_IP */
+#define KERNEL_IP_SAMPLE_REGISTERS (UINT64_C(1) << 8) /* PERF_REG_X86_IP */
 #else
-#define KERNEL_HIT_REGISTERS (UINT64_C(1) << 32) /* PERF_REG_ARM64_PC */
+#define KERNEL_IP_SAMPLE_REGISTERS (UINT64_C(1) << 32) /* PERF_REG_ARM64_PC */
 #endif
 
 /*
@@ -68,7 +68,7 @@ struct kernel_event {
  * bytecode; there is no link register on x86-64: it stays 0.  With PERF_SAMPLE_PERIOD, with the event's period; and
  * with PERF_SAMPLE_READ, with the values of a group of events, in KERNEL_READ_FORMAT.
  */
-#define KERNEL_STACK_TYPE  (KERNEL_HIT_TYPE | PERF_SAMPLE_STACK_USER)
+#define KERNEL_STACK_TYPE  (KERNEL_IP_SAMPLE_TYPE | PERF_SAMPLE_STACK_USER)
 #define KERNEL_READ_FORMAT (PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 #ifdef __x86_64__
 #define KERNEL_STACK_REGISTERS (UINT64_C(7) << 6 | UINT64_C(1) << 21) /* PERF_REG_X86_BP, _SP, _IP, _R13 */
@@ -88,7 +88,7 @@ struct kernel_values {
 /* Of a sample's event.stack, while that is there.  Returns false when there are none. */
 bool kernel_values(const struct kernel_stack *stack, struct kernel_values *values);
 
-/* What a ring's samples have, if they have more than page faults and hits: or-ed. */
+/* What a ring's samples have, if they have more than page faults and IP samples: or-ed. */
 enum kernel_format { KERNEL_WITH_STACK = 1, KERNEL_WITH_VALUES = 2, KERNEL_WITH_PERIOD = 4 };
 
 /*

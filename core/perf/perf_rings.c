@@ -160,7 +160,7 @@ static int hand_out(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn
 static int take(const struct kernel_event *event, void *context)
 {
     struct perf_rings *rings = context;
-    if (event->kind != KERNEL_HIT || rings->wish.stack_bytes == 0)
+    if (event->kind != KERNEL_IP_SAMPLE || rings->wish.stack_bytes == 0)
         return perf_rings_keep(event, rings);
     if (event->pid != rings->pid || is_double(rings, event))
         return 0;
@@ -218,7 +218,7 @@ int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_f
     int rc = hand_out(rings, until_ns, fn, context);
     rings->final_ns = until_ns != KERNEL_UNKNOWN ? until_ns : now_ns;
     struct err ignored; /* the process has ended */
-    if (rings->hits_not_inherited && rings->pid != 0)
+    if (rings->ip_samples_not_inherited && rings->pid != 0)
         perf_rings_scan(rings, &ignored);
     return rc;
 }
@@ -249,10 +249,11 @@ void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *s
     state->n_cpus = (uint32_t)rings->n_rings;
     state->n_files = (uint32_t)rings->n_files;
     state->ring_bytes = rings->ring_bytes;
-    state->why_no_hits = rings->no_hits.text[0] == '\0' ? NULL : rings->no_hits.text;
-    state->has_hits = (rings->wish.hits_hz > 0 || rings->wish.trigger.n > 0) && state->why_no_hits == NULL;
+    state->why_no_ip_samples = rings->no_ip_samples.text[0] == '\0' ? NULL : rings->no_ip_samples.text;
+    state->has_ip_samples =
+        (rings->wish.ip_samples_hz > 0 || rings->wish.trigger.n > 0) && state->why_no_ip_samples == NULL;
     const struct kernel_trigger *trigger = &rings->wish.trigger;
     bool is_for_users = trigger->n > 0 && (trigger->codes[0].exclude & COUNTER_NO_KERNEL) != 0;
-    state->finds_threads_late = rings->hits_not_inherited;
-    state->has_kernel_hits = state->has_hits && !rings->user_hits_only && !is_for_users;
+    state->finds_threads_late = rings->ip_samples_not_inherited;
+    state->has_kernel_ip_samples = state->has_ip_samples && !rings->user_ip_samples_only && !is_for_users;
 }

@@ -7,9 +7,9 @@
  * one ring.  New threads inherit them.  They exclude the kernel, so perf_event_paranoid 2 allows them for the user's
  * own processes; the page faults counted are those of instructions in user space.
  *
- * A second one, if wanted, is the kernel's CPU clock, which interrupts each thread after so many ns on that CPU: a hit.
- * Where paranoid forbids to look into the kernel, there are no hits of the time that a thread spends there.  Instead of
- * the clock it may be any event, and others may be read with each hit.
+ * A second one, if wanted, is the kernel's CPU clock, which interrupts each thread after so many ns on that CPU: an IP
+ * sample. Where paranoid forbids to look into the kernel, there are no IP samples of the time that a thread spends
+ * there.  Instead of the clock it may be any event, and others may be read with each IP sample.
  */
 #ifndef CORE_PERF_PERF_RINGS_H
 #define CORE_PERF_PERF_RINGS_H
@@ -22,29 +22,29 @@
 
 struct perf_rings;
 
-/* What takes the hits, and is counted meanwhile. */
+/* What takes the IP samples, and is counted meanwhile. */
 struct kernel_trigger {
     struct counter_code codes[COUNTERS_GROUP_MAX]; /* the first one takes them, the others are read with each */
     uint32_t n;                                    /* 0: the CPU clock takes them */
     uint8_t precise;                               /* perf_event_attr.precise_ip */
     bool is_clock;                                 /* it counts ns, and stops at the kernel's door where it must */
-    uint64_t period;                               /* of the first event; 0: so that there are wish.hits_hz */
+    uint64_t period;                               /* of the first event; 0: so that there are wish.ip_samples_hz */
 };
 
 struct perf_rings_wish {
-    uint32_t fault_period; /* tell of one page fault in so many of a thread on a CPU; 0: of none */
-    uint32_t hits_hz;      /* per second of a thread's time on a CPU; 0: none */
+    uint32_t fault_period;  /* tell of one page fault in so many of a thread on a CPU; 0: of none */
+    uint32_t ip_samples_hz; /* per second of a thread's time on a CPU; 0: none */
     struct kernel_trigger trigger;
     bool with_children; /* record the processes that it starts, too: one of them may be the JVM */
     bool no_switches;   /* do not tell of CPU_IN, CPU_OUT, CPU_PREEMPTED */
     /*
-     * Of each hit's stack, a multiple of 8, KERNEL_STACK_MAX_BYTES at most; 0: none.  With stacks, each event's period
-     * (of a trigger without one, its frequency) is drawn up to an eighth longer or shorter.
+     * Of each IP sample's stack, a multiple of 8, KERNEL_STACK_MAX_BYTES at most; 0: none.  With stacks, each event's
+     * period (of a trigger without one, its frequency) is drawn up to an eighth longer or shorter.
      */
     uint32_t stack_bytes;
     /*
-     * With stack_bytes: gets the hits at once, by CPU and not in the order of time.  All that a drain hands out was
-     * there before it hands out the first.
+     * With stack_bytes: gets the IP samples at once, by CPU and not in the order of time.  All that a drain hands out
+     * was there before it hands out the first.
      */
     kernel_event_fn *stack_fn;
     void *stack_context; /* borrowed */
@@ -56,8 +56,8 @@ struct perf_rings_wish {
  * Begin to record all threads of a running process, or of a child that waits before its exec.  Raises the soft limit
  * of open files to the hard one: it takes threads times CPUs files.
  *
- * Returns 0, or -1 with *err set (reason and next step); the recording may go on without, on wall time.  Hits that
- * cannot be had are no failure: perf_rings_state says why.
+ * Returns 0, or -1 with *err set (reason and next step); the recording may go on without, on wall time.  IP samples
+ * that cannot be had are no failure: perf_rings_state says why.
  */
 int perf_rings_open(struct perf_rings **rings, pid_t pid, const struct perf_rings_wish *wish, struct err *err);
 
@@ -94,10 +94,11 @@ struct perf_rings_state {
     uint64_t n_bad;  /* damaged */
     uint32_t n_threads_found, n_cpus, n_files;
     size_t ring_bytes; /* of each CPU */
-    /* Hits of all threads, of those in the kernel too; or why there are none, or not of all threads, borrowed. */
-    bool has_hits, has_kernel_hits;
-    bool finds_threads_late; /* hits of a thread that starts begin with the next drain: a kernel before Linux 6.12 */
-    const char *why_no_hits; /* or NULL */
+    /* IP samples of all threads, of those in the kernel too; or why there are none, or not of all threads, borrowed. */
+    bool has_ip_samples, has_kernel_ip_samples;
+    bool finds_threads_late; /* IP samples of a thread that starts begin with the next drain: a kernel before Linux 6.12
+                              */
+    const char *why_no_ip_samples; /* or NULL */
 };
 
 void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *state);

@@ -32,12 +32,12 @@ struct event_file {
 struct perf_rings {
     pid_t pid;
     struct perf_rings_wish wish;
-    bool inherit_children, user_hits_only;
-    bool hits_not_inherited; /* this kernel reads no group with samples of an event that new threads inherit */
-    struct err no_hits;      /* why, or "" */
-    struct arena arena;      /* the maps' keys */
-    struct map by_id;        /* event id -> index of its file */
-    struct map by_tid;       /* tid -> index of the latest thread that had it */
+    bool inherit_children, user_ip_samples_only;
+    bool ip_samples_not_inherited; /* this kernel reads no group with samples of an event that new threads inherit */
+    struct err no_ip_samples;      /* why, or "" */
+    struct arena arena;            /* the maps' keys */
+    struct map by_id;              /* event id -> index of its file */
+    struct map by_tid;             /* tid -> index of the latest thread that had it */
     struct thread *threads;
     size_t n_threads, threads_capacity;
     struct perf_ring *rings;

@@ -114,7 +114,7 @@ static void fill_code(const struct perf_rings *rings, const struct counter_code 
     attr->config1 = code->config1;
     attr->config2 = code->config2;
     attr->exclude_user = (code->exclude & COUNTER_NO_USER) != 0;
-    attr->exclude_kernel = (code->exclude & COUNTER_NO_KERNEL) != 0 || rings->user_hits_only;
+    attr->exclude_kernel = (code->exclude & COUNTER_NO_KERNEL) != 0 || rings->user_ip_samples_only;
     attr->exclude_hv = (code->exclude & COUNTER_NO_HYPERVISOR) != 0;
 }
 
@@ -127,7 +127,7 @@ static bool has_period(const struct perf_rings *rings)
 
 static void drop_inheritance(const struct perf_rings *rings, struct perf_event_attr *attr)
 {
-    if (!rings->hits_not_inherited)
+    if (!rings->ip_samples_not_inherited)
         return;
     attr->inherit = 0;
     attr->inherit_thread = 0;
@@ -142,32 +142,32 @@ static uint64_t draw(struct perf_rings *rings, uint64_t period)
 }
 
 /*
- * Where nothing else is told of than hits and threads, hits' events tell of threads, too: each event more makes each
- * switch of a thread dearer.
+ * Where nothing else is told of than IP samples and threads, IP samples' events tell of threads, too: each event more
+ * makes each switch of a thread dearer.
  */
-static bool hits_tell_all(const struct perf_rings *rings)
+static bool ip_samples_tell_all(const struct perf_rings *rings)
 {
     const struct perf_rings_wish *wish = &rings->wish;
-    return wish->stack_bytes > 0 && wish->no_switches && wish->fault_period == 0 && !rings->hits_not_inherited;
+    return wish->stack_bytes > 0 && wish->no_switches && wish->fault_period == 0 && !rings->ip_samples_not_inherited;
 }
 
 /* A clock's period is in ns of the time that the thread has this CPU. */
-static void fill_hits_attr(struct perf_rings *rings, struct perf_event_attr *attr)
+static void fill_ip_samples_attr(struct perf_rings *rings, struct perf_event_attr *attr)
 {
     const struct kernel_trigger *trigger = &rings->wish.trigger;
     fill_common(rings, attr);
     fill_code(rings, trigger_code(rings), attr);
     drop_inheritance(rings, attr);
-    attr->task = attr->comm = hits_tell_all(rings);
+    attr->task = attr->comm = ip_samples_tell_all(rings);
     attr->precise_ip = trigger->precise & 3u;
     attr->freq = trigger->n > 0 && trigger->period == 0 && !trigger->is_clock;
-    attr->sample_period = attr->freq             ? rings->wish.hits_hz
+    attr->sample_period = attr->freq             ? rings->wish.ip_samples_hz
                           : trigger->period != 0 ? trigger->period
-                                                 : 1000000000 / rings->wish.hits_hz;
+                                                 : 1000000000 / rings->wish.ip_samples_hz;
     if (rings->wish.stack_bytes > 0 && attr->sample_period > 8)
         attr->sample_period = draw(rings, attr->sample_period);
-    attr->sample_type = KERNEL_HIT_TYPE;
-    attr->sample_regs_user = KERNEL_HIT_REGISTERS;
+    attr->sample_type = KERNEL_IP_SAMPLE_TYPE;
+    attr->sample_regs_user = KERNEL_IP_SAMPLE_REGISTERS;
     if (rings->wish.stack_bytes > 0) {
         attr->sample_type = KERNEL_STACK_TYPE | (has_period(rings) ? (unsigned)PERF_SAMPLE_PERIOD : 0);
         attr->sample_regs_user = KERNEL_STACK_REGISTERS;
@@ -179,7 +179,7 @@ static void fill_hits_attr(struct perf_rings *rings, struct perf_event_attr *att
     }
 }
 
-/* One that is read with each hit. */
+/* One that is read with each IP sample. */
 static void fill_member_attr(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr)
 {
     fill_common(rings, attr);
@@ -204,20 +204,20 @@ static int open_one(struct perf_rings *rings, int32_t tid, uint32_t cpu)
     return fd;
 }
 
-static int open_hits(struct perf_rings *rings, int32_t tid, uint32_t cpu, uint64_t *period)
+static int open_ip_samples(struct perf_rings *rings, int32_t tid, uint32_t cpu, uint64_t *period)
 {
     bool is_clock = rings->wish.trigger.n == 0 || rings->wish.trigger.is_clock;
     for (;;) {
         struct perf_event_attr attr;
-        fill_hits_attr(rings, &attr);
+        fill_ip_samples_attr(rings, &attr);
         int fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
         *period = attr.sample_period;
-        if (fd < 0 && errno == EINVAL && rings->wish.trigger.n > 1 && !rings->hits_not_inherited)
-            rings->hits_not_inherited = true; /* Linux before 6.12 */
+        if (fd < 0 && errno == EINVAL && rings->wish.trigger.n > 1 && !rings->ip_samples_not_inherited)
+            rings->ip_samples_not_inherited = true; /* Linux before 6.12 */
         else if (fd < 0 && errno == EINVAL && !rings->inherit_children)
             rings->inherit_children = true; /* as in open_one */
-        else if (fd < 0 && (errno == EACCES || errno == EPERM) && is_clock && !rings->user_hits_only)
-            rings->user_hits_only = true;
+        else if (fd < 0 && (errno == EACCES || errno == EPERM) && is_clock && !rings->user_ip_samples_only)
+            rings->user_ip_samples_only = true;
         else
             return fd;
     }
@@ -290,13 +290,13 @@ static int take_event(struct perf_rings *rings, struct perf_ring *ring, int fd, 
     return 0;
 }
 
-/* Why there are no hits, or no values with them. */
-static int refuse_hits(struct perf_rings *rings, int error, int32_t tid, const struct counter_code *code)
+/* Why there are no IP samples, or no values with them. */
+static int refuse_ip_samples(struct perf_rings *rings, int error, int32_t tid, const struct counter_code *code)
 {
     if (error == ESRCH || error == ENODEV)
         return 0;
-    err_set(&rings->no_hits, "cannot sample where thread %d is", tid);
-    perf_why(error, code, tid, &rings->no_hits);
+    err_set(&rings->no_ip_samples, "cannot sample where thread %d is", tid);
+    perf_why(error, code, tid, &rings->no_ip_samples);
     return 0;
 }
 
@@ -309,7 +309,7 @@ static int open_members(struct perf_rings *rings, const struct perf_ring *ring, 
         fill_member_attr(rings, i, &attr);
         int fd = counters_perf_open(&attr, tid, (int)ring->cpu, leader, PERF_FLAG_FD_CLOEXEC);
         if (fd < 0)
-            return refuse_hits(rings, errno, tid, &rings->wish.trigger.codes[i]);
+            return refuse_ip_samples(rings, errno, tid, &rings->wish.trigger.codes[i]);
         if (keep_file(rings, fd, owner, err) < 0)
             return -1;
     }
@@ -317,19 +317,19 @@ static int open_members(struct perf_rings *rings, const struct perf_ring *ring, 
 }
 
 /*
- * Without hits the recording goes on: no more threads are tried then.  Returns 1, 0 when there are none, or -1 with
- * *err set.
+ * Without IP samples the recording goes on: no more threads are tried then.  Returns 1, 0 when there are none, or -1
+ * with *err set.
  */
-static int open_hits_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_t owner, struct err *err)
+static int open_ip_samples_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
-    bool is_wanted = rings->wish.hits_hz > 0 || rings->wish.trigger.n > 0;
-    if (!is_wanted || rings->no_hits.text[0] != '\0')
+    bool is_wanted = rings->wish.ip_samples_hz > 0 || rings->wish.trigger.n > 0;
+    if (!is_wanted || rings->no_ip_samples.text[0] != '\0')
         return 0;
     uint64_t period;
-    int fd = open_hits(rings, tid, ring->cpu, &period);
+    int fd = open_ip_samples(rings, tid, ring->cpu, &period);
     if (fd < 0)
-        return refuse_hits(rings, errno, tid, trigger_code(rings));
+        return refuse_ip_samples(rings, errno, tid, trigger_code(rings));
     if (take_event(rings, ring, fd, owner, err) < 0)
         return -1;
     rings->files[rings->n_files - 1].period = period;
@@ -340,9 +340,9 @@ static int open_hits_on_cpu(struct perf_rings *rings, struct perf_ring *ring, ui
 static int open_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
-    bool are_first = hits_tell_all(rings);
-    int rc = are_first ? open_hits_on_cpu(rings, ring, owner, err) : 0;
-    if (rc < 0 || (rc > 0 && hits_tell_all(rings)))
+    bool are_first = ip_samples_tell_all(rings);
+    int rc = are_first ? open_ip_samples_on_cpu(rings, ring, owner, err) : 0;
+    if (rc < 0 || (rc > 0 && ip_samples_tell_all(rings)))
         return rc < 0 ? -1 : 0;
     int fd = open_one(rings, tid, ring->cpu);
     if (fd < 0 && (errno == ESRCH || errno == ENODEV))
@@ -354,7 +354,7 @@ static int open_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_
     }
     if (take_event(rings, ring, fd, owner, err) < 0)
         return -1;
-    return are_first || open_hits_on_cpu(rings, ring, owner, err) >= 0 ? 0 : -1;
+    return are_first || open_ip_samples_on_cpu(rings, ring, owner, err) >= 0 ? 0 : -1;
 }
 
 static void read_comm(pid_t pid, int32_t tid, char name[KERNEL_NAME_BYTES])

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int kernel_open(struct kernel *kernel, struct threads *threads, struct hits *hits, pid_t pid,
+int kernel_open(struct kernel *kernel, struct threads *threads, struct ip_samples *ip_samples, pid_t pid,
                 const struct perf_rings_wish *wish, struct err *err)
 {
     memset(kernel, 0, sizeof *kernel);
     kernel->threads = threads;
-    kernel->hits = hits;
+    kernel->ip_samples = ip_samples;
     return perf_rings_open(&kernel->rings, pid, wish, err);
 }
 
@@ -110,7 +110,7 @@ static void note(struct recorder_thread *thread, const struct kernel_event *even
         break;
     case KERNEL_THREAD_START:
     case KERNEL_PAGE_FAULT:
-    case KERNEL_HIT:
+    case KERNEL_IP_SAMPLE:
     case KERNEL_LOST:
         break;
     }
@@ -129,8 +129,8 @@ static int take(const struct kernel_event *in, void *context)
             return -1;
         note(thread, in, ticks);
     }
-    if (in->kind == KERNEL_HIT)
-        return hits_add(kernel->hits, thread->info.index, ticks, in->count, in->in_kernel);
+    if (in->kind == KERNEL_IP_SAMPLE)
+        return ip_samples_add(kernel->ip_samples, thread->info.index, ticks, in->count, in->in_kernel);
     if (in->kind == KERNEL_THREAD_FOUND || in->kind == KERNEL_COMM || in->kind == KERNEL_EXEC)
         return 0;
     struct trace_event *out = new_event(kernel);

@@ -6,16 +6,16 @@
 
 #include "core/perf/perf_rings.h"
 #include "core/recorder/clock.h"
-#include "core/recorder/hits.h"
+#include "core/recorder/ip_samples.h"
 #include "core/recorder/threads.h"
 
 #include <stdbool.h>
 
 struct kernel {
-    struct perf_rings *rings;   /* owned; NULL: not available */
-    struct threads *threads;    /* borrowed */
-    struct hits *hits;          /* borrowed: takes up where threads were found */
-    struct trace_event *events; /* owned: of this round */
+    struct perf_rings *rings;      /* owned; NULL: not available */
+    struct threads *threads;       /* borrowed */
+    struct ip_samples *ip_samples; /* borrowed: takes up where threads were found */
+    struct trace_event *events;    /* owned: of this round */
     size_t n_events, room;
     uint64_t latest_ticks;
     pid_t pid;                              /* events of other processes are left out; 0: not known yet */
@@ -26,7 +26,7 @@ struct kernel {
  * Watch all threads of a process, or a child that has not run its command yet.  Returns 0; or -1 with *err set, and
  * then the recording has to do without.
  */
-int kernel_open(struct kernel *kernel, struct threads *threads, struct hits *hits, pid_t pid,
+int kernel_open(struct kernel *kernel, struct threads *threads, struct ip_samples *ip_samples, pid_t pid,
                 const struct perf_rings_wish *wish, struct err *err);
 void kernel_close(struct kernel *kernel);
 

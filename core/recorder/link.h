@@ -112,7 +112,7 @@ struct recorder_status {
     uint64_t start_ticks, start_ns; /* of the recording */
     uint64_t process_cpu_ns;        /* CPU time of the JVM since the start */
     uint64_t own_cpu_ns;            /* CPU time of this process since the start */
-    uint64_t hits_cpu_ns;           /* that the JVM lost by being looked at where it is, and by telling of its code */
+    uint64_t ip_samples_cpu_ns;     /* that the JVM lost by being looked at where it is, and by telling of its code */
     double inside_ticks,
         outside_ticks; /* what a pair of probes costs between its timestamps, and outside; 0: not yet */
     double ns_per_tick;

@@ -37,7 +37,7 @@ static void put_events(FILE *out, const struct counter_layout *layout)
 
 bool metadata_wants_code(const struct recorder_plan *plan)
 {
-    return plan->hits_hz > 0 || plan->is_live || (plan->simulate != NULL && !plan->counts_only);
+    return plan->ip_samples_hz > 0 || plan->is_live || (plan->simulate != NULL && !plan->counts_only);
 }
 
 bool metadata_asks_for_code(const struct recorder_plan *plan)
@@ -404,20 +404,23 @@ int metadata_write_readings(struct trace_writer *writer, const struct readings *
     return put(writer, err, INFO_READINGS_THREADS_WITHOUT, "%" PRIu32 ": %s", readings->n_without, readings->why);
 }
 
-int metadata_write_hits(struct trace_writer *writer, const struct hits *hits, const struct perf_rings_state *state,
-                        uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err)
+int metadata_write_ip_samples(struct trace_writer *writer, const struct ip_samples *ip_samples,
+                              const struct perf_rings_state *state, uint32_t hz, uint64_t cost_ns, bool is_measured,
+                              uint64_t asked_ns, struct err *err)
 {
-    const char *why = state->why_no_hits;
+    const char *why = state->why_no_ip_samples;
     if (asked_ns > 0 && info_write_real(writer, INFO_CODE_ASKED_MS, (double)asked_ns / 1e6, err) < 0)
         return -1;
-    if (cost_ns > 0 && (info_write_count(writer, INFO_HITS_COST_NS, cost_ns, err) < 0 ||
-                        (!is_measured && info_write_count(writer, INFO_HITS_COST_IS_USUAL, 1, err) < 0)))
+    if (cost_ns > 0 && (info_write_count(writer, INFO_IP_SAMPLES_COST_NS, cost_ns, err) < 0 ||
+                        (!is_measured && info_write_count(writer, INFO_IP_SAMPLES_COST_IS_USUAL, 1, err) < 0)))
         return -1;
-    if (info_write_count(writer, INFO_HITS_HZ, hz, err) < 0 || info_write_count(writer, INFO_HITS, hits->n, err) < 0 ||
-        info_write_count(writer, INFO_HITS_UNKNOWN, hits->n_unknown, err) < 0 ||
-        info_write_count(writer, INFO_HITS_NO_LINES, hits->n_coarse, err) < 0 ||
-        info_write_real(writer, INFO_CODE_CPU_MS, (double)hits->code.spent_ns / 1e6, err) < 0 ||
-        info_write_text(writer, INFO_HITS_KERNEL, state->has_kernel_hits ? "included" : "excluded", err) < 0)
+    if (info_write_count(writer, INFO_IP_SAMPLES_HZ, hz, err) < 0 ||
+        info_write_count(writer, INFO_IP_SAMPLES, ip_samples->n, err) < 0 ||
+        info_write_count(writer, INFO_IP_SAMPLES_UNKNOWN, ip_samples->n_unknown, err) < 0 ||
+        info_write_count(writer, INFO_IP_SAMPLES_NO_LINES, ip_samples->n_coarse, err) < 0 ||
+        info_write_real(writer, INFO_CODE_CPU_MS, (double)ip_samples->code.spent_ns / 1e6, err) < 0 ||
+        info_write_text(writer, INFO_IP_SAMPLES_KERNEL, state->has_kernel_ip_samples ? "included" : "excluded", err) <
+            0)
         return -1;
-    return why == NULL ? 0 : put(writer, err, INFO_HITS_FAILED, "%.*s", (int)strcspn(why, "\n"), why);
+    return why == NULL ? 0 : put(writer, err, INFO_IP_SAMPLES_FAILED, "%.*s", (int)strcspn(why, "\n"), why);
 }

@@ -75,7 +75,8 @@ int metadata_write_end(struct trace_writer *writer, const struct segment *segmen
 int metadata_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);
 
 /* How often it was looked where threads are, or why not. */
-int metadata_write_hits(struct trace_writer *writer, const struct hits *hits, const struct perf_rings_state *state,
-                        uint32_t hz, uint64_t cost_ns, bool is_measured, uint64_t asked_ns, struct err *err);
+int metadata_write_ip_samples(struct trace_writer *writer, const struct ip_samples *ip_samples,
+                              const struct perf_rings_state *state, uint32_t hz, uint64_t cost_ns, bool is_measured,
+                              uint64_t asked_ns, struct err *err);
 
 #endif

@@ -9,9 +9,9 @@
 #define PIECE_BYTES    ((size_t)1 << 20)
 #define MAPS_PERIOD_NS UINT64_C(200000000)
 
-void misses_log_init(struct misses_log *log, int fd, struct hits *hits, struct threads *threads)
+void misses_log_init(struct misses_log *log, int fd, struct ip_samples *ip_samples, struct threads *threads)
 {
-    *log = (struct misses_log){ .fd = fd, .hits = hits, .threads = threads };
+    *log = (struct misses_log){ .fd = fd, .ip_samples = ip_samples, .threads = threads };
 }
 
 void misses_log_free(struct misses_log *log)
@@ -31,7 +31,7 @@ static void look_at_maps(struct misses_log *log, uint64_t now_ns)
         (uint64_t)about.st_size <= log->read_bytes)
         return;
     log->maps_read_ns = now_ns;
-    hits_look_at_maps(log->hits);
+    ip_samples_look_at_maps(log->ip_samples);
 }
 
 /* From the log's thread id to the trace's index. */
@@ -48,11 +48,13 @@ static int find_thread(struct misses_log *log, struct trace_writer *writer, stru
 
 static int find_place(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
 {
-    uint32_t place;
-    int rc = entry->line > 0 ? hits_interpreted(log->hits, (uint32_t)entry->place, entry->line - 1, &place, writer, err)
-                             : hits_place(log->hits, entry->place, entry->ticks, &place, writer, err);
+    uint32_t location;
+    int rc = entry->line > 0
+                 ? ip_samples_interpreted(log->ip_samples, (uint32_t)entry->location, entry->line - 1, &location,
+                                          writer, err)
+                 : ip_samples_location(log->ip_samples, entry->location, entry->ticks, &location, writer, err);
     if (rc == 0)
-        entry->place = place;
+        entry->location = location;
     entry->line = 0;
     return rc;
 }
@@ -61,8 +63,8 @@ static int write_entry(struct misses_log *log, struct trace_writer *writer, stru
 {
     switch (entry->kind) {
     case MISS_METHOD:
-        return hits_interpreted_method(log->hits, entry->number, entry->class_name, entry->name, entry->descriptor,
-                                       entry->source, writer, err);
+        return ip_samples_interpreted_method(log->ip_samples, entry->number, entry->class_name, entry->name,
+                                             entry->descriptor, entry->source, writer, err);
     case MISS_COUNTS:
     case MISS_ACCESSES:
         if (find_place(log, writer, entry, err) < 0)
@@ -84,7 +86,7 @@ static int write_piece(struct misses_log *log, struct trace_writer *writer, stru
         const uint8_t *start = c->at;
         uint32_t n = cursor_u32le(c);
         if (n > cursor_left(c)) {
-            log->is_damaged = n > PLACE_ENTRY_BYTES;
+            log->is_damaged = n > LOCATION_ENTRY_BYTES;
             c->at = start;
             return 0;
         }

@@ -1,26 +1,27 @@
 /*
- * From the plugin's log of misses into the trace: addresses of instructions become places, thread ids become threads.
+ * From the plugin's log of misses into the trace: addresses of instructions become code locations, thread ids become
+ * threads.
  *
  * What is in the log waits until the JVM has told what code was there: it tells some ms late, and in an emulator later.
  */
 #ifndef CORE_RECORDER_MISSES_LOG_H
 #define CORE_RECORDER_MISSES_LOG_H
 
-#include "core/recorder/hits.h"
+#include "core/recorder/ip_samples.h"
 #include "core/recorder/threads.h"
 #include "core/trace/misses.h"
 
 struct misses_log {
-    int fd;                  /* borrowed; -1: none */
-    struct hits *hits;       /* borrowed, as the threads */
-    struct threads *threads; /* who is in the log is known by then */
+    int fd;                        /* borrowed; -1: none */
+    struct ip_samples *ip_samples; /* borrowed, as the threads */
+    struct threads *threads;       /* who is in the log is known by then */
     uint64_t read_bytes;
     uint8_t *bytes;        /* owned: a piece of the log */
     uint64_t maps_read_ns; /* when */
     bool is_damaged;
 };
 
-void misses_log_init(struct misses_log *log, int fd, struct hits *hits, struct threads *threads);
+void misses_log_init(struct misses_log *log, int fd, struct ip_samples *ip_samples, struct threads *threads);
 void misses_log_free(struct misses_log *log);
 
 /*

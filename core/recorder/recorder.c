@@ -67,28 +67,28 @@ static int tell_kernel(const struct recorder *r, struct err *err)
     return observer->kernel(observer->context, r->kernel.events, r->kernel.n_events, err);
 }
 
-/* Hits and misses that have waited, or all. */
-static int write_hits(struct recorder *r, bool is_last, struct err *err)
+/* IP samples and misses that have waited, or all. */
+static int write_ip_samples(struct recorder *r, bool is_last, struct err *err)
 {
-    uint64_t until_ns = r->latest.monotonic_ns - HITS_WAIT_NS;
-    uint64_t until_ticks = r->latest.monotonic_ns - r->first.monotonic_ns < HITS_WAIT_NS
+    uint64_t until_ns = r->latest.monotonic_ns - IP_SAMPLES_WAIT_NS;
+    uint64_t until_ticks = r->latest.monotonic_ns - r->first.monotonic_ns < IP_SAMPLES_WAIT_NS
                                ? 0
                                : clock_ticks(until_ns, &r->latest, &r->first, &r->latest);
     /* Those of the JVM's start wait for the agent, which tells what code was there. */
-    bool may_know = r->ready && r->latest.monotonic_ns - r->ready_ns > HITS_WAIT_NS;
+    bool may_know = r->ready && r->latest.monotonic_ns - r->ready_ns > IP_SAMPLES_WAIT_NS;
     if (misses_log_write(&r->misses, r->writer, r->latest.monotonic_ns, may_know ? until_ticks : 0, is_last, err) < 0)
         return -1;
-    return hits_write(&r->hits, r->writer, r->latest.monotonic_ns, until_ticks, is_last, err);
+    return ip_samples_write(&r->ip_samples, r->writer, r->latest.monotonic_ns, until_ticks, is_last, err);
 }
 
-/* What code hits are in, where the agent tells only of that. */
+/* What code IP samples are in, where the agent tells only of that. */
 static int ask_for_code(struct recorder *r, struct err *err)
 {
     uint64_t addresses[LINK_ADDRESSES];
-    if (!metadata_asks_for_code(r->plan) || r->plan->hits_hz == 0 || !link_may_ask(&r->link) ||
+    if (!metadata_asks_for_code(r->plan) || r->plan->ip_samples_hz == 0 || !link_may_ask(&r->link) ||
         (!r->asks_much && r->latest.monotonic_ns - r->asked_ns < ASKING_NS))
         return 0;
-    size_t n = hits_ask(&r->hits, addresses, LINK_ADDRESSES);
+    size_t n = ip_samples_ask(&r->ip_samples, addresses, LINK_ADDRESSES);
     r->asks_much = n >= LINK_ADDRESSES / 4;
     r->asked_ns = r->latest.monotonic_ns;
     return link_where(&r->link, addresses, n, err);
@@ -103,7 +103,7 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
         kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
-        recorder_write_stacks(r, err) < 0 || write_hits(r, false, err) < 0 || ask_for_code(r, err) < 0 ||
+        recorder_write_stacks(r, err) < 0 || write_ip_samples(r, false, err) < 0 || ask_for_code(r, err) < 0 ||
         tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
         threads_write(&r->threads, r->writer, err) < 0 || readings_write(&r->readings, r->writer, err) < 0 ||
         collections_write(&r->collections, &r->pauses.data, r->writer, &r->first, &r->latest, err) < 0 ||
@@ -166,8 +166,8 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .start_ns = r->first.monotonic_ns,
                                       .process_cpu_ns = r->cpu_ns - r->cpu_start_ns,
                                       .own_cpu_ns = recorder_own_cpu_ns() - r->own_cpu_start_ns,
-                                      .hits_cpu_ns =
-                                          r->hits.n * r->hit_cost_ns + r->hits.code.spent_ns + r->link.code_ns,
+                                      .ip_samples_cpu_ns = r->ip_samples.n * r->ip_sample_cost_ns +
+                                                           r->ip_samples.code.spent_ns + r->link.code_ns,
                                       .n_records = trace_writer_records(r->writer),
                                       .n_lost = drain_n_lost(&r->drain),
                                       .n_columns = r->session.n_counters,
@@ -283,17 +283,17 @@ static struct metadata_cpu cpu_times(const struct recorder *r, const struct reco
     return cpu;
 }
 
-static int write_hits_facts(const struct recorder *r, struct err *err)
+static int write_ip_samples_facts(const struct recorder *r, struct err *err)
 {
-    struct perf_rings_state state = { .why_no_hits = r->offcpu + strlen("none: ") };
-    if (r->plan->hits_hz == 0)
+    struct perf_rings_state state = { .why_no_ip_samples = r->offcpu + strlen("none: ") };
+    if (r->plan->ip_samples_hz == 0)
         return 0;
     if (r->kernel.rings != NULL)
         perf_rings_state(r->kernel.rings, &state);
-    if (recorder_ring_hits_hz(r) == 0)
+    if (recorder_ring_ip_samples_hz(r) == 0)
         stack_sampler_rings(r->stacks.sampler, &state);
-    return metadata_write_hits(r->writer, &r->hits, &state, r->plan->hits_hz, r->hit_cost_ns, r->knows_hit_cost,
-                               r->link.code_ns, err);
+    return metadata_write_ip_samples(r->writer, &r->ip_samples, &state, r->plan->ip_samples_hz, r->ip_sample_cost_ns,
+                                     r->knows_ip_sample_cost, r->link.code_ns, err);
 }
 
 /* Whoever has pressed Ctrl-C, or said how long it may take, does not wait for long: flags are off at once. */
@@ -347,9 +347,11 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     struct recorder_status status = status_of(r);
     struct metadata_cpu cpu = cpu_times(r, &status);
     if (link_finish(&r->link, &status, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
-        kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 || write_hits(r, true, err) < 0 ||
-        hits_write_symbols(&r->hits, r->plan->symbols, r->writer, err) < 0 || write_hits_facts(r, err) < 0 ||
-        recorder_write_stacks_info(r, err) < 0 || pauses_write(&r->pauses, r->writer, err) < 0 ||
+        kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
+        write_ip_samples(r, true, err) < 0 ||
+        ip_samples_write_symbols(&r->ip_samples, r->plan->symbols, r->writer, err) < 0 ||
+        write_ip_samples_facts(r, err) < 0 || recorder_write_stacks_info(r, err) < 0 ||
+        pauses_write(&r->pauses, r->writer, err) < 0 ||
         metadata_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
         metadata_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
@@ -414,10 +416,11 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->readings_ns = r->readings.spent_ns;
     summary->n_without_readings = r->readings.n_without;
     snprintf(summary->readings_why, sizeof summary->readings_why, "%s", r->readings.why);
-    struct perf_rings_state rings = { .why_no_hits = NULL };
-    if (recorder_ring_hits_hz(r) > 0 && r->kernel.rings != NULL)
+    struct perf_rings_state rings = { .why_no_ip_samples = NULL };
+    if (recorder_ring_ip_samples_hz(r) > 0 && r->kernel.rings != NULL)
         perf_rings_state(r->kernel.rings, &rings);
-    snprintf(summary->no_hits, sizeof summary->no_hits, "%.480s", rings.why_no_hits == NULL ? "" : rings.why_no_hits);
+    snprintf(summary->no_ip_samples, sizeof summary->no_ip_samples, "%.480s",
+             rings.why_no_ip_samples == NULL ? "" : rings.why_no_ip_samples);
     snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
     bool all;
@@ -436,7 +439,7 @@ static void close_all(struct recorder *r)
         setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
     recorder_close_stacks(r);
-    hits_free(&r->hits);
+    ip_samples_free(&r->ip_samples);
     misses_log_free(&r->misses);
     pauses_close(&r->pauses);
     readings_close(&r->readings);

@@ -10,7 +10,7 @@
 
 #include "core/base/err.h"
 #include "core/pmu/events.h"
-#include "core/recorder/hits.h"
+#include "core/recorder/ip_samples.h"
 #include "core/recorder/link.h"
 #include "core/emu/model/sim_model.h"
 #include "core/emu/model/sim_window.h"
@@ -51,11 +51,11 @@ struct recorder_plan {
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;
     uint64_t ring_bytes;
-    uint32_t fault_period; /* of so many page faults one is recorded, if they are among the events */
-    uint32_t stacks_hz;    /* stack samples per second of a thread's CPU time; 0: none */
-    bool polls_stacks;     /* not from outside: the agent takes them; it does, too, where they cannot be taken so */
-    double polling_part;   /* of the JVM's CPU time, 0..1, that the agent may take for it */
-    uint32_t hits_hz;      /* how often to look where a thread is, per second on a CPU; 0: not at all */
+    uint32_t fault_period;  /* of so many page faults one is recorded, if they are among the events */
+    uint32_t stacks_hz;     /* stack samples per second of a thread's CPU time; 0: none */
+    bool polls_stacks;      /* not from outside: the agent takes them; it does, too, where they cannot be taken so */
+    double polling_part;    /* of the JVM's CPU time, 0..1, that the agent may take for it */
+    uint32_t ip_samples_hz; /* how often to look where a thread is, per second on a CPU; 0: not at all */
     const struct recorder_symbols *symbols;   /* names functions of files; borrowed, or NULL: nobody does */
     FILE *progress;                           /* where to report, or NULL */
     bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */
@@ -85,11 +85,11 @@ struct recorder_summary {
     uint64_t n_readings, readings_ns;       /* of counters from outside, and the CPU time that they took */
     uint32_t n_without_readings;            /* threads; readings_why says why the first of them */
     char readings_why[256];
-    char perf_map_why[512]; /* why there is no file of names for perf, or an incomplete one, or "" */
-    char offcpu[512];       /* "perf", or "none: reason" */
-    char no_hits[512];      /* why it was not looked where threads are, though it should, or "" */
-    struct err unmatched;   /* a pattern of --include that matched nothing, or no text */
-    char warning[512];      /* what went wrong after the recording itself, or "" */
+    char perf_map_why[512];  /* why there is no file of names for perf, or an incomplete one, or "" */
+    char offcpu[512];        /* "perf", or "none: reason" */
+    char no_ip_samples[512]; /* why it was not looked where threads are, though it should, or "" */
+    struct err unmatched;    /* a pattern of --include that matched nothing, or no text */
+    char warning[512];       /* what went wrong after the recording itself, or "" */
 };
 
 /*

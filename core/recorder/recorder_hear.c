@@ -35,7 +35,7 @@ static int meet_agent(struct recorder *r, struct err *err)
         return rc;
     r->connected = true;
     if (r->plan->pid == 0) {
-        r->target = r->kernel.pid = r->hits.pid = r->session.peer_pid;
+        r->target = r->kernel.pid = r->ip_samples.pid = r->session.peer_pid;
         r->drain.pid = r->drain.inner_pid = r->target;
         if (r->kernel.rings != NULL)
             perf_rings_choose(r->kernel.rings, r->target);

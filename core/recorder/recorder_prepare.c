@@ -1,6 +1,6 @@
 #include "core/recorder/recorder_state.h"
 
-#include "core/perf/hit_cost.h"
+#include "core/perf/ip_sample_cost.h"
 #include "core/jvm/attach.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/metaspace.h"
@@ -55,18 +55,19 @@ static void open_kernel(struct recorder *r)
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
     const struct perf_rings_wish wish = { .fault_period = metadata_fault_period(r->plan),
-                                          .hits_hz = recorder_ring_hits_hz(r),
+                                          .ip_samples_hz = recorder_ring_ip_samples_hz(r),
                                           .with_children = r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
-    if (kernel_open(&r->kernel, &r->threads, &r->hits, pid, &wish, &why) == 0)
+    if (kernel_open(&r->kernel, &r->threads, &r->ip_samples, pid, &wish, &why) == 0)
         snprintf(r->offcpu, sizeof r->offcpu, "perf");
     else
         snprintf(r->offcpu, sizeof r->offcpu, "none: %.480s", why.text);
-    struct perf_rings_state state = { .has_hits = false };
+    struct perf_rings_state state = { .has_ip_samples = false };
     if (r->kernel.rings != NULL)
         perf_rings_state(r->kernel.rings, &state);
-    r->hit_cost_ns = state.has_hits || r->stacks.sampler != NULL ? kernel_hit_cost_ns(&r->knows_hit_cost) : 0;
+    r->ip_sample_cost_ns =
+        state.has_ip_samples || r->stacks.sampler != NULL ? kernel_ip_sample_cost_ns(&r->knows_ip_sample_cost) : 0;
     r->drain.kernel_tells_ends = r->kernel.rings != NULL;
-    r->kernel.pid = r->hits.pid = r->plan->pid;
+    r->kernel.pid = r->ip_samples.pid = r->plan->pid;
 }
 
 /* A footnote: the reason alone, without the event's name in front and the next step behind. */
@@ -148,11 +149,11 @@ static int open_session(struct recorder *r, struct err *err)
         return err_set(err, "out of memory");
     if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
-    r->hits.code.fd = metadata_wants_code(r->plan) ? r->session.code_fd : -1;
-    r->hits.maps.is_emulated = r->plan->simulate != NULL;
-    misses_log_init(&r->misses, r->plan->simulate != NULL ? r->simulation.log_fd : -1, &r->hits, &r->threads);
+    r->ip_samples.code.fd = metadata_wants_code(r->plan) ? r->session.code_fd : -1;
+    r->ip_samples.maps.is_emulated = r->plan->simulate != NULL;
+    misses_log_init(&r->misses, r->plan->simulate != NULL ? r->simulation.log_fd : -1, &r->ip_samples, &r->threads);
     link_init(&r->link, &r->session, r->plan->observer);
-    r->link.code = &r->hits.code;
+    r->link.code = &r->ip_samples.code;
     r->drain.observer = r->plan->observer;
     r->drain.link = &r->link;
     return readings_init(&r->readings, &readings, &r->session, &r->threads, err);
@@ -354,7 +355,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
     const struct recorder_plan *plan = r->plan;
     threads_init(&r->threads);
     r->cpu_accounting = (struct cpu_accounting){ .threads = &r->threads, .is_sparing = r->plan->observer != NULL };
-    hits_init(&r->hits);
+    ip_samples_init(&r->ip_samples);
     pauses_init(&r->pauses);
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
     if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)

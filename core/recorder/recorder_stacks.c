@@ -40,14 +40,14 @@ void recorder_open_stacks(struct recorder *r)
 }
 
 /* The kernel is asked once for both. */
-static bool hits_come_from_stacks(const struct recorder *r)
+static bool ip_samples_come_from_stacks(const struct recorder *r)
 {
-    return r->plan->hits_hz > 0 && r->plan->hits_hz == r->plan->stacks_hz && r->stacks.sampler != NULL;
+    return r->plan->ip_samples_hz > 0 && r->plan->ip_samples_hz == r->plan->stacks_hz && r->stacks.sampler != NULL;
 }
 
-uint32_t recorder_ring_hits_hz(const struct recorder *r)
+uint32_t recorder_ring_ip_samples_hz(const struct recorder *r)
 {
-    return hits_come_from_stacks(r) ? 0 : r->plan->hits_hz;
+    return ip_samples_come_from_stacks(r) ? 0 : r->plan->ip_samples_hz;
 }
 
 static int take_one(struct recorder *r, const struct stack_sample *sample, struct err *err)
@@ -61,8 +61,8 @@ static int take_one(struct recorder *r, const struct stack_sample *sample, struc
     if (sample->time_ns < r->first.monotonic_ns)
         return 0;
     uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
-    if (hits_come_from_stacks(r) && sample->pc != KERNEL_UNKNOWN &&
-        hits_add(&r->hits, thread->info.index, ticks, sample->pc, sample->in_kernel) < 0)
+    if (ip_samples_come_from_stacks(r) && sample->pc != KERNEL_UNKNOWN &&
+        ip_samples_add(&r->ip_samples, thread->info.index, ticks, sample->pc, sample->in_kernel) < 0)
         return err_set(err, "out of memory for samples");
     if ((thread->changed && threads_write(&r->threads, r->writer, err) < 0) ||
         sample_log_write(&r->stacks.log, r->writer, sample, thread->info.index, ticks, err) < 0)

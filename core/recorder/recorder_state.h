@@ -9,7 +9,7 @@
 #include "core/recorder/cpu_accounting.h"
 #include "core/recorder/collections.h"
 #include "core/recorder/drain.h"
-#include "core/recorder/hits.h"
+#include "core/recorder/ip_samples.h"
 #include "core/recorder/kernel.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/link_state.h"
@@ -66,7 +66,7 @@ struct recorder {
     struct kernel kernel;
     struct recorder_stacks stacks;
     struct cpu_accounting cpu_accounting;
-    struct hits hits;
+    struct ip_samples ip_samples;
     struct pauses pauses;
     struct collections collections;
     struct readings readings;
@@ -80,15 +80,15 @@ struct recorder {
     void (*old_pipe)(int), (*old_size)(int);
     bool connected, costs_written, ready, gone, child_reaped, interrupted, is_stopped;
     bool is_cut;    /* a signal came while classes were being changed */
-    bool asks_much; /* hits are in many pieces of code that are not known */
+    bool asks_much; /* IP samples are in many pieces of code that are not known */
     int child_status;
     struct rusage child_usage;
     uint64_t ready_ns, clock_written_ns, flushed_ns, asked_ns;
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
     uint64_t own_cpu_start_ns;
-    uint64_t stolen_start_ns; /* of the machine; TRACE_UNKNOWN: not told */
-    uint64_t hit_cost_ns;     /* of the program's CPU time; 0: there are no hits */
-    bool knows_hit_cost;      /* it is measured; else what it usually is */
+    uint64_t stolen_start_ns;   /* of the machine; TRACE_UNKNOWN: not told */
+    uint64_t ip_sample_cost_ns; /* of the program's CPU time; 0: there are no IP samples */
+    bool knows_ip_sample_cost;  /* it is measured; else what it usually is */
     double instrument_ms, longest_pause_ms;
     int niceness; /* before it hurried */
     bool hurries;
@@ -137,8 +137,9 @@ enum woken_by recorder_wait_for(struct recorder *r, int timeout_ms);
 /* Begin to sample, if the plan wants it; a command's process waits before its exec. */
 void recorder_open_stacks(struct recorder *r);
 
-/* What is left to the kernel's other rings of the plan's hits_hz: where both are asked for alike, stacks tell it. */
-uint32_t recorder_ring_hits_hz(const struct recorder *r);
+/* What is left to the kernel's other rings of the plan's ip_samples_hz: where both are asked for alike, stacks tell it.
+ */
+uint32_t recorder_ring_ip_samples_hz(const struct recorder *r);
 
 /* What was sampled since; and at the end, what the trace is told of all.  Each returns 0, or -1 with *err set. */
 int recorder_write_stacks(struct recorder *r, struct err *err);

@@ -318,7 +318,7 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
 
 static int begin(struct stack_sampler *sampler, const struct stack_sampler_options *options, struct err *err)
 {
-    const struct perf_rings_wish wish = { .hits_hz = options->hz,
+    const struct perf_rings_wish wish = { .ip_samples_hz = options->hz,
                                           .trigger = options->trigger,
                                           .with_children = options->with_children,
                                           .no_switches = true,
@@ -386,11 +386,11 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
         return -1;
     sample_periods_draw(&sampler->periods, sampler->rings);
     perf_rings_state(sampler->rings, &state);
-    sampler->state.has_kernel = state.has_kernel_hits;
+    sampler->state.has_kernel = state.has_kernel_ip_samples;
     sampler->state.finds_threads_late = state.finds_threads_late;
-    if (state.has_hits)
+    if (state.has_ip_samples)
         return 0;
-    err_set(err, "no stacks can be sampled: %s", state.why_no_hits);
+    err_set(err, "no stacks can be sampled: %s", state.why_no_ip_samples);
     return -1;
 }
 

@@ -67,8 +67,8 @@ enum record_virtual { VIRTUAL_RESUME = 0, VIRTUAL_MOUNT = 1, VIRTUAL_UNMOUNT = 2
 #define TAG_BITS        2
 #define KERNEL_TAG_BITS 3 /* of a kernel event: the kind, from TRACE_CPU_IN; of CONTROL: from _ENABLED */
 
-#define HIT_FLAG_KERNEL         1 /* of a hit's first number; the rest of it is ticks */
-#define HIT_FLAG_BITS           1
+#define IP_SAMPLE_FLAG_KERNEL   1 /* of an IP sample's first number; the rest of it is ticks */
+#define IP_SAMPLE_FLAG_BITS     1
 #define METHOD_FLAG_LOOP        1
 #define SAMPLE_FLAG_KERNEL      1 /* of a sample's flags; then frame, tier and end, 3 bits each */
 #define SAMPLE_FLAG_WAITING     2

@@ -38,7 +38,7 @@ static void put_counts(struct sink *s, const struct miss_entry *entry)
     if (entry->kind != MISS_TOTALS)
         sink_varint(s, entry->thread);
     if (has_place(entry->kind)) {
-        sink_varint(s, entry->place);
+        sink_varint(s, entry->location);
         sink_varint(s, entry->line);
     }
     if (entry->kind != MISS_TOTALS)
@@ -110,7 +110,7 @@ static void get_counts(struct cursor *c, struct miss_entry *entry)
     if (entry->kind != MISS_TOTALS)
         entry->thread = cursor_below(c, UINT32_MAX);
     if (has_place(entry->kind)) {
-        entry->place = cursor_varint(c);
+        entry->location = cursor_varint(c);
         entry->line = cursor_below(c, UINT32_MAX);
     }
     if (entry->kind != MISS_TOTALS)

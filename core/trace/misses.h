@@ -9,11 +9,11 @@
  *     1, a cell, a part of an owner's memory: number, owner, space (enum miss_space), offset of the field in bytes, or
  *        of an array's first element, name of the field (or empty)
  *     2, a method that was interpreted: number, class, name, descriptor, source file (or empty); in the log only
- *     3, misses: ticks, thread, place, line, cell, then counted since the entry before of all these: accesses that
+ *     3, misses: ticks, thread, location, line, cell, then counted since the entry before of all these: accesses that
  *        missed L1D, L2, the data TLB (estimates, where not all were kept); how many were kept
  *     4, totals: ticks, then counted since the entry before of its kind, by all threads: loads and stores, and what
  *        of them missed L1D, L2, the data TLB; how often addresses were looked up, and ns that it took
- *     5, accesses: ticks, thread, place, line, cell, then since the entry before of all these: loads and stores, an
+ *     5, accesses: ticks, thread, location, line, cell, then since the entry before of all these: loads and stores, an
  *        estimate; how many were drawn for it
  *     6, contents: ticks, thread, cell, then how many lines of its L1D, lines of its L2, pages of its data TLB are of
  *        that memory
@@ -22,15 +22,16 @@
  *
  * 5 and 6 are in ACCESSES, 7 in HEAP, the others in MISSES.
  *
- * In the log a thread is its id, and a place an address: of the instruction, or with a line number plus 1 the number of
- * an interpreted method.  In the trace a thread is an index and a place the number of one in PLACES, and lines are 0.
+ * In the log a thread is its id, and a location an address: of the instruction, or with a line number plus 1 the number
+ * of an interpreted method.  In the trace a thread is an index and a location the number of one in PLACES, and lines
+ * are 0.
  *
  * What is named was described before; the last entry of a number counts.  The decoder trusts nothing.
  */
 #ifndef CORE_TRACE_MISSES_H
 #define CORE_TRACE_MISSES_H
 
-#include "core/trace/places.h"
+#include "core/trace/locations.h"
 
 #define MISSES_NUMBERS_MAX (UINT32_C(1) << 22) /* owners, cells: numbers are below it */
 
@@ -75,7 +76,7 @@ struct miss_entry {
     uint32_t offset;                                 /* CELL */
     uint64_t ticks;                                  /* COUNTS, TOTALS, ACCESSES, CONTENTS, USED */
     uint32_t thread;                                 /* COUNTS, ACCESSES, CONTENTS */
-    uint64_t place;                                  /* COUNTS, ACCESSES */
+    uint64_t location;                                  /* COUNTS, ACCESSES */
     uint32_t line;                                   /* the same; in the log: plus 1 */
     uint32_t cell;                                   /* COUNTS, ACCESSES, CONTENTS */
     uint64_t counts[MISS_N_COUNTS];                  /* COUNTS, TOTALS, CONTENTS */
@@ -85,7 +86,7 @@ struct miss_entry {
     uint64_t used[MISS_SPACES];                      /* USED: bytes; not of NO_SPACE */
 };
 
-/* Append an entry.  s->full when it does not fit PLACE_ENTRY_BYTES. */
+/* Append an entry.  s->full when it does not fit LOCATION_ENTRY_BYTES. */
 void misses_put(struct sink *s, const struct miss_entry *entry);
 
 /* Take the next entry; texts live as long as the cursor's bytes.  Returns 0, or -1 when it is damaged. */

@@ -236,17 +236,17 @@ static bool get_control(struct trace_reader *reader, struct trace_event *event)
     return true;
 }
 
-static bool get_hit(struct trace_reader *reader, struct trace_event *event)
+static bool get_ip_sample(struct trace_reader *reader, struct trace_event *event)
 {
-    uint64_t delta, thread, place;
-    reader->at = number_get(number_get(number_get(reader->at, &delta), &thread), &place);
-    if (reader->at > reader->end || thread > THREAD_INDEX_MAX || place >= PLACE_NUMBERS_MAX)
+    uint64_t delta, thread, location;
+    reader->at = number_get(number_get(number_get(reader->at, &delta), &thread), &location);
+    if (reader->at > reader->end || thread > THREAD_INDEX_MAX || location >= LOCATION_NUMBERS_MAX)
         return false;
-    reader->ticks += delta >> HIT_FLAG_BITS;
-    *event = (struct trace_event){ .kind = delta & HIT_FLAG_KERNEL ? TRACE_KERNEL_HIT : TRACE_HIT,
+    reader->ticks += delta >> IP_SAMPLE_FLAG_BITS;
+    *event = (struct trace_event){ .kind = delta & IP_SAMPLE_FLAG_KERNEL ? TRACE_KERNEL_IP_SAMPLE : TRACE_IP_SAMPLE,
                                    .thread = (uint32_t)thread,
                                    .ticks = reader->ticks,
-                                   .count = place };
+                                   .count = location };
     table_name(&reader->tables.threads, event->thread);
     return true;
 }
@@ -258,7 +258,7 @@ static bool get_event(struct trace_reader *reader, struct trace_event *event)
     if (reader->type == CHUNK_KERNEL)
         return get_kernel(reader, event);
     if (reader->type == CHUNK_HITS)
-        return get_hit(reader, event);
+        return get_ip_sample(reader, event);
     return reader->type == CHUNK_CONTROL ? get_control(reader, event) : get_reading(reader, event);
 }
 
@@ -383,11 +383,11 @@ static int next_events(struct trace_reader *reader, struct err *err)
     return 1;
 }
 
-static inline void tell_hit(const struct trace_reader *reader, const struct trace_event *event)
+static inline void tell_ip_sample(const struct trace_reader *reader, const struct trace_event *event)
 {
     const struct trace_listener *listener = &reader->tables.listener;
-    if (listener->hit != NULL && (event->kind == TRACE_HIT || event->kind == TRACE_KERNEL_HIT))
-        listener->hit(listener->context, event);
+    if (listener->ip_sample != NULL && (event->kind == TRACE_IP_SAMPLE || event->kind == TRACE_KERNEL_IP_SAMPLE))
+        listener->ip_sample(listener->context, event);
 }
 
 int trace_next(struct trace_reader *reader, struct trace_event *event, struct err *err)
@@ -395,7 +395,7 @@ int trace_next(struct trace_reader *reader, struct trace_event *event, struct er
     for (;;) {
         if (LIKELY(reader->at != reader->end)) {
             if (LIKELY(get_event(reader, event))) {
-                tell_hit(reader, event);
+                tell_ip_sample(reader, event);
                 return 1;
             }
             if (damaged(reader, err) == 0)

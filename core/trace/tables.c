@@ -209,12 +209,12 @@ static enum tables_result take_jit(struct tables *tables, struct cursor *c)
     return TABLES_OK;
 }
 
-static enum tables_result take_place(struct tables *tables, struct cursor *c)
+static enum tables_result take_location(struct tables *tables, struct cursor *c)
 {
-    if (places_get(c, &tables->place) < 0)
+    if (locations_get(c, &tables->location) < 0)
         return TABLES_DAMAGED;
-    if (tables->listener.place != NULL)
-        tables->listener.place(tables->listener.context, &tables->place);
+    if (tables->listener.location != NULL)
+        tables->listener.location(tables->listener.context, &tables->location);
     return TABLES_OK;
 }
 
@@ -266,7 +266,7 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
     case CHUNK_JIT:
         return take_jit(tables, c);
     case CHUNK_PLACES:
-        return take_place(tables, c);
+        return take_location(tables, c);
     case CHUNK_CPU_TIMES:
         return take_charge(tables, c);
     case CHUNK_COLLECTIONS:

@@ -39,7 +39,7 @@ struct tables {
     struct sample_tables samples;
     uint64_t n_clock_points, first_clock[3], last_clock[3]; /* ticks, monotonic_ns, realtime_ns */
     struct jit_event jit;                                   /* the one that the listener is told of */
-    struct place_entry place;                               /* the same */
+    struct location_entry location;                         /* the same */
     struct miss_entry miss;                                 /* the same */
     struct trace_listener listener;
 };

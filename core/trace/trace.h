@@ -15,7 +15,7 @@
 #include "core/wire/code_log.h"
 #include "core/wire/jit_events.h"
 #include "core/trace/misses.h"
-#include "core/trace/places.h"
+#include "core/trace/locations.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,9 +55,9 @@ enum trace_kind {
     TRACE_DISABLED,  /* they do no more */
     TRACE_PAUSE,     /* all threads stood still for 'count' ns at most, so that classes could be changed */
     TRACE_RECOVERED, /* the JVM's compilers were as busy as before, 'count' ns after the pause */
-    /* from the kernel's clock; 'thread', 'ticks' and 'count', a place's number, are set: where it was found */
-    TRACE_HIT,
-    TRACE_KERNEL_HIT /* the kernel worked for it, called from that place */
+    /* from the kernel's clock; 'thread', 'ticks' and 'count', a code location's number, are set: where it was found */
+    TRACE_IP_SAMPLE,
+    TRACE_KERNEL_IP_SAMPLE /* the kernel worked for it, called from there */
 };
 
 struct trace_event {
@@ -233,12 +233,12 @@ int trace_write_sample(struct trace_writer *writer, const struct trace_sample *s
 /* What the JIT compiler did with a method: its event as the agent's log has it. */
 int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err);
 
-/* What a place is that hits name, or what it takes to name it; before them. */
-int trace_write_place(struct trace_writer *writer, const struct place_entry *entry, struct err *err);
+/* What a code location is that IP samples name, or what it takes to name it; before them. */
+int trace_write_location(struct trace_writer *writer, const struct location_entry *entry, struct err *err);
 int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry, struct err *err);
 
-/* Events of the kinds HIT and KERNEL_HIT, sorted by ticks. */
-int trace_write_hits(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err);
+/* Events of the kinds IP_SAMPLE and KERNEL_IP_SAMPLE, sorted by ticks. */
+int trace_write_ip_samples(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err);
 
 /* Write out all pending chunks, so that they survive a kill of the recorder. */
 int trace_writer_flush(struct trace_writer *writer, struct err *err);
@@ -284,13 +284,13 @@ struct trace_listener {
     void (*cpu_time)(void *context, const struct trace_thread *thread); /* its cpu_time is known now */
     void (*method)(void *context, const struct trace_method *method);
     void (*jit)(void *context, const struct jit_event *event);
-    void (*place)(void *context, const struct place_entry *entry);
+    void (*location)(void *context, const struct location_entry *entry);
     void (*collection)(void *context, const struct trace_collection *collection);
     void (*miss)(void *context, const struct miss_entry *entry);
     void (*sampled_method)(void *context, uint32_t number, const struct trace_sampled_method *method);
     void (*context_node)(void *context, uint32_t number, const struct trace_context *node);
     void (*sample)(void *context, const struct trace_sample *sample);
-    void (*hit)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */
+    void (*ip_sample)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */
 };
 
 void trace_listen(struct trace_reader *reader, const struct trace_listener *listener);

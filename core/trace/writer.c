@@ -193,33 +193,34 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
     return 0;
 }
 
-static int put_hit(struct trace_writer *writer, const struct trace_event *event, struct err *err)
+static int put_ip_sample(struct trace_writer *writer, const struct trace_event *event, struct err *err)
 {
-    bool fits = event->ticks >= writer->hit_ticks && event->ticks - writer->hit_ticks <= KERNEL_DELTA_MAX;
+    bool fits = event->ticks >= writer->ip_sample_ticks && event->ticks - writer->ip_sample_ticks <= KERNEL_DELTA_MAX;
     if (!fits && writer->pending_used[CHUNK_HITS] > 0 && writer_put_pending(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, CHUNK_HITS);
     if (writer->pending_used[CHUNK_HITS] == 0) {
         sink_u64le(&s, event->ticks);
-        writer->hit_ticks = event->ticks;
+        writer->ip_sample_ticks = event->ticks;
     }
-    sink_number(&s, (event->ticks - writer->hit_ticks) << HIT_FLAG_BITS | (event->kind == TRACE_KERNEL_HIT));
+    sink_number(&s, (event->ticks - writer->ip_sample_ticks) << IP_SAMPLE_FLAG_BITS |
+                        (event->kind == TRACE_KERNEL_IP_SAMPLE));
     sink_number(&s, event->thread);
     sink_number(&s, event->count);
-    writer->hit_ticks = event->ticks;
+    writer->ip_sample_ticks = event->ticks;
     return writer_finish(writer, CHUNK_HITS, &s, err);
 }
 
-int trace_write_hits(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
+int trace_write_ip_samples(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
 {
     if (writer_check(writer, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        if (events[i].kind != TRACE_HIT && events[i].kind != TRACE_KERNEL_HIT)
-            return err_set(err, "event kind %d is no hit", (int)events[i].kind);
-        if (events[i].thread > THREAD_INDEX_MAX || events[i].count >= PLACE_NUMBERS_MAX)
-            return err_set(err, "a hit's thread or place has too large a number");
-        if (put_hit(writer, &events[i], err) < 0)
+        if (events[i].kind != TRACE_IP_SAMPLE && events[i].kind != TRACE_KERNEL_IP_SAMPLE)
+            return err_set(err, "event kind %d is no IP sample", (int)events[i].kind);
+        if (events[i].thread > THREAD_INDEX_MAX || events[i].count >= LOCATION_NUMBERS_MAX)
+            return err_set(err, "an IP sample's thread or place has too large a number");
+        if (put_ip_sample(writer, &events[i], err) < 0)
             return -1;
     }
     return 0;

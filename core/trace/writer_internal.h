@@ -14,7 +14,7 @@
 #define N_PENDING        (CHUNK_SAMPLES + 1)
 #define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
 
-_Static_assert(PLACE_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a place has room");
+_Static_assert(LOCATION_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a code location has room");
 
 struct trace_writer {
     int fd;
@@ -24,7 +24,7 @@ struct trace_writer {
     uint64_t n_bytes, n_records;
     bool have_counters;
     size_t n_columns; /* values of a reading; the encoder knows those of a record */
-    uint64_t kernel_ticks, reading_ticks, control_ticks, hit_ticks, sample_ticks; /* of the latest pending one */
+    uint64_t kernel_ticks, reading_ticks, control_ticks, ip_sample_ticks, sample_ticks; /* of the latest pending one */
     uint64_t *last_ticks; /* by thread index: of its latest record */
     size_t n_last_ticks;
     size_t out_used;

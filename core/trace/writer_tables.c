@@ -1,5 +1,6 @@
 /*
- * Writing what defines things: facts, clock points, counters, threads, methods, places, and what is known of them.
+ * Writing what defines things: facts, clock points, counters, threads, methods, code locations, and what is known of
+ * them.
  */
 #include "core/trace/writer_internal.h"
 
@@ -121,13 +122,14 @@ int trace_write_thread(struct trace_writer *writer, const struct trace_thread *t
     return thread->cpu_time.is_known ? put_cpu_time(writer, thread, err) : 0;
 }
 
-int trace_write_place(struct trace_writer *writer, const struct place_entry *entry, struct err *err)
+int trace_write_location(struct trace_writer *writer, const struct location_entry *entry, struct err *err)
 {
     if (writer_check(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, CHUNK_PLACES);
-    places_put(&s, entry);
-    return s.full ? err_set(err, "a place is too long for a trace") : writer_finish(writer, CHUNK_PLACES, &s, err);
+    locations_put(&s, entry);
+    return s.full ? err_set(err, "a code location is too long for a trace")
+                  : writer_finish(writer, CHUNK_PLACES, &s, err);
 }
 
 int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry, struct err *err)

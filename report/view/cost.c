@@ -1,6 +1,6 @@
 #include "report/view/cost.h"
 
-#include "core/perf/hit_cost.h"
+#include "core/perf/ip_sample_cost.h"
 #include "core/trace/recording_info.h"
 #include "report/shares.h"
 
@@ -21,8 +21,8 @@ struct costs {
     struct shares shares;
     double wall_ns, cpu_ns; /* of the recording; of the program in it, 0: not known */
     double probes_ns, agent_ns, recorder_ns;
-    double hit_ns, hits_ns; /* of one; of all, 0: there were none */
-    double compiling_ns;    /* again, as the budget has it, or NOT_KNOWN */
+    double ip_sample_ns, ip_samples_ns; /* of one; of all, 0: there were none */
+    double compiling_ns;                /* again, as the budget has it, or NOT_KNOWN */
     size_t label, value, share, unit, how;
 };
 
@@ -167,8 +167,9 @@ static void find_cpu_times(struct costs *c)
     double code_ns = number(c, INFO_CODE_CPU_MS) > 0 ? number(c, INFO_CODE_CPU_MS) * 1e6 : 0;
     c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]) + code_ns;
     c->recorder_ns = number(c, INFO_RECORDER_CPU_NS);
-    c->hit_ns = number(c, INFO_HITS_COST_NS) > 0 ? number(c, INFO_HITS_COST_NS) : (double)HIT_COST_USUAL_NS;
-    c->hits_ns = number(c, INFO_HITS) <= 0 ? 0 : number(c, INFO_HITS) * c->hit_ns;
+    c->ip_sample_ns =
+        number(c, INFO_IP_SAMPLES_COST_NS) > 0 ? number(c, INFO_IP_SAMPLES_COST_NS) : (double)IP_SAMPLE_COST_USUAL_NS;
+    c->ip_samples_ns = number(c, INFO_IP_SAMPLES) <= 0 ? 0 : number(c, INFO_IP_SAMPLES) * c->ip_sample_ns;
     c->compiling_ns = number(c, INFO_LIVE_COMPILING_MS) >= 0 ? number(c, INFO_LIVE_COMPILING_MS) * 1e6 : NOT_KNOWN;
 }
 
@@ -202,13 +203,13 @@ static const char *agent_how(const struct costs *c)
     return arena_printf(c->source->arena, "measured; of it %s for stack samples%s", ns, code);
 }
 
-/* "estimated: 3554 hits at 21.0 us"; older traces have no cost where it could not be measured. */
-static const char *hits_how(const struct costs *c)
+/* "estimated: 3554 IP samples at 21.0 us"; older traces have no cost where it could not be measured. */
+static const char *ip_samples_how(const struct costs *c)
 {
-    bool is_usual = number(c, INFO_HITS_COST_IS_USUAL) > 0 || number(c, INFO_HITS_COST_NS) <= 0;
+    bool is_usual = number(c, INFO_IP_SAMPLES_COST_IS_USUAL) > 0 || number(c, INFO_IP_SAMPLES_COST_NS) <= 0;
     char each[32];
-    table_format_ns(c->hit_ns, each, sizeof each);
-    return arena_printf(c->source->arena, "estimated: %.0f IP samples at %s%s", number(c, INFO_HITS), each,
+    table_format_ns(c->ip_sample_ns, each, sizeof each);
+    return arena_printf(c->source->arena, "estimated: %.0f IP samples at %s%s", number(c, INFO_IP_SAMPLES), each,
                         is_usual ? ", as elsewhere: not measured here" : "");
 }
 
@@ -226,7 +227,7 @@ static const char *sum_how(const struct costs *c)
 /* All that is known. */
 static double sum_of(const struct costs *c, bool *is_known)
 {
-    const double parts[] = { c->probes_ns, c->agent_ns, c->recorder_ns, c->hits_ns, c->compiling_ns };
+    const double parts[] = { c->probes_ns, c->agent_ns, c->recorder_ns, c->ip_samples_ns, c->compiling_ns };
     double all_ns = 0;
     *is_known = c->agent_ns >= 0 && c->recorder_ns >= 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -242,9 +243,9 @@ static void add_cpu_times(struct costs *c)
                           probes_how(c) });
     add(c, (struct cost){ "agent_cpu", "CPU time of the agent", TABLE_NS, c->agent_ns, cpu_share(c, c->agent_ns),
                           agent_how(c) });
-    if (c->hits_ns != 0)
-        add(c, (struct cost){ "hits_cpu", "CPU time of IP sampling", TABLE_NS, c->hits_ns, cpu_share(c, c->hits_ns),
-                              hits_how(c) });
+    if (c->ip_samples_ns != 0)
+        add(c, (struct cost){ "hits_cpu", "CPU time of IP sampling", TABLE_NS, c->ip_samples_ns,
+                              cpu_share(c, c->ip_samples_ns), ip_samples_how(c) });
     add(c, (struct cost){ "recorder_cpu", "CPU time of mmprof itself", TABLE_NS, c->recorder_ns,
                           cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "not in the trace" : "measured" });
     add(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
@@ -333,7 +334,7 @@ static const char *excess_why(const struct costs *c)
         { c->agent_ns, "the agent in the JVM", "record for longer to amortize its start" },
         { c->recorder_ns, "mmprof's own process",
           "it starts, walks stack samples and writes the trace; a longer recording amortizes the start only" },
-        { c->hits_ns, "IP sampling", "use a lower --sample-ip" },
+        { c->ip_samples_ns, "IP sampling", "use a lower --sample-ip" },
         { c->probes_ns, "probes", "methods with probes were called more often than expected" }
     };
     size_t most = 0;
@@ -353,7 +354,7 @@ int cost_sums(const struct report_source *source, struct cost_sums *sums, struct
                                 .probes_ns = c.probes_ns,
                                 .agent_ns = c.agent_ns,
                                 .recorder_ns = c.recorder_ns,
-                                .hits_ns = c.hits_ns,
+                                .ip_samples_ns = c.ip_samples_ns,
                                 .compiling_ns = c.compiling_ns,
                                 .budget = number(&c, INFO_LIVE_BUDGET) };
     sums->all_ns = sum_of(&c, &sums->is_whole);

@@ -11,7 +11,7 @@
 struct cost_sums {
     double cpu_ns; /* of the program, within the recording; 0: not known */
     double probes_ns, agent_ns, recorder_ns;
-    double hits_ns;       /* of looking where threads are; 0: there was none of it */
+    double ip_samples_ns; /* of looking where threads are; 0: there was none of it */
     double compiling_ns;  /* of the JIT compiler again, as the budget has it */
     double all_ns;        /* together */
     bool is_whole;        /* that is all; else one of them is not known */

@@ -13,16 +13,17 @@ struct known {
     const char *whys[WHYS]; /* the object is not known; NULL: no more */
 };
 
-bool misses_are_ours(const struct misses_tally *tally, const struct hit_function *function)
+bool misses_are_ours(const struct misses_tally *tally, const struct code_function *function)
 {
-    return tally->key.is_ours || function->kind == HIT_AGENT ||
+    return tally->key.is_ours || function->kind == CODE_AT_AGENT ||
            (function->class_name != NULL && (strcmp(function->class_name, "java/lang/MmprofProbe") == 0 ||
                                              strcmp(function->class_name, "mmprof/Probe") == 0));
 }
 
-static bool is_java(enum hit_kind kind)
+static bool is_java(enum code_location_kind kind)
 {
-    return kind == HIT_INTERPRETER || kind == HIT_C1 || kind == HIT_C2 || kind == HIT_COMPILED || kind == HIT_STUB;
+    return kind == CODE_AT_INTERPRETER || kind == CODE_AT_C1 || kind == CODE_AT_C2 || kind == CODE_AT_COMPILED ||
+           kind == CODE_AT_STUB;
 }
 
 int misses_keep_java(struct misses *m, struct err *err)
@@ -33,10 +34,10 @@ int misses_keep_java(struct misses *m, struct err *err)
     memset(m->told, 0, sizeof m->told);
     for (uint32_t i = 0; i < m->n_tallies; i++) {
         const struct misses_tally *tally = &m->tallies[i];
-        struct hit_place place;
-        if (hit_places_find(m->places, tally->key.place, &place, err) < 0)
+        struct code_location location;
+        if (code_locations_find(m->locations, tally->key.location, &location, err) < 0)
             return -1;
-        const struct hit_function *function = hit_places_function(m->places, place.function);
+        const struct code_function *function = code_locations_function(m->locations, location.function);
         if (!is_java(function->kind) || misses_are_ours(tally, function))
             continue;
         for (int k = 0; k < MISS_N_COUNTS; k++)
@@ -64,20 +65,20 @@ static void add_why(struct known *known, const char *why, uint64_t n)
 static void add_tally(struct known *known, struct misses *m, const struct misses_tally *tally)
 {
     uint64_t n = tally->counts[MISS_L1D];
-    struct hit_place place;
+    struct code_location location;
     struct err ignored;
     const struct misses_cell *cell = tally->key.cell < m->n_cells ? &m->cells[tally->key.cell] : NULL;
     const struct misses_owner *owner = cell != NULL && cell->owner < m->n_owners ? &m->owners[cell->owner] : NULL;
-    if (hit_places_find(m->places, tally->key.place, &place, &ignored) < 0)
+    if (code_locations_find(m->locations, tally->key.location, &location, &ignored) < 0)
         return;
-    const struct hit_function *function = hit_places_function(m->places, place.function);
+    const struct code_function *function = code_locations_function(m->locations, location.function);
     if (misses_are_ours(tally, function))
         return;
     bool is_java = function->method != NULL;
     known->all += n;
-    known->no_code += function->kind == HIT_UNKNOWN || (function->kind == HIT_INTERPRETER && !is_java) ? n : 0;
+    known->no_code += function->kind == CODE_AT_UNKNOWN || (function->kind == CODE_AT_INTERPRETER && !is_java) ? n : 0;
     known->java += is_java ? n : 0;
-    known->no_line += is_java && place.line == 0 && place.bytecode == 0 ? n : 0;
+    known->no_line += is_java && location.line == 0 && location.bytecode == 0 ? n : 0;
     known->of_owner[owner == NULL || owner->name == NULL ? MISS_UNKNOWN : owner->kind] += n;
     if (owner != NULL && owner->name != NULL && owner->kind == MISS_HEAP && n > 0)
         add_why(known, owner->name, n);

@@ -7,7 +7,7 @@
 #include "report/view/misses_report.h"
 
 /* The agent, its probes, and its thread. */
-bool misses_are_ours(const struct misses_tally *tally, const struct hit_function *function);
+bool misses_are_ours(const struct misses_tally *tally, const struct code_function *function);
 
 /* A row for each step of the recording; as misses_table. */
 int misses_time_table(const struct report_source *source, struct misses *misses, struct table *table, struct err *err);

@@ -105,7 +105,7 @@ static void hear_counts(const struct hearing *hearing, const struct miss_entry *
     struct misses *m = hearing->misses;
     struct misses_tally tally;
     memset(&tally, 0, sizeof tally); /* its padding is a part of the key */
-    tally.key.place = (uint32_t)entry->place;
+    tally.key.location = (uint32_t)entry->location;
     tally.key.cell = entry->cell;
     tally.key.step = step_of(hearing, entry->ticks);
     tally.key.is_ours = is_ours(hearing, entry->thread);
@@ -186,10 +186,10 @@ static void hear(void *context, const struct miss_entry *entry)
     }
 }
 
-static void hear_place(void *context, const struct place_entry *entry)
+static void hear_location(void *context, const struct location_entry *entry)
 {
     const struct hearing *hearing = context;
-    hit_places_hear(hearing->misses->places, entry);
+    code_locations_hear(hearing->misses->locations, entry);
 }
 
 /* ---- reading ---- */
@@ -197,7 +197,7 @@ static void hear_place(void *context, const struct place_entry *entry)
 static int read_again(const struct hearing *hearing, bool salvage, struct err *err)
 {
     struct hearing mine = *hearing;
-    const struct trace_listener listener = { .context = &mine, .place = hear_place, .miss = hear };
+    const struct trace_listener listener = { .context = &mine, .location = hear_location, .miss = hear };
     struct trace_reader *reader;
     struct trace_event event;
     int rc;
@@ -226,7 +226,7 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
     *misses = (struct misses){ .arena = source->arena, .by_key.arena = source->arena, .by_held.arena = source->arena };
     if (by == MISSES_BY_TIME || by == MISSES_CONTENTS)
         misses->step_ticks = step_ticks(source->reader);
-    if (hit_places_open(&misses->places, err) < 0 || read_again(&hearing, salvage, err) < 0)
+    if (code_locations_open(&misses->locations, err) < 0 || read_again(&hearing, salvage, err) < 0)
         return -1;
     if (misses->is_broken)
         return err_set(err, "out of memory for misses");
@@ -238,7 +238,7 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
 
 void misses_free(struct misses *misses)
 {
-    hit_places_close(misses->places);
+    code_locations_close(misses->locations);
     map_free(&misses->by_key);
     map_free(&misses->by_held);
     free(misses->owners);

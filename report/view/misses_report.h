@@ -7,7 +7,7 @@
 
 #include "core/base/map.h"
 #include "report/source.h"
-#include "symbolize/hit_places.h"
+#include "symbolize/code_locations.h"
 
 /* What a row of the table is for. */
 enum misses_by {
@@ -35,11 +35,11 @@ struct misses_cell {
     enum miss_space space;
 };
 
-/* Misses of one place in one cell. */
+/* Misses of one code location in one cell. */
 struct misses_tally {
     struct {
-        uint32_t place, cell, step; /* step: of the recording, by time only */
-        bool is_ours;               /* of mmprof's agent's thread */
+        uint32_t location, cell, step; /* step: of the recording, by time only */
+        bool is_ours;                  /* of mmprof's agent's thread */
     } key;
     uint64_t counts[MISS_N_COUNTS], n_kept;
     uint64_t n_accesses, n_drawn; /* loads and stores, estimated; of how many that were drawn */
@@ -55,17 +55,17 @@ struct misses_held {
 };
 
 struct misses {
-    struct arena *arena;         /* borrowed */
-    struct hit_places *places;   /* owned */
-    struct misses_owner *owners; /* owned, as the others */
+    struct arena *arena;              /* borrowed */
+    struct code_locations *locations; /* owned */
+    struct misses_owner *owners;      /* owned, as the others */
     struct misses_cell *cells;
     struct misses_tally *tallies;
     struct misses_held *held;
     uint32_t n_owners, n_cells, n_tallies, n_held, owners_room, cells_room, tallies_room, held_room;
     struct map by_key, by_held;
-    uint64_t all[MISS_N_COUNTS], told[MISS_N_COUNTS]; /* exactly; those that are told by place */
+    uint64_t all[MISS_N_COUNTS], told[MISS_N_COUNTS]; /* exactly; those that are told by code location */
     uint64_t n_accesses, n_kept, n_looks, look_ns;
-    uint64_t told_accesses, n_drawn;               /* estimated by place; of how many */
+    uint64_t told_accesses, n_drawn;               /* estimated by code location; of how many */
     uint64_t step_ticks;                           /* 0: not by time */
     uint64_t l2_lines;                             /* held, by all looks */
     uint64_t looked_ticks, n_looked[MISSES_STEPS]; /* the last look into the caches; how many there were */

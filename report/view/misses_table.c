@@ -86,20 +86,20 @@ static const char *field_label(struct arena *arena, const struct misses_owner *o
                                          : arena_printf(arena, "%s.%s", name, cell->name);
 }
 
-static const char *part_label(struct arena *arena, const struct hit_function *function)
+static const char *part_label(struct arena *arena, const struct code_function *function)
 {
-    if (function->kind != HIT_VM)
-        return hit_kind_name(function->kind);
+    if (function->kind != CODE_AT_VM)
+        return code_location_kind_name(function->kind);
     return arena_printf(arena, "JVM: %s", vm_subsystem_name(function->subsystem));
 }
 
-static const char *method_label(struct arena *arena, const struct hit_function *function)
+static const char *method_label(struct arena *arena, const struct code_function *function)
 {
     if (function->method != NULL) {
         const struct java_name name = { function->class_name, function->method, function->descriptor };
         return java_names_display(arena, &name, JAVA_NAMES_SHORT);
     }
-    if (function->kind == HIT_INTERPRETER)
+    if (function->kind == CODE_AT_INTERPRETER)
         return "(interpreter, method not known)";
     if (function->name[0] != '\0')
         return function->name;
@@ -155,10 +155,12 @@ static struct row memory_row(const struct misses *m, enum misses_by by, uint32_t
 }
 
 /* The row of code: what missed. */
-static struct row code_row(const struct misses *m, enum misses_by by, const struct hit_place *place,
-                           const struct hit_function *function)
+static struct row code_row(const struct misses *m, enum misses_by by, const struct code_location *location,
+                           const struct code_function *function)
 {
-    struct row row = { .of = part_label(m->arena, function), .kind = hit_kind_key(function->kind), .file = "" };
+    struct row row = { .of = part_label(m->arena, function),
+                       .kind = code_location_kind_key(function->kind),
+                       .file = "" };
     if (by == MISSES_BY_PART) {
         row.label = row.of;
         return row;
@@ -168,13 +170,13 @@ static struct row code_row(const struct misses *m, enum misses_by by, const stru
     row.class_name = function->class_name;
     if (by == MISSES_BY_METHOD || function->method == NULL)
         return row;
-    row.line = place->line;
-    if (place->bytecode != 0)
-        row.label = arena_printf(m->arena, "%s, bytecode %" PRIu32, row.label, place->bytecode - 1);
+    row.line = location->line;
+    if (location->bytecode != 0)
+        row.label = arena_printf(m->arena, "%s, bytecode %" PRIu32, row.label, location->bytecode - 1);
     else
         row.label = row.line == 0 ? arena_printf(m->arena, "%s, line not known", row.label)
                                   : arena_printf(m->arena, "%s:%" PRIu32, row.label, row.line);
-    row.of = place->outer[0] == '\0' ? row.of : arena_printf(m->arena, "%s, in %s", row.of, place->outer);
+    row.of = location->outer[0] == '\0' ? row.of : arena_printf(m->arena, "%s, in %s", row.of, location->outer);
     return row;
 }
 
@@ -207,11 +209,11 @@ static int add_up(struct misses *m, enum misses_by by, struct rows *rows, struct
 {
     bool is_memory = by == MISSES_BY_CLASS || by == MISSES_BY_FIELD || by == MISSES_BY_SPACE;
     for (uint32_t i = 0; i < m->n_tallies; i++) {
-        struct hit_place place;
-        if (hit_places_find(m->places, m->tallies[i].key.place, &place, err) < 0)
+        struct code_location location;
+        if (code_locations_find(m->locations, m->tallies[i].key.location, &location, err) < 0)
             return -1;
-        const struct hit_function *function = hit_places_function(m->places, place.function);
-        struct row like = is_memory ? memory_row(m, by, m->tallies[i].key.cell) : code_row(m, by, &place, function);
+        const struct code_function *function = code_locations_function(m->locations, location.function);
+        struct row like = is_memory ? memory_row(m, by, m->tallies[i].key.cell) : code_row(m, by, &location, function);
         if (misses_are_ours(&m->tallies[i], function))
             like = ours;
         struct row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);

@@ -37,19 +37,19 @@ static const struct {
     [ELSEWHERE] = { "Elsewhere", "l2_elsewhere" },
 };
 
-static enum column code_of(const struct misses_tally *tally, const struct hit_function *function)
+static enum column code_of(const struct misses_tally *tally, const struct code_function *function)
 {
     if (misses_are_ours(tally, function))
         return OURS;
     switch (function->kind) {
-    case HIT_INTERPRETER:
+    case CODE_AT_INTERPRETER:
         return INTERPRETED;
-    case HIT_C1:
-    case HIT_C2:
-    case HIT_COMPILED:
-    case HIT_STUB:
+    case CODE_AT_C1:
+    case CODE_AT_C2:
+    case CODE_AT_COMPILED:
+    case CODE_AT_STUB:
         return COMPILED;
-    case HIT_VM:
+    case CODE_AT_VM:
         return function->subsystem == VM_GC ? COLLECTOR : function->subsystem == VM_COMPILER ? COMPILER : OTHER_VM;
     default:
         return NATIVE;
@@ -80,10 +80,10 @@ static int add_up(struct misses *m, struct step steps[MISSES_STEPS], struct err 
     for (uint32_t i = 0; i < m->n_tallies; i++) {
         const struct misses_tally *tally = &m->tallies[i];
         struct step *step = &steps[tally->key.step];
-        struct hit_place place;
-        if (hit_places_find(m->places, tally->key.place, &place, err) < 0)
+        struct code_location location;
+        if (code_locations_find(m->locations, tally->key.location, &location, err) < 0)
             return -1;
-        const struct hit_function *function = hit_places_function(m->places, place.function);
+        const struct code_function *function = code_locations_function(m->locations, location.function);
         enum column code = code_of(tally, function);
         for (int k = 0; k < MISS_N_COUNTS; k++)
             step->counts[k] += tally->counts[k];

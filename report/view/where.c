@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hits of one kind: where, whose, in the kernel or not. */
+/* IP samples of one kind: where, whose, in the kernel or not. */
 struct key {
-    uint32_t place, part, in_kernel;
+    uint32_t location, part, in_kernel;
 };
 
 struct tally {
@@ -44,27 +44,28 @@ static int count(struct where_reading *r, const struct key *key)
     return map_put(&r->by_key, key, sizeof *key, r->n++);
 }
 
-static void hear_hit(void *context, const struct trace_event *event)
+static void hear_ip_sample(void *context, const struct trace_event *event)
 {
     struct where_reading *r = context;
     const struct calltree *tree = r->source->tree;
     const struct key key = { (uint32_t)event->count,
                              event->thread < tree->n_threads ? tree->threads[event->thread].part : VM_PART_APPLICATION,
-                             event->kind == TRACE_KERNEL_HIT };
+                             event->kind == TRACE_KERNEL_IP_SAMPLE };
     r->is_broken = r->is_broken || count(r, &key) < 0;
 }
 
-static void hear_place(void *context, const struct place_entry *entry)
+static void hear_location(void *context, const struct location_entry *entry)
 {
     struct where_reading *r = context;
-    hit_places_hear(r->where->places, entry);
+    code_locations_hear(r->where->locations, entry);
 }
 
 /* ---- times ---- */
 
 static void find_scales(const struct report_source *source, struct where *where)
 {
-    const char *hz = info_text(source->reader, INFO_HITS_HZ), *kernel = info_text(source->reader, INFO_HITS_KERNEL);
+    const char *hz = info_text(source->reader, INFO_IP_SAMPLES_HZ),
+               *kernel = info_text(source->reader, INFO_IP_SAMPLES_KERNEL);
     double per_second = hz == NULL ? 0 : strtod(hz, NULL);
     where->period_ns = per_second > 0 ? 1e9 / per_second : 0;
     where->has_kernel = kernel == NULL || strcmp(kernel, "excluded") != 0;
@@ -73,11 +74,11 @@ static void find_scales(const struct report_source *source, struct where *where)
     for (size_t part = 0; part < VM_PARTS; part++) {
         uint64_t n = 0;
         for (size_t row = 0; row < WHERE_ROWS; row++)
-            n += where->hits[row][part];
+            n += where->ip_samples[row][part];
         bool is_scaled = where->has_kernel && !source->tree->cpu_is_wall;
         if (source->tree->cpu_is_wall)
             where->part_ns[part] = (double)n * where->period_ns;
-        where->hit_ns[part] = !is_scaled ? where->period_ns : n > 0 ? where->part_ns[part] / (double)n : 0;
+        where->ip_sample_ns[part] = !is_scaled ? where->period_ns : n > 0 ? where->part_ns[part] / (double)n : 0;
     }
 }
 
@@ -90,10 +91,10 @@ double where_ns(const struct where *where, size_t row, size_t part)
         return ns;
     }
     if (row != WHERE_KERNEL || where->has_kernel)
-        return (double)where->hits[row][part] * where->hit_ns[part];
-    /* What no hit was in is the kernel's. */
+        return (double)where->ip_samples[row][part] * where->ip_sample_ns[part];
+    /* What no IP sample was in is the kernel's. */
     for (size_t other = 0; other < WHERE_KERNEL; other++)
-        ns += (double)where->hits[other][part] * where->hit_ns[part];
+        ns += (double)where->ip_samples[other][part] * where->ip_sample_ns[part];
     return where->part_ns[part] > ns ? where->part_ns[part] - ns : 0;
 }
 
@@ -116,23 +117,24 @@ static struct where_function *function_of(struct where *where, uint32_t number)
     return &where->functions[number];
 }
 
-/* The places of one function come in any order: the one with most hits at once is taken as the line of most. */
+/* The code locations of one function come in any order: the one with most IP samples at once is taken as the line of
+ * most. */
 static int add_tally(struct where *where, const struct tally *tally, struct err *err)
 {
-    struct hit_place place;
-    if (hit_places_find(where->places, tally->key.place, &place, err) < 0)
+    struct code_location location;
+    if (code_locations_find(where->locations, tally->key.location, &location, err) < 0)
         return -1;
-    const struct hit_function *what = hit_places_function(where->places, place.function);
-    struct where_function *function = function_of(where, place.function);
+    const struct code_function *what = code_locations_function(where->locations, location.function);
+    struct where_function *function = function_of(where, location.function);
     if (function == NULL)
         return err_set(err, "out of memory for functions");
-    where->hits[tally->key.in_kernel ? WHERE_KERNEL : where_row(what->kind, what->subsystem)][tally->key.part] +=
+    where->ip_samples[tally->key.in_kernel ? WHERE_KERNEL : where_row(what->kind, what->subsystem)][tally->key.part] +=
         tally->n;
-    where->n_hits += tally->n;
-    function->n_hits += tally->n;
+    where->n_ip_samples += tally->n;
+    function->n_ip_samples += tally->n;
     if (tally->n > function->n_most) {
         function->n_most = tally->n;
-        function->most = place;
+        function->most = location;
     }
     return 0;
 }
@@ -140,23 +142,23 @@ static int add_tally(struct where *where, const struct tally *tally, struct err 
 static void add_times(struct where *where, const struct where_reading *r)
 {
     struct err ignored;
-    struct hit_place place;
+    struct code_location location;
     for (uint32_t i = 0; i < r->n; i++) {
         const struct tally *tally = &r->tallies[i];
-        if (hit_places_find(where->places, tally->key.place, &place, &ignored) < 0)
+        if (code_locations_find(where->locations, tally->key.location, &location, &ignored) < 0)
             continue;
-        double ns = (double)tally->n * where->hit_ns[tally->key.part];
-        where->functions[place.function].ns += ns;
-        where->functions[place.function].kernel_ns += tally->key.in_kernel ? ns : 0;
+        double ns = (double)tally->n * where->ip_sample_ns[tally->key.part];
+        where->functions[location.function].ns += ns;
+        where->functions[location.function].kernel_ns += tally->key.in_kernel ? ns : 0;
     }
     qsort(where->functions, where->n_functions, sizeof *where->functions, by_time);
-    while (where->n_functions > 0 && where->functions[where->n_functions - 1].n_hits == 0)
+    while (where->n_functions > 0 && where->functions[where->n_functions - 1].n_ip_samples == 0)
         where->n_functions--;
 }
 
 static int refuse(const struct report_source *source, struct err *err)
 {
-    const char *why = info_text(source->reader, INFO_HITS_FAILED);
+    const char *why = info_text(source->reader, INFO_IP_SAMPLES_FAILED);
     if (why != NULL)
         err_set(err, "'%s' has no IP samples: %s", source->path, why);
     else
@@ -176,9 +178,9 @@ int where_begin(const struct report_source *source, struct where *where, struct 
     r->source = source;
     r->where = where;
     r->by_key.arena = &r->arena;
-    pass->listener = (struct trace_listener){ .context = r, .place = hear_place, .hit = hear_hit };
+    pass->listener = (struct trace_listener){ .context = r, .location = hear_location, .ip_sample = hear_ip_sample };
     pass->is_listening = true;
-    return hit_places_open(&where->places, err);
+    return code_locations_open(&where->locations, err);
 }
 
 int where_end(struct where_reading *r, struct err *err)
@@ -187,7 +189,7 @@ int where_end(struct where_reading *r, struct err *err)
     int rc = r->is_broken ? err_set(err, "out of memory for hits") : 0;
     for (uint32_t i = 0; rc == 0 && i < r->n; i++)
         rc = add_tally(where, &r->tallies[i], err);
-    if (rc == 0 && where->n_hits == 0)
+    if (rc == 0 && where->n_ip_samples == 0)
         rc = refuse(r->source, err);
     if (rc == 0) {
         find_scales(r->source, where);
@@ -214,7 +216,7 @@ int where_read(const struct report_source *source, bool salvage, struct where *w
 
 void where_free(struct where *where)
 {
-    hit_places_close(where->places);
+    code_locations_close(where->locations);
     free(where->functions);
     memset(where, 0, sizeof *where);
 }

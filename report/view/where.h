@@ -1,38 +1,39 @@
 /*
- * Where the threads' time goes, from the places at which the kernel's clock found them: interpreter, compiled code,
- * parts of libjvm.so (SA Figure 9), other libraries, the kernel; and in which functions.
+ * Where the threads' time goes, from the code locations at which the kernel's clock found them: interpreter, compiled
+ * code, parts of libjvm.so (SA Figure 9), other libraries, the kernel; and in which functions.
  *
- * The kernel's switches tell how much CPU time the threads of each part of the VM used; hits only say where that was.
+ * The kernel's switches tell how much CPU time the threads of each part of the VM used; IP samples only say where that
+ * was.
  */
 #ifndef REPORT_VIEW_WHERE_H
 #define REPORT_VIEW_WHERE_H
 
 #include "report/second_pass.h"
-#include "symbolize/hit_places.h"
+#include "symbolize/code_locations.h"
 
-/* The rows: kinds of code, HIT_VM as its sub-systems, and the kernel. */
-#define WHERE_KERNEL (HIT_KINDS + VM_SUBSYSTEMS)
+/* The rows: kinds of code, CODE_AT_VM as its sub-systems, and the kernel. */
+#define WHERE_KERNEL (CODE_LOCATION_KINDS + VM_SUBSYSTEMS)
 #define WHERE_ROWS   (WHERE_KERNEL + 1)
 
-static inline size_t where_row(enum hit_kind kind, enum vm_subsystem subsystem)
+static inline size_t where_row(enum code_location_kind kind, enum vm_subsystem subsystem)
 {
-    return kind == HIT_VM ? (size_t)HIT_KINDS + (size_t)subsystem : (size_t)kind;
+    return kind == CODE_AT_VM ? (size_t)CODE_LOCATION_KINDS + (size_t)subsystem : (size_t)kind;
 }
 
 struct where_function {
-    uint32_t function;    /* number in places */
+    uint32_t function;    /* number in code locations */
     double ns, kernel_ns; /* with what the kernel did for it; that alone */
-    uint64_t n_hits, n_most;
-    struct hit_place most; /* the most frequent line */
+    uint64_t n_ip_samples, n_most;
+    struct code_location most; /* the most frequent line */
 };
 
 struct where {
-    struct hit_places *places; /* owned */
-    uint64_t n_hits, hits[WHERE_ROWS][VM_PARTS];
-    double part_ns[VM_PARTS];         /* CPU time of each part's threads */
-    double hit_ns[VM_PARTS];          /* that a hit stands for */
-    double period_ns;                 /* of the clock */
-    bool has_kernel;                  /* there are hits in the kernel; else time without hits is the kernel's */
+    struct code_locations *locations; /* owned */
+    uint64_t n_ip_samples, ip_samples[WHERE_ROWS][VM_PARTS];
+    double part_ns[VM_PARTS];      /* CPU time of each part's threads */
+    double ip_sample_ns[VM_PARTS]; /* that an IP sample stands for */
+    double period_ns;              /* of the clock */
+    bool has_kernel; /* there are IP samples in the kernel; else time without IP samples is the kernel's */
     struct where_function *functions; /* owned; most time first */
     size_t n_functions;
 };

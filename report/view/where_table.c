@@ -41,8 +41,8 @@ static const char *base_name(const char *path)
 static void note_symbols(const struct report_source *source, const struct where *where, struct table *table)
 {
     const char *none = "", *exported = "", *symbols;
-    for (uint32_t i = 0; i < hit_places_n_files(where->places); i++) {
-        const char *path = hit_places_file(where->places, i, &symbols), *name = base_name(path);
+    for (uint32_t i = 0; i < code_locations_n_files(where->locations); i++) {
+        const char *path = code_locations_file(where->locations, i, &symbols), *name = base_name(path);
         if (vm_is_library(path))
             table_note(table, arena_printf(source->arena, "names in %s are from: %s", name, symbols));
         else if (strcmp(symbols, "none") == 0)
@@ -61,22 +61,22 @@ static void note_symbols(const struct report_source *source, const struct where 
 static void add_facts(const struct report_source *source, const struct where *where, struct table *table)
 {
     char ns[32], cpu[32];
-    double stands_for = (double)where->n_hits * where->period_ns, cpu_ns = 0;
+    double stands_for = (double)where->n_ip_samples * where->period_ns, cpu_ns = 0;
     for (size_t part = 0; part < VM_PARTS; part++)
         cpu_ns += where->part_ns[part];
     table_format_ns(stands_for, ns, sizeof ns);
     table_format_ns(cpu_ns, cpu, sizeof cpu);
-    table_fact_number(table, "hits", (double)where->n_hits,
+    table_fact_number(table, "hits", (double)where->n_ip_samples,
                       arena_printf(source->arena,
                                    "samples  %.0f IP samples, one per %.1f ms of a thread's CPU time: %s of %s",
-                                   (double)where->n_hits, where->period_ns / 1e6, ns, cpu));
+                                   (double)where->n_ip_samples, where->period_ns / 1e6, ns, cpu));
     table_fact_number(table, "hit_period_ns", where->period_ns, NULL);
     table_fact_number(table, "hits_ns", stands_for, NULL);
     table_fact_number(table, "cpu_ns", cpu_ns, NULL);
     table_note(table,
                arena_printf(source->arena,
                             "a share p has a 95 %% interval of +-2 sqrt(p (1 - p) / %.0f): for 50 %%, %.2f points",
-                            (double)where->n_hits, 100 * SURE * sqrt(0.25 / (double)where->n_hits)));
+                            (double)where->n_ip_samples, 100 * SURE * sqrt(0.25 / (double)where->n_ip_samples)));
     const char *no_code = info_text(source->reader, INFO_CODE_FAILED);
     if (no_code != NULL)
         table_note(table, arena_printf(source->arena, "the JVM did not report its compiled code: %s", no_code));
@@ -92,16 +92,17 @@ static const char *row_label(struct arena *arena, size_t row)
 {
     if (row == WHERE_KERNEL)
         return "kernel";
-    if (row < HIT_KINDS)
-        return hit_kind_name((enum hit_kind)row);
-    return arena_printf(arena, "JVM: %s", vm_subsystem_name((enum vm_subsystem)(row - HIT_KINDS)));
+    if (row < CODE_LOCATION_KINDS)
+        return code_location_kind_name((enum code_location_kind)row);
+    return arena_printf(arena, "JVM: %s", vm_subsystem_name((enum vm_subsystem)(row - CODE_LOCATION_KINDS)));
 }
 
 static const char *row_key(size_t row)
 {
     if (row == WHERE_KERNEL)
         return "kernel";
-    return row < HIT_KINDS ? hit_kind_key((enum hit_kind)row) : vm_subsystem_key((enum vm_subsystem)(row - HIT_KINDS));
+    return row < CODE_LOCATION_KINDS ? code_location_kind_key((enum code_location_kind)row)
+                                     : vm_subsystem_key((enum vm_subsystem)(row - CODE_LOCATION_KINDS));
 }
 
 static void add_row(const struct where *where, const char *label, const char *kind, const double ns[VM_PARTS + 1],
@@ -121,12 +122,13 @@ static void add_row(const struct where *where, const char *label, const char *ki
 static void add_rows(const struct report_source *source, const struct where *where, const size_t columns[VM_PARTS],
                      struct table *table)
 {
-    static const size_t order[] = { HIT_INTERPRETER, HIT_C1,     HIT_C2,    HIT_COMPILED, HIT_STUB,
-                                    HIT_VM,          HIT_NATIVE, HIT_AGENT, WHERE_KERNEL, HIT_UNKNOWN };
+    static const size_t order[] = { CODE_AT_INTERPRETER, CODE_AT_C1,     CODE_AT_C2,     CODE_AT_COMPILED,
+                                    CODE_AT_STUB,        CODE_AT_VM,     CODE_AT_NATIVE, CODE_AT_AGENT,
+                                    WHERE_KERNEL,        CODE_AT_UNKNOWN };
     double sums[VM_PARTS + 1] = { 0 };
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        bool is_vm = order[i] == HIT_VM;
-        for (size_t row = is_vm ? HIT_KINDS : order[i]; row < (is_vm ? WHERE_KERNEL : order[i] + 1); row++) {
+        bool is_vm = order[i] == CODE_AT_VM;
+        for (size_t row = is_vm ? CODE_LOCATION_KINDS : order[i]; row < (is_vm ? WHERE_KERNEL : order[i] + 1); row++) {
             double ns[VM_PARTS + 1];
             for (size_t part = 0; part <= VM_PARTS; part++)
                 sums[part] += ns[part] = where_ns(where, row, part);
@@ -158,7 +160,7 @@ int where_table(const struct report_source *source, const struct where *where, s
 /* ---- hot functions ---- */
 
 /* "HashMap.java:573 in Map.get:12 in ..." */
-static const char *most_at(struct arena *arena, const struct hit_function *function, const struct where_function *f,
+static const char *most_at(struct arena *arena, const struct code_function *function, const struct where_function *f,
                            bool is_cut)
 {
     const char *at =
@@ -173,7 +175,7 @@ static const char *most_at(struct arena *arena, const struct hit_function *funct
     return arena_printf(arena, "%.*s...", OUTER_CHARS - 3, text);
 }
 
-static const char *function_label(struct arena *arena, const struct hit_function *function)
+static const char *function_label(struct arena *arena, const struct code_function *function)
 {
     if (function->method != NULL) {
         struct java_name name = { function->class_name, function->method, function->descriptor };
@@ -184,9 +186,9 @@ static const char *function_label(struct arena *arena, const struct hit_function
     return function->file[0] == '\0' ? "(no name)" : arena_printf(arena, "(no name, %s)", base_name(function->file));
 }
 
-static const char *kind_label(struct arena *arena, const struct hit_function *function)
+static const char *kind_label(struct arena *arena, const struct code_function *function)
 {
-    if (function->kind == HIT_NATIVE && function->file[0] != '\0')
+    if (function->kind == CODE_AT_NATIVE && function->file[0] != '\0')
         return base_name(function->file);
     return row_label(arena, where_row(function->kind, function->subsystem));
 }
@@ -195,7 +197,7 @@ static void add_function(const struct report_source *source, const struct where 
                          const size_t at[8], struct table *table)
 {
     struct arena *arena = source->arena;
-    const struct hit_function *function = hit_places_function(where->places, f->function);
+    const struct code_function *function = code_locations_function(where->locations, f->function);
     struct table_cell *cells = table_row(table, row_key(where_row(function->kind, function->subsystem)));
     if (cells == NULL)
         return;
@@ -203,7 +205,7 @@ static void add_function(const struct report_source *source, const struct where 
     cells[at[1]] = table_words(kind_label(arena, function));
     cells[at[2]] = table_quotient(f->ns, all_ns(where));
     cells[at[3]] = table_quotient(f->kernel_ns, all_ns(where));
-    cells[at[4]] = table_number((double)f->n_hits);
+    cells[at[4]] = table_number((double)f->n_ip_samples);
     cells[at[5]] = table_words(most_at(arena, function, f, true));
     cells[at[6]] = table_words(most_at(arena, function, f, false));
     cells[at[7]] = table_words(function->file);
@@ -212,7 +214,8 @@ static void add_function(const struct report_source *source, const struct where 
 /* Lines that nobody knows are not said: how much that concerns, and what to do about it. */
 static void note_no_lines(const struct report_source *source, struct table *table)
 {
-    const char *fact = info_text(source->reader, INFO_HITS_NO_LINES), *all = info_text(source->reader, INFO_HITS);
+    const char *fact = info_text(source->reader, INFO_IP_SAMPLES_NO_LINES),
+               *all = info_text(source->reader, INFO_IP_SAMPLES);
     double n = fact == NULL ? 0 : strtod(fact, NULL), n_all = all == NULL ? 0 : strtod(all, NULL);
     bool were_wanted = info_text(source->reader, INFO_CODE_LINES) != NULL;
     if (!(n > 0 && n_all > 0))

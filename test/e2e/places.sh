@@ -175,7 +175,7 @@ start "$SCRATCH/recorder" "$mmprof" record -q --sample-ip 1000 --include target/
 recorder=$pid
 enough() {
     local n
-    n=$("$mmprof" dump --tables "$SCRATCH/cut.dat" 2> "$SCRATCH/errors" | sed -n 's/.* \([0-9]*\) hits,.*/\1/p')
+    n=$("$mmprof" dump --tables "$SCRATCH/cut.dat" 2> "$SCRATCH/errors" | sed -n 's/.* \([0-9]*\) IP samples,.*/\1/p')
     [ "${n:-0}" -gt 500 ]
 }
 if wait_for 60 enough; then

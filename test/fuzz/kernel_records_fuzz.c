@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         abort();
     memcpy(exact, bytes, n);
     if (n >= sizeof(struct perf_event_header))
-        if (kernel_record_decode(exact, n, (unsigned)n % 8, &event) > 0 && event.kind == KERNEL_HIT)
+        if (kernel_record_decode(exact, n, (unsigned)n % 8, &event) > 0 && event.kind == KERNEL_IP_SAMPLE)
             kernel_values(&event.stack, &values);
     for (uint64_t start = 0; start < RING_BYTES; start += RING_BYTES - 24) {
         uint64_t tail = start, n_bad = 0, n_events = 0, head = start + (n < RING_BYTES ? n : RING_BYTES);

@@ -4,7 +4,7 @@
  */
 #include "core/trace/reader.h"
 #include "phases/tree/jit_shape.h"
-#include "symbolize/hit_places.h"
+#include "symbolize/code_locations.h"
 #include "test/fuzz/repair.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void hold(bool condition)
 
 struct listening {
     struct jit_shapes *shapes;
-    struct hit_places *places;
+    struct code_locations *places;
     uint32_t place;
 };
 
@@ -37,14 +37,14 @@ static void hear_jit(void *context, const struct jit_event *event)
 }
 
 /* Places are decoded as they come, and made sense of; nothing is read from files that a trace names. */
-static void hear_place(void *context, const struct place_entry *entry)
+static void hear_place(void *context, const struct location_entry *entry)
 {
     struct listening *listening = context;
-    hold(entry->number < PLACE_NUMBERS_MAX && entry->n_frames <= PLACE_FRAMES_MAX &&
+    hold(entry->number < LOCATION_NUMBERS_MAX && entry->n_frames <= LOCATION_FRAMES_MAX &&
          entry->path.n <= WIRE_TEXT_SHORT_BYTES);
-    if (entry->kind != PLACE_FILE)
-        hit_places_hear(listening->places, entry);
-    if (entry->kind >= PLACE_IN_FILE)
+    if (entry->kind != LOCATION_FILE)
+        code_locations_hear(listening->places, entry);
+    if (entry->kind >= LOCATION_IN_FILE)
         listening->place = entry->number;
 }
 
@@ -57,10 +57,10 @@ static void hear_miss(void *context, const struct miss_entry *entry)
 
 static void make_sense(const struct listening *listening)
 {
-    struct hit_place place;
+    struct code_location place;
     struct err err;
-    if (hit_places_find(listening->places, listening->place, &place, &err) == 0)
-        hold(hit_places_function(listening->places, place.function)->kind < HIT_KINDS);
+    if (code_locations_find(listening->places, listening->place, &place, &err) == 0)
+        hold(code_locations_function(listening->places, place.function)->kind < CODE_LOCATION_KINDS);
 }
 
 static void read_all(const uint8_t *bytes, size_t n, bool salvage)
@@ -69,22 +69,22 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
     struct trace_event event;
     struct listening listening = { .shapes = NULL };
     const struct trace_listener listener = {
-        .context = &listening, .jit = hear_jit, .place = hear_place, .miss = hear_miss
+        .context = &listening, .jit = hear_jit, .location = hear_place, .miss = hear_miss
     };
     struct err err;
     uint64_t sum = 0, n_events = 0;
     int rc;
-    if (hit_places_open(&listening.places, &err) < 0 ||
+    if (code_locations_open(&listening.places, &err) < 0 ||
         trace_open_bytes(&reader, bytes, n, "fuzz", salvage, &err) < 0) {
-        hit_places_close(listening.places);
+        code_locations_close(listening.places);
         return;
     }
     trace_listen(reader, &listener);
     while ((rc = trace_next(reader, &event, &err)) > 0) {
         n_events++;
-        hold(event.kind <= TRACE_KERNEL_HIT);
-        hold(event.kind < TRACE_HIT || event.count < PLACE_NUMBERS_MAX);
-        hold(event.kind == TRACE_KERNEL_LOST || (event.kind >= TRACE_ENABLED && event.kind < TRACE_HIT) ||
+        hold(event.kind <= TRACE_KERNEL_IP_SAMPLE);
+        hold(event.kind < TRACE_IP_SAMPLE || event.count < LOCATION_NUMBERS_MAX);
+        hold(event.kind == TRACE_KERNEL_LOST || (event.kind >= TRACE_ENABLED && event.kind < TRACE_IP_SAMPLE) ||
              event.thread < trace_n_threads(reader));
         hold(event.kind > TRACE_OPEN || event.method < trace_n_methods(reader));
         hold((event.kind != TRACE_MOUNT && event.kind != TRACE_UNMOUNT) || event.count < 1u << 20);
@@ -102,7 +102,7 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
     hold(sum != 0xfeedfeedfeedfeed); /* so that the sum is needed */
     trace_close(reader);
     make_sense(&listening);
-    hit_places_close(listening.places);
+    code_locations_close(listening.places);
     jit_shapes_close(listening.shapes);
 }
 

@@ -366,7 +366,7 @@ static void test_places(void)
     table_begin(&table, &arena);
     table_column(&table, "Where", "where", TABLE_TEXT);
     table_column(&table, "All (%)", "share", TABLE_SHARE);
-    table_fact_number(&table, "hits", 74, "of 74 hits");
+    table_fact_number(&table, "hits", 74, "of 74 IP samples");
     struct table_cell *cells = table_row(&table, "kernel");
     cells[0] = table_words("kernel");
     cells[1] = table_number(0.25);
@@ -374,7 +374,7 @@ static void test_places(void)
     maker_open(&m, "html.dat");
     read_back(&m, &made, 1000);
     CHECK_NUMBER("the page has where threads were", number_at(&made, "places.where.rows.0.cells.1.1"), 0.25);
-    CHECK_NUMBER("of how many hits", number_at(&made, "places.where.hits"), 74);
+    CHECK_NUMBER("of how many IP samples", number_at(&made, "places.where.hits"), 74);
     CHECK_TEXT("the hottest code", text_at(&made, "places.hot.rows.0.cells.0"), "kernel");
     CHECK_TEXT("and pauses", text_at(&made, "places.pauses.rows.0.kind"), "kernel");
     done(&made);
@@ -386,7 +386,7 @@ static void test_no_places(void)
     struct made made = { 0 };
     maker_open(&m, "html.dat");
     read_back(&m, &made, 1000);
-    CHECK_TEXT("without hits the page says why", text_at(&made, "places.where.why"), "nobody looked");
+    CHECK_TEXT("without IP samples the page says why", text_at(&made, "places.where.why"), "nobody looked");
     CHECK("and has no code", at(&made, "places.where.rows") == NULL && at(&made, "places.hot") == NULL);
     CHECK_TEXT("without pauses, too", text_at(&made, "places.pauses.why"), "nobody asked");
     done(&made);

@@ -17,12 +17,13 @@ static bool has_line(const struct recorder_plan *plan, const char *line)
 
 static void test_code(void)
 {
-    const struct recorder_plan hits = { .argv = command, .hits_hz = 100 }, live = { .argv = command, .is_live = true },
-                               neither = { .argv = command }, lines = { .pid = 1, .hits_hz = 100, .wants_lines = true },
-                               started_lines = { .argv = command, .hits_hz = 100, .wants_lines = true };
-    CHECK("the code in which hits are is asked for", has_line(&hits, "code_map asked"));
-    CHECK("a live recording knows what code there is, with hits or without", has_line(&live, "code_map asked"));
-    CHECK("and is told to the agent as one", has_line(&live, "mode live") && !has_line(&hits, "mode live"));
+    const struct recorder_plan ip_samples = { .argv = command, .ip_samples_hz = 100 },
+                               live = { .argv = command, .is_live = true }, neither = { .argv = command },
+                               lines = { .pid = 1, .ip_samples_hz = 100, .wants_lines = true },
+                               started_lines = { .argv = command, .ip_samples_hz = 100, .wants_lines = true };
+    CHECK("the code in which IP samples are is asked for", has_line(&ip_samples, "code_map asked"));
+    CHECK("a live recording knows what code there is, with IP samples or without", has_line(&live, "code_map asked"));
+    CHECK("and is told to the agent as one", has_line(&live, "mode live") && !has_line(&ip_samples, "mode live"));
     CHECK("where nobody needs it, nothing is told of code",
           !has_line(&neither, "code_map asked") && !has_line(&neither, "code_map on"));
     CHECK("lines of a JVM that runs already need all code", has_line(&lines, "code_map on"));

@@ -20,22 +20,22 @@ struct made {
 
 static void describe(struct maker *m)
 {
-    const struct place_entry places[] = {
-        { .kind = PLACE_METHOD,
+    const struct location_entry locations[] = {
+        { .kind = LOCATION_METHOD,
           .number = 0,
           .class_name = wire_text("a/Main"),
           .name = wire_text("work"),
           .descriptor = wire_text("()V"),
           .source = wire_text("Main.java") },
-        { .kind = PLACE_METHOD,
+        { .kind = LOCATION_METHOD,
           .number = 1,
           .class_name = wire_text("java/lang/MmprofProbe"),
           .name = wire_text("enter"),
           .descriptor = wire_text("(I)V") },
-        { .kind = PLACE_IN_CODE, .number = 0, .code = PLACE_INTERPRETER, .n_frames = 1, .frames = { { 0, 7 } } },
-        { .kind = PLACE_IN_CODE, .number = 1, .code = PLACE_INTERPRETER, .n_frames = 1, .frames = { { 0, 9 } } },
-        { .kind = PLACE_IN_CODE, .number = 2, .code = PLACE_UNKNOWN },
-        { .kind = PLACE_IN_CODE, .number = 3, .code = PLACE_INTERPRETER, .n_frames = 1, .frames = { { 1, 0 } } },
+        { .kind = LOCATION_IN_CODE, .number = 0, .code = LOCATION_INTERPRETER, .n_frames = 1, .frames = { { 0, 7 } } },
+        { .kind = LOCATION_IN_CODE, .number = 1, .code = LOCATION_INTERPRETER, .n_frames = 1, .frames = { { 0, 9 } } },
+        { .kind = LOCATION_IN_CODE, .number = 2, .code = LOCATION_UNKNOWN },
+        { .kind = LOCATION_IN_CODE, .number = 3, .code = LOCATION_INTERPRETER, .n_frames = 1, .frames = { { 1, 0 } } },
     };
     const struct miss_entry memory[] = {
         { .kind = MISS_OWNER, .number = 0, .owner_kind = MISS_OBJECTS, .name = wire_text("a/Node") },
@@ -48,30 +48,30 @@ static void describe(struct maker *m)
         { .kind = MISS_CELL, .number = 3, .owner = 2, .space = MISS_NO_SPACE },
         { .kind = MISS_CELL, .number = 4, .owner = 3, .space = MISS_EDEN },
     };
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        maker_must(m, trace_write_place(m->writer, &places[i], &m->err));
+    for (size_t i = 0; i < sizeof locations / sizeof *locations; i++)
+        maker_must(m, trace_write_location(m->writer, &locations[i], &m->err));
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         maker_must(m, trace_write_miss(m->writer, &memory[i], &m->err));
 }
 
-static void miss(struct maker *m, uint32_t thread, uint32_t place, uint32_t cell, uint64_t l1d, uint64_t l2)
+static void miss(struct maker *m, uint32_t thread, uint32_t location, uint32_t cell, uint64_t l1d, uint64_t l2)
 {
     const struct miss_entry entry = { .kind = MISS_COUNTS,
                                       .ticks = 500,
                                       .thread = thread,
-                                      .place = place,
+                                      .location = location,
                                       .cell = cell,
                                       .counts = { l1d, l2, 1 },
                                       .n_kept = l1d };
     maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
 }
 
-static void drawn(struct maker *m, uint32_t thread, uint32_t place, uint32_t cell, uint64_t n)
+static void drawn(struct maker *m, uint32_t thread, uint32_t location, uint32_t cell, uint64_t n)
 {
     const struct miss_entry entry = { .kind = MISS_ACCESSES,
                                       .ticks = 500,
                                       .thread = thread,
-                                      .place = place,
+                                      .location = location,
                                       .cell = cell,
                                       .n_accesses = n,
                                       .n_kept = n / 10 };

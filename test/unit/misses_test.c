@@ -3,7 +3,7 @@
 
 #include "test/unit/tap.h"
 
-static uint8_t bytes[PLACE_ENTRY_BYTES];
+static uint8_t bytes[LOCATION_ENTRY_BYTES];
 
 static bool is(struct wire_text text, const char *expected)
 {
@@ -70,14 +70,15 @@ static void test_counts(void)
     const struct miss_entry misses = { .kind = MISS_COUNTS,
                                        .ticks = UINT64_MAX,
                                        .thread = 5,
-                                       .place = UINT64_C(0x7f0000001234),
+                                       .location = UINT64_C(0x7f0000001234),
                                        .line = 12,
                                        .cell = 9,
                                        .counts = { 3, 2, UINT64_C(1) << 40 },
                                        .n_kept = 3 };
     struct miss_entry read = again(&misses, &n);
     CHECK("misses: when, who, where", read.ticks == UINT64_MAX && read.thread == 5 &&
-                                          read.place == UINT64_C(0x7f0000001234) && read.line == 12 && read.cell == 9);
+                                          read.location == UINT64_C(0x7f0000001234) && read.line == 12 &&
+                                          read.cell == 9);
     CHECK("and how many", memcmp(read.counts, misses.counts, sizeof misses.counts) == 0 && read.n_kept == 3);
     CHECK("a part of them is refused", is_refused_in_part(n));
     const struct miss_entry totals = {
@@ -90,14 +91,14 @@ static void test_counts(void)
     read = again(&(struct miss_entry){ .kind = MISS_ACCESSES,
                                        .ticks = 8,
                                        .thread = 5,
-                                       .place = 1000,
+                                       .location = 1000,
                                        .line = 12,
                                        .cell = 9,
                                        .n_accesses = 4096,
                                        .n_kept = 4 },
                  &n);
-    CHECK("accesses", read.ticks == 8 && read.thread == 5 && read.place == 1000 && read.line == 12 && read.cell == 9 &&
-                          read.n_accesses == 4096 && read.n_kept == 4);
+    CHECK("accesses", read.ticks == 8 && read.thread == 5 && read.location == 1000 && read.line == 12 &&
+                          read.cell == 9 && read.n_accesses == 4096 && read.n_kept == 4);
     CHECK("a part of them is refused", is_refused_in_part(n));
     read = again(
         &(struct miss_entry){ .kind = MISS_CONTENTS, .ticks = 8, .thread = 5, .cell = 9, .counts = { 512, 16384, 64 } },

@@ -104,7 +104,7 @@ static void test_decoding(void)
 }
 
 /* The fields of a sample, the ABI of the registers, and the one. */
-static size_t make_hit(uint8_t *out, uint16_t misc, uint64_t abi, uint64_t address)
+static size_t make_ip_sample(uint8_t *out, uint16_t misc, uint64_t abi, uint64_t address)
 {
     struct sink s = sink_into(out, 256);
     sink_u32le(&s, PERF_RECORD_SAMPLE);
@@ -117,22 +117,22 @@ static size_t make_hit(uint8_t *out, uint16_t misc, uint64_t abi, uint64_t addre
     return (size_t)(s.at - out);
 }
 
-static void test_hits(void)
+static void test_ip_samples(void)
 {
     uint8_t record[256];
     struct kernel_event event;
-    size_t n = make_hit(record, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x7f0012345678);
-    CHECK("a hit in user space: whose, when, where",
-          kernel_record_decode(record, n, 0, &event) == 1 && event.kind == KERNEL_HIT && event.tid == 71 &&
+    size_t n = make_ip_sample(record, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x7f0012345678);
+    CHECK("an IP sample in user space: whose, when, where",
+          kernel_record_decode(record, n, 0, &event) == 1 && event.kind == KERNEL_IP_SAMPLE && event.tid == 71 &&
               event.pid == 70 && event.time_ns == 5000 && event.event_id == 0x1d && event.count == 0x7f0012345678 &&
               !event.in_kernel);
     CHECK("one byte less is refused", kernel_record_decode(record, n - 1, 0, &event) == -1);
-    n = make_hit(record, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_64, 0x7f0012345678);
+    n = make_ip_sample(record, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_64, 0x7f0012345678);
     CHECK("one in the kernel has the address that it was called from",
           kernel_record_decode(record, n, 0, &event) == 1 && event.in_kernel && event.count == 0x7f0012345678);
-    n = make_hit(record, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_NONE, 0);
-    CHECK("one without user space has none",
-          kernel_record_decode(record, n, 0, &event) == 1 && event.kind == KERNEL_HIT && event.count == KERNEL_UNKNOWN);
+    n = make_ip_sample(record, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_NONE, 0);
+    CHECK("one without user space has none", kernel_record_decode(record, n, 0, &event) == 1 &&
+                                                 event.kind == KERNEL_IP_SAMPLE && event.count == KERNEL_UNKNOWN);
 }
 
 /* A period, n_values of a group, the registers, room for n_room bytes, and how many of them there are. */
@@ -167,7 +167,7 @@ static void test_stacks(void)
     struct kernel_event event;
     size_t n = make_stack(record, 0, PERF_SAMPLE_REGS_ABI_64, 16, 9);
     CHECK("a sample with a stack: registers, and what was copied",
-          kernel_record_decode(record, n, format, &event) == 1 && event.kind == KERNEL_HIT && event.tid == 71 &&
+          kernel_record_decode(record, n, format, &event) == 1 && event.kind == KERNEL_IP_SAMPLE && event.tid == 71 &&
               event.count == (KERNEL_PC + 1) * 0x7f0000001000 && event.stack.sp == (KERNEL_SP + 1) * 0x7f0000001000 &&
               event.stack.fp == (KERNEL_FP + 1) * 0x7f0000001000 &&
               event.stack.bytecode == (KERNEL_BYTECODE + 1) * 0x7f0000001000 &&
@@ -267,7 +267,7 @@ int main(void)
 {
     test_switches();
     test_decoding();
-    test_hits();
+    test_ip_samples();
     test_stacks();
     test_values();
     test_ring();

@@ -73,7 +73,7 @@ static void test_refusals(void)
 /* ---- where threads are ---- */
 
 /* As the kernel does at perf_event_paranoid 2, or (with refusal) one that has no such clock. */
-static int refuse_kernel_hits(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+static int refuse_kernel_ip_samples(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
     if (attr->config == PERF_COUNT_SW_CPU_CLOCK) {
         last_attr = *attr;
@@ -85,17 +85,17 @@ static int refuse_kernel_hits(struct perf_event_attr *attr, pid_t pid, int cpu, 
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
 }
 
-struct seen_hits {
+struct seen_ip_samples {
     uint64_t n, n_in_spin, n_in_kernel, n_no_address;
 };
 
 static void spin_here(void);
 
-static int take_hit(const struct kernel_event *event, void *context)
+static int take_ip_sample(const struct kernel_event *event, void *context)
 {
-    struct seen_hits *seen = context;
+    struct seen_ip_samples *seen = context;
     uint64_t start = (uint64_t)(uintptr_t)spin_here;
-    if (event->kind != KERNEL_HIT)
+    if (event->kind != KERNEL_IP_SAMPLE)
         return 0;
     seen->n++;
     seen->n_in_kernel += event->in_kernel;
@@ -118,12 +118,12 @@ __attribute__((noinline)) static void spin_here(void)
     }
 }
 
-static void test_hits(void)
+static void test_ip_samples(void)
 {
-    const struct perf_rings_wish wish = { .hits_hz = 1000 };
+    const struct perf_rings_wish wish = { .ip_samples_hz = 1000 };
     struct perf_rings *rings;
     struct perf_rings_state state;
-    struct seen_hits seen = { .n = 0 };
+    struct seen_ip_samples seen = { .n = 0 };
     struct err err = { "" };
     if (perf_rings_open(&rings, getpid(), &wish, &err) < 0) {
         SKIP("where threads are", "no perf events here");
@@ -131,80 +131,82 @@ static void test_hits(void)
     }
     perf_rings_state(rings, &state);
     spin_here();
-    perf_rings_drain(rings, KERNEL_UNKNOWN, take_hit, &seen, &err);
+    perf_rings_drain(rings, KERNEL_UNKNOWN, take_ip_sample, &seen, &err);
     perf_rings_close(rings);
-    printf("# %" PRIu64 " hits, %" PRIu64 " in the function, %" PRIu64 " in the kernel\n", seen.n, seen.n_in_spin,
+    printf("# %" PRIu64 " IP samples, %" PRIu64 " in the function, %" PRIu64 " in the kernel\n", seen.n, seen.n_in_spin,
            seen.n_in_kernel);
-    if (!state.has_hits) {
-        SKIP("300 ms of a thread are about 300 hits", state.why_no_hits);
+    if (!state.has_ip_samples) {
+        SKIP("300 ms of a thread are about 300 IP samples", state.why_no_ip_samples);
         return;
     }
-    /* Where the host takes the CPU away meanwhile, some periods are one hit; there are never more. */
-    CHECK("300 ms of a thread are 300 hits at most, and most of them where the CPU is its own",
+    /* Where the host takes the CPU away meanwhile, some periods are one IP sample; there are never more. */
+    CHECK("300 ms of a thread are 300 IP samples at most, and most of them where the CPU is its own",
           seen.n > 60 && seen.n < 360);
     CHECK("nine tenths of them in the function that takes the time",
-          seen.n_in_spin + (state.has_kernel_hits ? 0 : 30) > seen.n * 9 / 10 && seen.n_no_address == 0);
+          seen.n_in_spin + (state.has_kernel_ip_samples ? 0 : 30) > seen.n * 9 / 10 && seen.n_no_address == 0);
 }
 
-static void test_refused_hits(void)
+static void test_refused_ip_samples(void)
 {
-    const struct perf_rings_wish wish = { .hits_hz = 100 };
+    const struct perf_rings_wish wish = { .ip_samples_hz = 100 };
     struct perf_rings *rings;
     struct perf_rings_state state;
     struct err err = { "" };
-    counters_perf_open_replace(refuse_kernel_hits);
+    counters_perf_open_replace(refuse_kernel_ip_samples);
     refusal = 0;
     if (perf_rings_open(&rings, getpid(), &wish, &err) == 0) {
         perf_rings_state(rings, &state);
-        CHECK("where the kernel may not be looked into, hits are of user space",
-              state.has_hits && !state.has_kernel_hits && last_attr.exclude_kernel == 1);
+        CHECK("where the kernel may not be looked into, IP samples are of user space",
+              state.has_ip_samples && !state.has_kernel_ip_samples && last_attr.exclude_kernel == 1);
         CHECK("so many ns of a CPU apart, with the instruction pointer",
-              last_attr.sample_period == 10000000 && last_attr.sample_type == KERNEL_HIT_TYPE &&
-                  last_attr.sample_regs_user == KERNEL_HIT_REGISTERS && last_attr.inherit == 1);
+              last_attr.sample_period == 10000000 && last_attr.sample_type == KERNEL_IP_SAMPLE_TYPE &&
+                  last_attr.sample_regs_user == KERNEL_IP_SAMPLE_REGISTERS && last_attr.inherit == 1);
         perf_rings_close(rings);
     } else {
-        SKIP("hits of user space", "no perf events here");
+        SKIP("IP samples of user space", "no perf events here");
     }
     refusal = ENOENT;
     if (perf_rings_open(&rings, getpid(), &wish, &err) == 0) {
         perf_rings_state(rings, &state);
         CHECK("where there are none, the rest is recorded, and it is said why",
-              !state.has_hits && state.why_no_hits != NULL && strstr(state.why_no_hits, "cannot sample where") != NULL);
+              !state.has_ip_samples && state.why_no_ip_samples != NULL &&
+                  strstr(state.why_no_ip_samples, "cannot sample where") != NULL);
         perf_rings_close(rings);
     } else {
-        SKIP("a recording without hits", "no perf events here");
+        SKIP("a recording without IP samples", "no perf events here");
     }
     counters_perf_open_replace(NULL);
 }
 
-/* ---- what else takes hits ---- */
+/* ---- what else takes IP samples ---- */
 
 static struct perf_event_attr attrs[8];
 static uint32_t n_attrs, n_members, n_refused, wanted_type = PERF_TYPE_HARDWARE;
 
-/* Hits and what is read with them are taken down; not those that the kernel refuses (groups, before Linux 6.12). */
+/* IP samples and what is read with them are taken down; not those that the kernel refuses (groups, before Linux 6.12).
+ */
 static int take_down(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
-    bool is_hits = attr->type == wanted_type && attr->config != PERF_COUNT_SW_DUMMY;
-    if (is_hits && n_attrs < 8)
+    bool is_ip_samples = attr->type == wanted_type && attr->config != PERF_COUNT_SW_DUMMY;
+    if (is_ip_samples && n_attrs < 8)
         attrs[n_attrs++] = *attr;
     n_members += group_fd >= 0;
-    if (is_hits) {
+    if (is_ip_samples) {
         attr->type = PERF_TYPE_SOFTWARE;
         attr->config = PERF_COUNT_SW_DUMMY;
         attr->precise_ip = 0;
         attr->freq = 0;
     }
     int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
-    n_refused += is_hits && fd < 0;
-    n_attrs -= is_hits && fd < 0 && n_attrs > 0;
+    n_refused += is_ip_samples && fd < 0;
+    n_attrs -= is_ip_samples && fd < 0 && n_attrs > 0;
     return fd;
 }
 
 static void test_triggers(void)
 {
     struct perf_rings_wish wish = {
-        .hits_hz = 100,
+        .ip_samples_hz = 100,
         .no_switches = true,
         .stack_bytes = 1024,
         .trigger = { .n = 2,
@@ -265,7 +267,7 @@ static int take_values(const struct kernel_event *event, void *context)
 {
     struct kernel_values values;
     uint32_t *n = context;
-    *n += event->kind == KERNEL_HIT && event->tid == late_tid && kernel_values(&event->stack, &values) &&
+    *n += event->kind == KERNEL_IP_SAMPLE && event->tid == late_tid && kernel_values(&event->stack, &values) &&
           values.n == 2 && values.values[0] > 0;
     return 0;
 }
@@ -290,7 +292,7 @@ static void test_old_kernel(void)
 {
     uint32_t n = 0;
     const struct perf_rings_wish wish = {
-        .hits_hz = 1000,
+        .ip_samples_hz = 1000,
         .no_switches = true,
         .stack_bytes = 1024,
         .stack_fn = take_values,
@@ -306,7 +308,8 @@ static void test_old_kernel(void)
     _Atomic bool is_seen = false;
     pthread_t thread;
     counters_perf_open_replace(refuse_inherited_groups);
-    if (perf_rings_open(&rings, getpid(), &wish, &err) < 0 || (perf_rings_state(rings, &state), !state.has_hits)) {
+    if (perf_rings_open(&rings, getpid(), &wish, &err) < 0 ||
+        (perf_rings_state(rings, &state), !state.has_ip_samples)) {
         SKIP("groups of threads that start later, on an old kernel", "no perf events here");
         counters_perf_open_replace(NULL);
         return;
@@ -328,8 +331,8 @@ static void test_old_kernel(void)
 int main(void)
 {
     test_refusals();
-    test_refused_hits();
-    test_hits();
+    test_refused_ip_samples();
+    test_ip_samples();
     test_triggers();
     test_old_kernel();
     return tap_done();

@@ -57,7 +57,8 @@ static void test_records(void)
     CHECK("numbers may be large", info_read(r, INFO_LIVE_RECOVERY, 0, &arena, &window) == 2 &&
                                       window.start_ticks == UINT64_MAX - 1 && window.end_ticks == UINT64_MAX);
     CHECK_TEXT("a fraction is short", info_text(r, INFO_LIVE_BUDGET), "0.01");
-    CHECK("no number is negative, or missing", info_number(r, INFO_HITS_HZ) == -1 && info_number(r, INFO_HITS) == -1);
+    CHECK("no number is negative, or missing",
+          info_number(r, INFO_IP_SAMPLES_HZ) == -1 && info_number(r, INFO_IP_SAMPLES) == -1);
     arena_free(&arena);
     trace_close(r);
 }

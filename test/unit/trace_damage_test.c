@@ -234,9 +234,9 @@ static const struct {
     ROW("a counter of group 128", CHUNK_COUNTERS, 0, 0, "\x01\x10\x02k\0", 0, false),
     ROW("a counter that is not whole", CHUNK_COUNTERS, 0, 0, "\x02\x02k", 0, false),
     ROW("hits", CHUNK_HITS, 0, 0, BASE "\x02\x04\x06\x00\x04\x00", 2, true),
-    ROW("a hit that is not whole", CHUNK_HITS, 0, 0, BASE "\x02\x04", 0, false),
-    ROW("a hit of a thread above 2^20", CHUNK_HITS, 0, 0, BASE "\x02\x07\0\0\x01\x00", 0, false),
-    ROW("a hit at a place above 2^22", CHUNK_HITS, 0, 0, BASE "\x02\x02\x07\0\0\x04", 0, false),
+    ROW("an IP sample that is not whole", CHUNK_HITS, 0, 0, BASE "\x02\x04", 0, false),
+    ROW("an IP sample of a thread above 2^20", CHUNK_HITS, 0, 0, BASE "\x02\x07\0\0\x01\x00", 0, false),
+    ROW("an IP sample at a place above 2^22", CHUNK_HITS, 0, 0, BASE "\x02\x02\x07\0\0\x04", 0, false),
     ROW("places", CHUNK_PLACES, 0, 0,
         "\x03\x00\x00\x07"
         "\x04\x01\x01\x00\x00\x00",

@@ -24,9 +24,11 @@ static int write_example(const char *path)
     const struct trace_method methods[] = { { 1, "Main", "main", "([Ljava/lang/String;)V", "Main.java", 3, 60, false },
                                             { 200, "Main", "sort", "()V", "Main.java", 9, 81, true } };
     const struct trace_event event = { .kind = TRACE_CPU_IN, .thread = 0, .ticks = 1300 };
-    const struct place_entry file = { .kind = PLACE_FILE, .path = wire_text("/a.so"), .build_id = wire_text("1f") };
-    const struct place_entry place = { .kind = PLACE_IN_FILE, .number = 2, .file = 0, .offset = 300 };
-    const struct trace_event hit = { .kind = TRACE_KERNEL_HIT, .thread = 0, .ticks = 1500, .count = 2 };
+    const struct location_entry file = { .kind = LOCATION_FILE,
+                                         .path = wire_text("/a.so"),
+                                         .build_id = wire_text("1f") };
+    const struct location_entry location = { .kind = LOCATION_IN_FILE, .number = 2, .file = 0, .offset = 300 };
+    const struct trace_event ip_sample = { .kind = TRACE_KERNEL_IP_SAMPLE, .thread = 0, .ticks = 1500, .count = 2 };
     const uint64_t words[] = {
         ring_word(RING_ENTER, 1, 1600),    1000, ring_word(RING_ENTER, 200, 1606), 1100,
         ring_word(RING_UNWIND, 200, 1906), 1150, ring_word(RING_GAP, 5, 1916),     1150,
@@ -43,9 +45,9 @@ static int write_example(const char *path)
     rc |= trace_write_method(writer, &methods[1], &err);
     rc |= trace_write_kernel(writer, &event, 1, &err);
     rc |= trace_write_counts(writer, 0, 1, 2000, &(const uint64_t){ 7000 }, &err);
-    rc |= trace_write_place(writer, &file, &err);
-    rc |= trace_write_place(writer, &place, &err);
-    rc |= trace_write_hits(writer, &hit, 1, &err);
+    rc |= trace_write_location(writer, &file, &err);
+    rc |= trace_write_location(writer, &location, &err);
+    rc |= trace_write_ip_samples(writer, &ip_sample, 1, &err);
     rc |= trace_write_records(writer, 0, words, sizeof words / sizeof words[0], 2300, &err);
     rc |= trace_write_clock(writer, 4000, 6500, UINT64_C(1700000000000001500), &err);
     return trace_writer_close(writer, 4000, &err) | rc;

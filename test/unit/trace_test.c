@@ -354,10 +354,10 @@ static void test_jit(void)
 
 /* ---- where threads were found ---- */
 
-static struct place_entry places_seen[8];
+static struct location_entry places_seen[8];
 static size_t n_places_seen;
 
-static void see_place(void *context, const struct place_entry *entry)
+static void see_place(void *context, const struct location_entry *entry)
 {
     (void)context;
     if (n_places_seen < 8)
@@ -370,72 +370,79 @@ static bool same_text(struct wire_text a, const char *b)
     return a.n == strlen(b) && memcmp(a.at, b, a.n) == 0;
 }
 
-static struct place_entry code_place(void)
+static struct location_entry code_place(void)
 {
-    struct place_entry place = { .kind = PLACE_IN_CODE, .number = 1, .code = PLACE_COMPILED, .tier = 4, .n_frames = 2 };
-    place.frames[0] = (struct place_frame){ 7, 573 };
-    place.frames[1] = (struct place_frame){ 8, 0 };
-    return place;
+    struct location_entry location = {
+        .kind = LOCATION_IN_CODE, .number = 1, .code = LOCATION_COMPILED, .tier = 4, .n_frames = 2
+    };
+    location.frames[0] = (struct location_frame){ 7, 573 };
+    location.frames[1] = (struct location_frame){ 8, 0 };
+    return location;
 }
 
 static void write_places(struct trace_writer *writer)
 {
-    const struct place_entry code = code_place();
-    const struct place_entry entries[] = {
-        { .kind = PLACE_FILE, .number = 3, .path = wire_text("/lib/a.so"), .build_id = wire_text("12ab") },
-        { .kind = PLACE_SYMBOL, .number = 3, .offset = 4096, .n_bytes = 70, .name = wire_text("f") },
-        { .kind = PLACE_METHOD,
+    const struct location_entry code = code_place();
+    const struct location_entry entries[] = {
+        { .kind = LOCATION_FILE, .number = 3, .path = wire_text("/lib/a.so"), .build_id = wire_text("12ab") },
+        { .kind = LOCATION_SYMBOL, .number = 3, .offset = 4096, .n_bytes = 70, .name = wire_text("f") },
+        { .kind = LOCATION_METHOD,
           .number = 7,
           .class_name = wire_text("a/Main"),
           .name = wire_text("run"),
           .descriptor = wire_text("()V"),
           .source = wire_text("Main.java") },
-        { .kind = PLACE_IN_FILE, .number = 0, .file = 3, .offset = UINT64_C(1) << 40 },
+        { .kind = LOCATION_IN_FILE, .number = 0, .file = 3, .offset = UINT64_C(1) << 40 },
     };
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        trace_write_place(writer, &entries[i], &err);
-    trace_write_place(writer, &code, &err);
+        trace_write_location(writer, &entries[i], &err);
+    trace_write_location(writer, &code, &err);
 }
 
-static void test_hits(void)
+static void test_ip_samples(void)
 {
     const struct trace_event events[] = {
-        { .kind = TRACE_HIT, .thread = 2, .ticks = 10, .count = 0 },
-        { .kind = TRACE_KERNEL_HIT, .thread = 5, .ticks = 10, .count = 1 },
-        { .kind = TRACE_HIT, .thread = 2, .ticks = 7, .count = PLACE_NUMBERS_MAX - 1 }, /* not sorted: still itself */
-        { .kind = TRACE_HIT, .thread = 2, .ticks = UINT64_MAX - 1, .count = 0 },
+        { .kind = TRACE_IP_SAMPLE, .thread = 2, .ticks = 10, .count = 0 },
+        { .kind = TRACE_KERNEL_IP_SAMPLE, .thread = 5, .ticks = 10, .count = 1 },
+        { .kind = TRACE_IP_SAMPLE,
+          .thread = 2,
+          .ticks = 7,
+          .count = LOCATION_NUMBERS_MAX - 1 }, /* not sorted: still itself */
+        { .kind = TRACE_IP_SAMPLE, .thread = 2, .ticks = UINT64_MAX - 1, .count = 0 },
     };
-    const struct trace_event bad[] = { { .kind = TRACE_CPU_IN }, { .kind = TRACE_HIT, .count = PLACE_NUMBERS_MAX } };
+    const struct trace_event bad[] = { { .kind = TRACE_CPU_IN },
+                                       { .kind = TRACE_IP_SAMPLE, .count = LOCATION_NUMBERS_MAX } };
     const size_t n = sizeof events / sizeof events[0];
-    const struct trace_listener listener = { .place = see_place };
+    const struct trace_listener listener = { .location = see_place };
     struct seen expected = { .n = 0 };
-    struct trace_writer *writer = open_scratch("hits");
+    struct trace_writer *writer = open_scratch("ip_samples");
     struct trace_reader *reader;
     struct trace_event got;
     write_places(writer);
-    int rc = trace_write_hits(writer, events, n, &err);
-    CHECK("what is no hit, or at no possible place, is refused",
-          trace_write_hits(writer, &bad[0], 1, &err) < 0 && trace_write_hits(writer, &bad[1], 1, &err) < 0);
+    int rc = trace_write_ip_samples(writer, events, n, &err);
+    CHECK("what is no IP sample, or at no possible code location, is refused",
+          trace_write_ip_samples(writer, &bad[0], 1, &err) < 0 && trace_write_ip_samples(writer, &bad[1], 1, &err) < 0);
     rc |= trace_writer_close(writer, 7, &err);
     for (size_t i = 0; i < n; i++)
         see_event(&expected, &events[i], 0);
-    trace_open(&reader, scratch_path("hits"), false, &err);
+    trace_open(&reader, scratch_path("ip_samples"), false, &err);
     trace_listen(reader, &listener);
     trace_next(reader, &got, &err);
-    const struct place_entry code = code_place();
-    CHECK("places come before the hits that name them", n_places_seen == 5 && got.kind == TRACE_HIT);
+    const struct location_entry code = code_place();
+    CHECK("code locations come before the IP samples that name them",
+          n_places_seen == 5 && got.kind == TRACE_IP_SAMPLE);
     CHECK("a file", places_seen[0].number == 3 && same_text(places_seen[0].path, "/lib/a.so") &&
                         same_text(places_seen[0].build_id, "12ab") && same_text(places_seen[0].symbols, ""));
-    CHECK("a symbol of it", places_seen[1].kind == PLACE_SYMBOL && places_seen[1].offset == 4096 &&
+    CHECK("a symbol of it", places_seen[1].kind == LOCATION_SYMBOL && places_seen[1].offset == 4096 &&
                                 places_seen[1].n_bytes == 70 && same_text(places_seen[1].name, "f"));
     CHECK("a method", same_text(places_seen[2].class_name, "a/Main") && same_text(places_seen[2].source, "Main.java"));
-    CHECK("a place in a file", places_seen[3].file == 3 && places_seen[3].offset == UINT64_C(1) << 40);
-    CHECK("a place in compiled code, with what is inlined there",
-          places_seen[4].tier == 4 && places_seen[4].code == PLACE_COMPILED && places_seen[4].n_frames == 2 &&
+    CHECK("a code location in a file", places_seen[3].file == 3 && places_seen[3].offset == UINT64_C(1) << 40);
+    CHECK("a code location in compiled code, with what is inlined there",
+          places_seen[4].tier == 4 && places_seen[4].code == LOCATION_COMPILED && places_seen[4].n_frames == 2 &&
               memcmp(places_seen[4].frames, code.frames, sizeof code.frames) == 0);
     trace_close(reader);
-    struct seen seen = read_scratch("hits");
-    CHECK("hits are read as they were written", rc == 0 && seen.n == n && begins(&seen, &expected));
+    struct seen seen = read_scratch("ip_samples");
+    CHECK("IP samples are read as they were written", rc == 0 && seen.n == n && begins(&seen, &expected));
     free(seen.events);
     free(expected.events);
 }
@@ -551,7 +558,7 @@ int main(void)
     test_control();
     test_order();
     test_jit();
-    test_hits();
+    test_ip_samples();
     test_definitions();
     return tap_done();
 }

@@ -1,5 +1,5 @@
 /*
- * Where the time goes: made-up hits, whose shares are known.
+ * Where the time goes: made-up IP samples, whose shares are known.
  */
 #include "report/view/where.h"
 
@@ -19,51 +19,52 @@ struct made {
     struct report_source source;
 };
 
-static void hit(struct maker *m, enum trace_kind kind, uint32_t thread, uint64_t ticks, uint32_t place, unsigned n)
+static void ip_sample(struct maker *m, enum trace_kind kind, uint32_t thread, uint64_t ticks, uint32_t location,
+                      unsigned n)
 {
-    const struct trace_event event = { .kind = kind, .thread = thread, .ticks = ticks, .count = place };
+    const struct trace_event event = { .kind = kind, .thread = thread, .ticks = ticks, .count = location };
     for (unsigned i = 0; i < n; i++)
-        maker_must(m, trace_write_hits(m->writer, &event, 1, &m->err));
+        maker_must(m, trace_write_ip_samples(m->writer, &event, 1, &m->err));
 }
 
 static void describe(struct maker *m)
 {
-    const struct place_entry entries[] = {
-        { .kind = PLACE_FILE, .number = 0, .path = wire_text("/jdk/libjvm.so"), .symbols = wire_text(".symtab") },
-        { .kind = PLACE_FILE, .number = 1, .path = wire_text("/lib/libq.so"), .symbols = wire_text("none") },
-        { .kind = PLACE_SYMBOL,
+    const struct location_entry entries[] = {
+        { .kind = LOCATION_FILE, .number = 0, .path = wire_text("/jdk/libjvm.so"), .symbols = wire_text(".symtab") },
+        { .kind = LOCATION_FILE, .number = 1, .path = wire_text("/lib/libq.so"), .symbols = wire_text("none") },
+        { .kind = LOCATION_SYMBOL,
           .number = 0,
           .offset = 0,
           .n_bytes = 100,
           .name = wire_text("_ZN15G1CollectedHeap7collectEv") },
-        { .kind = PLACE_METHOD,
+        { .kind = LOCATION_METHOD,
           .number = 0,
           .class_name = wire_text("a/Main"),
           .name = wire_text("work"),
           .descriptor = wire_text("()V"),
           .source = wire_text("Main.java") },
-        { .kind = PLACE_IN_FILE, .number = 0, .file = 0, .offset = 10 },
-        { .kind = PLACE_IN_FILE, .number = 1, .file = 1, .offset = 10 },
-        { .kind = PLACE_IN_CODE,
+        { .kind = LOCATION_IN_FILE, .number = 0, .file = 0, .offset = 10 },
+        { .kind = LOCATION_IN_FILE, .number = 1, .file = 1, .offset = 10 },
+        { .kind = LOCATION_IN_CODE,
           .number = 2,
-          .code = PLACE_COMPILED,
+          .code = LOCATION_COMPILED,
           .tier = 4,
           .n_frames = 1,
           .frames = { { 0, 7 } } },
-        { .kind = PLACE_IN_CODE,
+        { .kind = LOCATION_IN_CODE,
           .number = 3,
-          .code = PLACE_COMPILED,
+          .code = LOCATION_COMPILED,
           .tier = 4,
           .n_frames = 1,
           .frames = { { 0, 9 } } },
-        { .kind = PLACE_IN_CODE, .number = 4, .code = PLACE_UNKNOWN },
+        { .kind = LOCATION_IN_CODE, .number = 4, .code = LOCATION_UNKNOWN },
     };
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        maker_must(m, trace_write_place(m->writer, &entries[i], &m->err));
+        maker_must(m, trace_write_location(m->writer, &entries[i], &m->err));
 }
 
 /* 1 tick is 1 us.  main has a CPU for 800 us, a collector's thread for 200. */
-static void make(struct made *made, const char *kernel, bool with_hits)
+static void make(struct made *made, const char *kernel, bool with_ip_samples)
 {
     struct maker *m = &made->maker;
     maker_open_scaled(m, "where.dat", 1000);
@@ -75,14 +76,14 @@ static void make(struct made *made, const char *kernel, bool with_hits)
     maker_method(m, 0, "a/Main", "run", "()V");
     KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 100), AT(TRACE_CPU_OUT, 1, 300), AT(TRACE_CPU_OUT, 0, 800));
     STEPS(m, 0, ENTER(0, 200), EXIT(0, 700));
-    if (with_hits) {
+    if (with_ip_samples) {
         describe(m);
-        hit(m, TRACE_HIT, 0, 10, 2, 30);
-        hit(m, TRACE_HIT, 0, 20, 3, 10);
-        hit(m, TRACE_HIT, 0, 30, 1, 8);
-        hit(m, TRACE_HIT, 0, 40, 4, 8);
-        hit(m, TRACE_KERNEL_HIT, 0, 50, 2, 8);
-        hit(m, TRACE_HIT, 1, 110, 0, 10);
+        ip_sample(m, TRACE_IP_SAMPLE, 0, 10, 2, 30);
+        ip_sample(m, TRACE_IP_SAMPLE, 0, 20, 3, 10);
+        ip_sample(m, TRACE_IP_SAMPLE, 0, 30, 1, 8);
+        ip_sample(m, TRACE_IP_SAMPLE, 0, 40, 4, 8);
+        ip_sample(m, TRACE_KERNEL_IP_SAMPLE, 0, 50, 2, 8);
+        ip_sample(m, TRACE_IP_SAMPLE, 1, 110, 0, 10);
     }
     maker_close(m, 1000);
     made->reader = maker_read(m);
@@ -123,14 +124,15 @@ static void check_row(const struct table *table, const char *kind, double all, d
                     is_near(row->cells[3].number, gc));
 }
 
-/* main's 64 hits stand for 800 us, the collector's 10 for 200: a hit of either weighs as much as it stands for. */
+/* main's 64 IP samples stand for 800 us, the collector's 10 for 200: an IP sample of either weighs as much as it stands
+ * for. */
 static void test_shares(void)
 {
     struct made made;
     struct where where;
     struct table table;
     make(&made, "included", true);
-    CHECK("hits are read", where_read(&made.source, false, &where, &err) == 0 && where.n_hits == 74);
+    CHECK("IP samples are read", where_read(&made.source, false, &where, &err) == 0 && where.n_ip_samples == 74);
     CHECK("a table is made of them", where_table(&made.source, &where, &table, &err) == 0);
     check_row(&table, "c2_code", 0.5, 0.5, 0);
     check_row(&table, "native", 0.1, 0.1, 0);
@@ -146,20 +148,20 @@ static void test_shares(void)
     CHECK_TEXT("that with most time is first", table.rows[0].cells[0].words, "Main.work");
     CHECK("with its time, the kernel's too",
           is_near(table.rows[0].cells[2].number, 0.6) && is_near(table.rows[0].cells[3].number, 0.1));
-    CHECK_TEXT("and the line that was hit most", table.rows[0].cells[6].words, "Main.java:7");
+    CHECK_TEXT("and the line that was IP sample most", table.rows[0].cells[6].words, "Main.java:7");
     CHECK_TEXT("then a function of the JVM", table.rows[1].cells[0].words, "G1CollectedHeap::collect");
     where_free(&where);
     done(&made);
 }
 
-/* A hit stands for 10 us then: main's 56 outside the kernel for 560 of its 800. */
+/* An IP sample stands for 10 us then: main's 56 outside the kernel for 560 of its 800. */
 static void test_without_kernel(void)
 {
     struct made made;
     struct where where;
     struct table table;
     make(&made, "excluded", true);
-    CHECK("hits are read where the kernel is closed",
+    CHECK("IP samples are read where the kernel is closed",
           where_read(&made.source, false, &where, &err) == 0 && where_table(&made.source, &where, &table, &err) == 0);
     check_row(&table, "c2_code", 0.4, 0.4, 0);
     check_row(&table, "kernel", 0.34, 0.24, 0.1);
@@ -173,7 +175,7 @@ static void test_none(void)
     struct made made;
     struct where where;
     make(&made, "included", false);
-    CHECK("a trace without hits is refused, with what to do",
+    CHECK("a trace without IP samples is refused, with what to do",
           where_read(&made.source, false, &where, &err) == -1 &&
               strstr(err.text, "has no IP samples\n  next: record with --sample-ip") != NULL);
     where_free(&where);

@@ -46,7 +46,7 @@ void owners_flush(struct owners *owners)
 void owners_log(struct owners *owners, const struct miss_entry *entry)
 {
     struct owners_log *log = &owners->log;
-    if (LOG_BYTES - log->n < PLACE_ENTRY_BYTES + 4)
+    if (LOG_BYTES - log->n < LOCATION_ENTRY_BYTES + 4)
         owners_flush(owners);
     struct sink s = sink_into(log->bytes + log->n + 4, LOG_BYTES - log->n - 4);
     misses_put(&s, entry);

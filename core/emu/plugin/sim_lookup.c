@@ -103,7 +103,7 @@ static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss
     if (number == OWNERS_NONE)
         return false;
     *line = vm_code_line(&lookup->tables, code, miss->where);
-    *line = 1 + (*line != 0 ? *line : PLACE_BYTECODE + (uint32_t)(miss->where - code->start));
+    *line = 1 + (*line != 0 ? *line : LOCATION_BYTECODE + (uint32_t)(miss->where - code->start));
     return true;
 }
 

@@ -48,7 +48,7 @@ static void write_sum(struct sim_sums *sums, const struct sim_sum *sum, uint64_t
     struct miss_entry entry = { .kind = MISS_COUNTS,
                                 .ticks = ticks,
                                 .thread = sum->key.thread,
-                                .place = sum->key.place,
+                                .location = sum->key.place,
                                 .line = sum->key.line,
                                 .cell = sum->key.cell,
                                 .n_kept = sum->n_kept };

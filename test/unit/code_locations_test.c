@@ -1,7 +1,7 @@
 /*
- * Names of native functions, the sub-systems of libjvm.so, and what places are, from what a trace says of them.
+ * Names of native functions, the sub-systems of libjvm.so, and what code locations are, from what a trace says of them.
  */
-#include "symbolize/hit_places.h"
+#include "symbolize/code_locations.h"
 #include "symbolize/native_symbols.h"
 
 #include "core/jvm/maps.h"
@@ -164,108 +164,113 @@ static void test_own_symbols(void)
     jvm_maps_free(&maps);
 }
 
-/* ---- places ---- */
+/* ---- code locations ---- */
 
-static void hear_all(struct hit_places *places)
+static void hear_all(struct code_locations *locations)
 {
-    static const struct place_entry entries[] = {
-        { .kind = PLACE_FILE, .number = 9, .path = { "/jdk/libjvm.so", 14 }, .symbols = { ".symtab", 7 } },
-        { .kind = PLACE_FILE, .number = 4, .path = { "/lib/libc.so", 12 }, .symbols = { "none", 4 } },
-        { .kind = PLACE_FILE, .number = 5, .path = { "/x/libmmprof-agent.so", 21 }, .symbols = { ".symtab", 7 } },
-        { .kind = PLACE_SYMBOL, .number = 9, .offset = 500, .n_bytes = 20, .name = { "_ZN9CodeCache4findEv", 20 } },
-        { .kind = PLACE_SYMBOL, .number = 9, .offset = 100, .n_bytes = 50, .name = { "_ZN12PhaseChaitin3runEv", 23 } },
-        { .kind = PLACE_METHOD,
+    static const struct location_entry entries[] = {
+        { .kind = LOCATION_FILE, .number = 9, .path = { "/jdk/libjvm.so", 14 }, .symbols = { ".symtab", 7 } },
+        { .kind = LOCATION_FILE, .number = 4, .path = { "/lib/libc.so", 12 }, .symbols = { "none", 4 } },
+        { .kind = LOCATION_FILE, .number = 5, .path = { "/x/libmmprof-agent.so", 21 }, .symbols = { ".symtab", 7 } },
+        { .kind = LOCATION_SYMBOL, .number = 9, .offset = 500, .n_bytes = 20, .name = { "_ZN9CodeCache4findEv", 20 } },
+        { .kind = LOCATION_SYMBOL,
+          .number = 9,
+          .offset = 100,
+          .n_bytes = 50,
+          .name = { "_ZN12PhaseChaitin3runEv", 23 } },
+        { .kind = LOCATION_METHOD,
           .number = 0,
           .class_name = { "a/Inner", 7 },
           .name = { "get", 3 },
           .descriptor = { "()I", 3 },
           .source = { "Inner.java", 10 } },
-        { .kind = PLACE_METHOD,
+        { .kind = LOCATION_METHOD,
           .number = 1,
           .class_name = { "a/Main", 6 },
           .name = { "run", 3 },
           .descriptor = { "()V", 3 },
           .source = { "Main.java", 9 } },
-        { .kind = PLACE_IN_FILE, .number = 0, .file = 9, .offset = 149 },
-        { .kind = PLACE_IN_FILE, .number = 1, .file = 9, .offset = 150 },
-        { .kind = PLACE_IN_FILE, .number = 2, .file = 9, .offset = 500 },
-        { .kind = PLACE_IN_FILE, .number = 3, .file = 4, .offset = 500 },
-        { .kind = PLACE_IN_FILE, .number = 4, .file = 5, .offset = 500 },
-        { .kind = PLACE_IN_CODE, .number = 5, .code = PLACE_INTERPRETER, .name = { "Interpreter", 11 } },
-        { .kind = PLACE_IN_CODE,
+        { .kind = LOCATION_IN_FILE, .number = 0, .file = 9, .offset = 149 },
+        { .kind = LOCATION_IN_FILE, .number = 1, .file = 9, .offset = 150 },
+        { .kind = LOCATION_IN_FILE, .number = 2, .file = 9, .offset = 500 },
+        { .kind = LOCATION_IN_FILE, .number = 3, .file = 4, .offset = 500 },
+        { .kind = LOCATION_IN_FILE, .number = 4, .file = 5, .offset = 500 },
+        { .kind = LOCATION_IN_CODE, .number = 5, .code = LOCATION_INTERPRETER, .name = { "Interpreter", 11 } },
+        { .kind = LOCATION_IN_CODE,
           .number = 6,
-          .code = PLACE_COMPILED,
+          .code = LOCATION_COMPILED,
           .tier = 4,
           .n_frames = 2,
           .frames = { { 0, 12 }, { 1, 30 } } },
-        { .kind = PLACE_IN_CODE,
+        { .kind = LOCATION_IN_CODE,
           .number = 7,
-          .code = PLACE_COMPILED,
+          .code = LOCATION_COMPILED,
           .tier = 3,
           .n_frames = 1,
           .frames = { { 0, 13 } } },
-        { .kind = PLACE_IN_CODE, .number = 8, .code = PLACE_UNKNOWN },
-        { .kind = PLACE_IN_CODE,
+        { .kind = LOCATION_IN_CODE, .number = 8, .code = LOCATION_UNKNOWN },
+        { .kind = LOCATION_IN_CODE,
           .number = 11,
-          .code = PLACE_COMPILED,
+          .code = LOCATION_COMPILED,
           .tier = 4,
           .n_frames = 3,
           .frames = { { 0, 12 }, { 1, 0 }, { 1, 30 } } },
-        { .kind = PLACE_IN_CODE,
+        { .kind = LOCATION_IN_CODE,
           .number = 12,
-          .code = PLACE_INTERPRETER,
+          .code = LOCATION_INTERPRETER,
           .n_frames = 2,
-          .frames = { { 0, PLACE_BYTECODE + 5 }, { 1, PLACE_BYTECODE } } },
-        { .kind = PLACE_IN_FILE, .number = 9, .file = 9, .offset = 110 },
+          .frames = { { 0, LOCATION_BYTECODE + 5 }, { 1, LOCATION_BYTECODE } } },
+        { .kind = LOCATION_IN_FILE, .number = 9, .file = 9, .offset = 110 },
     };
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        hit_places_hear(places, &entries[i]);
+        code_locations_hear(locations, &entries[i]);
 }
 
 static void test_places(void)
 {
     static const struct {
         const char *claim;
-        enum hit_kind kind;
+        enum code_location_kind kind;
         enum vm_subsystem subsystem;
         const char *name;
     } rows[] = {
-        { "the end of a function of the JVM", HIT_VM, VM_COMPILER, "PhaseChaitin::run" },
-        { "between functions there is no name", HIT_VM, VM_UNKNOWN, "" },
-        { "the start of another function", HIT_VM, VM_CODE, "CodeCache::find" },
-        { "a library without symbols", HIT_NATIVE, VM_UNKNOWN, "" },
-        { "mmprof's own", HIT_AGENT, VM_UNKNOWN, "" },
-        { "the interpreter", HIT_INTERPRETER, VM_UNKNOWN, "Interpreter" },
-        { "code of C2: the inlined method", HIT_C2, VM_UNKNOWN, "a/Inner.get" },
-        { "code of C1", HIT_C1, VM_UNKNOWN, "a/Inner.get" },
-        { "unknown code stays unknown", HIT_UNKNOWN, VM_UNKNOWN, "" },
-        { "another place in the first function", HIT_VM, VM_COMPILER, "PhaseChaitin::run" },
-        { "one that was not described", HIT_UNKNOWN, VM_UNKNOWN, "" },
+        { "the end of a function of the JVM", CODE_AT_VM, VM_COMPILER, "PhaseChaitin::run" },
+        { "between functions there is no name", CODE_AT_VM, VM_UNKNOWN, "" },
+        { "the start of another function", CODE_AT_VM, VM_CODE, "CodeCache::find" },
+        { "a library without symbols", CODE_AT_NATIVE, VM_UNKNOWN, "" },
+        { "mmprof's own", CODE_AT_AGENT, VM_UNKNOWN, "" },
+        { "the interpreter", CODE_AT_INTERPRETER, VM_UNKNOWN, "Interpreter" },
+        { "code of C2: the inlined method", CODE_AT_C2, VM_UNKNOWN, "a/Inner.get" },
+        { "code of C1", CODE_AT_C1, VM_UNKNOWN, "a/Inner.get" },
+        { "unknown code stays unknown", CODE_AT_UNKNOWN, VM_UNKNOWN, "" },
+        { "another code location in the first function", CODE_AT_VM, VM_COMPILER, "PhaseChaitin::run" },
+        { "one that was not described", CODE_AT_UNKNOWN, VM_UNKNOWN, "" },
     };
-    struct hit_places *places;
-    struct hit_place found[sizeof rows / sizeof *rows];
-    if (!CHECK("places have room", hit_places_open(&places, &err) == 0))
+    struct code_locations *locations;
+    struct code_location found[sizeof rows / sizeof *rows];
+    if (!CHECK("code locations have room", code_locations_open(&locations, &err) == 0))
         return;
-    hear_all(places);
+    hear_all(locations);
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int rc = hit_places_find(places, i, &found[i], &err);
-        const struct hit_function *function = rc < 0 ? NULL : hit_places_function(places, found[i].function);
+        int rc = code_locations_find(locations, i, &found[i], &err);
+        const struct code_function *function = rc < 0 ? NULL : code_locations_function(locations, found[i].function);
         CHECK(rows[i].claim, function != NULL && function->kind == rows[i].kind &&
                                  function->subsystem == rows[i].subsystem && strcmp(function->name, rows[i].name) == 0);
     }
-    CHECK("places in one function are that function's",
+    CHECK("code locations in one function are that function's",
           found[0].function == found[9].function && found[0].function != found[2].function);
     CHECK("code of another compiler is another function", found[6].function != found[7].function);
     CHECK_NUMBER("a line", found[6].line, 12);
     CHECK_TEXT("and where it is inlined", found[6].outer, "Main.run:30");
     CHECK_TEXT("a line that is not known is not said",
-               hit_places_find(places, 11, &found[0], &err) < 0 ? "" : found[0].outer, "Main.run in Main.run:30");
-    CHECK("a method without lines: a bytecode", hit_places_find(places, 12, &found[0], &err) == 0 &&
+               code_locations_find(locations, 11, &found[0], &err) < 0 ? "" : found[0].outer,
+               "Main.run in Main.run:30");
+    CHECK("a method without lines: a bytecode", code_locations_find(locations, 12, &found[0], &err) == 0 &&
                                                     found[0].line == 0 && found[0].bytecode == 6 &&
                                                     strcmp(found[0].outer, "Main.run") == 0);
     CHECK("of one with lines there is none",
-          hit_places_find(places, 6, &found[0], &err) == 0 && found[0].bytecode == 0);
-    hit_places_close(places);
+          code_locations_find(locations, 6, &found[0], &err) == 0 && found[0].bytecode == 0);
+    code_locations_close(locations);
 }
 
 int main(void)

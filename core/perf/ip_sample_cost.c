@@ -1,4 +1,4 @@
-#include "core/perf/hit_cost.h"
+#include "core/perf/ip_sample_cost.h"
 
 #include "core/perf/perf_records.h"
 #include "core/pmu/perf_open.h"
@@ -14,7 +14,7 @@
 #define WORK_NS    UINT64_C(1000000)
 #define PERIOD_NS  UINT64_C(50000)
 #define LEAST_NS   UINT64_C(500) /* of an interrupt that writes a record */
-#define RING_PAGES 4             /* for twenty hits of some 50 bytes, several times */
+#define RING_PAGES 4             /* for twenty IP samples of some 50 bytes, several times */
 
 static uint64_t thread_ns(void)
 {
@@ -41,15 +41,15 @@ static int open_clock(void)
     attr.type = PERF_TYPE_SOFTWARE;
     attr.config = PERF_COUNT_SW_CPU_CLOCK;
     attr.sample_period = PERIOD_NS;
-    attr.sample_type = KERNEL_HIT_TYPE;
-    attr.sample_regs_user = KERNEL_HIT_REGISTERS;
+    attr.sample_type = KERNEL_IP_SAMPLE_TYPE;
+    attr.sample_regs_user = KERNEL_IP_SAMPLE_REGISTERS;
     attr.exclude_kernel = 1;
     attr.exclude_hv = 1;
     return counters_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The hits in a ring that was large enough for all. */
-static uint64_t count_hits(const void *ring, size_t page_bytes)
+/* The IP samples in a ring that was large enough for all. */
+static uint64_t count_ip_samples(const void *ring, size_t page_bytes)
 {
     const struct perf_event_mmap_page *page = ring;
     const uint8_t *bytes = (const uint8_t *)ring + page_bytes;
@@ -65,7 +65,7 @@ static uint64_t count_hits(const void *ring, size_t page_bytes)
 }
 
 /* The same work with the clock on.  Returns false: it cannot be had. */
-static bool work_with_hits(uint64_t n, struct hit_cost_round *round)
+static bool work_with_ip_samples(uint64_t n, struct ip_sample_cost_round *round)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), n_bytes = page_bytes * (1 + RING_PAGES);
     int fd = open_clock();
@@ -73,8 +73,8 @@ static bool work_with_hits(uint64_t n, struct hit_cost_round *round)
         return false;
     void *ring = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (ring != MAP_FAILED) {
-        round->hits_ns = work(n);
-        round->n_hits = count_hits(ring, page_bytes);
+        round->ip_samples_ns = work(n);
+        round->n_ip_samples = count_ip_samples(ring, page_bytes);
         munmap(ring, n_bytes);
     }
     close(fd);
@@ -87,15 +87,15 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-uint64_t hit_cost_of(const struct hit_cost_round *rounds, size_t n)
+uint64_t ip_sample_cost_of(const struct ip_sample_cost_round *rounds, size_t n)
 {
-    uint64_t plain_ns = UINT64_MAX, each[HIT_COST_ROUNDS] = { 0 };
+    uint64_t plain_ns = UINT64_MAX, each[IP_SAMPLE_COST_ROUNDS] = { 0 };
     size_t n_each = 0;
     for (size_t i = 0; i < n; i++)
         plain_ns = rounds[i].plain_ns < plain_ns ? rounds[i].plain_ns : plain_ns;
-    for (size_t i = 0; i < n && i < HIT_COST_ROUNDS; i++) {
-        uint64_t more_ns = rounds[i].hits_ns > plain_ns ? rounds[i].hits_ns - plain_ns : 0;
-        uint64_t ns = rounds[i].n_hits == 0 ? 0 : more_ns / rounds[i].n_hits;
+    for (size_t i = 0; i < n && i < IP_SAMPLE_COST_ROUNDS; i++) {
+        uint64_t more_ns = rounds[i].ip_samples_ns > plain_ns ? rounds[i].ip_samples_ns - plain_ns : 0;
+        uint64_t ns = rounds[i].n_ip_samples == 0 ? 0 : more_ns / rounds[i].n_ip_samples;
         if (ns >= LEAST_NS && ns < PERIOD_NS)
             each[n_each++] = ns;
     }
@@ -103,17 +103,17 @@ uint64_t hit_cost_of(const struct hit_cost_round *rounds, size_t n)
     return n_each < ROUNDS ? 0 : each[n_each / 2];
 }
 
-uint64_t kernel_hit_cost_ns(bool *is_measured)
+uint64_t kernel_ip_sample_cost_ns(bool *is_measured)
 {
-    struct hit_cost_round rounds[HIT_COST_ROUNDS] = { 0 };
+    struct ip_sample_cost_round rounds[IP_SAMPLE_COST_ROUNDS] = { 0 };
     uint64_t n = 100000, once_ns = work(n), ns = 0;
     n = once_ns == 0 ? n : n * WORK_NS / once_ns;
-    for (size_t i = 0; i < HIT_COST_ROUNDS && ns == 0; i++) {
+    for (size_t i = 0; i < IP_SAMPLE_COST_ROUNDS && ns == 0; i++) {
         rounds[i].plain_ns = work(n);
-        if (!work_with_hits(n, &rounds[i]))
+        if (!work_with_ip_samples(n, &rounds[i]))
             break;
-        ns = hit_cost_of(rounds, i + 1);
+        ns = ip_sample_cost_of(rounds, i + 1);
     }
     *is_measured = ns > 0;
-    return ns > 0 ? ns : HIT_COST_USUAL_NS;
+    return ns > 0 ? ns : IP_SAMPLE_COST_USUAL_NS;
 }

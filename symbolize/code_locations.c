@@ -1,0 +1,429 @@
+#include "symbolize/code_locations.h"
+
+#include "core/base/map.h"
+#include "core/base/text.h"
+#include "core/base/vec.h"
+#include "symbolize/native_symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGENT_LIBRARY "libmmprof-agent.so"
+
+struct symbol {
+    uint64_t offset, n_bytes;
+    const char *name;
+};
+
+struct file {
+    const char *path, *build_id, *from; /* the arena's */
+    struct symbol *symbols;             /* owned */
+    uint32_t n_symbols, symbols_room;
+    bool is_sorted;
+};
+
+struct method {
+    const char *class_name, *name, *descriptor, *source; /* the arena's */
+};
+
+/* What the trace says of a code location. */
+struct described {
+    bool in_file;
+    uint32_t file, tier, n_frames;
+    uint64_t offset;
+    enum location_code code;
+    const char *name;
+    const struct location_frame *frames; /* the arena's */
+};
+
+struct code_locations {
+    struct arena arena;
+    struct map locations, methods, functions, file_numbers;
+    struct described *all; /* owned, as the others */
+    struct method *all_methods;
+    struct code_function *all_functions;
+    struct file *files;
+    uint32_t n, room, n_methods, methods_room, n_functions, functions_room, n_files, files_room;
+    bool is_broken; /* no memory */
+};
+
+int code_locations_open(struct code_locations **result, struct err *err)
+{
+    struct code_locations *locations = *result = calloc(1, sizeof *locations);
+    if (locations == NULL)
+        return err_set(err, "out of memory for code locations");
+    locations->locations.arena = locations->methods.arena = locations->functions.arena = locations->file_numbers.arena =
+        &locations->arena;
+    return 0;
+}
+
+void code_locations_close(struct code_locations *locations)
+{
+    if (locations == NULL)
+        return;
+    for (uint32_t i = 0; i < locations->n_files; i++)
+        free(locations->files[i].symbols);
+    map_free(&locations->locations);
+    map_free(&locations->methods);
+    map_free(&locations->functions);
+    map_free(&locations->file_numbers);
+    free(locations->all);
+    free(locations->all_methods);
+    free(locations->all_functions);
+    free(locations->files);
+    arena_free(&locations->arena);
+    free(locations);
+}
+
+/* ---- hearing ---- */
+
+/* Room for one more, zeroed; NULL: no memory. */
+#define grow(array, n, room) (vec_reserve_zeroed(array, room, (size_t)(n) + 1) < 0 ? NULL : &(array)[n])
+
+static const char *copy(struct code_locations *locations, struct wire_text text)
+{
+    const char *kept = text_utf8(&locations->arena, text.at, text.n);
+    locations->is_broken |= kept == NULL;
+    return kept == NULL ? "" : kept;
+}
+
+/* The index under a number, which is new if *n is it; UINT32_MAX: no memory. */
+static uint32_t index_of(struct map *map, uint32_t number, uint32_t n)
+{
+    const uint32_t *known = map_get(map, &number, sizeof number);
+    if (known != NULL)
+        return *known;
+    return map_put(map, &number, sizeof number, n) < 0 ? UINT32_MAX : n;
+}
+
+static struct file *file_of(struct code_locations *locations, uint32_t number)
+{
+    uint32_t i = index_of(&locations->file_numbers, number, locations->n_files);
+    if (i == locations->n_files) {
+        struct file *file = grow(locations->files, i, locations->files_room);
+        if (file == NULL)
+            return NULL;
+        file->path = file->build_id = file->from = "";
+        locations->n_files++;
+    }
+    return i == UINT32_MAX ? NULL : &locations->files[i];
+}
+
+static void hear_file(struct code_locations *locations, const struct location_entry *entry)
+{
+    struct file *file = file_of(locations, entry->number);
+    if (file == NULL) {
+        locations->is_broken = true;
+        return;
+    }
+    file->path = copy(locations, entry->path);
+    file->build_id = copy(locations, entry->build_id);
+    file->from = copy(locations, entry->symbols);
+}
+
+/* Returns -1: no memory. */
+static int add_symbol(struct file *file, uint64_t offset, uint64_t n_bytes, const char *name)
+{
+    struct symbol *symbol = grow(file->symbols, file->n_symbols, file->symbols_room);
+    if (symbol == NULL || name == NULL)
+        return -1;
+    *symbol = (struct symbol){ offset, n_bytes, name };
+    file->n_symbols++;
+    return 0;
+}
+
+static void hear_symbol(struct code_locations *locations, const struct location_entry *entry)
+{
+    struct file *file = file_of(locations, entry->number);
+    if (file == NULL || add_symbol(file, entry->offset, entry->n_bytes, copy(locations, entry->name)) < 0)
+        locations->is_broken = true;
+}
+
+static void hear_method(struct code_locations *locations, const struct location_entry *entry)
+{
+    uint32_t i = index_of(&locations->methods, entry->number, locations->n_methods);
+    if (i == locations->n_methods) {
+        if (grow(locations->all_methods, i, locations->methods_room) == NULL)
+            i = UINT32_MAX;
+        else
+            locations->n_methods++;
+    }
+    locations->is_broken |= i == UINT32_MAX;
+    if (i != UINT32_MAX)
+        locations->all_methods[i] =
+            (struct method){ copy(locations, entry->class_name), copy(locations, entry->name),
+                             copy(locations, entry->descriptor), copy(locations, entry->source) };
+}
+
+static void hear_location(struct code_locations *locations, const struct location_entry *entry)
+{
+    struct described location = {
+        .in_file = entry->kind == LOCATION_IN_FILE, .file = entry->file, .offset = entry->offset, .name = ""
+    };
+    uint32_t i = index_of(&locations->locations, entry->number, locations->n);
+    if (i == locations->n) {
+        if (grow(locations->all, i, locations->room) == NULL)
+            i = UINT32_MAX;
+        else
+            locations->n++;
+    }
+    if (!location.in_file) {
+        struct location_frame *frames = arena_alloc(&locations->arena, (entry->n_frames + 1) * sizeof *frames);
+        if (frames != NULL)
+            memcpy(frames, entry->frames, entry->n_frames * sizeof *frames);
+        location.code = entry->code;
+        location.tier = entry->tier;
+        location.name = copy(locations, entry->name);
+        location.n_frames = frames == NULL ? 0 : entry->n_frames;
+        location.frames = frames;
+        locations->is_broken |= frames == NULL;
+    }
+    locations->is_broken |= i == UINT32_MAX;
+    if (i != UINT32_MAX)
+        locations->all[i] = location;
+}
+
+void code_locations_hear(void *context, const struct location_entry *entry)
+{
+    switch (entry->kind) {
+    case LOCATION_FILE:
+        hear_file(context, entry);
+        break;
+    case LOCATION_SYMBOL:
+        hear_symbol(context, entry);
+        break;
+    case LOCATION_METHOD:
+        hear_method(context, entry);
+        break;
+    case LOCATION_IN_FILE:
+    case LOCATION_IN_CODE:
+        hear_location(context, entry);
+        break;
+    }
+}
+
+/* ---- symbols ---- */
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct symbol *x = a, *y = b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void sort(struct file *file)
+{
+    if (!file->is_sorted && file->n_symbols > 0)
+        qsort(file->symbols, file->n_symbols, sizeof *file->symbols, by_offset);
+    file->is_sorted = true;
+}
+
+/* The recorder did not get to look for symbols: those of the same build, if it is here. */
+static void take_symbols_here(struct code_locations *locations, struct file *file)
+{
+    struct native_symbols symbols;
+    struct err ignored;
+    size_t n = 0;
+    uint64_t *offsets = arena_alloc(&locations->arena, (locations->n + 1) * sizeof *offsets);
+    file->from = "none";
+    for (uint32_t i = 0; offsets != NULL && i < locations->n; i++)
+        if (locations->all[i].in_file && file_of(locations, locations->all[i].file) == file)
+            offsets[n++] = locations->all[i].offset;
+    if (offsets == NULL || file->build_id[0] == '\0' ||
+        native_symbols_find(&locations->arena, file->path, file->build_id, NATIVE_SYMBOLS_DEBUG, offsets, n, &symbols,
+                            &ignored) < 0)
+        return;
+    for (size_t i = 0; i < symbols.n; i++)
+        if (add_symbol(file, symbols.all[i].offset, symbols.all[i].n_bytes, symbols.all[i].name) < 0)
+            locations->is_broken = true;
+    file->from = symbols.from;
+}
+
+/* The mangled name of the function at an offset, or NULL. */
+static const char *symbol_at(struct code_locations *locations, struct file *file, uint64_t offset)
+{
+    if (file->from[0] == '\0')
+        take_symbols_here(locations, file);
+    sort(file);
+    uint32_t low = 0, high = file->n_symbols;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (file->symbols[middle].offset <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || offset - file->symbols[low - 1].offset >= file->symbols[low - 1].n_bytes)
+        return NULL;
+    return file->symbols[low - 1].name;
+}
+
+/* ---- finding ---- */
+
+/* The number of a function; the same for the same kind, name and file.  UINT32_MAX: no memory. */
+static uint32_t function_number(struct code_locations *locations, const struct code_function *function)
+{
+    char *key = arena_printf(&locations->arena, "%d %d %s\n%s\n%s", (int)function->kind, (int)function->subsystem,
+                             function->file, function->name, function->descriptor == NULL ? "" : function->descriptor);
+    if (key == NULL)
+        return UINT32_MAX;
+    const uint32_t *known = map_get(&locations->functions, key, strlen(key));
+    if (known != NULL)
+        return *known;
+    struct code_function *slot = grow(locations->all_functions, locations->n_functions, locations->functions_room);
+    if (slot == NULL || map_put(&locations->functions, key, strlen(key), locations->n_functions) < 0)
+        return UINT32_MAX;
+    *slot = *function;
+    return locations->n_functions++;
+}
+
+static bool is_agent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash == NULL ? path : slash + 1, AGENT_LIBRARY) == 0;
+}
+
+static int find_in_file(struct code_locations *locations, const struct described *described,
+                        struct code_function *function)
+{
+    struct file *file = file_of(locations, described->file);
+    if (file == NULL)
+        return -1;
+    const char *mangled = symbol_at(locations, file, described->offset);
+    function->name = mangled == NULL ? "" : native_symbols_display(&locations->arena, mangled);
+    function->file = file->path;
+    function->kind = vm_is_library(file->path) ? CODE_AT_VM : is_agent(file->path) ? CODE_AT_AGENT : CODE_AT_NATIVE;
+    if (function->kind == CODE_AT_VM)
+        function->subsystem =
+            mangled == NULL || function->name == NULL ? VM_UNKNOWN : vm_subsystem_of(function->name, mangled);
+    return function->name == NULL ? -1 : 0;
+}
+
+static const struct method *method_of(const struct code_locations *locations, uint32_t number)
+{
+    static const struct method nothing = { "", "", "", "" };
+    const uint32_t *i = map_get(&locations->methods, &number, sizeof number);
+    return i == NULL ? &nothing : &locations->all_methods[*i];
+}
+
+/* "java/util/HashMap" -> "HashMap" */
+static const char *short_class(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash == NULL ? name : slash + 1;
+}
+
+static uint32_t line_of(const struct location_frame *frame)
+{
+    return frame->line < LOCATION_BYTECODE ? frame->line : 0;
+}
+
+/* What it is inlined in, from the inside out. */
+static const char *outer_of(struct code_locations *locations, const struct described *described)
+{
+    const char *text = "";
+    for (uint32_t i = 1; i < described->n_frames && text != NULL; i++) {
+        const struct method *method = method_of(locations, described->frames[i].method);
+        text = arena_printf(&locations->arena, "%s%s%s.%s", text, i > 1 ? " in " : "", short_class(method->class_name),
+                            method->name);
+        uint32_t line = line_of(&described->frames[i]);
+        if (text != NULL && line != 0) /* code that the JVM generates has no lines */
+            text = arena_printf(&locations->arena, "%s:%u", text, line);
+    }
+    return text;
+}
+
+static int find_in_code(struct code_locations *locations, const struct described *described,
+                        struct code_function *function, struct code_location *location)
+{
+    function->name = described->name;
+    switch (described->code) {
+    case LOCATION_INTERPRETER:
+        function->kind = CODE_AT_INTERPRETER;
+        break;
+    case LOCATION_STUB:
+        function->kind = CODE_AT_STUB;
+        break;
+    case LOCATION_COMPILED:
+        function->kind = described->tier == 0 ? CODE_AT_COMPILED : described->tier < 4 ? CODE_AT_C1 : CODE_AT_C2;
+        break;
+    case LOCATION_VDSO:
+        function->kind = CODE_AT_NATIVE;
+        function->name = "[vdso]";
+        break;
+    case LOCATION_UNKNOWN:
+    case LOCATION_CODES:
+        break;
+    }
+    if (described->n_frames == 0)
+        return 0;
+    const struct method *method = method_of(locations, described->frames[0].method);
+    function->name = arena_printf(&locations->arena, "%s.%s", method->class_name, method->name);
+    function->file = method->source;
+    function->class_name = method->class_name;
+    function->method = method->name;
+    function->descriptor = method->descriptor;
+    location->line = line_of(&described->frames[0]);
+    location->bytecode =
+        described->frames[0].line < LOCATION_BYTECODE ? 0 : described->frames[0].line - LOCATION_BYTECODE + 1;
+    location->outer = outer_of(locations, described);
+    return function->name == NULL || location->outer == NULL ? -1 : 0;
+}
+
+int code_locations_find(struct code_locations *locations, uint32_t number, struct code_location *location,
+                        struct err *err)
+{
+    struct code_function function = { .kind = CODE_AT_UNKNOWN, .subsystem = VM_UNKNOWN, .name = "", .file = "" };
+    const uint32_t *i = map_get(&locations->locations, &number, sizeof number);
+    int rc = 0;
+    *location = (struct code_location){ .outer = "" };
+    if (i != NULL) {
+        const struct described *described = &locations->all[*i];
+        rc = described->in_file ? find_in_file(locations, described, &function)
+                                : find_in_code(locations, described, &function, location);
+    }
+    location->function = rc < 0 ? UINT32_MAX : function_number(locations, &function);
+    if (locations->is_broken || location->function == UINT32_MAX)
+        return err_set(err, "out of memory for %u code locations", locations->n);
+    return 0;
+}
+
+const struct code_function *code_locations_function(const struct code_locations *locations, uint32_t number)
+{
+    return &locations->all_functions[number];
+}
+
+uint32_t code_locations_n_files(const struct code_locations *locations)
+{
+    return locations->n_files;
+}
+
+const char *code_locations_file(const struct code_locations *locations, uint32_t number, const char **symbols)
+{
+    *symbols = locations->files[number].from;
+    return locations->files[number].path;
+}
+
+static const struct {
+    const char *name, *key;
+} kinds[CODE_LOCATION_KINDS] = {
+    [CODE_AT_INTERPRETER] = { "interpreter", "interpreter" },
+    [CODE_AT_C1] = { "compiled by C1", "c1_code" },
+    [CODE_AT_C2] = { "compiled by C2", "c2_code" },
+    [CODE_AT_COMPILED] = { "compiled", "compiled_code" },
+    [CODE_AT_STUB] = { "stubs", "stubs" },
+    [CODE_AT_VM] = { "JVM", "vm" },
+    [CODE_AT_NATIVE] = { "other native code", "native" },
+    [CODE_AT_AGENT] = { "mmprof's agent", "agent" },
+    [CODE_AT_UNKNOWN] = { "unknown", "unknown" },
+};
+
+const char *code_location_kind_name(enum code_location_kind kind)
+{
+    return kinds[kind].name;
+}
+
+const char *code_location_kind_key(enum code_location_kind kind)
+{
+    return kinds[kind].key;
+}
