@@ -109,11 +109,11 @@ int memtrace_print(FILE *out, struct memtrace_reader *reader, struct err *err)
 
 /* ---- its sums ---- */
 
-struct sums {
+struct memtrace_sums {
     uint64_t n[MEMTRACE_KINDS], n_stores, n_java, n_vm, n_heap, n_owned, n_known_heap, n_died, time;
 };
 
-static void add(struct sums *sums, const struct memtrace_entry *e)
+static void add(struct memtrace_sums *sums, const struct memtrace_entry *e)
 {
     sums->n[e->kind]++;
     sums->n_died += e->kind == MEMTRACE_DIED && e->has_died;
@@ -132,7 +132,7 @@ static double per_cent(uint64_t part, uint64_t all)
     return all == 0 ? 0 : 100.0 * (double)part / (double)all;
 }
 
-static void print_sums(FILE *out, const struct sums *s, uint64_t n_bytes, const char *path)
+static void print_sums(FILE *out, const struct memtrace_sums *s, uint64_t n_bytes, const char *path)
 {
     uint64_t n = s->n[MEMTRACE_ACCESS];
     fprintf(out, "trace     %s: %" PRIu64 " accesses of %" PRIu64 " threads, %.1f MB", path, n, s->n[MEMTRACE_THREAD],
@@ -155,7 +155,7 @@ static void print_sums(FILE *out, const struct sums *s, uint64_t n_bytes, const 
 int memtrace_summarize(FILE *out, struct memtrace_reader *reader, const char *path, struct err *err)
 {
     struct memtrace_entry entry;
-    struct sums sums = { .time = 0 };
+    struct memtrace_sums sums = { .time = 0 };
     int rc;
     while ((rc = memtrace_next(reader, &entry, err)) > 0)
         add(&sums, &entry);

@@ -3,18 +3,18 @@
 #include <stdbool.h>
 #include <string.h>
 
-struct choice {
+struct record_choice {
     bool all_methods, live; /* as the user said */
 };
 
 /* A running service is not to notice: without a word of the user's on methods it is the recording with a budget. */
-static bool is_live(const struct recording *recording, const struct choice *choice)
+static bool is_live(const struct recording *recording, const struct record_choice *choice)
 {
     bool names_methods = recording->phases != NULL || recording->includes.n > 0;
     return choice->live || (!choice->all_methods && !names_methods && recording->simulate == NULL);
 }
 
-static int check_choice(const struct recording *recording, const struct choice *choice, struct err *err)
+static int check_choice(const struct recording *recording, const struct record_choice *choice, struct err *err)
 {
     if (choice->live && choice->all_methods) {
         err_set(err, "--live records few methods, --all-methods all of them");
@@ -55,7 +55,7 @@ int command_record(int argc, char **argv, struct err *err)
 {
     struct recording recording = RECORDING_DEFAULTS;
     struct live_options live = LIVE_OPTIONS;
-    struct choice choice = { false, false };
+    struct record_choice choice = { false, false };
     bool logs_jit = false;
     struct recording_rows common;
     const struct options_row rows[] = {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct row {
+struct top_row {
     const struct live_method *method;
     const char *label;
     double ns, calls, call_ns, cpi; /* of the interval; negative: not known */
@@ -51,7 +51,7 @@ static uint64_t since(uint64_t now, uint64_t before)
 }
 
 static void fill_row(const struct top_table *top, const struct live_session *session, const struct live_account *now,
-                     struct row *row)
+                     struct top_row *row)
 {
     const struct live_account *before = before_of(top, row->method->id);
     double ns_per_tick = session->status.ns_per_tick;
@@ -67,8 +67,8 @@ static void fill_row(const struct top_table *top, const struct live_session *ses
 }
 
 /* The rows of those that are measured. */
-static int make_rows(const struct top_table *top, struct live_session *session, struct arena *arena, struct row **rows,
-                     size_t *n, struct err *err)
+static int make_rows(const struct top_table *top, struct live_session *session, struct arena *arena,
+                     struct top_row **rows, size_t *n, struct err *err)
 {
     size_t n_methods, n_rows = 0;
     const struct live_method *methods = live_methods(session->live, &n_methods);
@@ -94,7 +94,7 @@ static int make_rows(const struct top_table *top, struct live_session *session, 
     return 0;
 }
 
-static double key_of(const struct row *row, enum top_sort sort)
+static double key_of(const struct top_row *row, enum top_sort sort)
 {
     return sort == TOP_BY_CALLS  ? row->calls
            : sort == TOP_BY_CALL ? row->call_ns
@@ -104,15 +104,15 @@ static double key_of(const struct row *row, enum top_sort sort)
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct row *)a)->label, ((const struct row *)b)->label);
+    return strcmp(((const struct top_row *)a)->label, ((const struct top_row *)b)->label);
 }
 
 /* Largest first; few rows: an insertion keeps equal ones where they were. */
-static void sort_rows(struct row *rows, size_t n, enum top_sort sort)
+static void sort_rows(struct top_row *rows, size_t n, enum top_sort sort)
 {
     qsort(rows, n, sizeof *rows, by_name);
     for (size_t i = 1; sort != TOP_BY_NAME && i < n; i++) {
-        struct row row = rows[i];
+        struct top_row row = rows[i];
         size_t at = i;
         for (; at > 0 && key_of(&rows[at - 1], sort) < key_of(&row, sort); at--)
             rows[at] = rows[at - 1];
@@ -163,7 +163,7 @@ static struct table_cell known(double number)
 
 /* Shares and rates are of the time that figures cover. */
 static int add_rows(const struct top_table *top, const struct live_session *session, const struct live_cost *cost,
-                    const struct row *rows, size_t n, struct table *table, struct err *err)
+                    const struct top_row *rows, size_t n, struct table *table, struct err *err)
 {
     double wall_ns =
         (double)(session->status.monotonic_ns - top->before_ns) - (double)(cost->left_out_ns - top->before_out_ns);
@@ -219,7 +219,7 @@ char *top_table_text(struct top_table *top, struct live_session *session, struct
 {
     struct arena arena = { NULL, 0 };
     struct table table;
-    struct row *rows = NULL;
+    struct top_row *rows = NULL;
     char *text = NULL;
     size_t n = 0;
     struct live_cost cost;

@@ -19,14 +19,14 @@ static double enabled(const struct estimates_basis *basis, const struct estimate
 }
 
 /* What an event's groups counted, of the event and of instructions, and for how long. */
-struct sums {
+struct estimate_sums {
     double events, instructions, running_ns, enabled_ns;
 };
 
-static struct sums sums_of(const struct estimates_basis *basis, const struct estimates_part *part,
-                           const struct event_column *event)
+static struct estimate_sums sums_of(const struct estimates_basis *basis, const struct estimates_part *part,
+                                    const struct event_column *event)
 {
-    struct sums s = { .enabled_ns = enabled(basis, part) };
+    struct estimate_sums s = { .enabled_ns = enabled(basis, part) };
     for (uint32_t i = 0; i < event->n_recorded; i++) {
         uint32_t group = event->recorded[i].group;
         int of_instructions = basis->instructions == NULL ? -1 : event_column_in(basis->instructions, group);
@@ -39,7 +39,7 @@ static struct sums sums_of(const struct estimates_basis *basis, const struct est
     return s;
 }
 
-static double share_of(const struct sums *s)
+static double share_of(const struct estimate_sums *s)
 {
     double share = s->enabled_ns > 0 ? s->running_ns / s->enabled_ns : 0;
     return share < 1 ? share : 1;
@@ -50,7 +50,7 @@ static double instructions_of(const struct estimates_basis *basis, const struct 
 {
     if (basis->instructions == NULL)
         return 0;
-    struct sums s = sums_of(basis, part, basis->instructions);
+    struct estimate_sums s = sums_of(basis, part, basis->instructions);
     return s.running_ns > 0 ? s.events * s.enabled_ns / s.running_ns : 0;
 }
 
@@ -58,7 +58,7 @@ static double instructions_of(const struct estimates_basis *basis, const struct 
 static void add_variance(const struct estimates_basis *basis, const struct estimates_part *part,
                          const struct event_column *event, double part_share, struct estimate_variance *sum)
 {
-    struct sums s = sums_of(basis, part, event);
+    struct estimate_sums s = sums_of(basis, part, event);
     struct estimate_variance own = { .is_unknown = s.instructions <= 0 };
     for (uint32_t i = 0; s.instructions > 0 && i < event->n_recorded; i++) {
         uint32_t group = event->recorded[i].group, first = basis->groups->first[group];
@@ -80,9 +80,9 @@ static struct event_estimate estimate(const struct estimates_basis *basis, const
 {
     struct estimate_variance variance = { 0 };
     double count = 0, instructions = 0;
-    struct sums all = { 0 };
+    struct estimate_sums all = { 0 };
     for (size_t i = 0; i < n_parts; i++) {
-        struct sums s = sums_of(basis, &parts[i], event);
+        struct estimate_sums s = sums_of(basis, &parts[i], event);
         double of_part = instructions_of(basis, &parts[i]);
         if (basis->instructions == NULL)
             count += s.running_ns > 0 ? s.events * s.enabled_ns / s.running_ns : 0;

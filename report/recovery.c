@@ -12,19 +12,19 @@ struct window {
 };
 
 /* Calls of a method. */
-struct calls {
+struct recovery_calls {
     bool is_compared;
     uint64_t n_in, n_out, in_ticks, out_ticks;
 };
 
-struct frame {
+struct recovery_frame {
     uint32_t method;
     uint64_t ticks, cpu_ticks; /* at its entry */
 };
 
 /* Of the methods that are compared only. */
-struct stack {
-    struct frame *frames; /* owned */
+struct recovery_stack {
+    struct recovery_frame *frames; /* owned */
     size_t n, room;
 };
 
@@ -33,16 +33,16 @@ struct recovery_reading {
     struct recovery *recovery;
     const struct window *windows; /* as they follow each other */
     size_t n_windows;
-    struct calls *calls; /* by method; owned */
+    struct recovery_calls *calls; /* by method; owned */
     uint32_t n_methods;
-    struct stack *stacks; /* by thread; owned */
+    struct recovery_stack *stacks; /* by thread; owned */
     uint32_t n_threads;
 };
 
 /* ---- calls ---- */
 
 /* In a recovery, outside, or on its edge: then it says nothing. */
-static void add_call(const struct recovery_reading *r, struct calls *calls, const struct frame *frame,
+static void add_call(const struct recovery_reading *r, struct recovery_calls *calls, const struct recovery_frame *frame,
                      const struct calltree_step *exit)
 {
     uint64_t cpu_ticks = exit->cpu_ticks - frame->cpu_ticks;
@@ -59,16 +59,16 @@ static void add_call(const struct recovery_reading *r, struct calls *calls, cons
     calls->out_ticks += cpu_ticks;
 }
 
-static int enter(struct stack *stack, const struct calltree_step *step, struct err *err)
+static int enter(struct recovery_stack *stack, const struct calltree_step *step, struct err *err)
 {
     if (vec_reserve(stack->frames, stack->room, stack->n + 1) < 0)
         return err_set(err, "out of memory for a stack of %zu calls", stack->n);
-    stack->frames[stack->n++] = (struct frame){ step->method, step->ticks, step->cpu_ticks };
+    stack->frames[stack->n++] = (struct recovery_frame){ step->method, step->ticks, step->cpu_ticks };
     return 0;
 }
 
 /* Calls above it have lost their exits.  A call in a call of the same method is part of that one. */
-static void leave(const struct recovery_reading *r, struct stack *stack, const struct calltree_step *step)
+static void leave(const struct recovery_reading *r, struct recovery_stack *stack, const struct calltree_step *step)
 {
     size_t at = stack->n;
     while (at > 0 && stack->frames[at - 1].method != step->method)
@@ -87,7 +87,7 @@ static int take_step(void *context, const struct calltree_step *step, struct err
     struct recovery_reading *r = context;
     if (step->thread >= r->n_threads)
         return 0;
-    struct stack *stack = &r->stacks[step->thread];
+    struct recovery_stack *stack = &r->stacks[step->thread];
     if (step->kind == TRACE_MOUNT || step->kind == TRACE_UNMOUNT) /* calls around it say nothing */
         stack->n = 0;
     if (step->kind > TRACE_UNWIND || step->method >= r->n_methods || !r->calls[step->method].is_compared)
@@ -132,9 +132,9 @@ static size_t mark_compared(const struct report_source *source, const struct rec
 
 static void compare(const struct report_source *source, const struct recovery_reading *r, struct recovery *recovery)
 {
-    const struct calls *most = NULL;
+    const struct recovery_calls *most = NULL;
     for (uint32_t i = 0; i < r->n_methods; i++) {
-        const struct calls *calls = &r->calls[i];
+        const struct recovery_calls *calls = &r->calls[i];
         if (calls->n_in < RECOVERY_CALLS_MIN || calls->n_out < RECOVERY_CALLS_MIN || calls->out_ticks == 0 ||
             (most != NULL && calls->in_ticks <= most->in_ticks))
             continue;

@@ -11,7 +11,7 @@
 #define OWN_CLASSES "java/lang/Mmprof" /* the probes' own frames are no one's calls */
 
 /* Where a recorded context stands in the new tree, and the weight of the samples that say so. */
-struct place {
+struct sampled_place {
     uint32_t node, next; /* next: index of another one; 0: none */
     uint64_t ns;
 };
@@ -37,10 +37,10 @@ struct planting {
     struct java_name *names; /* of methods that only samples know */
     bool *is_own;            /* by context: it is in the probes' own calls */
     uint32_t *stack, *stack_nodes;
-    uint64_t least;        /* samples that divide a context's time */
-    uint32_t *root_of;     /* by recorded context: the new root, for roots */
-    uint32_t *first_place; /* by recorded context: index, 0: none */
-    struct place *places;  /* owned */
+    uint64_t least;               /* samples that divide a context's time */
+    uint32_t *root_of;            /* by recorded context: the new root, for roots */
+    uint32_t *first_place;        /* by recorded context: index, 0: none */
+    struct sampled_place *places; /* owned */
     uint32_t n_places, places_room;
     struct division *own;              /* by recorded context: its own time */
     uint64_t *n_own;                   /* by recorded context: samples in it, and in no other one that it calls */
@@ -164,14 +164,14 @@ static int add_place(struct planting *p, uint32_t measured, uint32_t node, uint6
     if (i == 0) {
         if (p->n_places + 1 >= p->places_room) {
             uint32_t room = p->places_room == 0 ? 1024 : p->places_room * 2;
-            struct place *places = realloc(p->places, room * sizeof *places);
+            struct sampled_place *places = realloc(p->places, room * sizeof *places);
             if (places == NULL)
                 return -1;
             p->places = places;
             p->places_room = room;
         }
         i = ++p->n_places;
-        p->places[i] = (struct place){ node, p->first_place[measured], 0 };
+        p->places[i] = (struct sampled_place){ node, p->first_place[measured], 0 };
         p->first_place[measured] = i;
     }
     p->places[i].ns += ns;

@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct row {
+struct samples_table_row {
     uint32_t method, depth;
     struct sample_share total, self;
 };
 
 static int by_total(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct samples_table_row *x = a, *y = b;
     if (x->total.weight != y->total.weight)
         return x->total.weight > y->total.weight ? -1 : 1;
     if (x->depth != y->depth)
@@ -26,7 +26,7 @@ static int by_total(const void *a, const void *b)
 
 static int by_self(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct samples_table_row *x = a, *y = b;
     if (x->self.weight != y->self.weight)
         return x->self.weight > y->self.weight ? -1 : 1;
     return by_total(a, b);
@@ -68,7 +68,7 @@ static void put_waiting(const struct samples_source *source, const struct sample
     sample_cells_put(to, sample_cells_error(waiting->error));
 }
 
-static void put_calls(const struct samples_source *source, const struct row *row, struct sample_cells *to)
+static void put_calls(const struct samples_source *source, const struct samples_table_row *row, struct sample_cells *to)
 {
     double n_calls = (double)sample_profile_calls(source->profile, row->method);
     bool is_time = source->period_ns > 0;
@@ -77,7 +77,8 @@ static void put_calls(const struct samples_source *source, const struct row *row
                                                         : table_unmeasured());
 }
 
-static void add_row(const struct samples_source *source, const struct row *row, const char *label, struct table *table)
+static void add_row(const struct samples_source *source, const struct samples_table_row *row, const char *label,
+                    struct table *table)
 {
     const struct java_name *name = &source->names[row->method];
     struct sample_share waiting = sample_profile_waiting(source->profile, row->method);
@@ -133,14 +134,15 @@ static void add_parts(const struct samples_source *source, struct table *table)
 }
 
 /* Those that are wanted, in their order; *n of them, in the arena; NULL: no memory. */
-static struct row *choose(const struct samples_source *source, const struct samples_options *options,
-                          struct arena *arena, size_t *n)
+static struct samples_table_row *choose(const struct samples_source *source, const struct samples_options *options,
+                                        struct arena *arena, size_t *n)
 {
-    struct row *rows = arena_alloc(arena, (source->n_names + 1) * sizeof *rows);
+    struct samples_table_row *rows = arena_alloc(arena, (source->n_names + 1) * sizeof *rows);
     *n = 0;
     for (uint32_t i = 0; rows != NULL && i < source->n_names; i++) {
-        struct row row = { i, i < source->profile->n_rows ? source->profile->rows[i].depth : 0,
-                           sample_profile_total(source->profile, i), sample_profile_self(source->profile, i) };
+        struct samples_table_row row = { i, i < source->profile->n_rows ? source->profile->rows[i].depth : 0,
+                                         sample_profile_total(source->profile, i),
+                                         sample_profile_self(source->profile, i) };
         double share = options->by_self ? row.self.share : row.total.share;
         if (row.total.n_samples > 0 && share >= options->min_share)
             rows[(*n)++] = row;
@@ -204,7 +206,7 @@ int samples_table_make(const struct samples_source *source, const struct samples
     size_t n;
     table_begin(table, arena);
     add_columns(source, options->by_self, table);
-    struct row *rows = choose(source, options, arena, &n);
+    struct samples_table_row *rows = choose(source, options, arena, &n);
     const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
     if (rows == NULL || labels == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)
         return err_set(err, "out of memory for the table of %u methods", source->n_names);

@@ -23,7 +23,7 @@ struct file {
     bool is_sorted;
 };
 
-struct method {
+struct location_method {
     const char *class_name, *name, *descriptor, *source; /* the arena's */
 };
 
@@ -41,7 +41,7 @@ struct code_locations {
     struct arena arena;
     struct map locations, methods, functions, file_numbers;
     struct described *all; /* owned, as the others */
-    struct method *all_methods;
+    struct location_method *all_methods;
     struct code_function *all_functions;
     struct file *files;
     uint32_t n, room, n_methods, methods_room, n_functions, functions_room, n_files, files_room;
@@ -152,8 +152,8 @@ static void hear_method(struct code_locations *locations, const struct location_
     locations->is_broken |= i == UINT32_MAX;
     if (i != UINT32_MAX)
         locations->all_methods[i] =
-            (struct method){ copy(locations, entry->class_name), copy(locations, entry->name),
-                             copy(locations, entry->descriptor), copy(locations, entry->source) };
+            (struct location_method){ copy(locations, entry->class_name), copy(locations, entry->name),
+                                      copy(locations, entry->descriptor), copy(locations, entry->source) };
 }
 
 static void hear_location(struct code_locations *locations, const struct location_entry *entry)
@@ -299,9 +299,9 @@ static int find_in_file(struct code_locations *locations, const struct described
     return function->name == NULL ? -1 : 0;
 }
 
-static const struct method *method_of(const struct code_locations *locations, uint32_t number)
+static const struct location_method *method_of(const struct code_locations *locations, uint32_t number)
 {
-    static const struct method nothing = { "", "", "", "" };
+    static const struct location_method nothing = { "", "", "", "" };
     const uint32_t *i = map_get(&locations->methods, &number, sizeof number);
     return i == NULL ? &nothing : &locations->all_methods[*i];
 }
@@ -323,7 +323,7 @@ static const char *outer_of(struct code_locations *locations, const struct descr
 {
     const char *text = "";
     for (uint32_t i = 1; i < described->n_frames && text != NULL; i++) {
-        const struct method *method = method_of(locations, described->frames[i].method);
+        const struct location_method *method = method_of(locations, described->frames[i].method);
         text = arena_printf(&locations->arena, "%s%s%s.%s", text, i > 1 ? " in " : "", short_class(method->class_name),
                             method->name);
         uint32_t line = line_of(&described->frames[i]);
@@ -357,7 +357,7 @@ static int find_in_code(struct code_locations *locations, const struct described
     }
     if (described->n_frames == 0)
         return 0;
-    const struct method *method = method_of(locations, described->frames[0].method);
+    const struct location_method *method = method_of(locations, described->frames[0].method);
     function->name = arena_printf(&locations->arena, "%s.%s", method->class_name, method->name);
     function->file = method->source;
     function->class_name = method->class_name;

@@ -28,7 +28,7 @@ struct nearest {
     struct native_symbol symbol; /* name: the file's; NULL: there is none */
 };
 
-struct search {
+struct symbol_search {
     struct arena *arena;
     struct nearest *all; /* the arena's; by what was asked, one for each */
     size_t n;
@@ -68,7 +68,7 @@ static int open_file(struct elf_file *file, const char *path)
 
 /* ---- one table ---- */
 
-static void find_pieces(struct search *search, Elf *elf)
+static void find_pieces(struct symbol_search *search, Elf *elf)
 {
     size_t n = 0;
     GElf_Phdr header;
@@ -84,7 +84,7 @@ static void find_pieces(struct search *search, Elf *elf)
 }
 
 /* Returns whether it is loaded. */
-static bool to_offset(const struct search *search, uint64_t address, uint64_t *offset)
+static bool to_offset(const struct symbol_search *search, uint64_t address, uint64_t *offset)
 {
     for (size_t i = 0; i < search->n_pieces; i++) {
         uint64_t at = address - search->pieces[i].address;
@@ -96,7 +96,7 @@ static bool to_offset(const struct search *search, uint64_t address, uint64_t *o
 }
 
 /* The first that was asked for from here on; n: there is none. */
-static size_t first_from(const struct search *search, uint64_t offset)
+static size_t first_from(const struct symbol_search *search, uint64_t offset)
 {
     size_t low = 0, high = search->n;
     while (low < high) {
@@ -119,7 +119,7 @@ static bool is_better(const struct native_symbol *new, const struct native_symbo
     return strcmp(new->name, old->name) < 0;
 }
 
-static void take_symbol(struct search *search, const GElf_Sym *symbol, const char *name)
+static void take_symbol(struct symbol_search *search, const GElf_Sym *symbol, const char *name)
 {
     struct native_symbol new = { .n_bytes = symbol->st_size, .name = name };
     if (!to_offset(search, symbol->st_value, &new.offset))
@@ -130,7 +130,7 @@ static void take_symbol(struct search *search, const GElf_Sym *symbol, const cha
         search->all[at].symbol = new;
 }
 
-static void take_table(struct search *search, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+static void take_table(struct symbol_search *search, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t n = data == NULL || header->sh_entsize == 0 ? 0 : header->sh_size / header->sh_entsize;
@@ -148,7 +148,7 @@ static void take_table(struct search *search, Elf *elf, Elf_Scn *section, const 
 }
 
 /* The table of a type (SHT_SYMTAB, SHT_DYNSYM). */
-static void take_tables(struct search *search, Elf *elf, uint32_t type)
+static void take_tables(struct symbol_search *search, Elf *elf, uint32_t type)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
@@ -229,7 +229,7 @@ static bool find_debug(struct elf_file *debug, const struct elf_file *file, cons
 /*
  * A function that begins before two of the offsets is kept with the first only.  Returns 0, or -1: no memory.
  */
-static int take_found(const struct search *search, struct native_symbols *symbols)
+static int take_found(const struct symbol_search *search, struct native_symbols *symbols)
 {
     struct native_symbol *all = arena_alloc(search->arena, (search->n + 1) * sizeof *all);
     const struct native_symbol *nearest = NULL;
@@ -252,7 +252,7 @@ static int take_found(const struct search *search, struct native_symbols *symbol
 }
 
 /* Returns 0, or -1: no memory. */
-static int find_all(struct search *search, const struct elf_file *file, const char *build_id, const char *roots,
+static int find_all(struct symbol_search *search, const struct elf_file *file, const char *build_id, const char *roots,
                     struct native_symbols *symbols)
 {
     struct elf_file debug = { .fd = -1 };
@@ -281,7 +281,7 @@ static int by_asked(const void *a, const void *b)
     return x->asked < y->asked ? -1 : x->asked > y->asked;
 }
 
-static bool prepare(struct search *search, const uint64_t *offsets, size_t n)
+static bool prepare(struct symbol_search *search, const uint64_t *offsets, size_t n)
 {
     search->all = arena_alloc(search->arena, (n + 1) * sizeof *search->all);
     if (search->all == NULL)
@@ -299,7 +299,7 @@ int native_symbols_find(struct arena *arena, const char *path, const char *build
                         const uint64_t *offsets, size_t n, struct native_symbols *symbols, struct err *err)
 {
     struct elf_file file = { .fd = -1 };
-    struct search search = { .arena = arena };
+    struct symbol_search search = { .arena = arena };
     char id[JVM_BUILD_ID_BYTES];
     int rc = -1;
     memset(symbols, 0, sizeof *symbols);

@@ -64,7 +64,7 @@ static double middle(const uint64_t *values, size_t n, uint32_t *counts)
 }
 
 /* What a pair costs, times 16. */
-struct costs {
+struct calibrated_costs {
     uint64_t inside, outside;
 };
 
@@ -75,9 +75,9 @@ struct calibration {
     uint32_t *counts;          /* of values, for middle(); owned */
     size_t n_per_record;
     uint32_t n_words;
-    size_t n_pairs;                                  /* of a round */
-    struct costs ticks, counters[RING_COUNTERS_MAX]; /* of the cheapest round */
-    uint64_t group_ticks[COUNTERS_GROUPS_MAX];       /* of the round that a group's costs are from; 0: none yet */
+    size_t n_pairs;                                             /* of a round */
+    struct calibrated_costs ticks, counters[RING_COUNTERS_MAX]; /* of the cheapest round */
+    uint64_t group_ticks[COUNTERS_GROUPS_MAX]; /* of the round that a group's costs are from; 0: none yet */
 };
 
 /* Which of two words of the records, and the bits that count. */
@@ -101,7 +101,7 @@ static size_t collect(const struct calibration *c, const struct column *column, 
 }
 
 /* The cost in a column, of a round in which it counted in a good part of the pairs.  Returns whether it did. */
-static bool evaluate(struct calibration *c, const struct column *column, struct costs *costs)
+static bool evaluate(struct calibration *c, const struct column *column, struct calibrated_costs *costs)
 {
     size_t n = collect(c, column, 0, c->n_pairs);
     if (n < c->n_pairs / 8)
@@ -168,7 +168,7 @@ static void take_group(struct calibration *c, uint32_t g, uint64_t round_ticks)
 static bool take_round(struct calibration *c)
 {
     const struct column column = { .mask = (UINT64_C(1) << RING_TICKS_BITS) - 1 };
-    struct costs ticks = { 0, 0 };
+    struct calibrated_costs ticks = { 0, 0 };
     evaluate(c, &column, &ticks);
     uint64_t best = c->ticks.inside + c->ticks.outside, now = ticks.inside + ticks.outside;
     for (uint32_t g = 0; g < c->layout->n_groups; g++)

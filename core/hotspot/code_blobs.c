@@ -13,9 +13,9 @@
 #define BUCKETS      4096u
 #define PCS          (1u << 17) /* of which half are used at most: then all is forgotten */
 
-struct entry {
+struct code_blob_entry {
     struct code_blob blob; /* first */
-    struct entry *next;
+    struct code_blob_entry *next;
 };
 
 struct blob_layout {
@@ -31,7 +31,7 @@ struct code_blobs {
     struct known_methods *methods; /* borrowed */
     struct blob_layout at;
     struct arena arena; /* entries, frames */
-    struct entry *buckets[BUCKETS];
+    struct code_blob_entry *buckets[BUCKETS];
     struct code_at *pcs; /* owned */
     uint32_t n_pcs;
     struct code_blob **recent; /* owned */
@@ -108,7 +108,7 @@ struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known
 static void free_all(struct code_blobs *blobs)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
-        for (struct entry *entry = blobs->buckets[i]; entry != NULL; entry = entry->next)
+        for (struct code_blob_entry *entry = blobs->buckets[i]; entry != NULL; entry = entry->next)
             nmethod_free(&entry->blob.nmethod);
         blobs->buckets[i] = NULL;
     }
@@ -277,7 +277,7 @@ void code_blobs_round(struct code_blobs *blobs)
 static struct code_blob *find_blob(struct code_blobs *blobs, uint64_t pc)
 {
     uint64_t address = code_heaps_find(pc);
-    struct entry **bucket = &blobs->buckets[hash_address(address) % BUCKETS], *entry = *bucket;
+    struct code_blob_entry **bucket = &blobs->buckets[hash_address(address) % BUCKETS], *entry = *bucket;
     if (address == 0)
         return NULL;
     while (entry != NULL && entry->blob.address != address)

@@ -10,7 +10,7 @@
 
 #define ALIGNMENT 16u /* of aarch64's stack pointer */
 
-struct search {
+struct frame_search {
     struct stack_walker *walker;
     const struct thread_state *thread;
     const struct cursor_frame *known;
@@ -19,7 +19,7 @@ struct search {
 };
 
 /* is_cut: the outermost frames may be missing. */
-static bool try_frame(const struct search *search, struct cursor_frame frame, bool is_cut)
+static bool try_frame(const struct frame_search *search, struct cursor_frame frame, bool is_cut)
 {
     struct java_stack *stack = search->stack;
     stack->n = search->n_before;
@@ -32,7 +32,7 @@ static bool try_frame(const struct search *search, struct cursor_frame frame, bo
  * Native code returns only to where compiled code has called native code: what earlier calls of Java code have left on
  * the stack, below the frames that are there now, does not count.
  */
-static bool is_java_return(const struct search *search, uint64_t pc)
+static bool is_java_return(const struct frame_search *search, uint64_t pc)
 {
     struct code_blobs *blobs = search->walker->blobs;
     if (!code_blobs_has(blobs, pc) || !stack_is_return(search->walker, pc))
@@ -44,7 +44,7 @@ static bool is_java_return(const struct search *search, uint64_t pc)
 }
 
 /* A stub and a native method's wrapper have a frame pointer of their own: to the outermost two words of their frame. */
-static bool has_own_pointer(const struct search *search, const struct cursor_frame *frame, uint64_t *sp)
+static bool has_own_pointer(const struct frame_search *search, const struct cursor_frame *frame, uint64_t *sp)
 {
     if (code_blobs_is_interpreter(search->walker->blobs, frame->pc))
         return false;
@@ -59,7 +59,7 @@ static bool has_own_pointer(const struct search *search, const struct cursor_fra
  * The stack pointer is the frame's, or lower by less than the rules say: with one that is wrong, the walk may well get
  * out of what was copied of the stack, which is not taken for the end before all are tried.
  */
-static bool try_above(const struct search *search, struct cursor_frame frame)
+static bool try_above(const struct frame_search *search, struct cursor_frame frame)
 {
     struct code_blobs *blobs = search->walker->blobs;
     uint32_t search_bytes = search->walker->rules->search_bytes;
@@ -78,7 +78,7 @@ static bool try_above(const struct search *search, struct cursor_frame frame)
 }
 
 /* The return address is in the link register still; it is older where it is in the current frame's record, too. */
-static bool try_link(const struct search *search)
+static bool try_link(const struct frame_search *search)
 {
     const struct thread_state *thread = search->thread;
     uint64_t link = stack_strip(search->walker, thread->link), stored;
@@ -89,7 +89,7 @@ static bool try_link(const struct search *search)
 }
 
 /* A record: the caller's frame pointer, which is the address of its record, and the return address. */
-static bool follow_records(const struct search *search)
+static bool follow_records(const struct frame_search *search)
 {
     const struct thread_state *thread = search->thread;
     uint64_t at = search->known->fp, fp, pc;
@@ -108,7 +108,7 @@ static bool follow_records(const struct search *search)
  * From the innermost return address within n bytes, with the frame pointer below it, or else the known frame's; it may
  * be of a call that has returned.
  */
-static bool scan(const struct search *search, size_t n_bytes)
+static bool scan(const struct frame_search *search, size_t n_bytes)
 {
     const struct thread_state *thread = search->thread;
     uint64_t from = search->known->sp & ~(uint64_t)7;
@@ -133,7 +133,7 @@ static bool scan(const struct search *search, size_t n_bytes)
 bool stack_search(struct stack_walker *walker, const struct thread_state *thread, const struct cursor_frame *known,
                   size_t n_bytes, struct java_stack *stack)
 {
-    const struct search search = { walker, thread, known, stack, stack->n };
+    const struct frame_search search = { walker, thread, known, stack, stack->n };
     if (walker->rules->has_link && (try_link(&search) || (!stack->is_in_java && follow_records(&search))))
         return true;
     if (scan(&search, n_bytes))

@@ -107,7 +107,7 @@ int perf_data_read_part(struct perf_data *data, size_t begin, size_t end, struct
     return got == (ssize_t)(end - begin) ? 0 : err_set(err, "the JVM's counters have become fewer");
 }
 
-struct entry {
+struct perf_data_entry {
     char type; /* 'J' a number, 'B' bytes */
     const char *name;
     const uint8_t *value;
@@ -115,7 +115,7 @@ struct entry {
 };
 
 /* Take the next entry; false: it is damaged. */
-static bool next_entry(struct cursor *c, struct entry *entry)
+static bool next_entry(struct cursor *c, struct perf_data_entry *entry)
 {
     struct cursor header = *c;
     uint32_t length = cursor_u32le(&header), name = cursor_u32le(&header), n_vector = cursor_u32le(&header);
@@ -132,7 +132,7 @@ static bool next_entry(struct cursor *c, struct entry *entry)
     return entry->n <= length - value;
 }
 
-static bool find(const struct perf_data *data, const char *name, struct entry *entry)
+static bool find(const struct perf_data *data, const char *name, struct perf_data_entry *entry)
 {
     struct cursor c = cursor_over(data->bytes, data->n);
     uint32_t magic = cursor_u32le(&c);
@@ -153,7 +153,7 @@ static bool find(const struct perf_data *data, const char *name, struct entry *e
 
 size_t perf_data_place(const struct perf_data *data, const char *name)
 {
-    struct entry entry;
+    struct perf_data_entry entry;
     if (data->n == 0 || !find(data, name, &entry) || entry.type != 'J' || entry.n < 8)
         return 0;
     return (size_t)(entry.value - data->bytes);
@@ -176,7 +176,7 @@ bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *
 
 bool perf_data_text(const struct perf_data *data, const char *name, char *text, size_t n)
 {
-    struct entry entry;
+    struct perf_data_entry entry;
     if (data->n == 0 || !find(data, name, &entry) || entry.type != 'B')
         return false;
     snprintf(text, n, "%.*s", (int)strnlen((const char *)entry.value, entry.n), (const char *)entry.value);

@@ -86,7 +86,7 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static struct thread *thread_of(const struct perf_rings *rings, int32_t tid)
+static struct perf_thread *thread_of(const struct perf_rings *rings, int32_t tid)
 {
     const uint32_t *index = map_get(&rings->by_tid, &tid, sizeof tid);
     return index == NULL ? NULL : &rings->threads[*index];
@@ -104,7 +104,7 @@ static struct event_file *file_of(const struct perf_rings *rings, uint64_t event
  */
 static bool is_double(const struct perf_rings *rings, const struct kernel_event *event)
 {
-    const struct thread *thread = thread_of(rings, event->by_tid);
+    const struct perf_thread *thread = thread_of(rings, event->by_tid);
     const struct event_file *file = file_of(rings, event->event_id);
     if (thread == NULL || file == NULL)
         return false;
@@ -124,7 +124,7 @@ static bool is_wanted(struct perf_rings *rings, const struct kernel_event *event
         return true;
     if (event->pid != rings->pid)
         return false;
-    struct thread *thread = thread_of(rings, event->tid);
+    struct perf_thread *thread = thread_of(rings, event->tid);
     if (thread != NULL && event->kind == KERNEL_EXEC) /* another thread's, if the first one has ended */
         thread->ended = false;
     if (is_double(rings, event))
@@ -132,7 +132,7 @@ static bool is_wanted(struct perf_rings *rings, const struct kernel_event *event
     if (thread != NULL && event->kind == KERNEL_THREAD_END)
         thread->ended = true;
     if (thread != NULL && event->kind == KERNEL_THREAD_START && thread->ended)
-        *thread = (struct thread){ .tid = event->tid, .covered_ns = KERNEL_UNKNOWN };
+        *thread = (struct perf_thread){ .tid = event->tid, .covered_ns = KERNEL_UNKNOWN };
     return true;
 }
 

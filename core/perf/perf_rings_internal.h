@@ -17,7 +17,7 @@ struct perf_ring {
     uint64_t head;                     /* up to here this drain reads */
 };
 
-struct thread {
+struct perf_thread {
     int32_t tid;
     bool ended;          /* and no other has got its number since */
     uint64_t covered_ns; /* since then all its CPUs are recorded by its own events; KERNEL_UNKNOWN: by inherited ones */
@@ -38,7 +38,7 @@ struct perf_rings {
     struct arena arena;            /* the maps' keys */
     struct map by_id;              /* event id -> index of its file */
     struct map by_tid;             /* tid -> index of the latest thread that had it */
-    struct thread *threads;
+    struct perf_thread *threads;
     size_t n_threads, threads_capacity;
     struct perf_ring *rings;
     size_t n_rings;

@@ -374,13 +374,13 @@ static void read_comm(pid_t pid, int32_t tid, char name[KERNEL_NAME_BYTES])
 /* Returns 0 (also when it has ended meanwhile), or -1. */
 static int cover_thread(struct perf_rings *rings, int32_t tid, struct err *err)
 {
-    struct thread *threads =
+    struct perf_thread *threads =
         perf_rings_grow(rings->threads, rings->n_threads, &rings->threads_capacity, sizeof *rings->threads);
     if (threads == NULL || map_put(&rings->by_tid, &tid, sizeof tid, (uint32_t)rings->n_threads) < 0)
         return err_set(err, "out of memory for thread %d", tid);
     rings->threads = threads;
     uint32_t owner = (uint32_t)rings->n_threads++;
-    threads[owner] = (struct thread){ .tid = tid, .covered_ns = KERNEL_UNKNOWN };
+    threads[owner] = (struct perf_thread){ .tid = tid, .covered_ns = KERNEL_UNKNOWN };
     for (size_t i = 0; i < rings->n_rings; i++) {
         int rc = open_on_cpu(rings, &rings->rings[i], owner, err);
         if (rc != 0)

@@ -90,14 +90,14 @@ const char *events_pmu_name(void)
 
 /* ---- all events ---- */
 
-struct known {
+struct known_event {
     struct arena *arena;
     struct counter_spec *specs; /* the arena's */
     size_t n, capacity;
 };
 
 /* Events that cannot be encoded (their unit masks need company) are left out: nobody could ask for them like that. */
-static void add_known(struct known *known, const char *name, const char *description)
+static void add_known(struct known_event *known, const char *name, const char *description)
 {
     struct err ignored;
     if (name == NULL || known->n == known->capacity)
@@ -112,7 +112,7 @@ static void add_known(struct known *known, const char *name, const char *descrip
 
 static void add_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event, void *context)
 {
-    struct known *known = context;
+    struct known_event *known = context;
     bool has_masks = false;
     for (int i = 0; i < event->nattrs; i++) {
         pfm_event_attr_info_t mask = { .size = sizeof mask };
@@ -135,7 +135,7 @@ static void count_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event
 
 int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, struct err *err)
 {
-    struct known known = { .arena = arena };
+    struct known_event known = { .arena = arena };
     size_t n_generic = 0;
     while (events_generic[n_generic].name != NULL)
         n_generic++;

@@ -55,16 +55,16 @@ uint32_t layout_group_size(const struct counter_code *code)
 
 /* ---- arranging ---- */
 
-struct group {
+struct layout_group {
     uint8_t events[COUNTERS_GROUP_MAX];
     uint32_t n;
 };
 
 struct arranging {
     const struct counter_set *set;
-    struct group groups[COUNTERS_GROUPS_MAX];
+    struct layout_group groups[COUNTERS_GROUPS_MAX];
     uint32_t n_groups, n_slots;
-    struct group anchors; /* those of cycles and instructions that are placed */
+    struct layout_group anchors; /* those of cycles and instructions that are placed */
 };
 
 /* Refused for the event's or the user's sake; else it is the counters that do not suffice. */
@@ -73,7 +73,7 @@ static bool is_final(int error)
     return error == EMFILE || error == ENFILE || error == ENOMEM || error == EACCES || error == EPERM;
 }
 
-static int try_group(const struct arranging *a, const struct group *group)
+static int try_group(const struct arranging *a, const struct layout_group *group)
 {
     struct counter_code codes[COUNTERS_GROUP_MAX];
     for (uint32_t i = 0; i < group->n; i++)
@@ -86,7 +86,7 @@ static int join(struct arranging *a, uint8_t event)
 {
     int error = EBUSY;
     for (uint32_t g = 0; g < a->n_groups && error != 0 && !is_final(error); g++) {
-        struct group wider = a->groups[g];
+        struct layout_group wider = a->groups[g];
         if (wider.n == COUNTERS_GROUP_MAX)
             continue;
         wider.events[wider.n++] = event;
@@ -98,11 +98,11 @@ static int join(struct arranging *a, uint8_t event)
 }
 
 /* The event's own group: with both anchors, with the last one (instructions), with the first, with none. */
-static int found(const struct arranging *a, uint8_t event, struct group *group)
+static int found(const struct arranging *a, uint8_t event, struct layout_group *group)
 {
     int error = EBUSY;
     for (uint32_t anchors = (1u << a->anchors.n) - 1;; anchors--) {
-        *group = (struct group){ .n = 0 };
+        *group = (struct layout_group){ .n = 0 };
         for (uint32_t i = 0; i < a->anchors.n; i++)
             if ((anchors >> i & 1) != 0)
                 group->events[group->n++] = a->anchors.events[i];
@@ -121,7 +121,7 @@ static int refuse(const struct counter_spec *spec, int error, struct err *err)
 
 static int place(struct arranging *a, uint8_t event, struct err *err)
 {
-    struct group group;
+    struct layout_group group;
     int error = join(a, event);
     if (error == 0) {
         a->n_slots++;

@@ -8,12 +8,12 @@
 #define C2_TIER 4u
 
 /* The classes that were asked for. */
-struct wanted {
+struct wanted_codes {
     const char *const *classes;
     size_t n;
 };
 
-static uint64_t bit_of(const struct wanted *wanted, const char *class_name)
+static uint64_t bit_of(const struct wanted_codes *wanted, const char *class_name)
 {
     for (size_t k = 0; class_name != NULL && k < wanted->n; k++)
         if (strcmp(class_name, wanted->classes[k]) == 0)
@@ -21,7 +21,7 @@ static uint64_t bit_of(const struct wanted *wanted, const char *class_name)
     return 0;
 }
 
-static uint64_t *bits_of_methods(const struct code_map *map, const struct wanted *wanted)
+static uint64_t *bits_of_methods(const struct code_map *map, const struct wanted_codes *wanted)
 {
     uint64_t *bits = calloc((size_t)map->n_methods + 1, sizeof *bits);
     for (uint32_t i = 0; bits != NULL && i < map->n_methods; i++)
@@ -29,7 +29,7 @@ static uint64_t *bits_of_methods(const struct code_map *map, const struct wanted
     return bits;
 }
 
-static uint64_t *bits_of_classes(const struct code_map *map, const struct wanted *wanted)
+static uint64_t *bits_of_classes(const struct code_map *map, const struct wanted_codes *wanted)
 {
     uint64_t *bits = calloc((size_t)map->n_classes + 1, sizeof *bits);
     for (uint32_t i = 0; bits != NULL && i < map->n_classes; i++)
@@ -109,7 +109,7 @@ static int find_in_dependents(const struct code_map *map, const uint64_t *bits, 
 int recompilation_costs_find(const struct code_map *map, const char *const *classes, size_t n,
                              struct recompilation_costs *prices, struct err *err)
 {
-    const struct wanted wanted = { classes, n < RECOMPILATION_CLASSES ? n : RECOMPILATION_CLASSES };
+    const struct wanted_codes wanted = { classes, n < RECOMPILATION_CLASSES ? n : RECOMPILATION_CLASSES };
     bool has_dependents = map->n_dependents > 0;
     uint64_t *bits = has_dependents ? bits_of_classes(map, &wanted) : bits_of_methods(map, &wanted);
     memset(prices, 0, sizeof *prices);

@@ -12,15 +12,15 @@
 
 enum type { END, COUNT, REAL, SHARE, WORD, TEXT };
 
-struct field {
+struct info_field {
     enum type type;
     int decimals; /* of a REAL */
     size_t offset;
 };
 
-struct row {
+struct info_row {
     const char *name, *unit, *help;
-    struct field fields[FIELDS_MAX + 1];
+    struct info_field fields[FIELDS_MAX + 1];
 };
 
 /* clang-format off */
@@ -35,7 +35,7 @@ struct row {
 #define SAMPLED(type, places, member) { type, places, offsetof(struct info_live_sampled, member) }
 #define METHOD(type, places, member)  { type, places, offsetof(struct info_live_method, member) }
 
-static const struct row rows[INFO_N_KEYS] = {
+static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_MMPROF_VERSION] = { "mmprof.version", "", "version of mmprof", { ONE_TEXT } },
     [INFO_HOST] = { "host", "", "name of the machine", { ONE_TEXT } },
     [INFO_OS] = { "os", "", "the kernel: name, release, machine", { ONE_TEXT } },
@@ -211,7 +211,7 @@ static const char *escaped(struct arena *arena, const char *word)
     return text == NULL ? "?" : text;
 }
 
-static const char *format(struct arena *arena, const struct field *field, const void *at)
+static const char *format(struct arena *arena, const struct info_field *field, const void *at)
 {
     switch (field->type) {
     case COUNT:
@@ -233,7 +233,7 @@ int info_write(struct trace_writer *writer, enum info_key key, uint32_t number, 
     struct arena arena = { NULL, 0 };
     char name[NAME_BYTES];
     const char *value = NULL;
-    const struct field *field = rows[key].fields;
+    const struct info_field *field = rows[key].fields;
     if (writer == NULL)
         return 0;
     for (size_t i = 0; i < n_fields && field[i].type != END && (i == 0 || value != NULL); i++) {
@@ -276,7 +276,7 @@ double info_number(const struct trace_reader *reader, enum info_key key)
 }
 
 /* Take a field from *at, which is cut up.  Returns false when it is missing or damaged. */
-static bool parse(const struct field *field, char **at, void *to)
+static bool parse(const struct info_field *field, char **at, void *to)
 {
     char *word = *at, *end = field->type == TEXT ? NULL : strchr(word, ' ');
     if (end != NULL)
@@ -295,9 +295,9 @@ static bool parse(const struct field *field, char **at, void *to)
     return field->type == TEXT || word[0] != '\0';
 }
 
-static void clear(const struct field *fields, void *record)
+static void clear(const struct info_field *fields, void *record)
 {
-    for (const struct field *field = fields; field->type != END; field++) {
+    for (const struct info_field *field = fields; field->type != END; field++) {
         void *to = (char *)record + field->offset;
         if (field->type == COUNT)
             *(uint64_t *)to = 0;
@@ -312,7 +312,7 @@ size_t info_read(const struct trace_reader *reader, enum info_key key, uint32_t 
                  void *record)
 {
     char name[NAME_BYTES];
-    const struct field *field = rows[key].fields;
+    const struct info_field *field = rows[key].fields;
     const char *value = trace_info(reader, full_name(key, number, name));
     char *at = value == NULL ? NULL : arena_text(arena, value, strlen(value));
     size_t n = 0;

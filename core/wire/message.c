@@ -13,15 +13,15 @@
 enum type { END, U32, U64, REAL, KIND, TEXT, IDS, ADDRESSES };
 
 /* key: "" for a field that stands in its place; the others are key=value. */
-struct field {
+struct message_field {
     enum type type;
     const char *key;
     size_t offset;
 };
 
-struct row {
+struct message_row {
     const char *name;
-    struct field fields[FIELDS_MAX + 1];
+    struct message_field fields[FIELDS_MAX + 1];
     enum wire_kind answer; /* to a command */
     bool is_slow;          /* another slow one is refused meanwhile */
 };
@@ -42,7 +42,7 @@ struct row {
     TICKS, CLASSES, FIELD(U32, "methods", n_methods), UNKNOWN, FIELD(U32, "batches", n_batches), \
         FIELD(REAL, "pause_ms", longest_pause_ms), TOTAL, CPU
 
-static const struct row rows[WIRE_N_KINDS] = {
+static const struct message_row rows[WIRE_N_KINDS] = {
     [WIRE_HELLO] = { .name = "hello", .fields = { FIELD(U32, "", version), FIELD(U32, "", pid), WORDS } },
     [WIRE_READY] = { .name = "ready", .fields = { FIELD(REAL, "longest_ms", longest_ms), TOTAL } },
     [WIRE_FAILED] = { .name = "failed", .fields = { WORDS } },
@@ -120,7 +120,7 @@ static void put_list(struct out *out, enum type type, const struct wire_list *li
         put(out, type == IDS ? " %" PRIu64 : " %" PRIx64, list->numbers[i]);
 }
 
-static void put_field(struct out *out, const struct field *field, const struct wire_message *message)
+static void put_field(struct out *out, const struct message_field *field, const struct wire_message *message)
 {
     const void *at = (const char *)message + field->offset;
     if (field->key[0] != '\0')
@@ -154,10 +154,10 @@ static void put_field(struct out *out, const struct field *field, const struct w
 
 size_t wire_encode(const struct wire_message *message, char *packet, size_t room)
 {
-    const struct row *row = &rows[message->kind];
+    const struct message_row *row = &rows[message->kind];
     struct out out = { packet, 0, room };
     put(&out, "%s", wire_name(message->kind));
-    for (const struct field *field = row->fields; field->type != END; field++)
+    for (const struct message_field *field = row->fields; field->type != END; field++)
         put_field(&out, field, message);
     return out.used;
 }
@@ -216,7 +216,7 @@ static void get_number(const char *value, enum type type, void *to)
 }
 
 /* at: the blank before a field in its place, or before any of the others.  Returns where the next one is; NULL: bad. */
-static const char *get_field(const char *at, const struct field *field, struct wire_list *list,
+static const char *get_field(const char *at, const struct message_field *field, struct wire_list *list,
                              struct wire_message *message)
 {
     void *to = (char *)message + field->offset;
@@ -246,7 +246,7 @@ void wire_decode(const char *packet, struct wire_list *list, struct wire_message
 {
     const char *at = packet + strcspn(packet, " ");
     *message = (struct wire_message){ .kind = kind_of(packet), .text = "" };
-    for (const struct field *field = rows[message->kind].fields; field->type != END && at != NULL; field++)
+    for (const struct message_field *field = rows[message->kind].fields; field->type != END && at != NULL; field++)
         at = get_field(at, field, list, message);
     if (at == NULL)
         message->kind = WIRE_UNKNOWN;

@@ -79,7 +79,7 @@ static bool has_new_largest(const struct live *live, const struct live_candidate
 
 /* ---- what changing their classes costs ---- */
 
-struct choice {
+struct live_choice {
     const struct recompilation_costs *prices;
     double shares[RECOMPILATION_CLASSES]; /* of each class: of its largest method; 0: it has none */
     double prices_ns[RECOMPILATION_CLASSES];
@@ -101,7 +101,7 @@ static bool knows_prices(const struct live *live, const struct recompilation_cos
 }
 
 /* The class with the most time for its price; of those that were held only where there is no other one. */
-static uint64_t best_class(const struct choice *choice, uint32_t *number, double *price_ns)
+static uint64_t best_class(const struct live_choice *choice, uint32_t *number, double *price_ns)
 {
     uint64_t best = 0, new = choice->open & ~choice->held, among = new != 0 ? new : choice->open;
     double most = -1;
@@ -129,7 +129,7 @@ static uint64_t best_class(const struct choice *choice, uint32_t *number, double
  * class, too, if much of the time is in it, and no choice had seen that.  But none of these may take more than the
  * whole budget, nor may any follow where the compilers took more than that already: then samples are all there is.
  */
-static bool may_choose(struct choice *choice, double price_ns, double share, bool is_held)
+static bool may_choose(struct live_choice *choice, double price_ns, double share, bool is_held)
 {
     double spent_ns = share * choice->time_ns;
     if (choice->used_ns + price_ns <= choice->room_ns)
@@ -143,7 +143,7 @@ static bool may_choose(struct choice *choice, double price_ns, double share, boo
     return true;
 }
 
-static void choose_classes(struct choice *choice)
+static void choose_classes(struct live_choice *choice)
 {
     uint64_t best;
     uint32_t number = 0;
@@ -193,17 +193,17 @@ static int keep_prices(struct live *live, const struct recompilation_costs *pric
 }
 
 /* The classes that may change, a bit for each. */
-static struct choice affordable(const struct live *live, const struct live_candidate *candidates, size_t n)
+static struct live_choice affordable(const struct live *live, const struct live_candidate *candidates, size_t n)
 {
     double time_ns = (double)(live->now.cpu_ns - live->first.cpu_ns);
     bool is_first = live->budget.priced_ns <= 0 || live_measures_nothing(live);
-    struct choice choice = { .prices = &live->chooser.prices,
-                             .work_ns = live->chooser.work_ns,
-                             .time_ns = time_ns,
-                             .room_ns = room_ns(live),
-                             .most_ns = live_budget_whole_ns(&live->budget) - spent_ns(live),
-                             .has_extra = is_first || has_new_largest(live, candidates, n),
-                             .is_later = !is_first };
+    struct live_choice choice = { .prices = &live->chooser.prices,
+                                  .work_ns = live->chooser.work_ns,
+                                  .time_ns = time_ns,
+                                  .room_ns = room_ns(live),
+                                  .most_ns = live_budget_whole_ns(&live->budget) - spent_ns(live),
+                                  .has_extra = is_first || has_new_largest(live, candidates, n),
+                                  .is_later = !is_first };
     for (size_t i = 0; i < n; i++) {
         uint32_t number = candidates[i].class_number;
         if (number >= RECOMPILATION_CLASSES || !is_eligible(live, &candidates[i]))
@@ -218,14 +218,14 @@ static struct choice affordable(const struct live *live, const struct live_candi
     return choice;
 }
 
-static bool is_paid(const struct live *live, const struct live_candidate *one, const struct choice *choice)
+static bool is_paid(const struct live *live, const struct live_candidate *one, const struct live_choice *choice)
 {
     return !live->chooser.has_prices ||
            (one->class_number < RECOMPILATION_CLASSES && (choice->chosen & UINT64_C(1) << one->class_number) != 0);
 }
 
 /* One more of either kind: those that are not paid for come last. */
-static int want(struct live *live, const struct live_candidate *candidate, const struct choice *choice, size_t *n,
+static int want(struct live *live, const struct live_candidate *candidate, const struct live_choice *choice, size_t *n,
                 struct err *err)
 {
     struct live_candidate copy = *candidate;
@@ -254,7 +254,7 @@ int live_candidates(struct live *live, const struct live_candidate *candidates, 
     if (room > live->options.max_more)
         room = live->options.max_more;
     live->chooser.has_prices = knows_prices(live, prices);
-    struct choice choice = { .prices = &live->chooser.prices };
+    struct live_choice choice = { .prices = &live->chooser.prices };
     if (live->chooser.has_prices) {
         if (keep_prices(live, prices, err) < 0)
             return -1;

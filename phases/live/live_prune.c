@@ -9,7 +9,7 @@
 
 /* ---- the budget ---- */
 
-struct candidate {
+struct prune_candidate {
     struct live_method *method;
     double call_ns, cost_ns;
     bool is_tried;
@@ -18,7 +18,7 @@ struct candidate {
 /* Those to keep first: long calls; what is only tried comes last. */
 static int compare(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct prune_candidate *x = a, *y = b;
     if (x->is_tried != y->is_tried)
         return x->is_tried ? 1 : -1;
     return x->call_ns < y->call_ns ? 1 : x->call_ns > y->call_ns ? -1 : 0;
@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b)
 /* Switch off what does not fit into the budget, by the rates since the older mark. */
 static int shed(struct live *live, uint64_t records, struct err *err)
 {
-    struct candidate *on = calloc(live->n_methods + 1, sizeof *on);
+    struct prune_candidate *on = calloc(live->n_methods + 1, sizeof *on);
     size_t n = 0;
     if (on == NULL)
         return err_set(err, "out of memory");
@@ -41,8 +41,8 @@ static int shed(struct live *live, uint64_t records, struct err *err)
             continue;
         live_net(live, i, &figures);
         double calls = (double)(live->accounts[i].calls - method->marks[0].calls);
-        on[n++] = (struct candidate){ method, live_call_ns(live, &figures), calls * call_cost_ns,
-                                      method->state == LIVE_TRIED };
+        on[n++] = (struct prune_candidate){ method, live_call_ns(live, &figures), calls * call_cost_ns,
+                                            method->state == LIVE_TRIED };
     }
     qsort(on, n, sizeof *on, compare);
     for (size_t i = 0; i < n; i++) {

@@ -24,7 +24,7 @@ struct seen {
     struct sampled_method method;
 };
 
-struct frame {
+struct live_stack_frame {
     uint32_t method; /* the sampler's number */
     int32_t index;
 };
@@ -36,11 +36,11 @@ struct loop {
     uint64_t since_ns;         /* CPU time that the thread's samples stand for, up to the first of these */
 };
 
-struct thread {
+struct live_stack_thread {
     uint32_t n_samples, n_frames, n_loops, room;
     uint64_t cpu_ns; /* that its samples stand for */
     struct loop loops[LOOPS];
-    struct frame *frames; /* owned: of the latest sample, outermost first */
+    struct live_stack_frame *frames; /* owned: of the latest sample, outermost first */
 };
 
 struct live_samples {
@@ -48,10 +48,10 @@ struct live_samples {
     uint64_t n;
     struct seen *seen; /* owned, by the sampler's number */
     uint32_t n_seen;
-    struct thread **threads; /* owned, by number; NULL: not seen */
+    struct live_stack_thread **threads; /* owned, by number; NULL: not seen */
     uint32_t n_threads;
-    struct frame frames[STACK_FRAMES_MAX]; /* of the present sample, outermost first */
-    uint32_t methods[STACK_FRAMES_MAX];    /* as candidates */
+    struct live_stack_frame frames[STACK_FRAMES_MAX]; /* of the present sample, outermost first */
+    uint32_t methods[STACK_FRAMES_MAX];               /* as candidates */
 };
 
 int live_samples_open(struct live_samples **out, struct err *err)
@@ -113,11 +113,11 @@ static uint32_t take_frames(struct live_samples *samples, const struct stack_sam
     uint32_t n = 0;
     for (uint32_t i = sample->n; i-- > 0;)
         if (sample->methods[i] != SAMPLED_UNKNOWN)
-            samples->frames[n++] = (struct frame){ sample->methods[i], sample->frames[i].index };
+            samples->frames[n++] = (struct live_stack_frame){ sample->methods[i], sample->frames[i].index };
     return n;
 }
 
-static bool is_straight(const struct live_samples *samples, const struct frame *frame)
+static bool is_straight(const struct live_samples *samples, const struct live_stack_frame *frame)
 {
     const struct sampled_method *method = &samples->seen[frame->method].method;
     return method->bytecodes.is_whole && method->code.n_bytes > 0 && !method->bytecodes.has_loop;
@@ -128,10 +128,10 @@ static bool is_straight(const struct live_samples *samples, const struct frame *
  * a frame that has moved on to another place is another call.  A frame that has moved back without a loop is another
  * call itself.
  */
-static uint32_t count_same(const struct live_samples *samples, const struct thread *thread, uint32_t n)
+static uint32_t count_same(const struct live_samples *samples, const struct live_stack_thread *thread, uint32_t n)
 {
     for (uint32_t i = 0; i < n && i < thread->n_frames; i++) {
-        const struct frame *old = &thread->frames[i], *now = &samples->frames[i];
+        const struct live_stack_frame *old = &thread->frames[i], *now = &samples->frames[i];
         if (now->method != old->method || (is_straight(samples, now) && now->index < old->index))
             return i;
         if (now->index != old->index)
@@ -140,7 +140,7 @@ static uint32_t count_same(const struct live_samples *samples, const struct thre
     return n < thread->n_frames ? n : thread->n_frames;
 }
 
-static struct thread *thread_of(struct live_samples *samples, uint32_t number)
+static struct live_stack_thread *thread_of(struct live_samples *samples, uint32_t number)
 {
     if (vec_reserve_zeroed(samples->threads, samples->n_threads, (size_t)number + 1) < 0)
         return NULL;
@@ -149,10 +149,10 @@ static struct thread *thread_of(struct live_samples *samples, uint32_t number)
     return samples->threads[number];
 }
 
-static bool remember(struct thread *thread, const struct frame *frames, uint32_t n)
+static bool remember(struct live_stack_thread *thread, const struct live_stack_frame *frames, uint32_t n)
 {
     if (n > thread->room) {
-        struct frame *grown = realloc(thread->frames, 2 * n * sizeof *grown);
+        struct live_stack_frame *grown = realloc(thread->frames, 2 * n * sizeof *grown);
         if (grown == NULL)
             return false;
         thread->frames = grown;
@@ -187,7 +187,7 @@ static bool has_many_calls(struct seen *seen)
  * Where a thread is in a loop, itself or in small code that it calls: the innermost such frame.  Only of a method that
  * is called seldom: a call of any other one ends soon.
  */
-static void note_loop(const struct live_samples *samples, struct thread *thread, uint32_t n)
+static void note_loop(const struct live_samples *samples, struct live_stack_thread *thread, uint32_t n)
 {
     while (n > 0 && is_straight(samples, &samples->frames[n - 1]) &&
            samples->seen[samples->frames[n - 1].method].method.code.n_bytes <= INLINED_BYTES)
@@ -208,7 +208,8 @@ static void note_loop(const struct live_samples *samples, struct thread *thread,
     thread->loops[k].n_samples++;
 }
 
-static void note_loops(const struct live_samples *samples, struct thread *thread, uint32_t n, uint32_t n_same)
+static void note_loops(const struct live_samples *samples, struct live_stack_thread *thread, uint32_t n,
+                       uint32_t n_same)
 {
     thread->n_samples++;
     for (uint32_t i = 0; i < thread->n_loops; i++) {
@@ -219,7 +220,7 @@ static void note_loops(const struct live_samples *samples, struct thread *thread
 }
 
 /* It runs hot: slowed down ten to fifty times, it would be felt. */
-static bool is_hot(const struct thread *thread, const struct loop *loop)
+static bool is_hot(const struct live_stack_thread *thread, const struct loop *loop)
 {
     return loop->n_samples >= SAMPLES_OF_A_LOOP && loop->n_samples >= thread->n_samples / PARTS_OF_A_LOOP;
 }
@@ -228,7 +229,7 @@ static bool is_hot(const struct thread *thread, const struct loop *loop)
  * A call of it goes on for long: its calls are known to end seldom, and were not so many that they end soon.  A loop
  * whose caller goes on to another place while it is on the stack each time (alternating phases) has many calls.
  */
-static bool is_long(const struct live_samples *samples, const struct thread *thread, const struct loop *loop)
+static bool is_long(const struct live_samples *samples, const struct live_stack_thread *thread, const struct loop *loop)
 {
     return loop->n_ended * SAMPLES_OF_A_CALL <= loop->n_since &&
            loop->n_ended * LONG_CALL_NS <= thread->cpu_ns - loop->since_ns &&
@@ -239,7 +240,7 @@ size_t live_samples_loops(const struct live_samples *samples, struct recorder_ph
 {
     size_t n = 0;
     for (uint32_t i = 0; i < samples->n_threads; i++) {
-        const struct thread *thread = samples->threads[i];
+        const struct live_stack_thread *thread = samples->threads[i];
         for (uint32_t k = 0; thread != NULL && k < thread->n_loops && n < most; k++) {
             const struct sampled_method *method = &samples->seen[thread->loops[k].method].method;
             if (is_hot(thread, &thread->loops[k]) && is_long(samples, thread, &thread->loops[k]))
@@ -253,7 +254,7 @@ size_t live_samples_loops(const struct live_samples *samples, struct recorder_ph
 
 int live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t number, struct err *err)
 {
-    struct thread *thread = thread_of(samples, number);
+    struct live_stack_thread *thread = thread_of(samples, number);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
     if (know_methods(samples, sample, err) < 0)

@@ -35,7 +35,7 @@ double moments_cov(const struct moments *moments)
 }
 
 /* What an analysis of variance adds up over its groups. */
-struct sums {
+struct moments_sums {
     struct moments all, means;
     double within, cov;               /* squares; coefficients of variation, times values */
     uint64_t n_cov;                   /* values of groups that have a coefficient */
@@ -43,9 +43,9 @@ struct sums {
     bool all_vary;
 };
 
-static struct sums add_up(const struct moments *groups, size_t n_groups, struct anova *anova)
+static struct moments_sums add_up(const struct moments *groups, size_t n_groups, struct anova *anova)
 {
-    struct sums sums = { .all_vary = true };
+    struct moments_sums sums = { .all_vary = true };
     for (size_t i = 0; i < n_groups; i++) {
         const struct moments *group = &groups[i];
         if (group->n < 2)
@@ -68,7 +68,7 @@ static struct sums add_up(const struct moments *groups, size_t n_groups, struct 
 }
 
 /* Groups that vary much say little of their mean. */
-static void welch(const struct moments *groups, size_t n_groups, const struct sums *sums, struct anova *anova)
+static void welch(const struct moments *groups, size_t n_groups, const struct moments_sums *sums, struct anova *anova)
 {
     double k = anova->n_groups, mean = sums->means_by_weights / sums->weights, between = 0, rest = 0;
     anova->welch_f = anova->welch_df = anova->welch_p = NAN;
@@ -90,7 +90,7 @@ static void welch(const struct moments *groups, size_t n_groups, const struct su
 bool anova_compute(const struct moments *groups, size_t n_groups, struct anova *anova)
 {
     *anova = (struct anova){ .n_groups = 0 };
-    struct sums sums = add_up(groups, n_groups, anova);
+    struct moments_sums sums = add_up(groups, n_groups, anova);
     if (anova->n_groups < 2 || !(sums.all.squares > 0))
         return false;
     double between = sums.all.squares - sums.within;

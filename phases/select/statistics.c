@@ -14,12 +14,12 @@ struct quotient {
     double top, bottom;
 };
 
-struct batch {
+struct calls_batch {
     uint64_t n_calls;
     struct quotient of[]; /* by metric */
 };
 
-struct method {
+struct method_statistics {
     struct moments moments[STATISTICS_METRICS_MAX];
     uint32_t n_batches; /* the last of them may not be full */
     uint64_t batch_calls;
@@ -32,22 +32,22 @@ struct statistics_reading {
     struct quotient of[]; /* by metric; a time's is not used */
 };
 
-struct frame {
+struct statistics_frame {
     uint32_t method;
     bool is_inner; /* another call of the method is around it */
 };
 
 /* The calls of a thread, or of a virtual thread, whose clock and sums go on when it is on a carrier.  All owned. */
-struct calls {
-    struct frame *frames;
+struct calls_statistics {
+    struct statistics_frame *frames;
     char *readings; /* by frame, reading_bytes each */
     uint32_t n_frames, frames_room;
     struct statistics_reading *now; /* NULL: none yet */
 };
 
-struct thread {
-    struct calls calls;   /* of who runs there */
-    struct calls carrier; /* while that is a virtual thread */
+struct statistics_thread {
+    struct calls_statistics calls;   /* of who runs there */
+    struct calls_statistics carrier; /* while that is a virtual thread */
     bool is_mounted;
     uint64_t ticks;     /* the thread's clock at its record before */
     uint32_t *n_active; /* by method, in calls and carrier; owned */
@@ -57,11 +57,11 @@ struct thread {
 struct statistics {
     struct statistics_wish wish;
     size_t batch_bytes, reading_bytes;
-    struct method **methods; /* NULL: no call of it has ended */
+    struct method_statistics **methods; /* NULL: no call of it has ended */
     uint32_t n_methods;
-    struct thread *threads;
+    struct statistics_thread *threads;
     uint32_t n_threads;
-    struct calls *parked; /* by ticket: left open by virtual threads */
+    struct calls_statistics *parked; /* by ticket: left open by virtual threads */
     uint32_t n_parked;
 };
 
@@ -71,12 +71,12 @@ struct statistics *statistics_open(const struct statistics_wish *wish)
     if (s == NULL)
         return NULL;
     s->wish = *wish;
-    s->batch_bytes = sizeof(struct batch) + wish->n_metrics * sizeof(struct quotient);
+    s->batch_bytes = sizeof(struct calls_batch) + wish->n_metrics * sizeof(struct quotient);
     s->reading_bytes = sizeof(struct statistics_reading) + wish->n_metrics * sizeof(struct quotient);
     return s;
 }
 
-static void free_calls(struct calls *calls)
+static void free_calls(struct calls_statistics *calls)
 {
     free(calls->frames);
     free(calls->readings);
@@ -110,18 +110,18 @@ static int no_memory(struct err *err)
     return err_set(err, "out of memory for the statistics of the calls");
 }
 
-static struct thread *find_thread(struct statistics *s, uint32_t index)
+static struct statistics_thread *find_thread(struct statistics *s, uint32_t index)
 {
     if (vec_reserve_zeroed(s->threads, s->n_threads, (size_t)index + 1) < 0)
         return NULL;
     return &s->threads[index];
 }
 
-static struct method *find_method(struct statistics *s, uint32_t index)
+static struct method_statistics *find_method(struct statistics *s, uint32_t index)
 {
     if (vec_reserve_zeroed(s->methods, s->n_methods, (size_t)index + 1) < 0)
         return NULL;
-    struct method **m = &s->methods[index];
+    struct method_statistics **m = &s->methods[index];
     if (*m == NULL)
         *m = calloc(1, sizeof **m + STATISTICS_BATCHES * s->batch_bytes);
     return *m;
@@ -129,12 +129,12 @@ static struct method *find_method(struct statistics *s, uint32_t index)
 
 /* ---- batches ---- */
 
-static struct batch *batch_of(const struct statistics *s, const struct method *m, uint32_t i)
+static struct calls_batch *batch_of(const struct statistics *s, const struct method_statistics *m, uint32_t i)
 {
-    return (struct batch *)((char *)(uintptr_t)m->batches + i * s->batch_bytes);
+    return (struct calls_batch *)((char *)(uintptr_t)m->batches + i * s->batch_bytes);
 }
 
-static void add_batch(const struct statistics *s, struct batch *to, const struct batch *from)
+static void add_batch(const struct statistics *s, struct calls_batch *to, const struct calls_batch *from)
 {
     to->n_calls += from->n_calls;
     for (size_t i = 0; i < s->wish.n_metrics; i++) {
@@ -144,7 +144,7 @@ static void add_batch(const struct statistics *s, struct batch *to, const struct
 }
 
 /* Each pair becomes one. */
-static void merge_batches(const struct statistics *s, struct method *m)
+static void merge_batches(const struct statistics *s, struct method_statistics *m)
 {
     for (uint32_t i = 0; i < STATISTICS_BATCHES / 2; i++) {
         if (i > 0)
@@ -157,13 +157,13 @@ static void merge_batches(const struct statistics *s, struct method *m)
 }
 
 /* The batch that the next call goes into. */
-static struct batch *open_batch(const struct statistics *s, struct method *m)
+static struct calls_batch *open_batch(const struct statistics *s, struct method_statistics *m)
 {
     if (m->n_batches == 0) {
         m->n_batches = 1;
         m->batch_calls = 1;
     }
-    struct batch *last = batch_of(s, m, m->n_batches - 1);
+    struct calls_batch *last = batch_of(s, m, m->n_batches - 1);
     if (last->n_calls < m->batch_calls)
         return last;
     if (m->n_batches == STATISTICS_BATCHES)
@@ -173,19 +173,19 @@ static struct batch *open_batch(const struct statistics *s, struct method *m)
 
 /* ---- calls ---- */
 
-static void add_time(struct method *m, struct batch *batch, size_t metric, uint64_t ticks)
+static void add_time(struct method_statistics *m, struct calls_batch *batch, size_t metric, uint64_t ticks)
 {
     moments_add(&m->moments[metric], (double)ticks);
     batch->of[metric].top += (double)ticks;
     batch->of[metric].bottom += 1;
 }
 
-static void add_call(const struct statistics *s, struct method *m, const struct statistics_reading *then,
+static void add_call(const struct statistics *s, struct method_statistics *m, const struct statistics_reading *then,
                      const struct statistics_reading *now)
 {
     uint64_t ticks = now->ticks - then->ticks, uncounted = now->uncounted_ticks - then->uncounted_ticks;
     bool is_counted = (double)uncounted <= UNCOUNTED_MAX * (double)ticks;
-    struct batch *batch = open_batch(s, m);
+    struct calls_batch *batch = open_batch(s, m);
     batch->n_calls++;
     for (size_t i = 0; i < s->wish.n_metrics; i++) {
         double top = now->of[i].top - then->of[i].top, bottom = now->of[i].bottom - then->of[i].bottom;
@@ -199,37 +199,38 @@ static void add_call(const struct statistics *s, struct method *m, const struct 
     }
 }
 
-static struct statistics_reading *reading_of(const struct statistics *s, const struct calls *calls, uint32_t frame)
+static struct statistics_reading *reading_of(const struct statistics *s, const struct calls_statistics *calls,
+                                             uint32_t frame)
 {
     return (struct statistics_reading *)(calls->readings + frame * s->reading_bytes);
 }
 
-static int enter(struct statistics *s, struct thread *t, uint32_t method, struct err *err)
+static int enter(struct statistics *s, struct statistics_thread *t, uint32_t method, struct err *err)
 {
-    struct calls *c = &t->calls;
+    struct calls_statistics *c = &t->calls;
     uint32_t readings_room = c->frames_room;
     if (vec_reserve_zeroed(c->frames, c->frames_room, (size_t)c->n_frames + 1) < 0 ||
         vec_make_room(&c->readings, s->reading_bytes, &readings_room, sizeof readings_room, (size_t)c->n_frames + 1,
                       true) < 0 ||
         vec_reserve_zeroed(t->n_active, t->n_active_room, (size_t)method + 1) < 0)
         return no_memory(err);
-    c->frames[c->n_frames] = (struct frame){ method, t->n_active[method]++ > 0 };
+    c->frames[c->n_frames] = (struct statistics_frame){ method, t->n_active[method]++ > 0 };
     memcpy(reading_of(s, c, c->n_frames++), c->now, s->reading_bytes);
     return 0;
 }
 
 /* The exit of a caller closes the calls whose own exits are missing; what they took is not known. */
-static int leave(struct statistics *s, struct thread *t, uint32_t method, struct err *err)
+static int leave(struct statistics *s, struct statistics_thread *t, uint32_t method, struct err *err)
 {
     if (method >= t->n_active_room || t->n_active[method] == 0)
         return 0;
-    struct calls *c = &t->calls;
+    struct calls_statistics *c = &t->calls;
     while (c->frames[c->n_frames - 1].method != method)
         t->n_active[c->frames[--c->n_frames].method]--;
     t->n_active[method]--;
     if (c->frames[--c->n_frames].is_inner)
         return 0;
-    struct method *m = find_method(s, method);
+    struct method_statistics *m = find_method(s, method);
     if (m == NULL)
         return no_memory(err);
     add_call(s, m, reading_of(s, c, c->n_frames), c->now);
@@ -239,7 +240,7 @@ static int leave(struct statistics *s, struct thread *t, uint32_t method, struct
 /* ---- virtual threads ---- */
 
 /* Count the calls among the thread's open ones, or no more. */
-static bool activate(struct thread *t, const struct calls *calls, bool is_active)
+static bool activate(struct statistics_thread *t, const struct calls_statistics *calls, bool is_active)
 {
     for (uint32_t i = 0; i < calls->n_frames; i++) {
         uint32_t method = calls->frames[i].method;
@@ -250,15 +251,15 @@ static bool activate(struct thread *t, const struct calls *calls, bool is_active
     return true;
 }
 
-static void end_calls(struct thread *t)
+static void end_calls(struct statistics_thread *t)
 {
     t->calls = t->carrier;
-    t->carrier = (struct calls){ NULL, NULL, 0, 0, NULL };
+    t->carrier = (struct calls_statistics){ NULL, NULL, 0, 0, NULL };
     t->is_mounted = false;
 }
 
 /* What it leaves open goes where its ticket says; without one it is lost. */
-static int unmount(struct statistics *s, struct thread *t, uint64_t ticket, struct err *err)
+static int unmount(struct statistics *s, struct statistics_thread *t, uint64_t ticket, struct err *err)
 {
     activate(t, &t->calls, false); /* they have room */
     if (ticket != 0 && vec_reserve_zeroed(s->parked, s->n_parked, (size_t)ticket + 1) < 0)
@@ -274,7 +275,7 @@ static int unmount(struct statistics *s, struct thread *t, uint64_t ticket, stru
 }
 
 /* The carrier's calls are none of its own. */
-static int mount(struct statistics *s, struct thread *t, uint64_t ticket, struct err *err)
+static int mount(struct statistics *s, struct statistics_thread *t, uint64_t ticket, struct err *err)
 {
     if (t->is_mounted && unmount(s, t, 0, err) < 0)
         return -1;
@@ -298,7 +299,7 @@ static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *
 }
 
 /* Returns false: no memory. */
-static bool read_metrics(const struct statistics *s, struct thread *t, const struct calltree_step *step)
+static bool read_metrics(const struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
 {
     uint64_t ticks = s->wish.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
     struct statistics_reading *now = t->calls.now == NULL ? calloc(1, s->reading_bytes) : t->calls.now;
@@ -321,7 +322,7 @@ static int take_step(void *context, const struct calltree_step *step, struct err
     struct statistics *s = context;
     if (step->part != VM_PART_APPLICATION)
         return 0;
-    struct thread *t = find_thread(s, step->thread);
+    struct statistics_thread *t = find_thread(s, step->thread);
     if (t == NULL || !read_metrics(s, t, step))
         return no_memory(err);
     switch (step->kind) {
@@ -346,14 +347,14 @@ struct calltree_observer statistics_observer(struct statistics *s)
 
 /* ---- results ---- */
 
-static const struct method *known_method(const struct statistics *s, uint32_t method)
+static const struct method_statistics *known_method(const struct statistics *s, uint32_t method)
 {
     return method < s->n_methods ? s->methods[method] : NULL;
 }
 
 struct moments statistics_moments(const struct statistics *s, uint32_t method, size_t metric)
 {
-    const struct method *m = known_method(s, method);
+    const struct method_statistics *m = known_method(s, method);
     struct moments none = { .n = 0 };
     return m == NULL ? none : m->moments[metric];
 }
@@ -361,7 +362,7 @@ struct moments statistics_moments(const struct statistics *s, uint32_t method, s
 struct statistics_error statistics_error_of(const struct statistics *s, uint32_t method, size_t metric)
 {
     struct statistics_error error = { NAN, NAN, 0, 0 };
-    const struct method *m = known_method(s, method);
+    const struct method_statistics *m = known_method(s, method);
     struct quotient all = { 0, 0 };
     double n = 0, squares = 0;
     for (uint32_t i = 0; m != NULL && i < m->n_batches; i++) {

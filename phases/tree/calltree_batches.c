@@ -82,7 +82,7 @@ static int push(struct builder *b, struct thread *t, uint32_t method, uint32_t d
     struct thread_spans *s = &t->spans;
     if (s->n == s->room) {
         uint32_t room = s->room == 0 ? 16 : s->room * 2;
-        struct span *spans = realloc(s->spans, room * sizeof *spans);
+        struct calls_span *spans = realloc(s->spans, room * sizeof *spans);
         if (spans == NULL)
             return no_room(err);
         s->spans = spans;
@@ -92,7 +92,7 @@ static int push(struct builder *b, struct thread *t, uint32_t method, uint32_t d
         s->since = since;
         s->room = room;
     }
-    s->spans[s->n] = (struct span){ method, depth };
+    s->spans[s->n] = (struct calls_span){ method, depth };
     memcpy(s->since + s->n * b->n_columns, t->counters->sums, b->n_columns * sizeof *s->since);
     s->n++;
     return 0;

@@ -175,7 +175,7 @@ struct fold {
 };
 
 /* A phase that a thread is in now: SPAN_PART, SPAN_OUTSIDE, or a method by its outermost call. */
-struct span {
+struct calls_span {
     uint32_t method, depth;
 };
 
@@ -184,7 +184,7 @@ struct span {
 
 /* Of groups that take turns: where each span's counts stood when they were last put into its batches. */
 struct thread_spans {
-    struct span *spans;
+    struct calls_span *spans;
     uint64_t *since; /* n_columns for each span; owned */
     uint32_t n, room;
     struct estimate_turns turns;

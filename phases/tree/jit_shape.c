@@ -12,7 +12,7 @@
 #define PROBES     "java/lang/Mmprof"
 #define OWN_PROBES "mmprof/"
 
-struct known_method {
+struct jit_method {
     bool is_known, is_watched, is_probe, had_code;
     uint32_t n_there, n_compiled, n_discarded;
     uint32_t n_since; /* compiled since any method got probes */
@@ -27,10 +27,10 @@ struct known_pair {
 
 struct jit_shapes {
     struct arena arena;
-    struct map by_name;           /* number of a method */
-    struct map by_pair;           /* index of a pair */
-    struct known_method *methods; /* owned, JIT_MAX_METHODS */
-    struct known_pair *pairs;     /* owned */
+    struct map by_name;         /* number of a method */
+    struct map by_pair;         /* index of a pair */
+    struct jit_method *methods; /* owned, JIT_MAX_METHODS */
+    struct known_pair *pairs;   /* owned */
     uint32_t n_pairs, n_pairs_room;
     bool has_watched;
 };
@@ -76,7 +76,7 @@ static char *name_of(struct arena *arena, struct wire_text class_name, struct wi
 
 static int add_method(struct jit_shapes *s, const struct jit_event *event, struct err *err)
 {
-    struct known_method *method = &s->methods[event->method];
+    struct jit_method *method = &s->methods[event->method];
     char *name = name_of(&s->arena, event->class_name, event->name, event->descriptor);
     if (name == NULL || map_put(&s->by_name, name, strlen(name), event->method) < 0)
         return err_set(err, "out of memory");
@@ -101,7 +101,7 @@ static struct known_pair *pair_of(struct jit_shapes *s, const struct jit_inlined
 
 static int add_compiled(struct jit_shapes *s, const struct jit_event *event, struct err *err)
 {
-    struct known_method *root = &s->methods[event->method];
+    struct jit_method *root = &s->methods[event->method];
     bool was_there = (event->flags & JIT_WAS_THERE) != 0;
     if (!root->is_watched)
         root->n_there += was_there;
@@ -172,7 +172,7 @@ bool jit_shapes_find(const struct jit_shapes *s, const char *class_name, const c
     struct arena scratch = { NULL, 0 };
     char *key = arena_printf(&scratch, "%s;%s;%s", class_name, name, descriptor);
     const uint32_t *number = key == NULL ? NULL : map_get(&s->by_name, key, strlen(key));
-    const struct known_method *method = number == NULL ? NULL : &s->methods[*number];
+    const struct jit_method *method = number == NULL ? NULL : &s->methods[*number];
     arena_free(&scratch);
     memset(shape, 0, sizeof *shape);
     if (method == NULL || !method->is_watched)
@@ -198,7 +198,7 @@ void jit_shapes_summary(const struct jit_shapes *s, struct jit_summary *summary)
 {
     memset(summary, 0, sizeof *summary);
     for (uint32_t i = 0; i < JIT_MAX_METHODS; i++) {
-        const struct known_method *method = &s->methods[i];
+        const struct jit_method *method = &s->methods[i];
         bool again = method->had_code && method->n_since > 0;
         summary->n_watched += method->is_watched;
         summary->n_again += again;

@@ -45,7 +45,7 @@ static bool is_kept(const struct diff *d, const struct diff_row *row)
     return is_asked && !(larger(d, row, DIFF_SHARE) < d->wish->min_share); /* one that is not known counts */
 }
 
-struct sortable {
+struct diff_sortable {
     struct diff_row row;
     int part; /* the process, methods, the rest */
     double time;
@@ -54,7 +54,7 @@ struct sortable {
 /* Methods by time, the others as they came. */
 static int in_order(const void *a, const void *b)
 {
-    const struct sortable *x = a, *y = b;
+    const struct diff_sortable *x = a, *y = b;
     if (x->part != y->part)
         return x->part - y->part;
     if (x->time != y->time)
@@ -65,7 +65,7 @@ static int in_order(const void *a, const void *b)
 /* Returns 0, or -1: no memory. */
 static int keep_rows(struct diff *d)
 {
-    struct sortable *kept = malloc((d->n_rows + 1) * sizeof *kept);
+    struct diff_sortable *kept = malloc((d->n_rows + 1) * sizeof *kept);
     size_t n = 0;
     if (kept == NULL)
         return -1;
@@ -73,7 +73,11 @@ static int keep_rows(struct diff *d)
         const struct diff_row *row = &d->rows[i];
         double time = is_method(row) ? larger(d, row, DIFF_TIME) : 0;
         if (is_kept(d, row))
-            kept[n++] = (struct sortable){ *row, is_whole(row) ? 0 : is_method(row) ? 1 : 2, isnan(time) ? 0 : time };
+            kept[n++] = (struct diff_sortable){ *row,
+                                                is_whole(row)    ? 0
+                                                : is_method(row) ? 1
+                                                                 : 2,
+                                                isnan(time) ? 0 : time };
     }
     qsort(kept, n, sizeof *kept, in_order);
     for (size_t i = 0; i < n; i++)

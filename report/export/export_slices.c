@@ -12,7 +12,7 @@ struct call {
 
 enum cpu_state { CPU_UNSEEN, CPU_ON, CPU_OFF };
 
-struct thread {
+struct slices_thread {
     bool is_known;
     enum vm_part part;
     struct call *calls; /* open ones; owned */
@@ -28,16 +28,16 @@ struct slicing {
     uint64_t gap_ticks;
     void (*take)(void *context, const struct slice *slice);
     void *context;
-    struct thread *threads; /* owned */
+    struct slices_thread *threads; /* owned */
     uint32_t n_threads;
     uint64_t start_ticks;
 };
 
-static struct thread *find_thread(struct slicing *s, uint32_t index)
+static struct slices_thread *find_thread(struct slicing *s, uint32_t index)
 {
     if (vec_reserve_zeroed(s->threads, s->n_threads, (size_t)index + 1) < 0)
         return NULL;
-    struct thread *t = &s->threads[index];
+    struct slices_thread *t = &s->threads[index];
     if (!t->is_known) {
         const struct trace_thread *about = s->named == NULL ? NULL : trace_thread(s->named, index);
         t->is_known = true;
@@ -55,7 +55,7 @@ static void hand_over(const struct slicing *s, uint32_t thread, uint32_t method,
 
 /* ---- calls ---- */
 
-static int enter(struct thread *t, uint32_t method, uint64_t ticks, struct err *err)
+static int enter(struct slices_thread *t, uint32_t method, uint64_t ticks, struct err *err)
 {
     if (vec_reserve(t->calls, t->calls_room, t->n_calls + 1) < 0)
         return err_set(err, "out of memory for a stack of %u calls", t->calls_room);
@@ -65,7 +65,7 @@ static int enter(struct thread *t, uint32_t method, uint64_t ticks, struct err *
 
 static void leave_to(const struct slicing *s, uint32_t thread, uint32_t depth, uint64_t ticks)
 {
-    struct thread *t = &s->threads[thread];
+    struct slices_thread *t = &s->threads[thread];
     while (t->n_calls > depth) {
         const struct call *call = &t->calls[--t->n_calls];
         hand_over(s, thread, call->method, call->start_ticks, ticks);
@@ -75,7 +75,7 @@ static void leave_to(const struct slicing *s, uint32_t thread, uint32_t depth, u
 /* The exit of a caller closes calls whose own are missing; one without an entry is ignored. */
 static void leave(const struct slicing *s, uint32_t thread, uint32_t method, uint64_t ticks)
 {
-    const struct thread *t = &s->threads[thread];
+    const struct slices_thread *t = &s->threads[thread];
     uint32_t depth = t->n_calls;
     while (depth > t->n_carrier && t->calls[depth - 1].method != method)
         depth--;
@@ -89,7 +89,7 @@ static void leave(const struct slicing *s, uint32_t thread, uint32_t method, uin
  */
 static int take_virtual(const struct slicing *s, const struct trace_event *event, struct err *err)
 {
-    struct thread *t = &s->threads[event->thread];
+    struct slices_thread *t = &s->threads[event->thread];
     if (event->kind == TRACE_RESUME)
         return enter(t, event->method, event->ticks, err);
     if (event->kind == TRACE_UNMOUNT)
@@ -102,7 +102,7 @@ static int take_virtual(const struct slicing *s, const struct trace_event *event
 
 static void end_slice(const struct slicing *s, uint32_t thread)
 {
-    struct thread *t = &s->threads[thread];
+    struct slices_thread *t = &s->threads[thread];
     if (t->has_slice)
         hand_over(s, thread, SLICE_ON_CPU, t->slice_start, t->slice_end);
     t->has_slice = false;
@@ -110,7 +110,7 @@ static void end_slice(const struct slicing *s, uint32_t thread)
 
 static void come(const struct slicing *s, uint32_t thread, uint64_t ticks)
 {
-    struct thread *t = &s->threads[thread];
+    struct slices_thread *t = &s->threads[thread];
     if (t->state == CPU_ON)
         return;
     t->state = CPU_ON;
@@ -122,7 +122,7 @@ static void come(const struct slicing *s, uint32_t thread, uint64_t ticks)
 
 static void go(const struct slicing *s, uint32_t thread, uint64_t ticks)
 {
-    struct thread *t = &s->threads[thread];
+    struct slices_thread *t = &s->threads[thread];
     if (t->state == CPU_OFF)
         return;
     if (t->state == CPU_UNSEEN) /* it had a CPU when the recording began */
@@ -133,14 +133,14 @@ static void go(const struct slicing *s, uint32_t thread, uint64_t ticks)
 }
 
 /* While names are not known yet, a thread without records may be the VM's. */
-static bool is_own(const struct slicing *s, const struct thread *t)
+static bool is_own(const struct slicing *s, const struct slices_thread *t)
 {
     return s->named == NULL ? t->calls_room > 0 : t->part == VM_PART_APPLICATION || t->part == VM_PART_MMPROF;
 }
 
 static void take_kernel(const struct slicing *s, const struct trace_event *event)
 {
-    const struct thread *t = &s->threads[event->thread];
+    const struct slices_thread *t = &s->threads[event->thread];
     if (is_own(s, t))
         return;
     if (event->kind == TRACE_CPU_IN)
@@ -156,7 +156,7 @@ static int take_event(struct slicing *s, const struct trace_event *event, struct
 {
     if (event->kind > TRACE_THREAD_END)
         return 0;
-    struct thread *t = find_thread(s, event->thread);
+    struct slices_thread *t = find_thread(s, event->thread);
     if (t == NULL)
         return err_set(err, "out of memory for %u threads", event->thread);
     if (event->kind == TRACE_ENTER || event->kind == TRACE_OPEN)

@@ -197,7 +197,7 @@ static int find_places(struct annotation *a, struct err *err)
 
 /* ---- its samples ---- */
 
-struct counting {
+struct annotation_counting {
     struct annotation *annotation;
     const struct trace_reader *reader;
     uint32_t method;
@@ -207,7 +207,7 @@ struct counting {
 };
 
 /* Versions of the method have other bytecodes, and the same lines. */
-static uint32_t row_of(const struct counting *c, uint32_t method, int32_t index)
+static uint32_t row_of(const struct annotation_counting *c, uint32_t method, int32_t index)
 {
     const struct annotation *a = c->annotation;
     uint32_t unknown = a->n_places - 1, place = unknown;
@@ -222,7 +222,7 @@ static uint32_t row_of(const struct counting *c, uint32_t method, int32_t index)
 }
 
 /* The method's calls on the stack, and what they call as one. */
-static uint32_t find_rows(struct counting *c, const struct trace_sample *sample)
+static uint32_t find_rows(struct annotation_counting *c, const struct trace_sample *sample)
 {
     int32_t index = sample->index;
     uint32_t n = 0;
@@ -238,7 +238,7 @@ static uint32_t find_rows(struct counting *c, const struct trace_sample *sample)
 
 static void take_sample(void *context, const struct trace_sample *sample)
 {
-    struct counting *c = context;
+    struct annotation_counting *c = context;
     const struct trace_thread *thread =
         sample->thread == TRACE_NO_THREAD ? NULL : trace_thread(c->reader, sample->thread);
     const struct profile_sample add = {
@@ -264,7 +264,7 @@ static int read_to_end(struct trace_reader *reader, struct err *err)
     return rc;
 }
 
-static int count(struct counting *c, const char *path, bool salvage, struct err *err)
+static int count(struct annotation_counting *c, const char *path, bool salvage, struct err *err)
 {
     struct trace_reader *reader = NULL;
     if (sample_profile_open(&c->annotation->profile, BLOCK_NS, TREE_BYTES, err) < 0 ||
@@ -296,7 +296,7 @@ static int find_ratios(struct annotation *a, const struct trace_reader *reader, 
 int annotation_read(struct annotation *a, const char *path, const struct annotation_options *options,
                     struct arena *arena, struct err *err)
 {
-    struct counting *counting = arena_alloc(arena, sizeof *counting);
+    struct annotation_counting *counting = arena_alloc(arena, sizeof *counting);
     struct trace_reader *reader = NULL;
     memset(a, 0, sizeof *a);
     a->arena = arena;

@@ -14,7 +14,7 @@
 
 #define RECORD_USUAL_NS 20.0 /* of a probe, where that was not measured */
 
-struct costs {
+struct cost_rows {
     const struct report_source *source;
     const struct recovery *recovery;
     struct table *table;
@@ -39,7 +39,7 @@ static struct table_cell cell_of(double number)
     return number == NO_SENSE ? none : number == NOT_KNOWN ? table_unmeasured() : table_number(number);
 }
 
-static void add(struct costs *c, struct cost cost)
+static void add(struct cost_rows *c, struct cost cost)
 {
     struct table_cell *cells = table_row(c->table, cost.kind);
     if (cells == NULL)
@@ -52,30 +52,30 @@ static void add(struct costs *c, struct cost cost)
 }
 
 /* Of the program's CPU time. */
-static double cpu_share(const struct costs *c, double ns)
+static double cpu_share(const struct cost_rows *c, double ns)
 {
     return ns < 0 || c->cpu_ns <= 0 ? NOT_KNOWN : ns / c->cpu_ns;
 }
 
-static double wall_share(const struct costs *c, double ns)
+static double wall_share(const struct cost_rows *c, double ns)
 {
     return ns < 0 || c->wall_ns <= 0 ? NOT_KNOWN : ns / c->wall_ns;
 }
 
 /* A fact that is a number; negative: there is none. */
-static double number(const struct costs *c, enum info_key key)
+static double number(const struct cost_rows *c, enum info_key key)
 {
     return info_number(c->source->reader, key);
 }
 
-static bool is_live(const struct costs *c)
+static bool is_live(const struct cost_rows *c)
 {
     return info_text(c->source->reader, INFO_LIVE_BUDGET) != NULL;
 }
 
 /* ---- stops ---- */
 
-static void add_pauses(struct costs *c)
+static void add_pauses(struct cost_rows *c)
 {
     const struct calltree_pauses *pauses = &c->source->tree->pauses;
     double n = (double)pauses->n, ns = (double)pauses->ns;
@@ -92,7 +92,7 @@ static void add_pauses(struct costs *c)
 }
 
 /* Before the trace's first record, and after its last one. */
-static void add_changes(struct costs *c)
+static void add_changes(struct cost_rows *c)
 {
     double before = number(c, INFO_INSTRUMENT_PAUSES_MS), longest_before = number(c, INFO_INSTRUMENT_LONGEST_PAUSE_MS);
     if (before >= 0 && longest_before >= 0) {
@@ -116,7 +116,7 @@ static void add_changes(struct costs *c)
  * "expected; in it they took 39.0 ms more than before": in a program that warms up the second number says little, be it
  * less or more.  Traces of earlier versions have only that.
  */
-static void add_recompiling(struct costs *c)
+static void add_recompiling(struct cost_rows *c)
 {
     double more_ns = number(c, INFO_LIVE_RECOMPILING_MS) < 0 ? NOT_KNOWN : number(c, INFO_LIVE_RECOMPILING_MS) * 1e6;
     double ns = c->compiling_ns >= 0 ? c->compiling_ns : more_ns;
@@ -131,7 +131,7 @@ static void add_recompiling(struct costs *c)
     add(c, (struct cost){ "recompiling_cpu", "CPU time of recompilation", TABLE_NS, ns, cpu_share(c, ns), how });
 }
 
-static void add_compiler(struct costs *c)
+static void add_compiler(struct cost_rows *c)
 {
     const struct jit_shapes *shapes = c->source->shapes;
     const char *without = is_live(c) ? "recorded without --jit-log" : "needs 'record --live --jit-log'";
@@ -154,7 +154,7 @@ static void add_compiler(struct costs *c)
 
 /* ---- CPU time ---- */
 
-static void find_cpu_times(struct costs *c)
+static void find_cpu_times(struct cost_rows *c)
 {
     const struct report_source *source = c->source;
     const struct calltree *tree = source->tree;
@@ -174,7 +174,7 @@ static void find_cpu_times(struct costs *c)
 }
 
 /* "estimated: 338104 records at 10.1 ns" */
-static const char *probes_how(const struct costs *c)
+static const char *probes_how(const struct cost_rows *c)
 {
     const struct calltree *tree = c->source->tree;
     char each[32];
@@ -185,7 +185,7 @@ static const char *probes_how(const struct costs *c)
 }
 
 /* "measured; stack samples are 89.4 ms of it" */
-static const char *agent_how(const struct costs *c)
+static const char *agent_how(const struct cost_rows *c)
 {
     struct info_live_samples samples;
     char ns[32];
@@ -204,7 +204,7 @@ static const char *agent_how(const struct costs *c)
 }
 
 /* "estimated: 3554 IP samples at 21.0 us"; older traces have no cost where it could not be measured. */
-static const char *ip_samples_how(const struct costs *c)
+static const char *ip_samples_how(const struct cost_rows *c)
 {
     bool is_usual = number(c, INFO_IP_SAMPLES_COST_IS_USUAL) > 0 || number(c, INFO_IP_SAMPLES_COST_NS) <= 0;
     char each[32];
@@ -213,7 +213,7 @@ static const char *ip_samples_how(const struct costs *c)
                         is_usual ? ", as elsewhere: not measured here" : "");
 }
 
-static const char *sum_how(const struct costs *c)
+static const char *sum_how(const struct cost_rows *c)
 {
     struct arena *arena = c->source->arena;
     double budget = number(c, INFO_LIVE_BUDGET);
@@ -225,7 +225,7 @@ static const char *sum_how(const struct costs *c)
 }
 
 /* All that is known. */
-static double sum_of(const struct costs *c, bool *is_known)
+static double sum_of(const struct cost_rows *c, bool *is_known)
 {
     const double parts[] = { c->probes_ns, c->agent_ns, c->recorder_ns, c->ip_samples_ns, c->compiling_ns };
     double all_ns = 0;
@@ -235,7 +235,7 @@ static double sum_of(const struct costs *c, bool *is_known)
     return all_ns;
 }
 
-static void add_cpu_times(struct costs *c)
+static void add_cpu_times(struct cost_rows *c)
 {
     bool is_known;
     double all_ns = sum_of(c, &is_known);
@@ -255,7 +255,7 @@ static void add_cpu_times(struct costs *c)
 /* ---- slowdown ---- */
 
 /* What the program's own threads lose: the probes in them, pauses, and slower calls in recoveries. */
-static double estimate(const struct costs *c)
+static double estimate(const struct cost_rows *c)
 {
     const struct recovery *recovery = c->recovery;
     double own_ns = report_ns(c->source, c->shares.part_cpu_ticks[VM_PART_APPLICATION]);
@@ -266,7 +266,7 @@ static double estimate(const struct costs *c)
     return (own_ns + c->probes_ns) / (own_ns - extra_ns) * c->wall_ns / (c->wall_ns - pauses_ns) - 1;
 }
 
-static const char *recovery_how(const struct costs *c)
+static const char *recovery_how(const struct cost_rows *c)
 {
     const struct recovery *recovery = c->recovery;
     const char **labels = recovery->why == NULL ? report_labels(c->source, &recovery->method, 1) : NULL;
@@ -277,7 +277,7 @@ static const char *recovery_how(const struct costs *c)
                                          (double)recovery->n_in, labels[0], (double)recovery->n_out);
 }
 
-static void add_slowdown(struct costs *c)
+static void add_slowdown(struct cost_rows *c)
 {
     const struct recovery *recovery = c->recovery;
     double estimated = estimate(c);
@@ -297,7 +297,7 @@ static void add_slowdown(struct costs *c)
                           "nothing to compare with: no method ran without probes" });
 }
 
-static int begin(struct costs *c, struct err *err)
+static int begin(struct cost_rows *c, struct err *err)
 {
     const struct report_source *source = c->source;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
@@ -314,7 +314,7 @@ static int begin(struct costs *c, struct err *err)
 }
 
 /* Why compiling again took what it took. */
-static const char *compiling_why(const struct costs *c)
+static const char *compiling_why(const struct cost_rows *c)
 {
     if (number(c, INFO_LIVE_FORGOTTEN_MS) > 0)
         return "this JVM discarded all its compiled code at the first instrumentation (see --recompile)";
@@ -324,7 +324,7 @@ static const char *compiling_why(const struct costs *c)
 }
 
 /* "the largest part, 15.4 %, is recompilation: more than expected, so no more classes were instrumented" */
-static const char *excess_why(const struct costs *c)
+static const char *excess_why(const struct cost_rows *c)
 {
     const struct {
         double ns;
@@ -347,7 +347,7 @@ static const char *excess_why(const struct costs *c)
 
 int cost_sums(const struct report_source *source, struct cost_sums *sums, struct err *err)
 {
-    struct costs c = { .source = source };
+    struct cost_rows c = { .source = source };
     if (begin(&c, err) < 0)
         return -1;
     *sums = (struct cost_sums){ .cpu_ns = c.cpu_ns,
@@ -378,7 +378,7 @@ int cost_excess(const struct report_source *source, struct table *table, struct 
 
 int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table, struct err *err)
 {
-    struct costs c = { .source = source, .recovery = recovery, .table = table };
+    struct cost_rows c = { .source = source, .recovery = recovery, .table = table };
     table_begin(table, source->arena);
     if (begin(&c, err) < 0)
         return -1;

@@ -14,7 +14,7 @@
 #define BUCKETS     65 /* 0: not used at all; i: lifetimes of i bits */
 #define NUMBERS_MAX (UINT32_C(1) << 24)
 
-struct group {
+struct lifetimes_group {
     uint64_t n, n_bytes, n_uses, longest, n_there; /* n_there: at the program's end */
     uint64_t buckets[BUCKETS];
 };
@@ -25,24 +25,24 @@ struct list {
     uint32_t n;  /* allocated, zeroed */
 };
 
-struct method {
+struct lifetimes_method {
     const char *class_name, *name, *descriptor; /* the arena's */
 };
 
-struct place {
+struct lifetimes_place {
     uint32_t method, line;
-    struct group group;
+    struct lifetimes_group group;
 };
 
 struct class_row {
     const char *name; /* the arena's */
-    struct group group;
+    struct lifetimes_group group;
 };
 
 struct lifetimes {
     struct arena arena;
     struct list classes, methods, places;
-    struct group all, no_place;
+    struct lifetimes_group all, no_place;
     uint64_t n_created, time;
 };
 
@@ -63,14 +63,14 @@ static struct class_row *class_of(struct lifetimes *l, uint32_t number)
     return item(&l->classes, number, sizeof(struct class_row));
 }
 
-static struct method *method_of(struct lifetimes *l, uint32_t number)
+static struct lifetimes_method *method_of(struct lifetimes *l, uint32_t number)
 {
-    return item(&l->methods, number, sizeof(struct method));
+    return item(&l->methods, number, sizeof(struct lifetimes_method));
 }
 
-static struct place *place_of(struct lifetimes *l, uint32_t number)
+static struct lifetimes_place *place_of(struct lifetimes *l, uint32_t number)
 {
-    return item(&l->places, number, sizeof(struct place));
+    return item(&l->places, number, sizeof(struct lifetimes_place));
 }
 
 static const char *keep(struct lifetimes *l, struct memtrace_text text)
@@ -78,7 +78,7 @@ static const char *keep(struct lifetimes *l, struct memtrace_text text)
     return text_utf8(&l->arena, text.at, text.n);
 }
 
-static void count(struct group *group, const struct memtrace_entry *e)
+static void count(struct lifetimes_group *group, const struct memtrace_entry *e)
 {
     group->n++;
     group->n_bytes += e->bytes;
@@ -91,7 +91,7 @@ static void count(struct group *group, const struct memtrace_entry *e)
 static bool take_object(struct lifetimes *l, const struct memtrace_entry *e)
 {
     struct class_row *row = class_of(l, e->class_number);
-    struct place *place = e->place == MEMTRACE_NO_NUMBER ? NULL : place_of(l, e->place);
+    struct lifetimes_place *place = e->place == MEMTRACE_NO_NUMBER ? NULL : place_of(l, e->place);
     if (row == NULL || (place == NULL && e->place != MEMTRACE_NO_NUMBER))
         return false;
     count(&row->group, e);
@@ -108,13 +108,13 @@ static bool take(struct lifetimes *l, const struct memtrace_entry *e)
         return row != NULL && (row->name = keep(l, e->name)) != NULL;
     }
     case MEMTRACE_METHOD: {
-        struct method *method = method_of(l, e->number);
+        struct lifetimes_method *method = method_of(l, e->number);
         if (method != NULL)
-            *method = (struct method){ keep(l, e->class_name), keep(l, e->name), keep(l, e->descriptor) };
+            *method = (struct lifetimes_method){ keep(l, e->class_name), keep(l, e->name), keep(l, e->descriptor) };
         return method != NULL && method->class_name != NULL && method->name != NULL && method->descriptor != NULL;
     }
     case MEMTRACE_PLACE: {
-        struct place *place = place_of(l, e->number);
+        struct lifetimes_place *place = place_of(l, e->number);
         if (place != NULL) {
             place->method = e->method;
             place->line = e->line;
@@ -177,7 +177,7 @@ static const struct {
 
 #define N_COLUMNS (sizeof columns / sizeof *columns)
 
-static uint64_t up_to(const struct group *group, unsigned bits)
+static uint64_t up_to(const struct lifetimes_group *group, unsigned bits)
 {
     uint64_t n = 0;
     for (unsigned i = 0; i <= bits; i++)
@@ -185,7 +185,7 @@ static uint64_t up_to(const struct group *group, unsigned bits)
     return n;
 }
 
-static void add_row(struct table *table, const char *kind, const char *label, const struct group *group,
+static void add_row(struct table *table, const char *kind, const char *label, const struct lifetimes_group *group,
                     const struct lifetimes *l)
 {
     struct table_cell *cells = table_row(table, kind);
@@ -203,23 +203,23 @@ static void add_row(struct table *table, const char *kind, const char *label, co
     cells[at] = table_quotient((double)group->n_there, (double)group->n);
 }
 
-struct row {
+struct lifetimes_row {
     const char *label;
-    const struct group *group;
+    const struct lifetimes_group *group;
 };
 
 static int by_objects(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct lifetimes_row *x = a, *y = b;
     if (x->group->n != y->group->n)
         return x->group->n > y->group->n ? -1 : 1;
     return strcmp(x->label, y->label);
 }
 
-static const char *site_label(const struct lifetimes *l, const struct place *place, struct arena *arena)
+static const char *site_label(const struct lifetimes *l, const struct lifetimes_place *place, struct arena *arena)
 {
-    const struct method *methods = l->methods.items;
-    const struct method *m = place->method < l->methods.n ? &methods[place->method] : NULL;
+    const struct lifetimes_method *methods = l->methods.items;
+    const struct lifetimes_method *m = place->method < l->methods.n ? &methods[place->method] : NULL;
     if (m == NULL || m->name == NULL)
         return "a method that is not described";
     const struct java_name name = { m->class_name, m->name, m->descriptor };
@@ -230,33 +230,34 @@ static const char *site_label(const struct lifetimes *l, const struct place *pla
 }
 
 /* Rows that have objects; returns how many, or -1: no memory. */
-static int64_t make_rows(const struct lifetimes *l, enum lifetimes_by by, struct row *rows, struct arena *arena)
+static int64_t make_rows(const struct lifetimes *l, enum lifetimes_by by, struct lifetimes_row *rows,
+                         struct arena *arena)
 {
     const struct class_row *classes = l->classes.items;
-    const struct place *places = l->places.items;
+    const struct lifetimes_place *places = l->places.items;
     int64_t n = 0;
     for (uint32_t i = 0; by == LIFETIMES_BY_CLASS && i < l->classes.n; i++)
         if (classes[i].group.n > 0)
-            rows[n++] = (struct row){ classes[i].name == NULL ? "a class that is not described"
-                                                              : java_names_class(arena, classes[i].name),
-                                      &classes[i].group };
+            rows[n++] = (struct lifetimes_row){ classes[i].name == NULL ? "a class that is not described"
+                                                                        : java_names_class(arena, classes[i].name),
+                                                &classes[i].group };
     for (uint32_t i = 0; by == LIFETIMES_BY_SITE && i < l->places.n; i++)
         if (places[i].group.n > 0)
-            rows[n++] = (struct row){ site_label(l, &places[i], arena), &places[i].group };
+            rows[n++] = (struct lifetimes_row){ site_label(l, &places[i], arena), &places[i].group };
     if (by == LIFETIMES_BY_SITE && l->no_place.n > 0)
-        rows[n++] = (struct row){ "not by Java code", &l->no_place };
+        rows[n++] = (struct lifetimes_row){ "not by Java code", &l->no_place };
     for (int64_t i = 0; i < n; i++)
         if (rows[i].label == NULL)
             return -1;
     return n;
 }
 
-static void add_groups(const struct lifetimes *l, const struct row *rows, uint64_t n, uint64_t top, const char *kind,
-                       struct table *table)
+static void add_groups(const struct lifetimes *l, const struct lifetimes_row *rows, uint64_t n, uint64_t top,
+                       const char *kind, struct table *table)
 {
-    struct group rest = { .n = 0 };
+    struct lifetimes_group rest = { .n = 0 };
     for (uint64_t i = 0; i < n; i++) {
-        const struct group *g = rows[i].group;
+        const struct lifetimes_group *g = rows[i].group;
         if (top == 0 || i < top) {
             add_row(table, kind, rows[i].label, g, l);
             continue;
@@ -281,7 +282,7 @@ static int group_table(const struct lifetimes *l, enum lifetimes_by by, uint64_t
                        struct table *table)
 {
     bool is_class = by == LIFETIMES_BY_CLASS;
-    struct row *rows = malloc(((size_t)l->classes.n + l->places.n + 1) * sizeof *rows);
+    struct lifetimes_row *rows = malloc(((size_t)l->classes.n + l->places.n + 1) * sizeof *rows);
     int64_t n = rows == NULL ? -1 : make_rows(l, by, rows, arena);
     table_column(table, is_class ? "Class" : "Created by", is_class ? "class" : "site", TABLE_TEXT);
     table_column(table, "Objects", "objects", TABLE_COUNT);

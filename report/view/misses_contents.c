@@ -27,7 +27,7 @@ static const struct {
 
 static const enum miss_count order[MISS_N_COUNTS] = { MISS_L2, MISS_L1D, MISS_DTLB };
 
-struct step {
+struct contents_step {
     uint64_t all[MISS_N_COUNTS], of[MISS_N_COUNTS][COLUMNS];
 };
 
@@ -56,11 +56,11 @@ static enum column column_of(const struct misses *m, const struct misses_held *h
     return cell->space != MISS_NO_SPACE ? of_space[cell->space] : of_owner[owner->kind];
 }
 
-static void add_up(const struct misses *m, struct step steps[MISSES_STEPS])
+static void add_up(const struct misses *m, struct contents_step steps[MISSES_STEPS])
 {
     for (uint32_t i = 0; i < m->n_held; i++) {
         const struct misses_held *held = &m->held[i];
-        struct step *step = &steps[held->key.step];
+        struct contents_step *step = &steps[held->key.step];
         enum column column = column_of(m, held);
         for (int k = 0; k < MISS_N_COUNTS; k++) {
             step->all[k] += held->counts[k];
@@ -92,9 +92,9 @@ static void add_columns(const struct report_source *source, struct table *table)
     table->details[0] = "What was in use of the heap, at most";
 }
 
-static void add_step(const struct misses *m, const struct step *steps, int i, double ns, struct table *table)
+static void add_step(const struct misses *m, const struct contents_step *steps, int i, double ns, struct table *table)
 {
-    const struct step *step = &steps[i];
+    const struct contents_step *step = &steps[i];
     struct table_cell *cells = table_row(table, "step");
     if (cells == NULL)
         return;
@@ -113,7 +113,7 @@ static void add_step(const struct misses *m, const struct step *steps, int i, do
 int misses_contents_table(const struct report_source *source, struct misses *misses, struct table *table,
                           struct err *err)
 {
-    static struct step steps[MISSES_STEPS];
+    static struct contents_step steps[MISSES_STEPS];
     double ns = report_ns(source, misses->step_ticks);
     memset(steps, 0, sizeof steps);
     if (misses->n_held == 0) {

@@ -7,7 +7,7 @@
 #define WHYS 8
 
 /* L1D's misses, without our own. */
-struct known {
+struct misses_known {
     uint64_t accesses, heap_accesses, n_drawn, heap_misses; /* n_drawn: of how many accesses is known */
     uint64_t all, no_code, java, no_line, of_owner[MISS_OWNERS], of_why[WHYS];
     const char *whys[WHYS]; /* the object is not known; NULL: no more */
@@ -51,7 +51,7 @@ int misses_keep_java(struct misses *m, struct err *err)
     return 0;
 }
 
-static void add_why(struct known *known, const char *why, uint64_t n)
+static void add_why(struct misses_known *known, const char *why, uint64_t n)
 {
     for (size_t i = 0; i < WHYS; i++) {
         if (known->whys[i] != NULL && strcmp(known->whys[i], why) != 0)
@@ -62,7 +62,7 @@ static void add_why(struct known *known, const char *why, uint64_t n)
     }
 }
 
-static void add_tally(struct known *known, struct misses *m, const struct misses_tally *tally)
+static void add_tally(struct misses_known *known, struct misses *m, const struct misses_tally *tally)
 {
     uint64_t n = tally->counts[MISS_L1D];
     struct code_location location;
@@ -99,7 +99,7 @@ static const char *digits(struct arena *arena, uint64_t n)
 }
 
 /* How many accesses are to the Java heap, and how often these and all miss (thesis Figures 2.5 and 2.6). */
-static void tell_accesses(struct arena *arena, const struct known *known, struct table *table)
+static void tell_accesses(struct arena *arena, const struct misses_known *known, struct table *table)
 {
     double all = (double)known->accesses, heap = (double)known->heap_accesses;
     if (known->n_drawn == 0)
@@ -122,7 +122,7 @@ static const char *but(struct arena *arena, uint64_t missing, double all)
 void misses_tell_known(const struct report_source *source, struct misses *misses, struct table *table)
 {
     struct arena *arena = source->arena;
-    struct known known = { .all = 0 };
+    struct misses_known known = { .all = 0 };
     for (uint32_t i = 0; i < misses->n_tallies; i++)
         add_tally(&known, misses, &misses->tallies[i]);
     uint64_t nowhere = known.of_owner[MISS_UNKNOWN] + known.of_owner[MISS_OTHER];

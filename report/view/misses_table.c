@@ -10,7 +10,7 @@
 #define DRAWN_LEAST 25 /* accesses of a row whose rates are told */
 
 /* What a miss is added to. */
-struct row {
+struct misses_row {
     const char *label, *of, *kind, *file;
     const char *class_name; /* of a line, for its text */
     uint32_t line;
@@ -19,9 +19,9 @@ struct row {
     bool is_ours;
 };
 
-struct rows {
+struct misses_rows {
     struct map by_label;
-    struct row *all; /* owned */
+    struct misses_row *all; /* owned */
     uint32_t n, room;
 };
 
@@ -113,7 +113,7 @@ static bool tells_contents(enum misses_by by)
     return by == MISSES_BY_CLASS || by == MISSES_BY_SPACE;
 }
 
-static struct row *row_of(struct misses *m, struct rows *rows, const struct row *like)
+static struct misses_row *row_of(struct misses *m, struct misses_rows *rows, const struct misses_row *like)
 {
     const char *key = arena_printf(m->arena, "%s\n%s\n%s\n%" PRIu32, like->label, like->of,
                                    like->class_name == NULL ? "" : like->class_name, like->line);
@@ -129,7 +129,7 @@ static struct row *row_of(struct misses *m, struct rows *rows, const struct row 
 }
 
 /* The row of memory: where the miss went. */
-static struct row memory_row(const struct misses *m, enum misses_by by, uint32_t number)
+static struct misses_row memory_row(const struct misses *m, enum misses_by by, uint32_t number)
 {
     static const struct misses_owner nobody = { "", MISS_UNKNOWN };
     static const struct misses_cell nothing = { "", 0, 0, MISS_NO_SPACE };
@@ -137,7 +137,7 @@ static struct row memory_row(const struct misses *m, enum misses_by by, uint32_t
     const struct misses_owner *owner = cell->owner < m->n_owners ? &m->owners[cell->owner] : &nobody;
     cell = cell->name == NULL ? &nothing : cell;
     owner = owner->name == NULL ? &nobody : owner;
-    struct row row = { .of = owners[owner->kind], .kind = owner_kinds[owner->kind], .file = "" };
+    struct misses_row row = { .of = owners[owner->kind], .kind = owner_kinds[owner->kind], .file = "" };
     if (by == MISSES_BY_SPACE) {
         bool in_heap = is_class(owner) || owner->kind == MISS_HEAP;
         row.label = in_heap ? arena_printf(m->arena, "Java heap: %s", spaces[cell->space]) : owners[owner->kind];
@@ -155,12 +155,12 @@ static struct row memory_row(const struct misses *m, enum misses_by by, uint32_t
 }
 
 /* The row of code: what missed. */
-static struct row code_row(const struct misses *m, enum misses_by by, const struct code_location *location,
-                           const struct code_function *function)
+static struct misses_row code_row(const struct misses *m, enum misses_by by, const struct code_location *location,
+                                  const struct code_function *function)
 {
-    struct row row = { .of = part_label(m->arena, function),
-                       .kind = code_location_kind_key(function->kind),
-                       .file = "" };
+    struct misses_row row = { .of = part_label(m->arena, function),
+                              .kind = code_location_kind_key(function->kind),
+                              .file = "" };
     if (by == MISSES_BY_PART) {
         row.label = row.of;
         return row;
@@ -180,7 +180,7 @@ static struct row code_row(const struct misses *m, enum misses_by by, const stru
     return row;
 }
 
-static void add_tally(struct row *row, const struct misses_tally *tally)
+static void add_tally(struct misses_row *row, const struct misses_tally *tally)
 {
     for (int k = 0; k < MISS_N_COUNTS; k++)
         row->counts[k] += tally->counts[k];
@@ -189,15 +189,17 @@ static void add_tally(struct row *row, const struct misses_tally *tally)
     row->n_drawn += tally->n_drawn;
 }
 
-static const struct row ours = { .label = "mmprof itself", .of = "", .kind = "mmprof", .file = "", .is_ours = true };
+static const struct misses_row ours = {
+    .label = "mmprof itself", .of = "", .kind = "mmprof", .file = "", .is_ours = true
+};
 
 /* What is in L2. */
-static int add_contents(struct misses *m, enum misses_by by, struct rows *rows, struct err *err)
+static int add_contents(struct misses *m, enum misses_by by, struct misses_rows *rows, struct err *err)
 {
     for (uint32_t i = 0; i < m->n_held && tells_contents(by); i++) {
         const struct misses_held *held = &m->held[i];
-        struct row like = held->key.is_ours ? ours : memory_row(m, by, held->key.cell);
-        struct row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
+        struct misses_row like = held->key.is_ours ? ours : memory_row(m, by, held->key.cell);
+        struct misses_row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
         if (row == NULL)
             return err_set(err, "out of memory for misses");
         row->l2_lines += held->counts[MISS_L2];
@@ -205,7 +207,7 @@ static int add_contents(struct misses *m, enum misses_by by, struct rows *rows, 
     return 0;
 }
 
-static int add_up(struct misses *m, enum misses_by by, struct rows *rows, struct err *err)
+static int add_up(struct misses *m, enum misses_by by, struct misses_rows *rows, struct err *err)
 {
     bool is_memory = by == MISSES_BY_CLASS || by == MISSES_BY_FIELD || by == MISSES_BY_SPACE;
     for (uint32_t i = 0; i < m->n_tallies; i++) {
@@ -213,10 +215,11 @@ static int add_up(struct misses *m, enum misses_by by, struct rows *rows, struct
         if (code_locations_find(m->locations, m->tallies[i].key.location, &location, err) < 0)
             return -1;
         const struct code_function *function = code_locations_function(m->locations, location.function);
-        struct row like = is_memory ? memory_row(m, by, m->tallies[i].key.cell) : code_row(m, by, &location, function);
+        struct misses_row like =
+            is_memory ? memory_row(m, by, m->tallies[i].key.cell) : code_row(m, by, &location, function);
         if (misses_are_ours(&m->tallies[i], function))
             like = ours;
-        struct row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
+        struct misses_row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
         if (row == NULL)
             return err_set(err, "out of memory for misses");
         add_tally(row, &m->tallies[i]);
@@ -226,7 +229,7 @@ static int add_up(struct misses *m, enum misses_by by, struct rows *rows, struct
 
 static int by_misses(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct misses_row *x = a, *y = b;
     if (x->is_ours != y->is_ours)
         return x->is_ours ? 1 : -1;
     for (int k = MISS_N_COUNTS - 1; k > 0; k--) {
@@ -246,12 +249,12 @@ static const struct {
                             [MISS_DTLB] = { "DTLB misses", "dtlb_misses", "dtlb_share", "dtlb_rate" } };
 
 /* Misses of all accesses; of fewer that were drawn it is not known to within 40 %. */
-static struct table_cell rate(uint64_t n_misses, const struct row *row)
+static struct table_cell rate(uint64_t n_misses, const struct misses_row *row)
 {
     return row->n_drawn < DRAWN_LEAST ? table_unmeasured() : table_quotient((double)n_misses, (double)row->n_accesses);
 }
 
-static void add_row(const struct misses *m, enum misses_by by, const struct row *row, struct misses_lines *lines,
+static void add_row(const struct misses *m, enum misses_by by, const struct misses_row *row, struct misses_lines *lines,
                     struct table *table)
 {
     struct table_cell *cells = table_row(table, row->kind);
@@ -277,7 +280,7 @@ static void add_row(const struct misses *m, enum misses_by by, const struct row 
     }
 }
 
-static void add_row_to(struct row *rest, const struct row *row)
+static void add_row_to(struct misses_row *rest, const struct misses_row *row)
 {
     for (int k = 0; k < MISS_N_COUNTS; k++)
         rest->counts[k] += row->counts[k];
@@ -287,11 +290,11 @@ static void add_row_to(struct row *rest, const struct row *row)
     rest->l2_lines += row->l2_lines;
 }
 
-static void add_rows(struct misses *m, enum misses_by by, const struct rows *rows, uint64_t top,
+static void add_rows(struct misses *m, enum misses_by by, const struct misses_rows *rows, uint64_t top,
                      struct misses_lines *lines, struct table *table)
 {
-    struct row rest = { .label = "others", .of = "", .kind = "others", .file = "" };
-    struct row all = { .label = "all", .of = "", .kind = "total", .file = "" };
+    struct misses_row rest = { .label = "others", .of = "", .kind = "others", .file = "" };
+    struct misses_row all = { .label = "all", .of = "", .kind = "total", .file = "" };
     memcpy(all.counts, m->told, sizeof all.counts);
     all.n_kept = m->n_kept;
     all.n_accesses = m->told_accesses;
@@ -300,7 +303,7 @@ static void add_rows(struct misses *m, enum misses_by by, const struct rows *row
     uint64_t n = 0;
     size_t first_after = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
-        const struct row *row = &rows->all[i];
+        const struct misses_row *row = &rows->all[i];
         if (!row->is_ours && (top == 0 || n < top)) {
             add_row(m, by, row, lines, table);
             n++;
@@ -361,7 +364,7 @@ static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, st
 int misses_table(const struct report_source *source, struct misses *misses, enum misses_by by, uint64_t top,
                  const char *sources, struct table *table, struct err *err)
 {
-    struct rows rows = { .n = 0 };
+    struct misses_rows rows = { .n = 0 };
     struct misses_lines lines = { .directory = sources, .arena = source->arena };
     if (by == MISSES_BY_TIME)
         return misses_time_table(source, misses, table, err);

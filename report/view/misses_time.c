@@ -71,15 +71,15 @@ static enum column memory_of(const struct misses *m, uint32_t number)
 static const enum vm_subsystem others[] = { VM_MEMORY, VM_RUNTIME, VM_CODE, VM_CLASSES, VM_OTHER, VM_UNKNOWN };
 #define N_OTHERS (sizeof others / sizeof *others)
 
-struct step {
+struct misses_step {
     uint64_t counts[MISS_N_COUNTS], of[COLUMNS], of_vm[VM_SUBSYSTEMS];
 };
 
-static int add_up(struct misses *m, struct step steps[MISSES_STEPS], struct err *err)
+static int add_up(struct misses *m, struct misses_step steps[MISSES_STEPS], struct err *err)
 {
     for (uint32_t i = 0; i < m->n_tallies; i++) {
         const struct misses_tally *tally = &m->tallies[i];
-        struct step *step = &steps[tally->key.step];
+        struct misses_step *step = &steps[tally->key.step];
         struct code_location location;
         if (code_locations_find(m->locations, tally->key.location, &location, err) < 0)
             return -1;
@@ -114,7 +114,7 @@ static void add_columns(struct arena *arena, struct table *table)
     table->details[0] = "L2's misses by whose memory it was";
 }
 
-static void add_step(const struct step *step, double from_ns, struct table *table)
+static void add_step(const struct misses_step *step, double from_ns, struct table *table)
 {
     struct table_cell *cells = table_row(table, "step");
     if (cells == NULL)
@@ -130,7 +130,7 @@ static void add_step(const struct step *step, double from_ns, struct table *tabl
 
 int misses_time_table(const struct report_source *source, struct misses *misses, struct table *table, struct err *err)
 {
-    static struct step steps[MISSES_STEPS];
+    static struct misses_step steps[MISSES_STEPS];
     double ns = report_ns(source, misses->step_ticks);
     memset(steps, 0, sizeof steps);
     table_begin(table, source->arena);

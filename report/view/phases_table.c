@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The order of a table: largest share first, then by name of the trace, so that equal runs print equally. */
-struct order {
+struct phases_order {
     double share;
     uint64_t total_ticks;
     size_t i; /* into totals */
@@ -12,7 +12,7 @@ struct order {
 
 static int by_share(const void *a, const void *b)
 {
-    const struct order *x = a, *y = b;
+    const struct phases_order *x = a, *y = b;
     if (x->share != y->share)
         return x->share < y->share ? 1 : -1;
     return (x->i > y->i) - (x->i < y->i);
@@ -36,15 +36,15 @@ static double share_of(const struct phases_report *report, size_t i)
 }
 
 /* The rows to show, sorted; NULL: no memory. */
-static struct order *sorted(const struct phases_report *report, bool only_chosen, double min_share, size_t *n)
+static struct phases_order *sorted(const struct phases_report *report, bool only_chosen, double min_share, size_t *n)
 {
-    struct order *order = arena_alloc(report->source->arena, (report->n_totals + 1) * sizeof *order);
+    struct phases_order *order = arena_alloc(report->source->arena, (report->n_totals + 1) * sizeof *order);
     *n = 0;
     for (size_t i = 0; order != NULL && i < report->n_totals; i++) {
         uint64_t ticks = phases_total_ticks(&report->totals[i], report->source->clock);
         double share = share_of(report, i);
         if ((!only_chosen || report->choice->is_chosen[i]) && share >= min_share)
-            order[(*n)++] = (struct order){ share, ticks, i };
+            order[(*n)++] = (struct phases_order){ share, ticks, i };
     }
     if (order != NULL)
         qsort(order, *n, sizeof *order, by_share);
@@ -99,7 +99,7 @@ static void add_estimates(const struct phases_report *report, struct table *tabl
 
 #define RECORDED 12 /* the column */
 
-static void fill_row(const struct phases_report *report, const struct order *order, const char *label,
+static void fill_row(const struct phases_report *report, const struct phases_order *order, const char *label,
                      const struct table *table, struct table_cell *cells)
 {
     const struct calltree_total *total = &report->totals[order->i];
@@ -161,7 +161,7 @@ int phases_table(const struct phases_report *report, struct table *table, struct
 {
     const struct report_source *source = report->source;
     size_t n;
-    struct order *order = sorted(report, !report->all, report->min_share, &n);
+    struct phases_order *order = sorted(report, !report->all, report->min_share, &n);
     uint32_t *methods = arena_alloc(source->arena, (n + 1) * sizeof *methods);
     if (order == NULL || methods == NULL)
         return no_memory(report, err);
@@ -203,7 +203,7 @@ int phases_rows(const struct phases_report *report, struct phases_file *file, st
     const struct report_source *source = report->source;
     const struct phases_choice *choice = report->choice;
     size_t n;
-    struct order *order = sorted(report, true, 0, &n);
+    struct phases_order *order = sorted(report, true, 0, &n);
     struct phases_file_row *rows = arena_alloc(source->arena, (n + 1) * sizeof *rows);
     if (order == NULL || rows == NULL)
         return no_memory(report, err);

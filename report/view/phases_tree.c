@@ -24,12 +24,12 @@ struct line {
 };
 
 /* Lines still to print; the last comes first. */
-struct stack {
+struct phases_stack {
     struct line *lines;
     size_t n, room;
 };
 
-static int push(struct stack *stack, struct line line)
+static int push(struct phases_stack *stack, struct line line)
 {
     if (vec_reserve(stack->lines, stack->room, stack->n + 1) < 0)
         return -1;
@@ -51,7 +51,7 @@ static uint64_t total_ticks(const struct report_source *source, uint32_t node)
     return source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node];
 }
 
-static int push_callees(const struct phases_report *report, struct stack *stack, const struct line *caller)
+static int push_callees(const struct phases_report *report, struct phases_stack *stack, const struct line *caller)
 {
     const struct calltree_node *nodes = report->source->tree->nodes;
     double least = report->min_share * (double)report->all_ticks;
@@ -101,7 +101,7 @@ static void print_line(const struct phases_report *report, const struct line *li
 
 static int print_tree(const struct phases_report *report, uint32_t root, const char **names, FILE *out)
 {
-    struct stack stack = { NULL, 0, 0 };
+    struct phases_stack stack = { NULL, 0, 0 };
     struct line line = { root, 0, total_ticks(report->source, root) };
     int rc = push_callees(report, &stack, &line);
     while (rc == 0 && stack.n > 0) {

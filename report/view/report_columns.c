@@ -207,12 +207,12 @@ static void interval_cells(double middle, double half, struct table_cell *cells)
 }
 
 /* What a row says of an event, and of how much of its time. */
-struct known {
+struct known_value {
     struct event_estimate estimates[EVENT_COLUMNS_MAX]; /* by the report's events */
     double counted;                                     /* of the row's time, in the first trace */
 };
 
-static void fill_event(const struct making *making, const struct known *known, size_t i, struct table_cell *cells)
+static void fill_event(const struct making *making, const struct known_value *known, size_t i, struct table_cell *cells)
 {
     const struct layout *at = &making->at;
     const struct event_column *event = &making->events[i];
@@ -241,7 +241,7 @@ static void fill_event(const struct making *making, const struct known *known, s
 
 /* Events of a joined trace: their rates; and of counts what the rates make of the first one's instructions. */
 static void join_estimates(const struct making *making, size_t trace, struct row_id id, double instructions,
-                           struct known *known)
+                           struct known_value *known)
 {
     const struct making *other = &making->others[trace - 1];
     struct event_estimate theirs[EVENT_COLUMNS_MAX];
@@ -256,7 +256,7 @@ static void join_estimates(const struct making *making, size_t trace, struct row
     }
 }
 
-static void know(const struct making *making, struct row_id id, struct known *known)
+static void know(const struct making *making, struct row_id id, struct known_value *known)
 {
     struct event_estimate own[EVENT_COLUMNS_MAX];
     bool has = report_estimates(making, id, own);
@@ -271,7 +271,7 @@ static void know(const struct making *making, struct row_id id, struct known *kn
 
 static void fill_events(struct making *making, const struct values *v, struct table_cell *cells)
 {
-    struct known known;
+    struct known_value known;
     bool are_too_few = false;
     if (!making->has_hardware || v->id.kind == ROW_OF_TIME || v->id.kind == ROW_SAMPLED)
         return;

@@ -66,7 +66,7 @@ static int find_sort_column(const struct making *making, size_t *column, struct 
                          "of this trace");
 }
 
-struct sortable {
+struct sortable_row {
     struct table_row row;
     double key, time;
     bool is_known;
@@ -74,7 +74,7 @@ struct sortable {
 
 static int largest_first(const void *a, const void *b)
 {
-    const struct sortable *x = a, *y = b;
+    const struct sortable_row *x = a, *y = b;
     if (x->is_known != y->is_known)
         return x->is_known ? -1 : 1;
     if (x->is_known && x->key != y->key)
@@ -87,13 +87,13 @@ static int sort_rows(struct making *making, struct err *err)
     size_t column = 0, n = making->table->n_rows;
     if (find_sort_column(making, &column, err) < 0)
         return -1;
-    struct sortable *order = arena_alloc(making->source->arena, (n + 1) * sizeof *order);
+    struct sortable_row *order = arena_alloc(making->source->arena, (n + 1) * sizeof *order);
     if (order == NULL)
         return err_set(err, "out of memory for a table of %zu rows", n);
     for (size_t i = 0; i < n; i++) {
         const struct table_row *row = &making->table->rows[i];
-        order[i] = (struct sortable){ *row, row->cells[column].number, row->cells[making->at.time].number,
-                                      row->cells[column].value == TABLE_NUMBER };
+        order[i] = (struct sortable_row){ *row, row->cells[column].number, row->cells[making->at.time].number,
+                                          row->cells[column].value == TABLE_NUMBER };
     }
     qsort(order, n, sizeof *order, largest_first);
     for (size_t i = 0; i < n; i++)

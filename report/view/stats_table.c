@@ -9,7 +9,7 @@ struct stats_layout {
         verdict, class_name, method, descriptor;
 };
 
-struct making {
+struct stats_making {
     const struct report_source *source;
     const struct call_metrics *metrics;
     const struct statistics *statistics;
@@ -27,7 +27,7 @@ static size_t hidden(struct table *table, const char *key, enum table_unit unit)
     return column;
 }
 
-static void add_columns(struct making *making)
+static void add_columns(struct stats_making *making)
 {
     struct table *t = making->table;
     struct stats_layout *at = &making->at;
@@ -52,12 +52,12 @@ static void add_columns(struct making *making)
 }
 
 /* A metric's unit from that of its moments. */
-static double scale(const struct making *making, size_t metric)
+static double scale(const struct stats_making *making, size_t metric)
 {
     return making->metrics->wish.metrics[metric].is_time ? making->source->tree->ns_per_tick : 1;
 }
 
-static struct table_cell *start_row(struct making *making, const char *kind, const char *label, size_t metric)
+static struct table_cell *start_row(struct stats_making *making, const char *kind, const char *label, size_t metric)
 {
     struct table_cell *cells = table_row(making->table, kind);
     if (cells == NULL)
@@ -70,7 +70,7 @@ static struct table_cell *start_row(struct making *making, const char *kind, con
 
 /* ---- the phases ---- */
 
-static void add_phase(struct making *making, size_t row)
+static void add_phase(struct stats_making *making, size_t row)
 {
     uint32_t method = making->rows[row]->method;
     struct java_name name = report_name(making->source, method);
@@ -116,7 +116,7 @@ static const char *test_words(struct arena *arena, const struct anova *anova)
                         probability(arena, anova->welch_p));
 }
 
-static void say(struct making *making, size_t metric, const struct anova *anova)
+static void say(struct stats_making *making, size_t metric, const struct anova *anova)
 {
     struct arena *arena = making->source->arena;
     const char *line = arena_printf(
@@ -126,7 +126,7 @@ static void say(struct making *making, size_t metric, const struct anova *anova)
     table_fact_words(making->table, NULL, NULL, line);
 }
 
-static void add_within(struct making *making, size_t metric, const struct anova *anova)
+static void add_within(struct stats_making *making, size_t metric, const struct anova *anova)
 {
     struct table_cell *cells = start_row(making, "within", "within phases", metric);
     if (cells == NULL)
@@ -135,7 +135,7 @@ static void add_within(struct making *making, size_t metric, const struct anova 
     cells[making->at.cov] = table_number(anova->within_cov);
 }
 
-static void add_between(struct making *making, size_t metric, const struct anova *anova)
+static void add_between(struct stats_making *making, size_t metric, const struct anova *anova)
 {
     const struct stats_layout *at = &making->at;
     struct table_cell *cells = start_row(making, "between", "between phases", metric);
@@ -154,7 +154,7 @@ static void add_between(struct making *making, size_t metric, const struct anova
     cells[at->verdict] = table_words(differ(anova) ? "differ" : "alike");
 }
 
-static void add_all(struct making *making, size_t metric, struct moments *groups, bool after_rule)
+static void add_all(struct stats_making *making, size_t metric, struct moments *groups, bool after_rule)
 {
     struct anova anova;
     const struct call_metric *about = &making->metrics->of[metric];
@@ -190,7 +190,7 @@ static int by_method_time(const void *a, const void *b)
 }
 
 /* The report's phases, those with most time first. */
-static int sort_phases(struct making *making, const struct calltree_total *totals, size_t n_totals,
+static int sort_phases(struct stats_making *making, const struct calltree_total *totals, size_t n_totals,
                        const struct report_wish *wish, struct err *err)
 {
     const struct calltree_total *const *rows;
@@ -209,7 +209,7 @@ static int sort_phases(struct making *making, const struct calltree_total *total
     return making->labels == NULL ? err_set(err, "out of memory for the names of %zu phases", making->n_rows) : 0;
 }
 
-static void add_notes(struct making *making)
+static void add_notes(struct stats_making *making)
 {
     table_note(making->table,
                "one observation is one call, of a recursive method the outermost one; calls that had not "
@@ -224,7 +224,7 @@ int stats_table(const struct report_source *source, const struct calltree_total 
                 const struct report_wish *wish, const struct call_metrics *metrics, const struct statistics *statistics,
                 struct table *table, struct err *err)
 {
-    struct making making = { .source = source, .metrics = metrics, .statistics = statistics, .table = table };
+    struct stats_making making = { .source = source, .metrics = metrics, .statistics = statistics, .table = table };
     if (sort_phases(&making, totals, n_totals, wish, err) < 0)
         return -1;
     struct moments *groups = arena_alloc(source->arena, (making.n_rows + 1) * sizeof *groups);

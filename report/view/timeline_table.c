@@ -27,7 +27,7 @@ struct timeline_layout {
     size_t events[EVENT_COLUMNS_MAX], rates[STATISTICS_METRICS_MAX];
 };
 
-struct making {
+struct timeline_making {
     const struct report_source *source;
     const struct timeline_read *read;
     const struct timeline *timeline;
@@ -38,19 +38,20 @@ struct making {
     struct timeline_layout at;
 };
 
-static struct table_cell ns_cell(const struct making *m, uint64_t ticks)
+static struct table_cell ns_cell(const struct timeline_making *m, uint64_t ticks)
 {
     return table_number(timeline_ns(m->timeline, ticks));
 }
 
-static uint64_t metric_of(const struct making *m, const struct timeline_cell *cell, enum calltree_metric metric)
+static uint64_t metric_of(const struct timeline_making *m, const struct timeline_cell *cell,
+                          enum calltree_metric metric)
 {
     return metric < timeline_n_metrics(m->timeline) ? cell->metrics[metric] : 0;
 }
 
 /* ---- columns ---- */
 
-static void add_rates(struct making *m)
+static void add_rates(struct timeline_making *m)
 {
     const struct call_metrics *rates = &m->read->rates;
     for (size_t i = 0; i < rates->wish.n_metrics; i++) {
@@ -61,7 +62,7 @@ static void add_rates(struct making *m)
     }
 }
 
-static void add_text_columns(struct making *m)
+static void add_text_columns(struct timeline_making *m)
 {
     struct table *t = m->table;
     m->at.start = table_column(t, "Time (s)", "start", TABLE_TEXT);
@@ -78,7 +79,7 @@ static void add_text_columns(struct making *m)
     m->at.most = table_column(t, "Mostly in", "most", TABLE_TEXT);
 }
 
-static void add_data_columns(struct making *m)
+static void add_data_columns(struct timeline_making *m)
 {
     struct table *t = m->table;
     struct timeline_layout *at = &m->at;
@@ -104,13 +105,13 @@ static void add_data_columns(struct making *m)
 
 /* ---- the steps, as text ---- */
 
-static const char *row_label(const struct making *m, uint32_t row)
+static const char *row_label(const struct timeline_making *m, uint32_t row)
 {
     return row < m->read->n_rows ? m->read->labels[row] : "other code";
 }
 
 /* The part of the VM that had most CPU time. */
-static const char *busiest_part(const struct making *m, uint32_t step)
+static const char *busiest_part(const struct timeline_making *m, uint32_t step)
 {
     uint64_t most = 0;
     const char *label = "";
@@ -123,7 +124,7 @@ static const char *busiest_part(const struct making *m, uint32_t step)
 }
 
 /* The phase that had most of the application's time; the VM's part where it stood still, or collected. */
-static const char *most_of(const struct making *m, uint32_t step)
+static const char *most_of(const struct timeline_making *m, uint32_t step)
 {
     uint64_t most = 0;
     const char *label = NULL;
@@ -138,7 +139,7 @@ static const char *most_of(const struct making *m, uint32_t step)
 }
 
 /* "1.20": as many digits as the steps need. */
-static const char *start_words(const struct making *m, uint32_t step)
+static const char *start_words(const struct timeline_making *m, uint32_t step)
 {
     int digits = (int)ceil(-log10(timeline_step_ns(m->timeline) / 1e9) - 1e-9);
     return arena_printf(m->source->arena, "%.*f",
@@ -148,12 +149,12 @@ static const char *start_words(const struct making *m, uint32_t step)
                         timeline_start_ns(m->timeline, step) / 1e9);
 }
 
-static double length_ns(const struct making *m, uint32_t step)
+static double length_ns(const struct timeline_making *m, uint32_t step)
 {
     return timeline_start_ns(m->timeline, step + 1) - timeline_start_ns(m->timeline, step);
 }
 
-static void add_busy(const struct making *m, uint32_t step, struct table_cell *cells)
+static void add_busy(const struct timeline_making *m, uint32_t step, struct table_cell *cells)
 {
     for (size_t i = 0; i < BUSY; i++) {
         double ns = 0;
@@ -164,7 +165,7 @@ static void add_busy(const struct making *m, uint32_t step, struct table_cell *c
 }
 
 /* Collections that began in the step; they are in the order of time, but for some microseconds. */
-static double count_collections(const struct making *m, uint32_t step)
+static double count_collections(const struct timeline_making *m, uint32_t step)
 {
     const struct trace_reader *reader = m->source->reader;
     uint64_t start = m->source->tree->start_ticks;
@@ -178,7 +179,7 @@ static double count_collections(const struct making *m, uint32_t step)
 }
 
 /* Waits, faults and switches are the process'. */
-static void add_kernel(const struct making *m, uint32_t step, struct table_cell *cells)
+static void add_kernel(const struct timeline_making *m, uint32_t step, struct table_cell *cells)
 {
     double runnable = 0, faults = 0, switches = 0;
     for (enum vm_part p = 0; p < VM_PARTS; p++) {
@@ -195,7 +196,7 @@ static void add_kernel(const struct making *m, uint32_t step, struct table_cell 
     cells[m->at.switches] = table_number(switches);
 }
 
-static void add_text_row(struct making *m, uint32_t step)
+static void add_text_row(struct timeline_making *m, uint32_t step)
 {
     struct table_cell *cells = table_row(m->table, "step");
     if (cells == NULL)
@@ -213,7 +214,7 @@ static void add_text_row(struct making *m, uint32_t step)
 
 /* ---- the steps, as data ---- */
 
-static void add_counts(struct making *m, const struct timeline_cell *cell, struct table_cell *cells)
+static void add_counts(struct timeline_making *m, const struct timeline_cell *cell, struct table_cell *cells)
 {
     size_t n_metrics = timeline_n_metrics(m->timeline);
     double uncounted = (double)metric_of(m, cell, CALLTREE_UNCOUNTED);
@@ -235,7 +236,7 @@ static void add_counts(struct making *m, const struct timeline_cell *cell, struc
         cells[m->at.counted] = table_quotient((double)cell->cpu_ticks - uncounted, (double)cell->cpu_ticks);
 }
 
-static void add_data_row(struct making *m, enum vm_part part, uint32_t step)
+static void add_data_row(struct timeline_making *m, enum vm_part part, uint32_t step)
 {
     struct timeline_cell cell = timeline_cell(m->timeline, part, step);
     struct table_cell *cells = table_row(m->table, vm_part_key(part));
@@ -252,7 +253,7 @@ static void add_data_row(struct making *m, enum vm_part part, uint32_t step)
 /* ---- regions ---- */
 
 /* The row of a region that has most of its ticks, but less than 'below'; n_rows + 1: there is none. */
-static uint32_t next_row(const struct making *m, const struct timeline_region *region, uint64_t below)
+static uint32_t next_row(const struct timeline_making *m, const struct timeline_region *region, uint64_t below)
 {
     uint32_t n = (uint32_t)m->read->n_rows + 1, best = n;
     for (uint32_t i = 0; i < n; i++)
@@ -262,7 +263,7 @@ static uint32_t next_row(const struct making *m, const struct timeline_region *r
 }
 
 /* "Sort.sort 80.2 %, Sort.read 12.1 %" */
-static const char *region_words(const struct making *m, uint32_t number)
+static const char *region_words(const struct timeline_making *m, uint32_t number)
 {
     struct arena *arena = m->source->arena;
     const struct timeline_region *region = &m->read->regions.regions[number];
@@ -281,7 +282,7 @@ static const char *region_words(const struct making *m, uint32_t number)
 }
 
 /* Sums over the steps of a region: the application's. */
-static struct timeline_cell sum_region(const struct making *m, uint32_t number)
+static struct timeline_cell sum_region(const struct timeline_making *m, uint32_t number)
 {
     size_t n_metrics = timeline_n_metrics(m->timeline);
     uint64_t *metrics = arena_alloc(m->source->arena, (n_metrics + 1) * sizeof *metrics);
@@ -298,7 +299,7 @@ static struct timeline_cell sum_region(const struct making *m, uint32_t number)
     return sum;
 }
 
-static double all_ticks(const struct making *m)
+static double all_ticks(const struct timeline_making *m)
 {
     double all = 0;
     for (uint32_t r = 0; r <= m->read->regions.n; r++)
@@ -306,7 +307,7 @@ static double all_ticks(const struct making *m)
     return all;
 }
 
-static void add_region(struct making *m, uint32_t number)
+static void add_region(struct timeline_making *m, uint32_t number)
 {
     const struct timeline_region *region = &m->read->regions.regions[number];
     struct timeline_cell sum = sum_region(m, number);
@@ -323,7 +324,7 @@ static void add_region(struct making *m, uint32_t number)
 }
 
 /* "CPI 1.234, " */
-static const char *cpi_words(const struct making *m, uint32_t number)
+static const char *cpi_words(const struct timeline_making *m, uint32_t number)
 {
     struct timeline_cell sum = sum_region(m, number);
     const struct call_metrics *rates = &m->read->rates;
@@ -337,7 +338,7 @@ static const char *cpi_words(const struct making *m, uint32_t number)
     return "";
 }
 
-static void say_regions(struct making *m)
+static void say_regions(struct timeline_making *m)
 {
     struct arena *arena = m->source->arena;
     const struct timeline_regions *regions = &m->read->regions;
@@ -357,7 +358,7 @@ static void say_regions(struct making *m)
 }
 
 /* A phase's own time, and where most of it is. */
-static void add_phase(struct making *m, uint32_t row)
+static void add_phase(struct timeline_making *m, uint32_t row)
 {
     struct table_cell *cells = table_row(m->table, "phase");
     struct java_name name = report_name(m->source, m->read->rows[row]->method);
@@ -376,7 +377,7 @@ static void add_phase(struct making *m, uint32_t row)
 
 /* ---- the whole ---- */
 
-static void find_events(struct making *m)
+static void find_events(struct timeline_making *m)
 {
     struct event_column all[EVENT_COLUMNS_MAX];
     size_t n = event_columns(m->source->reader, m->source->tree, all);
@@ -389,7 +390,7 @@ static void find_events(struct making *m)
     }
 }
 
-static void add_notes(struct making *m)
+static void add_notes(struct timeline_making *m)
 {
     const struct calltree *tree = m->source->tree;
     if (tree->cpu_is_wall)
@@ -412,7 +413,7 @@ static void add_notes(struct making *m)
                        arena_printf(m->source->arena, "%s: %s", m->read->rates.of[i].name, m->read->rates.of[i].why));
 }
 
-static void add_rows(struct making *m)
+static void add_rows(struct timeline_making *m)
 {
     for (uint32_t step = 0; step < timeline_n_steps(m->timeline); step++) {
         if (m->is_text)
@@ -430,7 +431,7 @@ static void add_rows(struct making *m)
 int timeline_table(const struct report_source *source, const struct timeline_read *read, bool is_text,
                    struct table *table, struct err *err)
 {
-    struct making m = {
+    struct timeline_making m = {
         .source = source, .read = read, .timeline = read->timeline, .table = table, .is_text = is_text
     };
     table_begin(table, source->arena);

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /* IP samples of one kind: where, whose, in the kernel or not. */
-struct key {
+struct where_key {
     uint32_t location, part, in_kernel;
 };
 
 struct tally {
-    struct key key;
+    struct where_key key;
     uint64_t n;
 };
 
@@ -31,7 +31,7 @@ struct where_reading {
 /* ---- reading ---- */
 
 /* Returns 0, or -1: no memory. */
-static int count(struct where_reading *r, const struct key *key)
+static int count(struct where_reading *r, const struct where_key *key)
 {
     const uint32_t *known = map_get(&r->by_key, key, sizeof *key);
     if (known != NULL) {
@@ -48,9 +48,10 @@ static void hear_ip_sample(void *context, const struct trace_event *event)
 {
     struct where_reading *r = context;
     const struct calltree *tree = r->source->tree;
-    const struct key key = { (uint32_t)event->count,
-                             event->thread < tree->n_threads ? tree->threads[event->thread].part : VM_PART_APPLICATION,
-                             event->kind == TRACE_KERNEL_IP_SAMPLE };
+    const struct where_key key = { (uint32_t)event->count,
+                                   event->thread < tree->n_threads ? tree->threads[event->thread].part
+                                                                   : VM_PART_APPLICATION,
+                                   event->kind == TRACE_KERNEL_IP_SAMPLE };
     r->is_broken = r->is_broken || count(r, &key) < 0;
 }
 

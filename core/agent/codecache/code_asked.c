@@ -92,12 +92,12 @@ static uint32_t describe(uint64_t address)
 }
 
 /* Methods whose numbers are wanted. */
-struct wanted {
+struct asked_methods {
     uint64_t all[METHODS_AT_ONCE];
     size_t n;
 };
 
-static void know(struct wanted *wanted)
+static void know(struct asked_methods *wanted)
 {
     uint64_t keys[METHODS_AT_ONCE];
     vm_methods_keys(wanted->all, wanted->n, keys, NULL);
@@ -112,7 +112,7 @@ static void know(struct wanted *wanted)
     wanted->n = 0;
 }
 
-static void want(struct wanted *wanted, uint64_t address)
+static void want(struct asked_methods *wanted, uint64_t address)
 {
     struct hash_slot *slot = hash_put(&state.here, hash_address(address));
     if (slot == NULL || slot->flags != 0)
@@ -129,7 +129,7 @@ static void want(struct wanted *wanted, uint64_t address)
  */
 static void know_methods(const struct nmethod *nmethod)
 {
-    struct wanted wanted = { .n = 0 };
+    struct asked_methods wanted = { .n = 0 };
     struct scopes_walk walk;
     want(&wanted, nmethod->method);
     if (state.has_all_points) {

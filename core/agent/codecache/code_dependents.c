@@ -24,7 +24,7 @@ struct told {
 };
 
 /* Some that a walk has found, and their lists, one behind the other. */
-struct group {
+struct dependents_group {
     struct nmethod all[NMETHODS_MAX];
     size_t n;
     uint64_t *lists; /* owned; LISTS_MAX bytes */
@@ -48,7 +48,7 @@ static struct {
     struct hash_set methods, pools;
     uint64_t headers[NMETHODS_MAX];
     size_t n_headers;
-    struct group group;
+    struct dependents_group group;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- classes ---- */
@@ -158,7 +158,7 @@ static uint32_t add_told(const struct nmethod *nmethod)
 }
 
 /* Those that were told already are still there; the others stay in the group. */
-static void keep_new(struct group *group)
+static void keep_new(struct dependents_group *group)
 {
     size_t n = 0;
     for (size_t i = 0; i < group->n; i++) {
@@ -172,7 +172,7 @@ static void keep_new(struct group *group)
 }
 
 /* Behind them are the methods that were compiled. */
-static void read_lists(struct group *group)
+static void read_lists(struct dependents_group *group)
 {
     struct vm_piece pieces[NMETHODS_MAX];
     size_t n = 0, n_kept = 0;
@@ -213,7 +213,7 @@ static void add_class(struct classes *classes, uint64_t address, uint32_t told)
     sink_varint(&classes->s, number - 1);
 }
 
-static void tell(const struct group *group, size_t i)
+static void tell(const struct dependents_group *group, size_t i)
 {
     static uint8_t bytes[CLASSES_MAX * 5];
     struct classes classes = { .s = sink_into(bytes, sizeof bytes) };
@@ -233,7 +233,7 @@ static void tell(const struct group *group, size_t i)
 }
 
 /* Those that were compiled are Methods for sure: what others like them were taken for is forgotten. */
-static void learn(const struct group *group)
+static void learn(const struct dependents_group *group)
 {
     uint64_t methods[NMETHODS_MAX];
     size_t n = 0;
@@ -250,7 +250,7 @@ static void learn(const struct group *group)
 static void tell_group(void)
 {
     static struct nmethod after[NMETHODS_MAX];
-    struct group *group = &state.group;
+    struct dependents_group *group = &state.group;
     uint64_t headers[NMETHODS_MAX];
     group->n = nmethods_find_at(group->all, state.headers, state.n_headers);
     state.n_headers = 0;

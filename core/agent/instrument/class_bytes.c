@@ -43,15 +43,15 @@
 
 /* ---- building a class file: the pool and what follows it grow in two sinks ---- */
 
-struct builder {
+struct class_builder {
     uint8_t pool_bytes[CLASS_BYTES_MAX], body_bytes[CLASS_BYTES_MAX];
     struct sink pool, body;
     uint16_t n_pool, version;
 };
 
-static struct builder *builder_new(uint16_t version)
+static struct class_builder *builder_new(uint16_t version)
 {
-    struct builder *b = malloc(sizeof *b);
+    struct class_builder *b = malloc(sizeof *b);
     if (b == NULL)
         return NULL;
     b->pool = sink_into(b->pool_bytes, sizeof b->pool_bytes);
@@ -61,7 +61,7 @@ static struct builder *builder_new(uint16_t version)
     return b;
 }
 
-static uint16_t pool_utf8(struct builder *b, const char *text)
+static uint16_t pool_utf8(struct class_builder *b, const char *text)
 {
     sink_u8(&b->pool, 1);
     sink_u16be(&b->pool, (uint16_t)strlen(text));
@@ -69,7 +69,7 @@ static uint16_t pool_utf8(struct builder *b, const char *text)
     return b->n_pool++;
 }
 
-static uint16_t pool_class(struct builder *b, const char *name)
+static uint16_t pool_class(struct class_builder *b, const char *name)
 {
     uint16_t utf8 = pool_utf8(b, name);
     sink_u8(&b->pool, 7);
@@ -77,7 +77,8 @@ static uint16_t pool_class(struct builder *b, const char *name)
     return b->n_pool++;
 }
 
-static uint16_t pool_member(struct builder *b, uint8_t tag, uint16_t class_index, uint16_t name, uint16_t descriptor)
+static uint16_t pool_member(struct class_builder *b, uint8_t tag, uint16_t class_index, uint16_t name,
+                            uint16_t descriptor)
 {
     sink_u8(&b->pool, 12);
     sink_u16be(&b->pool, name);
@@ -90,7 +91,7 @@ static uint16_t pool_member(struct builder *b, uint8_t tag, uint16_t class_index
 }
 
 /* The whole class file; 0 when it did not fit.  Frees the builder. */
-static size_t builder_finish(struct builder *b, uint8_t *out)
+static size_t builder_finish(struct class_builder *b, uint8_t *out)
 {
     struct sink s = sink_into(out, CLASS_BYTES_MAX);
     sink_u32be(&s, 0xcafebabe);
@@ -105,7 +106,7 @@ static size_t builder_finish(struct builder *b, uint8_t *out)
 }
 
 /* None is final: those of the flags extend that of the probes, which their loader must have. */
-static void class_head(struct builder *b, uint16_t this_class, uint16_t super_class, uint16_t n_fields)
+static void class_head(struct class_builder *b, uint16_t this_class, uint16_t super_class, uint16_t n_fields)
 {
     sink_u16be(&b->body, ACC_PUBLIC | ACC_SUPER);
     sink_u16be(&b->body, this_class);
@@ -173,8 +174,8 @@ static const struct method_text methods[N_METHODS] = {
 };
 
 /* The code of one, as far as the class has it. */
-static void put_code(struct builder *b, const struct method_text *method, uint16_t code_name, uint16_t frames_name,
-                     const uint16_t *refs)
+static void put_code(struct class_builder *b, const struct method_text *method, uint16_t code_name,
+                     uint16_t frames_name, const uint16_t *refs)
 {
     uint8_t code[sizeof method->code];
     bool has_frame = frames_name != 0 && method->frame_at != 0;
@@ -200,14 +201,14 @@ static void put_code(struct builder *b, const struct method_text *method, uint16
     }
 }
 
-static void put_method(struct builder *b, uint16_t flags, uint16_t name, uint16_t descriptor)
+static void put_method(struct class_builder *b, uint16_t flags, uint16_t name, uint16_t descriptor)
 {
     sink_u16be(&b->body, (uint16_t)(ACC_PUBLIC | ACC_STATIC | flags));
     sink_u16be(&b->body, name);
     sink_u16be(&b->body, descriptor);
 }
 
-static void add_references(struct builder *b, uint16_t this_class, unsigned n, uint16_t refs[N_ALL][3])
+static void add_references(struct class_builder *b, uint16_t this_class, unsigned n, uint16_t refs[N_ALL][3])
 {
     for (unsigned i = 0; i < n; i++) {
         refs[i][0] = pool_utf8(b, methods[i].name);
@@ -216,13 +217,13 @@ static void add_references(struct builder *b, uint16_t this_class, unsigned n, u
     }
 }
 
-static uint16_t jdk_method(struct builder *b, const char *class_name, const char *name, const char *descriptor)
+static uint16_t jdk_method(struct class_builder *b, const char *class_name, const char *name, const char *descriptor)
 {
     return pool_member(b, TAG_METHOD, pool_class(b, class_name), pool_utf8(b, name), pool_utf8(b, descriptor));
 }
 
 /* The first n methods of the table; with an array of flags the native that gives it. */
-static size_t probe_class(struct builder *b, const char *name, const char *super_name, unsigned n, uint8_t *out)
+static size_t probe_class(struct class_builder *b, const char *name, const char *super_name, unsigned n, uint8_t *out)
 {
     uint16_t refs[N_ALL][3], calls[N_ALL] = { 0 };
     bool is_own = n == N_OWN;
@@ -269,7 +270,7 @@ size_t class_bytes_own_probe(const char *super_name, uint8_t *out)
 
 size_t class_bytes_flags(const char *name, uint8_t *out)
 {
-    struct builder *b = builder_new(49);
+    struct class_builder *b = builder_new(49);
     if (b == NULL)
         return 0;
     uint16_t this_class = pool_class(b, name), super_class = pool_class(b, "java/lang/Object");
@@ -290,7 +291,7 @@ size_t class_bytes_flags(const char *name, uint8_t *out)
 
 size_t class_bytes_own_flags(const char *name, uint32_t block, uint8_t *out)
 {
-    struct builder *b = builder_new(52);
+    struct class_builder *b = builder_new(52);
     if (b == NULL)
         return 0;
     uint16_t this_class = pool_class(b, name), super_class = pool_class(b, AGENT_OWN_PROBE_CLASS);

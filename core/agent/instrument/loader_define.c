@@ -14,7 +14,7 @@
 #define MOST_WAITING 4 /* threads that wait for locks of loaders */
 
 /* What a thread that may have to wait is to do; the one that comes last frees it. */
-struct order {
+struct define_order {
     pthread_mutex_t lock;
     pthread_cond_t change;
     bool is_done, is_given_up;
@@ -57,7 +57,7 @@ static bool is_parallel_capable(JNIEnv *jni, jobject loader)
 
 /* ---- in a thread of its own ---- */
 
-static void free_order(JNIEnv *jni, struct order *order)
+static void free_order(JNIEnv *jni, struct define_order *order)
 {
     (*jni)->DeleteGlobalRef(jni, order->loader);
     (*jni)->DeleteGlobalRef(jni, order->made);
@@ -66,10 +66,10 @@ static void free_order(JNIEnv *jni, struct order *order)
     free(order);
 }
 
-static struct order *new_order(JNIEnv *jni, jobject loader, const char *name, const uint8_t *bytes, size_t n)
+static struct define_order *new_order(JNIEnv *jni, jobject loader, const char *name, const uint8_t *bytes, size_t n)
 {
     pthread_condattr_t attributes;
-    struct order *order = calloc(1, sizeof *order);
+    struct define_order *order = calloc(1, sizeof *order);
     if (order == NULL)
         return NULL;
     pthread_condattr_init(&attributes);
@@ -87,7 +87,7 @@ static struct order *new_order(JNIEnv *jni, jobject loader, const char *name, co
 
 static void JNICALL run_order(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 {
-    struct order *order = argument;
+    struct define_order *order = argument;
     (void)jvmti;
     jclass made = define(jni, order->loader, order->name, order->bytes, order->n_bytes);
     pthread_mutex_lock(&order->lock);
@@ -101,7 +101,7 @@ static void JNICALL run_order(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
     atomic_fetch_sub(&n_waiting, 1);
 }
 
-static jclass wait_for(JNIEnv *jni, struct order *order)
+static jclass wait_for(JNIEnv *jni, struct define_order *order)
 {
     struct timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -122,7 +122,7 @@ static jclass wait_for(JNIEnv *jni, struct order *order)
 
 static jclass define_elsewhere(JNIEnv *jni, jobject loader, const char *name, const uint8_t *bytes, size_t n)
 {
-    struct order *order = NULL;
+    struct define_order *order = NULL;
     if (atomic_fetch_add(&n_waiting, 1) < MOST_WAITING)
         order = new_order(jni, loader, name, bytes, n);
     if (order != NULL && jvmti_env_run_thread(jni, run_order, order) == 0)

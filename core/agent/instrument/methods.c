@@ -23,7 +23,7 @@
 /* Flags of a method: what commands said of it last, in this session. */
 enum { ADDED = 1, REMOVED = 2 };
 
-struct known_method {
+struct numbered_method {
     uint64_t key, class_key;
 };
 
@@ -33,11 +33,11 @@ static struct {
     const struct agent_config *config; /* borrowed */
     const struct control *control;     /* borrowed */
     _Atomic bool active;
-    struct hash_set ids;        /* by method: its id; second: the session in which the recorder was told of it; flags */
-    struct hash_set named;      /* classes of methods that commands added */
-    struct hash_set changed;    /* classes of methods that the latest command named */
-    struct hash_set held;       /* methods that were added; second: 1 while their classes cannot be changed */
-    struct known_method *known; /* owned, by id */
+    struct hash_set ids;     /* by method: its id; second: the session in which the recorder was told of it; flags */
+    struct hash_set named;   /* classes of methods that commands added */
+    struct hash_set changed; /* classes of methods that the latest command named */
+    struct hash_set held;    /* methods that were added; second: 1 while their classes cannot be changed */
+    struct numbered_method *known; /* owned, by id */
     uint32_t next_id, n_known, session;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .next_id = 1 };
 

@@ -9,7 +9,7 @@
 enum key_kind { KEY_NUMBER, KEY_SIZE, KEY_CYCLES, KEY_WORD };
 
 /* What a file may say: one row for reading, printing and errors. */
-struct key {
+struct model_key {
     const char *name;
     size_t offset; /* of a uint32_t in struct sim_model */
     enum key_kind kind;
@@ -21,7 +21,7 @@ struct key {
 #define SIZE_MAX_BYTES (UINT32_C(64) << 20)
 #define CYCLES_MAX     UINT32_C(1000000) /* hundredths */
 
-static const struct key keys[] = {
+static const struct model_key keys[] = {
     { "l1i.size", AT(l1i.size_bytes), KEY_SIZE, SIZE_MAX_BYTES, NULL },
     { "l1i.ways", AT(l1i.n_ways), KEY_NUMBER, 64, NULL },
     { "l1i.line", AT(l1i.line_bytes), KEY_SIZE, 4096, NULL },
@@ -57,7 +57,7 @@ static const struct key keys[] = {
 
 #define N_KEYS (sizeof keys / sizeof keys[0])
 
-static uint32_t *value_of(struct sim_model *model, const struct key *key)
+static uint32_t *value_of(struct sim_model *model, const struct model_key *key)
 {
     return (uint32_t *)(void *)((char *)model + key->offset);
 }
@@ -140,7 +140,7 @@ int sim_model_check(const struct sim_model *model, struct err *err)
 
 /* ---- reading ---- */
 
-static const struct key *find_key(const char *name)
+static const struct model_key *find_key(const char *name)
 {
     for (size_t i = 0; i < N_KEYS; i++)
         if (strcmp(keys[i].name, name) == 0)
@@ -161,7 +161,7 @@ static int parse_word(const char *text, const char *words, uint32_t *value)
 }
 
 /* Digits; then a unit, or a point and one or two digits. */
-static int parse_value(const struct key *key, const char *text, uint32_t *value)
+static int parse_value(const struct model_key *key, const char *text, uint32_t *value)
 {
     uint64_t n = 0;
     if (key->kind == KEY_WORD)
@@ -189,7 +189,7 @@ static int parse_value(const struct key *key, const char *text, uint32_t *value)
     return 0;
 }
 
-static int say_values(const struct key *key, struct err *err)
+static int say_values(const struct model_key *key, struct err *err)
 {
     switch (key->kind) {
     case KEY_NUMBER:
@@ -234,7 +234,7 @@ static int read_pair(struct model_reading *r, const char *name, const char *valu
 {
     if (strcmp(name, "like") == 0)
         return read_like(r, value);
-    const struct key *key = find_key(name);
+    const struct model_key *key = find_key(name);
     if (key == NULL) {
         err_set(r->err, "'%s', line %" PRIu32 ": there is no key '%s'", r->file, r->line, name);
         return err_next(r->err, "run 'mmprof list --model %s', which prints all keys", SIM_MODEL_DEFAULT);
@@ -345,7 +345,7 @@ int sim_model_load(const char *name_or_file, struct sim_model *model, struct err
 
 /* ---- printing ---- */
 
-static int print_value(const struct key *key, uint32_t value, char *text, size_t n)
+static int print_value(const struct model_key *key, uint32_t value, char *text, size_t n)
 {
     const char *word = key->words;
     switch (key->kind) {

@@ -31,7 +31,7 @@ enum {
     Y = 64,  /* 4 or 8 */
 };
 
-struct row {
+struct sim_opcode_row {
     uint16_t does;
     uint8_t n_bytes;
 };
@@ -48,7 +48,7 @@ struct row {
     [(code) + 4] = { KNOWN | TO_AX, 0 }, [(code) + 5] = { KNOWN | TO_AX, 0 }
 
 /* Of one byte; those without modrm that are not here: sim_operands.c knows some. */
-static const struct row one_byte[256] = {
+static const struct sim_opcode_row one_byte[256] = {
     ARITHMETIC(0x00),
     ARITHMETIC(0x08),
     ARITHMETIC(0x10),
@@ -99,7 +99,7 @@ static const struct row one_byte[256] = {
 };
 
 /* Of those behind 0f, by the prefix that chooses among them: none, 66, f3, f2. */
-struct rows {
+struct sim_opcode_rows {
     uint16_t does;
     uint8_t n_bytes[4];
 };
@@ -125,7 +125,7 @@ struct rows {
         NO, X, NO, NO \
     } /* those of MMX, without a prefix, are not known */
 
-static const struct rows two_bytes[256] = {
+static const struct sim_opcode_rows two_bytes[256] = {
     [0x0d] = { KNOWN | MODRM, SAME(0) }, /* prefetch */
     [0x10] = { READS, ANY_SSE },
     [0x11] = { KNOWN | MODRM | STORE, ANY_SSE },

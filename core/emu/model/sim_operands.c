@@ -163,7 +163,7 @@ static void apply(struct sim_operands *o, const struct reader *r, unsigned does,
 
 /* ---- groups of instructions that share an opcode ---- */
 
-static bool group_1(struct reader *r, struct sim_operands *o, uint8_t code, struct row row)
+static bool group_1(struct reader *r, struct sim_operands *o, uint8_t code, struct sim_opcode_row row)
 {
     uint8_t which = r->reg & 7;
     apply(o, r, which == 7 ? READS : row.does, row.n_bytes); /* cmp */
@@ -174,7 +174,7 @@ static bool group_1(struct reader *r, struct sim_operands *o, uint8_t code, stru
     return true;
 }
 
-static bool group_3(const struct reader *r, struct sim_operands *o, struct row row)
+static bool group_3(const struct reader *r, struct sim_operands *o, struct sim_opcode_row row)
 {
     uint8_t which = r->reg & 7;
     if (which < 2) /* test */
@@ -185,7 +185,7 @@ static bool group_3(const struct reader *r, struct sim_operands *o, struct row r
 }
 
 /* inc, dec, call, jmp, push */
-static bool group_5(const struct reader *r, struct sim_operands *o, struct row row)
+static bool group_5(const struct reader *r, struct sim_operands *o, struct sim_opcode_row row)
 {
     uint8_t which = r->reg & 7;
     if (which < 2) {
@@ -213,7 +213,7 @@ static void follow_move(struct reader *r, struct sim_operands *o, uint8_t code)
         follow(o, r->reg, r->place.base, r->place.offset);
 }
 
-static bool by_modrm(struct reader *r, struct sim_operands *o, uint8_t code, struct row row)
+static bool by_modrm(struct reader *r, struct sim_operands *o, uint8_t code, struct sim_opcode_row row)
 {
     read_modrm(r);
     uint8_t which = r->reg & 7;
@@ -324,7 +324,7 @@ static bool by_three_bytes(struct sim_operands *o, uint8_t map, uint8_t code)
 
 static bool by_two_bytes(struct reader *r, struct sim_operands *o, uint8_t code)
 {
-    const struct rows *row = &two_bytes[code];
+    const struct sim_opcode_rows *row = &two_bytes[code];
     uint8_t n_bytes = row->n_bytes[r->prefix];
     unsigned does = row->does;
     if (code == 0x38 || code == 0x3a)
@@ -385,7 +385,7 @@ void sim_operands_x86(const uint8_t *bytes, size_t n, uint64_t at, struct sim_op
     o->written = 0xffff;
     o->to = o->from = SIM_NO_REGISTER;
     uint8_t code = read_prefixes(&r);
-    struct row row = one_byte[code];
+    struct sim_opcode_row row = one_byte[code];
     bool is_known = false;
     if (code == 0x0f)
         is_known = by_two_bytes(&r, o, next_byte(&r));

@@ -214,7 +214,7 @@ uint32_t owners_field(struct owners *owners, uint32_t owner, enum miss_space spa
 
 /* ---- methods ---- */
 
-uint32_t owners_method(struct owners *owners, const struct vm_code *code)
+uint32_t owners_method(struct owners *owners, const struct vm_bytecodes *code)
 {
     char texts[3][VM_TEXT_BYTES] = { "", "", "" }, class_name[VM_TEXT_BYTES] = "";
     struct owners_name *name = find(owners, METHOD, code->method, code->klass);

@@ -35,7 +35,7 @@ uint32_t owners_class(struct owners *owners, uint64_t klass, uint64_t symbol, bo
 uint32_t owners_cell(struct owners *owners, uint32_t owner, enum miss_space space);
 uint32_t owners_field(struct owners *owners, uint32_t owner, enum miss_space space, const struct vm_classes *classes,
                       const struct heap_object *object, uint64_t address);
-uint32_t owners_method(struct owners *owners, const struct vm_code *code);
+uint32_t owners_method(struct owners *owners, const struct vm_bytecodes *code);
 
 /* The owner of an object: its class, or the class whose static fields it has. */
 uint32_t owners_of(struct owners *owners, const struct vm_classes *classes, const struct heap_object *object,

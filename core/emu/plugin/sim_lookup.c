@@ -92,7 +92,7 @@ static uint32_t find_elsewhere(struct sim_lookup *lookup, uint64_t address)
 /* The method and line of a bytecode; or only that it was the interpreter.  Returns whether it is known. */
 static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss, uint64_t *place, uint32_t *line)
 {
-    const struct vm_code *code = vm_metadata_code(&lookup->metadata, miss->where);
+    const struct vm_bytecodes *code = vm_metadata_code(&lookup->metadata, miss->where);
     if (code == NULL) {
         look_at_metadata(lookup);
         code = vm_metadata_code(&lookup->metadata, miss->where);

@@ -63,7 +63,8 @@ static void look_at_method(struct vm_metadata *metadata, uint64_t klass, uint64_
     if (t->method_data != VM_NONE)
         mark(metadata, vm_pointer(method + t->method_data));
     if (constant != 0 && metadata->n_codes < CODES_MAX && vm_get_u16(constant + t->code_size, &n_bytes))
-        metadata->codes[metadata->n_codes++] = (struct vm_code){ constant + t->const_bytes, klass, constant, n_bytes };
+        metadata->codes[metadata->n_codes++] =
+            (struct vm_bytecodes){ constant + t->const_bytes, klass, constant, n_bytes };
 }
 
 static void look_at_class(struct vm_metadata *metadata, uint64_t klass)
@@ -87,7 +88,7 @@ static void look_at_class(struct vm_metadata *metadata, uint64_t klass)
 
 static int by_start(const void *a, const void *b)
 {
-    const struct vm_code *x = a, *y = b;
+    const struct vm_bytecodes *x = a, *y = b;
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
@@ -114,7 +115,7 @@ void vm_metadata_look(struct vm_metadata *metadata)
 
 /* ---- methods ---- */
 
-const struct vm_code *vm_metadata_code(const struct vm_metadata *metadata, uint64_t address)
+const struct vm_bytecodes *vm_metadata_code(const struct vm_metadata *metadata, uint64_t address)
 {
     uint32_t low = 0, high = metadata->n_codes;
     while (low < high) {
@@ -124,7 +125,7 @@ const struct vm_code *vm_metadata_code(const struct vm_metadata *metadata, uint6
         else
             high = middle;
     }
-    const struct vm_code *code = low == 0 ? NULL : &metadata->codes[low - 1];
+    const struct vm_bytecodes *code = low == 0 ? NULL : &metadata->codes[low - 1];
     return code != NULL && address - code->start < code->n_bytes ? code : NULL;
 }
 
@@ -150,7 +151,7 @@ static int32_t signed_of(uint32_t value)
 }
 
 /* The lines' steps stand behind the bytecodes: in one byte, or 255 and two numbers. */
-uint32_t vm_code_line(const struct vm_tables *tables, const struct vm_code *code, uint64_t address)
+uint32_t vm_code_line(const struct vm_tables *tables, const struct vm_bytecodes *code, uint64_t address)
 {
     uint64_t at = code->start + code->n_bytes;
     uint32_t flags = 0, line = 0, index, step;
@@ -177,7 +178,7 @@ uint32_t vm_code_line(const struct vm_tables *tables, const struct vm_code *code
     return line;
 }
 
-bool vm_code_text(const struct vm_tables *tables, const struct vm_code *code, enum vm_code_text which, char *text,
+bool vm_code_text(const struct vm_tables *tables, const struct vm_bytecodes *code, enum vm_code_text which, char *text,
                   size_t n)
 {
     uint64_t pool = which == VM_CODE_SOURCE ? vm_pointer(code->klass + tables->constants)

@@ -10,7 +10,7 @@
 
 #include "core/emu/plugin/vm_classes.h"
 
-struct vm_code {                   /* of a method: its bytecodes */
+struct vm_bytecodes {              /* of a method: its bytecodes */
     uint64_t start, klass, method; /* method: its ConstMethod */
     uint32_t n_bytes;
 };
@@ -18,7 +18,7 @@ struct vm_code {                   /* of a method: its bytecodes */
 struct vm_metadata {
     const struct vm_tables *tables; /* borrowed */
     uint64_t *blocks;               /* mapped: open addressing; 0: none */
-    struct vm_code *codes;          /* mapped, sorted */
+    struct vm_bytecodes *codes;     /* mapped, sorted */
     uint32_t n_codes;
 };
 
@@ -32,15 +32,15 @@ void vm_metadata_look(struct vm_metadata *metadata);
 bool vm_metadata_has(const struct vm_metadata *metadata, uint64_t address);
 
 /* The method whose bytecodes an address is in, or NULL. */
-const struct vm_code *vm_metadata_code(const struct vm_metadata *metadata, uint64_t address);
+const struct vm_bytecodes *vm_metadata_code(const struct vm_metadata *metadata, uint64_t address);
 
 /* The source line of one of a method's bytecodes; 0: not known. */
-uint32_t vm_code_line(const struct vm_tables *tables, const struct vm_code *code, uint64_t address);
+uint32_t vm_code_line(const struct vm_tables *tables, const struct vm_bytecodes *code, uint64_t address);
 
 enum vm_code_text { VM_CODE_NAME, VM_CODE_DESCRIPTOR, VM_CODE_SOURCE };
 
 /* A method's name, descriptor, or source file; returns whether it is known. */
-bool vm_code_text(const struct vm_tables *tables, const struct vm_code *code, enum vm_code_text which, char *text,
+bool vm_code_text(const struct vm_tables *tables, const struct vm_bytecodes *code, enum vm_code_text which, char *text,
                   size_t n);
 
 #endif

@@ -5,7 +5,7 @@
 #define ENTRIES_MAX 20000
 #define FLAGS_MAX   5000
 
-struct wanted {
+struct wanted_field {
     const char *type, *field;
     uint64_t *value;
     bool is_static; /* its address is wanted */
@@ -29,7 +29,7 @@ static bool is_text(uint64_t pointer, const char *text)
     return pointer != 0 && n <= sizeof found && vm_get(pointer, found, n) && memcmp(found, text, n) == 0;
 }
 
-static void find_fields(const uint64_t *symbols, const struct wanted *wanted, size_t n)
+static void find_fields(const uint64_t *symbols, const struct wanted_field *wanted, size_t n)
 {
     const struct vm_table table = { variable(symbols, SIM_STRUCTS),       variable(symbols, SIM_STRUCT_STRIDE),
                                     variable(symbols, SIM_STRUCT_TYPE),   variable(symbols, SIM_STRUCT_FIELD),
@@ -95,10 +95,10 @@ static bool flag_is_on(const struct flags *flags, const char *name)
 static int read_flags(const uint64_t *symbols, struct vm_tables *t, const char **why)
 {
     struct flags flags = { .bytes = find_size(symbols, "JVMFlag") };
-    const struct wanted wanted[] = { { "JVMFlag", "flags", &flags.all, true },
-                                     { "JVMFlag", "numFlags", &flags.n, true },
-                                     { "JVMFlag", "_name", &flags.name, false },
-                                     { "JVMFlag", "_addr", &flags.address, false } };
+    const struct wanted_field wanted[] = { { "JVMFlag", "flags", &flags.all, true },
+                                           { "JVMFlag", "numFlags", &flags.n, true },
+                                           { "JVMFlag", "_name", &flags.name, false },
+                                           { "JVMFlag", "_addr", &flags.address, false } };
     find_fields(symbols, wanted, sizeof wanted / sizeof *wanted);
     *why = "the JVM's flags cannot be read";
     if (flags.all == VM_NONE || flags.n == VM_NONE || flags.name == VM_NONE || flags.address == VM_NONE ||
@@ -127,7 +127,7 @@ static uint64_t either(uint64_t one, uint64_t other)
 static void find_heap(const uint64_t *symbols, struct vm_tables *t)
 {
     uint64_t g1[6], serial_manager;
-    const struct wanted wanted[] = {
+    const struct wanted_field wanted[] = {
         { "Universe", "_collectedHeap", &t->heap, true },
         { "CollectedHeap", "_reserved", &t->heap_reserved, false },
         { "CollectedHeap", "_total_collections", &t->collections, false },
@@ -189,7 +189,7 @@ static void find_heap(const uint64_t *symbols, struct vm_tables *t)
 static void find_classes(const uint64_t *symbols, struct vm_tables *t)
 {
     uint64_t base, shift;
-    const struct wanted wanted[] = {
+    const struct wanted_field wanted[] = {
         { "CompressedKlassPointers", "_narrow_klass._base", &t->narrow_base, true },
         { "CompressedKlassPointers", "_narrow_klass._shift", &t->narrow_shift, true },
         { "CompressedKlassPointers", "_base", &base, true },
@@ -231,7 +231,7 @@ static void find_classes(const uint64_t *symbols, struct vm_tables *t)
 
 static void find_rest(const uint64_t *symbols, struct vm_tables *t)
 {
-    const struct wanted wanted[] = {
+    const struct wanted_field wanted[] = {
         { "ThreadsSMRSupport", "_java_thread_list", &t->threads, true },
         { "ThreadsList", "_length", &t->n_threads, false },
         { "ThreadsList", "_threads", &t->threads_data, false },

@@ -155,9 +155,9 @@ static uint64_t own_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static const struct vm_code *bytecode_of(struct tool_jvm *jvm, uint64_t bytecode)
+static const struct vm_bytecodes *bytecode_of(struct tool_jvm *jvm, uint64_t bytecode)
 {
-    const struct vm_code *code = vm_metadata_code(&jvm->metadata, bytecode);
+    const struct vm_bytecodes *code = vm_metadata_code(&jvm->metadata, bytecode);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     uint64_t now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
@@ -174,7 +174,7 @@ static struct mmprof_place *interpreted_place(struct tool_jvm *jvm, uint64_t byt
 {
     char class_name[VM_TEXT_BYTES], name[VM_TEXT_BYTES], descriptor[VM_TEXT_BYTES], source[VM_TEXT_BYTES] = "";
     const struct tool_method_text text = { class_name, name, descriptor, source };
-    const struct vm_code *code = jvm->has_metadata ? bytecode_of(jvm, bytecode) : NULL;
+    const struct vm_bytecodes *code = jvm->has_metadata ? bytecode_of(jvm, bytecode) : NULL;
     if (code == NULL || !vm_class_name(&jvm->tables, code->klass, class_name, sizeof class_name) ||
         !vm_code_text(&jvm->tables, code, VM_CODE_NAME, name, sizeof name) ||
         !vm_code_text(&jvm->tables, code, VM_CODE_DESCRIPTOR, descriptor, sizeof descriptor))

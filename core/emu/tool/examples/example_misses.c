@@ -41,7 +41,7 @@ static bool hits(struct cache *cache, uint64_t address)
 /* ---- what is counted ---- */
 
 /* Of a class, a method, a line; its 'user' leads here. */
-struct counts {
+struct access_counts {
     uint64_t n_accesses, n_l1, n_l2;
     const void *of;
 };
@@ -49,26 +49,26 @@ struct counts {
 enum kind { BY_CLASS, BY_METHOD, BY_LINE, KINDS };
 
 static struct {
-    struct counts **all;
+    struct access_counts **all;
     size_t n, room;
 } found[KINDS];
 
-static struct counts sums, no_object, no_method;
+static struct access_counts sums, no_object, no_method;
 
 /* The counts of something; those of others when there is no memory. */
-static struct counts *counts_of(enum kind kind, const void *of, void **user, struct counts *others)
+static struct access_counts *counts_of(enum kind kind, const void *of, void **user, struct access_counts *others)
 {
     if (*user != NULL)
         return *user;
     if (found[kind].n == found[kind].room) {
         size_t room = found[kind].room == 0 ? 1024 : 2 * found[kind].room;
-        struct counts **all = realloc(found[kind].all, room * sizeof *all);
+        struct access_counts **all = realloc(found[kind].all, room * sizeof *all);
         if (all == NULL)
             return others;
         found[kind].all = all;
         found[kind].room = room;
     }
-    struct counts *counts = calloc(1, sizeof *counts);
+    struct access_counts *counts = calloc(1, sizeof *counts);
     if (counts == NULL)
         return others;
     counts->of = of;
@@ -77,7 +77,7 @@ static struct counts *counts_of(enum kind kind, const void *of, void **user, str
     return counts;
 }
 
-static void count(struct counts *counts, bool misses_l1, bool misses_l2)
+static void count(struct access_counts *counts, bool misses_l1, bool misses_l2)
 {
     counts->n_accesses++;
     counts->n_l1 += misses_l1;
@@ -115,7 +115,7 @@ static double per_cent(uint64_t part, uint64_t all)
 }
 
 /* Misses with the local miss rates, as the thesis has them. */
-static void print_counts(const struct counts *c)
+static void print_counts(const struct access_counts *c)
 {
     fprintf(mmprof_out, "%6.2f %12llu (%5.2f %%) %12llu (%5.2f %%)  ", per_cent(c->n_accesses, sums.n_accesses),
             (unsigned long long)c->n_l1, per_cent(c->n_l1, c->n_accesses), (unsigned long long)c->n_l2,
@@ -139,13 +139,13 @@ static void print_label(enum kind kind, const void *of)
 
 static int by_misses(const void *a, const void *b)
 {
-    const struct counts *x = *(struct counts *const *)a, *y = *(struct counts *const *)b;
+    const struct access_counts *x = *(struct access_counts *const *)a, *y = *(struct access_counts *const *)b;
     if (x->n_l2 != y->n_l2)
         return x->n_l2 > y->n_l2 ? -1 : 1;
     return x->n_l1 > y->n_l1 ? -1 : x->n_l1 < y->n_l1;
 }
 
-static void print_table(enum kind kind, const char *heading, const struct counts *others, const char *other)
+static void print_table(enum kind kind, const char *heading, const struct access_counts *others, const char *other)
 {
     if (found[kind].n > 0)
         qsort(found[kind].all, found[kind].n, sizeof *found[kind].all, by_misses);
