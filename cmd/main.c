@@ -59,7 +59,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return *words != NULL;
 }
 
-static const struct command *find(const char *name)
+static const struct command *find_command(const char *name)
 {
     const struct command *c = commands;
     while (c->name != NULL && (c->run == NULL || strcmp(name, c->name) != 0))
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
         print_help(stderr);
         return 1;
     }
-    const struct command *command = find(argv[1]);
+    const struct command *command = find_command(argv[1]);
     int status = command == NULL ? run_none(argv[1], argv[2], &err) : command->run(argc - 1, argv + 1, &err);
     if (output_check(&err) == 0 && status >= 0) /* in any case: then that is why the command failed */
         return status;

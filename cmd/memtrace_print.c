@@ -113,7 +113,7 @@ struct memtrace_sums {
     uint64_t n[MEMTRACE_KINDS], n_stores, n_java, n_vm, n_heap, n_owned, n_known_heap, n_died, time;
 };
 
-static void add(struct memtrace_sums *sums, const struct memtrace_entry *e)
+static void add_entry(struct memtrace_sums *sums, const struct memtrace_entry *e)
 {
     sums->n[e->kind]++;
     sums->n_died += e->kind == MEMTRACE_DIED && e->has_died;
@@ -158,7 +158,7 @@ int memtrace_summarize(FILE *out, struct memtrace_reader *reader, const char *pa
     struct memtrace_sums sums = { .time = 0 };
     int rc;
     while ((rc = memtrace_next(reader, &entry, err)) > 0)
-        add(&sums, &entry);
+        add_entry(&sums, &entry);
     if (rc == 0)
         print_sums(out, &sums, memtrace_bytes(reader), path);
     return rc;

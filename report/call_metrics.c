@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static struct statistics_metric *add(struct call_metrics *metrics, struct call_metric about)
+static struct statistics_metric *add_metric(struct call_metrics *metrics, struct call_metric about)
 {
     metrics->of[metrics->wish.n_metrics] = about;
     return &metrics->wish.metrics[metrics->wish.n_metrics++];
@@ -15,7 +15,7 @@ static void add_quotient(struct call_metrics *metrics, const struct event_column
 {
     if (top == NULL || bottom == NULL || metrics->wish.n_metrics == STATISTICS_METRICS_MAX)
         return;
-    struct statistics_metric *metric = add(metrics, about);
+    struct statistics_metric *metric = add_metric(metrics, about);
     /* Groups that take turns: both of the same time. */
     for (uint32_t i = 0; i < top->n_recorded; i++) {
         int of_bottom = event_column_in(bottom, top->recorded[i].group);
@@ -47,7 +47,7 @@ static int find_metrics(const struct trace_reader *reader, struct arena *arena, 
     size_t n = event_columns(reader, NULL, events);
     const struct event_column *cycles = event_column_measured(events, n, EVENT_CYCLES),
                               *instructions = event_column_measured(events, n, EVENT_INSTRUCTIONS);
-    add(metrics, (struct call_metric){ "time/call", "ns_per_call", "ns", TABLE_NS, NULL })->is_time = true;
+    add_metric(metrics, (struct call_metric){ "time/call", "ns_per_call", "ns", TABLE_NS, NULL })->is_time = true;
     add_quotient(metrics, cycles, instructions, 1, (struct call_metric){ "CPI", "cpi", "ratio", TABLE_RATIO, NULL });
     for (size_t i = 0; i < n; i++)
         if (events[i].role == EVENT_MISSES && events[i].why[0] == '\0' && events[i].n_recorded > 0)

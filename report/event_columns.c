@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static struct event_column *find(struct event_column *columns, size_t n, const struct trace_counter *counter)
+static struct event_column *find_column(struct event_column *columns, size_t n, const struct trace_counter *counter)
 {
     for (size_t i = 0; counter->in_records && i < n; i++)
         if (columns[i].n_recorded > 0 && strcmp(columns[i].name, counter->name) == 0)
@@ -73,7 +73,7 @@ size_t event_columns(const struct trace_reader *reader, const struct calltree *t
         int recorded = counter->in_records ? n_recorded++ : -1;
         if (counter->kind != TRACE_COUNTER_EVENT || counter->group >= ESTIMATE_GROUPS_MAX)
             continue;
-        struct event_column *column = find(columns, n, counter);
+        struct event_column *column = find_column(columns, n, counter);
         if (column == NULL && n == EVENT_COLUMNS_MAX)
             continue;
         if (column == NULL) {

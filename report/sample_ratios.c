@@ -14,7 +14,7 @@ static enum event_role role_of(const char *event)
     return event_role_of(event, &heading);
 }
 
-static uint32_t find(const char *const *events, uint32_t n, enum event_role role)
+static uint32_t find_role(const char *const *events, uint32_t n, enum event_role role)
 {
     for (uint32_t i = 0; i < n; i++)
         if (role_of(events[i]) == role)
@@ -38,7 +38,7 @@ static bool is_kernels(enum event_role role)
 
 int sample_ratio_kinds(const char *const *events, uint32_t n, struct arena *arena, struct sample_ratio_kind *kinds)
 {
-    uint32_t instructions = find(events, n, EVENT_INSTRUCTIONS), clock = find(events, n, EVENT_CPU_TIME);
+    uint32_t instructions = find_role(events, n, EVENT_INSTRUCTIONS), clock = find_role(events, n, EVENT_CPU_TIME);
     int n_kinds = 0;
     for (uint32_t i = 0; i < n; i++) {
         enum event_role role = role_of(events[i]);

@@ -24,7 +24,7 @@ static void find_groups(const struct calltree *tree, uint32_t *group)
     }
 }
 
-static void add(struct own_time *sum, const struct own_time *own)
+static void add_own_time(struct own_time *sum, const struct own_time *own)
 {
     sum->ticks += own->ticks;
     sum->n_samples += own->n_samples;
@@ -46,7 +46,7 @@ int sampled_ends(const struct calltree *tree, struct own_time *own)
     if (is_made)
         find_groups(tree, group);
     for (uint32_t i = 1; is_made && i < n; i++)
-        add(&all[group[i]], &own[i]);
+        add_own_time(&all[group[i]], &own[i]);
     for (uint32_t i = 1; is_made && i < n; i++)
         is_wrong[group[i]] = is_wrong[group[i]] || contradicts(&own[i], &all[group[i]]);
     for (uint32_t i = 1; is_made && i < n; i++)

@@ -151,7 +151,7 @@ static uint32_t line_of(struct tree_view *view, uint32_t parent, uint32_t method
 }
 
 /* has_time: it is in no other context of the method that its time is added to. */
-static void add(struct tree_view *view, uint32_t line, uint32_t node, bool has_time)
+static void add_tree_row(struct tree_view *view, uint32_t line, uint32_t node, bool has_time)
 {
     const struct report_source *source = view->source;
     const struct calltree_node *of = &source->tree->nodes[node];
@@ -176,7 +176,7 @@ static int add_all(struct tree_view *view, double least)
             return -1;
         view->lines[line].root = i;
         view->line_of[node] = line;
-        add(view, line, node, true);
+        add_tree_row(view, line, node, true);
     }
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t parent = tree->nodes[i].parent;
@@ -189,7 +189,7 @@ static int add_all(struct tree_view *view, double least)
         view->line_of[i] = line_of(view, view->line_of[parent], tree->nodes[i].method);
         if (view->line_of[i] == 0)
             return -1;
-        add(view, view->line_of[i], i, true);
+        add_tree_row(view, view->line_of[i], i, true);
     }
     return 0;
 }
@@ -206,7 +206,7 @@ static int add_callees(struct tree_view *view)
         view->line_of[i] = line_of(view, above, node->method);
         if (view->line_of[i] == 0)
             return -1;
-        add(view, view->line_of[i], i, true);
+        add_tree_row(view, view->line_of[i], i, true);
     }
     return 0;
 }
@@ -232,7 +232,7 @@ static int add_path(struct tree_view *view, uint32_t node)
         line = line_of(view, line, tree->nodes[at].method);
         if (line == 0)
             return -1;
-        add(view, line, node, has_time);
+        add_tree_row(view, line, node, has_time);
         at = tree->nodes[at].parent;
     } while (tree->nodes[at].method < tree->n_methods && (has_time || view->lines[line].depth == 0));
     view->line_of[node] = line;

@@ -35,7 +35,7 @@ static void put_scoped(struct parser *p, const char *text, size_t n)
     put(p, text, n);
 }
 
-static bool take(struct parser *p, const char *text)
+static bool take_text(struct parser *p, const char *text)
 {
     size_t n = strlen(text);
     if (strncmp(p->at, text, n) != 0)
@@ -71,7 +71,7 @@ static void pass_substitution(struct parser *p)
     }
     while (isalnum((unsigned char)*p->at))
         p->at++;
-    if (!take(p, "_"))
+    if (!take_text(p, "_"))
         p->bad = true;
 }
 
@@ -82,7 +82,7 @@ static void pass_to_end(struct parser *p, int depth)
     while (!p->bad && *p->at != '\0' && *p->at != 'E') {
         if (isdigit((unsigned char)*p->at)) {
             source_name(p, &n);
-        } else if (take(p, "S") || take(p, "T")) {
+        } else if (take_text(p, "S") || take_text(p, "T")) {
             pass_substitution(p);
         } else if (*p->at == 'L') {
             p->at++;
@@ -97,29 +97,29 @@ static void pass_to_end(struct parser *p, int depth)
             p->at++;
         }
     }
-    if (!take(p, "E"))
+    if (!take_text(p, "E"))
         p->bad = true;
 }
 
 static void pass_literal(struct parser *p, int depth)
 {
     size_t n;
-    if (depth >= DEPTH_MAX || take(p, "_Z")) {
+    if (depth >= DEPTH_MAX || take_text(p, "_Z")) {
         pass_to_end(p, depth >= DEPTH_MAX ? DEPTH_MAX : depth + 1); /* the parameters' types, too */
         p->bad = p->bad || depth >= DEPTH_MAX;
         return;
     }
     if (isdigit((unsigned char)*p->at))
         source_name(p, &n);
-    else if (take(p, "S"))
+    else if (take_text(p, "S"))
         pass_substitution(p);
-    else if (take(p, "N"))
+    else if (take_text(p, "N"))
         pass_to_end(p, depth + 1);
     else
         p->at += *p->at != '\0';
     while (isalnum((unsigned char)*p->at) && *p->at != 'E') /* digits; n for a minus */
         p->at++;
-    if (!take(p, "E"))
+    if (!take_text(p, "E"))
         p->bad = true;
 }
 
@@ -141,41 +141,41 @@ static void take_part(struct parser *p)
 {
     if (isdigit((unsigned char)*p->at)) {
         take_name(p);
-    } else if (take(p, "I")) {
+    } else if (take_text(p, "I")) {
         pass_to_end(p, 0);
         put(p, "<>", 2);
-    } else if (p->last != NULL && (take(p, "C1") || take(p, "C2") || take(p, "C3"))) {
+    } else if (p->last != NULL && (take_text(p, "C1") || take_text(p, "C2") || take_text(p, "C3"))) {
         put_scoped(p, p->last, p->n_last);
-    } else if (p->last != NULL && (take(p, "D0") || take(p, "D1") || take(p, "D2"))) {
+    } else if (p->last != NULL && (take_text(p, "D0") || take_text(p, "D1") || take_text(p, "D2"))) {
         put_scoped(p, "~", 1);
         put(p, p->last, p->n_last);
-    } else if (take(p, "St")) {
+    } else if (take_text(p, "St")) {
         put_scoped(p, "std", 3);
     } else if (islower((unsigned char)p->at[0]) && isalpha((unsigned char)p->at[1]) && strncmp(p->at, "cv", 2) != 0) {
         p->at += 2;
         put_scoped(p, "operator", 8);
-    } else if (!take(p, "L")) { /* internal linkage */
+    } else if (!take_text(p, "L")) { /* internal linkage */
         p->bad = true;
     }
 }
 
 static void take_encoding(struct parser *p)
 {
-    while (take(p, "Z")) /* what is in a function is the function's */
+    while (take_text(p, "Z")) /* what is in a function is the function's */
         continue;
-    take(p, "L");
-    if (take(p, "N")) {
-        while (take(p, "K") || take(p, "V") || take(p, "r"))
+    take_text(p, "L");
+    if (take_text(p, "N")) {
+        while (take_text(p, "K") || take_text(p, "V") || take_text(p, "r"))
             continue;
         while (!p->bad && *p->at != 'E' && *p->at != '\0')
             take_part(p);
         p->bad = p->bad || *p->at != 'E';
         return;
     }
-    if (take(p, "St"))
+    if (take_text(p, "St"))
         put_scoped(p, "std", 3);
     take_name(p);
-    if (!p->bad && take(p, "I")) {
+    if (!p->bad && take_text(p, "I")) {
         pass_to_end(p, 0);
         put(p, "<>", 2);
     }
@@ -184,18 +184,18 @@ static void take_encoding(struct parser *p)
 /* "Thn16_N3Foo3barEv": a thunk, whose function follows. */
 static void pass_thunk(struct parser *p)
 {
-    if (!take(p, "Thn") && !take(p, "Tv0_n"))
+    if (!take_text(p, "Thn") && !take_text(p, "Tv0_n"))
         return;
     while (isdigit((unsigned char)*p->at))
         p->at++;
-    take(p, "_");
+    take_text(p, "_");
 }
 
 const char *native_symbols_display(struct arena *arena, const char *name)
 {
     struct parser p = { .at = name };
     size_t n = strlen(name);
-    if (take(&p, "_Z")) {
+    if (take_text(&p, "_Z")) {
         pass_thunk(&p);
         take_encoding(&p);
         if (!p.bad && p.n > 0)

@@ -17,7 +17,7 @@ uint64_t hash_address(uint64_t address)
     return key ^ key >> 32;
 }
 
-static struct hash_slot *find(struct hash_slot *slots, size_t n_slots, uint64_t key)
+static struct hash_slot *find_key(struct hash_slot *slots, size_t n_slots, uint64_t key)
 {
     size_t i = key & (n_slots - 1);
     while (slots[i].key != 0 && slots[i].key != key)
@@ -27,7 +27,7 @@ static struct hash_slot *find(struct hash_slot *slots, size_t n_slots, uint64_t 
 
 struct hash_slot *hash_get(const struct hash_set *set, uint64_t key)
 {
-    struct hash_slot *slot = set->n_slots == 0 ? NULL : find(set->slots, set->n_slots, key | 1);
+    struct hash_slot *slot = set->n_slots == 0 ? NULL : find_key(set->slots, set->n_slots, key | 1);
     return slot == NULL || slot->key == 0 ? NULL : slot;
 }
 
@@ -41,12 +41,12 @@ struct hash_slot *hash_put(struct hash_set *set, uint64_t key)
             return NULL;
         for (size_t i = 0; i < set->n_slots; i++)
             if (set->slots[i].key != 0)
-                *find(slots, n_slots, set->slots[i].key) = set->slots[i];
+                *find_key(slots, n_slots, set->slots[i].key) = set->slots[i];
         free(set->slots);
         set->slots = slots;
         set->n_slots = n_slots;
     }
-    struct hash_slot *slot = find(set->slots, set->n_slots, key);
+    struct hash_slot *slot = find_key(set->slots, set->n_slots, key);
     set->n_used += slot->key == 0;
     slot->key = key;
     return slot;

@@ -19,7 +19,7 @@ static uint32_t hash_of(const void *key, size_t n)
     return hash;
 }
 
-static struct map_slot *find(struct map_slot *slots, size_t n_slots, const void *key, size_t n, uint32_t hash)
+static struct map_slot *find_bytes(struct map_slot *slots, size_t n_slots, const void *key, size_t n, uint32_t hash)
 {
     size_t i = hash & (n_slots - 1);
     while (slots[i].key != NULL &&
@@ -36,7 +36,7 @@ static int grow(struct map *map)
         return -1;
     for (size_t i = 0; i < map->n_slots; i++)
         if (map->slots[i].key != NULL)
-            *find(slots, n_slots, map->slots[i].key, map->slots[i].n, map->slots[i].hash) = map->slots[i];
+            *find_bytes(slots, n_slots, map->slots[i].key, map->slots[i].n, map->slots[i].hash) = map->slots[i];
     free(map->slots);
     map->slots = slots;
     map->n_slots = n_slots;
@@ -47,7 +47,7 @@ uint32_t *map_get(const struct map *map, const void *key, size_t n)
 {
     if (map->n_slots == 0)
         return NULL;
-    struct map_slot *slot = find(map->slots, map->n_slots, key, n, hash_of(key, n));
+    struct map_slot *slot = find_bytes(map->slots, map->n_slots, key, n, hash_of(key, n));
     return slot->key == NULL ? NULL : &slot->value;
 }
 
@@ -56,7 +56,7 @@ int map_put(struct map *map, const void *key, size_t n, uint32_t value)
     if (map->n_used * 4 >= map->n_slots * 3 && grow(map) < 0)
         return -1;
     uint32_t hash = hash_of(key, n);
-    struct map_slot *slot = find(map->slots, map->n_slots, key, n, hash);
+    struct map_slot *slot = find_bytes(map->slots, map->n_slots, key, n, hash);
     if (slot->key == NULL) {
         slot->key = arena_text(map->arena, key, n);
         if (slot->key == NULL)

@@ -110,12 +110,12 @@ static bool is_maybe(const struct options_row *row)
 }
 
 /* The row with this name, of n bytes, or with this letter (name NULL); NULL: there is none. */
-static const struct options_row *find(const struct options_row *rows, const char *name, size_t n, char letter)
+static const struct options_row *find_option(const struct options_row *rows, const char *name, size_t n, char letter)
 {
     for (; rows->name != NULL; rows++) {
         const struct options_row *row = rows;
         if (row->type == OPTION_ROWS)
-            row = find(row->target, name, n, letter);
+            row = find_option(row->target, name, n, letter);
         else if (row->type == OPTION_GROUP ||
                  (name == NULL ? row->letter != letter : strlen(row->name) != n || memcmp(row->name, name, n) != 0))
             row = NULL;
@@ -132,12 +132,12 @@ static const struct options_row *match(const struct options_row *rows, const cha
     if (word[1] != '-') {
         if (word[2] != '\0')
             *glued = word + 2;
-        return find(rows, NULL, 0, word[1]);
+        return find_option(rows, NULL, 0, word[1]);
     }
     const char *equals = strchr(word, '=');
     if (equals != NULL)
         *glued = equals + 1;
-    return find(rows, word + 2, equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2), 0);
+    return find_option(rows, word + 2, equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2), 0);
 }
 
 int options_parse(const struct options_row *rows, int argc, char **argv, int *n_parsed, struct err *err)

@@ -48,13 +48,13 @@ static bool append(struct known_method ***array, size_t *n, size_t *room, struct
     return true;
 }
 
-static struct known_method *find(const struct known_methods *methods, uint64_t address)
+static struct known_method *find_known(const struct known_methods *methods, uint64_t address)
 {
     const struct hash_slot *slot = hash_get(&methods->by_address, hash_address(address));
     return slot == NULL || slot->value == 0 ? NULL : methods->all[slot->value - 1];
 }
 
-static struct known_method *add(struct known_methods *methods, uint64_t address)
+static struct known_method *add_known(struct known_methods *methods, uint64_t address)
 {
     struct hash_slot *slot = hash_put(&methods->by_address, hash_address(address));
     struct known_method *method = slot == NULL ? NULL : arena_alloc(&methods->arena, sizeof *method);
@@ -67,7 +67,7 @@ static struct known_method *add(struct known_methods *methods, uint64_t address)
 
 /* ---- comparing ---- */
 
-static void take(struct known_method *method, uint64_t key, const struct vm_method_parts *parts, uint64_t round)
+static void take_parts(struct known_method *method, uint64_t key, const struct vm_method_parts *parts, uint64_t round)
 {
     if (method->key != key)
         *method =
@@ -84,11 +84,11 @@ void known_methods_compare(struct known_methods *methods, const uint64_t *addres
     struct vm_method_parts parts[KNOWN_AT_ONCE];
     vm_methods_keys(addresses, n, keys, parts);
     for (size_t i = 0; i < n; i++) {
-        struct known_method *method = find(methods, addresses[i]);
+        struct known_method *method = find_known(methods, addresses[i]);
         if (method == NULL && keys[i] != 0)
-            method = add(methods, addresses[i]);
+            method = add_known(methods, addresses[i]);
         if (method != NULL)
-            take(method, keys[i], &parts[i], methods->round);
+            take_parts(method, keys[i], &parts[i], methods->round);
     }
 }
 
@@ -132,7 +132,7 @@ static void note(struct known_methods *methods, struct known_method *method)
 
 struct known_method *known_methods_last(const struct known_methods *methods, uint64_t address)
 {
-    struct known_method *method = find(methods, address);
+    struct known_method *method = find_known(methods, address);
     return method == NULL || method->key == 0 ? NULL : method;
 }
 
@@ -140,10 +140,10 @@ struct known_method *known_methods_get(struct known_methods *methods, uint64_t a
 {
     if (address == 0 || address % 8 != 0)
         return NULL;
-    struct known_method *method = find(methods, address);
+    struct known_method *method = find_known(methods, address);
     if (method == NULL || method->compared != methods->round)
         known_methods_compare(methods, &address, 1);
-    if (method == NULL && (method = find(methods, address)) == NULL)
+    if (method == NULL && (method = find_known(methods, address)) == NULL)
         return NULL;
     note(methods, method);
     return method->key == 0 ? NULL : method;

@@ -155,8 +155,8 @@ static bool leave_unstored(struct stack_walker *walker, const struct thread_stat
 
 /* ---- frames ---- */
 
-static void add(struct java_stack *stack, struct known_method *method, int32_t index, enum frame_kind kind,
-                uint32_t tier)
+static void add_frame(struct java_stack *stack, struct known_method *method, int32_t index, enum frame_kind kind,
+                      uint32_t tier)
 {
     if (stack->n < STACK_FRAMES_MAX)
         stack->frames[stack->n++] = (struct java_frame){ method, index, kind, (uint8_t)tier, 0, 0, 0, 0 };
@@ -197,7 +197,7 @@ static enum stack_end leave_interpreted(struct stack_walker *walker, const struc
     /* The frame has the bytecode of its latest call: where it is now, a register has. */
     if (frame->is_innermost && is_in_code(method, thread->bytecode, &now))
         index = now;
-    add(stack, method, index, FRAME_INTERPRETED, 0);
+    add_frame(stack, method, index, FRAME_INTERPRETED, 0);
     *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
     return STACK_WHOLE;
 }
@@ -220,7 +220,7 @@ static bool leave_unfinished(struct stack_walker *walker, const struct thread_st
     if (stack_word_at(thread, at + words(walker->rules->method), &method))
         known = known_methods_get(walker->methods, method);
     if (known != NULL)
-        add(stack, known, known->parts.n_code > 0 ? 0 : -1, FRAME_INTERPRETED, 0);
+        add_frame(stack, known, known->parts.n_code > 0 ? 0 : -1, FRAME_INTERPRETED, 0);
     *frame = (struct cursor_frame){ .pc = pc, .sp = sp, .fp = fp };
     return true;
 }
@@ -231,7 +231,7 @@ static void add_compiled(const struct code_at *at, struct java_stack *stack)
         enum frame_kind kind = i + 1 < at->n_frames            ? FRAME_INLINED
                                : at->blob->kind == BLOB_NATIVE ? FRAME_NATIVE
                                                                : FRAME_COMPILED;
-        add(stack, at->frames[i].method, at->frames[i].index, kind, at->blob->nmethod.tier);
+        add_frame(stack, at->frames[i].method, at->frames[i].index, kind, at->blob->nmethod.tier);
     }
 }
 
@@ -346,7 +346,7 @@ static enum stack_end leave(struct stack_walker *walker, const struct thread_sta
     if (blob->kind == BLOB_NMETHOD || blob->kind == BLOB_NATIVE)
         add_compiled(executing(walker, at, frame), stack);
     else if (frame->is_innermost)
-        add(stack, NULL, -1, FRAME_STUB, 0);
+        add_frame(stack, NULL, -1, FRAME_STUB, 0);
     return blob->kind == BLOB_ADAPTER || blob->kind == BLOB_ROUTINES ? leave_routine(walker, thread, at, frame)
                                                                      : leave_sized(walker, thread, at, frame);
 }
@@ -425,7 +425,7 @@ static void walk_incomplete(struct stack_walker *walker, const struct thread_sta
         stack->n = 0;
     }
     if (is_stub)
-        add(stack, NULL, -1, FRAME_STUB, 0);
+        add_frame(stack, NULL, -1, FRAME_STUB, 0);
     else
         add_compiled(at, stack);
     if (!stack_search(walker, thread, &innermost, end == STACK_NO_JAVA ? thread->n_bytes : SCAN_BYTES, stack))

@@ -185,7 +185,7 @@ static const uint8_t *page_of(uint64_t address)
 }
 
 /* n bytes, or zeros where there are none. */
-static void take(uint64_t address, void *bytes, size_t n)
+static void take_value(uint64_t address, void *bytes, size_t n)
 {
     uint8_t *to = bytes;
     if (other.pid == 0) {
@@ -206,7 +206,7 @@ static void take(uint64_t address, void *bytes, size_t n)
 static uint64_t word(uint64_t address)
 {
     uint64_t value;
-    take(address, &value, sizeof value);
+    take_value(address, &value, sizeof value);
     return value;
 }
 
@@ -222,7 +222,7 @@ static bool is_text(uint64_t address, const char *name)
         return false;
     if (other.pid == 0)
         return strcmp((const char *)(uintptr_t)start, name) == 0;
-    take(start, bytes, n);
+    take_value(start, bytes, n);
     return memcmp(bytes, name, n) == 0;
 }
 
@@ -315,7 +315,7 @@ bool vm_constant(const char *name, int32_t *value)
     uint64_t found = find_named("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
                                 "gHotSpotVMIntConstantEntryNameOffset", "gHotSpotVMIntConstantEntryValueOffset", name);
     if (found != 0)
-        take(found, value, sizeof *value);
+        take_value(found, value, sizeof *value);
     return found != 0;
 }
 

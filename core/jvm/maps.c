@@ -43,7 +43,7 @@ static const char *keep_path(struct jvm_maps *maps, const char *path, size_t n)
     return maps->names[maps->n_names++] = name;
 }
 
-static struct jvm_mapping *add(struct jvm_maps *maps)
+static struct jvm_mapping *add_mapping(struct jvm_maps *maps)
 {
     if (vec_reserve(maps->all, maps->room, maps->n + 1) < 0)
         return NULL;
@@ -70,7 +70,7 @@ static int parse_line(struct jvm_maps *maps, const char *line, size_t n)
     }
     if ((flags[2] != 'x' && !maps->is_emulated) || (last != NULL && start < last->end))
         return 0;
-    struct jvm_mapping *mapping = add(maps);
+    struct jvm_mapping *mapping = add_mapping(maps);
     if (mapping == NULL)
         return -1;
     bool is_named = n_path > 0 && (*path == '/' || *path == '[');

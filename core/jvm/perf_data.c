@@ -132,7 +132,7 @@ static bool next_entry(struct cursor *c, struct perf_data_entry *entry)
     return entry->n <= length - value;
 }
 
-static bool find(const struct perf_data *data, const char *name, struct perf_data_entry *entry)
+static bool find_entry(const struct perf_data *data, const char *name, struct perf_data_entry *entry)
 {
     struct cursor c = cursor_over(data->bytes, data->n);
     uint32_t magic = cursor_u32le(&c);
@@ -154,7 +154,7 @@ static bool find(const struct perf_data *data, const char *name, struct perf_dat
 size_t perf_data_place(const struct perf_data *data, const char *name)
 {
     struct perf_data_entry entry;
-    if (data->n == 0 || !find(data, name, &entry) || entry.type != 'J' || entry.n < 8)
+    if (data->n == 0 || !find_entry(data, name, &entry) || entry.type != 'J' || entry.n < 8)
         return 0;
     return (size_t)(entry.value - data->bytes);
 }
@@ -177,7 +177,7 @@ bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *
 bool perf_data_text(const struct perf_data *data, const char *name, char *text, size_t n)
 {
     struct perf_data_entry entry;
-    if (data->n == 0 || !find(data, name, &entry) || entry.type != 'B')
+    if (data->n == 0 || !find_entry(data, name, &entry) || entry.type != 'B')
         return false;
     snprintf(text, n, "%.*s", (int)strnlen((const char *)entry.value, entry.n), (const char *)entry.value);
     return true;

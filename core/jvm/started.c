@@ -25,7 +25,7 @@ static bool has_thread(pid_t pid, const char *name)
     return false;
 }
 
-static pid_t find(pid_t pid, int depth)
+static pid_t find_descendant(pid_t pid, int depth)
 {
     pid_t tids[THREADS_MAX], found = has_thread(pid, LAST_STARTED) ? pid : 0;
     int n = found != 0 || depth == DEPTH_MAX ? 0 : jvm_process_threads(pid, tids, THREADS_MAX);
@@ -35,12 +35,12 @@ static pid_t find(pid_t pid, int depth)
         if (jvm_read_file(path, children, sizeof children) <= 0)
             continue;
         for (long child; found == 0 && (child = strtol(at, &end, 10)) > 0; at = end)
-            found = find((pid_t)child, depth + 1);
+            found = find_descendant((pid_t)child, depth + 1);
     }
     return found;
 }
 
 pid_t jvm_started(pid_t pid)
 {
-    return find(pid, 0);
+    return find_descendant(pid, 0);
 }

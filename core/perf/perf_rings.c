@@ -157,7 +157,7 @@ static int hand_out(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn
 }
 
 /* What is copied of a stack is there only now. */
-static int take(const struct kernel_event *event, void *context)
+static int take_record(const struct kernel_event *event, void *context)
 {
     struct perf_rings *rings = context;
     if (event->kind != KERNEL_IP_SAMPLE || rings->wish.stack_bytes == 0)
@@ -186,7 +186,7 @@ static int read_ring(struct perf_rings *rings, const struct perf_ring *ring)
     uint64_t tail = page->data_tail;
     const uint8_t *data = (const uint8_t *)page + sysconf(_SC_PAGESIZE);
     int rc = perf_records_walk(data, rings->ring_bytes, rings->format, &tail, ring->head, rings->copy,
-                               &rings->state.n_bad, take, rings);
+                               &rings->state.n_bad, take_record, rings);
     atomic_store_explicit(tail_at, tail, memory_order_release);
     return rc;
 }

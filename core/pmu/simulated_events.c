@@ -34,7 +34,7 @@ const struct simulated_event simulated_events[] = {
     { NULL, NULL, 0, false },
 };
 
-static const struct simulated_event *find(const char *name)
+static const struct simulated_event *find_simulated(const char *name)
 {
     const struct simulated_event *event = simulated_events;
     if (strncmp(name, SIMULATED_PREFIX, sizeof SIMULATED_PREFIX - 1) == 0)
@@ -57,9 +57,9 @@ static int fill(const struct simulated_event *event, struct arena *arena, struct
     return spec->name == NULL ? err_set(err, "out of memory") : 0;
 }
 
-static int add(const char *name, struct arena *arena, struct counter_set *set, struct err *err)
+static int add_simulated(const char *name, struct arena *arena, struct counter_set *set, struct err *err)
 {
-    const struct simulated_event *event = find(name);
+    const struct simulated_event *event = find_simulated(name);
     struct counter_spec *spec = &set->specs[set->n];
     if (set->n == COUNTERS_EVENTS_MAX) {
         err_set(err, "more than %d events", COUNTERS_EVENTS_MAX);
@@ -81,7 +81,7 @@ static int add(const char *name, struct arena *arena, struct counter_set *set, s
 static int add_all(const char *list, struct arena *arena, struct counter_set *set, struct err *err)
 {
     for (const struct simulated_event *event = simulated_events; list == NULL && event->name != NULL; event++)
-        if (event->is_default && add(event->name, arena, set, err) < 0)
+        if (event->is_default && add_simulated(event->name, arena, set, err) < 0)
             return -1;
     if (list == NULL)
         return 0;
@@ -89,7 +89,7 @@ static int add_all(const char *list, struct arena *arena, struct counter_set *se
     if (copy == NULL)
         return err_set(err, "out of memory");
     for (char *name = strtok_r(copy, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest))
-        if (add(name, arena, set, err) < 0)
+        if (add_simulated(name, arena, set, err) < 0)
             return -1;
     if (set->n > 0)
         return 0;
@@ -130,7 +130,7 @@ static size_t find_instructions(const struct counter_set *set)
 int simulated_choose_windows(struct arena *arena, struct counter_set *set, struct counter_layout *layout,
                              struct err *err)
 {
-    if (find_instructions(set) == set->n && add("instructions", arena, set, err) < 0)
+    if (find_instructions(set) == set->n && add_simulated("instructions", arena, set, err) < 0)
         return -1;
     uint8_t event = (uint8_t)find_instructions(set);
     struct counter_code all = set->specs[event].code;

@@ -155,7 +155,7 @@ static int add_dependent(struct code_map *map, const struct code_entry *entry)
     return map_put(&map->starts, &entry->address, sizeof entry->address, map->n_dependents++);
 }
 
-static int take(struct code_map *map, const struct code_entry *entry)
+static int take_entry(struct code_map *map, const struct code_entry *entry)
 {
     switch (entry->kind) {
     case CODE_METHOD:
@@ -198,7 +198,7 @@ int code_map_read(struct code_map *map, struct err *err)
         n = pread(map->fd, map->bytes, PIECE_BYTES, (off_t)map->read_bytes);
         struct cursor c = cursor_over(map->bytes, n < 0 ? 0 : (size_t)n);
         while ((rc = code_log_get(&c, &entry)) > 0)
-            if (take(map, &entry) < 0)
+            if (take_entry(map, &entry) < 0)
                 return err_set(err, "out of memory for the JVM's code");
         size_t n_used = (size_t)(c.at - map->bytes);
         read_log_forget(map->fd, map->read_bytes, map->read_bytes + n_used);

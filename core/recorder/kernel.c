@@ -116,7 +116,7 @@ static void note(struct recorder_thread *thread, const struct kernel_event *even
     }
 }
 
-static int take(const struct kernel_event *in, void *context)
+static int take_kernel_event(const struct kernel_event *in, void *context)
 {
     struct kernel *kernel = context;
     struct recorder_thread *thread = NULL;
@@ -152,7 +152,7 @@ int kernel_write(struct kernel *kernel, struct trace_writer *writer, uint64_t un
     kernel->last = last;
     kernel->n_events = 0;
     err_set(err, "out of memory");
-    if (perf_rings_drain(kernel->rings, until_ns, take, kernel, err) < 0 ||
+    if (perf_rings_drain(kernel->rings, until_ns, take_kernel_event, kernel, err) < 0 ||
         threads_write(kernel->threads, writer, err) < 0)
         return -1;
     return kernel->n_events == 0 ? 0 : trace_write_kernel(writer, kernel->events, kernel->n_events, err);

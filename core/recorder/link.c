@@ -90,7 +90,7 @@ void link_send(struct recorder_link *link)
 }
 
 /* A command at the end of the list, to be sent; NULL when there is no memory. */
-static struct link_command *add(struct recorder_link *link, const struct wire_message *message)
+static struct link_command *add_command(struct recorder_link *link, const struct wire_message *message)
 {
     char packet[WIRE_PACKET_BYTES];
     size_t n = wire_encode(message, packet, sizeof packet);
@@ -127,7 +127,7 @@ static int give_ids(struct recorder_link *link, enum wire_kind which, const uint
     struct wire_list list = { .n = n };
     for (size_t i = 0; i < n; i++)
         list.numbers[i] = ids[i] & RING_METHOD_MAX;
-    struct link_command *command = add(link, &(struct wire_message){ .kind = which, .list = &list });
+    struct link_command *command = add_command(link, &(struct wire_message){ .kind = which, .list = &list });
     if (command == NULL || (command->ids = malloc(n * sizeof *ids)) == NULL)
         return drop_failed(link, command, err);
     memcpy(command->ids, ids, n * sizeof *ids);
@@ -164,7 +164,7 @@ int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, s
 static int give_file(struct recorder_link *link, const struct wire_message *message, int fd, char *names,
                      struct err *err)
 {
-    struct link_command *command = fd < 0 ? NULL : add(link, message);
+    struct link_command *command = fd < 0 ? NULL : add_command(link, message);
     if (command == NULL) {
         if (fd >= 0)
             close(fd);
@@ -230,7 +230,7 @@ int recorder_jit(struct recorder_link *link, struct err *err)
 
 int recorder_dependents(struct recorder_link *link, struct err *err)
 {
-    struct link_command *command = add(link, &(struct wire_message){ .kind = WIRE_DEPENDENTS });
+    struct link_command *command = add_command(link, &(struct wire_message){ .kind = WIRE_DEPENDENTS });
     if (command == NULL)
         return drop_failed(link, command, err);
     link_send(link);
@@ -250,7 +250,7 @@ int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, 
     if (n == 0)
         return 0;
     memcpy(list.numbers, addresses, list.n * sizeof *addresses);
-    struct link_command *command = add(link, &(struct wire_message){ .kind = WIRE_WHERE, .list = &list });
+    struct link_command *command = add_command(link, &(struct wire_message){ .kind = WIRE_WHERE, .list = &list });
     if (command == NULL)
         return drop_failed(link, command, err);
     link_send(link);

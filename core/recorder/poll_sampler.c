@@ -181,7 +181,7 @@ static int take_stack(struct poll_sampler *sampler, const struct poll_stack *sta
     return fn(&sample, context, err);
 }
 
-static int take(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
+static int take_polled(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
 {
     const struct poll_entry *entry = &sampler->entry;
     switch (entry->kind) {
@@ -204,7 +204,7 @@ int poll_sampler_drain(struct poll_sampler *sampler, stack_sample_fn *fn, void *
         struct cursor c = cursor_over(sampler->bytes, n < 0 ? 0 : (size_t)n);
         int rc;
         while ((rc = poll_log_get(&c, &sampler->entry)) > 0)
-            if (take(sampler, fn, context, err) < 0)
+            if (take_polled(sampler, fn, context, err) < 0)
                 return -1;
         if (rc < 0)
             return err_set(err, "the agent's stack samples are damaged");

@@ -60,7 +60,7 @@ static uint64_t bits_of_piece(const struct code_map *map, const struct code_piec
     return all;
 }
 
-static int add(struct recompilation_costs *prices, uint64_t classes, double work)
+static int add_cost(struct recompilation_costs *prices, uint64_t classes, double work)
 {
     for (size_t i = 0; i < prices->n; i++)
         if (prices->all[i].classes == classes) {
@@ -88,7 +88,7 @@ static int find_in_pieces(const struct code_map *map, const uint64_t *bits, stru
             continue;
         prices->compiled += work;
         uint64_t of_piece = piece->to_ticks == UINT64_MAX ? bits_of_piece(map, piece, bits) : 0;
-        rc = of_piece == 0 ? 0 : add(prices, of_piece, work);
+        rc = of_piece == 0 ? 0 : add_cost(prices, of_piece, work);
     }
     return rc;
 }
@@ -101,7 +101,7 @@ static int find_in_dependents(const struct code_map *map, const uint64_t *bits, 
         double work = work_of(dependent->n_bytes, dependent->tier);
         prices->compiled += work;
         uint64_t of_it = dependent->is_gone ? 0 : bits_of_dependent(map, dependent, bits);
-        rc = of_it == 0 ? 0 : add(prices, of_it, work);
+        rc = of_it == 0 ? 0 : add_cost(prices, of_it, work);
     }
     return rc;
 }

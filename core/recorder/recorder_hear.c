@@ -103,7 +103,7 @@ static int agent_failed(const struct recorder *r, const char *why, struct err *e
     return err_next(err, "see 'mmprof record --help' for options that change what it does");
 }
 
-static int take(struct recorder *r, const struct wire_message *told, struct err *err)
+static int take_message(struct recorder *r, const struct wire_message *told, struct err *err)
 {
     switch (told->kind) {
     case WIRE_FAILED:
@@ -147,7 +147,7 @@ int recorder_hear(struct recorder *r, bool *stopped, bool *has_news, struct err 
         if (told.kind != WIRE_FAILED && ((r->writer != NULL && drain_methods(&r->drain, r->writer, err) < 0) ||
                                          link_hear(&r->link, &told, err) < 0))
             return -1;
-        if (take(r, &told, err) < 0)
+        if (take_message(r, &told, err) < 0)
             return -1;
         *stopped = *stopped || told.kind == WIRE_STOPPED;
     }

@@ -72,7 +72,7 @@ static int take_one(struct recorder *r, const struct stack_sample *sample, struc
                : observer->stack(observer->context, sample, thread->info.index, err);
 }
 
-static int take(const struct stack_sample *sample, void *context, struct err *err)
+static int take_stack_sample(const struct stack_sample *sample, void *context, struct err *err)
 {
     struct recorder *r = context;
     int rc = take_one(r, sample, err);
@@ -101,7 +101,7 @@ static int begin_polling(struct recorder *r, struct err *err)
 
 static int drain_outside(struct recorder *r, struct err *err)
 {
-    if (stack_sampler_drain(r->stacks.sampler, take, r, err) == 0)
+    if (stack_sampler_drain(r->stacks.sampler, take_stack_sample, r, err) == 0)
         return 0;
     if (r->stacks.is_ours)
         return -1;
@@ -117,7 +117,8 @@ int recorder_write_stacks(struct recorder *r, struct err *err)
     if (now_ns - r->stacks.drained_ns < DRAIN_NS && !r->readings.is_last && !rings_fill(r))
         return 0;
     r->stacks.drained_ns = now_ns;
-    return r->stacks.polled != NULL ? poll_sampler_drain(r->stacks.polled, take, r, err) : drain_outside(r, err);
+    return r->stacks.polled != NULL ? poll_sampler_drain(r->stacks.polled, take_stack_sample, r, err)
+                                    : drain_outside(r, err);
 }
 
 uint64_t recorder_polling_ns(const struct recorder *r)

@@ -178,7 +178,7 @@ static int resynchronise(struct chunk_source *source, struct err *err)
 }
 
 /* The chunk at source->at.  Returns 1, 0 when it is not whole, 2 when it is damaged (*what says how), or -1. */
-static int take(struct chunk_source *source, struct chunk *chunk, const char **what, struct err *err)
+static int take_chunk(struct chunk_source *source, struct chunk *chunk, const char **what, struct err *err)
 {
     if (fill(source, CHUNK_HEADER_BYTES, err) < 0)
         return -1;
@@ -205,7 +205,7 @@ int chunks_next(struct chunk_source *source, struct chunk *chunk, struct err *er
 {
     for (;;) {
         const char *what = "";
-        int rc = take(source, chunk, &what, err);
+        int rc = take_chunk(source, chunk, &what, err);
         if (rc == 1 || rc < 0 || (rc == 0 && (!source->salvage || buffered(source) == 0)))
             return rc;
         if (rc == 2 && chunks_damaged(source, source->offset, what, err) < 0)

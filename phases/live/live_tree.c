@@ -289,8 +289,8 @@ static void unmount(struct live_tree *tree, struct live_thread *t, const uint64_
     t->base = t->n_deep = 0;
 }
 
-static inline int take(struct live_tree *tree, struct live_thread *t, const uint64_t *record, uint64_t now,
-                       struct err *err)
+static inline int take_ring_record(struct live_tree *tree, struct live_thread *t, const uint64_t *record, uint64_t now,
+                                   struct err *err)
 {
     uint64_t ticks = ring_word_ticks(record[0], now);
     uint32_t method = ring_word_method(record[0]);
@@ -341,7 +341,7 @@ int live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *w
             t->clock.now = ring_word_ticks(words[0], now);
     }
     for (size_t i = 0; i < n_words; i += record_words)
-        if (take(tree, t, words + i, now, err) < 0)
+        if (take_ring_record(tree, t, words + i, now, err) < 0)
             return -1;
     tree->n_records += n_words / record_words;
     return 0;

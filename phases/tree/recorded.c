@@ -29,7 +29,7 @@ struct windows {
     bool is_asked, is_in; /* is_asked: of the moment */
 };
 
-static void add(struct windows *windows, uint64_t from_ticks, uint64_t to_ticks)
+static void add_window(struct windows *windows, uint64_t from_ticks, uint64_t to_ticks)
 {
     const struct calltree *tree = windows->tree;
     if (to_ticks <= from_ticks)
@@ -81,7 +81,7 @@ static bool find_windows(struct windows *windows, uint32_t method)
         const struct calltree_flag *flag = &tree->flags[i];
         uint64_t ticks = flag->ticks > tree->start_ticks ? flag->ticks : tree->start_ticks;
         if (flag->kind == CALLTREE_FLAG_ON && !is_on && ticks > end) { /* else the window before goes on */
-            add(windows, since, end);
+            add_window(windows, since, end);
             is_first = is_first && end == tree->start_ticks;
             since = ticks;
         }
@@ -90,7 +90,7 @@ static bool find_windows(struct windows *windows, uint32_t method)
         is_on = flag->kind == CALLTREE_FLAG_FOUND ? is_on : flag->kind == CALLTREE_FLAG_ON;
         end = is_on ? tree->end_ticks : flag->kind == CALLTREE_FLAG_OFF ? end_of(flag) : end;
     }
-    add(windows, since, end);
+    add_window(windows, since, end);
     return true;
 }
 

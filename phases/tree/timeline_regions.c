@@ -57,7 +57,7 @@ static bool is_collecting(const struct clustering *c, const struct cluster *step
     return step->gc > step->app && !(is_serial && step->gc < SERIAL_SHARE * c->tl->step_ticks);
 }
 
-static void add(const struct clustering *c, struct cluster *to, const struct cluster *from)
+static void add_cluster(const struct clustering *c, struct cluster *to, const struct cluster *from)
 {
     to->gc += from->gc;
     to->app += from->app;
@@ -114,7 +114,7 @@ static void end_segment(struct clustering *c, uint32_t first, uint32_t end)
     if (first == end)
         return;
     uint32_t cluster = find_cluster(c);
-    add(c, &c->clusters[cluster], &c->segment);
+    add_cluster(c, &c->clusters[cluster], &c->segment);
     for (uint32_t i = first; i < end; i++)
         c->of_step[i] = CLUSTER_FIRST + cluster;
     clear(c, &c->segment);
@@ -136,7 +136,7 @@ static void cluster_steps(struct clustering *c)
             c->of_step[i] = is_idle ? CLUSTER_IDLE : CLUSTER_GC;
             first = i + 1;
         } else {
-            add(c, &c->segment, &c->step);
+            add_cluster(c, &c->segment, &c->step);
         }
     }
     end_segment(c, first, c->tl->n_steps);
@@ -178,7 +178,7 @@ static void merge_clusters(struct clustering *c)
         uint32_t n = find_nearest(c, &one, &other, &least);
         if (n < 2 || (n <= REGIONS_MAX && least >= c->wish.distance))
             return;
-        add(c, &c->clusters[one], &c->clusters[other]);
+        add_cluster(c, &c->clusters[one], &c->clusters[other]);
         c->clusters[other].merged_into = one;
     }
 }

@@ -104,7 +104,7 @@ static struct diff_pair *find_pair(struct diff *d, struct map *pairs, size_t cal
     return &d->pairs[d->n_pairs++];
 }
 
-static int add(struct diff *d, struct map *pairs, const struct callers *c)
+static int add_callers(struct diff *d, struct map *pairs, const struct callers *c)
 {
     for (size_t a = 0; a < c->n; a++)
         for (size_t b = 0; b < c->n; b++) {
@@ -125,7 +125,7 @@ int diff_add_callers(struct diff *d, struct map *pairs, const struct report_sour
     int rc = number_rows(&c);
     if (rc == 0) {
         walk(&c);
-        rc = add(d, pairs, &c);
+        rc = add_callers(d, pairs, &c);
     }
     free(c.local);
     free(c.row_of);

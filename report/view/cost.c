@@ -39,7 +39,7 @@ static struct table_cell cell_of(double number)
     return number == NO_SENSE ? none : number == NOT_KNOWN ? table_unmeasured() : table_number(number);
 }
 
-static void add(struct cost_rows *c, struct cost cost)
+static void add_cost_row(struct cost_rows *c, struct cost cost)
 {
     struct table_cell *cells = table_row(c->table, cost.kind);
     if (cells == NULL)
@@ -80,15 +80,16 @@ static void add_pauses(struct cost_rows *c)
     const struct calltree_pauses *pauses = &c->source->tree->pauses;
     double n = (double)pauses->n, ns = (double)pauses->ns;
     const char *none = "no class was instrumented meanwhile";
-    add(c,
-        (struct cost){ "batches", "Retransformation batches", TABLE_COUNT, n, NO_SENSE, n == 0 ? none : "measured" });
+    add_cost_row(c, (struct cost){ "batches", "Retransformation batches", TABLE_COUNT, n, NO_SENSE,
+                                   n == 0 ? none : "measured" });
     if (n == 0)
         return;
-    add(c, (struct cost){ "pause_mean", "Pause at each, mean", TABLE_NS, ns / n, NO_SENSE, "measured, at most" });
-    add(c, (struct cost){ "pause_longest", "Pause, the longest", TABLE_NS, (double)pauses->longest_ns, NO_SENSE,
-                          "measured, at most" });
-    add(c, (struct cost){ "pauses", "Pauses, together", TABLE_NS, ns, wall_share(c, ns),
-                          "measured, at most; of the time" });
+    add_cost_row(c,
+                 (struct cost){ "pause_mean", "Pause at each, mean", TABLE_NS, ns / n, NO_SENSE, "measured, at most" });
+    add_cost_row(c, (struct cost){ "pause_longest", "Pause, the longest", TABLE_NS, (double)pauses->longest_ns,
+                                   NO_SENSE, "measured, at most" });
+    add_cost_row(c, (struct cost){ "pauses", "Pauses, together", TABLE_NS, ns, wall_share(c, ns),
+                                   "measured, at most; of the time" });
 }
 
 /* Before the trace's first record, and after its last one. */
@@ -96,18 +97,18 @@ static void add_changes(struct cost_rows *c)
 {
     double before = number(c, INFO_INSTRUMENT_PAUSES_MS), longest_before = number(c, INFO_INSTRUMENT_LONGEST_PAUSE_MS);
     if (before >= 0 && longest_before >= 0) {
-        add(c, (struct cost){ "preparation_longest", "Pause to insert probes, longest", TABLE_NS, longest_before * 1e6,
-                              NO_SENSE, "measured, at most; before the recording" });
-        add(c, (struct cost){ "preparation", "Pauses to insert probes", TABLE_NS, before * 1e6, NO_SENSE,
-                              "measured, at most; before the recording" });
+        add_cost_row(c, (struct cost){ "preparation_longest", "Pause to insert probes, longest", TABLE_NS,
+                                       longest_before * 1e6, NO_SENSE, "measured, at most; before the recording" });
+        add_cost_row(c, (struct cost){ "preparation", "Pauses to insert probes", TABLE_NS, before * 1e6, NO_SENSE,
+                                       "measured, at most; before the recording" });
     }
     double all = number(c, INFO_REMOVAL_PAUSES_MS), longest = number(c, INFO_REMOVAL_LONGEST_PAUSE_MS);
     if (all < 0 || longest < 0)
         return;
-    add(c, (struct cost){ "removal_longest", "Pause to remove probes, longest", TABLE_NS, longest * 1e6, NO_SENSE,
-                          "measured, at most; after the recording" });
-    add(c, (struct cost){ "removal", "Pauses to remove probes", TABLE_NS, all * 1e6, NO_SENSE,
-                          "measured, at most; after the recording" });
+    add_cost_row(c, (struct cost){ "removal_longest", "Pause to remove probes, longest", TABLE_NS, longest * 1e6,
+                                   NO_SENSE, "measured, at most; after the recording" });
+    add_cost_row(c, (struct cost){ "removal", "Pauses to remove probes", TABLE_NS, all * 1e6, NO_SENSE,
+                                   "measured, at most; after the recording" });
 }
 
 /* ---- the JIT compiler ---- */
@@ -128,7 +129,8 @@ static void add_recompiling(struct cost_rows *c)
         table_format_ns(more_ns, more, sizeof more);
         how = arena_printf(c->source->arena, "expected; in it they took %s more than before", more);
     }
-    add(c, (struct cost){ "recompiling_cpu", "CPU time of recompilation", TABLE_NS, ns, cpu_share(c, ns), how });
+    add_cost_row(c,
+                 (struct cost){ "recompiling_cpu", "CPU time of recompilation", TABLE_NS, ns, cpu_share(c, ns), how });
 }
 
 static void add_compiler(struct cost_rows *c)
@@ -139,17 +141,18 @@ static void add_compiler(struct cost_rows *c)
     double recovery_ns = is_live(c) ? c->recovery->recovery_ns : NOT_KNOWN;
     if (shapes != NULL)
         jit_shapes_summary(shapes, &again);
-    add(c, (struct cost){ "recovery", "Recompilation window", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
-                          !is_live(c)                                ? "only live recordings measure the JIT compilers"
-                          : number(c, INFO_LIVE_RECOVERY_IS_CUT) > 0 ? "measured, and not over then; of the time"
-                                                                     : "measured; of the time" });
+    add_cost_row(c,
+                 (struct cost){ "recovery", "Recompilation window", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
+                                !is_live(c) ? "only live recordings measure the JIT compilers"
+                                : number(c, INFO_LIVE_RECOVERY_IS_CUT) > 0 ? "measured, and not over then; of the time"
+                                                                           : "measured; of the time" });
     add_recompiling(c);
-    add(c,
-        (struct cost){ "recompiled_methods", "Recompiled methods", TABLE_COUNT,
-                       shapes == NULL ? NOT_KNOWN : again.n_again, NO_SENSE, shapes == NULL ? without : "measured" });
-    add(c, (struct cost){ "compilations", "Compilations of them", TABLE_COUNT,
-                          shapes == NULL ? NOT_KNOWN : again.n_compilations, NO_SENSE,
-                          shapes == NULL ? without : "measured" });
+    add_cost_row(c, (struct cost){ "recompiled_methods", "Recompiled methods", TABLE_COUNT,
+                                   shapes == NULL ? NOT_KNOWN : again.n_again, NO_SENSE,
+                                   shapes == NULL ? without : "measured" });
+    add_cost_row(c, (struct cost){ "compilations", "Compilations of them", TABLE_COUNT,
+                                   shapes == NULL ? NOT_KNOWN : again.n_compilations, NO_SENSE,
+                                   shapes == NULL ? without : "measured" });
 }
 
 /* ---- CPU time ---- */
@@ -239,17 +242,18 @@ static void add_cpu_times(struct cost_rows *c)
 {
     bool is_known;
     double all_ns = sum_of(c, &is_known);
-    add(c, (struct cost){ "probes_cpu", "CPU time of probes", TABLE_NS, c->probes_ns, cpu_share(c, c->probes_ns),
-                          probes_how(c) });
-    add(c, (struct cost){ "agent_cpu", "CPU time of the agent", TABLE_NS, c->agent_ns, cpu_share(c, c->agent_ns),
-                          agent_how(c) });
+    add_cost_row(c, (struct cost){ "probes_cpu", "CPU time of probes", TABLE_NS, c->probes_ns,
+                                   cpu_share(c, c->probes_ns), probes_how(c) });
+    add_cost_row(c, (struct cost){ "agent_cpu", "CPU time of the agent", TABLE_NS, c->agent_ns,
+                                   cpu_share(c, c->agent_ns), agent_how(c) });
     if (c->ip_samples_ns != 0)
-        add(c, (struct cost){ "hits_cpu", "CPU time of IP sampling", TABLE_NS, c->ip_samples_ns,
-                              cpu_share(c, c->ip_samples_ns), ip_samples_how(c) });
-    add(c, (struct cost){ "recorder_cpu", "CPU time of mmprof itself", TABLE_NS, c->recorder_ns,
-                          cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "not in the trace" : "measured" });
-    add(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
-                          is_known ? sum_how(c) : "at least: one of them is not known" });
+        add_cost_row(c, (struct cost){ "hits_cpu", "CPU time of IP sampling", TABLE_NS, c->ip_samples_ns,
+                                       cpu_share(c, c->ip_samples_ns), ip_samples_how(c) });
+    add_cost_row(c,
+                 (struct cost){ "recorder_cpu", "CPU time of mmprof itself", TABLE_NS, c->recorder_ns,
+                                cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "not in the trace" : "measured" });
+    add_cost_row(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
+                                   is_known ? sum_how(c) : "at least: one of them is not known" });
 }
 
 /* ---- slowdown ---- */
@@ -282,19 +286,19 @@ static void add_slowdown(struct cost_rows *c)
     const struct recovery *recovery = c->recovery;
     double estimated = estimate(c);
     bool is_measured = recovery->why == NULL;
-    add(c, (struct cost){ "slowdown", "Slowdown, estimated", TABLE_SHARE, NO_SENSE, estimated,
-                          estimated < 0 ? "the CPU time of the program's threads is not known"
-                          : is_measured && recovery->extra_ns > 0
-                              ? "estimated: probes, pauses, slower calls during recompilation"
-                              : "estimated: probes, pauses" });
+    add_cost_row(c, (struct cost){ "slowdown", "Slowdown, estimated", TABLE_SHARE, NO_SENSE, estimated,
+                                   estimated < 0 ? "the CPU time of the program's threads is not known"
+                                   : is_measured && recovery->extra_ns > 0
+                                       ? "estimated: probes, pauses, slower calls during recompilation"
+                                       : "estimated: probes, pauses" });
     struct cost measured = { "slowdown_in_recovery", "Slowdown in that window", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
                              recovery_how(c) };
-    add(c, measured);
+    add_cost_row(c, measured);
     if (is_measured) /* may be negative */
         c->table->rows[c->table->n_rows - 1].cells[c->share] =
             table_quotient(recovery->in_ns - recovery->out_ns, recovery->out_ns);
-    add(c, (struct cost){ "slowdown_after", "Slowdown after it, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
-                          "nothing to compare with: no method ran without probes" });
+    add_cost_row(c, (struct cost){ "slowdown_after", "Slowdown after it, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
+                                   "nothing to compare with: no method ran without probes" });
 }
 
 static int begin(struct cost_rows *c, struct err *err)

@@ -101,7 +101,7 @@ out:
 
 /* ---- their events ---- */
 
-static struct event_column *find(struct making *making, const struct event_column *event)
+static struct event_column *find_joined(struct making *making, const struct event_column *event)
 {
     for (size_t i = 0; i < making->n_events; i++)
         if (strcmp(making->events[i].name, event->name) == 0)
@@ -115,7 +115,7 @@ static const char *join_events(struct making *making, const struct making *other
     const char *taken = "";
     for (size_t i = 0; taken != NULL && i < other->basis.n_events; i++) {
         const struct event_column *event = &other->own[i];
-        struct event_column *known = find(making, event);
+        struct event_column *known = find_joined(making, event);
         if (!report_is_hardware(event) || event->why[0] != '\0' || event->n_recorded == 0 ||
             (known != NULL && known->why[0] == '\0') || (known == NULL && making->n_events == EVENT_COLUMNS_MAX))
             continue;

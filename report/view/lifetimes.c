@@ -100,7 +100,7 @@ static bool take_object(struct lifetimes *l, const struct memtrace_entry *e)
     return true;
 }
 
-static bool take(struct lifetimes *l, const struct memtrace_entry *e)
+static bool take_entry_of_kind(struct lifetimes *l, const struct memtrace_entry *e)
 {
     switch (e->kind) {
     case MEMTRACE_CLASS: {
@@ -140,7 +140,7 @@ int lifetimes_read(struct lifetimes **lifetimes, struct memtrace_reader *reader,
     struct memtrace_entry entry;
     int rc = l == NULL ? err_set(err, "out of memory") : 1;
     while (rc > 0 && (rc = memtrace_next(reader, &entry, err)) > 0)
-        if (!take(l, &entry))
+        if (!take_entry_of_kind(l, &entry))
             rc = err_set(err, "out of memory, or the address trace has numbers that are too large");
     *lifetimes = l;
     if (rc == 0)

@@ -13,7 +13,7 @@ struct pause {
     double n, ns; /* n: negative: it has no number */
 };
 
-static void add(const struct report_source *source, const struct pause *pause, struct table *table)
+static void add_pause(const struct report_source *source, const struct pause *pause, struct table *table)
 {
     const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
     struct table_cell *cells = table_row(table, pause->kind);
@@ -54,9 +54,9 @@ static void add_collections(const struct report_source *source, struct table *ta
         const char *name = told.name;
         all.n += n;
         all.ns += ns;
-        add(source, &(struct pause){ name, kind_of(name), "the program stands still", n, ns }, table);
+        add_pause(source, &(struct pause){ name, kind_of(name), "the program stands still", n, ns }, table);
     }
-    add(source, &all, table);
+    add_pause(source, &all, table);
 }
 
 static void add_safepoints(const struct report_source *source, struct table *table)
@@ -64,13 +64,14 @@ static void add_safepoints(const struct report_source *source, struct table *tab
     struct info_safepoints stops;
     if (info_read(source->reader, INFO_PAUSES_SAFEPOINTS, 0, source->arena, &stops) < 3)
         return;
-    add(source,
+    add_pause(
+        source,
         &(struct pause){ "safepoints", "safepoints", "all stops, collections too", (double)stops.n, (double)stops.ns },
         table);
-    add(source,
-        &(struct pause){ "reaching safepoints", "safepoint_sync", "until all threads stand", -1,
-                         (double)stops.sync_ns },
-        table);
+    add_pause(source,
+              &(struct pause){ "reaching safepoints", "safepoint_sync", "until all threads stand", -1,
+                               (double)stops.sync_ns },
+              table);
 }
 
 static void add_classes(const struct report_source *source, struct table *table)
@@ -86,7 +87,7 @@ static void add_classes(const struct report_source *source, struct table *table)
         { "  initializing", "classes_init", "of it: <clinit>, with what it calls", -1, (double)told.init_ns },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        add(source, &rows[i], table);
+        add_pause(source, &rows[i], table);
 }
 
 int pauses_table(const struct report_source *source, struct table *table, struct err *err)

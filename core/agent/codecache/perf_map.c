@@ -44,7 +44,7 @@ static void give_up(const struct err *err)
     control_send_text(state.control, WIRE_PERF_MAP_FAILED, err->text);
 }
 
-static void add(const void *start, jint n_bytes, const char *name)
+static void add_symbol(const void *start, jint n_bytes, const char *name)
 {
     struct err err;
     if (n_bytes <= 0)
@@ -88,14 +88,14 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
     (void)map;
     (void)compile_info;
     if (atomic_load(&state.active) && name_method(jvmti, method, name, sizeof name))
-        add(code, n_bytes, name);
+        add_symbol(code, n_bytes, name);
 }
 
 static void JNICALL on_generated(jvmtiEnv *jvmti, const char *name, const void *code, jint n_bytes)
 {
     (void)jvmti;
     if (atomic_load(&state.active))
-        add(code, n_bytes, name);
+        add_symbol(code, n_bytes, name);
 }
 
 /* ---- the session ---- */

@@ -11,7 +11,7 @@ static uint32_t between(double n, uint32_t least, uint32_t most)
     return n <= least ? least : n >= most ? most : (uint32_t)n;
 }
 
-static void add(struct batch *batch, double n, double stop_ms)
+static void add_measured(struct batch *batch, double n, double stop_ms)
 {
     struct batch_sums *s = &batch->sums;
     s->weight = s->weight * OLDER + 1;
@@ -48,7 +48,7 @@ void batch_learn(struct batch *batch, uint32_t n_classes, double call_ms, double
 {
     if (n_classes == 0)
         return;
-    add(batch, n_classes, stop_ms);
+    add_measured(batch, n_classes, stop_ms);
     /* At most twice as many as in the batch before: its classes may have been easy ones. */
     uint32_t most = between(2.0 * n_classes, BATCH_MIN, BATCH_MAX);
     if (call_ms > 0)

@@ -91,7 +91,7 @@ static const struct hash_slot *find_loop(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID
 /* ---- what is on the stacks ---- */
 
 /* Of classes that are to change, those with a loop on one of the stacks.  Returns how many such loops there are. */
-static uint32_t find(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *held)
+static uint32_t find_held(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *held)
 {
     jvmtiStackInfo *stacks = NULL;
     jint n_stacks = 0;
@@ -119,7 +119,7 @@ void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struc
     memset(held, 0, sizeof *held);
     if (state.names.n_used == 0)
         return;
-    for (int i = 0; find(jvmti, jni, held) > 0 && !atomic_load(stopping); i++) {
+    for (int i = 0; find_held(jvmti, jni, held) > 0 && !atomic_load(stopping); i++) {
         if (i == (held->n_used < methods_n_changed() ? TRIES_FEW : TRIES))
             break;
         nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);

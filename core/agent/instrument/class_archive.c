@@ -21,7 +21,7 @@ static bool records_cache(void)
     return true;
 }
 
-static void find(void)
+static void find_archive(void)
 {
     char path[512];
     if (records_cache())
@@ -36,6 +36,6 @@ static void find(void)
 const char *class_archive_option(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find);
+    pthread_once(&once, find_archive);
     return found[0] == '\0' ? NULL : found;
 }

@@ -276,7 +276,7 @@ static struct keys keys_of_phase(const struct agent_phase *phase)
 }
 
 /* Returns the id whose flag is to be enabled, 0 if there is none yet, or -1 when there is no memory. */
-static int64_t add(const struct agent_phase *phase)
+static int64_t add_phase(const struct agent_phase *phase)
 {
     struct keys keys = keys_of_phase(phase);
     struct hash_slot *slot = hash_put(&state.ids, keys.method);
@@ -308,7 +308,7 @@ int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
     pthread_mutex_unlock(&state.lock);
     for (size_t i = 0; i < phases->n_phases && id >= 0; i++) {
         pthread_mutex_lock(&state.lock);
-        id = add(&phases->phases[i]);
+        id = add_phase(&phases->phases[i]);
         pthread_mutex_unlock(&state.lock);
         if (id > 0)
             classes_enable(jni, (uint32_t)id, true);

@@ -21,7 +21,7 @@ static bool match(struct open_calls *c, const uint32_t *open, uint32_t n_open)
 }
 
 /* Take one of the thread's calls under way that it had from 'first' on. */
-static bool take(uint32_t call, const uint32_t *open, uint32_t n_open, uint32_t *first)
+static bool take_call(uint32_t call, const uint32_t *open, uint32_t n_open, uint32_t *first)
 {
     for (uint32_t i = *first; i < n_open; i++)
         if (open[i] == call) {
@@ -48,6 +48,6 @@ bool open_calls_merge(struct open_calls *c, const uint32_t *open, uint32_t n_ope
         c->n_kept++;
     first = c->n_kept;
     for (uint32_t i = c->n_kept; i < c->n; i++)
-        c->is_known[i] = c->is_known[i] || take(c->calls[i], open, n_open, &first);
+        c->is_known[i] = c->is_known[i] || take_call(c->calls[i], open, n_open, &first);
     return true;
 }

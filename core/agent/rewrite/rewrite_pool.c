@@ -28,7 +28,7 @@ static uint64_t hash(struct span constant)
 }
 
 /* The slot that holds a constant, else a free one, else NULL. */
-static struct pool_slot *find(const struct rewrite_pool *pool, struct span constant)
+static struct pool_slot *find_constant(const struct rewrite_pool *pool, struct span constant)
 {
     struct pool_slot *free_slot = NULL;
     uint64_t h = hash(constant);
@@ -56,7 +56,7 @@ int pool_open(struct rewrite_pool *pool, const struct classfile *file)
     for (unsigned i = 1; i < file->n_constants; i++) {
         if (file->constants[i] == 0)
             continue;
-        struct pool_slot *slot = find(pool, constant_at(pool, file->constants[i]));
+        struct pool_slot *slot = find_constant(pool, constant_at(pool, file->constants[i]));
         if (slot != NULL && slot->index == 0)
             *slot = (struct pool_slot){ file->constants[i], (uint16_t)i };
     }
@@ -80,7 +80,7 @@ void pool_rollback(struct rewrite_pool *pool, struct pool_mark mark)
     size_t at = mark.n_added;
     while (at < pool->added.n && !pool->added.failed) {
         struct span constant = constant_at(pool, (uint32_t)(pool->file->bytes.n + at));
-        struct pool_slot *slot = find(pool, constant);
+        struct pool_slot *slot = find_constant(pool, constant);
         if (slot != NULL && slot->index >= mark.n)
             slot->index = 0;
         at += constant.n;
@@ -96,7 +96,7 @@ static uint16_t intern(struct rewrite_pool *pool, size_t start)
     if (pool->added.failed || pool->full)
         return 0;
     struct span constant = { pool->added.at + start, pool->added.n - start };
-    struct pool_slot *slot = find(pool, constant);
+    struct pool_slot *slot = find_constant(pool, constant);
     if (slot != NULL && slot->index != 0) {
         pool->added.n = start;
         return slot->index;

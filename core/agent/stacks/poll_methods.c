@@ -90,7 +90,7 @@ static uint32_t describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t nu
 
 /* ---- the table ---- */
 
-static struct poll_method_slot *find(const struct poll_methods *methods, jmethodID method)
+static struct poll_method_slot *find_method_slot(const struct poll_methods *methods, jmethodID method)
 {
     uint64_t hash = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t i = (uint32_t)(hash >> 32) & (methods->n_slots - 1);
@@ -107,7 +107,7 @@ static bool grow(struct poll_methods *methods)
         return false;
     for (uint32_t i = 0; i < methods->n_slots; i++)
         if (methods->slots[i].method != NULL)
-            *find(&more, methods->slots[i].method) = methods->slots[i];
+            *find_method_slot(&more, methods->slots[i].method) = methods->slots[i];
     free(methods->slots);
     *methods = more;
     return true;
@@ -126,7 +126,7 @@ int poll_methods_number(struct poll_methods *methods, jvmtiEnv *jvmti, JNIEnv *j
 {
     if (methods->n_used * 2 >= methods->n_slots && !grow(methods))
         return -1;
-    struct poll_method_slot *slot = find(methods, method);
+    struct poll_method_slot *slot = find_method_slot(methods, method);
     if (slot->method == NULL && methods->n_used == POLL_METHODS_MAX)
         return -1;
     if (slot->method == NULL) {

@@ -18,7 +18,7 @@ static uint64_t cpu_ns(jvmtiEnv *jvmti, jthread thread)
 /* ---- the list ---- */
 
 /* HotSpot lists threads in the order of their start: the next one is most often the one after the last one found. */
-static struct poll_thread *find(struct poll_threads *threads, JNIEnv *jni, jthread thread, uint32_t *hint)
+static struct poll_thread *find_polled(struct poll_threads *threads, JNIEnv *jni, jthread thread, uint32_t *hint)
 {
     for (uint32_t k = 0; k < threads->n; k++) {
         uint32_t i = (*hint + k) % threads->n;
@@ -42,7 +42,7 @@ static int32_t tid_of(struct poll_threads *threads, JNIEnv *jni, jthread thread)
     return threads->native == NULL ? 0 : vm_thread_tid((uint64_t)(*jni)->GetLongField(jni, thread, threads->native));
 }
 
-static int add(struct poll_threads *threads, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, bool is_new)
+static int add_polled(struct poll_threads *threads, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, bool is_new)
 {
     if (threads->n_numbers == POLL_THREADS_MAX)
         return 0;
@@ -85,11 +85,11 @@ int poll_threads_refresh(struct poll_threads *threads, jvmtiEnv *jvmti, JNIEnv *
     for (uint32_t i = 0; i < threads->n; i++)
         threads->all[i].is_seen = false;
     for (jint i = 0; i < n; i++) {
-        struct poll_thread *known = find(threads, jni, list[i], &hint);
+        struct poll_thread *known = find_polled(threads, jni, list[i], &hint);
         if (known != NULL)
             known->is_seen = true;
         else if (rc == 0 && !(*jni)->IsSameObject(jni, list[i], self))
-            rc = add(threads, jvmti, jni, list[i], !is_first);
+            rc = add_polled(threads, jvmti, jni, list[i], !is_first);
         (*jni)->DeleteLocalRef(jni, list[i]);
     }
     (*jni)->DeleteLocalRef(jni, self);

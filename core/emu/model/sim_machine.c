@@ -34,7 +34,7 @@ size_t sim_machine_bytes(const struct sim_model *model)
            tlb_bytes(&model->dtlb) + predictor_bytes(model);
 }
 
-static void *take(char **memory, size_t n)
+static void *take_memory(char **memory, size_t n)
 {
     void *at = *memory;
     *memory += (n + 7) & ~(size_t)7;
@@ -50,7 +50,7 @@ static struct sim_cache make_table(char **memory, size_t n_entries, uint32_t n_w
     if (n_entries == 0)
         return cache;
     cache.set_mask = n_entries / n_ways - 1;
-    cache.entries = take(memory, n_entries * sizeof(uint64_t));
+    cache.entries = take_memory(memory, n_entries * sizeof(uint64_t));
     memset(cache.entries, 0xff, n_entries * sizeof(uint64_t)); /* SIM_EMPTY */
     return cache;
 }
@@ -63,14 +63,14 @@ static struct sim_cache make_tlb2(char **memory, const struct sim_tlb_model *mod
 static struct sim_lru make_l1(char **memory, const struct sim_cache_model *model, unsigned line_bits)
 {
     size_t n = cache_entries(model);
-    return sim_lru_make(take(memory, sim_lru_bytes(n, model->n_ways)), n, model->n_ways, line_bits);
+    return sim_lru_make(take_memory(memory, sim_lru_bytes(n, model->n_ways)), n, model->n_ways, line_bits);
 }
 
 static struct sim_tlb make_tlb(char **memory, const struct sim_tlb_model *model, struct sim_cache *second)
 {
     size_t n = model->n_entries;
-    void *first = take(memory, sim_lru_bytes(n, model->n_ways));
-    uint64_t *parts = take(memory, (n + 1) * sizeof *parts);
+    void *first = take_memory(memory, sim_lru_bytes(n, model->n_ways));
+    uint64_t *parts = take_memory(memory, (n + 1) * sizeof *parts);
     memset(parts, 0, (n + 1) * sizeof *parts);
     return (struct sim_tlb){ sim_lru_make(first, n, model->n_ways, 0), parts, second };
 }
@@ -79,21 +79,21 @@ static void make_predictor(struct sim_predictor *p, const struct sim_model *mode
 {
     if (model->gshare_bits > 0) {
         size_t n = (size_t)1 << model->gshare_bits;
-        p->counters = take(memory, n);
+        p->counters = take_memory(memory, n);
         memset(p->counters, 1, n);
         p->counters_mask = n - 1;
         p->history_mask = (UINT64_C(1) << model->history_bits) - 1;
     }
     if (model->target_bits > 0) {
         size_t n = (size_t)1 << model->target_bits;
-        p->targets = take(memory, n * sizeof(uint64_t));
+        p->targets = take_memory(memory, n * sizeof(uint64_t));
         memset(p->targets, 0, n * sizeof(uint64_t));
         p->targets_mask = n - 1;
         p->path_mask = (UINT64_C(1) << model->path_bits) - 1;
     }
     p->n_returns = model->n_returns;
     if (p->n_returns > 0) {
-        p->returns = take(memory, p->n_returns * sizeof(uint64_t));
+        p->returns = take_memory(memory, p->n_returns * sizeof(uint64_t));
         memset(p->returns, 0, p->n_returns * sizeof(uint64_t));
     }
 }

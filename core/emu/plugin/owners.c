@@ -59,7 +59,7 @@ void owners_log(struct owners *owners, const struct miss_entry *entry)
 /* ---- numbers ---- */
 
 /* The place of a name; with number NONE if it is new; NULL: there is no room. */
-static struct owners_name *find(struct owners *owners, enum what what, uint64_t first, uint64_t second)
+static struct owners_name *find_name(struct owners *owners, enum what what, uint64_t first, uint64_t second)
 {
     uint64_t hash = (first ^ second << 21 ^ second >> 40) * UINT64_C(0x9e3779b97f4a7c15) + what;
     hash ^= hash >> 29;
@@ -97,7 +97,7 @@ static uint64_t hash_of(const char *text)
 
 uint32_t owners_named(struct owners *owners, enum miss_owner kind, const char *text)
 {
-    struct owners_name *name = find(owners, OWNER, kind, hash_of(text));
+    struct owners_name *name = find_name(owners, OWNER, kind, hash_of(text));
     if (name == NULL || name->number != OWNERS_NONE)
         return name == NULL ? OWNERS_NONE : name->number;
     return describe(owners, name, kind, text);
@@ -106,7 +106,7 @@ uint32_t owners_named(struct owners *owners, enum miss_owner kind, const char *t
 uint32_t owners_class(struct owners *owners, uint64_t klass, uint64_t symbol, bool is_static)
 {
     char text[VM_TEXT_BYTES] = "";
-    struct owners_name *name = find(owners, is_static ? STATICS : CLASS, klass, symbol);
+    struct owners_name *name = find_name(owners, is_static ? STATICS : CLASS, klass, symbol);
     if (name == NULL || name->number != OWNERS_NONE)
         return name == NULL ? OWNERS_NONE : name->number;
     if (owners->tables == NULL || !vm_class_name(owners->tables, klass, text, sizeof text))
@@ -132,7 +132,7 @@ static uint32_t describe_cell(struct owners *owners, struct owners_name *name, u
 
 uint32_t owners_cell(struct owners *owners, uint32_t owner, enum miss_space space)
 {
-    struct owners_name *name = owner == OWNERS_NONE ? NULL : find(owners, CELL, (uint64_t)owner << 8 | space, 0);
+    struct owners_name *name = owner == OWNERS_NONE ? NULL : find_name(owners, CELL, (uint64_t)owner << 8 | space, 0);
     if (name == NULL || name->number != OWNERS_NONE)
         return name == NULL ? OWNERS_NONE : name->number;
     return describe_cell(owners, name, owner, space, 0, "");
@@ -203,7 +203,7 @@ uint32_t owners_field(struct owners *owners, uint32_t owner, enum miss_space spa
         offset = 0;
     uint64_t which = offset == 0 || !is_array ? offset : range + 1;
     struct owners_name *name =
-        owner == OWNERS_NONE ? NULL : find(owners, CELL, (uint64_t)owner << 8 | space, which + 1);
+        owner == OWNERS_NONE ? NULL : find_name(owners, CELL, (uint64_t)owner << 8 | space, which + 1);
     if (name == NULL || name->number != OWNERS_NONE)
         return name == NULL ? OWNERS_NONE : name->number;
     if (is_array && offset != 0)
@@ -217,7 +217,7 @@ uint32_t owners_field(struct owners *owners, uint32_t owner, enum miss_space spa
 uint32_t owners_method(struct owners *owners, const struct vm_bytecodes *code)
 {
     char texts[3][VM_TEXT_BYTES] = { "", "", "" }, class_name[VM_TEXT_BYTES] = "";
-    struct owners_name *name = find(owners, METHOD, code->method, code->klass);
+    struct owners_name *name = find_name(owners, METHOD, code->method, code->klass);
     if (name == NULL || name->number != OWNERS_NONE)
         return name == NULL ? OWNERS_NONE : name->number;
     if (owners->n_methods + 1 >= MISSES_NUMBERS_MAX / 2 ||

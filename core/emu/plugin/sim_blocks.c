@@ -11,7 +11,7 @@ struct sim_blocks_chunk {
     uint8_t bytes[];
 };
 
-static void *take(struct sim_blocks *blocks, size_t n_bytes)
+static void *take_bytes(struct sim_blocks *blocks, size_t n_bytes)
 {
     size_t room = CHUNK_BYTES - sizeof(struct sim_blocks_chunk);
     if (blocks->newest == NULL || n_bytes > room - blocks->n_in_newest) {
@@ -33,7 +33,7 @@ struct sim_block *sim_blocks_add(struct sim_blocks *blocks, const struct sim_blo
                                  const struct sim_foresight *foresight)
 {
     size_t n_foreseen = foresight == NULL ? 0 : sim_foresight_bytes(foresight);
-    struct sim_block *kept = take(blocks, sizeof *kept + n_foreseen);
+    struct sim_block *kept = take_bytes(blocks, sizeof *kept + n_foreseen);
     if (kept == NULL)
         return NULL;
     *kept = *block;

@@ -294,7 +294,7 @@ static void find_library(const char *suffix, enum tool_code code)
 }
 
 /* By system call: a bad pointer of the program's is not ours to fault on. */
-static bool take(uint64_t address, void *value, size_t n)
+static bool take_read(uint64_t address, void *value, size_t n)
 {
     struct iovec here = { value, n }, there = { (void *)(uintptr_t)address, n };
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
@@ -312,7 +312,7 @@ static void hear_tables(uint64_t argument)
     static const char *const helpers[] = { "/libmmprof-agent.so", "/libc.so.6", "/ld-linux-x86-64.so.2",
                                            "/ld-linux-aarch64.so.1" };
     uint64_t symbols[SIM_N_SYMBOLS];
-    if (host.has_jvm || !take(argument, symbols, sizeof symbols) || tool_jvm_open(&host.jvm, symbols) < 0)
+    if (host.has_jvm || !take_read(argument, symbols, sizeof symbols) || tool_jvm_open(&host.jvm, symbols) < 0)
         return;
     find_library("/libjvm.so", TOOL_VM);
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
@@ -334,7 +334,7 @@ static void hear_start(void)
 static void hear_place(uint64_t argument)
 {
     struct followed_place place;
-    if (!take(argument, &place, sizeof place))
+    if (!take_read(argument, &place, sizeof place))
         return;
     place.class_name[FOLLOWED_TEXT_BYTES - 1] = place.name[FOLLOWED_TEXT_BYTES - 1] = '\0';
     place.descriptor[FOLLOWED_TEXT_BYTES - 1] = place.source[FOLLOWED_TEXT_BYTES - 1] = '\0';
@@ -346,7 +346,7 @@ static void hear_object(struct tool_thread *thread, uint64_t argument)
 {
     struct followed_object told;
     uint64_t bytes;
-    if (!host.has_jvm || !take(argument, &told, sizeof told) || told.reference == 0)
+    if (!host.has_jvm || !take_read(argument, &told, sizeof told) || told.reference == 0)
         return;
     hold(thread);
     thread->n -= tail_of(thread);
@@ -429,7 +429,7 @@ static void hear_with_lock(struct tool_thread *thread, uint64_t what, uint64_t a
         hear_object(thread, argument);
         break;
     case FOLLOWED_TELL_CODE:
-        if (take(argument, &value, sizeof value))
+        if (take_read(argument, &value, sizeof value))
             tool_jvm_log(&host.jvm, (int)value);
         break;
     case FOLLOWED_TELL_START:

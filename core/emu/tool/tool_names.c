@@ -14,14 +14,14 @@ void tool_names_init(struct tool_names *names)
     names->classes.map.arena = names->methods.map.arena = names->places.map.arena = &names->arena;
 }
 
-static void *find(const struct tool_list *list, const void *key, size_t n)
+static void *find_item(const struct tool_list *list, const void *key, size_t n)
 {
     const uint32_t *index = map_get(&list->map, key, n);
     return index == NULL ? NULL : list->items[*index];
 }
 
 /* A new one, zeroed, whose number is list->n - 1. */
-static void *add(struct tool_names *names, struct tool_list *list, const void *key, size_t n, size_t n_bytes)
+static void *add_item(struct tool_names *names, struct tool_list *list, const void *key, size_t n, size_t n_bytes)
 {
     if (vec_reserve(list->items, list->room, list->n + 1) < 0)
         return NULL;
@@ -34,11 +34,12 @@ static void *add(struct tool_names *names, struct tool_list *list, const void *k
 
 struct mmprof_class *tool_names_class(struct tool_names *names, const char *name)
 {
-    struct mmprof_class *known = find(&names->classes, name, strlen(name));
+    struct mmprof_class *known = find_item(&names->classes, name, strlen(name));
     if (known != NULL)
         return known;
     const char *text = text_utf8(&names->arena, name, strlen(name));
-    struct mmprof_class *made = text == NULL ? NULL : add(names, &names->classes, name, strlen(name), sizeof *made);
+    struct mmprof_class *made =
+        text == NULL ? NULL : add_item(names, &names->classes, name, strlen(name), sizeof *made);
     if (made == NULL)
         return NULL;
     made->number = names->classes.n - 1;
@@ -62,10 +63,10 @@ struct mmprof_method *tool_names_method(struct tool_names *names, const struct t
         memcpy(key + n, parts[i], length < room ? length : room);
         n += length < room ? length : room;
     }
-    struct mmprof_method *method = find(&names->methods, key, n);
+    struct mmprof_method *method = find_item(&names->methods, key, n);
     if (method != NULL)
         return method;
-    method = add(names, &names->methods, key, n, sizeof *method);
+    method = add_item(names, &names->methods, key, n, sizeof *method);
     if (method == NULL)
         return NULL;
     method->number = names->methods.n - 1;
@@ -79,10 +80,10 @@ struct mmprof_method *tool_names_method(struct tool_names *names, const struct t
 struct mmprof_place *tool_names_place(struct tool_names *names, struct mmprof_method *method, uint32_t line)
 {
     const uint32_t key[2] = { method->number, line };
-    struct mmprof_place *place = find(&names->places, key, sizeof key);
+    struct mmprof_place *place = find_item(&names->places, key, sizeof key);
     if (place != NULL)
         return place;
-    place = add(names, &names->places, key, sizeof key, sizeof *place);
+    place = add_item(names, &names->places, key, sizeof key, sizeof *place);
     if (place == NULL)
         return NULL;
     place->number = names->places.n - 1;

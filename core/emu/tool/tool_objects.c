@@ -57,7 +57,7 @@ static void bury(struct tool_objects *all, struct tool_object *object, const str
     all->first_free = index_of(all, object);
 }
 
-static struct tool_object *take(struct tool_objects *all)
+static struct tool_object *take_object(struct tool_objects *all)
 {
     if (all->first_free != 0) {
         struct tool_object *object = &all->objects[all->first_free - 1];
@@ -70,7 +70,7 @@ static struct tool_object *take(struct tool_objects *all)
 struct mmprof_object *tool_objects_add(struct tool_objects *all, uint64_t reference, uint64_t address, uint64_t bytes,
                                        const struct tool_objects_listener *listener)
 {
-    struct tool_object *object = fits(all, address, bytes) ? take(all) : NULL;
+    struct tool_object *object = fits(all, address, bytes) ? take_object(all) : NULL;
     if (object == NULL) {
         if (all->n_gone < OBJECTS_MAX)
             all->gone[all->n_gone++] = reference;
