@@ -51,7 +51,7 @@ struct location_entry {
     struct wire_text class_name, descriptor, source; /* METHOD */
     uint64_t offset, n_bytes;                        /* SYMBOL; the offset of IN_FILE, too */
     uint32_t file;                                   /* IN_FILE */
-    enum location_code code;                            /* IN_CODE */
+    enum location_code code;                         /* IN_CODE */
     uint32_t tier, n_frames;
     struct location_frame frames[LOCATION_FRAMES_MAX];
 };

@@ -76,7 +76,7 @@ struct miss_entry {
     uint32_t offset;                                 /* CELL */
     uint64_t ticks;                                  /* COUNTS, TOTALS, ACCESSES, CONTENTS, USED */
     uint32_t thread;                                 /* COUNTS, ACCESSES, CONTENTS */
-    uint64_t location;                                  /* COUNTS, ACCESSES */
+    uint64_t location;                               /* COUNTS, ACCESSES */
     uint32_t line;                                   /* the same; in the log: plus 1 */
     uint32_t cell;                                   /* COUNTS, ACCESSES, CONTENTS */
     uint64_t counts[MISS_N_COUNTS];                  /* COUNTS, TOTALS, CONTENTS */
