@@ -19,7 +19,7 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(filter-out core/agent/control/wanted.c,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_compilers vm_counts vm_fields vm_flags vm_methods vm_streams) \
+AGENT_SRC := $(wildcard core/agent/*.c core/agent/*/*.c) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_compilers vm_counts vm_fields vm_flags vm_methods vm_streams) \
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c core/pmu/simulated.c \
              $(wildcard core/wire/*.c)
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
@@ -29,7 +29,7 @@ TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu
              core/emu/model/sim_decode.c core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err map text utf8 words)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included control/wanted) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
+CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 LIB       := $(BUILD)/mmprof.a
 UNIT_SRC  := $(wildcard test/unit/*.c)
@@ -132,7 +132,7 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB)
 # The agent's connection, commands and methods, whose JVM is the test.
 AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands $(addprefix control/,config control included) instrument/methods $(addprefix codecache/,code_asked code_dependents code_out))
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
-$(BUILD)/core/agent/control/wanted.o $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
+$(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 
 # A bench in C is one file too.
 $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB)

@@ -32,14 +32,12 @@
 #include "core/agent/probe/probe.h"
 #include "core/agent/probe/virtual.h"
 #include "core/agent/stacks/stack.h"
-#include "core/pmu/simulated.h"
-#include "core/wire/followed.h"
+#include "core/wire/setting.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -417,11 +415,22 @@ static jint open_session(JavaVM *vm, const char *path)
     return rc;
 }
 
+/* The option is cut up in text, and stays as it is: the JVM shows it. */
+static bool read_option(const char *option, char text[SETTING_OPTION_BYTES], struct setting *setting)
+{
+    int n = snprintf(text, SETTING_OPTION_BYTES, "%s", option == NULL ? "" : option);
+    return n < SETTING_OPTION_BYTES && setting_decode(text, setting) == 0;
+}
+
 __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
     (void)reserved;
     JNIEnv *jni;
-    jint rc = open_session(vm, options == NULL ? "" : options);
+    struct setting option;
+    char text[SETTING_OPTION_BYTES];
+    if (!read_option(options, text, &option) || option.kind != SETTING_RECORDER)
+        return PROTOCOL_NO_PEER;
+    jint rc = open_session(vm, option.text);
     if (rc != 0)
         return rc;
     atomic_store(&agent.phase, RUNNING);
@@ -440,19 +449,18 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(Jav
 __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     (void)reserved;
-    const char *path = options == NULL ? "" : options;
-    if (!emulate_self())
+    struct setting option;
+    char text[SETTING_OPTION_BYTES];
+    if (!emulate_self() || !read_option(options, text, &option))
         return 0;
-    if (strncmp(path, FOLLOWED_PREFIX, strlen(FOLLOWED_PREFIX)) == 0) {
-        follow_start(vm, atoi(path + strlen(FOLLOWED_PREFIX)));
+    if (option.kind == SETTING_TRACK_OBJECTS)
+        follow_start(vm, (jint)option.number);
+    if (option.kind != SETTING_RECORDER && option.kind != SETTING_SIMULATED)
         return 0;
-    }
-    if (strncmp(path, SIM_AGENT_PREFIX, strlen(SIM_AGENT_PREFIX)) == 0) {
-        agent.is_emulated = true;
-        path += strlen(SIM_AGENT_PREFIX);
+    agent.is_emulated = option.kind == SETTING_SIMULATED;
+    if (agent.is_emulated)
         emulated_align_handlers();
-    }
-    if (open_session(vm, path) != 0)
+    if (open_session(vm, option.text) != 0)
         return 0;
     (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
     if (agent.is_emulated)

@@ -1,6 +1,6 @@
 #include "core/recorder/link_state.h"
 
-#include "core/base/text.h"
+#include "core/recorder/setting_lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,6 @@
 #include <unistd.h>
 
 #define PIECE_BYTES 65536
-
-#define PHASE "phase " /* of a method in a configuration */
-#define LOOP  "loop "
 
 void link_init(struct recorder_link *link, struct session *session, const struct recorder_observer *observer)
 {
@@ -29,7 +26,7 @@ static void free_command(struct link_command *command)
     if (command->fd >= 0)
         close(command->fd);
     free(command->ids);
-    free(command->names);
+    free(command->lines);
     free(command);
 }
 
@@ -45,8 +42,10 @@ void link_free(struct recorder_link *link)
     link->jit_fd = -1;
     free(link->jit);
     link->jit = NULL;
-    wanted_close(link->wanted);
-    link->wanted = NULL;
+    if (link->rules != NULL)
+        config_free(link->rules);
+    free(link->rules);
+    link->rules = NULL;
     map_free(&link->told);
     arena_free(&link->arena);
 }
@@ -54,9 +53,11 @@ void link_free(struct recorder_link *link)
 int link_know(struct recorder_link *link, const struct trace_method *method, struct err *err)
 {
     const struct recorder_observer *observer = link->observer;
-    const char *const words[] = { method->class_name, method->name, method->descriptor };
-    char *name = text_words(&link->arena, words, 3);
-    if (name == NULL || map_put(&link->told, name, strlen(name), method->id) < 0 ||
+    const struct setting phase = {
+        .kind = SETTING_PHASE, .class_name = method->class_name, .name = method->name, .descriptor = method->descriptor
+    };
+    char *line = arena_alloc(&link->arena, setting_room(&phase));
+    if (line == NULL || map_put(&link->told, line, setting_encode(&phase, line), method->id) < 0 ||
         map_put(&link->told, &method->id, sizeof method->id, method->id) < 0)
         return err_set(err, "out of memory");
     return observer == NULL || observer->method == NULL ? 0 : observer->method(observer->context, method, err);
@@ -160,53 +161,38 @@ int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, s
     return give_all_ids(link, WIRE_REMOVE, ids, n, err);
 }
 
-/* A command with a memory file: takes over the descriptor, and names. */
-static int give_file(struct recorder_link *link, const struct wire_message *message, int fd, char *names,
+/* A command with a memory file: takes over the descriptor, and lines. */
+static int give_file(struct recorder_link *link, const struct wire_message *message, int fd, char *lines,
                      struct err *err)
 {
     struct link_command *command = fd < 0 ? NULL : add_command(link, message);
     if (command == NULL) {
         if (fd >= 0)
             close(fd);
-        free(names);
+        free(lines);
         return err_set(err, "cannot make a memory file: %s", strerror(errno));
     }
     command->fd = fd;
-    command->names = names;
+    command->lines = lines;
     link_send(link);
     return 0;
-}
-
-static bool put_methods(struct recorder_link *link, const char *key, const struct recorder_phase *methods, size_t n,
-                        FILE *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        const char *words = text_words(
-            &link->arena, (const char *const[]){ methods[i].class_name, methods[i].name, methods[i].descriptor }, 3);
-        if (words == NULL || fprintf(out, "%s%s\n", key, words) < 0)
-            return false;
-    }
-    return true;
 }
 
 int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n,
                         const struct recorder_phase *loops, size_t n_loops, struct err *err)
 {
+    struct setting_lines lines = { .text = NULL };
     int fd = memfd_create("mmprof-methods-wanted", MFD_CLOEXEC);
-    char *text = NULL;
-    size_t n_bytes = 0;
-    FILE *out = open_memstream(&text, &n_bytes);
-    bool is_whole =
-        out != NULL && put_methods(link, LOOP, loops, n_loops, out) && put_methods(link, PHASE, methods, n, out);
-    is_whole = out != NULL && fclose(out) == 0 && is_whole;
-    if (!is_whole || fd < 0 || write(fd, text, n_bytes) != (ssize_t)n_bytes) {
+    setting_lines_add_methods(&lines, SETTING_LOOP, loops, n_loops);
+    setting_lines_add_methods(&lines, SETTING_PHASE, methods, n);
+    if (lines.failed || fd < 0 || write(fd, lines.text, lines.n) != (ssize_t)lines.n) {
         err_set(err, "cannot write a memory file: %s", strerror(errno));
-        free(text);
+        free(lines.text);
         if (fd >= 0)
             close(fd);
         return -1;
     }
-    return give_file(link, &(struct wire_message){ .kind = WIRE_INSTRUMENT }, fd, text, err);
+    return give_file(link, &(struct wire_message){ .kind = WIRE_INSTRUMENT }, fd, lines.text, err);
 }
 
 int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
@@ -271,16 +257,14 @@ bool link_may_ask(const struct recorder_link *link)
 static int find_ids(const struct recorder_link *link, struct link_command *command, struct err *err)
 {
     size_t n_lines = 0;
-    for (const char *at = command->names; (at = strchr(at, '\n')) != NULL; at++)
+    for (const char *at = command->lines; at != NULL && (at = strchr(at, '\n')) != NULL; at++)
         n_lines++;
     command->ids = malloc((n_lines + 1) * sizeof *command->ids);
     if (command->ids == NULL)
         return err_set(err, "out of memory");
-    for (const char *at = command->names, *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
-        const char *name = at + strlen(PHASE);
-        if (strncmp(at, PHASE, strlen(PHASE)) != 0)
-            continue;
-        const uint32_t *id = map_get(&link->told, name, (size_t)(end - name));
+    for (const char *at = command->lines, *end; n_lines > 0; n_lines--, at = end + 1) {
+        end = strchr(at, '\n');
+        const uint32_t *id = map_get(&link->told, at, (size_t)(end - at));
         if (id != NULL)
             command->ids[command->n_ids++] = *id;
     }

@@ -8,7 +8,7 @@
 #define CORE_RECORDER_LINK_H
 
 #include "core/base/err.h"
-#include "core/agent/control/wanted.h"
+#include "core/agent/control/config.h"
 #include "core/recorder/recompilation_cost.h"
 #include "core/recorder/stack_sampler.h"
 #include "core/trace/trace.h"
@@ -63,7 +63,7 @@ int recorder_recompilation_costs(struct recorder_link *link, const char *const *
                                  struct recompilation_costs *prices, struct err *err);
 
 /* The rules by which the agent would give a method probes.  NULL with *err set: they cannot be read. */
-const struct wanted *recorder_wanted(struct recorder_link *link, struct err *err);
+const struct agent_config *recorder_rules(struct recorder_link *link, struct err *err);
 
 /* Where to write what the trace is to say of the recording (core/trace/recording_info.h); NULL: it is closed. */
 struct trace_writer *recorder_trace(struct recorder_link *link);

@@ -1,16 +1,26 @@
 /* What an observer may ask the recorder for that the agent does not hear of. */
 #include "core/recorder/link_state.h"
 
+#include <stdlib.h>
+
 struct trace_writer *recorder_trace(struct recorder_link *link)
 {
     return link->writer;
 }
 
-const struct wanted *recorder_wanted(struct recorder_link *link, struct err *err)
+const struct agent_config *recorder_rules(struct recorder_link *link, struct err *err)
 {
-    if (link->wanted == NULL)
-        link->wanted = wanted_open(link->session->config_fd, err);
-    return link->wanted;
+    struct agent_config *rules = link->rules == NULL ? calloc(1, sizeof *rules) : NULL;
+    if (link->rules != NULL)
+        return link->rules;
+    if (rules != NULL && config_read(rules, link->session->config_fd, err) == 0)
+        return link->rules = rules;
+    if (rules == NULL)
+        err_set(err, "out of memory");
+    else
+        config_free(rules);
+    free(rules);
+    return NULL;
 }
 
 void recorder_pace(struct recorder_link *link, uint32_t round_ms)

@@ -14,7 +14,7 @@ struct link_command {
     enum recorder_command command;
     uint32_t *ids; /* owned, or NULL */
     size_t n_ids;
-    char *names; /* owned; of an instrument: its configuration */
+    char *lines; /* owned; of an instrument: its configuration (core/wire/setting.h), or NULL */
     int fd;      /* that goes with it; owned, or -1 */
     bool sent;
     char packet[];
@@ -31,8 +31,7 @@ struct recorder_link {
     const struct recorder_observer *observer; /* borrowed; NULL: none */
     struct link_command *commands;            /* owned, oldest first */
     struct arena arena;
-    struct map told; /* methods that the recorder was told of: by "CLASS NAME DESCRIPTOR" (core/base/words.h) and by id,
-                        the id */
+    struct map told; /* ids of methods that the recorder was told of: by the line of SETTING_PHASE, and by id */
     bool ready;      /* the agent takes commands */
     uint32_t n_pauses;
     double longest_pause_ms, pauses_ms;
@@ -41,10 +40,10 @@ struct recorder_link {
     uint64_t code_ns;            /* CPU time in the agent's threads for telling of code that was asked for */
     int jit_fd;                  /* the JIT compiler's log; owned; -1: none */
     uint64_t jit_read_bytes;
-    struct link_jit *jit;      /* owned; NULL: not needed yet */
-    struct wanted *wanted;     /* owned; NULL: not read yet */
-    uint32_t round_ms;         /* 0: as usual */
-    char polling_refused[128]; /* why the agent does not sample stacks, or "" */
+    struct link_jit *jit;       /* owned; NULL: not needed yet */
+    struct agent_config *rules; /* owned; NULL: not read yet */
+    uint32_t round_ms;          /* 0: as usual */
+    char polling_refused[128];  /* why the agent does not sample stacks, or "" */
     bool is_over;
 };
 
@@ -75,7 +74,7 @@ bool link_may_ask(const struct recorder_link *link);
 int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, struct err *err);
 
 /*
- * Have the agent sample stacks, as core/agent/protocol.h says of 'poll', and append them to the memory file fd, which
+ * Have the agent sample stacks, as core/wire/protocol.h says of 'poll', and append them to the memory file fd, which
  * is borrowed.  Returns 0, or -1 with *err set.
  */
 int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm, int fd, struct err *err);

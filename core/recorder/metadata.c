@@ -1,11 +1,11 @@
 #include "core/recorder/metadata.h"
 
-#include "core/base/text.h"
 #include "core/base/ticks.h"
 #include "core/pmu/perf_why.h"
 #include "core/pmu/read.h"
 #include "core/jvm/process.h"
 #include "core/recorder/link_state.h"
+#include "core/recorder/setting_lines.h"
 #include "core/trace/recording_info.h"
 
 #include <errno.h>
@@ -19,19 +19,24 @@
 
 /* ---- the agent's configuration ---- */
 
-static void put_patterns(FILE *out, const char *key, const char *const *patterns, size_t n)
+static void add_patterns(struct setting_lines *lines, enum setting_kind kind, const char *const *patterns, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        fprintf(out, "%s %s\n", key, patterns[i]);
+        setting_lines_add(lines, &(struct setting){ .kind = kind, .text = patterns[i] });
 }
 
-static void put_events(FILE *out, const struct counter_layout *layout)
+static void add_events(struct setting_lines *lines, const struct counter_layout *layout)
 {
     for (uint32_t g = 0; g < layout->n_groups; g++)
         for (uint32_t slot = layout->first[g]; slot < layout->first[g + 1]; slot++) {
             const struct counter_code *code = &layout->codes[slot];
-            fprintf(out, "event %" PRIx32 " %" PRIx32 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx32 "\n", g,
-                    code->type, code->config, code->config1, code->config2, code->exclude);
+            setting_lines_add(lines, &(struct setting){ .kind = SETTING_EVENT,
+                                                        .event = { .group = g,
+                                                                   .type = code->type,
+                                                                   .exclude = code->exclude,
+                                                                   .config = code->config,
+                                                                   .config1 = code->config1,
+                                                                   .config2 = code->config2 } });
         }
 }
 
@@ -58,43 +63,36 @@ uint32_t metadata_fault_period(const struct recorder_plan *plan)
     return 0;
 }
 
-static void put_phase(FILE *out, const struct recorder_phase *phase, struct arena *arena)
+char *metadata_config(const struct recorder_plan *plan)
 {
-    const char *const words[] = { phase->class_name, phase->name, phase->descriptor };
-    const char *line = text_words(arena, words, 3);
-    fprintf(out, "phase %s\n", line == NULL ? "" : line);
-}
-
-char *metadata_config(const struct recorder_plan *plan, struct arena *arena)
-{
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    if (out == NULL)
-        return NULL;
-    if (plan->is_live)
-        fputs("mode live\n", out);
-    if (metadata_begins_later(plan))
-        fputs("begin asked\n", out);
-    if (plan->wants_perf_map)
-        fputs("perf_map on\n", out);
-    if (metadata_wants_code(plan))
-        fputs(metadata_asks_for_code(plan) ? "code_map asked\n" : "code_map on\n", out);
-    fprintf(out, "min_bytecodes %" PRIu32 "\n", plan->min_bytecodes);
-    put_patterns(out, "include", plan->includes, plan->n_includes);
-    put_patterns(out, "exclude", plan->excludes, plan->n_excludes);
-    for (size_t i = 0; i < plan->n_phases; i++)
-        put_phase(out, &plan->phases[i], arena);
+    const struct {
+        enum setting_kind kind;
+        bool is_wanted;
+    } flags[] = {
+        { SETTING_LIVE, plan->is_live },
+        { SETTING_BEGIN_LATER, metadata_begins_later(plan) },
+        { SETTING_PERF_MAP, plan->wants_perf_map },
+        { SETTING_CODE_MAP, metadata_wants_code(plan) },
+        { SETTING_CODE_ASKED, metadata_wants_code(plan) && metadata_asks_for_code(plan) },
+        { SETTING_READ_BY_CALL, plan->read == RECORDER_READ_SYSCALL },
+    };
+    struct setting_lines lines = { .text = NULL };
+    setting_lines_add(&lines, &(struct setting){ .kind = SETTING_MIN_BYTECODES, .number = plan->min_bytecodes });
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (flags[i].is_wanted)
+            setting_lines_add(&lines, &(struct setting){ .kind = flags[i].kind });
+    add_patterns(&lines, SETTING_INCLUDE, plan->includes, plan->n_includes);
+    add_patterns(&lines, SETTING_EXCLUDE, plan->excludes, plan->n_excludes);
+    setting_lines_add_methods(&lines, SETTING_PHASE, plan->phases, plan->n_phases);
     if (plan->layout != NULL && plan->read != RECORDER_READ_NONE)
-        put_events(out, plan->layout);
-    if (plan->read == RECORDER_READ_SYSCALL)
-        fputs("read syscall\n", out);
-    char *copy = fclose(out) == 0 ? arena_text(arena, text, n) : NULL;
-    free(text);
-    return copy;
+        add_events(&lines, plan->layout);
+    if (!lines.failed)
+        return lines.text;
+    free(lines.text);
+    return NULL;
 }
 
-/* ---- facts ---- */
+/* ---- metadata ---- */
 
 static __attribute__((format(printf, 4, 5))) int put(struct trace_writer *writer, struct err *err, enum info_key key,
                                                      const char *format, ...)

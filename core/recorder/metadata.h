@@ -1,10 +1,9 @@
 /*
- * The facts about a recording that its trace tells (INFO), and the configuration that the agent is told.
+ * What a trace says of its recording (INFO), and the agent's configuration.
  */
 #ifndef CORE_RECORDER_METADATA_H
 #define CORE_RECORDER_METADATA_H
 
-#include "core/base/arena.h"
 #include "core/perf/perf_rings.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
@@ -28,8 +27,8 @@ bool metadata_begins_later(const struct recorder_plan *plan);
 /* Of how many page faults one is recorded; 0: of none. */
 uint32_t metadata_fault_period(const struct recorder_plan *plan);
 
-/* The configuration's text, in the arena; NULL when there is no memory. */
-char *metadata_config(const struct recorder_plan *plan, struct arena *arena);
+/* The agent's configuration, lines of core/wire/setting.h: from malloc; NULL when there is no memory. */
+char *metadata_config(const struct recorder_plan *plan);
 
 /* What is known before the first record.  Returns 0, or -1 with *err set. */
 int metadata_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,

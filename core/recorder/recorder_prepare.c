@@ -6,10 +6,12 @@
 #include "core/jvm/metaspace.h"
 #include "core/recorder/bring_agent.h"
 #include "core/recorder/metadata.h"
+#include "core/wire/setting.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -139,15 +141,18 @@ _Static_assert(COUNTERS_COLUMNS_MAX == RING_COUNTERS_MAX && COUNTERS_COLUMNS_MAX
 
 static int open_session(struct recorder *r, struct err *err)
 {
+    char *config = metadata_config(r->plan);
     struct session_plan plan = { .process = r->plan->pid != 0 ? &r->process : NULL,
                                  .ring_bytes = r->plan->ring_bytes,
                                  .n_counters =
                                      r->plan->read == RECORDER_READ_NONE ? 0 : counter_layout_columns(r->layout),
-                                 .config = metadata_config(r->plan, &r->arena) };
+                                 .config = config };
     struct readings_plan readings = { r->layout, r->plan->read == RECORDER_READ_NONE, r->simulation.slots };
-    if (plan.config == NULL)
+    if (config == NULL)
         return err_set(err, "out of memory");
-    if (session_open(&r->session, &plan, err) < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
+    int rc = session_open(&r->session, &plan, err);
+    free(config);
+    if (rc < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
     r->ip_samples.code.fd = metadata_wants_code(r->plan) ? r->session.code_fd : -1;
     r->ip_samples.maps.is_emulated = r->plan->simulate != NULL;
@@ -240,8 +245,10 @@ static int load_agent(struct recorder *r, const char *path, int *result, struct 
 {
     const struct timespec pause = { 0, 50000000 };
     uint64_t start = clock_ns(CLOCK_MONOTONIC);
+    char option[SETTING_OPTION_BYTES];
     int rc;
-    while ((rc = jvm_attach_load(&r->process, &r->session.guest, path, r->session.socket_path, result, err)) == 0 &&
+    setting_encode(&(struct setting){ .kind = SETTING_RECORDER, .text = r->session.socket_path }, option);
+    while ((rc = jvm_attach_load(&r->process, &r->session.guest, path, option, result, err)) == 0 &&
            *result == PROTOCOL_ENDING && clock_ns(CLOCK_MONOTONIC) - start < ENDING_TIMEOUT_NS)
         nanosleep(&pause, NULL);
     return rc;
@@ -311,14 +318,16 @@ static int fork_command(struct recorder *r, struct err *err)
 {
     const struct simulation *s = &r->simulation;
     const struct launch_emulator emulator = { s->emulator, s->plugin, s->program[0] == '\0' ? NULL : s->program };
-    char options[GUEST_PATH_BYTES + sizeof SIM_AGENT_PREFIX];
     bool is_simulated = s->slots != NULL;
+    const struct setting option = { .kind = is_simulated ? SETTING_SIMULATED : SETTING_RECORDER,
+                                    .text = r->session.socket_path };
+    char words[SETTING_OPTION_BYTES];
     struct jvm_flags flags;
     jvm_flags_launch(&flags, r->plan->argv, launch_is_java(r->plan->argv[0]));
     if (!r->plan->is_live && flags.archive[0] != '\0' && !flags.archive_bars_agents)
         return recorder_refuse_archive(0, flags.archive, err);
-    snprintf(options, sizeof options, "%s%s", is_simulated ? SIM_AGENT_PREFIX : "", r->session.socket_path);
-    return launch_fork(&r->child, r->plan->argv, r->plan->agent, options, flags_for(r->plan),
+    setting_encode(&option, words);
+    return launch_fork(&r->child, r->plan->argv, r->plan->agent, words, flags_for(r->plan),
                        is_simulated ? &emulator : NULL, err);
 }
 

@@ -2,7 +2,7 @@
 
 #include "core/recorder/launch.h"
 #include "core/recorder/simulation.h"
-#include "core/wire/followed.h"
+#include "core/wire/setting.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,7 +64,8 @@ static int has_no_jvm(const char *command, struct err *err)
 
 int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)
 {
-    char emulator[PATH_MAX], program[PATH_MAX], agent[64];
+    const struct setting tracked = { .kind = SETTING_TRACK_OBJECTS, .number = (uint32_t)plan->interval_bytes };
+    char emulator[PATH_MAX], program[PATH_MAX], agent[SETTING_OPTION_BYTES];
     struct launch launch;
     char *option = malloc(OPTION_BYTES);
     int rc = -1;
@@ -72,7 +73,7 @@ int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)
         return err_set(err, "out of memory");
     const bool is_java = simulation_find_java(plan->argv[0], program, sizeof program);
     const struct launch_emulator how = { emulator, option, is_java ? program : NULL };
-    snprintf(agent, sizeof agent, FOLLOWED_PREFIX "%llu", (unsigned long long)plan->interval_bytes);
+    setting_encode(&tracked, agent);
     if (simulation_find_emulator(emulator, sizeof emulator, err) < 0 || make_option(plan, option, err) < 0 ||
         launch_fork(&launch, plan->argv, plan->agent, agent, NULL, &how, err) < 0)
         goto out;

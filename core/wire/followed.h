@@ -8,8 +8,6 @@
 
 #include <stdint.h>
 
-#define FOLLOWED_PREFIX "follow:" /* in front of the interval, in the agent's options */
-
 /* Where the calling thread is paused: a uint64_t * that becomes the address of an _Atomic uint32_t. */
 #define FOLLOWED_ASK_PAUSE UINT64_C(0x736c6f7400000011)
 

@@ -2,7 +2,8 @@
  * How the recorder and the agent inside the target talk.
  *
  * The recorder listens on a socket in a private directory (mode 0700, random name) and gives its path to the agent
- * as the only option.  The agent connects and both exchange messages (core/wire/message.h: SOCK_SEQPACKET):
+ * as the only option (core/wire/setting.h).  The agent connects and both exchange messages (core/wire/message.h:
+ * SOCK_SEQPACKET):
  *
  *     agent:     hello                      with the JVM's name and version; all versions of mmprof understand it
  *     recorder:  session                    with four descriptors: segment, method log, configuration,
@@ -11,7 +12,7 @@
  *                failed                     nothing is
  *     agent:     counters                   at any time between 'session' and 'stopped', with descriptors: a thread
  *                                           opened its counters, these are its groups' leaders
- *     recorder:  begin                      with 'begin asked': from now on probes record
+ *     recorder:  begin                      with SETTING_BEGIN_LATER: from now on probes record
  *     recorder:  stop
  *     agent:     stopped                    nothing is instrumented any more
  *
@@ -32,10 +33,10 @@
  * methods are.  'jit', before 'instrument', has the agent append what the JIT compiler does with methods that get
  * probes, before and after, to its descriptor's file (core/wire/jit_events.h) until the session's end.  'poll' has it
  * sample the stacks of Java threads until then, about one round every period_us, at the cost of part_ppm millionths of
- * the process' CPU time, and append them to its descriptor's file (core/wire/poll_log.h).  'where', with 'code_map
- * asked', has it append what code is at these addresses to the code log before it answers, unless it has done so; if
- * code that it told of begins at one and is gone, that.  'dependents', then, appends whose classes' code all of it has.
- * cpu_ms: of the agent's thread, for that.
+ * the process' CPU time, and append them to its descriptor's file (core/wire/poll_log.h).  'where', with
+ * SETTING_CODE_ASKED, has it append what code is at these addresses to the code log before it answers, unless it has
+ * done so; if code that it told of begins at one and is gone, that.  'dependents', then, appends whose classes' code
+ * all of it has.  cpu_ms: of the agent's thread, for that.
  *
  * By itself the agent says
  *
@@ -52,27 +53,14 @@
  *
  * The segment is core/wire/ring.h's.  The method log is a memory file to which the agent appends a method before its
  * first probe can run; entries are a u32 (little-endian) with the length of what follows, then as protocol_put_method
- * writes it.  The configuration is text, one setting a line:
- *
- *     min_bytecodes N
- *     include PATTERN                       core/base/pattern.h
- *     exclude PATTERN
- *     phase CLASS NAME DESCRIPTOR           then only these methods; UTF-8 (core/base/words.h)
- *     loop CLASS NAME DESCRIPTOR            of 'instrument': samples found threads in this method's loop
- *     begin asked                           probes record nothing before 'begin'
- *     mode live                             nothing at the start, only what 'instrument' names
- *     perf_map on                           write /tmp/perf-PID.map
- *     code_map on | asked                   append what code there is to the code log (core/wire/code_log.h); asked:
- *                                           of what is compiled, only that which 'where' asks for
- *     event GROUP TYPE CONFIG CONFIG1 CONFIG2 EXCLUDE    hexadecimal; counters to be read in records, group by group
- *     read user | syscall                   how
+ * writes it.  The configuration has a setting on each line (core/wire/setting.h).
  */
 #ifndef CORE_WIRE_PROTOCOL_H
 #define CORE_WIRE_PROTOCOL_H
 
 #include "core/wire/wire_text.h"
 
-#define PROTOCOL_VERSION      9
+#define PROTOCOL_VERSION      10
 #define PROTOCOL_N_FDS        4
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */
 

@@ -302,17 +302,18 @@ static bool is_seldom_called(const struct sampled_method *method, uint64_t cpu_n
 }
 
 /* The JVM is asked for the calls of those methods only that are wanted if they are few: it takes several reads each. */
-static bool is_wanted(const struct sampled_method *method, const struct wanted *wanted, uint64_t cpu_ns, bool has_loop)
+static bool is_wanted(const struct sampled_method *method, const struct agent_config *rules, uint64_t cpu_ns,
+                      bool has_loop)
 {
     const char *class_name = method->class_name, *name = method->name, *descriptor = method->descriptor;
     if (method->code.is_hidden)
         return false;
-    return wanted_method(wanted, class_name, name, descriptor, method->code.n_bytes, has_loop) ||
-           (wanted_method(wanted, class_name, name, descriptor, SELDOM_BYTES, has_loop) &&
+    return config_wants_named(rules, class_name, name, descriptor, method->code.n_bytes, has_loop) ||
+           (config_wants_named(rules, class_name, name, descriptor, SELDOM_BYTES, has_loop) &&
             is_seldom_called(method, cpu_ns));
 }
 
-static uint32_t flags_of(const struct sampled_method *method, const struct wanted *wanted, uint64_t cpu_ns)
+static uint32_t flags_of(const struct sampled_method *method, const struct agent_config *rules, uint64_t cpu_ns)
 {
     uint32_t flags = 0;
     if (method->code.is_native || method->code.n_bytes == 0)
@@ -323,16 +324,17 @@ static uint32_t flags_of(const struct sampled_method *method, const struct wante
         flags |= SAMPLE_HAS_LOOP;
     if (method->bytecodes.has_calls || !method->bytecodes.is_whole)
         flags |= SAMPLE_HAS_CALLS;
-    if (is_wanted(method, wanted, cpu_ns, has_loop))
+    if (is_wanted(method, rules, cpu_ns, has_loop))
         flags |= SAMPLE_IS_WANTED;
     return flags;
 }
 
-struct candidates *live_samples_candidates(struct live_samples *samples, const struct wanted *wanted, uint64_t cpu_ns)
+struct candidates *live_samples_candidates(struct live_samples *samples, const struct agent_config *rules,
+                                           uint64_t cpu_ns)
 {
     for (uint32_t i = 0; i < samples->n_seen; i++)
         if (samples->seen[i].candidate != CANDIDATES_NONE)
             candidates_describe(samples->candidates, samples->seen[i].candidate, samples->seen[i].method.code.n_bytes,
-                                flags_of(&samples->seen[i].method, wanted, cpu_ns));
+                                flags_of(&samples->seen[i].method, rules, cpu_ns));
     return samples->candidates;
 }

@@ -30,7 +30,8 @@ int live_samples_add(struct live_samples *samples, const struct stack_sample *sa
  * wanted  the rules of what may get probes
  * cpu_ns  that the JVM has used since its start
  */
-struct candidates *live_samples_candidates(struct live_samples *samples, const struct wanted *wanted, uint64_t cpu_ns);
+struct candidates *live_samples_candidates(struct live_samples *samples, const struct agent_config *rules,
+                                           uint64_t cpu_ns);
 
 /* The methods of loops that are under way, n of them at most, in *all: names are the samples'.  Returns how many. */
 size_t live_samples_loops(const struct live_samples *samples, struct recorder_phase *all, size_t n);

@@ -121,10 +121,10 @@ static int list_candidates(struct live_session *session, struct candidate_list *
     wish.weight = session->options.weight;
     if (session->samples == NULL)
         return 0;
-    const struct wanted *wanted = recorder_wanted(session->link, err);
-    if (wanted == NULL)
+    const struct agent_config *rules = recorder_rules(session->link, err);
+    if (rules == NULL)
         return -1;
-    session->candidates = live_samples_candidates(session->samples, wanted, session->status.jvm_cpu_ns);
+    session->candidates = live_samples_candidates(session->samples, rules, session->status.jvm_cpu_ns);
     if (tell_short(session, err) < 0)
         return -1;
     candidates_choose(session->candidates, &wish, &session->arena, list, &ignored);

@@ -39,11 +39,11 @@ static int hear_stack(void *context, const struct stack_sample *sample, uint32_t
 static int finish(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
 {
     const struct candidates_wish wish = CANDIDATES_WISH;
-    const struct wanted *wanted = recorder_wanted(link, err);
+    const struct agent_config *rules = recorder_rules(link, err);
     (void)context;
-    if (wanted == NULL)
+    if (rules == NULL)
         return -1;
-    return candidates_choose(live_samples_candidates(run.samples, wanted, status->jvm_cpu_ns), &wish, &run.arena,
+    return candidates_choose(live_samples_candidates(run.samples, rules, status->jvm_cpu_ns), &wish, &run.arena,
                              &run.list, err);
 }
 

@@ -291,7 +291,7 @@ static void *run_commands(void *argument)
 static int config_with_phases(struct random *r)
 {
     int fd = memfd_create("config", MFD_CLOEXEC);
-    dprintf(fd, "mode live\n");
+    dprintf(fd, "live\n");
     for (uint32_t i = next(r, 4); i < N_CLASSES; i += 1 + next(r, 8))
         dprintf(fd, "phase a/C%u m ()V\n", i);
     return fd;
@@ -344,7 +344,7 @@ static uint32_t give_commands(struct world *w, struct random *r)
 static bool open_world(struct world *w, uint32_t number)
 {
     struct err err = { "" };
-    const struct session_plan plan = { .ring_bytes = 8192, .config = "mode live\n" };
+    const struct session_plan plan = { .ring_bytes = 8192, .config = "live\n" };
     memset(w, 0, sizeof *w);
     snprintf(w->path, sizeof w->path, "/tmp/mmprof-stress-test.%d", (int)getpid());
     threads_init(&w->threads);

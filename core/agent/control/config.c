@@ -4,7 +4,8 @@
 #include "core/agent/control/included.h"
 
 #include "core/base/utf8.h"
-#include "core/base/words.h"
+#include "core/base/vec.h"
+#include "core/wire/setting.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,108 +36,88 @@ static int load(struct agent_config *config, int fd, struct err *err)
     return 0;
 }
 
-/* Room for one more element: arrays grow by doubling at powers of two. */
-static void *grown(void *array, size_t n, size_t element_bytes)
+static int add_pattern(struct pattern **patterns, size_t *n, size_t *room, const char *text, struct err *err)
 {
-    if ((n & (n - 1)) != 0)
-        return array;
-    return realloc(array, (n == 0 ? 1 : n * 2) * element_bytes);
-}
-
-static int add_pattern(struct pattern **patterns, size_t *n, const char *text, struct err *err)
-{
-    struct pattern *more = grown(*patterns, *n, sizeof **patterns);
-    if (more == NULL)
+    if (vec_reserve(*patterns, *room, *n + 1) < 0)
         return err_set(err, "out of memory in the target");
-    *patterns = more;
-    if (pattern_parse(&more[*n], text) < 0)
+    if (pattern_parse(&(*patterns)[*n], text) < 0)
         return err_set(err, "bad pattern '%s'", text);
     ++*n;
     return 0;
 }
 
-static int add_phase(struct agent_phase **phases, size_t *n, char *text, struct err *err)
+static int add_method(struct agent_phase **methods, size_t *n, size_t *room, const struct setting *setting,
+                      struct err *err)
 {
-    struct agent_phase *more = grown(*phases, *n, sizeof *more), phase;
-    if (more == NULL)
+    if (vec_reserve(*methods, *room, *n + 1) < 0)
         return err_set(err, "out of memory in the target");
-    *phases = more;
-    char *rest;
-    phase.class_name = strtok_r(text, " ", &rest);
-    phase.name = strtok_r(NULL, " ", &rest);
-    phase.descriptor = strtok_r(NULL, " ", &rest);
-    if (phase.descriptor == NULL)
-        return err_set(err, "bad phase in the configuration");
-    words_unescape(phase.class_name);
-    words_unescape(phase.name);
-    words_unescape(phase.descriptor);
-    more[(*n)++] = phase;
+    (*methods)[(*n)++] = (struct agent_phase){ setting->class_name, setting->name, setting->descriptor };
     return 0;
 }
 
 /* An event of the latest group, or the first one of the next. */
-static int add_event(struct agent_config *config, const char *text, struct err *err)
+static int add_event(struct counter_layout *layout, const struct setting_event *event, struct err *err)
 {
-    uint64_t fields[6];
-    struct counter_layout *layout = &config->counting.layout;
-    for (size_t i = 0; i < 6; i++) {
-        char *end;
-        fields[i] = strtoull(text, &end, 16);
-        if (end == text)
-            return err_set(err, "bad event in the configuration");
-        text = end;
-    }
     uint32_t n = layout->n_slots;
-    layout->n_groups += fields[0] == layout->n_groups;
-    if (n == COUNTERS_SLOTS_MAX || layout->n_groups > COUNTERS_GROUPS_MAX || fields[0] + 1 != layout->n_groups)
+    layout->n_groups += event->group == layout->n_groups;
+    if (n == COUNTERS_SLOTS_MAX || layout->n_groups > COUNTERS_GROUPS_MAX || event->group + 1 != layout->n_groups)
         return err_set(err, "bad groups of events in the configuration");
     layout->first[layout->n_groups] = layout->n_slots = n + 1;
-    layout->codes[n] = (struct counter_code){ .type = (uint32_t)fields[1],
-                                              .config = fields[2],
-                                              .config1 = fields[3],
-                                              .config2 = fields[4],
-                                              .exclude = (uint32_t)fields[5] };
+    layout->codes[n] = (struct counter_code){ .type = event->type,
+                                              .config = event->config,
+                                              .config1 = event->config1,
+                                              .config2 = event->config2,
+                                              .exclude = event->exclude };
     return counter_layout_valid(layout) ? 0 : err_set(err, "too large a group of events in the configuration");
 }
 
-static int set(struct agent_config *config, const char *key, char *value, struct err *err)
+/* Of a setting without fields; NULL: it is another one. */
+static bool *flag_of(struct agent_config *config, enum setting_kind kind)
 {
-    if (strcmp(key, "min_bytecodes") == 0) {
-        config->min_bytecodes = (uint32_t)strtoul(value, NULL, 10);
+    switch (kind) {
+    case SETTING_LIVE:
+        return &config->is_live;
+    case SETTING_BEGIN_LATER:
+        return &config->begins_later;
+    case SETTING_PERF_MAP:
+        return &config->wants_perf_map;
+    case SETTING_CODE_MAP:
+        return &config->wants_code_map;
+    case SETTING_CODE_ASKED:
+        return &config->asks_for_code;
+    case SETTING_READ_BY_CALL:
+        return &config->counting.by_call;
+    default:
+        return NULL;
+    }
+}
+
+static int take_line(struct agent_config *c, char *line, struct err *err)
+{
+    struct setting setting;
+    bool is_known = setting_decode(line, &setting) == 0;
+    bool *flag = is_known ? flag_of(c, setting.kind) : NULL;
+    if (flag != NULL) {
+        *flag = true;
         return 0;
     }
-    if (strcmp(key, "mode") == 0) {
-        config->is_live = strcmp(value, "live") == 0;
-        return config->is_live ? 0 : err_set(err, "unknown mode '%s' in the configuration", value);
-    }
-    if (strcmp(key, "begin") == 0) {
-        config->begins_later = strcmp(value, "asked") == 0;
+    switch (is_known ? setting.kind : SETTING_N_KINDS) {
+    case SETTING_MIN_BYTECODES:
+        c->min_bytecodes = setting.number;
         return 0;
+    case SETTING_INCLUDE:
+        return add_pattern(&c->includes, &c->n_includes, &c->includes_room, setting.text, err);
+    case SETTING_EXCLUDE:
+        return add_pattern(&c->excludes, &c->n_excludes, &c->excludes_room, setting.text, err);
+    case SETTING_PHASE:
+        return add_method(&c->phases, &c->n_phases, &c->phases_room, &setting, err);
+    case SETTING_LOOP:
+        return add_method(&c->loops, &c->n_loops, &c->loops_room, &setting, err);
+    case SETTING_EVENT:
+        return add_event(&c->counting.layout, &setting.event, err);
+    default:
+        return err_set(err, "unknown or damaged setting '%s' in the configuration", line);
     }
-    if (strcmp(key, "code_map") == 0) {
-        config->asks_for_code = strcmp(value, "asked") == 0;
-        config->wants_code_map = config->asks_for_code || strcmp(value, "on") == 0;
-        return 0;
-    }
-    if (strcmp(key, "perf_map") == 0) {
-        config->wants_perf_map = strcmp(value, "on") == 0;
-        return 0;
-    }
-    if (strcmp(key, "include") == 0)
-        return add_pattern(&config->includes, &config->n_includes, value, err);
-    if (strcmp(key, "exclude") == 0)
-        return add_pattern(&config->excludes, &config->n_excludes, value, err);
-    if (strcmp(key, "phase") == 0)
-        return add_phase(&config->phases, &config->n_phases, value, err);
-    if (strcmp(key, "loop") == 0)
-        return add_phase(&config->loops, &config->n_loops, value, err);
-    if (strcmp(key, "event") == 0)
-        return add_event(config, value, err);
-    if (strcmp(key, "read") == 0) {
-        config->counting.by_call = strcmp(value, "syscall") == 0;
-        return 0;
-    }
-    return err_set(err, "unknown setting '%s' in the configuration", key);
 }
 
 static int by_class(const void *a, const void *b)
@@ -150,14 +131,9 @@ int config_read(struct agent_config *config, int fd, struct err *err)
     if (load(config, fd, err) < 0)
         return -1;
     char *rest, *line = strtok_r(config->text, "\n", &rest);
-    for (; line != NULL; line = strtok_r(NULL, "\n", &rest)) {
-        char *space = strchr(line, ' ');
-        if (space == NULL)
-            return err_set(err, "bad line '%s' in the configuration", line);
-        *space = '\0';
-        if (set(config, line, space + 1, err) < 0)
+    for (; line != NULL; line = strtok_r(NULL, "\n", &rest))
+        if (take_line(config, line, err) < 0)
             return -1;
-    }
     if (config->n_phases > 0)
         qsort(config->phases, config->n_phases, sizeof *config->phases, by_class);
     return 0;
@@ -275,4 +251,15 @@ bool config_wants_method(const struct agent_config *config, const struct rewrite
         return false;
     }
     return is_included(config, method) && !any_matches(config->excludes, config->n_excludes, method);
+}
+
+bool config_wants_named(const struct agent_config *config, const char *class_name, const char *name,
+                        const char *descriptor, uint32_t code_bytes, bool has_loop)
+{
+    const struct rewrite_method method = { .class_name = { class_name, strlen(class_name) },
+                                           .name = { name, strlen(name) },
+                                           .descriptor = { descriptor, strlen(descriptor) },
+                                           .code_bytes = code_bytes,
+                                           .has_loop = has_loop };
+    return config_wants_class(config, class_name, method.class_name.n) && config_wants_method(config, &method);
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct agent_phase {
-    char *class_name, *name, *descriptor; /* owned by the configuration */
+    const char *class_name, *name, *descriptor; /* owned by the configuration */
 };
 
 /* What a session counts; plain data. */
@@ -21,19 +21,17 @@ struct counting_plan {
     bool by_call;                 /* read by system call, for which all descriptors stay open */
 };
 
+/* What core/wire/setting.h has, all together. */
 struct agent_config {
     char *text; /* owned */
     uint32_t min_bytecodes;
     struct pattern *includes, *excludes; /* owned */
-    size_t n_includes, n_excludes;
-    bool is_live;      /* nothing is instrumented at the start */
-    bool begins_later; /* probes record nothing before the recorder says so */
-    bool wants_perf_map, wants_code_map;
-    bool asks_for_code;         /* only of code that is asked for, if that can be read */
+    size_t n_includes, includes_room, n_excludes, excludes_room;
+    bool is_live, begins_later, wants_perf_map, wants_code_map, asks_for_code;
     struct agent_phase *phases; /* owned, sorted by class name */
-    size_t n_phases;
-    struct agent_phase *loops; /* owned: methods whose loops are under way */
-    size_t n_loops;
+    size_t n_phases, phases_room;
+    struct agent_phase *loops; /* owned */
+    size_t n_loops, loops_room;
     struct counting_plan counting;
 };
 
@@ -45,6 +43,10 @@ void config_free(struct agent_config *config);
 bool config_may_change_class(const char *name, size_t n);
 bool config_wants_class(const struct agent_config *config, const char *name, size_t n);
 bool config_wants_method(const struct agent_config *config, const struct rewrite_method *method);
+
+/* Both, for the recorder, which chooses among methods that it sampled: code_bytes of bytecode. */
+bool config_wants_named(const struct agent_config *config, const char *class_name, const char *name,
+                        const char *descriptor, uint32_t code_bytes, bool has_loop);
 
 /* Are the classes that it wants named, by phases or patterns? */
 bool config_names_classes(const struct agent_config *config);

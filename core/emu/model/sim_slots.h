@@ -38,8 +38,6 @@
 #define SIM_ASK_ASIDE UINT64_C(0x736c6f7400000006)
 #define SIM_TELL_BACK UINT64_C(0x736c6f7400000007)
 
-#define SIM_AGENT_PREFIX "simulated:" /* in front of the recorder's path, in the options of the agent's library */
-
 enum sim_symbol {
     SIM_STRUCTS,
     SIM_STRUCT_STRIDE,

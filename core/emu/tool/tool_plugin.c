@@ -2,7 +2,7 @@
  * libmmprof-tool.so: a plugin for QEMU's user mode that lets a tool (mmprof_tool.h) see the loads and stores of the
  * program that QEMU runs, and what the agent in its JVM tells of objects and code.  Nothing is simulated.
  *
- *     qemu-x86_64 -plugin libmmprof-tool.so,tool=my.so,argument=TEXT,out=FILE java -agentpath:...=follow:0 ...
+ *     qemu-x86_64 -plugin libmmprof-tool.so,tool=my.so,argument=TEXT,out=FILE java -agentpath:...=track_objects:0 ...
  *
  * mmprof memtrace starts it so.
  */
