@@ -8,14 +8,16 @@
 #define MAX_BYTES     (UINT64_C(32) << 20)
 #define STACKS_FIRST  64u
 #define FRAMES_FIRST  64u
-#define ALIGNED_BYTES 16u /* a frame that is replaced may be moved by less */
+#define ADDRESS_BITS  UINT64_C(0xffffffffffff) /* of a return address on the stack: others may sign it */
+#define ALIGNED_BYTES 16u                      /* a frame that is replaced may be moved by less */
 
 struct last_frame {
-    uint64_t sp, return_pc;
-    uint64_t around; /* a hash of what its caller has in its own frame; 0: not known */
+    uint64_t sp, return_pc, own_begin, own_end; /* as in struct java_frame */
+    uint64_t around;                            /* a hash of what its caller has in its own frame; 0: not known */
     uint32_t method;
     int32_t index;
-    bool is_interpreted;
+    enum frame_kind kind;
+    uint8_t tier;
 };
 
 struct last_stack {
@@ -110,10 +112,15 @@ static bool is_elsewhere(uint64_t a, uint64_t b)
     return (a > b ? a - b : b - a) >= ALIGNED_BYTES;
 }
 
+static bool is_alike(const struct last_frame *old, const struct java_frame *next)
+{
+    return (old->kind == FRAME_INTERPRETED) == (next->kind == FRAME_INTERPRETED);
+}
+
 /* Is it another call, though of the same method from the same place? */
 static bool is_another(const struct last_frame *old, const struct java_frame *next)
 {
-    if (old->sp == 0 || next->sp == 0 || old->is_interpreted != (next->kind == FRAME_INTERPRETED))
+    if (old->sp == 0 || next->sp == 0 || !is_alike(old, next))
         return false;
     return is_elsewhere(old->sp, next->sp) || old->return_pc != next->return_pc;
 }
@@ -172,8 +179,7 @@ static bool has_gone_on(const struct last_stack *old, const struct new_stack *ne
     uint64_t collections = old->collections;
     if (collections == VM_COLLECTIONS_UNKNOWN || collections != next->collections_after || old->frames[i].around == 0)
         return false;
-    bool is_alike = old->frames[i].is_interpreted == (frame_at(next, i)->kind == FRAME_INTERPRETED);
-    return is_alike && around != 0 && around != old->frames[i].around;
+    return is_alike(&old->frames[i], frame_at(next, i)) && around != 0 && around != old->frames[i].around;
 }
 
 /* The outermost frame that is surely a new call; all inside of it are, too. */
@@ -220,10 +226,13 @@ static void keep(struct last_stack *old, const struct new_stack *next, const uin
         const struct java_frame *frame = frame_at(next, i);
         old->frames[i] = (struct last_frame){ .sp = frame->sp,
                                               .return_pc = frame->return_pc,
+                                              .own_begin = frame->own_begin,
+                                              .own_end = frame->own_end,
                                               .around = around[i],
                                               .method = method_at(next, i),
                                               .index = frame->index,
-                                              .is_interpreted = frame->kind == FRAME_INTERPRETED };
+                                              .kind = frame->kind,
+                                              .tier = frame->tier };
     }
     old->n = next->stack->n;
     old->n_sure = next->stack->n - n_guessed;
@@ -233,6 +242,76 @@ static void keep(struct last_stack *old, const struct new_stack *next, const uin
     old->collections = next->collections_before;
     old->is_known = true;
 }
+
+/* ---- stacks that are cut ---- */
+
+/* The frame of the thread's last stack that this one is; old->n: there is none. */
+static uint32_t find_same_frame(const struct last_stack *old, const struct java_frame *frame, uint32_t method)
+{
+    uint32_t i = 0;
+    while (i < old->n && (old->frames[i].method != method || old->frames[i].sp != frame->sp ||
+                          old->frames[i].return_pc != frame->return_pc || !is_alike(&old->frames[i], frame)))
+        i++;
+    return i;
+}
+
+/* The n outermost frames of the old stack stand behind n_inner ones. */
+static void append_outer(const struct last_stack *old, uint32_t n, uint32_t n_inner, const struct cut_stack *cut)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct last_frame *frame = &old->frames[n - 1 - i];
+        cut->stack->frames[n_inner + i] = (struct java_frame){ .index = frame->index,
+                                                               .kind = frame->kind,
+                                                               .tier = frame->tier,
+                                                               .sp = frame->sp,
+                                                               .return_pc = frame->return_pc,
+                                                               .own_begin = frame->own_begin,
+                                                               .own_end = frame->own_end };
+        cut->methods[n_inner + i] = frame->method;
+    }
+    cut->stack->n = n_inner + n;
+}
+
+/* Where its return address stands; 0: not known. */
+static uint64_t return_at(const struct last_frame *frame)
+{
+    return frame->sp == 0 ? 0 : (frame->kind == FRAME_INTERPRETED ? frame->own_begin : frame->sp) - 8;
+}
+
+/* Frames of which none was copied, and that are there now as they were: they were there meanwhile, too. */
+static uint32_t count_outside(const struct last_stack *old, const struct cut_stack *cut)
+{
+    uint64_t word, end = cut->thread->sp + cut->thread->n_bytes;
+    uint32_t n = old->n;
+    for (; n > 0; n--) {
+        uint64_t at = return_at(&old->frames[n - 1]);
+        if (at >= end && cut->read(at, &word) && ((word ^ old->frames[n - 1].return_pc) & ADDRESS_BITS) == 0)
+            break;
+    }
+    return n;
+}
+
+enum stack_end last_stacks_complete(const struct last_stacks *last, const struct cut_stack *cut)
+{
+    const struct hash_slot *slot = hash_get(&last->by_tid, hash_address((uint64_t)(uint32_t)cut->tid));
+    struct java_stack *stack = cut->stack;
+    if (stack->end != STACK_CUT || slot == NULL || slot->second == 0)
+        return stack->end;
+    const struct last_stack *old = &last->stacks[slot->value];
+    for (uint32_t i = stack->n; i-- > 0;) {
+        uint32_t at = stack->frames[i].sp == 0 ? old->n : find_same_frame(old, &stack->frames[i], cut->methods[i]);
+        if (at == old->n || i + 1 + at > STACK_FRAMES_MAX)
+            continue;
+        append_outer(old, at, i + 1, cut);
+        return STACK_WHOLE;
+    }
+    uint32_t n = count_outside(old, cut);
+    if (stack->n + n <= STACK_FRAMES_MAX)
+        append_outer(old, n, stack->n, cut);
+    return STACK_CUT;
+}
+
+/* ---- all of it ---- */
 
 int last_stacks_compare(struct last_stacks *last, const struct new_stack *next, struct stack_change *change)
 {

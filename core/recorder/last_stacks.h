@@ -67,6 +67,25 @@ struct stack_change {
  * Returns 0; 1: it proves nothing, as said above, and is not kept; -1: no memory, likewise.
  */
 int last_stacks_compare(struct last_stacks *last, const struct new_stack *next, struct stack_change *change);
+
+/* A stack of which the outermost frames may not have been copied.  All borrowed. */
+struct cut_stack {
+    int32_t tid;
+    const struct thread_state *thread;
+    struct java_stack *stack;
+    uint32_t *methods;                          /* by frame, their numbers; room for STACK_FRAMES_MAX */
+    bool (*read)(uint64_t address, uint64_t *); /* a word of the thread's stack as it is now; false: it is not there */
+};
+
+/*
+ * Put behind it those of the thread's last stack: where a frame of the two is the same one, it stands in the same place
+ * and returns to the same one, all that are outside of that; else those that stand where nothing was copied, and have
+ * not changed until now, and what is between is not known.
+ *
+ * Returns how the stack ends now.
+ */
+enum stack_end last_stacks_complete(const struct last_stacks *last, const struct cut_stack *cut);
+
 void last_stacks_free(struct last_stacks *last);
 
 #endif

@@ -162,7 +162,7 @@ static void begin_round(struct stack_sampler *sampler)
         stack_walker_round(sampler->walker);
 }
 
-static void walk(struct stack_sampler *sampler, const struct thread_state *thread)
+static void walk(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread)
 {
     struct java_stack *stack = &sampler->stack;
     stack->n = 0;
@@ -172,11 +172,13 @@ static void walk(struct stack_sampler *sampler, const struct thread_state *threa
         begin_round(sampler);
     if (thread != NULL && sampler->walker != NULL)
         stack_walk(sampler->walker, thread, stack);
-    for (uint32_t i = 0; i < stack->n; i++) {
-        uint32_t number = sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
-        sampler->facts[i] =
-            number == SAMPLED_UNKNOWN ? (struct frame_facts){ 0, false } : sampler->methods[number].facts;
-    }
+    for (uint32_t i = 0; i < stack->n; i++)
+        sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
+    const struct cut_stack cut = { tid, thread, stack, sampler->numbers, vm_read_u64 };
+    stack->end = last_stacks_complete(&sampler->last, &cut);
+    for (uint32_t i = 0; i < stack->n; i++)
+        sampler->facts[i] = sampler->numbers[i] == SAMPLED_UNKNOWN ? (struct frame_facts){ 0, false }
+                                                                   : sampler->methods[sampler->numbers[i]].facts;
 }
 
 /* Returns whether it is known how the stack differs from the thread's last one. */
@@ -205,7 +207,7 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .bytecode = event->stack.bytecode,
                                          .stack = event->stack.bytes,
                                          .n_bytes = event->stack.n_bytes };
-    walk(sampler, event->count == KERNEL_UNKNOWN ? NULL : &thread);
+    walk(sampler, event->tid, event->count == KERNEL_UNKNOWN ? NULL : &thread);
     struct stack_change change;
     bool is_compared = compare(sampler, event, &thread, &change);
     sampler->state.n_samples++;
@@ -262,7 +264,7 @@ static int take_wait(const struct thread_wait *wait, void *context)
     struct stack_sampler *sampler = context;
     const struct kept_stack *stack = *wait->kept;
     if (!wait->is_same) {
-        walk(sampler, &wait->state);
+        walk(sampler, wait->tid, &wait->state);
         stack = keep(sampler, wait->state.pc, wait->kept);
     }
     if (stack == NULL)

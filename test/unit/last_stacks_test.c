@@ -261,8 +261,62 @@ static void test_memory(void)
                                        change.new_first == 9 && change.new_after == 12);
 }
 
+/* The stack of MAIN and A as it is now: A's return address is there, with a signature, and another one than B's. */
+static bool read_now(uint64_t address, uint64_t *value)
+{
+    *value = address == 0x8000 - 8 ? UINT64_C(0x12ab000000001003) : 0x1111;
+    return true;
+}
+
+static bool read_nothing(uint64_t address, uint64_t *value)
+{
+    (void)address;
+    *value = 0;
+    return false;
+}
+
+/* How the stack of two methods ends, of which up to 'end' was copied; "N:" and its methods, the outermost first. */
+static const char *complete(int32_t tid, uint64_t sp, uint64_t end, bool (*read)(uint64_t address, uint64_t *value),
+                            enum stack_end *how)
+{
+    static char text[64];
+    const struct thread_state thread = { .sp = STACK_LOW, .n_bytes = end - STACK_LOW };
+    made_stack.n = 2;
+    made_stack.end = STACK_CUT;
+    made_stack.frames[0] = (struct java_frame){ .kind = FRAME_COMPILED, .sp = sp - 0x100, .return_pc = 0x1007 };
+    made_stack.frames[1] = (struct java_frame){ .kind = FRAME_COMPILED, .sp = sp, .return_pc = 0x1005 };
+    methods[0] = 4;
+    methods[1] = 2;
+    *how = last_stacks_complete(&last, &(struct cut_stack){ tid, &thread, &made_stack, methods, read });
+    size_t n = (size_t)snprintf(text, sizeof text, "%u:", made_stack.n);
+    for (uint32_t i = made_stack.n; i-- > 0 && n < sizeof text;)
+        n += (size_t)snprintf(text + n, sizeof text - n, " %u", methods[i]);
+    made_stack.end = STACK_WHOLE;
+    return text;
+}
+
+static void test_cut(void)
+{
+    static const struct made whole[] = { MAIN(3), A(0x8000, 5), B(0x7e00, 7) };
+    struct stack_change change;
+    enum stack_end end;
+    begin();
+    take_at(1, 1, true, 0, whole, 3, &change);
+    CHECK_TEXT("a stack that was cut goes on as the last one, from a frame that is the same",
+               complete(1, 0x7e00, 0x7f00, read_nothing, &end), "4: 0 1 2 4");
+    CHECK("and is whole", end == STACK_WHOLE);
+    CHECK_TEXT("where none is, with those outside of what was copied that are still there",
+               complete(1, 0x7d00, 0x7d80, read_now, &end), "4: 0 1 2 4");
+    CHECK("but what is between is not known", end == STACK_CUT);
+    CHECK_TEXT("a frame that was copied is not taken from the last stack", complete(1, 0x7d00, 0x8000, read_now, &end),
+               "2: 2 4");
+    CHECK_TEXT("nor one that may be another by now", complete(1, 0x7d00, 0x7d80, read_nothing, &end), "2: 2 4");
+    CHECK_TEXT("nor another thread's", complete(2, 0x7e00, 0x7f00, read_now, &end), "2: 2 4");
+}
+
 int main(void)
 {
+    test_cut();
     test_calls();
     test_replaced();
     test_inlined();
