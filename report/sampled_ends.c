@@ -1,10 +1,11 @@
 #include "report/sampled_ends.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #define DEVIATIONS 3.0 /* more samples than that above what its time lets expect are no chance */
 #define SPARE      2.0
+#define LOST       0.05 /* of its time: a call that keeps the rest has ended when probes say so */
 
 static bool is_found(const struct calltree *tree, uint32_t method)
 {
@@ -31,29 +32,124 @@ static void add_own_time(struct own_time *sum, const struct own_time *own)
     sum->weight += own->weight;
 }
 
-static bool contradicts(const struct own_time *own, const struct own_time *all)
+/* What is found of a group of contexts, and of those in it that samples contradict. */
+struct end_group {
+    struct own_time all, wrong;
+    bool has_more, has_less; /* a context with more samples than its time lets expect, with less */
+    double most;             /* the largest lack of samples, and of whom, where none is sure */
+    uint32_t worst;
+};
+
+struct call_ends {
+    const struct calltree *tree;
+    const struct own_time *own;
+    uint32_t *group;          /* by node: the index of its group */
+    struct end_group *groups; /* by node */
+    bool *is_wrong;           /* by node: its time is divided anew */
+};
+
+static double expected_samples(const struct call_ends *e, uint32_t i)
 {
-    double expected = all->ticks == 0 ? 0 : (double)all->n_samples * (double)own->ticks / (double)all->ticks;
-    return (double)own->n_samples > expected + DEVIATIONS * sqrt(expected) + SPARE;
+    const struct own_time *all = &e->groups[e->group[i]].all;
+    return all->ticks == 0 ? 0 : (double)all->n_samples * (double)e->own[i].ticks / (double)all->ticks;
 }
 
-int sampled_ends(const struct calltree *tree, struct own_time *own)
+static bool has_more(const struct call_ends *e, uint32_t i)
 {
-    uint32_t n = tree->n_nodes, *group = calloc((size_t)n + 1, sizeof *group);
-    struct own_time *all = calloc((size_t)n + 1, sizeof *all);
-    bool *is_wrong = calloc((size_t)n + 1, sizeof *is_wrong);
-    bool is_made = group != NULL && all != NULL && is_wrong != NULL;
-    if (is_made)
-        find_groups(tree, group);
-    for (uint32_t i = 1; is_made && i < n; i++)
-        add_own_time(&all[group[i]], &own[i]);
-    for (uint32_t i = 1; is_made && i < n; i++)
-        is_wrong[group[i]] = is_wrong[group[i]] || contradicts(&own[i], &all[group[i]]);
-    for (uint32_t i = 1; is_made && i < n; i++)
-        if (is_wrong[group[i]])
-            own[i].ticks = (uint64_t)((double)all[group[i]].ticks * own[i].weight / all[group[i]].weight);
-    free(group);
-    free(all);
-    free(is_wrong);
-    return is_made ? 0 : -1;
+    return (double)e->own[i].n_samples > expected_samples(e, i) + DEVIATIONS * sqrt(expected_samples(e, i)) + SPARE;
+}
+
+static bool has_less(const struct call_ends *e, uint32_t i)
+{
+    return (double)e->own[i].n_samples < expected_samples(e, i) - DEVIATIONS * sqrt(expected_samples(e, i));
+}
+
+/* What ran behind a call's end is too much in that call, and is missed in another one; all others' times are right. */
+static void judge_ends(struct call_ends *e)
+{
+    uint32_t n = e->tree->n_nodes;
+    for (uint32_t i = 1; i < n; i++)
+        add_own_time(&e->groups[e->group[i]].all, &e->own[i]);
+    for (uint32_t i = 1; i < n; i++) {
+        struct end_group *group = &e->groups[e->group[i]];
+        double lack = expected_samples(e, i) - (double)e->own[i].n_samples;
+        group->has_more = group->has_more || has_more(e, i);
+        group->has_less = group->has_less || has_less(e, i);
+        group->worst = lack > group->most ? i : group->worst;
+        group->most = lack > group->most ? lack : group->most;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        struct end_group *group = &e->groups[e->group[i]];
+        bool is_lacking = group->has_less ? has_less(e, i) : group->worst == i;
+        e->is_wrong[i] = group->has_more && (has_more(e, i) || is_lacking);
+        if (e->is_wrong[i])
+            add_own_time(&group->wrong, &e->own[i]);
+    }
+}
+
+static bool is_called_node(const struct calltree *tree, uint32_t node)
+{
+    return tree->nodes[node].parent != node;
+}
+
+/* With what they call; by node. */
+static uint64_t *sum_up_calls(const struct calltree *tree, struct arena *arena)
+{
+    uint64_t *total = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *total);
+    for (uint32_t i = tree->n_nodes; total != NULL && i-- > 1;) {
+        total[i] += tree->nodes[i].cpu_ticks;
+        if (is_called_node(tree, i))
+            total[tree->nodes[i].parent] += total[i];
+    }
+    return total;
+}
+
+static void end_changed(const struct calltree *before, struct calltree *after, bool *is_ended)
+{
+    for (uint32_t i = 1; i < after->n_nodes; i++) {
+        double had = (double)before->total_cpu_ticks[i], has = (double)after->total_cpu_ticks[i];
+        if (!is_called_node(after, i) || after->nodes[i].method >= after->n_methods || has >= (1 - LOST) * had)
+            continue;
+        after->nodes[i].n_open = 0;
+        is_ended[after->nodes[i].method] = true;
+    }
+}
+
+/* The tree with other times of contexts that samples contradict. */
+static const struct calltree *divide_ends(const struct call_ends *e, bool *is_ended, struct arena *arena)
+{
+    const struct calltree *tree = e->tree;
+    struct calltree *divided = arena_alloc(arena, sizeof *divided);
+    struct calltree_node *nodes = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *nodes);
+    if (divided == NULL || nodes == NULL)
+        return NULL;
+    memcpy(nodes, tree->nodes, tree->n_nodes * sizeof *nodes);
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        const struct own_time *wrong = &e->groups[e->group[i]].wrong;
+        if (e->is_wrong[i])
+            nodes[i].cpu_ticks = (uint64_t)((double)wrong->ticks * e->own[i].weight / wrong->weight);
+    }
+    *divided = *tree;
+    divided->nodes = nodes;
+    divided->total_cpu_ticks = sum_up_calls(divided, arena);
+    if (divided->total_cpu_ticks == NULL)
+        return NULL;
+    end_changed(tree, divided, is_ended);
+    return divided;
+}
+
+const struct calltree *sampled_ends(const struct calltree *tree, const struct own_time *own, bool *is_ended,
+                                    struct arena *arena)
+{
+    size_t n = (size_t)tree->n_nodes + 1;
+    struct call_ends e = { tree, own, arena_alloc(arena, n * sizeof *e.group), arena_alloc(arena, n * sizeof *e.groups),
+                           arena_alloc(arena, n * sizeof *e.is_wrong) };
+    bool any = false;
+    if (e.group == NULL || e.groups == NULL || e.is_wrong == NULL)
+        return NULL;
+    find_groups(tree, e.group);
+    judge_ends(&e);
+    for (uint32_t i = 1; i < tree->n_nodes; i++)
+        any = any || e.is_wrong[i];
+    return any ? divide_ends(&e, is_ended, arena) : tree;
 }

@@ -18,10 +18,14 @@ struct own_time {
 /*
  * Divide the own time of such calls and their callers as their samples are, where these contradict it.
  *
- * own  by node of the tree
+ * own       by node of the tree
+ * is_ended  by method, false before; set where calls ended before the records say so: when is known to what the samples
+ *           tell, and of their waiting, switches, faults and counts it is not known what was before it.  None of them
+ *           is open.
  *
- * Returns 0, or -1: no memory.
+ * Returns a copy of the tree, or the tree itself where no sample contradicts it; NULL: no memory.  The arena's.
  */
-int sampled_ends(const struct calltree *tree, struct own_time *own);
+const struct calltree *sampled_ends(const struct calltree *tree, const struct own_time *own, bool *is_ended,
+                                    struct arena *arena);
 
 #endif

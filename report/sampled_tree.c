@@ -24,7 +24,7 @@ struct division {
 
 struct planting {
     const struct report_source *source;
-    const struct calltree *from;
+    const struct calltree *measured, *from; /* what probes measured; from: with the ends that samples tell */
     const struct trace_samples *samples;
     const struct trace_reader *reader;
     struct calltree *tree;   /* the new one; its nodes are malloc'ed until the end */
@@ -36,6 +36,7 @@ struct planting {
     uint32_t *number_of;     /* by the new tree's method: the samples' */
     struct java_name *names; /* of methods that only samples know */
     bool *is_own;            /* by context: it is in the probes' own calls */
+    bool *is_ended;          /* by the new tree's method: sampled_ends.h */
     uint32_t *stack, *stack_nodes;
     uint64_t least;               /* samples that divide a context's time */
     uint32_t *root_of;            /* by recorded context: the new root, for roots */
@@ -414,17 +415,19 @@ static bool make_values(struct planting *p)
            tree->total_metrics != NULL;
 }
 
-/* No context's own time is wrong because a call's end was not seen. */
+/* No context's time is wrong because a call's end was not seen. */
 static int end_calls(struct planting *p)
 {
+    struct arena *arena = p->source->arena;
     uint32_t n = p->from->n_nodes;
-    struct own_time *own = arena_alloc(p->source->arena, ((size_t)n + 1) * sizeof *own);
+    struct own_time *own = arena_alloc(arena, ((size_t)n + 1) * sizeof *own);
+    p->is_ended = arena_alloc(arena, ((size_t)p->tree->n_methods + 1) * sizeof *p->is_ended);
     for (uint32_t i = 1; own != NULL && i < n; i++)
         own[i] = (struct own_time){ p->own[i].all, p->n_own[i], p->own[i].weight };
-    if (own == NULL || sampled_ends(p->from, own) < 0)
+    if (own == NULL || p->is_ended == NULL || (p->from = sampled_ends(p->measured, own, p->is_ended, arena)) == NULL)
         return -1;
     for (uint32_t i = 1; i < n; i++)
-        p->own[i].all = own[i].ticks;
+        p->own[i].all = p->from->nodes[i].cpu_ticks;
     return 0;
 }
 
@@ -433,6 +436,7 @@ static int plant(struct planting *p)
     struct calltree *tree = arena_alloc(p->source->arena, sizeof *tree);
     if (tree == NULL)
         return -1;
+    p->measured = p->from;
     *tree = *p->from;
     if (tree->n_methods < trace_n_methods(p->reader))
         tree->n_methods = trace_n_methods(p->reader);
@@ -539,7 +543,8 @@ static bool keep(struct planting *p, struct report_source *with)
         return false;
     free(tree->nodes);
     tree->nodes = nodes;
-    *sampled = (struct sampled_tree){ .measured = p->from,
+    *sampled = (struct sampled_tree){ .measured = p->measured,
+                                      .ended = p->from,
                                       .samples = p->samples,
                                       .names = p->names,
                                       .first = tree->n_methods - p->n_methods,
@@ -548,6 +553,7 @@ static bool keep(struct planting *p, struct report_source *with)
                                       .probe_ticks = probe_ticks,
                                       .n_samples = n_samples,
                                       .method_samples = p->method_samples,
+                                      .is_ended = p->is_ended,
                                       .leaf = p->leaf };
     with->tree = tree;
     with->sampled = sampled;

@@ -13,6 +13,7 @@
 /* What is known of a tree that has samples in it.  All borrowed; the arena's. */
 struct sampled_tree {
     const struct calltree *measured; /* what probes alone know */
+    const struct calltree *ended;    /* the same, but for the ends of calls that no probe saw (report/sampled_ends.h) */
     const struct trace_samples *samples;
     const struct java_name *names; /* of methods that only samples know: n of them, the tree's from number first on */
     uint32_t first, n;
@@ -20,6 +21,7 @@ struct sampled_tree {
     const uint64_t *probe_ticks;    /* by node: of its total on the CPU, what probes measured in its own calls */
     const uint64_t *n_samples;      /* by node: samples in calls of it that no probe recorded */
     const uint64_t *method_samples; /* by method: the same, each sample once */
+    const bool *is_ended;           /* by method: samples tell the end of calls that were under way */
     const uint32_t *leaf;           /* by kept sample: its node; CALLTREE_NONE: it is in none */
 };
 

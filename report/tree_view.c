@@ -159,6 +159,8 @@ static void add_tree_row(struct tree_view *view, uint32_t line, uint32_t node, b
     bool has_samples = source->sampled != NULL;
     to->calls += (double)of->calls;
     to->n_open += (double)of->n_open;
+    to->is_ended = to->is_ended || (has_samples && of->calls > 0 && of->method < source->tree->n_methods &&
+                                    source->sampled->is_ended[of->method]);
     to->self_ticks += own_ticks_of(source, node);
     to->n_samples += has_samples && has_time ? (double)source->sampled->n_samples[node] : 0;
     if (!has_time)
@@ -292,7 +294,7 @@ static int find_errors(struct tree_view *view, struct err *err)
     for (uint32_t i = 1; rc == 0 && i < view->n_lines; i++) {
         struct tree_line *line = &view->lines[i];
         struct sample_share total = sample_profile_total(&profile, i), self = sample_profile_self(&profile, i);
-        double estimated = line->ticks - line->probe_ticks;
+        double estimated = line->ticks - (line->is_ended ? 0 : line->probe_ticks);
         if (line->method != CALLTREE_ROOT && estimated > FROM_SAMPLES * line->ticks)
             line->share_error = error_of(&total, estimated, view->all_ticks);
         if (view->kind != TREE_VIEW_CALLERS && line->self_ticks > 0)

@@ -19,6 +19,7 @@ struct tree_line {
     uint32_t root;                      /* then: its index among the tree's */
     uint32_t depth;
     double ticks, self_ticks, probe_ticks; /* with and without what it calls; of ticks, what probes measured */
+    bool is_ended;                         /* samples tell the end of some calls */
     double calls, n_open, n_samples;       /* n_samples: in calls that no probe recorded */
     double share_error, self_error;        /* of all time; NAN: not from samples, or not known */
 };

@@ -390,10 +390,15 @@ static int choose_rows(struct making *making, const struct calltree_total *total
 {
     const struct report_source *source = making->source;
     size_t n_ranked = 0, n_methods = (size_t)source->tree->n_methods + 1;
+    struct calltree_total *ended; /* where samples say so */
     uint32_t *row_of = arena_alloc(source->arena, n_methods * sizeof *row_of);
     struct report_ranked *ranked = arena_alloc(source->arena, n_methods * sizeof *ranked);
     making->rows = arena_alloc(source->arena, n_methods * sizeof *making->rows);
     making->ticks = arena_alloc(source->arena, n_methods * sizeof *making->ticks);
+    if (source->sampled != NULL &&
+        calltree_totals(source->sampled->ended, VM_PART_APPLICATION, source->arena, &ended, &n, err) < 0)
+        return -1;
+    totals = source->sampled != NULL ? ended : totals;
     if (row_of == NULL || ranked == NULL || making->rows == NULL || making->ticks == NULL)
         return err_set(err, "out of memory for a table of %zu methods", n);
     /* The shares' denominator does not depend on the rows. */

@@ -276,7 +276,7 @@ static void fill_events(struct making *making, const struct values *v, struct ta
     if (!making->has_hardware || v->id.kind == ROW_OF_TIME || v->id.kind == ROW_SAMPLED)
         return;
     know(making, v->id, &known);
-    if (known.counted < 0)
+    if (known.counted < 0 || (v->id.kind == ROW_PHASE && v->metrics == NULL))
         return;
     cells[making->at.counted] = table_number(known.counted);
     for (size_t i = 0; i < making->n_events; i++)

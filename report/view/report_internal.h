@@ -139,6 +139,9 @@ int report_find_times(struct making *making, const struct calltree_total *totals
 /* Add methods that only samples know: in the arena, with no calls.  There is room for all methods. */
 int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err);
 
+/* Does a row have calls of which only samples tell the end, and its time on the CPU up to there? */
+bool report_is_ended(const struct making *making, size_t row);
+
 /* How far the rows' own times may be off.  Returns 0, or -1 with *err set: no memory. */
 int report_find_errors(struct making *making, const uint32_t *row_of, struct err *err);
 

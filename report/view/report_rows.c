@@ -15,7 +15,7 @@ static struct values phase_values(const struct making *making, size_t row, const
     const struct calltree *tree = making->source->tree;
     uint64_t ticks = phases_total_ticks(total, making->source->clock);
     double off = (double)total->total_wall_ticks - (double)total->total_cpu_ticks;
-    bool is_sampled = total->calls == 0;
+    bool is_sampled = total->calls == 0, is_ended = report_is_ended(making, row);
     struct recorded recorded = report_recorded(making->source, total->method);
     recorded_hold(&recorded, (double)ticks, (double)making->shares.all_ticks);
     return (struct values){ .label = label,
@@ -26,12 +26,12 @@ static struct values phase_values(const struct making *making, size_t row, const
                             .self_ticks = (double)making->shares.self_ticks[row],
                             .probe_ticks = (double)ticks,
                             .cpu_ticks = (double)total->total_cpu_ticks,
-                            .off_cpu_ticks = tree->cpu_is_wall || off < 0 ? -1 : off,
+                            .off_cpu_ticks = tree->cpu_is_wall || is_ended || off < 0 ? -1 : off,
                             .calls = (double)total->calls,
                             .unwinds = (double)total->unwinds,
                             .n_open = (double)total->n_open,
                             .recorded = recorded,
-                            .metrics = total->total_metrics };
+                            .metrics = is_ended ? NULL : total->total_metrics };
 }
 
 /* What the rows are sorted by: the column, and whether small comes first for none. */

@@ -104,6 +104,12 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
     return 0;
 }
 
+bool report_is_ended(const struct making *making, size_t row)
+{
+    const struct sampled_tree *sampled = making->source->sampled;
+    return sampled != NULL && making->rows[row]->calls > 0 && sampled->is_ended[making->rows[row]->method];
+}
+
 /* ---- intervals ---- */
 
 #define DEPTH_MOST 4096u
@@ -143,7 +149,8 @@ static void set_errors(struct making *making, const struct shares *exact, const 
         double self = (double)making->shares.self_ticks[i], measured = (double)exact->self_ticks[i];
         struct sample_share share = sample_profile_self(profile, (uint32_t)i);
         bool is_measured = fabs(self - measured) <= FROM_SAMPLES * self;
-        double from_samples = making->ticks[i] - (double)making->rows[i]->total_cpu_ticks;
+        double measured_ticks = report_is_ended(making, i) ? 0 : (double)making->rows[i]->total_cpu_ticks;
+        double from_samples = making->ticks[i] - measured_ticks;
         making->self_errors[i] = is_measured ? NAN : error_of(&share, self, all);
         share = sample_profile_total(profile, (uint32_t)i);
         making->time_errors[i] =
@@ -199,6 +206,8 @@ static const char *known_by(const struct making *making, size_t row, double from
     const char *samples = arena_printf(making->source->arena, "%" PRIu64 " sample%s", n, n == 1 ? "" : "s");
     if (making->rows[row]->calls == 0)
         return samples;
+    if (report_is_ended(making, row))
+        return "probes, end by samples";
     return from_samples > 0 && n > 0 ? arena_printf(making->source->arena, "probes, %s", samples) : "probes";
 }
 

@@ -111,6 +111,8 @@ static const char *known_by(const struct tree_making *making, const struct tree_
         return trace_samples_are_all(making->source->reader) ? "samples" : "kernel";
     if (line->calls == 0)
         return samples;
+    if (line->is_ended)
+        return "probes, end by samples";
     return line->n_samples > 0 && !isnan(line->share_error) ? arena_printf(making->source->arena, "probes, %s", samples)
                                                             : "probes";
 }

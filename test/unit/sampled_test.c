@@ -193,17 +193,52 @@ static void test_ends(void)
     struct calltree_node nodes[] = { { .parent = 0 },
                                      { .parent = 1, .method = CALLTREE_ROOT },
                                      { .parent = 1, .method = SORT },
-                                     { .parent = 2, .method = RUN },
-                                     { .parent = 3, .method = SORT } };
+                                     { .parent = 2, .method = RUN, .cpu_ticks = 800, .n_open = 1 },
+                                     { .parent = 3, .method = SORT, .cpu_ticks = 100 },
+                                     { .parent = 3, .method = RUN, .cpu_ticks = 20 } };
     struct calltree_flag found = { .method = RUN, .kind = CALLTREE_FLAG_FOUND };
-    struct calltree tree = { .nodes = nodes, .n_nodes = 5, .n_methods = 2, .flags = &found, .n_flags = 1 };
-    struct own_time own[5] = { [1] = { 0, 0, 0 }, [2] = { 0, 50, 5 }, [3] = { 800, 50, 5 }, [4] = { 100, 90, 9 } };
-    CHECK_NUMBER("there is memory", sampled_ends(&tree, own), 0);
-    CHECK("what samples saw in a call's caller is not that call's", own[2].ticks == 400 && own[3].ticks == 400);
-    CHECK_NUMBER("what probes saw enter and leave keeps its time", own[4].ticks, 100);
+    uint64_t totals[] = { 0, 920, 920, 920, 100, 20 };
+    struct calltree tree = {
+        .nodes = nodes, .n_nodes = 6, .n_methods = 2, .total_cpu_ticks = totals, .flags = &found, .n_flags = 1
+    };
+    struct own_time own[] = { { 0 }, { 0, 0, 0 }, { 0, 50, 5 }, { 800, 50, 5 }, { 100, 90, 9 }, { 20, 0, 0 } };
+    bool is_ended[2] = { false };
+    const struct calltree *ended = sampled_ends(&tree, own, is_ended, &arena);
+    CHECK("what samples saw in a call's caller is not that call's",
+          ended->nodes[2].cpu_ticks == 400 && ended->nodes[3].cpu_ticks == 400);
+    CHECK_NUMBER("what probes saw enter and leave keeps its time", ended->nodes[4].cpu_ticks, 100);
+    CHECK_NUMBER("so does what is too short for a sample", ended->nodes[5].cpu_ticks, 20);
+    CHECK("the time with callees is that of the earlier end",
+          ended->total_cpu_ticks[2] == 920 && ended->total_cpu_ticks[3] == 520);
+    CHECK("whose calls ended so is told, and that none of them is open",
+          is_ended[RUN] && !is_ended[SORT] && ended->nodes[3].n_open == 0);
     own[2] = (struct own_time){ 100, 12, 1.2 }, own[3] = (struct own_time){ 700, 88, 8.8 };
-    CHECK("nor is a measured time changed by chance",
-          sampled_ends(&tree, own) == 0 && own[2].ticks == 100 && own[3].ticks == 700);
+    CHECK("no measured time is changed by chance", sampled_ends(&tree, own, is_ended, &arena) == &tree);
+}
+
+/* run was called before it got probes, and ended at 250: no record tells it. */
+static void test_ended_row(void)
+{
+    static const struct trace_event enabled = { .kind = TRACE_ENABLED, .method = RUN, .ticks = 1 };
+    const struct report_wish wish = { .sort = "time" };
+    struct maker m;
+    struct made made;
+    begin(&m);
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    maker_must(&m, trace_write_control(m.writer, &enabled, 1, &m.err));
+    STEPS(&m, 0, { RING_OPEN, RUN, 2, { 0 } });
+    make_contexts(&m);
+    sample(&m, 100, IN_RUN, 10);
+    sample(&m, 600, IN_MAIN, 30);
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
+    read_back(&m, &made);
+    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &wish, &made.table, &m.err));
+    const char *text = squeezed(printed(&made.table, TEXT, &arena));
+    if (!CHECK("a call's time is up to the end that samples tell; how long it waited is not known",
+               strstr(text, "Sort.run 25.0") != NULL && strstr(text, "probes, end by samples 1 250 ms - -") != NULL))
+        printf("# is:\n%s\n", text);
+    CHECK("it is not called open", strstr(text, "Sort.run +") == NULL && strstr(text, "not returned") == NULL);
+    forget(&made);
 }
 
 /* Two halves of the time, each of a method that only calls others. */
@@ -345,6 +380,7 @@ int main(void)
     test_tree();
     test_rows();
     test_ends();
+    test_ended_row();
     test_same_time();
     test_around();
     test_few();
