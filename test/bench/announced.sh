@@ -2,16 +2,22 @@
 # Are the phases that programs announce in live recordings of them?   make bench-announced WORKLOADS=DIR
 #
 # A program prints 'PHASE NUMBER NAME' on its standard error when its main thread enters a phase.  DIR/commands is as
-# for overhead.sh; DIR/announced has what the phases are, one a line: workload, phase, Class.method, or several of them
-# with '+' between them.  Each program is recorded for BENCH_SECONDS (20), BENCH_RUNS (10) times from its start and as
-# often after BENCH_WARM (20) seconds, live within 1 %; meanwhile phase_times reads the CPU time of its own threads.
+# for overhead.sh; '@MODE@' in a command becomes 'start' or 'warm', for two JVMs of a program that run at once.
+# DIR/announced has what the phases are, one a line: workload, phase, Class.method, or several of them with '+' between
+# them; with '-', the time of that method is no part of the phase: code that stands in a method beside others of its
+# phases is what that method has and these have not.  One of those added has to be a row of the report.
+#
+# In each of BENCH_RUNS (10) rounds each program is recorded for BENCH_SECONDS (20) from its start, and then another JVM
+# of it that runs since then, BENCH_WARM (20) seconds or more, live within 1 %; meanwhile phase_times reads the CPU time
+# of its own threads.  Where BENCH_END is set, no round is begun after so many seconds.
 # BENCH_HOW=sample: all recordings are of one JVM, warm, by 'mmprof sample'.
 #
 # The table: of each phase with 5 % or more of that CPU time, in how many of the recordings in which it had so much it
 # has a row of the report (recorded or sampled), and in how many of them the row's share of the application's CPU time
 # is within 3 points, or within the row's 95 % interval; of the rows with an interval, in how many the truth is within
 # it; and the largest difference.  BENCH_KEEP=DIR keeps the traces that are not so, and each phase of each recording in
-# DIR/judged: workload, mode, phase, share, row found, near, difference, row's interval, how the row is known.
+# DIR/judged: workload, mode, phase, share, row found, near, difference, row's interval, how the row is known, CPU
+# seconds of the program, threads that were ready to run (load average of the last minute).
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
@@ -60,10 +66,10 @@ window() {
         END { printf "%.6f %.6f\n", begin, end }'
 }
 
-# judge NAME MODE: lines 'name mode phase truth found near difference interval known-by seconds' of one recording.
+# judge NAME MODE: lines 'name mode phase truth found near difference interval known-by seconds load' of one recording.
 judge() {
     rows "$trace" > "$SCRATCH/rows"
-    awk -v name="$1" -v mode="$2" -v window="$(window "$trace")" '
+    awk -v name="$1" -v mode="$2" -v window="$(window "$trace")" -v load="$(cut -d ' ' -f 1 /proc/loadavg)" '
         # What of the CPU time from one line to the next is in the window.
         function inside(from, to, seconds,    a, b) {
             a = from > w[1] ? from : w[1]; b = to < w[2] ? to : w[2]
@@ -85,89 +91,104 @@ judge() {
                     continue
                 found = sum = squares = 0
                 how = "-"
-                n = split(method[p], parts, "+")
+                text = method[p]
+                gsub(/[+-]/, " &", text)
+                n = split(text, terms, " ")
                 for (i = 1; i <= n; i++) {
-                    m = parts[i]
-                    if (!(m in share))
-                        continue
-                    found = 1
-                    how = known[m]
-                    sum += share[m]; squares += error[m] == "-" ? 0 : error[m] * error[m]
+                    m = terms[i]
+                    sign = sub(/^-/, "", m) ? -1 : 1
+                    sub(/^[+]/, "", m)
+                    if (m in share && sign > 0) {
+                        found = 1
+                        how = known[m]
+                    }
+                    if (m in share) {
+                        sum += sign * share[m]
+                        squares += error[m] == "-" ? 0 : error[m] * error[m]
+                    }
                 }
                 off = found ? sum - truth : 0
                 far = off < 0 ? -off : off
                 near = found && (far <= 0.03 || far <= sqrt(squares))
-                print name, mode, p, truth, found, near, off, (squares > 0 ? sqrt(squares) : "-"), how, all
+                print name, mode, p, truth, found, near, off, (squares > 0 ? sqrt(squares) : "-"), how, all, load
             }
-        }' "$directory/announced" "$SCRATCH/rows" "$marks" | tee "$SCRATCH/latest" >> "$SCRATCH/judged"
-    [ -z "${BENCH_KEEP-}" ] || keep "$1.$2"
+        }' "$directory/announced" "$SCRATCH/rows" "$SCRATCH/$2.marks" | tee "$SCRATCH/latest" >> "$SCRATCH/judged"
+    [ -z "${BENCH_KEEP-}" ] || keep "$1" "$2"
 }
 
-# keep NAME: the trace that has just been judged, if a phase is not near.
+# keep NAME MODE: the trace that has just been judged, if a phase is not near.
 keep() {
+    local n
     cat "$SCRATCH/latest" >> "$BENCH_KEEP/judged"
     awk '!$6 { bad = 1 } END { exit !bad }' "$SCRATCH/latest" || return
-    cp "$trace" "$BENCH_KEEP/$1.$(wc -l < "$BENCH_KEEP/judged").dat"
-    cp "$marks" "$BENCH_KEEP/$1.$(wc -l < "$BENCH_KEEP/judged").marks"
+    n=$(wc -l < "$BENCH_KEEP/judged")
+    cp "$trace" "$BENCH_KEEP/$1.$2.$n.dat"
+    cp "$SCRATCH/$2.marks" "$BENCH_KEEP/$1.$2.$n.marks"
 }
 
-# start_jvm COMMAND: its PID is in $jvm, and its phases go to $marks.
+declare -A jvm reader # by mode: PIDs, of the JVM and of who reads its phases into MODE.marks
+
+# start_jvm MODE COMMAND
 start_jvm() {
-    marks=$SCRATCH/marks
-    rm -f "$SCRATCH/pipe" "$marks"
-    mkfifo "$SCRATCH/pipe"
-    (cd "$directory" && exec $1 2> "$SCRATCH/pipe" > "$SCRATCH/out" < /dev/null) &
-    jvm=$!
-    test_pids+=("$jvm")
-    "$build/test/tools/phase_times" "$jvm" < "$SCRATCH/pipe" > "$marks" &
-    reader=$!
+    local pipe=$SCRATCH/$1.pipe
+    rm -f "$pipe"
+    mkfifo "$pipe"
+    (cd "$directory" && exec ${2//@MODE@/$1} 2> "$pipe" > "$SCRATCH/$1.out" < /dev/null) &
+    jvm[$1]=$!
+    test_pids+=("$!")
+    "$build/test/tools/phase_times" "${jvm[$1]}" < "$pipe" > "$SCRATCH/$1.marks" &
+    reader[$1]=$!
 }
 
 end_jvm() {
-    kill -KILL "$jvm"
-    wait "$jvm" "$reader" 2> /dev/null
+    kill -KILL "${jvm[$1]}"
+    wait "${jvm[$1]}" "${reader[$1]}" 2> /dev/null
 }
 
 # record NAME MODE: one recording, judged.
 record() {
     trace=$SCRATCH/trace.dat
     rm -f "$trace"
-    wait_for 20 attachable "$jvm"
+    wait_for 20 attachable "${jvm[$2]}"
     if [ "$how" = live ]; then
-        "$mmprof" record --live -q -p "$jvm" -d "$seconds" -o "$trace" 2>> "$SCRATCH/errors"
+        "$mmprof" record --live -q -p "${jvm[$2]}" -d "$seconds" -o "$trace" 2>> "$SCRATCH/errors"
     else
-        "$mmprof" sample -p "$jvm" -d "$seconds" -o "$trace" > "$SCRATCH/said" 2>> "$SCRATCH/errors"
+        "$mmprof" sample -p "${jvm[$2]}" -d "$seconds" -o "$trace" > "$SCRATCH/said" 2>> "$SCRATCH/errors"
     fi
-    sleep 0.3 # until the last line of $marks is behind its end
+    sleep 0.3 # until the last line of MODE.marks is behind its end
     judge "$1" "$2"
 }
 
 # Samples change nothing in the JVM: one is enough for all.
 sample_workload() {
     local i
-    start_jvm "$2"
+    start_jvm warm "$2"
     sleep "$warm"
     for ((i = 0; i < runs; i++)); do
         record "$1" warm
     done
-    end_jvm
+    end_jvm warm
 }
 
-run_workload() {
-    local mode i
-    for mode in start warm; do
-        for ((i = 0; i < runs; i++)); do
-            start_jvm "$2"
-            [ "$mode" = start ] || sleep "$warm"
-            record "$1" "$mode"
-            end_jvm
-        done
+# Two recordings of a program, from its start and warm.
+record_workload() {
+    local begun=$SECONDS
+    start_jvm warm "$2"
+    start_jvm start "$2"
+    record "$1" start
+    end_jvm start
+    while [ $((SECONDS - begun)) -lt "$warm" ]; do
+        sleep 0.1
     done
+    record "$1" warm
+    end_jvm warm
 }
 
 : > "$SCRATCH/judged"
 if [ "$how" = live ]; then
-    each_workload "$directory" run_workload
+    for ((round = 0; round < runs && SECONDS < ${BENCH_END:-1000000}; round++)); do
+        each_workload "$directory" record_workload
+    done
 else
     each_workload "$directory" sample_workload
 fi
