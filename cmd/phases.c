@@ -35,7 +35,7 @@ struct phases_run {
     struct calltree tree;
     struct report_source source;
     struct trace_samples samples; /* with --tree */
-    struct phases_wish wish;
+    struct phases_criteria criteria;
     struct phases_choice choice;
     struct phases_report report;
 };
@@ -87,7 +87,7 @@ static int print_sweep(struct phases_run *run, const struct calltree_total *tota
     }
     sweep.n_weights = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.weights);
     sweep.n_grains = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.grains);
-    if (sweep_compute(&sweep, totals, n_totals, all_ticks, run->wish.clock, &run->arena, err) < 0 ||
+    if (sweep_compute(&sweep, totals, n_totals, all_ticks, run->criteria.clock, &run->arena, err) < 0 ||
         sweep_table(&run->source, &sweep, base, &table, err) < 0)
         return -1;
     return command_print_table(&table, !run->options->json, run->options->json, err);
@@ -100,19 +100,19 @@ static int select_phases(struct phases_run *run, struct err *err)
     size_t n_totals;
     if (calltree_totals(&run->tree, VM_PART_APPLICATION, &run->arena, &totals, &n_totals, err) < 0)
         return -1;
-    uint64_t all_ticks = phases_all_ticks(&run->tree, run->wish.clock);
+    uint64_t all_ticks = phases_all_ticks(&run->tree, run->criteria.clock);
     struct budget_base base = phases_budget_base(&run->tree, all_ticks, report_knows_invocations(run->reader));
     if (base.pair_ns > 0)
         base.pair_ns += (double)o->read_cost_ns;
     if (o->sweep)
         return print_sweep(run, totals, n_totals, all_ticks, &base, err);
-    if (phases_select(totals, n_totals, all_ticks, &base, &run->wish, &run->arena, &run->choice, err) < 0)
+    if (phases_select(totals, n_totals, all_ticks, &base, &run->criteria, &run->arena, &run->choice, err) < 0)
         return err_prefix(err, o->path);
     run->report = (struct phases_report){ .source = &run->source,
                                           .totals = totals,
                                           .n_totals = n_totals,
                                           .all_ticks = all_ticks,
-                                          .wish = &run->wish,
+                                          .wish = &run->criteria,
                                           .choice = &run->choice,
                                           .pair_ns = base.pair_ns,
                                           .all = o->all,
@@ -189,7 +189,7 @@ static int run_phases(struct phases_run *run, struct err *err)
     run->source = (struct report_source){
         .path = o->path, .reader = run->reader, .tree = &run->tree, .clock = clock, .arena = &run->arena
     };
-    run->wish = (struct phases_wish){ clock, o->weight, o->grain, o->budget };
+    run->criteria = (struct phases_criteria){ clock, o->weight, o->grain, o->budget };
     if (select_phases(run, err) < 0)
         return -1;
     if (o->sweep)

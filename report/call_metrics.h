@@ -16,7 +16,7 @@ struct call_metric {
 };
 
 struct call_metrics {
-    struct statistics_wish wish;
+    struct statistics_options wish;
     struct call_metric of[STATISTICS_METRICS_MAX]; /* wish.n_metrics of them; texts are the arena's */
 };
 

@@ -85,24 +85,24 @@ static void search(const struct sweep *grid, const struct budget_base *base, dou
 
 /* Where both thresholds were given, over_budget stays false: the user has decided. */
 static int choose_thresholds(const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
-                             const struct budget_base *base, const struct phases_wish *wish, struct arena *arena,
-                             struct phases_choice *choice, struct err *err)
+                             const struct budget_base *base, const struct phases_criteria *criteria,
+                             struct arena *arena, struct phases_choice *choice, struct err *err)
 {
     struct sweep grid = { .n_weights = 0 };
-    grid.n_weights = fill_thresholds(grid.weights, wish->weight);
-    grid.n_grains = fill_thresholds(grid.grains, wish->grain);
-    if (sweep_compute(&grid, totals, n_totals, all_ticks, wish->clock, arena, err) < 0)
+    grid.n_weights = fill_thresholds(grid.weights, criteria->weight);
+    grid.n_grains = fill_thresholds(grid.grains, criteria->grain);
+    if (sweep_compute(&grid, totals, n_totals, all_ticks, criteria->clock, arena, err) < 0)
         return -1;
-    search(&grid, base, wish->budget, choice);
-    choice->weight_given = wish->weight >= 0;
-    choice->grain_given = wish->grain >= 0;
+    search(&grid, base, criteria->budget, choice);
+    choice->weight_given = criteria->weight >= 0;
+    choice->grain_given = criteria->grain >= 0;
     if (choice->weight_given && choice->grain_given)
         choice->over_budget = false;
     return 0;
 }
 
 int phases_select(const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
-                  const struct budget_base *base, const struct phases_wish *wish, struct arena *arena,
+                  const struct budget_base *base, const struct phases_criteria *criteria, struct arena *arena,
                   struct phases_choice *choice, struct err *err)
 {
     *choice = (struct phases_choice){ .weight = 0 };
@@ -114,14 +114,14 @@ int phases_select(const struct calltree_total *totals, size_t n_totals, uint64_t
         err_set(err, "the application's threads spent no time on this clock");
         return err_next(err, "choose the other one with --clock cpu or --clock wall");
     }
-    if (choose_thresholds(totals, n_totals, all_ticks, base, wish, arena, choice, err) < 0)
+    if (choose_thresholds(totals, n_totals, all_ticks, base, criteria, arena, choice, err) < 0)
         return -1;
     choice->is_chosen = arena_alloc(arena, n_totals * sizeof *choice->is_chosen);
     if (choice->is_chosen == NULL)
         return err_set(err, "out of memory for %zu methods", n_totals);
     for (size_t i = 0; i < n_totals; i++) {
-        if (sweep_weight(&totals[i], all_ticks, wish->clock) < choice->weight ||
-            sweep_grain(&totals[i], all_ticks, wish->clock) < choice->grain)
+        if (sweep_weight(&totals[i], all_ticks, criteria->clock) < choice->weight ||
+            sweep_grain(&totals[i], all_ticks, criteria->clock) < choice->grain)
             continue;
         choice->is_chosen[i] = true;
         choice->n_chosen++;

@@ -22,7 +22,7 @@ uint64_t phases_all_ticks(const struct calltree *tree, enum phases_clock clock);
 /* The tree's calls and losses, and what a pair costs.  all_ticks: phases_all_ticks(). */
 struct budget_base phases_budget_base(const struct calltree *tree, uint64_t all_ticks, bool knows_invocations);
 
-struct phases_wish {
+struct phases_criteria {
     enum phases_clock clock;
     double weight, grain; /* fractions of the total time, 0..1; negative: search */
     double budget;        /* a fraction: for the search */
@@ -46,24 +46,24 @@ struct phases_choice {
  *
  * Thresholds that are not given are searched for on a grid: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3 and 8 times a
  * power of ten, from 1e-6 to 0.5.  The search takes, in this order,
- *   1. a pair of thresholds that selects at least one method and keeps the budget (budget_keeps);
+ *   1. a pair of thresholds that selects at least one method and meets the budget (budget_keeps);
  *   2. where both thresholds are searched, of these one that selects at most PHASES_MANY methods;
  *   3. of these the one whose methods have the most time of their own (callees not included);
  *   4. of these the one that selects the most methods;
  *   5. of these the one whose methods are called the least (the smaller overhead);
  *   6. of these the lowest weight, then the lowest grain.
- * Where neither estimate is known, any budget is kept.  If no pair keeps the budget, the least calls decide, then the
+ * Where neither estimate is known, any budget is met.  If no pair keeps the budget, the least calls decide, then the
  * most methods, and over_budget says so.  A threshold that is given stays as it is, and the other one is searched.
  *
  * totals     n_totals methods; borrowed.
- * all_ticks  the program's total time on wish->clock.
+ * all_ticks  the program's total time on criteria->clock.
  * choice     its array lives in the arena.
  *
  * Returns 0, or -1 with *err set: no method was called, or no time passed, or no memory.
  * Source: thesis §3.2.2 (after Huang et al., ISCA 2003), §3.3.1 for the budget.
  */
 int phases_select(const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
-                  const struct budget_base *base, const struct phases_wish *wish, struct arena *arena,
+                  const struct budget_base *base, const struct phases_criteria *criteria, struct arena *arena,
                   struct phases_choice *choice, struct err *err);
 
 #endif

@@ -27,7 +27,7 @@ struct method_statistics {
 };
 
 /* A thread's clock and sums since its start, or since then up to a call's entry. */
-struct statistics_reading {
+struct statistics_snapshot {
     uint64_t ticks, uncounted_ticks;
     struct quotient of[]; /* by metric; a time's is not used */
 };
@@ -40,9 +40,9 @@ struct statistics_frame {
 /* The calls of a thread, or of a virtual thread, whose clock and sums go on when it is on a carrier.  All owned. */
 struct calls_statistics {
     struct statistics_frame *frames;
-    char *readings; /* by frame, reading_bytes each */
+    char *snapshots; /* by frame, snapshot_bytes each */
     uint32_t n_frames, frames_room;
-    struct statistics_reading *now; /* NULL: none yet */
+    struct statistics_snapshot *now; /* NULL: none yet */
 };
 
 struct statistics_thread {
@@ -55,31 +55,31 @@ struct statistics_thread {
 };
 
 struct statistics {
-    struct statistics_wish wish;
-    size_t batch_bytes, reading_bytes;
+    struct statistics_options options;
+    size_t batch_bytes, snapshot_bytes;
     struct method_statistics **methods; /* NULL: no call of it has ended */
     uint32_t n_methods;
     struct statistics_thread *threads;
     uint32_t n_threads;
-    struct calls_statistics *parked; /* by ticket: left open by virtual threads */
-    uint32_t n_parked;
+    struct calls_statistics *unmounted; /* by ticket: left open by virtual threads */
+    uint32_t n_unmounted;
 };
 
-struct statistics *statistics_open(const struct statistics_wish *wish)
+struct statistics *statistics_open(const struct statistics_options *options)
 {
     struct statistics *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
-    s->wish = *wish;
-    s->batch_bytes = sizeof(struct calls_batch) + wish->n_metrics * sizeof(struct quotient);
-    s->reading_bytes = sizeof(struct statistics_reading) + wish->n_metrics * sizeof(struct quotient);
+    s->options = *options;
+    s->batch_bytes = sizeof(struct calls_batch) + options->n_metrics * sizeof(struct quotient);
+    s->snapshot_bytes = sizeof(struct statistics_snapshot) + options->n_metrics * sizeof(struct quotient);
     return s;
 }
 
 static void free_calls(struct calls_statistics *calls)
 {
     free(calls->frames);
-    free(calls->readings);
+    free(calls->snapshots);
     free(calls->now);
     memset(calls, 0, sizeof *calls);
 }
@@ -93,9 +93,9 @@ void statistics_close(struct statistics *s)
         free_calls(&s->threads[i].carrier);
         free(s->threads[i].n_active);
     }
-    for (uint32_t i = 0; i < s->n_parked; i++)
-        free_calls(&s->parked[i]);
-    free(s->parked);
+    for (uint32_t i = 0; i < s->n_unmounted; i++)
+        free_calls(&s->unmounted[i]);
+    free(s->unmounted);
     for (uint32_t i = 0; i < s->n_methods; i++)
         free(s->methods[i]);
     free(s->threads);
@@ -137,7 +137,7 @@ static struct calls_batch *batch_of(const struct statistics *s, const struct met
 static void add_batch(const struct statistics *s, struct calls_batch *to, const struct calls_batch *from)
 {
     to->n_calls += from->n_calls;
-    for (size_t i = 0; i < s->wish.n_metrics; i++) {
+    for (size_t i = 0; i < s->options.n_metrics; i++) {
         to->of[i].top += from->of[i].top;
         to->of[i].bottom += from->of[i].bottom;
     }
@@ -180,42 +180,42 @@ static void add_time(struct method_statistics *m, struct calls_batch *batch, siz
     batch->of[metric].bottom += 1;
 }
 
-static void add_call(const struct statistics *s, struct method_statistics *m, const struct statistics_reading *then,
-                     const struct statistics_reading *now)
+static void add_call(const struct statistics *s, struct method_statistics *m, const struct statistics_snapshot *then,
+                     const struct statistics_snapshot *now)
 {
     uint64_t ticks = now->ticks - then->ticks, uncounted = now->uncounted_ticks - then->uncounted_ticks;
     bool is_counted = (double)uncounted <= UNCOUNTED_MAX * (double)ticks;
     struct calls_batch *batch = open_batch(s, m);
     batch->n_calls++;
-    for (size_t i = 0; i < s->wish.n_metrics; i++) {
+    for (size_t i = 0; i < s->options.n_metrics; i++) {
         double top = now->of[i].top - then->of[i].top, bottom = now->of[i].bottom - then->of[i].bottom;
-        if (s->wish.metrics[i].is_time) {
+        if (s->options.metrics[i].is_time) {
             add_time(m, batch, i, ticks);
         } else if (is_counted && bottom > 0) {
-            moments_add(&m->moments[i], top / bottom * s->wish.metrics[i].factor);
-            batch->of[i].top += top * s->wish.metrics[i].factor;
+            moments_add(&m->moments[i], top / bottom * s->options.metrics[i].factor);
+            batch->of[i].top += top * s->options.metrics[i].factor;
             batch->of[i].bottom += bottom;
         }
     }
 }
 
-static struct statistics_reading *reading_of(const struct statistics *s, const struct calls_statistics *calls,
-                                             uint32_t frame)
+static struct statistics_snapshot *snapshot_of(const struct statistics *s, const struct calls_statistics *calls,
+                                               uint32_t frame)
 {
-    return (struct statistics_reading *)(calls->readings + frame * s->reading_bytes);
+    return (struct statistics_snapshot *)(calls->snapshots + frame * s->snapshot_bytes);
 }
 
 static int enter(struct statistics *s, struct statistics_thread *t, uint32_t method, struct err *err)
 {
     struct calls_statistics *c = &t->calls;
-    uint32_t readings_room = c->frames_room;
+    uint32_t snapshots_room = c->frames_room;
     if (vec_reserve_zeroed(c->frames, c->frames_room, (size_t)c->n_frames + 1) < 0 ||
-        vec_make_room(&c->readings, s->reading_bytes, &readings_room, sizeof readings_room, (size_t)c->n_frames + 1,
+        vec_make_room(&c->snapshots, s->snapshot_bytes, &snapshots_room, sizeof snapshots_room, (size_t)c->n_frames + 1,
                       true) < 0 ||
         vec_reserve_zeroed(t->n_active, t->n_active_room, (size_t)method + 1) < 0)
         return no_memory(err);
     c->frames[c->n_frames] = (struct statistics_frame){ method, t->n_active[method]++ > 0 };
-    memcpy(reading_of(s, c, c->n_frames++), c->now, s->reading_bytes);
+    memcpy(snapshot_of(s, c, c->n_frames++), c->now, s->snapshot_bytes);
     return 0;
 }
 
@@ -233,7 +233,7 @@ static int leave(struct statistics *s, struct statistics_thread *t, uint32_t met
     struct method_statistics *m = find_method(s, method);
     if (m == NULL)
         return no_memory(err);
-    add_call(s, m, reading_of(s, c, c->n_frames), c->now);
+    add_call(s, m, snapshot_of(s, c, c->n_frames), c->now);
     return 0;
 }
 
@@ -262,11 +262,11 @@ static void end_calls(struct statistics_thread *t)
 static int unmount(struct statistics *s, struct statistics_thread *t, uint64_t ticket, struct err *err)
 {
     activate(t, &t->calls, false); /* they have room */
-    if (ticket != 0 && vec_reserve_zeroed(s->parked, s->n_parked, (size_t)ticket + 1) < 0)
+    if (ticket != 0 && vec_reserve_zeroed(s->unmounted, s->n_unmounted, (size_t)ticket + 1) < 0)
         return no_memory(err);
     if (ticket != 0) {
-        free_calls(&s->parked[ticket]);
-        s->parked[ticket] = t->calls;
+        free_calls(&s->unmounted[ticket]);
+        s->unmounted[ticket] = t->calls;
     } else {
         free_calls(&t->calls);
     }
@@ -283,10 +283,10 @@ static int mount(struct statistics *s, struct statistics_thread *t, uint64_t tic
     t->carrier = t->calls;
     memset(&t->calls, 0, sizeof t->calls);
     t->is_mounted = true;
-    if (ticket == 0 || ticket >= s->n_parked)
+    if (ticket == 0 || ticket >= s->n_unmounted)
         return 0;
-    t->calls = s->parked[ticket];
-    memset(&s->parked[ticket], 0, sizeof *s->parked);
+    t->calls = s->unmounted[ticket];
+    memset(&s->unmounted[ticket], 0, sizeof *s->unmounted);
     return activate(t, &t->calls, true) ? 0 : no_memory(err);
 }
 
@@ -301,16 +301,16 @@ static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *
 /* Returns false: no memory. */
 static bool read_metrics(const struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
 {
-    uint64_t ticks = s->wish.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
-    struct statistics_reading *now = t->calls.now == NULL ? calloc(1, s->reading_bytes) : t->calls.now;
+    uint64_t ticks = s->options.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
+    struct statistics_snapshot *now = t->calls.now == NULL ? calloc(1, s->snapshot_bytes) : t->calls.now;
     if (now == NULL)
         return false;
     t->calls.now = now;
     now->ticks += ticks - t->ticks;
     t->ticks = ticks;
     now->uncounted_ticks += step->n_metrics > CALLTREE_UNCOUNTED ? step->passed[CALLTREE_UNCOUNTED] : 0;
-    for (size_t i = 0; i < s->wish.n_metrics; i++) {
-        const struct statistics_metric *metric = &s->wish.metrics[i];
+    for (size_t i = 0; i < s->options.n_metrics; i++) {
+        const struct statistics_metric *metric = &s->options.metrics[i];
         now->of[i].top += sum(metric->tops, metric->n_tops, step);
         now->of[i].bottom += sum(metric->bottoms, metric->n_bottoms, step);
     }

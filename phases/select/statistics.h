@@ -74,7 +74,7 @@ struct statistics_metric {
     double factor;
 };
 
-struct statistics_wish {
+struct statistics_options {
     enum phases_clock clock;
     struct statistics_metric metrics[STATISTICS_METRICS_MAX];
     size_t n_metrics;
@@ -83,7 +83,7 @@ struct statistics_wish {
 struct statistics;
 
 /* NULL: no memory. */
-struct statistics *statistics_open(const struct statistics_wish *wish);
+struct statistics *statistics_open(const struct statistics_options *options);
 void statistics_close(struct statistics *statistics); /* NULL is fine */
 
 /* For calltree_options; it looks at the application's threads.  Lives as long as the statistics. */

@@ -316,7 +316,7 @@ static int choose(struct making *making, const struct calltree_total *totals, si
     *is_chosen = NULL;
     if (making->wish->all || is_phase_recording(source) || n == 0 || all_ticks == 0)
         return 0;
-    struct phases_wish wish = { source->clock, -1, -1, BUDGET };
+    struct phases_criteria wish = { source->clock, -1, -1, BUDGET };
     struct budget_base base = phases_budget_base(source->tree, all_ticks, report_knows_invocations(source->reader));
     struct phases_choice choice;
     if (is_cheap(&base, source->tree->n_calls + source->tree->n_lost))

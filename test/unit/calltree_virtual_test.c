@@ -215,7 +215,7 @@ static void test_turns(void)
 
 static void test_statistics(void)
 {
-    static const struct statistics_wish wish = { .metrics = { { .is_time = true } }, .n_metrics = 1 };
+    static const struct statistics_options wish = { .metrics = { { .is_time = true } }, .n_metrics = 1 };
     struct statistics *s = statistics_open(&wish);
     struct calltree_observer observer = statistics_observer(s);
     struct maker m;

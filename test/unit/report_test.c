@@ -346,7 +346,7 @@ static void test_phases_table(void)
     maker_figure_3_3(&m);
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1830));
     read_back(&m, &made, 1830, PHASES_CPU);
-    struct phases_wish wish = { PHASES_CPU, 0.10, 0.05, 0.01 };
+    struct phases_criteria wish = { PHASES_CPU, 0.10, 0.05, 0.01 };
     struct budget_base base = phases_budget_base(&made.trace.tree, 1830, true);
     maker_must(&m, phases_select(made.trace.totals, made.trace.n_totals, 1830, &base, &wish, &arena, &choice, &err));
     struct phases_report report = {

@@ -30,7 +30,7 @@ static const char *chosen(const struct phases_choice *choice)
 
 static struct phases_choice choose(double weight, double grain, double budget, double pair_ns)
 {
-    struct phases_wish wish = { PHASES_CPU, weight, grain, budget };
+    struct phases_criteria wish = { PHASES_CPU, weight, grain, budget };
     struct budget_base base = { .n_invocations = 656, .total_ns = 1830, .pair_ns = pair_ns };
     struct phases_choice choice;
     if (phases_select(figure, N_FIGURE, 1830, &base, &wish, &arena, &choice, &err) < 0)
@@ -99,7 +99,7 @@ static void test_search(void)
 static void test_unknown_estimates(void)
 {
     struct budget_base base = { .n_invocations = 0, .total_ns = 1830, .pair_ns = 1 };
-    struct phases_wish wish = { PHASES_CPU, -1, -1, 0.01 };
+    struct phases_criteria wish = { PHASES_CPU, -1, -1, 0.01 };
     struct phases_choice choice;
     phases_select(figure, N_FIGURE, 1830, &base, &wish, &arena, &choice, &err);
     CHECK("only selected methods recorded: the thesis' estimate is not known, the one in time decides",
@@ -126,7 +126,7 @@ static void test_many(void)
                                              .cpu_ticks = is_heavy ? 30000 : 100,
                                              .calls = is_heavy ? 1000 : 1 };
     }
-    struct phases_wish wish = { PHASES_CPU, -1, -1, 0.01 };
+    struct phases_criteria wish = { PHASES_CPU, -1, -1, 0.01 };
     CHECK("phases of a program with many methods are found",
           phases_select(totals, N, 1000000, &base, &wish, &arena, &choice, &err) == 0);
     for (size_t i = 0; i < HEAVY; i++)
@@ -141,7 +141,7 @@ static void test_many(void)
 static void test_refusals(void)
 {
     struct budget_base base = { 0 };
-    struct phases_wish wish = { PHASES_WALL, -1, -1, 0.01 };
+    struct phases_criteria wish = { PHASES_WALL, -1, -1, 0.01 };
     struct phases_choice choice;
     CHECK("no methods is an error", phases_select(figure, 0, 1830, &base, &wish, &arena, &choice, &err) < 0);
     CHECK_TEXT("that says what to do", err.text,
@@ -172,7 +172,7 @@ static void test_trace(void)
     CHECK_NUMBER("on the wall clock waiting counts", phases_all_ticks(&tree, PHASES_WALL), 9000);
     struct budget_base base = phases_budget_base(&tree, all, true);
     CHECK_NUMBER("all calls are in the base of the estimate", base.n_invocations, 656);
-    struct phases_wish wish = { PHASES_CPU, 0.10, 0.05, 0.01 };
+    struct phases_criteria wish = { PHASES_CPU, 0.10, 0.05, 0.01 };
     maker_must(&m, phases_select(totals, n, all, &base, &wish, &arena, &choice, &m.err));
     CHECK_TEXT("thesis Figure 3.3, from a trace: main, readData, sortData", chosen(&choice), "025");
     calltree_free(&tree);

@@ -171,7 +171,7 @@ static void make_calls(struct maker *m)
     maker_close(m, 200);
 }
 
-static struct statistics *build(struct maker *m, const struct statistics_wish *wish)
+static struct statistics *build(struct maker *m, const struct statistics_options *wish)
 {
     struct statistics *s = statistics_open(wish);
     struct calltree_observer observer = statistics_observer(s);
@@ -184,7 +184,7 @@ static struct statistics *build(struct maker *m, const struct statistics_wish *w
     return s;
 }
 
-static const struct statistics_wish time_and_cpi = {
+static const struct statistics_options time_and_cpi = {
     .clock = PHASES_CPU,
     .metrics = { { .is_time = true },
                  { .tops = { CALLTREE_COUNTERS },
@@ -215,7 +215,7 @@ static void test_calls(void)
     CHECK("a method that nobody knows has no calls", statistics_moments(s, 77, 0).n == 0);
     statistics_close(s);
 
-    struct statistics_wish wall = time_and_cpi;
+    struct statistics_options wall = time_and_cpi;
     wall.clock = PHASES_WALL;
     s = build(&m, &wall);
     CHECK_NEAR("on the wall clock waiting counts", statistics_moments(s, SORT, 0).mean, 100. / 3, 1e-12);
@@ -233,7 +233,7 @@ static void step(struct calltree_observer *observer, enum trace_kind kind, uint6
 static struct statistics_error errors_of(uint64_t n, uint64_t (*each)(uint64_t i))
 {
     struct statistics *s =
-        statistics_open(&(struct statistics_wish){ .metrics = { { .is_time = true } }, .n_metrics = 1 });
+        statistics_open(&(struct statistics_options){ .metrics = { { .is_time = true } }, .n_metrics = 1 });
     struct calltree_observer observer = statistics_observer(s);
     uint64_t now = 0;
     for (uint64_t i = 0; i < n; i++) {

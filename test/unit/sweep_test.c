@@ -53,7 +53,7 @@ static bool agrees(const struct sweep *sweep, const struct example *e, uint64_t 
 {
     for (size_t w = 0; w < sweep->n_weights; w++)
         for (size_t g = 0; g < sweep->n_grains; g++) {
-            struct phases_wish wish = { e->source.clock, sweep->weights[w], sweep->grains[g], 1 };
+            struct phases_criteria wish = { e->source.clock, sweep->weights[w], sweep->grains[g], 1 };
             struct phases_choice choice;
             if (phases_select(e->totals, e->n_totals, all_ticks, base, &wish, &arena, &choice, &err) < 0)
                 return false;
