@@ -1,17 +1,14 @@
 #include "cmd/recording.h"
 
-#include "cmd/recording_cost.h"
-#include "cmd/recording_live.h"
-#include "cmd/recording_symbols.h"
-
 #include "cmd/recording_counters.h"
+#include "cmd/recording_summary.h"
 #include "core/base/arena.h"
 #include "core/base/pattern.h"
-#include "core/base/text.h"
 #include "core/pmu/simulated_events.h"
-#include "core/recorder/simulation.h"
+#include "core/recorder/ip_samples.h"
 #include "phases/live/live_policy.h"
 #include "phases/select/phases_file.h"
+#include "symbolize/native_symbols.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -53,6 +50,20 @@ static int check_patterns(const struct options_list *list, const char *option, s
     return 0;
 }
 
+/* Names of the functions of a program's files, for the recorder; context is the arena in which they live. */
+static const char *name_functions(void *context, const char *path, const char *build_id, const uint64_t *offsets,
+                                  size_t n, ip_samples_found_fn *found, void *found_context)
+{
+    struct native_symbols symbols;
+    struct err ignored;
+    if (native_symbols_find(context, path, build_id, NATIVE_SYMBOLS_DEBUG, offsets, n, &symbols, &ignored) < 0)
+        return NULL;
+    for (size_t i = 0; i < symbols.n; i++)
+        if (found(found_context, symbols.all[i].offset, symbols.all[i].n_bytes, symbols.all[i].name) < 0)
+            break;
+    return symbols.from;
+}
+
 static int read_phases(const char *path, struct arena *arena, struct recorder_plan *plan, struct err *err)
 {
     struct phases_file file;
@@ -74,102 +85,6 @@ static int read_phases(const char *path, struct arena *arena, struct recorder_pl
     plan->n_phases = file.n_rows;
     plan->phases_file = path;
     return 0;
-}
-
-static void tell_simulation(const struct recorder_summary *s, const struct recorder_plan *plan, FILE *out)
-{
-    char text[128];
-    simulation_describe(&(struct simulation_state){ .n_instructions = s->n_instructions, .cpu_s = s->cpu_s }, text,
-                        sizeof text);
-    fprintf(out, "mmprof: simulated %s; ", text);
-    if (plan->alone_cpu_s > 0 && s->cpu_s > 0)
-        fprintf(out, "slowdown %.1f: %.1f s of CPU time, where the first recording took %.1f s\n",
-                s->cpu_s / plan->alone_cpu_s, s->cpu_s, plan->alone_cpu_s);
-    else
-        fprintf(out, "slowdown -: what the program takes without it is not known\n");
-}
-
-static void tell_counters(const struct recorder_summary *s, const struct recorder_plan *plan, FILE *out)
-{
-    static const char *const reads[] = { "by the probes, in user space", "by the probes, by system call",
-                                         "by no probe" };
-    if (plan->layout->n_groups == 0)
-        return;
-    if (plan->simulate != NULL) {
-        fprintf(out, "mmprof: counters are simulated: '%s'; read by the probes, and %" PRIu64 " times remotely\n",
-                plan->simulate->name, s->n_readings);
-        tell_simulation(s, plan, out);
-        return;
-    }
-    fprintf(out,
-            "mmprof: %" PRIu32 " group%s of counters, read %s; and %" PRIu64 " times remotely (%.1f ms of CPU time)\n",
-            plan->layout->n_groups, plan->layout->n_groups == 1 ? "" : "s in turn", reads[plan->read], s->n_readings,
-            (double)s->readings_ns / 1e6);
-    if (s->n_without_readings > 0)
-        fprintf(out, "mmprof: %" PRIu32 " threads' counters could not be read remotely: %s\n", s->n_without_readings,
-                s->readings_why);
-}
-
-static void tell_summary(const struct recorder_summary *s, const struct recorder_plan *plan, bool attached, FILE *out)
-{
-    static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended",
-                                        "the trace has reached its maximum size" };
-    fprintf(out,
-            "mmprof: recorded %.1f s of JVM %d (%s): %" PRIu64 " records of %" PRIu32 " methods, %.1f MB in '%s'\n",
-            s->seconds, (int)s->pid, ends[s->end], s->n_records, s->n_methods, (double)s->n_bytes / 1e6, plan->output);
-    if (s->end == RECORDER_ENDED_BY_SIZE)
-        fprintf(out, "  next: give a larger --max-size, or record less with --include, or live\n");
-    if (s->instrument_ms > 0)
-        fprintf(out, "mmprof: instrumenting the %s took %.2f s, in %s of %.0f ms at most\n",
-                attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3,
-                attached ? "which the program had stops" : "steps", s->longest_pause_ms);
-    if (s->n_late_classes > 0)
-        fprintf(out,
-                "mmprof: %" PRIu32 " classes were not instrumented by then (those of the JDK come last): their time is "
-                "counted for their callers\n"
-                "  next: give a longer --prepare-limit, or name what matters with --include\n",
-                s->n_late_classes);
-    tell_counters(s, plan, out);
-    if (s->n_lost > 0)
-        fprintf(out,
-                "mmprof: %" PRIu64 " calls were lost: the buffers were full\n"
-                "  next: give a larger --buffer, or instrument less with --include or --min-bytecodes\n",
-                s->n_lost);
-    if (s->n_kernel_lost > 0)
-        fprintf(out, "mmprof: %" PRIu64 " of the kernel's records (thread switches, faults) were lost\n",
-                s->n_kernel_lost);
-    if (s->n_skipped + s->n_failed_classes > 0)
-        fprintf(out, "mmprof: %" PRIu32 " methods and %" PRIu32 " classes could not be instrumented\n", s->n_skipped,
-                s->n_failed_classes);
-    if (s->n_left_classes > 0)
-        fprintf(out,
-                "mmprof: %" PRIu32 " classes with native methods were not instrumented: this JVM never frees an old "
-                "version of such a class%s\n",
-                s->n_left_classes,
-                plan->n_includes + plan->n_phases == 0 ? " (--include names those that matter)" : "");
-    if (s->n_no_room_classes > 0)
-        fprintf(out,
-                "mmprof: %" PRIu32 " classes were not instrumented: a quarter of the JVM's metaspace is reserved for "
-                "the program (-XX:MaxMetaspaceSize)\n"
-                "  next: record fewer classes with --include or --live, or start the JVM with more metaspace\n",
-                s->n_no_room_classes);
-    if (s->n_event_classes > 0)
-        fprintf(out, "mmprof: not instrumented: %" PRIu32 " class%s of JFR events, which JFR changes itself\n",
-                s->n_event_classes, s->n_event_classes == 1 ? "" : "es");
-    if (s->unmatched.text[0] != '\0') {
-        fputs("mmprof: ", out);
-        text_print_lines(out, s->unmatched.text);
-        fputc('\n', out);
-    }
-    if (s->n_loader_classes > 0)
-        fprintf(out,
-                "mmprof: %" PRIu32 " classes were not instrumented: their class loaders cannot find the probes, or are "
-                "locked\n  next: see CAVEATS in mmprof(1), or record again later\n",
-                s->n_loader_classes);
-    if (strncmp(s->offcpu, "none", 4) == 0)
-        fprintf(out, "mmprof: times are wall-clock times and include waiting: %s\n", s->offcpu + strlen("none: "));
-    if (s->warning[0] != '\0')
-        fprintf(out, "mmprof: %s\n", s->warning);
 }
 
 /* "DIR/trace.dat" becomes "DIR/trace.2.dat". */
@@ -218,7 +133,7 @@ static int run_session(const struct recording *recording, struct recorder_plan *
     if (recorder_run(plan, summary, err) < 0)
         return -1;
     if (!recording->quiet)
-        tell_summary(summary, plan, recording->pid != 0, stderr);
+        recording_tell_summary(summary, plan, recording->pid != 0);
     if (summary->no_ip_samples[0] != '\0' && !recording->quiet)
         fprintf(stderr, "mmprof: %s\n", summary->no_ip_samples);
     if (summary->perf_map_why[0] != '\0')
@@ -369,7 +284,7 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
     return choose_simulated(recording, arena, model, &plan->window, counters, err);
 }
 
-static void tell_forgotten(uint64_t compilers_ns)
+static void tell_discarded(uint64_t compilers_ns)
 {
     fprintf(stderr,
             "mmprof: this JVM now discards all its compiled code, %.1f s of JIT compilation: the program is slower "
@@ -382,24 +297,24 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     struct live_session *live = recording->live;
     live->options.is_new = recording->command != NULL;
     live->options.duration_s = recording->duration_s;
-    live->options.forgets_code = recording->pid != 0 && jvm_forgets_code((pid_t)recording->pid);
-    live->forgets = recording->quiet ? NULL : tell_forgotten;
+    live->options.discards_code = recording->pid != 0 && jvm_forgets_code((pid_t)recording->pid);
+    live->discards = recording->quiet ? NULL : tell_discarded;
     live_session_events(live, &counters->events, &counters->layout);
 }
 
 /* Classes are changed at once. */
-static void tell_forgetting(pid_t pid)
+static void tell_discard(pid_t pid)
 {
     struct jvm_compilers compilers = { .pid = pid };
     uint64_t cpu_ns = jvm_forgets_code(pid) ? jvm_compilers_cpu_ns(&compilers, 0) : JVM_CPU_UNKNOWN;
     if (cpu_ns != JVM_CPU_UNKNOWN)
-        tell_forgotten(cpu_ns);
+        tell_discarded(cpu_ns);
 }
 
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
 {
     struct arena arena = { NULL, 0 };
-    const struct recorder_symbols symbols = { &arena, recording_name_functions };
+    const struct recorder_symbols symbols = { &arena, name_functions };
     struct recording_counters counters;
     struct sim_model model;
     char agent[PATH_MAX];
@@ -441,14 +356,14 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     if (recording->live != NULL)
         prepare_live(recording, &counters);
     else if (recording->pid != 0 && !recording->quiet)
-        tell_forgetting((pid_t)recording->pid);
+        tell_discard((pid_t)recording->pid);
     rc = separate && counters.layout.n_groups > 1 ? run_groups(recording, &plan, &counters, summary, err)
                                                   : run_session(recording, &plan, &counters, 0, summary, err);
     if (rc < 0)
         recording_wait(recording, summary, err);
     if (rc == 0 && !recording->quiet && recording->live != NULL) {
-        recording_tell_cost(recording->output, "mmprof: ", stderr);
-        recording_tell_live(recording->live, "mmprof: ", stderr);
+        recording_tell_cost(recording->output);
+        recording_tell_live(recording->live);
     }
 out:
     arena_free(&arena);

@@ -13,7 +13,7 @@
  *
  *     Time (%)  at least  at most  Own (%)  Method     Not instrumented because
  *     ---------------------------------------------------------------------------------
- *        30.12     21.31    40.69     1.20  Gen.genDef  not paid for: 59.9 ms to compile
+ *        30.12     21.31    40.69     1.20  Gen.genDef  over budget: recompilation would take 59.9 ms
  */
 #include "cmd/output_file.h"
 #include "cmd/recording.h"
@@ -50,7 +50,7 @@ static void take_keys(struct top *top, struct recorder_link *link, bool *again)
 /* While samples are taken it stays as it was. */
 static int sample_anew(struct top *top, struct live_session *session, struct err *err)
 {
-    return live_stage(session->live) == LIVE_CHOOSING ? 0 : top_sampled_take(&top->sampled, session, err);
+    return session->live->stage == LIVE_CHOOSING ? 0 : top_sampled_take(&top->sampled, session, err);
 }
 
 static int show(struct top *top, struct live_session *session, struct err *err)
@@ -81,8 +81,8 @@ static bool is_worth_showing(struct top *top, const struct live_session *session
 {
     if (top->is_screen || top->n_shown > 0)
         return true;
-    if (live_stage(session->live) == LIVE_WATCHING &&
-        (live_has_calls(session->live) || live_session_has_samples_only(session)))
+    if (session->live->stage == LIVE_WATCHING &&
+        (live_methods_have_figures(&session->live->methods) || live_session_has_samples_only(session)))
         return true;
     return session->status.monotonic_ns - top->first_ns > SETTLE_NS;
 }
@@ -90,9 +90,7 @@ static bool is_worth_showing(struct top *top, const struct live_session *session
 /* The first plain table is of the time since calls count. */
 static bool has_begun(const struct live_session *session)
 {
-    size_t n;
-    live_methods(session->live, &n);
-    return n > 0 && !live_is_frozen(session->live);
+    return session->live->methods.n > 0 && !session->live->methods.is_frozen;
 }
 
 /* The session's view: called in each round; NULL for the link when it is over. */
@@ -147,19 +145,15 @@ static int run(struct top *top, const struct recording *recording, const struct 
 
 int command_top(int argc, char **argv, struct err *err)
 {
-    struct recording recording = { .min_bytecodes = 50,
-                                   .ring_bytes = UINT64_C(8) << 20,
-                                   .output = "/dev/null",
-                                   .read = "auto",
-                                   .groups = "rotate",
-                                   .mechanism = "perf",
-                                   .max_bytes = 0,
-                                   .quiet = true };
+    struct recording recording = RECORDING_DEFAULTS;
     struct live_options options = LIVE_OPTIONS;
     struct top top = { .interval_s = 1, .is_screen = terminal_is_one(stdout) };
     const char *sort = "time";
     bool once = false, done;
     int n_parsed;
+    recording.output = "/dev/null";
+    recording.max_bytes = recording.ip_samples_hz = 0;
+    recording.quiet = true;
     const struct options_row rows[] = {
         { 'p', "pid", "PID", OPTION_NUMBER, &recording.pid, "attach to this running JVM" },
         { 'i', "interval", "SECONDS", OPTION_SECONDS, &top.interval_s, "refresh after this time (1)" },

@@ -32,7 +32,7 @@ static int add_rows(const struct live_sampled *all, size_t n, struct table *tabl
     for (size_t i = 0; i < n; i++) {
         const struct candidate *found = all[i].found;
         struct table_cell *cells = table_row(table, "sampled");
-        const char *why = sampled_why_text(all[i].why, all[i].price_ns, arena);
+        const char *why = sampled_why_text(all[i].why, all[i].recompilation_ns, arena);
         if (cells == NULL || why == NULL)
             return err_set(err, "out of memory");
         const struct table_cell values[] = { table_number(found->share),      table_number(found->share_low),
@@ -43,15 +43,8 @@ static int add_rows(const struct live_sampled *all, size_t n, struct table *tabl
     return 0;
 }
 
-static char *empty_text(struct err *err)
-{
-    char *text = calloc(1, 1);
-    if (text == NULL)
-        err_set(err, "out of memory");
-    return text;
-}
-
-static char *some_text(const struct live_sampled *all, size_t n, struct arena *arena, struct err *err)
+/* Returns the table for free(), or NULL with *err set: no memory. */
+static char *text_of(const struct live_sampled *all, size_t n, struct arena *arena, struct err *err)
 {
     struct table table;
     table_begin(&table, arena);
@@ -65,16 +58,15 @@ int top_sampled_take(struct top_sampled *sampled, struct live_session *session, 
     struct live_sampled *all;
     char *text = NULL;
     size_t n;
-    if (live_sampled_list(session, &arena, &all, &n, err) == 0)
-        text = n == 0 ? empty_text(err) : some_text(all, n, &arena, err);
+    int rc = live_sampled_list(session, &arena, &all, &n, err);
+    if (rc == 0 && n > 0 && (text = text_of(all, n, &arena, err)) == NULL)
+        rc = -1;
     arena_free(&arena);
-    if (text == NULL)
+    if (rc < 0)
         return -1;
     free(sampled->text);
-    sampled->text = text;
-    sampled->n_samples = n == 0 ? 0 : candidates_n_samples(session->candidates);
-    sampled->begun_ns = session->sampled_ns[0];
-    sampled->ended_ns = session->sampled_ns[1];
+    *sampled = (struct top_sampled){ text, n == 0 ? 0 : candidates_n_samples(session->candidates),
+                                     session->sampled_ns[0], session->sampled_ns[1] };
     return 0;
 }
 
@@ -82,7 +74,7 @@ const char *top_sampled_text(const struct top_sampled *sampled, uint64_t now_ns,
 {
     double seconds = (double)(sampled->ended_ns - sampled->begun_ns) / 1e9;
     double age_s = now_ns > sampled->ended_ns ? (double)(now_ns - sampled->ended_ns) / 1e9 : 0;
-    if (sampled->text == NULL || sampled->text[0] == '\0')
+    if (sampled->text == NULL)
         return "";
     return arena_printf(arena, "not instrumented, by %" PRIu64 " samples in %.1f s, the latest %.0f s ago:\n\n%s",
                         sampled->n_samples, seconds, age_s, sampled->text);

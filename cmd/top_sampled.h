@@ -8,7 +8,7 @@
 
 /* What the latest samples found, and of when they are; all 0: there are none yet. */
 struct top_sampled {
-    char *text; /* owned: the table, "" where there is nothing to show */
+    char *text; /* owned: the table; NULL: there is nothing to show */
     uint64_t n_samples, begun_ns, ended_ns;
 };
 

@@ -1,5 +1,6 @@
 #include "cmd/top_table.h"
 
+#include "core/base/vec.h"
 #include "report/format/table.h"
 #include "symbolize/java_names.h"
 
@@ -7,9 +8,9 @@
 #include <string.h>
 
 struct top_row {
-    const struct live_method *method;
     const char *label;
     double ns, calls, call_ns, cpi; /* of the interval; negative: not known */
+    double key;                     /* by which rows are sorted, largest first; equal ones by label */
     uint64_t all_calls;
     double all_ns;
 };
@@ -35,25 +36,18 @@ void top_table_free(struct top_table *top)
     top->before = NULL;
 }
 
-static const struct live_account *before_of(const struct top_table *top, uint32_t id)
-{
-    static const struct live_account none;
-    for (size_t i = 0; i < top->n_before; i++)
-        if (top->before[i].id == id)
-            return &top->before[i].figures;
-    return &none;
-}
-
-/* After a recovery, or another look at a method, figures begin anew. */
+/* After a recompilation window, or a trial, figures begin anew. */
 static uint64_t since(uint64_t now, uint64_t before)
 {
     return now >= before ? now - before : now;
 }
 
-static void fill_row(const struct top_table *top, const struct live_session *session, const struct live_account *now,
-                     struct top_row *row)
+/* now: the figures of the method with this index. */
+static void fill_row(const struct top_table *top, const struct live_session *session, size_t index,
+                     const struct live_account *now, struct top_row *row)
 {
-    const struct live_account *before = before_of(top, row->method->id);
+    static const struct live_account none;
+    const struct live_account *before = index < top->n_before ? &top->before[index] : &none;
     double ns_per_tick = session->status.ns_per_tick;
     row->all_calls = now->calls;
     row->all_ns = (double)now->cpu_ticks * ns_per_tick;
@@ -64,26 +58,26 @@ static void fill_row(const struct top_table *top, const struct live_session *ses
     row->cpi = !session->has_cpi || instructions <= 0
                    ? -1
                    : (double)since(now->counters[0], before->counters[0]) / instructions;
+    const double keys[TOP_SORTS] = { row->ns, row->calls, row->call_ns, row->cpi, 0 };
+    row->key = keys[top->sort];
 }
 
 /* The rows of those that are measured. */
 static int make_rows(const struct top_table *top, struct live_session *session, struct arena *arena,
                      struct top_row **rows, size_t *n, struct err *err)
 {
-    size_t n_methods, n_rows = 0;
-    const struct live_method *methods = live_methods(session->live, &n_methods);
+    const struct live_method *methods = session->live->methods.all;
+    size_t n_methods = session->live->methods.n, n_rows = 0;
     struct java_name *names = arena_alloc(arena, (n_methods + 1) * sizeof *names);
     const char **labels = arena_alloc(arena, (n_methods + 1) * sizeof *labels);
     *rows = arena_alloc(arena, (n_methods + 1) * sizeof **rows);
     if (names == NULL || labels == NULL || *rows == NULL)
         return err_set(err, "out of memory");
     for (size_t i = 0; i < n_methods; i++) {
-        struct live_account figures;
-        if (!live_has_figures(session->live, &methods[i]))
+        if (!live_method_has_figures(&session->live->methods, &methods[i]))
             continue;
-        live_figures(session->live, &methods[i], &figures);
-        (*rows)[n_rows].method = &methods[i];
-        fill_row(top, session, &figures, &(*rows)[n_rows]);
+        const struct live_account figures = live_method_figures(&session->live->methods, &methods[i]);
+        fill_row(top, session, i, &figures, &(*rows)[n_rows]);
         names[n_rows++] = (struct java_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
     }
     if (java_names_labels(arena, names, n_rows, labels) < 0)
@@ -94,58 +88,38 @@ static int make_rows(const struct top_table *top, struct live_session *session, 
     return 0;
 }
 
-static double key_of(const struct top_row *row, enum top_sort sort)
+static int compare(const void *a, const void *b)
 {
-    return sort == TOP_BY_CALLS  ? row->calls
-           : sort == TOP_BY_CALL ? row->call_ns
-           : sort == TOP_BY_CPI  ? row->cpi
-                                 : row->ns;
+    const struct top_row *x = a, *y = b;
+    return x->key < y->key ? 1 : x->key > y->key ? -1 : strcmp(x->label, y->label);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct top_row *)a)->label, ((const struct top_row *)b)->label);
-}
-
-/* Largest first; few rows: an insertion keeps equal ones where they were. */
-static void sort_rows(struct top_row *rows, size_t n, enum top_sort sort)
-{
-    qsort(rows, n, sizeof *rows, by_name);
-    for (size_t i = 1; sort != TOP_BY_NAME && i < n; i++) {
-        struct top_row row = rows[i];
-        size_t at = i;
-        for (; at > 0 && key_of(&rows[at - 1], sort) < key_of(&row, sort); at--)
-            rows[at] = rows[at - 1];
-        rows[at] = row;
-    }
-}
-
-static const char *stage_text(const struct live_session *session, const struct live_cost *cost, struct arena *arena)
+static const char *stage_text(const struct live_session *session, struct arena *arena)
 {
     static const char *const texts[] = { "waiting for the agent", "taking samples", "changing classes",
                                          "waiting for the JIT compiler", "measuring" };
-    if (session->options.leaves_classes)
+    if (session->options.samples_only)
         return arena_printf(arena, "not instrumented: the JVM writes a class archive (%s)", session->archive);
-    if (cost->spared_ns > 0)
+    if (session->live->chooser.skipped_ns > 0)
         return arena_printf(arena, "not instrumented: %.0f s of JIT compilation would be lost, see --recompile",
-                            (double)cost->spared_ns / 1e9);
-    return texts[live_stage(session->live)];
+                            (double)session->live->chooser.skipped_ns / 1e9);
+    return texts[session->live->stage];
 }
 
 static void add_head(const struct top_table *top, struct live_session *session, const struct live_cost *cost,
                      struct table *table, struct arena *arena)
 {
-    size_t n, n_enabled = 0;
+    size_t n = session->live->methods.n, n_enabled = 0;
     double wall_ns = (double)(session->status.monotonic_ns - top->before_ns);
     double cpu_ns = (double)(session->status.process_cpu_ns - top->before_cpu_ns);
-    const struct live_method *methods = live_methods(session->live, &n);
+    const struct live_method *methods = session->live->methods.all;
     for (size_t i = 0; i < n; i++)
         n_enabled += methods[i].state == LIVE_ENABLED;
     double own_ns = (double)(session->status.own_cpu_ns - top->before_own_ns);
     table_fact_words(table, "head", "",
                      arena_printf(arena, "JVM %d: %.1f s, %.2f CPUs, %s", (int)session->status.pid,
                                   (double)(session->status.monotonic_ns - session->status.start_ns) / 1e9,
-                                  wall_ns <= 0 ? 0 : cpu_ns / wall_ns, stage_text(session, cost, arena)));
+                                  wall_ns <= 0 ? 0 : cpu_ns / wall_ns, stage_text(session, arena)));
     table_fact_words(
         table, "cost", "",
         arena_printf(arena, "%zu methods measured, %zu switched off; probes %.2f %%, mmprof %.2f %% of the CPU time",
@@ -194,19 +168,13 @@ static int add_rows(const struct top_table *top, const struct live_session *sess
 
 int top_table_begin(struct top_table *top, const struct live_session *session, struct err *err)
 {
-    struct live_cost cost;
-    size_t n;
-    const struct live_method *methods = live_methods(session->live, &n);
-    struct top_before *before = realloc(top->before, (n + 1) * sizeof *before);
-    if (before == NULL)
+    const struct live_cost cost = live_cost(session->live);
+    const struct live_methods *methods = &session->live->methods;
+    if (vec_reserve(top->before, top->before_room, methods->n) < 0)
         return err_set(err, "out of memory");
-    top->before = before;
-    top->n_before = n;
-    for (size_t i = 0; i < n; i++) {
-        before[i].id = methods[i].id;
-        live_figures(session->live, &methods[i], &before[i].figures);
-    }
-    live_cost(session->live, &cost);
+    top->n_before = methods->n;
+    for (size_t i = 0; i < methods->n; i++)
+        top->before[i] = live_method_figures(methods, &methods->all[i]);
     top->before_ns = session->status.monotonic_ns;
     top->before_cpu_ns = session->status.process_cpu_ns;
     top->before_own_ns = session->status.own_cpu_ns;
@@ -222,11 +190,10 @@ char *top_table_text(struct top_table *top, struct live_session *session, struct
     struct top_row *rows = NULL;
     char *text = NULL;
     size_t n = 0;
-    struct live_cost cost;
-    live_cost(session->live, &cost);
+    const struct live_cost cost = live_cost(session->live);
     int rc = make_rows(top, session, &arena, &rows, &n, err);
     if (rc == 0) {
-        sort_rows(rows, n, top->sort);
+        qsort(rows, n, sizeof *rows, compare);
         table_begin(&table, &arena);
         add_head(top, session, &cost, &table, &arena);
         rc = add_rows(top, session, &cost, rows, n, &table, err);

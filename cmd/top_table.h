@@ -11,17 +11,11 @@ enum top_sort { TOP_BY_TIME, TOP_BY_CALLS, TOP_BY_CALL, TOP_BY_CPI, TOP_BY_NAME,
 /* By letter (t c p i n) or name (time calls call cpi name).  Returns 0, or -1 when there is none such. */
 int top_sort_parse(const char *text, enum top_sort *sort);
 
-/* A method's figures at the last refresh. */
-struct top_before {
-    uint32_t id;
-    struct live_account figures;
-};
-
 struct top_table {
     enum top_sort sort;
-    bool has_keys;             /* tell which */
-    struct top_before *before; /* owned */
-    size_t n_before;
+    bool has_keys;               /* tell which */
+    struct live_account *before; /* owned: methods' figures at the last refresh, in their order */
+    size_t n_before, before_room;
     uint64_t before_ns, before_cpu_ns, before_own_ns; /* when that was; 0: never */
     uint64_t before_out_ns, before_out_cpu_ns;        /* what no figure covered until then: see struct live_cost */
 };

@@ -1,4 +1,5 @@
-#include "phases/live/live_internal.h"
+#include "phases/live/live.h"
+
 #include "phases/live/live_policy.h"
 
 #include <stdlib.h>
@@ -11,203 +12,195 @@ int live_open(struct live **live, const struct live_options *options, struct err
         return err_set(err, "out of memory");
     l->options = *options;
     l->budget = (struct live_budget){ .options = &l->options, .first = &l->first, .now = &l->now };
-    return live_tree_open(&l->tree, &options->tree, err);
+    l->chooser = (struct live_chooser){ .budget = &l->budget, .methods = &l->methods };
+    l->pruner = (struct live_pruner){ .budget = &l->budget, .methods = &l->methods };
+    return live_methods_open(&l->methods, &options->tree, err);
 }
 
 void live_close(struct live *live)
 {
     if (live == NULL)
         return;
-    live_tree_close(live->tree);
-    free(live->methods);
-    free(live->by_id);
-    free(live->accounts);
-    free(live->scratch);
-    free(live->pruner.enable.ids);
-    free(live->pruner.disable.ids);
-    free(live->pruner.remove.ids);
-    free(live->chooser.wanted);
-    free(live->chooser.asked);
-    recompilation_costs_free(&live->chooser.prices);
+    live_methods_free(&live->methods);
+    live_chooser_free(&live->chooser);
+    live_pruner_free(&live->pruner);
     live_window_free(&live->window);
-    arena_free(&live->arena);
     free(live);
 }
 
-struct live_tree *live_tree(struct live *live)
+void live_removed(struct live *live, const uint32_t *ids, size_t n)
 {
-    return live->tree;
-}
-
-/* ---- choices ---- */
-
-/*
- * One that no method is measured after was of no use.  Of a program that has just been started a second one is free
- * where a later batch could not be paid for in minutes; where prices are known, cheap classes can.
- */
-static uint32_t n_free_choices(const struct live *live)
-{
-    return (live->options.is_new && !live->chooser.has_prices) || live_measures_nothing(live) ? FREE_CHOICES_NEW
-                                                                                              : FREE_CHOICES;
-}
-
-static void choose(struct live *live, struct live_orders *orders)
-{
-    orders->chooses = true;
-    live->chooser.has_candidates = false;
-    if (live->budget.n_batches == 0) {
-        live_window_watch(&live->window, &live->now);
+    for (size_t i = 0; i < n; i++) {
+        struct live_method *method = live_methods_by_id(&live->methods, ids[i]);
+        if (method != NULL && method->state == LIVE_DISABLED)
+            method->state = LIVE_REMOVED;
     }
-    live_go(live, LIVE_CHOOSING);
-    live->chooser.n_choices++;
-    live->chooser.choice_delay_ns =
-        live->chooser.choice_delay_ns == 0 ? AGAIN_FIRST_NS : live->chooser.choice_delay_ns * 2;
-    if (live->chooser.choice_delay_ns > AGAIN_LAST_NS)
-        live->chooser.choice_delay_ns = AGAIN_LAST_NS;
-    live->chooser.next_choice_ns = live->now.now_ns + live->chooser.choice_delay_ns;
+}
+
+/* ---- a batch, from its order to the end of its recompilation window ---- */
+
+/* Meanwhile no call counts. */
+static int begin_batch(struct live *live, bool is_for_probes, struct err *err)
+{
+    if (live_methods_refresh(&live->methods, live->now.ticks, err) < 0)
+        return -1;
+    live_window_begin(&live->window, &live->now, live->options.discards_code && live->budget.n_batches == 0);
+    live_methods_freeze(&live->methods);
+    live->budget.n_batches++;
+    live->is_for_probes = is_for_probes;
+    live->stage = LIVE_INSTRUMENTING;
+    return 0;
+}
+
+void live_batch_done(struct live *live, uint32_t n_classes)
+{
+    if (live->stage != LIVE_INSTRUMENTING)
+        return;
+    if (n_classes == 0) { /* no class could be changed now */
+        live->budget.n_batches--;
+        live_window_cancel(&live->window, live->budget.n_batches == 0);
+        live_chooser_changed_nothing(&live->chooser);
+        live->methods.is_frozen = false;
+        live->stage = LIVE_WATCHING;
+        return;
+    }
+    double expected_ns = live->is_for_probes ? live_chooser_changed_ns(&live->chooser) : 0;
+    live->budget.recompilation_ns += expected_ns;
+    live_window_changed(&live->window, &live->now, expected_ns);
+    live->stage = LIVE_RECOMPILING;
+}
+
+/* From here on the figures count again. */
+static int end_window(struct live *live, struct err *err)
+{
+    double more_ns;
+    if (live_window_end(&live->window, &live->now, &more_ns, err) < 0 ||
+        live_methods_refresh(&live->methods, live->now.ticks, err) < 0)
+        return -1;
+    /*
+     * Of a program that has just begun the usual is much: so what is more is no measure of what a batch costs.  And
+     * that all code is discarded once was the user's to allow: the budget could not pay for it.
+     */
+    bool discarded_all = live->window.n == 1 && live->window.discarded_ns > 0;
+    if (!live->options.is_new && !discarded_all)
+        live->budget.recompilation_ns += more_ns;
+    live_methods_thaw(&live->methods);
+    live->stage = LIVE_WATCHING;
+    return 0;
+}
+
+int live_finish(struct live *live, struct err *err)
+{
+    if (live->stage != LIVE_RECOMPILING)
+        return 0;
+    live->window.is_cut = true;
+    return end_window(live, err);
 }
 
 /* ---- rounds ---- */
 
-static void begin(struct live *live)
+static void choose(struct live *live, struct live_orders *orders)
 {
-    live->is_begun = true;
-    live->first = live->now;
-    live_budget_begin(&live->budget);
+    orders->chooses = true;
+    if (live->budget.n_batches == 0)
+        live_window_watch(&live->window, &live->now);
+    live_chooser_begin(&live->chooser);
+    live->stage = LIVE_CHOOSING;
 }
 
 static int watch(struct live *live, struct live_orders *orders, struct err *err)
 {
-    if (live_prune(live, err) < 0)
+    if (live_pruner_judge(&live->pruner, err) < 0)
         return -1;
-    if (live->now.busy)
+    if (live->now.is_changing)
         return 0;
-    bool may_pause = live_budget_may_pause(&live->budget);
-    live_choose_removals(live, may_pause);
-    if (live->pruner.remove.n > 0) {
-        if (live_refresh(live, err) < 0)
-            return -1;
-        live_begin_batch(live);
-        orders->remove = live->pruner.remove.ids;
-        orders->n_remove = live->pruner.remove.n;
-    } else if (live->now.now_ns >= live->chooser.next_choice_ns) {
+    live_pruner_choose_removals(&live->pruner, (double)live->window.most_ns);
+    orders->remove = live->pruner.remove.all;
+    orders->n_remove = live->pruner.remove.n;
+    if (orders->n_remove > 0)
+        return begin_batch(live, false, err);
+    if (live->now.now_ns >= live->chooser.next_ns)
         choose(live, orders);
-    }
     return 0;
 }
 
-static int chosen(struct live *live, struct live_orders *orders, struct err *err)
+static int instrument(struct live *live, struct live_orders *orders, struct err *err)
 {
-    if (live->budget.n_batches > 0 && live_prune(live, err) < 0)
+    if (live->budget.n_batches > 0 && live_pruner_judge(&live->pruner, err) < 0)
         return -1;
-    if (!live->chooser.has_candidates || live->now.busy)
+    if (!live->chooser.has_candidates || live->now.is_changing)
         return 0;
-    bool is_first = live->budget.n_batches == 0, is_of_free = live->chooser.n_choices <= n_free_choices(live);
-    bool is_free = is_first || (is_of_free && (live_measures_nothing(live) || live_is_elsewhere(live)));
-    bool has_part = live->chooser.has_prices && live_has_parts(live);
-    bool is_due = is_free || (has_part ? live_budget_may_stop(&live->budget) : live_budget_may_pause(&live->budget));
-    bool is_worth = is_first ? live_may_begin(live) : live_is_worth_it(live, is_free);
-    live->chooser.n_put_off = live->chooser.n_unpaid + (is_worth ? 0 : live->chooser.n_wanted);
-    if (live->chooser.n_wanted == 0 || !is_worth || !is_due) {
-        live_go(live, LIVE_WATCHING);
+    live->stage = LIVE_WATCHING;
+    if (!live_chooser_decide(&live->chooser))
         return 0;
-    }
-    if (live_refresh(live, err) < 0)
-        return -1;
-    live_begin_batch(live);
-    live->window.is_free = is_free;
-    live->window.is_for_probes = true;
-    live->budget.knows_price = live->budget.knows_price || live->chooser.has_prices;
-    free(live->chooser.asked);
-    orders->instrument = live->chooser.asked = live->chooser.wanted;
-    orders->n_instrument = live->chooser.n_wanted;
-    live->chooser.n_asked = live->chooser.n_wanted + live->chooser.n_unpaid;
-    live->chooser.n_asked_paid = live->chooser.n_wanted;
-    live->chooser.is_asked_again = false;
-    live->chooser.wanted = NULL;
-    live->chooser.n_wanted = live->chooser.n_unpaid = 0;
-    return 0;
-}
-
-/* Is it time for the first choice: does the program do what it is for, and are there samples of that? */
-static bool has_begun(struct live *live, struct live_orders *orders)
-{
-    if (live->options.is_new && live->now.cpu_ns < START_NS)
-        return false;
-    if (live->chooser.sampled_since_ns == 0) {
-        live->chooser.sampled_since_ns = live->options.is_new ? live->now.now_ns : live->now.start_ns;
-        live->chooser.first_sample = live->options.is_new ? live->now.n_samples : 0;
-        orders->begins_anew = live->options.is_new;
-    }
-    uint32_t n = live->now.n_samples - live->chooser.first_sample;
-    return n >= FIRST_SAMPLES ||
-           (n >= FEWER_SAMPLES && live->now.now_ns - live->chooser.sampled_since_ns >= SAMPLED_NS);
+    orders->instrument = live->chooser.requested.all;
+    orders->n_instrument = live->chooser.requested.n_chosen;
+    return begin_batch(live, true, err);
 }
 
 static int step(struct live *live, struct live_orders *orders, struct err *err)
 {
     switch (live->stage) {
     case LIVE_WAITING:
-        if (has_begun(live, orders))
+        if (live_chooser_has_begun(&live->chooser, &orders->begins_anew))
             choose(live, orders);
         return 0;
     case LIVE_CHOOSING:
-        return chosen(live, orders, err);
+        return instrument(live, orders, err);
     case LIVE_INSTRUMENTING: /* until live_batch_done */
         return 0;
-    case LIVE_RECOVERING:
-        return live_window_is_over(&live->window, &live->now) ? live_end_window(live, err) : 0;
+    case LIVE_RECOMPILING:
+        return live_window_is_over(&live->window, &live->now) ? end_window(live, err) : 0;
     default:
         return watch(live, orders, err);
-    }
-}
-
-/* As long again as the latest method has been on so far.  0: none is tried. */
-static uint32_t pace_of_tried(const struct live *live)
-{
-    uint64_t on_ms = UINT64_MAX;
-    for (size_t i = 0; i < live->n_methods; i++) {
-        const struct live_method *method = &live->methods[i];
-        uint64_t ms = (live->now.now_ns - method->enabled_since_ns) / 1000000u;
-        if (method->state == LIVE_TRIED && ms < on_ms)
-            on_ms = ms;
-    }
-    if (on_ms == UINT64_MAX)
-        return 0;
-    return on_ms < ROUND_TRIED_MS ? ROUND_TRIED_MS : on_ms > ROUND_QUIET_MS ? ROUND_QUIET_MS : (uint32_t)on_ms;
-}
-
-static uint32_t pace(const struct live *live)
-{
-    uint32_t ms = pace_of_tried(live);
-    if (ms > 0)
-        return ms;
-    switch (live->stage) {
-    case LIVE_RECOVERING:
-        return ROUND_AFTER_MS;
-    case LIVE_WATCHING:
-        return ROUND_LONG_MS;
-    default:
-        return ROUND_FIRST_MS;
     }
 }
 
 int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err)
 {
     memset(orders, 0, sizeof *orders);
-    orders->round_ms = ROUND_SHORT_MS;
+    orders->round_ms = ROUND_MS;
     live->now = *status;
     if (!status->ready)
         return 0;
-    if (!live->is_begun)
-        begin(live);
-    live->pruner.enable.n = live->pruner.disable.n = 0;
-    if (live_charge(live, err) < 0 || step(live, orders, err) < 0)
+    if (!live->is_begun) {
+        live->is_begun = true;
+        live->first = live->now;
+        live_budget_begin(&live->budget);
+    }
+    if (live_pruner_charge(&live->pruner, err) < 0 || step(live, orders, err) < 0)
         return -1;
-    orders->enable = live->pruner.enable.ids;
+    orders->enable = live->pruner.enable.all;
     orders->n_enable = live->pruner.enable.n;
-    orders->disable = live->pruner.disable.ids;
+    orders->disable = live->pruner.disable.all;
     orders->n_disable = live->pruner.disable.n;
-    orders->round_ms = pace(live);
+    if (live_pruner_tries(&live->pruner))
+        orders->round_ms = ROUND_TRIAL_MS;
+    else if (live->stage == LIVE_WATCHING)
+        orders->round_ms = ROUND_WATCH_MS;
     return 0;
+}
+
+struct live_cost live_cost(const struct live *live)
+{
+    const struct live_window *window = &live->window;
+    double cpu_ns = (double)(live->now.cpu_ns - live->budget.mark_cpu_ns[0]), measured_ns = 0;
+    double n_records = (double)(live->budget.n_records - live->budget.mark_records[0]);
+    struct live_cost cost = { .own_cpu_ns = live->now.own_cpu_ns - live->first.own_cpu_ns,
+                              .left_out_ns = window->ns,
+                              .left_out_cpu_ns = window->cpu_ns,
+                              .recompiling_ns = window->more_than_usual_ns,
+                              .compiling_ns = live->budget.recompilation_ns };
+    if (live->methods.is_frozen) {
+        cost.left_out_ns += live->now.now_ns - window->start_ns;
+        cost.left_out_cpu_ns += live->now.cpu_ns - window->start_cpu_ns;
+    }
+    if (live->now.jit_cpu_ns == LIVE_UNKNOWN)
+        cost.recompiling_ns = LIVE_UNKNOWN;
+    else if (!live->options.is_new)
+        measured_ns = (double)window->more_than_usual_ns;
+    if (measured_ns > cost.compiling_ns)
+        cost.compiling_ns = measured_ns;
+    cost.probes_now = cpu_ns <= 0 ? 0 : n_records * live->now.pair_ns / 2 / cpu_ns;
+    return cost;
 }

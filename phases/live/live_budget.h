@@ -8,18 +8,17 @@
 #ifndef PHASES_LIVE_LIVE_BUDGET_H
 #define PHASES_LIVE_LIVE_BUDGET_H
 
-#include "phases/live/live.h"
+#include "phases/live/live_status.h"
 
 struct live_budget {
     const struct live_options *options;    /* borrowed */
     const struct live_status *first, *now; /* borrowed: the first state with the agent ready, and the present one */
     double credit_ns, probes_ns;           /* probes: of all records so far */
-    double priced_ns;                      /* what the classes that changed cost, in all batches so far */
-    bool knows_price;                      /* of one of these */
+    double recompilation_ns;               /* of changed classes: as expected, or measured if that was more */
     uint32_t n_batches;
-    uint64_t records_seen;
+    uint64_t n_records;
     /* Costs are compared over the time since the older mark, [0]: 0.5 to 1 times what the whole credit is for. */
-    uint64_t mark_ns[2], mark_cpu_ns[2], mark_own_ns[2], mark_records[2];
+    uint64_t mark_ns[2], mark_cpu_ns[2], mark_records[2];
     uint64_t charged_cpu_ns, charged_own_ns;
 };
 
@@ -32,9 +31,13 @@ struct live_charged {
 /* With options, first and now set. */
 void live_budget_begin(struct live_budget *b);
 
-/* Charge what this round cost; records: of all rounds. */
-struct live_charged live_budget_charge(struct live_budget *b, uint64_t records);
-void live_budget_mark(struct live_budget *b, uint64_t records);
+/* Charge what this round cost; n_records: of all rounds. */
+struct live_charged live_budget_charge(struct live_budget *b, uint64_t n_records);
+void live_budget_mark(struct live_budget *b);
+
+/* The target's CPU time so far, and per second, in ns. */
+double live_budget_cpu_ns(const struct live_budget *b);
+double live_budget_cpu_ns_per_s(const struct live_budget *b);
 
 /* All of the budget, in ns of CPU time: by the end of the recording, or of the first minute where that comes before. */
 double live_budget_whole_ns(const struct live_budget *b);
@@ -45,15 +48,19 @@ double live_budget_whole_ns(const struct live_budget *b);
  */
 double live_budget_left_ns(const struct live_budget *b);
 
-/* The part of the budget that probes, and what writes their records, may have, 0..1. */
-double live_budget_probes_part(const struct live_budget *b);
+/* What recompilation may cost now: of what is left, or in any case a part of the budget so far. */
+double live_budget_recompilation_ns(const struct live_budget *b);
 
-/* What one call of an enabled method costs, in ns: at most; and by what writing has cost of late. */
+/* The share of the target's CPU time that probes, and what writes their records, may have. */
+double live_budget_probes_share(const struct live_budget *b);
+
+/* What one call of an enabled method costs, in ns: its pair of probes, and writing two records. */
 double live_budget_call_ns(const struct live_budget *b);
-double live_budget_late_call_ns(const struct live_budget *b, uint64_t records);
 
-/* Have batches stopped the application for no longer than the budget allows by now?  And has it paid for all so far? */
-bool live_budget_may_stop(const struct live_budget *b);
-bool live_budget_may_pause(const struct live_budget *b);
+/*
+ * Is a batch within the budget now: have batches stopped the application for no longer than it allows of the time
+ * elapsed, and is there something left of it, where the recording's end is known?
+ */
+bool live_budget_allows_batch(const struct live_budget *b);
 
 #endif

@@ -10,24 +10,25 @@
 
 #define SAME_SHARE 1e-9
 
-static const char *why_of(const struct live_session *session, const struct candidate *one, double *price_ns)
+static const char *why_of(const struct live_session *session, const struct candidate *one, double *recompilation_ns)
 {
     static const char *const words[] = {
-        [LIVE_NO_BATCH] = "none", [LIVE_DEAR] = "dear",     [LIVE_UNCHANGED] = "kept",
-        [LIVE_HELD] = "loop",     [LIVE_SPARED] = "spared", [LIVE_ARCHIVED] = "archive"
+        [LIVE_WITHOUT_BATCH] = "none", [LIVE_WITHOUT_BUDGET] = "dear", [LIVE_WITHOUT_CHANGE] = "kept",
+        [LIVE_WITHOUT_EXIT] = "loop",  [LIVE_WITHOUT_LOSS] = "spared", [LIVE_WITHOUT_CLASSES] = "archive"
     };
-    return words[live_why_without(session->live, one->class_name, one->name, one->descriptor, price_ns)];
+    return words[live_chooser_why(&session->live->chooser, one->class_name, one->name, one->descriptor,
+                                  recompilation_ns)];
 }
 
 /* Why one that is no candidate is none; NULL: it is too rare to tell of. */
-static const char *left_out(const struct candidate *one, const struct candidates_wish *wish)
+static const char *left_out(const struct candidate *one, const struct candidates_wish *options)
 {
     static const char *const words[CANDIDATE_N_REASONS] = { [CANDIDATE_UNWANTED] = "left",
                                                             [CANDIDATE_TINY] = "left",
                                                             [CANDIDATE_SHORT] = "short",
                                                             [CANDIDATE_WITHIN] = "short",
                                                             [CANDIDATE_SURPLUS] = "none" };
-    return one->n_samples >= wish->min_samples ? words[one->reason] : NULL;
+    return one->n_samples >= options->min_samples ? words[one->reason] : NULL;
 }
 
 /*
@@ -58,23 +59,23 @@ static int compare(const void *a, const void *b)
 int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
                       struct err *err)
 {
-    struct candidates_wish wish = CANDIDATES_WISH;
+    struct candidates_wish options = CANDIDATES_WISH;
     struct candidate_list list = { 0 };
     struct err ignored; /* the program did nothing */
     *n = 0;
     *all = NULL;
-    wish.weight = session->options.weight;
-    if (session->candidates == NULL || candidates_choose(session->candidates, &wish, arena, &list, &ignored) < 0)
+    options.weight = session->options.weight;
+    if (session->candidates == NULL || candidates_choose(session->candidates, &options, arena, &list, &ignored) < 0)
         return 0;
     *all = arena_alloc(arena, (list.n_all + 1) * sizeof **all);
     if (*all == NULL)
         return err_set(err, "out of memory for %zu methods", list.n_all);
     for (size_t i = 0; i < list.n_all && *n < LIVE_SAMPLED_MAX; i++) {
         struct live_sampled one = { .found = &list.all[i] };
-        if (one.found->share < wish.weight ||
-            live_knows(session->live, one.found->class_name, one.found->name, one.found->descriptor))
+        if (one.found->share < options.weight ||
+            live_methods_know(&session->live->methods, one.found->class_name, one.found->name, one.found->descriptor))
             continue;
-        one.why = i < list.n ? why_of(session, one.found, &one.price_ns) : left_out(one.found, &wish);
+        one.why = i < list.n ? why_of(session, one.found, &one.recompilation_ns) : left_out(one.found, &options);
         if (one.why != NULL && (i < list.n || !is_beside_another(&list, *all, *n, one.found)))
             (*all)[(*n)++] = one;
     }
@@ -92,7 +93,7 @@ static int write_one(struct recorder_link *link, size_t number, const struct liv
                                             .name = found->name,
                                             .descriptor = found->descriptor,
                                             .why = one->why,
-                                            .recompilation_ns = one->price_ns };
+                                            .recompilation_ns = one->recompilation_ns };
     return info_write(recorder_trace(link), INFO_LIVE_SAMPLED, (uint32_t)number, &told, INFO_ALL_FIELDS, err);
 }
 

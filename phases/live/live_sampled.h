@@ -1,15 +1,17 @@
 /*
- * What samples of a live recording found, and has no probes.
+ * Methods that samples of a live recording found, and that have no probes.
  */
 #ifndef PHASES_LIVE_SAMPLED_H
 #define PHASES_LIVE_SAMPLED_H
 
 #include "phases/live/live_session.h"
 
+#define LIVE_SAMPLED_MAX 64u /* methods told of */
+
 struct live_sampled {
     const struct candidate *found; /* in the arena, its names the session's until the next choice */
     const char *why;               /* "dear", "loop", ...: mmprof.trace(5) */
-    double price_ns;               /* what its class costs the compilers; 0: not known */
+    double recompilation_ns;       /* of its class; 0: not known */
 };
 
 /*
@@ -19,7 +21,7 @@ struct live_sampled {
 int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
                       struct err *err);
 
-/* At the end, once: the facts of them, for mmprof report.  Returns 0, or -1 with *err set. */
+/* At the end, once: their metadata, for mmprof report.  Returns 0, or -1 with *err set. */
 int live_sampled_write(struct live_session *session, struct recorder_link *link, struct err *err);
 
 #endif

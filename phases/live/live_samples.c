@@ -45,8 +45,7 @@ struct live_stack_thread {
 
 struct live_samples {
     struct candidates *candidates; /* owned */
-    uint64_t n;
-    struct seen *seen; /* owned, by the sampler's number */
+    struct seen *seen;             /* owned, by the sampler's number */
     uint32_t n_seen;
     struct live_stack_thread **threads; /* owned, by number; NULL: not seen */
     uint32_t n_threads;
@@ -81,7 +80,6 @@ int live_samples_begin(struct live_samples *samples, struct err *err)
 {
     candidates_close(samples->candidates);
     samples->candidates = NULL;
-    samples->n = 0;
     for (uint32_t i = 0; i < samples->n_seen; i++)
         samples->seen[i].candidate = CANDIDATES_NONE;
     return candidates_open(&samples->candidates, err);
@@ -125,7 +123,7 @@ static bool is_straight(const struct live_samples *samples, const struct live_st
 
 /*
  * Frames from outside on that may be the same calls as before: the first other method ends them, and what is within
- * a frame that has moved on to another place is another call.  A frame that has moved back without a loop is another
+ * a frame that has moved on to other code is another call.  A frame that has moved back without a loop is another
  * call itself.
  */
 static uint32_t count_same(const struct live_samples *samples, const struct live_stack_thread *thread, uint32_t n)
@@ -227,7 +225,7 @@ static bool is_hot(const struct live_stack_thread *thread, const struct loop *lo
 
 /*
  * A call of it goes on for long: its calls are known to end seldom, and were not so many that they end soon.  A loop
- * whose caller goes on to another place while it is on the stack each time (alternating phases) has many calls.
+ * whose caller goes on to other code while it is on the stack each time (alternating phases) has many calls.
  */
 static bool is_long(const struct live_samples *samples, const struct live_stack_thread *thread, const struct loop *loop)
 {
@@ -279,7 +277,6 @@ int live_samples_add(struct live_samples *samples, const struct stack_sample *sa
             return -1;
         samples->methods[i] = seen->candidate;
     }
-    samples->n++;
     if (!remember(thread, samples->frames, is_cut ? 0 : n))
         return err_set(err, "out of memory for a stack");
     return candidates_stack(samples->candidates, &stack, err);

@@ -6,7 +6,6 @@
 #include "core/trace/recording_info.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +33,8 @@ void live_session_events(struct live_session *session, const struct counter_set 
                 found[k] = slot;
     }
     session->has_cpi = found[0] != UINT32_MAX && found[1] != UINT32_MAX;
-    tree->n_followed = session->has_cpi ? 2 : 0;
-    memcpy(tree->followed, found, sizeof found);
+    tree->n_tracked = session->has_cpi ? 2 : 0;
+    memcpy(tree->tracked, found, sizeof found);
 }
 
 /* ---- what the recorder tells ---- */
@@ -43,20 +42,21 @@ void live_session_events(struct live_session *session, const struct counter_set 
 static int hear_method(void *context, const struct trace_method *method, struct err *err)
 {
     struct live_session *session = context;
-    return session->live == NULL ? 0 : live_met(session->live, method, err);
+    return session->live == NULL ? 0
+                                 : live_methods_add(&session->live->methods, method, session->live->now.now_ns, err);
 }
 
 static int hear_records(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
                         struct err *err)
 {
     struct live_session *session = context;
-    return session->live == NULL ? 0 : live_tree_records(live_tree(session->live), thread, words, n_words, now, err);
+    return session->live == NULL ? 0 : live_tree_records(session->live->methods.tree, thread, words, n_words, now, err);
 }
 
 static int hear_kernel(void *context, const struct trace_event *events, size_t n, struct err *err)
 {
     struct live_session *session = context;
-    return session->live == NULL ? 0 : live_tree_kernel(live_tree(session->live), events, n, err);
+    return session->live == NULL ? 0 : live_tree_kernel(session->live->methods.tree, events, n, err);
 }
 
 /* The JVM's own threads are nobody's calls. */
@@ -91,22 +91,21 @@ static size_t number_classes(struct live_candidate *found, size_t n, const char 
 static int give_candidates(struct live_session *session, struct live_candidate *found, size_t n, struct err *err)
 {
     const char *names[RECOMPILATION_CLASSES];
-    struct recompilation_costs prices;
+    struct recompilation_costs costs;
     if (n == 0)
-        return live_candidates(session->live, NULL, 0, NULL, err);
-    if (recorder_recompilation_costs(session->link, names, number_classes(found, n, names), &prices, err) < 0)
+        return live_chooser_candidates(&session->live->chooser, NULL, 0, NULL, err);
+    if (recorder_recompilation_costs(session->link, names, number_classes(found, n, names), &costs, err) < 0)
         return -1;
-    int rc = live_candidates(session->live, found, n, &prices, err);
-    recompilation_costs_free(&prices);
+    int rc = live_chooser_candidates(&session->live->chooser, found, n, &costs, err);
+    recompilation_costs_free(&costs);
     return rc;
 }
 
 /* What the records taught of calls is not to be asked again: nor is what those call. */
 static int tell_short(struct live_session *session, struct err *err)
 {
-    size_t n;
-    const struct live_method *methods = live_methods(session->live, &n);
-    for (size_t i = 0; i < n; i++)
+    const struct live_method *methods = session->live->methods.all;
+    for (size_t i = 0; i < session->live->methods.n; i++)
         if (methods[i].why == LIVE_TOO_SHORT && candidates_too_short(session->candidates, methods[i].class_name,
                                                                      methods[i].name, methods[i].descriptor, err) < 0)
             return -1;
@@ -116,9 +115,9 @@ static int tell_short(struct live_session *session, struct err *err)
 /* What is worth probes?  No sample at all is no error: the program may be idle. */
 static int list_candidates(struct live_session *session, struct candidate_list *list, struct err *err)
 {
-    struct candidates_wish wish = CANDIDATES_WISH;
+    struct candidates_wish options = CANDIDATES_WISH;
     struct err ignored; /* the program did nothing */
-    wish.weight = session->options.weight;
+    options.weight = session->options.weight;
     if (session->samples == NULL)
         return 0;
     const struct agent_config *rules = recorder_rules(session->link, err);
@@ -127,7 +126,7 @@ static int list_candidates(struct live_session *session, struct candidate_list *
     session->candidates = live_samples_candidates(session->samples, rules, session->status.jvm_cpu_ns);
     if (tell_short(session, err) < 0)
         return -1;
-    candidates_choose(session->candidates, &wish, &session->arena, list, &ignored);
+    candidates_choose(session->candidates, &options, &session->arena, list, &ignored);
     return 0;
 }
 
@@ -146,8 +145,7 @@ static int choose(struct live_session *session, struct err *err)
         found[n] = (struct live_candidate){ .class_name = list.all[n].class_name,
                                             .name = list.all[n].name,
                                             .descriptor = list.all[n].descriptor,
-                                            .share = list.all[n].share,
-                                            .self_share = list.all[n].self_share };
+                                            .share = list.all[n].share };
     int rc = give_candidates(session, found, n, err);
     arena_free(&session->arena);
     return rc;
@@ -180,12 +178,11 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
 /* ---- what is decided ---- */
 
 /* Before it happens. */
-static void tell_forgetting(struct live_session *session)
+static void tell_discard(struct live_session *session)
 {
-    struct live_cost cost;
-    live_cost(session->live, &cost);
-    if (session->forgets != NULL && cost.n_batches == 1 && cost.forgotten_ns > 0)
-        session->forgets(cost.forgotten_ns);
+    const struct live *live = session->live;
+    if (session->discards != NULL && live->budget.n_batches == 1 && live->window.discarded_ns > 0)
+        session->discards(live->window.discarded_ns);
 }
 
 static int give(struct live_session *session, struct recorder_link *link, const struct live_orders *orders,
@@ -206,7 +203,7 @@ static int give(struct live_session *session, struct recorder_link *link, const 
         return -1;
     if (orders->n_instrument == 0)
         return 0;
-    tell_forgetting(session);
+    tell_discard(session);
     struct recorder_phase *methods = arena_alloc(arena, orders->n_instrument * sizeof *methods), loops[LOOPS_MAX];
     size_t n_loops = session->samples == NULL ? 0 : live_samples_loops(session->samples, loops, LOOPS_MAX);
     if (methods == NULL)
@@ -223,12 +220,12 @@ static int begin(struct live_session *session, struct recorder_link *link, const
 {
     session->options.tree.n_columns = status->n_columns;
     if (status->n_columns == 0) { /* they are read from outside only */
-        session->options.tree.n_followed = 0;
+        session->options.tree.n_tracked = 0;
         session->has_cpi = false;
     }
     session->compilers.pid = status->pid;
     session->sampled_ns[0] = status->start_ns;
-    session->options.leaves_classes = status->archive != NULL;
+    session->options.samples_only = status->archive != NULL;
     snprintf(session->archive, sizeof session->archive, "%s", status->archive == NULL ? "" : status->archive);
     if (session->logs_jit && recorder_jit(link, err) < 0)
         return -1;
@@ -238,24 +235,22 @@ static int begin(struct live_session *session, struct recorder_link *link, const
 /* Seldom where it does not matter: each reading is a file per thread, and costs as much as the rest of a round. */
 static uint64_t compilers_ns(struct live_session *session, uint64_t now_ns)
 {
-    enum live_stage stage = live_stage(session->live);
-    uint64_t period_ns = stage == LIVE_RECOVERING ? UINT64_C(50000000)
-                         : stage == LIVE_WATCHING ? UINT64_C(2000000000)
-                                                  : UINT64_C(500000000);
+    enum live_stage stage = session->live->stage;
+    uint64_t period_ns = stage == LIVE_RECOMPILING ? UINT64_C(50000000)
+                         : stage == LIVE_WATCHING  ? UINT64_C(2000000000)
+                                                   : UINT64_C(500000000);
     if (session->compilers_read_ns != 0 && now_ns - session->compilers_read_ns < period_ns)
         return session->compilers_ns;
     session->compilers_read_ns = now_ns;
     return session->compilers_ns = jvm_compilers_cpu_ns(&session->compilers, now_ns);
 }
 
-/* Of each recovery from a batch that has ended. */
-static int tell_recoveries(struct live_session *session, struct recorder_link *link, double ns_per_tick,
-                           struct err *err)
+/* Of each recompilation window that is over. */
+static int tell_windows(struct live_session *session, struct recorder_link *link, double ns_per_tick, struct err *err)
 {
-    size_t n;
-    const struct live_recovery *all = live_recoveries(session->live, &n);
-    for (; session->n_recoveries < n; session->n_recoveries++) {
-        const struct live_recovery *one = &all[session->n_recoveries];
+    const struct live_window *window = &session->live->window;
+    for (; session->n_windows < window->n; session->n_windows++) {
+        const struct live_recompilation *one = &window->all[session->n_windows];
         uint64_t ns = (uint64_t)((double)(one->end_ticks - one->start_ticks) * ns_per_tick);
         if (recorder_recovered(link, one->end_ticks, ns, err) < 0)
             return -1;
@@ -286,9 +281,9 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .n_samples = session->n_samples,
                                .start_ns = status->start_ns,
                                .ready = true,
-                               .busy = status->busy };
+                               .is_changing = status->busy };
     if (live_round(session->live, &now, &orders, err) < 0 || give(session, link, &orders, err) < 0 ||
-        tell_recoveries(session, link, status->ns_per_tick, err) < 0)
+        tell_windows(session, link, status->ns_per_tick, err) < 0)
         return -1;
     return session->view == NULL ? 0 : session->view(session->view_context, session, link, err);
 }
@@ -300,7 +295,7 @@ static int write_method(struct live_session *session, struct recorder_link *link
                         struct err *err)
 {
     uint64_t enabled_ns = method->enabled_ns;
-    if (method->state == LIVE_ENABLED || method->state == LIVE_TRIED)
+    if (live_method_is_on(method))
         enabled_ns += session->status.monotonic_ns - method->enabled_since_ns;
     const struct info_live_method told = { live_state_name(method->state), (double)enabled_ns / 1e9,
                                            method->calls_per_s, method->call_ns, live_why_text(method->why) };
@@ -308,9 +303,11 @@ static int write_method(struct live_session *session, struct recorder_link *link
 }
 
 /* What was counted, and what it cost: each number by its key. */
-static int write_totals(const struct live_session *session, const struct live_cost *cost,
-                        const struct recorder_status *status, struct trace_writer *writer, struct err *err)
+static int write_totals(const struct live_session *session, const struct recorder_status *status,
+                        struct trace_writer *writer, struct err *err)
 {
+    const struct live *live = session->live;
+    const struct live_cost cost = live_cost(live);
     const struct info_live_samples samples = { session->n_samples, (double)status->polling_cpu_ns / 1e6 };
     const struct {
         enum info_key key;
@@ -320,21 +317,21 @@ static int write_totals(const struct live_session *session, const struct live_co
         { INFO_LIVE_BUDGET, session->options.budget, false },
         { INFO_LIVE_PAUSES_MS, status->pauses_ms, false },
         { INFO_LIVE_LONGEST_PAUSE_MS, status->longest_pause_ms, false },
-        { INFO_LIVE_RECOVERY_MS, cost->recovery_ms, false },
-        { INFO_LIVE_RECOMPILING_MS, (double)cost->recompiling_ns / 1e6, cost->recompiling_ns == LIVE_UNKNOWN },
-        { INFO_LIVE_COMPILING_MS, cost->compiling_ns / 1e6, false },
-        { INFO_LIVE_FORGOTTEN_MS, (double)cost->forgotten_ns / 1e6, cost->forgotten_ns == 0 },
-        { INFO_LIVE_SPARED_MS, (double)cost->spared_ns / 1e6, cost->spared_ns == 0 },
+        { INFO_LIVE_RECOVERY_MS, (double)live->window.ns / 1e6, false },
+        { INFO_LIVE_RECOMPILING_MS, (double)cost.recompiling_ns / 1e6, cost.recompiling_ns == LIVE_UNKNOWN },
+        { INFO_LIVE_COMPILING_MS, cost.compiling_ns / 1e6, false },
+        { INFO_LIVE_FORGOTTEN_MS, (double)live->window.discarded_ns / 1e6, live->window.discarded_ns == 0 },
+        { INFO_LIVE_SPARED_MS, (double)live->chooser.skipped_ns / 1e6, live->chooser.skipped_ns == 0 },
         { INFO_LIVE_REWRITING_MS, session->rewriting_ms, false },
-        { INFO_LIVE_PROBES_MS, cost->probes_ns / 1e6, false },
-        { INFO_LIVE_OWN_CPU_MS, (double)cost->own_cpu_ns / 1e6, false },
+        { INFO_LIVE_PROBES_MS, live->budget.probes_ns / 1e6, false },
+        { INFO_LIVE_OWN_CPU_MS, (double)cost.own_cpu_ns / 1e6, false },
     };
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         if (!times[i].is_left_out && info_write_real(writer, times[i].key, times[i].ms, err) < 0)
             return -1;
     if (info_write_count(writer, INFO_LIVE_BATCHES, status->n_pauses, err) < 0 ||
-        info_write_count(writer, INFO_LIVE_PUT_OFF, cost->n_put_off, err) < 0 ||
-        (cost->is_cut && info_write_count(writer, INFO_LIVE_RECOVERY_IS_CUT, 1, err) < 0))
+        info_write_count(writer, INFO_LIVE_PUT_OFF, live->chooser.n_over_budget, err) < 0 ||
+        (live->window.is_cut && info_write_count(writer, INFO_LIVE_RECOVERY_IS_CUT, 1, err) < 0))
         return -1;
     return info_write(writer, INFO_LIVE_SAMPLES, 0, &samples, INFO_ALL_FIELDS, err);
 }
@@ -342,8 +339,6 @@ static int write_totals(const struct live_session *session, const struct live_co
 static int on_finish(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
 {
     struct live_session *session = context;
-    struct live_cost cost;
-    size_t n;
     session->status = *status;
     if (session->view != NULL && session->view(session->view_context, session, NULL, err) < 0)
         return -1;
@@ -351,20 +346,18 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
         return 0;
     if (live_finish(session->live, err) < 0)
         return -1;
-    live_cost(session->live, &cost);
-    const struct live_recovery *recoveries = live_recoveries(session->live, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct info_window window = { recoveries[i].start_ticks, recoveries[i].end_ticks };
+    const struct live *live = session->live;
+    for (size_t i = 0; i < live->window.n; i++) {
+        const struct info_window window = { live->window.all[i].start_ticks, live->window.all[i].end_ticks };
         if (info_write(recorder_trace(link), INFO_LIVE_RECOVERY, (uint32_t)i, &window, INFO_ALL_FIELDS, err) < 0)
             return -1;
     }
-    const struct live_method *methods = live_methods(session->live, &n);
-    for (size_t i = 0; i < n; i++)
-        if (write_method(session, link, &methods[i], err) < 0)
+    for (size_t i = 0; i < live->methods.n; i++)
+        if (write_method(session, link, &live->methods.all[i], err) < 0)
             return -1;
     if (live_sampled_write(session, link, err) < 0)
         return -1;
-    return write_totals(session, &cost, status, recorder_trace(link), err);
+    return write_totals(session, status, recorder_trace(link), err);
 }
 
 void live_session_init(struct live_session *session, const struct live_options *options)
@@ -383,8 +376,5 @@ void live_session_init(struct live_session *session, const struct live_options *
 
 bool live_session_has_samples_only(const struct live_session *session)
 {
-    struct live_cost cost = { .spared_ns = 0 };
-    if (session->live != NULL)
-        live_cost(session->live, &cost);
-    return session->options.leaves_classes || cost.spared_ns > 0;
+    return session->options.samples_only || (session->live != NULL && session->live->chooser.skipped_ns > 0);
 }

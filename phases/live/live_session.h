@@ -33,7 +33,7 @@ struct live_session {
     struct recorder_link *link;               /* borrowed: of the latest round */
     struct recorder_observer observer;
     struct recorder_status status; /* of the latest round */
-    size_t n_recoveries;           /* told to the trace */
+    size_t n_windows;              /* of recompilation, told to the trace */
     bool logs_jit;                 /* set it after live_session_init: the trace gets the JIT compiler's events */
     uint32_t n_samples;
     double rewriting_ms; /* what the batches cost there */
@@ -41,7 +41,7 @@ struct live_session {
     char refused[256]; /* what the agent would not do, or "" */
     char archive[256]; /* the JVM writes its classes into an archive by this option, and none is changed; or "" */
     /* Set it after live_session_init, or NULL: the JVM is about to discard its code, which took so much to compile. */
-    void (*forgets)(uint64_t compilers_ns);
+    void (*discards)(uint64_t compilers_ns);
     live_view_fn *view; /* or NULL */
     void *view_context;
 };
@@ -52,7 +52,7 @@ struct live_session {
 void live_session_init(struct live_session *session, const struct live_options *options);
 
 /*
- * The events of the recording: where cycles and instructions are in the first of its groups, the first followed counter
+ * The events of the recording: where cycles and instructions are in the first of its groups, the first tracked counter
  * is cycles and the second instructions (session->has_cpi).
  */
 void live_session_events(struct live_session *session, const struct counter_set *events,

@@ -24,8 +24,8 @@
 
 struct live_tree_options {
     uint32_t n_columns; /* words that follow each record */
-    uint32_t n_followed;
-    uint32_t followed[LIVE_COUNTERS_MAX]; /* which of them are added up per method */
+    uint32_t n_tracked;
+    uint32_t tracked[LIVE_COUNTERS_MAX]; /* which of them are added up per method */
 };
 
 /* A method's figures since the start. */
@@ -44,7 +44,7 @@ void live_tree_close(struct live_tree *tree);
 
 /*
  * Take a thread's ring words (core/wire/ring.h): whole records; now is a moment (in ticks) after the last one.  Words
- * that make no sense are counted and ignored.  Returns 0, or -1 with *err set: no memory.
+ * that make no sense are ignored.  Returns 0, or -1 with *err set: no memory.
  */
 int live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
                       struct err *err);
@@ -52,19 +52,16 @@ int live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *w
 /* Take kernel events, sorted by ticks, none later than the records that follow them by much.  As above. */
 int live_tree_kernel(struct live_tree *tree, const struct trace_event *events, size_t n, struct err *err);
 
-/* Methods have indexes in the order in which they were met, from 0. */
-uint32_t live_tree_n_methods(const struct live_tree *tree);
-uint32_t live_tree_method_id(const struct live_tree *tree, uint32_t index);
-const struct live_account *live_tree_account(const struct live_tree *tree, uint32_t index);
+/* Accounts are by method id; there are so many, zeros for ids that no record has had. */
+uint32_t live_tree_n_accounts(const struct live_tree *tree);
+const struct live_account *live_tree_account(const struct live_tree *tree, uint32_t id);
 
 /*
- * The accounts with what open calls have taken up to now (in ticks); the array has room for live_tree_n_methods().
+ * The accounts with what open calls have taken up to now (in ticks); the array has room for live_tree_n_accounts().
  * Counters are those of the calls that have ended.
  */
 void live_tree_accounts(struct live_tree *tree, uint64_t now, struct live_account *accounts);
 
 uint64_t live_tree_n_records(const struct live_tree *tree);
-uint64_t live_tree_n_lost(const struct live_tree *tree);  /* calls that found no room in their ring */
-uint64_t live_tree_n_stray(const struct live_tree *tree); /* exits without an entry, words that make no sense */
 
 #endif

@@ -1,8 +1,7 @@
 #include "phases/live/live_window.h"
 
+#include "core/base/vec.h"
 #include "phases/live/live_policy.h"
-
-#include <stdlib.h>
 
 static double cpus(uint64_t cpu_ns, uint64_t ns)
 {
@@ -30,10 +29,9 @@ void live_window_begin(struct live_window *window, const struct live_status *now
     window->start_cpu_ns = now->cpu_ns;
     window->start_jit_ns = now->jit_cpu_ns;
     window->step_ns = window->step_jit_ns = window->n_quiet = 0;
-    window->is_free = window->is_for_probes = false;
     window->expected_ns = 0;
     if (discards_all && now->jit_cpu_ns != LIVE_UNKNOWN)
-        window->forgotten_ns = now->jit_cpu_ns;
+        window->discarded_ns = now->jit_cpu_ns;
 }
 
 void live_window_changed(struct live_window *window, const struct live_status *now, double expected_ns)
@@ -45,12 +43,12 @@ void live_window_changed(struct live_window *window, const struct live_status *n
 
 void live_window_cancel(struct live_window *window, bool is_first)
 {
-    window->forgotten_ns = is_first ? 0 : window->forgotten_ns;
+    window->discarded_ns = is_first ? 0 : window->discarded_ns;
 }
 
 bool live_window_is_over(struct live_window *window, const struct live_status *now)
 {
-    uint64_t most_ns = window->forgotten_ns > 0 && window->n == 0 ? WINDOW_ALL_NS : WINDOW_MAX_NS;
+    uint64_t most_ns = window->discarded_ns > 0 && window->n == 0 ? WINDOW_ALL_NS : WINDOW_MAX_NS;
     if (now->jit_cpu_ns == LIVE_UNKNOWN || window->step_jit_ns == LIVE_UNKNOWN)
         return now->now_ns - window->step_ns >= WINDOW_BLIND_NS;
     if (now->now_ns - window->step_ns < WINDOW_STEP_NS)
@@ -71,22 +69,18 @@ static double charge(struct live_window *window, const struct live_status *now)
         return 0;
     uint64_t all_ns = now->jit_cpu_ns - window->start_jit_ns;
     double more_ns = (double)all_ns - window->usual_jit * (double)(now->now_ns - window->start_ns);
-    if (all_ns > window->dearest_ns)
-        window->dearest_ns = all_ns;
-    if (!window->is_free)
-        window->recompiled_ns += all_ns;
+    if (all_ns > window->most_ns)
+        window->most_ns = all_ns;
     if (more_ns > 0)
-        window->recompiling_ns += (uint64_t)more_ns;
+        window->more_than_usual_ns += (uint64_t)more_ns;
     return more_ns > window->expected_ns ? more_ns - window->expected_ns : 0;
 }
 
 int live_window_end(struct live_window *window, const struct live_status *now, double *more_ns, struct err *err)
 {
-    struct live_recovery *all = realloc(window->all, (window->n + 1) * sizeof *all);
-    if (all == NULL)
+    if (vec_reserve(window->all, window->room, window->n + 1) < 0)
         return err_set(err, "out of memory");
-    window->all = all;
-    all[window->n++] = (struct live_recovery){ window->start_ticks, now->ticks };
+    window->all[window->n++] = (struct live_recompilation){ window->start_ticks, now->ticks };
     window->ns += now->now_ns - window->start_ns;
     window->cpu_ns += now->cpu_ns - window->start_cpu_ns;
     *more_ns = charge(window, now);

@@ -34,17 +34,17 @@ struct sim {
     uint32_t n_changed; /* classes, by the latest batch: each has one method */
     uint64_t choice_end_ns, batch_end_ns;
     uint64_t n_probed[N_METHODS]; /* calls with probes */
-    uint64_t n_round_calls;
+    uint32_t n_samples;
     double busy; /* CPU time of the target per wall time */
-    double jit;  /* after a batch, for recovery_ns */
-    uint64_t recovery_ns;
+    double jit;  /* after a batch, for window_ns */
+    uint64_t window_ns;
     uint64_t compiled_ns;                                     /* the compilers had taken before */
     uint64_t first_on_ns[N_METHODS], first_off_ns[N_METHODS]; /* its first record; when it was switched off first */
     uint64_t sample_ns, batch_ns;                             /* what a sample and a batch cost */
     uint64_t rewriting_ns;
-    uint32_t refused; /* a method that gets no probes; 0: none */
-    uint32_t held;    /* one that is known to have none yet, for its loop is under way; 0: none */
-    const struct recompilation_costs *prices; /* of classes: a method's number is its class' one; NULL: not known */
+    uint32_t refused;                        /* a method that gets no probes; 0: none */
+    uint32_t deferred;                       /* one that is known to have none yet, for its loop is active; 0: none */
+    const struct recompilation_costs *costs; /* of classes: a method's number is its class' one; NULL: not known */
 };
 
 static inline void must(int rc, const struct err *err)
@@ -72,7 +72,7 @@ static inline void give_candidates(struct sim *sim)
                                             .class_number = id };
         n++;
     }
-    must(live_candidates(sim->live, found, n, sim->prices, &err), &err);
+    must(live_chooser_candidates(&sim->live->chooser, found, n, sim->costs, &err), &err);
 }
 
 static inline void end_commands(struct sim *sim)
@@ -108,10 +108,10 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
         struct trace_method method = {
             .id = id, .class_name = "Sim", .name = orders->instrument[i].name, .descriptor = "()V", .source = ""
         };
-        method.code_bytes = id == sim->held ? 0 : 1;
-        must(live_met(sim->live, &method, &err), &err);
-        sim->has_probes[id] = sim->is_enabled[id] = id != sim->held;
-        sim->n_changed += id != sim->held;
+        method.code_bytes = id == sim->deferred ? 0 : 1;
+        must(live_methods_add(&sim->live->methods, &method, sim->live->now.now_ns, &err), &err);
+        sim->has_probes[id] = sim->is_enabled[id] = id != sim->deferred;
+        sim->n_changed += id != sim->deferred;
     }
     for (size_t i = 0; i < orders->n_remove; i++)
         sim->has_probes[orders->remove[i]] = false;
@@ -133,7 +133,7 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
 static inline uint64_t jit_ns(const struct sim *sim)
 {
     uint64_t since = sim->last_batch_ns == 0 ? 0 : sim->now_ns - sim->last_batch_ns;
-    uint64_t busy = since < sim->recovery_ns ? since : sim->recovery_ns;
+    uint64_t busy = since < sim->window_ns ? since : sim->window_ns;
     return sim->compiled_ns + (uint64_t)((double)busy * sim->jit);
 }
 
@@ -142,10 +142,10 @@ static inline void do_round(struct sim *sim)
     struct err err = { "" };
     struct live_orders orders;
     sim->own_ns += 20000 + sim->n_words * 10;
-    must(live_tree_records(live_tree(sim->live), 0, sim->words, sim->n_words, sim->now_ns, &err), &err);
+    must(live_tree_records(sim->live->methods.tree, 0, sim->words, sim->n_words, sim->now_ns, &err), &err);
     sim->n_words = 0;
     end_commands(sim);
-    uint32_t n_samples = (uint32_t)((double)(sim->now_ns - SECOND) * sim->busy * SIM_HZ / 1e9);
+    sim->n_samples = (uint32_t)((double)(sim->now_ns - SECOND) * sim->busy * SIM_HZ / 1e9);
     struct live_status status = { .now_ns = sim->now_ns,
                                   .ticks = sim->now_ns,
                                   .ns_per_tick = 1,
@@ -154,12 +154,12 @@ static inline void do_round(struct sim *sim)
                                   .jit_cpu_ns = jit_ns(sim),
                                   .pair_ns = PAIR_NS,
                                   .pauses_ms = (double)sim->pauses_ns / 1e6,
-                                  .sampling_ns = (double)n_samples * (double)sim->sample_ns,
+                                  .sampling_ns = (double)sim->n_samples * (double)sim->sample_ns,
                                   .rewriting_ns = (double)sim->rewriting_ns,
-                                  .n_samples = n_samples,
+                                  .n_samples = sim->n_samples,
                                   .start_ns = SECOND,
                                   .ready = true,
-                                  .busy = sim->choice_end_ns + sim->batch_end_ns != 0 };
+                                  .is_changing = sim->choice_end_ns + sim->batch_end_ns != 0 };
     must(live_round(sim->live, &status, &orders, &err), &err);
     follow_orders(sim, &orders);
     sim->round_end_ns = sim->now_ns + orders.round_ms * MS;
@@ -246,12 +246,7 @@ static inline void run(struct sim *sim, uint32_t id, uint64_t seconds)
 
 static inline const struct live_method *method_of(const struct sim *sim, uint32_t id)
 {
-    size_t n;
-    const struct live_method *methods = live_methods(sim->live, &n);
-    for (size_t i = 0; i < n; i++)
-        if (methods[i].id == id)
-            return &methods[i];
-    return NULL;
+    return live_methods_by_id(&sim->live->methods, id);
 }
 
 static inline bool is_enabled(const struct sim *sim, uint32_t id)

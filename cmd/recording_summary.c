@@ -1,0 +1,216 @@
+#include "cmd/recording_summary.h"
+
+#include "core/base/text.h"
+#include "core/recorder/simulation.h"
+#include "report/view/cost.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static void tell_simulation(const struct recorder_summary *s, const struct recorder_plan *plan)
+{
+    char text[128];
+    simulation_describe(&(struct simulation_state){ .n_instructions = s->n_instructions, .cpu_s = s->cpu_s }, text,
+                        sizeof text);
+    fprintf(stderr, "mmprof: simulated %s; ", text);
+    if (plan->alone_cpu_s > 0 && s->cpu_s > 0)
+        fprintf(stderr, "slowdown %.1f: %.1f s of CPU time, where the first recording took %.1f s\n",
+                s->cpu_s / plan->alone_cpu_s, s->cpu_s, plan->alone_cpu_s);
+    else
+        fprintf(stderr, "slowdown -: what the program takes without it is not known\n");
+}
+
+static void tell_counters(const struct recorder_summary *s, const struct recorder_plan *plan)
+{
+    static const char *const reads[] = { "by the probes, in user space", "by the probes, by system call",
+                                         "by no probe" };
+    if (plan->layout->n_groups == 0)
+        return;
+    if (plan->simulate != NULL) {
+        fprintf(stderr, "mmprof: counters are simulated: '%s'; read by the probes, and %" PRIu64 " times remotely\n",
+                plan->simulate->name, s->n_readings);
+        tell_simulation(s, plan);
+        return;
+    }
+    fprintf(stderr,
+            "mmprof: %" PRIu32 " group%s of counters, read %s; and %" PRIu64 " times remotely (%.1f ms of CPU time)\n",
+            plan->layout->n_groups, plan->layout->n_groups == 1 ? "" : "s in turn", reads[plan->read], s->n_readings,
+            (double)s->readings_ns / 1e6);
+    if (s->n_without_readings > 0)
+        fprintf(stderr, "mmprof: %" PRIu32 " threads' counters could not be read remotely: %s\n", s->n_without_readings,
+                s->readings_why);
+}
+
+void recording_tell_summary(const struct recorder_summary *s, const struct recorder_plan *plan, bool attached)
+{
+    static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended",
+                                        "the trace has reached its maximum size" };
+    fprintf(stderr,
+            "mmprof: recorded %.1f s of JVM %d (%s): %" PRIu64 " records of %" PRIu32 " methods, %.1f MB in '%s'\n",
+            s->seconds, (int)s->pid, ends[s->end], s->n_records, s->n_methods, (double)s->n_bytes / 1e6, plan->output);
+    if (s->end == RECORDER_ENDED_BY_SIZE)
+        fprintf(stderr, "  next: give a larger --max-size, or record less with --include, or live\n");
+    if (s->instrument_ms > 0)
+        fprintf(stderr, "mmprof: instrumenting the %s took %.2f s, in %s of %.0f ms at most\n",
+                attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3,
+                attached ? "which the program had stops" : "steps", s->longest_pause_ms);
+    if (s->n_late_classes > 0)
+        fprintf(stderr,
+                "mmprof: %" PRIu32 " classes were not instrumented by then (those of the JDK come last): their time is "
+                "counted for their callers\n"
+                "  next: give a longer --prepare-limit, or name what matters with --include\n",
+                s->n_late_classes);
+    tell_counters(s, plan);
+    if (s->n_lost > 0)
+        fprintf(stderr,
+                "mmprof: %" PRIu64 " calls were lost: the buffers were full\n"
+                "  next: give a larger --buffer, or instrument less with --include or --min-bytecodes\n",
+                s->n_lost);
+    if (s->n_kernel_lost > 0)
+        fprintf(stderr, "mmprof: %" PRIu64 " of the kernel's records (thread switches, faults) were lost\n",
+                s->n_kernel_lost);
+    if (s->n_skipped + s->n_failed_classes > 0)
+        fprintf(stderr, "mmprof: %" PRIu32 " methods and %" PRIu32 " classes could not be instrumented\n", s->n_skipped,
+                s->n_failed_classes);
+    if (s->n_left_classes > 0)
+        fprintf(stderr,
+                "mmprof: %" PRIu32 " classes with native methods were not instrumented: this JVM never frees an old "
+                "version of such a class%s\n",
+                s->n_left_classes,
+                plan->n_includes + plan->n_phases == 0 ? " (--include names those that matter)" : "");
+    if (s->n_no_room_classes > 0)
+        fprintf(stderr,
+                "mmprof: %" PRIu32 " classes were not instrumented: a quarter of the JVM's metaspace is reserved for "
+                "the program (-XX:MaxMetaspaceSize)\n"
+                "  next: record fewer classes with --include or --live, or start the JVM with more metaspace\n",
+                s->n_no_room_classes);
+    if (s->n_event_classes > 0)
+        fprintf(stderr, "mmprof: not instrumented: %" PRIu32 " class%s of JFR events, which JFR changes itself\n",
+                s->n_event_classes, s->n_event_classes == 1 ? "" : "es");
+    if (s->unmatched.text[0] != '\0') {
+        fputs("mmprof: ", stderr);
+        text_print_lines(stderr, s->unmatched.text);
+        fputc('\n', stderr);
+    }
+    if (s->n_loader_classes > 0)
+        fprintf(stderr,
+                "mmprof: %" PRIu32 " classes were not instrumented: their class loaders cannot find the probes, or are "
+                "locked\n  next: see CAVEATS in mmprof(1), or record again later\n",
+                s->n_loader_classes);
+    if (strncmp(s->offcpu, "none", 4) == 0)
+        fprintf(stderr, "mmprof: times are wall-clock times and include waiting: %s\n", s->offcpu + strlen("none: "));
+    if (s->warning[0] != '\0')
+        fprintf(stderr, "mmprof: %s\n", s->warning);
+}
+
+/* ---- the cost ---- */
+
+static void tell_part(const char *name, double ns, const struct cost_sums *sums)
+{
+    if (ns < 0)
+        fprintf(stderr, ", %s not known", name);
+    else
+        fprintf(stderr, ", %s %.2f %%", name, ns / sums->cpu_ns * 100);
+}
+
+static void tell(const struct cost_sums *sums)
+{
+    if (sums->cpu_ns <= 0)
+        return;
+    fprintf(stderr, "mmprof: cost, of the program's CPU time: probes %.2f %%", sums->probes_ns / sums->cpu_ns * 100);
+    tell_part("the agent in the JVM", sums->agent_ns, sums);
+    tell_part("mmprof's own process", sums->recorder_ns, sums);
+    tell_part("IP sampling", sums->ip_samples_ns, sums);
+    tell_part("recompilation", sums->compiling_ns, sums);
+    fprintf(stderr, ": %.2f %% together%s\n", sums->all_ns / sums->cpu_ns * 100, sums->is_whole ? "" : " at least");
+    if (sums->why_over != NULL)
+        fprintf(stderr, "mmprof: over the budget of %.2g %%: %s\n", sums->budget * 100, sums->why_over);
+}
+
+void recording_tell_cost(const char *path)
+{
+    struct arena arena = { NULL, 0 };
+    struct trace_reader *reader = NULL;
+    struct calltree tree = { .n_nodes = 0 };
+    struct cost_sums sums;
+    struct err ignored; /* who reports it is told */
+    if (trace_open(&reader, path, false, &ignored) == 0 &&
+        calltree_build(reader, &(struct calltree_options){ 0 }, &tree, &ignored) == 0) {
+        const struct report_source source = {
+            .path = path, .reader = reader, .tree = &tree, .clock = report_clock(&tree, PHASES_CPU), .arena = &arena
+        };
+        if (cost_sums(&source, &sums, &ignored) == 0)
+            tell(&sums);
+    }
+    calltree_free(&tree);
+    trace_close(reader);
+    arena_free(&arena);
+}
+
+/* ---- a live recording ---- */
+
+void recording_tell_live(const struct live_session *session)
+{
+    size_t n_enabled = 0, n_deferred = 0, n_off[4] = { 0 };
+    if (session->live == NULL)
+        return;
+    const struct live *live = session->live;
+    const struct live_cost cost = live_cost(live);
+    size_t n = live->methods.n;
+    for (const struct live_method *method = live->methods.all; method < live->methods.all + n; method++) {
+        n_deferred += method->is_deferred;
+        n_enabled += method->state == LIVE_ENABLED && !method->is_deferred;
+        n_off[method->why] += method->state != LIVE_ENABLED;
+    }
+    fprintf(stderr, "mmprof: %" PRIu32 " stack samples%s; ", session->n_samples,
+            session->status.polls_stacks ? " by the agent" : "");
+    if (session->status.n_pauses == 0)
+        fprintf(stderr, "no loaded class was instrumented\n");
+    else
+        fprintf(stderr,
+                "%zu methods instrumented in %" PRIu32
+                " batch%s, pausing the program for %.0f ms at most (%.0f ms in total)\n",
+                n - n_deferred, session->status.n_pauses, session->status.n_pauses == 1 ? "" : "es",
+                session->status.longest_pause_ms, session->status.pauses_ms);
+    fprintf(
+        stderr,
+        "mmprof: %zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
+        "budget\n",
+        n_enabled, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
+    fprintf(stderr, "mmprof: the JIT compiler recompiled instrumented classes for %s%.1f s",
+            live->window.is_cut ? "at least " : "", (double)live->window.ns / 1e9);
+    if (cost.recompiling_ns != LIVE_UNKNOWN)
+        fprintf(stderr, ", %.1f s of CPU time more than before", (double)cost.recompiling_ns / 1e9);
+    fprintf(stderr, "%s\n", session->status.n_pauses > 0 ? "; slower code until then is not counted" : "");
+    if (session->options.samples_only)
+        fprintf(
+            stderr,
+            "mmprof: no class was instrumented, so there are samples only: the JVM writes a class archive (%s), and "
+            "would crash doing so, or omit instrumented classes\n"
+            "  next: run the program without that option to have its calls recorded\n",
+            session->archive);
+    else if (live->chooser.skipped_ns > 0)
+        fprintf(stderr,
+                "mmprof: no class was instrumented, so there are samples only: this JVM would have discarded all its "
+                "compiled code, %.1f s of JIT compilation\n"
+                "  next: add --recompile %.0f to allow it; JDK 23 and later, and JVMs that mmprof starts, keep their "
+                "code\n",
+                (double)live->chooser.skipped_ns / 1e9, ceil((double)live->chooser.skipped_ns / 1e9 * 1.2));
+    else if (live->chooser.n_over_budget > 0)
+        fprintf(
+            stderr,
+            "mmprof: %zu sampled methods were not instrumented: recompiling their classes would exceed the budget%s\n"
+            "  next: record for longer, or with a --budget of more than %.2g%%\n",
+            live->chooser.n_over_budget,
+            n > n_deferred ? "" : "; no class fits into the budget, so there are samples only",
+            session->options.budget * 100);
+    if (n_deferred > 0)
+        fprintf(
+            stderr,
+            "mmprof: %zu method%s not instrumented: a hot loop of %s class was running; instrumenting it would have "
+            "dropped it to the interpreter\n",
+            n_deferred, n_deferred == 1 ? "" : "s", n_deferred == 1 ? "its" : "their");
+    if (session->refused[0] != '\0')
+        fprintf(stderr, "mmprof: the agent refused: %s\n", session->refused);
+}
