@@ -25,6 +25,9 @@ static struct {
     unsigned long flags[KERNEL_MAX];
     int n, n_counters, error; /* more than n_counters: error */
     bool mappable;
+    struct perf_event_mmap_page page; /* what it maps of each event */
+    uint64_t now_ns;
+    uint32_t n_reads;
 } kernel;
 
 static int kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
@@ -40,9 +43,9 @@ static int kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gro
     kernel.leaders[i] = group_fd;
     kernel.flags[i] = flags;
     if (kernel.mappable) {
-        /* All zero: a page that allows no reads. */
         kernel.fds[i] = memfd_create("page", MFD_CLOEXEC);
-        if (ftruncate(kernel.fds[i], sysconf(_SC_PAGESIZE)) < 0)
+        if (ftruncate(kernel.fds[i], sysconf(_SC_PAGESIZE)) < 0 ||
+            pwrite(kernel.fds[i], &kernel.page, sizeof kernel.page, 0) < 0)
             return -1;
     } else {
         if (pipe(pipe_fds) < 0)
@@ -53,6 +56,7 @@ static int kernel_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gro
     return kernel.fds[i];
 }
 
+/* All zero: a page that allows no reads. */
 static void kernel_reset(int n_counters, int error, bool mappable)
 {
     memset(&kernel, 0, sizeof kernel);
@@ -69,13 +73,19 @@ static const struct counter_code codes[4] = {
     { .type = PERF_TYPE_HW_CACHE, .config = 0x10000 },
 };
 
-/* The first n of them, as one group. */
-static int open_codes(struct counters_thread *thread, uint32_t n, struct counters_failure *failure)
+/* The first n of them in each of so many groups. */
+static int open_groups(struct counters_thread *thread, uint32_t n_groups, uint32_t n, struct counters_failure *failure)
 {
     static const uint8_t events[4] = { 0, 1, 2, 3 };
     struct counter_layout layout = { .n_groups = 0 };
-    counter_layout_add(&layout, codes, events, n);
+    for (uint32_t g = 0; g < n_groups; g++)
+        counter_layout_add(&layout, codes, events, n);
     return counters_thread_open(thread, &layout, NULL, failure);
+}
+
+static int open_codes(struct counters_thread *thread, uint32_t n, struct counters_failure *failure)
+{
+    return open_groups(thread, 1, n, failure);
 }
 
 static void test_opening(void)
@@ -127,6 +137,63 @@ static void test_opening_fails(void)
     CHECK("a thread that is not open has no values", !counters_thread_read(&thread, 0, values));
     counters_thread_close(&thread);
     CHECK_NUMBER("no file stays open after failures", n_open_files(), before);
+    counters_perf_open_replace(NULL);
+}
+
+/* What a page must say for its group to be read. */
+static void test_first_read(void)
+{
+    static const struct {
+        const char *claim;
+        uint32_t n_groups, index;
+        uint64_t capabilities;
+        int rc;
+        enum counters_step step;
+    } rows[] = {
+        { "one that does not count now is refused", 1, 0, COUNTERS_MAY_READ, -1, COUNTERS_FIRST_READ },
+        { "groups that take turns are open", 2, 0, COUNTERS_MAY_READ | COUNTERS_HAS_TIME, 0, 0 },
+        { "not where the clock cannot be read", 2, 1, COUNTERS_MAY_READ, -1, COUNTERS_TIME },
+        { "nor where the counters cannot be", 2, 1, COUNTERS_HAS_TIME, -1, COUNTERS_FIRST_READ },
+    };
+    struct counters_thread thread;
+    struct counters_failure failure;
+    size_t before = n_open_files();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        kernel_reset(8, 0, true);
+        kernel.page.capabilities = rows[i].capabilities;
+        kernel.page.index = rows[i].index;
+        kernel.page.pmc_width = 48;
+        failure.step = 0;
+        int rc = open_groups(&thread, rows[i].n_groups, 2, &failure);
+        CHECK(rows[i].claim, rc == rows[i].rc && failure.step == rows[i].step && (thread.pages != NULL) == (rc == 0));
+        counters_thread_close(&thread);
+    }
+    CHECK_NUMBER("no file stays open in any case", n_open_files(), before);
+    counters_perf_open_replace(NULL);
+}
+
+/* The second group was opened 700 ns after the first; the reads take some time, the fastest of them equally long. */
+static bool kernel_read(int fd, struct counters_reading *reading)
+{
+    static const uint64_t takes_ns[] = { 50, 40, 400, 100, 30, 30, 20, 9, 90 };
+    kernel.now_ns += takes_ns[kernel.n_reads++ % 9];
+    *reading = (struct counters_reading){ .n = 2, .enabled_ns = kernel.now_ns - (fd == kernel.fds[0] ? 0 : 700) };
+    return true;
+}
+
+static void test_begun(void)
+{
+    struct counters_thread thread;
+    struct counters_failure failure;
+    kernel_reset(8, 0, true);
+    kernel.page.capabilities = COUNTERS_MAY_READ | COUNTERS_HAS_TIME;
+    kernel.now_ns = 100000;
+    counters_perf_read_replace(kernel_read);
+    CHECK("groups are opened one after the other", open_groups(&thread, 2, 2, &failure) == 0);
+    CHECK_NUMBER("how long after the first is known from the narrowest of three reads", thread.begun_ns[1], 700);
+    CHECK_NUMBER("of the first itself it is 0", thread.begun_ns[0], 0);
+    counters_thread_close(&thread);
+    counters_perf_read_replace(NULL);
     counters_perf_open_replace(NULL);
 }
 
@@ -264,6 +331,8 @@ int main(void)
 {
     test_opening();
     test_opening_fails();
+    test_first_read();
+    test_begun();
     test_hardware();
     test_real_turns();
     return tap_done();
