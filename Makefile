@@ -251,12 +251,13 @@ FUZZ_SECONDS ?= 10
 fuzz:
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) BUILD='$(BUILD)' test/run test/fuzz/fuzz.sh
 
-# Which changes of single operators and constants in FILES the unit tests do not notice: MUTANTS of each.
+# Which changes of single operators and constants the unit tests do not notice: MUTANTS in each folder of FILES.
 FILES   ?= $(wildcard core/trace/*.c core/recorder/*.c phases/*/*.c)
-MUTANTS ?= 5
+MUTANTS ?= 60
+SEED    ?= 1
 .PHONY: mutants
 mutants:
-	@test/mutants.py -n $(MUTANTS) $(FILES)
+	@CC='$(CC)' test/mutants.py -n $(MUTANTS) -s $(SEED) $(FILES)
 
 .PHONY: bench
 bench: make tools java
