@@ -33,9 +33,9 @@ int export_speedscope(const struct report_source *source, const struct export_wi
  */
 int export_pprof(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err);
 
-/* What became of the slices of a time line. */
+/* What became of the slices of a time line, and its stack samples. */
 struct export_slices {
-    uint64_t n_written, n_left_out;
+    uint64_t n_written, n_left_out, n_samples;
     double limit_ns; /* shorter ones were left out */
 };
 
@@ -48,8 +48,8 @@ struct export_chrome_wish {
 
 /*
  * Chrome's trace events as JSON, for Perfetto and chrome://tracing: a track for each thread, a slice for each call of a
- * recorded method, and for the time on a CPU of the VM's own threads.  The trace is read twice; memory does not depend
- * on its length.
+ * recorded method, and for the time on a CPU of the VM's own threads; and the stack samples of each thread
+ * (export_profile.h).  The trace is read twice; memory does not depend on its length, but for the samples.
  */
 int export_chrome(const struct export_chrome_wish *wish, FILE *out, struct export_slices *slices, struct err *err);
 

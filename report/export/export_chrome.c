@@ -1,9 +1,11 @@
 /*
- * Source: "Trace Event Format", the Chrome project, 2016; complete events ("X") and metadata ("M").
+ * Source: "Trace Event Format", the Chrome project, 2016; complete events ("X") and metadata ("M"); export_profile.c
+ * adds stack samples ("P").
  */
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
 #include "report/export/export.h"
+#include "report/export/export_profile.h"
 #include "report/export/export_slices.h"
 
 #include <inttypes.h>
@@ -26,6 +28,7 @@ struct chrome {
     const char **labels;         /* by method; NULL: nobody knows it */
     uint32_t n_methods;
     uint32_t *tids;
+    struct trace_samples samples;
     FILE *out;
     struct export_slices slices;
 };
@@ -47,6 +50,12 @@ static uint64_t class_ticks(size_t class)
         return class;
     size_t shift = (class >> CLASS_BITS) - 1;
     return ((UINT64_C(1) << CLASS_BITS) + (class & ((1u << CLASS_BITS) - 1))) << shift;
+}
+
+static void hear_sample(void *context, const struct trace_sample *sample)
+{
+    struct chrome *c = context;
+    trace_samples_add(&c->samples, sample);
 }
 
 static void count_slice(void *context, const struct slice *slice)
@@ -177,8 +186,15 @@ static void print_end(struct chrome *c, const char *path)
           c->out);
     text_print_string(c->out, clean == NULL ? "" : clean);
     fprintf(c->out,
-            ",\"slices\":\"%" PRIu64 "\",\"slices_left_out\":\"%" PRIu64 "\",\"shortest_slice_us\":\"%.3f\"}}\n",
-            c->slices.n_written, c->slices.n_left_out, c->slices.limit_ns / 1000);
+            ",\"slices\":\"%" PRIu64 "\",\"slices_left_out\":\"%" PRIu64
+            "\",\"shortest_slice_us\":\"%.3f\",\"samples\":\"%" PRIu64 "\"}}\n",
+            c->slices.n_written, c->slices.n_left_out, c->slices.limit_ns / 1000, c->slices.n_samples);
+}
+
+static int print_samples(struct chrome *c, struct err *err)
+{
+    const struct export_profile profile = { &c->samples, c->tids, c->start_ticks, c->ns_per_tick, &c->arena, c->out };
+    return export_profile_print(&profile, &c->slices.n_samples, err);
 }
 
 /* ---- the whole ---- */
@@ -222,16 +238,19 @@ int export_chrome(const struct export_chrome_wish *wish, FILE *out, struct expor
     if (trace_open(&reader, wish->path, wish->salvage, err) < 0)
         goto out;
     c->reader = reader;
-    if (read_slices(c, wish, reader, count_slice, err) < 0 || prepare(c, wish, err) < 0)
+    trace_listen(reader, &(struct trace_listener){ .context = c, .sample = hear_sample });
+    if (trace_samples_open(&c->samples, reader, err) < 0 || read_slices(c, wish, reader, count_slice, err) < 0 ||
+        prepare(c, wish, err) < 0)
         goto out;
     fputs("{\"traceEvents\":[\n", out);
     print_names(c);
-    if (read_slices(c, wish, NULL, print_slice, err) < 0)
+    if (read_slices(c, wish, NULL, print_slice, err) < 0 || print_samples(c, err) < 0)
         goto out;
     print_end(c, wish->path);
     *slices = c->slices;
     rc = ferror(out) ? err_set(err, "cannot write the time line") : 0;
 out:
+    trace_samples_close(&c->samples);
     trace_close(reader);
     arena_free(&c->arena);
     free(c);

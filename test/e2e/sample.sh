@@ -107,18 +107,26 @@ for jdk in $(jdks); do
     start "$SCRATCH/shares" "$jdk/bin/java" -cp "$classes" target.Shares
     wait_for 30 grep -q READY "$SCRATCH/shares"
     sample -p "$pid" -d "$(awk "BEGIN { print 1.5 * $slow }")" -F 997 --json --folded "$SCRATCH/folded" \
-        -o "$SCRATCH/shares.trace"
+        -o "$SCRATCH/shares.dat"
     is "$name: exit status" "$status $errors" "0 "
     has_shares "$name"
     loop=$(sed -n '/compute();/=' "$root/test/java/target/Shares.java")
     matches "$name: annotate has the line that calls compute with its share, and hardly any own time" \
-        "$("$mmprof" annotate -s "$root/test/java" target.Shares.work "$SCRATCH/shares.trace" 2>&1)" \
+        "$("$mmprof" annotate -s "$root/test/java" target.Shares.work "$SCRATCH/shares.dat" 2>&1)" \
         "^ *$loop +[0-4]\.[0-9].* [5-9][0-9]\.[0-9][0-9] .* compute\(\);\$"
-    said=$("$mmprof" report --json "$SCRATCH/shares.trace" 2>&1)
+    said=$("$mmprof" report --json "$SCRATCH/shares.dat" 2>&1)
     has_parts "$name, by the report of its trace"
-    "$mmprof" export -f folded -o "$SCRATCH/folded" "$SCRATCH/shares.trace"
+    "$mmprof" export -f folded -o "$SCRATCH/folded" "$SCRATCH/shares.dat"
     matches "$name: exports have its contexts" "$(cat "$SCRATCH/folded")" \
         '^application;target\.Shares\.main \[sampled\];target\.Shares\.beta \[sampled\];target\.Shares\.work \['
+    "$mmprof" export -f chrome -o "$SCRATCH/chrome" "$SCRATCH/shares.dat"
+    if command -v python3 > "$SCRATCH/which"; then
+        matches "$name: and so has a time line, as a strict reader says" \
+            "$(python3 "$root/test/tools/read_exports.py" samples "$SCRATCH/chrome" Shares.beta 2>&1)" \
+            '^[0-9]{3,4} [0-9]{2,4}$'
+    else
+        skip "$name: and so has a time line, as a strict reader says" "python3 is not installed"
+    fi
     is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
     is "$name: which goes on, and has said nothing" "$(is_gone "$pid" || cat "$SCRATCH/shares")" READY
     stop "$pid"

@@ -159,6 +159,12 @@ static char *after_number(char *at)
     return at + strspn(at, " ");
 }
 
+/* Samples by an event are of no time. */
+static const char *time_key(const cJSON *row)
+{
+    return cJSON_HasObjectItem(row, "share") ? "share" : "time_share";
+}
+
 /* Each row of text begins with its label, and the time and own time that JSON has of it. */
 static void check_text(const cJSON *report)
 {
@@ -168,8 +174,8 @@ static void check_text(const cJSON *report)
     const cJSON *row;
     EACH(row, report)
     {
-        const char *label = text_in(row, "label");
-        print_share(number_in(row, "time_share"), time, sizeof time);
+        const char *label = label_in(row);
+        print_share(number_in(row, time_key(row)), time, sizeof time);
         print_share(number_in(row, "self_share"), self, sizeof self);
         char *at = strstr(text, "\n\n");
         while (at != NULL && (strncmp(at + 1, label, strlen(label)) != 0 || at[1 + strlen(label)] != ' '))
@@ -241,7 +247,7 @@ static void check_page_roots(const cJSON *page, const cJSON *report)
         sum += all != NULL && parent->valuedouble < 0 ? cJSON_GetNumberValue(all) : 0;
         all = all == NULL ? NULL : all->next;
     }
-    if (sum > whole * (1 + SWITCHES_MOST) + withheld_in(report))
+    if (!isnan(whole) && sum > whole * (1 + SWITCHES_MOST) + withheld_in(report))
         wrong("page: tree: the roots have %g ns of %g", sum, whole);
 }
 
@@ -390,6 +396,59 @@ static void check_timeline(const cJSON *report, const cJSON *line, bool is_cpu)
     }
 }
 
+/* ---- a trace of samples alone ---- */
+
+/* A method's contexts have its share together: its own, and of those that are in no other one of it all. */
+static void check_sampled_method(const cJSON *of, const cJSON *tree)
+{
+    const cJSON *row;
+    double time = 0, self = 0, inside = -1;
+    EACH(row, tree)
+    {
+        double depth = number_in(row, "depth");
+        inside = inside >= 0 && depth <= inside ? -1 : inside;
+        if (strcmp(text_in(of, "name"), text_in(row, "method")) != 0 ||
+            strcmp(text_in(of, "class"), text_in(row, "class")) != 0 ||
+            strcmp(text_in(of, "descriptor"), text_in(row, "descriptor")) != 0)
+            continue;
+        self += number_in(row, "self_share");
+        time += inside < 0 ? number_in(row, "time_share") : 0;
+        inside = inside < 0 ? depth : inside;
+    }
+    if (fabs(time - number_in(of, time_key(of))) > SAMPLED_SAME ||
+        fabs(self - number_in(of, "self_share")) > SAMPLED_SAME)
+        wrong("tree: '%s' has %g of the time, %g its own, in the report %g and %g", label_in(of), time, self,
+              number_in(of, time_key(of)), number_in(of, "self_share"));
+}
+
+static void check_sampled(const cJSON *report)
+{
+    cJSON *all = must_have("report --all --json"), *tree = must_have("report --tree --all --json"),
+          *cost = must_have("report --cost --json");
+    const cJSON *row;
+    double self = 0;
+    check_sums("tree", tree);
+    EACH(row, all)
+    {
+        check_share("report", row, time_key(row));
+        check_share("report", row, "self_share");
+        self += number_in(row, "self_share");
+        if (is_kind(row, "method"))
+            check_sampled_method(row, tree);
+    }
+    if (!is_same(self, 1, EPSILON))
+        wrong("report: the rows' own shares are %.9g", self);
+    check_csv("", report);
+    check_csv("--all", all);
+    check_csv("--tree --all", tree);
+    check_csv("--cost", cost);
+    check_text(report);
+    check_page(report, cost);
+    cJSON_Delete(all);
+    cJSON_Delete(tree);
+    cJSON_Delete(cost);
+}
+
 /* ---- all of it ---- */
 
 static void check_beside(const cJSON *report, bool is_cpu)
@@ -428,6 +487,11 @@ int main(int argc, char **argv)
     cJSON *report = must_have("report --json");
     check_exports();
     bool is_cpu = strcmp(text_in(cJSON_GetObjectItem(report, "about"), "clock"), "cpu") == 0;
+    if (cJSON_HasObjectItem(cJSON_GetObjectItem(report, "about"), "samples") && row_of_kind(report, "total") == NULL) {
+        check_sampled(report);
+        cJSON_Delete(report);
+        return n_wrong > 0;
+    }
     if (!(number_in(row_of_kind(report, "total"), "self_ns") > 0)) /* nothing ran: there is nothing to divide */
         return 0;
     check_csv("", report);

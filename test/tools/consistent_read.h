@@ -16,6 +16,7 @@
 #define EPSILON        1e-6
 #define SWITCHES_MOST  0.02 /* of all time, in one part of the JVM */
 #define SWITCH_MOST_NS 5000 /* that the kernel charges a thread for getting or losing a CPU */
+#define SAMPLED_SAME   1e-5 /* shares of the tree, whose times are whole ticks */
 #define PAGE_SAME      6e-6 /* the page has six digits */
 
 static const char *mmprof, *trace, *options = "";
@@ -96,6 +97,12 @@ static const char *text_in(const cJSON *row, const char *key)
     return text == NULL ? "" : text;
 }
 
+/* What stands first in a row of text. */
+static const char *label_in(const cJSON *row)
+{
+    return text_in(row, cJSON_HasObjectItem(row, "label") ? "label" : "method");
+}
+
 /* NAN: there is none. */
 static double number_in(const cJSON *row, const char *key)
 {
@@ -148,7 +155,7 @@ static void check_share(const char *what, const cJSON *row, const char *key)
 {
     double share = number_in(row, key);
     if (share < 0 || share > 1 + EPSILON)
-        wrong("%s: '%s' has a %s of %g", what, text_in(row, "label"), key, share);
+        wrong("%s: '%s' has a %s of %g", what, label_in(row), key, share);
 }
 
 #endif

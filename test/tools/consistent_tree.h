@@ -230,13 +230,32 @@ static void check_pprof(double whole)
         check_whole("pprof", sums[wanted], whole, n_samples);
 }
 
-/* Slices are within the recording. */
+/* A thread's samples: as many as there are moments, each in a node of its profile. */
+static void check_profile(const cJSON *event, double duration_ns)
+{
+    const cJSON *data = cJSON_GetObjectItem(cJSON_GetObjectItem(event, "args"), "data"),
+                *profile = cJSON_GetObjectItem(data, "cpuProfile"), *deltas = cJSON_GetObjectItem(data, "timeDeltas"),
+                *sample, *delta;
+    double us = 0, most = 0;
+    cJSON_ArrayForEach(sample, cJSON_GetObjectItem(profile, "nodes")) most = fmax(most, number_in(sample, "id"));
+    cJSON_ArrayForEach(sample, cJSON_GetObjectItem(profile, "samples")) if (cJSON_GetNumberValue(sample) > most)
+        wrong("export: chrome has a sample in no node");
+    cJSON_ArrayForEach(delta, deltas) us += cJSON_GetNumberValue(delta);
+    if (cJSON_GetArraySize(deltas) != cJSON_GetArraySize(cJSON_GetObjectItem(profile, "samples")))
+        wrong("export: chrome has samples without a moment");
+    if (us * 1e3 > duration_ns * 1.001 + 20e6) /* what the last sample stands for */
+        wrong("export: chrome has samples at %g us, beyond the recording", us);
+}
+
+/* Slices and samples are within the recording. */
 static void check_chrome(double duration_ns)
 {
     cJSON *json = must_have("export -q -f chrome");
     const cJSON *event;
     cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
     {
+        if (strcmp(text_in(event, "name"), "ProfileChunk") == 0)
+            check_profile(event, duration_ns);
         double start = number_in(event, "ts"), length = number_in(event, "dur");
         if (strcmp(text_in(event, "ph"), "X") == 0 &&
             (length < 0 || (start + length) * 1e3 > duration_ns * 1.001 + 1e6))

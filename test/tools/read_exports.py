@@ -3,6 +3,7 @@
 
     read_exports.py folded|speedscope|pprof FILE METHOD   prints the method's inclusive value, and the sum of all
     read_exports.py chrome FILE METHOD                    prints the number of its slices and their time in us
+    read_exports.py samples FILE METHOD                   prints the number of stack samples, and of those in the method
     read_exports.py tracks FILE CATEGORY                  prints the names of the tracks that have slices of it
     read_exports.py keys FILE                             prints the keys of a table as JSON, one a line
 
@@ -140,7 +141,35 @@ def read_pprof(path):
     return stacks
 
 
-# Trace Event Format, the object form: complete events and metadata.
+# V8's CPU profile of a thread: its stacks, root first, and the us until the next one.
+def read_v8(events):
+    begin, chunk = events
+    must(begin["name"] == "Profile" and begin["args"]["data"] == {"startTime": 0}, "a profile without a beginning")
+    must(chunk["name"] == "ProfileChunk" and chunk["id"] == begin["id"], "a profile of two threads")
+    profile, deltas = chunk["args"]["data"]["cpuProfile"], chunk["args"]["data"]["timeDeltas"]
+    stacks = {}
+    for node in profile["nodes"]:
+        must(node["id"] not in stacks and node.get("parent", 0) in [*stacks, 0], "a node twice, or before its parent")
+        stacks[node["id"]] = stacks.get(node.get("parent"), []) + [node["callFrame"]["functionName"]]
+    must(len(deltas) == len(profile["samples"]) and min(deltas) >= 0, "samples without their time")
+    must([s for s, names in stacks.items() if len(names) == 1] == [1] and stacks[1] == ["(root)"], "not one root")
+    return [(stacks[sample][1:], us) for sample, us in zip(profile["samples"], deltas[1:] + [0])]
+
+
+# By track, what samples saw.
+def read_samples(path):
+    with open(path, encoding="utf-8") as file:
+        root = json.load(file)
+    events, threads = [e for e in root["traceEvents"] if e["ph"] == "P"], {}
+    for event in events:
+        threads.setdefault(event["tid"], []).append(event)
+    found = {tid: read_v8(of) for tid, of in threads.items()}
+    n = sum(stack != ["(idle)"] for stacks in found.values() for stack, _ in stacks)
+    must(root["otherData"]["samples"] == str(n), "the number of samples is another")
+    return found
+
+
+# Trace Event Format, the object form: complete events, metadata, samples.
 def read_chrome(path):
     with open(path, encoding="utf-8") as file:
         root = json.load(file)
@@ -153,6 +182,8 @@ def read_chrome(path):
             if event["name"] == "thread_name":
                 must(event["tid"] not in tracks, "a track has two names")
                 tracks[event["tid"]] = event["args"]["name"]
+        elif event["ph"] == "P":
+            must(event["tid"] in tracks, "samples without a track")
         else:
             must(event["ph"] == "X" and event["ts"] >= 0 and event["dur"] >= 0, "a bad slice")
             must(event["tid"] in tracks, "a track without a name")
@@ -196,6 +227,9 @@ def main():
     elif what == "tracks":
         tracks, slices = read_chrome(path)
         print("\n".join(sorted({tracks[e["tid"]] for e in slices if e["cat"] == sys.argv[3]})))
+    elif what == "samples":
+        stacks = [stack for of in read_samples(path).values() for stack, _ in of if stack != ["(idle)"]]
+        print(len(stacks), sum(sys.argv[3] in stack for stack in stacks))
     elif what == "chrome":
         times = [e["dur"] for e in read_chrome(path)[1] if e["name"] == sys.argv[3]]
         print(len(times), round(sum(times)))

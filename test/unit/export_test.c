@@ -194,7 +194,7 @@ static void test_slices(void)
 static struct export_slices chrome(struct maker *m, double limit_ns, uint64_t max_slices, char **text)
 {
     size_t n;
-    struct export_slices slices = { 0, 0, 0 };
+    struct export_slices slices = { .limit_ns = 0 };
     struct export_chrome_wish wish = { m->path, false, limit_ns, max_slices };
     FILE *out = open_memstream(text, &n);
     if (export_chrome(&wish, out, &slices, &err) < 0)
@@ -225,6 +225,42 @@ static void test_chrome(void)
     free(text);
 }
 
+/* main is in run, then in sort, which it calls; a sample stands for 10 us. */
+static void test_chrome_samples(void)
+{
+    static const struct trace_sampled_method
+        run = { .class_name = "a/Sort", .name = "run", .descriptor = "()V", .source = "" },
+        sort = { .class_name = "a/Sort", .name = "sort", .descriptor = "()V", .source = "" };
+    static const struct {
+        uint64_t ticks;
+        uint32_t context;
+    } rows[] = { { 20, 1 }, { 30, 2 }, { 80, 0 } };
+    struct maker m;
+    char *text = NULL;
+    maker_open_scaled(&m, "samples.dat", 1000);
+    maker_thread(&m, 0, "main", false);
+    maker_stack(&m, 0, -1, 0, &run, 0, 0);
+    maker_stack(&m, 1, 5, 1, &sort, 0, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        maker_must(
+            &m, trace_write_sample(
+                    m.writer,
+                    &(struct trace_sample){
+                        .ticks = rows[i].ticks, .context = rows[i].context, .index = -1, .n = 1, .weight_ns = 10000 },
+                    &m.err));
+    maker_close(&m, 100);
+    struct export_slices all = chrome(&m, -1, 100, &text);
+    CHECK("chrome has the stack samples, too", all.n_samples == 3 && all.n_written == 0);
+    CHECK("as a profile of the thread", strstr(text, "{\"ph\":\"P\",\"pid\":1,\"tid\":100,\"id\":\"0x64\"") != NULL &&
+                                            strstr(text, "\"name\":\"Profile\"") != NULL);
+    CHECK("its nodes are the contexts, below their callers",
+          strstr(text, "{\"id\":4,\"parent\":1,\"callFrame\":{\"functionName\":\"Sort.run\"") != NULL &&
+              strstr(text, "{\"id\":5,\"parent\":4,\"callFrame\":{\"functionName\":\"Sort.sort\"") != NULL);
+    CHECK("after the time that a sample stands for the thread is idle",
+          strstr(text, "\"samples\":[4,5,2,3,2]},\"timeDeltas\":[20,10,10,40,10]") != NULL);
+    free(text);
+}
+
 int main(void)
 {
     test_protobuf();
@@ -232,6 +268,7 @@ int main(void)
     test_values();
     test_slices();
     test_chrome();
+    test_chrome_samples();
     arena_free(&arena);
     return tap_done();
 }
