@@ -16,7 +16,6 @@
  *     ...
  */
 #include "cmd/report_run.h"
-#include "report/some_threads.h"
 
 #include <string.h>
 
@@ -104,64 +103,6 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
     return choose_view(&words, o, err);
 }
 
-/* A trace that is salvaged may have lost the name of a method that it has events of. */
-static void hear_jit(void *context, const struct jit_event *event)
-{
-    struct report_run *run = context;
-    struct err ignored;
-    if (run->jit_err.text[0] != '\0' || (run->shapes == NULL && jit_shapes_open(&run->shapes, &run->jit_err) < 0))
-        return;
-    jit_shapes_add(run->shapes, event, run->options->salvage ? &ignored : &run->jit_err);
-}
-
-static void hear_sample(void *context, const struct trace_sample *sample)
-{
-    struct report_run *run = context;
-    trace_samples_add(&run->samples, sample);
-}
-
-static int open_statistics(struct report_run *run, enum phases_clock clock, struct err *err)
-{
-    const struct report_options *o = run->options;
-    if (call_metrics_read(o->paths[0], o->salvage, clock, &run->arena, &run->metrics, err) < 0)
-        return -1;
-    run->statistics = statistics_open(&run->metrics.wish);
-    return run->statistics == NULL ? err_set(err, "out of memory for statistics") : 0;
-}
-
-static int read_trace(struct report_run *run, size_t i, enum phases_clock clock, const struct calltree_options *options,
-                      struct err *err)
-{
-    const struct report_options *o = run->options;
-    struct trace_reader **reader = &run->inputs[i].reader;
-    struct calltree *tree = &run->inputs[i].tree;
-    struct calltree_total *totals;
-    const struct trace_listener listener = { .context = run,
-                                             .jit = i == 0 ? hear_jit : NULL,
-                                             .sample = i == 0 ? hear_sample : NULL };
-    if (trace_open(reader, o->paths[i], o->salvage, err) < 0 ||
-        (i == 0 && trace_samples_open(&run->samples, *reader, err) < 0))
-        return -1;
-    run->samples.only_threads = o->threads;
-    trace_listen(*reader, &listener);
-    if (calltree_build(*reader, options, tree, err) < 0 ||
-        (o->threads != NULL && threads_keep(*reader, o->threads, tree, err) < 0) ||
-        calltree_totals(tree, VM_PART_APPLICATION, &run->arena, &totals, &run->traces[i].n_totals, err) < 0)
-        return -1;
-    if (run->jit_err.text[0] != '\0')
-        return err_set(err, "%s", run->jit_err.text);
-    run->inputs[i].source = (struct report_source){ .path = o->paths[i],
-                                                    .reader = *reader,
-                                                    .tree = tree,
-                                                    .clock = report_clock(tree, clock),
-                                                    .arena = &run->arena,
-                                                    .only_threads = o->threads != NULL,
-                                                    .shapes = i == 0 ? run->shapes : NULL };
-    run->traces[i].source = &run->inputs[i].source;
-    run->traces[i].totals = totals;
-    return 0;
-}
-
 /* A page has all of one trace, and a time line of any step; a view is of one trace, but for the phases'. */
 static int check_page(const struct report_options *o, struct err *err)
 {
@@ -198,28 +139,49 @@ static int check_options(const struct report_options *o, enum phases_clock clock
     return err_next(err, "run it once for each of them");
 }
 
+/* The step of a time line in ns; 0: choose one. */
+static int parse_step(const struct report_options *o, double *step_ns, struct err *err)
+{
+    double step = 0;
+    *step_ns = 0;
+    if (!report_view_is(o->view, "timeline") || o->argument[0] == '\0')
+        return 0;
+    if (options_seconds(o->argument, &step) < 0) {
+        err_set(err, "'%s' is no time", o->argument);
+        return err_next(err, "give steps in seconds, such as --view timeline=0.1 or timeline=20ms");
+    }
+    *step_ns = step * 1e9;
+    return 0;
+}
+
+static int read_traces(struct report_run *run, enum phases_clock clock, struct err *err)
+{
+    const struct report_options *o = run->options;
+    struct view_pass_wish wish = { .salvage = o->salvage, .clock = clock, .only_threads = o->threads };
+    if (parse_step(o, &wish.step_ns, err) < 0)
+        return -1;
+    wish.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
+    wish.steps_max = o->html != NULL ? HTML_STEPS_MAX : 0;
+    for (size_t i = 0; i < o->n_paths; i++, wish.parts = 0) {
+        struct view_pass *pass = &run->passes[i];
+        wish.path = o->paths[i];
+        if (view_pass_read(&wish, &run->arena, pass, err) < 0)
+            return -1;
+        run->traces[i] = (struct report_trace){ &pass->source, pass->totals, pass->n_totals };
+    }
+    return 0;
+}
+
 static int run_report(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     enum phases_clock clock;
-    struct calltree_observer observer;
-    struct calltree_options options = { .per_thread = o->threads != NULL }, others = options;
-    if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, clock, err) < 0)
-        return -1;
-    if (report_view_is(o->view, "stats") || o->html != NULL) {
-        if (open_statistics(run, clock, err) < 0)
-            return -1;
-        observer = statistics_observer(run->statistics);
-        options.observer = &observer;
-    }
-    for (size_t i = 0; i < o->n_paths; i++)
-        if (read_trace(run, i, clock, i == 0 ? &options : &others, err) < 0)
-            return -1;
-    if (sampled_tree(run->traces[0].source, &run->samples, o->threads != NULL, &run->first_whole, err) < 0)
+    if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, clock, err) < 0 ||
+        read_traces(run, clock, err) < 0 ||
+        sampled_tree(run->traces[0].source, &run->passes[0].samples, o->threads != NULL, &run->first_whole, err) < 0)
         return -1;
     memcpy(run->whole, run->traces, sizeof run->whole);
     run->whole[0].source = &run->first_whole;
-    call_metrics_judge(&run->metrics, run->inputs[0].reader, &run->inputs[0].tree);
     return o->html != NULL ? report_page_print(run, err) : o->view->print(run, err);
 }
 
@@ -237,13 +199,8 @@ int command_report(int argc, char **argv, struct err *err)
                            : options.csv || options.json || options.wish.all ? 0
                                                                              : TOP_ON_SCREEN;
     int rc = done ? 0 : run_report(&run, err);
-    statistics_close(run.statistics);
-    jit_shapes_close(run.shapes);
-    trace_samples_close(&run.samples);
-    for (size_t i = 0; i < options.n_paths; i++) {
-        calltree_free(&run.inputs[i].tree);
-        trace_close(run.inputs[i].reader);
-    }
+    for (size_t i = 0; i < options.n_paths; i++)
+        view_pass_close(&run.passes[i]);
     arena_free(&run.arena);
     return rc;
 }

@@ -6,12 +6,14 @@
 
 #include "cmd/trace_argument.h"
 #include "report/html/html.h"
-#include "report/view/stats_table.h"
 #include "report/view/phase_report.h"
-#include "report/sampled_tree.h"
+#include "report/view/view_pass.h"
 
 #define REPORT_TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */
 #define REPORT_VIEWS_MAX  16
+
+/* What the page is made of. */
+#define REPORT_PAGE_PARTS (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE)
 
 struct report_run;
 
@@ -26,6 +28,7 @@ struct report_view {
     const char *help;
     int (*print)(struct report_run *run, struct err *err); /* 0, or -1 with *err set */
     unsigned can;                                          /* of REPORT_VIEW_... */
+    unsigned parts;                                        /* VIEW_PASS_...: what it is made of, beside the tree */
 };
 
 /* All of them, in the order of --views; one without a name ends them. */
@@ -43,19 +46,10 @@ struct report_options {
 struct report_run {
     const struct report_options *options;
     struct arena arena;
-    struct {
-        struct trace_reader *reader;
-        struct calltree tree;
-        struct report_source source;
-    } inputs[REPORT_TRACES_MAX];
+    struct view_pass passes[REPORT_TRACES_MAX]; /* the first one of all that the view needs */
     struct report_trace traces[REPORT_TRACES_MAX];
     struct report_source first_whole;             /* the first trace with what samples saw in its tree */
     struct report_trace whole[REPORT_TRACES_MAX]; /* traces, with this one */
-    struct call_metrics metrics;
-    struct statistics *statistics; /* of the first trace; NULL but for the view 'stats' and --html */
-    struct trace_samples samples;  /* of the first trace */
-    struct jit_shapes *shapes;     /* of the first trace; NULL: it has no JIT events */
-    struct err jit_err;            /* what is wrong with them, or "" */
 };
 
 /* Is it the view of that name? */
@@ -66,9 +60,6 @@ const struct report_view *report_view_find(const char *words, const char **argum
 
 /* Print the names of all views, a line for each. */
 void report_views_print(FILE *out);
-
-/* The step of a time line as NAME=ARGUMENT gave it, in ns; 0: choose one.  Returns 0, or -1 with *err set. */
-int report_step(const char *argument, double *step_ns, struct err *err);
 
 /* The report's table: of phases, or of the samples where the trace has nothing else.  Returns 0, or -1 with *err set.
  */

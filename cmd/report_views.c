@@ -2,13 +2,11 @@
  * The views of 'mmprof report', each a table: one row here says its name, what it shows, and who makes it.
  */
 #include "cmd/report_run.h"
-#include "core/base/options.h"
 #include "report/view/cost.h"
 #include "report/view/misses_report.h"
 #include "report/view/pauses_table.h"
-#include "report/view/timeline_table.h"
+#include "report/view/stats_table.h"
 #include "report/view/tree_table.h"
-#include "report/view/where.h"
 
 #include <string.h>
 
@@ -21,10 +19,8 @@ static bool has_more(const struct report_options *o)
 static int print_cost(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
-    const struct report_source *source = run->traces[0].source;
-    struct recovery recovery;
     struct table table;
-    if (recovery_measure(source, o->salvage, &recovery, err) < 0 || cost_make(source, &recovery, &table, err) < 0)
+    if (cost_make(run->traces[0].source, &run->passes[0].recovery, &table, err) < 0)
         return -1;
     if (!report_view_is(o->view, "cost"))
         putchar('\n');
@@ -52,24 +48,26 @@ static int print_where(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_source *source = run->traces[0].source;
+    const struct where *where = &run->passes[0].where;
     bool is_text = !o->csv && !o->json, is_vm = report_view_is(o->view, "vm");
-    struct where where;
     struct table table;
-    int rc = where_read(source, o->salvage, &where, err);
-    if (rc == 0 && is_vm)
-        rc = where_table(source, &where, &table, err) < 0 ? -1 : command_print_table(&table, o->csv, o->json, err);
-    if (rc == 0 && is_vm && is_text) {
-        struct err ignored;
+    struct err ignored;
+    if (run->passes[0].no_where.text[0] != '\0') {
+        *err = run->passes[0].no_where;
+        return -1;
+    }
+    if (is_vm && (where_table(source, where, &table, err) < 0 || command_print_table(&table, o->csv, o->json, err) < 0))
+        return -1;
+    if (is_vm && !is_text)
+        return 0;
+    if (is_vm) {
         putchar('\n');
         if (print_pauses(run, &ignored) == 0)
             putchar('\n');
     }
-    if (rc == 0 && (!is_vm || is_text))
-        rc = where_hot_table(source, &where, o->wish.top, &table, err) < 0
-                 ? -1
-                 : command_print_table(&table, o->csv, o->json, err);
-    where_free(&where);
-    return rc;
+    return where_hot_table(source, where, o->wish.top, &table, err) < 0
+               ? -1
+               : command_print_table(&table, o->csv, o->json, err);
 }
 
 static int print_misses(struct report_run *run, struct err *err)
@@ -100,18 +98,16 @@ static int print_timeline(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_trace *trace = &run->traces[0];
-    struct timeline_read read = { .timeline = NULL };
+    struct view_pass *pass = &run->passes[0];
     struct table table;
-    double step_ns;
-    int rc = report_step(o->argument, &step_ns, err);
-    if (rc == 0)
-        rc = timeline_read(trace->source, trace->totals, trace->n_totals, &o->wish, step_ns, 0, o->salvage, &read, err);
-    if (rc == 0)
-        rc = timeline_table(trace->source, &read, !o->csv && !o->json, &table, err);
-    if (rc == 0)
-        rc = command_print_table(&table, o->csv, o->json, err);
-    timeline_close(read.timeline);
-    return rc;
+    if (pass->no_line.text[0] != '\0') {
+        *err = pass->no_line;
+        return -1;
+    }
+    return timeline_end(trace->source, trace->totals, trace->n_totals, &o->wish, &pass->line, err) < 0 ||
+                   timeline_table(trace->source, &pass->line, !o->csv && !o->json, &table, err) < 0
+               ? -1
+               : command_print_table(&table, o->csv, o->json, err);
 }
 
 static int print_stats(struct report_run *run, struct err *err)
@@ -119,8 +115,8 @@ static int print_stats(struct report_run *run, struct err *err)
     const struct report_options *o = run->options;
     const struct report_trace *first = &run->traces[0];
     struct table table;
-    if (stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->metrics, run->statistics, &table,
-                    err) < 0)
+    if (stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->passes[0].metrics,
+                    run->passes[0].statistics, &table, err) < 0)
         return -1;
     return command_print_table(&table, o->csv, o->json, err);
 }
@@ -131,7 +127,7 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
     const struct samples_options options = { o->wish.all ? 0 : o->wish.min_share, o->wish.top,
                                              strcmp(o->wish.sort, "self") == 0, false };
     return trace_samples_are_all(run->traces[0].source->reader)
-               ? trace_samples_table(&run->samples, &options, &run->arena, table, err)
+               ? trace_samples_table(&run->passes[0].samples, &options, &run->arena, table, err)
                : report_make_joined(run->whole, o->n_paths, &o->wish, table, err);
 }
 
@@ -173,23 +169,25 @@ static int print_callees(struct report_run *run, struct err *err)
 
 const struct report_view report_views[] = {
     { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)", print_phases,
-      REPORT_VIEW_THREADS | REPORT_VIEW_WAITING },
+      REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_RECOVERY },
     { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", print_tree,
-      REPORT_VIEW_THREADS | REPORT_VIEW_WAITING },
+      REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "callers", "METHOD", "from where a method is called, with its time and calls from there", print_callers,
-      REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING },
+      REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "callees", "METHOD", "what a method calls, directly or not, with its part of the time", print_callees,
-      REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING },
-    { "stats", NULL, "how calls vary within and between phases", print_stats, REPORT_VIEW_WAITING },
-    { "timeline", "STEP", "what happened when, in steps of STEP seconds", print_timeline, 0 },
-    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", print_where, 0 },
-    { "hot", NULL, "functions and methods with most IP samples", print_where, 0 },
-    { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", print_pauses, 0 },
-    { "collections", NULL, "each garbage collection", print_collections, 0 },
+      REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
+    { "stats", NULL, "how calls vary within and between phases", print_stats, REPORT_VIEW_WAITING,
+      VIEW_PASS_STATISTICS },
+    { "timeline", "STEP", "what happened when, in steps of STEP seconds", print_timeline, 0, VIEW_PASS_TIMELINE },
+    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", print_where, 0,
+      VIEW_PASS_WHERE },
+    { "hot", NULL, "functions and methods with most IP samples", print_where, 0, VIEW_PASS_WHERE },
+    { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", print_pauses, 0, 0 },
+    { "collections", NULL, "each garbage collection", print_collections, 0, 0 },
     { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",
-      print_misses, 0 },
-    { "cost", NULL, "what the recording cost the program", print_cost, 0 },
-    { NULL, NULL, NULL, NULL, 0 },
+      print_misses, 0, 0 },
+    { "cost", NULL, "what the recording cost the program", print_cost, 0, VIEW_PASS_RECOVERY },
+    { NULL, NULL, NULL, NULL, 0, 0 },
 };
 
 bool report_view_is(const struct report_view *view, const char *name)
@@ -227,15 +225,4 @@ void report_views_print(FILE *out)
                  before[0] == '[' ? "]" : "");
         fprintf(out, "  %-16s %s\n", name, view->help);
     }
-}
-
-int report_step(const char *argument, double *step_ns, struct err *err)
-{
-    double step = 0;
-    if (argument[0] != '\0' && options_seconds(argument, &step) < 0) {
-        err_set(err, "'%s' is no time", argument);
-        return err_next(err, "give steps in seconds, such as --view timeline=0.1 or timeline=20ms");
-    }
-    *step_ns = step * 1e9;
-    return 0;
 }

@@ -40,11 +40,13 @@ static bool has_texts(const struct call_metrics *metrics)
     return true;
 }
 
-static int find_metrics(const struct trace_reader *reader, struct arena *arena, struct call_metrics *metrics,
-                        struct err *err)
+int call_metrics_find(const struct trace_reader *outline, enum phases_clock clock, struct arena *arena,
+                      struct call_metrics *metrics, struct err *err)
 {
+    memset(metrics, 0, sizeof *metrics);
+    metrics->wish.clock = clock;
     struct event_column events[EVENT_COLUMNS_MAX];
-    size_t n = event_columns(reader, NULL, events);
+    size_t n = event_columns(outline, NULL, events);
     const struct event_column *cycles = event_column_measured(events, n, EVENT_CYCLES),
                               *instructions = event_column_measured(events, n, EVENT_INSTRUCTIONS);
     add_metric(metrics, (struct call_metric){ "time/call", "ns_per_call", "ns", TABLE_NS, NULL })->is_time = true;
@@ -77,23 +79,4 @@ void call_metrics_judge(struct call_metrics *metrics, const struct trace_reader 
         for (size_t e = 0; e < n; e++)
             if (events[e].why[0] != '\0' && is_of(&metrics->wish.metrics[i], &events[e]))
                 metrics->of[i].why = events[e].why;
-}
-
-int call_metrics_read(const char *path, bool salvage, enum phases_clock clock, struct arena *arena,
-                      struct call_metrics *metrics, struct err *err)
-{
-    struct trace_reader *reader;
-    struct trace_event event;
-    int rc;
-    memset(metrics, 0, sizeof *metrics);
-    metrics->wish.clock = clock;
-    if (trace_open(&reader, path, salvage, err) < 0)
-        return -1;
-    /* The events are told before the first record, but the kernel's events may come earlier. */
-    do
-        rc = trace_next(reader, &event, err);
-    while (rc > 0 && event.kind > TRACE_GAP);
-    rc = rc < 0 ? -1 : find_metrics(reader, arena, metrics, err);
-    trace_close(reader);
-    return rc;
 }

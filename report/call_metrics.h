@@ -21,11 +21,13 @@ struct call_metrics {
 };
 
 /*
- * Look at the beginning of a trace for the events that its records have.
+ * What its counters can tell of calls.
  *
- * Returns 0, or -1 with *err set: it cannot be read, no memory.
+ * outline  the trace's (trace_outline).
+ *
+ * Returns 0, or -1 with *err set: no memory.
  */
-int call_metrics_read(const char *path, bool salvage, enum phases_clock clock, struct arena *arena,
+int call_metrics_find(const struct trace_reader *outline, enum phases_clock clock, struct arena *arena,
                       struct call_metrics *metrics, struct err *err);
 
 /* Now that all records are read: set why of those whose events never counted. */

@@ -29,9 +29,10 @@ struct recovery_stack {
 };
 
 struct recovery_reading {
-    const struct report_source *source;
-    struct recovery *recovery;
-    const struct window *windows; /* as they follow each other */
+    const struct trace_reader *outline;
+    struct arena *arena;
+    const char *why;        /* there is nothing to compare */
+    struct window *windows; /* as they follow each other; the arena's */
     size_t n_windows;
     struct recovery_calls *calls; /* by method; owned */
     uint32_t n_methods;
@@ -100,28 +101,26 @@ static int take_step(void *context, const struct calltree_step *step, struct err
 
 /* ---- what the recording says of itself ---- */
 
-static int find_windows(const struct report_source *source, struct window **windows, size_t *n, struct err *err)
+static int find_windows(struct recovery_reading *r, struct err *err)
 {
-    uint32_t n_all = info_count(source->reader, INFO_LIVE_RECOVERY);
+    uint32_t n = info_count(r->outline, INFO_LIVE_RECOVERY);
     struct info_window told;
-    *n = 0;
-    *windows = arena_alloc(source->arena, ((size_t)n_all + 1) * sizeof **windows);
-    if (*windows == NULL)
-        return err_set(err, "out of memory for %u recoveries", n_all);
-    for (uint32_t i = 0; i < n_all; i++)
-        if (info_read(source->reader, INFO_LIVE_RECOVERY, i, source->arena, &told) == 2 &&
-            told.end_ticks > told.start_ticks)
-            (*windows)[(*n)++] = (struct window){ told.start_ticks, told.end_ticks };
+    r->windows = arena_alloc(r->arena, ((size_t)n + 1) * sizeof *r->windows);
+    if (r->windows == NULL)
+        return err_set(err, "out of memory for %u recoveries", n);
+    for (uint32_t i = 0; i < n; i++)
+        if (info_read(r->outline, INFO_LIVE_RECOVERY, i, r->arena, &told) == 2 && told.end_ticks > told.start_ticks)
+            r->windows[r->n_windows++] = (struct window){ told.start_ticks, told.end_ticks };
     return 0;
 }
 
 /* Those that were recorded to the end.  Returns how many. */
-static size_t mark_compared(const struct report_source *source, const struct recovery_reading *r)
+static size_t mark_compared(const struct recovery_reading *r)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < r->n_methods; i++) {
         struct info_live_method told;
-        r->calls[i].is_compared = info_read(source->reader, INFO_LIVE_METHOD, i, source->arena, &told) > 0 &&
+        r->calls[i].is_compared = info_read(r->outline, INFO_LIVE_METHOD, i, r->arena, &told) > 0 &&
                                   strcmp(told.state, INFO_STATE_ENABLED) == 0;
         n += r->calls[i].is_compared;
     }
@@ -159,56 +158,48 @@ static int make_room(struct recovery_reading *r, struct err *err)
     return r->calls == NULL || r->stacks == NULL ? err_set(err, "out of memory for %u methods", r->n_methods) : 0;
 }
 
-int recovery_begin(const struct report_source *source, struct recovery *recovery, struct recovery_reading **reading,
-                   struct second_pass *pass, struct err *err)
+int recovery_begin(const struct trace_reader *outline, struct arena *arena, struct recovery_reading **reading,
+                   struct observers *observers, struct err *err)
 {
-    struct recovery_reading *r = arena_alloc(source->arena, sizeof *r);
-    struct window *windows;
-    *reading = NULL;
-    *recovery = (struct recovery){ .why = "only live recordings measure the JIT compilers" };
-    if (info_text(source->reader, INFO_LIVE_BUDGET) == NULL)
-        return 0;
+    struct recovery_reading *r = *reading = arena_alloc(arena, sizeof *r);
     if (r == NULL)
         return err_set(err, "out of memory for recoveries");
-    *r = (struct recovery_reading){ .source = source,
-                                    .recovery = recovery,
-                                    .n_methods = source->tree->n_methods,
-                                    .n_threads = source->tree->n_threads };
-    if (find_windows(source, &windows, &r->n_windows, err) < 0)
+    *r = (struct recovery_reading){ .outline = outline,
+                                    .arena = arena,
+                                    .why = "only live recordings measure the JIT compilers",
+                                    .n_methods = trace_n_methods(outline),
+                                    .n_threads = trace_n_threads(outline) };
+    if (info_text(outline, INFO_LIVE_BUDGET) == NULL)
+        return 0;
+    r->why = "no class was recompiled for it";
+    if (find_windows(r, err) < 0)
         return -1;
-    r->windows = windows;
-    for (size_t i = 0; i < r->n_windows; i++)
-        recovery->recovery_ns += report_ns(source, windows[i].end_ticks - windows[i].start_ticks);
-    recovery->why = "no class was recompiled for it";
-    *reading = r;
     if (r->n_windows == 0)
         return 0;
     if (make_room(r, err) < 0)
         return -1;
-    if (mark_compared(source, r) > 0)
-        pass->observers[pass->n_observers++] = (struct calltree_observer){ .context = r, .step = take_step };
+    if (mark_compared(r) > 0)
+        observers->all[observers->n++] = (struct calltree_observer){ .context = r, .step = take_step };
     return 0;
 }
 
-void recovery_end(struct recovery_reading *r)
+void recovery_end(struct recovery_reading *r, const struct report_source *source, struct recovery *recovery)
 {
-    if (r == NULL)
-        return;
-    if (r->n_windows > 0 && r->calls != NULL)
-        compare(r->source, r, r->recovery);
-    for (uint32_t i = 0; r->stacks != NULL && i < r->n_threads; i++)
-        free(r->stacks[i].frames);
-    free(r->stacks);
-    free(r->calls);
+    *recovery = (struct recovery){ .why = r == NULL ? "the trace was not read for it" : r->why };
+    for (size_t i = 0; r != NULL && i < r->n_windows; i++)
+        recovery->recovery_ns += report_ns(source, r->windows[i].end_ticks - r->windows[i].start_ticks);
+    if (r != NULL && r->n_windows > 0)
+        compare(source, r, recovery);
 }
 
-int recovery_measure(const struct report_source *source, bool salvage, struct recovery *recovery, struct err *err)
+void recovery_close(struct recovery_reading *r)
 {
-    struct second_pass pass = { .n_observers = 0 };
-    struct recovery_reading *reading;
-    int rc = recovery_begin(source, recovery, &reading, &pass, err);
-    if (rc == 0)
-        rc = second_pass_run(&pass, source, salvage, err);
-    recovery_end(reading);
-    return rc;
+    for (uint32_t i = 0; r != NULL && r->stacks != NULL && i < r->n_threads; i++)
+        free(r->stacks[i].frames);
+    if (r == NULL)
+        return;
+    free(r->stacks);
+    free(r->calls);
+    r->stacks = NULL;
+    r->calls = NULL;
 }

@@ -8,7 +8,8 @@
 #ifndef REPORT_RECOVERY_H
 #define REPORT_RECOVERY_H
 
-#include "report/second_pass.h"
+#include "report/observers.h"
+#include "report/source.h"
 
 #define RECOVERY_CALLS_MIN 20 /* of either kind: fewer say nothing */
 
@@ -23,21 +24,21 @@ struct recovery {
 
 /*
  * Compare the calls of the method, among those that were recorded to the end, that spent most time in the recoveries.
- * Reads the trace once more, if there is anything to compare.
  *
- * source   of a trace that was read to its end.
+ * outline   the trace's (trace_outline); borrowed until recovery_end.
+ * *reading  for recovery_end, whatever is returned; the arena's.
+ * observers  one more, if there is anything to compare.
  *
- * Returns 0, or -1 with *err set.
- */
-int recovery_measure(const struct report_source *source, bool salvage, struct recovery *recovery, struct err *err);
-
-/*
- * The same in a pass that is shared with others: what comes before it, and after it.  *reading is for recovery_end,
- * whatever is returned.
+ * Returns 0, or -1 with *err set: no memory.
  */
 struct recovery_reading;
-int recovery_begin(const struct report_source *source, struct recovery *recovery, struct recovery_reading **reading,
-                   struct second_pass *pass, struct err *err);
-void recovery_end(struct recovery_reading *reading);
+int recovery_begin(const struct trace_reader *outline, struct arena *arena, struct recovery_reading **reading,
+                   struct observers *observers, struct err *err);
+
+/* After the pass: source is what came of it.  reading may be NULL. */
+void recovery_end(struct recovery_reading *reading, const struct report_source *source, struct recovery *recovery);
+
+/* What it needed; NULL is fine. */
+void recovery_close(struct recovery_reading *reading);
 
 #endif

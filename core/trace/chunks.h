@@ -25,6 +25,7 @@ struct chunk_source {
     size_t n_memory;
     char *name; /* owned; for messages */
     bool salvage;
+    bool is_outline; /* only chunks of what stands in tables are wanted; the others are skipped unread */
     bool at_eof;
     uint8_t *buffer;         /* owned */
     size_t buffer_bytes;     /* and RECORD_MAX_BYTES more */

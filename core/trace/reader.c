@@ -417,6 +417,34 @@ int trace_next(struct trace_reader *reader, struct trace_event *event, struct er
     }
 }
 
+static int read_to_end(struct trace_reader *reader, struct err *err)
+{
+    struct trace_event event;
+    int rc;
+    while ((rc = trace_next(reader, &event, err)) > 0)
+        continue;
+    return rc;
+}
+
+int trace_outline(struct trace_reader **reader, const char *path, bool salvage, struct err *err)
+{
+    if (trace_open(reader, path, salvage, err) < 0)
+        return -1;
+    (*reader)->source.is_outline = !salvage;
+    int rc = read_to_end(*reader, err);
+    if (rc == 0 && trace_is_cut(*reader) && !salvage) {
+        trace_close(*reader);
+        if (trace_open(reader, path, salvage, err) < 0)
+            return -1;
+        rc = read_to_end(*reader, err);
+    }
+    if (rc == 0)
+        return 0;
+    trace_close(*reader);
+    *reader = NULL;
+    return -1;
+}
+
 bool trace_is_cut(const struct trace_reader *reader)
 {
     return reader->ended && !reader->have_end;

@@ -261,6 +261,12 @@ struct trace_reader;
 int trace_open(struct trace_reader **reader, const char *path, bool salvage, struct err *err);
 void trace_close(struct trace_reader *reader);
 
+/*
+ * Open a trace and read what it says of itself, its clock, counters, threads, methods and its end, but none of its
+ * events: a thousandth of the work.  Of one that is cut, whose last event is its end, or with salvage, all is read.
+ */
+int trace_outline(struct trace_reader **reader, const char *path, bool salvage, struct err *err);
+
 /* The next event.  Returns 1, 0 at the end (see trace_is_cut), or -1 with *err set: damaged at an offset. */
 int trace_next(struct trace_reader *reader, struct trace_event *event, struct err *err);
 

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OWNER_UNKNOWN UINT32_MAX
-#define STEP_NS_MIN   1e6 /* of a chosen one */
-#define STEPS_CHOSEN  100
-#define ROW_WORDS_MAX ((size_t)1 << 26) /* of all steps and rows: 512 MiB */
+#define STEP_NS_MIN  1e6 /* of a chosen one */
+#define STEPS_CHOSEN 100
 
 static int no_memory(struct err *err)
 {
@@ -50,12 +48,12 @@ static double round_up(double ns)
     return 10 * power;
 }
 
-struct timeline_wish timeline_wish_of(const struct calltree *tree)
+struct timeline_wish timeline_wish_of(const struct trace_reader *outline)
 {
-    return (struct timeline_wish){ .start_ticks = tree->start_ticks,
-                                   .end_ticks = tree->end_ticks,
-                                   .ns_per_tick = tree->ns_per_tick,
-                                   .n_metrics = tree->n_metrics };
+    return (struct timeline_wish){ .start_ticks = trace_start_ticks(outline),
+                                   .end_ticks = trace_end_ticks(outline),
+                                   .ns_per_tick = trace_ns_per_tick(outline),
+                                   .n_metrics = CALLTREE_COUNTERS + trace_n_recorded_counters(outline) };
 }
 
 static int choose_steps(struct timeline *tl, struct err *err)
@@ -70,7 +68,7 @@ static int choose_steps(struct timeline *tl, struct err *err)
     if (!(wish->step_ns > 0))
         wish->step_ns = duration_ns <= STEP_NS_MIN * max ? STEP_NS_MIN : round_up(duration_ns / max);
     double n = ceil(duration_ns / wish->step_ns - 1e-9);
-    if (n > TIMELINE_STEPS_MAX || (n > 1 && n * ((double)wish->n_rows + 1) > ROW_WORDS_MAX)) {
+    if (n > TIMELINE_STEPS_MAX) {
         err_set(err, "steps of %.9g s are too short for a recording of %.3g s", wish->step_ns / 1e9, duration_ns / 1e9);
         return err_next(err, "take longer ones: %d steps at most", TIMELINE_STEPS_MAX);
     }
@@ -88,9 +86,8 @@ int timeline_open(struct timeline **timeline, const struct timeline_wish *wish, 
     tl->cell_words = CELL_METRICS + wish->n_metrics;
     int rc = choose_steps(tl, err);
     if (rc == 0) {
-        tl->rows = calloc((size_t)tl->n_steps * (wish->n_rows + 1), sizeof *tl->rows);
         tl->nothing = calloc(wish->n_metrics + 1, sizeof *tl->nothing);
-        rc = tl->rows == NULL || tl->nothing == NULL ? no_memory(err) : 0;
+        rc = tl->nothing == NULL ? no_memory(err) : 0;
     }
     if (rc < 0) {
         timeline_close(tl);
@@ -112,7 +109,8 @@ void timeline_close(struct timeline *tl)
     free(tl->rows);
     free(tl->nothing);
     free(tl->lanes);
-    free(tl->owners);
+    free(tl->latest);
+    free(tl->given);
     free(tl);
 }
 
@@ -166,11 +164,6 @@ static uint64_t *cell_of(struct timeline *tl, struct lane *lane, uint32_t step)
     return lane->is_placed ? timeline_words(tl, lane->part, step) : own_cell(tl, lane, step);
 }
 
-static uint64_t *row_words(const struct timeline *tl, uint32_t step)
-{
-    return tl->rows + (size_t)step * (tl->wish.n_rows + 1);
-}
-
 /* Its own cells become its part's.  Without CPU time only what the kernel told of counts. */
 static int place(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, struct err *err)
 {
@@ -187,8 +180,8 @@ static int place(struct timeline *tl, struct lane *lane, const struct calltree_f
         uint64_t *to = timeline_words(tl, flow->part, step);
         for (size_t w = flow->is_wall ? CELL_RUNNABLE : CELL_CPU; w < n_told; w++)
             to[w] += cell[w];
-        if (flow->part == VM_PART_APPLICATION && !flow->is_wall)
-            row_words(tl, step)[tl->wish.n_rows] += cell[CELL_CPU];
+        if (flow->part == VM_PART_APPLICATION && !flow->is_wall && timeline_give(tl, 0, step, cell[CELL_CPU]) < 0)
+            return no_memory(err);
     }
     free(lane->cells);
     lane->cells = NULL;
@@ -245,29 +238,6 @@ static int count(struct timeline *tl, struct lane *lane, enum calltree_metric me
 
 /* ---- what is given to nodes ---- */
 
-/* The row of a context: its method's, or else its caller's. */
-static uint32_t row_of(const struct timeline *tl, const struct calltree_node *nodes, uint32_t node)
-{
-    for (;; node = nodes[node].parent) {
-        uint32_t method = nodes[node].method;
-        if (node < tl->n_owners && tl->owners[node] != OWNER_UNKNOWN)
-            return tl->owners[node];
-        if (nodes[node].parent == node)
-            return tl->wish.n_rows;
-        if (tl->wish.row_of != NULL && method < tl->wish.n_methods && tl->wish.row_of[method] < tl->wish.n_rows)
-            return tl->wish.row_of[method];
-    }
-}
-
-static uint64_t *owner_of(struct timeline *tl, const struct calltree_flow *flow)
-{
-    if (!grow((void **)&tl->owners, &tl->n_owners, sizeof *tl->owners, flow->node, 0xff))
-        return NULL;
-    if (tl->owners[flow->node] == OWNER_UNKNOWN)
-        tl->owners[flow->node] = row_of(tl, flow->nodes, flow->node);
-    return tl->rows + tl->owners[flow->node];
-}
-
 /* How much of a whole lies before a share of it: the parts of all shares add up to it. */
 static uint64_t part_before(uint64_t whole, double share)
 {
@@ -276,7 +246,7 @@ static uint64_t part_before(uint64_t whole, double share)
 
 /* Of what was settled: the part between two shares of the time. */
 static int give(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, uint32_t step, double from,
-                double to, uint64_t *rows)
+                double to)
 {
     uint64_t *cell = cell_of(tl, lane, step);
     uint64_t own = flow->cpu_ticks - flow->probe_ticks;
@@ -284,8 +254,8 @@ static int give(struct timeline *tl, struct lane *lane, const struct calltree_fl
         return -1;
     uint64_t ticks = part_before(own, to) - part_before(own, from);
     cell[CELL_CPU] += ticks;
-    if (rows != NULL)
-        rows[(size_t)step * (tl->wish.n_rows + 1)] += ticks;
+    if (lane->is_placed && lane->part == VM_PART_APPLICATION && timeline_give(tl, flow->node, step, ticks) < 0)
+        return -1;
     if (flow->probe_ticks > 0)
         timeline_words(tl, VM_PART_MMPROF, step)[CELL_CPU] +=
             part_before(flow->probe_ticks, to) - part_before(flow->probe_ticks, from);
@@ -302,9 +272,7 @@ static int give(struct timeline *tl, struct lane *lane, const struct calltree_fl
 /* Over the steps in which the time passed, by the time on a CPU in each. */
 static int settle(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, struct err *err)
 {
-    uint64_t sum = 0, before = 0, *rows = NULL;
-    if (lane->is_placed && lane->part == VM_PART_APPLICATION && (rows = owner_of(tl, flow)) == NULL)
-        return no_memory(err);
+    uint64_t sum = 0, before = 0;
     for (uint32_t i = 0; lane->n_slots > 1 && i < lane->n_slots; i++)
         sum += flow->is_wall ? lane->slots[i].wall_ticks : lane->slots[i].cpu_ticks;
     double from = 0;
@@ -312,12 +280,12 @@ static int settle(struct timeline *tl, struct lane *lane, const struct calltree_
         const struct slot *slot = &lane->slots[i];
         before += flow->is_wall ? slot->wall_ticks : slot->cpu_ticks;
         double to = before == sum ? 1 : (double)before / (double)sum;
-        if (to > from && give(tl, lane, flow, slot->step, from, to, rows) < 0)
+        if (to > from && give(tl, lane, flow, slot->step, from, to) < 0)
             return no_memory(err);
         from = to;
     }
     uint32_t step = lane->n_slots > 0 ? lane->slots[lane->n_slots - 1].step : step_of(tl, flow->ticks);
-    if (sum == 0 && give(tl, lane, flow, step, 0, 1, rows) < 0)
+    if (sum == 0 && give(tl, lane, flow, step, 0, 1) < 0)
         return no_memory(err);
     lane->n_slots = 0;
     return 0;
@@ -394,5 +362,5 @@ struct timeline_cell timeline_cell(const struct timeline *tl, enum vm_part part,
 
 uint64_t timeline_row_ticks(const struct timeline *tl, uint32_t row, uint32_t step)
 {
-    return row_words(tl, step)[row];
+    return tl->rows[(size_t)step * (tl->n_rows + 1) + row];
 }

@@ -3,9 +3,10 @@
  * VM; which phases the application was in; and regions, steps in which it did much the same (thesis, Figures 1.2 and
  * 3.7).
  *
- * A trace is read twice: for the call tree and the choice of phases, and once more with the time line as the tree's
- * observer.  What is given to the nodes there is given to steps here, so sums over all steps are the tree's totals, to
- * the tick and the event.
+ * It is the observer of the pass that builds the call tree.  When the recording began and ended must be known before
+ * (trace_outline).  Which methods are rows need not: what is given to the nodes of the tree is kept by node and step,
+ * and once the phases are chosen timeline_rows() adds it up.  So sums over all steps are the tree's totals, to the tick
+ * and the event.
  *
  * What is known of an interval only (counters between two readings, what a probe cost) is spread over the interval's
  * steps by the thread's time on a CPU in each.  Readings are 10 ms apart or, with many threads, more: shorter steps
@@ -13,16 +14,16 @@
  *
  * Use:
  *
- *     struct timeline_wish wish = timeline_wish_of(&tree);        // of the first reading
- *     wish.row_of = ...; wish.n_rows = ...; wish.steps_max = 500;
+ *     struct timeline_wish wish = timeline_wish_of(outline);
  *     timeline_open(&timeline, &wish, err);
  *     struct calltree_observer observer = timeline_observer(timeline);
  *     struct calltree_options options = { .observer = &observer };
- *     calltree_build(second_reader, &options, &second_tree, err);
+ *     calltree_build(reader, &options, &tree, err);
+ *     timeline_rows(timeline, &tree, row_of, n_methods, n_rows, err);
  *     timeline_cell(timeline, VM_PART_GC, step)->cpu_ticks ...
  *     timeline_close(timeline);
  *
- * report/view/timeline_table.h has all of that in one function.
+ * report/view/timeline_table.h has all of that.
  */
 #ifndef PHASES_TREE_TIMELINE_H
 #define PHASES_TREE_TIMELINE_H
@@ -36,13 +37,11 @@ struct timeline_wish {
     double ns_per_tick;              /* 0: not known, a tick is taken for a ns */
     double step_ns;                  /* 0: choose 1, 2 or 5 times a power of ten, 1 ms at least */
     uint32_t steps_max;              /* at most as many steps where it is chosen; 0: 100 */
-    size_t n_metrics;                /* the tree's */
-    const uint32_t *row_of; /* by method, those below n_methods: its row, or CALLTREE_NONE; borrowed; NULL: none */
-    uint32_t n_methods, n_rows;
+    size_t n_metrics;                /* enum calltree_metric: the tree's at most */
 };
 
-/* Times and metrics from a tree; the rest is zero. */
-struct timeline_wish timeline_wish_of(const struct calltree *tree);
+/* Times and metrics from a trace's outline; the rest is zero. */
+struct timeline_wish timeline_wish_of(const struct trace_reader *outline);
 
 /* What the threads of a part did in a step. */
 struct timeline_cell {
@@ -62,6 +61,16 @@ void timeline_close(struct timeline *timeline); /* NULL is fine */
 struct calltree_observer timeline_observer(struct timeline *timeline);
 
 /* ---- after calltree_build ---- */
+
+/*
+ * Make the rows: those of the methods below n_methods that have one, row_of[method] < n_rows.
+ *
+ * tree  that was built.
+ *
+ * Returns 0, or -1 with *err set: too many steps for so many rows, no memory.
+ */
+int timeline_rows(struct timeline *timeline, const struct calltree *tree, const uint32_t *row_of, uint32_t n_methods,
+                  uint32_t n_rows, struct err *err);
 
 uint32_t timeline_n_steps(const struct timeline *timeline); /* one at least */
 double timeline_step_ns(const struct timeline *timeline);   /* the last step ends with the recording, maybe earlier */

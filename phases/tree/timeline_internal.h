@@ -25,21 +25,33 @@ struct lane {
     uint32_t n_cells, cells_room;
 };
 
+/* What a node of the tree was given in a step. */
+struct given {
+    uint32_t node, step;
+    uint64_t ticks;
+};
+
 struct timeline {
     struct timeline_wish wish;
+    uint32_t n_rows; /* of timeline_rows */
     double step_ticks;
     uint32_t n_steps;
     size_t cell_words;
     uint64_t *grids[VM_PARTS]; /* by step; NULL: no thread of that part was there; owned */
-    uint64_t *rows;            /* by step, then n_rows + 1; owned */
+    uint64_t *rows;            /* by step, then n_rows + 1; NULL before timeline_rows; owned */
     uint64_t *nothing;         /* metrics of a cell that is not there; owned */
     struct lane *lanes;        /* by thread; owned */
     uint32_t n_lanes;
-    uint32_t *owners; /* by node: its row, or OWNER_UNKNOWN; owned */
-    uint32_t n_owners;
+    struct given *latest; /* by node: in the step in which it was given something the last time; owned */
+    uint32_t n_latest;
+    struct given *given; /* before that: node and step may be there several times; owned */
+    size_t n_given, given_room;
     uint32_t near; /* the step that was looked up last, and its ticks */
     uint64_t near_start, near_end;
 };
+
+/* Keep it until it is known which row the node belongs to; 0: the row of what is outside.  Returns -1: no memory. */
+int timeline_give(struct timeline *timeline, uint32_t node, uint32_t step, uint64_t ticks);
 
 static inline uint64_t *timeline_words(const struct timeline *tl, enum vm_part part, uint32_t step)
 {

@@ -259,7 +259,7 @@ int timeline_find_regions(const struct timeline *tl, const struct timeline_regio
     struct clustering c = { .tl = tl,
                             .wish = *wish,
                             .gc = timeline_has_part(tl, VM_PART_GC) ? VM_PART_GC : VM_PART_THREAD,
-                            .n_rows = (size_t)tl->wish.n_rows + 1 };
+                            .n_rows = (size_t)tl->n_rows + 1 };
     int rc = -1;
     if (!(c.wish.distance > 0))
         c.wish.distance = DISTANCE;

@@ -95,7 +95,12 @@ static int take_trace(struct diff_reading *r, struct err *err)
 
 static int open_statistics(struct diff_reading *r, const char *path, struct err *err)
 {
-    if (call_metrics_read(path, r->diff->wish->salvage, r->diff->wish->clock, &r->local, &r->calls, err) < 0)
+    struct trace_reader *outline;
+    if (trace_outline(&outline, path, r->diff->wish->salvage, err) < 0)
+        return -1;
+    int rc = call_metrics_find(outline, r->diff->wish->clock, &r->local, &r->calls, err);
+    trace_close(outline);
+    if (rc < 0)
         return -1;
     r->statistics = statistics_open(&r->calls.wish);
     return r->statistics == NULL ? no_memory(err) : 0;

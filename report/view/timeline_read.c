@@ -1,5 +1,5 @@
 /*
- * Reads a trace once more for its time line.
+ * The time line of a trace, from the pass over it.
  */
 #include "report/view/timeline_table.h"
 
@@ -41,7 +41,21 @@ static int choose_rows(const struct report_source *source, const struct calltree
     return read->labels == NULL ? err_set(err, "out of memory for the names of %zu phases", read->n_rows) : 0;
 }
 
-int timeline_end(const struct report_source *source, struct timeline_read *read, struct err *err)
+int timeline_begin(const struct trace_reader *outline, struct arena *arena, double step_ns, uint32_t steps_max,
+                   struct timeline_read *read, struct observers *observers, struct err *err)
+{
+    struct timeline_wish wish = timeline_wish_of(outline);
+    *read = (struct timeline_read){ .timeline = NULL };
+    wish.step_ns = step_ns;
+    wish.steps_max = steps_max;
+    if (call_metrics_find(outline, PHASES_CPU, arena, &read->rates, err) < 0 ||
+        timeline_open(&read->timeline, &wish, err) < 0)
+        return -1;
+    observers->all[observers->n++] = timeline_observer(read->timeline);
+    return 0;
+}
+
+static int find_regions(struct timeline_read *read, struct arena *arena, struct err *err)
 {
     struct timeline_regions_wish wish = { .distance = 0 };
     for (size_t i = 0; i < read->rates.wish.n_metrics; i++) {
@@ -50,43 +64,21 @@ int timeline_end(const struct report_source *source, struct timeline_read *read,
             wish =
                 (struct timeline_regions_wish){ metric->tops, metric->bottoms, metric->n_tops, metric->n_bottoms, 0 };
     }
-    return timeline_find_regions(read->timeline, &wish, source->arena, &read->regions, err);
+    return timeline_find_regions(read->timeline, &wish, arena, &read->regions, err);
 }
 
-int timeline_begin(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                   const struct report_wish *report, double step_ns, uint32_t steps_max, bool salvage,
-                   struct timeline_read *read, struct second_pass *pass, struct err *err)
+int timeline_end(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                 const struct report_wish *wish, struct timeline_read *read, struct err *err)
 {
     const struct calltree *tree = source->tree;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *row_of);
-    *read = (struct timeline_read){ .timeline = NULL };
     if (row_of == NULL)
         return err_set(err, "out of memory for a time line of %u methods", tree->n_methods);
-    if (choose_rows(source, totals, n_totals, report, row_of, read, err) < 0 ||
-        call_metrics_read(source->path, salvage, source->clock, source->arena, &read->rates, err) < 0)
+    if (choose_rows(source, totals, n_totals, wish, row_of, read, err) < 0 ||
+        timeline_rows(read->timeline, tree, row_of, tree->n_methods, (uint32_t)read->n_rows, err) < 0)
         return -1;
     call_metrics_judge(&read->rates, source->reader, tree);
-    struct timeline_wish wish = timeline_wish_of(tree);
-    wish.step_ns = step_ns;
-    wish.steps_max = steps_max;
-    wish.row_of = row_of;
-    wish.n_methods = tree->n_methods;
-    wish.n_rows = (uint32_t)read->n_rows;
-    if (timeline_open(&read->timeline, &wish, err) < 0)
-        return -1;
-    pass->observers[pass->n_observers++] = timeline_observer(read->timeline);
-    return 0;
-}
-
-int timeline_read(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                  const struct report_wish *report, double step_ns, uint32_t steps_max, bool salvage,
-                  struct timeline_read *read, struct err *err)
-{
-    struct second_pass pass = { .n_observers = 0 };
-    if (timeline_begin(source, totals, n_totals, report, step_ns, steps_max, salvage, read, &pass, err) < 0 ||
-        second_pass_run(&pass, source, salvage, err) < 0)
-        return -1;
-    return timeline_end(source, read, err);
+    return find_regions(read, source->arena, err);
 }
 
 double timeline_rate_of(const struct timeline_read *read, size_t rate, const uint64_t *metrics, size_t n_metrics)

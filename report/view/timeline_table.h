@@ -6,7 +6,7 @@
 
 #include "phases/tree/timeline.h"
 #include "report/call_metrics.h"
-#include "report/second_pass.h"
+#include "report/observers.h"
 #include "report/view/phase_report.h"
 
 struct timeline_read {
@@ -19,24 +19,28 @@ struct timeline_read {
 };
 
 /*
- * Read the trace once more, for its time line.  Rows are those that report_make() has for the same wish.
+ * Before the pass over the trace.
  *
- * source   of the trace, read to its end.
- * totals   of the application's methods.
+ * outline  the trace's (trace_outline).
  * step_ns  0: choose, so that there are at most steps_max.
  * read     for timeline_close(read->timeline), whatever is returned.
+ * observers  one more.
  *
- * Returns 0, or -1 with *err set: the step is too short, the trace cannot be read again, no memory.
+ * Returns 0, or -1 with *err set: the step is too short, no memory.
  */
-int timeline_read(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                  const struct report_wish *wish, double step_ns, uint32_t steps_max, bool salvage,
-                  struct timeline_read *read, struct err *err);
+int timeline_begin(const struct trace_reader *outline, struct arena *arena, double step_ns, uint32_t steps_max,
+                   struct timeline_read *read, struct observers *observers, struct err *err);
 
-/* The same in a pass that is shared with others: what comes before it, and, if that was no error, what comes after. */
-int timeline_begin(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                   const struct report_wish *wish, double step_ns, uint32_t steps_max, bool salvage,
-                   struct timeline_read *read, struct second_pass *pass, struct err *err);
-int timeline_end(const struct report_source *source, struct timeline_read *read, struct err *err);
+/*
+ * After it.  Rows are those that report_make() has for the same wish.
+ *
+ * source  of the trace, read to its end.
+ * totals  of the application's methods.
+ *
+ * Returns 0, or -1 with *err set: too many steps, no memory.
+ */
+int timeline_end(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                 const struct report_wish *wish, struct timeline_read *read, struct err *err);
 
 /* CPI or misses of a cell; NAN: not measured then.  rate: an index into rates.of; 0 is "time/call", which no cell has.
  */

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* IP samples of one kind: where, whose, in the kernel or not. */
+/* IP samples of one kind: where, in the kernel or not, and whose: a thread's, and once these are known a part's. */
 struct where_key {
-    uint32_t location, part, in_kernel;
+    uint32_t location, of, in_kernel;
 };
 
 struct tally {
@@ -18,47 +18,54 @@ struct tally {
     uint64_t n;
 };
 
+struct tallies {
+    struct map by_key; /* in the reading's arena */
+    struct tally *all; /* owned; as they came first */
+    uint32_t n, room;
+};
+
 struct where_reading {
-    const struct report_source *source;
     struct where *where;
     struct arena arena;
-    struct map by_key;
-    struct tally *tallies; /* owned */
-    uint32_t n, room;
+    struct tallies by_thread, by_part;
     bool is_broken; /* no memory */
 };
 
 /* ---- reading ---- */
 
 /* Returns 0, or -1: no memory. */
-static int count(struct where_reading *r, const struct where_key *key)
+static int count(struct tallies *t, const struct where_key *key, uint64_t n)
 {
-    const uint32_t *known = map_get(&r->by_key, key, sizeof *key);
+    const uint32_t *known = map_get(&t->by_key, key, sizeof *key);
     if (known != NULL) {
-        r->tallies[*known].n++;
+        t->all[*known].n += n;
         return 0;
     }
-    if (vec_reserve(r->tallies, r->room, r->n + 1) < 0)
+    if (vec_reserve(t->all, t->room, t->n + 1) < 0)
         return -1;
-    r->tallies[r->n] = (struct tally){ *key, 1 };
-    return map_put(&r->by_key, key, sizeof *key, r->n++);
+    t->all[t->n] = (struct tally){ *key, n };
+    return map_put(&t->by_key, key, sizeof *key, t->n++);
 }
 
-static void hear_ip_sample(void *context, const struct trace_event *event)
+void where_hear_ip_sample(struct where_reading *r, const struct trace_event *event)
 {
-    struct where_reading *r = context;
-    const struct calltree *tree = r->source->tree;
-    const struct where_key key = { (uint32_t)event->count,
-                                   event->thread < tree->n_threads ? tree->threads[event->thread].part
-                                                                   : VM_PART_APPLICATION,
-                                   event->kind == TRACE_KERNEL_IP_SAMPLE };
-    r->is_broken = r->is_broken || count(r, &key) < 0;
+    const struct where_key key = { (uint32_t)event->count, event->thread, event->kind == TRACE_KERNEL_IP_SAMPLE };
+    r->is_broken = r->is_broken || count(&r->by_thread, &key, 1) < 0;
 }
 
-static void hear_location(void *context, const struct location_entry *entry)
+void where_hear_location(struct where_reading *r, const struct location_entry *entry)
 {
-    struct where_reading *r = context;
     code_locations_hear(r->where->locations, entry);
+}
+
+static void add_parts(struct where_reading *r, const struct calltree *tree)
+{
+    for (uint32_t i = 0; i < r->by_thread.n; i++) {
+        const struct tally *tally = &r->by_thread.all[i];
+        struct where_key key = tally->key;
+        key.of = key.of < tree->n_threads ? tree->threads[key.of].part : VM_PART_APPLICATION;
+        r->is_broken = r->is_broken || count(&r->by_part, &key, tally->n) < 0;
+    }
 }
 
 /* ---- times ---- */
@@ -129,7 +136,7 @@ static int add_tally(struct where *where, const struct tally *tally, struct err 
     struct where_function *function = function_of(where, location.function);
     if (function == NULL)
         return err_set(err, "out of memory for functions");
-    where->ip_samples[tally->key.in_kernel ? WHERE_KERNEL : where_row(what->kind, what->subsystem)][tally->key.part] +=
+    where->ip_samples[tally->key.in_kernel ? WHERE_KERNEL : where_row(what->kind, what->subsystem)][tally->key.of] +=
         tally->n;
     where->n_ip_samples += tally->n;
     function->n_ip_samples += tally->n;
@@ -144,11 +151,11 @@ static void add_times(struct where *where, const struct where_reading *r)
 {
     struct err ignored;
     struct code_location location;
-    for (uint32_t i = 0; i < r->n; i++) {
-        const struct tally *tally = &r->tallies[i];
+    for (uint32_t i = 0; i < r->by_part.n; i++) {
+        const struct tally *tally = &r->by_part.all[i];
         if (code_locations_find(where->locations, tally->key.location, &location, &ignored) < 0)
             continue;
-        double ns = (double)tally->n * where->ip_sample_ns[tally->key.part];
+        double ns = (double)tally->n * where->ip_sample_ns[tally->key.of];
         where->functions[location.function].ns += ns;
         where->functions[location.function].kernel_ns += tally->key.in_kernel ? ns : 0;
     }
@@ -168,51 +175,41 @@ static int refuse(const struct report_source *source, struct err *err)
                     why == NULL ? "" : ", on a machine where the kernel allows it (mmprof doctor)");
 }
 
-int where_begin(const struct report_source *source, struct where *where, struct where_reading **reading,
-                struct second_pass *pass, struct err *err)
+int where_begin(struct arena *arena, struct where *where, struct where_reading **reading, struct err *err)
 {
-    struct where_reading *r = arena_alloc(source->arena, sizeof *r);
-    *reading = r;
+    struct where_reading *r = *reading = arena_alloc(arena, sizeof *r);
     memset(where, 0, sizeof *where);
     if (r == NULL)
-        return err_set(err, "out of memory for hits");
-    r->source = source;
+        return err_set(err, "out of memory for IP samples");
     r->where = where;
-    r->by_key.arena = &r->arena;
-    pass->listener = (struct trace_listener){ .context = r, .location = hear_location, .ip_sample = hear_ip_sample };
-    pass->is_listening = true;
+    r->by_thread.by_key.arena = r->by_part.by_key.arena = &r->arena;
     return code_locations_open(&where->locations, err);
 }
 
-int where_end(struct where_reading *r, struct err *err)
+int where_end(struct where_reading *r, const struct report_source *source, struct err *err)
 {
-    struct where *where = r->where;
-    int rc = r->is_broken ? err_set(err, "out of memory for hits") : 0;
-    for (uint32_t i = 0; rc == 0 && i < r->n; i++)
-        rc = add_tally(where, &r->tallies[i], err);
-    if (rc == 0 && where->n_ip_samples == 0)
-        rc = refuse(r->source, err);
-    if (rc == 0) {
-        find_scales(r->source, where);
-        add_times(where, r);
-    }
-    map_free(&r->by_key);
-    arena_free(&r->arena);
-    free(r->tallies);
-    return rc;
+    add_parts(r, source->tree);
+    if (r->is_broken)
+        return err_set(err, "out of memory for IP samples");
+    for (uint32_t i = 0; i < r->by_part.n; i++)
+        if (add_tally(r->where, &r->by_part.all[i], err) < 0)
+            return -1;
+    if (r->where->n_ip_samples == 0)
+        return refuse(source, err);
+    find_scales(source, r->where);
+    add_times(r->where, r);
+    return 0;
 }
 
-int where_read(const struct report_source *source, bool salvage, struct where *where, struct err *err)
+void where_close(struct where_reading *r)
 {
-    struct second_pass pass = { .n_observers = 0 };
-    struct where_reading *reading;
-    if (where_begin(source, where, &reading, &pass, err) < 0)
-        return -1;
-    struct err of_pass;
-    int rc = second_pass_run(&pass, source, salvage, &of_pass), end = where_end(reading, err);
-    if (rc < 0)
-        *err = of_pass;
-    return rc < 0 ? rc : end;
+    if (r == NULL)
+        return;
+    map_free(&r->by_thread.by_key);
+    map_free(&r->by_part.by_key);
+    arena_free(&r->arena);
+    free(r->by_thread.all);
+    free(r->by_part.all);
 }
 
 void where_free(struct where *where)

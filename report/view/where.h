@@ -8,7 +8,7 @@
 #ifndef REPORT_VIEW_WHERE_H
 #define REPORT_VIEW_WHERE_H
 
-#include "report/second_pass.h"
+#include "report/source.h"
 #include "symbolize/code_locations.h"
 
 /* The rows: kinds of code, CODE_AT_VM as its sub-systems, and the kernel. */
@@ -39,20 +39,20 @@ struct where {
 };
 
 /*
- * Read the trace again for its hits.  Returns 0, or -1 with *err set: it has none, or it cannot be read; where_free is
- * needed in both cases.
- */
-int where_read(const struct report_source *source, bool salvage, struct where *where, struct err *err);
-void where_free(struct where *where);
-
-/*
- * The same in a pass that is shared with others: it begins with where_begin, and after the pass comes where_end.
- * *reading lives in the arena.
+ * Before the pass over the trace: where is for where_free and *reading, the arena's, for where_close, in any case.
+ * Returns 0, or -1 with *err set: no memory.
  */
 struct where_reading;
-int where_begin(const struct report_source *source, struct where *where, struct where_reading **reading,
-                struct second_pass *pass, struct err *err);
-int where_end(struct where_reading *reading, struct err *err);
+int where_begin(struct arena *arena, struct where *where, struct where_reading **reading, struct err *err);
+
+/* For the listener of the trace, during the pass. */
+void where_hear_location(struct where_reading *reading, const struct location_entry *entry);
+void where_hear_ip_sample(struct where_reading *reading, const struct trace_event *event);
+
+/* After it; source is what came of it.  Returns 0, or -1 with *err set: the trace has no IP samples, or no memory. */
+int where_end(struct where_reading *reading, const struct report_source *source, struct err *err);
+void where_close(struct where_reading *reading); /* NULL is fine */
+void where_free(struct where *where);
 
 /* Time of a part's threads (VM_PARTS: of all) in a row, in ns. */
 double where_ns(const struct where *where, size_t row, size_t part);

@@ -6,8 +6,7 @@
 #include "report/view/cost.h"
 #include "report/html/html.h"
 #include "report/view/pauses_table.h"
-#include "report/sampled_tree.h"
-#include "report/view/where.h"
+#include "report/view/view_pass.h"
 #include "test/fuzz/repair.h"
 
 #include <stdlib.h>
@@ -26,10 +25,10 @@ static void print(const struct table *table, FILE *out)
     table_print_json(table, out, &err);
 }
 
-static void make_page(const struct report_trace *trace, const struct report_source *source, FILE *out)
+static void make_page(const struct report_trace *trace, struct view_pass *pass, FILE *out)
 {
     const struct report_wish wish = { .sort = "time", .min_share = 0.01, .top = 20 };
-    struct where where;
+    const struct report_source *source = &pass->source;
     struct table phases, places, hot, pauses;
     struct html_page page = {
         .traces = trace, .n_traces = 1, .whole = trace->source, .phases = &phases, .no_where = "", .no_pauses = ""
@@ -37,8 +36,8 @@ static void make_page(const struct report_trace *trace, const struct report_sour
     struct err err;
     if (report_make(trace->source, trace->totals, trace->n_totals, &wish, &phases, &err) < 0)
         return;
-    if (where_read(source, true, &where, &err) == 0 && where_table(source, &where, &places, &err) == 0 &&
-        where_hot_table(source, &where, 20, &hot, &err) == 0) {
+    if (pass->no_where.text[0] == '\0' && where_table(source, &pass->where, &places, &err) == 0 &&
+        where_hot_table(source, &pass->where, 20, &hot, &err) == 0) {
         print(&places, out);
         print(&hot, out);
         page.where = &places;
@@ -48,56 +47,43 @@ static void make_page(const struct report_trace *trace, const struct report_sour
         print(&pauses, out);
         page.pauses = &pauses;
     }
+    if (pass->no_line.text[0] == '\0' &&
+        timeline_end(source, trace->totals, trace->n_totals, &wish, &pass->line, &err) == 0)
+        page.line = &pass->line;
     html_write(&page, out, &err);
-    where_free(&where);
 }
 
-static void make_others(const struct report_trace *trace, const struct report_source *source, FILE *out)
+static void make_others(const struct report_trace *trace, const struct view_pass *pass, FILE *out)
 {
-    struct recovery recovery;
     struct table table;
     struct err err;
     if (report_make(trace->source, trace->totals, trace->n_totals, &(struct report_wish){ .sort = "self", .all = true },
                     &table, &err) == 0)
         print(&table, out);
-    if (recovery_measure(source, true, &recovery, &err) == 0 && cost_make(source, &recovery, &table, &err) == 0)
+    if (cost_make(&pass->source, &pass->recovery, &table, &err) == 0)
         print(&table, out);
-}
-
-static void hear(void *context, const struct trace_sample *sample)
-{
-    trace_samples_add(context, sample);
 }
 
 static void report(const char *path, FILE *out)
 {
+    static const struct view_pass_wish all = { .salvage = true,
+                                               .parts = VIEW_PASS_SAMPLES | VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY |
+                                                        VIEW_PASS_WHERE | VIEW_PASS_TIMELINE,
+                                               .steps_max = 50 };
     struct arena arena = { NULL, 0 };
-    struct trace_reader *reader;
-    struct calltree tree = { .n_nodes = 0 };
-    struct calltree_total *totals;
-    struct report_trace trace;
-    struct trace_samples samples;
+    struct view_pass_wish wish = all;
+    struct view_pass pass;
     struct report_source whole;
     struct err err;
-    if (trace_open(&reader, path, true, &err) < 0)
-        return;
-    if (trace_samples_open(&samples, reader, &err) < 0)
-        abort();
-    trace_listen(reader, &(struct trace_listener){ .context = &samples, .sample = hear });
-    if (calltree_build(reader, &(struct calltree_options){ .max_nodes = 1000 }, &tree, &err) == 0 &&
-        tree.n_threads <= N_THREADS &&
-        calltree_totals(&tree, VM_PART_APPLICATION, &arena, &totals, &trace.n_totals, &err) == 0) {
-        const struct report_source source = {
-            .path = path, .reader = reader, .tree = &tree, .clock = report_clock(&tree, PHASES_CPU), .arena = &arena
-        };
-        trace.source = sampled_tree(&source, &samples, false, &whole, &err) < 0 ? &source : &whole;
-        trace.totals = totals;
-        make_page(&trace, &source, out);
-        make_others(&trace, &source, out);
+    wish.path = path;
+    wish.max_nodes = 1000;
+    if (view_pass_read(&wish, &arena, &pass, &err) == 0 && pass.tree.n_threads <= N_THREADS) {
+        bool is_whole = sampled_tree(&pass.source, &pass.samples, false, &whole, &err) == 0;
+        const struct report_trace trace = { is_whole ? &whole : &pass.source, pass.totals, pass.n_totals };
+        make_page(&trace, &pass, out);
+        make_others(&trace, &pass, out);
     }
-    trace_samples_close(&samples);
-    calltree_free(&tree);
-    trace_close(reader);
+    view_pass_close(&pass);
     arena_free(&arena);
 }
 

@@ -94,15 +94,16 @@ static bool read_twice(const uint8_t *bytes, size_t n, bool salvage)
     if (!build(bytes, n, salvage, NULL, &first))
         return true;
     bool is_small = first.n_threads <= N_THREADS;
-    struct timeline_wish wish = timeline_wish_of(&first);
-    wish.steps_max = N_STEPS;
-    wish.row_of = row_of;
-    wish.n_methods = sizeof row_of / sizeof row_of[0];
-    wish.n_rows = N_ROWS;
+    const struct timeline_wish wish = { .start_ticks = first.start_ticks,
+                                        .end_ticks = first.end_ticks,
+                                        .ns_per_tick = first.ns_per_tick,
+                                        .steps_max = N_STEPS,
+                                        .n_metrics = first.n_metrics };
     if (is_small && timeline_open(&timeline, &wish, &err) == 0) {
         struct calltree_observer observer = timeline_observer(timeline);
         hold(timeline_n_steps(timeline) <= N_STEPS);
         if (build(bytes, n, salvage, &observer, &second)) {
+            hold(timeline_rows(timeline, &second, row_of, sizeof row_of / sizeof *row_of, N_ROWS, &err) == 0);
             compare(&second, timeline);
             check_regions(timeline);
             calltree_free(&second);

@@ -1,5 +1,6 @@
 #include "report/view/cost.h"
 
+#include "report/view/view_pass.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_made.h"
@@ -46,7 +47,11 @@ static void look(struct maker *m, struct made *made, struct jit_shapes *shapes)
     snprintf(made->path, sizeof made->path, "%s", m->path);
     made->trace.source.path = made->path;
     made->trace.source.shapes = shapes;
-    maker_must(m, recovery_measure(source, false, &made->recovery, &m->err));
+    const struct view_pass_wish wish = { .path = m->path, .parts = VIEW_PASS_RECOVERY };
+    struct view_pass pass;
+    maker_must(m, view_pass_read(&wish, &arena, &pass, &m->err));
+    made->recovery = pass.recovery;
+    view_pass_close(&pass);
     maker_must(m, cost_make(source, &made->recovery, &made->table, &m->err));
 }
 

@@ -2,6 +2,7 @@
 
 #include "report/html/html_data.h"
 #include "report/view/parts_table.h"
+#include "report/view/view_pass.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -19,7 +20,7 @@ struct made {
     struct table table;
     bool wants_line;
     const struct table *places; /* as where, hot and pauses */
-    struct timeline_read line;
+    struct view_pass pass;      /* of the time line */
     char *page;
     cJSON *json; /* the page's own */
 };
@@ -32,7 +33,7 @@ static void make_page(struct made *made)
                                     .whole = made->trace.source,
                                     .n_traces = 1,
                                     .phases = &made->table,
-                                    .line = made->line.timeline == NULL ? NULL : &made->line,
+                                    .line = made->wants_line ? &made->pass.line : NULL,
                                     .no_line = "for <reasons>",
                                     .where = made->places,
                                     .hot = made->places,
@@ -69,9 +70,13 @@ static void read_back(struct maker *m, struct made *made, uint64_t end_ticks)
     made->trace.source = &made->source;
     made->trace.totals = totals;
     maker_must(m, report_make(&made->source, totals, made->trace.n_totals, &wish, &made->table, &m->err));
-    if (made->wants_line)
-        maker_must(m, timeline_read(&made->source, totals, made->trace.n_totals, &wish, 0, HTML_STEPS_MAX, false,
-                                    &made->line, &m->err));
+    if (made->wants_line) {
+        const struct view_pass_wish of_line = { .path = m->path,
+                                                .parts = VIEW_PASS_TIMELINE,
+                                                .steps_max = HTML_STEPS_MAX };
+        maker_must(m, view_pass_read(&of_line, &arena, &made->pass, &m->err));
+        maker_must(m, timeline_end(&made->source, totals, made->trace.n_totals, &wish, &made->pass.line, &m->err));
+    }
     make_page(made);
     made->json = data_of(made->page);
 }
@@ -80,7 +85,8 @@ static void done(struct made *made)
 {
     cJSON_Delete(made->json);
     free(made->page);
-    timeline_close(made->line.timeline);
+    if (made->wants_line)
+        view_pass_close(&made->pass);
     calltree_free(&made->tree);
     trace_close(made->reader);
     arena_free(&arena);

@@ -1,5 +1,6 @@
 #include "report/view/stats_table.h"
 
+#include "report/view/view_pass.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -42,33 +43,23 @@ static void make_program(struct maker *m, bool has_counters, uint64_t jitter)
 /* The table's text, or its CSV; the arena's. */
 static const char *printed(struct maker *m, bool as_csv)
 {
-    struct call_metrics metrics;
-    maker_must(m, call_metrics_read(m->path, false, PHASES_CPU, &arena, &metrics, &m->err));
-    struct statistics *statistics = statistics_open(&metrics.wish);
-    struct calltree_observer observer = statistics_observer(statistics);
-    struct trace_reader *reader = maker_read(m);
-    struct calltree tree;
-    struct calltree_total *totals;
-    size_t n_totals, n = 0;
+    const struct view_pass_wish of_stats = { .path = m->path, .parts = VIEW_PASS_STATISTICS };
+    struct view_pass pass;
+    size_t n = 0;
     struct table table;
-    maker_must(m, calltree_build(reader, &(struct calltree_options){ .observer = &observer }, &tree, &m->err));
-    maker_must(m, calltree_totals(&tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m->err));
-    call_metrics_judge(&metrics, reader, &tree);
-    struct report_source source = {
-        .path = "t.dat", .reader = reader, .tree = &tree, .clock = report_clock(&tree, PHASES_CPU), .arena = &arena
-    };
+    maker_must(m, view_pass_read(&of_stats, &arena, &pass, &m->err));
+    pass.source.path = "t.dat";
     struct report_wish wish = { .sort = "time" };
     char *text = NULL;
-    maker_must(m, stats_table(&source, totals, n_totals, &wish, &metrics, statistics, &table, &m->err));
+    maker_must(m, stats_table(&pass.source, pass.totals, pass.n_totals, &wish, &pass.metrics, pass.statistics, &table,
+                              &m->err));
     FILE *out = open_memstream(&text, &n);
     if ((as_csv ? table_print_csv(&table, out, &err) : table_print_text(&table, out, &err)) < 0)
         printf("Bail out! %s\n", err.text);
     fclose(out);
     const char *copy = arena_text(&arena, text, n);
     free(text);
-    statistics_close(statistics);
-    calltree_free(&tree);
-    trace_close(reader);
+    view_pass_close(&pass);
     return copy;
 }
 
@@ -181,9 +172,10 @@ static void test_silent(void)
 
 static void test_no_trace(void)
 {
-    struct call_metrics metrics;
-    CHECK("a trace that is not there is an error",
-          call_metrics_read("/nonexistent/t.dat", false, PHASES_CPU, &arena, &metrics, &err) < 0);
+    const struct view_pass_wish wish = { .path = "/nonexistent/t.dat", .parts = VIEW_PASS_STATISTICS };
+    struct view_pass pass;
+    CHECK("a trace that is not there is an error", view_pass_read(&wish, &arena, &pass, &err) < 0);
+    view_pass_close(&pass);
     CHECK("that names it", strstr(err.text, "/nonexistent/t.dat") != NULL);
 }
 

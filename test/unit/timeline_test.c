@@ -1,6 +1,6 @@
 #include "phases/tree/timeline.h"
 
-#include "report/view/timeline_table.h"
+#include "report/view/view_pass.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -28,7 +28,7 @@ static void begin(struct maker *m, const char *name)
         maker_method(m, i, "a/Parser", names[i], "()V");
 }
 
-/* Both readings of a trace, as the report does them. */
+/* One reading of a trace, as the report does it. */
 struct both {
     struct calltree tree;
     struct timeline *timeline;
@@ -36,24 +36,19 @@ struct both {
 
 static int read_trace(struct maker *m, double step_ns, struct both *both)
 {
-    struct calltree_options options = { .max_nodes = 0 };
-    struct trace_reader *reader = maker_read(m);
-    maker_must(m, calltree_build(reader, &options, &both->tree, &m->err));
+    struct trace_reader *reader;
+    maker_must(m, trace_outline(&reader, m->path, false, &m->err));
+    struct timeline_wish wish = timeline_wish_of(reader);
     trace_close(reader);
-    struct timeline_wish wish = timeline_wish_of(&both->tree);
     wish.step_ns = step_ns;
-    wish.row_of = row_of;
-    wish.n_methods = METHODS;
-    wish.n_rows = N_ROWS;
     if (timeline_open(&both->timeline, &wish, &err) < 0)
         return -1;
     struct calltree_observer observer = timeline_observer(both->timeline);
-    struct calltree second;
-    options.observer = &observer;
+    const struct calltree_options options = { .observer = &observer };
     reader = maker_read(m);
-    maker_must(m, calltree_build(reader, &options, &second, &m->err));
+    maker_must(m, calltree_build(reader, &options, &both->tree, &m->err));
+    maker_must(m, timeline_rows(both->timeline, &both->tree, row_of, METHODS, N_ROWS, &m->err));
     trace_close(reader);
-    calltree_free(&second);
     return 0;
 }
 
@@ -117,7 +112,7 @@ static void test_choice(void)
     } rows[] = { { 0, 0, 1e6, 1 },       { 0.05, 0, 1e6, 50 },   { 0.101, 0, 2e6, 51 },   { 20, 0, 200e6, 100 },
                  { 20.1, 0, 500e6, 41 }, { 20, 500, 50e6, 400 }, { 3600, 100, 50e9, 72 }, { 1, 1000, 1e6, 1000 } };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct timeline_wish wish = { 7, 7 + (uint64_t)(rows[i].seconds * 1e8), 10, 0, rows[i].max, 0, NULL, 0, 0 };
+        struct timeline_wish wish = { 7, 7 + (uint64_t)(rows[i].seconds * 1e8), 10, 0, rows[i].max, 0 };
         struct timeline *tl;
         char claim[80];
         snprintf(claim, sizeof claim, "%g s have %u steps of %g ms", rows[i].seconds, rows[i].n, rows[i].step_ns / 1e6);
@@ -125,7 +120,7 @@ static void test_choice(void)
                          fabs(timeline_step_ns(tl) - rows[i].step_ns) < 1e-3);
         timeline_close(tl);
     }
-    struct timeline_wish short_steps = { 0, 1000000000, 1, 1e3, 0, 0, NULL, 0, 0 };
+    struct timeline_wish short_steps = { 0, 1000000000, 1, 1e3, 0, 0 };
     struct timeline *tl;
     CHECK("a million steps are refused", timeline_open(&tl, &short_steps, &err) < 0 && tl == NULL &&
                                              strstr(err.text, "next: take longer ones") != NULL);
@@ -435,23 +430,15 @@ static void test_table(void)
         { READ, 300, 1 }, { METHODS, 100, 0 }, { PARSE, 400, 3 }, { METHODS + 1, 100, 0 }
     };
     struct maker m;
-    struct calltree tree;
-    struct calltree_options options = { .max_nodes = 0 };
-    struct calltree_total *totals;
-    struct timeline_read read;
+    struct view_pass pass;
     static struct table table;
-    size_t n_totals;
     make_stretches(&m, "table.dat", stretches, 4);
-    struct trace_reader *reader = maker_read(&m);
-    maker_must(&m, calltree_build(reader, &options, &tree, &m.err));
-    maker_must(&m, calltree_totals(&tree, VM_PART_APPLICATION, &arena, &totals, &n_totals, &m.err));
-    struct report_source source = {
-        .path = m.path, .reader = reader, .tree = &tree, .clock = PHASES_CPU, .arena = &arena
-    };
-    struct report_wish wish = { .sort = "time", .all = true };
+    const struct view_pass_wish of_line = { .path = m.path, .parts = VIEW_PASS_TIMELINE, .step_ns = 100e3 };
+    const struct report_wish wish = { .sort = "time", .all = true };
     CHECK("the report reads a time line",
-          timeline_read(&source, totals, n_totals, &wish, 100e3, 0, false, &read, &err) == 0);
-    CHECK("CSV has a row for each step and part", timeline_table(&source, &read, false, &table, &err) == 0);
+          view_pass_read(&of_line, &arena, &pass, &err) == 0 &&
+              timeline_end(&pass.source, pass.totals, pass.n_totals, &wish, &pass.line, &err) == 0);
+    CHECK("CSV has a row for each step and part", timeline_table(&pass.source, &pass.line, false, &table, &err) == 0);
     CHECK("with its CPI", number_in(&table, "application", 0, "cpi") == 1 &&
                               number_in(&table, "application", 5, "cpi") == 3 &&
                               number_in(&table, "gc", 3, "cpu_ns") == 100e3);
@@ -461,13 +448,11 @@ static void test_table(void)
     CHECK("and the phases' regions", number_in(&table, "phase", 0, "region") == 3 &&
                                          number_in(&table, "phase", 0, "cpu_ns") == 400e3 &&
                                          number_in(&table, "phase", 1, "region") == 2);
-    CHECK("text has a row for each step", timeline_table(&source, &read, true, &table, &err) == 0 &&
+    CHECK("text has a row for each step", timeline_table(&pass.source, &pass.line, true, &table, &err) == 0 &&
                                               table.n_rows == 9 && number_in(&table, "step", 3, "gc") == 1 &&
                                               number_in(&table, "step", 0, "application") == 1 &&
                                               number_in(&table, "step", 8, "region") == 0);
-    timeline_close(read.timeline);
-    calltree_free(&tree);
-    trace_close(reader);
+    view_pass_close(&pass);
 }
 
 int main(void)

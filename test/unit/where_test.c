@@ -1,7 +1,7 @@
 /*
  * Where the time goes: made-up IP samples, whose shares are known.
  */
-#include "report/view/where.h"
+#include "report/view/view_pass.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
@@ -14,9 +14,7 @@ static struct err err;
 
 struct made {
     struct maker maker;
-    struct trace_reader *reader;
-    struct calltree tree;
-    struct report_source source;
+    struct view_pass pass;
 };
 
 static void ip_sample(struct maker *m, enum trace_kind kind, uint32_t thread, uint64_t ticks, uint32_t location,
@@ -86,17 +84,13 @@ static void make(struct made *made, const char *kernel, bool with_ip_samples)
         ip_sample(m, TRACE_IP_SAMPLE, 1, 110, 0, 10);
     }
     maker_close(m, 1000);
-    made->reader = maker_read(m);
-    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){
-        .path = m->path, .reader = made->reader, .tree = &made->tree, .clock = PHASES_CPU, .arena = &arena
-    };
+    const struct view_pass_wish wish = { .path = m->path, .parts = VIEW_PASS_WHERE };
+    maker_must(m, view_pass_read(&wish, &arena, &made->pass, &m->err));
 }
 
 static void done(struct made *made)
 {
-    calltree_free(&made->tree);
-    trace_close(made->reader);
+    view_pass_close(&made->pass);
     unlink(made->maker.path);
     arena_free(&arena);
 }
@@ -129,11 +123,11 @@ static void check_row(const struct table *table, const char *kind, double all, d
 static void test_shares(void)
 {
     struct made made;
-    struct where where;
+    const struct where *where = &made.pass.where;
     struct table table;
     make(&made, "included", true);
-    CHECK("IP samples are read", where_read(&made.source, false, &where, &err) == 0 && where.n_ip_samples == 74);
-    CHECK("a table is made of them", where_table(&made.source, &where, &table, &err) == 0);
+    CHECK("IP samples are read", made.pass.no_where.text[0] == '\0' && where->n_ip_samples == 74);
+    CHECK("a table is made of them", where_table(&made.pass.source, where, &table, &err) == 0);
     check_row(&table, "c2_code", 0.5, 0.5, 0);
     check_row(&table, "native", 0.1, 0.1, 0);
     check_row(&table, "unknown", 0.1, 0.1, 0);
@@ -143,14 +137,13 @@ static void test_shares(void)
     CHECK_NUMBER("nothing else has a row", table.n_rows, 6);
     CHECK("a note says where names are from",
           table.n_notes >= 3 && strstr(table.notes[1], "libjvm.so are from: .symtab"));
-    CHECK("and another of what there are none", strstr(table.notes[2], "without symbols: libq.so") != NULL);
-    CHECK("the functions", where_hot_table(&made.source, &where, 2, &table, &err) == 0 && table.n_rows == 2);
+    CHECK("and another of what there are none", strstr(table.notes[2], "no symbols could be had of: libq.so") != NULL);
+    CHECK("the functions", where_hot_table(&made.pass.source, where, 2, &table, &err) == 0 && table.n_rows == 2);
     CHECK_TEXT("that with most time is first", table.rows[0].cells[0].words, "Main.work");
     CHECK("with its time, the kernel's too",
           is_near(table.rows[0].cells[2].number, 0.6) && is_near(table.rows[0].cells[3].number, 0.1));
     CHECK_TEXT("and the line that was IP sample most", table.rows[0].cells[6].words, "Main.java:7");
     CHECK_TEXT("then a function of the JVM", table.rows[1].cells[0].words, "G1CollectedHeap::collect");
-    where_free(&where);
     done(&made);
 }
 
@@ -158,27 +151,22 @@ static void test_shares(void)
 static void test_without_kernel(void)
 {
     struct made made;
-    struct where where;
     struct table table;
     make(&made, "excluded", true);
     CHECK("IP samples are read where the kernel is closed",
-          where_read(&made.source, false, &where, &err) == 0 && where_table(&made.source, &where, &table, &err) == 0);
+          where_table(&made.pass.source, &made.pass.where, &table, &err) == 0);
     check_row(&table, "c2_code", 0.4, 0.4, 0);
     check_row(&table, "kernel", 0.34, 0.24, 0.1);
     check_row(&table, "total", 1, 0.8, 0.2);
-    where_free(&where);
     done(&made);
 }
 
 static void test_none(void)
 {
     struct made made;
-    struct where where;
     make(&made, "included", false);
-    CHECK("a trace without IP samples is refused, with what to do",
-          where_read(&made.source, false, &where, &err) == -1 &&
-              strstr(err.text, "has no IP samples\n  next: record with --sample-ip") != NULL);
-    where_free(&where);
+    CHECK("of a trace without IP samples it is said what to do",
+          strstr(made.pass.no_where.text, "has no IP samples\n  next: record with --sample-ip") != NULL);
     done(&made);
 }
 

@@ -1,0 +1,135 @@
+#include "report/view/view_pass.h"
+
+#include "report/some_threads.h"
+
+#include <string.h>
+
+/* ---- who listens ---- */
+
+/* A trace that is salvaged may have lost the name of a method that it has events of. */
+static void hear_jit(void *context, const struct jit_event *event)
+{
+    struct view_pass *pass = context;
+    struct err ignored;
+    if (pass->jit_err.text[0] == '\0' && (pass->shapes != NULL || jit_shapes_open(&pass->shapes, &pass->jit_err) == 0))
+        jit_shapes_add(pass->shapes, event, pass->wish.salvage ? &ignored : &pass->jit_err);
+}
+
+static void hear_sample(void *context, const struct trace_sample *sample)
+{
+    struct view_pass *pass = context;
+    trace_samples_add(&pass->samples, sample);
+}
+
+static void hear_location(void *context, const struct location_entry *entry)
+{
+    struct view_pass *pass = context;
+    where_hear_location(pass->finding, entry);
+}
+
+static void hear_ip_sample(void *context, const struct trace_event *event)
+{
+    struct view_pass *pass = context;
+    where_hear_ip_sample(pass->finding, event);
+}
+
+static bool wants(const struct view_pass *pass, unsigned part)
+{
+    return (pass->wish.parts & part) != 0;
+}
+
+static struct trace_listener listener_of(struct view_pass *pass)
+{
+    return (struct trace_listener){ .context = pass,
+                                    .jit = wants(pass, VIEW_PASS_JIT) ? hear_jit : NULL,
+                                    .sample = wants(pass, VIEW_PASS_SAMPLES) ? hear_sample : NULL,
+                                    .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
+                                    .ip_sample = wants(pass, VIEW_PASS_WHERE) ? hear_ip_sample : NULL };
+}
+
+/* ---- before the pass ---- */
+
+static int begin_statistics(struct view_pass *pass, struct err *err)
+{
+    if (call_metrics_find(pass->outline, pass->wish.clock, pass->arena, &pass->metrics, err) < 0)
+        return -1;
+    pass->statistics = statistics_open(&pass->metrics.wish);
+    if (pass->statistics == NULL)
+        return err_set(err, "out of memory for statistics");
+    pass->observers.all[pass->observers.n++] = statistics_observer(pass->statistics);
+    return 0;
+}
+
+static int begin(struct view_pass *pass, struct err *err)
+{
+    const struct view_pass_wish *wish = &pass->wish;
+    bool needs_outline = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE);
+    if ((needs_outline && trace_outline(&pass->outline, wish->path, wish->salvage, err) < 0) ||
+        (wants(pass, VIEW_PASS_STATISTICS) && begin_statistics(pass, err) < 0) ||
+        (wants(pass, VIEW_PASS_RECOVERY) &&
+         recovery_begin(pass->outline, pass->arena, &pass->recovering, &pass->observers, err) < 0) ||
+        (wants(pass, VIEW_PASS_WHERE) && where_begin(pass->arena, &pass->where, &pass->finding, err) < 0))
+        return -1;
+    if (wants(pass, VIEW_PASS_TIMELINE))
+        timeline_begin(pass->outline, pass->arena, wish->step_ns, wish->steps_max, &pass->line, &pass->observers,
+                       &pass->no_line);
+    return 0;
+}
+
+/* ---- the pass ---- */
+
+static int build(struct view_pass *pass, struct err *err)
+{
+    const struct view_pass_wish *wish = &pass->wish;
+    struct calltree_observer observer = observers_join(&pass->observers);
+    const struct calltree_options options = { .max_nodes = wish->max_nodes,
+                                              .per_thread = wish->only_threads != NULL,
+                                              .observer = pass->observers.n > 0 ? &observer : NULL };
+    const struct trace_listener listener = listener_of(pass);
+    if (trace_open(&pass->reader, wish->path, wish->salvage, err) < 0 ||
+        (wants(pass, VIEW_PASS_SAMPLES) && trace_samples_open(&pass->samples, pass->reader, err) < 0))
+        return -1;
+    pass->samples.only_threads = wish->only_threads;
+    trace_listen(pass->reader, &listener);
+    if (calltree_build(pass->reader, &options, &pass->tree, err) < 0 ||
+        (wish->only_threads != NULL && threads_keep(pass->reader, wish->only_threads, &pass->tree, err) < 0) ||
+        calltree_totals(&pass->tree, VM_PART_APPLICATION, pass->arena, &pass->totals, &pass->n_totals, err) < 0)
+        return -1;
+    return pass->jit_err.text[0] == '\0' ? 0 : err_set(err, "%s", pass->jit_err.text);
+}
+
+int view_pass_read(const struct view_pass_wish *wish, struct arena *arena, struct view_pass *pass, struct err *err)
+{
+    memset(pass, 0, sizeof *pass);
+    pass->wish = *wish;
+    pass->arena = arena;
+    if (begin(pass, err) < 0 || build(pass, err) < 0)
+        return -1;
+    pass->source = (struct report_source){ .path = wish->path,
+                                           .reader = pass->reader,
+                                           .tree = &pass->tree,
+                                           .clock = report_clock(&pass->tree, wish->clock),
+                                           .arena = arena,
+                                           .only_threads = wish->only_threads != NULL,
+                                           .shapes = pass->shapes };
+    if (wants(pass, VIEW_PASS_STATISTICS))
+        call_metrics_judge(&pass->metrics, pass->reader, &pass->tree);
+    recovery_end(pass->recovering, &pass->source, &pass->recovery);
+    if (wants(pass, VIEW_PASS_WHERE))
+        where_end(pass->finding, &pass->source, &pass->no_where);
+    return 0;
+}
+
+void view_pass_close(struct view_pass *pass)
+{
+    statistics_close(pass->statistics);
+    recovery_close(pass->recovering);
+    where_close(pass->finding);
+    where_free(&pass->where);
+    timeline_close(pass->line.timeline);
+    jit_shapes_close(pass->shapes);
+    trace_samples_close(&pass->samples);
+    calltree_free(&pass->tree);
+    trace_close(pass->reader);
+    trace_close(pass->outline);
+}

@@ -1,0 +1,67 @@
+/*
+ * One pass over a trace: its call tree, and all that the views listen to meanwhile.
+ *
+ * What must be known before (when the recording began and ended, its events, what a live recording says of itself)
+ * comes from the trace's outline, which skips the events.  What is chosen only after it (which methods are phases) is
+ * applied to what was kept.  So no view reads a trace a second time, but 'misses', which is of other traces.
+ */
+#ifndef REPORT_VIEW_VIEW_PASS_H
+#define REPORT_VIEW_VIEW_PASS_H
+
+#include "report/recovery.h"
+#include "report/sampled_tree.h"
+#include "report/view/timeline_table.h"
+#include "report/view/where.h"
+
+/* Who listens. */
+#define VIEW_PASS_SAMPLES    1u /* stack samples */
+#define VIEW_PASS_JIT        2u /* JIT events: shapes */
+#define VIEW_PASS_STATISTICS 4u
+#define VIEW_PASS_RECOVERY   8u
+#define VIEW_PASS_WHERE      16u
+#define VIEW_PASS_TIMELINE   32u
+
+struct view_pass_wish {
+    const char *path;
+    bool salvage;
+    unsigned parts;           /* VIEW_PASS_... */
+    enum phases_clock clock;  /* as asked for */
+    const char *only_threads; /* or NULL (report/some_threads.h) */
+    double step_ns;           /* of the time line; 0: choose, at most steps_max */
+    uint32_t steps_max;
+    uint32_t max_nodes; /* of the call tree; 0: as many as calltree.h allows */
+};
+
+struct view_pass {
+    struct view_pass_wish wish;
+    struct arena *arena;
+    struct trace_reader *outline, *reader;
+    struct calltree tree;
+    struct report_source source;
+    struct calltree_total *totals; /* of the application's methods; the arena's */
+    size_t n_totals;
+    struct trace_samples samples;
+    struct jit_shapes *shapes;
+    struct call_metrics metrics; /* of the statistics */
+    struct statistics *statistics;
+    struct recovery_reading *recovering;
+    struct recovery recovery;
+    struct where where;
+    struct where_reading *finding;
+    struct timeline_read line; /* until timeline_end */
+    struct observers observers;
+    struct err jit_err;
+    struct err no_line, no_where; /* why they could not be had, or "": which is no error of the pass */
+};
+
+/*
+ * Read the trace.
+ *
+ * pass  for view_pass_close, whatever is returned; stays where it is.
+ *
+ * Returns 0, or -1 with *err set: it cannot be read, no memory.
+ */
+int view_pass_read(const struct view_pass_wish *wish, struct arena *arena, struct view_pass *pass, struct err *err);
+void view_pass_close(struct view_pass *pass);
+
+#endif
