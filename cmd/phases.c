@@ -14,8 +14,8 @@
  */
 #include "cmd/trace_argument.h"
 #include "report/view/phases_table.h"
-#include "report/sampled_tree.h"
 #include "report/view/sweep_table.h"
+#include "report/view/tree_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,27 +122,27 @@ static int select_phases(struct phases_run *run, struct err *err)
     return 0;
 }
 
-static int print_tree(struct phases_run *run, struct err *err)
+/* That of 'mmprof report --view tree'. */
+static int make_tree(struct phases_run *run, struct table *table, struct err *err)
 {
+    const struct phases_options *o = run->options;
+    const struct tree_wish wish = { TREE_VIEW_ALL, NULL, run->report.min_share, !o->csv && !o->json };
     struct report_source whole;
-    if (sampled_tree(&run->source, &run->samples, run->options->per_thread, &whole, err) < 0)
+    if (sampled_tree(&run->source, &run->samples, o->per_thread, &whole, err) < 0)
         return -1;
-    run->report.source = &whole;
-    return phases_tree(&run->report, stdout, err);
+    return tree_table(&whole, &wish, table, err);
 }
 
 static int print(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
     struct table table = { .n_columns = 0 };
-    if (o->tree)
-        return print_tree(run, err);
-    int rc = o->per_thread ? phases_threads(&run->report, &table, err) : phases_table(&run->report, &table, err);
-    if (rc < 0)
+    int rc = o->tree         ? make_tree(run, &table, err)
+             : o->per_thread ? phases_threads(&run->report, &table, err)
+                             : phases_table(&run->report, &table, err);
+    if (rc < 0 || command_print_table(&table, o->csv, o->json, err) < 0)
         return -1;
-    if (command_print_table(&table, o->csv, o->json, err) < 0)
-        return -1;
-    if (!o->csv && !o->json && !o->per_thread)
+    if (!o->csv && !o->json && !o->per_thread && !o->tree)
         printf("\nThe phases are in %s: 'mmprof record --phases %s' measures these methods only.\n", o->output,
                o->output);
     return 0;

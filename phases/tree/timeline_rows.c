@@ -1,8 +1,8 @@
 /*
  * What nodes of the call tree were given in each step, and the rows that come of it.
  *
- * Kept are the nodes that were given something in a step, 16 bytes for each: a program is in few of its contexts in one
- * step.  Of 734 MB of fop, all methods, that is FIGURE.
+ * Kept are the nodes that were given something in a step, 16 bytes for each: in one step a program is in few of its
+ * contexts.
  */
 #include "core/base/vec.h"
 #include "phases/tree/timeline_internal.h"

@@ -1,5 +1,5 @@
 /*
- * The table of 'mmprof phases', its call tree, its threads, and phases.json.
+ * The table of 'mmprof phases', that of its threads, and phases.json.
  */
 #ifndef REPORT_VIEW_PHASES_TABLE_H
 #define REPORT_VIEW_PHASES_TABLE_H
@@ -24,12 +24,6 @@ int phases_table(const struct phases_report *report, struct table *table, struct
 
 /* What is written to phases.json, sorted by total; lives in the arena.  Returns 0, or -1 with *err set. */
 int phases_rows(const struct phases_report *report, struct phases_file *file, struct err *err);
-
-/*
- * Print the call tree, callees below callers, largest first, but not those below min_share of all_ticks: one tree, or
- * one per thread.  Returns 0, or -1 with *err set.
- */
-int phases_tree(const struct phases_report *report, FILE *out, struct err *err);
 
 /* One row per thread: part of the VM, CPU and wall time, probe time, calls lost. */
 int phases_threads(const struct phases_report *report, struct table *table, struct err *err);
