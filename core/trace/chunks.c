@@ -206,7 +206,7 @@ static int take_chunk(struct chunk_source *source, struct chunk *chunk, const ch
         return 2;
     size_t size_bytes = CHUNK_HEADER_BYTES + chunk->payload_bytes;
     if (source->is_outline && !is_in_outline(chunk->type) && skip(source, size_bytes))
-        return take(source, chunk, what, err);
+        return take_chunk(source, chunk, what, err);
     if (fill(source, size_bytes, err) < 0)
         return -1;
     if (buffered(source) < size_bytes)
