@@ -137,7 +137,7 @@ static void test_shares(void)
     CHECK_NUMBER("nothing else has a row", table.n_rows, 6);
     CHECK("a note says where names are from",
           table.n_notes >= 3 && strstr(table.notes[1], "libjvm.so are from: .symtab"));
-    CHECK("and another of what there are none", strstr(table.notes[2], "no symbols could be had of: libq.so") != NULL);
+    CHECK("and another of what there are none", strstr(table.notes[2], "without symbols: libq.so") != NULL);
     CHECK("the functions", where_hot_table(&made.pass.source, where, 2, &table, &err) == 0 && table.n_rows == 2);
     CHECK_TEXT("that with most time is first", table.rows[0].cells[0].words, "Main.work");
     CHECK("with its time, the kernel's too",
