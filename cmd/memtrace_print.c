@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static void put_text(FILE *out, struct memtrace_text text)
+static void put_text(FILE *out, struct wire_text text)
 {
     terminal_text(out, text.at, text.n);
 }

@@ -73,7 +73,7 @@ static struct lifetimes_place *place_of(struct lifetimes *l, uint32_t number)
     return item(&l->places, number, sizeof(struct lifetimes_place));
 }
 
-static const char *keep(struct lifetimes *l, struct memtrace_text text)
+static const char *keep(struct lifetimes *l, struct wire_text text)
 {
     return text_utf8(&l->arena, text.at, text.n);
 }

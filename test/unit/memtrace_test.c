@@ -98,7 +98,7 @@ static void make_file(void)
     CHECK("a trace is written", rc == 0 && !s.full && !v.full && fclose(out) == 0);
 }
 
-static bool same_text(struct memtrace_text a, struct memtrace_text b)
+static bool same_text(struct wire_text a, struct wire_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.at, b.at, a.n) == 0);
 }

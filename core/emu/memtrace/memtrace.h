@@ -4,11 +4,11 @@
  * A file is a header and chunks, each compressed and with checksums: entries that describe (threads, classes, methods,
  * objects and what became of them, code), and a thread's accesses.  The decoder trusts nothing.
  */
-#ifndef CORE_MEMTRACE_MEMTRACE_H
-#define CORE_MEMTRACE_MEMTRACE_H
+#ifndef CORE_EMU_MEMTRACE_MEMTRACE_H
+#define CORE_EMU_MEMTRACE_MEMTRACE_H
 
-#include "core/base/bytes.h"
 #include "core/base/err.h"
+#include "core/wire/wire_text.h"
 
 #include <stdio.h>
 
@@ -49,28 +49,18 @@ enum memtrace_info {
     MEMTRACE_INFO_END = 128
 };
 
-struct memtrace_text {
-    const char *at; /* borrowed, not NUL-terminated */
-    size_t n;
-};
-
 struct memtrace_entry {
     enum memtrace_kind kind;
     uint32_t number, method, line, class_number, thread;
     uint32_t place; /* NO_NUMBER: not known */
     int32_t tid;
-    struct memtrace_text name, class_name, descriptor, source;
+    struct wire_text name, class_name, descriptor, source;
     uint64_t object; /* ACCESS: number plus 1, 0: none */
     uint64_t address, bytes, time, created, lifetime, n_uses, n_accesses;
     bool has_died;
     uint64_t instruction; /* ACCESS */
     uint32_t info;        /* ACCESS: enum memtrace_info */
 };
-
-static inline struct memtrace_text memtrace_text(const char *text)
-{
-    return (struct memtrace_text){ text, strlen(text) };
-}
 
 /* ---- memtrace_entry.c: one that describes ---- */
 

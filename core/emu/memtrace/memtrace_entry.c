@@ -1,111 +1,60 @@
 #include "core/emu/memtrace/memtrace.h"
 
-static void put_text(struct sink *s, struct memtrace_text text)
+/* NUMBER, MAYBE, TID: 32 bits.  MAYBE: one more than the number, 0: it is not known. */
+enum type { END, NUMBER, MAYBE, TID, LONG, FLAG, TEXT };
+
+struct field {
+    enum type type;
+    size_t offset;
+};
+
+#define AT(type, member)                              \
+    {                                                 \
+        type, offsetof(struct memtrace_entry, member) \
+    }
+
+/* What stands behind an entry's kind, in this order. */
+static const struct field fields[MEMTRACE_KINDS][9] = {
+    [MEMTRACE_THREAD] = { AT(NUMBER, number), AT(TID, tid), AT(TEXT, name) },
+    [MEMTRACE_CLASS] = { AT(NUMBER, number), AT(TEXT, name) },
+    [MEMTRACE_METHOD] = { AT(NUMBER, number), AT(TEXT, class_name), AT(TEXT, name), AT(TEXT, descriptor),
+                          AT(TEXT, source) },
+    [MEMTRACE_PLACE] = { AT(NUMBER, number), AT(NUMBER, method), AT(NUMBER, line) },
+    [MEMTRACE_CODE] = { AT(NUMBER, method), AT(LONG, address), AT(LONG, bytes) },
+    [MEMTRACE_CREATED] = { AT(LONG, object), AT(NUMBER, class_number), AT(MAYBE, place), AT(LONG, bytes),
+                           AT(NUMBER, thread), AT(LONG, address), AT(LONG, time) },
+    [MEMTRACE_MOVED] = { AT(LONG, object), AT(LONG, address) },
+    [MEMTRACE_DIED] = { AT(LONG, object), AT(NUMBER, class_number), AT(MAYBE, place), AT(LONG, bytes),
+                        AT(FLAG, has_died), AT(LONG, created), AT(LONG, lifetime), AT(LONG, n_uses) },
+    [MEMTRACE_TOTALS] = { AT(LONG, time), AT(LONG, n_accesses) },
+};
+
+static void put_text(struct sink *s, const struct wire_text *text)
 {
-    size_t n = text.n < MEMTRACE_TEXT_BYTES ? text.n : MEMTRACE_TEXT_BYTES;
+    size_t n = text->n < MEMTRACE_TEXT_BYTES ? text->n : MEMTRACE_TEXT_BYTES;
     sink_varint(s, n);
-    sink_bytes(s, text.at, n);
+    sink_bytes(s, text->at, n);
 }
 
-static struct memtrace_text get_text(struct cursor *c)
+static void put_field(struct sink *s, enum type type, const void *from)
 {
-    struct memtrace_text text;
-    text.at = cursor_text(c, MEMTRACE_TEXT_BYTES, &text.n);
-    return text;
-}
-
-/* A number that may not be known. */
-static void put_maybe(struct sink *s, uint32_t number)
-{
-    sink_varint(s, number == MEMTRACE_NO_NUMBER ? 0 : (uint64_t)number + 1);
-}
-
-static uint32_t get_maybe(struct cursor *c)
-{
-    uint32_t number = cursor_below(c, UINT32_MAX);
-    return number == 0 ? MEMTRACE_NO_NUMBER : number - 1;
-}
-
-static void put_object(struct sink *s, const struct memtrace_entry *entry)
-{
-    sink_varint(s, entry->object);
-    sink_varint(s, entry->class_number);
-    put_maybe(s, entry->place);
-    sink_varint(s, entry->bytes);
-    if (entry->kind == MEMTRACE_CREATED) {
-        sink_varint(s, entry->thread);
-        sink_varint(s, entry->address);
-        sink_varint(s, entry->time);
-        return;
-    }
-    sink_u8(s, entry->has_died);
-    sink_varint(s, entry->created);
-    sink_varint(s, entry->lifetime);
-    sink_varint(s, entry->n_uses);
-}
-
-static void get_object(struct cursor *c, struct memtrace_entry *entry)
-{
-    entry->object = cursor_varint(c);
-    entry->class_number = cursor_below(c, UINT32_MAX);
-    entry->place = get_maybe(c);
-    entry->bytes = cursor_varint(c);
-    if (entry->kind == MEMTRACE_CREATED) {
-        entry->thread = cursor_below(c, UINT32_MAX);
-        entry->address = cursor_varint(c);
-        entry->time = cursor_varint(c);
-        return;
-    }
-    entry->has_died = cursor_u8(c) != 0;
-    entry->created = cursor_varint(c);
-    entry->lifetime = cursor_varint(c);
-    entry->n_uses = cursor_varint(c);
-}
-
-static void put_name(struct sink *s, const struct memtrace_entry *entry)
-{
-    sink_varint(s, entry->number);
-    switch (entry->kind) {
-    case MEMTRACE_THREAD:
-        sink_varint(s, (uint32_t)entry->tid);
-        put_text(s, entry->name);
+    const uint32_t *number = from;
+    switch (type) {
+    case NUMBER:
+    case TID:
+        sink_varint(s, *number);
         break;
-    case MEMTRACE_CLASS:
-        put_text(s, entry->name);
+    case MAYBE:
+        sink_varint(s, *number == MEMTRACE_NO_NUMBER ? 0 : (uint64_t)*number + 1);
         break;
-    case MEMTRACE_METHOD:
-        put_text(s, entry->class_name);
-        put_text(s, entry->name);
-        put_text(s, entry->descriptor);
-        put_text(s, entry->source);
+    case LONG:
+        sink_varint(s, *(const uint64_t *)from);
+        break;
+    case FLAG:
+        sink_u8(s, *(const bool *)from);
         break;
     default:
-        sink_varint(s, entry->method);
-        sink_varint(s, entry->line);
-        break;
-    }
-}
-
-static void get_name(struct cursor *c, struct memtrace_entry *entry)
-{
-    entry->number = cursor_below(c, UINT32_MAX);
-    switch (entry->kind) {
-    case MEMTRACE_THREAD:
-        entry->tid = (int32_t)cursor_below(c, INT32_MAX);
-        entry->name = get_text(c);
-        break;
-    case MEMTRACE_CLASS:
-        entry->name = get_text(c);
-        break;
-    case MEMTRACE_METHOD:
-        entry->class_name = get_text(c);
-        entry->name = get_text(c);
-        entry->descriptor = get_text(c);
-        entry->source = get_text(c);
-        break;
-    default:
-        entry->method = cursor_below(c, UINT32_MAX);
-        entry->line = cursor_below(c, UINT32_MAX);
+        put_text(s, from);
         break;
     }
 }
@@ -113,20 +62,31 @@ static void get_name(struct cursor *c, struct memtrace_entry *entry)
 void memtrace_put(struct sink *s, const struct memtrace_entry *entry)
 {
     sink_u8(s, (uint8_t)entry->kind);
-    if (entry->kind <= MEMTRACE_PLACE) {
-        put_name(s, entry);
-    } else if (entry->kind == MEMTRACE_CREATED || entry->kind == MEMTRACE_DIED) {
-        put_object(s, entry);
-    } else if (entry->kind == MEMTRACE_CODE) {
-        sink_varint(s, entry->method);
-        sink_varint(s, entry->address);
-        sink_varint(s, entry->bytes);
-    } else if (entry->kind == MEMTRACE_MOVED) {
-        sink_varint(s, entry->object);
-        sink_varint(s, entry->address);
-    } else {
-        sink_varint(s, entry->time);
-        sink_varint(s, entry->n_accesses);
+    for (const struct field *field = fields[entry->kind]; field->type != END; field++)
+        put_field(s, field->type, (const char *)entry + field->offset);
+}
+
+static void get_field(struct cursor *c, enum type type, void *to)
+{
+    uint32_t *number = to;
+    struct wire_text *text = to;
+    switch (type) {
+    case NUMBER:
+    case TID:
+        *number = cursor_below(c, type == TID ? INT32_MAX : UINT32_MAX);
+        break;
+    case MAYBE:
+        *number = cursor_below(c, UINT32_MAX) - 1; /* 0 becomes MEMTRACE_NO_NUMBER */
+        break;
+    case LONG:
+        *(uint64_t *)to = cursor_varint(c);
+        break;
+    case FLAG:
+        *(bool *)to = cursor_u8(c) != 0;
+        break;
+    default:
+        text->at = cursor_text(c, MEMTRACE_TEXT_BYTES, &text->n);
+        break;
     }
 }
 
@@ -137,20 +97,7 @@ int memtrace_get(struct cursor *c, struct memtrace_entry *entry)
     if (c->bad || kind >= MEMTRACE_KINDS || kind == MEMTRACE_ACCESS)
         return -1;
     entry->kind = (enum memtrace_kind)kind;
-    if (kind <= MEMTRACE_PLACE) {
-        get_name(c, entry);
-    } else if (kind == MEMTRACE_CREATED || kind == MEMTRACE_DIED) {
-        get_object(c, entry);
-    } else if (kind == MEMTRACE_CODE) {
-        entry->method = cursor_below(c, UINT32_MAX);
-        entry->address = cursor_varint(c);
-        entry->bytes = cursor_varint(c);
-    } else if (kind == MEMTRACE_MOVED) {
-        entry->object = cursor_varint(c);
-        entry->address = cursor_varint(c);
-    } else {
-        entry->time = cursor_varint(c);
-        entry->n_accesses = cursor_varint(c);
-    }
+    for (const struct field *field = fields[kind]; field->type != END; field++)
+        get_field(c, field->type, (char *)entry + field->offset);
     return c->bad ? -1 : 0;
 }

@@ -78,7 +78,7 @@ static uint32_t class_number(struct mmprof_class *class_of)
     if (class_of->user == NULL) {
         class_of->user = &is_known;
         put(&(struct memtrace_entry){
-            .kind = MEMTRACE_CLASS, .number = class_of->number, .name = memtrace_text(class_of->name) });
+            .kind = MEMTRACE_CLASS, .number = class_of->number, .name = wire_text(class_of->name) });
     }
     return class_of->number;
 }
@@ -89,10 +89,10 @@ static uint32_t method_number(struct mmprof_method *method)
         method->user = &is_known;
         put(&(struct memtrace_entry){ .kind = MEMTRACE_METHOD,
                                       .number = method->number,
-                                      .class_name = memtrace_text(method->class_name),
-                                      .name = memtrace_text(method->name),
-                                      .descriptor = memtrace_text(method->descriptor),
-                                      .source = memtrace_text(method->source) });
+                                      .class_name = wire_text(method->class_name),
+                                      .name = wire_text(method->name),
+                                      .descriptor = wire_text(method->descriptor),
+                                      .source = wire_text(method->source) });
     }
     return method->number;
 }
@@ -115,7 +115,7 @@ static uint32_t place_number(struct mmprof_place *place)
 static void on_thread(struct mmprof_thread *thread)
 {
     put(&(struct memtrace_entry){
-        .kind = MEMTRACE_THREAD, .number = thread->number, .tid = thread->tid, .name = memtrace_text(thread->name) });
+        .kind = MEMTRACE_THREAD, .number = thread->number, .tid = thread->tid, .name = wire_text(thread->name) });
 }
 
 static void on_thread_end(struct mmprof_thread *thread)
