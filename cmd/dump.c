@@ -1,7 +1,7 @@
 /*
  * mmprof dump: the trace as text.
  *
- *     info    jvm.pid = 4711
+ *     info    jvm.pid = 4711  # process ID of the JVM
  *     clock   1000 ticks, 5000 ns monotonic, 1700000000000000000 ns realtime
  *     thread  0 main: tid 4712, java, ring
  *     method  7 Main.work(I)V, Main.java:12, 60 bytes, loop
@@ -17,6 +17,7 @@
 #include "cmd/trace_argument.h"
 
 #include "core/base/arena.h"
+#include "core/trace/recording_info.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,13 +45,17 @@ static void put_moment(FILE *out, const char *what, uint64_t ticks)
         fprintf(out, ", %s %" PRIu64, what, ticks);
 }
 
+/* "info    readings.cpu_ms = 12.5  # ms: CPU time that reading them took" */
 static void dump_info(void *context, const char *key, const char *value)
 {
     const struct dump *dump = context;
+    enum info_key row = info_find(key);
     fputs("info    ", dump->out);
     put_text(dump->out, key);
     fputs(" = ", dump->out);
     put_text(dump->out, value);
+    if (row != INFO_N_KEYS)
+        fprintf(dump->out, "  # %s%s%s", info_unit(row), info_unit(row)[0] == '\0' ? "" : ": ", info_help(row));
     fputc('\n', dump->out);
 }
 

@@ -245,3 +245,8 @@ impossible_chains() {
 first_jdk() {
     jdks | head -n 1
 }
+
+# trace_info FILE KEY: what a trace says of its recording.
+trace_info() {
+    "$mmprof" dump --tables "$1" | sed -n "s/^info *$2 = \(.*\)  # .*/\1/p"
+}

@@ -192,6 +192,18 @@ const char *info_help(enum info_key key)
     return rows[key].help;
 }
 
+enum info_key info_find(const char *name)
+{
+    enum info_key key = 0;
+    for (; key < INFO_N_KEYS; key++) {
+        size_t n = strlen(rows[key].name);
+        bool is_numbered = rows[key].name[n - 1] == '.';
+        if (strncmp(name, rows[key].name, n) == 0 && (name[n] == '\0') != is_numbered)
+            break;
+    }
+    return key;
+}
+
 /* The key in the trace, in NAME_BYTES. */
 static const char *full_name(enum info_key key, uint32_t number, char *name)
 {

@@ -183,7 +183,10 @@ size_t info_read(const struct trace_reader *reader, enum info_key key, uint32_t 
 /* How many of a numbered one there are, if the numbers ascend from 0. */
 uint32_t info_count(const struct trace_reader *reader, enum info_key key);
 
-/* The row: the key, which ends with a point where a number follows; unit ("": none) and what it is, for people. */
+/* The key of what a trace calls so, or INFO_N_KEYS. */
+enum info_key info_find(const char *name);
+
+/* The row: the key, which ends with a point where a number follows; unit ("": none) and what it is, for the reader. */
 const char *info_name(enum info_key key);
 const char *info_unit(enum info_key key);
 const char *info_help(enum info_key key);

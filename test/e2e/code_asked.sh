@@ -4,10 +4,6 @@
 # long: yes
 . "$(dirname "$0")/../lib.sh"
 
-fact() {
-    "$mmprof" dump --tables "$1" | sed -n "s/^info *$2 = //p"
-}
-
 # at_most CLAIM VALUE HIGH
 at_most() {
     if awk -v v="$2" -v high="$3" 'BEGIN { exit !(v != "" && v <= high) }'; then
@@ -28,22 +24,22 @@ record() {
 }
 
 share() {
-    echo "$(fact "$trace" "$1") $(fact "$trace" hits)" | awk '{ print $1 / $2 }'
+    echo "$(trace_info "$trace" "$1") $(trace_info "$trace" hits)" | awk '{ print $1 / $2 }'
 }
 
 check_parts() {
     local jdk=$1 v=$2
     record "$v" "$jdk" --lines -Xbatch -XX:+UseSerialGC target.Parts 2500
-    if [ -n "$(fact "$trace" hits.failed)" ]; then
-        skip "$v: where its threads were" "$(fact "$trace" hits.failed)"
+    if [ -n "$(trace_info "$trace" hits.failed)" ]; then
+        skip "$v: where its threads were" "$(trace_info "$trace" hits.failed)"
         return
     fi
-    is "$v: the JVM's structures are known" "$(fact "$trace" code.all)$(fact "$trace" code.failed)" ""
-    is "$v: and it tells of no compiled code by itself" "$(fact "$trace" code.cpu_ms)" 0.0
+    is "$v: the JVM's structures are known" "$(trace_info "$trace" code.all)$(trace_info "$trace" code.failed)" ""
+    is "$v: and it tells of no compiled code by itself" "$(trace_info "$trace" code.cpu_ms)" 0.0
     at_most "$v: the code that threads were found in is known" "$(share hits.unknown)" 0.02
     "$mmprof" report --hot --csv --top 0 "$trace" > "$SCRATCH/hot"
     matches "$v: by its method" "$(cat "$SCRATCH/hot")" '^c2_code,Parts\.'
-    is "$v: and all lines are" "$(fact "$trace" hits.no_lines)" 0
+    is "$v: and all lines are" "$(trace_info "$trace" hits.no_lines)" 0
     matches "$v: and what is inlined there" "$(cat "$SCRATCH/hot")" '^c2_code,Parts.step.*Parts\.java:2[23] in Parts\.'
     record "$v, without lines" "$jdk" "" -Xbatch -XX:+UseSerialGC target.Parts 2500
     matches "$v: methods are known then, too" "$("$mmprof" report --hot --csv --top 0 "$trace")" '^c2_code,Parts\.'
@@ -62,7 +58,7 @@ check_gone() {
     record "$v, a small code cache" "$jdk" --lines -XX:ReservedCodeCacheSize=5m -XX:+UseSerialGC demo.JavacDemo \
         "$(first_jdk)/lib/src.zip" 1 java.net.http
     matches "$v: the program has compiled all" "$(cat "$SCRATCH/said")" 'iteration 1 of 1'
-    is "$v: the log is whole" "$(fact "$trace" code.failed)" ""
+    is "$v: the log is whole" "$(trace_info "$trace" code.failed)" ""
     record "$v, classes that are unloaded" "$jdk" --lines -XX:+UseSerialGC micro.All
     matches "$v: the program has come to its end" "$(cat "$SCRATCH/said")" '^PROGRAM Unfinished'
 }

@@ -6,7 +6,7 @@
 
 # facts FILE: the trace's facts about the live recording, 'key value'.
 facts() {
-    "$mmprof" dump --tables "$1" | sed -n 's/^info *\(live\.[a-z_.0-9]*\) = \(.*\)/\1 \2/p'
+    "$mmprof" dump --tables "$1" | sed -n 's/^info *\(live\.[a-z_.0-9]*\) = \(.*\)  # .*/\1 \2/p'
 }
 
 # fact FILE KEY

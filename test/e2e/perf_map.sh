@@ -12,10 +12,6 @@ record() {
     "$mmprof" record -q --perf-map --include target/Busy.round --include target/Cpu.computes "$@"
 }
 
-fact() {
-    "$mmprof" dump --tables "$1" | sed -n "s/^info *$2 = //p"
-}
-
 has_name() {
     grep -qE "^[0-9a-f]+ [0-9a-f]+ $2\$" "$1" 2> /dev/null
 }
@@ -41,7 +37,7 @@ check_refused() {
     record -d 1 -o "$SCRATCH/link.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
     is "$v: a symbolic link is in its place: the recording succeeds" $? 0
     matches "$v: it is said why there are no names" "$(cat "$SCRATCH/said")" "'$map' is there .* a symbolic link"
-    matches "$v: and in the trace" "$(fact "$SCRATCH/link.dat" perf_map.failed)" 'symbolic link'
+    matches "$v: and in the trace" "$(trace_info "$SCRATCH/link.dat" perf_map.failed)" 'symbolic link'
     is "$v: the link is there, and what it names is as it was" "$(readlink "$map") $(cat "$SCRATCH/victim")" \
         "$SCRATCH/victim precious"
     rm "$map"
@@ -84,11 +80,11 @@ check_attached() {
     wait "$recorder"
     is "$v: the recording ends with Ctrl-C" "$?$(cat "$SCRATCH/recorder")" 0
     matches "$v: the trace says where the names are, and how long those took that were there" \
-        "$(fact "$SCRATCH/a.dat" perf_map)" "^$map, with [1-9][0-9]* lines after [0-9.]+ ms\$"
+        "$(trace_info "$SCRATCH/a.dat" perf_map)" "^$map, with [1-9][0-9]* lines after [0-9.]+ ms\$"
     holds "$v: the file stays" has_name "$map" Interpreter
     "$mmprof" record -q --live --perf-map -d 2 -o "$SCRATCH/live.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
     is "$v: a live recording with it succeeds" "$?$(cat "$SCRATCH/said")" 0
-    matches "$v: it wrote the file again" "$(fact "$SCRATCH/live.dat" perf_map)" "^$map, with [1-9][0-9]* lines"
+    matches "$v: it wrote the file again" "$(trace_info "$SCRATCH/live.dat" perf_map)" "^$map, with [1-9][0-9]* lines"
     rm "$map"
     "$mmprof" record -q -d 1 --include target/Busy.round -o "$SCRATCH/none.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
     is "$v: without the option there is none" "$?$(cat "$SCRATCH/said")$(ls "$map" 2> /dev/null)" 0
@@ -100,7 +96,7 @@ check_started() {
     local jdk=$1 v=$2 map
     record -o "$SCRATCH/s.dat" -- "$jdk/bin/java" -cp "$classes" target.Cpu 2 > "$SCRATCH/said" 2>&1
     is "$v: a started program is recorded" "$?" 0
-    map=/tmp/perf-$(fact "$SCRATCH/s.dat" jvm.pid).map
+    map=/tmp/perf-$(trace_info "$SCRATCH/s.dat" jvm.pid).map
     maps+=("$map")
     holds "$v: and its methods have names from the start" has_name "$map" 'Ltarget/Cpu;::computes'
 }
@@ -111,10 +107,10 @@ check_full() {
     record -o "$SCRATCH/full.dat" -- bash -c 'ulimit -f 8; exec "$@"' limited "$jdk/bin/java" -XX:-UsePerfData \
         -XX:+UseSerialGC -cp "$classes" target.Cpu 2 > "$SCRATCH/said" 2>&1
     is "$v: the disk is full: the program and the recording go on" "$?" 0
-    map=/tmp/perf-$(fact "$SCRATCH/full.dat" jvm.pid).map
+    map=/tmp/perf-$(trace_info "$SCRATCH/full.dat" jvm.pid).map
     maps+=("$map")
     matches "$v: it is said why names are missing" "$(cat "$SCRATCH/said")" "cannot write '$map' beyond [0-9]+ bytes"
-    matches "$v: and in the trace" "$(fact "$SCRATCH/full.dat" perf_map.failed)" "cannot write '$map'"
+    matches "$v: and in the trace" "$(trace_info "$SCRATCH/full.dat" perf_map.failed)" "cannot write '$map'"
     is "$v: the file ends with a whole line" "$(tail -c 1 "$map" | od -An -tx1 | tr -d ' ')" 0a
 }
 

@@ -52,10 +52,6 @@ END
 
 # ---- recordings ----
 
-fact() {
-    "$mmprof" dump --tables "$1" | sed -n "s/^info *$2 = //p"
-}
-
 # The field of a row of report --vm --csv, by the column's key.
 cell() {
     tr -d '\r' < "$1" | awk -F, -v kind="$2" -v key="$3" \
@@ -84,8 +80,8 @@ check_recording() {
     "$mmprof" record -q --sample-ip 1000 --lines --include 'target/Parts.main' -o "$trace" -- \
         "$jdk/bin/java" -Xmx256m -Xbatch -XX:+UseSerialGC -cp "$classes" target.Parts 1500 > "$SCRATCH/said" 2>&1
     is "$v: a program is recorded" "$? $(cat "$SCRATCH/said")" "0 DONE ok"
-    if [ -n "$(fact "$trace" hits.failed)" ]; then
-        skip "$v: where its threads were" "$(fact "$trace" hits.failed)"
+    if [ -n "$(trace_info "$trace" hits.failed)" ]; then
+        skip "$v: where its threads were" "$(trace_info "$trace" hits.failed)"
         return
     fi
     "$mmprof" report --vm --csv "$trace" > "$vm"
@@ -109,8 +105,8 @@ check_recording() {
         "$(awk -F, '/^c[12]_code,Parts|^interpreter/ { s += $4 } END { print s }' "$vm.hot")" 0.05 1
     between "$v: all code is known" "$(cell "$vm" unknown share | grep . || echo 0)" 0 0.02
     between "$v: what the interpreter runs is its own" "$(cell "$vm" interpreter share)" 0.0001 0.5
-    is "$v: no event of the JVM failed" "$(fact "$trace" code.failed)" ""
-    is "$v: nor was one needed" "$(fact "$trace" code.cpu_ms) $(fact "$trace" code.all)" "0.0 "
+    is "$v: no event of the JVM failed" "$(trace_info "$trace" code.failed)" ""
+    is "$v: nor was one needed" "$(trace_info "$trace" code.cpu_ms) $(trace_info "$trace" code.all)" "0.0 "
     matches "$v: functions of the JVM have names" "$("$mmprof" report --hot --csv --top 0 "$trace")" \
         '^vm_gc,.*(Serial|DefNew|Mark|Oop|Card|Tenured|Gen)'
 }
@@ -124,7 +120,7 @@ jdk=$(first_jdk)
 [ -n "$jdk" ] || done_testing
 "$mmprof" record -q --sample-ip 0 --include 'target/Parts.main' -o "$SCRATCH/none.dat" -- \
     "$jdk/bin/java" -cp "$classes" target.Parts 1 > "$SCRATCH/said" 2>&1
-is "without --sample-ip there are no hits" "$(fact "$SCRATCH/none.dat" hits)" ""
+is "without --sample-ip there are no hits" "$(trace_info "$SCRATCH/none.dat" hits)" ""
 "$mmprof" report --vm "$SCRATCH/none.dat" > "$SCRATCH/out" 2>&1
 is "and a report of them is refused" $? 1
 matches "with what to do" "$(cat "$SCRATCH/out")" 'next: record with --sample-ip'
@@ -150,8 +146,8 @@ attached() {
 while read -r late; do
     v="JDK $(jdk_version "$late")"
     attached "$late" "$v, attached late" --lines -Xbatch
-    [ -z "$(fact "$SCRATCH/late.dat" hits.failed)" ] || continue
-    no_lines=$(fact "$SCRATCH/late.dat" hits.no_lines)
+    [ -z "$(trace_info "$SCRATCH/late.dat" hits.failed)" ] || continue
+    no_lines=$(trace_info "$SCRATCH/late.dat" hits.no_lines)
     if [ "$no_lines" = 0 ]; then # JDK 17 compiles all code anew; and a slow machine had compiled nothing before
         skip "$v: hits in older code" "there are none"
     else
@@ -159,10 +155,10 @@ while read -r late; do
             'known by compiled method only'
     fi
     attached "$late" "$v, with its lines from the start" "" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
-    is "$v: all lines are known then" "$(fact "$SCRATCH/late.dat" hits.no_lines)" 0
+    is "$v: all lines are known then" "$(trace_info "$SCRATCH/late.dat" hits.no_lines)" 0
     attached "$late" "$v, without lines" "" -Xbatch
     is "$v: the JVM tells of no compiled code by itself" \
-        "$(fact "$SCRATCH/late.dat" code.cpu_ms) $(fact "$SCRATCH/late.dat" code.all)" "0.0 "
+        "$(trace_info "$SCRATCH/late.dat" code.cpu_ms) $(trace_info "$SCRATCH/late.dat" code.all)" "0.0 "
     matches "$v: its methods are known" "$(cat "$SCRATCH/hot")" '^c[12]_code,Busy\.'
     matches "$v: and how to know the lines" "$("$mmprof" report --hot "$SCRATCH/late.dat")" 'record with --lines'
 done < <(jdks)
@@ -185,7 +181,7 @@ if wait_for 60 enough; then
     is "a trace that is cut has no names" "$(grep -c '^symbol' "$SCRATCH/tables")" 0
     matches "the report names functions of the same build" "$(cat "$SCRATCH/hot")" \
         '^vm_[a-z]*,[A-Za-z_]+::[a-z_]+'
-elif [ -n "$(fact "$SCRATCH/none.dat" hits.failed)" ]; then
+elif [ -n "$(trace_info "$SCRATCH/none.dat" hits.failed)" ]; then
     skip "a trace that is cut" "the kernel does not tell where threads are"
 else
     not_ok "a trace that is cut" "$(cat "$SCRATCH/recorder")"

@@ -81,7 +81,7 @@ faults_of() {
         ("page_faults" in at) && $1 != "region" { sum += $at["page_faults"] }
         END { print sum + 0 }'
 }
-if [ "$("$mmprof" dump --tables cpu.dat | sed -n 's/^info *offcpu = //p')" = perf ]; then
+if [ "$(trace_info cpu.dat offcpu)" = perf ]; then
     all=$(faults_of -e page-faults)
     is "page faults that were asked for are not samples" \
         "$("$mmprof" report --timeline faults.dat | grep -c 'page faults')" 0

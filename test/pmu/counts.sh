@@ -36,7 +36,7 @@ between "equal calls take equally many instructions: coefficient of variation" "
 # Of loop(n) = fixed + n * step, the fixed part is what the program itself does: the probes are not in it.
 per_call "$trace" pmu/KnownWork.loop 100 | sort -n > "$SCRATCH/loop"
 short=$(sed -n 25p "$SCRATCH/loop") long=$(sed -n 75p "$SCRATCH/loop")
-inside=$(sed -n 's/^info    probe.inside_counters = .* //p' "$SCRATCH/dump")
+inside=$(sed -n 's/^info    probe.inside_counters = .* \(.*\)  # .*/\1/p' "$SCRATCH/dump")
 fixed=$(awk "BEGIN { print $short - ($long - $short) / 2 - $inside }")
 holds "the probes' own instructions are calibrated: of $short and $long in loop, $fixed are left besides the loop" \
     calculate "$inside > 100 && $fixed >= 0 && $fixed < 60"
