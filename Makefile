@@ -163,8 +163,14 @@ $(CHECKED_AGENT): $(filter-out %/code_check_none.o,$(AGENT_OBJ)) $(BUILD)/pic/te
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lpthread
 
+# A simulator that compares what it foresees of loads and stores with what QEMU tells of them.
+CHECKED_PLUGIN := $(BUILD)/test/emu/libmmprof-sim.so
+$(CHECKED_PLUGIN): $(filter-out %/sim_check_none.o,$(PLUGIN_OBJ)) $(BUILD)/pic/test/emu/sim_check.o
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
+
 .PHONY: tools
-tools: $(TOOL_BIN) $(CHECKED_AGENT)
+tools: $(TOOL_BIN) $(CHECKED_AGENT) $(CHECKED_PLUGIN)
 
 # The Java programs that the tests, the demo and the benches run.
 JAVA_SRC = $(wildcard test/java/micro/*.java test/java/target/*.java test/java/pmu/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java

@@ -395,7 +395,7 @@ fi
 check() {
     local name=$1
     shift
-    qemu-x86_64 -plugin "$build/libmmprof-sim.so,model=zen4,check=foreseen,out=$SCRATCH/out" "$@" \
+    qemu-x86_64 -plugin "$build/test/emu/libmmprof-sim.so,model=zen4,check=foreseen,out=$SCRATCH/out" "$@" \
         > "$SCRATCH/said" 2>&1
     is "$name runs while what is foreseen is checked" $? 0
     is "$name: some are foreseen, none differs, hardly any is left out" "$(awk '$1 == "foreseen" {

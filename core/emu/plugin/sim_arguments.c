@@ -1,6 +1,7 @@
 #include "core/emu/plugin/sim_arguments.h"
 
 #include "core/emu/plugin/qemu_api.h"
+#include "core/emu/plugin/sim_check.h"
 #include "core/emu/plugin/sim_misses.h"
 
 #include <fcntl.h>
@@ -70,7 +71,7 @@ static int read_window(const char *text, struct sim_slots *slots)
     return sim_window_read(text, &slots->window, &err) < 0 ? sim_arguments_refuse(err.text) : 0;
 }
 
-#define ARGUMENTS "it takes memory=, or model=, then window= or check=foreseen, and out="
+#define ARGUMENTS "it takes memory=, or model=, then window=, and out="
 
 int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const char **out, bool *is_checked)
 {
@@ -84,7 +85,7 @@ int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const ch
             rc = open_log(argv[i] + 4, *slots);
         else if (strncmp(argv[i], "window=", 7) == 0)
             rc = read_window(argv[i] + 7, *slots);
-        else if (strcmp(argv[i], "check=foreseen") == 0)
+        else if (strcmp(argv[i], "check=foreseen") == 0 && sim_check_is_there())
             *is_checked = true;
         else if (strncmp(argv[i], "out=", 4) == 0)
             *out = strdup(argv[i] + 4);
