@@ -22,11 +22,13 @@ JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 AGENT_SRC := $(wildcard core/agent/*.c core/agent/*/*.c) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_compilers vm_counts vm_fields vm_flags vm_methods vm_streams) \
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c core/pmu/simulated.c \
              $(wildcard core/wire/*.c)
+# The JVM's structures, as what runs inside the emulator reads them.
+VM_SRC := $(patsubst %,core/hotspot/%.c,code_heaps vm_fields vm_flags vm_methods vm_streams vm_tables)
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
-PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) core/base/err.c core/trace/misses.c
+PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) core/base/err.c core/base/hash.c core/trace/misses.c
 # Likewise, for tools.
-TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata vm_tables) \
-             core/emu/model/sim_decode.c core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err map text utf8 words)
+TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata) $(VM_SRC) \
+             core/emu/model/sim_decode.c core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
 CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)

@@ -23,7 +23,6 @@ struct blob_layout {
     uint64_t name, size, frame_words, complete;
     uint64_t code_begin, code_offset, data_offset, original_pc;
     uint64_t deopt, deopt_handles, deopt_offset;
-    uint64_t interpreter, buffer, limit;
 };
 
 struct code_blobs {
@@ -51,9 +50,6 @@ static bool find_layout(struct blob_layout *at)
         { "CodeBlob", "_frame_size", &at->frame_words, false },
         { "CodeBlob", "_frame_complete_offset", &at->complete, false },
         { "nmethod", "_orig_pc_offset", &at->original_pc, false },
-        { "AbstractInterpreter", "_code", &at->interpreter, true },
-        { "StubQueue", "_stub_buffer", &at->buffer, false },
-        { "StubQueue", "_buffer_limit", &at->limit, false },
     };
     struct vm_field together[] = {
         { "CodeBlob", "_code_begin", &at->code_begin, false },
@@ -70,19 +66,6 @@ static bool find_layout(struct blob_layout *at)
     return is_known && (at->is_apart || vm_fields_find(together, sizeof together / sizeof *together));
 }
 
-/* The interpreter is one block of code. */
-static bool find_interpreter(struct code_blobs *blobs)
-{
-    const struct blob_layout *at = &blobs->at;
-    uint64_t queue;
-    int32_t n_bytes;
-    if (!vm_read_u64(at->interpreter, &queue) || !vm_read_u64(queue + at->buffer, &blobs->interpreter_low) ||
-        !vm_read(queue + at->limit, &n_bytes, sizeof n_bytes) || n_bytes <= 0)
-        return false;
-    blobs->interpreter_high = blobs->interpreter_low + (uint64_t)n_bytes;
-    return true;
-}
-
 struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known_methods *methods, struct err *err)
 {
     struct code_blobs *blobs = calloc(1, sizeof *blobs);
@@ -94,7 +77,8 @@ struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known
     blobs->rules = rules;
     blobs->methods = methods;
     blobs->round = RECENT_ROUNDS + 1;
-    if (nmethod_why_not() == NULL && find_layout(&blobs->at) && find_interpreter(blobs) &&
+    if (nmethod_why_not() == NULL && find_layout(&blobs->at) &&
+        code_heaps_interpreter(&blobs->interpreter_low, &blobs->interpreter_high) &&
         code_heaps_range(&blobs->low, &blobs->high))
         return blobs;
     code_blobs_close(blobs);

@@ -209,3 +209,17 @@ bool code_heaps_range(uint64_t *low, uint64_t *high)
     }
     return n_heaps > 0;
 }
+
+bool code_heaps_interpreter(uint64_t *low, uint64_t *high)
+{
+    uint64_t code, buffer, limit, queue;
+    int32_t n_bytes = 0;
+    struct vm_field fields[] = { { "AbstractInterpreter", "_code", &code, true },
+                                 { "StubQueue", "_stub_buffer", &buffer, false },
+                                 { "StubQueue", "_buffer_limit", &limit, false } };
+    if (!vm_fields_find(fields, sizeof fields / sizeof *fields) || !vm_read_u64(code, &queue) ||
+        !vm_read_u64(queue + buffer, low) || !vm_read(queue + limit, &n_bytes, sizeof n_bytes) || n_bytes <= 0)
+        return false;
+    *high = *low + (uint64_t)n_bytes;
+    return true;
+}

@@ -20,4 +20,7 @@ void code_heaps_walk(void (*block)(uint64_t address));
 /* The memory that is reserved for all heaps, from the lowest to the highest address; false: it is not known. */
 bool code_heaps_range(uint64_t *low, uint64_t *high);
 
+/* The interpreter's code, which is one block; likewise. */
+bool code_heaps_interpreter(uint64_t *low, uint64_t *high);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 
@@ -36,14 +37,8 @@ void known_methods_close(struct known_methods *methods)
 /* One more; false: no memory. */
 static bool append(struct known_method ***array, size_t *n, size_t *room, struct known_method *method)
 {
-    if (*n == *room) {
-        size_t more = *room == 0 ? 256 : *room * 2;
-        struct known_method **grown = realloc(*array, more * sizeof(struct known_method *));
-        if (grown == NULL)
-            return false;
-        *array = grown;
-        *room = more;
-    }
+    if (vec_reserve(*array, *room, *n + 1) < 0)
+        return false;
     (*array)[(*n)++] = method;
     return true;
 }

@@ -19,9 +19,16 @@ void vm_fields_use(const struct vm_library *library)
     other = *library;
 }
 
-static pid_t pid_of_jvm(void)
+/* Some pieces, one behind the other, up to the first that is not there.  Returns how many bytes they are, or -1. */
+static ssize_t read_all(const struct iovec *there, size_t n, void *bytes, size_t n_bytes)
 {
-    return other.pid != 0 ? other.pid : getpid();
+    struct iovec here = { bytes, n_bytes };
+    size_t done = 0;
+    if (other.read == NULL)
+        return process_vm_readv(other.pid != 0 ? other.pid : getpid(), &here, 1, there, n, 0);
+    for (size_t i = 0; i < n && other.read((uintptr_t)there[i].iov_base, (char *)bytes + done, there[i].iov_len); i++)
+        done += there[i].iov_len;
+    return (ssize_t)done;
 }
 
 /* ---- reading ---- */
@@ -68,7 +75,7 @@ bool vm_read(uint64_t address, void *bytes, size_t n)
 /* The kernel leaves a piece out of which something is missing: pieces end where pages may. */
 size_t vm_read_some(uint64_t address, void *bytes, size_t n)
 {
-    struct iovec here = { bytes, n }, there[SOME_MAX / PAGE_BYTES + 1];
+    struct iovec there[SOME_MAX / PAGE_BYTES + 1];
     size_t n_pieces = 0;
     if (read_in_place(&(struct vm_piece){ address, n }, 1, bytes))
         return n;
@@ -77,7 +84,7 @@ size_t vm_read_some(uint64_t address, void *bytes, size_t n)
         there[n_pieces++] = (struct iovec){ (void *)(uintptr_t)(address + done), piece };
         done += piece;
     }
-    ssize_t got = process_vm_readv(pid_of_jvm(), &here, 1, there, n_pieces, 0);
+    ssize_t got = read_all(there, n_pieces, bytes, n);
     return got < 0 ? 0 : (size_t)got;
 }
 
@@ -88,16 +95,17 @@ bool vm_read_u64(uint64_t address, uint64_t *value)
 
 bool vm_read_pieces(const struct vm_piece *pieces, size_t n_pieces, void *bytes)
 {
-    struct iovec here = { bytes, 0 }, there[VM_PIECES_MAX];
+    struct iovec there[VM_PIECES_MAX];
+    size_t n_bytes = 0;
     if (n_pieces > VM_PIECES_MAX)
         return false;
     if (read_in_place(pieces, n_pieces, bytes))
         return true;
     for (size_t i = 0; i < n_pieces; i++) {
         there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes };
-        here.iov_len += pieces[i].n_bytes;
+        n_bytes += pieces[i].n_bytes;
     }
-    return process_vm_readv(pid_of_jvm(), &here, 1, there, n_pieces, 0) == (ssize_t)here.iov_len;
+    return read_all(there, n_pieces, bytes, n_bytes) == (ssize_t)n_bytes;
 }
 
 #define PIECES_AT_ONCE 128u
@@ -114,8 +122,7 @@ static size_t read_at_once(const struct vm_piece *pieces, size_t n, char *bytes)
     if (read_in_place(pieces, n, bytes))
         return n_bytes;
     for (size_t i = 0; i < n; i++) {
-        struct iovec here = { bytes + done, n_bytes - done };
-        ssize_t got = process_vm_readv(pid_of_jvm(), &here, 1, there + i, n - i, 0);
+        ssize_t got = read_all(there + i, n - i, bytes + done, n_bytes - done);
         for (size_t end = done + (got < 0 ? 0 : (size_t)got); i < n && pieces[i].n_bytes <= end - done; i++)
             done += pieces[i].n_bytes;
         if (i == n)

@@ -16,11 +16,12 @@
 
 #define VM_NONE UINT64_MAX
 
-/* The libjvm.so of another process. */
+/* The libjvm.so of another process, or of the one that an emulator runs in this one. */
 struct vm_library {
     pid_t pid;
-    uint64_t (*symbol)(void *context, const char *name); /* its address in that process; 0: it exports none */
-    void *context;                                       /* borrowed */
+    uint64_t (*symbol)(void *context, const char *name);   /* its address in that process; 0: it exports none */
+    void *context;                                         /* borrowed */
+    bool (*read)(uint64_t address, void *bytes, size_t n); /* in place of the system call; NULL */
 };
 
 /* Read that process from now on.  Before anything is read, and once: a process looks at one JVM. */

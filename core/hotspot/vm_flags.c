@@ -7,13 +7,15 @@
 
 #define FLAGS_MAX   5000
 #define FLAG_ORIGIN 15 /* of a flag's bits: from where it has its value; 0: nobody gave it one */
+#define NAME_BYTES  64u
+#define AT_ONCE     64u
 
 static struct {
     bool are_known;
     uint64_t all, n, name, address, bits, bytes; /* pointers to the array and its length; of one: offsets, its size */
 } flags_at;
 
-static void find_flags(void)
+static void know(void)
 {
     struct vm_field fields[] = { { "JVMFlag", "flags", &flags_at.all, true },
                                  { "JVMFlag", "numFlags", &flags_at.n, true },
@@ -24,44 +26,75 @@ static void find_flags(void)
     flags_at.are_known = vm_fields_find(fields, sizeof fields / sizeof *fields) && flags_at.bytes != VM_NONE;
 }
 
+static bool read_value(uint64_t flag)
+{
+    uint64_t address;
+    uint8_t value;
+    return vm_read_u64(flag + flags_at.address, &address) && vm_read(address, &value, sizeof value) && value != 0;
+}
+
 /* The JVM itself may have switched it on later: it does not note from where it has the value then. */
 static bool is_asked_for(uint64_t flag)
 {
-    uint64_t address;
     uint32_t bits;
-    uint8_t value;
-    return vm_read_u64(flag + flags_at.address, &address) && vm_read(address, &value, sizeof value) && value != 0 &&
-           vm_read(flag + flags_at.bits, &bits, sizeof bits) && (bits & FLAG_ORIGIN) != 0;
+    return read_value(flag) && vm_read(flag + flags_at.bits, &bits, sizeof bits) && (bits & FLAG_ORIGIN) != 0;
 }
 
-/* The flag of a name; false: this JVM has none, or does not tell. */
+/* The names of n flags (AT_ONCE at most), by few system calls; of longer ones, the end is left out. */
+static void read_names(uint64_t first, size_t n, char texts[AT_ONCE][NAME_BYTES])
+{
+    uint64_t addresses[AT_ONCE] = { 0 }, names[AT_ONCE];
+    struct vm_piece pieces[AT_ONCE];
+    for (size_t i = 0; i < n; i++)
+        addresses[i] = first + i * flags_at.bytes + flags_at.name;
+    vm_read_words(addresses, n, names);
+    for (size_t i = 0; i < n; i++)
+        pieces[i] = (struct vm_piece){ names[i], NAME_BYTES };
+    vm_read_each(pieces, n, texts);
+}
+
+/* The flag of a name, or 0: this JVM has none.  Returns whether it tells. */
 static bool find_flag(const char *name, uint64_t *flag)
 {
-    static pthread_once_t found = PTHREAD_ONCE_INIT;
-    uint64_t all, n;
-    char text[64];
-    pthread_once(&found, find_flags);
-    if (!flags_at.are_known || !vm_read_u64(flags_at.all, &all) || !vm_read_u64(flags_at.n, &n))
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    char texts[AT_ONCE][NAME_BYTES];
+    uint64_t all, n = 0;
+    *flag = 0;
+    pthread_once(&once, know);
+    if (!flags_at.are_known || !vm_read_u64(flags_at.all, &all) || !vm_read_u64(flags_at.n, &n) || n > FLAGS_MAX)
         return false;
-    for (uint64_t i = 0; i < n && i < FLAGS_MAX; i++) {
-        *flag = all + i * flags_at.bytes;
-        if (vm_read_text(*flag + flags_at.name, text, sizeof text) && strcmp(text, name) == 0)
-            return true;
+    for (uint64_t i = 0, now; i < n && *flag == 0; i += now) {
+        now = n - i < AT_ONCE ? n - i : AT_ONCE;
+        read_names(all + i * flags_at.bytes, now, texts);
+        for (uint64_t k = 0; k < now; k++)
+            if (strncmp(texts[k], name, NAME_BYTES) == 0)
+                *flag = all + (i + k) * flags_at.bytes;
     }
-    return false;
+    return n > 0;
+}
+
+bool vm_flags_are_set(const char *const *names, size_t n_names, bool *are_set)
+{
+    bool is_read = true;
+    for (size_t i = 0; i < n_names; i++) {
+        uint64_t flag;
+        is_read = find_flag(names[i], &flag) && is_read;
+        are_set[i] = flag != 0 && read_value(flag);
+    }
+    return is_read;
 }
 
 bool vm_flag_is_asked_for(const char *flag)
 {
     uint64_t found;
-    return find_flag(flag, &found) && is_asked_for(found);
+    return find_flag(flag, &found) && found != 0 && is_asked_for(found);
 }
 
 bool vm_flag_text(const char *flag, char *text, size_t n)
 {
     uint64_t found, address;
     text[0] = '\0';
-    if (find_flag(flag, &found) && vm_read_u64(found + flags_at.address, &address))
+    if (find_flag(flag, &found) && found != 0 && vm_read_u64(found + flags_at.address, &address))
         vm_read_text(address, text, n);
     return text[0] != '\0';
 }

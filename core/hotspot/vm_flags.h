@@ -7,6 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * Which of some flags are true now; one that this JVM does not have is not.  Returns false when flags cannot be read.
+ */
+bool vm_flags_are_set(const char *const *names, size_t n_names, bool *are_set);
+
 /* Whether a flag of the JVM is true since its start, because somebody said so; false where it is not known. */
 bool vm_flag_is_asked_for(const char *flag);
 

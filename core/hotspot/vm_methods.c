@@ -253,14 +253,19 @@ void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys, struct
                   parts == NULL ? NULL : parts + i);
 }
 
+static bool has_lines(const uint8_t *header, size_t n)
+{
+    uint64_t flags = at.wide_flags != VM_NONE ? field(header, n, at.wide_flags, 4) : field(header, n, at.flags, 2);
+    return (flags & HAS_LINES) != 0;
+}
+
 /* What is behind the header: bytecodes, then line numbers. */
 static bool take_lines(struct vm_method *method, const uint8_t *bytes, size_t n)
 {
     size_t lines = at.constant_bytes + field(bytes, n, at.code_size, 2);
-    uint64_t flags = at.wide_flags != VM_NONE ? field(bytes, n, at.wide_flags, 4) : field(bytes, n, at.flags, 2);
     bool is_bad = false;
     method->n_lines = 0;
-    if ((flags & HAS_LINES) != 0)
+    if (has_lines(bytes, n))
         method->n_lines =
             lines > n ? 0
                       : line_stream_read(bytes + lines, n - lines, at.excluded, method->lines, CODE_LINES_MAX, &is_bad);
@@ -313,6 +318,17 @@ bool vm_method_read(struct vm_method *method, uint64_t address)
     uint64_t key;
     vm_methods_keys(&address, 1, &key, &parts);
     return key != 0 && vm_method_read_parts(method, address, &parts, NULL);
+}
+
+uint32_t vm_method_line(const struct vm_method_parts *parts, uint64_t bytecode)
+{
+    uint8_t header[HEADER_MAX], lines[CODE_LINES_MAX];
+    uint64_t begin = parts->code + parts->n_code, end = parts->constant + parts->n_bytes;
+    if (begin >= end || !vm_read(parts->constant, header, (size_t)at.constant_bytes) ||
+        !has_lines(header, (size_t)at.constant_bytes))
+        return 0;
+    size_t n = vm_read_some(begin, lines, end - begin < sizeof lines ? (size_t)(end - begin) : sizeof lines);
+    return line_stream_find(lines, n, at.excluded, (uint32_t)(bytecode - parts->code));
 }
 
 static bool is_text(uint64_t symbol, const char *expected)

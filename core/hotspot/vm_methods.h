@@ -31,8 +31,8 @@ const char *vm_methods_why_not(void);
 
 /* Where in the JVM a method's parts are. */
 struct vm_method_parts {
-    uint64_t constant, pool; /* its ConstMethod and ConstantPool */
     uint64_t code;           /* its bytecodes */
+    uint64_t constant, pool; /* its ConstMethod and ConstantPool */
     uint32_t n_code;         /* of these; 0: it has none */
     uint32_t n_bytes;        /* of the ConstMethod and what is behind it: bytecodes, line numbers */
     uint32_t name, descriptor;
@@ -51,6 +51,9 @@ void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys, struct
 bool vm_method_read(struct vm_method *method, uint64_t address);
 bool vm_method_read_parts(struct vm_method *method, uint64_t address, const struct vm_method_parts *parts,
                           uint8_t *code);
+
+/* The source line of the bytecode at an address of the method with these parts; 0: not known. */
+uint32_t vm_method_line(const struct vm_method_parts *parts, uint64_t bytecode);
 
 /* Is it the method with this name in a class, "java/lang/Object"? */
 bool vm_method_is(uint64_t address, const char *class_name, const char *name);

@@ -102,7 +102,7 @@ int vm_process_open(pid_t pid, struct err *err)
         return err_next(err, "see whether the JDK was updated or removed while the program runs");
     }
     library.pid = pid;
-    vm_fields_use(&(struct vm_library){ pid, find_symbol, NULL });
+    vm_fields_use(&(struct vm_library){ .pid = pid, .symbol = find_symbol });
     return 0;
 }
 

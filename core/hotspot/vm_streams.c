@@ -3,7 +3,7 @@
 #define LAST_DIGIT_BELOW 192u
 #define LINE_ESCAPE      0xff
 
-static uint32_t next_number(struct cursor *c, uint32_t excluded)
+uint32_t vm_stream_number(struct cursor *c, uint32_t excluded)
 {
     uint32_t sum = 0;
     for (unsigned i = 0; i < 5; i++) {
@@ -45,8 +45,8 @@ static uint32_t take_scope(const struct scopes *scopes, uint32_t offset, struct 
 {
     struct cursor c = cursor_over(scopes->bytes, scopes->n_bytes);
     cursor_bytes(&c, offset);
-    uint32_t sender = next_number(&c, scopes->excluded), method = next_number(&c, scopes->excluded);
-    uint32_t index = next_number(&c, scopes->excluded);
+    uint32_t sender = vm_stream_number(&c, scopes->excluded), method = vm_stream_number(&c, scopes->excluded);
+    uint32_t index = vm_stream_number(&c, scopes->excluded);
     struct cursor methods = cursor_over(scopes->methods, scopes->n_methods_bytes);
     cursor_bytes(&methods, method == 0 ? SIZE_MAX : ((size_t)method - 1) * 8);
     frame->method = cursor_u64le(&methods);
@@ -76,21 +76,37 @@ bool scopes_next(struct scopes_walk *walk)
 
 /* ---- lines ---- */
 
+/* A step further.  Returns false at the end, or where it does not go on (c->bad). */
+static bool next_line(struct cursor *c, uint32_t excluded, struct code_line *at)
+{
+    uint8_t byte = cursor_u8(c);
+    if (byte == 0)
+        return false;
+    at->index += byte == LINE_ESCAPE ? (uint32_t)signed_of(vm_stream_number(c, excluded)) : byte >> 3;
+    at->line += byte == LINE_ESCAPE ? (uint32_t)signed_of(vm_stream_number(c, excluded)) : byte & 7;
+    c->bad = c->bad || at->index > UINT16_MAX || at->line > UINT16_MAX;
+    return !c->bad;
+}
+
 uint32_t line_stream_read(const uint8_t *bytes, size_t n, uint32_t excluded, struct code_line *lines, uint32_t room,
                           bool *is_bad)
 {
     struct cursor c = cursor_over(bytes, n);
-    uint32_t n_lines = 0, index = 0, line = 0;
-    uint8_t byte;
-    while ((byte = cursor_u8(&c)) != 0) {
-        bool is_long = byte == LINE_ESCAPE;
-        index += is_long ? (uint32_t)signed_of(next_number(&c, excluded)) : byte >> 3;
-        line += is_long ? (uint32_t)signed_of(next_number(&c, excluded)) : byte & 7;
-        if (c.bad || index > UINT16_MAX || line > UINT16_MAX)
-            break;
+    struct code_line at = { 0, 0 };
+    uint32_t n_lines = 0;
+    while (next_line(&c, excluded, &at))
         if (n_lines < room)
-            lines[n_lines++] = (struct code_line){ index, line };
-    }
-    *is_bad = c.bad || byte != 0;
-    return *is_bad ? 0 : n_lines;
+            lines[n_lines++] = at;
+    *is_bad = c.bad;
+    return c.bad ? 0 : n_lines;
+}
+
+uint32_t line_stream_find(const uint8_t *bytes, size_t n, uint32_t excluded, uint32_t index)
+{
+    struct cursor c = cursor_over(bytes, n);
+    struct code_line at = { 0, 0 };
+    uint32_t line = 0;
+    while (next_line(&c, excluded, &at))
+        line = at.index <= index ? at.line : line;
+    return line;
 }

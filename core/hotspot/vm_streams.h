@@ -11,6 +11,9 @@
 
 #include "core/wire/code_log.h"
 
+/* A number; 0, and the cursor is bad, where there is none.  excluded: vm_excluded_digits. */
+uint32_t vm_stream_number(struct cursor *c, uint32_t excluded);
+
 /*
  * What an nmethod knows of its code.  A PcDesc has the offset of a pc in the code, and that of its innermost scope in
  * the scopes' bytes (0: none).  A scope begins with three numbers: the offset of its sender's (0: none; it is written
@@ -50,5 +53,8 @@ bool scopes_next(struct scopes_walk *walk);
  */
 uint32_t line_stream_read(const uint8_t *bytes, size_t n, uint32_t excluded, struct code_line *lines, uint32_t room,
                           bool *is_bad);
+
+/* The line of a bytecode's index, by those that can be read; 0: none. */
+uint32_t line_stream_find(const uint8_t *bytes, size_t n, uint32_t excluded, uint32_t index);
 
 #endif

@@ -9,11 +9,11 @@ core/base
 core/wire          core/base
 core/trace         core/base core/wire
 core/emu/model     core/base
-core/emu/plugin    core/base core/wire core/trace core/emu/model
 core/pmu           core/base core/wire core/trace core/emu/model
 core/perf          core/base core/wire core/trace core/pmu
 core/jvm           core/base core/wire core/trace core/pmu core/perf
 core/hotspot       core/base core/wire core/trace core/jvm
+core/emu/plugin    core/base core/wire core/trace core/emu/model core/hotspot
 core/agent/rewrite     core/base core/wire core/trace core/hotspot
 core/agent/control     core/base core/wire core/trace core/pmu core/agent/rewrite
 core/agent/probe       core/base core/wire core/trace core/pmu core/agent/control
@@ -26,8 +26,9 @@ core/agent             core/base core/wire core/trace core/pmu core/hotspot core
 core/agent             core/agent/codecache core/agent/instrument core/agent/stacks
 core/recorder      core/base core/wire core/trace core/emu/model core/hotspot core/pmu core/perf core/jvm
 core/recorder      core/agent/control core/agent/instrument
-core/emu/tool      core/base core/wire core/trace core/emu/model core/emu/plugin core/recorder
-core/emu/memtrace  core/base core/emu/tool
+core/emu/tool      core/base core/wire core/trace core/emu/model core/emu/plugin core/hotspot
+core/emu/tool      core/recorder
+core/emu/memtrace  core/base core/wire core/emu/tool
 symbolize          core/base core/wire core/trace core/pmu core/jvm core/recorder
 phases/tree        core/base core/trace core/wire symbolize
 phases/samples     core/base core/wire phases/tree

@@ -44,6 +44,12 @@ bool code_heaps_range(uint64_t *low, uint64_t *high)
     return true;
 }
 
+bool code_heaps_interpreter(uint64_t *low, uint64_t *high)
+{
+    *low = *high = 0;
+    return true;
+}
+
 bool vm_fields_find(struct vm_field *fields, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -54,20 +60,6 @@ bool vm_fields_find(struct vm_field *fields, size_t n)
 uint32_t vm_release(void)
 {
     return 17;
-}
-
-bool vm_read_u64(uint64_t address, uint64_t *value)
-{
-    (void)address;
-    *value = 0;
-    return true;
-}
-
-bool vm_read(uint64_t address, void *bytes, size_t n)
-{
-    (void)address;
-    memset(bytes, 1, n);
-    return true;
 }
 
 /* A header says where code begins, and its name is at an address of ones. */

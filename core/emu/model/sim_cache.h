@@ -5,8 +5,8 @@
  * nothing.  An entry is the whole line number (address / line size) and a dirty bit; a real cache's tag would leave out
  * the bits that the set's index tells.
  */
-#ifndef CORE_SIM_SIM_CACHE_H
-#define CORE_SIM_SIM_CACHE_H
+#ifndef CORE_EMU_MODEL_SIM_CACHE_H
+#define CORE_EMU_MODEL_SIM_CACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>

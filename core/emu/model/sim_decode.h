@@ -1,8 +1,8 @@
 /*
  * The little that the simulator needs to know of an instruction: whether it is a branch, and of which kind.
  */
-#ifndef CORE_SIM_SIM_DECODE_H
-#define CORE_SIM_SIM_DECODE_H
+#ifndef CORE_EMU_MODEL_SIM_DECODE_H
+#define CORE_EMU_MODEL_SIM_DECODE_H
 
 #include "core/emu/model/sim_machine.h"
 

@@ -5,8 +5,8 @@
  * So they need no callback each.  Those by the same registers that are within a line's length of each other are a
  * group: mostly they are in one line, and all of them are one look at it.
  */
-#ifndef CORE_SIM_SIM_FORESEEN_H
-#define CORE_SIM_SIM_FORESEEN_H
+#ifndef CORE_EMU_MODEL_SIM_FORESEEN_H
+#define CORE_EMU_MODEL_SIM_FORESEEN_H
 
 #include "core/emu/model/sim_operands.h"
 

@@ -12,8 +12,8 @@
  * In a set of many ways (a TLB's 64 or so) both searches would take longer than all else: there an index finds lines,
  * and a search for the least recent place leaves the next few for later.
  */
-#ifndef CORE_SIM_SIM_LRU_H
-#define CORE_SIM_SIM_LRU_H
+#ifndef CORE_EMU_MODEL_SIM_LRU_H
+#define CORE_EMU_MODEL_SIM_LRU_H
 
 #include "core/emu/model/sim_cache.h"
 

@@ -27,8 +27,8 @@
  *   processors overlap misses and execute out of order; what the sum says of a program is where the misses are, not how
  *   long a processor takes.
  */
-#ifndef CORE_SIM_SIM_MACHINE_H
-#define CORE_SIM_SIM_MACHINE_H
+#ifndef CORE_EMU_MODEL_SIM_MACHINE_H
+#define CORE_EMU_MODEL_SIM_MACHINE_H
 
 #include "core/emu/model/sim_cache.h"
 #include "core/emu/model/sim_lru.h"

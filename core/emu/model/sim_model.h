@@ -6,8 +6,8 @@
  *     l2.size     2M
  *     l2.ways     16
  */
-#ifndef CORE_SIM_SIM_MODEL_H
-#define CORE_SIM_SIM_MODEL_H
+#ifndef CORE_EMU_MODEL_SIM_MODEL_H
+#define CORE_EMU_MODEL_SIM_MODEL_H
 
 #include "core/base/err.h"
 

@@ -1,8 +1,8 @@
 /*
  * The opcodes of x86-64 that sim_operands.c knows, and what they do.
  */
-#ifndef CORE_SIM_SIM_OPCODES_H
-#define CORE_SIM_SIM_OPCODES_H
+#ifndef CORE_EMU_MODEL_SIM_OPCODES_H
+#define CORE_EMU_MODEL_SIM_OPCODES_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * and a load and a store of 'add %eax, (%rdx)'.  What is not known says so: locked and exchanging instructions, string
  * instructions, x87, addresses by fs, gs or 32 bits, gathers, AVX-512.
  */
-#ifndef CORE_SIM_SIM_OPERANDS_H
-#define CORE_SIM_SIM_OPERANDS_H
+#ifndef CORE_EMU_MODEL_SIM_OPERANDS_H
+#define CORE_EMU_MODEL_SIM_OPERANDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

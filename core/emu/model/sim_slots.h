@@ -6,8 +6,8 @@
  * that no kernel has, SIM_SYSCALL, is a question to the plugin, which sees all system calls, for the thread's slot.
  * Without a plugin it is refused with ENOSYS.
  */
-#ifndef CORE_SIM_SIM_SLOTS_H
-#define CORE_SIM_SIM_SLOTS_H
+#ifndef CORE_EMU_MODEL_SIM_SLOTS_H
+#define CORE_EMU_MODEL_SIM_SLOTS_H
 
 #include "core/emu/model/sim_machine.h"
 #include "core/emu/model/sim_window.h"
@@ -38,24 +38,7 @@
 #define SIM_ASK_ASIDE UINT64_C(0x736c6f7400000006)
 #define SIM_TELL_BACK UINT64_C(0x736c6f7400000007)
 
-enum sim_symbol {
-    SIM_STRUCTS,
-    SIM_STRUCT_STRIDE,
-    SIM_STRUCT_TYPE,
-    SIM_STRUCT_FIELD,
-    SIM_STRUCT_OFFSET,
-    SIM_STRUCT_ADDRESS,
-    SIM_TYPES,
-    SIM_TYPE_STRIDE,
-    SIM_TYPE_NAME,
-    SIM_TYPE_SIZE,
-    SIM_INTS,
-    SIM_INT_STRIDE,
-    SIM_INT_NAME,
-    SIM_INT_VALUE,
-    SIM_N_SYMBOLS
-};
-
+#define SIM_N_SYMBOLS 14
 #define SIM_SYMBOL_NAMES                                                                                    \
     {                                                                                                       \
         "gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride", "gHotSpotVMStructEntryTypeNameOffset",     \

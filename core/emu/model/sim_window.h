@@ -6,8 +6,8 @@
  * Where in its period a window is, is drawn for each period: a program in step with the periods would else always show
  * the same part of itself.  The same thread draws the same places in each run.
  */
-#ifndef CORE_SIM_SIM_WINDOW_H
-#define CORE_SIM_SIM_WINDOW_H
+#ifndef CORE_EMU_MODEL_SIM_WINDOW_H
+#define CORE_EMU_MODEL_SIM_WINDOW_H
 
 #include "core/base/err.h"
 

@@ -148,12 +148,6 @@ static void look_buffers(struct heap_walk *heap)
         add_buffer(heap, vm_pointer(data + 8 * (uint64_t)i));
 }
 
-static int by_bottom(const void *a, const void *b)
-{
-    const struct heap_part *x = a, *y = b;
-    return x->bottom < y->bottom ? -1 : x->bottom > y->bottom;
-}
-
 void heap_walk_look(struct heap_walk *heap)
 {
     heap->n_parts = heap->n_buffers = 0;
@@ -165,8 +159,8 @@ void heap_walk_look(struct heap_walk *heap)
     else
         look_g1(heap);
     look_buffers(heap);
-    qsort(heap->parts, heap->n_parts, sizeof *heap->parts, by_bottom);
-    qsort(heap->buffers, heap->n_buffers, sizeof *heap->buffers, by_bottom);
+    qsort(heap->parts, heap->n_parts, sizeof *heap->parts, vm_compare);
+    qsort(heap->buffers, heap->n_buffers, sizeof *heap->buffers, vm_compare);
 }
 
 /* ---- finding ---- */
@@ -174,15 +168,7 @@ void heap_walk_look(struct heap_walk *heap)
 /* The last part that begins at or before an address, or NULL. */
 static const struct heap_part *part_before(const struct heap_part *parts, uint32_t n, uint64_t address)
 {
-    uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (parts[middle].bottom <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? NULL : &parts[low - 1];
+    return vm_last_before(parts, n, sizeof *parts, address);
 }
 
 /* The stretch of objects without a gap that an address is in. */

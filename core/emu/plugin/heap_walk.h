@@ -6,8 +6,8 @@
  * the first object is remembered until objects move, so that the next walk begins near an address.  Serial, Parallel
  * and G1.
  */
-#ifndef CORE_PLUGIN_HEAP_WALK_H
-#define CORE_PLUGIN_HEAP_WALK_H
+#ifndef CORE_EMU_PLUGIN_HEAP_WALK_H
+#define CORE_EMU_PLUGIN_HEAP_WALK_H
 
 #include "core/emu/plugin/vm_classes.h"
 

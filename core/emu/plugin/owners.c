@@ -18,12 +18,12 @@ enum what { OWNER = 1, CLASS, STATICS, CELL, METHOD };
 
 int owners_open(struct owners *owners, int fd)
 {
-    size_t n_names = NAMES * sizeof *owners->names;
+    size_t n_names = NAMES * sizeof(struct owners_name);
     *owners = (struct owners){ .log.fd = fd };
     char *at = vm_map(n_names + LOG_BYTES);
     if (at == NULL)
         return -1;
-    owners->names = (void *)at;
+    owners->names = (struct vm_table){ at, NAMES - 1, 128 };
     owners->log.bytes = (void *)(at + n_names);
     return 0;
 }
@@ -61,18 +61,12 @@ void owners_log(struct owners *owners, const struct miss_entry *entry)
 /* The place of a name; with number NONE if it is new; NULL: there is no room. */
 static struct owners_name *find_name(struct owners *owners, enum what what, uint64_t first, uint64_t second)
 {
-    uint64_t hash = (first ^ second << 21 ^ second >> 40) * UINT64_C(0x9e3779b97f4a7c15) + what;
-    hash ^= hash >> 29;
-    for (uint32_t i = 0; i < 128; i++) {
-        struct owners_name *name = &owners->names[(hash + i) & (NAMES - 1)];
-        if (name->what == what && name->first == first && name->second == second)
-            return name;
-        if (name->what != 0)
-            continue;
+    const uint64_t key[3] = { what, first, second };
+    uint64_t hash = vm_hash(first ^ second << 21 ^ second >> 40) + what;
+    struct owners_name *name = vm_table_find(&owners->names, sizeof *name, hash, key, sizeof key);
+    if (name != NULL && name->what == 0)
         *name = (struct owners_name){ what, first, second, OWNERS_NONE };
-        return name;
-    }
-    return NULL;
+    return name;
 }
 
 static uint32_t describe(struct owners *owners, struct owners_name *name, enum miss_owner kind, const char *text)
@@ -214,24 +208,35 @@ uint32_t owners_field(struct owners *owners, uint32_t owner, enum miss_space spa
 
 /* ---- methods ---- */
 
+/* Its class may have been unloaded meanwhile. */
+static bool are_texts(const struct wire_text *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (texts[i].n > 0 && memchr(texts[i].at, '\0', texts[i].n) != NULL)
+            return false;
+    return true;
+}
+
 uint32_t owners_method(struct owners *owners, const struct vm_bytecodes *code)
 {
-    char texts[3][VM_TEXT_BYTES] = { "", "", "" }, class_name[VM_TEXT_BYTES] = "";
-    struct owners_name *name = find_name(owners, METHOD, code->method, code->klass);
+    static struct vm_method method; /* too large for a thread of QEMU's */
+    struct owners_name *name = find_name(owners, METHOD, code->parts.constant, code->klass);
     if (name == NULL || name->number != OWNERS_NONE)
         return name == NULL ? OWNERS_NONE : name->number;
     if (owners->n_methods + 1 >= MISSES_NUMBERS_MAX / 2 ||
-        !vm_class_name(owners->tables, code->klass, class_name, sizeof class_name))
+        !vm_method_read_parts(&method, code->method, &code->parts, NULL))
         return OWNERS_NONE;
-    for (int i = 0; i < 3; i++)
-        vm_code_text(owners->tables, code, (enum vm_code_text)i, texts[i], sizeof texts[i]);
+    const struct code_entry its = vm_method_entry(&method, owners->n_methods);
+    const struct wire_text texts[] = { its.class_name, its.name, its.descriptor, its.source };
+    if (!are_texts(texts, sizeof texts / sizeof *texts))
+        return OWNERS_NONE;
     name->number = owners->n_methods++;
     const struct miss_entry entry = { .kind = MISS_METHOD,
                                       .number = name->number,
-                                      .class_name = wire_text(class_name),
-                                      .name = wire_text(texts[VM_CODE_NAME]),
-                                      .descriptor = wire_text(texts[VM_CODE_DESCRIPTOR]),
-                                      .source = wire_text(texts[VM_CODE_SOURCE]) };
+                                      .class_name = its.class_name,
+                                      .name = its.name,
+                                      .descriptor = its.descriptor,
+                                      .source = its.source };
     owners_log(owners, &entry);
     return name->number;
 }

@@ -2,8 +2,8 @@
  * Numbers for what misses are told by (owners of memory, cells, methods), and the log in which each is described before
  * it is named.
  */
-#ifndef CORE_PLUGIN_OWNERS_H
-#define CORE_PLUGIN_OWNERS_H
+#ifndef CORE_EMU_PLUGIN_OWNERS_H
+#define CORE_EMU_PLUGIN_OWNERS_H
 
 #include "core/emu/plugin/heap_walk.h"
 #include "core/emu/plugin/vm_ranges.h"
@@ -22,7 +22,7 @@ struct owners_log {
 struct owners {
     const struct vm_tables *tables; /* borrowed; NULL: none yet */
     struct owners_log log;
-    struct owners_name *names; /* mapped */
+    struct vm_table names;
     uint32_t n_owners, n_cells, n_methods;
 };
 

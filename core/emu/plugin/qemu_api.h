@@ -3,8 +3,8 @@
  * QEMU's documentation (docs/devel/tcg-plugins): Debian's packages have no header of it.  QEMU itself has the
  * functions.
  */
-#ifndef CORE_PLUGIN_QEMU_API_H
-#define CORE_PLUGIN_QEMU_API_H
+#ifndef CORE_EMU_PLUGIN_QEMU_API_H
+#define CORE_EMU_PLUGIN_QEMU_API_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -31,8 +31,8 @@
  * himself in the wrong translation asks for the other one.  Old programs' test for a 486, which is whether AC can be
  * changed, has no indirect jump in it, before which nothing is changed.
  */
-#ifndef CORE_PLUGIN_QEMU_FLAGS_H
-#define CORE_PLUGIN_QEMU_FLAGS_H
+#ifndef CORE_EMU_PLUGIN_QEMU_FLAGS_H
+#define CORE_EMU_PLUGIN_QEMU_FLAGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

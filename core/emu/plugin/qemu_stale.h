@@ -13,8 +13,8 @@
  * plugin: it is looked for below the processor's state (qemu_flags.h tells how that is known, on x86-64), as a pointer
  * to a list that has a callback of this plugin's.  That is believed when it was seen; nothing is written before.
  */
-#ifndef CORE_PLUGIN_QEMU_STALE_H
-#define CORE_PLUGIN_QEMU_STALE_H
+#ifndef CORE_EMU_PLUGIN_QEMU_STALE_H
+#define CORE_EMU_PLUGIN_QEMU_STALE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * block, and none is lost or counted twice, with one exception: of a block that is left in its middle by a fault (as
  * HotSpot's implicit null checks are), what is behind the fault is counted, too, as its instructions always were.
  */
-#ifndef CORE_PLUGIN_SIM_ACCESS_H
-#define CORE_PLUGIN_SIM_ACCESS_H
+#ifndef CORE_EMU_PLUGIN_SIM_ACCESS_H
+#define CORE_EMU_PLUGIN_SIM_ACCESS_H
 
 #include "core/emu/plugin/sim_core.h"
 

@@ -1,8 +1,8 @@
 /*
  * What the plugin is told when it is loaded: where the recorder's memory is, or what to do without one.
  */
-#ifndef CORE_PLUGIN_SIM_ARGUMENTS_H
-#define CORE_PLUGIN_SIM_ARGUMENTS_H
+#ifndef CORE_EMU_PLUGIN_SIM_ARGUMENTS_H
+#define CORE_EMU_PLUGIN_SIM_ARGUMENTS_H
 
 #include "core/emu/model/sim_slots.h"
 

@@ -6,8 +6,8 @@
  * iteration.  A block that begins where the one before had its last instruction, which is no branch, does not count it
  * again.
  */
-#ifndef CORE_PLUGIN_SIM_BLOCKS_H
-#define CORE_PLUGIN_SIM_BLOCKS_H
+#ifndef CORE_EMU_PLUGIN_SIM_BLOCKS_H
+#define CORE_EMU_PLUGIN_SIM_BLOCKS_H
 
 #include "core/emu/model/sim_decode.h"
 #include "core/emu/model/sim_foreseen.h"

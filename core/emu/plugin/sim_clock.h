@@ -1,8 +1,8 @@
 /*
  * Clocks of the plugin, in ns.
  */
-#ifndef CORE_PLUGIN_SIM_CLOCK_H
-#define CORE_PLUGIN_SIM_CLOCK_H
+#ifndef CORE_EMU_PLUGIN_SIM_CLOCK_H
+#define CORE_EMU_PLUGIN_SIM_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

@@ -12,8 +12,8 @@
 
 /* Lines of one cell. */
 struct sim_held {
+    uint64_t cell; /* plus 1; 0: an empty place */
     uint64_t counts[MISS_N_COUNTS];
-    uint32_t cell; /* plus 1; 0: an empty place */
 };
 
 static size_t n_lines(const struct sim_model *model)
@@ -26,8 +26,8 @@ int sim_contents_open(struct sim_contents *contents, struct sim_lookup *lookup, 
 {
     *contents = (struct sim_contents){ .lookup = lookup };
     contents->addresses = vm_map(n_lines(model) * sizeof *contents->addresses);
-    contents->held = vm_map(HELD * sizeof *contents->held);
-    return contents->addresses == NULL || contents->held == NULL ? -1 : 0;
+    contents->held = (struct vm_table){ vm_map(HELD * sizeof(struct sim_held)), HELD - 1, HELD };
+    return contents->addresses == NULL || contents->held.elements == NULL ? -1 : 0;
 }
 
 bool sim_contents_are_due(const struct sim_contents *contents)
@@ -64,39 +64,28 @@ static size_t take_all(const struct sim_machine *m, uint64_t *to)
     return n + take_lines(to + n, dtlb->lines, table_size(dtlb->set_mask, dtlb->n_ways), 0, m->page_bits, MISS_DTLB);
 }
 
-static int by_address(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* ---- whose they are ---- */
 
 static void hold(struct sim_contents *contents, uint32_t cell, enum miss_count which)
 {
-    uint64_t hash = (cell + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    for (;; hash++) {
-        struct sim_held *held = &contents->held[hash & (HELD - 1)];
-        if (held->cell == 0) {
-            if (contents->n_held == HELD_FULL)
-                return; /* more classes than that are not told */
-            contents->n_held++;
-            held->cell = cell + 1;
-        }
-        if (held->cell == cell + 1) {
-            held->counts[which]++;
-            return;
-        }
-    }
+    uint64_t key = (uint64_t)cell + 1;
+    struct sim_held *held = vm_table_find(&contents->held, sizeof *held, vm_hash(key), &key, sizeof key);
+    if (held == NULL || (held->cell == 0 && contents->n_held == HELD_FULL))
+        return; /* more classes than that are not told */
+    contents->n_held += held->cell == 0;
+    held->cell = key;
+    held->counts[which]++;
 }
 
 static void write_held(struct sim_contents *contents, uint32_t tid, uint64_t ticks)
 {
-    for (uint32_t i = 0; contents->n_held > 0 && i < HELD; i++) {
-        struct sim_held *held = &contents->held[i];
+    struct sim_held *held = contents->held.elements;
+    for (; contents->n_held > 0; held++) {
         if (held->cell == 0)
             continue;
-        struct miss_entry entry = { .kind = MISS_CONTENTS, .ticks = ticks, .thread = tid, .cell = held->cell - 1 };
+        struct miss_entry entry = {
+            .kind = MISS_CONTENTS, .ticks = ticks, .thread = tid, .cell = (uint32_t)held->cell - 1
+        };
         memcpy(entry.counts, held->counts, sizeof entry.counts);
         owners_log(&contents->lookup->owners, &entry);
         *held = (struct sim_held){ .cell = 0 };
@@ -112,7 +101,7 @@ void sim_contents_look(struct sim_contents *contents, struct sim_contents_of *of
         return;
     of->n_instructions = n_instructions;
     size_t n = take_all(m, contents->addresses);
-    qsort(contents->addresses, n, sizeof *contents->addresses, by_address);
+    qsort(contents->addresses, n, sizeof *contents->addresses, vm_compare);
     for (size_t i = 0; i < n; i++) {
         uint64_t address = contents->addresses[i];
         uint32_t cell = sim_lookup_memory(contents->lookup, address & ~(uint64_t)WHICH);

@@ -7,15 +7,15 @@
  * Threads that executed nothing since the look before are left out.  A thread that runs meanwhile goes on: of its some
  * ten thousand lines a few may be seen twice, or not at all.
  */
-#ifndef CORE_PLUGIN_SIM_CONTENTS_H
-#define CORE_PLUGIN_SIM_CONTENTS_H
+#ifndef CORE_EMU_PLUGIN_SIM_CONTENTS_H
+#define CORE_EMU_PLUGIN_SIM_CONTENTS_H
 
 #include "core/emu/plugin/sim_lookup.h"
 
 struct sim_contents {
     struct sim_lookup *lookup; /* borrowed */
     uint64_t *addresses;       /* mapped: of a machine's lines; the lowest bits: enum miss_count */
-    struct sim_held *held;     /* mapped: open addressing */
+    struct vm_table held;      /* by cell */
     uint32_t n_held;
     uint64_t next_ns; /* of CPU time: the next look */
 };

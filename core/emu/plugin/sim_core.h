@@ -1,8 +1,8 @@
 /*
  * What libmmprof-sim.so keeps: of each thread its core, and what all of them share.
  */
-#ifndef CORE_PLUGIN_SIM_CORE_H
-#define CORE_PLUGIN_SIM_CORE_H
+#ifndef CORE_EMU_PLUGIN_SIM_CORE_H
+#define CORE_EMU_PLUGIN_SIM_CORE_H
 
 #include "core/emu/plugin/qemu_api.h"
 #include "core/emu/plugin/qemu_flags.h"

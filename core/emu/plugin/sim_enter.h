@@ -2,8 +2,8 @@
  * The callbacks for blocks without windows: the thread enters a block, and what is foreseen of its loads and stores is
  * done.
  */
-#ifndef CORE_PLUGIN_SIM_ENTER_H
-#define CORE_PLUGIN_SIM_ENTER_H
+#ifndef CORE_EMU_PLUGIN_SIM_ENTER_H
+#define CORE_EMU_PLUGIN_SIM_ENTER_H
 
 #include "core/emu/plugin/sim_core.h"
 

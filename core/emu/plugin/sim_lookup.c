@@ -1,8 +1,6 @@
 #include "core/emu/plugin/sim_lookup.h"
 
-#include "core/emu/plugin/sim_clock.h"
-
-#define METADATA_SHARE 8 /* so many times as long as it took, all classes are not gone through again */
+#include "core/hotspot/code_heaps.h"
 
 int sim_lookup_open(struct sim_lookup *lookup, struct sim_slots *slots, int fd)
 {
@@ -61,26 +59,16 @@ static uint32_t find_in_heap(struct sim_lookup *lookup, uint64_t address, bool o
     return cell != OWNERS_NONE ? cell : heap_cell(lookup, object.space, "its class has no name");
 }
 
-static void look_at_metadata(struct sim_lookup *lookup)
-{
-    uint64_t start = sim_clock_own_ns();
-    if (!lookup->has_metadata || sim_clock_cpu_ns() < lookup->next_metadata_ns)
-        return;
-    vm_metadata_look(&lookup->metadata);
-    lookup->next_metadata_ns = sim_clock_cpu_ns() + METADATA_SHARE * (sim_clock_own_ns() - start);
-}
-
 static uint32_t find_elsewhere(struct sim_lookup *lookup, uint64_t address)
 {
     const char *path = "";
     if (!lookup->has_maps)
         vm_ranges_look(&lookup->ranges);
     lookup->has_maps = true;
-    struct vm_metadata *metadata = lookup->has_metadata ? &lookup->metadata : NULL;
-    enum miss_owner kind = vm_ranges_find(&lookup->ranges, metadata, address, &path);
-    if (kind == MISS_OTHER && metadata != NULL) { /* maybe a class that is new */
-        look_at_metadata(lookup);
-        kind = vm_ranges_find(&lookup->ranges, metadata, address, &path);
+    enum miss_owner kind = vm_ranges_find(&lookup->ranges, &lookup->metadata, address, &path);
+    if (kind == MISS_OTHER) { /* maybe a class that is new */
+        vm_metadata_look(&lookup->metadata);
+        kind = vm_ranges_find(&lookup->ranges, &lookup->metadata, address, &path);
     }
     if (kind == MISS_OTHER && !lookup->has_heap)
         path = lookup->why;
@@ -90,20 +78,15 @@ static uint32_t find_elsewhere(struct sim_lookup *lookup, uint64_t address)
 /* ---- which code ---- */
 
 /* The method and line of a bytecode; or only that it was the interpreter.  Returns whether it is known. */
-static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss, uint64_t *place, uint32_t *line)
+static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss, struct sim_sum_key *key)
 {
     const struct vm_bytecodes *code = vm_metadata_code(&lookup->metadata, miss->where);
-    if (code == NULL) {
-        look_at_metadata(lookup);
-        code = vm_metadata_code(&lookup->metadata, miss->where);
-    }
     uint32_t number = code == NULL ? OWNERS_NONE : owners_method(&lookup->owners, code);
-    *place = number == OWNERS_NONE ? lookup->interpreter : number;
-    *line = 0;
+    key->place = number == OWNERS_NONE ? lookup->interpreter : number;
     if (number == OWNERS_NONE)
         return false;
-    *line = vm_code_line(&lookup->tables, code, miss->where);
-    *line = 1 + (*line != 0 ? *line : LOCATION_BYTECODE + (uint32_t)(miss->where - code->start));
+    uint32_t line = vm_method_line(&code->parts, miss->where);
+    key->line = 1 + (line != 0 ? line : LOCATION_BYTECODE + miss->where - code->parts.code);
     return true;
 }
 
@@ -113,7 +96,7 @@ bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uin
 {
     struct sim_sum_key key = { .place = miss->where, .thread = thread };
     bool waits = !is_last;
-    if (miss->is_interpreted && !find_bytecode(lookup, miss, &key.place, &key.line) && !is_last)
+    if (miss->is_interpreted && !find_bytecode(lookup, miss, &key) && !is_last)
         return false;
     key.cell = find_in_heap(lookup, miss->address, true, &waits);
     if (key.cell == OWNERS_NONE)
@@ -163,30 +146,20 @@ void sim_lookup_moved(struct sim_lookup *lookup)
 
 /* ---- what is told ---- */
 
-/* Its code is told by the queue of its stubs. */
-static void look_at_interpreter(struct sim_lookup *lookup)
-{
-    const struct vm_tables *t = &lookup->tables;
-    uint64_t queue = t->interpreter == VM_NONE ? 0 : vm_pointer(t->interpreter);
-    uint32_t limit = 0;
-    if (!lookup->has_metadata || queue == 0 || t->stub_buffer == VM_NONE || t->stub_limit == VM_NONE ||
-        !vm_get_u32(queue + t->stub_limit, &limit))
-        return;
-    lookup->interpreter = vm_pointer(queue + t->stub_buffer);
-    lookup->interpreter_end = lookup->interpreter + limit;
-}
-
 void sim_lookup_tables(struct sim_lookup *lookup, const uint64_t *symbols)
 {
-    if (lookup->has_heap || vm_tables_read(symbols, &lookup->tables, &lookup->why) < 0)
+    if (lookup->has_heap)
+        return;
+    vm_memory_use(symbols);
+    if (vm_tables_read(&lookup->tables, &lookup->why) < 0)
         return;
     lookup->owners.tables = lookup->ranges.tables = &lookup->tables;
     lookup->has_heap = vm_classes_open(&lookup->classes, &lookup->tables) == 0 &&
                        heap_walk_open(&lookup->heap, &lookup->tables, &lookup->classes) == 0;
-    lookup->has_metadata = vm_metadata_open(&lookup->metadata, &lookup->tables) == 0;
     if (lookup->has_heap)
         vm_classes_forget(&lookup->classes);
-    if (lookup->has_metadata)
-        look_at_metadata(lookup);
-    look_at_interpreter(lookup);
+    if (vm_metadata_open(&lookup->metadata, &lookup->tables) < 0)
+        return;
+    vm_metadata_look(&lookup->metadata);
+    code_heaps_interpreter(&lookup->interpreter, &lookup->interpreter_end);
 }

@@ -6,8 +6,8 @@
  * copied to, when it has ended, or a full one begins, as it may behind a young one, in the same pause.  In a full
  * collection objects are not looked for.
  */
-#ifndef CORE_PLUGIN_SIM_LOOKUP_H
-#define CORE_PLUGIN_SIM_LOOKUP_H
+#ifndef CORE_EMU_PLUGIN_SIM_LOOKUP_H
+#define CORE_EMU_PLUGIN_SIM_LOOKUP_H
 
 #include "core/emu/plugin/sim_sums.h"
 
@@ -15,7 +15,7 @@
 
 /* Or an access that was drawn, whether it missed or not: its counts are 0. */
 struct sim_miss {
-    uint64_t where, address; /* where: of the instruction, or of the bytecode that is interpreted */
+    uint64_t address, where; /* where: of the instruction, or of the bytecode that is interpreted */
     uint8_t counts[3];       /* accesses that missed: enum miss_count */
     uint8_t weight;          /* log2 */
     bool is_access, is_interpreted;
@@ -30,13 +30,12 @@ struct sim_lookup {
     struct vm_ranges ranges;
     struct sim_sums sums;
     const char *why; /* the heap cannot be looked into */
-    bool has_heap, has_maps, has_metadata;
+    bool has_heap, has_maps;
     bool is_moving;   /* objects are, in a collection */
     bool is_full;     /* which is a full one, or it is not known whether it is */
     uint64_t full_at; /* if not: where full collections are counted, */
     uint32_t n_full;  /* and how many there were before */
     uint64_t interpreter, interpreter_end;
-    uint64_t next_metadata_ns;
 };
 
 /* fd: of the log.  Returns 0, or -1: no memory. */

@@ -57,12 +57,6 @@ bool sim_misses_are_wanted(void)
 
 /* ---- looking up ---- */
 
-static int by_address(const void *a, const void *b)
-{
-    const struct sim_miss *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
-}
-
 static void hold(struct sim_misses *mine)
 {
     while (atomic_exchange_explicit(&mine->is_locked, true, memory_order_acquire))
@@ -83,7 +77,7 @@ static void look_up_thread(struct sim_misses *mine)
     mine->n = 0;
     mine->thinned -= mine->thinned > 0;
     release(mine);
-    qsort(all.taken, n, sizeof *all.taken, by_address);
+    qsort(all.taken, n, sizeof *all.taken, vm_compare);
     for (uint32_t i = 0; i < n; i++) {
         bool is_last = all.n_waiting == WAITING_MAX;
         if (!sim_lookup_miss(&all.lookup, &all.taken[i], (uint32_t)mine->tid, is_last) && !is_last)
@@ -91,16 +85,11 @@ static void look_up_thread(struct sim_misses *mine)
     }
 }
 
-static int by_waiting_address(const void *a, const void *b)
-{
-    return by_address(&((const struct waiting *)a)->miss, &((const struct waiting *)b)->miss);
-}
-
 static void look_up_waiting(bool is_last)
 {
     uint32_t n = all.n_waiting;
     all.n_waiting = 0;
-    qsort(all.waiting, n, sizeof *all.waiting, by_waiting_address);
+    qsort(all.waiting, n, sizeof *all.waiting, vm_compare);
     for (uint32_t i = 0; i < n; i++) {
         struct waiting *waiting = &all.waiting[i];
         bool is_now = is_last || ++waiting->tries == TRIES_MAX;

@@ -9,8 +9,8 @@
  * Nobody moves objects while they are looked up: the agent says when a collection begins, in a system call that waits
  * here for the end.  What is looked up in a collection itself: see sim_lookup.h.
  */
-#ifndef CORE_PLUGIN_SIM_MISSES_H
-#define CORE_PLUGIN_SIM_MISSES_H
+#ifndef CORE_EMU_PLUGIN_SIM_MISSES_H
+#define CORE_EMU_PLUGIN_SIM_MISSES_H
 
 #include "core/emu/plugin/sim_contents.h"
 

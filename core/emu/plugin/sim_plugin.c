@@ -5,13 +5,12 @@
  *     qemu-x86_64 -plugin libmmprof-sim.so,memory=FILE java ...       as mmprof record --simulate does
  *     qemu-x86_64 -plugin libmmprof-sim.so,model=zen4,out=FILE prog   prints the threads' counts when prog ends, with
  *                                                                     windows also whether there are light blocks
- *     ... model=zen4,check=foreseen,out=FILE prog                     prints also whether what is foreseen of loads and
- *                                                                     stores is what QEMU tells (sim_check.h)
  *
  * A block of instructions is counted as a whole when it is entered, and with it most of its loads and stores, whose
  * addresses are known then; the others go into the machine when QEMU executes them (sim_access.h).  All of a thread's
  * state is its own, so nothing is locked but the making of blocks and threads.
  */
+#include "core/emu/plugin/qemu_read.h"
 #include "core/emu/plugin/qemu_stale.h"
 #include "core/emu/plugin/sim_access.h"
 #include "core/emu/plugin/sim_arguments.h"
@@ -23,8 +22,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 /* QEMU finds it by this name and asks what the plugin was made for. */
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -55,13 +52,11 @@ static void on_flush(qemu_plugin_id_t id)
 
 /* ---- execution ---- */
 
-/* The agent asks for its slot.  Written by system call: a bad pointer of the program's is not ours to fault on. */
+/* The agent asks for its slot. */
 static void answer(const struct sim_core *core, uint64_t to_address)
 {
     struct sim_answer said = { core->slot, sim.slots };
-    struct iovec from = { &said, sizeof said }, to = { (void *)(uintptr_t)to_address, sizeof said };
-    if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) < 0)
-        return;
+    qemu_write(to_address, &said, sizeof said);
 }
 
 static void hear(struct sim_core *core, uint64_t what, uint64_t argument)

@@ -1,8 +1,8 @@
 /*
  * Threads' counts as text: what the plugin writes without a recorder.
  */
-#ifndef CORE_PLUGIN_SIM_PRINT_H
-#define CORE_PLUGIN_SIM_PRINT_H
+#ifndef CORE_EMU_PLUGIN_SIM_PRINT_H
+#define CORE_EMU_PLUGIN_SIM_PRINT_H
 
 #include "core/emu/model/sim_slots.h"
 

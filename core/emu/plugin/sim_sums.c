@@ -10,8 +10,8 @@
 int sim_sums_open(struct sim_sums *sums, struct owners *owners, struct sim_slots *slots)
 {
     *sums = (struct sim_sums){ .owners = owners, .slots = slots, .written_ns = sim_clock_now_ns() };
-    sums->sums = vm_map(SUMS * sizeof *sums->sums);
-    return sums->sums == NULL ? -1 : 0;
+    sums->sums = (struct vm_table){ vm_map(SUMS * sizeof(struct sim_sum)), SUMS - 1, SUMS };
+    return sums->sums.elements == NULL ? -1 : 0;
 }
 
 static void tell_totals(struct sim_sums *sums, uint64_t ticks)
@@ -38,18 +38,13 @@ static void tell_totals(struct sim_sums *sums, uint64_t ticks)
     owners_log(sums->owners, &entry);
 }
 
-static bool is_empty(const struct sim_sum *sum)
-{
-    return sum->n_kept == 0 && sum->n_drawn == 0;
-}
-
 static void write_sum(struct sim_sums *sums, const struct sim_sum *sum, uint64_t ticks)
 {
     struct miss_entry entry = { .kind = MISS_COUNTS,
                                 .ticks = ticks,
                                 .thread = sum->key.thread,
                                 .location = sum->key.place,
-                                .line = sum->key.line,
+                                .line = (uint32_t)sum->key.line,
                                 .cell = sum->key.cell,
                                 .n_kept = sum->n_kept };
     memcpy(entry.counts, sum->counts, sizeof entry.counts);
@@ -64,12 +59,13 @@ static void write_sum(struct sim_sums *sums, const struct sim_sum *sum, uint64_t
 
 void sim_sums_write(struct sim_sums *sums)
 {
+    const struct sim_sum *all = sums->sums.elements;
     uint64_t ticks = ticks_now();
     for (uint32_t i = 0; sums->n > 0 && i < SUMS; i++)
-        if (!is_empty(&sums->sums[i]))
-            write_sum(sums, &sums->sums[i], ticks);
+        if (all[i].key.thread != 0)
+            write_sum(sums, &all[i], ticks);
     if (sums->n > 0)
-        memset(sums->sums, 0, SUMS * sizeof *sums->sums);
+        memset(sums->sums.elements, 0, SUMS * sizeof *all);
     sums->n = 0;
     sums->written_ns = sim_clock_now_ns();
     tell_totals(sums, ticks);
@@ -91,17 +87,9 @@ struct sim_sum *sim_sums_of(struct sim_sums *sums, const struct sim_sum_key *key
 {
     if (sums->n > SUMS_FULL)
         sim_sums_write(sums);
-    uint64_t hash = (key->place + ((uint64_t)key->cell << 40) + ((uint64_t)key->thread << 20) + key->line) *
-                    UINT64_C(0x9e3779b97f4a7c15);
-    for (hash ^= hash >> 31;; hash++) {
-        struct sim_sum *sum = &sums->sums[hash & (SUMS - 1)];
-        if (is_empty(sum)) {
-            sums->n++;
-            *sum = (struct sim_sum){ .key = *key };
-            return sum;
-        }
-        if (sum->key.place == key->place && sum->key.line == key->line && sum->key.thread == key->thread &&
-            sum->key.cell == key->cell)
-            return sum;
-    }
+    uint64_t hash = vm_hash(key->place + ((uint64_t)key->cell << 40) + ((uint64_t)key->thread << 20) + key->line);
+    struct sim_sum *sum = vm_table_find(&sums->sums, sizeof *sum, hash, key, sizeof *key);
+    sums->n += sum->key.thread == 0;
+    sum->key = *key;
+    return sum;
 }

@@ -1,28 +1,28 @@
 /*
  * What was found of misses, added up by thread, place and cell, and written to the log (core/trace/misses.h).
  */
-#ifndef CORE_PLUGIN_SIM_SUMS_H
-#define CORE_PLUGIN_SIM_SUMS_H
+#ifndef CORE_EMU_PLUGIN_SIM_SUMS_H
+#define CORE_EMU_PLUGIN_SIM_SUMS_H
 
 #include "core/emu/plugin/owners.h"
 #include "core/emu/model/sim_slots.h"
 
 /* Whose misses: of one thread, place and cell. */
 struct sim_sum_key {
-    uint64_t place;
-    uint32_t thread, cell, line; /* line: plus 1, place is a method */
+    uint32_t thread, cell; /* thread: not 0 */
+    uint64_t place, line;  /* line: plus 1, place is a method */
 };
 
 struct sim_sum {
     struct sim_sum_key key;
-    uint32_t n_kept, n_drawn; /* both 0: an empty place; accesses that missed, and any */
+    uint32_t n_kept, n_drawn; /* accesses that missed, and any */
     uint64_t counts[MISS_N_COUNTS], n_accesses;
 };
 
 struct sim_sums {
     struct owners *owners;   /* borrowed: whose log is written */
     struct sim_slots *slots; /* borrowed: of all threads */
-    struct sim_sum *sums;    /* mapped: open addressing */
+    struct vm_table sums;    /* by key */
     uint32_t n;
     uint64_t written_ns, n_looks, look_ns;              /* how often, how long was looked up since then */
     uint64_t retired[SIM_N_COUNTS], told[SIM_N_COUNTS]; /* of threads that are gone; by the last totals */

@@ -8,8 +8,8 @@
  * A window begins in the first heavy block, however late the thread came there: nothing counts as simulated that was
  * not.  What it was late is taken from what is skipped behind the window.
  */
-#ifndef CORE_PLUGIN_SIM_WINDOWS_H
-#define CORE_PLUGIN_SIM_WINDOWS_H
+#ifndef CORE_EMU_PLUGIN_SIM_WINDOWS_H
+#define CORE_EMU_PLUGIN_SIM_WINDOWS_H
 
 #include "core/emu/plugin/sim_core.h"
 

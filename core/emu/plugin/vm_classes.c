@@ -1,25 +1,27 @@
 #include "core/emu/plugin/vm_classes.h"
 
+#include "core/hotspot/vm_streams.h"
+
 #include <stdio.h>
 #include <sys/mman.h>
 
 #define ROOM       (1u << 17)
-#define FIELDS_MAX 65536u
 #define SUPERS_MAX 100
+
+#define CLASSES_BYTES (ROOM * sizeof(struct vm_class))
 
 int vm_classes_open(struct vm_classes *classes, const struct vm_tables *tables)
 {
-    *classes = (struct vm_classes){ .tables = tables, .room = ROOM };
-    classes->table = vm_map(ROOM * sizeof *classes->table);
-    return classes->table == NULL ? -1 : 0;
+    *classes = (struct vm_classes){ .tables = tables, .table = { vm_map(CLASSES_BYTES), ROOM - 1, 64 } };
+    return classes->table.elements == NULL ? -1 : 0;
 }
 
 void vm_classes_forget(struct vm_classes *classes)
 {
     const struct vm_tables *t = classes->tables;
     /* cppcheck-suppress invalidFunctionArg */
-    madvise(classes->table, ROOM * sizeof *classes->table, MADV_DONTNEED);
-    classes->n = 0;
+    madvise(classes->table.elements, CLASSES_BYTES, MADV_DONTNEED);
+    classes->none.klass = 0;
     /* Those are set when the JVM has begun: after its tables are there. */
     classes->narrow_base = vm_pointer(t->narrow_base);
     vm_get_u32(t->narrow_shift, &classes->narrow_shift);
@@ -46,7 +48,7 @@ bool vm_class_name(const struct vm_tables *tables, uint64_t klass, char *text, s
     return symbol_text(tables, vm_pointer(klass + tables->klass_name), text, n);
 }
 
-bool vm_pool_text(const struct vm_tables *tables, uint64_t pool, uint32_t index, char *text, size_t n)
+static bool pool_text(const struct vm_tables *tables, uint64_t pool, uint32_t index, char *text, size_t n)
 {
     if (tables->pool_bytes == VM_NONE || pool == 0)
         return false;
@@ -76,42 +78,31 @@ static bool find_in_array(const struct vm_tables *tables, uint64_t klass, uint32
     return false;
 }
 
-/* HotSpot's UNSIGNED5: a digit below 192 is the last; 0 is none. */
-static bool next_number(uint64_t *at, uint32_t *value)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < 5; i++) {
-        uint8_t digit;
-        if (!vm_get(*at, &digit, 1) || digit == 0)
-            return false;
-        (*at)++;
-        sum += (uint64_t)(digit - 1u) << (6 * i);
-        if (digit < 192 || i == 4)
-            break;
-    }
-    *value = (uint32_t)sum;
-    return true;
-}
+#define NUMBERS_BYTES 16384u /* of a class' fields: what is behind has no names */
 
-/* JDK 21 and later: numbers of fields, then for each name, signature, offset, access, flags, and what those announce.
+/*
+ * JDK 21 and later: numbers of fields, then for each name, signature, offset, access, flags, and what those announce:
+ * an initial value, a generic signature, a group of contended ones.
  */
 static bool find_in_stream(const struct vm_tables *tables, uint64_t klass, uint32_t offset, bool is_static,
                            uint32_t *name)
 {
-    uint64_t array = vm_pointer(klass + tables->field_stream), at = array + 4;
-    uint32_t n, n_injected, signature, place, access, flags, ignored;
-    if (array == 0 || !next_number(&at, &n) || !next_number(&at, &n_injected) || n > FIELDS_MAX)
+    uint8_t bytes[NUMBERS_BYTES];
+    uint64_t array = vm_pointer(klass + tables->field_stream);
+    uint32_t n_bytes;
+    if (array == 0 || !vm_get_u32(array, &n_bytes))
         return false;
-    for (uint32_t i = 0; i < n; i++) {
-        if (!next_number(&at, name) || !next_number(&at, &signature) || !next_number(&at, &place) ||
-            !next_number(&at, &access) || !next_number(&at, &flags))
-            return false;
-        /* An initial value, a generic signature, a group of contended ones. */
-        if (((flags & 1u << 0) != 0 && !next_number(&at, &ignored)) ||
-            ((flags & 1u << 2) != 0 && !next_number(&at, &ignored)) ||
-            ((flags & 1u << 4) != 0 && !next_number(&at, &ignored)))
-            return false;
-        if (place == offset && ((access & FIELD_STATIC) != 0) == is_static)
+    struct cursor c =
+        cursor_over(bytes, vm_read_some(array + 4, bytes, n_bytes < sizeof bytes ? n_bytes : sizeof bytes));
+    uint32_t n = vm_stream_number(&c, 1);
+    vm_stream_number(&c, 1); /* of those that the JVM has added */
+    for (uint32_t i = 0; i < n && !c.bad; i++) {
+        *name = vm_stream_number(&c, 1);
+        vm_stream_number(&c, 1); /* its signature */
+        uint32_t place = vm_stream_number(&c, 1), access = vm_stream_number(&c, 1), flags = vm_stream_number(&c, 1);
+        for (uint32_t announced = flags & (1u << 0 | 1u << 2 | 1u << 4); announced != 0; announced &= announced - 1)
+            vm_stream_number(&c, 1);
+        if (!c.bad && place == offset && ((access & FIELD_STATIC) != 0) == is_static)
             return true;
     }
     return false;
@@ -130,7 +121,7 @@ bool vm_field_name(const struct vm_tables *tables, uint64_t klass, uint32_t offs
         else if (tables->field_stream != VM_NONE)
             found = find_in_stream(tables, klass, offset, is_static, &name);
         if (found)
-            return vm_pool_text(tables, vm_pointer(klass + tables->constants), name, text, n);
+            return pool_text(tables, vm_pointer(klass + tables->constants), name, text, n);
         klass = is_static ? 0 : vm_pointer(klass + tables->klass_super);
     }
     return false;
@@ -186,18 +177,12 @@ static void learn(const struct vm_classes *classes, uint64_t klass, struct vm_cl
 
 static const struct vm_class *class_at(struct vm_classes *classes, uint64_t klass)
 {
-    uint64_t hash = (klass >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    for (uint32_t i = 0; i < 64; i++) {
-        struct vm_class *class = &classes->table[(hash + i) & (classes->room - 1)];
-        if (class->klass == klass)
-            return class;
-        if (class->klass != 0)
-            continue;
+    struct vm_class *class = vm_table_find(&classes->table, sizeof *class, vm_hash(klass >> 3), &klass, sizeof klass);
+    if (class == NULL)
+        class = &classes->none;
+    if (class->klass != klass)
         learn(classes, klass, class);
-        return class;
-    }
-    learn(classes, klass, &classes->none);
-    return &classes->none;
+    return class;
 }
 
 const struct vm_class *vm_class_of(struct vm_classes *classes, uint64_t object)

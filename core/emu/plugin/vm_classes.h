@@ -1,11 +1,11 @@
 /*
  * The classes of the emulated JVM's objects: how long an object is, what its class and fields are called.
  */
-#ifndef CORE_PLUGIN_VM_CLASSES_H
-#define CORE_PLUGIN_VM_CLASSES_H
+#ifndef CORE_EMU_PLUGIN_VM_CLASSES_H
+#define CORE_EMU_PLUGIN_VM_CLASSES_H
 
 #include "core/emu/plugin/vm_memory.h"
-#include "core/emu/plugin/vm_tables.h"
+#include "core/hotspot/vm_tables.h"
 
 enum vm_shape {
     VM_NO_CLASS, /* the address is none of a class */
@@ -26,11 +26,10 @@ struct vm_class {
 
 struct vm_classes {
     const struct vm_tables *tables; /* borrowed */
-    struct vm_class *table;         /* open addressing; mapped */
-    uint32_t n, room;
+    struct vm_table table;
     uint64_t narrow_base;
     uint32_t narrow_shift, mirror_bytes, mirror_klass;
-    struct vm_class none;
+    struct vm_class none; /* has no room in the table */
 };
 
 /* Returns 0, or -1: no memory. */
@@ -53,9 +52,6 @@ bool vm_class_name(const struct vm_tables *tables, uint64_t klass, char *text, s
  */
 bool vm_field_name(const struct vm_tables *tables, uint64_t klass, uint32_t offset, bool is_static, char *text,
                    size_t n);
-
-/* A constant pool's text; as above. */
-bool vm_pool_text(const struct vm_tables *tables, uint64_t pool, uint32_t index, char *text, size_t n);
 
 /* The class whose statics a java.lang.Class has; 0: a primitive's. */
 uint64_t vm_mirrored(const struct vm_classes *classes, uint64_t object);

@@ -1,8 +1,10 @@
 #include "core/emu/plugin/vm_memory.h"
 
+#include "core/emu/model/sim_slots.h"
+#include "core/emu/plugin/qemu_read.h"
+#include "core/hotspot/vm_fields.h"
+
 #include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #define PAGE_BITS  12
 #define PAGES_KEPT 8192u
@@ -27,10 +29,9 @@ static bool is_there(uint64_t page)
 {
     uint64_t *kept = &pages[page % PAGES_KEPT];
     char byte;
-    struct iovec here = { &byte, 1 }, there = { (void *)(uintptr_t)(page << PAGE_BITS), 1 };
     if (*kept == page && page != 0)
         return true;
-    if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != 1)
+    if (!qemu_read(page << PAGE_BITS, &byte, 1))
         return false;
     *kept = page;
     return true;
@@ -48,16 +49,27 @@ bool vm_get(uint64_t address, void *value, size_t n)
     return true;
 }
 
-bool vm_get_text(uint64_t address, char *text, size_t n)
+static uint64_t find_symbol(void *context, const char *name)
 {
-    for (size_t i = 0; i + 1 < n; i++) {
-        if (!vm_get(address + i, text + i, 1))
-            break;
-        if (text[i] == '\0')
-            return true;
-        text[i + 1] = '\0';
-    }
-    if (n > 0)
-        text[n - 1] = '\0';
-    return false;
+    static const char *const names[SIM_N_SYMBOLS] = SIM_SYMBOL_NAMES;
+    const uint64_t *symbols = context;
+    for (int i = 0; i < SIM_N_SYMBOLS; i++)
+        if (strcmp(names[i], name) == 0)
+            return symbols[i];
+    return 0;
+}
+
+void vm_memory_use(const uint64_t *symbols)
+{
+    static uint64_t own[SIM_N_SYMBOLS];
+    memcpy(own, symbols, sizeof own);
+    vm_fields_use(&(struct vm_library){ getpid(), find_symbol, own, vm_get });
+}
+
+int vm_compare(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
 }

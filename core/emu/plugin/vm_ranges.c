@@ -1,7 +1,10 @@
 #include "core/emu/plugin/vm_ranges.h"
 
+#include "core/hotspot/code_heaps.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -152,10 +155,7 @@ void vm_ranges_look(struct vm_ranges *ranges)
     look_at_maps(ranges);
     if (t == NULL)
         return;
-    if (t->code_low != VM_NONE && t->code_high != VM_NONE) {
-        ranges->code_low = vm_pointer(t->code_low);
-        ranges->code_high = vm_pointer(t->code_high);
-    }
+    code_heaps_range(&ranges->code_low, &ranges->code_high);
     if (t->archive_base != VM_NONE && t->archive_top != VM_NONE) {
         ranges->archive = vm_pointer(t->archive_base);
         ranges->archive_end = vm_pointer(t->archive_top);
@@ -176,15 +176,7 @@ enum miss_owner vm_ranges_find(const struct vm_ranges *ranges, const struct vm_m
         return MISS_CARDS;
     if (address >= ranges->archive && address < ranges->archive_end)
         return MISS_METASPACE;
-    uint32_t low = 0, high = ranges->n_maps;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (ranges->maps[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct vm_range *range = low == 0 ? NULL : &ranges->maps[low - 1];
+    const struct vm_range *range = vm_last_before(ranges->maps, ranges->n_maps, sizeof *range, address);
     if (range == NULL || address >= range->end)
         return MISS_UNKNOWN;
     if (range->path != 0)
@@ -192,7 +184,7 @@ enum miss_owner vm_ranges_find(const struct vm_ranges *ranges, const struct vm_m
     if (range->path != 0 && ends_with(*path, ".jsa"))
         return MISS_METASPACE; /* the archive of classes, before the JVM tells where it is */
     /* Whatever is beside it: the kernel makes one of neighbours with the same rights. */
-    if (range->path == 0 && metadata != NULL && vm_metadata_has(metadata, address))
+    if (range->path == 0 && vm_metadata_has(metadata, address))
         return MISS_METASPACE;
     return range->kind;
 }

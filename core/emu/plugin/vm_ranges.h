@@ -1,8 +1,8 @@
 /*
  * Whose the memory is that is not Java heap: stacks, code, metaspace, the card table, files, the C heap.
  */
-#ifndef CORE_PLUGIN_VM_RANGES_H
-#define CORE_PLUGIN_VM_RANGES_H
+#ifndef CORE_EMU_PLUGIN_VM_RANGES_H
+#define CORE_EMU_PLUGIN_VM_RANGES_H
 
 #include "core/emu/plugin/vm_metadata.h"
 #include "core/trace/misses.h"

@@ -1,6 +1,7 @@
 #include "core/emu/tool/tool_host.h"
 
 #include "core/emu/plugin/qemu_api.h"
+#include "core/emu/plugin/qemu_read.h"
 #include "core/emu/model/sim_slots.h"
 #include "core/emu/tool/tool_jvm.h"
 #include "core/emu/tool/tool_objects.h"
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define NAME_BYTES 16
@@ -293,26 +293,13 @@ static void find_library(const char *suffix, enum tool_code code)
         fclose(maps);
 }
 
-/* By system call: a bad pointer of the program's is not ours to fault on. */
-static bool take_read(uint64_t address, void *value, size_t n)
-{
-    struct iovec here = { value, n }, there = { (void *)(uintptr_t)address, n };
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
-}
-
-static bool give(uint64_t address, void *value, size_t n)
-{
-    struct iovec here = { value, n }, there = { (void *)(uintptr_t)address, n };
-    return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
-}
-
 static void hear_tables(uint64_t argument)
 {
     /* libc: the emulator's own, too, whose code the program never runs. */
     static const char *const helpers[] = { "/libmmprof-agent.so", "/libc.so.6", "/ld-linux-x86-64.so.2",
                                            "/ld-linux-aarch64.so.1" };
     uint64_t symbols[SIM_N_SYMBOLS];
-    if (host.has_jvm || !take_read(argument, symbols, sizeof symbols) || tool_jvm_open(&host.jvm, symbols) < 0)
+    if (host.has_jvm || !qemu_read(argument, symbols, sizeof symbols) || tool_jvm_open(&host.jvm, symbols) < 0)
         return;
     find_library("/libjvm.so", TOOL_VM);
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
@@ -334,7 +321,7 @@ static void hear_start(void)
 static void hear_place(uint64_t argument)
 {
     struct followed_place place;
-    if (!take_read(argument, &place, sizeof place))
+    if (!qemu_read(argument, &place, sizeof place))
         return;
     place.class_name[FOLLOWED_TEXT_BYTES - 1] = place.name[FOLLOWED_TEXT_BYTES - 1] = '\0';
     place.descriptor[FOLLOWED_TEXT_BYTES - 1] = place.source[FOLLOWED_TEXT_BYTES - 1] = '\0';
@@ -346,7 +333,7 @@ static void hear_object(struct tool_thread *thread, uint64_t argument)
 {
     struct followed_object told;
     uint64_t bytes;
-    if (!host.has_jvm || !take_read(argument, &told, sizeof told) || told.reference == 0)
+    if (!host.has_jvm || !qemu_read(argument, &told, sizeof told) || told.reference == 0)
         return;
     hold(thread);
     thread->n -= tail_of(thread);
@@ -372,7 +359,7 @@ static void hear_object(struct tool_thread *thread, uint64_t argument)
     told.n_gone = tool_objects_take_gone(&host.objects, told.gone, FOLLOWED_GONE_MAX - 1);
     if (object == NULL && (class_of == NULL || !host.has_started))
         told.gone[told.n_gone++] = told.reference;
-    give(argument, &told, sizeof told);
+    qemu_write(argument, &told, sizeof told);
 }
 
 static void hear_collection(bool has_ended)
@@ -420,7 +407,7 @@ static void hear_with_lock(struct tool_thread *thread, uint64_t what, uint64_t a
         break;
     case FOLLOWED_ASK_PAUSE:
         value = (uint64_t)(uintptr_t)&thread->is_paused;
-        give(argument, &value, sizeof value);
+        qemu_write(argument, &value, sizeof value);
         break;
     case FOLLOWED_TELL_PLACE:
         hear_place(argument);
@@ -429,7 +416,7 @@ static void hear_with_lock(struct tool_thread *thread, uint64_t what, uint64_t a
         hear_object(thread, argument);
         break;
     case FOLLOWED_TELL_CODE:
-        if (take_read(argument, &value, sizeof value))
+        if (qemu_read(argument, &value, sizeof value))
             tool_jvm_log(&host.jvm, (int)value);
         break;
     case FOLLOWED_TELL_START:

@@ -7,8 +7,8 @@
  * What the JVM does to tell of an object is not the program's: the accesses of its library, and of libc, between those
  * of Java or other code before and behind are left out, if they are not more than HotSpot needs for that.
  */
-#ifndef CORE_TOOL_TOOL_HOST_H
-#define CORE_TOOL_TOOL_HOST_H
+#ifndef CORE_EMU_TOOL_TOOL_HOST_H
+#define CORE_EMU_TOOL_TOOL_HOST_H
 
 #include "core/emu/tool/mmprof_tool.h"
 

@@ -2,14 +2,12 @@
 
 #include "core/base/ticks.h"
 #include "core/base/vec.h"
+#include "core/hotspot/code_heaps.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define KEPT       (1u << 16)
-#define LOOK_SHARE 8 /* so many times as long as going through all classes took, it is not done again */
+#define KEPT (1u << 16)
 
 void tool_jvm_init(struct tool_jvm *jvm)
 {
@@ -18,39 +16,26 @@ void tool_jvm_init(struct tool_jvm *jvm)
     jvm->why = "no JVM that the agent can follow has called main";
 }
 
-static void find_interpreter(struct tool_jvm *jvm)
-{
-    const struct vm_tables *t = &jvm->tables;
-    uint64_t queue = t->interpreter == VM_NONE ? 0 : vm_pointer(t->interpreter);
-    uint32_t limit = 0;
-    if (queue == 0 || t->stub_buffer == VM_NONE || t->stub_limit == VM_NONE ||
-        !vm_get_u32(queue + t->stub_limit, &limit))
-        return;
-    jvm->interpreter = vm_pointer(queue + t->stub_buffer);
-    jvm->interpreter_end = jvm->interpreter + limit;
-}
-
 int tool_jvm_open(struct tool_jvm *jvm, const uint64_t *symbols)
 {
     struct vm_tables *t = &jvm->tables;
     uint64_t words = 0, at;
-    if (vm_tables_read(symbols, t, &jvm->why) < 0)
+    vm_memory_use(symbols);
+    if (vm_tables_read(t, &jvm->why) < 0)
         return -1;
     jvm->why = "its tables lack where its heap and its code are";
     at = vm_pointer(t->heap) + t->heap_reserved;
-    if (t->code_low == VM_NONE || t->code_high == VM_NONE || !vm_get_u64(at + t->region_start, &jvm->heap) ||
+    if (!code_heaps_range(&jvm->java, &jvm->java_end) || !vm_get_u64(at + t->region_start, &jvm->heap) ||
         !vm_get_u64(at + t->region_words, &words) || jvm->heap == 0 || words == 0)
         return -1;
     jvm->heap_end = jvm->heap + 8 * words;
-    jvm->java = vm_pointer(t->code_low);
-    jvm->java_end = vm_pointer(t->code_high);
     jvm->why = "out of memory";
     jvm->kept = vm_map(KEPT * sizeof *jvm->kept);
     if (jvm->kept == NULL || vm_classes_open(&jvm->classes, t) < 0)
         return -1;
     vm_classes_forget(&jvm->classes);
-    jvm->has_metadata = vm_metadata_open(&jvm->metadata, t) == 0;
-    find_interpreter(jvm);
+    vm_metadata_open(&jvm->metadata, t);
+    code_heaps_interpreter(&jvm->interpreter, &jvm->interpreter_end);
     jvm->why = NULL;
     return 0;
 }
@@ -148,41 +133,22 @@ static struct mmprof_place *compiled_place(struct tool_jvm *jvm, uint64_t instru
     return method == NULL ? NULL : tool_names_place(&jvm->names, method, line);
 }
 
-static uint64_t own_ns(void)
+static const char *terminated(char *text, size_t n)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-static const struct vm_bytecodes *bytecode_of(struct tool_jvm *jvm, uint64_t bytecode)
-{
-    const struct vm_bytecodes *code = vm_metadata_code(&jvm->metadata, bytecode);
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-    if (code != NULL || now_ns < jvm->next_look_ns)
-        return code;
-    uint64_t start = own_ns();
-    vm_memory_forget();
-    vm_metadata_look(&jvm->metadata);
-    jvm->next_look_ns = now_ns + LOOK_SHARE * (own_ns() - start);
-    return vm_metadata_code(&jvm->metadata, bytecode);
+    text[n < WIRE_TEXT_SHORT_BYTES ? n : WIRE_TEXT_SHORT_BYTES - 1] = '\0';
+    return text;
 }
 
 static struct mmprof_place *interpreted_place(struct tool_jvm *jvm, uint64_t bytecode)
 {
-    char class_name[VM_TEXT_BYTES], name[VM_TEXT_BYTES], descriptor[VM_TEXT_BYTES], source[VM_TEXT_BYTES] = "";
-    const struct tool_method_text text = { class_name, name, descriptor, source };
-    const struct vm_bytecodes *code = jvm->has_metadata ? bytecode_of(jvm, bytecode) : NULL;
-    if (code == NULL || !vm_class_name(&jvm->tables, code->klass, class_name, sizeof class_name) ||
-        !vm_code_text(&jvm->tables, code, VM_CODE_NAME, name, sizeof name) ||
-        !vm_code_text(&jvm->tables, code, VM_CODE_DESCRIPTOR, descriptor, sizeof descriptor))
+    static struct vm_method m; /* too large for a thread of QEMU's */
+    const struct vm_bytecodes *code = vm_metadata_code(&jvm->metadata, bytecode);
+    if (code == NULL || !vm_method_read_parts(&m, code->method, &code->parts, NULL))
         return NULL;
-    if (!vm_code_text(&jvm->tables, code, VM_CODE_SOURCE, source, sizeof source))
-        source[0] = '\0';
+    const struct tool_method_text text = { terminated(m.class_name, m.n_class_name), terminated(m.name, m.n_name),
+                                           terminated(m.descriptor, m.n_descriptor), terminated(m.source, m.n_source) };
     struct mmprof_method *method = tool_names_method(&jvm->names, &text);
-    return method == NULL ? NULL : tool_names_place(&jvm->names, method, vm_code_line(&jvm->tables, code, bytecode));
+    return method == NULL ? NULL : tool_names_place(&jvm->names, method, vm_method_line(&code->parts, bytecode));
 }
 
 struct mmprof_place *tool_jvm_place(struct tool_jvm *jvm, uint64_t instruction, uint64_t bytecode)

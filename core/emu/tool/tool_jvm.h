@@ -2,8 +2,8 @@
  * The emulated JVM, for tools: where its heap and its code are, the classes of objects, and which line of Java an
  * instruction is from.
  */
-#ifndef CORE_TOOL_TOOL_JVM_H
-#define CORE_TOOL_TOOL_JVM_H
+#ifndef CORE_EMU_TOOL_TOOL_JVM_H
+#define CORE_EMU_TOOL_TOOL_JVM_H
 
 #include "core/emu/plugin/vm_classes.h"
 #include "core/emu/plugin/vm_metadata.h"
@@ -26,9 +26,8 @@ struct tool_jvm {
     struct mmprof_place **sites; /* owned: by the agent's number */
     uint32_t n_sites, sites_room;
     struct tool_place_kept *kept; /* mapped */
-    uint64_t next_look_ns;
-    const char *why; /* the JVM cannot be looked into */
-    bool has_code, has_metadata;
+    const char *why;              /* the JVM cannot be looked into */
+    bool has_code;
 };
 
 void tool_jvm_init(struct tool_jvm *jvm);

@@ -1,8 +1,8 @@
 /*
  * Classes, methods and lines of them, as tools see them: one of each, with a number, for good.
  */
-#ifndef CORE_TOOL_TOOL_NAMES_H
-#define CORE_TOOL_TOOL_NAMES_H
+#ifndef CORE_EMU_TOOL_TOOL_NAMES_H
+#define CORE_EMU_TOOL_TOOL_NAMES_H
 
 #include "core/base/map.h"
 #include "core/emu/tool/mmprof_tool.h"

@@ -8,8 +8,8 @@
  *
  * The caller's lock guards all of it.
  */
-#ifndef CORE_TOOL_TOOL_OBJECTS_H
-#define CORE_TOOL_TOOL_OBJECTS_H
+#ifndef CORE_EMU_TOOL_TOOL_OBJECTS_H
+#define CORE_EMU_TOOL_TOOL_OBJECTS_H
 
 #include "core/emu/tool/mmprof_tool.h"
 

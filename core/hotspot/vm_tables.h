@@ -1,0 +1,42 @@
+/*
+ * Where the heap's spaces, objects, classes and other memory of a JVM are, for those who walk through them: JDK 17 to
+ * 25, Serial, Parallel and G1.
+ */
+#ifndef CORE_HOTSPOT_VM_TABLES_H
+#define CORE_HOTSPOT_VM_TABLES_H
+
+#include "core/hotspot/vm_fields.h"
+
+enum vm_collector { VM_SERIAL, VM_PARALLEL, VM_G1, VM_OTHER_COLLECTOR };
+
+/* Offsets of fields in their structures; addresses of static ones; sizes; VM_NONE: this JVM has no such field. */
+struct vm_tables {
+    /* the heap */
+    uint64_t heap, heap_reserved, region_start, region_words, collections;
+    uint64_t young, old, eden, from, to, tenured;
+    uint64_t contiguous_bottom, contiguous_end, contiguous_top;
+    uint64_t mutable_bottom, mutable_end, mutable_top;
+    uint64_t parallel_young, parallel_old, ps_eden, ps_from, ps_to, ps_old;
+    uint64_t g1_manager, g1_regions, g1_base, g1_length, g1_bottom, g1_end, g1_top, g1_type, g1_tag;
+    uint64_t humongous_mask; /* in a region's tag */
+    /* threads */
+    uint64_t threads, n_threads, threads_data, tlab, tlab_start, tlab_top, tlab_end, tlab_desired, tlab_reserve;
+    /* objects and classes */
+    uint64_t narrow_base, narrow_shift, layout_helper, klass_name, klass_super, next_klass, constants, methods;
+    uint64_t fields, n_java_fields, field_stream, mirror_bytes, mirror_klass;
+    uint64_t symbol_length, symbol_body, pool_bytes;
+    uint64_t counters, method_data; /* in a Method */
+    uint64_t loaders, next_loader, loader_klasses;
+    /* other memory */
+    uint64_t barriers, card_table, cards, cards_bytes, archive_base, archive_top;
+    enum vm_collector collector;
+    bool has_narrow_klass;
+};
+
+/*
+ * Of the JVM that vm_fields_use has named.  Returns 0; or -1 and in why what is missing, in words for the user: its
+ * heap cannot be walked through.
+ */
+int vm_tables_read(struct vm_tables *tables, const char **why);
+
+#endif
