@@ -1,10 +1,10 @@
 #include "core/emu/memtrace/memtrace.h"
 
 /* NUMBER, MAYBE, TID: 32 bits.  MAYBE: one more than the number, 0: it is not known. */
-enum type { END, NUMBER, MAYBE, TID, LONG, FLAG, TEXT };
+enum entry_part { END, NUMBER, MAYBE, TID, LONG, FLAG, TEXT };
 
-struct field {
-    enum type type;
+struct entry_field {
+    enum entry_part type;
     size_t offset;
 };
 
@@ -14,7 +14,7 @@ struct field {
     }
 
 /* What stands behind an entry's kind, in this order. */
-static const struct field fields[MEMTRACE_KINDS][9] = {
+static const struct entry_field fields[MEMTRACE_KINDS][9] = {
     [MEMTRACE_THREAD] = { AT(NUMBER, number), AT(TID, tid), AT(TEXT, name) },
     [MEMTRACE_CLASS] = { AT(NUMBER, number), AT(TEXT, name) },
     [MEMTRACE_METHOD] = { AT(NUMBER, number), AT(TEXT, class_name), AT(TEXT, name), AT(TEXT, descriptor),
@@ -36,7 +36,7 @@ static void put_text(struct sink *s, const struct wire_text *text)
     sink_bytes(s, text->at, n);
 }
 
-static void put_field(struct sink *s, enum type type, const void *from)
+static void put_field(struct sink *s, enum entry_part type, const void *from)
 {
     const uint32_t *number = from;
     switch (type) {
@@ -62,11 +62,11 @@ static void put_field(struct sink *s, enum type type, const void *from)
 void memtrace_put(struct sink *s, const struct memtrace_entry *entry)
 {
     sink_u8(s, (uint8_t)entry->kind);
-    for (const struct field *field = fields[entry->kind]; field->type != END; field++)
+    for (const struct entry_field *field = fields[entry->kind]; field->type != END; field++)
         put_field(s, field->type, (const char *)entry + field->offset);
 }
 
-static void get_field(struct cursor *c, enum type type, void *to)
+static void get_field(struct cursor *c, enum entry_part type, void *to)
 {
     uint32_t *number = to;
     struct wire_text *text = to;
@@ -97,7 +97,7 @@ int memtrace_get(struct cursor *c, struct memtrace_entry *entry)
     if (c->bad || kind >= MEMTRACE_KINDS || kind == MEMTRACE_ACCESS)
         return -1;
     entry->kind = (enum memtrace_kind)kind;
-    for (const struct field *field = fields[kind]; field->type != END; field++)
+    for (const struct entry_field *field = fields[kind]; field->type != END; field++)
         get_field(c, field->type, (char *)entry + field->offset);
     return c->bad ? -1 : 0;
 }
