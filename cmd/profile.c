@@ -98,7 +98,7 @@ static int make_directory(struct profile *p, struct err *err)
     if (mkdir(p->directory, 0777) == 0 || errno == EEXIST)
         return 0;
     err_set(err, "cannot make the directory '%s': %s", p->directory, strerror(errno));
-    return err_next(err, "choose another place with -o");
+    return err_next(err, "choose another one with -o");
 }
 
 static void step(const struct profile *p, int number, const char *what)
@@ -122,7 +122,7 @@ static int record_all(struct profile *p, struct recorder_summary *summary, struc
     return 0;
 }
 
-/* The first pass counts nothing; that the second one does makes each of its calls dearer. */
+/* The first pass counts nothing; that the second one does adds to the cost of each of its calls. */
 static int measure_reads(const struct profile *p, uint64_t *read_cost_ns, struct err *err)
 {
     struct arena arena = { NULL, 0 };
@@ -218,7 +218,7 @@ static int refuse_short(const struct recorder_summary *summary, struct err *err)
     return err_next(err, "add --two-runs: it is recorded from its start to its end then, twice");
 }
 
-/* The program was idle, or what it does is not paid for in so short a time. */
+/* The program was idle, or the budget of so short a time allows no probes. */
 static void tell_empty(const struct profile *p)
 {
     fprintf(stderr,

@@ -8,7 +8,7 @@
 
 /* ---- when to choose ---- */
 
-#define FREE_CHOICES 2u /* so many choices may be followed by a batch at once, while nothing is measured */
+#define FREE_CHOICES 2u /* so many choices may have a batch at once, while nothing is measured */
 
 /* Samples for the first choice; fewer, where there are no more after so long (ns). */
 #define FIRST_SAMPLES 50u

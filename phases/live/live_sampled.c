@@ -21,14 +21,14 @@ static const char *why_of(const struct live_session *session, const struct candi
 }
 
 /* Why one that is no candidate is none; NULL: it is too rare to tell of. */
-static const char *left_out(const struct candidate *one, const struct candidates_wish *options)
+static const char *left_out(const struct candidate *one, const struct candidates_criteria *criteria)
 {
     static const char *const words[CANDIDATE_N_REASONS] = { [CANDIDATE_UNWANTED] = "left",
                                                             [CANDIDATE_TINY] = "left",
                                                             [CANDIDATE_SHORT] = "short",
                                                             [CANDIDATE_WITHIN] = "short",
                                                             [CANDIDATE_SURPLUS] = "none" };
-    return one->n_samples >= options->min_samples ? words[one->reason] : NULL;
+    return one->n_samples >= criteria->min_samples ? words[one->reason] : NULL;
 }
 
 /*
@@ -59,23 +59,23 @@ static int compare(const void *a, const void *b)
 int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
                       struct err *err)
 {
-    struct candidates_wish options = CANDIDATES_WISH;
+    struct candidates_criteria criteria = CANDIDATES_CRITERIA;
     struct candidate_list list = { 0 };
     struct err ignored; /* the program did nothing */
     *n = 0;
     *all = NULL;
-    options.weight = session->options.weight;
-    if (session->candidates == NULL || candidates_choose(session->candidates, &options, arena, &list, &ignored) < 0)
+    criteria.weight = session->options.weight;
+    if (session->candidates == NULL || candidates_choose(session->candidates, &criteria, arena, &list, &ignored) < 0)
         return 0;
     *all = arena_alloc(arena, (list.n_all + 1) * sizeof **all);
     if (*all == NULL)
         return err_set(err, "out of memory for %zu methods", list.n_all);
     for (size_t i = 0; i < list.n_all && *n < LIVE_SAMPLED_MAX; i++) {
         struct live_sampled one = { .found = &list.all[i] };
-        if (one.found->share < options.weight ||
+        if (one.found->share < criteria.weight ||
             live_methods_know(&session->live->methods, one.found->class_name, one.found->name, one.found->descriptor))
             continue;
-        one.why = i < list.n ? why_of(session, one.found, &one.recompilation_ns) : left_out(one.found, &options);
+        one.why = i < list.n ? why_of(session, one.found, &one.recompilation_ns) : left_out(one.found, &criteria);
         if (one.why != NULL && (i < list.n || !is_beside_another(&list, *all, *n, one.found)))
             (*all)[(*n)++] = one;
     }

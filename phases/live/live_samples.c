@@ -46,7 +46,7 @@ struct live_stack_thread {
 struct live_samples {
     struct candidates *candidates; /* owned */
     struct seen *seen;             /* owned, by the sampler's number */
-    uint32_t n_seen;
+    uint32_t n_seen, seen_room;
     struct live_stack_thread **threads; /* owned, by number; NULL: not seen */
     uint32_t n_threads;
     struct live_stack_frame frames[STACK_FRAMES_MAX]; /* of the present sample, outermost first */
@@ -90,15 +90,10 @@ int live_samples_begin(struct live_samples *samples, struct err *err)
 /* Of methods that are new, or in this sample: how often they were called may be known better by now. */
 static int know_methods(struct live_samples *samples, const struct stack_sample *sample, struct err *err)
 {
-    if (sample->n_known > samples->n_seen) {
-        struct seen *seen = realloc(samples->seen, sample->n_known * sizeof *seen);
-        if (seen == NULL)
-            return err_set(err, "out of memory for %u methods", sample->n_known);
-        for (uint32_t i = samples->n_seen; i < sample->n_known; i++)
-            seen[i] = (struct seen){ CANDIDATES_NONE, false, sample->known[i] };
-        samples->seen = seen;
-        samples->n_seen = sample->n_known;
-    }
+    if (vec_reserve(samples->seen, samples->seen_room, sample->n_known) < 0)
+        return err_set(err, "out of memory for %u methods", sample->n_known);
+    for (; samples->n_seen < sample->n_known; samples->n_seen++)
+        samples->seen[samples->n_seen] = (struct seen){ CANDIDATES_NONE, false, sample->known[samples->n_seen] };
     for (uint32_t i = 0; i < sample->n; i++)
         if (sample->methods[i] != SAMPLED_UNKNOWN)
             samples->seen[sample->methods[i]].method = sample->known[sample->methods[i]];
@@ -149,13 +144,8 @@ static struct live_stack_thread *thread_of(struct live_samples *samples, uint32_
 
 static bool remember(struct live_stack_thread *thread, const struct live_stack_frame *frames, uint32_t n)
 {
-    if (n > thread->room) {
-        struct live_stack_frame *grown = realloc(thread->frames, 2 * n * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        thread->frames = grown;
-        thread->room = 2 * n;
-    }
+    if (vec_reserve(thread->frames, thread->room, n) < 0)
+        return false;
     if (n > 0)
         memcpy(thread->frames, frames, n * sizeof *frames);
     thread->n_frames = n;

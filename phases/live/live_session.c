@@ -115,9 +115,9 @@ static int tell_short(struct live_session *session, struct err *err)
 /* What is worth probes?  No sample at all is no error: the program may be idle. */
 static int list_candidates(struct live_session *session, struct candidate_list *list, struct err *err)
 {
-    struct candidates_wish options = CANDIDATES_WISH;
+    struct candidates_criteria criteria = CANDIDATES_CRITERIA;
     struct err ignored; /* the program did nothing */
-    options.weight = session->options.weight;
+    criteria.weight = session->options.weight;
     if (session->samples == NULL)
         return 0;
     const struct agent_config *rules = recorder_rules(session->link, err);
@@ -126,7 +126,7 @@ static int list_candidates(struct live_session *session, struct candidate_list *
     session->candidates = live_samples_candidates(session->samples, rules, session->status.jvm_cpu_ns);
     if (tell_short(session, err) < 0)
         return -1;
-    candidates_choose(session->candidates, &options, &session->arena, list, &ignored);
+    candidates_choose(session->candidates, &criteria, &session->arena, list, &ignored);
     return 0;
 }
 

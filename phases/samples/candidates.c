@@ -232,13 +232,13 @@ static void set_interval(struct candidate *candidate, double n)
  * Straight code without calls ends within its few bytes.  Where it calls something that takes (nearly) none of the
  * time, the same holds.
  */
-static bool is_short(const struct candidates *c, const struct candidates_wish *wish, const struct seen_method *seen,
-                     const struct candidate *candidate)
+static bool is_short(const struct candidates *c, const struct candidates_criteria *criteria,
+                     const struct seen_method *seen, const struct candidate *candidate)
 {
     if (seen->n_samples >= SELF_SURELY && (seen->flags & SAMPLE_HAS_LOOP) == 0 &&
         (double)seen->self_ns >= SELF_SHARE * (double)seen->weight_ns)
         return true;
-    return candidate->per_call_most_ns < wish->grain * c->weight_ns;
+    return candidate->per_call_most_ns < criteria->grain * c->weight_ns;
 }
 
 static bool is_within(const struct seen_method *seen)
@@ -246,28 +246,28 @@ static bool is_within(const struct seen_method *seen)
     return seen->n_within >= WITHIN_LEAST && (double)seen->n_within >= WITHIN_SHARE * (double)seen->n_judged;
 }
 
-static enum candidate_reason judge(const struct candidates *c, const struct candidates_wish *wish,
+static enum candidate_reason judge(const struct candidates *c, const struct candidates_criteria *criteria,
                                    const struct seen_method *seen, const struct candidate *candidate)
 {
     if ((seen->flags & SAMPLE_IS_WANTED) == 0)
         return CANDIDATE_UNWANTED;
     if ((seen->flags & (SAMPLE_HAS_LOOP | SAMPLE_HAS_CALLS)) == 0)
         return CANDIDATE_TINY;
-    if (is_short(c, wish, seen, candidate))
+    if (is_short(c, criteria, seen, candidate))
         return CANDIDATE_SHORT;
     if (is_within(seen))
         return CANDIDATE_WITHIN;
-    if (candidate->share_high < wish->weight)
+    if (candidate->share_high < criteria->weight)
         return CANDIDATE_LIGHT;
-    if (seen->n_samples < wish->min_samples)
+    if (seen->n_samples < criteria->min_samples)
         return CANDIDATE_RARE;
-    if (candidate->share_low < wish->weight)
+    if (candidate->share_low < criteria->weight)
         return CANDIDATE_POSSIBLE;
-    return (double)seen->outer_ns >= wish->weight * c->weight_ns ? CANDIDATE_OUTER : CANDIDATE_HEAVY;
+    return (double)seen->outer_ns >= criteria->weight * c->weight_ns ? CANDIDATE_OUTER : CANDIDATE_HEAVY;
 }
 
-static void describe(const struct candidates *c, const struct candidates_wish *wish, const struct seen_method *seen,
-                     double n_effective, struct candidate *out)
+static void describe(const struct candidates *c, const struct candidates_criteria *criteria,
+                     const struct seen_method *seen, double n_effective, struct candidate *out)
 {
     *out = (struct candidate){ .class_name = seen->class_name,
                                .name = seen->name,
@@ -279,7 +279,7 @@ static void describe(const struct candidates *c, const struct candidates_wish *w
                                .n_calls_least = seen->n_calls_least,
                                .per_call_most_ns = (double)seen->weight_ns / (double)seen->n_calls_least };
     set_interval(out, n_effective);
-    out->reason = judge(c, wish, seen, out);
+    out->reason = judge(c, criteria, seen, out);
 }
 
 /* Candidates first; the largest share first; the same order every time. */
@@ -310,7 +310,7 @@ static void cap(struct candidate_list *list, size_t most)
         list->n_reasons[list->all[i].reason]++;
 }
 
-int candidates_choose(struct candidates *c, const struct candidates_wish *wish, struct arena *arena,
+int candidates_choose(struct candidates *c, const struct candidates_criteria *criteria, struct arena *arena,
                       struct candidate_list *list, struct err *err)
 {
     memset(list, 0, sizeof *list);
@@ -325,9 +325,9 @@ int candidates_choose(struct candidates *c, const struct candidates_wish *wish, 
     list->n_effective = c->weight_ns * c->weight_ns / c->weight_squares;
     for (uint32_t i = 0; i < c->n_methods; i++)
         if (c->methods[i].n_samples > 0)
-            describe(c, wish, &c->methods[i], list->n_effective, &list->all[list->n_all++]);
+            describe(c, criteria, &c->methods[i], list->n_effective, &list->all[list->n_all++]);
     qsort(list->all, list->n_all, sizeof *list->all, compare);
-    cap(list, wish->most);
+    cap(list, criteria->most);
     return 0;
 }
 

@@ -63,7 +63,7 @@ int candidates_too_short(struct candidates *candidates, const char *class_name, 
 /* How many samples there are so far. */
 uint64_t candidates_n_samples(const struct candidates *candidates);
 
-struct candidates_wish {
+struct candidates_criteria {
     double weight;        /* the share of the time that makes a phase, 0..1: what may reach it is a candidate */
     double grain;         /* likewise in one call; what surely stays below it is none.  0: not known */
     uint32_t min_samples; /* in fewer a method is not a candidate: 1 is an accident */
@@ -71,7 +71,7 @@ struct candidates_wish {
 };
 
 /* What a user who says nothing gets. */
-#define CANDIDATES_WISH ((struct candidates_wish){ .weight = 0.01, .min_samples = 2, .most = 150 })
+#define CANDIDATES_CRITERIA ((struct candidates_criteria){ .weight = 0.01, .min_samples = 2, .most = 150 })
 
 enum candidate_reason {
     /* why it is one */
@@ -116,7 +116,7 @@ struct candidate_list {
  * Returns 0, or -1 with *err set: there are no samples, or no memory.
  * Source: thesis §3.2.2 for the thresholds; Wilson, JASA 22 (1927); Kish, Survey Sampling (1965).
  */
-int candidates_choose(struct candidates *candidates, const struct candidates_wish *wish, struct arena *arena,
+int candidates_choose(struct candidates *candidates, const struct candidates_criteria *criteria, struct arena *arena,
                       struct candidate_list *list, struct err *err);
 
 /* "in all samples of a thread", ... */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What both estimates need to know of the recording that they look at. */
+/* What both estimates need to know of the recording. */
 struct budget_base {
     uint64_t n_invocations; /* all recorded calls, and those lost; 0: not known (only selected methods were recorded) */
     double total_ns;        /* the program's time, 100 % */

@@ -86,7 +86,7 @@ struct statistics;
 struct statistics *statistics_open(const struct statistics_options *options);
 void statistics_close(struct statistics *statistics); /* NULL is fine */
 
-/* For calltree_options; it looks at the application's threads.  Lives as long as the statistics. */
+/* For calltree_options; it takes the application's threads.  Lives as long as the statistics. */
 struct calltree_observer statistics_observer(struct statistics *statistics);
 
 /* A method's calls; n is 0 where it had none that ended, or none that the metric is known for. */

@@ -38,12 +38,12 @@ static int hear_stack(void *context, const struct stack_sample *sample, uint32_t
 
 static int finish(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
 {
-    const struct candidates_wish wish = CANDIDATES_WISH;
+    const struct candidates_criteria criteria = CANDIDATES_CRITERIA;
     const struct agent_config *rules = recorder_rules(link, err);
     (void)context;
     if (rules == NULL)
         return -1;
-    return candidates_choose(live_samples_candidates(run.samples, rules, status->jvm_cpu_ns), &wish, &run.arena,
+    return candidates_choose(live_samples_candidates(run.samples, rules, status->jvm_cpu_ns), &criteria, &run.arena,
                              &run.list, err);
 }
 

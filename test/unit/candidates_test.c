@@ -12,7 +12,7 @@
 
 static struct candidates *all;
 static struct candidate_list list;
-static struct candidates_wish wish;
+static struct candidates_criteria criteria;
 static struct arena arena;
 static struct err err;
 static uint32_t numbers[512]; /* of the methods, as candidates */
@@ -23,7 +23,7 @@ static void start(void)
     candidates_close(all);
     if (candidates_open(&all, &err) < 0)
         printf("Bail out! %s\n", err.text);
-    wish = CANDIDATES_WISH;
+    criteria = CANDIDATES_CRITERIA;
 }
 
 /* Class Main, 100 bytes of code. */
@@ -53,7 +53,7 @@ static void name_all(uint32_t flags)
 
 static void choose(void)
 {
-    if (candidates_choose(all, &wish, &arena, &list, &err) < 0) {
+    if (candidates_choose(all, &criteria, &arena, &list, &err) < 0) {
         printf("Bail out! %s\n", err.text);
         memset(&list, 0, sizeof list);
     }
@@ -154,7 +154,7 @@ static void test_few_samples(void)
     choose();
     CHECK("one sample of twenty is an accident", find("1")->reason == CANDIDATE_RARE);
     CHECK("two are not", CANDIDATE_IS_ONE(find("2")->reason));
-    wish.min_samples = 1;
+    criteria.min_samples = 1;
     choose();
     CHECK("unless one is said to be enough", CANDIDATE_IS_ONE(find("1")->reason));
 }
@@ -193,7 +193,7 @@ static void test_calls(void)
     CHECK("so a call takes 10 ms at most", is_near(find("1")->per_call_most_ns, 10 * MS));
     CHECK("one that was always new 1 ms", is_near(find("2")->per_call_most_ns, MS));
     CHECK_NUMBER("without a grain all three are candidates", list.n, 3);
-    wish.grain = 0.05;
+    criteria.grain = 0.05;
     choose();
     CHECK_NUMBER("with one of 5 % those with longer calls", list.n, 2);
     CHECK("the others are too short", find("2")->reason == CANDIDATE_SHORT);
@@ -218,7 +218,7 @@ static void test_refusals(void)
 {
     start();
     name_all(NORMAL);
-    CHECK("no samples is an error", candidates_choose(all, &wish, &arena, &list, &err) < 0);
+    CHECK("no samples is an error", candidates_choose(all, &criteria, &arena, &list, &err) < 0);
     CHECK_TEXT("that says what to do", err.text,
                "no thread of the JVM used the CPU while stacks were sampled\n"
                "  next: sample when the program works, or longer");
@@ -230,7 +230,7 @@ static void test_surplus(void)
     name_all(NORMAL);
     for (int i = 0; i < 100; i++)
         take(0, MS, i < 60 ? "012" : "013", 0);
-    wish.most = 3;
+    criteria.most = 3;
     choose();
     CHECK("no more candidates than asked for", list.n == 3 && find("3")->reason == CANDIDATE_SURPLUS);
     CHECK("the larger ones", CANDIDATE_IS_ONE(find("2")->reason));
