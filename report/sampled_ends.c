@@ -104,15 +104,31 @@ static uint64_t *sum_up_calls(const struct calltree *tree, struct arena *arena)
     return total;
 }
 
-static void end_changed(const struct calltree *before, struct calltree *after, bool *is_ended)
+/* A call that has ended is not open. */
+static void close_ended(const struct calltree *before, struct calltree *after)
 {
-    for (uint32_t i = 1; i < after->n_nodes; i++) {
-        double had = (double)before->total_cpu_ticks[i], has = (double)after->total_cpu_ticks[i];
-        if (!is_called_node(after, i) || after->nodes[i].method >= after->n_methods || has >= (1 - LOST) * had)
-            continue;
-        after->nodes[i].n_open = 0;
-        is_ended[after->nodes[i].method] = true;
+    for (uint32_t i = 1; i < after->n_nodes; i++)
+        if (is_called_node(after, i) &&
+            (double)after->total_cpu_ticks[i] < (1 - LOST) * (double)before->total_cpu_ticks[i])
+            after->nodes[i].n_open = 0;
+}
+
+/* Methods whose time is another one now.  Returns 0, or -1: no memory. */
+static int find_ended(const struct calltree *before, const struct calltree *after, bool *is_ended, struct arena *arena)
+{
+    struct err err;
+    struct calltree_total *had, *has;
+    size_t n_had, n_has;
+    if (calltree_totals(before, VM_PART_APPLICATION, arena, &had, &n_had, &err) < 0 ||
+        calltree_totals(after, VM_PART_APPLICATION, arena, &has, &n_has, &err) < 0)
+        return -1;
+    for (size_t i = 0, k = 0; i < n_had; i++) {
+        while (k < n_has && has[k].method < had[i].method)
+            k++;
+        uint64_t ticks = k < n_has && has[k].method == had[i].method ? has[k].total_cpu_ticks : 0;
+        is_ended[had[i].method] = (double)ticks < (1 - LOST) * (double)had[i].total_cpu_ticks;
     }
+    return 0;
 }
 
 /* The tree with other times of contexts that samples contradict. */
@@ -134,8 +150,8 @@ static const struct calltree *divide_ends(const struct call_ends *e, bool *is_en
     divided->total_cpu_ticks = sum_up_calls(divided, arena);
     if (divided->total_cpu_ticks == NULL)
         return NULL;
-    end_changed(tree, divided, is_ended);
-    return divided;
+    close_ended(tree, divided);
+    return find_ended(tree, divided, is_ended, arena) < 0 ? NULL : divided;
 }
 
 const struct calltree *sampled_ends(const struct calltree *tree, const struct own_time *own, bool *is_ended,

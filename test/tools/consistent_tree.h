@@ -46,18 +46,21 @@ static void check_sums(const char *view, const cJSON *tree)
     }
 }
 
-/* A method's contexts that are in no other one of it have its time together; all of them its calls. */
+/* A method's contexts that are in no other one of it have its time together; all of them its calls.  Rows of methods
+ * are the application's: what the JVM's own threads call is theirs. */
 static void check_method(const cJSON *of, const cJSON *tree)
 {
     const cJSON *row;
     double ns = 0, calls = 0, inside = -1;
     int n = 0;
+    bool is_ours = false;
     EACH(row, tree)
     {
         double depth = number_in(row, "depth");
+        is_ours = depth > 0 ? is_ours : strncmp(text_in(row, "label"), "application", strlen("application")) == 0;
         if (inside >= 0 && depth <= inside)
             inside = -1;
-        if (!is_method(row, of))
+        if (!is_ours || !is_method(row, of))
             continue;
         n++;
         calls += isnan(number_in(row, "calls")) ? 0 : number_in(row, "calls");

@@ -190,17 +190,26 @@ static void test_rows(void)
 /* run was under way when it got probes; its caller's other half, behind its end that no probe saw, is in its time. */
 static void test_ends(void)
 {
-    struct calltree_node nodes[] = { { .parent = 0 },
-                                     { .parent = 1, .method = CALLTREE_ROOT },
-                                     { .parent = 1, .method = SORT },
-                                     { .parent = 2, .method = RUN, .cpu_ticks = 800, .n_open = 1 },
-                                     { .parent = 3, .method = SORT, .cpu_ticks = 100 },
-                                     { .parent = 3, .method = RUN, .cpu_ticks = 20 } };
+    struct calltree_node nodes[] = {
+        { .parent = 0 },
+        { .parent = 1, .method = CALLTREE_ROOT, .first_child = 2 },
+        { .parent = 1, .method = SORT, .calls = 1, .first_child = 3 },
+        { .parent = 2, .method = RUN, .calls = 1, .cpu_ticks = 800, .n_open = 1, .first_child = 4 },
+        { .parent = 3, .method = SORT, .calls = 1, .cpu_ticks = 100, .next_sibling = 5 },
+        { .parent = 3, .method = RUN, .calls = 1, .cpu_ticks = 20 }
+    };
     struct calltree_flag found = { .method = RUN, .kind = CALLTREE_FLAG_FOUND };
     uint64_t totals[] = { 0, 920, 920, 920, 100, 20 };
-    struct calltree tree = {
-        .nodes = nodes, .n_nodes = 6, .n_methods = 2, .total_cpu_ticks = totals, .flags = &found, .n_flags = 1
-    };
+    struct calltree_root root = { .node = 1, .part = VM_PART_APPLICATION };
+    struct calltree tree = { .nodes = nodes,
+                             .n_nodes = 6,
+                             .roots = &root,
+                             .n_roots = 1,
+                             .n_methods = 2,
+                             .total_cpu_ticks = totals,
+                             .total_wall_ticks = totals,
+                             .flags = &found,
+                             .n_flags = 1 };
     struct own_time own[] = { { 0 }, { 0, 0, 0 }, { 0, 50, 5 }, { 800, 50, 5 }, { 100, 90, 9 }, { 20, 0, 0 } };
     bool is_ended[2] = { false };
     const struct calltree *ended = sampled_ends(&tree, own, is_ended, &arena);
