@@ -103,7 +103,10 @@ static uint32_t distance(const char *glob, const char *text, size_t n, uint32_t 
 uint32_t pattern_class_distance(const struct pattern *pattern, const char *class_name, size_t n, uint32_t most)
 {
     uint32_t whole = distance(pattern->text, class_name, n, most);
+    const char *last = strrchr(pattern->text, '/'); /* behind it may be a method */
     size_t at = n;
+    if (last != NULL && (size_t)(last - pattern->text) == n && memcmp(pattern->text, class_name, n) == 0)
+        return least(1, most);
     while (at > 0 && class_name[at - 1] != '/')
         at--;
     if (at == 0 || whole <= 1)

@@ -29,7 +29,7 @@ bool pattern_matches_method(const struct pattern *pattern, const char *name, siz
 
 /*
  * How many characters differ between a name and the nearest one that matches, at most most: for who mistyped it.  A
- * class' name counts without its package, too, as one more.
+ * class' name counts without its package, too, as one more; so does one that the pattern has a part more than.
  */
 uint32_t pattern_class_distance(const struct pattern *pattern, const char *class_name, size_t n, uint32_t most);
 uint32_t pattern_method_distance(const struct pattern *pattern, const char *name, size_t n, uint32_t most);

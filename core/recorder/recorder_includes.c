@@ -8,6 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* With dots only, all of a pattern is a class: is what stands before the last one the nearest? */
+static bool is_method_behind_dots(const char *pattern, const char *nearest)
+{
+    const char *dot = strrchr(pattern, '.');
+    size_t n = dot == NULL ? 0 : (size_t)(dot - pattern), i = 0;
+    while (i < n && nearest[i] == (pattern[i] == '.' ? '/' : pattern[i]))
+        i++;
+    return n > 0 && i == n && nearest[i] == '\0' && strpbrk(pattern, "/#") == NULL;
+}
+
 /* Returns whether pattern i has matched nothing; why is in *err then. */
 static bool is_unmatched(const struct recorder *r, size_t i, struct err *err)
 {
@@ -21,7 +31,10 @@ static bool is_unmatched(const struct recorder *r, size_t i, struct err *err)
         err_set(err, "--include '%s' matches no method of the classes that it matches", pattern);
     else
         return false;
-    if (told->distance != 0)
+    if (told->distance != 0 && is_method_behind_dots(pattern, nearest))
+        err_next(err, "did you mean --include '%.*s#%s'?", (int)(strrchr(pattern, '.') - pattern), pattern,
+                 strrchr(pattern, '.') + 1);
+    else if (told->distance != 0)
         err_next(err, "did you mean --include '%s'?", nearest);
     else
         err_next(err, "give a class as 'java/util/HashMap', perhaps with a method, as 'java/util/HashMap.get*', or as "
@@ -37,7 +50,7 @@ static bool is_too_small(const struct recorder *r, size_t i, struct err *err)
         return false;
     err_set(err, "--include '%s' matches only methods of %u bytes of bytecode or less, without loops",
             r->plan->includes[i], (unsigned)r->plan->min_bytecodes);
-    err_next(err, "name its methods, as '%s.*', or give --min-bytecodes 0", r->plan->includes[i]);
+    err_next(err, "name its methods, as '%s#*', or give --min-bytecodes 0", r->plan->includes[i]);
     return true;
 }
 

@@ -38,7 +38,7 @@ static void test_distances(void)
         { "java/util/HashMap", "java/util/HashMap", 0 }, { "java/util/HasMap", "java/util/HashMap", 1 },
         { "java/util/HahsMap", "java/util/HashMap", 2 }, { "com/exmaple/*", "com/example/Foo", 2 },
         { "HashMap", "java/util/HashMap", 1 },           { "Hashmap", "java/util/HashMap", 2 },
-        { "org/other/Thing", "java/util/HashMap", 12 },
+        { "org/other/Thing", "java/util/HashMap", 12 },  { "java.util.HashMap.get", "java/util/HashMap", 1 },
     };
     struct pattern p;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
