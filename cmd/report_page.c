@@ -27,8 +27,10 @@ static int make_line(struct report_run *run, struct html_page *page, struct err 
     const struct report_trace *first = &run->traces[0];
     struct view_pass *pass = &run->passes[0];
     struct err *why = &pass->no_line;
+    const struct report_wish *wish = &run->options->wish;
     if (why->text[0] == '\0' &&
-        timeline_end(first->source, first->totals, first->n_totals, &run->options->wish, &pass->line, why) == 0 &&
+        timeline_end(first->source, first->totals, first->n_totals, wish, &pass->line, why) == 0 &&
+        timeline_divide(run->whole[0].source, wish->min_share, &pass->line, why) == 0 &&
         timeline_n_steps(pass->line.timeline) > HTML_STEPS_ASKED_MAX) {
         err_set(why, "a page of %u steps would be too large for a browser", timeline_n_steps(pass->line.timeline));
         err_next(why, "choose longer ones, --view timeline=STEP: %d are possible", HTML_STEPS_ASKED_MAX);

@@ -163,14 +163,8 @@ static int add_place(struct planting *p, uint32_t measured, uint32_t node, uint6
     while (i != 0 && p->places[i].node != node)
         i = p->places[i].next;
     if (i == 0) {
-        if (p->n_places + 1 >= p->places_room) {
-            uint32_t room = p->places_room == 0 ? 1024 : p->places_room * 2;
-            struct sampled_place *places = realloc(p->places, room * sizeof *places);
-            if (places == NULL)
-                return -1;
-            p->places = places;
-            p->places_room = room;
-        }
+        if (vec_reserve(p->places, p->places_room, p->n_places + 2) < 0)
+            return -1;
         i = ++p->n_places;
         p->places[i] = (struct sampled_place){ node, p->first_place[measured], 0 };
         p->first_place[measured] = i;
@@ -554,7 +548,8 @@ static bool keep(struct planting *p, struct report_source *with)
                                       .n_samples = n_samples,
                                       .method_samples = p->method_samples,
                                       .is_ended = p->is_ended,
-                                      .leaf = p->leaf };
+                                      .leaf = p->leaf,
+                                      .anchor = p->anchor };
     with->tree = tree;
     with->sampled = sampled;
     return true;

@@ -23,6 +23,7 @@ struct sampled_tree {
     const uint64_t *method_samples; /* by method: the same, each sample once */
     const bool *is_ended;           /* by method: samples tell the end of calls that were under way */
     const uint32_t *leaf;           /* by kept sample: its node; CALLTREE_NONE: it is in none */
+    const uint32_t *anchor;         /* by kept sample that has a leaf: the node of 'measured' that recorded then */
 };
 
 /*

@@ -313,6 +313,20 @@ static int take_flow(void *context, const struct calltree_flow *flow, struct err
     return 0;
 }
 
+uint32_t timeline_step_at(struct timeline *tl, uint64_t ticks)
+{
+    return step_of(tl, ticks);
+}
+
+int timeline_sample(struct timeline *tl, enum vm_part part, uint64_t ticks, uint64_t cpu_ticks, struct err *err)
+{
+    uint32_t step = step_of(tl, ticks);
+    if (!need_grid(tl, part) || (part == VM_PART_APPLICATION && timeline_give(tl, 0, step, cpu_ticks) < 0))
+        return no_memory(err);
+    timeline_words(tl, part, step)[CELL_CPU] += cpu_ticks;
+    return 0;
+}
+
 struct calltree_observer timeline_observer(struct timeline *tl)
 {
     return (struct calltree_observer){ .context = tl, .flow = take_flow };

@@ -88,6 +88,15 @@ bool timeline_has_part(const struct timeline *timeline, enum vm_part part);
 
 struct timeline_cell timeline_cell(const struct timeline *timeline, enum vm_part part, uint32_t step);
 
+/* Which step a moment is in. */
+uint32_t timeline_step_at(struct timeline *timeline, uint64_t ticks);
+
+/*
+ * Of a trace that has nothing but stack samples, before timeline_rows: a thread of that part was on a CPU for so long
+ * about that moment.  Returns 0, or -1 with *err set: no memory.
+ */
+int timeline_sample(struct timeline *timeline, enum vm_part part, uint64_t ticks, uint64_t cpu_ticks, struct err *err);
+
 /*
  * The application's ticks on a CPU in a row, without the rows that it calls: a context that has no row counts for its
  * caller's.  row n_rows is what was outside all rows.  They add up to the application's cell.

@@ -23,10 +23,10 @@ static double step_length_ns(const struct timeline *timeline, uint32_t step)
 }
 
 /* Ticks of a step as CPUs. */
-static double cpus(const struct report_source *source, const struct timeline *timeline, uint64_t ticks, uint32_t step)
+static double cpus(const struct report_source *source, const struct timeline *timeline, double ticks, uint32_t step)
 {
     double length_ns = step_length_ns(timeline, step);
-    return length_ns > 0 ? report_ns(source, ticks) / length_ns : 0;
+    return length_ns > 0 ? ticks * report_ns(source, 1) / length_ns : 0;
 }
 
 /* Three decimals: a hair's breadth on the page. */
@@ -44,7 +44,7 @@ static bool put_part(cJSON *parts, const struct report_source *source, const str
     cJSON *values = ok ? cJSON_AddArrayToObject(json, "cpus") : NULL;
     for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(timeline); i++) {
         struct timeline_cell cell = timeline_cell(timeline, part, i);
-        ok = html_put(values, NULL, rounded(cpus(source, timeline, cell.cpu_ticks, i)));
+        ok = html_put(values, NULL, rounded(cpus(source, timeline, (double)cell.cpu_ticks, i)));
     }
     return ok && values != NULL;
 }
@@ -127,7 +127,7 @@ static double load_of(const struct report_source *source, const struct timeline 
     struct timeline_cell cell = timeline_cell(timeline, part, step);
     enum calltree_metric metric = load == LOAD_SWITCHES ? CALLTREE_SWITCHES : CALLTREE_FAULTS;
     if (load == LOAD_WAITS)
-        return cpus(source, timeline, cell.runnable_ticks, step);
+        return cpus(source, timeline, (double)cell.runnable_ticks, step);
     double length_ns = step_length_ns(timeline, step);
     return metric < timeline_n_metrics(timeline) && length_ns > 0 ? (double)cell.metrics[metric] / length_ns * 1e9 : 0;
 }
@@ -192,31 +192,32 @@ static double row_ticks(const struct timeline_read *read, size_t row)
 {
     double sum = 0;
     for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++)
-        sum += (double)timeline_row_ticks(read->timeline, (uint32_t)row, i);
+        sum += timeline_ticks(read, row, i);
     return sum;
 }
 
 static const char *row_label(const struct timeline_read *read, size_t row)
 {
-    return row < read->n_rows ? read->labels[row] : "application, other code";
+    return row < read->n_rows    ? read->labels[row]
+           : row == read->n_rows ? "application, other code"
+                                 : read->sampled_labels[row - read->n_rows - 1];
 }
 
 static bool put_row(cJSON *rows, const struct report_source *source, const struct timeline_read *read, size_t row)
 {
     cJSON *json = cJSON_CreateObject();
-    bool ok = html_put(rows, NULL, json) && html_put(json, "label", html_text(source->arena, row_label(read, row)));
+    bool ok = html_put(rows, NULL, json) && html_put(json, "label", html_text(source->arena, row_label(read, row))) &&
+              html_put(json, "is_sampled", cJSON_CreateBool(row > read->n_rows));
     cJSON *values = ok ? cJSON_AddArrayToObject(json, "cpus") : NULL;
-    for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(read->timeline); i++) {
-        uint64_t ticks = timeline_row_ticks(read->timeline, (uint32_t)row, i);
-        ok = html_put(values, NULL, rounded(cpus(source, read->timeline, ticks, i)));
-    }
+    for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(read->timeline); i++)
+        ok = html_put(values, NULL, rounded(cpus(source, read->timeline, timeline_ticks(read, row, i), i)));
     return ok && values != NULL;
 }
 
 /* Those with most time of their own. */
 static bool put_rows(cJSON *json, const struct report_source *source, const struct timeline_read *read)
 {
-    size_t n = read->n_rows + 1;
+    size_t n = read->n_rows + 1 + read->n_sampled;
     struct row_time *order = arena_alloc(source->arena, n * sizeof *order);
     cJSON *rows = cJSON_AddArrayToObject(json, "rows");
     bool ok = order != NULL && rows != NULL;
@@ -224,7 +225,7 @@ static bool put_rows(cJSON *json, const struct report_source *source, const stru
         order[i] = (struct row_time){ i, row_ticks(read, i) };
     if (ok)
         qsort(order, n, sizeof *order, most_first);
-    for (size_t i = 0; ok && i < n && i < ROWS_MAX && order[i].ticks > 0; i++)
+    for (size_t i = 0; ok && i < n && i < ROWS_MAX && order[i].ticks >= 1; i++)
         ok = put_row(rows, source, read, order[i].row);
     return ok;
 }

@@ -188,6 +188,11 @@ function drawRegions(chart, width, top) {
     return top + height + (hasGc ? 14 : 0) + (line.stops.length > 0 ? 14 : 0);
 }
 
+/* A method without probes is marked. */
+function lineLabel(row) {
+    return row.label + (row.is_sampled ? " [sampled]" : "");
+}
+
 /* Each phase's own time on a CPU, as shades. */
 function drawCarpet(chart, width, top) {
     const x = lineX(width),
@@ -198,7 +203,10 @@ function drawCarpet(chart, width, top) {
         svg(
             "text",
             { class: "quiet", x: lineLeft, y: top - 5 },
-            "own time of phases, up to " + highest.toFixed(2) + " CPUs"
+            "own time of phases, up to " +
+                highest.toFixed(2) +
+                " CPUs" +
+                (line.rows.some((row) => row.is_sampled) ? "; [sampled]: as stack samples divide the time" : "")
         )
     );
     line.rows.forEach((row, r) => {
@@ -227,8 +235,8 @@ function drawCarpet(chart, width, top) {
             svg(
                 "text",
                 { x: lineLeft, y: y - 3, class: "name", style: { "font-size": "11px" } },
-                svg("title", {}, row.label),
-                cut(row.label, width - lineLeft - lineRight)
+                svg("title", {}, lineLabel(row)),
+                cut(lineLabel(row), width - lineLeft - lineRight)
             )
         );
     });
@@ -272,7 +280,7 @@ function sayStep() {
         .filter((row) => row.cpus[i] > 0.005)
         .sort((a, b) => b.cpus[i] - a.cpus[i])
         .slice(0, 3)
-        .map((row) => row.label + " " + row.cpus[i].toFixed(2));
+        .map((row) => lineLabel(row) + " " + row.cpus[i].toFixed(2));
     byId("line-readout").replaceChildren(
         html("b", {}, formatNs(from), " to ", formatNs(to)),
         ", region " + regionName(line.of_step[i]) + ". CPUs: " + (busy.join(", ") || "none") + ". ",

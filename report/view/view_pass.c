@@ -1,7 +1,9 @@
 #include "report/view/view_pass.h"
 
+#include "core/trace/recording_info.h"
 #include "report/some_threads.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- who listens ---- */
@@ -98,6 +100,24 @@ static int build(struct view_pass *pass, struct err *err)
     return pass->jit_err.text[0] == '\0' ? 0 : err_set(err, "%s", pass->jit_err.text);
 }
 
+/* Without calls and switches the samples' time is all that there is; *err is set where memory is not enough. */
+static void add_samples_to_line(struct view_pass *pass, struct err *err)
+{
+    const char *period = info_text(pass->reader, INFO_SAMPLE_PERIOD_NS);
+    double ns_per_tick = trace_ns_per_tick(pass->reader);
+    if (!trace_samples_are_all(pass->reader) || period == NULL || strtod(period, NULL) <= 0 ||
+        pass->samples.has_waiting || ns_per_tick <= 0)
+        return;
+    for (size_t i = 0; i < pass->samples.n_kept; i++) {
+        const struct trace_kept_sample *sample = &pass->samples.kept[i];
+        const struct trace_thread *thread = trace_thread(pass->reader, sample->thread);
+        if (sample->ticks != TRACE_UNKNOWN && thread != NULL &&
+            timeline_sample(pass->line.timeline, vm_part_of(thread->comm), sample->ticks,
+                            (uint64_t)((double)sample->weight_ns / ns_per_tick), err) < 0)
+            return;
+    }
+}
+
 int view_pass_read(const struct view_pass_wish *wish, struct arena *arena, struct view_pass *pass, struct err *err)
 {
     memset(pass, 0, sizeof *pass);
@@ -114,6 +134,8 @@ int view_pass_read(const struct view_pass_wish *wish, struct arena *arena, struc
                                            .shapes = pass->shapes };
     if (wants(pass, VIEW_PASS_STATISTICS))
         call_metrics_judge(&pass->metrics, pass->reader, &pass->tree);
+    if (pass->line.timeline != NULL)
+        add_samples_to_line(pass, &pass->no_line);
     recovery_end(pass->recovering, &pass->source, &pass->recovery);
     if (wants(pass, VIEW_PASS_WHERE))
         where_end(pass->finding, &pass->source, &pass->no_where);
