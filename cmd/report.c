@@ -182,7 +182,7 @@ static int run_report(struct report_run *run, struct err *err)
         return -1;
     memcpy(run->whole, run->traces, sizeof run->whole);
     run->whole[0].source = &run->first_whole;
-    return o->html != NULL ? report_page_print(run, err) : o->view->print(run, err);
+    return o->html != NULL ? report_page_print(run, err) : report_view_print(run, err);
 }
 
 int command_report(int argc, char **argv, struct err *err)

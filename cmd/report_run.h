@@ -26,9 +26,9 @@ struct report_view {
     const char *name;
     const char *argument; /* what may follow as NAME=ARGUMENT, as help shows it; NULL: nothing */
     const char *help;
-    int (*print)(struct report_run *run, struct err *err); /* 0, or -1 with *err set */
-    unsigned can;                                          /* of REPORT_VIEW_... */
-    unsigned parts;                                        /* VIEW_PASS_...: what it is made of, beside the tree */
+    int (*make)(struct report_run *run, struct table *table, struct err *err); /* 0, or -1 with *err set */
+    unsigned can;                                                              /* of REPORT_VIEW_... */
+    unsigned parts; /* VIEW_PASS_...: what it is made of, beside the tree */
 };
 
 /* All of them, in the order of --views; one without a name ends them. */
@@ -57,6 +57,9 @@ bool report_view_is(const struct report_view *view, const char *name);
 
 /* The view that words name, as NAME or NAME=ARGUMENT; *argument is borrowed from them, or "".  NULL with *err set. */
 const struct report_view *report_view_find(const char *words, const char **argument, struct err *err);
+
+/* Print the view that was asked for; in text some have others below them.  Returns 0, or -1 with *err set. */
+int report_view_print(struct report_run *run, struct err *err);
 
 /* Print the names of all views, a line for each. */
 void report_views_print(FILE *out);

@@ -10,73 +10,55 @@
 
 #include <string.h>
 
-/* In text what it cost follows the report of one trace. */
-static bool has_more(const struct report_options *o)
+static bool is_text(const struct report_run *run)
 {
-    return o->n_paths == 1 && !o->csv && !o->json;
+    return !run->options->csv && !run->options->json;
 }
 
-static int print_cost(struct report_run *run, struct err *err)
+static int make_cost(struct report_run *run, struct table *table, struct err *err)
 {
-    const struct report_options *o = run->options;
-    struct table table;
-    if (cost_make(run->traces[0].source, &run->passes[0].recovery, &table, err) < 0)
-        return -1;
-    if (!report_view_is(o->view, "cost"))
-        putchar('\n');
-    return command_print_table(&table, o->csv, o->json, err);
+    return cost_make(run->traces[0].source, &run->passes[0].recovery, table, err);
 }
 
-static int print_pauses(struct report_run *run, struct err *err)
+static int make_pauses(struct report_run *run, struct table *table, struct err *err)
 {
-    struct table table;
-    if (pauses_table(run->traces[0].source, &table, err) < 0)
-        return -1;
-    return command_print_table(&table, run->options->csv, run->options->json, err);
+    return pauses_table(run->traces[0].source, table, err);
 }
 
-static int print_collections(struct report_run *run, struct err *err)
+static int make_collections(struct report_run *run, struct table *table, struct err *err)
 {
-    struct table table;
-    if (collections_table(run->traces[0].source, &table, err) < 0)
-        return -1;
-    return command_print_table(&table, run->options->csv, run->options->json, err);
+    return collections_table(run->traces[0].source, table, err);
 }
 
-/* The table that was asked for; in text the view 'vm' has all of them that can be had. */
-static int print_where(struct report_run *run, struct err *err)
+/* What a pass could not have: *why is "" where it could. */
+static int check_part(const struct err *why, struct err *err)
 {
-    const struct report_options *o = run->options;
-    const struct report_source *source = run->traces[0].source;
-    const struct where *where = &run->passes[0].where;
-    bool is_text = !o->csv && !o->json, is_vm = report_view_is(o->view, "vm");
-    struct table table;
-    struct err ignored;
-    if (run->passes[0].no_where.text[0] != '\0') {
-        *err = run->passes[0].no_where;
-        return -1;
-    }
-    if (is_vm && (where_table(source, where, &table, err) < 0 || command_print_table(&table, o->csv, o->json, err) < 0))
-        return -1;
-    if (is_vm && !is_text)
+    if (why->text[0] == '\0')
         return 0;
-    if (is_vm) {
-        putchar('\n');
-        if (print_pauses(run, &ignored) == 0)
-            putchar('\n');
-    }
-    return where_hot_table(source, where, o->wish.top, &table, err) < 0
-               ? -1
-               : command_print_table(&table, o->csv, o->json, err);
+    *err = *why;
+    return -1;
 }
 
-static int print_misses(struct report_run *run, struct err *err)
+static int make_vm(struct report_run *run, struct table *table, struct err *err)
+{
+    const struct view_pass *pass = &run->passes[0];
+    return check_part(&pass->no_where, err) < 0 ? -1 : where_table(&pass->source, &pass->where, table, err);
+}
+
+static int make_hot(struct report_run *run, struct table *table, struct err *err)
+{
+    const struct view_pass *pass = &run->passes[0];
+    return check_part(&pass->no_where, err) < 0
+               ? -1
+               : where_hot_table(&pass->source, &pass->where, run->options->wish.top, table, err);
+}
+
+static int make_misses(struct report_run *run, struct table *table, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct report_source *source = run->traces[0].source;
     enum misses_by by = MISSES_BY_CLASS;
     struct misses misses = { .locations = NULL };
-    struct table table;
     if (o->argument[0] != '\0' && misses_way(o->argument, &by, err) < 0)
         return -1;
     if (o->java && by == MISSES_CONTENTS) {
@@ -87,38 +69,25 @@ static int print_misses(struct report_run *run, struct err *err)
     if (rc == 0 && o->java)
         rc = misses_keep_java(&misses, err);
     if (rc == 0)
-        rc = misses_table(source, &misses, by, o->wish.top, o->sources, &table, err) < 0
-                 ? -1
-                 : command_print_table(&table, o->csv, o->json, err);
+        rc = misses_table(source, &misses, by, o->wish.top, o->sources, table, err);
     misses_free(&misses);
     return rc;
 }
 
-static int print_timeline(struct report_run *run, struct err *err)
+static int make_timeline(struct report_run *run, struct table *table, struct err *err)
 {
-    const struct report_options *o = run->options;
-    const struct report_trace *trace = &run->traces[0];
     struct view_pass *pass = &run->passes[0];
-    struct table table;
-    if (pass->no_line.text[0] != '\0') {
-        *err = pass->no_line;
-        return -1;
-    }
-    return timeline_end(trace->source, trace->totals, trace->n_totals, &o->wish, &pass->line, err) < 0 ||
-                   timeline_table(trace->source, &pass->line, !o->csv && !o->json, &table, err) < 0
+    return check_part(&pass->no_line, err) < 0 ||
+                   timeline_end(&pass->source, pass->totals, pass->n_totals, &run->options->wish, &pass->line, err) < 0
                ? -1
-               : command_print_table(&table, o->csv, o->json, err);
+               : timeline_table(&pass->source, &pass->line, is_text(run), table, err);
 }
 
-static int print_stats(struct report_run *run, struct err *err)
+static int make_stats(struct report_run *run, struct table *table, struct err *err)
 {
-    const struct report_options *o = run->options;
-    const struct report_trace *first = &run->traces[0];
-    struct table table;
-    if (stats_table(first->source, first->totals, first->n_totals, &o->wish, &run->passes[0].metrics,
-                    run->passes[0].statistics, &table, err) < 0)
-        return -1;
-    return command_print_table(&table, o->csv, o->json, err);
+    const struct view_pass *pass = &run->passes[0];
+    return stats_table(&pass->source, pass->totals, pass->n_totals, &run->options->wish, &pass->metrics,
+                       pass->statistics, table, err);
 }
 
 int report_make_table(struct report_run *run, struct table *table, struct err *err)
@@ -131,64 +100,79 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
                : report_make_joined(run->whole, o->n_paths, &o->wish, table, err);
 }
 
-static int print_phases(struct report_run *run, struct err *err)
-{
-    const struct report_options *o = run->options;
-    struct table table;
-    if (report_make_table(run, &table, err) < 0 || command_print_table(&table, o->csv, o->json, err) < 0)
-        return -1;
-    return has_more(o) && o->threads == NULL && !trace_samples_are_all(run->traces[0].source->reader)
-               ? print_cost(run, err)
-               : 0;
-}
-
-static int print_tree_of(struct report_run *run, enum tree_view_kind kind, struct err *err)
+static int make_tree_of(struct report_run *run, enum tree_view_kind kind, struct table *table, struct err *err)
 {
     const struct report_options *o = run->options;
     const struct tree_wish wish = { kind, o->argument[0] == '\0' ? NULL : o->argument,
-                                    o->wish.all ? 0 : o->wish.min_share, !o->csv && !o->json };
-    struct table table;
-    return tree_table(run->whole[0].source, &wish, &table, err) < 0 ? -1
-                                                                    : command_print_table(&table, o->csv, o->json, err);
+                                    o->wish.all ? 0 : o->wish.min_share, is_text(run) };
+    return tree_table(run->whole[0].source, &wish, table, err);
 }
 
-static int print_tree(struct report_run *run, struct err *err)
+static int make_tree(struct report_run *run, struct table *table, struct err *err)
 {
-    return print_tree_of(run, TREE_VIEW_ALL, err);
+    return make_tree_of(run, TREE_VIEW_ALL, table, err);
 }
 
-static int print_callers(struct report_run *run, struct err *err)
+static int make_callers(struct report_run *run, struct table *table, struct err *err)
 {
-    return print_tree_of(run, TREE_VIEW_CALLERS, err);
+    return make_tree_of(run, TREE_VIEW_CALLERS, table, err);
 }
 
-static int print_callees(struct report_run *run, struct err *err)
+static int make_callees(struct report_run *run, struct table *table, struct err *err)
 {
-    return print_tree_of(run, TREE_VIEW_CALLEES, err);
+    return make_tree_of(run, TREE_VIEW_CALLEES, table, err);
 }
 
 const struct report_view report_views[] = {
-    { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)", print_phases,
-      REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_RECOVERY },
-    { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", print_tree,
+    { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)",
+      report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_RECOVERY },
+    { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", make_tree,
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
-    { "callers", "METHOD", "from where a method is called, with its time and calls from there", print_callers,
+    { "callers", "METHOD", "from where a method is called, with its time and calls from there", make_callers,
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
-    { "callees", "METHOD", "what a method calls, directly or not, with its part of the time", print_callees,
+    { "callees", "METHOD", "what a method calls, directly or not, with its part of the time", make_callees,
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
-    { "stats", NULL, "how calls vary within and between phases", print_stats, REPORT_VIEW_WAITING,
+    { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS },
-    { "timeline", "STEP", "what happened when, in steps of STEP seconds", print_timeline, 0, VIEW_PASS_TIMELINE },
-    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", print_where, 0,
+    { "timeline", "STEP", "what happened when, in steps of STEP seconds", make_timeline, 0, VIEW_PASS_TIMELINE },
+    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", make_vm, 0,
       VIEW_PASS_WHERE },
-    { "hot", NULL, "functions and methods with most IP samples", print_where, 0, VIEW_PASS_WHERE },
-    { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", print_pauses, 0, 0 },
-    { "collections", NULL, "each garbage collection", print_collections, 0, 0 },
+    { "hot", NULL, "functions and methods with most IP samples", make_hot, 0, VIEW_PASS_WHERE },
+    { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", make_pauses, 0, 0 },
+    { "collections", NULL, "each garbage collection", make_collections, 0, 0 },
     { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",
-      print_misses, 0, 0 },
-    { "cost", NULL, "what the recording cost the program", print_cost, 0, VIEW_PASS_RECOVERY },
+      make_misses, 0, 0 },
+    { "cost", NULL, "what the recording cost the program", make_cost, 0, VIEW_PASS_RECOVERY },
     { NULL, NULL, NULL, NULL, 0, 0 },
 };
+
+static int print_table(struct report_run *run, int (*make)(struct report_run *, struct table *, struct err *),
+                       bool is_first, struct err *err)
+{
+    struct table table;
+    if (make(run, &table, err) < 0)
+        return -1;
+    if (!is_first)
+        putchar('\n');
+    return command_print_table(&table, run->options->csv, run->options->json, err);
+}
+
+int report_view_print(struct report_run *run, struct err *err)
+{
+    const struct report_options *o = run->options;
+    struct err ignored;
+    if (print_table(run, o->view->make, true, err) < 0)
+        return -1;
+    if (!is_text(run))
+        return 0;
+    if (report_view_is(o->view, "vm")) {
+        print_table(run, make_pauses, false, &ignored);
+        return print_table(run, make_hot, false, err);
+    }
+    bool has_cost = report_view_is(o->view, "phases") && o->n_paths == 1 && o->threads == NULL &&
+                    !trace_samples_are_all(run->traces[0].source->reader);
+    return has_cost ? print_table(run, make_cost, false, err) : 0;
+}
 
 bool report_view_is(const struct report_view *view, const char *name)
 {

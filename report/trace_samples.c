@@ -1,5 +1,6 @@
 #include "report/trace_samples.h"
 
+#include "core/base/vec.h"
 #include "core/hotspot/stack_walk.h"
 #include "report/some_threads.h"
 #include "core/trace/recording_info.h"
@@ -36,14 +37,8 @@ void trace_samples_close(struct trace_samples *samples)
 static bool know(struct trace_samples *samples, uint32_t method)
 {
     while (samples->n_known <= method) {
-        if (samples->n_known == samples->room) {
-            uint32_t room = samples->room == 0 ? 1024 : samples->room * 2;
-            uint32_t *grown = realloc(samples->first_of, room * sizeof *grown);
-            if (grown == NULL)
-                return false;
-            samples->first_of = grown;
-            samples->room = room;
-        }
+        if (vec_reserve(samples->first_of, samples->room, samples->n_known + 1) < 0)
+            return false;
         const struct trace_sampled_method *of = trace_sampled_method(samples->reader, samples->n_known);
         uint64_t key = hash_text(HASH_START, of->class_name, strlen(of->class_name));
         key = hash_text(hash_text(key, of->name, strlen(of->name)), of->descriptor, strlen(of->descriptor));
@@ -80,14 +75,8 @@ static uint32_t take_frames(struct trace_samples *samples, const struct trace_sa
 
 static bool keep(struct trace_samples *samples, const struct trace_sample *sample)
 {
-    if (samples->n_kept == samples->kept_room) {
-        size_t room = samples->kept_room == 0 ? 4096 : samples->kept_room * 2;
-        struct trace_kept_sample *grown = realloc(samples->kept, room * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        samples->kept = grown;
-        samples->kept_room = room;
-    }
+    if (vec_reserve(samples->kept, samples->kept_room, samples->n_kept + 1) < 0)
+        return false;
     samples->kept[samples->n_kept++] =
         (struct trace_kept_sample){ sample->ticks, sample->weight_ns, sample->n, sample->thread, sample->context };
     return true;
@@ -215,13 +204,4 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
     if (n_lost > 0)
         table_note(table, arena_printf(arena, "%" PRIu64 " samples were lost: perf's buffers were full", n_lost));
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
-}
-
-int trace_samples_tree(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,
-                       FILE *out, struct err *err)
-{
-    struct sample_ratio_kind kinds[EVENTS];
-    struct samples_source source;
-    return make_source(samples, arena, kinds, &source, err) < 0 ? -1
-                                                                : samples_print_tree(&source, options, arena, out, err);
 }

@@ -54,14 +54,8 @@ struct java_name *trace_samples_names(const struct trace_reader *reader, struct 
 /* Is there nothing but samples in the trace? */
 bool trace_samples_are_all(const struct trace_reader *reader);
 
-/*
- * Print such a trace: the table of its methods, or the tree of its contexts.
- *
- * Returns 0, or -1 with *err set: no samples, no memory.
- */
+/* The table of its methods.  Returns 0, or -1 with *err set: no samples, no memory. */
 int trace_samples_table(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,
                         struct table *table, struct err *err);
-int trace_samples_tree(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,
-                       FILE *out, struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "report/tree_view.h"
 
 #include "core/base/pattern.h"
+#include "core/base/vec.h"
 #include "report/shares.h"
 
 #include <math.h>
@@ -131,14 +132,8 @@ static uint32_t line_of(struct tree_view *view, uint32_t parent, uint32_t method
         line = view->lines[line].next;
     if (line != 0)
         return line;
-    if (view->n_lines == view->room) {
-        uint32_t room = view->room * 2;
-        struct tree_line *lines = realloc(view->lines, room * sizeof *lines);
-        if (lines == NULL)
-            return 0;
-        view->lines = lines;
-        view->room = room;
-    }
+    if (vec_reserve(view->lines, view->room, view->n_lines + 1) < 0)
+        return 0;
     line = view->n_lines++;
     view->lines[line] = (struct tree_line){ .parent = parent,
                                             .next = view->lines[parent].first_child,

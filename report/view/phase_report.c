@@ -468,3 +468,33 @@ int report_rows_of(const struct report_source *source, const struct calltree_tot
     *n_rows = making.n_rows;
     return 0;
 }
+
+static int by_cpu_time(const void *a, const void *b)
+{
+    const struct calltree_total *x = *(const struct calltree_total *const *)a,
+                                *y = *(const struct calltree_total *const *)b;
+    if (x->total_cpu_ticks != y->total_cpu_ticks)
+        return x->total_cpu_ticks < y->total_cpu_ticks ? 1 : -1;
+    return (x->method > y->method) - (x->method < y->method);
+}
+
+int report_rows_sorted(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                       const struct report_wish *wish, const struct calltree_total *const **rows, const char ***labels,
+                       size_t *n_rows, struct err *err)
+{
+    const struct calltree_total *const *chosen;
+    if (report_rows_of(source, totals, n_totals, wish, &chosen, n_rows, err) < 0)
+        return -1;
+    const struct calltree_total **sorted = arena_alloc(source->arena, (*n_rows + 1) * sizeof *sorted);
+    uint32_t *methods = arena_alloc(source->arena, (*n_rows + 1) * sizeof *methods);
+    if (sorted == NULL || methods == NULL)
+        return err_set(err, "out of memory for a table of %zu phases", *n_rows);
+    for (size_t i = 0; i < *n_rows; i++)
+        sorted[i] = chosen[i];
+    qsort(sorted, *n_rows, sizeof *sorted, by_cpu_time);
+    for (size_t i = 0; i < *n_rows; i++)
+        methods[i] = sorted[i]->method;
+    *rows = sorted;
+    *labels = report_labels(source, methods, *n_rows);
+    return *labels == NULL ? err_set(err, "out of memory for the names of %zu phases", *n_rows) : 0;
+}

@@ -55,4 +55,9 @@ int report_rows_of(const struct report_source *source, const struct calltree_tot
                    const struct report_wish *wish, const struct calltree_total *const **rows, size_t *n_rows,
                    struct err *err);
 
+/* The same, those with most CPU time first, and the labels of their rows; the arena's. */
+int report_rows_sorted(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                       const struct report_wish *wish, const struct calltree_total *const **rows, const char ***labels,
+                       size_t *n_rows, struct err *err);
+
 #endif

@@ -154,6 +154,22 @@ const char *report_kernel_label(const struct shares *shares)
     return shares->switches.are_known ? "kernel: exit, rest" : "kernel: switches, exit";
 }
 
+/* A row of time and nothing else. */
+static void add_time_row(struct making *making, const char *label, const char *kind, enum row_kind of, double ticks,
+                         bool after_rule)
+{
+    const struct values v = {
+        .label = label, .kind = kind, .id = { of, 0 }, .time_ticks = ticks, .self_ticks = ticks, .calls = -1
+    };
+    report_row(making, &v, after_rule);
+}
+
+static void add_if_any(struct making *making, const char *label, const char *kind, uint64_t ticks)
+{
+    if (ticks > 0)
+        add_time_row(making, label, kind, ROW_OF_TIME, (double)ticks, false);
+}
+
 /* Phases with less time than those above: without this row their time would be missing, or their callers'. */
 static void add_more(struct making *making)
 {
@@ -163,27 +179,9 @@ static void add_more(struct making *making)
     for (size_t i = 0; i < making->n_more; i++)
         ticks += (double)making->shares.self_ticks[making->n_rows + i];
     const char *what = making->source->sampled == NULL ? "phase" : "method";
-    struct values v = { .label = arena_printf(making->source->arena, "%zu %s%s more", making->n_more, what,
-                                              making->n_more == 1 ? "" : "s"),
-                        .kind = "more",
-                        .id = { ROW_OF_TIME, 0 },
-                        .time_ticks = ticks,
-                        .self_ticks = ticks,
-                        .calls = -1 };
-    report_row(making, &v, making->table->n_rows > 0);
-}
-
-static void add_before(struct making *making)
-{
-    double ticks = (double)making->shares.before_ticks;
-    struct values v = { .label = "before the first probes",
-                        .kind = "before",
-                        .id = { ROW_OF_TIME, 0 },
-                        .time_ticks = ticks,
-                        .self_ticks = ticks,
-                        .calls = -1 };
-    if (ticks > 0)
-        report_row(making, &v, false);
+    const char *label =
+        arena_printf(making->source->arena, "%zu %s%s more", making->n_more, what, making->n_more == 1 ? "" : "s");
+    add_time_row(making, label, "more", ROW_OF_TIME, ticks, making->table->n_rows > 0);
 }
 
 /* Faults and switches before the first probes are not told apart, so their rates are of both times. */
@@ -207,19 +205,6 @@ static void add_outside(struct making *making)
         add_partly(making, &v);
 }
 
-static void add_other_threads(struct making *making)
-{
-    double ticks = (double)making->shares.other_ticks;
-    struct values v = { .label = "application, other threads",
-                        .kind = "other_threads",
-                        .id = { ROW_OF_TIME, 0 },
-                        .time_ticks = ticks,
-                        .self_ticks = ticks,
-                        .calls = -1 };
-    if (ticks > 0)
-        report_row(making, &v, false);
-}
-
 static void add_part(struct making *making, enum vm_part part)
 {
     const struct shares *shares = &making->shares;
@@ -236,44 +221,6 @@ static void add_part(struct making *making, enum vm_part part)
                         .metrics = shares->part_metrics[part] };
     report_row(making, &v, false);
     add_partly(making, &v);
-}
-
-static void add_mmprof(struct making *making)
-{
-    double ticks = (double)making->shares.probe_ticks + (double)making->shares.part_ticks[VM_PART_MMPROF];
-    struct values v = { .label = vm_part_name(VM_PART_MMPROF),
-                        .kind = vm_part_key(VM_PART_MMPROF),
-                        .id = { ROW_MMPROF, 0 },
-                        .time_ticks = ticks,
-                        .self_ticks = ticks,
-                        .calls = -1 };
-    report_row(making, &v, false);
-}
-
-static void add_switches(struct making *making)
-{
-    double ticks = (double)making->shares.switch_ticks;
-    struct values v = { .label = "application, switches",
-                        .kind = "switches",
-                        .id = { ROW_OF_TIME, 0 },
-                        .time_ticks = ticks,
-                        .self_ticks = ticks,
-                        .calls = -1 };
-    if (ticks > 0)
-        report_row(making, &v, false);
-}
-
-static void add_kernel(struct making *making)
-{
-    double ticks = (double)making->shares.kernel_ticks;
-    struct values v = { .label = report_kernel_label(&making->shares),
-                        .kind = "kernel",
-                        .id = { ROW_OF_TIME, 0 },
-                        .time_ticks = ticks,
-                        .self_ticks = ticks,
-                        .calls = -1 };
-    if (making->shares.kernel_ticks > 0)
-        report_row(making, &v, false);
 }
 
 static void add_total(struct making *making)
@@ -294,12 +241,13 @@ void report_other_rows(struct making *making)
 {
     add_more(making);
     add_outside(making);
-    add_other_threads(making);
-    add_before(making);
-    add_switches(making);
+    add_if_any(making, "application, other threads", "other_threads", making->shares.other_ticks);
+    add_if_any(making, "before the first probes", "before", making->shares.before_ticks);
+    add_if_any(making, "application, switches", "switches", making->shares.switch_ticks);
     for (enum vm_part part = VM_PART_GC; part < VM_PART_MMPROF; part++)
         add_part(making, part);
-    add_mmprof(making);
-    add_kernel(making);
+    add_time_row(making, vm_part_name(VM_PART_MMPROF), vm_part_key(VM_PART_MMPROF), ROW_MMPROF,
+                 (double)making->shares.probe_ticks + (double)making->shares.part_ticks[VM_PART_MMPROF], false);
+    add_if_any(making, report_kernel_label(&making->shares), "kernel", making->shares.kernel_ticks);
     add_total(making);
 }

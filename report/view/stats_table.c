@@ -14,7 +14,7 @@ struct stats_making {
     const struct call_metrics *metrics;
     const struct statistics *statistics;
     struct table *table;
-    const struct calltree_total **rows; /* sorted; the arena's */
+    const struct calltree_total *const *rows; /* sorted; the arena's */
     const char **labels;
     size_t n_rows;
     struct stats_layout at;
@@ -180,35 +180,6 @@ static void add_all(struct stats_making *making, size_t metric, struct moments *
 
 /* ---- the whole ---- */
 
-static int by_method_time(const void *a, const void *b)
-{
-    const struct calltree_total *x = *(const struct calltree_total *const *)a,
-                                *y = *(const struct calltree_total *const *)b;
-    if (x->total_cpu_ticks != y->total_cpu_ticks)
-        return x->total_cpu_ticks < y->total_cpu_ticks ? 1 : -1;
-    return (x->method > y->method) - (x->method < y->method);
-}
-
-/* The report's phases, those with most time first. */
-static int sort_phases(struct stats_making *making, const struct calltree_total *totals, size_t n_totals,
-                       const struct report_wish *wish, struct err *err)
-{
-    const struct calltree_total *const *rows;
-    struct arena *arena = making->source->arena;
-    if (report_rows_of(making->source, totals, n_totals, wish, &rows, &making->n_rows, err) < 0)
-        return -1;
-    making->rows = arena_alloc(arena, (making->n_rows + 1) * sizeof *making->rows);
-    uint32_t *methods = arena_alloc(arena, (making->n_rows + 1) * sizeof *methods);
-    if (making->rows == NULL || methods == NULL)
-        return err_set(err, "out of memory for a table of %zu phases", making->n_rows);
-    memcpy(making->rows, rows, making->n_rows * sizeof *making->rows);
-    qsort(making->rows, making->n_rows, sizeof *making->rows, by_method_time);
-    for (size_t i = 0; i < making->n_rows; i++)
-        methods[i] = making->rows[i]->method;
-    making->labels = report_labels(making->source, methods, making->n_rows);
-    return making->labels == NULL ? err_set(err, "out of memory for the names of %zu phases", making->n_rows) : 0;
-}
-
 static void add_notes(struct stats_making *making)
 {
     table_note(making->table,
@@ -225,7 +196,7 @@ int stats_table(const struct report_source *source, const struct calltree_total 
                 struct table *table, struct err *err)
 {
     struct stats_making making = { .source = source, .metrics = metrics, .statistics = statistics, .table = table };
-    if (sort_phases(&making, totals, n_totals, wish, err) < 0)
+    if (report_rows_sorted(source, totals, n_totals, wish, &making.rows, &making.labels, &making.n_rows, err) < 0)
         return -1;
     struct moments *groups = arena_alloc(source->arena, (making.n_rows + 1) * sizeof *groups);
     if (groups == NULL)

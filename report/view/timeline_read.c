@@ -7,40 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_cpu_time(const void *a, const void *b)
-{
-    const struct calltree_total *x = *(const struct calltree_total *const *)a,
-                                *y = *(const struct calltree_total *const *)b;
-    if (x->total_cpu_ticks != y->total_cpu_ticks)
-        return x->total_cpu_ticks < y->total_cpu_ticks ? 1 : -1;
-    return (x->method > y->method) - (x->method < y->method);
-}
-
-/* The report's phases, those with most time first, and the rows of the methods. */
-static int choose_rows(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                       const struct report_wish *wish, uint32_t *row_of, struct timeline_read *read, struct err *err)
-{
-    const struct calltree_total *const *chosen;
-    if (report_rows_of(source, totals, n_totals, wish, &chosen, &read->n_rows, err) < 0)
-        return -1;
-    const struct calltree_total **rows = arena_alloc(source->arena, (read->n_rows + 1) * sizeof *rows);
-    uint32_t *methods = arena_alloc(source->arena, (read->n_rows + 1) * sizeof *methods);
-    if (rows == NULL || methods == NULL)
-        return err_set(err, "out of memory for a time line of %zu phases", read->n_rows);
-    for (size_t i = 0; i < read->n_rows; i++)
-        rows[i] = chosen[i];
-    qsort(rows, read->n_rows, sizeof *rows, by_cpu_time);
-    for (uint32_t i = 0; i < source->tree->n_methods; i++)
-        row_of[i] = CALLTREE_NONE;
-    for (size_t i = 0; i < read->n_rows; i++) {
-        methods[i] = rows[i]->method;
-        row_of[methods[i]] = (uint32_t)i;
-    }
-    read->rows = rows;
-    read->labels = report_labels(source, methods, read->n_rows);
-    return read->labels == NULL ? err_set(err, "out of memory for the names of %zu phases", read->n_rows) : 0;
-}
-
 int timeline_begin(const struct trace_reader *outline, struct arena *arena, double step_ns, uint32_t steps_max,
                    struct timeline_read *read, struct observers *observers, struct err *err)
 {
@@ -74,8 +40,13 @@ int timeline_end(const struct report_source *source, const struct calltree_total
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *row_of);
     if (row_of == NULL)
         return err_set(err, "out of memory for a time line of %u methods", tree->n_methods);
-    if (choose_rows(source, totals, n_totals, wish, row_of, read, err) < 0 ||
-        timeline_rows(read->timeline, tree, row_of, tree->n_methods, (uint32_t)read->n_rows, err) < 0)
+    if (report_rows_sorted(source, totals, n_totals, wish, &read->rows, &read->labels, &read->n_rows, err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < tree->n_methods; i++)
+        row_of[i] = CALLTREE_NONE;
+    for (size_t i = 0; i < read->n_rows; i++)
+        row_of[read->rows[i]->method] = (uint32_t)i;
+    if (timeline_rows(read->timeline, tree, row_of, tree->n_methods, (uint32_t)read->n_rows, err) < 0)
         return -1;
     call_metrics_judge(&read->rates, source->reader, tree);
     return find_regions(read, source->arena, err);
