@@ -292,9 +292,9 @@ static int write_totals(struct sample_run *run, struct err *err)
     const struct stack_sampler_state *state = &run->state;
     if (run->options->is_polled && sample_trace_words(&run->trace, INFO_SAMPLE_MECHANISM, "polling", err) < 0)
         return -1;
-    return sample_trace_fact(&run->trace, INFO_SAMPLE_LOST, state->n_lost, err) < 0 ||
-                   sample_trace_fact(&run->trace, INFO_SAMPLE_KERNEL, state->has_kernel, err) < 0 ||
-                   sample_trace_fact(&run->trace, INFO_SAMPLE_OUTSIDE, run->trace.log.n_outside, err) < 0
+    return sample_trace_metadata(&run->trace, INFO_SAMPLE_LOST, state->n_lost, err) < 0 ||
+                   sample_trace_metadata(&run->trace, INFO_SAMPLE_KERNEL, state->has_kernel, err) < 0 ||
+                   sample_trace_metadata(&run->trace, INFO_SAMPLE_OUTSIDE, run->trace.log.n_outside, err) < 0
                ? -1
                : 0;
 }

@@ -21,12 +21,12 @@
 #include "core/wire/protocol.h"
 #include "core/agent/emulate.h"
 #include "core/agent/emulated.h"
-#include "core/agent/follow.h"
-#include "core/agent/instrument/busy.h"
+#include "core/agent/track_objects.h"
+#include "core/agent/instrument/active_loops.h"
 #include "core/agent/instrument/class_archive.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/instrument.h"
-#include "core/agent/instrument/kept.h"
+#include "core/agent/instrument/retained.h"
 #include "core/agent/instrument/methods.h"
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/probe.h"
@@ -46,7 +46,7 @@
 
 enum phase { IDLE, STARTING, RUNNING, STOPPING };
 
-static struct {
+static struct agent_state {
     _Atomic int phase;
     pthread_mutex_t closing; /* guards the socket of a session that ends */
     jvmtiEnv *jvmti;         /* jvmti_env() */
@@ -97,7 +97,7 @@ static int map_segment(int fd, struct err *err)
     return is_whole(agent.segment, n) ? 0 : err_set(err, "the recorder's memory has another layout");
 }
 
-/* Replace the segment by private memory: late writers hit nothing, the recorder's memory is freed. */
+/* Replace the segment by private memory: late writers reach nothing, the recorder's memory is freed. */
 static void unmap_segment(void)
 {
     if (agent.mapped != NULL)
@@ -157,8 +157,8 @@ static int begin_session(JNIEnv *jni, struct err *err)
     instrument_publish(agent.segment);
     included_begin(agent.segment);
     instrument_begin();
-    busy_forget();
-    kept_begin(agent.segment->metaspace_bytes);
+    active_loops_forget();
+    retained_begin(agent.segment->metaspace_bytes);
     methods_begin(&agent.config, &agent.control);
     int rc = retransform_first(agent.jvmti, jni, &agent.control, config_names_classes(&agent.config), &agent.pass, err);
     if (agent.pass.n_classes > 0 && !agent.config.begins_later)
@@ -250,7 +250,7 @@ static void JNICALL run_started(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 /* ---- events ---- */
 
 /*
- * The simulator follows objects; without the events it would take those of before a collection for others.  It hears of
+ * The simulator tracks objects; without the events it would take those of before a collection for others.  It hears of
  * the heap and of methods when the JVM begins to run Java code: a third of a short run's misses in the interpreter come
  * before VMInit.
  */
@@ -454,7 +454,7 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
     if (!emulate_self() || !read_option(options, text, &option))
         return 0;
     if (option.kind == SETTING_TRACK_OBJECTS)
-        follow_start(vm, (jint)option.number);
+        track_objects_start(vm, (jint)option.number);
     if (option.kind != SETTING_RECORDER && option.kind != SETTING_SIMULATED)
         return 0;
     agent.is_emulated = option.kind == SETTING_SIMULATED;

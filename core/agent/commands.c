@@ -19,21 +19,21 @@
 #include "core/agent/codecache/code_asked.h"
 #include "core/agent/codecache/code_dependents.h"
 #include "core/agent/codecache/compiling.h"
-#include "core/agent/instrument/busy.h"
+#include "core/agent/instrument/active_loops.h"
 #include "core/base/ticks.h"
 
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
-#define CALM_LOOK_MS 200
+#define CALM_POLL_MS 200
 #define CALM_MS      2000 /* for what is found to be changed, the compilers may be waited for so long */
 
 /* Whoever hears the answer may give the next command at once. */
 enum work_state { WORK_NONE, WORK_UNDER_WAY, WORK_ANSWERED };
 
 /* The slow command; unless there is none, the other fields are its thread's. */
-static struct {
+static struct commands_state {
     _Atomic int state;
     _Atomic bool stopping;
     jvmtiEnv *jvmti;
@@ -136,7 +136,7 @@ static int do_instrument(JNIEnv *jni, struct err *err)
     if (config_read(&config, work.fd, err) < 0)
         goto out;
     n_methods = methods_count(&config);
-    busy_note_all(config.loops, config.n_loops);
+    active_loops_note(config.loops, config.n_loops);
     jit_log_watch(work.jvmti, &config);
     if (methods_add(jni, &config, err) < 0 ||
         retransform_changed(work.jvmti, jni, work.control, &work.stopping, &config, &pass, err) < 0)
@@ -180,7 +180,7 @@ static int do_dependents(JNIEnv *jni, struct err *err)
     (void)jni;
     (void)err;
     double start_ms = thread_ms();
-    compiling_wait((struct compiling_patience){ CALM_MS, CALM_LOOK_MS, true }, is_stopping, NULL);
+    compiling_wait((struct compiling_patience){ CALM_MS, CALM_POLL_MS, true }, is_stopping, NULL);
     code_dependents_tell();
     work.answer.cpu_ms = thread_ms() - start_ms;
     return 0;

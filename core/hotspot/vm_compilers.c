@@ -81,7 +81,7 @@ static void find_method(uint64_t task, struct vm_compilation *compilation)
     compilation->n_bytes = n_bytes;
 }
 
-struct vm_compilation vm_compiler_look(uint64_t compiler)
+struct vm_compilation vm_compiler_read(uint64_t compiler)
 {
     uint64_t env, task;
     struct vm_compilation compilation = { 0 };

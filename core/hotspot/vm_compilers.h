@@ -19,6 +19,6 @@ struct vm_compilation {
     bool is_of_loop;  /* code that is entered in a loop (OSR) */
 };
 
-struct vm_compilation vm_compiler_look(uint64_t compiler);
+struct vm_compilation vm_compiler_read(uint64_t compiler);
 
 #endif

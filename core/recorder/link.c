@@ -196,9 +196,9 @@ int recorder_instrument(struct recorder_link *link, const struct recorder_phase 
 }
 
 int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
-                                 struct recompilation_costs *prices, struct err *err)
+                                 struct recompilation_costs *costs, struct err *err)
 {
-    return code_map_read(link->code, err) < 0 ? -1 : recompilation_costs_find(link->code, classes, n, prices, err);
+    return code_map_read(link->code, err) < 0 ? -1 : recompilation_costs_find(link->code, classes, n, costs, err);
 }
 
 /* The link reads the log to the end; the command's own descriptor is closed when it is answered. */

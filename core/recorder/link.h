@@ -56,11 +56,11 @@ int recorder_dependents(struct recorder_link *link, struct err *err);
 
 /*
  * What the JIT compilers would have to compile again if classes changed now: as recompilation_costs_find.  Where the
- * JVM does not tell of its code, 'compiled' is 0.  Returns 0 and *prices for recompilation_costs_free, or -1 with *err
+ * JVM does not tell of its code, 'compiled' is 0.  Returns 0 and *costs for recompilation_costs_free, or -1 with *err
  * set.
  */
 int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
-                                 struct recompilation_costs *prices, struct err *err);
+                                 struct recompilation_costs *costs, struct err *err);
 
 /* The rules by which the agent would give a method probes.  NULL with *err set: they cannot be read. */
 const struct agent_config *recorder_rules(struct recorder_link *link, struct err *err);
@@ -146,7 +146,7 @@ struct recorder_observer {
     int (*answer)(void *context, const struct recorder_answer *answer, struct err *err);
     /* May give commands. */
     int (*round)(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err);
-    /* The recording is over; the last facts may be given. */
+    /* The recording is over; the last metadata may be written. */
     int (*finish)(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err);
 };
 

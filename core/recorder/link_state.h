@@ -35,7 +35,7 @@ struct recorder_link {
     bool ready;      /* the agent takes commands */
     uint32_t n_pauses;
     double longest_pause_ms, pauses_ms;
-    struct trace_writer *writer; /* borrowed: for facts; NULL: it is closed */
+    struct trace_writer *writer; /* borrowed: for metadata; NULL: it is closed */
     struct code_map *code;       /* borrowed */
     uint64_t code_ns;            /* CPU time in the agent's threads for telling of code that was asked for */
     int jit_fd;                  /* the JIT compiler's log; owned; -1: none */

@@ -306,7 +306,7 @@ static const char *slot_name(const struct recorder_plan *plan, uint32_t slot)
     return plan->events->specs[plan->layout->event[slot]].name;
 }
 
-bool metadata_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why)
+bool metadata_refusal(const struct recorder_plan *plan, const struct segment *segment, bool for_trace, struct err *why)
 {
     uint32_t refused = atomic_load(&segment->counters_refused);
     int error = (int)atomic_load(&segment->counters_errno);
@@ -323,7 +323,7 @@ bool metadata_refusal(const struct recorder_plan *plan, const struct segment *se
                 perf_paranoid());
     else
         err_set(why, "the JVM cannot open '%s': %s", name, strerror(error));
-    if (is_fact)
+    if (for_trace)
         return true;
     if (is_forbidden)
         err_next(why, "run 'sysctl kernel.perf_event_paranoid=2', or give the JVM CAP_PERFMON");

@@ -52,9 +52,9 @@ int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan
 
 /*
  * Why the target could not open its counters, though the recorder could open them for itself.  Returns whether that is
- * so; *why has no next step in a trace's words (is_fact), else it has one.
+ * so; *why has no next step in a trace's words (for_trace), else it has one.
  */
-bool metadata_refusal(const struct recorder_plan *plan, const struct segment *segment, bool is_fact, struct err *why);
+bool metadata_refusal(const struct recorder_plan *plan, const struct segment *segment, bool for_trace, struct err *why);
 
 /* CPU time within the recording, in ns; TRACE_UNKNOWN where it could not be had. */
 struct metadata_cpu {
@@ -73,7 +73,7 @@ int metadata_write_end(struct trace_writer *writer, const struct segment *segmen
 /* How often the recorder read counters itself, and which threads it could not read. */
 int metadata_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);
 
-/* How often it was looked where threads are, or why not. */
+/* How many IP samples there are, or why none. */
 int metadata_write_ip_samples(struct trace_writer *writer, const struct ip_samples *ip_samples,
                               const struct perf_rings_state *state, uint32_t hz, uint64_t cost_ns, bool is_measured,
                               uint64_t asked_ns, struct err *err);

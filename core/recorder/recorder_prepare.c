@@ -27,7 +27,7 @@
  * The recorder works in short bursts, and what it comes too late for is lost: where it may (as root), it goes before
  * the target's threads.
  */
-static void hurry(struct recorder *r)
+static void boost_priority(struct recorder *r)
 {
     errno = 0;
     r->niceness = getpriority(PRIO_PROCESS, 0);
@@ -339,7 +339,7 @@ static const struct counter_layout no_events;
  */
 static int prepare_changed(struct recorder *r, struct err *err)
 {
-    hurry(r);
+    boost_priority(r);
     r->first = r->latest = clock_point_now();
     if (attach(r, err) < 0 || recorder_change_classes(r, err) < 0)
         return -1;
@@ -382,7 +382,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
         return prepare_changed(r, err);
     recorder_open_stacks(r);
     open_kernel(r);
-    hurry(r);
+    boost_priority(r);
     start_clock(r);
     if (plan->pid != 0)
         pauses_open(&r->pauses, plan->pid, r->process.inner_pid, false);

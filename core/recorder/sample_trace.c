@@ -10,7 +10,7 @@ int sample_trace_words(struct sample_trace *trace, enum info_key key, const char
     return info_write_text(trace->writer, key, words, err);
 }
 
-int sample_trace_fact(struct sample_trace *trace, enum info_key key, uint64_t value, struct err *err)
+int sample_trace_metadata(struct sample_trace *trace, enum info_key key, uint64_t value, struct err *err)
 {
     return info_write_count(trace->writer, key, value, err);
 }

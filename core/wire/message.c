@@ -10,11 +10,11 @@
 #define NUMBER_BYTES 24   /* of a list: a blank and a number take no more */
 #define REAL_MAX     1e18 /* no agent says what is negative, infinite or more ns than a life has */
 
-enum type { END, U32, U64, REAL, KIND, TEXT, IDS, ADDRESSES };
+enum wire_type { END, U32, U64, REAL, KIND, TEXT, IDS, ADDRESSES };
 
 /* key: "" for a field that stands in its place; the others are key=value. */
 struct message_field {
-    enum type type;
+    enum wire_type type;
     const char *key;
     size_t offset;
 };
@@ -98,12 +98,12 @@ bool wire_is_slow(enum wire_kind command)
 
 /* ---- encoding ---- */
 
-struct out {
+struct wire_out {
     char *packet;
     size_t used, room;
 };
 
-static void __attribute__((format(printf, 2, 3))) put(struct out *out, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) put(struct wire_out *out, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -114,13 +114,13 @@ static void __attribute__((format(printf, 2, 3))) put(struct out *out, const cha
 }
 
 /* No number is cut. */
-static void put_list(struct out *out, enum type type, const struct wire_list *list)
+static void put_list(struct wire_out *out, enum wire_type type, const struct wire_list *list)
 {
     for (size_t i = 0; list != NULL && i < list->n && out->room - out->used > NUMBER_BYTES; i++)
         put(out, type == IDS ? " %" PRIu64 : " %" PRIx64, list->numbers[i]);
 }
 
-static void put_field(struct out *out, const struct message_field *field, const struct wire_message *message)
+static void put_field(struct wire_out *out, const struct message_field *field, const struct wire_message *message)
 {
     const void *at = (const char *)message + field->offset;
     if (field->key[0] != '\0')
@@ -155,7 +155,7 @@ static void put_field(struct out *out, const struct message_field *field, const 
 size_t wire_encode(const struct wire_message *message, char *packet, size_t room)
 {
     const struct message_row *row = &rows[message->kind];
-    struct out out = { packet, 0, room };
+    struct wire_out out = { packet, 0, room };
     put(&out, "%s", wire_name(message->kind));
     for (const struct message_field *field = row->fields; field->type != END; field++)
         put_field(&out, field, message);
@@ -189,7 +189,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static void get_list(const char *at, enum type type, struct wire_list *list)
+static void get_list(const char *at, enum wire_type type, struct wire_list *list)
 {
     list->n = 0;
     while (list->n < WIRE_LIST_MAX && *at == ' ') {
@@ -202,7 +202,7 @@ static void get_list(const char *at, enum type type, struct wire_list *list)
     }
 }
 
-static void get_number(const char *value, enum type type, void *to)
+static void get_number(const char *value, enum wire_type type, void *to)
 {
     uint64_t number = type != REAL && is_digit(value[0]) ? strtoull(value, NULL, 10) : 0;
     if (type == U32)

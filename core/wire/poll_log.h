@@ -65,8 +65,8 @@ struct poll_stack {
 struct poll_state {
     uint64_t n_samples;
     uint64_t n_put_off;  /* times that no stacks were taken, for the log was not read */
-    uint64_t cost_ns;    /* CPU time of the sampling thread, and of the threads that it held */
-    uint64_t longest_ns; /* that one thread was held, at most */
+    uint64_t cost_ns;    /* CPU time of the sampling thread, and of the threads that it stopped */
+    uint64_t longest_ns; /* that one thread was stopped, at most */
 };
 
 enum poll_kind { POLL_METHOD, POLL_COUNTS, POLL_STACK, POLL_STATE, POLL_N_KINDS };

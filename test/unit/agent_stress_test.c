@@ -14,12 +14,12 @@
 #include "core/agent/control/config.h"
 #include "core/agent/control/control.h"
 #include "core/agent/control/jvmti_env.h"
-#include "core/agent/instrument/busy.h"
+#include "core/agent/instrument/active_loops.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/instrument.h"
 #include "core/agent/instrument/methods.h"
 #include "core/agent/instrument/retransform.h"
-#include "core/agent/probe/parked.h"
+#include "core/agent/probe/unmounted.h"
 #include "core/agent/probe/probe.h"
 #include "core/agent/stacks/poll.h"
 #include "core/base/ticks.h"
@@ -96,11 +96,11 @@ int retransform_changed(jvmtiEnv *env, JNIEnv *jni, const struct control *contro
             pass->n_classes++;
         }
     for (size_t i = 0; phases != NULL && i < phases->n_phases; i += 5)
-        methods_hold(&phases->phases[i]);
+        methods_defer(&phases->phases[i]);
     return 0;
 }
 
-void busy_note_all(const struct agent_phase *loops, size_t n)
+void active_loops_note(const struct agent_phase *loops, size_t n)
 {
     (void)loops;
     (void)n;
@@ -477,7 +477,7 @@ int main(void)
     pthread_t callers[N_CALLERS], loaders[N_LOADERS];
     for (uint32_t i = 0; i < N_CLASSES; i++)
         snprintf(class_names[i], sizeof class_names[i], "a/C%u", i);
-    parked_begin();
+    unmounted_begin();
     bool ok = true;
     for (uintptr_t i = 0; i < N_CALLERS; i++)
         ok = pthread_create(&callers[i], NULL, run_caller, (void *)(i + 1)) == 0 && ok;

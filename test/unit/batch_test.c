@@ -5,7 +5,7 @@
 /* The size of the 12th batch where a stop takes fixed_ms and class_ms for each class; *longest_ms: of the last four. */
 static uint32_t settles_at(double fixed_ms, double class_ms, double *longest_ms)
 {
-    struct batch batch = BATCH_START;
+    struct class_batch batch = BATCH_START;
     *longest_ms = 0;
     for (int i = 0; i < 12; i++) {
         double stop_ms = fixed_ms + class_ms * batch.n_classes;
@@ -18,7 +18,7 @@ static uint32_t settles_at(double fixed_ms, double class_ms, double *longest_ms)
 
 static void test_sizes(void)
 {
-    struct batch batch = BATCH_START;
+    struct class_batch batch = BATCH_START;
     double longest_ms;
     CHECK_NUMBER("the first batch is a small one", batch.n_classes, 50);
     batch_learn(&batch, 50, 1000, 16);
@@ -39,7 +39,7 @@ static void test_sizes(void)
 
 static void test_long_stops(void)
 {
-    struct batch batch = BATCH_START;
+    struct class_batch batch = BATCH_START;
     double longest_ms;
     batch_learn(&batch, 50, 1000, 80);
     CHECK_NUMBER("a first stop that is too long: half as many classes", batch.n_classes, 25);
@@ -55,7 +55,7 @@ static void test_long_stops(void)
 /* All stops together in ms where one takes 200 ms and 0.2 for a class, times 0.4 to 2.8: a busy machine. */
 static double busy_stops(uint32_t n_classes, uint32_t seed, uint32_t *n_batches)
 {
-    struct batch batch = BATCH_START;
+    struct class_batch batch = BATCH_START;
     double all_ms = 0;
     *n_batches = 0;
     for (uint32_t n; n_classes > 0; n_classes -= n, ++*n_batches) {
@@ -83,14 +83,14 @@ static void test_load(void)
 /* The rest after a call. */
 static double rest_ms(double call_ms, double stop_ms)
 {
-    struct batch batch = BATCH_START;
+    struct class_batch batch = BATCH_START;
     batch_learn(&batch, 50, call_ms, stop_ms);
     return batch.rest_ms;
 }
 
 static void test_rests(void)
 {
-    struct batch batch = BATCH_START;
+    struct class_batch batch = BATCH_START;
     CHECK("no rest before the first batch", batch.rest_ms == 0);
     CHECK("the classes were looked at for long enough: no rest", rest_ms(200, 20) == 0);
     CHECK("a stop of 20 ms in a call of 30 ms: 50 ms of rest", rest_ms(30, 20) == 50);

@@ -56,16 +56,16 @@ int main(void)
     while (!atomic_load(&is_inside))
         continue;
     CHECK("others may ask meanwhile", another_is_let_in());
-    method_ids_hold(&jvmti);
+    method_ids_block(&jvmti);
     CHECK("who changes classes waits for whoever asks", atomic_load(&has_left));
     CHECK("nobody may ask then", !another_is_let_in());
     CHECK("however often", !another_is_let_in());
-    method_ids_release();
+    method_ids_unblock();
     CHECK("and afterwards they may again", another_is_let_in());
     pthread_join(thread, NULL);
     feature = 22;
-    method_ids_hold(&jvmti);
+    method_ids_block(&jvmti);
     CHECK("a JVM that does not need it lets all ask", another_is_let_in());
-    method_ids_release();
+    method_ids_unblock();
     return tap_done();
 }

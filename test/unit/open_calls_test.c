@@ -38,13 +38,13 @@ static void check_merge(const char *claim, const char *open, const char *found, 
         return;
     }
     for (uint32_t i = 0; i < c.n; i++) {
-        if (i == c.n_kept)
+        if (i == c.n_same)
             text[n++] = '|';
         text[n++] = (char)((c.calls[i] & OPEN_CALL ? '@' : '`') + (char)(c.calls[i] & 31));
-        if (i >= c.n_kept && !c.is_known[i])
+        if (i >= c.n_same && !c.is_known[i])
             text[n++] = '+';
     }
-    if (c.n == c.n_kept && n_open > c.n)
+    if (c.n == c.n_same && n_open > c.n)
         text[n++] = '|';
     text[n] = '\0';
     CHECK_TEXT(claim, text, expected);

@@ -126,8 +126,8 @@ static uint32_t n_found;         /* so often they were not */
 static bool find_calls(struct open_calls *calls, void *jni)
 {
     (void)jni;
-    calls->is_put_off = n_put_off > 0;
-    if (calls->is_put_off) {
+    calls->is_deferred = n_put_off > 0;
+    if (calls->is_deferred) {
         n_put_off--;
         return false;
     }

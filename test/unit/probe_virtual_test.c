@@ -161,7 +161,7 @@ static void test_lost_unmount(void)
     const uint32_t method = 5;
     uint32_t handle = 0;
     bool is_open = open_world(&w, 8192);
-    CHECK("a thread has left a call open, unheard", is_open && parked_put(&handle, &method, 1) != 0);
+    CHECK("a thread has left a call open, unheard", is_open && unmounted_put(&handle, &method, 1) != 0);
     probe_mount(handle);
     leave(enter(4));
     CHECK("what it does next waits for that", drain_once(&w) && threads_find(&w.threads, (int32_t)getpid()) != NULL);
@@ -176,24 +176,24 @@ static void test_parked_calls(void)
     uint32_t methods[100], fetched[100], handle = 0, n = 0, first = 0, last = 0;
     for (uint32_t i = 0; i < 100; i++)
         methods[i] = 7 * i;
-    parked_begin();
-    uint32_t ticket = parked_put(&handle, methods, 100), before = handle;
-    CHECK("a hundred calls are parked", ticket != 0 && parked_n(handle) == 100);
-    CHECK_NUMBER("they have one ticket", parked_fetch(handle, fetched, 100), ticket);
+    unmounted_begin();
+    uint32_t ticket = unmounted_put(&handle, methods, 100), before = handle;
+    CHECK("a hundred calls are parked", ticket != 0 && unmounted_n(handle) == 100);
+    CHECK_NUMBER("they have one ticket", unmounted_fetch(handle, fetched, 100), ticket);
     CHECK("and come back", memcmp(methods, fetched, sizeof methods) == 0);
-    uint32_t again = parked_put(&handle, methods, 1);
+    uint32_t again = unmounted_put(&handle, methods, 1);
     CHECK("the next ones get the same place and another ticket", handle == before && again != 0 && again != ticket);
-    parked_drop(handle);
-    for (handle = 0; (ticket = parked_put(&handle, methods, 30)) != 0; handle = 0, n++) {
+    unmounted_drop(handle);
+    for (handle = 0; (ticket = unmounted_put(&handle, methods, 30)) != 0; handle = 0, n++) {
         first = n == 0 ? handle : first;
         last = handle;
     }
-    CHECK_NUMBER("all blocks can be used", n, (PARKED_BLOCKS - 1) / 2);
-    CHECK("then there is no handle", handle == 0 && parked_n(0) == 0);
-    parked_drop(first);
-    CHECK("what is dropped is room", parked_put(&handle, methods, 30) != 0);
-    CHECK("and what is not stays", parked_n(last) == 30);
-    parked_begin();
+    CHECK_NUMBER("all blocks can be used", n, (UNMOUNTED_BLOCKS - 1) / 2);
+    CHECK("then there is no handle", handle == 0 && unmounted_n(0) == 0);
+    unmounted_drop(first);
+    CHECK("what is dropped is room", unmounted_put(&handle, methods, 30) != 0);
+    CHECK("and what is not stays", unmounted_n(last) == 30);
+    unmounted_begin();
 }
 
 int main(void)

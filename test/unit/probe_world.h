@@ -10,7 +10,7 @@
 
 #include "core/agent/control/agent_names.h"
 #include "core/agent/control/config.h"
-#include "core/agent/probe/parked.h"
+#include "core/agent/probe/unmounted.h"
 #include "core/agent/probe/probe.h"
 #include "core/base/ticks.h"
 #include "core/recorder/drain.h"
@@ -65,7 +65,7 @@ static inline bool open_world(struct world *w, uint64_t ring_bytes)
         return false;
     }
     w->session.segment->epoch = EPOCH;
-    parked_begin();
+    unmounted_begin();
     probe_start(w->session.segment, &w->config, &jvmti, -1);
     return true;
 }

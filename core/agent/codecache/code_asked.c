@@ -15,9 +15,9 @@
 
 /*
  * 'lock' guards it, and what stands below.  Only the agent's own threads take it; the log's lock, for which a thread of
- * the application may wait, is held for an entry at a time.
+ * the application may wait, is taken for an entry at a time.
  */
-static struct {
+static struct code_asked_state {
     pthread_mutex_t lock;
     bool is_on, has_all_points;
     struct nmethod nmethod;

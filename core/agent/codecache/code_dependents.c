@@ -31,7 +31,7 @@ struct dependents_group {
     size_t from[NMETHODS_MAX + 1];
 };
 
-static struct {
+static struct code_dependents_state {
     pthread_mutex_t lock; /* guards it; only the agent's own threads take it */
     bool is_on;
     struct told *told; /* owned */
@@ -158,7 +158,7 @@ static uint32_t add_told(const struct nmethod *nmethod)
 }
 
 /* Those that were told already are still there; the others stay in the group. */
-static void keep_new(struct dependents_group *group)
+static void skip_known(struct dependents_group *group)
 {
     size_t n = 0;
     for (size_t i = 0; i < group->n; i++) {
@@ -175,21 +175,21 @@ static void keep_new(struct dependents_group *group)
 static void read_lists(struct dependents_group *group)
 {
     struct vm_piece pieces[NMETHODS_MAX];
-    size_t n = 0, n_kept = 0;
+    size_t n = 0, n_read = 0;
     for (size_t i = 0; i < group->n; i++) {
         const struct nmethod_parts *parts = &group->all[i].parts;
         size_t n_words = (size_t)(parts->n_methods_bytes / sizeof *group->lists);
         if ((n + n_words + NMETHODS_MAX) * sizeof *group->lists > LISTS_MAX)
             continue;
-        pieces[n_kept] = (struct vm_piece){ parts->from[0] + parts->methods, n_words * sizeof *group->lists };
-        group->all[n_kept] = group->all[i];
-        group->from[n_kept++] = n;
+        pieces[n_read] = (struct vm_piece){ parts->from[0] + parts->methods, n_words * sizeof *group->lists };
+        group->all[n_read] = group->all[i];
+        group->from[n_read++] = n;
         n += n_words;
     }
-    vm_read_each(pieces, n_kept, group->lists);
-    group->from[n_kept] = n;
-    group->n = n_kept;
-    for (size_t i = 0; i < n_kept; i++)
+    vm_read_each(pieces, n_read, group->lists);
+    group->from[n_read] = n;
+    group->n = n_read;
+    for (size_t i = 0; i < n_read; i++)
         group->lists[n + i] = group->all[i].method;
 }
 
@@ -254,7 +254,7 @@ static void tell_group(void)
     uint64_t headers[NMETHODS_MAX];
     group->n = nmethods_find_at(group->all, state.headers, state.n_headers);
     state.n_headers = 0;
-    keep_new(group);
+    skip_known(group);
     learn(group);
     read_lists(group);
     find_classes(group->lists, group->from[group->n] + group->n);

@@ -29,7 +29,7 @@
 #define NO_NUMBER UINT32_MAX
 
 /* The log's lock guards it, and what stands below. */
-static struct {
+static struct code_events_state {
     struct events_env env;
     uint64_t spent_ns;
     uint32_t n_sessions;

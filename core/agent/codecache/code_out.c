@@ -4,15 +4,15 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-static struct {
-    pthread_mutex_t lock; /* guards all but the atomic, and what is held */
+static struct code_out_state {
+    pthread_mutex_t lock; /* guards all but the atomic, and what is pending */
     _Atomic bool is_open;
     int fd; /* borrowed */
     uint64_t n_logged;
-    size_t n_held; /* bytes of whole entries */
+    size_t n_pending; /* bytes of whole entries */
 } out = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
-static uint8_t held[2 * CODE_LOG_ENTRY_BYTES];
+static uint8_t pending[2 * CODE_LOG_ENTRY_BYTES];
 
 bool code_out_is_open(void)
 {
@@ -32,7 +32,7 @@ void code_out_unlock(void)
 void code_out_open(int fd)
 {
     out.fd = fd;
-    out.n_logged = out.n_held = 0;
+    out.n_logged = out.n_pending = 0;
     atomic_store(&out.is_open, true);
 }
 
@@ -44,25 +44,25 @@ void code_out_close(void)
 
 void code_out_flush(void)
 {
-    if (out.n_held > 0 && write(out.fd, held, out.n_held) != (ssize_t)out.n_held)
+    if (out.n_pending > 0 && write(out.fd, pending, out.n_pending) != (ssize_t)out.n_pending)
         atomic_store(&out.is_open, false);
-    out.n_held = 0;
+    out.n_pending = 0;
 }
 
 void code_out_put(const struct code_entry *entry)
 {
-    struct sink s = sink_into(held + out.n_held, sizeof held - out.n_held);
+    struct sink s = sink_into(pending + out.n_pending, sizeof pending - out.n_pending);
     code_log_put(&s, entry);
     if (s.full) {
         code_out_flush();
-        s = sink_into(held, sizeof held);
+        s = sink_into(pending, sizeof pending);
         code_log_put(&s, entry);
     }
-    size_t n = s.full ? 0 : (size_t)(s.at - held) - out.n_held;
+    size_t n = s.full ? 0 : (size_t)(s.at - pending) - out.n_pending;
     if (out.n_logged + n > CODE_LOG_BYTES)
         atomic_store(&out.is_open, false);
     else
-        out.n_held += n;
+        out.n_pending += n;
     out.n_logged += n;
 }
 

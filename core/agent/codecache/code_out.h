@@ -1,5 +1,5 @@
 /*
- * The log of a session's code (core/wire/code_log.h), for those that tell of it.  Entries are held, and written in
+ * The log of a session's code (core/wire/code_log.h), for those that tell of it.  Entries are buffered, and written in
  * large pieces: a write costs as much as an entry.
  *
  * Whoever has the lock waits for nothing but a write and the JVM's tables of methods.

@@ -9,9 +9,9 @@
 #include <time.h>
 
 #define THREADS_MAX   16u
-#define LOOK_MS       1.0
+#define POLL_MS       1.0
 #define PARTS_OF_WAIT 5
-#define LOOKS_OF_CALM 2 /* between two compilations of a queue there is a moment, too */
+#define POLLS_OF_CALM 2 /* between two compilations of a queue there is a moment, too */
 
 /* Until a part of the time that may be waited is over: the largest methods whose compilation may be lost. */
 static const struct {
@@ -51,8 +51,8 @@ struct compilers {
     pid_t tids[THREADS_MAX];
     uint64_t threads[THREADS_MAX]; /* the JVM's own; 0: not known */
     struct vm_compilation at[THREADS_MAX];
-    uint32_t n_calm;           /* looks in a row that found nothing under way */
-    bool has_begun, has_ended; /* a compilation, since the look before */
+    uint32_t n_calm;           /* polls in a row that found nothing under way */
+    bool has_begun, has_ended; /* a compilation, since the poll before */
 };
 
 static void find_compilers(struct compilers *compilers)
@@ -60,18 +60,18 @@ static void find_compilers(struct compilers *compilers)
     compilers->n = own_threads_find("C2 CompilerThre", compilers->tids, THREADS_MAX);
     for (size_t i = 0; i < compilers->n; i++) {
         compilers->threads[i] = vm_compiler_find(compilers->tids[i]);
-        compilers->at[i] = vm_compiler_look(compilers->threads[i]);
+        compilers->at[i] = vm_compiler_read(compilers->threads[i]);
     }
 }
 
 /* What are they at now? */
-static void look(struct compilers *compilers)
+static void update(struct compilers *compilers)
 {
     bool is_calm = true;
     compilers->has_begun = compilers->has_ended = false;
     for (size_t i = 0; i < compilers->n; i++) {
         uint32_t before = compilers->at[i].number, now;
-        compilers->at[i] = vm_compiler_look(compilers->threads[i]);
+        compilers->at[i] = vm_compiler_read(compilers->threads[i]);
         now = compilers->at[i].number;
         compilers->has_begun = compilers->has_begun || (now != 0 && now != before);
         compilers->has_ended = compilers->has_ended || (before != 0 && now != before);
@@ -97,7 +97,7 @@ static bool are_small(const struct compilers *compilers, uint32_t n_bytes)
 static bool is_good(const struct compilers *compilers, const struct compiling_patience *patience, double waited,
                     bool was_told)
 {
-    if (compilers->n_calm == LOOKS_OF_CALM)
+    if (compilers->n_calm == POLLS_OF_CALM)
         return true;
     if (patience->for_calm)
         return false;
@@ -110,7 +110,7 @@ static bool is_good(const struct compilers *compilers, const struct compiling_pa
 static void sleep_a_part(double waited_ms, double most_ms)
 {
     double ms = waited_ms / PARTS_OF_WAIT;
-    ms = ms < LOOK_MS ? LOOK_MS : ms > most_ms ? most_ms : ms;
+    ms = ms < POLL_MS ? POLL_MS : ms > most_ms ? most_ms : ms;
     nanosleep(&(struct timespec){ 0, (long)(ms * 1e6) }, NULL);
 }
 
@@ -122,12 +122,12 @@ double compiling_wait(struct compiling_patience patience, bool (*is_over)(const 
     if (patience.limit > 0)
         find_compilers(&compilers);
     while (waited < patience.limit && (is_over == NULL || !is_over(context))) {
-        look(&compilers);
+        update(&compilers);
         n_before = n_told;
         n_told = atomic_load(&n_optimized);
         if (is_good(&compilers, &patience, waited, n_told != n_before))
             break;
-        sleep_a_part(waited, patience.look);
+        sleep_a_part(waited, patience.interval);
         waited = now_ms() - start;
     }
     return waited;

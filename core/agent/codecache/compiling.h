@@ -23,17 +23,18 @@ void compiling_note(uint32_t tier);
 /* In ms. */
 struct compiling_patience {
     uint32_t limit; /* the longest to wait */
-    uint32_t look;  /* the longest between two looks, which are a fifth of the time waited so far apart, 1 at least */
-    bool for_calm;  /* nothing else will do */
+    uint32_t
+        interval;  /* the longest between two polls, which are a fifth of the time waited so far apart, 1 at least */
+    bool for_calm; /* nothing else will do */
 };
 
 /*
  * Wait until C2 compiles nothing; or until it has just begun with a small method, and nothing larger is under way; in
  * the last quarter of the time until any of its compilations ends.  Where the JVM neither tells what it compiles nor
- * exports what its compilers are at (vm_compilers.h), only whether they are asleep is known.  A look takes some 40 us
+ * exports what its compilers are at (vm_compilers.h), only whether they are asleep is known.  A poll takes some 40 us
  * of CPU time.
  *
- * is_over  asked at each look: whether to wait no more; or NULL
+ * is_over  asked at each poll: whether to wait no more; or NULL
  *
  * Returns how long it took, in ms.
  */

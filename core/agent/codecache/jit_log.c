@@ -30,7 +30,7 @@ struct pair {
 };
 
 /* 'lock' guards all but the atomic. */
-static struct {
+static struct jit_log_state {
     pthread_mutex_t lock;
     _Atomic bool active;
     JavaVM *vm;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Is there something that may be replaced?  Returns -1 with *err set when there is something that may not. */
-static int look(const char *path, bool *is_there, struct err *err)
+static int check(const char *path, bool *is_there, struct err *err)
 {
     struct stat status;
     *is_there = lstat(path, &status) == 0;
@@ -29,7 +29,7 @@ static int look(const char *path, bool *is_there, struct err *err)
 
 /*
  * Where nothing was, nothing is replaced that came meanwhile.  The last step does not follow links in any case, and
- * where names are protected as in /tmp (mode 1777) nobody else can exchange what look() saw.
+ * where names are protected as in /tmp (mode 1777) nobody else can exchange what check() saw.
  */
 static int publish(const char *made, const char *path, bool is_there, struct err *err)
 {
@@ -47,11 +47,11 @@ int perf_file_open(struct perf_file *file, const char *path, struct err *err)
     bool is_there;
     file->fd = -1;
     file->n_lines = 0;
-    file->n_bytes = file->n_held = 0;
+    file->n_bytes = file->n_pending = 0;
     if (strlen(path) >= sizeof file->path)
         return err_set(err, "'%s' is too long a name", path);
     memcpy(file->path, path, strlen(path) + 1);
-    if (look(path, &is_there, err) < 0)
+    if (check(path, &is_there, err) < 0)
         return -1;
     snprintf(made, sizeof made, "%s.XXXXXX", path);
     file->fd = mkostemp(made, O_CLOEXEC); /* O_EXCL, mode 0600 */
@@ -64,10 +64,10 @@ int perf_file_open(struct perf_file *file, const char *path, struct err *err)
     return 0;
 }
 
-/* So much of what was held is written: the whole lines of it stay. */
+/* So much of what was pending is written: the whole lines of it stay. */
 static int fail(struct perf_file *file, size_t done, const char *why, struct err *err)
 {
-    while (done > 0 && file->held[done - 1] != '\n')
+    while (done > 0 && file->pending[done - 1] != '\n')
         done--;
     file->n_bytes += done;
     if (ftruncate(file->fd, (off_t)file->n_bytes) < 0)
@@ -78,18 +78,18 @@ static int fail(struct perf_file *file, size_t done, const char *why, struct err
 int perf_file_flush(struct perf_file *file, struct err *err)
 {
     size_t done = 0;
-    if (file->n_bytes + file->n_held > PERF_FILE_BYTES_MAX)
+    if (file->n_bytes + file->n_pending > PERF_FILE_BYTES_MAX)
         return fail(file, 0, "it is as large as it may be", err);
-    while (done < file->n_held) {
-        ssize_t n = write(file->fd, file->held + done, file->n_held - done);
+    while (done < file->n_pending) {
+        ssize_t n = write(file->fd, file->pending + done, file->n_pending - done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return fail(file, done, n < 0 ? strerror(errno) : "there is no room", err);
         done += (size_t)n;
     }
-    file->n_bytes += file->n_held;
-    file->n_held = 0;
+    file->n_bytes += file->n_pending;
+    file->n_pending = 0;
     return 0;
 }
 
@@ -111,13 +111,13 @@ static char *put_clean(char *to, const char *room_end, const char *text)
 
 int perf_file_add(struct perf_file *file, uint64_t start, uint64_t n_bytes, const char *name, struct err *err)
 {
-    if (sizeof file->held - file->n_held < PERF_FILE_LINE_BYTES && perf_file_flush(file, err) < 0)
+    if (sizeof file->pending - file->n_pending < PERF_FILE_LINE_BYTES && perf_file_flush(file, err) < 0)
         return -1;
-    char *line = file->held + file->n_held;
+    char *line = file->pending + file->n_pending;
     int n = snprintf(line, PERF_FILE_LINE_BYTES, "%" PRIx64 " %" PRIx64 " ", start, n_bytes);
     char *end = put_clean(line + n, line + PERF_FILE_LINE_BYTES, name);
     *end = '\n';
-    file->n_held += (size_t)(end + 1 - line);
+    file->n_pending += (size_t)(end + 1 - line);
     file->n_lines++;
     return 0;
 }

@@ -14,18 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PERF_FILE_LINE_BYTES 1024                /* of longer names, the end is left out */
-#define PERF_FILE_HELD_BYTES ((size_t)65536)     /* lines wait for a flush, at most so many */
-#define PERF_FILE_BYTES_MAX  (UINT64_C(1) << 28) /* some millions of lines; nothing is written beyond */
-#define PERF_FILE_PATH_BYTES 256
+#define PERF_FILE_LINE_BYTES    1024                /* of longer names, the end is left out */
+#define PERF_FILE_PENDING_BYTES ((size_t)65536)     /* lines wait for a flush, at most so many */
+#define PERF_FILE_BYTES_MAX     (UINT64_C(1) << 28) /* some millions of lines; nothing is written beyond */
+#define PERF_FILE_PATH_BYTES    256
 
 struct perf_file {
     int fd; /* owned; -1: closed */
     uint32_t n_lines;
     uint64_t n_bytes; /* in the file: whole lines */
-    size_t n_held;
+    size_t n_pending;
     char path[PERF_FILE_PATH_BYTES];
-    char held[PERF_FILE_HELD_BYTES];
+    char pending[PERF_FILE_PENDING_BYTES];
 };
 
 /*

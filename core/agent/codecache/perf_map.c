@@ -23,7 +23,7 @@
  * 'lock' guards file and control.  Whoever holds it waits for nothing but a write: never for the JVM, which may be
  * waiting for a thread that is here.
  */
-static struct {
+static struct perf_map_state {
     pthread_mutex_t lock;
     _Atomic bool active;
     struct events_env env;

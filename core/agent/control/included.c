@@ -11,7 +11,7 @@
 #define FAR 12 /* characters that differ: no name is nearer than none */
 
 /* 'lock' guards all but the atomics. */
-static struct {
+static struct included_state {
     pthread_mutex_t lock;
     struct segment *segment; /* borrowed, or NULL */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };

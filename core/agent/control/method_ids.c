@@ -6,16 +6,16 @@
 
 #define REPAIRED_IN 22     /* JDK */
 #define AT_ONCE     64     /* threads: the JVM takes 16 bytes for each frame that there may be, of all of them */
-#define STEP_NS     100000 /* between looks at whether stacks are still asked for */
+#define STEP_NS     100000 /* between checks whether stacks are still asked for */
 #define STEPS_MAX   5000   /* no stack takes as long, and the session must not wait for ever */
 
-static _Atomic bool is_held;
+static _Atomic bool is_blocked;
 static _Atomic uint32_t n_inside;
 
 bool method_ids_enter(void)
 {
     atomic_fetch_add(&n_inside, 1);
-    if (!atomic_load(&is_held))
+    if (!atomic_load(&is_blocked))
         return true;
     atomic_fetch_sub(&n_inside, 1);
     return false;
@@ -33,19 +33,19 @@ static bool is_repaired(jvmtiEnv *jvmti)
            ((version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR) >= REPAIRED_IN;
 }
 
-void method_ids_hold(jvmtiEnv *jvmti)
+void method_ids_block(jvmtiEnv *jvmti)
 {
     const struct timespec step = { 0, STEP_NS };
     if (is_repaired(jvmti))
         return;
-    atomic_store(&is_held, true);
+    atomic_store(&is_blocked, true);
     for (int i = 0; atomic_load(&n_inside) > 0 && i < STEPS_MAX; i++)
         nanosleep(&step, NULL);
 }
 
-void method_ids_release(void)
+void method_ids_unblock(void)
 {
-    atomic_store(&is_held, false);
+    atomic_store(&is_blocked, false);
 }
 
 /*
@@ -61,11 +61,11 @@ static void walk(jvmtiEnv *jvmti, const jthread *threads, jint n)
         (*jvmti)->Deallocate(jvmti, (unsigned char *)stacks);
 }
 
-void method_ids_know(jvmtiEnv *jvmti, JNIEnv *jni)
+void method_ids_make(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     jthread *threads = NULL;
     jint n = 0;
-    if (!atomic_load(&is_held) || (*jvmti)->GetAllThreads(jvmti, &n, &threads) != JVMTI_ERROR_NONE)
+    if (!atomic_load(&is_blocked) || (*jvmti)->GetAllThreads(jvmti, &n, &threads) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < n; i += AT_ONCE)
         walk(jvmti, threads + i, n - i < AT_ONCE ? n - i : AT_ONCE);

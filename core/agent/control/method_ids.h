@@ -21,12 +21,12 @@
 #define METHOD_IDS_FRAMES 1024 /* nobody may ask for more of a stack */
 
 /*
- * Around the calls that change classes; where the JVM does not need it, nothing is held and nothing is walked.
- * method_ids_know stops the application, for as long as stacks are walked.
+ * Around the calls that change classes; where the JVM does not need it, nothing is blocked and nothing is walked.
+ * method_ids_make stops the application, for as long as stacks are walked.
  */
-void method_ids_hold(jvmtiEnv *jvmti);
-void method_ids_know(jvmtiEnv *jvmti, JNIEnv *jni);
-void method_ids_release(void);
+void method_ids_block(jvmtiEnv *jvmti);
+void method_ids_make(jvmtiEnv *jvmti, JNIEnv *jni);
+void method_ids_unblock(void);
 
 /* Around what asks for a stack.  Returns false, and nothing is to be done: not now, classes are being changed. */
 bool method_ids_enter(void);

@@ -11,7 +11,7 @@ static uint32_t between(double n, uint32_t least, uint32_t most)
     return n <= least ? least : n >= most ? most : (uint32_t)n;
 }
 
-static void add_measured(struct batch *batch, double n, double stop_ms)
+static void add_measured(struct class_batch *batch, double n, double stop_ms)
 {
     struct batch_sums *s = &batch->sums;
     s->weight = s->weight * OLDER + 1;
@@ -26,7 +26,7 @@ static void add_measured(struct batch *batch, double n, double stop_ms)
  * compiled code, or on a busy machine, small batches would be hardly shorter stops, and many of them: with 200 ms and
  * batches of 10, 3,000 classes took 194 s.
  */
-static double next_size(const struct batch *batch, double n_classes, double stop_ms)
+static double next_size(const struct class_batch *batch, double n_classes, double stop_ms)
 {
     const struct batch_sums *s = &batch->sums;
     double mean_n = s->n / s->weight, mean_ms = s->ms / s->weight;
@@ -44,7 +44,7 @@ static double next_size(const struct batch *batch, double n_classes, double stop
     return (aim_ms - fixed_ms) / class_ms;
 }
 
-void batch_learn(struct batch *batch, uint32_t n_classes, double call_ms, double stop_ms)
+void batch_learn(struct class_batch *batch, uint32_t n_classes, double call_ms, double stop_ms)
 {
     if (n_classes == 0)
         return;
@@ -54,7 +54,7 @@ void batch_learn(struct batch *batch, uint32_t n_classes, double call_ms, double
     if (call_ms > 0)
         most = between(BATCH_CALL_MS / call_ms * n_classes, BATCH_MIN, most);
     batch->n_classes = between(next_size(batch, n_classes, stop_ms), BATCH_MIN, most);
-    /* The application has run while the batch's classes were looked at. */
+    /* The application has run while the batch's classes were rewritten. */
     double rest_ms = BATCH_REST * stop_ms - (call_ms - stop_ms);
     batch->rest_ms = rest_ms > 0 ? rest_ms : 0;
 }
@@ -62,7 +62,7 @@ void batch_learn(struct batch *batch, uint32_t n_classes, double call_ms, double
 void batch_forecast(uint32_t n_classes, uint32_t n_first, double call_ms, double stop_ms,
                     struct batch_forecast *forecast)
 {
-    struct batch batch = BATCH_START;
+    struct class_batch batch = BATCH_START;
     double fixed_ms = stop_ms - CLASS_MS * n_first, work_ms = n_first == 0 ? 0 : (call_ms - stop_ms) / n_first;
     *forecast = (struct batch_forecast){ 0 };
     batch_learn(&batch, n_first, call_ms, stop_ms);

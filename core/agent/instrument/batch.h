@@ -26,7 +26,7 @@ struct batch_sums {
     double weight, n, ms, n_n, n_ms;
 };
 
-struct batch {
+struct class_batch {
     uint32_t n_classes; /* in the next one */
     double rest_ms;     /* to be waited before it */
     double wait_ms;     /* that may be waited for compilations yet */
@@ -51,6 +51,6 @@ void batch_forecast(uint32_t n_classes, uint32_t n_first, double call_ms, double
                     struct batch_forecast *forecast);
 
 /* The call for a batch of n_classes took call_ms, and stopped the application at its end for stop_ms. */
-void batch_learn(struct batch *batch, uint32_t n_classes, double call_ms, double stop_ms);
+void batch_learn(struct class_batch *batch, uint32_t n_classes, double call_ms, double stop_ms);
 
 #endif

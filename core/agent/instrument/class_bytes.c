@@ -19,8 +19,8 @@
  * it costs in a field.
  *
  *     package mmprof;
- *     public class Probe extends SUPER { ... static native int[] gates0(int block); }
- *     public class Gates0 extends Probe { public static final int[] g = Probe.gates0(0); }
+ *     public class Probe extends SUPER { ... static native int[] flags0(int block); }
+ *     public class Flags0 extends Probe { public static final int[] g = Probe.flags0(0); }
  */
 #include "core/agent/instrument/class_bytes.h"
 
@@ -249,7 +249,7 @@ static size_t probe_class(struct class_builder *b, const char *name, const char 
             put_code(b, &methods[i], code_name, frames_name, calls);
     }
     if (is_own) {
-        put_method(b, ACC_NATIVE, pool_utf8(b, "gates0"), pool_utf8(b, "(I)[I"));
+        put_method(b, ACC_NATIVE, pool_utf8(b, "flags0"), pool_utf8(b, "(I)[I"));
         sink_u16be(&b->body, 0);
     }
     sink_u16be(&b->body, 0); /* class attributes */
@@ -296,9 +296,9 @@ size_t class_bytes_own_flags(const char *name, uint32_t block, uint8_t *out)
         return 0;
     uint16_t this_class = pool_class(b, name), super_class = pool_class(b, AGENT_OWN_PROBE_CLASS);
     uint16_t field = pool_utf8(b, AGENT_OWN_FLAGS_FIELD), descriptor = pool_utf8(b, "[I");
-    uint16_t get = jdk_method(b, AGENT_OWN_PROBE_CLASS, "gates0", "(I)[I");
+    uint16_t get = jdk_method(b, AGENT_OWN_PROBE_CLASS, "flags0", "(I)[I");
     uint16_t put = pool_member(b, TAG_FIELD, this_class, field, descriptor);
-    /* bipush block; invokestatic Probe.gates0; putstatic g; return */
+    /* bipush block; invokestatic Probe.flags0; putstatic g; return */
     struct method_text init = {
         0, "<clinit>", "()V", { 0x10, (uint8_t)block, 0xb8, 0, 0, 0xb3, 0, 0, 0xb1 }, 9, 0, { { 3, 0 }, { 6, 1 } }, 2
     };

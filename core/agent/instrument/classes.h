@@ -27,7 +27,7 @@ bool classes_link_natives(JNIEnv *jni, jclass probe);
 /* The flags of the ids from block * CLASSES_FLAGS_PER_BLOCK on: a global reference, or NULL.  Any thread. */
 jintArray classes_flags(JNIEnv *jni, uint32_t block);
 
-/* Enable all flags with tokens of an epoch, now and as more are made; epoch 0 disarms all. */
+/* Enable all flags with tokens of an epoch, now and as more are made; epoch 0 disables all. */
 void classes_enable_all(JNIEnv *jni, uint32_t epoch);
 
 /* Enable or disable one flag, if it is there. */

@@ -6,7 +6,7 @@
 #include "core/agent/control/agent_names.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/event_class.h"
-#include "core/agent/instrument/hurry.h"
+#include "core/agent/instrument/priority_boost.h"
 #include "core/agent/instrument/loaders.h"
 #include "core/agent/instrument/methods.h"
 #include "core/agent/rewrite/classfile.h"
@@ -21,7 +21,7 @@
 #define IS_LEFT 1u /* a flag of a class: it was counted as left alone */
 
 /* 'lock' guards all but the atomics. */
-static struct {
+static struct instrument_state {
     pthread_mutex_t lock;
     _Atomic int n_hooks;           /* threads in the hook */
     _Atomic uint64_t latest_ticks; /* when the hook was done with the latest class that was loaded already */
@@ -243,7 +243,7 @@ void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     if (!done && redefined != NULL)
         keep_small(jvmti, bytes, n_bytes, n_out, out);
     if (redefined != NULL) {
-        hurry_class_shown();
+        priority_boost_class_shown();
         atomic_store(&state.latest_ticks, ticks_now());
     }
 }

@@ -19,8 +19,8 @@ void instrument_end(void);
 void instrument_failed(uint32_t n_classes);
 
 /*
- * A class is left alone: its versions would be kept, or there is no metaspace for it (kept.c), or no way from its class
- * loader to the probes (loaders.h).
+ * A class is left alone: its versions would be retained, or there is no metaspace for it (retained.c), or no way from
+ * its class loader to the probes (loaders.h).
  */
 enum instrument_left { INSTRUMENT_LEFT_NATIVES, INSTRUMENT_LEFT_METASPACE, INSTRUMENT_LEFT_LOADER };
 void instrument_left_alone(enum instrument_left why);

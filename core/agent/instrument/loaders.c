@@ -305,11 +305,11 @@ int loaders_flag(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_class *about
     return classes_flags(jni, block) != NULL && has_own(jvmti, jni, about, flag->class_name, (int)block) ? 0 : -1;
 }
 
-__attribute__((visibility("default"))) JNIEXPORT jintArray JNICALL Java_mmprof_Probe_gates0(JNIEnv *jni, jclass probe,
+__attribute__((visibility("default"))) JNIEXPORT jintArray JNICALL Java_mmprof_Probe_flags0(JNIEnv *jni, jclass probe,
                                                                                             jint block);
 
 /* The JVM finds it by name, when a class of flags is initialized. */
-jintArray JNICALL Java_mmprof_Probe_gates0(JNIEnv *jni, jclass probe, jint block)
+jintArray JNICALL Java_mmprof_Probe_flags0(JNIEnv *jni, jclass probe, jint block)
 {
     (void)probe;
     jintArray flags = classes_flags(jni, (uint32_t)block);

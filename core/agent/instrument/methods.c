@@ -28,15 +28,15 @@ struct numbered_method {
 };
 
 /* 'lock' guards all but the atomic. */
-static struct {
+static struct methods_state {
     pthread_mutex_t lock;
     const struct agent_config *config; /* borrowed */
     const struct control *control;     /* borrowed */
     _Atomic bool active;
-    struct hash_set ids;     /* by method: its id; second: the session in which the recorder was told of it; flags */
-    struct hash_set named;   /* classes of methods that commands added */
-    struct hash_set changed; /* classes of methods that the latest command named */
-    struct hash_set held;    /* methods that were added; second: 1 while their classes cannot be changed */
+    struct hash_set ids;      /* by method: its id; second: the session in which the recorder was told of it; flags */
+    struct hash_set named;    /* classes of methods that commands added */
+    struct hash_set changed;  /* classes of methods that the latest command named */
+    struct hash_set deferred; /* methods that were added; second: 1 while their classes cannot be changed */
     struct numbered_method *known; /* owned, by id */
     uint32_t next_id, n_known, session;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .next_id = 1 };
@@ -59,7 +59,7 @@ void methods_end(void)
     atomic_store(&state.active, false);
     hash_free(&state.named);
     hash_free(&state.changed);
-    hash_free(&state.held);
+    hash_free(&state.deferred);
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -221,11 +221,11 @@ uint32_t methods_choose(const struct rewrite_method *method)
     struct keys keys = keys_of(method->class_name, method->name, method->descriptor);
     pthread_mutex_lock(&state.lock);
     uint32_t id = wants(method, keys.method) ? id_of(method, keys) : 0;
-    struct hash_slot *held = hash_get(&state.held, keys.method);
-    if (held != NULL && held->second != 0 && id != 0)
+    struct hash_slot *deferred = hash_get(&state.deferred, keys.method);
+    if (deferred != NULL && deferred->second != 0 && id != 0)
         log_method(id, method); /* now with its code: it has its probes */
-    if (held != NULL)
-        held->second = 0;
+    if (deferred != NULL)
+        deferred->second = 0;
     pthread_mutex_unlock(&state.lock);
     return id;
 }
@@ -245,11 +245,11 @@ bool methods_has_id(uint32_t id)
     return known;
 }
 
-/* Known in this session, not removed, and not held: it has its probes. */
+/* Known in this session, not removed, and not deferred: it has its probes. */
 static bool has_probes(const struct hash_slot *slot)
 {
-    const struct hash_slot *held = hash_get(&state.held, slot->key);
-    return slot->second == state.session && slot->flags != REMOVED && (held == NULL || held->second == 0);
+    const struct hash_slot *deferred = hash_get(&state.deferred, slot->key);
+    return slot->second == state.session && slot->flags != REMOVED && (deferred == NULL || deferred->second == 0);
 }
 
 uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, struct rewrite_text descriptor)
@@ -290,12 +290,12 @@ static int64_t add_phase(const struct agent_phase *phase)
     return slot->value;
 }
 
-/* Those that are held get their probes as soon as their classes may be changed.  Called with the lock. */
-static void change_held(void)
+/* Those that are deferred get their probes as soon as their classes may be changed.  Called with the lock. */
+static void change_deferred(void)
 {
-    for (uint32_t id = 1; state.held.n_used > 0 && id < state.next_id; id++) {
-        const struct hash_slot *held = hash_get(&state.held, state.known[id].key);
-        if (held != NULL && held->second != 0)
+    for (uint32_t id = 1; state.deferred.n_used > 0 && id < state.next_id; id++) {
+        const struct hash_slot *deferred = hash_get(&state.deferred, state.known[id].key);
+        if (deferred != NULL && deferred->second != 0)
             hash_put(&state.changed, state.known[id].class_key);
     }
 }
@@ -314,12 +314,12 @@ int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
             classes_enable(jni, (uint32_t)id, true);
     }
     pthread_mutex_lock(&state.lock);
-    change_held();
+    change_deferred();
     pthread_mutex_unlock(&state.lock);
     return id < 0 ? err_set(err, "out of memory in the target") : 0;
 }
 
-void methods_hold(const struct agent_phase *phase)
+void methods_defer(const struct agent_phase *phase)
 {
     const struct rewrite_method method = { .class_name = text_of(phase->class_name),
                                            .name = text_of(phase->name),
@@ -327,9 +327,9 @@ void methods_hold(const struct agent_phase *phase)
     struct keys keys = keys_of_phase(phase);
     pthread_mutex_lock(&state.lock);
     const struct hash_slot *slot = hash_get(&state.ids, keys.method);
-    struct hash_slot *held = slot == NULL || has_probes(slot) ? NULL : hash_put(&state.held, keys.method);
-    if (held != NULL && id_of(&method, keys) != 0)
-        held->second = 1;
+    struct hash_slot *deferred = slot == NULL || has_probes(slot) ? NULL : hash_put(&state.deferred, keys.method);
+    if (deferred != NULL && id_of(&method, keys) != 0)
+        deferred->second = 1;
     pthread_mutex_unlock(&state.lock);
 }
 

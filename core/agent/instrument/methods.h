@@ -45,7 +45,7 @@ uint32_t methods_count(const struct agent_config *phases); /* of them that have 
  * A phase's class may not be changed now: the recorder is told of it, by an id without code, and it gets its probes as
  * soon as another 'add' comes and the class may be changed.
  */
-void methods_hold(const struct agent_phase *phase);
+void methods_defer(const struct agent_phase *phase);
 int methods_remove(const uint32_t *ids, size_t n, uint32_t *n_unknown, struct err *err);
 
 /* Does the recorder know this id? */

@@ -11,12 +11,12 @@
 #include "core/agent/control/control.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/instrument/batch.h"
-#include "core/agent/instrument/busy.h"
+#include "core/agent/instrument/active_loops.h"
 #include "core/agent/instrument/class_archive.h"
 #include "core/agent/instrument/event_class.h"
-#include "core/agent/instrument/hurry.h"
+#include "core/agent/instrument/priority_boost.h"
 #include "core/agent/instrument/instrument.h"
-#include "core/agent/instrument/kept.h"
+#include "core/agent/instrument/retained.h"
 #include "core/agent/instrument/loaders.h"
 #include "core/agent/instrument/methods.h"
 #include "core/agent/rewrite/bytecode.h"
@@ -39,8 +39,8 @@ struct work {
     enum purpose purpose;
     bool names_classes; /* the classes that are wanted */
     struct retransform_pass *pass;
-    struct batch *batch;
-    const struct hash_set *held; /* classes that may not change now, or NULL */
+    struct class_batch *batch;
+    const struct hash_set *active; /* classes that may not change now, or NULL */
 };
 
 static double clock_ms(clockid_t clock)
@@ -148,11 +148,12 @@ static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_
     if (work->purpose == LAST)
         return has_probes && may_change(work->jvmti, class_ref, false);
     bool named = work->purpose == FIRST ? methods_want_class(name.at, name.n) : methods_changed_class(name.at, name.n);
-    if (named && work->held != NULL && busy_holds(work->held, name.at, name.n))
+    if (named && work->active != NULL && active_loops_include(work->active, name.at, name.n))
         return false;
     if (!named || !may_change(work->jvmti, class_ref, true) ||
         (!has_probes && !wants_a_method(work->jvmti, class_ref, name)) || is_event(work, class_ref, name) ||
-        !has_way(work, class_ref, name) || (!has_probes && !kept_allows(work->jvmti, class_ref, work->names_classes)))
+        !has_way(work, class_ref, name) ||
+        (!has_probes && !retained_allows(work->jvmti, class_ref, work->names_classes)))
         return false;
     if (work->purpose == CHANGED)
         instrument_loses_probes(name.at, name.n);
@@ -221,21 +222,21 @@ static bool is_over(const void *context)
  */
 static jvmtiError call(const struct work *work, const jclass *classes, jint n, double *waited_ms)
 {
-    struct hurry hurry = { .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
-                           .is_over = is_over,
-                           .context = work };
-    method_ids_hold(work->jvmti);
-    hurry_begin(&hurry, (uint32_t)n);
+    struct priority_boost boost = { .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
+                                    .is_over = is_over,
+                                    .context = work };
+    method_ids_block(work->jvmti);
+    priority_boost_begin(&boost, (uint32_t)n);
     jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
-    method_ids_know(work->jvmti, work->jni);
-    hurry_end(&hurry);
-    method_ids_release();
+    method_ids_make(work->jvmti, work->jni);
+    priority_boost_end(&boost);
+    method_ids_unblock();
     (*work->jni)->ExceptionClear(work->jni);
-    *waited_ms = hurry.waited_ms;
+    *waited_ms = boost.waited_ms;
     return error;
 }
 
-/* For whoever looks at the process from outside, now and later: a page that is named in its maps. */
+/* For whoever inspects the process, now and later: a page that is named in its maps. */
 static void mark_changed(void)
 {
     static void *page = MAP_FAILED;
@@ -329,16 +330,16 @@ static void change(const struct work *work, jclass *classes, jint n)
 {
     jclass batch[BATCH_MAX];
     jint n_batch = 0, n_chosen = work->purpose == FIRST ? choose_first(work, classes, n) : 0;
-    jint n_looked = work->purpose == FIRST ? n_chosen : n;
-    for (jint i = 0; i < n_looked; i++) {
+    jint n_examined = work->purpose == FIRST ? n_chosen : n;
+    for (jint i = 0; i < n_examined; i++) {
         if (i < n_chosen || is_candidate(work, classes[i]))
             batch[n_batch++] = classes[i];
-        if (n_batch != (jint)work->batch->n_classes && i + 1 != n_looked)
+        if (n_batch != (jint)work->batch->n_classes && i + 1 != n_examined)
             continue;
         retransform(work, batch, n_batch);
         n_batch = 0;
         if (is_enough(work))
-            instrument_left_late((uint32_t)(n_looked - i - 1));
+            instrument_left_late((uint32_t)(n_examined - i - 1));
         if (is_to_stop(work) || is_enough(work))
             return;
     }
@@ -393,7 +394,7 @@ static void compare_names(const struct work *work)
 int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, bool names_classes,
                       struct retransform_pass *pass, struct err *err)
 {
-    struct batch batch = BATCH_START;
+    struct class_batch batch = BATCH_START;
     const struct work work = { jvmti, jni, control, NULL, FIRST, names_classes, pass, &batch, NULL };
     memset(pass, 0, sizeof *pass);
     if (!methods_want_any()) {
@@ -417,23 +418,23 @@ static void wait_for_hooks(void)
 int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,
                         const struct agent_config *phases, struct retransform_pass *pass, struct err *err)
 {
-    struct batch batch = BATCH_START;
-    struct hash_set held;
+    struct class_batch batch = BATCH_START;
+    struct hash_set active;
     batch.wait_ms = BATCH_WAIT_BESIDE_MS;
-    const struct work work = { jvmti, jni, control, stopping, CHANGED, true, pass, &batch, &held };
+    const struct work work = { jvmti, jni, control, stopping, CHANGED, true, pass, &batch, &active };
     wait_for_hooks();
-    busy_wait(jvmti, jni, stopping, &held);
+    active_loops_wait(jvmti, jni, stopping, &active);
     int rc = listen(jvmti) < 0 || run(&work) < 0 ? err_set(err, "the JVM does not let its classes be instrumented") : 0;
     for (size_t i = 0; phases != NULL && i < phases->n_phases; i++)
-        if (busy_holds(&held, phases->phases[i].class_name, strlen(phases->phases[i].class_name)))
-            methods_hold(&phases->phases[i]);
-    hash_free(&held);
+        if (active_loops_include(&active, phases->phases[i].class_name, strlen(phases->phases[i].class_name)))
+            methods_defer(&phases->phases[i]);
+    hash_free(&active);
     return rc;
 }
 
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass)
 {
-    struct batch batch = BATCH_START;
+    struct class_batch batch = BATCH_START;
     const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch, NULL };
     struct instrument_counts before, after;
     wait_for_hooks();

@@ -26,7 +26,7 @@ int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *contro
 
 /*
  * Rewrite the loaded classes in which methods were added (or removed) last, but for those with a hot loop under way:
- * of these the phases (those that were added, or NULL) are held.  Ends early when *stopping.  Returns 0, or -1 with
+ * of these the phases (those that were added, or NULL) are deferred.  Ends early when *stopping.  Returns 0, or -1 with
  * *err set.
  */
 int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, const _Atomic bool *stopping,

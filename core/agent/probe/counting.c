@@ -25,7 +25,7 @@ struct counting_calls {
 #define FIRST_TRY_MS 2
 
 /* The session: while a thread uses it, it does not end. */
-static struct {
+static struct counting_state {
     struct counting_plan plan;
     _Atomic int socket; /* -1: none */
     _Atomic bool is_open;
@@ -56,7 +56,8 @@ static uint32_t now_ms(void)
 
 /* ---- opening ---- */
 
-static int open_calls(struct counting *counting, const struct counting_plan *plan, struct counters_failure *failure)
+static int open_calls(struct counting_thread *counting, const struct counting_plan *plan,
+                      struct counters_failure *failure)
 {
     /* cppcheck-suppress invalidFunctionArg */
     void *at = mmap(NULL, sizeof *counting->calls, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -74,7 +75,7 @@ static int open_calls(struct counting *counting, const struct counting_plan *pla
 }
 
 /* leaders: NULL: for nobody but the agent. */
-static int open_any(struct counting *counting, const struct counting_plan *plan, int *leaders,
+static int open_any(struct counting_thread *counting, const struct counting_plan *plan, int *leaders,
                     struct counters_failure *failure)
 {
     if (counter_layout_is_simulated(&plan->layout)) {
@@ -92,7 +93,8 @@ static int open_any(struct counting *counting, const struct counting_plan *plan,
     return 0;
 }
 
-int counting_open_private(struct counting *counting, const struct counting_plan *plan, struct counters_failure *failure)
+int counting_open_private(struct counting_thread *counting, const struct counting_plan *plan,
+                          struct counters_failure *failure)
 {
     counting_close(counting);
     counting->n_tries = 0;
@@ -138,7 +140,7 @@ void counting_say_full(void)
 }
 
 /* The session's thread closes the socket when there are no users: its number may be another file's then. */
-static bool open_in_session(struct counting *counting, struct ring *ring, uint32_t number)
+static bool open_in_session(struct counting_thread *counting, struct ring *ring, uint32_t number)
 {
     struct counters_failure failure;
     int leaders[COUNTERS_GROUPS_MAX];
@@ -163,7 +165,7 @@ static bool open_in_session(struct counting *counting, struct ring *ring, uint32
     return true;
 }
 
-static bool try_to_open(struct counting *counting, struct ring *ring, uint32_t number)
+static bool try_to_open(struct counting_thread *counting, struct ring *ring, uint32_t number)
 {
     if (!use_session())
         return false;
@@ -172,7 +174,7 @@ static bool try_to_open(struct counting *counting, struct ring *ring, uint32_t n
     return is_open;
 }
 
-void counting_open(struct counting *counting, struct ring *ring, uint32_t number)
+void counting_open(struct counting_thread *counting, struct ring *ring, uint32_t number)
 {
     counting_close(counting);
     counting->n_tries = 0;
@@ -182,7 +184,7 @@ void counting_open(struct counting *counting, struct ring *ring, uint32_t number
 
 /* ---- reading ---- */
 
-static __attribute__((noinline)) bool retry(struct counting *counting, struct ring *ring, uint32_t number)
+static __attribute__((noinline)) bool retry(struct counting_thread *counting, struct ring *ring, uint32_t number)
 {
     if (counting->n_tries == 0 || counting->n_tries >= TRIES_MAX ||
         now_ms() - counting->tried_ms < (uint32_t)FIRST_TRY_MS << (counting->n_tries - 1))
@@ -190,7 +192,8 @@ static __attribute__((noinline)) bool retry(struct counting *counting, struct ri
     return try_to_open(counting, ring, number);
 }
 
-bool counting_read(struct counting *counting, struct ring *ring, uint32_t number, uint64_t ticks, uint64_t *values)
+bool counting_read(struct counting_thread *counting, struct ring *ring, uint32_t number, uint64_t ticks,
+                   uint64_t *values)
 {
     if (counting->simulated.slot != NULL) {
         simulated_read(&counting->simulated, counting->layout, values);
@@ -206,7 +209,7 @@ bool counting_read(struct counting *counting, struct ring *ring, uint32_t number
     return false;
 }
 
-void counting_close(struct counting *counting)
+void counting_close(struct counting_thread *counting)
 {
     counters_thread_close(&counting->pages);
     simulated_close(&counting->simulated);

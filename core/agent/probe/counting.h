@@ -17,7 +17,7 @@
 struct counting_calls;
 
 /* One thread's, in its own memory; zeroed: not open. */
-struct counting {
+struct counting_thread {
     struct counters_thread pages;        /* read in user space; or */
     struct counting_calls *calls;        /* by system call; owned mapping; or */
     struct simulated_thread simulated;   /* with the layout: */
@@ -39,32 +39,33 @@ void counting_end(void);
  * Open the session's counters for the calling thread, whose ring has the given number, and hand them over; the ring
  * tells whether they are open.  What does not open now may open later, in counting_read.
  */
-void counting_open(struct counting *counting, struct ring *ring, uint32_t number);
+void counting_open(struct counting_thread *counting, struct ring *ring, uint32_t number);
 
 /* By another plan and for nobody else.  Returns 0, or -1 with *failure set and nothing open. */
-int counting_open_private(struct counting *counting, const struct counting_plan *plan,
+int counting_open_private(struct counting_thread *counting, const struct counting_plan *plan,
                           struct counters_failure *failure);
 
 /* The values at 'ticks', now, as counter_layout_columns counts them.  Returns whether they are valid. */
-bool counting_read(struct counting *counting, struct ring *ring, uint32_t number, uint64_t ticks, uint64_t *values);
+bool counting_read(struct counting_thread *counting, struct ring *ring, uint32_t number, uint64_t ticks,
+                   uint64_t *values);
 
 /*
  * A simulator does not count what is between them, nor does it leave anything in the simulated caches.  Both in the
  * same function: a return without its call would be mispredicted.
  */
-static inline void counting_pause(const struct counting *counting)
+static inline void counting_pause(const struct counting_thread *counting)
 {
     if (counting->simulated.slot != NULL)
         atomic_store_explicit(&counting->simulated.slot->is_paused, 1, memory_order_relaxed);
 }
 
-static inline void counting_resume(const struct counting *counting)
+static inline void counting_resume(const struct counting_thread *counting)
 {
     if (counting->simulated.slot != NULL)
         atomic_store_explicit(&counting->simulated.slot->is_paused, 0, memory_order_relaxed);
 }
 
 /* Does nothing when not open. */
-void counting_close(struct counting *counting);
+void counting_close(struct counting_thread *counting);
 
 #endif

@@ -44,10 +44,10 @@ bool open_calls_merge(struct open_calls *c, const uint32_t *open, uint32_t n_ope
             c->is_known[c->n] = c->is_known[i];
             c->calls[c->n++] = c->found[i];
         }
-    for (c->n_kept = 0; c->n_kept < c->n && c->n_kept < n_open && c->calls[c->n_kept] == open[c->n_kept];)
-        c->n_kept++;
-    first = c->n_kept;
-    for (uint32_t i = c->n_kept; i < c->n; i++)
+    for (c->n_same = 0; c->n_same < c->n && c->n_same < n_open && c->calls[c->n_same] == open[c->n_same];)
+        c->n_same++;
+    first = c->n_same;
+    for (uint32_t i = c->n_same; i < c->n; i++)
         c->is_known[i] = c->is_known[i] || take_call(c->calls[i], open, n_open, &first);
     return true;
 }

@@ -2,7 +2,7 @@
  * Calls that were under way when their methods got probes: main, a server's loop, a long computation.
  *
  * Such a call passed no probe when it began, and passes none when it ends: its frame runs the code without.  So a
- * thread looks at its own stack, at its first probe after classes were changed, and from then on at times
+ * thread checks its own stack, at its first probe after classes were changed, and from then on at times
  * (core/agent/probe/probe.c); what it finds there and has not recorded is a call under way.
  */
 #ifndef CORE_AGENT_OPEN_CALLS_H
@@ -17,12 +17,12 @@
 #define OPEN_CALL (UINT32_C(1) << 31)
 
 struct open_calls {
-    uint32_t look;   /* another number when other methods have probes */
-    bool is_put_off; /* nothing was found, for classes are being changed: it is to be tried again */
+    uint32_t generation; /* another number when other methods have probes */
+    bool is_deferred;    /* nothing was found, for classes are being changed: it is to be tried again */
     /* On the stack, outermost first: methods with probes; with OPEN_CALL those that record now. */
     uint32_t n_found, found[OPEN_CALLS_MAX];
-    /* What is to be open: the thread's first n_kept calls, then these; is_known: they were open before. */
-    uint32_t n, n_kept, calls[OPEN_CALLS_MAX];
+    /* What is to be open: the thread's first n_same calls, then these; is_known: they were open before. */
+    uint32_t n, n_same, calls[OPEN_CALLS_MAX];
     bool is_known[OPEN_CALLS_MAX];
 };
 
@@ -32,7 +32,7 @@ struct open_calls {
  */
 bool open_calls_merge(struct open_calls *calls, const uint32_t *open, uint32_t n_open);
 
-/* Fill in what is found on the calling thread's stack; jni: its JNIEnv.  Returns false: it cannot be looked at. */
+/* Fill in what is found on the calling thread's stack; jni: its JNIEnv.  Returns false: it cannot be walked. */
 typedef bool open_calls_find_fn(struct open_calls *calls, void *jni);
 
 #endif

@@ -85,8 +85,8 @@ bool probe_take_ring(uint32_t epoch)
     ring->limit = tail; /* find_room is next */
     probe_self.depth = probe_self.base = ring->n_lost_unrecorded = 0;
     probe_self.is_mounted = probe_self.is_deaf = false;
-    probe_self.looked = atomic_load(&probe_session.look) - 1;
-    probe_self.look_ticks = UINT64_MAX;
+    probe_self.generation = atomic_load(&probe_session.generation) - 1;
+    probe_self.check_ticks = UINT64_MAX;
     atomic_store_explicit(&ring->n_lost, 0, memory_order_relaxed);
     atomic_store_explicit(&ring->name_set, 0, memory_order_relaxed);
     ring->tid = (int32_t)syscall(SYS_gettid);
@@ -141,7 +141,7 @@ bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words)
     return has_room(ring, head, record_words);
 }
 
-/* The rare parts of an entry: no ring yet, a full ring, a gap to tell of, calls under way to look for.  Returns whether
+/* The rare parts of an entry: no ring yet, a full ring, a gap to tell of, calls under way to find.  Returns whether
  * to record the entry. */
 static __attribute__((noinline)) bool prepare(JNIEnv *jni, jint token)
 {
@@ -162,8 +162,8 @@ static __attribute__((noinline)) bool prepare(JNIEnv *jni, jint token)
     if (ring->n_lost_unrecorded > 0)
         atomic_store_explicit(&ring->head, put_gap(ring, head), memory_order_release);
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-    if (probe_look_is_due(frame))
-        probe_look(ring, jni, frame);
+    if (probe_check_is_due(frame))
+        probe_check_stack(ring, jni, frame);
     return true;
 }
 
@@ -190,7 +190,7 @@ jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint t
     (void)probe;
     struct ring *ring = probe_self.ring;
     if (token_epoch(token) != probe_self.epoch || ring->n_lost_unrecorded > 0 ||
-        probe_self.looked != atomic_load_explicit(&probe_session.look, memory_order_relaxed) ||
+        probe_self.generation != atomic_load_explicit(&probe_session.generation, memory_order_relaxed) ||
         !has_room(ring, atomic_load_explicit(&ring->head, memory_order_relaxed), 1 + probe_self.n_counters)) {
         if (!prepare(jni, token))
             return 0;
@@ -214,7 +214,7 @@ static inline void record_exit(struct ring *ring, enum ring_kind kind, uint32_t 
     head = put_record(head, kind, method);
     atomic_store_explicit(&ring->head, head, memory_order_release);
     if (probe_self.depth > probe_self.base && (probe_self.stack[probe_self.depth - 1] & OPEN_CALL) != 0)
-        ring->limit = 0; /* it may end unseen: the next entry looks at this first */
+        ring->limit = 0; /* it may end unseen: the next entry checks this first */
 }
 
 /*
@@ -291,7 +291,7 @@ void probe_find_with(open_calls_find_fn *find)
 
 void probe_find_open(void)
 {
-    atomic_fetch_add(&probe_session.look, 1);
+    atomic_fetch_add(&probe_session.generation, 1);
 }
 
 void probe_stop(void)
@@ -309,8 +309,8 @@ int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, ui
     probe_self.stack = stack;
     ring->limit = UINT64_MAX;
     probe_self.ring = ring;
-    probe_self.looked = atomic_load(&probe_session.look);
-    probe_self.look_ticks = UINT64_MAX;
+    probe_self.generation = atomic_load(&probe_session.generation);
+    probe_self.check_ticks = UINT64_MAX;
     probe_self.words = words;
     probe_self.mask = n_words - 1;
     probe_self.n_counters = counter_layout_columns(&config->counting.layout);

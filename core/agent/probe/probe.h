@@ -28,7 +28,7 @@ void probe_stop(void);
 void probe_thread_ended(void);
 
 /*
- * A virtual thread comes to the current thread, with calls that it left open (a handle of parked.h, or 0).  It goes:
+ * A virtual thread comes to the current thread, with calls that it left open (a handle of unmounted.h, or 0).  It goes:
  * returns the handle of the calls that it leaves open, or 0.
  */
 void probe_mount(uint32_t handle);

@@ -29,25 +29,25 @@ struct probe_thread {
     bool is_mounted; /* the ring says that a virtual thread has come */
     bool is_deaf;    /* it could not say so: until it goes, nothing is recorded */
     uint32_t handle; /* of the calls that it brought, or 0 */
-    /* Calls under way: when they were looked for last, and are to be again. */
-    uint32_t looked; /* session.look then */
-    uint64_t look_ticks, open_since_ticks;
-    uintptr_t looked_at; /* the frame of the outermost probe that has seen them; the stack grows downwards */
-    struct counting counting;
+    /* Calls under way: when the stack was checked last, and is to be again. */
+    uint32_t generation; /* probe_session.generation then */
+    uint64_t check_ticks, open_since_ticks;
+    uintptr_t checked_frame; /* the frame of the outermost probe that has seen them; the stack grows downwards */
+    struct counting_thread counting;
 };
 
 extern _Thread_local struct probe_thread probe_self;
 
 /*
  * The session; the epoch is published last.  A thread may still read here what the session was when the next one
- * begins: it looks at the epoch once more when it has a ring.
+ * begins: it checks the epoch once more when it has a ring.
  */
 struct probe_session {
     _Atomic uint32_t epoch; /* 0: nothing is recorded */
     struct segment *_Atomic segment;
     jvmtiEnv *_Atomic jvmti;
     _Atomic uint32_t n_counters; /* values that follow each record */
-    _Atomic uint32_t look;       /* goes up when methods got probes, or lost them */
+    _Atomic uint32_t generation; /* goes up when methods got probes, or lost them */
     open_calls_find_fn *find;
 };
 
@@ -65,7 +65,7 @@ static inline bool has_room(const struct ring *ring, uint64_t head, uint64_t rec
     return head + (probe_self.depth + UINT64_C(4)) * record_words <= ring->limit;
 }
 
-/* Is there room?  The next look comes when there may be none, or after wake_words. */
+/* Is there room?  It is asked again when there may be none, or after wake_words. */
 bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words);
 
 static inline void put(uint64_t head, uint64_t word)
@@ -91,8 +91,8 @@ static inline uint64_t put_with_counters(uint64_t head, enum ring_kind kind, uin
 static inline uint64_t put_record(uint64_t head, enum ring_kind kind, uint32_t method)
 {
     uint64_t ticks = ticks_now();
-    if (ticks >= probe_self.look_ticks)
-        probe_self.ring->limit = 0; /* the next entry looks at this first */
+    if (ticks >= probe_self.check_ticks)
+        probe_self.ring->limit = 0; /* the next entry checks this first */
     if (probe_self.n_counters > 0)
         return put_with_counters(head, kind, method, ticks);
     put(head, ring_word(kind, method, ticks));
@@ -136,9 +136,9 @@ static inline void lose(struct ring *ring, uint32_t n)
  * Have methods got probes since the thread looked for calls under way, is it time again, or has this entry's probe (its
  * frame) been called from further outside than those before?
  */
-bool probe_look_is_due(uintptr_t frame);
+bool probe_check_is_due(uintptr_t frame);
 
-/* Look at the thread's stack; see open_calls.h.  Where it cannot be, calls under way are not known. */
-void probe_look(struct ring *ring, JNIEnv *jni, uintptr_t frame);
+/* Walk the thread's stack; see open_calls.h.  Where it cannot be walked, calls under way are not known. */
+void probe_check_stack(struct ring *ring, JNIEnv *jni, uintptr_t frame);
 
 #endif

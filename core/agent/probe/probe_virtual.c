@@ -1,7 +1,7 @@
 /*
  * Virtual threads in the probes: they come to the current thread, and go.
  */
-#include "core/agent/probe/parked.h"
+#include "core/agent/probe/unmounted.h"
 #include "core/agent/probe/probe_parts.h"
 
 #include <stdatomic.h>
@@ -9,7 +9,7 @@
 static void mount(struct ring *ring, uint32_t handle, uint32_t n)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    uint32_t *methods = probe_self.stack + probe_self.depth, ticket = n == 0 ? 0 : parked_fetch(handle, methods, n);
+    uint32_t *methods = probe_self.stack + probe_self.depth, ticket = n == 0 ? 0 : unmounted_fetch(handle, methods, n);
     if (ring->n_lost_unrecorded > 0)
         head = put_gap(ring, head);
     head = put_record(head, RING_MOUNT, ticket);
@@ -25,10 +25,10 @@ static void mount(struct ring *ring, uint32_t handle, uint32_t n)
  */
 void probe_mount(uint32_t handle)
 {
-    uint32_t epoch = atomic_load_explicit(&probe_session.epoch, memory_order_acquire), n = parked_n(handle);
+    uint32_t epoch = atomic_load_explicit(&probe_session.epoch, memory_order_acquire), n = unmounted_n(handle);
     probe_self.handle = 0;
     if (epoch == 0 || (probe_self.epoch != epoch && (n == 0 || !probe_take_ring(epoch)))) {
-        parked_drop(handle);
+        unmounted_drop(handle);
         return;
     }
     probe_self.base = probe_self.depth;
@@ -42,8 +42,8 @@ void probe_mount(uint32_t handle)
     if (n > 0)
         lose(probe_self.ring, n);
     if (probe_self.is_deaf)
-        probe_self.ring->limit = 0; /* entries look at this first */
-    parked_drop(handle);
+        probe_self.ring->limit = 0; /* entries check this first */
+    unmounted_drop(handle);
 }
 
 /* Its entries and its coming reserved the room. */
@@ -58,11 +58,11 @@ uint32_t probe_unmount(void)
     if (epoch == 0 || probe_self.epoch != epoch)
         return 0;
     if (n > 0)
-        ticket = parked_put(&handle, probe_self.stack + probe_self.base, n);
+        ticket = unmounted_put(&handle, probe_self.stack + probe_self.base, n);
     if (n > 0 && ticket == 0)
         lose(ring, n);
     if (n == 0) {
-        parked_drop(handle);
+        unmounted_drop(handle);
         handle = 0;
     }
     if (is_told) {

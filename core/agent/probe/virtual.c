@@ -1,6 +1,6 @@
 #include "core/agent/probe/virtual.h"
 
-#include "core/agent/probe/parked.h"
+#include "core/agent/probe/unmounted.h"
 #include "core/agent/probe/probe.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #define CAPABILITY_BYTE 5
 #define CAPABILITY_BIT  0x10
 
-static struct {
+static struct virtual_state {
     jint mount, unmount; /* HotSpot's numbers of its extension events; 0: it has none */
     jvmtiExtensionFunction get_carrier, get_mounted;
     _Atomic uint32_t epoch;
@@ -102,7 +102,7 @@ void virtual_listen(jvmtiEnv *jvmti, uint32_t epoch)
     if (known.mount == 0 || known.unmount == 0)
         return;
     if (epoch != 0)
-        parked_begin();
+        unmounted_begin();
     atomic_store_explicit(&known.epoch, epoch, memory_order_release);
     (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)known.mount, NULL);
     (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)known.unmount, NULL);

@@ -48,7 +48,7 @@ static enum rewrite_outcome plan_and_write(struct rewrite_job *job)
     job->to = malloc((job->old->bytes.n + 1) * sizeof *job->to);
     if (job->to == NULL)
         return REWRITE_NO_MEMORY;
-    layout_place(job);
+    layout_assign(job);
     enum rewrite_outcome outcome = find_frames(job);
     if (outcome == REWRITE_DONE)
         outcome = init_find_runs(job);

@@ -60,7 +60,7 @@ static enum rewrite_outcome put_targets(struct rewrite_job *job, uint32_t at, si
     struct span code = job->old->bytes;
     struct bytecode_targets t = bytecode_targets(code, at);
     for (uint32_t i = 0; i < t.n; i++) {
-        int64_t delta = (int64_t)job->to[bytecode_target(code, at, &t, i)] - job_place(job, at);
+        int64_t delta = (int64_t)job->to[bytecode_target(code, at, &t, i)] - job_offset(job, at);
         if (t.n_bytes == 2 && (delta < INT16_MIN || delta > INT16_MAX))
             return REWRITE_TOO_LARGE;
         buffer_set(job->out, copy + bytecode_target_at(&t, i) + shift, (uint64_t)delta, t.n_bytes);
@@ -72,7 +72,7 @@ static enum rewrite_outcome put_targets(struct rewrite_job *job, uint32_t at, si
 static enum rewrite_outcome put_switch(struct rewrite_job *job, uint32_t at, size_t n)
 {
     const uint8_t *old = job->old->bytes.at + at;
-    size_t old_padding = 3 - at % 4, new_padding = 3 - job_place(job, at) % 4, copy = job->out->n;
+    size_t old_padding = 3 - at % 4, new_padding = 3 - job_offset(job, at) % 4, copy = job->out->n;
     buffer_bytes(job->out, old, 1);
     buffer_fill(job->out, 0, new_padding);
     buffer_bytes(job->out, old + 1 + old_padding, n - 1 - old_padding);
@@ -138,7 +138,7 @@ static enum rewrite_outcome put_handlers(struct rewrite_job *job)
         if (start >= end || end > job->old->bytes.n || !job_is_start(job, handler))
             return REWRITE_UNUSUAL;
         /* A handler's own probe is not among what it handles. */
-        buffer_big(job->out, start == handler ? job_place(job, start) : job->to[start], 2);
+        buffer_big(job->out, start == handler ? job_offset(job, start) : job->to[start], 2);
         buffer_big(job->out, job->to[end], 2);
         buffer_big(job->out, job->to[handler], 2);
         buffer_big(job->out, cursor_u16be(&c), 2);

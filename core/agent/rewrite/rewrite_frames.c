@@ -158,7 +158,7 @@ static void write_types(struct rewrite_job *job, const struct frame_list *list)
         if (list->at[i].tag == TYPE_OBJECT)
             buffer_big(job->out, list->at[i].data, 2);
         else if (list->at[i].tag == TYPE_UNINIT)
-            buffer_big(job->out, job_place(job, list->at[i].data), 2);
+            buffer_big(job->out, job_offset(job, list->at[i].data), 2);
     }
 }
 

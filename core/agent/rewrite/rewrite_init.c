@@ -313,10 +313,10 @@ static bool reach_handlers(struct walk *w, uint32_t at)
             continue;
         if (w->n_slots == w->n_locals)
             return false;
-        uint8_t kept = w->now.slots[w->n_locals];
+        uint8_t saved = w->now.slots[w->n_locals];
         w->now.slots[w->n_locals] = 0;
         bool ok = reach(w, handler, 1);
-        w->now.slots[w->n_locals] = kept;
+        w->now.slots[w->n_locals] = saved;
         if (!ok)
             return false;
     }

@@ -73,7 +73,7 @@ static void find_catches(struct rewrite_job *job)
     }
 }
 
-void layout_place(struct rewrite_job *job)
+void layout_assign(struct rewrite_job *job)
 {
     struct span code = job->old->bytes;
     find_catches(job);
@@ -89,7 +89,7 @@ void layout_place(struct rewrite_job *job)
         if (kind == BYTECODE_RETURN)
             now += job->sizes.exit;
         else if (kind == BYTECODE_TABLE || kind == BYTECODE_LOOKUP)
-            now += padding(job_place(job, at)) - padding(at);
+            now += padding(job_offset(job, at)) - padding(at);
     }
     job->to[code.n] = job->n_body = now;
 }

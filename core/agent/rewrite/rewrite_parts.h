@@ -111,7 +111,7 @@ struct rewrite_job {
 enum { STARTS_INSTRUCTION = 1, STARTS_CATCH = 2 };
 
 /* The new offset of an instruction itself, behind the probe of the catch that it begins. */
-static inline uint32_t job_place(const struct rewrite_job *job, uint32_t offset)
+static inline uint32_t job_offset(const struct rewrite_job *job, uint32_t offset)
 {
     return job->to[offset] + ((job->starts[offset] & STARTS_CATCH) != 0 ? job->sizes.exit : 0);
 }
@@ -132,7 +132,7 @@ static inline bool job_is_start(const struct rewrite_job *job, uint64_t offset)
 enum rewrite_outcome layout_scan(struct span code, uint8_t *starts, bool *has_loop);
 
 /* Find the catches, fill sizes, to, n_body. */
-void layout_place(struct rewrite_job *job);
+void layout_assign(struct rewrite_job *job);
 
 /* Fill runs, and which handlers there are. */
 enum rewrite_outcome init_find_runs(struct rewrite_job *job);

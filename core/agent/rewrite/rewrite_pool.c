@@ -38,8 +38,8 @@ static struct pool_slot *find_constant(const struct rewrite_pool *pool, struct s
             free_slot = free_slot == NULL ? slot : free_slot;
             continue;
         }
-        struct span held = constant_at(pool, slot->at);
-        if (held.n == constant.n && memcmp(held.at, constant.at, held.n) == 0)
+        struct span present = constant_at(pool, slot->at);
+        if (present.n == constant.n && memcmp(present.at, constant.at, present.n) == 0)
             return slot;
     }
     return free_slot;

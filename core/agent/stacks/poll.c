@@ -34,7 +34,7 @@ struct poll {
     bool is_single_cpu;
     uint64_t start_ns, start_cpu_ns, refreshed_ns, n_rounds;
     double round_ns;                           /* what the next round is expected to cost */
-    uint32_t turn;                             /* the thread that is looked at first */
+    uint32_t turn;                             /* the thread that comes first */
     uint64_t random, best_rate;                /* ns per frame */
     jvmtiFrameInfo stack[POLL_FRAMES_MAX + 1]; /* as the JVM tells it: innermost first */
     struct poll_frame frames[POLL_FRAMES_MAX];
@@ -42,7 +42,7 @@ struct poll {
 };
 
 /* The thread, and who ends it. */
-static struct {
+static struct poll_shared_state {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool runs, ends;
@@ -125,11 +125,11 @@ static int put_stack(struct poll *p, struct poll_thread *thread, uint32_t n, boo
 }
 
 /*
- * For how long a thread was held: no longer than the walk seemed to take here, nor than the thread used the CPU
+ * For how long a thread was stopped: no longer than the walk seemed to take here, nor than the thread used the CPU
  * meanwhile.  On a busy machine the two of them wait for each other, and both say too much: a stack of so many frames
  * takes no more than a few times what the fastest one took.
  */
-static uint64_t held_ns(struct poll *p, uint64_t took_ns, uint64_t used_ns, uint32_t n_frames)
+static uint64_t stopped_ns(struct poll *p, uint64_t took_ns, uint64_t used_ns, uint32_t n_frames)
 {
     uint64_t most = took_ns < used_ns ? took_ns : used_ns, rate = most / (n_frames + FRAMES_OF_A_STOP);
     if (most > p->state.longest_ns)
@@ -155,7 +155,7 @@ static jvmtiError walk(struct poll *p, const struct poll_thread *thread, jint *n
     return rc;
 }
 
-/* Hold a thread and walk its stack. */
+/* Stop a thread and walk its stack. */
 static int take_stack(struct poll *p, struct poll_thread *thread)
 {
     jint n = 0;
@@ -166,7 +166,7 @@ static int take_stack(struct poll *p, struct poll_thread *thread)
     uint64_t took = clock_now(CLOCK_MONOTONIC) - start;
     if ((*p->jvmti)->GetThreadCpuTime(p->jvmti, thread->ref, &after) == JVMTI_ERROR_NONE && (uint64_t)after > before)
         thread->now_ns = (uint64_t)after;
-    p->state.cost_ns += held_ns(p, took, thread->now_ns - before, (uint32_t)n);
+    p->state.cost_ns += stopped_ns(p, took, thread->now_ns - before, (uint32_t)n);
     bool is_cut = n > (jint)POLL_FRAMES_MAX;
     return put_stack(p, thread, is_cut ? POLL_FRAMES_MAX : (uint32_t)n, is_cut);
 }

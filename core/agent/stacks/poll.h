@@ -3,7 +3,7 @@
  * that run, as JVMTI tells them.  poll.c has the rounds; poll_threads.c which threads use how much CPU; poll_methods.c
  * what their methods are.
  *
- * A thread is held only while its own stack is walked, and only if it uses a CPU.  A carrier's stack is that of the
+ * A thread is stopped only while its own stack is walked, and only if it uses a CPU.  A carrier's stack is that of the
  * virtual thread on it.
  */
 #ifndef CORE_AGENT_POLL_H

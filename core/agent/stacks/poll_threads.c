@@ -128,7 +128,7 @@ static bool is_runnable(const struct poll_thread *thread, jvmtiEnv *jvmti)
 }
 
 /*
- * A thread whose CPU time goes on has a CPU.  One that waits for a CPU is left alone most times: to hold it is to wait
+ * A thread whose CPU time goes on has a CPU.  One that waits for a CPU is left alone most times: to stop it is to wait
  * until it has one, and HotSpot waits busily (0.5 ms of CPU per sample on a machine with a load of 4 per CPU).  But a
  * thread that shares a CPU with this one never has it when this one asks.
  */

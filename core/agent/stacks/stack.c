@@ -1,7 +1,7 @@
 /*
  * The calling thread's stack, as the JVM tells it, and which of its methods have probes.
  *
- * What a method is takes the JVM some microseconds; it is kept in a table of single words, without a lock.
+ * What a method is takes the JVM some microseconds; it is stored in a table of single words, without a lock.
  */
 #include "core/agent/stacks/stack.h"
 
@@ -18,13 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX  METHOD_IDS_FRAMES
-#define TABLE_SLOTS 4096u
-#define LOOK_BITS   12      /* of a word: its high half is the method's hash, then the look, then the id */
-#define ROOM_BYTES  262144u /* of the thread's stack: the JVM's own functions want some */
-#define OWN_FRAMES  3       /* enter0, enter, and the method that is being entered */
+#define FRAMES_MAX      METHOD_IDS_FRAMES
+#define TABLE_SLOTS     4096u
+#define GENERATION_BITS 12      /* of a word: its high half is the method's hash, then the generation, then the id */
+#define ROOM_BYTES      262144u /* of the thread's stack: the JVM's own functions want some */
+#define OWN_FRAMES      3       /* enter0, enter, and the method that is being entered */
 
-static struct {
+static struct stack_state {
     _Atomic uint64_t words[TABLE_SLOTS];
 } table;
 
@@ -50,10 +50,11 @@ static uint32_t look_up(jvmtiEnv *jvmti, jmethodID method)
     return id; /* class_ref goes when the probe returns */
 }
 
-static uint32_t id_of(jvmtiEnv *jvmti, jmethodID method, uint32_t look)
+static uint32_t id_of(jvmtiEnv *jvmti, jmethodID method, uint32_t generation)
 {
     uint64_t hash = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t key = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)(look & ((1u << LOOK_BITS) - 1)) << RING_METHOD_BITS;
+    uint64_t key = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)(generation & ((1u << GENERATION_BITS) - 1))
+                                                        << RING_METHOD_BITS;
     _Atomic uint64_t *slot = &table.words[hash % TABLE_SLOTS];
     uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
     if ((word & ~(uint64_t)RING_METHOD_MAX) == key)
@@ -83,7 +84,7 @@ static bool take_frames(struct open_calls *calls, jvmtiEnv *jvmti, const jvmtiFr
 {
     calls->n_found = 0;
     for (jint i = n; i-- > OWN_FRAMES;) {
-        uint32_t id = id_of(jvmti, frames[i].method, calls->look);
+        uint32_t id = id_of(jvmti, frames[i].method, calls->generation);
         if (id == 0)
             continue;
         if (calls->n_found == OPEN_CALLS_MAX)
@@ -94,11 +95,11 @@ static bool take_frames(struct open_calls *calls, jvmtiEnv *jvmti, const jvmtiFr
 }
 
 /* Returns the number of frames, or -1. */
-static jint walk(jvmtiEnv *jvmti, jvmtiFrameInfo *frames, bool *is_put_off)
+static jint walk(jvmtiEnv *jvmti, jvmtiFrameInfo *frames, bool *is_deferred)
 {
     jint n = 0;
     if (!method_ids_enter()) {
-        *is_put_off = true;
+        *is_deferred = true;
         return -1;
     }
     jvmtiError error = (*jvmti)->GetStackTrace(jvmti, NULL, 0, FRAMES_MAX, frames, &n);
@@ -113,7 +114,7 @@ bool stack_find(struct open_calls *calls, void *jni)
     if (!has_room() || virtual_is_near(jvmti, jni))
         return false;
     jvmtiFrameInfo *frames = malloc(FRAMES_MAX * sizeof *frames);
-    jint n = frames == NULL ? -1 : walk(jvmti, frames, &calls->is_put_off);
+    jint n = frames == NULL ? -1 : walk(jvmti, frames, &calls->is_deferred);
     bool found = n >= 0 && take_frames(calls, jvmti, frames, n);
     free(frames);
     return found;

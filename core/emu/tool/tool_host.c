@@ -5,7 +5,7 @@
 #include "core/emu/model/sim_slots.h"
 #include "core/emu/tool/tool_jvm.h"
 #include "core/emu/tool/tool_objects.h"
-#include "core/wire/followed.h"
+#include "core/wire/tracked.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -320,18 +320,18 @@ static void hear_start(void)
 
 static void hear_place(uint64_t argument)
 {
-    struct followed_place place;
+    struct tracked_location place;
     if (!qemu_read(argument, &place, sizeof place))
         return;
-    place.class_name[FOLLOWED_TEXT_BYTES - 1] = place.name[FOLLOWED_TEXT_BYTES - 1] = '\0';
-    place.descriptor[FOLLOWED_TEXT_BYTES - 1] = place.source[FOLLOWED_TEXT_BYTES - 1] = '\0';
+    place.class_name[TRACKED_TEXT_BYTES - 1] = place.name[TRACKED_TEXT_BYTES - 1] = '\0';
+    place.descriptor[TRACKED_TEXT_BYTES - 1] = place.source[TRACKED_TEXT_BYTES - 1] = '\0';
     const struct tool_method_text text = { place.class_name, place.name, place.descriptor, place.source };
     tool_jvm_site(&host.jvm, place.number, &text, place.line);
 }
 
 static void hear_object(struct tool_thread *thread, uint64_t argument)
 {
-    struct followed_object told;
+    struct tracked_object told;
     uint64_t bytes;
     if (!host.has_jvm || !qemu_read(argument, &told, sizeof told) || told.reference == 0)
         return;
@@ -350,13 +350,13 @@ static void hear_object(struct tool_thread *thread, uint64_t argument)
         if (!thread->has_begun)
             tell_thread(thread);
         object->class_of = class_of;
-        object->site = told.place < host.jvm.n_sites ? host.jvm.sites[told.place] : NULL;
+        object->site = told.location < host.jvm.n_sites ? host.jvm.sites[told.location] : NULL;
         object->thread = thread->thread;
         object->created = object->last_used = thread->time + thread->others;
         if (host.tool->object_created != NULL)
             host.tool->object_created(object);
     }
-    told.n_gone = tool_objects_take_gone(&host.objects, told.gone, FOLLOWED_GONE_MAX - 1);
+    told.n_gone = tool_objects_take_gone(&host.objects, told.gone, TRACKED_GONE_MAX - 1);
     if (object == NULL && (class_of == NULL || !host.has_started))
         told.gone[told.n_gone++] = told.reference;
     qemu_write(argument, &told, sizeof told);
@@ -405,21 +405,21 @@ static void hear_with_lock(struct tool_thread *thread, uint64_t what, uint64_t a
     case SIM_TELL_MOVED:
         hear_collection(what == SIM_TELL_MOVED);
         break;
-    case FOLLOWED_ASK_PAUSE:
+    case TRACKED_ASK_PAUSE:
         value = (uint64_t)(uintptr_t)&thread->is_paused;
         qemu_write(argument, &value, sizeof value);
         break;
-    case FOLLOWED_TELL_PLACE:
+    case TRACKED_TELL_LOCATION:
         hear_place(argument);
         break;
-    case FOLLOWED_TELL_OBJECT:
+    case TRACKED_TELL_OBJECT:
         hear_object(thread, argument);
         break;
-    case FOLLOWED_TELL_CODE:
+    case TRACKED_TELL_CODE:
         if (qemu_read(argument, &value, sizeof value))
             tool_jvm_log(&host.jvm, (int)value);
         break;
-    case FOLLOWED_TELL_START:
+    case TRACKED_TELL_START:
         hear_start();
         break;
     }

@@ -1,4 +1,4 @@
-#include "core/agent/instrument/busy.h"
+#include "core/agent/instrument/active_loops.h"
 
 #include "core/agent/control/config.h"
 #include "core/agent/instrument/methods.h"
@@ -13,7 +13,7 @@
 #define TRIES      12  /* 2.5 s; where other classes wait for it, */
 #define TRIES_FEW  4   /* 150 ms */
 
-static struct {
+static struct active_loops_state {
     struct hash_set loops;  /* by method; value, second: the class' key */
     struct hash_set names;  /* by the hash of class, name, descriptor: the same */
     struct hash_set others; /* methods that have none of these names */
@@ -38,16 +38,16 @@ static uint64_t class_key_of(const struct hash_slot *slot)
     return (uint64_t)slot->second << 32 | slot->value;
 }
 
-void busy_forget(void)
+void active_loops_forget(void)
 {
     hash_free(&state.loops);
     hash_free(&state.names);
     hash_free(&state.others);
 }
 
-void busy_note_all(const struct agent_phase *loops, size_t n)
+void active_loops_note(const struct agent_phase *loops, size_t n)
 {
-    busy_forget();
+    active_loops_forget();
     for (size_t i = 0; i < n; i++) {
         const struct agent_phase *loop = &loops[i];
         uint64_t class_key = hash_text(HASH_START, loop->class_name, strlen(loop->class_name));
@@ -91,12 +91,12 @@ static const struct hash_slot *find_loop(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID
 /* ---- what is on the stacks ---- */
 
 /* Of classes that are to change, those with a loop on one of the stacks.  Returns how many such loops there are. */
-static uint32_t find_held(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *held)
+static uint32_t find_active(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *active)
 {
     jvmtiStackInfo *stacks = NULL;
     jint n_stacks = 0;
     uint32_t n = 0;
-    hash_free(held);
+    hash_free(active);
     if ((*jvmti)->GetAllStackTraces(jvmti, FRAMES_MAX, &stacks, &n_stacks) != JVMTI_ERROR_NONE)
         return 0;
     for (jint i = 0; i < n_stacks; i++) {
@@ -104,7 +104,7 @@ static uint32_t find_held(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *held)
             const struct hash_slot *loop = find_loop(jvmti, jni, stacks[i].frame_buffer[k].method);
             if (loop == NULL || !methods_changed_key(class_key_of(loop)))
                 continue;
-            hash_put(held, class_key_of(loop));
+            hash_put(active, class_key_of(loop));
             n++;
         }
         (*jni)->DeleteLocalRef(jni, stacks[i].thread);
@@ -113,21 +113,21 @@ static uint32_t find_held(jvmtiEnv *jvmti, JNIEnv *jni, struct hash_set *held)
     return n;
 }
 
-void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struct hash_set *held)
+void active_loops_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struct hash_set *active)
 {
     long ms = REST_MS;
-    memset(held, 0, sizeof *held);
+    memset(active, 0, sizeof *active);
     if (state.names.n_used == 0)
         return;
-    for (int i = 0; find_held(jvmti, jni, held) > 0 && !atomic_load(stopping); i++) {
-        if (i == (held->n_used < methods_n_changed() ? TRIES_FEW : TRIES))
+    for (int i = 0; find_active(jvmti, jni, active) > 0 && !atomic_load(stopping); i++) {
+        if (i == (active->n_used < methods_n_changed() ? TRIES_FEW : TRIES))
             break;
         nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
         ms = 2 * ms < MAX_MS ? 2 * ms : MAX_MS;
     }
 }
 
-bool busy_holds(const struct hash_set *held, const char *name, size_t n)
+bool active_loops_include(const struct hash_set *active, const char *name, size_t n)
 {
-    return hash_get(held, hash_text(HASH_START, name, n)) != NULL;
+    return hash_get(active, hash_text(HASH_START, name, n)) != NULL;
 }

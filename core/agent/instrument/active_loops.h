@@ -7,8 +7,8 @@
  *
  * One thread at a time uses this: the one that samples and changes classes.
  */
-#ifndef CORE_AGENT_BUSY_H
-#define CORE_AGENT_BUSY_H
+#ifndef CORE_AGENT_ACTIVE_LOOPS_H
+#define CORE_AGENT_ACTIVE_LOOPS_H
 
 #include "core/agent/control/config.h"
 #include "core/base/hash.h"
@@ -16,20 +16,20 @@
 #include <jvmti.h>
 #include <stdatomic.h>
 
-void busy_forget(void);
+void active_loops_forget(void);
 
 /* The recorder's samples found threads in the loops of these methods. */
-void busy_note_all(const struct agent_phase *loops, size_t n);
+void active_loops_note(const struct agent_phase *loops, size_t n);
 
 /*
  * Wait until none of the classes that are to change has such a loop on a stack, for 2.5 s at most (150 ms where others
  * could change), or until *stopping.
  *
- * held   receives the keys of those that have; to be freed.
+ * active  receives the keys of those that have; to be freed.
  */
-void busy_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struct hash_set *held);
+void active_loops_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stopping, struct hash_set *active);
 
 /* Is a class (name in internal form) among them? */
-bool busy_holds(const struct hash_set *held, const char *name, size_t n);
+bool active_loops_include(const struct hash_set *active, const char *name, size_t n);
 
 #endif

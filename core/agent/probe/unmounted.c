@@ -1,4 +1,4 @@
-#include "core/agent/probe/parked.h"
+#include "core/agent/probe/unmounted.h"
 
 #include "core/wire/ring.h"
 
@@ -17,30 +17,31 @@ struct block {
     uint32_t methods[METHODS_PER_BLOCK];
 };
 
-static struct {
-    struct block *blocks;  /* mapped once, kept for ever: a virtual thread may leave at any time */
+static struct unmounted_state {
+    struct block *blocks;  /* mapped once, never unmapped: a virtual thread may leave at any time */
     _Atomic uint64_t free; /* the first one's index; above it a number that changes with each use */
     _Atomic uint32_t n_used;
     _Atomic uint32_t next_ticket;
     _Atomic uint64_t tickets[(RING_METHOD_MAX + 1) / 64]; /* a bit for each that is taken */
-} parked;
+} unmounted;
 
-void parked_begin(void)
+void unmounted_begin(void)
 {
-    const size_t n_bytes = PARKED_BLOCKS * sizeof(struct block);
-    if (parked.blocks != NULL)
-        madvise(parked.blocks, n_bytes, MADV_DONTNEED);
+    const size_t n_bytes = UNMOUNTED_BLOCKS * sizeof(struct block);
+    if (unmounted.blocks != NULL)
+        madvise(unmounted.blocks, n_bytes, MADV_DONTNEED);
     else {
         /* cppcheck-suppress invalidFunctionArg */
-        parked.blocks = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (parked.blocks == MAP_FAILED)
-            parked.blocks = NULL;
+        unmounted.blocks =
+            mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (unmounted.blocks == MAP_FAILED)
+            unmounted.blocks = NULL;
     }
-    atomic_store(&parked.free, 0);
-    atomic_store(&parked.n_used, 0);
-    atomic_store(&parked.next_ticket, 0);
-    for (size_t i = 0; i < sizeof parked.tickets / sizeof *parked.tickets; i++)
-        atomic_store_explicit(&parked.tickets[i], 0, memory_order_relaxed);
+    atomic_store(&unmounted.free, 0);
+    atomic_store(&unmounted.n_used, 0);
+    atomic_store(&unmounted.next_ticket, 0);
+    for (size_t i = 0; i < sizeof unmounted.tickets / sizeof *unmounted.tickets; i++)
+        atomic_store_explicit(&unmounted.tickets[i], 0, memory_order_relaxed);
 }
 
 /* ---- tickets: in turn, so that one is used again as late as possible ---- */
@@ -48,10 +49,10 @@ void parked_begin(void)
 static uint32_t take_ticket(void)
 {
     for (int i = 0; i < TICKET_TRIES; i++) {
-        uint32_t ticket = atomic_fetch_add_explicit(&parked.next_ticket, 1, memory_order_relaxed) + 1;
+        uint32_t ticket = atomic_fetch_add_explicit(&unmounted.next_ticket, 1, memory_order_relaxed) + 1;
         uint64_t bit = UINT64_C(1) << ticket % 64;
         ticket &= RING_METHOD_MAX;
-        if (ticket != 0 && (atomic_fetch_or(&parked.tickets[ticket / 64], bit) & bit) == 0)
+        if (ticket != 0 && (atomic_fetch_or(&unmounted.tickets[ticket / 64], bit) & bit) == 0)
             return ticket;
     }
     return 0;
@@ -60,14 +61,14 @@ static uint32_t take_ticket(void)
 static void give_ticket(uint32_t ticket)
 {
     ticket &= RING_METHOD_MAX;
-    atomic_fetch_and(&parked.tickets[ticket / 64], ~(UINT64_C(1) << ticket % 64));
+    atomic_fetch_and(&unmounted.tickets[ticket / 64], ~(UINT64_C(1) << ticket % 64));
 }
 
 /* ---- blocks ---- */
 
 static struct block *block_at(uint32_t index)
 {
-    return &parked.blocks[index % PARKED_BLOCKS];
+    return &unmounted.blocks[index % UNMOUNTED_BLOCKS];
 }
 
 /* The head of the free list with another first block: never the same twice. */
@@ -78,16 +79,17 @@ static uint64_t new_head(uint64_t head, uint32_t first)
 
 static uint32_t take_block(void)
 {
-    uint64_t head = atomic_load_explicit(&parked.free, memory_order_acquire);
+    uint64_t head = atomic_load_explicit(&unmounted.free, memory_order_acquire);
     while ((uint32_t)head != 0) {
         uint32_t index = (uint32_t)head, next = atomic_load_explicit(&block_at(index)->next, memory_order_relaxed);
-        if (atomic_compare_exchange_weak(&parked.free, &head, new_head(head, next)))
+        if (atomic_compare_exchange_weak(&unmounted.free, &head, new_head(head, next)))
             return index;
     }
-    if (parked.blocks == NULL || atomic_load_explicit(&parked.n_used, memory_order_relaxed) >= PARKED_BLOCKS - 1)
+    if (unmounted.blocks == NULL ||
+        atomic_load_explicit(&unmounted.n_used, memory_order_relaxed) >= UNMOUNTED_BLOCKS - 1)
         return 0;
-    uint32_t index = atomic_fetch_add(&parked.n_used, 1) + 1;
-    return index < PARKED_BLOCKS ? index : 0;
+    uint32_t index = atomic_fetch_add(&unmounted.n_used, 1) + 1;
+    return index < UNMOUNTED_BLOCKS ? index : 0;
 }
 
 /* A chain, from its first block to its last one. */
@@ -96,10 +98,10 @@ static void give_blocks(uint32_t first)
     uint32_t last = first, next;
     while ((next = atomic_load_explicit(&block_at(last)->next, memory_order_relaxed)) != 0)
         last = next;
-    uint64_t head = atomic_load_explicit(&parked.free, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&unmounted.free, memory_order_relaxed);
     do
         atomic_store_explicit(&block_at(last)->next, (uint32_t)head, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak(&parked.free, &head, new_head(head, first)));
+    while (!atomic_compare_exchange_weak(&unmounted.free, &head, new_head(head, first)));
 }
 
 /* The block after this one, made if need be.  Returns its index, or 0. */
@@ -130,7 +132,7 @@ static bool fill(uint32_t index, const uint32_t *methods, uint32_t n)
 
 /* ---- calls ---- */
 
-uint32_t parked_put(uint32_t *handle, const uint32_t *methods, uint32_t n)
+uint32_t unmounted_put(uint32_t *handle, const uint32_t *methods, uint32_t n)
 {
     uint32_t first = *handle == 0 ? take_block() : *handle, ticket;
     if (first != 0 && *handle == 0)
@@ -147,12 +149,12 @@ uint32_t parked_put(uint32_t *handle, const uint32_t *methods, uint32_t n)
     return 0;
 }
 
-uint32_t parked_n(uint32_t handle)
+uint32_t unmounted_n(uint32_t handle)
 {
     return handle == 0 ? 0 : block_at(handle)->n;
 }
 
-uint32_t parked_fetch(uint32_t handle, uint32_t *methods, uint32_t n)
+uint32_t unmounted_fetch(uint32_t handle, uint32_t *methods, uint32_t n)
 {
     uint32_t ticket = block_at(handle)->ticket;
     for (uint32_t at = handle; n > 0 && at != 0; at = atomic_load_explicit(&block_at(at)->next, memory_order_relaxed)) {
@@ -166,7 +168,7 @@ uint32_t parked_fetch(uint32_t handle, uint32_t *methods, uint32_t n)
     return ticket;
 }
 
-void parked_drop(uint32_t handle)
+void unmounted_drop(uint32_t handle)
 {
     if (handle == 0)
         return;

@@ -1,16 +1,16 @@
 /*
- * What the JVM would keep for ever of a class that is changed.
+ * What the JVM would retain for ever of a class that is changed.
  *
  * HotSpot keeps the version of a class before for as long as compiled code of it is there.  Since JDK 20 it never
  * discards the compiled entry of a native method: where one was compiled (Object.hashCode, Unsafe.park), all of the
  * class stays, at each change: 1.1 MB a session on JDK 25, until a JVM with -XX:MaxMetaspaceSize=64m died after some
- * fifty.  So classes with several native methods are left alone, unless the user names them, and of what is kept of
+ * fifty.  So classes with several native methods are left alone, unless the user names them, and of what is retained of
  * the others there is a limit.
  *
  * All old versions take metaspace until the second garbage collection after, which may be long; where it is limited,
  * the JVM would be out of it for classes of the program's own (seen after sixty sessions).
  */
-#include "core/agent/instrument/kept.h"
+#include "core/agent/instrument/retained.h"
 
 #include "core/agent/instrument/instrument.h"
 
@@ -24,9 +24,9 @@
 #define ACC_NATIVE  0x0100
 
 /* Used by the session's threads only, one at a time. */
-static struct {
+static struct retained_state {
     int java;                 /* the JVM's version; 0: not known yet */
-    uint64_t kept_bytes;      /* in all sessions */
+    uint64_t retained_bytes;  /* in all sessions */
     uint64_t metaspace_bytes; /* that the session may still take */
 } state;
 
@@ -55,12 +55,12 @@ static jint count_methods(jvmtiEnv *jvmti, jclass class_ref, jint *n_natives)
     return n;
 }
 
-void kept_begin(uint64_t metaspace_bytes)
+void retained_begin(uint64_t metaspace_bytes)
 {
     state.metaspace_bytes = metaspace_bytes;
 }
 
-bool kept_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named)
+bool retained_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named)
 {
     jint n_natives;
     if (state.java == 0)
@@ -69,13 +69,13 @@ bool kept_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named)
         return true;
     /* Two versions: the one before the probes, and the one with them. */
     uint64_t bytes = (uint64_t)count_methods(jvmti, class_ref, &n_natives) * BYTES_A_METHOD * 2;
-    bool is_kept = n_natives > 0 && state.java >= FIRST_JAVA;
-    bool may_be_kept = (is_named || n_natives <= FEW_NATIVES) && state.kept_bytes + bytes <= LIMIT_BYTES;
-    if ((is_kept && !may_be_kept) || bytes > state.metaspace_bytes) {
-        instrument_left_alone(!is_kept || may_be_kept ? INSTRUMENT_LEFT_METASPACE : INSTRUMENT_LEFT_NATIVES);
+    bool is_retained = n_natives > 0 && state.java >= FIRST_JAVA;
+    bool may_be_retained = (is_named || n_natives <= FEW_NATIVES) && state.retained_bytes + bytes <= LIMIT_BYTES;
+    if ((is_retained && !may_be_retained) || bytes > state.metaspace_bytes) {
+        instrument_left_alone(!is_retained || may_be_retained ? INSTRUMENT_LEFT_METASPACE : INSTRUMENT_LEFT_NATIVES);
         return false;
     }
-    state.kept_bytes += is_kept ? bytes : 0;
+    state.retained_bytes += is_retained ? bytes : 0;
     state.metaspace_bytes -= state.metaspace_bytes == UINT64_MAX ? 0 : bytes;
     return true;
 }

@@ -1,4 +1,4 @@
-#include "core/agent/instrument/hurry.h"
+#include "core/agent/instrument/priority_boost.h"
 
 #include "core/agent/codecache/compiling.h"
 #include "core/agent/control/own_threads.h"
@@ -9,44 +9,44 @@
 #include <unistd.h>
 
 #define FIRST_OF_ALL (-20)
-#define LOOK_MS      10 /* between two looks at the compilers, at most */
+#define POLL_MS      10 /* between two polls of the compilers, at most */
 
 enum { VM_THREAD, CALLER };
 
-static _Thread_local struct hurry *mine; /* between begin and end */
+static _Thread_local struct priority_boost *mine; /* between begin and end */
 
-static void raise_thread(struct hurry *hurry, size_t which, pid_t tid)
+static void raise_thread(struct priority_boost *boost, size_t which, pid_t tid)
 {
     errno = 0;
     int niceness = getpriority(PRIO_PROCESS, (id_t)tid);
     if (tid == 0 || errno != 0 || setpriority(PRIO_PROCESS, (id_t)tid, FIRST_OF_ALL) < 0)
         return;
-    hurry->tids[which] = tid;
-    hurry->niceness[which] = niceness;
+    boost->tids[which] = tid;
+    boost->niceness[which] = niceness;
 }
 
-void hurry_begin(struct hurry *hurry, uint32_t n_classes)
+void priority_boost_begin(struct priority_boost *boost, uint32_t n_classes)
 {
-    hurry->n_left = n_classes;
-    mine = hurry;
+    boost->n_left = n_classes;
+    mine = boost;
 }
 
-void hurry_class_shown(void)
+void priority_boost_class_shown(void)
 {
     pid_t vm_thread = 0;
     if (mine == NULL || mine->n_left == 0 || --mine->n_left > 0)
         return;
-    mine->waited_ms = compiling_wait((struct compiling_patience){ .limit = mine->wait_ms, .look = LOOK_MS },
+    mine->waited_ms = compiling_wait((struct compiling_patience){ .limit = mine->wait_ms, .interval = POLL_MS },
                                      mine->is_over, mine->context);
     own_threads_find("VM Thread", &vm_thread, 1);
     raise_thread(mine, VM_THREAD, vm_thread);
     raise_thread(mine, CALLER, (pid_t)syscall(SYS_gettid));
 }
 
-void hurry_end(struct hurry *hurry)
+void priority_boost_end(struct priority_boost *boost)
 {
     for (size_t i = 0; i < 2; i++)
-        if (hurry->tids[i] != 0)
-            setpriority(PRIO_PROCESS, (id_t)hurry->tids[i], hurry->niceness[i]);
+        if (boost->tids[i] != 0)
+            setpriority(PRIO_PROCESS, (id_t)boost->tids[i], boost->niceness[i]);
     mine = NULL;
 }

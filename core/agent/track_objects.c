@@ -3,14 +3,14 @@
  * thread that allocates, when the object is there and before the program has it.  While the interval is 0 no thread
  * allocates inline: compiled code calls the JVM for each object.  Objects that escape analysis has removed are none.
  */
-#include "core/agent/follow.h"
+#include "core/agent/track_objects.h"
 
 #include "core/agent/codecache/code_events.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/emulated.h"
 #include "core/base/hash.h"
 #include "core/pmu/simulated.h"
-#include "core/wire/followed.h"
+#include "core/wire/tracked.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,13 +21,13 @@
 #define WEAR_BYTES 1024
 #define WEAR_MAX   65536
 
-static struct {
-    pthread_mutex_t lock; /* for places */
+static struct track_objects_state {
+    pthread_mutex_t lock; /* for locations */
     jvmtiEnv *jvmti;      /* kept for ever */
-    struct hash_set places;
-    uint32_t n_places;
+    struct hash_set locations;
+    uint32_t n_locations;
     jint interval;
-} follow = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} tracking = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* The calling thread's, in the plugin; what it does between 1 and 0 is not the program's. */
 static _Thread_local _Atomic uint32_t *paused;
@@ -37,7 +37,7 @@ static bool pause_thread(void)
 {
     uint64_t address = 0;
     if (paused == NULL) {
-        simulated_tell(FOLLOWED_ASK_PAUSE, &address);
+        simulated_tell(TRACKED_ASK_PAUSE, &address);
         /* cppcheck-suppress intToPointerCast */
         paused = (_Atomic uint32_t *)(uintptr_t)address;
     }
@@ -51,11 +51,11 @@ static void resume_thread(void)
     atomic_store_explicit(paused, 0, memory_order_relaxed);
 }
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
-static void copy_text(char to[FOLLOWED_TEXT_BYTES], const char *text, size_t n)
+static void copy_text(char to[TRACKED_TEXT_BYTES], const char *text, size_t n)
 {
-    n = n < FOLLOWED_TEXT_BYTES - 1 ? n : FOLLOWED_TEXT_BYTES - 1;
+    n = n < TRACKED_TEXT_BYTES - 1 ? n : TRACKED_TEXT_BYTES - 1;
     memcpy(to, text, n);
     to[n] = '\0';
 }
@@ -76,66 +76,66 @@ static uint32_t line_of(jvmtiEnv *jvmti, jmethodID method, jlocation location)
     return line > 0 ? (uint32_t)line : 0;
 }
 
-static void describe_class(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, struct followed_place *place)
+static void describe_class(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, struct tracked_location *location)
 {
     char *signature = NULL, *source = NULL;
     jclass class_ref = NULL;
     if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) != JVMTI_ERROR_NONE)
         return;
     if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE && strlen(signature) > 2)
-        copy_text(place->class_name, signature + 1, strlen(signature) - 2); /* "Ljava/lang/String;" */
+        copy_text(location->class_name, signature + 1, strlen(signature) - 2); /* "Ljava/lang/String;" */
     if ((*jvmti)->GetSourceFileName(jvmti, class_ref, &source) == JVMTI_ERROR_NONE)
-        copy_text(place->source, source, strlen(source));
+        copy_text(location->source, source, strlen(source));
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)source);
     (*jni)->DeleteLocalRef(jni, class_ref);
 }
 
-static void tell_place(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame, uint32_t number)
+static void tell_location(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame, uint32_t number)
 {
-    struct followed_place place = { .number = number, .line = line_of(jvmti, frame->method, frame->location) };
+    struct tracked_location location = { .number = number, .line = line_of(jvmti, frame->method, frame->location) };
     char *name = NULL, *descriptor = NULL;
     if ((*jvmti)->GetMethodName(jvmti, frame->method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE) {
-        copy_text(place.name, name, strlen(name));
-        copy_text(place.descriptor, descriptor, strlen(descriptor));
-        describe_class(jvmti, jni, frame->method, &place);
+        copy_text(location.name, name, strlen(name));
+        copy_text(location.descriptor, descriptor, strlen(descriptor));
+        describe_class(jvmti, jni, frame->method, &location);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
-    simulated_tell(FOLLOWED_TELL_PLACE, &place);
+    simulated_tell(TRACKED_TELL_LOCATION, &location);
 }
 
 /* The number of a method and bytecode. */
-static uint32_t place_of(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame)
+static uint32_t location_of(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame)
 {
     uint64_t key = (uint64_t)(uintptr_t)frame->method * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t number = FOLLOWED_NO_PLACE;
+    uint32_t number = TRACKED_NO_LOCATION;
     key = (key ^ key >> 32) + (uint64_t)frame->location * UINT64_C(0xbf58476d1ce4e5b9);
     key ^= key >> 29;
-    pthread_mutex_lock(&follow.lock);
-    struct hash_slot *slot = hash_put(&follow.places, key);
+    pthread_mutex_lock(&tracking.lock);
+    struct hash_slot *slot = hash_put(&tracking.locations, key);
     if (slot != NULL && slot->value == 0) {
-        tell_place(jvmti, jni, frame, follow.n_places);
-        slot->value = ++follow.n_places;
+        tell_location(jvmti, jni, frame, tracking.n_locations);
+        slot->value = ++tracking.n_locations;
     }
     if (slot != NULL)
         number = slot->value - 1;
-    pthread_mutex_unlock(&follow.lock);
+    pthread_mutex_unlock(&tracking.lock);
     return number;
 }
 
 /* ---- events ---- */
 
 /* The line that the thread is at. */
-static uint32_t place_now(jvmtiEnv *jvmti, JNIEnv *jni)
+static uint32_t location_now(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     jvmtiFrameInfo frame;
     jint n = 0;
     if (!method_ids_enter())
-        return FOLLOWED_NO_PLACE;
+        return TRACKED_NO_LOCATION;
     jvmtiError error = (*jvmti)->GetStackTrace(jvmti, NULL, 0, 1, &frame, &n);
     method_ids_leave();
-    return error == JVMTI_ERROR_NONE && n == 1 ? place_of(jvmti, jni, &frame) : FOLLOWED_NO_PLACE;
+    return error == JVMTI_ERROR_NONE && n == 1 ? location_of(jvmti, jni, &frame) : TRACKED_NO_LOCATION;
 }
 
 static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jclass class_ref,
@@ -144,10 +144,10 @@ static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
     (void)thread, (void)class_ref, (void)n_bytes;
     if (!pause_thread())
         return;
-    struct followed_object told = { .place = place_now(jvmti, jni),
-                                    .reference = (uint64_t)(uintptr_t)(*jni)->NewWeakGlobalRef(jni, object) };
-    simulated_tell(FOLLOWED_TELL_OBJECT, &told);
-    for (uint32_t i = 0; i < told.n_gone && i < FOLLOWED_GONE_MAX; i++)
+    struct tracked_object told = { .location = location_now(jvmti, jni),
+                                   .reference = (uint64_t)(uintptr_t)(*jni)->NewWeakGlobalRef(jni, object) };
+    simulated_tell(TRACKED_TELL_OBJECT, &told);
+    for (uint32_t i = 0; i < told.n_gone && i < TRACKED_GONE_MAX; i++)
         /* cppcheck-suppress intToPointerCast */
         (*jni)->DeleteWeakGlobalRef(jni, (jweak)(uintptr_t)told.gone[i]);
     has_told = true;
@@ -167,7 +167,7 @@ static void start_code(JNIEnv *jni)
     int fd = memfd_create("mmprof-code", MFD_CLOEXEC);
     uint64_t told = (uint64_t)fd;
     if (fd >= 0 && code_events_start(jni, fd, false, &err) == 0)
-        simulated_tell(FOLLOWED_TELL_CODE, &told);
+        simulated_tell(TRACKED_TELL_CODE, &told);
 }
 
 /* A thread goes on in the buffer that it has, unwatched, until that is used up: this is the program's main thread. */
@@ -192,9 +192,9 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     emulated_tell_tables();
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
-    if (follow.interval == 0)
+    if (tracking.interval == 0)
         wear_out_buffer(jni);
-    simulated_tell(FOLLOWED_TELL_START, NULL);
+    simulated_tell(TRACKED_TELL_START, NULL);
     resume_thread();
 }
 
@@ -214,19 +214,19 @@ static bool listen(jvmtiEnv *jvmti)
     callbacks.GarbageCollectionFinish = emulated_collection_end;
     callbacks.SampledObjectAlloc = on_object;
     return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
-           (*jvmti)->SetHeapSamplingInterval(jvmti, follow.interval) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetHeapSamplingInterval(jvmti, tracking.interval) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) == JVMTI_ERROR_NONE;
 }
 
-void follow_start(JavaVM *vm, jint interval)
+void track_objects_start(JavaVM *vm, jint interval)
 {
     jvmtiEnv *jvmti;
     emulated_align_handlers();
     if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK)
         return;
-    follow.jvmti = jvmti;
-    follow.interval = interval;
+    tracking.jvmti = jvmti;
+    tracking.interval = interval;
     if (!listen(jvmti))
         (*jvmti)->DisposeEnvironment(jvmti);
 }

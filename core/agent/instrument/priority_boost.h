@@ -1,6 +1,6 @@
 /* How short the stops for changed classes are. */
-#ifndef CORE_AGENT_HURRY_H
-#define CORE_AGENT_HURRY_H
+#ifndef CORE_AGENT_PRIORITY_BOOST_H
+#define CORE_AGENT_PRIORITY_BOOST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,9 +14,9 @@
  *
  * Before that, the moment is waited for at which the change costs the JIT compiler least (compiling.h).
  */
-struct hurry {
-    uint32_t n_left;                      /* classes to be shown */
-    uint32_t wait_ms;                     /* for that moment at most; given before hurry_begin, as the next two are */
+struct priority_boost {
+    uint32_t n_left;  /* classes to be shown */
+    uint32_t wait_ms; /* for that moment at most; given before priority_boost_begin, as the next two are */
     bool (*is_over)(const void *context); /* whether to wait no more; or NULL */
     const void *context;
     double waited_ms;
@@ -24,8 +24,8 @@ struct hurry {
     int niceness[2];
 };
 
-void hurry_begin(struct hurry *hurry, uint32_t n_classes);
-void hurry_class_shown(void); /* in the thread that began, else it does nothing */
-void hurry_end(struct hurry *hurry);
+void priority_boost_begin(struct priority_boost *boost, uint32_t n_classes);
+void priority_boost_class_shown(void); /* in the thread that began, else it does nothing */
+void priority_boost_end(struct priority_boost *boost);
 
 #endif
