@@ -154,9 +154,8 @@ static int begin_session(JNIEnv *jni, struct err *err)
     probe_start(agent.segment, &agent.config, agent.jvmti, agent.control.socket);
     if (!agent.config.begins_later)
         classes_enable_all(jni, agent.epoch);
-    instrument_publish(agent.segment);
     included_begin(agent.segment);
-    instrument_begin();
+    instrument_begin(agent.segment);
     active_loops_forget();
     retained_begin(agent.segment->metaspace_bytes);
     methods_begin(&agent.config, &agent.control);
@@ -178,7 +177,6 @@ static void end_session(JNIEnv *jni)
     classes_enable_all(jni, 0);
     methods_end();
     retransform_last(agent.jvmti, jni, &agent.control, &agent.pass);
-    instrument_publish(NULL);
     included_begin(NULL);
     unmap_segment();
     config_free(&agent.config);
@@ -262,11 +260,8 @@ static void watch_memory(void)
     memset(&capabilities, 0, sizeof capabilities);
     capabilities.can_generate_garbage_collection_events = 1;
     capabilities.can_generate_early_vmstart = 1; /* before the module system is made, in Java */
-    if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) != JVMTI_ERROR_NONE)
-        return;
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        if ((*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, events[i], NULL) != JVMTI_ERROR_NONE)
-            return;
+    if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE)
+        jvmti_env_switch(agent.jvmti, JVMTI_ENABLE, events, sizeof events / sizeof *events);
 }
 
 /* In an emulator only. */
@@ -337,6 +332,7 @@ static int get_env(JavaVM *vm)
 
 static int make_env(JavaVM *vm)
 {
+    const jvmtiEvent ends[] = { JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_END };
     jvmtiCapabilities capabilities;
     jvmtiEventCallbacks callbacks;
     if (agent.jvmti != NULL)
@@ -361,10 +357,7 @@ static int make_env(JavaVM *vm)
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->CreateRawMonitor(agent.jvmti, "mmprof: the end", &agent.end) == JVMTI_ERROR_NONE &&
-        (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL) ==
-            JVMTI_ERROR_NONE &&
-        (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_THREAD_END, NULL) ==
-            JVMTI_ERROR_NONE) {
+        jvmti_env_switch(agent.jvmti, JVMTI_ENABLE, ends, sizeof ends / sizeof *ends) == 0) {
         jvmti_env_set(agent.jvmti);
         virtual_init(agent.jvmti);
         return 0;

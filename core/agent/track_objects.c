@@ -6,7 +6,9 @@
 #include "core/agent/track_objects.h"
 
 #include "core/agent/codecache/code_events.h"
+#include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
+#include "core/agent/control/method_names.h"
 #include "core/agent/emulated.h"
 #include "core/base/hash.h"
 #include "core/pmu/simulated.h"
@@ -76,32 +78,20 @@ static uint32_t line_of(jvmtiEnv *jvmti, jmethodID method, jlocation location)
     return line > 0 ? (uint32_t)line : 0;
 }
 
-static void describe_class(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, struct tracked_location *location)
-{
-    char *signature = NULL, *source = NULL;
-    jclass class_ref = NULL;
-    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) != JVMTI_ERROR_NONE)
-        return;
-    if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE && strlen(signature) > 2)
-        copy_text(location->class_name, signature + 1, strlen(signature) - 2); /* "Ljava/lang/String;" */
-    if ((*jvmti)->GetSourceFileName(jvmti, class_ref, &source) == JVMTI_ERROR_NONE)
-        copy_text(location->source, source, strlen(source));
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)source);
-    (*jni)->DeleteLocalRef(jni, class_ref);
-}
-
 static void tell_location(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame, uint32_t number)
 {
     struct tracked_location location = { .number = number, .line = line_of(jvmti, frame->method, frame->location) };
-    char *name = NULL, *descriptor = NULL;
-    if ((*jvmti)->GetMethodName(jvmti, frame->method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE) {
-        copy_text(location.name, name, strlen(name));
-        copy_text(location.descriptor, descriptor, strlen(descriptor));
-        describe_class(jvmti, jni, frame->method, &location);
+    struct method_names names;
+    char *source = NULL;
+    if (method_names_get(jvmti, frame->method, &names)) {
+        copy_text(location.class_name, names.class_name.at, names.class_name.n);
+        copy_text(location.name, names.name, strlen(names.name));
+        copy_text(location.descriptor, names.descriptor, strlen(names.descriptor));
+        if ((*jvmti)->GetSourceFileName(jvmti, names.class_ref, &source) == JVMTI_ERROR_NONE)
+            copy_text(location.source, source, strlen(source));
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    method_names_free(jvmti, jni, &names);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)source);
     simulated_tell(TRACKED_TELL_LOCATION, &location);
 }
 
@@ -190,8 +180,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
         return;
     start_code(jni);
     emulated_tell_tables();
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
+    jvmti_env_switch(jvmti, JVMTI_ENABLE, events, sizeof events / sizeof *events);
     if (tracking.interval == 0)
         wear_out_buffer(jni);
     simulated_tell(TRACKED_TELL_START, NULL);

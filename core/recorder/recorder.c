@@ -400,16 +400,16 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_bytes = trace_writer_bytes(r->writer);
     summary->n_lost = drain_n_lost(&r->drain);
     summary->n_kernel_lost = kernel_n_lost(&r->kernel);
-    summary->n_classes = atomic_load(&segment->n_classes);
-    summary->n_methods = atomic_load(&segment->n_methods);
-    summary->n_skipped = atomic_load(&segment->n_skipped_too_large) + atomic_load(&segment->n_skipped_limits) +
-                         atomic_load(&segment->n_skipped_unusual);
-    summary->n_failed_classes = atomic_load(&segment->n_failed_classes);
-    summary->n_left_classes = atomic_load(&segment->n_left_classes);
-    summary->n_no_room_classes = atomic_load(&segment->n_no_room_classes);
-    summary->n_event_classes = atomic_load(&segment->n_event_classes);
-    summary->n_late_classes = atomic_load(&segment->n_late_classes);
-    summary->n_loader_classes = atomic_load(&segment->n_loader_classes);
+    summary->n_classes = atomic_load(&segment->counts[SEGMENT_CLASSES]);
+    summary->n_methods = atomic_load(&segment->counts[SEGMENT_METHODS]);
+    summary->n_skipped = atomic_load(&segment->counts[SEGMENT_TOO_LARGE]) +
+                         atomic_load(&segment->counts[SEGMENT_LIMITS]) + atomic_load(&segment->counts[SEGMENT_UNUSUAL]);
+    summary->n_failed_classes = atomic_load(&segment->counts[SEGMENT_FAILED]);
+    summary->n_left_classes = atomic_load(&segment->counts[SEGMENT_LEFT_NATIVES]);
+    summary->n_no_room_classes = atomic_load(&segment->counts[SEGMENT_LEFT_METASPACE]);
+    summary->n_event_classes = atomic_load(&segment->counts[SEGMENT_LEFT_EVENTS]);
+    summary->n_late_classes = atomic_load(&segment->counts[SEGMENT_LEFT_LATE]);
+    summary->n_loader_classes = atomic_load(&segment->counts[SEGMENT_LEFT_LOADERS]);
     summary->instrument_ms = r->instrument_ms;
     summary->longest_pause_ms = r->longest_pause_ms;
     summary->n_readings = r->readings.n_read;

@@ -110,7 +110,7 @@ struct ring {
 #define RING_CHANGED "changed-by-mmprof"
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 14
+#define SEGMENT_VERSION 15
 
 /* A pattern of --include: what matched, and else the nearest name that did not, which may be unfinished. */
 #define SEGMENT_INCLUDES 16
@@ -119,6 +119,22 @@ struct segment_include {
     _Atomic uint32_t has_compared;                      /* there was a method to be compared with */
     uint32_t distance;                                  /* of the name below; 0: there is none */
     char nearest[236];
+};
+
+/* How many classes, and methods of them, so far in the session. */
+enum segment_count {
+    SEGMENT_CLASSES, /* with probes */
+    SEGMENT_METHODS,
+    SEGMENT_TOO_LARGE,      /* methods left as they were */
+    SEGMENT_LIMITS,         /* the same */
+    SEGMENT_UNUSUAL,        /* the same */
+    SEGMENT_FAILED,         /* classes that could not be rewritten; left as they were: */
+    SEGMENT_LEFT_NATIVES,   /* the JVM would retain all versions of them */
+    SEGMENT_LEFT_METASPACE, /* there is not enough metaspace */
+    SEGMENT_LEFT_EVENTS,    /* those of JFR's events */
+    SEGMENT_LEFT_LATE,      /* is_enough */
+    SEGMENT_LEFT_LOADERS,   /* no way from their class loader to the probes */
+    SEGMENT_N_COUNTS
 };
 
 struct segment {
@@ -143,18 +159,11 @@ struct segment {
     _Atomic uint64_t outside_cost_ticks_x16;    /* the rest of a pair, times 16 */
     _Atomic uint64_t inside_cost_counters_x16[RING_COUNTERS_MAX]; /* the same of each counter */
     _Atomic uint64_t outside_cost_counters_x16[RING_COUNTERS_MAX];
-    _Atomic uint32_t counters_refused;     /* the target could not open its counters: a step of read.h plus 1; else 0 */
-    _Atomic uint32_t counters_errno;       /* why: before counters_refused */
-    _Atomic uint32_t counters_index;       /* which one */
-    _Atomic uint32_t n_classes, n_methods; /* instrumented so far */
-    _Atomic uint32_t n_skipped_too_large, n_skipped_limits, n_skipped_unusual; /* methods left as they were */
-    _Atomic uint32_t n_failed_classes;                                         /* that could not be rewritten */
-    _Atomic uint32_t n_left_classes;    /* left as they were: the JVM would keep all versions of them */
-    _Atomic uint32_t n_no_room_classes; /* left as they were: there is not enough metaspace */
-    _Atomic uint32_t n_event_classes;   /* left as they were: those of JFR's events */
-    _Atomic uint32_t n_late_classes;    /* left as they were: is_enough */
+    _Atomic uint32_t counters_refused; /* the target could not open its counters: a step of read.h plus 1; else 0 */
+    _Atomic uint32_t counters_errno;   /* why: before counters_refused */
+    _Atomic uint32_t counters_index;   /* which one */
+    _Atomic uint32_t counts[SEGMENT_N_COUNTS];
     struct segment_include includes[SEGMENT_INCLUDES];
-    _Atomic uint32_t n_loader_classes; /* left as they were: no way from their class loader to the probes */
 };
 
 static inline struct ring *segment_ring(struct segment *segment, uint32_t i)

@@ -135,11 +135,6 @@ void jit_log_watch(jvmtiEnv *env, const struct agent_config *methods)
     (void)methods;
 }
 
-void instrument_counts(struct instrument_counts *counts)
-{
-    memset(counts, 0, sizeof *counts);
-}
-
 struct agent_thread {
     jvmtiStartFunction function;
     void *argument;

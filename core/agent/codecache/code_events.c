@@ -12,6 +12,8 @@
 #include "core/agent/codecache/code_out.h"
 #include "core/agent/codecache/compiling.h"
 #include "core/agent/control/events_env.h"
+#include "core/agent/control/jvmti_env.h"
+#include "core/agent/control/method_names.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
 #include "core/hotspot/code_heaps.h"
@@ -62,13 +64,6 @@ static uint64_t thread_ns(void)
 
 /* ---- methods ---- */
 
-/* "Ljava/lang/String;" without its frame. */
-static struct wire_text class_text(const char *signature)
-{
-    size_t n = strlen(signature);
-    return n > 2 ? (struct wire_text){ signature + 1, n - 2 } : (struct wire_text){ "", 0 };
-}
-
 static uint32_t take_lines(jvmtiEnv *jvmti, jmethodID method)
 {
     jvmtiLineNumberEntry *table = NULL;
@@ -85,34 +80,30 @@ static uint32_t take_lines(jvmtiEnv *jvmti, jmethodID method)
 
 static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t number)
 {
-    char *name = NULL, *descriptor = NULL, *signature = NULL, *source = NULL;
-    jclass class_ref = NULL;
-    if ((*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
-        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) == JVMTI_ERROR_NONE) {
-        struct code_entry entry = { .kind = CODE_METHOD, .method = number };
-        if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE)
-            entry.class_name = class_text(signature);
-        if ((*jvmti)->GetSourceFileName(jvmti, class_ref, &source) == JVMTI_ERROR_NONE)
+    struct method_names names;
+    char *source = NULL;
+    if (method_names_get(jvmti, method, &names)) {
+        struct code_entry entry = { .kind = CODE_METHOD,
+                                    .method = number,
+                                    .class_name = names.class_name,
+                                    .name = wire_text(names.name),
+                                    .descriptor = wire_text(names.descriptor),
+                                    .n_lines = take_lines(jvmti, method),
+                                    .lines = lines };
+        if ((*jvmti)->GetSourceFileName(jvmti, names.class_ref, &source) == JVMTI_ERROR_NONE)
             entry.source = wire_text(source);
-        (*jni)->DeleteLocalRef(jni, class_ref);
-        entry.name = wire_text(name);
-        entry.descriptor = wire_text(descriptor);
-        entry.n_lines = take_lines(jvmti, method);
-        entry.lines = lines;
         code_out_put(&entry);
         code_check_method(&entry);
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    method_names_free(jvmti, jni, &names);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)source);
 }
 
 /* A method's number, described when it is new; NO_NUMBER: there is no room. */
 static uint32_t number_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
-    uint64_t id = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
-    struct hash_slot *slot = state.n_numbers + 1 < CODE_NUMBERS_MAX ? hash_put(&state.numbers, id ^ id >> 32) : NULL;
+    uint64_t key = method_names_id_key(method);
+    struct hash_slot *slot = state.n_numbers + 1 < CODE_NUMBERS_MAX ? hash_put(&state.numbers, key) : NULL;
     if (slot == NULL)
         return NO_NUMBER;
     if (slot->value == 0) {
@@ -169,7 +160,7 @@ static void take_points(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiCompiledMethodL
  */
 static bool is_coarse(const void *code)
 {
-    uint64_t key = (uint64_t)(uintptr_t)code * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key = hash_address((uint64_t)(uintptr_t)code);
     if (!asking || state.has_all_points)
         return false;
     if (!state.knows_coarse)
@@ -324,7 +315,7 @@ int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
     code_out_unlock();
     if (code_check_is_on())
         (*state.env.jvmti)->SetEventNotificationMode(state.env.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
-    if (events_env_switch(&state.env, JVMTI_ENABLE, events, n_events) < 0) {
+    if (jvmti_env_switch(state.env.jvmti, JVMTI_ENABLE, events, n_events) < 0) {
         code_events_stop();
         return err_set(err, "the JVM does not report what it compiles (JVMTI)");
     }
@@ -344,7 +335,7 @@ void code_events_stop(void)
 {
     if (state.env.jvmti == NULL)
         return;
-    events_env_switch(&state.env, JVMTI_DISABLE, events, N_EVENTS);
+    jvmti_env_switch(state.env.jvmti, JVMTI_DISABLE, events, N_EVENTS);
     code_out_lock();
     code_out_close();
     hash_free(&state.numbers);

@@ -8,8 +8,8 @@
  */
 #include "core/agent/codecache/jit_log.h"
 
-#include "core/agent/control/config.h"
-#include "core/base/hash.h"
+#include "core/agent/control/jvmti_env.h"
+#include "core/agent/control/method_names.h"
 #include "core/base/ticks.h"
 #include "core/base/vec.h"
 #include "core/wire/jit_events.h"
@@ -50,50 +50,25 @@ static _Thread_local bool asking;
 
 /* ---- names ---- */
 
-struct names {
-    char *class_signature, *name, *descriptor; /* the JVM's */
-};
-
-static void free_names(jvmtiEnv *jvmti, struct names *names)
+/* Of the thread that tells of code: it is the JVM's. */
+static JNIEnv *current_jni(void)
 {
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)names->class_signature);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)names->name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)names->descriptor);
+    JNIEnv *jni = NULL;
+    (*state.vm)->GetEnv(state.vm, (void **)&jni, JNI_VERSION_1_8);
+    return jni;
 }
 
-/* "Ljava/lang/String;" without its frame. */
-static struct wire_text class_text(const struct names *names)
+static uint64_t key_of_phase(const struct agent_phase *phase)
 {
-    size_t n = strlen(names->class_signature);
-    return n > 2 ? (struct wire_text){ names->class_signature + 1, n - 2 } : (struct wire_text){ "", 0 };
-}
-
-static bool get_names(jvmtiEnv *jvmti, jmethodID method, struct names *names)
-{
-    JNIEnv *jni;
-    jclass class_ref = NULL;
-    memset(names, 0, sizeof *names);
-    if ((*state.vm)->GetEnv(state.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK ||
-        (*jvmti)->GetMethodName(jvmti, method, &names->name, &names->descriptor, NULL) != JVMTI_ERROR_NONE ||
-        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) != JVMTI_ERROR_NONE)
-        return false;
-    jvmtiError error = (*jvmti)->GetClassSignature(jvmti, class_ref, &names->class_signature, NULL);
-    (*jni)->DeleteLocalRef(jni, class_ref);
-    return error == JVMTI_ERROR_NONE;
-}
-
-static uint64_t key_of(struct wire_text class_name, const char *name, const char *descriptor)
-{
-    uint64_t key = hash_text(HASH_START, class_name.at, class_name.n);
-    return hash_text(hash_text(key, name, strlen(name)), descriptor, strlen(descriptor));
+    return method_names_key(wire_text(phase->class_name), wire_text(phase->name), wire_text(phase->descriptor));
 }
 
 /* The hash of a method's names, found once; 0 when it has none any more. */
 static uint64_t key_of_method(jvmtiEnv *jvmti, jmethodID method)
 {
-    uint64_t id = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
-    struct hash_slot *slot = hash_put(&state.ids, id ^ id >> 32);
-    struct names names;
+    struct hash_slot *slot = hash_put(&state.ids, method_names_id_key(method));
+    struct method_names names;
+    uint64_t key = 0;
     if (slot == NULL)
         return 0;
     if (slot->value != 0)
@@ -101,8 +76,9 @@ static uint64_t key_of_method(jvmtiEnv *jvmti, jmethodID method)
     if (vec_reserve(state.keys, state.n_keys_room, state.n_keys + 2) < 0)
         return 0;
     state.n_keys += state.n_keys == 0; /* 0 is none */
-    uint64_t key = get_names(jvmti, method, &names) ? key_of(class_text(&names), names.name, names.descriptor) : 0;
-    free_names(jvmti, &names);
+    if (method_names_get(jvmti, method, &names))
+        key = method_names_key(names.class_name, wire_text(names.name), wire_text(names.descriptor));
+    method_names_free(jvmti, current_jni(), &names);
     slot->value = state.n_keys++;
     return state.keys[slot->value] = key;
 }
@@ -131,8 +107,8 @@ static void describe(uint32_t number, struct wire_text class_name, const char *n
     event->kind = JIT_METHOD;
     event->method = number;
     event->class_name = class_name;
-    event->name = (struct wire_text){ name, strlen(name) };
-    event->descriptor = (struct wire_text){ descriptor, strlen(descriptor) };
+    event->name = wire_text(name);
+    event->descriptor = wire_text(descriptor);
     append(event);
 }
 
@@ -148,14 +124,14 @@ static uint32_t number_of_key(uint64_t key, bool *is_new)
 
 static uint32_t number_of_method(jvmtiEnv *jvmti, jmethodID method)
 {
-    struct names names;
+    struct method_names names;
     bool is_new;
     uint32_t number = number_of_key(key_of_method(jvmti, method), &is_new);
     if (!is_new)
         return number;
-    if (get_names(jvmti, method, &names))
-        describe(number, class_text(&names), names.name, names.descriptor);
-    free_names(jvmti, &names);
+    if (method_names_get(jvmti, method, &names))
+        describe(number, names.class_name, names.name, names.descriptor);
+    method_names_free(jvmti, current_jni(), &names);
     return number;
 }
 
@@ -254,8 +230,7 @@ void JNICALL jit_log_discarded(jvmtiEnv *jvmti, jmethodID method, const void *co
     if (!atomic_load(&state.active))
         return;
     pthread_mutex_lock(&state.lock);
-    uint64_t id = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
-    const struct hash_slot *known = hash_get(&state.ids, id ^ id >> 32);
+    const struct hash_slot *known = hash_get(&state.ids, method_names_id_key(method));
     uint64_t key = known == NULL || known->value == 0 ? 0 : state.keys[known->value];
     const struct hash_slot *number = key == 0 ? NULL : hash_get(&state.numbers, key);
     if (atomic_load(&state.active) && number != NULL && !is_full()) {
@@ -272,11 +247,7 @@ void JNICALL jit_log_discarded(jvmtiEnv *jvmti, jmethodID method, const void *co
 static int switch_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
 {
     static const jvmtiEvent events[] = { JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_COMPILED_METHOD_UNLOAD };
-    int rc = 0;
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        if ((*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
-            rc = -1;
-    return rc;
+    return jvmti_env_switch(jvmti, mode, events, sizeof events / sizeof *events);
 }
 
 int jit_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err)
@@ -299,20 +270,18 @@ int jit_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err)
 
 static void watch(const struct agent_phase *phase)
 {
-    struct wire_text class_name = { phase->class_name, strlen(phase->class_name) };
-    uint64_t key = key_of(class_name, phase->name, phase->descriptor);
+    uint64_t key = key_of_phase(phase);
     bool is_new;
     if (hash_put(&state.watched, key) == NULL)
         return;
     uint32_t number = number_of_key(key, &is_new);
     if (is_new)
-        describe(number, class_name, phase->name, phase->descriptor);
+        describe(number, wire_text(phase->class_name), phase->name, phase->descriptor);
 }
 
 static void say_watched(const struct agent_phase *phase)
 {
-    struct wire_text class_name = { phase->class_name, strlen(phase->class_name) };
-    const struct hash_slot *slot = hash_get(&state.numbers, key_of(class_name, phase->name, phase->descriptor));
+    const struct hash_slot *slot = hash_get(&state.numbers, key_of_phase(phase));
     if (slot == NULL || is_full())
         return;
     state.event.kind = JIT_WATCHED;

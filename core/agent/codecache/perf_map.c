@@ -11,6 +11,8 @@
 #include "core/agent/codecache/perf_file.h"
 #include "core/agent/control/control.h"
 #include "core/agent/control/events_env.h"
+#include "core/agent/control/jvmti_env.h"
+#include "core/agent/control/method_names.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -64,19 +66,13 @@ static void add_symbol(const void *start, jint n_bytes, const char *name)
 static bool name_method(jvmtiEnv *jvmti, jmethodID method, char *text, size_t n)
 {
     JNIEnv *jni;
-    jclass class_ref = NULL;
-    char *name = NULL, *signature = NULL;
-    bool is_named = false;
-    if ((*state.env.vm)->GetEnv(state.env.vm, (void **)&jni, JNI_VERSION_1_8) == JNI_OK &&
-        (*jvmti)->GetMethodName(jvmti, method, &name, NULL, NULL) == JVMTI_ERROR_NONE &&
-        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) == JVMTI_ERROR_NONE) {
-        is_named = (*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE;
-        (*jni)->DeleteLocalRef(jni, class_ref);
-    }
+    struct method_names names;
+    if ((*state.env.vm)->GetEnv(state.env.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
+        return false;
+    bool is_named = method_names_get(jvmti, method, &names);
     if (is_named)
-        snprintf(text, n, "%s::%s", signature, name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+        snprintf(text, n, "%s::%s", names.signature, names.name);
+    method_names_free(jvmti, jni, &names);
     return is_named;
 }
 
@@ -119,7 +115,7 @@ static int begin(JNIEnv *jni, struct err *err)
     if (make_env(jni, err) < 0 || perf_file_open(&state.file, path, err) < 0)
         return -1;
     atomic_store(&state.active, true);
-    if (events_env_switch(&state.env, JVMTI_ENABLE, events, N_EVENTS) == 0)
+    if (jvmti_env_switch(state.env.jvmti, JVMTI_ENABLE, events, N_EVENTS) == 0)
         return 0;
     return err_set(err, "the JVM does not report what it compiles (JVMTI)");
 }
@@ -167,7 +163,7 @@ void perf_map_stop(void)
 {
     if (state.env.jvmti == NULL)
         return;
-    events_env_switch(&state.env, JVMTI_DISABLE, events, N_EVENTS);
+    jvmti_env_switch(state.env.jvmti, JVMTI_DISABLE, events, N_EVENTS);
     pthread_mutex_lock(&state.lock);
     atomic_store(&state.active, false);
     perf_file_close(&state.file);

@@ -19,12 +19,3 @@ int events_env_make(struct events_env *env, JNIEnv *jni, const jvmtiCapabilities
     env->jvmti = jvmti;
     return 0;
 }
-
-int events_env_switch(const struct events_env *env, jvmtiEventMode mode, const jvmtiEvent *events, size_t n)
-{
-    int rc = 0;
-    for (size_t i = 0; i < n; i++)
-        if ((*env->jvmti)->SetEventNotificationMode(env->jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
-            rc = -1;
-    return rc;
-}

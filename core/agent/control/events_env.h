@@ -19,7 +19,4 @@ struct events_env {
 int events_env_make(struct events_env *env, JNIEnv *jni, const jvmtiCapabilities *wanted,
                     const jvmtiEventCallbacks *callbacks, struct err *err);
 
-/* Hear of n kinds of events, or not any more.  Returns 0, or -1: not of all. */
-int events_env_switch(const struct events_env *env, jvmtiEventMode mode, const jvmtiEvent *events, size_t n);
-
 #endif

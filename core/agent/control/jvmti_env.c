@@ -31,3 +31,12 @@ int jvmti_env_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argumen
     (*jni)->DeleteLocalRef(jni, thread);
     return 0;
 }
+
+int jvmti_env_switch(jvmtiEnv *jvmti, jvmtiEventMode mode, const jvmtiEvent *events, size_t n)
+{
+    int rc = 0;
+    for (size_t i = 0; i < n; i++)
+        if ((*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
+            rc = -1;
+    return rc;
+}

@@ -1,6 +1,6 @@
 #include "core/agent/instrument/active_loops.h"
 
-#include "core/agent/control/config.h"
+#include "core/agent/control/method_names.h"
 #include "core/agent/instrument/methods.h"
 
 #include <stdatomic.h>
@@ -18,11 +18,6 @@ static struct active_loops_state {
     struct hash_set names;  /* by the hash of class, name, descriptor: the same */
     struct hash_set others; /* methods that have none of these names */
 } state;
-
-static uint64_t key_of(jmethodID method)
-{
-    return (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
-}
 
 static void put(struct hash_set *set, uint64_t key, uint64_t class_key)
 {
@@ -50,41 +45,33 @@ void active_loops_note(const struct agent_phase *loops, size_t n)
     active_loops_forget();
     for (size_t i = 0; i < n; i++) {
         const struct agent_phase *loop = &loops[i];
-        uint64_t class_key = hash_text(HASH_START, loop->class_name, strlen(loop->class_name));
-        uint64_t key = hash_text(class_key, loop->name, strlen(loop->name));
-        put(&state.names, hash_text(key, loop->descriptor, strlen(loop->descriptor)), class_key);
+        struct wire_text class_name = wire_text(loop->class_name);
+        put(&state.names, method_names_key(class_name, wire_text(loop->name), wire_text(loop->descriptor)),
+            method_names_class_key(class_name));
     }
 }
 
 /* Of a method that is on a stack; NULL: it is no loop that was noted. */
 static const struct hash_slot *find_name(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
-    char *name = NULL, *descriptor = NULL, *signature = NULL;
-    jclass class_ref = NULL;
+    struct method_names names;
     uint64_t key = 0;
-    if ((*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
-        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) == JVMTI_ERROR_NONE &&
-        (*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE && strlen(signature) > 2) {
-        key = hash_text(HASH_START, signature + 1, strlen(signature) - 2); /* "Lp/C;" */
-        key = hash_text(hash_text(key, name, strlen(name)), descriptor, strlen(descriptor));
-    }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    (*jni)->DeleteLocalRef(jni, class_ref);
+    if (method_names_get(jvmti, method, &names))
+        key = method_names_key(names.class_name, wire_text(names.name), wire_text(names.descriptor));
+    method_names_free(jvmti, jni, &names);
     return key == 0 ? NULL : hash_get(&state.names, key);
 }
 
 static const struct hash_slot *find_loop(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
-    const struct hash_slot *loop = hash_get(&state.loops, key_of(method));
-    if (loop != NULL || state.names.n_used == 0 || hash_get(&state.others, key_of(method)) != NULL)
+    const struct hash_slot *loop = hash_get(&state.loops, method_names_id_key(method));
+    if (loop != NULL || state.names.n_used == 0 || hash_get(&state.others, method_names_id_key(method)) != NULL)
         return loop;
     loop = find_name(jvmti, jni, method);
     if (loop == NULL)
-        hash_put(&state.others, key_of(method));
+        hash_put(&state.others, method_names_id_key(method));
     else
-        put(&state.loops, key_of(method), class_key_of(loop));
+        put(&state.loops, method_names_id_key(method), class_key_of(loop));
     return loop;
 }
 

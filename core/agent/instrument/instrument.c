@@ -26,44 +26,41 @@ static struct instrument_state {
     _Atomic int n_hooks;           /* threads in the hook */
     _Atomic uint64_t latest_ticks; /* when the hook was done with the latest class that was loaded already */
     struct hash_set classes;       /* value: methods that have probes; second: most of them so far */
-    struct instrument_counts counts;
+    uint32_t counts[SEGMENT_N_COUNTS];
     struct segment *segment; /* where counts are published; borrowed, or NULL */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* The counts go to the recorder at once: the target may end at any time.  Called with the lock. */
-static void publish(void)
+static void count(enum segment_count which, uint32_t n)
 {
-    struct segment *segment = state.segment;
-    if (segment == NULL)
-        return;
-    atomic_store_explicit(&segment->n_classes, state.counts.n_classes, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_methods, state.counts.n_methods, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_skipped_too_large, state.counts.n_skipped_too_large, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_skipped_limits, state.counts.n_skipped_limits, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_skipped_unusual, state.counts.n_skipped_unusual, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_failed_classes, state.counts.n_failed_classes, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_left_classes, state.counts.n_left_classes, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_no_room_classes, state.counts.n_no_room_classes, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_event_classes, state.counts.n_event_classes, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_late_classes, state.counts.n_late_classes, memory_order_relaxed);
-    atomic_store_explicit(&segment->n_loader_classes, state.counts.n_loader_classes, memory_order_relaxed);
+    state.counts[which] += n;
+    if (state.segment != NULL)
+        atomic_store_explicit(&state.segment->counts[which], state.counts[which], memory_order_relaxed);
 }
 
-void instrument_publish(struct segment *segment)
+void instrument_count(enum segment_count which, uint32_t n)
 {
     pthread_mutex_lock(&state.lock);
-    state.segment = segment;
+    count(which, n);
     pthread_mutex_unlock(&state.lock);
+}
+
+uint32_t instrument_counted(enum segment_count which)
+{
+    pthread_mutex_lock(&state.lock);
+    uint32_t n = state.counts[which];
+    pthread_mutex_unlock(&state.lock);
+    return n;
 }
 
 void instrument_left_event(const char *name, size_t n)
 {
     pthread_mutex_lock(&state.lock);
     struct hash_slot *slot = hash_put(&state.classes, hash_text(HASH_START, name, n));
-    state.counts.n_event_classes += slot != NULL && (slot->flags & IS_LEFT) == 0;
-    if (slot != NULL)
+    if (slot != NULL && (slot->flags & IS_LEFT) == 0) {
         slot->flags |= IS_LEFT;
-    publish();
+        count(SEGMENT_LEFT_EVENTS, 1);
+    }
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -84,7 +81,7 @@ static enum loaders_way find_way(struct shown *shown)
         shown->way = loaders_way(shown->jvmti, shown->jni, &shown->about);
         shown->policy.probe_class = shown->way == LOADERS_OWN ? AGENT_OWN_PROBE_CLASS : AGENT_PROBE_CLASS;
         if (shown->way == LOADERS_NONE)
-            instrument_left_alone(INSTRUMENT_LEFT_LOADER);
+            instrument_count(SEGMENT_LEFT_LOADERS, 1);
     }
     shown->has_way = true;
     return shown->way;
@@ -111,14 +108,13 @@ static bool choose(void *context, const struct rewrite_method *method, struct re
 static void skipped(void *context, const struct rewrite_method *method, const struct rewrite_flag *flag,
                     enum rewrite_skip why)
 {
+    static const enum segment_count which[] = { [REWRITE_SKIP_TOO_LARGE] = SEGMENT_TOO_LARGE,
+                                                [REWRITE_SKIP_LIMITS] = SEGMENT_LIMITS,
+                                                [REWRITE_SKIP_UNUSUAL] = SEGMENT_UNUSUAL };
     (void)context;
     (void)method;
     (void)flag;
-    pthread_mutex_lock(&state.lock);
-    state.counts.n_skipped_too_large += why == REWRITE_SKIP_TOO_LARGE;
-    state.counts.n_skipped_limits += why == REWRITE_SKIP_LIMITS;
-    state.counts.n_skipped_unusual += why == REWRITE_SKIP_UNUSUAL;
-    pthread_mutex_unlock(&state.lock);
+    instrument_count(which[why], 1);
 }
 
 /* Returns the number of methods, or -1; *out is the JVM's to free. */
@@ -146,15 +142,14 @@ static bool remember(const char *name, int n_methods)
 {
     pthread_mutex_lock(&state.lock);
     struct hash_slot *slot = n_methods > 0 ? hash_put(&state.classes, hash_text(HASH_START, name, strlen(name))) : NULL;
-    state.counts.n_failed_classes += n_methods < 0;
+    count(SEGMENT_FAILED, n_methods < 0);
     if (slot != NULL) {
         uint32_t n = (uint32_t)n_methods;
-        state.counts.n_classes += slot->second == 0;
-        state.counts.n_methods += n > slot->second ? n - slot->second : 0;
+        count(SEGMENT_CLASSES, slot->second == 0);
+        count(SEGMENT_METHODS, n > slot->second ? n - slot->second : 0);
         slot->value = n > slot->value ? n : slot->value;
         slot->second = n > slot->second ? n : slot->second;
     }
-    publish();
     pthread_mutex_unlock(&state.lock);
     return slot != NULL;
 }
@@ -231,7 +226,7 @@ void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     struct shown shown = { .jvmti = jvmti, .jni = jni, .about = { .loader = loader } };
     shown.policy = (struct rewrite_policy){ AGENT_PROBE_CLASS, choose, skipped, &shown };
     if (redefined == NULL)
-        shown.about.bytes = (struct rewrite_text){ (const char *)bytes, (size_t)n_bytes };
+        shown.about.bytes = (struct wire_text){ (const char *)bytes, (size_t)n_bytes };
     atomic_fetch_add(&state.n_hooks, 1);
     char *found = name == NULL ? name_in(bytes, n_bytes) : NULL;
     shown.about.name.at = found != NULL ? found : name;
@@ -273,10 +268,11 @@ void instrument_loses_probes(const char *name, size_t n)
     pthread_mutex_unlock(&state.lock);
 }
 
-void instrument_begin(void)
+void instrument_begin(struct segment *segment)
 {
     pthread_mutex_lock(&state.lock);
-    memset(&state.counts, 0, sizeof state.counts);
+    memset(state.counts, 0, sizeof state.counts);
+    state.segment = segment;
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -289,32 +285,7 @@ void instrument_end(void)
 {
     pthread_mutex_lock(&state.lock);
     hash_free(&state.classes);
-    pthread_mutex_unlock(&state.lock);
-}
-
-void instrument_failed(uint32_t n_classes)
-{
-    pthread_mutex_lock(&state.lock);
-    state.counts.n_failed_classes += n_classes;
-    publish();
-    pthread_mutex_unlock(&state.lock);
-}
-
-void instrument_left_alone(enum instrument_left why)
-{
-    pthread_mutex_lock(&state.lock);
-    state.counts.n_left_classes += why == INSTRUMENT_LEFT_NATIVES;
-    state.counts.n_no_room_classes += why == INSTRUMENT_LEFT_METASPACE;
-    state.counts.n_loader_classes += why == INSTRUMENT_LEFT_LOADER;
-    publish();
-    pthread_mutex_unlock(&state.lock);
-}
-
-void instrument_left_late(uint32_t n_classes)
-{
-    pthread_mutex_lock(&state.lock);
-    state.counts.n_late_classes += n_classes;
-    publish();
+    state.segment = NULL;
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -324,11 +295,4 @@ bool instrument_is_enough(void)
     bool is_enough = state.segment != NULL && atomic_load(&state.segment->is_enough) != 0;
     pthread_mutex_unlock(&state.lock);
     return is_enough;
-}
-
-void instrument_counts(struct instrument_counts *counts)
-{
-    pthread_mutex_lock(&state.lock);
-    *counts = state.counts;
-    pthread_mutex_unlock(&state.lock);
 }

@@ -24,8 +24,8 @@ enum loaders_way {
 /* A class that is to get probes. */
 struct loaders_class {
     jobject loader; /* borrowed; NULL: the bootstrap loader */
-    struct rewrite_text name;
-    struct rewrite_text bytes; /* of a class that the calling thread is loading; else at == NULL */
+    struct wire_text name;
+    struct wire_text bytes; /* of a class that the calling thread is loading; else at == NULL */
 };
 
 /*

@@ -6,12 +6,10 @@
  */
 #include "core/agent/instrument/methods.h"
 
-#include "core/agent/control/config.h"
-#include "core/agent/control/control.h"
-#include "core/wire/protocol.h"
+#include "core/agent/control/method_names.h"
 #include "core/agent/instrument/classes.h"
-#include "core/base/hash.h"
 #include "core/base/vec.h"
+#include "core/wire/protocol.h"
 #include "core/wire/ring.h"
 
 #include <pthread.h>
@@ -23,8 +21,9 @@
 /* Flags of a method: what commands said of it last, in this session. */
 enum { ADDED = 1, REMOVED = 2 };
 
-struct numbered_method {
-    uint64_t key, class_key;
+/* Of its names, and of its class' name. */
+struct method_keys {
+    uint64_t method, class_key;
 };
 
 /* 'lock' guards all but the atomic. */
@@ -33,11 +32,11 @@ static struct methods_state {
     const struct agent_config *config; /* borrowed */
     const struct control *control;     /* borrowed */
     _Atomic bool active;
-    struct hash_set ids;      /* by method: its id; second: the session in which the recorder was told of it; flags */
-    struct hash_set named;    /* classes of methods that commands added */
-    struct hash_set changed;  /* classes of methods that the latest command named */
-    struct hash_set deferred; /* methods that were added; second: 1 while their classes cannot be changed */
-    struct numbered_method *known; /* owned, by id */
+    struct hash_set ids;       /* by method: its id; second: the session in which the recorder was told of it; flags */
+    struct hash_set named;     /* classes of methods that commands added */
+    struct hash_set changed;   /* classes of methods that the latest command named */
+    struct hash_set deferred;  /* methods that were added; second: 1 while their classes cannot be changed */
+    struct method_keys *known; /* owned, by id */
     uint32_t next_id, n_known, session;
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER, .next_id = 1 };
 
@@ -113,16 +112,9 @@ bool methods_changed_class(const char *name, size_t n)
     return methods_changed_key(hash_text(HASH_START, name, n));
 }
 
-struct keys {
-    uint64_t method, class_key;
-};
-
-static struct keys keys_of(struct rewrite_text class_name, struct rewrite_text name, struct rewrite_text descriptor)
+static struct method_keys keys_of(struct wire_text class_name, struct wire_text name, struct wire_text descriptor)
 {
-    struct keys keys;
-    keys.class_key = hash_text(HASH_START, class_name.at, class_name.n);
-    keys.method = hash_text(hash_text(keys.class_key, name.at, name.n), descriptor.at, descriptor.n);
-    return keys;
+    return (struct method_keys){ method_names_key(class_name, name, descriptor), method_names_class_key(class_name) };
 }
 
 /* Called with the lock. */
@@ -137,7 +129,7 @@ static bool wants(const struct rewrite_method *method, uint64_t key)
 
 bool methods_want(const struct rewrite_method *method)
 {
-    struct keys keys = keys_of(method->class_name, method->name, method->descriptor);
+    struct method_keys keys = keys_of(method->class_name, method->name, method->descriptor);
     pthread_mutex_lock(&state.lock);
     bool wanted = wants(method, keys.method);
     pthread_mutex_unlock(&state.lock);
@@ -158,12 +150,6 @@ bool methods_may_want(const struct rewrite_method *method)
 
 /* ---- ids ---- */
 
-static struct wire_text log_text(struct rewrite_text text)
-{
-    struct wire_text out = { text.at, text.n };
-    return out;
-}
-
 /* Tell the recorder of a method, before any record can name it. */
 static int log_method(uint32_t id, const struct rewrite_method *method)
 {
@@ -171,14 +157,10 @@ static int log_method(uint32_t id, const struct rewrite_method *method)
     uint8_t *bytes = malloc(n);
     if (bytes == NULL)
         return -1;
-    struct protocol_method entry = { id,
-                                     method->first_line,
-                                     method->code_bytes,
-                                     method->has_loop,
-                                     log_text(method->class_name),
-                                     log_text(method->name),
-                                     log_text(method->descriptor),
-                                     log_text(method->source) };
+    struct protocol_method entry = {
+        id,           method->first_line, method->code_bytes, method->has_loop, method->class_name,
+        method->name, method->descriptor, method->source
+    };
     struct sink s = sink_into(bytes, n);
     protocol_put_method(&s, &entry);
     size_t length = (size_t)(s.at - bytes);
@@ -187,12 +169,11 @@ static int log_method(uint32_t id, const struct rewrite_method *method)
     return whole ? 0 : -1;
 }
 
-static int note_keys(uint32_t id, struct keys keys)
+static int note_keys(uint32_t id, struct method_keys keys)
 {
     if (vec_reserve(state.known, state.n_known, (size_t)id + 1) < 0)
         return -1;
-    state.known[id].key = keys.method;
-    state.known[id].class_key = keys.class_key;
+    state.known[id] = keys;
     return 0;
 }
 
@@ -200,7 +181,7 @@ static int note_keys(uint32_t id, struct keys keys)
  * A method keeps its id in later sessions: HotSpot's constant pools only grow, and with other flags each session would
  * leave new constants in each class.
  */
-static uint32_t id_of(const struct rewrite_method *method, struct keys keys)
+static uint32_t id_of(const struct rewrite_method *method, struct method_keys keys)
 {
     struct hash_slot *slot = hash_put(&state.ids, keys.method);
     if (slot == NULL)
@@ -218,7 +199,7 @@ static uint32_t id_of(const struct rewrite_method *method, struct keys keys)
 
 uint32_t methods_choose(const struct rewrite_method *method)
 {
-    struct keys keys = keys_of(method->class_name, method->name, method->descriptor);
+    struct method_keys keys = keys_of(method->class_name, method->name, method->descriptor);
     pthread_mutex_lock(&state.lock);
     uint32_t id = wants(method, keys.method) ? id_of(method, keys) : 0;
     struct hash_slot *deferred = hash_get(&state.deferred, keys.method);
@@ -233,7 +214,7 @@ uint32_t methods_choose(const struct rewrite_method *method)
 /* The slot of an id that the recorder knows, or NULL.  Called with the lock. */
 static struct hash_slot *slot_of(uint32_t id)
 {
-    struct hash_slot *slot = id == 0 || id >= state.next_id ? NULL : hash_get(&state.ids, state.known[id].key);
+    struct hash_slot *slot = id == 0 || id >= state.next_id ? NULL : hash_get(&state.ids, state.known[id].method);
     return slot != NULL && slot->value == id && slot->second == state.session ? slot : NULL;
 }
 
@@ -252,9 +233,9 @@ static bool has_probes(const struct hash_slot *slot)
     return slot->second == state.session && slot->flags != REMOVED && (deferred == NULL || deferred->second == 0);
 }
 
-uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, struct rewrite_text descriptor)
+uint32_t methods_id(struct wire_text class_name, struct wire_text name, struct wire_text descriptor)
 {
-    struct keys keys = keys_of(class_name, name, descriptor);
+    struct method_keys keys = keys_of(class_name, name, descriptor);
     pthread_mutex_lock(&state.lock);
     const struct hash_slot *slot = hash_get(&state.ids, keys.method);
     uint32_t id = slot != NULL && has_probes(slot) ? slot->value : 0;
@@ -264,21 +245,15 @@ uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, st
 
 /* ---- what commands change ---- */
 
-static struct rewrite_text text_of(const char *text)
+static struct method_keys keys_of_phase(const struct agent_phase *phase)
 {
-    struct rewrite_text out = { text, strlen(text) };
-    return out;
-}
-
-static struct keys keys_of_phase(const struct agent_phase *phase)
-{
-    return keys_of(text_of(phase->class_name), text_of(phase->name), text_of(phase->descriptor));
+    return keys_of(wire_text(phase->class_name), wire_text(phase->name), wire_text(phase->descriptor));
 }
 
 /* Returns the id whose flag is to be enabled, 0 if there is none yet, or -1 when there is no memory. */
 static int64_t add_phase(const struct agent_phase *phase)
 {
-    struct keys keys = keys_of_phase(phase);
+    struct method_keys keys = keys_of_phase(phase);
     struct hash_slot *slot = hash_put(&state.ids, keys.method);
     if (slot == NULL)
         return -1;
@@ -294,7 +269,7 @@ static int64_t add_phase(const struct agent_phase *phase)
 static void change_deferred(void)
 {
     for (uint32_t id = 1; state.deferred.n_used > 0 && id < state.next_id; id++) {
-        const struct hash_slot *deferred = hash_get(&state.deferred, state.known[id].key);
+        const struct hash_slot *deferred = hash_get(&state.deferred, state.known[id].method);
         if (deferred != NULL && deferred->second != 0)
             hash_put(&state.changed, state.known[id].class_key);
     }
@@ -321,10 +296,10 @@ int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
 
 void methods_defer(const struct agent_phase *phase)
 {
-    const struct rewrite_method method = { .class_name = text_of(phase->class_name),
-                                           .name = text_of(phase->name),
-                                           .descriptor = text_of(phase->descriptor) };
-    struct keys keys = keys_of_phase(phase);
+    const struct rewrite_method method = { .class_name = wire_text(phase->class_name),
+                                           .name = wire_text(phase->name),
+                                           .descriptor = wire_text(phase->descriptor) };
+    struct method_keys keys = keys_of_phase(phase);
     pthread_mutex_lock(&state.lock);
     const struct hash_slot *slot = hash_get(&state.ids, keys.method);
     struct hash_slot *deferred = slot == NULL || has_probes(slot) ? NULL : hash_put(&state.deferred, keys.method);

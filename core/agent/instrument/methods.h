@@ -52,6 +52,6 @@ int methods_remove(const uint32_t *ids, size_t n, uint32_t *n_unknown, struct er
 bool methods_has_id(uint32_t id);
 
 /* The id of a method that has probes, else 0.  Any thread. */
-uint32_t methods_id(struct rewrite_text class_name, struct rewrite_text name, struct rewrite_text descriptor);
+uint32_t methods_id(struct wire_text class_name, struct wire_text name, struct wire_text descriptor);
 
 #endif

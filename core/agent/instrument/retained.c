@@ -72,7 +72,7 @@ bool retained_allows(jvmtiEnv *jvmti, jclass class_ref, bool is_named)
     bool is_retained = n_natives > 0 && state.java >= FIRST_JAVA;
     bool may_be_retained = (is_named || n_natives <= FEW_NATIVES) && state.retained_bytes + bytes <= LIMIT_BYTES;
     if ((is_retained && !may_be_retained) || bytes > state.metaspace_bytes) {
-        instrument_left_alone(!is_retained || may_be_retained ? INSTRUMENT_LEFT_METASPACE : INSTRUMENT_LEFT_NATIVES);
+        instrument_count(!is_retained || may_be_retained ? SEGMENT_LEFT_METASPACE : SEGMENT_LEFT_NATIVES, 1);
         return false;
     }
     state.retained_bytes += is_retained ? bytes : 0;

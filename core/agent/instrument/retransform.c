@@ -69,13 +69,7 @@ static bool has_loop(const uint8_t *code, size_t n)
     return false;
 }
 
-static struct rewrite_text text_of(const char *text)
-{
-    struct rewrite_text out = { text, strlen(text) };
-    return out;
-}
-
-static bool wants_method(jvmtiEnv *jvmti, struct rewrite_text class_name, jmethodID id)
+static bool wants_method(jvmtiEnv *jvmti, struct wire_text class_name, jmethodID id)
 {
     char *name = NULL, *descriptor = NULL;
     unsigned char *code = NULL;
@@ -84,8 +78,8 @@ static bool wants_method(jvmtiEnv *jvmti, struct rewrite_text class_name, jmetho
     if ((*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetBytecodes(jvmti, id, &n_code, &code) == JVMTI_ERROR_NONE && n_code > 0) {
         struct rewrite_method method = { .class_name = class_name,
-                                         .name = text_of(name),
-                                         .descriptor = text_of(descriptor),
+                                         .name = wire_text(name),
+                                         .descriptor = wire_text(descriptor),
                                          .code_bytes = (uint32_t)n_code,
                                          .has_loop = has_loop(code, (size_t)n_code) };
         wanted = methods_want(&method);
@@ -96,7 +90,7 @@ static bool wants_method(jvmtiEnv *jvmti, struct rewrite_text class_name, jmetho
     return wanted;
 }
 
-static bool wants_a_method(jvmtiEnv *jvmti, jclass class_ref, struct rewrite_text class_name)
+static bool wants_a_method(jvmtiEnv *jvmti, jclass class_ref, struct wire_text class_name)
 {
     jmethodID *methods = NULL;
     jint n = 0;
@@ -119,7 +113,7 @@ static bool may_change(jvmtiEnv *jvmti, jclass class_ref, bool linked_only)
            (status & JVMTI_CLASS_STATUS_ERROR) == 0 && (!linked_only || (status & JVMTI_CLASS_STATUS_PREPARED) != 0);
 }
 
-static bool is_event(const struct work *work, jclass class_ref, struct rewrite_text name)
+static bool is_event(const struct work *work, jclass class_ref, struct wire_text name)
 {
     bool is = event_class_is(work->jvmti, work->jni, class_ref);
     if (is)
@@ -127,22 +121,22 @@ static bool is_event(const struct work *work, jclass class_ref, struct rewrite_t
     return is;
 }
 
-static bool has_way(const struct work *work, jclass class_ref, struct rewrite_text name)
+static bool has_way(const struct work *work, jclass class_ref, struct wire_text name)
 {
     struct loaders_class about = { NULL, name, { NULL, 0 } };
     bool has = (*work->jvmti)->GetClassLoader(work->jvmti, class_ref, &about.loader) == JVMTI_ERROR_NONE &&
                loaders_way(work->jvmti, work->jni, &about) != LOADERS_NONE;
     (*work->jni)->DeleteLocalRef(work->jni, about.loader);
     if (!has)
-        instrument_left_alone(INSTRUMENT_LEFT_LOADER);
+        instrument_count(SEGMENT_LEFT_LOADERS, 1);
     return has;
 }
 
-static bool is_wanted(const struct work *work, jclass class_ref, struct rewrite_text name)
+static bool is_wanted(const struct work *work, jclass class_ref, struct wire_text name)
 {
     bool has_probes = instrument_has_probes(name.at, name.n);
     if (work->purpose == LAST && has_probes && event_class_is(work->jvmti, work->jni, class_ref)) {
-        instrument_failed(1); /* not seen when it was loaded: its probes stay, switched off */
+        instrument_count(SEGMENT_FAILED, 1); /* not seen when it was loaded: its probes stay, switched off */
         return false;
     }
     if (work->purpose == LAST)
@@ -168,7 +162,7 @@ static bool is_candidate(const struct work *work, jclass class_ref)
         return false;
     size_t n = signature == NULL ? 0 : strlen(signature);
     if (n > 2 && signature[0] == 'L') {
-        struct rewrite_text name = { signature + 1, n - 2 };
+        struct wire_text name = { signature + 1, n - 2 };
         wanted = is_wanted(work, class_ref, name);
     }
     (*work->jvmti)->Deallocate(work->jvmti, (unsigned char *)signature);
@@ -283,7 +277,7 @@ static void retransform(const struct work *work, const jclass *classes, jint n)
     if (error == JVMTI_ERROR_NONE || error == JVMTI_ERROR_WRONG_PHASE)
         return;
     if (n == 1) {
-        instrument_failed(1);
+        instrument_count(SEGMENT_FAILED, 1);
         return;
     }
     retransform(work, classes, n / 2);
@@ -339,7 +333,7 @@ static void change(const struct work *work, jclass *classes, jint n)
         retransform(work, batch, n_batch);
         n_batch = 0;
         if (is_enough(work))
-            instrument_left_late((uint32_t)(n_examined - i - 1));
+            instrument_count(SEGMENT_LEFT_LATE, (uint32_t)(n_examined - i - 1));
         if (is_to_stop(work) || is_enough(work))
             return;
     }
@@ -436,13 +430,11 @@ void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *contro
 {
     struct class_batch batch = BATCH_START;
     const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch, NULL };
-    struct instrument_counts before, after;
     wait_for_hooks();
-    instrument_counts(&before);
+    uint32_t n_failed = instrument_counted(SEGMENT_FAILED);
     run(&work);
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     instrument_end();
-    instrument_counts(&after);
-    if (after.n_failed_classes == before.n_failed_classes)
+    if (instrument_counted(SEGMENT_FAILED) == n_failed)
         methods_forget_ids();
 }

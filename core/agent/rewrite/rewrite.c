@@ -20,9 +20,9 @@ static int no_memory(struct err *err)
     return err_next(err, "the class is left as it is; give the process more memory");
 }
 
-static struct rewrite_text text_of(struct span span)
+static struct wire_text text_of(struct span span)
 {
-    return (struct rewrite_text){ (const char *)span.at, span.n };
+    return (struct wire_text){ (const char *)span.at, span.n };
 }
 
 /* The verifier looks at a StackMapTable from Java 6 on; two of them it does not take. */

@@ -26,19 +26,15 @@
 #define CORE_AGENT_REWRITE_H
 
 #include "core/base/err.h"
+#include "core/wire/wire_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A piece of the constant pool: modified UTF-8, not NUL-terminated, points into the class file. */
-struct rewrite_text {
-    const char *at;
-    size_t n;
-};
-
+/* Texts: modified UTF-8, not NUL-terminated, pointing into the class file. */
 struct rewrite_method {
-    struct rewrite_text class_name, super_name, name, descriptor, source; /* super_name and source may be empty */
+    struct wire_text class_name, super_name, name, descriptor, source; /* super_name and source may be empty */
     uint16_t access_flags;
     uint32_t code_bytes;
     uint32_t first_line; /* the smallest of its line table, or 0 */

@@ -1,7 +1,7 @@
 #include "core/agent/stacks/poll.h"
 
 #include "core/hotspot/vm_counts.h"
-#include "core/base/hash.h"
+#include "core/agent/control/method_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +14,10 @@ struct poll_method_slot {
 
 /* ---- what a method is ---- */
 
-static struct wire_text text_of(const char *text)
-{
-    return (struct wire_text){ text == NULL ? "" : text, text == NULL ? 0 : strlen(text) };
-}
-
-/* "Ljava/lang/String;" without its frame. */
-static struct wire_text class_text(const char *signature)
-{
-    struct wire_text text = text_of(signature);
-    return text.n > 2 && signature[0] == 'L' ? (struct wire_text){ signature + 1, text.n - 2 } : text;
-}
-
 /* Owned by JVMTI. */
 struct description {
-    char *name, *descriptor, *signature, *source;
+    struct method_names names;
+    char *source;
     unsigned char *code;
     jvmtiLineNumberEntry *entries;
     jint n_code, n_lines;
@@ -36,25 +25,23 @@ struct description {
     struct code_line lines[CODE_LINES_MAX];
 };
 
-static void free_description(jvmtiEnv *jvmti, struct description *d)
+static void free_description(jvmtiEnv *jvmti, JNIEnv *jni, struct description *d)
 {
-    void *const owned[] = { d->name, d->descriptor, d->signature, d->source, d->code, d->entries };
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        (*jvmti)->Deallocate(jvmti, owned[i]);
+    method_names_free(jvmti, jni, &d->names);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)d->source);
+    (*jvmti)->Deallocate(jvmti, d->code);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)d->entries);
     free(d);
 }
 
 /* Its class may have been unloaded meanwhile: then it has no name any more. */
-static void ask(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, struct description *d)
+static void ask(jvmtiEnv *jvmti, jmethodID id, struct description *d)
 {
-    jclass class_ref = NULL;
-    if ((*jvmti)->GetMethodName(jvmti, id, &d->name, &d->descriptor, NULL) != JVMTI_ERROR_NONE ||
-        (*jvmti)->GetMethodDeclaringClass(jvmti, id, &class_ref) != JVMTI_ERROR_NONE)
+    if (!method_names_get(jvmti, id, &d->names))
         return;
-    (*jvmti)->GetClassSignature(jvmti, class_ref, &d->signature, NULL);
-    (*jvmti)->GetSourceFileName(jvmti, class_ref, &d->source);
+    (*jvmti)->GetSourceFileName(jvmti, d->names.class_ref, &d->source);
     (*jvmti)->IsMethodNative(jvmti, id, &d->is_native);
-    (*jvmti)->IsModifiableClass(jvmti, class_ref, &d->can_change);
+    (*jvmti)->IsModifiableClass(jvmti, d->names.class_ref, &d->can_change);
     if ((*jvmti)->GetBytecodes(jvmti, id, &d->n_code, &d->code) != JVMTI_ERROR_NONE)
         d->n_code = 0;
     if ((*jvmti)->GetLineNumberTable(jvmti, id, &d->n_lines, &d->entries) != JVMTI_ERROR_NONE)
@@ -62,7 +49,6 @@ static void ask(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, struct description *
     for (jint i = 0; i < d->n_lines && i < (jint)CODE_LINES_MAX; i++)
         d->lines[i] = (struct code_line){ (uint32_t)d->entries[i].start_location & 0xffff,
                                           (uint32_t)d->entries[i].line_number & 0xffff };
-    (*jni)->DeleteLocalRef(jni, class_ref);
 }
 
 /* Returns the bytes of its bytecode; 0: none are known. */
@@ -71,12 +57,12 @@ static uint32_t describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t nu
     struct poll_method method = { .number = number, .class_name = { "?", 1 }, .name = { "?", 1 } };
     struct description *d = calloc(1, sizeof *d);
     if (d != NULL)
-        ask(jvmti, jni, id, d);
-    if (d != NULL && d->signature != NULL) {
-        method.class_name = class_text(d->signature);
-        method.name = text_of(d->name);
-        method.descriptor = text_of(d->descriptor);
-        method.source = text_of(d->source);
+        ask(jvmti, id, d);
+    if (d != NULL && d->names.signature != NULL) {
+        method.class_name = d->names.class_name;
+        method.name = wire_text(d->names.name);
+        method.descriptor = wire_text(d->names.descriptor);
+        method.source = wire_text(d->source == NULL ? "" : d->source);
         method.code = (struct wire_text){ (const char *)d->code, (size_t)d->n_code };
         method.lines = d->lines;
         method.n_lines = d->n_lines < (jint)CODE_LINES_MAX ? (uint32_t)d->n_lines : CODE_LINES_MAX;
@@ -84,7 +70,7 @@ static uint32_t describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t nu
     }
     poll_log_put_method(out, &method);
     if (d != NULL)
-        free_description(jvmti, d);
+        free_description(jvmti, jni, d);
     return (uint32_t)method.code.n;
 }
 

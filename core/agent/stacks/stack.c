@@ -7,6 +7,7 @@
 
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
+#include "core/agent/control/method_names.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/methods.h"
 #include "core/agent/probe/open_calls.h"
@@ -32,25 +33,17 @@ static _Thread_local uintptr_t stack_end; /* of this thread; 0: not known yet */
 
 /* ---- what a method is ---- */
 
-static uint32_t look_up(jvmtiEnv *jvmti, jmethodID method)
+static uint32_t look_up(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
-    char *name = NULL, *descriptor = NULL, *signature = NULL;
-    jclass class_ref = NULL;
+    struct method_names names;
     uint32_t id = 0;
-    if ((*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
-        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class_ref) == JVMTI_ERROR_NONE &&
-        (*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE && signature[0] == 'L') {
-        struct rewrite_text class_name = { signature + 1, strlen(signature) - 2 };
-        id = methods_id(class_name, (struct rewrite_text){ name, strlen(name) },
-                        (struct rewrite_text){ descriptor, strlen(descriptor) });
-    }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    return id; /* class_ref goes when the probe returns */
+    if (method_names_get(jvmti, method, &names))
+        id = methods_id(names.class_name, wire_text(names.name), wire_text(names.descriptor));
+    method_names_free(jvmti, jni, &names);
+    return id;
 }
 
-static uint32_t id_of(jvmtiEnv *jvmti, jmethodID method, uint32_t generation)
+static uint32_t id_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t generation)
 {
     uint64_t hash = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
     uint64_t key = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)(generation & ((1u << GENERATION_BITS) - 1))
@@ -59,7 +52,7 @@ static uint32_t id_of(jvmtiEnv *jvmti, jmethodID method, uint32_t generation)
     uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
     if ((word & ~(uint64_t)RING_METHOD_MAX) == key)
         return (uint32_t)word & RING_METHOD_MAX;
-    uint32_t id = look_up(jvmti, method);
+    uint32_t id = look_up(jvmti, jni, method);
     atomic_store_explicit(slot, key | id, memory_order_relaxed);
     return id;
 }
@@ -80,11 +73,11 @@ static bool has_room(void)
     return stack_end != 0 && (uintptr_t)__builtin_frame_address(0) - stack_end > ROOM_BYTES;
 }
 
-static bool take_frames(struct open_calls *calls, jvmtiEnv *jvmti, const jvmtiFrameInfo *frames, jint n)
+static bool take_frames(struct open_calls *calls, jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frames, jint n)
 {
     calls->n_found = 0;
     for (jint i = n; i-- > OWN_FRAMES;) {
-        uint32_t id = id_of(jvmti, frames[i].method, calls->generation);
+        uint32_t id = id_of(jvmti, jni, frames[i].method, calls->generation);
         if (id == 0)
             continue;
         if (calls->n_found == OPEN_CALLS_MAX)
@@ -115,7 +108,7 @@ bool stack_find(struct open_calls *calls, void *jni)
         return false;
     jvmtiFrameInfo *frames = malloc(FRAMES_MAX * sizeof *frames);
     jint n = frames == NULL ? -1 : walk(jvmti, frames, &calls->is_deferred);
-    bool found = n >= 0 && take_frames(calls, jvmti, frames, n);
+    bool found = n >= 0 && take_frames(calls, jvmti, jni, frames, n);
     free(frames);
     return found;
 }
