@@ -145,6 +145,21 @@ static void test_reasons(void)
     CHECK_NUMBER("and the reasons add up", list.n_reasons[CANDIDATE_OUTER] + list.n_reasons[CANDIDATE_LIGHT], 5);
 }
 
+/* Straight code, all of whose time is its own. */
+static void test_straight(void)
+{
+    for (int n = 4; n <= 5; n++) {
+        start();
+        name_all(NORMAL);
+        name_one(1, "1", SAMPLE_IS_WANTED | SAMPLE_HAS_CALLS);
+        for (int i = 0; i < 20; i++)
+            take(0, MS, i < n ? "01" : "0", 0);
+        choose();
+        CHECK(n == 4 ? "four samples may be an accident" : "five say that its calls are short",
+              (find("1")->reason == CANDIDATE_SHORT) == (n == 5));
+    }
+}
+
 static void test_few_samples(void)
 {
     start();
@@ -212,6 +227,11 @@ static void test_cut(void)
           is_near(find("0")->share, 1) && is_near(find("1")->share, 1));
     CHECK("but not those that were there only sometimes", is_near(find("2")->share, 0.25));
     CHECK_NUMBER("and no call is certain from a part of a stack", find("6")->n_calls_least, 1);
+    must_be_short("9");
+    for (int i = 0; i < 50; i++)
+        take(0, MS, i % 2 == 0 ? "01" : "6666~", 0);
+    choose();
+    CHECK("nor that it is within a call that is too short", CANDIDATE_IS_ONE(find("0")->reason));
 }
 
 static void test_refusals(void)
@@ -299,6 +319,7 @@ int main(void)
     test_shares();
     test_interval();
     test_reasons();
+    test_straight();
     test_few_samples();
     test_within();
     test_calls();

@@ -52,6 +52,10 @@ static void test_correlation(void)
     CHECK("the opposite one by -1", is_about(overlap_correlation(x, back, 4), -1));
     CHECK("others in between: 0.5", is_about(overlap_correlation(x, y, 4), 0.5));
     CHECK("without variance there is none", isnan(overlap_correlation(x, flat, 4)));
+    static const double a[] = { .5, .25, 0, .25, 0 }, b[] = { 0, .125, .625, .25, 0 };
+    CHECK("what only one of them has counts, however small",
+          is_about(overlap_correlation(a, b, 5), -0.944911182523) &&
+              is_about(overlap_correlation(b, a, 5), -0.944911182523));
 }
 
 /* ---- sets ---- */
@@ -99,9 +103,9 @@ static void test_set(void)
     CHECK("with what they call", is_vector(0, PROFILE_CONTEXTS, true, context_totals, 6));
     CHECK("the same paths are the same elements", is_vector(1, PROFILE_CONTEXTS, false, fewer, 6));
     struct profile_set all, kept;
-    profile_set_mark(&set, "b", 1);
+    int marked = profile_set_mark(&set, "b", 1);
     all = set;
-    CHECK("methods may be left out", profile_set_keep(&all, &kept) == 0);
+    CHECK("methods may be left out", marked == 0 && profile_set_keep(&all, &kept) == 0);
     set = kept;
     static const double kept_contexts[] = { 0, 3, 4 }; /* root, b, bb */
     CHECK("whose weights are their callers' then", is_vector(0, PROFILE_CONTEXTS, false, kept_contexts, 3));

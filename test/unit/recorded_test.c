@@ -114,6 +114,10 @@ static void test_late(void)
         sum += number_of(table, table->rows[i].cells[0].words, "self_share") *
                number_of(table, table->rows[i].cells[0].words, "recorded_share");
     CHECK("the shares of all rows, each by its part of the time, are the whole", is_near(sum, 1));
+    const struct calltree *tree = &made.trace.tree;
+    CHECK("a method is recorded from when it has probes until it has none",
+          !recorded_at(tree, 0, 99) && recorded_at(tree, 0, 100) && recorded_at(tree, 0, 299) &&
+              !recorded_at(tree, 0, 300) && !recorded_at(tree, 0, 499) && recorded_at(tree, 0, 500));
     trace_made_close(&made.trace);
 }
 

@@ -1,6 +1,7 @@
 /* Shares of methods from stack samples: what is counted, and whether the intervals hold the truth. */
 #include "phases/samples/sample_profile.h"
 
+#include "phases/samples/distribution.h"
 #include "test/unit/tap.h"
 
 #include <math.h>
@@ -155,6 +156,29 @@ static void test_blocks(void)
     sample_profile_free(&profile);
 }
 
+/* n samples of a ns, each in a block of its own, the first one of a method: its error is t / n. */
+static double error_of_first(uint32_t n)
+{
+    struct sample_profile profile;
+    begin(&profile, 10 * MS);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t method = i == 0;
+        const struct profile_sample sample = { .time_ns = i * 10 * MS, .tid = 1, .ns = 1, .n = 1, .methods = &method };
+        sample_profile_add(&profile, &sample);
+    }
+    double error = sample_profile_total(&profile, 1).error;
+    sample_profile_free(&profile);
+    return error;
+}
+
+static void test_error(void)
+{
+    CHECK("an error needs five blocks", isnan(error_of_first(SAMPLE_BLOCKS_MIN - 1)));
+    CHECK("it is by how blocks differ, and by Student's t of their number",
+          is_about(error_of_first(5), distribution_t_limit(0.05, 4) / 5) &&
+              is_about(error_of_first(12), distribution_t_limit(0.05, 11) / 12));
+}
+
 static double chance(void)
 {
     return (double)random() / ((double)RAND_MAX + 1);
@@ -239,6 +263,7 @@ int main(void)
     test_waiting();
     test_calls();
     test_blocks();
+    test_error();
     test_intervals();
     test_recorded();
     return tap_done();

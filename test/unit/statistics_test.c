@@ -72,6 +72,26 @@ static void test_tails(void)
     CHECK("F needs degrees of freedom", isnan(distribution_f_tail(1, 0, 4)));
 }
 
+static void test_gamma(void)
+{
+    static const struct {
+        double x, digamma, trigamma;
+    } rows[] = {
+        { 0.5, -1.9635100260214235, 4.934802200544679 },
+        { 1, -0.5772156649015329, 1.6449340668482264 },
+        { 10, 2.251752589066721, 0.10516633568168575 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char claim[80];
+        snprintf(claim, sizeof claim, "digamma and trigamma of %g", rows[i].x);
+        CHECK(claim, is_near(distribution_digamma(rows[i].x), rows[i].digamma, 1e-12) &&
+                         is_near(distribution_trigamma(rows[i].x), rows[i].trigamma, 1e-12));
+        CHECK_NEAR("and back", distribution_trigamma_inverse(rows[i].trigamma), rows[i].x, 1e-9);
+    }
+    CHECK("they need a number above 0",
+          isnan(distribution_digamma(0)) && isnan(distribution_trigamma(0)) && isnan(distribution_trigamma_inverse(0)));
+}
+
 /* ---- moments ---- */
 
 static void test_moments(void)
@@ -277,6 +297,7 @@ int main(void)
 {
     test_beta();
     test_tails();
+    test_gamma();
     test_moments();
     test_nist_simulated("NIST's certified F of SmLs01", 0, 1e-11);
     test_nist_simulated("NIST's certified F of SmLs04, a million higher", 1e6, 1e-7);

@@ -109,8 +109,9 @@ static void test_choice(void)
         uint32_t max;
         double step_ns;
         uint32_t n;
-    } rows[] = { { 0, 0, 1e6, 1 },       { 0.05, 0, 1e6, 50 },   { 0.101, 0, 2e6, 51 },   { 20, 0, 200e6, 100 },
-                 { 20.1, 0, 500e6, 41 }, { 20, 500, 50e6, 400 }, { 3600, 100, 50e9, 72 }, { 1, 1000, 1e6, 1000 } };
+    } rows[] = { { 0, 0, 1e6, 1 },        { 0.05, 0, 1e6, 50 },   { 0.101, 0, 2e6, 51 },
+                 { 20, 0, 200e6, 100 },   { 20.1, 0, 500e6, 41 }, { 20, 500, 50e6, 400 },
+                 { 3600, 100, 50e9, 72 }, { 1, 1000, 1e6, 1000 }, { 60, 0, 1e9, 60 } };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct timeline_wish wish = { 7, 7 + (uint64_t)(rows[i].seconds * 1e8), 10, 0, rows[i].max, 0 };
         struct timeline *tl;
@@ -343,13 +344,15 @@ static void test_regions(void)
     static const struct stretch stretches[] = { { READ, 300, 1 },  { METHODS, 100, 0 }, { PARSE, 200, 1 },
                                                 { READ, 200, 1 },  { METHODS, 100, 0 }, { METHODS + 1, 100, 0 },
                                                 { PARSE, 200, 1 }, { PARSE, 200, 3 } };
-    static const uint8_t cycles[] = { CALLTREE_COUNTERS }, instructions[] = { CALLTREE_COUNTERS + 1 };
+    /* The second one is not in this trace. */
+    static const uint8_t cycles[] = { CALLTREE_COUNTERS, CALLTREE_COUNTERS + 2 },
+                         instructions[] = { CALLTREE_COUNTERS + 1 };
     struct maker m;
     struct both both;
     struct timeline_regions regions;
     make_stretches(&m, "regions.dat", stretches, sizeof stretches / sizeof stretches[0]);
     CHECK("a program with stretches of its own is read", read_trace(&m, 100e3, &both) == 0);
-    struct timeline_regions_wish code = { .distance = 0 }, with_cpi = { cycles, instructions, 1, 1, 0 };
+    struct timeline_regions_wish code = { .distance = 0 }, with_cpi = { cycles, instructions, 2, 1, 0 };
     CHECK("it has regions", timeline_find_regions(both.timeline, &code, &arena, &regions, &err) == 0);
     CHECK("the collector's is the first, others as they come, and come again", regions_are(&regions, "22213322103333"));
     CHECK("there are three", regions.n == 3 && regions.regions[1].is_gc && !regions.regions[2].is_gc);
