@@ -155,7 +155,10 @@ static void test_map(void)
     CHECK_TEXT("large code is found wherever it is hit", piece == UINT32_MAX ? NULL : map.pieces[piece].name,
                "Interpreter");
     log_code(fd, 500, 0x50000, 0x10, 1);
+    log_code(fd, 500, 0x60000, 0, 1);
+    uint32_t n_pieces = map.n_pieces;
     CHECK("what is told later is read later", code_map_read(&map, &err) == 0 && tier_at(&map, 0x50008, 600) == 1);
+    CHECK_NUMBER("code of no bytes is none", map.n_pieces, n_pieces + 1);
     if (write(fd, "\x02\0\0\0\x09\x09", 6) == 6)
         CHECK("a damaged log is read no further, and what was known stays",
               code_map_read(&map, &err) == 0 && map.is_damaged && tier_at(&map, 0x50008, 600) == 1);

@@ -249,6 +249,12 @@ static void test_memory(void)
     for (uint32_t i = 0; i < FRAMES_MAX - 1; i++)
         many[i] = (struct made){ i, 0x9000 - 0x20 * i, 1, FRAME_COMPILED };
     begin();
+    take_at(1, 1, false, 0, many, 5, &change);
+    take_at(2, 1, false, 0, many, FRAMES_MAX - 1, &change);
+    uint64_t n_bytes = last.bytes;
+    take_at(2, 2, false, 0, many, FRAMES_MAX - 1, &change);
+    CHECK_NUMBER("a stack that has grown takes as much as one that was large at once", last.bytes, 2 * n_bytes);
+    begin();
     last.max_bytes = 32768;
     bool is_fine = true;
     for (int32_t tid = 1; tid <= 20; tid++)
