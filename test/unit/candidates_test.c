@@ -208,6 +208,10 @@ static void test_calls(void)
     CHECK("so a call takes 10 ms at most", is_near(find("1")->per_call_most_ns, 10 * MS));
     CHECK("one that was always new 1 ms", is_near(find("2")->per_call_most_ns, MS));
     CHECK_NUMBER("without a grain all three are candidates", list.n, 3);
+    for (int i = 0; i < 10; i++)
+        take(1, MS, "4", 0);
+    choose();
+    CHECK_NUMBER("the outermost may be new each time, too", find("4")->n_calls_least, 10);
     criteria.grain = 0.05;
     choose();
     CHECK_NUMBER("with one of 5 % those with longer calls", list.n, 2);

@@ -2,6 +2,7 @@
 
 #include "test/unit/tap.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,6 +101,9 @@ static void test_input(void)
                "  next: make it anew with 'mmprof phases trace.dat'");
     parse(HEAD "[{\"class\":\"B\",\"method\":\"m\",\"descriptor\":\"()V\",\"calls\":-1,\"share\":\"x\"}]}", &phases);
     CHECK("numbers that are none are 0", phases.rows[0].calls == 0 && phases.rows[0].share == 0);
+    CHECK("so are those that are missing",
+          phases.total_ns == 0 && phases.weight == 0 && phases.grain == 0 && phases.budget == 0 && phases.pair_ns == 0);
+    CHECK("but estimates are not known", phases.invocations_ratio == -1 && phases.time_ratio == -1);
 }
 
 static void test_deep_nesting(void)
@@ -124,6 +128,21 @@ static void test_files(void)
     CHECK("a file is written and read", phases_file_write(&phases, path, &err) == 0 &&
                                             phases_file_read(path, &arena, &got, &err) == 0 && got.n_rows == 1);
     CHECK("it replaces the old one", phases_file_write(&phases, path, &err) == 0);
+    static struct phases_file_row many[5000];
+    for (size_t i = 0; i < 5000; i++)
+        many[i] = row;
+    struct phases_file large = phases;
+    large.rows = many;
+    large.n_rows = 5000;
+    CHECK("a file of 5,000 phases, too", phases_file_write(&large, path, &err) == 0 &&
+                                             phases_file_read(path, &arena, &got, &err) == 0 && got.n_rows == 5000);
+    char device[64];
+    struct stat status = { .st_size = 0 };
+    int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+    snprintf(device, sizeof device, "/dev/fd/%d", fd);
+    CHECK("what is no plain file is written in place",
+          phases_file_write(&phases, device, &err) == 0 && fstat(fd, &status) == 0 && status.st_size > 0);
+    close(fd);
     CHECK("a directory that is not there is an error", phases_file_write(&phases, missing, &err) < 0);
     CHECK("that says what to do", strstr(err.text, "\n  next: name another file with --output FILE") != NULL);
     CHECK("so is a file that is not there", phases_file_read(missing, &arena, &got, &err) < 0);

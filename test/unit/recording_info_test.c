@@ -24,8 +24,8 @@ static void test_records(void)
     maker_must(&m, info_write(m.writer, INFO_PAUSES_GC, 1, &(struct info_collector){ 3, 100, "G1 Young Generation" },
                               INFO_ALL_FIELDS, &m.err));
     maker_info(&m, "pauses.classes", "1 2 3 four 5 6");
-    maker_must(&m, info_write(m.writer, INFO_LIVE_SAMPLES, 0, &(struct info_live_samples){ 9, 2.25 }, INFO_ALL_FIELDS,
-                              &m.err));
+    maker_must(
+        &m, info_write(m.writer, INFO_LIVE_SAMPLES, 0, &(struct info_live_samples){ 9, 2.3 }, INFO_ALL_FIELDS, &m.err));
     maker_must(&m, info_write(m.writer, INFO_LIVE_RECOVERY, 0, &(struct info_window){ UINT64_MAX - 1, UINT64_MAX },
                               INFO_ALL_FIELDS, &m.err));
     maker_must(&m, info_write_real(m.writer, INFO_LIVE_BUDGET, 0.01, &m.err));
@@ -54,12 +54,59 @@ static void test_records(void)
                                       strcmp(gc.name, "G1 Young Generation") == 0);
     CHECK_NUMBER("what is damaged ends there", info_read(r, INFO_PAUSES_CLASSES, 0, &arena, &classes), 3);
     CHECK("a count and a time", info_read(r, INFO_LIVE_SAMPLES, 0, &arena, &samples) == 2 && samples.n == 9);
+    CHECK_TEXT("the time to a tenth of a millisecond", trace_info(r, "live.samples"), "9 2.3");
     CHECK("numbers may be large", info_read(r, INFO_LIVE_RECOVERY, 0, &arena, &window) == 2 &&
                                       window.start_ticks == UINT64_MAX - 1 && window.end_ticks == UINT64_MAX);
     CHECK_TEXT("a fraction is short", info_text(r, INFO_LIVE_BUDGET), "0.01");
     CHECK("no number is negative, or missing",
           info_number(r, INFO_IP_SAMPLES_HZ) == -1 && info_number(r, INFO_IP_SAMPLES) == -1);
     arena_free(&arena);
+    trace_close(r);
+}
+
+static void test_decimals(void)
+{
+    static const struct {
+        enum info_key key;
+        const char *text;
+    } rows[] = {
+        { INFO_PROBE_INSIDE_TICKS, "2.7183" },
+        { INFO_PROBE_OUTSIDE_TICKS, "2.7183" },
+        { INFO_READINGS_CPU_MS, "2.7" },
+        { INFO_CODE_CPU_MS, "2.7" },
+        { INFO_CODE_ASKED_MS, "2.7" },
+        { INFO_INSTRUMENT_MS, "2.7" },
+        { INFO_INSTRUMENT_LONGEST_MS, "2.7" },
+        { INFO_INSTRUMENT_PAUSES_MS, "2.7" },
+        { INFO_INSTRUMENT_LONGEST_PAUSE_MS, "2.7" },
+        { INFO_REMOVAL_PAUSES_MS, "2.7" },
+        { INFO_REMOVAL_LONGEST_PAUSE_MS, "2.7" },
+        { INFO_LIVE_PAUSES_MS, "2.7" },
+        { INFO_LIVE_LONGEST_PAUSE_MS, "2.7" },
+        { INFO_LIVE_BUDGET, "2.71828" },
+        { INFO_LIVE_RECOMPILING_MS, "3" },
+        { INFO_LIVE_COMPILING_MS, "3" },
+        { INFO_LIVE_RECOVERY_MS, "3" },
+        { INFO_LIVE_FORGOTTEN_MS, "3" },
+        { INFO_LIVE_SPARED_MS, "3" },
+        { INFO_LIVE_REWRITING_MS, "2.7" },
+        { INFO_LIVE_PROBES_MS, "2.7" },
+        { INFO_LIVE_OWN_CPU_MS, "2.7" },
+    };
+    const size_t n = sizeof rows / sizeof rows[0];
+    struct maker m;
+    maker_open(&m, "decimals.dat");
+    for (size_t i = 0; i < n; i++)
+        maker_must(&m, info_write_real(m.writer, rows[i].key, 2.718281828, &m.err));
+    maker_close(&m, 1000);
+    struct trace_reader *r = maker_read(&m);
+    struct trace_event event;
+    maker_must(&m, trace_next(r, &event, &m.err));
+    for (size_t i = 0; i < n; i++) {
+        char claim[80];
+        snprintf(claim, sizeof claim, "%s has the decimals that say something", info_name(rows[i].key));
+        CHECK_TEXT(claim, info_text(r, rows[i].key), rows[i].text);
+    }
     trace_close(r);
 }
 
@@ -93,6 +140,7 @@ static void test_rows(void)
 int main(void)
 {
     test_records();
+    test_decimals();
     test_rows();
     return tap_done();
 }

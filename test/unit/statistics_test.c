@@ -50,6 +50,8 @@ static void test_beta(void)
     CHECK_NEAR("I_x(a, 1) is x^a", distribution_incomplete_beta(7.5, 1, 0.3), pow(0.3, 7.5), 1e-12);
     CHECK_NEAR("large parameters converge: the median of a symmetric one", distribution_incomplete_beta(1e8, 1e8, 0.5),
                0.5, 1e-6);
+    CHECK("at its ends it is 0 and 1",
+          distribution_incomplete_beta(2, 3, 0) == 0 && distribution_incomplete_beta(2, 3, 1) == 1);
     CHECK("outside 0..1 there is no value", isnan(distribution_incomplete_beta(1, 1, 1.5)));
     CHECK("nor without parameters", isnan(distribution_incomplete_beta(0, 1, 0.5)));
 }
@@ -69,6 +71,9 @@ static void test_tails(void)
     CHECK_NEAR("that of F(2, d) is (1 + 2 f / d)^(-d / 2)", distribution_f_tail(40, 2, 60), pow(1 + 80. / 60, -30),
                1e-11);
     CHECK("an infinite F has no tail", distribution_f_tail(INFINITY, 3, 4) == 0);
+    CHECK_NEAR("that of F(2, d) below 1", distribution_f_tail(0.5, 2, 60), pow(1 + 1. / 60, -30), 1e-11);
+    CHECK("of F 0 it is all", distribution_f_tail(0, 2, 60) == 1);
+    CHECK("an infinite t has none", distribution_t_tails(INFINITY, 3) == 0);
     CHECK("F needs degrees of freedom", isnan(distribution_f_tail(1, 0, 4)));
 }
 
@@ -162,6 +167,10 @@ static void test_anova_edges(void)
     CHECK("groups that do not vary in themselves differ for sure",
           anova_compute(groups, 2, &anova) && isinf(anova.f) && anova.p == 0 && anova.explained == 1);
     CHECK("Welch's needs groups that vary", isnan(anova.welch_f));
+    groups[1] = (struct moments){ .n = 0 };
+    for (int i = 0; i < 4; i++)
+        moments_add(&groups[1], 6 + i);
+    CHECK("each of them", anova_compute(groups, 2, &anova) && anova.f > 0 && isnan(anova.welch_f));
 }
 
 /* ---- calls ---- */
