@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How many changed programs the unit tests notice:   mutants.py [-n NUMBER] [-s SEED] [-j JOBS] FILE...
 
-In each room (folder) of the FILEs, NUMBER (60) operators or constants are drawn by chance (SEED: 1), and each is changed
-alone.  Of a mutant only its own object is compiled and linked; the unit tests that run the changed line, as gcov tells,
-run until the first one that fails, the quickest first, for half a minute at most.  A test that takes five times its
+In each room (folder) of the FILEs, NUMBER (60) operators or constants are drawn by chance (SEED: 1), and each is
+changed alone.  Of a mutant only its own object is compiled and linked; the unit tests that run the changed line, as
+gcov tells, run until the first one that fails, the quickest first, for half a minute at most.  A test that takes five times its
 CPU time is in an endless loop, and fails.  A mutant that no test notices has survived, and is listed; one whose code is
 the original's after optimization, or that does not compile, is replaced by another.  The last lines say how many were
 killed in each room, and how many are in lines that no unit test runs: those only end-to-end tests can notice.
@@ -32,9 +32,9 @@ FLAGS = ["BUILD=" + BUILD, "CFLAGS=-O0 -w --coverage", "LDFLAGS=--coverage", "V=
 CHANGES = [(r"<=", "<"), (r">=", ">"), (r" < ", " <= "), (r" > ", " >= "), (r"==", "!="), (r"!=", "=="), (r"&&", "||"),
            (r"\|\|", "&&"), (r" \+ ", " - "), (r" - ", " + "), (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
            (r"(?<![\w.])[0-9]+(?![\w.])", None)]
-# Comments, strings, what is compiled or not, and sizes of texts: one byte more is the same.
+# Comments, strings, what is compiled or not; and what means the same with another number: errors, and room for more.
 HIDDEN = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|^[ ]*#[ ]*(?:include|if|endif)[^\n]*'
-                    r"|\bchar \w+\[\d+\]", re.S | re.M)
+                    r"|\bchar \w+\[\d+\]|\b(?:return|rc =) -1;|\bcalloc\(1,", re.S | re.M)
 
 Mutant = collections.namedtuple("Mutant", "source line old new text")
 
@@ -52,14 +52,16 @@ def mutants(source):
 
 def commands():
     """How make builds each object and test: its file in BUILD -> the command's words."""
-    said = subprocess.run(["make", "-nB", "--no-print-directory"] + FLAGS + ["unit"], capture_output=True, text=True, check=True)
+    said = subprocess.run(["make", "-nB", "--no-print-directory"] + FLAGS + ["unit"], capture_output=True, text=True,
+                          check=True)
     words = [shlex.split(line) for line in said.stdout.splitlines() if " -o " + BUILD in line]
     return {command[command.index("-o") + 1]: command for command in words}
 
 
 def run_test(program, seconds, **environment):
     """Whether it passes, and the CPU time that it took: so many seconds at most, and ten times as many by the clock."""
-    limits = ["timeout", "-s", "KILL", str(10 * seconds), "prlimit", f"--cpu={seconds}", "--fsize=2000000000", "--as=16000000000"]
+    limits = ["timeout", "-s", "KILL", str(10 * seconds),
+              "prlimit", f"--cpu={seconds}", "--fsize=2000000000", "--as=16000000000"]
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as said:
         with subprocess.Popen(limits + [program], env=dict(os.environ, SCRATCH=scratch, TMPDIR=scratch, **environment),
                               stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.DEVNULL) as run:
@@ -70,7 +72,7 @@ def run_test(program, seconds, **environment):
 
 
 def lines_run(test, sources):
-    """What a test runs of the sources, {source: {line: whether it was run}}, and its seconds; None if it does not pass."""
+    """What a test runs of the sources ({source: {line: whether it was run}}) and its seconds; None: it does not pass."""
     with tempfile.TemporaryDirectory() as counts:
         for source in sources:
             notes = pathlib.Path(counts, source).with_suffix(".gcno")
@@ -145,13 +147,14 @@ def try_mutant(mutant, build, runs):
             return None
         tests = tests_of(mutant, runs)
         for test in tests:
-            link, program = list(build[test]), folder + "/test"
+            link, program = build[test] + ["-Wl,-rpath," + os.path.abspath(BUILD + "/test/unit/jvm")], folder + "/test"
             link[link.index("-o") + 1] = program
             link.insert(link.index(BUILD + "/mmprof.a"), str(changed))
-            linked = subprocess.run(link + ["-Wl,-rpath," + os.path.abspath(BUILD + "/test/unit/jvm")], capture_output=True, check=False)
+            linked = subprocess.run(link, capture_output=True, check=False)
             if linked.returncode != 0:
                 sys.exit(f"cannot link '{test}' with a mutant of '{mutant.source}': {linked.stderr.decode()}")
-            passes, _ = run_test(program, 5 + int(5 * runs[test]["seconds"]), GCOV_PREFIX="/dev/null", GCOV_ERROR_FILE="/dev/null")
+            passes, _ = run_test(program, 5 + int(5 * runs[test]["seconds"]), GCOV_PREFIX="/dev/null",
+                                 GCOV_ERROR_FILE="/dev/null")
             if not passes:
                 return "killed"
     if optimized(command, mutant.text) == optimized(command, pathlib.Path(mutant.source).read_text(encoding="utf-8")):
