@@ -3,10 +3,11 @@
 
 In each room (folder) of the FILEs, NUMBER (60) operators or constants are drawn by chance (SEED: 1), and each is
 changed alone.  Of a mutant only its own object is compiled and linked; the unit tests that run the changed line, as
-gcov tells, run until the first one that fails, the quickest first, for half a minute at most.  A test that takes five times its
-CPU time is in an endless loop, and fails.  A mutant that no test notices has survived, and is listed; one whose code is
-the original's after optimization, or that does not compile, is replaced by another.  The last lines say how many were
-killed in each room, and how many are in lines that no unit test runs: those only end-to-end tests can notice.
+gcov tells, run until the first one that fails, the quickest first, for half a minute at most.  A test that takes five
+times its CPU time is in an endless loop, and fails.  A mutant that no test notices has survived, and is listed; one
+whose code is the original's after optimization, or that does not compile, is replaced by another.  The last lines say
+how many were killed in each room, and how many are in lines that no unit test runs: those only end-to-end tests can
+notice.
 
 Everything is built in BUILD (build/mutants); what each test runs is kept there until its program changes.
 """
@@ -72,7 +73,7 @@ def run_test(program, seconds, **environment):
 
 
 def lines_run(test, sources):
-    """What a test runs of the sources ({source: {line: whether it was run}}) and its seconds; None: it does not pass."""
+    """What a test runs of the sources, {source: {line: whether it was run}}, and its seconds; None: it fails."""
     with tempfile.TemporaryDirectory() as counts:
         for source in sources:
             notes = pathlib.Path(counts, source).with_suffix(".gcno")

@@ -496,6 +496,23 @@ static void test_empty(void)
     done(&tree);
 }
 
+/* More than the tree has room for at first; each is met again when it has grown. */
+static void test_many_contexts(void)
+{
+    enum { N = 20000 };
+    struct maker m;
+    uint64_t now = 0;
+    maker_open(&m, "many.dat");
+    maker_thread(&m, 0, "main", true);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < N; i++, now += 2)
+            STEPS(&m, 0, ENTER(i, now), EXIT(i, now + 1));
+    struct calltree tree = end(&m, now);
+    CHECK_NUMBER("a tree of 20,000 contexts has each of them once", tree.n_nodes - 1, N + 1);
+    CHECK("with both of its calls", total_of(&tree, 5).calls == 2 && total_of(&tree, N - 1).calls == 2);
+    done(&tree);
+}
+
 int main(void)
 {
     test_figure_3_3();
@@ -518,6 +535,7 @@ int main(void)
     test_threads_apart();
     test_folding();
     test_strangers();
+    test_many_contexts();
     test_empty();
     return tap_done();
 }

@@ -220,8 +220,9 @@ static void test_statistics(void)
     struct calltree_observer observer = statistics_observer(s);
     struct maker m;
     make_move(&m);
-    STEPS(&m, 0, ENTER(WORK, 1300), UNMOUNT(8, 1310), ENTER(WORK, 1400), UNMOUNT(9, 1500));
-    STEPS(&m, 1, MOUNT(9, 1600), RESUME(WORK, 1600), MOUNT(8, 1700), RESUME(WORK, 1700), EXIT(WORK, 1710));
+    STEPS(&m, 0, ENTER(WORK, 1300), UNMOUNT(1, 1310), ENTER(WORK, 1400), UNMOUNT(9, 1500));
+    STEPS(&m, 1, MOUNT(9, 1600), RESUME(WORK, 1600), MOUNT(1, 1700), RESUME(WORK, 1700), ENTER(WORK, 1702),
+          EXIT(WORK, 1706), EXIT(WORK, 1710));
     struct calltree tree = end_with(&m, 1800, &(struct calltree_options){ .observer = &observer });
     struct moments work = statistics_moments(s, WORK, 0), park = statistics_moments(s, PARK, 0),
                    loop = statistics_moments(s, LOOP, 0);
