@@ -63,7 +63,7 @@ running() {
     start "$SCRATCH/said" "$jdk/bin/java" -XX:+Use"$gc" -Xmx512m -XX:+EnableDynamicAgentLoading -cp "$classes" \
         target.Cpu 60
     wait_for 20 attachable "$pid"
-    "$mmprof" record --all-methods -q -d 3 -o "$SCRATCH/t.dat" -p "$pid" > "$SCRATCH/errors" 2>&1
+    "$mmprof" record --all-methods -q -d 2 -o "$SCRATCH/t.dat" -p "$pid" > "$SCRATCH/errors" 2>&1
     is "$name: a running program is recorded" "$?$(cat "$SCRATCH/errors")" 0
     stop "$pid"
     reports "$name: and reported"

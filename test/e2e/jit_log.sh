@@ -29,7 +29,7 @@ check_jdk() {
     matches "$v: and has a column for it" "$(cat "$SCRATCH/report.json")" '"jit_shape"'
     matches "$v: which says what was compiled again" "$("$mmprof" report "$SCRATCH/jit.dat")" \
         '^Recompiled methods +[1-9][0-9]* +n/a  measured$'
-    "$mmprof" record -q --live -d 3 --include 'micro/*' -o "$SCRATCH/plain.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
+    "$mmprof" record -q --live -d 1 --include 'micro/*' -o "$SCRATCH/plain.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
     is "$v: without the option the next recording has none" \
         "$?$(cat "$SCRATCH/said")$("$mmprof" dump --tables "$SCRATCH/plain.dat" | grep -c '^jit')" 00
     holds "$v: the program goes on" kill -0 "$jvm"

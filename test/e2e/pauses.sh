@@ -57,7 +57,7 @@ check() {
 }
 
 while read -r jdk; do
-    for gc in SerialGC ParallelGC G1GC; do
+    for gc in $(collectors_of "$jdk" | grep -v ZGC); do
         check "$jdk" $gc "JDK $(jdk_version "$jdk"), $gc"
     done
 done < <(jdks)

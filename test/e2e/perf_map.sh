@@ -48,7 +48,7 @@ perf_says() {
     local data=$SCRATCH/perf.data
     if ! command -v perf > "$SCRATCH/which"; then
         skip "$1" "perf is not installed"
-    elif ! perf record -q -e cpu-clock -F 500 -p "$2" -o "$data" sleep 3 > "$SCRATCH/said" 2>&1; then
+    elif ! perf record -q -e cpu-clock -F 500 -p "$2" -o "$data" sleep 1 > "$SCRATCH/said" 2>&1; then
         skip "$1" "perf cannot sample here: $(head -n 1 "$SCRATCH/said")"
     else
         matches "$1" "$(perf report -i "$data" --stdio --sort symbol 2> "$SCRATCH/errors")" "$3"
@@ -94,7 +94,7 @@ check_attached() {
 
 check_started() {
     local jdk=$1 v=$2 map
-    record -o "$SCRATCH/s.dat" -- "$jdk/bin/java" -cp "$classes" target.Cpu 2 > "$SCRATCH/said" 2>&1
+    record -o "$SCRATCH/s.dat" -- "$jdk/bin/java" -cp "$classes" target.Cpu 1 > "$SCRATCH/said" 2>&1
     is "$v: a started program is recorded" "$?" 0
     map=/tmp/perf-$(trace_info "$SCRATCH/s.dat" jvm.pid).map
     maps+=("$map")
@@ -105,7 +105,7 @@ check_started() {
 check_full() {
     local jdk=$1 v=$2 map
     record -o "$SCRATCH/full.dat" -- bash -c 'ulimit -f 8; exec "$@"' limited "$jdk/bin/java" -XX:-UsePerfData \
-        -XX:+UseSerialGC -cp "$classes" target.Cpu 2 > "$SCRATCH/said" 2>&1
+        -XX:+UseSerialGC -cp "$classes" target.Cpu 1 > "$SCRATCH/said" 2>&1
     is "$v: the disk is full: the program and the recording go on" "$?" 0
     map=/tmp/perf-$(trace_info "$SCRATCH/full.dat" jvm.pid).map
     maps+=("$map")

@@ -60,7 +60,7 @@ for runs in '' --two-runs; do
     budget='--budget 50%' # whatever this machine's CPUs have left for the program
     [ -z "$runs" ] || budget=
     # shellcheck disable=SC2086 # nothing, or one option
-    "$mmprof" profile -q $runs $budget --include 'target/*' -d 4 -o "$SCRATCH/late" -p "$jvm" \
+    "$mmprof" profile -q $runs $budget --include 'target/*' -d 3 -o "$SCRATCH/late" -p "$jvm" \
         > "$SCRATCH/table" 2> "$SCRATCH/errors"
     is "a running program is profiled${runs:+ with $runs}" "$?" 0
     matches "the table has its phases" "$(cat "$SCRATCH/table")" 'Busy\.'

@@ -36,12 +36,12 @@ check_jdk() {
     is "JDK $version: the program's own check holds" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/out")" 1
     is "JDK $version: main, readData and sortData are its phases" "$(selected "$SCRATCH/whole.dat" 5%)" \
         "main readData sortData"
-    is "JDK $version: with the rule for the first pass too" "$(
+    if [ "$jdk" = "$(jdks | tail -n 1)" ]; then
         "$mmprof" record --all-methods -q -o "$SCRATCH/rule.dat" -- \
-            "$jdk/bin/java" -cp "$classes" micro.Thesis $((500 * slow)) 1 \
-            > "$SCRATCH/out" 2>&1
-        selected "$SCRATCH/rule.dat" 5%
-    )" "main readData sortData"
+            "$jdk/bin/java" -cp "$classes" micro.Thesis $((500 * slow)) 1 > "$SCRATCH/out" 2>&1
+        is "JDK $version: with the rule for the first pass too" "$(selected "$SCRATCH/rule.dat" 5%)" \
+            "main readData sortData"
+    fi
 
     start "$SCRATCH/running" "$jdk/bin/java" -cp "$classes" micro.Thesis 100 10000
     wait_for 10 attachable $pid

@@ -6,7 +6,7 @@ needs_command report
 
 jdk=$(first_jdk)
 "$mmprof" record -q --include target/Cpu -o "$SCRATCH/cpu.dat" -- \
-    "$jdk/bin/java" -XX:+UseG1GC -Xmx32m -cp "$classes" target.Cpu 2 > "$SCRATCH/out" 2>&1
+    "$jdk/bin/java" -XX:+UseG1GC -Xmx32m -cp "$classes" target.Cpu 1 > "$SCRATCH/out" 2>&1
 is "a program that collects garbage is recorded" $? 0
 cd "$SCRATCH" || exit 1
 
@@ -49,11 +49,11 @@ phases_of() {
 }
 is "so do the phases' own times" "$(phases_of timeline.csv cpu_ns)" "$(phases_of report.csv self_ns)"
 
-"$mmprof" report --timeline=100ms --csv cpu.dat > timeline.csv
+"$mmprof" report --timeline=50ms --csv cpu.dat > timeline.csv
 steps=$(grep -c '^application,' timeline.csv)
 is "each step has its collector" "$(grep -c '^gc,' timeline.csv)" "$steps"
-[ "$steps" -ge 15 ] && ok "two seconds have many steps of 100 ms" ||
-    not_ok "two seconds have many steps of 100 ms" "$(head -5 timeline.csv)"
+[ "$steps" -ge 15 ] && ok "a second has many steps of 50 ms" ||
+    not_ok "a second has many steps of 50 ms" "$(head -5 timeline.csv)"
 "$mmprof" report --timeline cpu.dat > timeline.txt
 matches "text: a line for each region" "$(cat timeline.txt)" \
     '^region [12] +[0-9.]+ % of the time, [0-9]+ times?: .*[a-z]'
