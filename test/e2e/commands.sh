@@ -86,7 +86,7 @@ check_live() {
         "$(printf '%s\n' 'target/Busy.corners(I)I' 'target/Busy.depth(I)I' 'target/Busy.round(J)J')"
     nested "$name: well nested"
     "$mmprof" dump "$SCRATCH/t.dat" | awk '$3 == "(mmprof)"' > "$SCRATCH/control"
-    is "$name: the trace tells what was armed and disarmed" \
+    is "$name: the trace says what was enabled and disabled" \
         "$(grep armed "$SCRATCH/control" | sort -s -k1,1g -k5,5 |
             awk '{ sub(/.*\./, "", $5); sub(/[(].*/, "", $5); printf "%s %s, ", $4, $5 }')" \
         "armed depth, armed round, disarmed depth, armed depth, armed corners, disarmed depth, $(

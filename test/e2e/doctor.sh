@@ -91,7 +91,7 @@ while read -r jdk; do
     is "JDK $v: and it can be recorded" "$?$(cat "$SCRATCH/record")" 0
     doctor -p "$jvm"
     matches "JDK $v: afterwards the socket is there" "$said" '^ok    attach +the JVM listens'
-    matches "JDK $v: and that was paid for" "$said" '^ok    code '
+    matches "JDK $v: and another change of a class discards no code" "$said" '^ok    code '
     stop_busy "$jvm" "JDK $v: the JVM is unharmed"
 
     # Such a JVM handles no SIGQUIT, but listens from its start; so it is lost only when its socket is removed.

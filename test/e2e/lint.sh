@@ -1,5 +1,5 @@
 #!/bin/bash
-# The sources' looks: clang-format, cppcheck, shellcheck, calls that nobody makes.
+# The sources' form: clang-format, cppcheck, shellcheck, calls that nobody makes.
 # timeout: 600
 # beside: yes
 . "$(dirname "$0")/../lib.sh"

@@ -118,7 +118,7 @@ check_jdk() {
     at_most "$v: resident memory in kB, without code cache and metaspace" "$(rest_kb)" $((rest + 80000))
     # HotSpot takes each NaN for a new one: two in a class' constants are two more in each of the steps.
     at_most "$v: constants of a class" "$(constants_grown)" $((4 * (n_tried + 5)))
-    holds "$v: classes were looked at" grep -q 'merge_cp_len' "$SCRATCH/redefined"
+    holds "$v: classes were examined" grep -q 'merge_cp_len' "$SCRATCH/redefined"
     goes_on "$v: the JVM goes on"
     stop_busy "$jvm" "$v: its results and output are those without mmprof"
 }

@@ -32,9 +32,9 @@ static void test_sizes(void)
     CHECK("where classes are cheap, batches grow to the most there is",
           settles_at(12, 0.001, &longest_ms) == BATCH_MAX);
     settles_at(15, 0.1, &longest_ms);
-    CHECK("where they are as dear as was measured, no stop is over the aim", longest_ms <= BATCH_STOP_MS + 1);
+    CHECK("where they cost what was measured, no stop is over the aim", longest_ms <= BATCH_STOP_MS + 1);
     settles_at(20, 2, &longest_ms);
-    CHECK("nor where they are 20 times as dear", longest_ms <= BATCH_STOP_MS + 1);
+    CHECK("nor where they cost 20 times as much", longest_ms <= BATCH_STOP_MS + 1);
 }
 
 static void test_long_stops(void)
@@ -92,7 +92,7 @@ static void test_rests(void)
 {
     struct class_batch batch = BATCH_START;
     CHECK("no rest before the first batch", batch.rest_ms == 0);
-    CHECK("the classes were looked at for long enough: no rest", rest_ms(200, 20) == 0);
+    CHECK("the classes were examined for long enough: no rest", rest_ms(200, 20) == 0);
     CHECK("a stop of 20 ms in a call of 30 ms: 50 ms of rest", rest_ms(30, 20) == 50);
     CHECK("all of it was a stop: three times as long", rest_ms(20, 20) == 60);
 }

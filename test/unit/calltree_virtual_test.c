@@ -79,7 +79,7 @@ static void test_move(void)
     struct calltree_total work = total_of(&tree, WORK), park = total_of(&tree, PARK), loop = total_of(&tree, LOOP);
     CHECK_NUMBER("a call that goes on on another carrier is one call", work.calls + park.calls, 2);
     CHECK_NUMBER("its time is that on both", work.total_cpu_ticks, 30 + 100);
-    CHECK_NUMBER("so is that of the call in which it parked", park.total_cpu_ticks, 10 + 30);
+    CHECK_NUMBER("so is that of the call in which it was unmounted", park.total_cpu_ticks, 10 + 30);
     CHECK_NUMBER("while it has no carrier, no clock runs for it", work.total_wall_ticks, 130);
     CHECK_NUMBER("it stands at the root, not under its carriers' calls", top_node(&tree, WORK)->calls, 1);
     CHECK_NUMBER("which have their own time only", loop.total_cpu_ticks, (100 + 60) + (1000 + 90));

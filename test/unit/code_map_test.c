@@ -152,7 +152,7 @@ static void test_map(void)
     CHECK_NUMBER("as long as it is there", tier_at(&map, 0x10850, 350), 4);
     CHECK_NUMBER("until other code is in its place", tier_at(&map, 0x10850, 450), 2);
     uint32_t piece = code_map_find(&map, 0x13fff0, 1000);
-    CHECK_TEXT("large code is found wherever it is hit", piece == UINT32_MAX ? NULL : map.pieces[piece].name,
+    CHECK_TEXT("large code is found at any address in it", piece == UINT32_MAX ? NULL : map.pieces[piece].name,
                "Interpreter");
     log_code(fd, 500, 0x50000, 0x10, 1);
     log_code(fd, 500, 0x60000, 0, 1);
@@ -224,7 +224,7 @@ static void test_prices(void)
     };
     log_entry(fd, &code);
     CHECK("the code is read", code_map_read(&map, &err) == 0 && map.n_pieces == 2);
-    CHECK("and its prices are known", recompilation_costs_find(&map, classes, 3, &prices, &err) == 0);
+    CHECK("and its recompilation costs are known", recompilation_costs_find(&map, classes, 3, &prices, &err) == 0);
     CHECK_NUMBER("the optimizing compiler takes longer", (uint64_t)prices.compiled, 100 * 20 + 50);
     CHECK_NUMBER("a class costs what its methods are compiled to", (uint64_t)recompilation_costs_of(&prices, 1, 0),
                  2000);

@@ -64,7 +64,7 @@ static void test_looks(void)
     struct shown shown = { .n = 3, .name = "young pauses", .cause = "No GC", .last_cause = "No GC" };
     char cause[64] = "";
     uint64_t start_ns = 0;
-    CHECK("before the JVM has begun there is nothing to look at",
+    CHECK("before the JVM has begun there is nothing to read",
           !look(&all, &shown, 1000, &one, &start_ns, cause) && !all.is_ready);
     shown.begun_ms = 1;
     look(&all, &shown, 2000, &one, &start_ns, cause);
@@ -77,12 +77,12 @@ static void test_looks(void)
     CHECK("its time is exact, its cause the present one", one.ns == 1000 && one.n_missed == 0 &&
                                                               strcmp(cause, "System.gc()") == 0 &&
                                                               strcmp(one.name, "young pauses") == 0);
-    CHECK("its start is known to half the time between the looks", start_ns >= 3550 - 505 && start_ns <= 3550 + 505);
+    CHECK("its start is known to half the time between two reads", start_ns >= 3550 - 505 && start_ns <= 3550 + 505);
     CHECK("it is new once", !look(&all, &shown, 6000, &one, &start_ns, cause));
     shown = (struct shown){ 1, 7, 5900, 5995, "young pauses", "No GC", "Allocation Failure" };
     CHECK("two that nobody saw are counted", look(&all, &shown, 7000, &one, &start_ns, cause) && one.n_missed == 2);
     CHECK("a cause that is put away is still known", strcmp(cause, "Allocation Failure") == 0);
-    CHECK("a look soon after an end tells the start better", start_ns >= 6950 - 260 && start_ns <= 6950 + 260);
+    CHECK("a read soon after an end tells the start better", start_ns >= 6950 - 260 && start_ns <= 6950 + 260);
     shown = (struct shown){ 1, 2, 8900, 8950, "young pauses", "No GC", "No GC" };
     CHECK("a number that runs backwards is no collection missed, and no cause is none",
           look(&all, &shown, 10000, &one, &start_ns, cause) && one.n_missed == 0 && cause[0] == '\0');
@@ -130,7 +130,7 @@ static void test_waiting(void)
         snprintf(shown.last_cause, sizeof shown.last_cause, "cause %u", (unsigned)n_looks);
     }
     CHECK("the files are made", is_made);
-    CHECK_NUMBER("each look but the first sees one", all.n_waiting, n_looks - 1);
+    CHECK_NUMBER("each read but the first sees one", all.n_waiting, n_looks - 1);
     CHECK_NUMBER("as many as may be seen at once find room", all.n_waiting,
                  COLLECTIONS_WAITING - COLLECTIONS_KINDS + 1);
     CHECK_NUMBER("it is the latest of its kind", all.waiting[2].collection.ns, 5);

@@ -283,7 +283,7 @@ static void test_unknown(void)
     maker_method(&m, RUN, "a/Main", "run", "()V");
     STEPS(&m, 0, ENTER(RUN, 200), EXIT(RUN, 900));
     look(&m, &made, NULL);
-    CHECK_TEXT("hits whose cost is not known cost what they do elsewhere", row_of(&made, "hits_cpu"),
+    CHECK_TEXT("IP samples whose cost is not known cost what they do elsewhere", row_of(&made, "hits_cpu"),
                "830 us | - | estimated: 100 IP samples at 8.30 us, as elsewhere: not measured here");
     CHECK_TEXT("without switches the agent's time is not known", row_of(&made, "agent_cpu"),
                "- | - | perf is forbidden");

@@ -332,7 +332,7 @@ static const struct machine_case {
       "JVMs outside it are not visible; a seccomp filter",
       "on the host" },
 
-    { "without -p no JVM is looked at", doctor_jvm, { { NULL, NULL } }, { .n_cpus = 1 }, DOCTOR_SILENT, "", NULL },
+    { "without -p no JVM is examined", doctor_jvm, { { NULL, NULL } }, { .n_cpus = 1 }, DOCTOR_SILENT, "", NULL },
     { "nor its attach mechanism", doctor_attach, { { NULL, NULL } }, { .n_cpus = 1 }, DOCTOR_SILENT, "", NULL },
     { "a JVM without special flags",
       doctor_flags,

@@ -185,9 +185,9 @@ static void test_slices(void)
 {
     struct maker m;
     make_program(&m);
-    CHECK_TEXT("calls end with the trace, stays on a CPU begin with it", slices(&m, 0),
+    CHECK_TEXT("calls end with the trace, run slices begin with it", slices(&m, 0),
                "1:-1 30-50, 2:-1 0-20, 0:1 10-40, 0:2 50-90, 0:0 0-100, 1:-1 55-70, 2:-1 80-100");
-    CHECK_TEXT("short pauses do not part stays", slices(&m, 6),
+    CHECK_TEXT("short pauses do not divide run slices", slices(&m, 6),
                "2:-1 0-20, 0:1 10-40, 0:2 50-90, 0:0 0-100, 1:-1 30-70, 2:-1 80-100");
 }
 

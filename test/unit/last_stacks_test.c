@@ -118,7 +118,7 @@ static void test_calls(void)
     CHECK_TEXT("nor do they where the call goes on", TAKE(false, 0, MAIN(3), A(0x8000, 7)), "2/2/2");
     CHECK_TEXT("a deeper frame is new", TAKE(false, 0, MAIN(3), A(0x8000, 5), B(0x7000, 1)), "2/2/3");
     CHECK_TEXT("another call site is a new call", TAKE(false, 0, MAIN(3), A(0x8000, 6), B(0x7000, 1)), "2/2/3");
-    CHECK_TEXT("so is another place on the stack", TAKE(false, 0, MAIN(3), A(0x8000, 6), B(0x6f00, 1)), "3/2/3");
+    CHECK_TEXT("so is another address on the stack", TAKE(false, 0, MAIN(3), A(0x8000, 6), B(0x6f00, 1)), "3/2/3");
     CHECK_TEXT("all that a new call calls is new", TAKE(false, 0, MAIN(3), A(0x7f00, 6), B(0x6f00, 1)), "3/1/3");
     CHECK_TEXT("another method is a new call", TAKE(false, 0, MAIN(3), B(0x7f00, 6), B(0x6f00, 1)), "1/1/3");
     CHECK_TEXT("what a call has returned to is not", TAKE(false, 0, MAIN(4)), "1/1/1");

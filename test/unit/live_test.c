@@ -14,7 +14,7 @@ static void test_phases(void)
     run(sim, 1, 5);
     CHECK("samples are judged before anything is instrumented", sim->n_choices >= 1 && sim->n_batches >= 1);
     CHECK("what the samples rarely find is left alone", !sim->has_probes[4]);
-    CHECK("methods with long calls stay armed", is_enabled(sim, 1) && is_enabled(sim, 2));
+    CHECK("methods with long calls stay enabled", is_enabled(sim, 1) && is_enabled(sim, 2));
     CHECK("also one that costs 0.2 % of the time", is_enabled(sim, 3));
     struct live_account figures;
     figures = live_method_figures(&sim->live->methods, method_of(sim, 2));
@@ -37,7 +37,7 @@ static void test_extreme_rate(void)
     run(sim, 1, 3);
     CHECK("a method called 20 million times a second is switched off", sim->n_batches > 0 && !sim->is_enabled[2]);
     CHECK("within 5 ms of its first record", sim->first_off_ns[2] - sim->first_on_ns[2] < 5 * MS);
-    CHECK("and hardly armed again", sim->n_probed[2] * (PAIR_NS + 50) < 40 * MS);
+    CHECK("and hardly enabled again", sim->n_probed[2] * (PAIR_NS + 50) < 40 * MS);
     CHECK("its caller is not", is_enabled(sim, 1));
     CHECK_TEXT("the reason is said", live_why_text(method_of(sim, 2)->why), "it is called too often");
     CHECK("the rate is known", method_of(sim, 2)->calls_per_s > 3e6 && method_of(sim, 2)->calls_per_s < 2.1e7);
@@ -157,10 +157,10 @@ static void test_change(void)
     struct sim *sim = new_short_calls();
     CHECK("calls far below the grain are switched off", !is_enabled(sim, 2));
     CHECK_TEXT("for that reason", live_why_text(method_of(sim, 2)->why), "its calls are too short");
-    CHECK("it is armed again for moments only", sim->n_probed[2] > 0 && sim->n_probed[2] < 25000);
+    CHECK("it is enabled again for moments only", sim->n_probed[2] > 0 && sim->n_probed[2] < 25000);
     sim->methods[2].own_ns = 40000000;
     run(sim, 1, 40);
-    CHECK("a method that changes its behaviour is armed again", is_enabled(sim, 2));
+    CHECK("a method that changes its behaviour is enabled again", is_enabled(sim, 2));
     struct live_account figures;
     figures = live_method_figures(&sim->live->methods, method_of(sim, 2));
     CHECK("its figures are those of what it does now", (double)figures.cpu_ticks / (double)figures.calls > 39e6);

@@ -257,7 +257,7 @@ static void test_contents(void)
     rows_by(&made, "contents", 0, &table);
     CHECK_NUMBER("a short recording has one step", table.n_rows, 1);
     const struct table_cell *cells = table.rows[0].cells;
-    CHECK("of two looks, with the mean of lines in L2", cells[1].number == 2 && cells[2].number == 100);
+    CHECK("of two reads, with the mean of lines in L2", cells[1].number == 2 && cells[2].number == 100);
     CHECK("of which in eden", cells[3].number == 90 / 200.0);
     CHECK("the old generation, stacks", cells[5].number == 60 / 200.0 && cells[7].number == 10 / 200.0);
     CHECK("and mmprof's", cells[13].number == 40 / 200.0);

@@ -54,7 +54,7 @@ static void test_merge(void)
 {
     check_merge("what is found is open", "", "MAB", "|M+A+B+");
     check_merge("but for what is switched off", "", "MaB", "|M+B+");
-    check_merge("a second look finds nothing new", "MA", "MA", "MA");
+    check_merge("a second pass finds nothing new", "MA", "MA", "MA");
     check_merge("a call that is over is left", "MA", "M", "M|");
     check_merge("another one takes its place", "MA", "MB", "M|B+");
     check_merge("what was recorded stays", "MAc", "MAC", "MAc");
