@@ -186,6 +186,19 @@ static void note_untouched(struct making *making)
                                 strtod(spared, NULL) / 1e3));
 }
 
+/* On the wall clock no sample tells when a call ended whose end no probe saw. */
+static void note_under_way(struct making *making)
+{
+    uint64_t n = making->source->tree->n_under_way;
+    if (making->source->sampled == NULL && n > 0)
+        table_note(making->table,
+                   arena_printf(making->source->arena,
+                                "%" PRIu64
+                                " call%s under way when %s method got probes: without samples each counts up "
+                                "to the thread's next probe, and may have ended before",
+                                n, n == 1 ? " was" : "s were", n == 1 ? "its" : "their"));
+}
+
 /* What shares are of, where rows were not recorded for the same time. */
 static void note_partly(struct making *making)
 {
@@ -203,6 +216,7 @@ static void note_rest(struct making *making)
     note_recovery(making);
     note_untouched(making);
     note_partly(making);
+    note_under_way(making);
     note_turns(making);
     note_reads(making);
     note_modes(making);

@@ -246,6 +246,10 @@ static void test_ended_row(void)
     if (!CHECK("a call's time is up to the end that samples tell; how long it waited is not known",
                strstr(text, "Sort.run 25.0") != NULL && strstr(text, "probes, end by samples 1 250 ms - -") != NULL))
         printf("# is:\n%s\n", text);
+    made.trace.source.clock = PHASES_WALL;
+    maker_must(&m, report_make(&made.trace.source, made.trace.totals, made.trace.n_totals, &wish, &made.table, &m.err));
+    CHECK("where no samples tell, the report says that the end may be too late",
+          strstr(printed(&made.table, TEXT, &arena), "may have ended before") != NULL);
     CHECK("it is not called open", strstr(text, "Sort.run +") == NULL && strstr(text, "not returned") == NULL);
     forget(&made);
 }
