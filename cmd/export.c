@@ -5,8 +5,7 @@
 #include "cmd/trace_argument.h"
 #include "report/export/export.h"
 #include "report/view/phase_report.h"
-#include "report/trace_samples.h"
-#include "report/sampled_tree.h"
+#include "report/view/view_pass.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -27,9 +26,7 @@ struct export_options {
 struct export_run {
     const struct export_options *options;
     struct arena arena;
-    struct trace_reader *reader;
-    struct calltree tree;
-    struct trace_samples samples;
+    struct view_pass pass;
     struct report_source source;
 };
 
@@ -64,30 +61,16 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
 
 /* ---- formats ---- */
 
-static void hear_sample(void *context, const struct trace_sample *sample)
-{
-    struct export_run *run = context;
-    trace_samples_add(&run->samples, sample);
-}
-
 /* The call tree, with what samples saw. */
 static int build(struct export_run *run, struct err *err)
 {
     const struct export_options *o = run->options;
-    struct calltree_options options = { .per_thread = o->per_thread };
-    enum phases_clock clock;
-    if (report_clock_parse(o->clock, &clock, err) < 0 || trace_open(&run->reader, o->path, o->salvage, err) < 0 ||
-        trace_samples_open(&run->samples, run->reader, err) < 0)
-        return -1;
-    trace_listen(run->reader, &(struct trace_listener){ .context = run, .sample = hear_sample });
-    if (calltree_build(run->reader, &options, &run->tree, err) < 0)
-        return -1;
-    const struct report_source measured = { .path = o->path,
-                                            .reader = run->reader,
-                                            .tree = &run->tree,
-                                            .clock = report_clock(&run->tree, clock),
-                                            .arena = &run->arena };
-    return sampled_tree(&measured, &run->samples, o->per_thread, &run->source, err);
+    struct view_pass_wish wish = {
+        .path = o->path, .salvage = o->salvage, .parts = VIEW_PASS_SAMPLES, .per_thread = o->per_thread
+    };
+    return report_clock_parse(o->clock, &wish.clock, err) < 0 || view_pass_read(&wish, &run->arena, &run->pass, err) < 0
+               ? -1
+               : sampled_tree(&run->pass.source, &run->pass.samples, o->per_thread, &run->source, err);
 }
 
 static int write_tree(struct export_run *run,
@@ -132,11 +115,7 @@ static int write_chrome(struct export_run *run, FILE *out, struct err *err)
 static int make_table(struct export_run *run, struct table *table, struct err *err)
 {
     struct report_wish wish = { .sort = "time", .min_share = run->options->min_share };
-    struct calltree_total *totals;
-    size_t n_totals;
-    if (build(run, err) < 0 ||
-        calltree_totals(&run->tree, VM_PART_APPLICATION, &run->arena, &totals, &n_totals, err) < 0 ||
-        report_make(&run->source, totals, n_totals, &wish, table, err) < 0)
+    if (build(run, err) < 0 || report_make(&run->source, run->pass.totals, run->pass.n_totals, &wish, table, err) < 0)
         return -1;
     table->schema = TABLE_SCHEMA;
     table->schema_version = TABLE_SCHEMA_VERSION;
@@ -200,9 +179,7 @@ int command_export(int argc, char **argv, struct err *err)
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
     int rc = done ? 0 : run_export(&run, err);
-    calltree_free(&run.tree);
-    trace_samples_close(&run.samples);
-    trace_close(run.reader);
+    view_pass_close(&run.pass);
     arena_free(&run.arena);
     return rc;
 }

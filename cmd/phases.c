@@ -16,6 +16,7 @@
 #include "report/view/phases_table.h"
 #include "report/view/sweep_table.h"
 #include "report/view/tree_table.h"
+#include "report/view/view_pass.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,10 +32,7 @@ struct phases_options {
 struct phases_run {
     const struct phases_options *options;
     struct arena arena;
-    struct trace_reader *reader;
-    struct calltree tree;
-    struct report_source source;
-    struct trace_samples samples; /* with --tree */
+    struct view_pass pass; /* with samples: --tree */
     struct phases_criteria criteria;
     struct phases_choice choice;
     struct phases_report report;
@@ -88,7 +86,7 @@ static int print_sweep(struct phases_run *run, const struct calltree_total *tota
     sweep.n_weights = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.weights);
     sweep.n_grains = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.grains);
     if (sweep_compute(&sweep, totals, n_totals, all_ticks, run->criteria.clock, &run->arena, err) < 0 ||
-        sweep_table(&run->source, &sweep, base, &table, err) < 0)
+        sweep_table(&run->pass.source, &sweep, base, &table, err) < 0)
         return -1;
     return command_print_table(&table, !run->options->json, run->options->json, err);
 }
@@ -96,19 +94,18 @@ static int print_sweep(struct phases_run *run, const struct calltree_total *tota
 static int select_phases(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
-    struct calltree_total *totals;
-    size_t n_totals;
-    if (calltree_totals(&run->tree, VM_PART_APPLICATION, &run->arena, &totals, &n_totals, err) < 0)
-        return -1;
-    uint64_t all_ticks = phases_all_ticks(&run->tree, run->criteria.clock);
-    struct budget_base base = phases_budget_base(&run->tree, all_ticks, report_knows_invocations(run->reader));
+    const struct calltree_total *totals = run->pass.totals;
+    size_t n_totals = run->pass.n_totals;
+    uint64_t all_ticks = phases_all_ticks(&run->pass.tree, run->criteria.clock);
+    struct budget_base base =
+        phases_budget_base(&run->pass.tree, all_ticks, report_knows_invocations(run->pass.reader));
     if (base.pair_ns > 0)
         base.pair_ns += (double)o->read_cost_ns;
     if (o->sweep)
         return print_sweep(run, totals, n_totals, all_ticks, &base, err);
     if (phases_select(totals, n_totals, all_ticks, &base, &run->criteria, &run->arena, &run->choice, err) < 0)
         return err_prefix(err, o->path);
-    run->report = (struct phases_report){ .source = &run->source,
+    run->report = (struct phases_report){ .source = &run->pass.source,
                                           .totals = totals,
                                           .n_totals = n_totals,
                                           .all_ticks = all_ticks,
@@ -128,7 +125,7 @@ static int make_tree(struct phases_run *run, struct table *table, struct err *er
     const struct phases_options *o = run->options;
     const struct tree_wish wish = { TREE_VIEW_ALL, NULL, run->report.min_share, !o->csv && !o->json };
     struct report_source whole;
-    if (sampled_tree(&run->source, &run->samples, o->per_thread, &whole, err) < 0)
+    if (sampled_tree(&run->pass.source, &run->pass.samples, o->per_thread, &whole, err) < 0)
         return -1;
     return tree_table(&whole, &wish, table, err);
 }
@@ -164,32 +161,17 @@ static int write_phases(struct phases_run *run, struct err *err)
     return 0;
 }
 
-static void hear_sample(void *context, const struct trace_sample *sample)
-{
-    struct phases_run *run = context;
-    trace_samples_add(&run->samples, sample);
-}
-
 static int run_phases(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
-    enum phases_clock clock;
-    if (report_clock_parse(o->clock, &clock, err) < 0 || trace_open(&run->reader, o->path, o->salvage, err) < 0)
+    struct view_pass_wish wish = { .path = o->path,
+                                   .salvage = o->salvage,
+                                   .parts = o->tree ? VIEW_PASS_SAMPLES : 0,
+                                   .per_thread = o->per_thread,
+                                   .progress = !o->quiet || o->progress ? stderr : NULL };
+    if (report_clock_parse(o->clock, &wish.clock, err) < 0 || view_pass_read(&wish, &run->arena, &run->pass, err) < 0)
         return -1;
-    struct calltree_options options = { .per_thread = o->per_thread };
-    if (!o->quiet || o->progress)
-        trace_show_progress(run->reader, stderr);
-    if (trace_samples_open(&run->samples, run->reader, err) < 0)
-        return -1;
-    if (o->tree)
-        trace_listen(run->reader, &(struct trace_listener){ .context = run, .sample = hear_sample });
-    if (calltree_build(run->reader, &options, &run->tree, err) < 0)
-        return -1;
-    clock = report_clock(&run->tree, clock);
-    run->source = (struct report_source){
-        .path = o->path, .reader = run->reader, .tree = &run->tree, .clock = clock, .arena = &run->arena
-    };
-    run->criteria = (struct phases_criteria){ clock, o->weight, o->grain, o->budget };
+    run->criteria = (struct phases_criteria){ run->pass.source.clock, o->weight, o->grain, o->budget };
     if (select_phases(run, err) < 0)
         return -1;
     if (o->sweep)
@@ -211,9 +193,7 @@ int command_phases(int argc, char **argv, struct err *err)
     if (done)
         return 0;
     int rc = run_phases(&run, err);
-    calltree_free(&run.tree);
-    trace_samples_close(&run.samples);
-    trace_close(run.reader);
+    view_pass_close(&run.pass);
     arena_free(&run.arena);
     return rc;
 }

@@ -157,7 +157,9 @@ static int parse_step(const struct report_options *o, double *step_ns, struct er
 static int read_traces(struct report_run *run, enum phases_clock clock, struct err *err)
 {
     const struct report_options *o = run->options;
-    struct view_pass_wish wish = { .salvage = o->salvage, .clock = clock, .only_threads = o->threads };
+    struct view_pass_wish wish = {
+        .salvage = o->salvage, .clock = clock, .per_thread = o->threads != NULL, .only_threads = o->threads
+    };
     if (parse_step(o, &wish.step_ns, err) < 0)
         return -1;
     wish.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);

@@ -20,7 +20,7 @@ struct shares {
     bool part_is_known[VM_PARTS];      /* it has threads that were measured on this clock */
     uint64_t probe_ticks;
     struct switches switches;
-    uint64_t switch_ticks; /* of the application's threads: charged beyond their stays on CPUs */
+    uint64_t switch_ticks; /* of the application's threads: charged beyond their run slices */
     uint64_t kept_ticks;   /* of all threads: less than them, as steal time; that stays in the phases' times */
     uint64_t kernel_ticks; /* of the process, but of no thread: its end, and switches where they are not known */
     uint64_t all_ticks;    /* 100 % */

@@ -14,7 +14,7 @@ static const struct trace_cpu_time *cpu_time_of(const struct report_source *sour
     return about == NULL ? &none : &about->cpu_time;
 }
 
-/* ns for each stay, of all threads that were read; 0 where there are none, or the host kept more. */
+/* ns for each run slice, of all threads that were read; 0 where there are none, or the host kept more. */
 static double mean_ns(const struct report_source *source)
 {
     double ns = 0, n = 0;

@@ -10,7 +10,8 @@ struct switches {
     bool are_known;
     double part_ns[VM_PARTS]; /* negative: the host of a virtual machine kept more from it */
     double all_ns;
-    double spread_ns; /* of it: not read of the threads themselves, but what all were charged for a stay on average */
+    double
+        spread_ns; /* of it: not read of the threads themselves, but what all were charged for a run slice on average */
 };
 
 /*

@@ -24,7 +24,7 @@ static int mark_phases(struct diff_reading *r, struct err *err)
     struct report_wish wish = { .sort = "time", .min_share = r->diff->wish->min_share };
     const struct calltree_total *const *rows;
     size_t n;
-    if (report_rows_of(&r->source, r->totals, r->n_totals, &wish, &rows, &n, err) < 0)
+    if (report_rows_of(&r->pass.source, r->pass.totals, r->pass.n_totals, &wish, &rows, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         int rc;
@@ -40,29 +40,29 @@ static int mark_phases(struct diff_reading *r, struct err *err)
 /* Of methods with enough time to be told of. */
 static int add_callers(struct diff_reading *r, struct err *err)
 {
-    size_t *rows = arena_alloc(&r->local, (r->source.tree->n_methods + 1) * sizeof *rows);
+    size_t *rows = arena_alloc(&r->local, (r->pass.source.tree->n_methods + 1) * sizeof *rows);
     int rc = rows == NULL ? -1 : 0;
-    for (uint32_t i = 0; rc == 0 && i < r->source.tree->n_methods; i++)
+    for (uint32_t i = 0; rc == 0 && i < r->pass.source.tree->n_methods; i++)
         rows[i] = SIZE_MAX;
-    for (size_t i = 0; rc == 0 && i < r->n_totals; i++) {
-        size_t row = diff_rows_find(r, r->totals[i].method, &rc);
+    for (size_t i = 0; rc == 0 && i < r->pass.n_totals; i++) {
+        size_t row = diff_rows_find(r, r->pass.totals[i].method, &rc);
         double share = row == SIZE_MAX ? 0 : diff_value_of(&r->diff->rows[row], r->side, r->trace, DIFF_SHARE)->value;
         if (!(share < r->diff->wish->min_share)) /* one that is not known counts */
-            rows[r->totals[i].method] = row;
+            rows[r->pass.totals[i].method] = row;
     }
     if (rc == 0)
-        rc = diff_add_callers(r->diff, &r->pairs, &r->source, rows, r->source.tree->n_methods);
+        rc = diff_add_callers(r->diff, &r->pairs, &r->pass.source, rows, r->pass.source.tree->n_methods);
     return rc < 0 ? no_memory(err) : 0;
 }
 
 static int note_mode(struct diff_reading *r, struct err *err)
 {
-    const char *mode = info_text(r->source.reader, INFO_RECORDING_MODE);
+    const char *mode = info_text(r->pass.source.reader, INFO_RECORDING_MODE);
     const char **known = &r->diff->modes[r->side];
     bool is_live = mode != NULL && strcmp(mode, "live") == 0;
     mode = is_live ? "live" : mode != NULL && strcmp(mode, "phases") == 0 ? "phases" : "all";
     r->diff->has_live = r->diff->has_live || is_live;
-    if (info_text(r->source.reader, INFO_SIMULATED) != NULL)
+    if (info_text(r->pass.source.reader, INFO_SIMULATED) != NULL)
         r->diff->has_simulated = true;
     else
         r->diff->has_real = true;
@@ -70,9 +70,9 @@ static int note_mode(struct diff_reading *r, struct err *err)
         *known = mode;
     else if (*known != NULL && strcmp(*known, mode) != 0)
         *known = NULL;
-    if (r->source.clock != r->diff->wish->clock) {
+    if (r->pass.source.clock != r->diff->wish->clock) {
         r->diff->clocks_differ = true;
-        r->diff->clock = r->source.clock;
+        r->diff->clock = r->pass.source.clock;
     }
     return r->diff->n_rows > UINT32_MAX / 2 ? no_memory(err) : 0;
 }
@@ -80,12 +80,9 @@ static int note_mode(struct diff_reading *r, struct err *err)
 static int take_trace(struct diff_reading *r, struct err *err)
 {
     struct report_wish wish = { .sort = "time", .all = true, .top = METHODS_MAX };
-    struct calltree_total *totals;
-    if (calltree_totals(r->source.tree, VM_PART_APPLICATION, &r->local, &totals, &r->n_totals, err) < 0 ||
-        report_make(&r->source, totals, r->n_totals, &wish, &r->table, err) < 0)
+    if (report_make(&r->pass.source, r->pass.totals, r->pass.n_totals, &wish, &r->table, err) < 0)
         return -1;
-    r->totals = totals;
-    r->diff->loads[r->side][r->trace] = diff_load_of(&r->source);
+    r->diff->loads[r->side][r->trace] = diff_load_of(&r->pass.source);
     if (note_mode(r, err) < 0)
         return -1;
     if (diff_rows_take(r) < 0)
@@ -93,45 +90,14 @@ static int take_trace(struct diff_reading *r, struct err *err)
     return mark_phases(r, err) < 0 || add_callers(r, err) < 0 ? -1 : 0;
 }
 
-static int open_statistics(struct diff_reading *r, const char *path, struct err *err)
-{
-    struct trace_reader *outline;
-    if (trace_outline(&outline, path, r->diff->wish->salvage, err) < 0)
-        return -1;
-    int rc = call_metrics_find(outline, r->diff->wish->clock, &r->local, &r->calls, err);
-    trace_close(outline);
-    if (rc < 0)
-        return -1;
-    r->statistics = statistics_open(&r->calls.wish);
-    return r->statistics == NULL ? no_memory(err) : 0;
-}
-
 static int read_trace(struct diff_reading *r, const char *path, struct err *err)
 {
-    struct trace_reader *reader = NULL;
-    struct calltree tree = { .n_nodes = 0 };
-    struct calltree_observer observer;
-    struct calltree_options options = { .max_nodes = 0 };
-    int rc = -1;
-    r->statistics = NULL;
-    if (r->with_statistics) {
-        if (open_statistics(r, path, err) < 0)
-            goto out;
-        observer = statistics_observer(r->statistics);
-        options.observer = &observer;
-    }
-    if (trace_open(&reader, path, r->diff->wish->salvage, err) < 0 || calltree_build(reader, &options, &tree, err) < 0)
-        goto out;
-    r->source = (struct report_source){ .path = path,
-                                        .reader = reader,
-                                        .tree = &tree,
-                                        .clock = report_clock(&tree, r->diff->wish->clock),
-                                        .arena = &r->local };
-    rc = take_trace(r, err);
-out:
-    statistics_close(r->statistics);
-    calltree_free(&tree);
-    trace_close(reader);
+    const struct view_pass_wish wish = { .path = path,
+                                         .salvage = r->diff->wish->salvage,
+                                         .parts = r->with_statistics ? VIEW_PASS_STATISTICS : 0,
+                                         .clock = r->diff->wish->clock };
+    int rc = view_pass_read(&wish, &r->local, &r->pass, err) < 0 ? -1 : take_trace(r, err);
+    view_pass_close(&r->pass);
     arena_free(&r->local);
     return rc;
 }

@@ -4,8 +4,8 @@
 #ifndef REPORT_DIFF_DIFF_READING_H
 #define REPORT_DIFF_DIFF_READING_H
 
-#include "report/call_metrics.h"
 #include "report/diff/diff_internal.h"
+#include "report/view/view_pass.h"
 
 /* The traces in which a method had probes, a bit each. */
 struct diff_measured {
@@ -24,16 +24,12 @@ struct diff_reading {
     bool with_statistics;
     /* of the trace being read; local: until the next one */
     struct arena local;
-    struct report_source source;
+    struct view_pass pass;
     struct table table;
-    const struct calltree_total *totals;
-    size_t n_totals;
-    struct call_metrics calls;
-    struct statistics *statistics;
 };
 
 /*
- * Take the metrics and rows of the trace being read: r->table, r->totals, r->source, r->statistics.  Returns 0, or -1:
+ * Take the metrics and rows of the trace being read: r->table and r->pass.  Returns 0, or -1:
  * no memory.
  */
 int diff_rows_take(struct diff_reading *r);

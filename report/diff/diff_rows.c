@@ -197,13 +197,13 @@ static double table_value(const struct table *table, const struct table_cell *ce
 static void add_variance(const struct diff_reading *r, const struct diff_metric *metric, uint32_t method,
                          struct diff_value *value)
 {
-    for (size_t i = 0; i < r->calls.wish.n_metrics; i++) {
-        bool is_time = r->calls.wish.metrics[i].is_time;
-        bool is_it = metric->role == DIFF_RATE ? strcmp(r->calls.of[i].key, metric->key) == 0
+    for (size_t i = 0; i < r->pass.metrics.wish.n_metrics; i++) {
+        bool is_time = r->pass.metrics.wish.metrics[i].is_time;
+        bool is_it = metric->role == DIFF_RATE ? strcmp(r->pass.metrics.of[i].key, metric->key) == 0
                                                : is_time && metric->role != DIFF_CALLS && metric->role != DIFF_ADJUSTED;
         if (!is_it)
             continue;
-        struct statistics_error error = statistics_error_of(r->statistics, method, i);
+        struct statistics_error error = statistics_error_of(r->pass.statistics, method, i);
         double relative = error.variance == 0 ? 0 : error.variance / (error.value * error.value);
         double rest = metric->role == DIFF_SHARE ? 1 - value->value : 1; /* what is 100 % changes, too */
         value->variance = value->value * value->value * relative * rest * rest;
@@ -231,7 +231,8 @@ static const char *label_of(struct diff_reading *r, const char *label)
 static bool knows_live(struct diff_reading *r, uint32_t method)
 {
     struct info_live_method told;
-    return method != CALLTREE_NONE && info_read(r->source.reader, INFO_LIVE_METHOD, method, r->source.arena, &told) > 0;
+    return method != CALLTREE_NONE &&
+           info_read(r->pass.source.reader, INFO_LIVE_METHOD, method, r->pass.source.arena, &told) > 0;
 }
 
 /* The method had probes for a part of the time: its time and calls are of that, its share of what ran meanwhile. */
@@ -314,12 +315,12 @@ static int note_method(struct diff_reading *r, const struct java_name *name)
 /* Traces define the methods that got probes, called or not; those of live recordings others, too. */
 static int note_measured(struct diff_reading *r)
 {
-    const char *mode = info_text(r->source.reader, INFO_RECORDING_MODE);
+    const char *mode = info_text(r->pass.source.reader, INFO_RECORDING_MODE);
     bool is_live = mode != NULL && strcmp(mode, "live") == 0;
-    for (uint32_t i = 0; i < trace_n_methods(r->source.reader); i++) {
-        if (trace_method(r->source.reader, i) == NULL || (is_live && !knows_live(r, i)))
+    for (uint32_t i = 0; i < trace_n_methods(r->pass.source.reader); i++) {
+        if (trace_method(r->pass.source.reader, i) == NULL || (is_live && !knows_live(r, i)))
             continue;
-        struct java_name name = report_name(&r->source, i);
+        struct java_name name = report_name(&r->pass.source, i);
         if (note_method(r, &name) < 0)
             return -1;
     }
@@ -331,10 +332,10 @@ static int note_measured(struct diff_reading *r)
 /* Ids of methods by their names. */
 static int map_methods(struct diff_reading *r, struct map *methods)
 {
-    for (size_t i = 0; i < r->n_totals; i++) {
-        struct java_name name = report_name(&r->source, r->totals[i].method);
+    for (size_t i = 0; i < r->pass.n_totals; i++) {
+        struct java_name name = report_name(&r->pass.source, r->pass.totals[i].method);
         const char *key = arena_printf(&r->local, "%s %s %s", name.class_name, name.method, name.descriptor);
-        if (key == NULL || map_put(methods, key, strlen(key), r->totals[i].method) < 0)
+        if (key == NULL || map_put(methods, key, strlen(key), r->pass.totals[i].method) < 0)
             return -1;
     }
     return 0;
@@ -352,7 +353,7 @@ int diff_rows_take(struct diff_reading *r)
 
 size_t diff_rows_find(struct diff_reading *r, uint32_t method, int *rc)
 {
-    struct java_name name = report_name(&r->source, method);
+    struct java_name name = report_name(&r->pass.source, method);
     const char *key = key_of(r, "phase", &name);
     const uint32_t *row = key == NULL ? NULL : map_get(&r->rows, key, strlen(key));
     *rc = key == NULL ? -1 : 0;

@@ -42,9 +42,11 @@ static const char *instruction(const struct annotation *a, size_t at)
 
 /* ---- rows ---- */
 
-static const struct sample_row *row_of(const struct annotation *a, uint32_t place)
+static const struct sample_row *row_of(const struct annotation *a, uint32_t location)
 {
-    return place + 1 < a->profile.n_rows && a->profile.rows[place + 1].total.n > 0 ? &a->profile.rows[place + 1] : NULL;
+    return location + 1 < a->profile.n_rows && a->profile.rows[location + 1].total.n > 0
+               ? &a->profile.rows[location + 1]
+               : NULL;
 }
 
 /* Line numbers have no commas. */
@@ -61,18 +63,18 @@ static struct table_cell blank(struct table_cell cell)
     return cell;
 }
 
-/* What samples say of a place; where there is none, nothing is printed. */
-static void put_samples(const struct annotation *a, uint32_t place, bool has_code, struct sample_cells *to)
+/* What samples say of a location; where there is none, nothing is printed. */
+static void put_samples(const struct annotation *a, uint32_t location, bool has_code, struct sample_cells *to)
 {
-    const struct sample_row *row = place < a->n_places ? row_of(a, place) : NULL;
+    const struct sample_row *row = location < a->n_locations ? row_of(a, location) : NULL;
     size_t n_cells = 5 + 4 * (size_t)a->n_ratios;
     if (row == NULL) {
         for (size_t i = 0; i < n_cells; i++)
             sample_cells_put(to, blank(has_code && i < 3 ? table_number(0) : table_unmeasured()));
         return;
     }
-    struct sample_share self = sample_profile_self(&a->profile, place + 1),
-                        total = sample_profile_total(&a->profile, place + 1);
+    struct sample_share self = sample_profile_self(&a->profile, location + 1),
+                        total = sample_profile_total(&a->profile, location + 1);
     sample_cells_put(to, sample_cells_share(&self, a->arena));
     sample_cells_put(to, sample_cells_share(&total, a->arena));
     sample_cells_put(to, table_number((double)self.n_samples));
@@ -98,20 +100,20 @@ static void add_columns(const struct annotation *a, bool has_text, struct table 
         table_column(table, "Source", "source", TABLE_TEXT);
 }
 
-/* A place's row; or, where there is none (n_places), a line's that has no code. */
-static void add_row(const struct annotation *a, uint32_t place, uint32_t line, const struct source_file *file,
+/* A location's row; or, where there is none (n_locations), a line's that has no code. */
+static void add_row(const struct annotation *a, uint32_t location, uint32_t line, const struct source_file *file,
                     struct table *table)
 {
-    bool is_known = place >= a->n_places || a->places[place].index >= 0;
+    bool is_known = location >= a->n_locations || a->locations[location].index >= 0;
     struct sample_cells to = { table, table_row(table, is_known ? "place" : "unknown") };
     if (to.next == NULL)
         return;
     if (a->by_bytecode)
-        sample_cells_put(&to, is_known ? plain(a, (uint32_t)a->places[place].index) : table_unmeasured());
+        sample_cells_put(&to, is_known ? plain(a, (uint32_t)a->locations[location].index) : table_unmeasured());
     sample_cells_put(&to, line > 0 ? plain(a, line) : table_unmeasured());
-    put_samples(a, place, place < a->n_places, &to);
+    put_samples(a, location, location < a->n_locations, &to);
     if (a->by_bytecode)
-        sample_cells_put(&to, table_words(is_known ? instruction(a, (size_t)a->places[place].index) : ""));
+        sample_cells_put(&to, table_words(is_known ? instruction(a, (size_t)a->locations[location].index) : ""));
     if (file != NULL)
         sample_cells_put(&to, table_words(source_file_line(file, line)));
 }
@@ -119,20 +121,20 @@ static void add_row(const struct annotation *a, uint32_t place, uint32_t line, c
 /* Without the code, only what samples were found at is worth a row. */
 static void add_bytecodes(const struct annotation *a, const struct source_file *file, struct table *table)
 {
-    for (uint32_t i = 0; i + 1 < a->n_places; i++)
+    for (uint32_t i = 0; i + 1 < a->n_locations; i++)
         if (a->method.code != NULL || row_of(a, i) != NULL)
-            add_row(a, i, a->places[i].line, file, table);
+            add_row(a, i, a->locations[i].line, file, table);
 }
 
 /* With their text, all lines from the first one to the last. */
 static void add_lines(const struct annotation *a, const struct source_file *file, struct table *table)
 {
-    uint32_t n = a->n_places - 1, end = 0;
+    uint32_t n = a->n_locations - 1, end = 0;
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t line = end; file != NULL && i > 0 && line < a->places[i].line; line++)
-            add_row(a, a->n_places, line, file, table);
-        add_row(a, i, a->places[i].line, file, table);
-        end = a->places[i].line + 1;
+        for (uint32_t line = end; file != NULL && i > 0 && line < a->locations[i].line; line++)
+            add_row(a, a->n_locations, line, file, table);
+        add_row(a, i, a->locations[i].line, file, table);
+        end = a->locations[i].line + 1;
     }
 }
 
@@ -141,7 +143,7 @@ static void add_lines(const struct annotation *a, const struct source_file *file
 static void add_facts(const struct annotation *a, const struct source_file *file, struct table *table)
 {
     double self = 0;
-    for (uint32_t i = 0; i < a->n_places; i++) {
+    for (uint32_t i = 0; i < a->n_locations; i++) {
         const struct sample_row *row = row_of(a, i);
         self += row == NULL ? 0 : (double)row->self.n;
     }
@@ -185,8 +187,8 @@ int annotation_table(const struct annotation *a, const struct annotation_options
         add_bytecodes(a, file, table);
     else
         add_lines(a, file, table);
-    if (row_of(a, a->n_places - 1) != NULL)
-        add_row(a, a->n_places - 1, 0, file, table);
+    if (row_of(a, a->n_locations - 1) != NULL)
+        add_row(a, a->n_locations - 1, 0, file, table);
     add_notes(a, options, file, table);
     return table->is_broken ? err_set(err, "out of memory for the lines of '%s'", a->label) : 0;
 }

@@ -12,7 +12,7 @@
 #include "report/format/table.h"
 
 /* A line of the method, or an instruction; samples of none that is known are of the last one, whose index is -1. */
-struct annotation_place {
+struct annotation_location {
     uint32_t line; /* 0: not known */
     int32_t index; /* of the first bytecode */
 };
@@ -25,11 +25,11 @@ struct annotation {
     const bool *versions;      /* by the trace's methods: the method, also before or after its class was changed */
     uint32_t n_others;         /* methods that the pattern fits as well */
     const char *other;         /* one of them */
-    struct annotation_place *places;
-    uint32_t n_places;
-    uint32_t *place_of; /* by bytecode index, n_indexes of them */
+    struct annotation_location *locations;
+    uint32_t n_locations;
+    uint32_t *location_of; /* by bytecode index, n_indexes of them */
     uint32_t n_indexes;
-    struct sample_profile profile; /* rows: 0 is all that the method calls, then the places */
+    struct sample_profile profile; /* rows: 0 is all that the method calls, then the locations */
     struct sample_ratio_kind ratios[TRACE_SAMPLE_COUNTERS_MAX];
     uint32_t n_ratios;
 };

@@ -1,5 +1,5 @@
 /*
- * From a trace to a method's places: the first pass finds the method, the second one counts its samples.
+ * From a trace to a method's locations: the first pass finds the method, the second one counts its samples.
  */
 #include "report/view/annotation.h"
 
@@ -109,7 +109,7 @@ static int choose(struct annotation *a, const struct trace_reader *reader, const
     return a->label == NULL || a->other == NULL ? no_memory(err) : 0;
 }
 
-/* ---- its places ---- */
+/* ---- its locations ---- */
 
 static void *copy(struct arena *arena, const void *bytes, size_t n)
 {
@@ -141,7 +141,7 @@ static uint32_t line_of(const struct trace_sampled_method *method, uint32_t inde
 
 static int by_line(const void *x, const void *y)
 {
-    const struct annotation_place *a = x, *b = y;
+    const struct annotation_location *a = x, *b = y;
     return a->line != b->line ? (a->line < b->line ? -1 : 1) : (a->index > b->index) - (a->index < b->index);
 }
 
@@ -150,18 +150,18 @@ static void place_lines(struct annotation *a)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < a->method.n_lines; i++)
-        a->places[i] = (struct annotation_place){ a->method.lines[i].line, (int32_t)a->method.lines[i].index };
-    qsort(a->places, a->method.n_lines, sizeof *a->places, by_line);
+        a->locations[i] = (struct annotation_location){ a->method.lines[i].line, (int32_t)a->method.lines[i].index };
+    qsort(a->locations, a->method.n_lines, sizeof *a->locations, by_line);
     for (uint32_t i = 0; i < a->method.n_lines; i++)
-        if (n == 0 || a->places[n - 1].line != a->places[i].line)
-            a->places[n++] = a->places[i];
-    a->n_places = n;
+        if (n == 0 || a->locations[n - 1].line != a->locations[i].line)
+            a->locations[n++] = a->locations[i];
+    a->n_locations = n;
     for (uint32_t i = 0; i < a->n_indexes; i++) {
-        const struct annotation_place key = { line_of(&a->method, i), 0 };
+        const struct annotation_location key = { line_of(&a->method, i), 0 };
         uint32_t at = 0;
-        while (at < n && a->places[at].line != key.line)
+        while (at < n && a->locations[at].line != key.line)
             at++;
-        a->place_of[i] = at;
+        a->location_of[i] = at;
     }
 }
 
@@ -172,10 +172,10 @@ static void place_bytecodes(struct annotation *a)
     for (size_t at = 0; at < a->n_indexes; at += length) {
         length = a->method.code == NULL ? 1 : bytecodes_length(a->method.code, a->n_indexes, at);
         length = length == 0 ? 1 : length; /* damaged from here on */
-        a->places[a->n_places] = (struct annotation_place){ line_of(&a->method, (uint32_t)at), (int32_t)at };
+        a->locations[a->n_locations] = (struct annotation_location){ line_of(&a->method, (uint32_t)at), (int32_t)at };
         for (size_t i = 0; i < length; i++)
-            a->place_of[at + i] = a->n_places;
-        a->n_places++;
+            a->location_of[at + i] = a->n_locations;
+        a->n_locations++;
     }
 }
 
@@ -183,15 +183,15 @@ static int find_places(struct annotation *a, struct err *err)
 {
     a->n_indexes = a->method.code_bytes <= BYTECODES_MAX ? a->method.code_bytes : 0;
     size_t room = (size_t)a->n_indexes + a->method.n_lines + 2;
-    a->places = arena_alloc(a->arena, room * sizeof *a->places);
-    a->place_of = arena_alloc(a->arena, room * sizeof *a->place_of);
-    if (a->places == NULL || a->place_of == NULL)
+    a->locations = arena_alloc(a->arena, room * sizeof *a->locations);
+    a->location_of = arena_alloc(a->arena, room * sizeof *a->location_of);
+    if (a->locations == NULL || a->location_of == NULL)
         return no_memory(err);
     if (a->by_bytecode)
         place_bytecodes(a);
     else
         place_lines(a);
-    a->places[a->n_places++] = (struct annotation_place){ 0, -1 };
+    a->locations[a->n_locations++] = (struct annotation_location){ 0, -1 };
     return 0;
 }
 
@@ -210,15 +210,15 @@ struct annotation_counting {
 static uint32_t row_of(const struct annotation_counting *c, uint32_t method, int32_t index)
 {
     const struct annotation *a = c->annotation;
-    uint32_t unknown = a->n_places - 1, place = unknown;
+    uint32_t unknown = a->n_locations - 1, location = unknown;
     if (method == c->method && index >= 0 && (uint32_t)index < a->n_indexes) {
-        place = a->place_of[index];
+        location = a->location_of[index];
     } else if (method != c->method && index >= 0 && !a->by_bytecode) {
         uint32_t line = line_of(trace_sampled_method(c->reader, method), (uint32_t)index);
-        for (place = 0; place < unknown && a->places[place].line != line;)
-            place++;
+        for (location = 0; location < unknown && a->locations[location].line != line;)
+            location++;
     }
-    return 1 + (place < unknown ? place : unknown);
+    return 1 + (location < unknown ? location : unknown);
 }
 
 /* The method's calls on the stack, and what they call as one. */

@@ -85,7 +85,7 @@ static int build(struct view_pass *pass, struct err *err)
     const struct view_pass_wish *wish = &pass->wish;
     struct calltree_observer observer = observers_join(&pass->observers);
     const struct calltree_options options = { .max_nodes = wish->max_nodes,
-                                              .per_thread = wish->only_threads != NULL,
+                                              .per_thread = wish->per_thread,
                                               .observer = pass->observers.n > 0 ? &observer : NULL };
     const struct trace_listener listener = listener_of(pass);
     if (trace_open(&pass->reader, wish->path, wish->salvage, err) < 0 ||
@@ -93,6 +93,8 @@ static int build(struct view_pass *pass, struct err *err)
         return -1;
     pass->samples.only_threads = wish->only_threads;
     trace_listen(pass->reader, &listener);
+    if (wish->progress != NULL)
+        trace_show_progress(pass->reader, wish->progress);
     if (calltree_build(pass->reader, &options, &pass->tree, err) < 0 ||
         (wish->only_threads != NULL && threads_keep(pass->reader, wish->only_threads, &pass->tree, err) < 0) ||
         calltree_totals(&pass->tree, VM_PART_APPLICATION, pass->arena, &pass->totals, &pass->n_totals, err) < 0)

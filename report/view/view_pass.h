@@ -26,9 +26,11 @@ struct view_pass_wish {
     bool salvage;
     unsigned parts;           /* VIEW_PASS_... */
     enum phases_clock clock;  /* as asked for */
-    const char *only_threads; /* or NULL (report/some_threads.h) */
+    bool per_thread;          /* a tree for each thread */
+    const char *only_threads; /* or NULL (report/some_threads.h); with per_thread */
     double step_ns;           /* of the time line; 0: choose, at most steps_max */
     uint32_t steps_max;
+    FILE *progress;     /* where it is said how much has been read, while it takes long; or NULL */
     uint32_t max_nodes; /* of the call tree; 0: as many as calltree.h allows */
 };
 
