@@ -65,7 +65,7 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
 static int build(struct export_run *run, struct err *err)
 {
     const struct export_options *o = run->options;
-    struct view_pass_wish wish = {
+    struct view_pass_options wish = {
         .path = o->path, .salvage = o->salvage, .parts = VIEW_PASS_SAMPLES, .per_thread = o->per_thread
     };
     return report_clock_parse(o->clock, &wish.clock, err) < 0 || view_pass_read(&wish, &run->arena, &run->pass, err) < 0

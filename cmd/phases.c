@@ -164,11 +164,11 @@ static int write_phases(struct phases_run *run, struct err *err)
 static int run_phases(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
-    struct view_pass_wish wish = { .path = o->path,
-                                   .salvage = o->salvage,
-                                   .parts = o->tree ? VIEW_PASS_SAMPLES : 0,
-                                   .per_thread = o->per_thread,
-                                   .progress = !o->quiet || o->progress ? stderr : NULL };
+    struct view_pass_options wish = { .path = o->path,
+                                      .salvage = o->salvage,
+                                      .parts = o->tree ? VIEW_PASS_SAMPLES : 0,
+                                      .per_thread = o->per_thread,
+                                      .progress = !o->quiet || o->progress ? stderr : NULL };
     if (report_clock_parse(o->clock, &wish.clock, err) < 0 || view_pass_read(&wish, &run->arena, &run->pass, err) < 0)
         return -1;
     run->criteria = (struct phases_criteria){ run->pass.source.clock, o->weight, o->grain, o->budget };

@@ -157,7 +157,7 @@ static int parse_step(const struct report_options *o, double *step_ns, struct er
 static int read_traces(struct report_run *run, enum phases_clock clock, struct err *err)
 {
     const struct report_options *o = run->options;
-    struct view_pass_wish wish = {
+    struct view_pass_options wish = {
         .salvage = o->salvage, .clock = clock, .per_thread = o->threads != NULL, .only_threads = o->threads
     };
     if (parse_step(o, &wish.step_ns, err) < 0)

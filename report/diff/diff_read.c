@@ -92,10 +92,10 @@ static int take_trace(struct diff_reading *r, struct err *err)
 
 static int read_trace(struct diff_reading *r, const char *path, struct err *err)
 {
-    const struct view_pass_wish wish = { .path = path,
-                                         .salvage = r->diff->wish->salvage,
-                                         .parts = r->with_statistics ? VIEW_PASS_STATISTICS : 0,
-                                         .clock = r->diff->wish->clock };
+    const struct view_pass_options wish = { .path = path,
+                                            .salvage = r->diff->wish->salvage,
+                                            .parts = r->with_statistics ? VIEW_PASS_STATISTICS : 0,
+                                            .clock = r->diff->wish->clock };
     int rc = view_pass_read(&wish, &r->local, &r->pass, err) < 0 ? -1 : take_trace(r, err);
     view_pass_close(&r->pass);
     arena_free(&r->local);

@@ -64,7 +64,7 @@ static int begin_statistics(struct view_pass *pass, struct err *err)
 
 static int begin(struct view_pass *pass, struct err *err)
 {
-    const struct view_pass_wish *wish = &pass->wish;
+    const struct view_pass_options *wish = &pass->wish;
     bool needs_outline = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE);
     if ((needs_outline && trace_outline(&pass->outline, wish->path, wish->salvage, err) < 0) ||
         (wants(pass, VIEW_PASS_STATISTICS) && begin_statistics(pass, err) < 0) ||
@@ -82,7 +82,7 @@ static int begin(struct view_pass *pass, struct err *err)
 
 static int build(struct view_pass *pass, struct err *err)
 {
-    const struct view_pass_wish *wish = &pass->wish;
+    const struct view_pass_options *wish = &pass->wish;
     struct calltree_observer observer = observers_join(&pass->observers);
     const struct calltree_options options = { .max_nodes = wish->max_nodes,
                                               .per_thread = wish->per_thread,
@@ -120,7 +120,7 @@ static void add_samples_to_line(struct view_pass *pass, struct err *err)
     }
 }
 
-int view_pass_read(const struct view_pass_wish *wish, struct arena *arena, struct view_pass *pass, struct err *err)
+int view_pass_read(const struct view_pass_options *wish, struct arena *arena, struct view_pass *pass, struct err *err)
 {
     memset(pass, 0, sizeof *pass);
     pass->wish = *wish;

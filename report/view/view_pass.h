@@ -21,7 +21,7 @@
 #define VIEW_PASS_WHERE      16u
 #define VIEW_PASS_TIMELINE   32u
 
-struct view_pass_wish {
+struct view_pass_options {
     const char *path;
     bool salvage;
     unsigned parts;           /* VIEW_PASS_... */
@@ -35,7 +35,7 @@ struct view_pass_wish {
 };
 
 struct view_pass {
-    struct view_pass_wish wish;
+    struct view_pass_options wish;
     struct arena *arena;
     struct trace_reader *outline, *reader;
     struct calltree tree;
@@ -63,7 +63,7 @@ struct view_pass {
  *
  * Returns 0, or -1 with *err set: it cannot be read, no memory.
  */
-int view_pass_read(const struct view_pass_wish *wish, struct arena *arena, struct view_pass *pass, struct err *err);
+int view_pass_read(const struct view_pass_options *wish, struct arena *arena, struct view_pass *pass, struct err *err);
 void view_pass_close(struct view_pass *pass);
 
 #endif

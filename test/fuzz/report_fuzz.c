@@ -66,12 +66,12 @@ static void make_others(const struct report_trace *trace, const struct view_pass
 
 static void report(const char *path, FILE *out)
 {
-    static const struct view_pass_wish all = { .salvage = true,
-                                               .parts = VIEW_PASS_SAMPLES | VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY |
-                                                        VIEW_PASS_WHERE | VIEW_PASS_TIMELINE,
-                                               .steps_max = 50 };
+    static const struct view_pass_options all = { .salvage = true,
+                                                  .parts = VIEW_PASS_SAMPLES | VIEW_PASS_STATISTICS |
+                                                           VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE,
+                                                  .steps_max = 50 };
     struct arena arena = { NULL, 0 };
-    struct view_pass_wish wish = all;
+    struct view_pass_options wish = all;
     struct view_pass pass;
     struct report_source whole;
     struct err err;

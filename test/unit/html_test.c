@@ -71,9 +71,9 @@ static void read_back(struct maker *m, struct made *made, uint64_t end_ticks)
     made->trace.totals = totals;
     maker_must(m, report_make(&made->source, totals, made->trace.n_totals, &wish, &made->table, &m->err));
     if (made->wants_line) {
-        const struct view_pass_wish of_line = { .path = m->path,
-                                                .parts = VIEW_PASS_TIMELINE,
-                                                .steps_max = HTML_STEPS_MAX };
+        const struct view_pass_options of_line = { .path = m->path,
+                                                   .parts = VIEW_PASS_TIMELINE,
+                                                   .steps_max = HTML_STEPS_MAX };
         maker_must(m, view_pass_read(&of_line, &arena, &made->pass, &m->err));
         maker_must(m, timeline_end(&made->source, totals, made->trace.n_totals, &wish, &made->pass.line, &m->err));
     }

@@ -43,7 +43,7 @@ static void make_program(struct maker *m, bool has_counters, uint64_t jitter)
 /* The table's text, or its CSV; the arena's. */
 static const char *printed(struct maker *m, bool as_csv)
 {
-    const struct view_pass_wish of_stats = { .path = m->path, .parts = VIEW_PASS_STATISTICS };
+    const struct view_pass_options of_stats = { .path = m->path, .parts = VIEW_PASS_STATISTICS };
     struct view_pass pass;
     size_t n = 0;
     struct table table;
@@ -172,7 +172,7 @@ static void test_silent(void)
 
 static void test_no_trace(void)
 {
-    const struct view_pass_wish wish = { .path = "/nonexistent/t.dat", .parts = VIEW_PASS_STATISTICS };
+    const struct view_pass_options wish = { .path = "/nonexistent/t.dat", .parts = VIEW_PASS_STATISTICS };
     struct view_pass pass;
     CHECK("a trace that is not there is an error", view_pass_read(&wish, &arena, &pass, &err) < 0);
     view_pass_close(&pass);

@@ -39,9 +39,9 @@ static void test_divided(void)
                                    &m.err));
     STEPS(&m, MAIN, ENTER(READ, 0), EXIT(READ, 50));
     maker_close(&m, 100);
-    const struct view_pass_wish parts = { .path = m.path,
-                                          .parts = VIEW_PASS_TIMELINE | VIEW_PASS_SAMPLES,
-                                          .step_ns = 100e3 };
+    const struct view_pass_options parts = { .path = m.path,
+                                             .parts = VIEW_PASS_TIMELINE | VIEW_PASS_SAMPLES,
+                                             .step_ns = 100e3 };
     const struct report_wish wish = { .sort = "time", .all = true };
     maker_must(&m, view_pass_read(&parts, &arena, &pass, &m.err));
     maker_must(&m, sampled_tree(&pass.source, &pass.samples, false, &whole, &m.err));

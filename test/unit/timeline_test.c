@@ -436,7 +436,7 @@ static void test_table(void)
     struct view_pass pass;
     static struct table table;
     make_stretches(&m, "table.dat", stretches, 4);
-    const struct view_pass_wish of_line = { .path = m.path, .parts = VIEW_PASS_TIMELINE, .step_ns = 100e3 };
+    const struct view_pass_options of_line = { .path = m.path, .parts = VIEW_PASS_TIMELINE, .step_ns = 100e3 };
     const struct report_wish wish = { .sort = "time", .all = true };
     CHECK("the report reads a time line",
           view_pass_read(&of_line, &arena, &pass, &err) == 0 &&

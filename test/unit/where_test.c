@@ -84,7 +84,7 @@ static void make(struct made *made, const char *kernel, bool with_ip_samples)
         ip_sample(m, TRACE_IP_SAMPLE, 1, 110, 0, 10);
     }
     maker_close(m, 1000);
-    const struct view_pass_wish wish = { .path = m->path, .parts = VIEW_PASS_WHERE };
+    const struct view_pass_options wish = { .path = m->path, .parts = VIEW_PASS_WHERE };
     maker_must(m, view_pass_read(&wish, &arena, &made->pass, &m->err));
 }
 
